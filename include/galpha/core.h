@@ -1,0 +1,315 @@
+/* galpha/core.h: systems, schemes, and the stepper.
+ *
+ * A system is, with q in a Lie group, v its velocity (galpha/lie.h):
+ *
+ *   M(q,t) vdot = f(t,q,v,λ,ψ,x,y)          dynamics         nv equations
+ *   0    = Φ(t,q)                            holonomic        n_lambda, hidden: B v + Φ_t = 0, B = D_q Φ
+ *   0    = k(t,q,v)                          nonholonomic     n_psi
+ *   xdot = s(t,q,v,vdot,λ,ψ,x,y)             states           n_x, of controllers and actuators
+ *   y    = o(t,q,v,vdot,λ,ψ,x,y)             outputs          n_y, algebraic loops allowed
+ *
+ * f contains the constraint forces, usually −Bᵀλ − Aᵀψ with A = ∂k/∂v; it may be nonlinear in λ and ψ. M may be
+ * singular as long as it is positive definite on the kernel of [B; A]. D_q is the derivative along the factor's
+ * side: D_q g · δ = d/ds g(move(q, sδ)) at s = 0.
+ *
+ * The model stays apart from the method: a system knows nothing of steps, a method asks it for derivatives
+ * combined by shifts. One system runs under every method. */
+#ifndef GALPHA_CORE_H
+#define GALPHA_CORE_H
+
+#include "galpha/base.h"
+#include "galpha/lie.h"
+#include "galpha/lin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- System ------------------------------------------------------------------------------------------- */
+
+/* Blocks of unknowns, and of the equations that belong to them. */
+typedef enum ga_block {
+  GA_BLOCK_V = 0,  /* velocities; dynamic equations */
+  GA_BLOCK_LAMBDA, /* multipliers of Φ; Φ itself */
+  GA_BLOCK_PSI,    /* multipliers of k; k itself */
+  GA_BLOCK_X,      /* states; their equations xdot = s */
+  GA_BLOCK_Y,      /* outputs; their equations y = o */
+  GA_BLOCK_ETA     /* multipliers of the stabilized index-2 form; B v + Φ_t. Never part of a user's pattern. */
+} ga_block;
+enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
+
+/* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part); fields
+ * that the function must not depend on hold values all the same. */
+typedef struct ga_point {
+  double t;             /* [s] */
+  const double *q;      /* [nq] on the group */
+  const double *v;      /* [nv] */
+  const double *vdot;   /* [nv] */
+  const double *lambda; /* [n_lambda] */
+  const double *psi;    /* [n_psi] */
+  const double *x;      /* [n_x] */
+  const double *y;      /* [n_y] */
+} ga_point;
+
+/* Writes every component of out. Returns 0; > 0: cannot be evaluated here, try a smaller step; < 0: give up.
+ * NaN or infinity in out counts as > 0. Must give the same bits for the same point. */
+typedef int (*ga_eval_fn)(void *user, const ga_point *p, double *out);
+
+enum { /* what the caller will read; filling more is allowed, and only costs time */
+  GA_WANT_D = 1,
+  GA_WANT_Q = 2,
+  GA_WANT_G = 4,
+  GA_WANT_B = 8 /* of Q, at least the rows of Φ: B = D_q Φ */
+};
+
+/* Derivatives of the residuals r = (M vdot − f, Φ, k, −s, −o); the core adds xdot and y itself. One number per
+ * entry of the system's pattern, in the order in which the pattern was declared; without a pattern, n × n
+ * row-major, n = nv+n_lambda+n_psi+n_x+n_y, rows and columns both in the order V, LAMBDA, PSI, X, Y.
+ *   D  columns V: shift_v ∂r/∂v + shift_vdot ∂r/∂vdot; the other columns: ∂r/∂λ, ∂r/∂ψ, ∂r/∂x, ∂r/∂y
+ *   Q  columns V: D_q r at fixed v and vdot, D_q(M vdot) included; other columns are not read
+ *   G  rows LAMBDA, columns V: D_q (B v + Φ_t); nothing else is read
+ * All arrays are zero when the callback is entered, and never NULL. */
+typedef struct ga_jacobian {
+  unsigned want;              /* GA_WANT_... */
+  double shift_v, shift_vdot; /* used in D */
+  double *D, *Q, *G;
+} ga_jacobian;
+
+typedef int (*ga_jacobian_fn)(void *user, const ga_point *p, ga_jacobian *J); /* returns as ga_eval_fn */
+
+/* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
+typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
+
+typedef struct ga_system_def { /* start from ga_system_defaults(); copied at creation, the arrays too */
+  int n_factors;
+  const ga_factor *factors; /* the group of q */
+  int n_lambda, n_psi, n_x, n_y;
+  void *user; /* handed to every callback; borrowed */
+
+  ga_eval_fn mass;    /* M(t,q) vdot          [nv]  needed if nv > 0 */
+  ga_eval_fn force;   /* f                    [nv]  needed if nv > 0 */
+  ga_eval_fn phi;     /* Φ(t,q)         [n_lambda]  needed if n_lambda > 0 */
+  ga_eval_fn phi_dot; /* B v + Φ_t      [n_lambda]  NULL: B v from the Jacobian (or differences of Φ), and Φ_t by
+                         differences if `rheonomic` */
+  ga_eval_fn phi_acc; /* Φ's second time derivative at vdot = 0: Z(v,v) + 2 Φ_tq v + Φ_tt; NULL: differences */
+  ga_eval_fn k;       /* k(t,q,v)          [n_psi]  needed if n_psi > 0 */
+  ga_eval_fn k_acc;   /* k_t + k_q v       [n_psi]  NULL: differences */
+  ga_eval_fn state;   /* s                   [n_x]  needed if n_x > 0 */
+  ga_eval_fn output;  /* o                   [n_y]  needed if n_y > 0 */
+  ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
+  ga_name_fn name;         /* NULL: "dynamics 3", "lambda 0", ... */
+  int rheonomic;           /* 1: Φ depends on t; looked at only when phi_dot is NULL */
+
+  /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in D, Q
+   * or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v + Φ_t).
+   * n_pattern 0 and NULLs: dense. */
+  int n_pattern;
+  const int *pattern_row, *pattern_col;
+} ga_system_def;
+
+typedef struct ga_system ga_system; /* constant after creation */
+
+GA_API ga_system_def ga_system_defaults(void);
+GA_API ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system **out);
+GA_API void ga_system_destroy(ga_system **sys);
+
+GA_API const ga_group *ga_system_group(const ga_system *sys);
+GA_API int ga_system_size(const ga_system *sys, ga_block block);  /* GA_BLOCK_ETA: as LAMBDA */
+GA_API int ga_system_start(const ga_system *sys, ga_block block); /* first row and column of a block */
+GA_API int ga_system_n(const ga_system *sys);                     /* all rows */
+/* The name of an equation, as in messages. */
+GA_API void ga_system_name(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+
+/* -- Derivative checker: the given derivatives against fourth-order differences, at one point -- */
+
+typedef enum ga_check_what {
+  GA_CHECK_D_V,     /* ∂r/∂v */
+  GA_CHECK_D_VDOT,  /* ∂r/∂vdot */
+  GA_CHECK_D_OTHER, /* ∂r/∂(λ,ψ,x,y) */
+  GA_CHECK_Q,       /* D_q r */
+  GA_CHECK_G,       /* D_q(B v + Φ_t) */
+  GA_CHECK_PHI_DOT, /* phi_dot against Φ along the motion */
+  GA_CHECK_PHI_ACC, /* phi_acc against phi_dot along the motion */
+  GA_CHECK_K_ACC,   /* k_acc against k along the motion */
+  GA_CHECK_PATTERN  /* a derivative outside the declared pattern */
+} ga_check_what;
+
+typedef struct ga_check_finding {
+  ga_check_what what;
+  int row, col; /* in the whole matrix; col -1 for PHI_DOT, PHI_ACC, K_ACC */
+  double given, expected;
+} ga_check_finding;
+
+typedef struct ga_check_report {
+  int n_checked;                /* entries compared */
+  int n_wrong;                  /* entries off by more than the tolerance */
+  int n_findings;               /* the worst of them, worst first */
+  ga_check_finding finding[16]; /* "worst": |given − expected| over its row's scale */
+  double worst;                 /* the largest such ratio over all entries, wrong or not */
+} ga_check_report;
+
+/* tol: relative, 1e-6 is usual. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and column,
+ * report (may be NULL) has more. p->q must lie on the group. */
+GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, ga_check_report *report);
+
+/* ---- Scheme: the parameters of the generalized-α family -------------------------------------------------
+ *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot;   the auxiliary w of x likewise with δm, δf
+ *   q₁: Δq = v + (½−β) h a + β h a₁;   v₁ = v + (1−γ) h a + γ h a₁;   x₁ = x + (1−θ) h w + θ h w₁ */
+typedef struct ga_scheme {
+  double alpha_m, alpha_f, beta, gamma; /* mechanical part */
+  double delta_m, delta_f, theta;       /* first-order states */
+} ga_scheme;
+
+GA_API ga_status ga_scheme_rho(ga_context *ctx, double rho_inf, ga_scheme *out); /* Chung-Hulbert, Jansen; [0,1] */
+GA_API ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out);   /* α in [−1/3, 0] */
+GA_API ga_status ga_scheme_newmark(ga_context *ctx, double beta, double gamma, ga_scheme *out);
+/* Order 2, zero-stability, stability at infinity, and β > 0; the error says which condition fails and by how
+ * much. Parameters set by hand go through this when a stepper is created, unless allow_any_scheme. */
+GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
+
+/* ---- Stepper ------------------------------------------------------------------------------------------- */
+
+typedef enum ga_method {
+  GA_INDEX3 = 0,    /* exact equilibrium, Φ = 0 only (Arnold & Brüls 2007) */
+  GA_STABILIZED = 1 /* exact equilibrium, Φ = 0 and B v + Φ_t = 0, with multipliers η (stabilized index 2) */
+} ga_method;
+
+typedef enum ga_predictor {
+  GA_PREDICT_CONSTANT = 0, /* a₁ = a, λ from the last step */
+  GA_PREDICT_LINEAR = 1    /* continued linearly from the last two steps: fewer iterations on smooth motion */
+} ga_predictor;
+
+typedef enum ga_reuse {
+  GA_REUSE = 0,         /* keep the factors while the iteration converges well, over steps too */
+  GA_FRESH_STEP = 1,    /* new at the first iteration of every step */
+  GA_FRESH_ITERATION = 2 /* new at every iteration: Newton's method itself */
+} ga_reuse;
+
+typedef struct ga_newton_opts {
+  double tol;          /* [-] on the estimated remaining error, relative in vdot, λ, ψ, x, y; default 1e-10 */
+  int max_iterations;  /* default 12 */
+  ga_reuse reuse;      /* default GA_REUSE */
+  double max_rate;     /* [-] contraction above which reused factors are renewed; default 0.2 */
+  ga_predictor predictor; /* default GA_PREDICT_LINEAR */
+} ga_newton_opts;
+
+typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
+  ga_method method;              /* default GA_STABILIZED */
+  ga_scheme scheme;              /* default ρ∞ = 0.8 */
+  int commutator;                /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  int allow_any_scheme;          /* 1: skip ga_scheme_check(), for experiments */
+  ga_newton_opts newton;
+  ga_lu_kind lu; /* default GA_LU_AUTO */
+} ga_stepper_opts;
+
+/* The solution at one time; the arrays belong to the stepper and change with the next step. */
+typedef struct ga_state {
+  double t;             /* [s] */
+  const double *q;      /* [nq] */
+  const double *v;      /* [nv] */
+  const double *vdot;   /* [nv] true acceleration at t */
+  const double *a;      /* [nv] the method's auxiliary acceleration, close to vdot at t + (αm−αf) h */
+  const double *lambda; /* [n_lambda] */
+  const double *psi;    /* [n_psi] */
+  const double *eta;    /* [n_lambda] of the last step; 0 in the index-3 form */
+  const double *x;      /* [n_x] */
+  const double *xdot;   /* [n_x] */
+  const double *w;      /* [n_x] the method's auxiliary rate */
+  const double *y;      /* [n_y] */
+} ga_state;
+
+typedef struct ga_stats {
+  long steps;            /* accepted */
+  long failed_steps;     /* given back as recoverable */
+  long iterations;       /* of Newton */
+  long residuals;        /* evaluations of the residual, and so of mass, force, phi, ... */
+  long jacobians;        /* evaluations of the Jacobian for the iteration matrix */
+  long constraint_jacobians; /* evaluations of B alone */
+  long difference_jacobians; /* of the two above, those made by differences, for lack of a callback */
+  long factorisations, solves;
+  long at_floor;         /* steps that ended at the floor of rounding instead of the tolerance */
+  double rcond;          /* [-] of the last iteration matrix, scaled; cheap estimate */
+  double last_rate;      /* [-] contraction in the last step, 0 if one iteration sufficed */
+  int difference_groups; /* colours used by the differences; 0 with a Jacobian callback */
+} ga_stats;
+
+typedef struct ga_stepper ga_stepper;
+
+GA_API ga_stepper_opts ga_stepper_defaults(void);
+/* Copies opts, borrows sys. All memory is taken here. */
+GA_API ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
+                                   ga_stepper **out);
+GA_API void ga_stepper_destroy(ga_stepper **st);
+
+typedef struct ga_start_opts { /* start from ga_start_defaults() */
+  double h;          /* [s] first step, > 0: a₀ and v₀ of order 2 depend on it */
+  int project;       /* 1: move q₀ and v₀ onto the constraints (default); 0: take them as they are */
+  int shift_a;       /* 1: a₀ = vdot₀ + (αm−αf) h vddot₀, w₀ likewise (default); 0: a₀ = vdot₀, w₀ = xdot₀ */
+  int perturb_v;     /* 1: index-3 only, v₀ := v₀ + δ with B δ = h² B r, keeps λ at order 2 (default); 0: not */
+  double max_change; /* [-] a projection moving q₀ or v₀ by more than this (largest component, relative to
+                        1 + largest component) is GA_ERR_INCONSISTENT; default 0.1 */
+} ga_start_opts;
+
+typedef struct ga_start_change { /* one correction */
+  double residual_before, residual_after; /* largest component */
+  int worst_before;                       /* equation with the largest residual before, -1: none */
+  double change;                          /* largest component of the correction, in algebra coordinates */
+  int worst_change;                       /* coordinate that moved most, -1: none */
+  int iterations;
+} ga_start_change;
+
+typedef struct ga_start_report {
+  ga_start_change position;      /* Φ, and the move of q₀ */
+  ga_start_change velocity;      /* B v + Φ_t, and the change of v₀ */
+  ga_start_change nonholonomic;  /* k; its change is within that of velocity */
+  ga_start_change acceleration;  /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
+  double jerk;                   /* largest |vddot₀|, 0 where it was not needed */
+  double a_shift, w_shift;       /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
+  double v_perturbation;         /* largest |δ| of the index-3 start */
+  double rcond;                  /* of the matrix [M Bᵀ Aᵀ; B; A] */
+} ga_start_report;
+
+GA_API ga_start_opts ga_start_defaults(void);
+/* Makes the initial values consistent and the stepper ready. q0[nq], v0[nv], x0[n_x] are not changed; guesses for
+ * λ and ψ (may be NULL: zeros) matter only where f is nonlinear in them. report may be NULL. On failure the
+ * stepper has no state. */
+GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
+                                  const double *v0, const double *x0, const double *lambda_guess,
+                                  const double *psi_guess, ga_start_report *report);
+/* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
+GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
+
+/* One step of size h > 0, no allocation. > 0: the state is as before, bit for bit: retry with a smaller h; < 0:
+ * fatal, the state is as before too. The first step should have the h given to the start. Where h differs from
+ * the last one, a and w are shifted so that order 2 is kept. */
+GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
+
+/* Called with the state at the start and after every step; return non-zero to stop. */
+typedef int (*ga_observer_fn)(void *user, const ga_stepper *st);
+/* n steps of size h. GA_STOPPED when the observer (may be NULL) said so. */
+GA_API ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user);
+
+GA_API const ga_state *ga_stepper_state(const ga_stepper *st); /* NULL before the start */
+GA_API const ga_stats *ga_stepper_stats(const ga_stepper *st);
+GA_API const ga_system *ga_stepper_system(const ga_stepper *st);
+
+typedef enum ga_projection {
+  GA_PROJECT_PLAIN = 0, /* onto B v + Φ_t = 0, k = 0; costs λ one order in the index-3 form */
+  GA_PROJECT_OFFSET = 1 /* onto B v + Φ_t = h² B r, k = 0, which keeps it: index-3, same h as the last step */
+} ga_projection;
+/* Projects the present velocity in the metric of M; change (may be NULL) receives what was done. */
+GA_API ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change);
+
+/* Everything the following steps depend on, as plain numbers: a step after load gives the same bits as after
+ * save, on the same build and machine. save also drops the factors, so that both runs go on from the same. */
+GA_API size_t ga_stepper_saved_size(const ga_stepper *st); /* in doubles */
+GA_API ga_status ga_stepper_save(ga_stepper *st, double *saved);
+GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
+
+/* Largest |Φ|, |B v + Φ_t|, |k| at the present state, for monitoring. Each may be NULL. */
+GA_API ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

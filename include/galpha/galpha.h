@@ -1,0 +1,10 @@
+/* galpha.h: everything. */
+#ifndef GALPHA_H
+#define GALPHA_H
+
+#include "galpha/base.h"
+#include "galpha/lin.h"
+#include "galpha/lie.h"
+#include "galpha/core.h"
+
+#endif

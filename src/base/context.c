@@ -1,0 +1,81 @@
+/* The context: whose memory, whose log, and the last error. */
+#include "base/base_impl.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *alloc_default(void *user, size_t bytes)
+{
+  (void)user;
+  return malloc(bytes);
+}
+
+static void release_default(void *user, void *block)
+{
+  (void)user;
+  free(block);
+}
+
+static ga_error no_error(void)
+{
+  return (ga_error){.status = GA_OK, .t = NAN, .block = -1, .index = -1};
+}
+
+ga_context_opts ga_context_defaults(void)
+{
+  return (ga_context_opts){.log_level = GA_LOG_WARNING};
+}
+
+ga_status ga_context_create(const ga_context_opts *opts, ga_context **out)
+{
+  ga_context_opts used = opts ? *opts : ga_context_defaults();
+  ga_context *ctx;
+  if (!out) return GA_ERR_ARGUMENT;
+  *out = NULL;
+  if (!used.alloc != !used.release) return GA_ERR_ARGUMENT;
+  if (!used.alloc) {
+    used.alloc = alloc_default;
+    used.release = release_default;
+  }
+  ctx = used.alloc(used.alloc_user, sizeof *ctx);
+  if (!ctx) return GA_ERR_MEMORY;
+  *ctx = (ga_context){.opts = used, .error = no_error()};
+  *out = ctx;
+  return GA_OK;
+}
+
+void ga_context_destroy(ga_context **ctx)
+{
+  if (!ctx || !*ctx) return;
+  (*ctx)->opts.release((*ctx)->opts.alloc_user, *ctx);
+  *ctx = NULL;
+}
+
+const ga_error *ga_context_error(const ga_context *ctx)
+{
+  /* So that a caller whose context could not be created may still print the text. */
+  static const ga_error no_context = {GA_ERR_ARGUMENT, NAN, -1, -1, "there is no context"};
+  return ctx ? &ctx->error : &no_context;
+}
+
+void ga_context_clear_error(ga_context *ctx)
+{
+  if (ctx) ctx->error = no_error();
+}
+
+void *ga__alloc(ga_context *ctx, size_t count, size_t size)
+{
+  size_t bytes;
+  void *block;
+  if (size > 0 && count > SIZE_MAX / size) return NULL;
+  bytes = count * size;
+  if (bytes == 0) bytes = 1; /* malloc(0) may return NULL, which would read as a failure */
+  block = ctx->opts.alloc(ctx->opts.alloc_user, bytes);
+  return block ? memset(block, 0, bytes) : NULL;
+}
+
+void ga__free(ga_context *ctx, void *block)
+{
+  if (block) ctx->opts.release(ctx->opts.alloc_user, block);
+}

@@ -1,0 +1,386 @@
+/* The base layer: status texts, context, allocation, errors, log, arena. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/base_impl.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An allocator that counts, fills with rubbish, and fails at request number fail_at (from 1; 0: never). */
+typedef struct heap {
+  int requests, live, fail_at;
+  size_t last_bytes;
+} heap;
+
+static void *heap_alloc(void *user, size_t bytes)
+{
+  heap *h = user;
+  void *block;
+  h->last_bytes = bytes;
+  if (++h->requests == h->fail_at) return NULL;
+  block = malloc(bytes);
+  if (!block) return NULL;
+  h->live++;
+  return memset(block, 0xA5, bytes);
+}
+
+static void heap_release(void *user, void *block)
+{
+  heap *h = user;
+  assert_non_null(block);
+  h->live--;
+  free(block);
+}
+
+static ga_context *context_on(heap *h)
+{
+  ga_context *ctx = NULL;
+  ga_context_opts opts = ga_context_defaults();
+  opts.alloc = heap_alloc;
+  opts.release = heap_release;
+  opts.alloc_user = h;
+  assert_int_equal(ga_context_create(&opts, &ctx), GA_OK);
+  return ctx;
+}
+
+static ga_context *context_default(void)
+{
+  ga_context *ctx = NULL;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  assert_non_null(ctx);
+  return ctx;
+}
+
+static void test_status_texts(void **state)
+{
+  static const ga_status all[] = {
+#define LISTED(name, value, text) name,
+      GA_STATUS_LIST(LISTED)
+#undef LISTED
+  };
+  size_t n = sizeof all / sizeof all[0];
+  (void)state;
+  assert_string_equal(ga_status_text(GA_OK), "done");
+  assert_string_equal(ga_status_text((ga_status)12345), "unknown status");
+  for (size_t i = 0; i < n; i++) {
+    assert_string_not_equal(ga_status_text(all[i]), "unknown status");
+    for (size_t j = 0; j < i; j++) assert_string_not_equal(ga_status_text(all[i]), ga_status_text(all[j]));
+  }
+}
+
+static void test_version_has_three_numbers(void **state)
+{
+  int major, minor, patch;
+  char rest;
+  (void)state;
+  assert_int_equal(sscanf(ga_version(), "%d.%d.%d%c", &major, &minor, &patch, &rest), 3);
+}
+
+static void test_context_arguments(void **state)
+{
+  int mark;
+  ga_context *ctx = (ga_context *)(void *)&mark;
+  ga_context_opts opts = ga_context_defaults();
+  (void)state;
+  assert_null(opts.alloc);
+  assert_null(opts.log);
+  assert_int_equal(opts.log_level, GA_LOG_WARNING);
+  assert_int_equal(ga_context_create(NULL, NULL), GA_ERR_ARGUMENT);
+  opts.alloc = heap_alloc;
+  assert_int_equal(ga_context_create(&opts, &ctx), GA_ERR_ARGUMENT);
+  assert_null(ctx);
+  opts = ga_context_defaults();
+  opts.release = heap_release;
+  assert_int_equal(ga_context_create(&opts, &ctx), GA_ERR_ARGUMENT);
+  assert_null(ctx);
+}
+
+static void test_context_memory(void **state)
+{
+  heap h = {.fail_at = 1};
+  ga_context_opts opts = ga_context_defaults();
+  int mark;
+  ga_context *ctx = (ga_context *)(void *)&mark;
+  (void)state;
+  opts.alloc = heap_alloc;
+  opts.release = heap_release;
+  opts.alloc_user = &h;
+  assert_int_equal(ga_context_create(&opts, &ctx), GA_ERR_MEMORY);
+  assert_null(ctx);
+  assert_int_equal(h.live, 0);
+
+  ctx = context_on(&h);
+  assert_int_equal(h.live, 1);
+  ga_context_destroy(&ctx);
+  assert_null(ctx);
+  assert_int_equal(h.live, 0);
+  ga_context_destroy(&ctx);
+  ga_context_destroy(NULL);
+}
+
+static void test_error_empty_at_first_and_after_clear(void **state)
+{
+  ga_context *ctx = context_default();
+  (void)state;
+  for (int round = 0; round < 2; round++) {
+    const ga_error *e = ga_context_error(ctx);
+    assert_int_equal(e->status, GA_OK);
+    assert_true(isnan(e->t));
+    assert_int_equal(e->block, -1);
+    assert_int_equal(e->index, -1);
+    assert_string_equal(e->text, "");
+    ga__fail_at(ctx, GA_ERR_NAN, 1.0, 2, 3, "something");
+    ga_context_clear_error(ctx);
+  }
+  ga_context_destroy(&ctx);
+}
+
+static void test_error_without_context(void **state)
+{
+  (void)state;
+  assert_int_equal(ga_context_error(NULL)->status, GA_ERR_ARGUMENT);
+  assert_string_equal(ga_context_error(NULL)->text, "there is no context");
+  assert_int_equal(ga__fail(NULL, GA_ERR_PATTERN, "lost %d", 1), GA_ERR_PATTERN);
+  ga_context_clear_error(NULL);
+}
+
+static void test_fail_stores_words_and_place(void **state)
+{
+  ga_context *ctx = context_default();
+  const ga_error *e = ga_context_error(ctx);
+  (void)state;
+  assert_int_equal(ga__fail_at(ctx, GA_RETRY_NAN, 0.25, 3, 7, "row %d is %s", 7, "NaN"), GA_RETRY_NAN);
+  assert_int_equal(e->status, GA_RETRY_NAN);
+  assert_true(e->t == 0.25);
+  assert_int_equal(e->block, 3);
+  assert_int_equal(e->index, 7);
+  assert_string_equal(e->text, "row 7 is NaN");
+
+  assert_int_equal(ga__fail(ctx, GA_ERR_ORDER, "too early"), GA_ERR_ORDER);
+  assert_int_equal(e->status, GA_ERR_ORDER);
+  assert_true(isnan(e->t));
+  assert_int_equal(e->block, -1);
+  assert_int_equal(e->index, -1);
+  assert_string_equal(e->text, "too early");
+
+  assert_int_equal(ga__no_memory(ctx, "the stepper"), GA_ERR_MEMORY);
+  assert_string_equal(e->text, "out of memory for the stepper");
+  ga_context_destroy(&ctx);
+}
+
+static void test_fail_may_quote_the_error_before(void **state)
+{
+  ga_context *ctx = context_default();
+  const ga_error *e = ga_context_error(ctx);
+  (void)state;
+  ga__fail(ctx, GA_ERR_SINGULAR, "column 3 has no pivot");
+  ga__fail(ctx, GA_ERR_INCONSISTENT, "start: %s", e->text);
+  assert_string_equal(e->text, "start: column 3 has no pivot");
+  ga_context_destroy(&ctx);
+}
+
+static void test_long_texts_are_cut_between_characters(void **state)
+{
+  ga_context *ctx = context_default();
+  const ga_error *e = ga_context_error(ctx);
+  char lambdas[2 * GA_ERROR_TEXT + 1];
+  (void)state;
+  for (int i = 0; i < GA_ERROR_TEXT; i++) memcpy(lambdas + 2 * i, "\xCE\xBB", 3); /* the letter λ */
+  for (int shift = 0; shift < 2; shift++) {
+    size_t length;
+    ga__fail(ctx, GA_ERR_ARGUMENT, "%s%s", shift ? "x" : "", lambdas);
+    length = strlen(e->text);
+    assert_in_range(length, GA_ERROR_TEXT - 5, GA_ERROR_TEXT - 1);
+    assert_string_equal(e->text + length - 3, "...");
+    assert_int_equal((length - 3 - (size_t)shift) % 2, 0);
+    assert_memory_equal(e->text + shift, lambdas, length - 3 - (size_t)shift);
+  }
+  /* One that just fits is left alone. */
+  ga__fail(ctx, GA_ERR_ARGUMENT, "%.*s", GA_ERROR_TEXT - 2, lambdas);
+  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 2);
+  assert_memory_equal(e->text, lambdas, GA_ERROR_TEXT - 2);
+  ga_context_destroy(&ctx);
+}
+
+typedef struct journal {
+  int n;
+  ga_log_level level;
+  char text[GA_ERROR_TEXT];
+} journal;
+
+static void journal_add(void *user, ga_log_level level, const char *message)
+{
+  journal *j = user;
+  j->n++;
+  j->level = level;
+  snprintf(j->text, sizeof j->text, "%s", message);
+}
+
+static void test_log_levels(void **state)
+{
+  journal j = {0};
+  ga_context_opts opts = ga_context_defaults();
+  ga_context *ctx = NULL;
+  (void)state;
+  opts.log = journal_add;
+  opts.log_user = &j;
+  opts.log_level = GA_LOG_INFO;
+  assert_int_equal(ga_context_create(&opts, &ctx), GA_OK);
+  ga__log(ctx, GA_LOG_DEBUG, "dropped");
+  assert_int_equal(j.n, 0);
+  ga__log(ctx, GA_LOG_INFO, "h = %g", 0.5);
+  assert_int_equal(j.n, 1);
+  assert_int_equal(j.level, GA_LOG_INFO);
+  assert_string_equal(j.text, "h = 0.5");
+  ga__log(ctx, GA_LOG_WARNING, "w");
+  assert_int_equal(j.n, 2);
+  assert_int_equal(j.level, GA_LOG_WARNING);
+  ga_context_destroy(&ctx);
+
+  ctx = context_default();
+  ga__log(ctx, GA_LOG_WARNING, "nobody listens");
+  ga__log(NULL, GA_LOG_WARNING, "nobody at all");
+  assert_int_equal(j.n, 2);
+  ga_context_destroy(&ctx);
+}
+
+static void test_alloc_is_zeroed(void **state)
+{
+  heap h = {0};
+  ga_context *ctx = context_on(&h);
+  unsigned char *block = ga__alloc(ctx, 7, 3);
+  (void)state;
+  assert_non_null(block);
+  assert_int_equal(h.last_bytes, 21);
+  for (int i = 0; i < 21; i++) assert_int_equal(block[i], 0);
+  ga__free(ctx, block);
+  ga__free(ctx, NULL);
+  assert_int_equal(h.live, 1);
+  ga_context_destroy(&ctx);
+  assert_int_equal(h.live, 0);
+}
+
+static void test_alloc_of_nothing_is_a_block(void **state)
+{
+  static const size_t cases[][2] = {{0, 8}, {8, 0}, {0, 0}, {0, SIZE_MAX}, {SIZE_MAX, 0}};
+  heap h = {0};
+  ga_context *ctx = context_on(&h);
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    void *block = ga__alloc(ctx, cases[i][0], cases[i][1]);
+    assert_non_null(block);
+    assert_true(h.last_bytes >= 1);
+    ga__free(ctx, block);
+  }
+  ga_context_destroy(&ctx);
+}
+
+static void test_alloc_refuses_an_overflow(void **state)
+{
+  static const size_t cases[][2] = {
+      {SIZE_MAX, 2}, {2, SIZE_MAX}, {SIZE_MAX / 8 + 1, 8}, {SIZE_MAX, SIZE_MAX}};
+  heap h = {0};
+  ga_context *ctx = context_on(&h);
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    assert_null(ga__alloc(ctx, cases[i][0], cases[i][1]));
+  assert_int_equal(h.requests, 1); /* the context alone: the allocator was not asked */
+  assert_int_equal(ga_context_error(ctx)->status, GA_OK);
+  ga_context_destroy(&ctx);
+}
+
+static void test_alloc_failure_comes_back_as_null(void **state)
+{
+  heap h = {.fail_at = 2};
+  ga_context *ctx = context_on(&h);
+  void *block;
+  (void)state;
+  assert_null(ga__alloc(ctx, 1, 1));
+  assert_int_equal(ga_context_error(ctx)->status, GA_OK);
+  block = ga__alloc(ctx, 1, 1);
+  assert_non_null(block);
+  ga__free(ctx, block);
+  ga_context_destroy(&ctx);
+  assert_int_equal(h.live, 0);
+}
+
+static void test_arena_is_a_stack(void **state)
+{
+  heap h = {0};
+  ga_context *ctx = context_on(&h);
+  ga__arena arena;
+  double *a, *b, *c;
+  size_t mark;
+  (void)state;
+  assert_int_equal(ga__arena_create(ctx, 10, &arena), GA_OK);
+  a = ga__arena_take(&arena, 4);
+  assert_non_null(a);
+  for (int i = 0; i < 4; i++) assert_true(a[i] == 0.0);
+  mark = ga__arena_mark(&arena);
+  b = ga__arena_take(&arena, 5);
+  assert_ptr_equal(b, a + 4);
+  assert_null(ga__arena_take(&arena, 2));
+  assert_null(ga__arena_take(&arena, SIZE_MAX));
+  c = ga__arena_take(&arena, 1); /* a refusal takes nothing */
+  assert_ptr_equal(c, a + 9);
+  assert_non_null(ga__arena_take(&arena, 0));
+  ga__arena_release(&arena, mark);
+  assert_ptr_equal(ga__arena_take(&arena, 6), b);
+  assert_int_equal(h.requests, 2); /* context and arena: take never allocates */
+  ga__arena_destroy(ctx, &arena);
+  assert_null(arena.base);
+  assert_int_equal(arena.size, 0);
+  assert_int_equal(arena.used, 0);
+  ga__arena_destroy(ctx, &arena);
+  assert_int_equal(h.live, 1);
+  ga_context_destroy(&ctx);
+}
+
+static void test_arena_without_memory(void **state)
+{
+  static const size_t sizes[] = {10, SIZE_MAX / 2};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    heap h = {.fail_at = 2};
+    ga_context *ctx = context_on(&h);
+    ga__arena arena = {.base = NULL, .size = 99, .used = 99};
+    char expected[80];
+    assert_int_equal(ga__arena_create(ctx, sizes[i], &arena), GA_ERR_MEMORY);
+    assert_int_equal(ga_context_error(ctx)->status, GA_ERR_MEMORY);
+    snprintf(expected, sizeof expected, "out of memory for %zu numbers of work space", sizes[i]);
+    assert_string_equal(ga_context_error(ctx)->text, expected);
+    assert_null(arena.base);
+    assert_null(ga__arena_take(&arena, 1));
+    ga__arena_destroy(ctx, &arena);
+    ga_context_destroy(&ctx);
+    assert_int_equal(h.live, 0);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_status_texts),
+      cmocka_unit_test(test_version_has_three_numbers),
+      cmocka_unit_test(test_context_arguments),
+      cmocka_unit_test(test_context_memory),
+      cmocka_unit_test(test_error_empty_at_first_and_after_clear),
+      cmocka_unit_test(test_error_without_context),
+      cmocka_unit_test(test_fail_stores_words_and_place),
+      cmocka_unit_test(test_fail_may_quote_the_error_before),
+      cmocka_unit_test(test_long_texts_are_cut_between_characters),
+      cmocka_unit_test(test_log_levels),
+      cmocka_unit_test(test_alloc_is_zeroed),
+      cmocka_unit_test(test_alloc_of_nothing_is_a_block),
+      cmocka_unit_test(test_alloc_refuses_an_overflow),
+      cmocka_unit_test(test_alloc_failure_comes_back_as_null),
+      cmocka_unit_test(test_arena_is_a_stack),
+      cmocka_unit_test(test_arena_without_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
