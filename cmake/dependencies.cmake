@@ -1,0 +1,35 @@
+# What libgalpha links, each as an imported target galpha::dep_<name>. Used by the build, and installed for those who
+# link the static library. What is missing ends up in galpha_missing, one line each with the Debian package.
+set(galpha_missing "")
+set(galpha_dependencies "")
+
+# galpha_dependency(name header "library;alternative" package): the first library found is taken; header may be "".
+macro(galpha_dependency name header libraries package)
+  list(APPEND galpha_dependencies galpha::dep_${name})
+  find_library(GALPHA_${name}_LIBRARY NAMES ${libraries} NAMES_PER_DIR)
+  set(galpha_found "${GALPHA_${name}_LIBRARY}")
+  mark_as_advanced(GALPHA_${name}_LIBRARY)
+  if(NOT "${header}" STREQUAL "")
+    find_path(GALPHA_${name}_INCLUDE_DIR NAMES ${header} PATH_SUFFIXES suitesparse)
+    mark_as_advanced(GALPHA_${name}_INCLUDE_DIR)
+    if(NOT GALPHA_${name}_INCLUDE_DIR)
+      set(galpha_found "")
+    endif()
+  endif()
+  if(NOT galpha_found)
+    list(APPEND galpha_missing "${name} (Debian package ${package})")
+  elseif(NOT TARGET galpha::dep_${name})
+    add_library(galpha::dep_${name} INTERFACE IMPORTED)
+    set_target_properties(galpha::dep_${name} PROPERTIES INTERFACE_LINK_LIBRARIES "${galpha_found}")
+    if(NOT "${header}" STREQUAL "")
+      set_property(TARGET galpha::dep_${name} PROPERTY INTERFACE_INCLUDE_DIRECTORIES
+                                                       "${GALPHA_${name}_INCLUDE_DIR}")
+    endif()
+  endif()
+endmacro()
+
+galpha_dependency(klu klu.h klu libsuitesparse-dev)
+galpha_dependency(amd amd.h amd libsuitesparse-dev)
+galpha_dependency(suitesparseconfig SuiteSparse_config.h suitesparseconfig libsuitesparse-dev)
+galpha_dependency(lapacke lapacke.h lapacke liblapacke-dev)
+galpha_dependency(blas "" "openblas;lapack" libopenblas-dev)
