@@ -30,6 +30,7 @@ endmacro()
 
 galpha_dependency(klu klu.h klu libsuitesparse-dev)
 galpha_dependency(amd amd.h amd libsuitesparse-dev)
+galpha_dependency(btf btf.h btf libsuitesparse-dev)
 galpha_dependency(suitesparseconfig SuiteSparse_config.h suitesparseconfig libsuitesparse-dev)
 galpha_dependency(lapacke lapacke.h lapacke liblapacke-dev)
 galpha_dependency(blas "" "openblas;lapack" libopenblas-dev)

@@ -1,0 +1,40 @@
+# Short commands over the CMake presets; `make help` lists them.
+JOBS ?= $(shell nproc)
+RELEASE := build/release
+BIN := $(RELEASE)/bin
+export JOBS
+
+.DEFAULT_GOAL := build
+.PHONY: deps build run test verify bench format clean help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+deps: ## install missing packages (Debian; needs root or sudo)
+	@scripts/install-deps
+
+build: deps ## build the release into build/release (the default)
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+run: build ## the heavy top, and the picture of its convergence in build/heavy_top.svg
+	@test ! -x $(BIN)/example || $(BIN)/example heavy_top
+	@test ! -x $(BIN)/converge || $(BIN)/converge heavy_top -o build/heavy_top.svg
+
+test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
+	@scripts/run-tests
+
+verify: build ## every order, drift and reference: the long verification
+	@$(BIN)/verify
+
+bench: ## speed, side by side with installed peers, into build/bench.json
+	@scripts/install-deps --bench
+	@$(MAKE) --no-print-directory build
+	@scripts/run-bench $(BIN) build/bench.json
+
+format: ## format all C sources
+	@command -v clang-format >/dev/null || { echo "make format needs clang-format (apt-get install clang-format)"; exit 1; }
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
+
+clean: ## remove everything that was built
+	@rm -rf build
