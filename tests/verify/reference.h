@@ -1,17 +1,9 @@
-/* A reference trajectory that shares nothing with the methods under test: the index-1 form of the system,
- *
- *   M vdot = f,   B vdot + Φ_acc = 0,   A vdot + k_acc = 0,   y = o     solved for vdot, λ, ψ, y at every
- * point,
- *
+/* A reference trajectory that shares nothing with the methods under test: the index-1 form (index1.h)
  * integrated for (q, v, x), q in its flat storage, by Gragg-Bulirsch-Stoer extrapolation. */
 #ifndef VERIFY_REFERENCE_H
 #define VERIFY_REFERENCE_H
 
-#include "problem.h"
-
-typedef struct vf_sizes {
-  int nq, nv, n_lambda, n_psi, n_x, n_y;
-} vf_sizes;
+#include "index1.h"
 
 typedef struct vf_reference vf_reference;
 
@@ -20,11 +12,12 @@ vf_reference *vf_reference_create(const ex_problem *problem, double dt, long n, 
 void vf_reference_destroy(vf_reference **ref);
 
 vf_sizes vf_reference_sizes(const vf_reference *ref);
+double vf_reference_spacing(const vf_reference *ref); /* dt */
+long vf_reference_length(const vf_reference *ref);    /* n */
 /* The solution at t = i dt; the pointers live as long as ref. */
 ga_point vf_reference_at(const vf_reference *ref, long i);
 /* Largest |Φ| and |k| over all samples: the drift of the index-1 form, which the tolerance must keep small.
  */
 double vf_reference_drift(const vf_reference *ref);
-long vf_reference_evaluations(const vf_reference *ref);
 
 #endif
