@@ -24,10 +24,6 @@
 
 enum { NV = 6, N_LAMBDA = 3, N = NV + N_LAMBDA, W = 3 }; /* v = (u, ω); ω begins at W, λ at NV */
 
-static const double mass_of_top = 15;          /* [kg] */
-static const double gravity[] = {0, 0, -9.81}; /* [m/s²] */
-static const double centre[] = {0, 1, 0};      /* [m] X, the centre of mass seen from the tip, in the body */
-
 /* What tells the formulations apart, handed to the callbacks as their user data. */
 typedef struct top {
   int n_factors;
@@ -62,7 +58,7 @@ static void configure(top_body *b, double arm[3], const top *p, const double *q)
   else
     for (int i = 0; i < 9; i++) R[i] = q[3 + i];
   top_body_set(b, last.side, R, p->moments);
-  top_arm(arm, b, centre);
+  top_arm(arm, b, top_centre);
 }
 
 /* E_u with xdot = E_u u */
@@ -73,12 +69,12 @@ static const double *frame_of_u(const top *p, const top_body *b)
 
 /* ---- Callbacks ----------------------------------------------------------------------------------------- */
 
-static int top_mass(void *user, const ga_point *p, double *out)
+static int top_inertia_force(void *user, const ga_point *p, double *out)
 {
   top_body b;
   double arm[3];
   configure(&b, arm, user, p->q);
-  for (int i = 0; i < 3; i++) out[i] = mass_of_top * p->vdot[i];
+  for (int i = 0; i < 3; i++) out[i] = top_mass * p->vdot[i];
   top_mul(out + W, b.J, p->vdot + W);
   return 0;
 }
@@ -87,7 +83,7 @@ static int top_mass(void *user, const ga_point *p, double *out)
 static void force_on_centre(double l[3], const double E_u[9], const double lambda[3])
 {
   double total[3];
-  for (int i = 0; i < 3; i++) total[i] = mass_of_top * gravity[i] + lambda[i];
+  for (int i = 0; i < 3; i++) total[i] = top_mass * top_gravity[i] + lambda[i];
   top_mul_t(l, E_u, total);
 }
 
@@ -100,7 +96,7 @@ static int top_force(void *user, const ga_point *p, double *out)
   force_on_centre(out, frame_of_u(user, &b), p->lambda);
   if (is_se3(user)) {
     top_cross(c, w, u);
-    for (int i = 0; i < 3; i++) out[i] -= mass_of_top * c[i];
+    for (int i = 0; i < 3; i++) out[i] -= top_mass * c[i];
   }
   top_spin_force(out + W, &b, w);
   top_add_pin_torque(out + W, &b, arm, p->lambda);
@@ -112,7 +108,7 @@ static int top_phi(void *user, const ga_point *p, double *out)
   top_body b;
   double arm[3];
   configure(&b, arm, user, p->q);
-  top_mul(out, b.R, centre);
+  top_mul(out, b.R, top_centre);
   for (int i = 0; i < 3; i++) out[i] -= p->q[i];
   return 0;
 }
@@ -148,9 +144,9 @@ static void add_se3_jacobian(ga_jacobian *K, const top_body *b, const ga_point *
   double l[3], S[9];
   if (K->want & GA_WANT_D) {
     top_skew(S, p->v + W);
-    top_add(K->D, N, 0, 0, mass_of_top * K->shift_v, S);
+    top_add(K->D, N, 0, 0, top_mass * K->shift_v, S);
     top_skew(S, p->v);
-    top_add(K->D, N, 0, W, -mass_of_top * K->shift_v, S);
+    top_add(K->D, N, 0, W, -top_mass * K->shift_v, S);
   }
   if (K->want & GA_WANT_Q) {
     force_on_centre(l, b->R, p->lambda);
@@ -168,7 +164,7 @@ static int top_jacobian(void *user, const ga_point *p, ga_jacobian *K)
   top_body b;
   double arm[3];
   configure(&b, arm, user, p->q);
-  if (K->want & GA_WANT_D) top_add(K->D, N, 0, 0, mass_of_top * K->shift_vdot, top_identity);
+  if (K->want & GA_WANT_D) top_add(K->D, N, 0, 0, top_mass * K->shift_vdot, top_identity);
   top_spin_jacobian(K, N, W, &b, p->v + W, p->vdot + W);
   top_pin_jacobian(K, N, W, NV, &b, arm, p->v + W, p->lambda);
   top_point_jacobian(K, N, 0, NV, frame_of_u(user, &b));
@@ -184,7 +180,7 @@ static double top_energy(const top *p, const ga_state *s)
   double arm[3], L[3];
   configure(&b, arm, p, s->q);
   top_mul(L, b.J, w);
-  return 0.5 * mass_of_top * top_dot(u, u) + 0.5 * top_dot(w, L) - mass_of_top * top_dot(gravity, s->q);
+  return 0.5 * top_mass * top_dot(u, u) + 0.5 * top_dot(w, L) - top_mass * top_dot(top_gravity, s->q);
 }
 
 static void top_define(const top *p, ga_system_def *def)
@@ -193,7 +189,7 @@ static void top_define(const top *p, ga_system_def *def)
   def->factors = p->factors;
   def->n_lambda = N_LAMBDA;
   def->user = (void *)p;
-  def->mass = top_mass;
+  def->mass = top_inertia_force;
   def->force = top_force;
   def->phi = top_phi;
   def->phi_dot = top_phi_dot;
@@ -203,14 +199,11 @@ static void top_define(const top *p, ga_system_def *def)
 
 /* ---- Initial values and references ---------------------------------------------------------------------
  * R = I at the start, so that all formulations start from the same v. The references come from Taylor series
- * of order 44 with 40 digits for the top as a body turning about its tip, free of constraints: λ = m (xddot −
- * γ).
- */
+ * of order 44 with 40 digits for the top as a body turning about its tip, free of constraints. */
 
 static const double start_matrix[] = {0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const double start_quaternion[] = {0, 1, 0, 1, 0, 0, 0};
 
-static const double heavy_moments[] = {0.234375, 0.46875, 0.234375};
 static const double heavy_v0[] = {4.61538, 0, 0, 0, 150, -4.61538};
 static const double heavy_matrix[] = {0.17334396409838604, 0.6400885920705688,  -0.7484907911335813,
                                       0.2292996408036076,  0.17334396409838604, 0.9577961917015508,
@@ -235,7 +228,7 @@ static const double heavy_vdot_se3[] = {125.32642338950312, 0.0, 858.45630893318
                                         858.4563089331822,  0.0, -125.32642338950312};
 static const double heavy_lambda[] = {-517.6007394769, -396.8431014895542, 404.57492516288465};
 
-static const double tumbling_moments[] = {0.2, 0.3, 0.45};
+static const double tumbling_moments[3] = {0.2, 0.3, 0.45};
 static const double tumbling_v0[] = {4, 0, 3, 3, 10, -4};
 static const double tumbling_matrix[] = {0.807192021277991,    -0.5274263428471802,  -0.26507073330716896,
                                          -0.05656138798039886, 0.807192021277991,    0.5875728466963754,
@@ -251,10 +244,10 @@ static const double tumbling_vdot_space[] = {-26.775246843494436, 18.41654390990
                                              -26.498755689674304, -14.762700536921203, -29.334145560956767};
 static const double tumbling_lambda[] = {-401.62870265241656, 276.248158648604, 114.22200268655202};
 
-/* ---- The problems: body (heavy, tumbling), storage of R, frame of v, factors --------------------------- */
+/* ---- The problems: motion, storage of q, frame of v, end time, step, factors --------------------------- */
 
-#define TOP_PROBLEM(id, text, body, storage, frame, time, step, count, ...)                                  \
-  static const top id = {count, {__VA_ARGS__}, body##_moments};                                              \
+#define TOP_PROBLEM(id, text, motion, storage, frame, time, step, count, ...)                                \
+  static const top id = {count, {__VA_ARGS__}, motion##_moments};                                            \
   static void id##_define(ga_system_def *def)                                                                \
   {                                                                                                          \
     top_define(&id, def);                                                                                    \
@@ -270,27 +263,27 @@ static const double tumbling_lambda[] = {-401.62870265241656, 276.248158648604, 
                               .h = step,                                                                     \
                               .rho = 0.9,                                                                    \
                               .q0 = start_##storage,                                                         \
-                              .v0 = body##_v0,                                                               \
+                              .v0 = motion##_v0,                                                             \
                               .reference = {.t = time,                                                       \
-                                            .q = body##_##storage,                                           \
-                                            .v = body##_v_##frame,                                           \
-                                            .vdot = body##_vdot_##frame,                                     \
-                                            .lambda = body##_lambda},                                        \
+                                            .q = motion##_##storage,                                         \
+                                            .v = motion##_v_##frame,                                         \
+                                            .vdot = motion##_vdot_##frame,                                   \
+                                            .lambda = motion##_lambda},                                      \
                               .energy = id##_energy};
 
 /* clang-format off */
-TOP_PROBLEM(heavy_top, "heavy top on R^3 x SO(3), space angular velocity", heavy, matrix, space, 1, 1e-3,
-            1, {GA_R3SO3, 0, GA_RIGHT})
-TOP_PROBLEM(heavy_top_left, "heavy top on R^3 x SO(3), body angular velocity", heavy, matrix, body, 1, 1e-3,
-            1, {GA_R3SO3, 0, GA_LEFT})
-TOP_PROBLEM(heavy_top_s3, "heavy top on R^3 x unit quaternions, body angular velocity", heavy, quaternion, body,
-            1, 1e-3, 2, {GA_RN, 3, GA_LEFT}, {GA_QUAT, 0, GA_LEFT})
-TOP_PROBLEM(heavy_top_s3_right, "heavy top on R^3 x unit quaternions, space angular velocity", heavy, quaternion,
-            space, 1, 1e-3, 2, {GA_RN, 3, GA_RIGHT}, {GA_QUAT, 0, GA_RIGHT})
-TOP_PROBLEM(heavy_top_se3, "heavy top on SE(3)", heavy, matrix, se3, 1, 1e-3,
-            1, {GA_SE3, 0, GA_LEFT})
-TOP_PROBLEM(tumbling_top, "slowly tumbling top on R^3 x SO(3), space angular velocity", tumbling, matrix, space,
-            0.5, 4e-3, 1, {GA_R3SO3, 0, GA_RIGHT})
-TOP_PROBLEM(tumbling_top_left, "slowly tumbling top on R^3 x SO(3), body angular velocity", tumbling, matrix, body,
-            0.5, 4e-3, 1, {GA_R3SO3, 0, GA_LEFT})
+TOP_PROBLEM(heavy_top, "heavy top on R^3 x SO(3), space angular velocity",
+            heavy, matrix, space, 1, 1e-3, 1, {GA_R3SO3, 0, GA_RIGHT})
+TOP_PROBLEM(heavy_top_left, "heavy top on R^3 x SO(3), body angular velocity",
+            heavy, matrix, body, 1, 1e-3, 1, {GA_R3SO3, 0, GA_LEFT})
+TOP_PROBLEM(heavy_top_s3, "heavy top on R^3 x unit quaternions, body angular velocity",
+            heavy, quaternion, body, 1, 1e-3, 2, {GA_RN, 3, GA_LEFT}, {GA_QUAT, 0, GA_LEFT})
+TOP_PROBLEM(heavy_top_s3_right, "heavy top on R^3 x unit quaternions, space angular velocity",
+            heavy, quaternion, space, 1, 1e-3, 2, {GA_RN, 3, GA_RIGHT}, {GA_QUAT, 0, GA_RIGHT})
+TOP_PROBLEM(heavy_top_se3, "heavy top on SE(3)",
+            heavy, matrix, se3, 1, 1e-3, 1, {GA_SE3, 0, GA_LEFT})
+TOP_PROBLEM(tumbling_top, "slowly tumbling top on R^3 x SO(3), space angular velocity",
+            tumbling, matrix, space, 0.5, 4e-3, 1, {GA_R3SO3, 0, GA_RIGHT})
+TOP_PROBLEM(tumbling_top_left, "slowly tumbling top on R^3 x SO(3), body angular velocity",
+            tumbling, matrix, body, 0.5, 4e-3, 1, {GA_R3SO3, 0, GA_LEFT})
 /* clang-format on */

@@ -70,6 +70,13 @@ static inline void top_add_product(double *K, int n, int row, int col, double s,
 
 static const double top_identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
+/* ---- The heavy top ------------------------------------------------------------------------------------- */
+
+static const double top_mass = 15;                                    /* [kg] */
+static const double heavy_moments[3] = {0.234375, 0.46875, 0.234375}; /* [kg m²] about the centre of mass */
+static const double top_gravity[3] = {0, 0, -9.81};                   /* [m/s²] */
+static const double top_centre[3] = {0, 1, 0}; /* [m] X, the centre of mass seen from the tip, in the body */
+
 /* ---- The body ------------------------------------------------------------------------------------------ */
 
 typedef struct top_body {
@@ -138,8 +145,7 @@ static inline void top_add_pin_torque(double f[3], const top_body *b, const doub
 
 /* J ωdot + ω × J ω, in the rows and columns of ω, which begin at w_at:
  *   ∂/∂ωdot = J,   ∂/∂ω = ω~ J − (J ω)~
- *   D_q = 0 on the left; on the right D_q(J a) = J a~ − (J a)~, once with a = ωdot and once inside ω × with a
- * = ω */
+ *   D_q = 0 on the left; on the right D_q(J a) = J a~ − (J a)~ at a = ωdot, and ω × that at a = ω */
 static inline void top_spin_jacobian(ga_jacobian *K, int n, int w_at, const top_body *b, const double w[3],
                                      const double wdot[3])
 {
