@@ -1,15 +1,22 @@
 /* Singular mass matrices: three systems whose M alone cannot be inverted.
  *
  * M need only be positive definite on the velocities that the constraints allow. The systems differ in where
- * the missing rank is:
+ * the missing rank is.
  *
- *   rank_deficient_d1   a heavy top with a massless point y pinned to it, on a spring and damper: three rows
- * of M are zero. R^3 x SO(3) x R^3, body angular velocity M = diag(m, J, 0),   Φ = (−x + R X, −y + R Y),   0
- * = −200 (y − y_s) − 5 ydot + λ₂ rank_deficient_d2   a pendulum (x, y) that drags two massless coordinates
- * with springs, a = x/2 and b = y/2: M = diag(1, 1, 0, 0),   Φ = (½ (x²+y²−1), a − x/2, b − y/2), f =
- * −(0, 9.81, 50 a, 50 b) − Bᵀλ whose motion is known in closed form rank_deficient_d3   a heavy top turning
- * about its tip, the four components p of a unit quaternion as coordinates: M p = 0 everywhere, so that the
- * kernel of M turns with the body M = 4 G(p)ᵀ J G(p),   Φ = ½ (p·p − 1),   f = −8 G(v)ᵀ J G(p) v − W p − p λ
+ * rank_deficient_d1: a heavy top with a massless point y pinned to it, held by a spring and a damper. Three
+ * rows of M are zero. R^3 x SO(3) x R^3, body angular velocity.
+ *
+ *   M = diag(m, J, 0),   Φ = (−x + R X, −y + R Y),   0 = −200 (y − y_s) − 5 ydot + λ₂
+ *
+ * rank_deficient_d2: a pendulum (x, y) that drags two massless coordinates with springs. Its motion is known
+ * in closed form.
+ *
+ *   M = diag(1, 1, 0, 0),   Φ = (½ (x²+y²−1), a − x/2, b − y/2),   f = −(0, 9.81, 50 a, 50 b) − Bᵀλ
+ *
+ * rank_deficient_d3: a heavy top turning about its tip, with the four components p of a unit quaternion as
+ * coordinates. M p = 0 everywhere, so that the kernel of M turns with the body.
+ *
+ *   M = 4 G(p)ᵀ J G(p),   Φ = ½ (p·p − 1),   f = −8 G(v)ᵀ J G(p) v − W p − p λ
  *
  * They go with M. Arnold, A. Cardona, O. Brüls, A Lie algebra approach to Lie group time integration of
  * constrained systems, 2015, section 4: every method keeps order 2, λ included. */
@@ -232,9 +239,9 @@ static double d2_energy(const ga_state *s)
          0.5 * d2_stiffness * (q[2] * q[2] + q[3] * q[3]);
 }
 
-/* Jacobi's sn, cn, dn of modulus k at u, by the arithmetic-geometric mean:
- * a, b, c = (a+b)/2, √(ab), (a−b)/2;   φ_n = 2ⁿ a_n u;   φ_{n−1} = ½ (φ_n + asin(c_n/a_n sin φ_n));   sn =
- * sin φ_0 */
+/* Jacobi's sn, cn, dn of modulus k at u, by the arithmetic-geometric mean, a₀ = 1, b₀ = √(1−k²):
+ *   a, b, c = (a+b)/2, √(ab), (a−b)/2,   φ_n = 2ⁿ a_n u,   φ_{n−1} = ½ (φ_n + asin(c_n/a_n sin φ_n))
+ * and sn = sin φ_0. */
 static void jacobi_elliptic(double *sn, double *cn, double *dn, double u, double k)
 {
   enum { LEVELS = 6 }; /* c is squared at every level: below rounding long before */
