@@ -3,6 +3,7 @@ JOBS ?= $(shell nproc)
 RELEASE := build/release
 BIN := $(RELEASE)/bin
 export JOBS
+MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: deps build run test verify bench format clean help
@@ -29,7 +30,7 @@ verify: build ## every order, drift and reference: the long verification
 
 bench: ## speed, side by side with installed peers, into build/bench.json
 	@scripts/install-deps --bench
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) build
 	@scripts/run-bench $(BIN) build/bench.json
 
 format: ## format all C sources
