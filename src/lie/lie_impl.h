@@ -1,0 +1,95 @@
+/* Internals of the lie layer.
+ *
+ * A group is a list of parts. A part is one of the kinds R^n, SO(3), unit quaternions, SE(3); a direct
+ * product such as GA_R3SO3 is several parts. A kind is a row of functions, and that is all a new group has to
+ * bring. */
+#ifndef GALPHA_LIE_IMPL_H
+#define GALPHA_LIE_IMPL_H
+
+#include "galpha/lie.h"
+
+enum { GA__PART_NQ = 12 }; /* largest nq of a kind other than R^n */
+
+typedef struct ga__kind ga__kind;
+
+typedef struct ga__part {
+  const ga__kind *kind;
+  int nq, nv;
+  int q, v;   /* where its q and v begin */
+  int packed; /* where its block begins among the packed ones */
+  double
+      sign; /* 1 left, −1 right: the right operators are the left ones with the sign of d, or of a, turned */
+} ga__part;
+
+/* Every function sees its own piece of q, v or the packed blocks. No overlap, except q1 == q in move. */
+struct ga__kind {
+  int nq, nv; /* 0 for R^n: the part knows */
+  int block;  /* size of the tangent block, 0: the identity, no block */
+  void (*identity)(const ga__part *p, double *q);
+  void (*compose)(const ga__part *p, double *q, const double *a, const double *b);
+  void (*inverse)(const ga__part *p, double *q, const double *a);
+  void (*exp)(const ga__part *p, double *q, const double *d);
+  void (*log)(const ga__part *p, double *d, const double *q);
+  void (*move)(const ga__part *p, double *q1, const double *q, const double *d);
+  void (*difference)(const ga__part *p, double *d, const double *q, const double *q1);
+  void (*rate)(const ga__part *p, double *qdot, const double *q, const double *v);
+  void (*bracket)(const ga__part *p, double *c, const double *a, const double *b);
+  void (*tangent)(const ga__part *p, double *T,
+                  const double *d); /* this and the next two: NULL if no block */
+  void (*tangent_inverse)(const ga__part *p, double *Tinv, const double *d);
+  void (*ad)(const ga__part *p, double *A, const double *a);
+  void (*tidy)(const ga__part *p, double *q); /* takes a small defect ε to O(ε²); used by ga__part_move */
+  double (*defect)(const ga__part *p, const double *q);
+  void (*normalise)(const ga__part *p, double *q);
+};
+
+extern const ga__kind ga__kind_rn, ga__kind_so3, ga__kind_quat, ga__kind_se3;
+
+/* move and difference from exp, log, compose, inverse and tidy, for kinds of at most GA__PART_NQ numbers. */
+void ga__part_move(const ga__part *p, double *q1, const double *q, const double *d);
+void ga__part_difference(const ga__part *p, double *d, const double *q, const double *q1);
+
+/* Functions of x = f², f the rotation angle. All are entire in x, none divides by f where f is small. */
+typedef struct ga__trig {
+  double a;  /* sin f / f */
+  double b;  /* (1 − cos f) / f² */
+  double c;  /* (f − sin f) / f³ */
+  double db; /* b' = (db/df)/f = (a − 2b) / f² */
+  double dc; /* c' = (dc/df)/f = (b − 3c) / f² */
+} ga__trig;
+
+void ga__trig_eval(ga__trig *t, double x);
+/* (1 − (f/2) cot(f/2)) / f², the coefficient of ψ~² in T⁻¹. Its poles are f = 2π, 4π, ... */
+static inline double ga__trig_e(const ga__trig *t)
+{
+  return -t->db / (2 * t->b);
+}
+
+/* The rotation kernels, left trivialised; t belongs to |psi|². */
+void ga__so3_exp(double *R, const double *psi, const ga__trig *t);
+void ga__so3_tangent(double *T, const double *psi, const ga__trig *t);
+void ga__so3_tangent_inverse(double *Tinv, const double *psi, const ga__trig *t);
+void ga__so3_log(double *psi, const double *R);
+void ga__so3_rate(double *Rdot, double sign, const double *R, const double *omega);
+void ga__so3_tidy(double *R);
+double ga__so3_defect(const double *R);
+void ga__so3_normalise(double *R);
+/* The rotation vector of the quaternion p, of any length but 0. */
+void ga__quat_log(double *psi, const double *p);
+
+/* The part functions that SO(3) and the unit quaternions share, having the same algebra. */
+void ga__so3_part_bracket(const ga__part *p, double *c, const double *a, const double *b);
+void ga__so3_part_tangent(const ga__part *p, double *T, const double *d);
+void ga__so3_part_tangent_inverse(const ga__part *p, double *Tinv, const double *d);
+void ga__so3_part_ad(const ga__part *p, double *A, const double *a);
+
+/* The larger one; NaN if either is NaN, which fmax would hide. */
+static inline double ga__larger(double a, double b)
+{
+  return (a > b || a != a) ? a : b;
+}
+
+/* 0 for finite numbers, otherwise the NaN or the infinity. */
+double ga__not_finite(const double *x, int n);
+
+#endif
