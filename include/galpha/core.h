@@ -68,7 +68,7 @@ enum { /* what the caller will read; filling more is allowed, and only costs tim
  *   D  columns V: shift_v ∂r/∂v + shift_vdot ∂r/∂vdot; the other columns: ∂r/∂λ, ∂r/∂ψ, ∂r/∂x, ∂r/∂y
  *   Q  columns V: D_q r at fixed v and vdot, D_q(M vdot) included; other columns are not read
  *   G  rows LAMBDA, columns V: D_q (B v + Φ_t); nothing else is read
- * All arrays are zero when the callback is entered, and never NULL. */
+ * No array is NULL, and those wanted are zero when the callback is entered; Q counts as wanted with GA_WANT_B. */
 typedef struct ga_jacobian {
   unsigned want;              /* GA_WANT_... */
   double shift_v, shift_vdot; /* used in D */

@@ -1,0 +1,219 @@
+/* Internals of the core layer. */
+#ifndef GALPHA_CORE_IMPL_H
+#define GALPHA_CORE_IMPL_H
+
+#include "base/base_impl.h"
+#include "galpha/core.h"
+
+/* ---- System: evaluation with checks (system.c) ----------------------------------------------------------
+ */
+
+/* The callbacks of a system; the table in system.c gives name, block and place of each. */
+typedef enum ga__fn {
+  GA__MASS = 0,
+  GA__FORCE,
+  GA__PHI,
+  GA__PHI_DOT,
+  GA__PHI_ACC,
+  GA__K,
+  GA__K_ACC,
+  GA__STATE,
+  GA__OUTPUT,
+  GA__N_FN
+} ga__fn;
+
+struct ga_system {
+  ga_context *ctx;
+  ga_system_def def; /* factors and pattern: own copies */
+  ga_group *group;
+  int nq, nv, n;
+  int size[GA_N_BLOCKS];
+  int start[GA_N_BLOCKS];
+  int n_entries;  /* of the pattern; n² when dense */
+  int *row, *col; /* [n_entries] */
+  int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
+  int *b_entry;   /* [n_b] which entries these are */
+};
+
+/* Calls a callback that the system has; GA_RETRY_CALLBACK, GA_ERR_CALLBACK or GA_RETRY_NAN with a message. */
+ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out);
+int ga__has(const ga_system *sys, ga__fn fn);
+ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or column of the whole matrix */
+/* "what 'name' (block index)" of row or column i, GA_BLOCK_ETA included, for messages. */
+void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+/* First index of a component that is not finite, or -1. */
+int ga__first_bad(const double *a, int n);
+double ga__max_abs(const double *a, int n, int *where); /* where may be NULL; -1 if n is 0 */
+
+/* ---- Derivatives: the user's or differences (derivative.c) ----------------------------------------------
+ */
+
+/* Buffers of one level of differences along the motion; levels nest. */
+typedef struct ga__lane {
+  double *q, *d, *g;
+} ga__lane;
+
+/* Work space for differences; one per stepper or check, since systems are constant. */
+typedef struct ga__deriv {
+  const ga_system *sys;
+  int n_colours;
+  int *colour_start, *colour_col;              /* columns of each colour */
+  int *entry_start, *entry;                    /* entries of each column */
+  double *q, *v, *vdot, *lambda, *psi, *x, *y; /* a perturbed copy of the point */
+  double *d;                                   /* [nv] its move from the point's q */
+  double *step;                                /* [n] of each column */
+  double *plus, *minus, *tmp;                  /* [n] residuals */
+  double *D, *Q, *G;                           /* [n_entries] for B v without phi_dot */
+  ga__lane lane[2]; /* 0: for B v + Φ_t; 1: for what is differentiated on top of it */
+} ga__deriv;
+
+ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w);
+void ga__deriv_destroy(ga__deriv *w);
+
+/* Fills J->D, Q, G (zeroed here) as core.h says, by the callback or by differences. */
+ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J);
+/* B v + Φ_t; Φ's acceleration at vdot = 0; k_t + k_q v: by the callbacks or what core.h says stands in. */
+ga_status ga__phi_dot(ga__deriv *w, const ga_point *p, double *out);
+ga_status ga__phi_acc(ga__deriv *w, const ga_point *p, double *out);
+ga_status ga__k_acc(ga__deriv *w, const ga_point *p, double *out);
+/* r = (M vdot − f, Φ, k, −s, −o) into out[n]; tmp[nv] is overwritten. */
+ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *tmp);
+/* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v,
+ * by fourth-order differences. */
+ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out);
+/* out += (rows LAMBDA, columns V of values, B where they are Q) v */
+void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v);
+void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */
+ga_point ga__deriv_point(const ga__deriv *w, double t);
+
+/* ---- The iteration matrix of the exact-equilibrium family (assembly.c) ----------------------------------
+ */
+
+enum { GA__SCALE_ONE = 0, GA__SCALE_H, GA__SCALE_INV_H, GA__SCALE_C2, GA__SCALE_H2, GA__N_SCALES };
+
+/* Entries of one row in the columns of one tangent block, or of one commuting column: they move together when
+ * the derivative with respect to q is multiplied by the tangent operator. */
+typedef struct ga__group_row {
+  int from_g;      /* 0: values of Q; 1: of G */
+  int scale;       /* GA__SCALE_... */
+  int block_start; /* of its tangent block in packed arrays, -1: commuting column */
+  int size;        /* columns: 1, 3 or 6 */
+  int first;       /* into entry[] and place[] */
+  int eta_first, eta_count;
+} ga__group_row;
+
+typedef struct ga__assembly {
+  const ga_system *sys;
+  int stabilized;
+  int n; /* rows, those of η included */
+  ga_sparse *K;
+  int n_direct;
+  int *direct_entry, *direct_place;
+  unsigned char *direct_scale;
+  int n_rate; /* c₂ B in the velocity rows */
+  int *rate_entry, *rate_place;
+  int *diag_place; /* [n_x + n_y] */
+  int n_groups;
+  ga__group_row *group;
+  int *group_entry, *group_place; /* entry -1: the pattern has none there */
+  int *eta_column, *eta_b, *eta_place;
+} ga__assembly;
+
+typedef struct ga__assembly_input {
+  double h, c2, d1;        /* step, γ/β, (1−δm)/(θ(1−δf)) */
+  const double *D, *Q, *G; /* of the Jacobian, D with shifts h c₂ and c₁ */
+  const double *T;         /* packed tangent blocks */
+  const double *A;         /* packed I + κ ad(v_n) of the commutator term, or NULL */
+  const double *B_n;       /* [n_b] B at the beginning of the step; stabilized only */
+} ga__assembly_input;
+
+ga_status ga__assembly_create(const ga_system *sys, int stabilized, ga__assembly *as);
+void ga__assembly_destroy(ga__assembly *as);
+void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
+
+/* ---- The saddle-point matrix [M Bᵀ Aᵀ; B; A] of starts and projections (saddle.c) -----------------------
+ */
+
+typedef struct ga__saddle {
+  const ga_system *sys;
+  ga_sparse *K;
+  ga_lu *lu;
+  int *entry_place;  /* [n_entries] place of each entry itself, -1: plays no part */
+  int *turned_place; /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
+  int *diag_place;   /* [n_x + n_y] */
+  double *M;         /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
+  double *A;         /* [n_entries] D with shift_v 1: its rows PSI are A */
+  double *Q, *G;     /* rows LAMBDA of Q are B */
+} ga__saddle;
+
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *sd);
+void ga__saddle_destroy(ga__saddle *sd);
+/* Evaluates at p and factors. with_forces 1: the columns of λ, ψ, y hold −f_λ, −f_ψ, −f_y and the rows of y
+ * their equations; 0: Bᵀ and Aᵀ, y apart. */
+ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
+/* out += A v, with the A of the last evaluation. */
+void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
+
+/* ---- State and stepper (stepper.c, newton.c, start.c) ----------------------------------------------------
+ */
+
+/* One complete state, all arrays in one block of `length` doubles. */
+typedef struct ga__full {
+  double *block;
+  double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
+  double *a_prev, *lambda_prev, *psi_prev, *w_prev, *y_prev; /* at the step before */
+  double *scalar;                                            /* [GA__N_SCALARS] */
+} ga__full;
+
+enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__N_SCALARS };
+
+struct ga_stepper {
+  ga_context *ctx;
+  const ga_system *sys;
+  ga_stepper_opts opts;
+  ga__full now, next; /* the state, and the one being computed: they change places on success */
+  size_t full_length;
+  int has_state;
+  ga_state view; /* of now */
+  ga_stats stats;
+
+  ga__deriv deriv;
+  ga__assembly assembly;
+  ga__saddle saddle;
+  ga_lu *lu;
+  int have_factors; /* lu holds factors of the iteration matrix for step h_factors */
+  double h_factors;
+  double rate; /* contraction seen with these factors, 0: none yet */
+  int b_valid; /* B_n is that of the present state */
+
+  int commutes;      /* 1: the commutator term has anything to do */
+  double c1, c2, d1; /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
+  double h;          /* of the step under way */
+  ga__arena arena;   /* of everything below */
+  double *D, *Q, *G, *B_n;
+  double *a_n, *w_n;       /* a and w adjusted to h */
+  double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
+  double *exponent;        /* [nv] hΔq + commutator */
+  double *T, *ad;          /* packed blocks */
+  double *r;               /* [n + n_eta] right-hand side, then the increment */
+  double *tmp;             /* [max(nv, n_lambda, ...)] */
+  double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections */
+  double *offset;          /* [n_lambda] h² B r */
+  double *solve;           /* [n] of the saddle solves */
+};
+
+ga_status ga__newton(ga_stepper *st);
+/* From the unknowns p, px, η: exponent, q₁, v₁, vdot₁, a₁, xdot₁, w₁ in next. */
+void ga__trial(ga_stepper *st);
+ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */
+ga_point ga__full_point(const ga__full *f);
+/* B at the present state into B_n, unless it is there already. */
+ga_status ga__update_b(ga_stepper *st);
+/* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */
+void ga__predict(ga_stepper *st, double h);
+void ga__show(ga_stepper *st); /* point the public view at the present state */
+void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from);
+/* vdot, λ, ψ, y and xdot of f at its t, q, v, x; what they hold is the guess. */
+ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *change);
+
+#endif

@@ -1,0 +1,148 @@
+/* The saddle-point matrix of starts and projections, never inverting M alone:
+ *
+ *   with forces                       without
+ *   [ M   −f_λ  −f_ψ  0  −f_y  ]      [ M   Bᵀ  Aᵀ  0  0 ]
+ *   [ B    0     0    0   0    ]      [ B   0   0   0  0 ]
+ *   [ A    0     0    0   0    ]      [ A   0   0   0  0 ]
+ *   [ 0    0     0    I   0    ]      [ 0   0   0   I  0 ]
+ *   [ −o_vdot −o_λ −o_ψ 0 I−o_y ]     [ 0   0   0   0  I ]
+ */
+#include "core/core_impl.h"
+
+#include <string.h>
+
+/* Does the entry itself play a part? Columns of X do not, nor rows of X. */
+static int plays(ga_block row, ga_block col)
+{
+  if (row == GA_BLOCK_X || col == GA_BLOCK_X) return 0;
+  if (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) return col == GA_BLOCK_V;
+  return 1;
+}
+
+static int constrains(ga_block row, ga_block col)
+{
+  return (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) && col == GA_BLOCK_V;
+}
+
+static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int *place)
+{
+  const ga_system *sys = sd->sys;
+  int count = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X];
+  for (int e = 0; e < sys->n_entries; e++) {
+    ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
+    sd->entry_place[e] = sd->turned_place[e] = -1;
+    if (!plays(r, c)) continue;
+    row[count] = sys->row[e], col[count] = sys->col[e];
+    sd->entry_place[e] = count++;
+    if (!constrains(r, c)) continue;
+    row[count] = sys->col[e], col[count] = sys->row[e];
+    sd->turned_place[e] = count++;
+  }
+  for (int i = 0; i < n_xy; i++) {
+    row[count] = col[count] = sys->start[GA_BLOCK_X] + i;
+    sd->diag_place[i] = count++;
+  }
+  ga_status status = ga_sparse_create(sys->ctx, sys->n, sys->n, count, row, col, place, &sd->K);
+  if (status) return status;
+  for (int e = 0; e < sys->n_entries; e++) {
+    if (sd->entry_place[e] >= 0) sd->entry_place[e] = place[sd->entry_place[e]];
+    if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
+  }
+  for (int i = 0; i < n_xy; i++) sd->diag_place[i] = place[sd->diag_place[i]];
+  return ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
+}
+
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *sd)
+{
+  ga_context *ctx = sys->ctx;
+  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n;
+  memset(sd, 0, sizeof *sd);
+  sd->sys = sys;
+  sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
+  sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
+  sd->diag_place = ga__alloc(ctx, (size_t)sys->n, sizeof(int));
+  double **array[] = {&sd->M, &sd->A, &sd->Q, &sd->G};
+  int complete = sd->entry_place && sd->turned_place && sd->diag_place;
+  for (int i = 0; i < 4; i++) complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
+  int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
+  int *place = ga__alloc(ctx, most, sizeof *place);
+  ga_status status = complete && row && col && place ? build(sd, kind, row, col, place)
+                                                     : ga__no_memory(ctx, "the matrix of the start");
+  ga__free(ctx, row);
+  ga__free(ctx, col);
+  ga__free(ctx, place);
+  if (status) ga__saddle_destroy(sd);
+  return status;
+}
+
+void ga__saddle_destroy(ga__saddle *sd)
+{
+  if (!sd->sys) return;
+  ga_context *ctx = sd->sys->ctx;
+  ga_lu_destroy(&sd->lu);
+  ga_sparse_destroy(ctx, &sd->K);
+  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M, sd->A, sd->Q, sd->G};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  memset(sd, 0, sizeof *sd);
+}
+
+static ga_status evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p)
+{
+  ga_jacobian J = {GA_WANT_D | GA_WANT_B, 0.0, 1.0, sd->M, sd->Q, sd->G};
+  ga_status status = ga__jacobian(w, p, &J);
+  if (status || sd->sys->size[GA_BLOCK_PSI] == 0) return status;
+  ga_jacobian JA = {GA_WANT_D, 1.0, 0.0, sd->A, sd->G, sd->G};
+  return ga__jacobian(w, p, &JA);
+}
+
+static void fill(ga__saddle *sd, int with_forces)
+{
+  const ga_system *sys = sd->sys;
+  double *K = sd->K->value;
+  int index;
+  ga_sparse_zero(sd->K);
+  for (int e = 0; e < sys->n_entries; e++) {
+    if (sd->entry_place[e] < 0) continue;
+    ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
+    if (constrains(r, c)) {
+      double value = r == GA_BLOCK_LAMBDA ? sd->Q[e] : sd->A[e];
+      K[sd->entry_place[e]] += value;
+      if (!with_forces) K[sd->turned_place[e]] += value;
+    } else if (with_forces || (r == GA_BLOCK_V && c == GA_BLOCK_V)) {
+      K[sd->entry_place[e]] += sd->M[e];
+    }
+  }
+  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
+}
+
+ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces)
+{
+  const ga_system *sys = sd->sys;
+  ga_status status = evaluate(sd, w, p);
+  if (status) return status;
+  fill(sd, with_forces);
+  status = ga_lu_factor(sd->lu);
+  if (status != GA_RETRY_SINGULAR) return status;
+  char what[192];
+  int index;
+  ga_block block = ga__block_of(sys, ga_lu_get_info(sd->lu)->weak_column, &index);
+  ga__describe(sys, block, index, what, sizeof what);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_SINGULAR, p->t, (int)block, index,
+      "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. "
+      "%s",
+      p->t, what,
+      block == GA_BLOCK_V
+          ? "A massless coordinate must be held by constraints: M has to be positive definite on the "
+            "motions that the constraints allow"
+          : "A constraint that repeats another one, or fixes nothing, must be removed");
+}
+
+void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v)
+{
+  const ga_system *sys = sd->sys;
+  int first = sys->start[GA_BLOCK_PSI], end = first + sys->size[GA_BLOCK_PSI];
+  for (int e = 0; e < sys->n_entries; e++)
+    if (sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv)
+      out[sys->row[e] - first] += sd->A[e] * v[sys->col[e]];
+}

@@ -1,0 +1,472 @@
+/* Consistent initial values, and projections of the velocity. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ITERATIONS = 25 };
+#define CONVERGED 1e-14 /* relative increments below this are rounding */
+#define STAGNATED 1e-9  /* and below this when they no longer halve */
+#define JERK_STEP 0.05  /* of h: where the accelerations are compared to get the jerk */
+
+ga_start_opts ga_start_defaults(void)
+{
+  ga_start_opts o = {0.0, 1, 1, 1, 0.1};
+  return o;
+}
+
+static ga_start_change no_change(void)
+{
+  ga_start_change c = {0.0, 0.0, -1, 0.0, -1, 0};
+  return c;
+}
+
+/* Has an iteration ended? increments relative; *before keeps the last one. */
+static int settled(double increment, double *before)
+{
+  int done = increment <= CONVERGED || (increment <= STAGNATED && increment > 0.5 * *before);
+  *before = increment;
+  return done;
+}
+
+static ga_status inconsistent(ga_stepper *st, ga_block block, const ga_start_change *c, const char *what,
+                              const char *why)
+{
+  char name[192] = "";
+  const ga_system *sys = st->sys;
+  if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
+  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
+                     "start, t = %.9g: %s %s; largest residual %.3g at first, in %s, %.3g at last",
+                     st->now.scalar[GA__T], what, why, c->residual_before, name, c->residual_after);
+}
+
+static ga_status too_far(ga_stepper *st, const ga_start_opts *o, ga_block block, const ga_start_change *c,
+                         const char *what)
+{
+  char name[192] = "", coordinate[192] = "";
+  const ga_system *sys = st->sys;
+  if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
+  if (c->worst_change >= 0) ga__describe(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
+      "start, t = %.9g: the given %s are off the constraints: the residual is %.3g in %s, and mending it "
+      "would move "
+      "%s by %.3g, more than max_change = %g allows. Correct the initial values, or raise max_change",
+      st->now.scalar[GA__T], what, c->residual_before, name, coordinate, c->change, o->max_change);
+}
+
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
+ */
+static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  int nl = sys->size[GA_BLOCK_LAMBDA];
+  double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
+  ga_point p = ga__full_point(f);
+  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
+  if (status) return status;
+  c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
+  if (!o->project || nl == 0) return GA_OK;
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == MAX_ITERATIONS)
+      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
+                          "(no convergence); the constraints "
+                          "may contradict each other");
+    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0))) return status;
+    for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+    for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
+    if ((status = ga_lu_solve(st->saddle.lu, d))) return status;
+    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
+    if (!isfinite(size))
+      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
+                          "(diverged)");
+    if (c->iterations == 0 && size <= CONVERGED) break; /* consistent as given: leave every bit */
+    ga_group_move(sys->group, f->q, f->q, d);
+    for (int i = 0; i < sys->nv; i++) total[i] += d[i];
+    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
+    c->residual_after = ga__max_abs(st->tmp, nl, NULL);
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
+      return too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
+    if (settled(size, &before)) break;
+  }
+  return GA_OK;
+}
+
+/* Residuals of the velocity level into the rows of st->solve: −(B v + Φ_t − offset), −k. */
+static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const double *offset)
+{
+  const ga_system *sys = st->sys;
+  double *d = st->solve, *b = d + sys->start[GA_BLOCK_LAMBDA], *k = d + sys->start[GA_BLOCK_PSI];
+  for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+  ga_status status = ga__phi_dot(&st->deriv, p, b);
+  if (!status) status = ga__call(sys, GA__K, p, k);
+  if (status) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) b[i] = (offset ? offset[i] : 0.0) - b[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) k[i] = -k[i];
+  return GA_OK;
+}
+
+static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change *ck, int first)
+{
+  const ga_system *sys = st->sys;
+  const double *b = st->solve + sys->start[GA_BLOCK_LAMBDA], *k = st->solve + sys->start[GA_BLOCK_PSI];
+  c->residual_after = ga__max_abs(b, sys->size[GA_BLOCK_LAMBDA], first ? &c->worst_before : NULL);
+  ck->residual_after = ga__max_abs(k, sys->size[GA_BLOCK_PSI], first ? &ck->worst_before : NULL);
+  if (first) c->residual_before = c->residual_after, ck->residual_before = ck->residual_after;
+}
+
+/* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
+ * total change is left in st->exponent. */
+static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
+                                  ga_start_change *c, ga_start_change *ck)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  ga_point p = ga__full_point(f);
+  double before = HUGE_VAL, *total = st->exponent;
+  ga_status status = velocity_residual(st, &p, offset);
+  if (status) return status;
+  record_velocity(st, c, ck, 1);
+  if (!o->project || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == MAX_ITERATIONS)
+      return inconsistent(st, ck->residual_after > c->residual_after ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA,
+                          ck->residual_after > c->residual_after ? ck : c,
+                          "the velocities cannot be moved onto the constraints", "(no convergence)");
+    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0))) return status;
+    if ((status = ga_lu_solve(st->saddle.lu, st->solve))) return status;
+    double size = ga__max_abs(st->solve, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
+    if (!isfinite(size))
+      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the velocities cannot be moved onto the constraints",
+                          "(diverged)");
+    if (c->iterations == 0 && size <= CONVERGED) break;
+    for (int i = 0; i < sys->nv; i++) f->v[i] += st->solve[i], total[i] += st->solve[i];
+    if ((status = velocity_residual(st, &p, offset))) return status;
+    record_velocity(st, c, ck, 0);
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))
+      return too_far(st, o, ck->residual_before > c->residual_before ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA,
+                     ck->residual_before > c->residual_before ? ck : c, "velocities");
+    if (settled(size, &before)) break;
+  }
+  return GA_OK;
+}
+
+/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->solve, with B
+ * and A of the saddle matrix. */
+static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const ga_point *p)
+{
+  const ga_system *sys = st->sys;
+  const int *start = sys->start;
+  double *r = st->solve;
+  ga_status status = ga__call(sys, GA__MASS, p, r);
+  if (!status) status = ga__call(sys, GA__FORCE, p, st->tmp);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) r[i] -= st->tmp[i];
+  if ((status = ga__phi_acc(&st->deriv, p, r + start[GA_BLOCK_LAMBDA]))) return status;
+  ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->saddle.Q, f->vdot);
+  if ((status = ga__k_acc(&st->deriv, p, r + start[GA_BLOCK_PSI]))) return status;
+  ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], f->vdot);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] = 0.0;
+  double *y = r + start[GA_BLOCK_Y];
+  if ((status = ga__call(sys, GA__OUTPUT, p, y))) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] = f->y[i] - y[i];
+  for (int i = 0; i < sys->n; i++) r[i] = -r[i];
+  return GA_OK;
+}
+
+/* Largest relative increment of the solution just found in st->solve; adds it to f. */
+static double add_accelerations(ga_stepper *st, ga__full *f)
+{
+  const ga_system *sys = st->sys;
+  double *const to[GA_N_BLOCKS] = {f->vdot, f->lambda, f->psi, NULL, f->y}, size = 0.0;
+  double largest = size;
+  for (int b = 0; b < GA_N_BLOCKS; b++) {
+    if (!to[b]) continue;
+    const double *d = st->solve + sys->start[b];
+    for (int i = 0; i < sys->size[b]; i++) to[b][i] += d[i];
+    double relative = ga__max_abs(d, sys->size[b], NULL) / (1.0 + ga__max_abs(to[b], sys->size[b], NULL));
+    if (ga__first_bad(d, sys->size[b]) >= 0) return NAN;
+    if (relative > largest) largest = relative;
+  }
+  return largest;
+}
+
+ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  ga_point p = ga__full_point(f);
+  ga_status status;
+  double before = HUGE_VAL, size;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == MAX_ITERATIONS)
+      return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
+                          "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
+                          "near their values");
+    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 1))) return status;
+    if ((status = acceleration_residual(st, f, &p))) return status;
+    c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
+    if (c->iterations == 0) c->residual_before = c->residual_after;
+    if ((status = ga_lu_solve(st->saddle.lu, st->solve))) return status;
+    size = add_accelerations(st, f);
+    if (!isfinite(size))
+      return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
+                          "(diverged)");
+    if (settled(size, &before)) break;
+  }
+  c->change = ga__max_abs(f->vdot, sys->nv, &c->worst_change);
+  return ga__call(sys, GA__STATE, &p, f->xdot);
+}
+
+/* vddot and xddot: central difference of the accelerations along the motion, at ±s. */
+static ga_status jerk(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *f = &st->now;
+  ga__full *m = &st->next;
+  double s = JERK_STEP * h;
+  ga_start_change c = no_change();
+  for (int side = -1; side <= 1; side += 2) {
+    double e = side * s;
+    ga__full_copy(st, m, f);
+    for (int i = 0; i < sys->nv; i++) {
+      st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
+      m->v[i] = f->v[i] + e * f->vdot[i];
+    }
+    ga_group_move(sys->group, m->q, f->q, st->exponent);
+    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) m->x[i] = f->x[i] + e * f->xdot[i];
+    m->scalar[GA__T] = f->scalar[GA__T] + e;
+    ga_status status = ga__accelerations(st, m, &c);
+    if (status) return status;
+    for (int i = 0; i < sys->nv; i++)
+      st->jerk_v[i] = (side > 0 ? st->jerk_v[i] : 0.0) + side * m->vdot[i] / (2.0 * s);
+    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
+      st->jerk_x[i] = (side > 0 ? st->jerk_x[i] : 0.0) + side * m->xdot[i] / (2.0 * s);
+  }
+  return GA_OK;
+}
+
+/* h² B r into out[n_lambda], r = ((1−6β−3Δ)/6) vddot + [v,vdot]/12: the normal part of v that the index-3
+ * form settles at. The commutator term takes the bracket out of r. B is that of the present state. */
+static ga_status normal_offset(ga_stepper *st, double h, double *out)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *f = &st->now;
+  double delta = s->alpha_m - s->alpha_f, *r = st->exponent;
+  ga_point p = ga__full_point(f);
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  ga_group_bracket(sys->group, r, f->v, f->vdot);
+  for (int i = 0; i < sys->nv; i++) {
+    double bracket = st->commutes ? 0.0 : r[i] / 12.0;
+    r[i] = h * h * ((1.0 - 6.0 * s->beta - 3.0 * delta) / 6.0 * st->jerk_v[i] + bracket);
+  }
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[i] = 0.0;
+  ga__b_mul(sys, out, st->Q, r);
+  return GA_OK;
+}
+
+static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  ga__full *f = &st->now;
+  int nx = sys->size[GA_BLOCK_X],
+      perturb = o->perturb_v && st->opts.method == GA_INDEX3 && sys->size[GA_BLOCK_LAMBDA] > 0;
+  double da = o->shift_a ? (s->alpha_m - s->alpha_f) * o->h : 0.0,
+         dw = o->shift_a ? (s->delta_m - s->delta_f) * o->h : 0.0;
+  ga_status status;
+  for (int i = 0; i < sys->nv; i++) st->jerk_v[i] = 0.0;
+  for (int i = 0; i < nx; i++) st->jerk_x[i] = 0.0;
+  if ((o->shift_a || perturb) && (status = jerk(st, o->h))) return status;
+  r->jerk = ga__max_abs(st->jerk_v, sys->nv, NULL);
+  for (int i = 0; i < sys->nv; i++) f->a_prev[i] = f->a[i] = f->vdot[i] + da * st->jerk_v[i];
+  for (int i = 0; i < nx; i++) f->w_prev[i] = f->w[i] = f->xdot[i] + dw * st->jerk_x[i];
+  r->a_shift = fabs(da) * r->jerk;
+  r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
+  if (!perturb) return GA_OK;
+  ga_start_change c = no_change(), ck = no_change();
+  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL};
+  if ((status = normal_offset(st, o->h, st->offset))) return status;
+  status = project_velocity(st, &free_opts, st->offset, &c, &ck);
+  r->v_perturbation = c.change;
+  return status;
+}
+
+static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, const double *q0,
+                              const double *v0, const double *x0)
+{
+  const ga_system *sys = st->sys;
+  const double *value[] = {q0, v0, x0};
+  const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X]};
+  static const char *const name[] = {"q0", "v0", "x0"};
+  if (!(o->h > 0.0 && isfinite(o->h)))
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
+                    "start: h is %g; give the size of the first step, it must be positive", o->h);
+  if (!(o->max_change > 0.0))
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_change is %g; it must be positive", o->max_change);
+  if (!isfinite(t0)) return ga__fail(st->ctx, GA_ERR_NAN, "start: t0 is %g", t0);
+  for (int i = 0; i < 3; i++) {
+    if (n[i] > 0 && !value[i])
+      return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: %s is NULL; it needs %d values", name[i], n[i]);
+    int bad = n[i] > 0 ? ga__first_bad(value[i], n[i]) : -1;
+    if (bad >= 0)
+      return ga__fail(st->ctx, GA_ERR_NAN, "start: component %d of %s is %g", bad, name[i], value[i][bad]);
+  }
+  double defect = ga_group_defect(sys->group, q0);
+  if (!(defect < 1e-6))
+    return ga__fail(st->ctx, GA_ERR_INCONSISTENT,
+                    "start: q0 is not on its group, off by %.3g: a rotation matrix is not orthonormal or a "
+                    "quaternion not of unit length",
+                    defect);
+  return GA_OK;
+}
+
+static void take_values(ga_stepper *st, double t0, const double *q0, const double *v0, const double *x0,
+                        const double *lambda, const double *psi, double h)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  const double *from[] = {q0, v0, x0, lambda, psi};
+  double *to[] = {f->q, f->v, f->x, f->lambda, f->psi};
+  const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],
+                   sys->size[GA_BLOCK_PSI]};
+  memset(f->block, 0, st->full_length * sizeof(double));
+  for (int i = 0; i < 5; i++)
+    if (from[i] && n[i] > 0) memcpy(to[i], from[i], (size_t)n[i] * sizeof(double));
+  if (ga_group_defect(sys->group, f->q) > 4.0 * DBL_EPSILON) ga_group_normalise(sys->group, f->q);
+  f->scalar[GA__T] = f->scalar[GA__T_BASE] = t0;
+  f->scalar[GA__H_START] = h;
+}
+
+/* The first iteration matrix is factored here, so that steps need no memory. */
+static ga_status first_factors(ga_stepper *st, double h)
+{
+  ga_status status = ga__update_b(st);
+  if (status) return status;
+  ga__predict(st, h);
+  ga__trial(st);
+  return ga__prepare_factors(st);
+}
+
+ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
+                           const double *v0, const double *x0, const double *lambda_guess,
+                           const double *psi_guess, ga_start_report *report)
+{
+  if (!st || !opts) return GA_ERR_ARGUMENT;
+  ga_start_report unused, *r = report ? report : &unused;
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  memset(r, 0, sizeof *r);
+  r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
+  st->has_state = st->have_factors = st->b_valid = 0;
+  ga_status status = check_values(st, opts, t0, q0, v0, x0);
+  if (status) return status;
+  take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
+  if ((status = project_position(st, opts, &r->position))) return status;
+  if ((status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic))) return status;
+  if ((status = ga__accelerations(st, f, &r->acceleration))) return status;
+  r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
+  if ((status = start_method(st, opts, r))) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = f->psi[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = f->y[i];
+  if ((status = first_factors(st, opts->h))) return status;
+  st->has_state = 1;
+  ga__show(st);
+  return GA_OK;
+}
+
+ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_project_velocity: call ga_stepper_start() first");
+  if (kind != GA_PROJECT_PLAIN && kind != GA_PROJECT_OFFSET)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
+                    (int)kind);
+  ga__full *f = &st->now;
+  double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
+  int with_offset = kind == GA_PROJECT_OFFSET && st->opts.method == GA_INDEX3;
+  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL};
+  ga_start_change c = no_change(), ck = no_change();
+  ga_status status;
+  if (with_offset) {
+    if ((status = jerk(st, h))) return status;
+    if ((status = normal_offset(st, h, st->offset))) return status;
+  }
+  memcpy(st->next.v, f->v, (size_t)st->sys->nv * sizeof(double));
+  status = project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck);
+  if (status) memcpy(f->v, st->next.v, (size_t)st->sys->nv * sizeof(double));
+  if (change) *change = c;
+  return status;
+}
+
+/* ---- The report in words ---- */
+
+typedef struct writer {
+  char *text;
+  size_t size, used;
+} writer;
+
+static void say(writer *w, const char *format, ...) GA_PRINTF(2, 3);
+static void say(writer *w, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  size_t room = w->used < w->size ? w->size - w->used : 0;
+  int n = vsnprintf(room ? w->text + w->used : NULL, room, format, args);
+  va_end(args);
+  if (n > 0) w->used += (size_t)n;
+}
+
+static void say_change(writer *w, const ga_system *sys, ga_block block, const ga_start_change *c,
+                       const char *what, const char *unit)
+{
+  char name[192];
+  if (c->worst_before < 0) return;
+  ga__describe(sys, block, c->worst_before, name, sizeof name);
+  if (c->change > 0.0) {
+    char coordinate[192] = "";
+    if (c->worst_change >= 0) ga__describe(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
+    say(w,
+        "%s: residual %.3g (largest in %s) mended to %.3g in %d iterations; %s moved by up to %.3g, most in "
+        "%s\n",
+        what, c->residual_before, name, c->residual_after, c->iterations, unit, c->change, coordinate);
+  } else {
+    say(w, "%s: residual %.3g, left as given\n", what, c->residual_before);
+  }
+}
+
+int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
+{
+  writer w = {text, size, 0};
+  char name[192] = "none";
+  if (size) text[0] = '\0';
+  say_change(&w, sys, GA_BLOCK_LAMBDA, &r->position, "positions", "q");
+  say_change(&w, sys, GA_BLOCK_LAMBDA, &r->velocity, "velocities", "v");
+  if (r->nonholonomic.worst_before >= 0)
+    say(&w, "nonholonomic: residual %.3g, now %.3g\n", r->nonholonomic.residual_before,
+        r->nonholonomic.residual_after);
+  if (r->acceleration.worst_change >= 0)
+    ga__describe(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
+  say(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
+      r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
+  if (r->a_shift > 0.0)
+    say(&w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n", r->a_shift);
+  if (r->w_shift > 0.0) say(&w, "w: shifted from xdot by up to %.3g\n", r->w_shift);
+  if (r->v_perturbation > 0.0)
+    say(&w,
+        "v: moved off the hidden constraints by up to %.3g, as the index-3 form needs for order 2 in "
+        "lambda\n",
+        r->v_perturbation);
+  return (int)w.used;
+}

@@ -1,0 +1,382 @@
+/* The stepper: memory, one step, and what surrounds it. */
+#include "core/core_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+ga_stepper_opts ga_stepper_defaults(void)
+{
+  ga_stepper_opts o;
+  memset(&o, 0, sizeof o);
+  o.method = GA_STABILIZED;
+  ga_scheme_rho(NULL, 0.8, &o.scheme); /* cannot fail */
+  o.commutator = 1;
+  o.newton.tol = 1e-10;
+  o.newton.max_iterations = 12;
+  o.newton.reuse = GA_REUSE;
+  o.newton.max_rate = 0.2;
+  o.newton.predictor = GA_PREDICT_LINEAR;
+  o.lu = GA_LU_AUTO;
+  return o;
+}
+
+/* ---- Creation ---- */
+
+static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
+{
+  const ga_newton_opts *n = &o->newton;
+  if (o->method != GA_INDEX3 && o->method != GA_STABILIZED)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
+  if (!(n->tol > 0.0 && n->tol < 1.0))
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "stepper: newton.tol is %g; it must lie between 0 and 1, 1e-10 is usual", n->tol);
+  if (n->max_iterations < 1)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_iterations is %d; it must be at least 1",
+                    n->max_iterations);
+  if (!(n->max_rate > 0.0 && n->max_rate < 1.0))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_rate is %g; it must lie between 0 and 1",
+                    n->max_rate);
+  return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
+}
+
+/* Arrays of a state, in the order of the block: where, and how long. */
+static ga_status full_create(ga_stepper *st, ga__full *f)
+{
+  const ga_system *sys = st->sys;
+  const int *n = sys->size, nv = sys->nv, nl = n[GA_BLOCK_LAMBDA], np = n[GA_BLOCK_PSI], nx = n[GA_BLOCK_X],
+            ny = n[GA_BLOCK_Y];
+  struct {
+    double **array;
+    int length;
+  } part[] = {{&f->q, sys->nq},
+              {&f->v, nv},
+              {&f->vdot, nv},
+              {&f->a, nv},
+              {&f->lambda, nl},
+              {&f->psi, np},
+              {&f->eta, nl},
+              {&f->x, nx},
+              {&f->xdot, nx},
+              {&f->w, nx},
+              {&f->y, ny},
+              {&f->a_prev, nv},
+              {&f->lambda_prev, nl},
+              {&f->psi_prev, np},
+              {&f->w_prev, nx},
+              {&f->y_prev, ny},
+              {&f->scalar, GA__N_SCALARS}};
+  size_t total = 0, count = sizeof part / sizeof *part;
+  for (size_t i = 0; i < count; i++) total += (size_t)part[i].length;
+  f->block = ga__alloc(st->ctx, total, sizeof(double));
+  if (!f->block) return ga__no_memory(st->ctx, "a stepper's state");
+  double *at = f->block;
+  for (size_t i = 0; i < count; i++) {
+    *part[i].array = at;
+    at += part[i].length;
+  }
+  st->full_length = total;
+  return GA_OK;
+}
+
+static ga_status work_create(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)st->assembly.n;
+  size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
+  struct {
+    double **array;
+    size_t length;
+  } part[] = {{&st->D, entries},
+              {&st->Q, entries},
+              {&st->G, entries},
+              {&st->B_n, (size_t)sys->n_b},
+              {&st->a_n, nv},
+              {&st->w_n, nx},
+              {&st->p, nv},
+              {&st->px, nx},
+              {&st->exponent, nv},
+              {&st->T, blocks},
+              {&st->ad, blocks},
+              {&st->r, n},
+              {&st->tmp, n},
+              {&st->jerk_v, nv},
+              {&st->offset, (size_t)sys->size[GA_BLOCK_LAMBDA]},
+              {&st->jerk_x, nx},
+              {&st->solve, n}};
+  size_t total = 0, count = sizeof part / sizeof *part;
+  for (size_t i = 0; i < count; i++) total += part[i].length;
+  ga_status status = ga__arena_create(st->ctx, total, &st->arena);
+  for (size_t i = 0; !status && i < count; i++) *part[i].array = ga__arena_take(&st->arena, part[i].length);
+  return status;
+}
+
+static ga_status build(ga_stepper *st)
+{
+  const ga_scheme *s = &st->opts.scheme;
+  ga_status status;
+  st->c1 = (1.0 - s->alpha_m) / (s->beta * (1.0 - s->alpha_f));
+  st->c2 = s->gamma / s->beta;
+  st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
+  st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
+  if ((status = full_create(st, &st->now))) return status;
+  if ((status = full_create(st, &st->next))) return status;
+  if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
+  if ((status = ga__assembly_create(st->sys, st->opts.method == GA_STABILIZED, &st->assembly))) return status;
+  if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle))) return status;
+  if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu))) return status;
+  st->stats.difference_groups = st->deriv.n_colours;
+  return work_create(st);
+}
+
+ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
+                            ga_stepper **out)
+{
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !sys)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: %s is NULL", out ? "sys" : "out");
+  *out = NULL;
+  ga_stepper_opts o = opts ? *opts : ga_stepper_defaults();
+  ga_status status = check_opts(ctx, &o);
+  if (status) return status;
+  ga_stepper *st = ga__alloc(ctx, 1, sizeof *st);
+  if (!st) return ga__no_memory(ctx, "a stepper");
+  st->ctx = ctx;
+  st->sys = sys;
+  st->opts = o;
+  status = build(st);
+  if (status)
+    ga_stepper_destroy(&st);
+  else
+    *out = st;
+  return status;
+}
+
+void ga_stepper_destroy(ga_stepper **st)
+{
+  if (!st || !*st) return;
+  ga_stepper *s = *st;
+  ga_context *ctx = s->ctx;
+  ga_lu_destroy(&s->lu);
+  ga__saddle_destroy(&s->saddle);
+  ga__assembly_destroy(&s->assembly);
+  ga__deriv_destroy(&s->deriv);
+  ga__arena_destroy(ctx, &s->arena);
+  ga__free(ctx, s->now.block);
+  ga__free(ctx, s->next.block);
+  ga__free(ctx, s);
+  *st = NULL;
+}
+
+/* ---- One step ---- */
+
+static void copy(double *to, const double *from, int n)
+{
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from)
+{
+  memcpy(to->block, from->block, st->full_length * sizeof(double));
+}
+
+void ga__show(ga_stepper *st)
+{
+  const ga__full *f = &st->now;
+  st->view = (ga_state){f->scalar[GA__T], f->q,   f->v, f->vdot, f->a, f->lambda,
+                        f->psi,           f->eta, f->x, f->xdot, f->w, f->y};
+}
+
+ga_status ga__update_b(ga_stepper *st)
+{
+  if (st->b_valid || !st->assembly.stabilized) return GA_OK;
+  const ga_system *sys = st->sys;
+  ga_point p = ga__full_point(&st->now);
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  st->stats.constraint_jacobians++;
+  if (!sys->def.jacobian) st->stats.difference_jacobians++;
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  for (int i = 0; i < sys->n_b; i++) st->B_n[i] = st->Q[sys->b_entry[i]];
+  st->b_valid = 1;
+  return GA_OK;
+}
+
+/* The auxiliary variable stands for vdot at t + Δh: when h changes it is moved there along its last
+ * difference, a + Δ(h/h_old − 1)(a − a_prev), always from the stored values; after a start, along its own
+ * shift. */
+static void adjust(double *out, const double *now, const double *prev, const double *true_rate, int n,
+                   double delta, double h, double h_old, double h_start)
+{
+  for (int i = 0; i < n; i++) {
+    if (h_old > 0.0)
+      out[i] = h == h_old ? now[i] : now[i] + delta * (h / h_old - 1.0) * (now[i] - prev[i]);
+    else
+      out[i] = h == h_start ? now[i] : true_rate[i] + h / h_start * (now[i] - true_rate[i]);
+  }
+}
+
+/* to = now, continued by the last difference times ratio. */
+static void extrapolate(double *to, const double *now, const double *prev, int n, double ratio)
+{
+  for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
+}
+
+void ga__predict(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *f = &st->now;
+  ga__full *m = &st->next;
+  const int *size = sys->size;
+  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
+  double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
+  st->h = h;
+  adjust(st->a_n, f->a, f->a_prev, f->vdot, sys->nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
+  adjust(st->w_n, f->w, f->w_prev, f->xdot, size[GA_BLOCK_X], s->delta_m - s->delta_f, h, h_old, h_start);
+  for (int i = 0; i < sys->nv; i++) st->p[i] = s->beta * ratio * (f->a[i] - f->a_prev[i]);
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
+  extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
+  extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
+  extrapolate(m->y, f->y, f->y_prev, size[GA_BLOCK_Y], ratio);
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
+  copy(m->a_prev, st->a_n, sys->nv);
+  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
+  copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
+  copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
+  copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
+  /* equal steps count from a base, so that rounding does not add up in t */
+  int equal = h == h_old;
+  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
+  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
+  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
+  m->scalar[GA__H_OLD] = h;
+  m->scalar[GA__H_START] = h_start;
+}
+
+static ga_status check_step(ga_stepper *st, double h)
+{
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER,
+                    "ga_stepper_step: the stepper has no state yet; call ga_stepper_start() first");
+  double t = st->now.scalar[GA__T];
+  if (!(h > 0.0 && isfinite(h)))
+    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
+                       "t = %.9g: the step size is %g; it must be positive", t, h);
+  if (t + h == t)
+    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
+                       "t = %.9g: the step size %g is too small to change the time", t, h);
+  return GA_OK;
+}
+
+ga_status ga_stepper_step(ga_stepper *st, double h)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  ga_status status = check_step(st, h);
+  if (status) return status;
+  if (!(status = ga__update_b(st))) {
+    ga__predict(st, h);
+    status = ga__newton(st);
+  }
+  if (status) { /* `now` was never touched; old factors may be those of a bad trial */
+    st->stats.failed_steps++;
+    st->have_factors = 0;
+    return status;
+  }
+  ga__full done = st->next;
+  st->next = st->now;
+  st->now = done;
+  st->b_valid = 0;
+  st->stats.steps++;
+  ga__show(st);
+  return GA_OK;
+}
+
+ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  ga_status status = check_step(st, h);
+  if (status) return status;
+  if (n < 0) return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_run: the number of steps is %ld", n);
+  if (observer && observer(user, st)) return GA_STOPPED;
+  for (long i = 0; i < n; i++) {
+    if ((status = ga_stepper_step(st, h))) return status;
+    if (observer && observer(user, st)) return GA_STOPPED;
+  }
+  return GA_OK;
+}
+
+/* ---- Looking at it, saving it ---- */
+
+const ga_state *ga_stepper_state(const ga_stepper *st)
+{
+  return st && st->has_state ? &st->view : NULL;
+}
+const ga_stats *ga_stepper_stats(const ga_stepper *st)
+{
+  return st ? &st->stats : NULL;
+}
+const ga_system *ga_stepper_system(const ga_stepper *st)
+{
+  return st ? st->sys : NULL;
+}
+
+/* A saved state begins with its own length, so that one of another system is refused. */
+size_t ga_stepper_saved_size(const ga_stepper *st)
+{
+  return st->full_length + 1;
+}
+
+ga_status ga_stepper_save(ga_stepper *st, double *saved)
+{
+  if (!st || !saved) return GA_ERR_ARGUMENT;
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER,
+                    "ga_stepper_save: there is no state to save before ga_stepper_start()");
+  saved[0] = (double)st->full_length;
+  memcpy(saved + 1, st->now.block, st->full_length * sizeof(double));
+  st->have_factors = 0;
+  return GA_OK;
+}
+
+ga_status ga_stepper_load(ga_stepper *st, const double *saved)
+{
+  if (!st || !saved) return GA_ERR_ARGUMENT;
+  if (saved[0] != (double)st->full_length)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
+                    "ga_stepper_load: the saved state has %g numbers, this system's has %zu; it was "
+                    "saved from another system",
+                    saved[0], st->full_length);
+  for (size_t i = 0; i < st->full_length; i++)
+    if (!isfinite(saved[i + 1]))
+      return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
+                      saved[i + 1]);
+  memcpy(st->now.block, saved + 1, st->full_length * sizeof(double));
+  st->have_factors = 0;
+  st->b_valid = 0;
+  st->has_state = 1;
+  ga__show(st);
+  return GA_OK;
+}
+
+ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_constraint_residuals: call ga_stepper_start() first");
+  const ga_system *sys = st->sys;
+  ga_point p = ga__full_point(&st->now);
+  ga_status status;
+  if (phi) {
+    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
+    *phi = ga__max_abs(st->tmp, sys->size[GA_BLOCK_LAMBDA], NULL);
+  }
+  if (phi_dot) {
+    if ((status = ga__phi_dot(&st->deriv, &p, st->tmp))) return status;
+    *phi_dot = ga__max_abs(st->tmp, sys->size[GA_BLOCK_LAMBDA], NULL);
+  }
+  if (k) {
+    if ((status = ga__call(sys, GA__K, &p, st->tmp))) return status;
+    *k = ga__max_abs(st->tmp, sys->size[GA_BLOCK_PSI], NULL);
+  }
+  return GA_OK;
+}

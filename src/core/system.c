@@ -1,0 +1,311 @@
+/* Systems: creation, sizes, names, and checked calls of the user's functions. */
+#include "core/core_impl.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One row per callback: its field, the block of its result, how messages call it. */
+typedef struct fn_row {
+  size_t offset;
+  ga_block block;
+  const char *name;
+  int optional;
+} fn_row;
+
+static const fn_row FN[GA__N_FN] = {
+    [GA__MASS] = {offsetof(ga_system_def, mass), GA_BLOCK_V, "mass", 0},
+    [GA__FORCE] = {offsetof(ga_system_def, force), GA_BLOCK_V, "force", 0},
+    [GA__PHI] = {offsetof(ga_system_def, phi), GA_BLOCK_LAMBDA, "phi", 0},
+    [GA__PHI_DOT] = {offsetof(ga_system_def, phi_dot), GA_BLOCK_LAMBDA, "phi_dot", 1},
+    [GA__PHI_ACC] = {offsetof(ga_system_def, phi_acc), GA_BLOCK_LAMBDA, "phi_acc", 1},
+    [GA__K] = {offsetof(ga_system_def, k), GA_BLOCK_PSI, "k", 0},
+    [GA__K_ACC] = {offsetof(ga_system_def, k_acc), GA_BLOCK_PSI, "k_acc", 1},
+    [GA__STATE] = {offsetof(ga_system_def, state), GA_BLOCK_X, "state", 0},
+    [GA__OUTPUT] = {offsetof(ga_system_def, output), GA_BLOCK_Y, "output", 0},
+};
+
+static const char *const BLOCK_NAME[] = {"v", "lambda", "psi", "x", "y", "eta"};
+static const char *const EQUATION_NAME[] = {"dynamics", "phi", "k", "state", "output", "phi_dot"};
+
+static ga_eval_fn field(const ga_system_def *def, ga__fn fn)
+{
+  ga_eval_fn f;
+  memcpy(&f, (const char *)def + FN[fn].offset, sizeof f);
+  return f;
+}
+
+int ga__has(const ga_system *sys, ga__fn fn)
+{
+  return field(&sys->def, fn) != NULL;
+}
+
+ga_system_def ga_system_defaults(void)
+{
+  ga_system_def def;
+  memset(&def, 0, sizeof def);
+  return def;
+}
+
+static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
+{
+  const int size[] = {def->n_lambda, def->n_psi, def->n_x, def->n_y};
+  static const char *const name[] = {"n_lambda", "n_psi", "n_x", "n_y"};
+  for (int i = 0; i < 4; i++)
+    if (size[i] < 0 || size[i] > INT_MAX / 16)
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "system: %s is %d; it must lie between 0 and %d", name[i],
+                      size[i], INT_MAX / 16);
+  if (def->n_pattern < 0)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_pattern is %d; give 0 for a dense system",
+                    def->n_pattern);
+  if (def->n_pattern > 0 && (!def->pattern_row || !def->pattern_col))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_pattern is %d but pattern_row or pattern_col is NULL",
+                    def->n_pattern);
+  return GA_OK;
+}
+
+static ga_status check_callbacks(ga_system *sys)
+{
+  for (int fn = 0; fn < GA__N_FN; fn++) {
+    int size = sys->size[FN[fn].block];
+    if (size > 0 && !FN[fn].optional && !ga__has(sys, (ga__fn)fn))
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                      "system: the callback '%s' is missing; it is needed because %s has size %d",
+                      FN[fn].name, BLOCK_NAME[FN[fn].block], size);
+  }
+  return GA_OK;
+}
+
+static ga_status set_sizes(ga_system *sys)
+{
+  const ga_system_def *def = &sys->def;
+  const int size[GA_N_BLOCKS] = {sys->nv, def->n_lambda, def->n_psi, def->n_x, def->n_y};
+  int64_t n = 0;
+  for (int b = 0; b < GA_N_BLOCKS; b++) {
+    sys->size[b] = size[b];
+    sys->start[b] = (int)n;
+    n += size[b];
+    if (n > INT_MAX / 4)
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "system: it has more than %d equations", INT_MAX / 4);
+  }
+  sys->n = (int)n;
+  if (def->n_pattern == 0 && n > 20000)
+    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                    "system: %d equations without a pattern would make a dense matrix of %.1f GB; declare "
+                    "pattern_row and pattern_col",
+                    sys->n, 8e-9 * (double)n * (double)n);
+  return GA_OK;
+}
+
+static ga_status copy_pattern(ga_system *sys)
+{
+  const ga_system_def *def = &sys->def;
+  int dense = def->n_pattern == 0;
+  sys->n_entries = dense ? sys->n * sys->n : def->n_pattern;
+  sys->row = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *sys->row);
+  sys->col = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *sys->col);
+  if (!sys->row || !sys->col) return ga__no_memory(sys->ctx, "the pattern of a system");
+  for (int e = 0; e < sys->n_entries; e++) {
+    sys->row[e] = dense ? e / sys->n : def->pattern_row[e];
+    sys->col[e] = dense ? e % sys->n : def->pattern_col[e];
+    if (sys->row[e] < 0 || sys->row[e] >= sys->n || sys->col[e] < 0 || sys->col[e] >= sys->n)
+      return ga__fail(sys->ctx, GA_ERR_PATTERN,
+                      "system: entry %d of the pattern is (%d, %d), but the matrix is %d by %d", e,
+                      sys->row[e], sys->col[e], sys->n, sys->n);
+  }
+  return GA_OK;
+}
+
+/* Entries given twice, found by sorting the entries of each row by their column with a mark per column. */
+static ga_status check_unique(ga_system *sys)
+{
+  ga_status status = GA_OK;
+  int n = sys->n;
+  int *first = ga__alloc(sys->ctx, (size_t)n + 1, sizeof *first);
+  int *order = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *order);
+  int *seen = ga__alloc(sys->ctx, (size_t)n, sizeof *seen);
+  if (!first || !order || !seen) {
+    status = ga__no_memory(sys->ctx, "checking a pattern");
+    goto done;
+  }
+  for (int e = 0; e < sys->n_entries; e++) first[sys->row[e] + 1]++;
+  for (int r = 0; r < n; r++) first[r + 1] += first[r];
+  for (int e = 0; e < sys->n_entries; e++) order[first[sys->row[e]]++] = e;
+  for (int i = 0; i < sys->n_entries; i++) {
+    int e = order[i], stamp = sys->row[e] + 1;
+    if (seen[sys->col[e]] == stamp) {
+      status = ga__fail(sys->ctx, GA_ERR_PATTERN,
+                        "system: entry (%d, %d) is twice in the pattern, the second time as entry %d",
+                        sys->row[e], sys->col[e], e);
+      goto done;
+    }
+    seen[sys->col[e]] = stamp;
+  }
+done:
+  ga__free(sys->ctx, first);
+  ga__free(sys->ctx, order);
+  ga__free(sys->ctx, seen);
+  return status;
+}
+
+static ga_status list_b(ga_system *sys)
+{
+  int first = sys->start[GA_BLOCK_LAMBDA], end = first + sys->size[GA_BLOCK_LAMBDA];
+  sys->n_b = 0;
+  for (int e = 0; e < sys->n_entries; e++)
+    sys->n_b += sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv;
+  sys->b_entry = ga__alloc(sys->ctx, (size_t)sys->n_b, sizeof *sys->b_entry);
+  if (!sys->b_entry) return ga__no_memory(sys->ctx, "the pattern of a system");
+  int i = 0;
+  for (int e = 0; e < sys->n_entries; e++)
+    if (sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv) sys->b_entry[i++] = e;
+  return GA_OK;
+}
+
+static ga_status build(ga_system *sys, const ga_system_def *def)
+{
+  ga_status status = check_sizes(sys->ctx, def);
+  if (status) return status;
+  sys->def = *def;
+  status = ga_group_create(sys->ctx, def->n_factors, def->factors, &sys->group);
+  if (status) return status;
+  sys->nq = ga_group_nq(sys->group);
+  sys->nv = ga_group_nv(sys->group);
+  if ((status = set_sizes(sys))) return status;
+  if ((status = check_callbacks(sys))) return status;
+  if ((status = copy_pattern(sys))) return status;
+  if (def->n_pattern > 0 && (status = check_unique(sys))) return status;
+  sys->def.factors = NULL;
+  sys->def.pattern_row = sys->def.pattern_col = NULL;
+  return list_b(sys);
+}
+
+ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system **out)
+{
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !def)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_create: %s is NULL", out ? "def" : "out");
+  *out = NULL;
+  ga_system *sys = ga__alloc(ctx, 1, sizeof *sys);
+  if (!sys) return ga__no_memory(ctx, "a system");
+  sys->ctx = ctx;
+  ga_status status = build(sys, def);
+  if (status)
+    ga_system_destroy(&sys);
+  else
+    *out = sys;
+  return status;
+}
+
+void ga_system_destroy(ga_system **sys)
+{
+  if (!sys || !*sys) return;
+  ga_context *ctx = (*sys)->ctx;
+  ga_group_destroy(&(*sys)->group);
+  ga__free(ctx, (*sys)->row);
+  ga__free(ctx, (*sys)->col);
+  ga__free(ctx, (*sys)->b_entry);
+  ga__free(ctx, *sys);
+  *sys = NULL;
+}
+
+const ga_group *ga_system_group(const ga_system *sys)
+{
+  return sys->group;
+}
+int ga_system_n(const ga_system *sys)
+{
+  return sys->n;
+}
+
+int ga_system_size(const ga_system *sys, ga_block block)
+{
+  return sys->size[block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block];
+}
+
+int ga_system_start(const ga_system *sys, ga_block block)
+{
+  return block == GA_BLOCK_ETA ? sys->n : sys->start[block];
+}
+
+void ga_system_name(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+{
+  if (size == 0) return;
+  text[0] = '\0';
+  ga_block asked = block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block;
+  if (sys->def.name) sys->def.name(sys->def.user, asked, index, text, size);
+  text[size - 1] = '\0';
+  if (!text[0]) snprintf(text, size, "%s %d", EQUATION_NAME[block], index);
+}
+
+ga_block ga__block_of(const ga_system *sys, int row, int *index)
+{
+  int b = GA_N_BLOCKS - 1;
+  if (row >= sys->n) {
+    *index = row - sys->n;
+    return GA_BLOCK_ETA;
+  }
+  while (b > 0 && (sys->size[b] == 0 || row < sys->start[b])) b--;
+  *index = row - sys->start[b];
+  return (ga_block)b;
+}
+
+void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+{
+  char name[128];
+  ga_system_name(sys, block, index, name, sizeof name);
+  if (sys->def.name)
+    snprintf(text, size, "'%s' (%s %d)", name, EQUATION_NAME[block], index);
+  else
+    snprintf(text, size, "%s", name);
+}
+
+int ga__first_bad(const double *a, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * 0.0; /* 0 unless a component is NaN or infinite */
+  if (sum == 0.0) return -1;
+  for (int i = 0; i < n; i++)
+    if (!isfinite(a[i])) return i;
+  return -1;
+}
+
+double ga__max_abs(const double *a, int n, int *where)
+{
+  double largest = 0.0;
+  int at = n > 0 ? 0 : -1;
+  for (int i = 0; i < n; i++)
+    if (fabs(a[i]) > largest) {
+      largest = fabs(a[i]);
+      at = i;
+    }
+  if (where) *where = at;
+  return largest;
+}
+
+ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)
+{
+  char where[192];
+  ga_block block = FN[fn].block;
+  int n = sys->size[block];
+  if (n == 0) return GA_OK;
+  int code = field(&sys->def, fn)(sys->def.user, p, out);
+  if (code > 0)
+    return ga__fail_at(
+        sys->ctx, GA_RETRY_CALLBACK, p->t, (int)block, -1,
+        "t = %.9g: the callback '%s' could not be evaluated (it returned %d); a smaller step may help", p->t,
+        FN[fn].name, code);
+  if (code < 0)
+    return ga__fail_at(sys->ctx, GA_ERR_CALLBACK, p->t, (int)block, -1,
+                       "t = %.9g: the callback '%s' gave up (it returned %d)", p->t, FN[fn].name, code);
+  int bad = ga__first_bad(out, n);
+  if (bad < 0) return GA_OK;
+  ga__describe(sys, block, bad, where, sizeof where);
+  return ga__fail_at(
+      sys->ctx, GA_RETRY_NAN, p->t, (int)block, bad,
+      "t = %.9g: the callback '%s' returned %g for %s; a smaller step may help, or the model divides "
+      "by zero or takes a root of a negative number there",
+      p->t, FN[fn].name, out[bad], where);
+}
