@@ -200,10 +200,20 @@ static void test_long_texts_are_cut_between_characters(void **state)
     assert_int_equal((length - 3 - (size_t)shift) % 2, 0);
     assert_memory_equal(e->text + shift, lambdas, length - 3 - (size_t)shift);
   }
-  /* One that just fits is left alone. */
-  ga__fail(ctx, GA_ERR_ARGUMENT, "%.*s", GA_ERROR_TEXT - 2, lambdas);
-  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 2);
-  assert_memory_equal(e->text, lambdas, GA_ERROR_TEXT - 2);
+  ga_context_destroy(&ctx);
+}
+
+static void test_texts_are_cut_only_where_they_must(void **state)
+{
+  ga_context *ctx = context_default();
+  const ga_error *e = ga_context_error(ctx);
+  (void)state;
+  ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT - 1, 7);
+  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 1);
+  assert_string_equal(e->text + GA_ERROR_TEXT - 3, "07");
+  ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT, 7);
+  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 1);
+  assert_string_equal(e->text + GA_ERROR_TEXT - 5, "0...");
   ga_context_destroy(&ctx);
 }
 
@@ -374,6 +384,7 @@ int main(void)
       cmocka_unit_test(test_fail_stores_words_and_place),
       cmocka_unit_test(test_fail_may_quote_the_error_before),
       cmocka_unit_test(test_long_texts_are_cut_between_characters),
+      cmocka_unit_test(test_texts_are_cut_only_where_they_must),
       cmocka_unit_test(test_log_levels),
       cmocka_unit_test(test_alloc_is_zeroed),
       cmocka_unit_test(test_alloc_of_nothing_is_a_block),
