@@ -333,8 +333,8 @@ const ex_problem ex_rank_deficient_d2 = {
 enum { D3_V = 4, D3_N = 5 };
 
 static const double d3_moments[3] = {15.234375, 0.46875, 15.234375}; /* [kg m²] about the tip */
-static const double d3_weight =
-    2 * 15 * 9.81; /* [N m] W = d3_weight (E01 + E10 + E23 + E32): m g x₃ = ½ p·Wp */
+/* [N m] W = d3_weight (E01 + E10 + E23 + E32), so that m g x₃ = ½ p·Wp */
+static const double d3_weight = 2 * 15 * 9.81;
 static const int d3_partner[D3_V] = {1, 0, 3, 2};
 
 static void d3_matrix(double G[3][4], const double *p)

@@ -169,9 +169,10 @@ static inline void top_spin_jacobian(ga_jacobian *K, int n, int w_at, const top_
   top_add(K->Q, n, w_at, w_at, -1, S);
 }
 
-/* A pin of the point X: its torque in the rows of ω, the columns of ω in its rows, and its force's column,
- * with B_ω = −E arm~: left    D_q(arm × Eᵀλ) = arm~ (Eᵀλ)~,   D_q(E (ω × arm)) = −E (ω × arm)~ right D_q(arm
- * × λ)   = λ~ arm~,        D_q(ω × arm)     = −ω~ arm~ */
+/* A pin of the point X: its torque in the rows of ω, the columns of ω in its rows, its force's column, with
+ * B_ω = −E arm~ and
+ *   left:   D_q(arm × Eᵀλ) = arm~ (Eᵀλ)~,   D_q(E (ω × arm)) = −E (ω × arm)~
+ *   right:  D_q(arm × λ) = λ~ arm~,          D_q(ω × arm) = −ω~ arm~ */
 static inline void top_pin_jacobian(ga_jacobian *K, int n, int w_at, int lambda_at, const top_body *b,
                                     const double arm[3], const double w[3], const double lambda[3])
 {
