@@ -189,7 +189,7 @@ typedef struct ga_newton_opts {
   double tol;          /* [-] on the estimated remaining error, relative in vdot, λ, ψ, x, y; default 1e-10 */
   int max_iterations;  /* default 12 */
   ga_reuse reuse;      /* default GA_REUSE */
-  double max_rate;     /* [-] contraction above which reused factors are renewed; default 0.2 */
+  int patience;        /* iterations still expected above which reused factors are renewed; default 4 */
   ga_predictor predictor; /* default GA_PREDICT_LINEAR */
 } ga_newton_opts;
 

@@ -183,8 +183,10 @@ struct ga_stepper {
   ga_lu *lu;
   int have_factors; /* lu holds factors of the iteration matrix for step h_factors */
   double h_factors;
-  double rate; /* contraction seen with these factors, 0: none yet */
-  int b_valid; /* B_n is that of the present state */
+  int age;         /* steps ended since the factors were made */
+  int fresh_steps; /* steps yet to begin with new factors without asking */
+  double rate;     /* contraction seen with these factors, 0: none yet */
+  int b_valid;     /* B_n is that of the present state */
 
   int commutes;      /* 1: the commutator term has anything to do */
   double c1, c2, d1; /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */

@@ -8,6 +8,11 @@
 /* Positions and velocities are asked for this much more accurately than accelerations and multipliers: it
  * costs nothing, and keeps the constraints at the level of rounding. */
 #define TIGHTER 1e3
+/* A first increment says nothing of the contraction, and the one remembered grows while factors age: it is
+ * taken to be no better than this. */
+#define SLOWEST_FRESH 0.1
+/* Steps that begin with new factors after reuse has failed at once. */
+#define FRESH_STEPS 20
 /* Increments this many times above the floor of rounding count as being there. */
 #define FLOOR_MARGIN 100.0
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
@@ -127,6 +132,7 @@ ga_status ga__prepare_factors(ga_stepper *st)
   if (status == GA_RETRY_SINGULAR) return singular(st);
   if (status) return status;
   st->have_factors = 1;
+  st->age = 0;
   st->h_factors = st->h;
   return GA_OK;
 }
@@ -228,20 +234,50 @@ typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
 static verdict judge(const ga_stepper *st, const measure *m, double rho, int iteration)
 {
-  double tol = st->opts.newton.tol, rate = rho >= 0.0 ? rho : st->rate;
+  double tol = st->opts.newton.tol, rate = rho >= 0.0 ? rho : fmax(st->rate, SLOWEST_FRESH);
   if (m->all == 0.0) return DONE;
-  if (rho < 0.0 && !(rate > 0.0)) return m->all <= tol ? DONE : GO_ON; /* nothing known yet */
-  if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol && m->all < 1e-2) return DONE;
+  if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
   if (iteration >= 2 && rho > 0.5 && m->all < FLOOR_LIMIT && m->acc <= FLOOR_MARGIN * floor_of(st))
     return DONE_AT_FLOOR;
   return GO_ON;
 }
 
+/* Iterations that the present contraction still needs to reach the tolerance. */
+static double still_needed(const ga_stepper *st, const measure *m, double rho)
+{
+  if (!(rho < 1.0)) return HUGE_VAL;
+  return rho > 0.0 ? log(m->all / st->opts.newton.tol) / -log(rho) : 0.0;
+}
+
+/* When factors are already too old in the step after their own, the next steps begin with new ones, and only
+ * after FRESH_STEPS of them reuse is tried again: finding out costs iterations. */
+static void remember_age(ga_stepper *st, int too_old)
+{
+  if (too_old && st->age <= 1) st->fresh_steps = FRESH_STEPS;
+}
+
+static int begin_with_new(ga_stepper *st)
+{
+  if (st->opts.newton.reuse != GA_REUSE || !st->have_factors || st->h != st->h_factors) return 1;
+  if (st->fresh_steps == 0) return 0;
+  st->fresh_steps--;
+  return 1;
+}
+
+static void finish(ga_stepper *st, verdict v, double rho, int too_old)
+{
+  st->stats.last_rate = rho > 0.0 ? rho : 0.0;
+  st->stats.at_floor += v == DONE_AT_FLOOR;
+  remember_age(st, too_old);
+  if (too_old) st->have_factors = 0;
+  st->age++;
+  ga__trial(st);
+}
+
 ga_status ga__newton(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
-  int renew = o->reuse != GA_REUSE || !st->have_factors || st->h != st->h_factors;
-  int limit = o->max_iterations, old_factors = !renew;
+  int renew = begin_with_new(st), old_factors = !renew, limit = o->max_iterations;
   double before = -1.0, rho = -1.0;
   measure m = {0.0, 0.0, 0};
   for (int it = 0; it < limit; it++) {
@@ -256,20 +292,22 @@ ga_status ga__newton(ga_stepper *st)
     if (!isfinite(m.all)) return not_converged(st, &m, rho, it + 1);
     update(st);
     rho = before >= 0.0 ? m.all / before : -1.0;
+    before = m.all;
     verdict v = judge(st, &m, rho, it);
-    if (rho >= 0.0) st->rate = rho > 0.3 * st->rate ? rho : 0.3 * st->rate;
+    if (rho >= 0.0) st->rate = fmax(rho, 0.3 * st->rate);
     if (v != GO_ON) {
-      st->stats.last_rate = rho > 0.0 ? rho : 0.0;
-      st->stats.at_floor += v == DONE_AT_FLOOR;
-      ga__trial(st);
+      finish(st, v, rho, old_factors && it > o->patience);
       return GA_OK;
     }
-    renew = o->reuse == GA_FRESH_ITERATION || (rho > o->max_rate && m.acc > FLOOR_MARGIN * floor_of(st));
+    int late = old_factors && it >= 2 * o->patience;
+    int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) &&
+               m.acc > FLOOR_MARGIN * floor_of(st);
+    renew = o->reuse == GA_FRESH_ITERATION || slow;
     if (renew && old_factors) { /* iterations with old factors do not count */
+      remember_age(st, 1);
       old_factors = 0;
       limit = it + 1 + o->max_iterations;
     }
-    before = m.all;
   }
   return not_converged(st, &m, rho, limit);
 }

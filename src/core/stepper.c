@@ -14,7 +14,7 @@ ga_stepper_opts ga_stepper_defaults(void)
   o.newton.tol = 1e-10;
   o.newton.max_iterations = 12;
   o.newton.reuse = GA_REUSE;
-  o.newton.max_rate = 0.2;
+  o.newton.patience = 4;
   o.newton.predictor = GA_PREDICT_LINEAR;
   o.lu = GA_LU_AUTO;
   return o;
@@ -33,9 +33,9 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
   if (n->max_iterations < 1)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_iterations is %d; it must be at least 1",
                     n->max_iterations);
-  if (!(n->max_rate > 0.0 && n->max_rate < 1.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_rate is %g; it must lie between 0 and 1",
-                    n->max_rate);
+  if (n->patience < 0)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.patience is %d; it must not be negative",
+                    n->patience);
   return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
 }
 
@@ -307,6 +307,13 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 
 /* ---- Looking at it, saving it ---- */
 
+/* Nothing that later steps depend on may be left but the state itself. */
+static void forget_factors(ga_stepper *st)
+{
+  st->have_factors = st->age = st->fresh_steps = 0;
+  st->rate = 0.0;
+}
+
 const ga_state *ga_stepper_state(const ga_stepper *st)
 {
   return st && st->has_state ? &st->view : NULL;
@@ -334,7 +341,7 @@ ga_status ga_stepper_save(ga_stepper *st, double *saved)
                     "ga_stepper_save: there is no state to save before ga_stepper_start()");
   saved[0] = (double)st->full_length;
   memcpy(saved + 1, st->now.block, st->full_length * sizeof(double));
-  st->have_factors = 0;
+  forget_factors(st);
   return GA_OK;
 }
 
@@ -351,7 +358,7 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
       return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
                       saved[i + 1]);
   memcpy(st->now.block, saved + 1, st->full_length * sizeof(double));
-  st->have_factors = 0;
+  forget_factors(st);
   st->b_valid = 0;
   st->has_state = 1;
   ga__show(st);
