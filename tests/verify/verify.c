@@ -1,6 +1,6 @@
 /* verify [--short] [--csv FILE] [NAME...]: runs the table of cases, prints what was measured beside what is
  * expected, and ends with the number of checks that passed and failed. Exit code 1 where one failed. */
-#include "verify.h"
+#include "cases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,19 @@
 
 enum { MAX_REFERENCES = 128, CHECK_SAMPLES = 16 };
 
+static const vf_table *const tables[] = {&vf_heavy_top_table, &vf_mechanism_table, &vf_rank_deficient_table};
+
+/* Case i of all tables in a row, NULL at the end. */
+static const vf_case *case_at(int i)
+{
+  for (int k = 0; k < VF_COUNT(tables); i -= tables[k++]->n)
+    if (i < tables[k]->n) return &tables[k]->cases[i];
+  return NULL;
+}
+
 typedef struct kept_reference {
-  const ex_problem *problem;
+  const char *problem;
+  const double *v0;
   vf_reference *ref;
 } kept_reference;
 
@@ -33,8 +44,9 @@ static int wanted(const session *s, const char *problem)
 
 static int has_case(const session *s, const char *problem)
 {
-  for (int i = 0; i < vf_n_cases; i++)
-    if (strcmp(vf_cases[i].problem, problem) == 0 && (!s->brief || vf_cases[i].in_short)) return 1;
+  const vf_case *c;
+  for (int i = 0; (c = case_at(i)) != NULL; i++)
+    if (strcmp(c->problem, problem) == 0 && (!s->brief || c->in_short)) return 1;
   return 0;
 }
 
@@ -64,12 +76,14 @@ static const vf_reference *get_reference(session *s, const ex_problem *problem, 
 {
   char text[256] = "no room for another reference";
   for (int i = 0; i < s->n_kept; i++)
-    if (s->kept[i].problem == problem && covers(s->kept[i].ref, spacing, end)) return s->kept[i].ref;
+    if (s->kept[i].problem == problem->name && s->kept[i].v0 == problem->v0 &&
+        covers(s->kept[i].ref, spacing, end))
+      return s->kept[i].ref;
   vf_reference *ref = NULL;
   if (s->n_kept < MAX_REFERENCES)
     ref = vf_reference_create(problem, spacing, lround(end / spacing), text, sizeof text);
   check(s, ref != NULL, problem->name, "reference", text);
-  if (ref) s->kept[s->n_kept++] = (kept_reference){problem, ref};
+  if (ref) s->kept[s->n_kept++] = (kept_reference){problem->name, problem->v0, ref};
   return ref;
 }
 
@@ -221,12 +235,15 @@ static void report_row(session *s, const vf_case *c, const vf_result *r, int row
 
 static void run_case(session *s, const vf_case *c)
 {
-  const ex_problem *problem = ex_problem_find(c->problem);
+  const ex_problem *found = ex_problem_find(c->problem);
   vf_result result;
-  if (!check(s, problem != NULL, c->problem, c->title, "there is no such problem")) return;
-  const vf_reference *ref = get_reference(s, problem, vf_case_spacing(c, problem), vf_case_end(c, problem));
+  if (!check(s, found != NULL, c->problem, c->title, "there is no such problem")) return;
+  ex_problem problem = *found;
+  if (c->v0) problem.v0 = c->v0;
+  const vf_reference *ref =
+      get_reference(s, &problem, vf_case_spacing(c, &problem), vf_case_end(c, &problem));
   if (!ref) return;
-  vf_case_run(c, problem, ref, &result);
+  vf_case_run(c, &problem, ref, &result);
   printf("\n%s: %s, rho %.3g%s%s\n", c->problem, c->title, c->rho, c->source[0] ? "   " : "", c->source);
   print_numbers("h", result.h, c->levels, "  %10.3e");
   const double steps = (double)(result.steps > 0 ? result.steps : 1);
@@ -264,8 +281,9 @@ int main(int argc, char **argv)
   const ex_problem *problem;
   for (int i = 0; (problem = ex_problem_at(i)) != NULL; i++)
     if (wanted(&s, problem->name) && (!s.brief || has_case(&s, problem->name))) check_reference(&s, problem);
-  for (int i = 0; i < vf_n_cases; i++)
-    if (wanted(&s, vf_cases[i].problem) && (!s.brief || vf_cases[i].in_short)) run_case(&s, &vf_cases[i]);
+  const vf_case *c;
+  for (int i = 0; (c = case_at(i)) != NULL; i++)
+    if (wanted(&s, c->problem) && (!s.brief || c->in_short)) run_case(&s, c);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
   int broken = 0;
   if (s.csv) broken = ferror(s.csv) | fclose(s.csv);

@@ -1,10 +1,10 @@
-/* Verification of orders, errors, drift and references: a case is one row of the table in cases.c. */
+/* Verification of orders, errors, drift and references: a case is one row of a table in cases_*.c. */
 #ifndef VERIFY_VERIFY_H
 #define VERIFY_VERIFY_H
 
 #include "reference.h"
 
-enum { VF_LEVELS = 5, VF_EXPECTS = 8 }; /* most step sizes of a case, and most rows of expectations */
+enum { VF_LEVELS = 5, VF_EXPECTS = 10 }; /* most step sizes of a case, and most rows of expectations */
 
 /* What is measured. The first seven are compared with the reference trajectory, in the 2-norm of the
  * components [first, first+count); q as flat numbers, entries of rotation matrices included. */
@@ -62,19 +62,17 @@ typedef struct vf_case {
   vf_start start;
   double rho;
   int commutator;
-  double t_end; /* 0: the problem's */
-  double h;     /* coarsest step; t_end must be a multiple of it */
-  int levels;   /* number of step sizes */
-  int ratio;    /* of one step size to the next; 0: 2 */
+  const double *v0; /* NULL: the problem's own; must satisfy its constraints */
+  double t_end;     /* 0: the problem's */
+  double h;         /* coarsest step; t_end must be a multiple of it */
+  int levels;       /* number of step sizes */
+  int ratio;        /* of one step size to the next; 0: 2 */
   double split; /* 0: constant steps; else alternately split·2h and (1−split)·2h, split a multiple of 0.1 */
   double project_at; /* 0: never; else the velocity is projected once, at this time */
   ga_projection projection;
   int in_short; /* 1: part of `verify --short` */
   vf_expect expect[VF_EXPECTS];
 } vf_case;
-
-extern const vf_case vf_cases[];
-extern const int vf_n_cases;
 
 /* What was measured: value[level][row of expect]. */
 typedef struct vf_result {
@@ -84,7 +82,8 @@ typedef struct vf_result {
   char failure[GA_ERROR_TEXT + 128]; /* empty where every run reached its end */
 } vf_result;
 
-/* Runs a case at all its step sizes. ref holds the solution at every time that the case looks at. */
+/* Runs a case at all its step sizes; `problem` has the case's v0 already. ref holds the solution at every
+ * time that the case looks at. */
 void vf_case_run(const vf_case *c, const ex_problem *problem, const vf_reference *ref, vf_result *result);
 double vf_case_end(const vf_case *c, const ex_problem *problem);
 /* Distance of the samples that a reference for this case needs, and whether the end alone would do. */
