@@ -1,17 +1,17 @@
-# Installs to a prefix of its own, then builds and runs a C and a C++ program against it, shared and static, found by
-# find_package and by pkg-config.
+# Installs to a prefix of its own, then builds and runs the program of the README against it, as C and as C++, shared
+# and static, found by find_package and by pkg-config. It must print what the README says it prints.
 #
-#   cmake -DBUILD=<build folder> -DWORK=<folder to work in> -DLIBDIR=<lib below the prefix> -DCC=<C compiler>
-#         -DSONAME=<name of the shared library> -P tests/install/test_install.cmake
+#   cmake -DREADME=<README.md> -DBUILD=<build folder> -DWORK=<folder to work in> -DLIBDIR=<lib below the prefix>
+#         -DCC=<C compiler> -DSONAME=<name of the shared library> -P tests/install/test_install.cmake
 cmake_minimum_required(VERSION 3.22)
 set(prefix "${WORK}/prefix")
-set(consumer "${CMAKE_CURRENT_LIST_DIR}/consumer")
-set(found_build "${WORK}/find_package")
 set(libdir "${prefix}/${LIBDIR}")
+set(source "${WORK}/program")
+set(found_build "${WORK}/find_package")
 set(n 0)
 set(n_failed 0)
 
-# report(what <command>...): runs the command, prints a line of TAP, and leaves what it printed in `output`.
+# report(what <command>...): runs the command and prints a line of TAP.
 macro(report what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
   math(EXPR n "${n} + 1")
@@ -23,7 +23,7 @@ macro(report what)
   endif()
 endmacro()
 
-# Everything after depends on the command.
+# The same, where everything after depends on the command.
 macro(need what)
   report("${what}" ${ARGN})
   if(NOT result EQUAL 0)
@@ -31,40 +31,54 @@ macro(need what)
   endif()
 endmacro()
 
-file(REMOVE_RECURSE "${WORK}")
-need("install" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${prefix}")
+macro(report_run what program)
+  report("${what}: prints what the README says" sh -c
+         "printed=$('${program}' 2>&1)\n echo \"$printed\"\n test \"$printed\" = '${expected}'")
+endmacro()
 
+# The first block of C in the README, and the line after it, which is its output.
+file(READ "${README}" text)
+string(FIND "${text}" "```c\n" begin)
+math(EXPR begin "${begin} + 5")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "```" end)
+string(SUBSTRING "${text}" 0 ${end} code)
+string(SUBSTRING "${text}" ${end} -1 text)
+string(REGEX MATCH "^```\n\n    ([^\n]*)\n" ignored "${text}")
+set(expected "${CMAKE_MATCH_1}")
+
+file(REMOVE_RECURSE "${WORK}")
+file(WRITE "${source}.c" "${code}")
+file(WRITE "${source}.cpp" "${code}")
+need("install" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${prefix}")
 report("exported names all begin with ga_" sh -c
        "! nm -D --defined-only '${libdir}/libgalpha.so' | awk '{print $3}' | grep -vE '^ga_[a-z0-9]'")
 
-need("find_package: configure" ${CMAKE_COMMAND} -S "${consumer}" -B "${found_build}"
-     "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_COMPILER=${CC}")
+need("find_package: configure" ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/consumer" -B "${found_build}"
+     "-DPROGRAM=${source}" "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_COMPILER=${CC}")
 need("find_package: build" ${CMAKE_COMMAND} --build "${found_build}")
 foreach(language c cpp)
   foreach(kind shared static)
-    report("find_package: ${language}, ${kind}: runs" "${found_build}/bin/use_${language}_${kind}")
+    report_run("find_package: ${language}, ${kind}" "${found_build}/bin/${language}_${kind}")
   endforeach()
 endforeach()
-report("find_package: shared is shared" sh -c "ldd '${found_build}/bin/use_c_shared' | grep -qF '${SONAME}'")
-report("find_package: static is static" sh -c "! ldd '${found_build}/bin/use_c_static' | grep -qF libgalpha")
+report("find_package: shared is shared" sh -c "ldd '${found_build}/bin/c_shared' | grep -qF '${SONAME}'")
+report("find_package: static is static" sh -c "! ldd '${found_build}/bin/c_static' | grep -qF libgalpha")
 
 set(ENV{PKG_CONFIG_PATH} "${libdir}/pkgconfig")
 set(ENV{LD_LIBRARY_PATH} "${libdir}")
 need("pkg-config: finds it" pkg-config --exists --print-errors galpha)
+set(compile_c "${CC} -std=c99")
+set(compile_cpp "c++ -std=c++11")
+# The linker prefers the shared library where both are installed; the static one has to be named.
+set(libs_shared "$(pkg-config --libs galpha)")
+set(libs_static "$(pkg-config --static --libs galpha | sed 's/-lgalpha/-l:libgalpha.a/')")
 foreach(language c cpp)
-  if(language STREQUAL "c")
-    set(compile "${CC} -std=c99")
-  else()
-    set(compile "c++ -std=c++11")
-  endif()
-  # The linker prefers the shared library where both are installed; the static one has to be named.
-  set(libs_shared "$(pkg-config --libs galpha)")
-  set(libs_static "$(pkg-config --static --libs galpha | sed 's/-lgalpha/-l:libgalpha.a/')")
   foreach(kind shared static)
     set(program "${WORK}/pkg_config_${language}_${kind}")
     report("pkg-config: ${language}, ${kind}: builds" sh -c
-           "${compile} $(pkg-config --cflags galpha) '${consumer}/use.${language}' -o '${program}' ${libs_${kind}} -lm")
-    report("pkg-config: ${language}, ${kind}: runs" "${program}")
+           "${compile_${language}} $(pkg-config --cflags galpha) '${source}.${language}' -o '${program}' ${libs_${kind}}")
+    report_run("pkg-config: ${language}, ${kind}" "${program}")
   endforeach()
 endforeach()
 
