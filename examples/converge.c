@@ -170,7 +170,8 @@ static void plot_write(FILE *out, const arguments *a, const row *rows, int n)
 static int plot(const arguments *a, const row *rows, int n)
 {
   signal(SIGPIPE, SIG_IGN); /* a gnuplot that is not there must not end us */
-  FILE *out = popen("gnuplot", "w");
+  /* Where it cannot open its file, gnuplot would draw on the standard output. */
+  FILE *out = popen("gnuplot > /dev/null", "w");
   if (!out) {
     fprintf(stderr, "cannot start gnuplot: %s\n", strerror(errno));
     return EX_EXIT_FAILED;
