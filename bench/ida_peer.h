@@ -1,0 +1,48 @@
+/* SUNDIALS IDA on the systems of galpha, as a peer: the same model callbacks, the method of somebody else.
+ *
+ * With y = (q, v, λ, μ) and q in R^n, without k, x and y:
+ *   IDA_GGL     q' = v − Bᵀμ,  M v' = f,  0 = Φ,  0 = B v         stabilized index 2 (Gear, Gupta,
+ * Leimkuhler) IDA_INDEX1  q' = v,        M v' = f,  0 = B v' + phi_acc      differentiated twice; Φ drifts
+ * with the exact sparse Jacobian (of GGL without D_q(Bᵀμ), since μ = 0 on the solution) and KLU. */
+#ifndef GALPHA_BENCH_IDA_PEER_H
+#define GALPHA_BENCH_IDA_PEER_H
+
+#include "galpha/core.h"
+
+typedef enum ida_form { IDA_GGL = 0, IDA_INDEX1 = 1, IDA_N_FORMS } ida_form;
+
+typedef struct ida_model {
+  ga_system_def def; /* scleronomic, one GA_RN factor, with jacobian, phi_dot and phi_acc */
+  const double *q0, *v0;
+  ga_eval_fn reaction;  /* Bᵀ λ */
+  ga_eval_fn phi_acc_q; /* D_q phi_acc over the entries of def.jacobian, where zeros stand already */
+} ida_model;
+
+typedef struct ida_opts { /* start from ida_peer_defaults() */
+  ida_form form;
+  double tol;         /* relative tolerance, and absolute for q and v */
+  double lambda_atol; /* absolute tolerance of λ and μ, in units of tol */
+  int max_order;      /* of BDF, 1 to 5 */
+  int suppress;       /* 1: λ and μ do not count in the error test */
+  int ordering;       /* of KLU: 0 AMD, 1 COLAMD */
+} ida_opts;
+
+typedef struct ida_counts {
+  long steps, residuals, jacobians, iterations, error_failures, convergence_failures;
+} ida_counts;
+
+typedef struct ida_peer ida_peer;
+
+/* Whether this build has IDA. If not, create gives NULL. */
+int ida_peer_present(void);
+const char *ida_peer_version(void);
+
+ida_opts ida_peer_defaults(ida_form form);
+/* Finds the non-zeros of all Jacobians. Copies model, borrows what it points to. NULL on failure. */
+ida_peer *ida_peer_create(ga_context *ctx, const ida_model *model);
+void ida_peer_destroy(ida_peer **peer);
+
+/* Everything from consistent initial values to t_end; q[nv] receives the end. 0, or IDA's negative flag. */
+int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, ida_counts *counts);
+
+#endif
