@@ -71,11 +71,11 @@ static void append_part(ga_group *g, const ga__kind *kind, int n, ga_side side)
   if (nq == 0) return;
   ga__part *last = g->n_parts > 0 ? &g->part[g->n_parts - 1] : NULL;
   if (kind == &ga__kind_rn && last && last->kind == kind) {
-    last->nq += nq;
-    last->nv += nv;
+    last->nq += n;
   } else {
     ga__part *p = &g->part[g->n_parts++];
-    *p = (ga__part){kind, nq, nv, g->nq, g->nv, g->packed, side == GA_RIGHT ? -1.0 : 1.0};
+    const double sign = side == GA_RIGHT ? -1 : 1;
+    *p = (ga__part){.kind = kind, .nq = nq, .q = g->nq, .v = g->nv, .packed = g->packed, .sign = sign};
     if (kind->block) g->block[g->n_blocks++] = p;
   }
   g->nq += nq;

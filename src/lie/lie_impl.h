@@ -14,11 +14,10 @@ typedef struct ga__kind ga__kind;
 
 typedef struct ga__part {
   const ga__kind *kind;
-  int nq, nv;
-  int q, v;   /* where its q and v begin */
-  int packed; /* where its block begins among the packed ones */
-  double
-      sign; /* 1 left, −1 right: the right operators are the left ones with the sign of d, or of a, turned */
+  int nq;      /* length of its q, and of its v in R^n */
+  int q, v;    /* where its q and v begin */
+  int packed;  /* where its block begins among the packed ones */
+  double sign; /* 1 left, −1 right: right operators are the left ones with the sign of d, or of a, turned */
 } ga__part;
 
 /* Every function sees its own piece of q, v or the packed blocks. No overlap, except q1 == q in move. */

@@ -30,16 +30,23 @@ static inline void ga__mat3_tmul_vec(double *y, const double *A, const double *x
 /* C = A B */
 static inline void ga__mat3_mul(double *C, const double *A, const double *B)
 {
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+  for (int i = 0; i < 9; i += 3) {
+    const double x = A[i], y = A[i + 1], z = A[i + 2];
+    C[i] = x * B[0] + y * B[3] + z * B[6];
+    C[i + 1] = x * B[1] + y * B[4] + z * B[7];
+    C[i + 2] = x * B[2] + y * B[5] + z * B[8];
+  }
 }
 
-/* C = Aᵀ B */
-static inline void ga__mat3_tmul(double *C, const double *A, const double *B)
+/* The upper triangle of AᵀA: xx, xy, xz, yy, yz, zz. */
+static inline void ga__mat3_gram(double *S, const double *A)
 {
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+  S[0] = A[0] * A[0] + A[3] * A[3] + A[6] * A[6];
+  S[1] = A[0] * A[1] + A[3] * A[4] + A[6] * A[7];
+  S[2] = A[0] * A[2] + A[3] * A[5] + A[6] * A[8];
+  S[3] = A[1] * A[1] + A[4] * A[4] + A[7] * A[7];
+  S[4] = A[1] * A[2] + A[4] * A[5] + A[7] * A[8];
+  S[5] = A[2] * A[2] + A[5] * A[5] + A[8] * A[8];
 }
 
 /* B = Aᵀ */

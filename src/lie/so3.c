@@ -5,7 +5,6 @@
 #include "lie/lie_impl.h"
 #include "lie/mat3.h"
 #include <math.h>
-#include <string.h>
 
 /* Below this f² the series are used; above, the closed forms have lost little to cancellation: c' most, being
  * a difference of terms near 0.4 that is 0.055 at f = 2. */
@@ -116,19 +115,25 @@ void ga__so3_rate(double *Rdot, double sign, const double *R, const double *omeg
 /* One Newton step to the polar factor, R ← R (3I − RᵀR)/2: a defect ε becomes ¾ε². */
 void ga__so3_tidy(double *R)
 {
-  double S[9], A[9];
-  memcpy(A, R, sizeof A);
-  ga__mat3_tmul(S, A, A);
-  for (int i = 0; i < 9; i++) S[i] = (i % 4 == 0 ? 1.5 : 0) - 0.5 * S[i];
-  ga__mat3_mul(R, A, S);
+  double S[6];
+  ga__mat3_gram(S, R);
+  for (int i = 0; i < 6; i++) S[i] *= -0.5;
+  const double xx = 1.5 + S[0], xy = S[1], xz = S[2], yy = 1.5 + S[3], yz = S[4], zz = 1.5 + S[5];
+  for (int i = 0; i < 9; i += 3) {
+    const double x = R[i], y = R[i + 1], z = R[i + 2];
+    R[i] = x * xx + y * xy + z * xz;
+    R[i + 1] = x * xy + y * yy + z * yz;
+    R[i + 2] = x * xz + y * yz + z * zz;
+  }
 }
 
 double ga__so3_defect(const double *R)
 {
-  double S[9], worst = 0;
-  ga__mat3_tmul(S, R, R);
-  for (int i = 0; i < 9; i++) worst = ga__larger(worst, fabs(S[i] - (i % 4 == 0 ? 1 : 0)));
-  return ga__mat3_cofactors(S, R) < 0 ? ga__larger(worst, 2) : worst;
+  static const double identity[6] = {1, 0, 0, 1, 0, 1};
+  double S[6], C[9], worst = 0;
+  ga__mat3_gram(S, R);
+  for (int i = 0; i < 6; i++) worst = ga__larger(worst, fabs(S[i] - identity[i]));
+  return ga__mat3_cofactors(C, R) < 0 ? ga__larger(worst, 2) : worst;
 }
 
 /* The polar factor by Newton's iteration X ← ½ (μX + X⁻ᵀ/μ), μ = |det X|^(−1/3), from any non-singular R. A
@@ -140,7 +145,7 @@ void ga__so3_normalise(double *R)
   for (int i = 0; i < 9; i++) largest = ga__larger(largest, fabs(R[i]));
   for (int i = 0; i < 9; i++) R[i] /= largest; /* keeps the determinant from over- and underflow */
   double change = 1;
-  for (int k = 0; k < 50 && change > 1e-9; k++) {
+  for (int k = 0; k < 50 && change > 1e-9; k++) { /* what remains is its square */
     double C[9];
     const double det = ga__mat3_cofactors(C, R), mu = 1 / cbrt(fabs(det));
     change = 0;
@@ -150,7 +155,6 @@ void ga__so3_normalise(double *R)
       R[i] = x;
     }
   }
-  ga__so3_tidy(R); /* the iteration converges quadratically: this takes 1e-9 to rounding */
 }
 
 static void so3_identity(const ga__part *p, double *q)
