@@ -1,0 +1,213 @@
+/* LU factors: arguments, choice of the backend, and the judgement of pivots, which all backends share. */
+#include "lin/lin_impl.h"
+#include <float.h>
+#include <math.h>
+#include <suitesparse/btf.h>
+
+/* A pivot this small against the largest entry of its column (both row-scaled) is taken for the rounding of a
+ * zero. Measured on random and saddle-point matrices of n = 3 to 3000: a condition of 1e14 leaves pivots
+ * above 32 eps; of matrices with a column that is a combination of two others, 97 % show a pivot below 16
+ * eps. */
+static const double MISSING = 16 * DBL_EPSILON;
+static const double SMALL = 1e-10; /* likewise, see ga__pivots */
+
+/* When AUTO takes the dense factors. Measured by bench/lin_switch.c (factor + solve, one thread): up to n =
+ * 20 they need at most 3 µs and 0.4 to 1.4 times the sparse time on chains of pendulums; beyond, the time
+ * depends on the fill of the sparse factors: below 0.4 n² entries sparse is faster (1.7 times at n=36, 10 at
+ * n=170), from 0.6 n² dense (1.3 times at n=50, 7 at n=160). */
+static const int DENSE_MOST = 20;
+static const double SPARSE_FILL = 0.5;
+
+static double column_max(const ga_lu *lu, int column)
+{
+  const ga_sparse *A = lu->A;
+  double most = 0;
+  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
+    const double size = fabs(A->value[p]) / lu->backend->row_scale(lu, A->row[p]);
+    if (size > most) most = size;
+  }
+  return most;
+}
+
+ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column)
+{
+  double least = INFINITY, most = 0;
+  ga__pivots pivots = GA__PIVOTS_GOOD;
+  for (int k = 0; k < lu->A->cols; k++) {
+    const double size = fabs(u[(size_t)k * stride]);
+    const int col = column ? column[k] : k;
+    /* Row-scaled entries are at most 1, so that the column matters only where its pivot is small. Written so
+     * that a NaN or infinity from overflow during the elimination counts as no pivot. */
+    if (!(size > SMALL && size < INFINITY)) {
+      const double relative = size / column_max(lu, col);
+      if (!(relative > MISSING && size < INFINITY)) {
+        lu->info.rcond = 0;
+        lu->info.weak_column = col;
+        return GA__PIVOTS_MISSING;
+      }
+      if (relative < SMALL) pivots = GA__PIVOTS_SMALL;
+    }
+    if (size < least) {
+      least = size;
+      lu->info.weak_column = col;
+    }
+    if (size > most) most = size;
+  }
+  lu->info.rcond = least / most;
+  return pivots;
+}
+
+ga_status ga__lu_singular(ga_lu *lu)
+{
+  const int col = lu->info.weak_column;
+  return ga__fail_at(lu->ctx, GA_RETRY_SINGULAR, NAN, -1, col,
+                     "the %d x %d matrix is singular: column %d depends on the others, or is zero",
+                     lu->A->rows, lu->A->cols, col);
+}
+
+/* The first column that no choice of one entry per row and column can give a pivot to, or -1; -2: no memory.
+ */
+static int unmatched_column(ga_context *ctx, const ga_sparse *A)
+{
+  const size_t n = (size_t)A->cols;
+  int *match = ga__alloc(ctx, n, sizeof *match);
+  int *work = ga__alloc(ctx, n, 5 * sizeof *work);
+  int column = -2;
+  if (match && work) {
+    double effort;
+    column = -1;
+    if (btf_maxtrans(A->rows, A->cols, (int *)A->col_start, (int *)A->row, 0, &effort, match, work) <
+        A->cols) {
+      for (int j = 0; j < A->cols; j++) work[j] = 0;
+      for (int i = 0; i < A->rows; i++) {
+        if (match[i] >= 0) work[match[i]] = 1;
+      }
+      for (column = 0; work[column]; column++) {
+      }
+    }
+  }
+  ga__free(ctx, work);
+  ga__free(ctx, match);
+  return column;
+}
+
+static const ga__lu_backend *const backends[] = {
+    [GA_LU_DENSE] = &ga__lu_dense,
+    [GA_LU_SPARSE] = &ga__lu_klu,
+};
+
+static void drop_backend(ga_lu *lu)
+{
+  if (lu->data) lu->backend->destroy(lu);
+}
+
+static ga_status use_backend(ga_lu *lu, ga_lu_kind kind)
+{
+  lu->info.kind = kind;
+  lu->backend = backends[kind];
+  return lu->A->cols > 0 ? lu->backend->create(lu) : GA_OK;
+}
+
+static ga_status choose_backend(ga_lu *lu)
+{
+  const double n = lu->A->cols;
+  if (n <= DENSE_MOST) return use_backend(lu, GA_LU_DENSE);
+  const ga_status status = use_backend(lu, GA_LU_SPARSE);
+  if (status || lu->info.n_fill <= SPARSE_FILL * n * n) return status;
+  drop_backend(lu);
+  return use_backend(lu, GA_LU_DENSE);
+}
+
+static ga_status check_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind)
+{
+  if (!A) return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: the matrix is NULL");
+  if (A->rows != A->cols) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: the matrix must be square, it is %d x %d", A->rows,
+                    A->cols);
+  }
+  if (kind != GA_LU_AUTO && kind != GA_LU_DENSE && kind != GA_LU_SPARSE) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: kind %d is not one of ga_lu_kind", (int)kind);
+  }
+  if ((size_t)A->nnz == (size_t)A->rows * (size_t)A->cols) return GA_OK;
+  const int column = unmatched_column(ctx, A);
+  if (column == -2) return ga__no_memory(ctx, "the analysis of a sparsity pattern");
+  if (column >= 0) {
+    return ga__fail_at(
+        ctx, GA_ERR_SINGULAR, NAN, -1, column,
+        "the pattern of the %d x %d matrix is singular whatever its values: column %d finds no row for "
+        "its pivot; is an equation missing, or an unknown in none?",
+        A->rows, A->cols, column);
+  }
+  return GA_OK;
+}
+
+ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_lu **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: out is NULL");
+  ga_status status = check_create(ctx, A, kind);
+  if (status) return status;
+
+  ga_lu *lu = ga__alloc(ctx, 1, sizeof *lu);
+  if (!lu) return ga__no_memory(ctx, "LU factors");
+  lu->ctx = ctx;
+  lu->A = A;
+  lu->info.rcond = 1; /* also the answer for a matrix without rows */
+  lu->info.weak_column = -1;
+  status = kind == GA_LU_AUTO ? choose_backend(lu) : use_backend(lu, kind);
+  if (status) {
+    ga_lu_destroy(&lu);
+  } else {
+    *out = lu;
+  }
+  return status;
+}
+
+void ga_lu_destroy(ga_lu **lu)
+{
+  if (!lu || !*lu) return;
+  drop_backend(*lu);
+  ga__free((*lu)->ctx, *lu);
+  *lu = NULL;
+}
+
+static ga_status check_finite(ga_lu *lu)
+{
+  const ga_sparse *A = lu->A;
+  double sum = 0; /* 0*x is NaN for x infinite or NaN, and a sum keeps it */
+  for (int p = 0; p < A->nnz; p++) sum += 0 * A->value[p];
+  if (sum == 0) return GA_OK;
+  int p = 0, col = 0;
+  while (isfinite(A->value[p])) p++;
+  while (A->col_start[col + 1] <= p) col++;
+  return ga__fail_at(lu->ctx, GA_RETRY_NAN, NAN, -1, A->row[p], "the matrix holds %g in row %d, column %d",
+                     A->value[p], A->row[p], col);
+}
+
+ga_status ga_lu_factor(ga_lu *lu)
+{
+  if (!lu) return GA_ERR_ARGUMENT;
+  lu->factored = 0;
+  ga_status status = check_finite(lu);
+  if (!status && lu->A->cols > 0) status = lu->backend->factor(lu);
+  lu->factored = !status;
+  return status;
+}
+
+ga_status ga_lu_solve(ga_lu *lu, double *b)
+{
+  if (!lu) return GA_ERR_ARGUMENT;
+  if (!lu->factored) {
+    return ga__fail(lu->ctx, GA_ERR_ORDER, "ga_lu_solve was called without a successful ga_lu_factor before");
+  }
+  if (!b && lu->A->cols > 0) return ga__fail(lu->ctx, GA_ERR_ARGUMENT, "ga_lu_solve: b is NULL");
+  if (lu->A->cols > 0) lu->backend->solve(lu, b);
+  lu->info.n_solve++;
+  return GA_OK;
+}
+
+const ga_lu_info *ga_lu_get_info(const ga_lu *lu)
+{
+  return &lu->info;
+}

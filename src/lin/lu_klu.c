@@ -1,0 +1,124 @@
+/* Sparse LU factors by KLU: P R⁻¹ A Q = L U in blocks, R the row maxima. The pattern is analysed once; the
+ * first factorisation searches for pivots, later ones reuse them while they are good. */
+#include "lin/lin_impl.h"
+#include <limits.h>
+#include <suitesparse/klu.h>
+
+/* A diagonal entry is taken as pivot when it is at least this part of the largest in its column: first for
+ * few entries, and where small pivots leave doubt for little growth, so that a zero stands out from its
+ * rounding. */
+static const double PIVOT_TOLERANCE[] = {0.1, 1};
+enum { N_TOLERANCES = sizeof PIVOT_TOLERANCE / sizeof *PIVOT_TOLERANCE };
+/* Reused pivots are poor when the entries grow more than 1/POOR_GROWTH-fold, or when growth or the least
+ * pivot are this much worse than when the pivots were found. */
+static const double POOR_GROWTH = 1e-2, WORSE_GROWTH = 0.1, WORSE_RCOND = 1e-3;
+
+typedef struct sparse {
+  klu_common common;
+  klu_symbolic *symbolic;
+  klu_numeric *numeric; /* NULL until pivots have been found */
+  double first_growth;  /* [-] reciprocal growth when the pivots were found */
+  double first_rcond;   /* [-] rcond then */
+  int *col_start, *row; /* A's, without const for KLU, which does not write them */
+} sparse;
+
+static void sparse_destroy(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  klu_free_numeric(&s->numeric, &s->common);
+  klu_free_symbolic(&s->symbolic, &s->common);
+  ga__free(lu->ctx, s);
+  lu->data = NULL;
+}
+
+/* What went wrong in KLU other than a singular matrix. The input is valid, so that only memory is left. */
+static ga_status failure(ga_lu *lu, const char *what)
+{
+  const sparse *s = lu->data;
+  if (s->common.status == KLU_TOO_LARGE) {
+    return ga__fail(lu->ctx, GA_ERR_MEMORY, "%s: the factors have more entries than an int can count", what);
+  }
+  return ga__no_memory(lu->ctx, what);
+}
+
+static ga_status sparse_create(ga_lu *lu)
+{
+  sparse *s = lu->data = ga__alloc(lu->ctx, 1, sizeof *s);
+  if (!s) return ga__no_memory(lu->ctx, "sparse LU factors");
+  klu_defaults(&s->common);
+  s->common.scale = 2; /* by the largest entry of each row */
+  s->common.halt_if_singular =
+      0; /* an exact zero may come after a pivot that is only rounding: judge them all */
+  s->col_start = (int *)lu->A->col_start;
+  s->row = (int *)lu->A->row;
+  s->symbolic = klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
+  if (!s->symbolic) return failure(lu, "the analysis of a sparse matrix");
+  const double fill = s->symbolic->lnz + s->symbolic->unz - s->symbolic->n + s->symbolic->nzoff;
+  lu->info.n_fill = fill < INT_MAX ? (int)fill : INT_MAX; /* without exchanges of rows; exact after factor */
+  return GA_OK;
+}
+
+static double sparse_row_scale(const ga_lu *lu, int row)
+{
+  const sparse *s = lu->data;
+  return s->numeric->Rs[s->numeric->Pinv[row]];
+}
+
+static ga__pivots judge(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  klu_rgrowth(s->col_start, s->row, lu->A->value, s->symbolic, s->numeric, &s->common);
+  return ga__lu_check_pivots(lu, s->numeric->Udiag, 1, s->symbolic->Q);
+}
+
+/* Factors with the pivots found before; 0 where these are no longer good. */
+static int refactor(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  if (!s->numeric) return 0;
+  if (!klu_refactor(s->col_start, s->row, lu->A->value, s->symbolic, s->numeric, &s->common)) return 0;
+  if (judge(lu) == GA__PIVOTS_MISSING) return 0;
+  const double growth = s->common.rgrowth;
+  /* Written so that a NaN is poor. */
+  return (growth >= POOR_GROWTH || growth >= WORSE_GROWTH * s->first_growth) &&
+         lu->info.rcond >= WORSE_RCOND * s->first_rcond;
+}
+
+/* Factors with a search for pivots. */
+static ga_status factor(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  ga__pivots pivots = GA__PIVOTS_MISSING;
+  for (int t = 0; t < N_TOLERANCES && pivots != GA__PIVOTS_GOOD; t++) {
+    klu_free_numeric(&s->numeric, &s->common);
+    s->common.tol = PIVOT_TOLERANCE[t];
+    s->numeric = klu_factor(s->col_start, s->row, lu->A->value, s->symbolic, &s->common);
+    if (!s->numeric) return failure(lu, "sparse LU factors");
+    lu->info.n_factor++;
+    pivots = judge(lu);
+  }
+  if (pivots == GA__PIVOTS_MISSING) {
+    klu_free_numeric(&s->numeric, &s->common); /* pivots of a singular matrix are not worth keeping */
+    return ga__lu_singular(lu);
+  }
+  s->first_growth = s->common.rgrowth;
+  s->first_rcond = lu->info.rcond;
+  lu->info.n_fill = s->numeric->lnz + s->numeric->unz - s->numeric->n + s->numeric->nzoff;
+  return GA_OK;
+}
+
+static ga_status sparse_factor(ga_lu *lu)
+{
+  if (!refactor(lu)) return factor(lu);
+  lu->info.n_refactor++;
+  return GA_OK;
+}
+
+static void sparse_solve(ga_lu *lu, double *b)
+{
+  sparse *s = lu->data;
+  klu_solve(s->symbolic, s->numeric, s->symbolic->n, 1, b, &s->common);
+}
+
+const ga__lu_backend ga__lu_klu = {sparse_create, sparse_destroy, sparse_factor, sparse_solve,
+                                   sparse_row_scale};
