@@ -56,8 +56,8 @@ static double axial_right(const ga_state *s)
 /* λ of one step, three components */
 #define FIRST_LAMBDA(a, b, c)                                                                                \
   VF_ROW("lambda 1", VF_LAMBDA, .measure = VF_VALUE, .first = 0, .value = {a}, .tolerance = 1e-5),           \
-      VF_ROW("lambda 2", VF_LAMBDA, .measure = VF_VALUE, .first = 1, .value = {b}, .tolerance = 1e-8),       \
-      VF_ROW("lambda 3", VF_LAMBDA, .measure = VF_VALUE, .first = 2, .value = {c}, .tolerance = 1e-8)
+      VF_ROW("lambda 2", VF_LAMBDA, .measure = VF_VALUE, .first = 1, .value = {b}, .tolerance = 1e-7),       \
+      VF_ROW("lambda 3", VF_LAMBDA, .measure = VF_VALUE, .first = 2, .value = {c}, .tolerance = 1e-7)
 
 /* Initial velocities on the tumbling top, u = Ω × X: a tenth and ten times the usual. */
 static const double slow_v0[] = {0.4, 0, 0.3, 0.3, 1, -0.4};
@@ -74,15 +74,14 @@ static const vf_case cases[] = {
      .in_short = 1,
      .expect = {LAMBDA(.order = 1, .value = {122.7, 60.3, 29.9, 14.9}),
                 POSITION(.order = 2, .value = {0, 0, 0, 1.13e-4}),
-                OMEGA(.order = 2, .value = {0, 0, 0, 1.58e-3}),
-                VF_ROW("(B v)1", VF_PHI_DOT, .count = 1, .order = 2,
-                       .value = {2.199e-2, 5.488e-3, 1.371e-3, 3.43e-4}),
-                PHI}},
+                OMEGA(.order = 2, .value = {0, 0, 0, 1.58e-3}), VF_ORDER("B v", VF_PHI_DOT, 2), PHI}},
     {"heavy_top_left", "index-3, perturbed v0", "section 4", INDEX3(VF_PERTURBED), ACB15_STEPS, .in_short = 1,
      .expect = {LAMBDA(.order = 2, .value = {8.72, 2.173, .543, .1357}),
                 POSITION(.order = 2, .value = {0, 0, 0, 1.13e-4}),
-                OMEGA(.order = 2, .value = {0, 0, 0, 1.58e-3}), VF_ORDER("vdot", VF_VDOT, 2), PHI,
-                VF_ROW("energy", VF_ENERGY, .order = 2), MOMENTA(left)}},
+                OMEGA(.order = 2, .value = {0, 0, 0, 1.58e-3}),
+                VF_ROW("(B v)1", VF_PHI_DOT, .count = 1, .order = 2,
+                       .value = {2.199e-2, 5.488e-3, 1.371e-3, 3.43e-4}),
+                VF_ORDER("vdot", VF_VDOT, 2), PHI, VF_ROW("energy", VF_ENERGY, .order = 2), MOMENTA(left)}},
     {"heavy_top_left", "index-3, perturbed v0, velocity projected at 0.7", "section 4", INDEX3(VF_PERTURBED),
      ACB15_STEPS, .project_at = 0.7, .projection = GA_PROJECT_PLAIN,
      .expect = {LAMBDA(.order = 1, .value = {126.6, 61.1, 30.5, 15.2})}},
@@ -120,7 +119,7 @@ static const vf_case cases[] = {
     {"heavy_top_left", "first step, index-3, consistent v0", "section 4", INDEX3(VF_CONSISTENT), FIRST_STEP,
      .expect = {FIRST_LAMBDA(-18.547493913, -319.450992229, -317.727772955)}},
     {"heavy_top_left", "first step, index-3, perturbed v0", "section 4", INDEX3(VF_PERTURBED), FIRST_STEP,
-     .expect = {FIRST_LAMBDA(-3.781879306, -319.450639736, -319.369033062)}},
+     .expect = {FIRST_LAMBDA(-3.78039922, -319.450632168, -319.369194484)}},
     {"heavy_top_left", "first step, stabilized", "section 4", STABILIZED, FIRST_STEP,
      .expect = {FIRST_LAMBDA(-3.652562487, -318.406273708, -317.777281598)}},
 
