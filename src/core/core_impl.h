@@ -83,6 +83,11 @@ ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, dou
 ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out);
 /* out += (rows LAMBDA, columns V of values, B where they are Q) v */
 void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v);
+/* What is differentiated: the residuals by (v, vdot, λ, ...) or by q; B v + Φ_t or Φ by q. */
+typedef enum ga__pass { GA__PASS_D, GA__PASS_Q, GA__PASS_G, GA__PASS_B } ga__pass;
+/* One column of it by fourth-order differences, all rows, into out[n]; J gives the shifts. */
+ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
+                                int column, double *out);
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */
 ga_point ga__deriv_point(const ga__deriv *w, double t);
 

@@ -240,8 +240,6 @@ void ga__b_mul(const ga_system *sys, double *out, const double *values, const do
 
 /* ---- Differences ---- */
 
-typedef enum pass { PASS_D, PASS_Q, PASS_G, PASS_B } pass;
-
 /* Steps of the columns for D: one for v and vdot together, so that neither moves too far; one per other
  * block. */
 static void choose_steps(ga__deriv *w, const ga_point *p, const ga_jacobian *J)
@@ -259,71 +257,93 @@ static void choose_steps(ga__deriv *w, const ga_point *p, const ga_jacobian *J)
   }
 }
 
-/* Column j of the copy in w moves by sign·step; for q the move is collected in w->d. */
-static void perturb(ga__deriv *w, const ga_point *p, const ga_jacobian *J, pass what, int j, double sign)
+/* Column j of the copy in w moves by amount; for q the move is collected in w->d. */
+static void perturb(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what, int j,
+                    double amount)
 {
   int index;
   ga_block block = ga__block_of(w->sys, j, &index);
-  if (what != PASS_D) {
-    if (block == GA_BLOCK_V) w->d[index] = sign * STEP_ORDER2;
+  if (what != GA__PASS_D) {
+    if (block == GA_BLOCK_V) w->d[index] = amount;
     return;
   }
-  double step = sign * w->step[j];
   switch (block) {
   case GA_BLOCK_V:
-    w->v[index] = p->v[index] + step * J->shift_v;
-    w->vdot[index] = p->vdot[index] + step * J->shift_vdot;
+    w->v[index] = p->v[index] + amount * J->shift_v;
+    w->vdot[index] = p->vdot[index] + amount * J->shift_vdot;
     break;
   case GA_BLOCK_LAMBDA:
-    w->lambda[index] = p->lambda[index] + step;
+    w->lambda[index] = p->lambda[index] + amount;
     break;
   case GA_BLOCK_PSI:
-    w->psi[index] = p->psi[index] + step;
+    w->psi[index] = p->psi[index] + amount;
     break;
   case GA_BLOCK_X:
-    w->x[index] = p->x[index] + step;
+    w->x[index] = p->x[index] + amount;
     break;
   default:
-    w->y[index] = p->y[index] + step;
+    w->y[index] = p->y[index] + amount;
     break;
   }
 }
 
-static ga_status sample(ga__deriv *w, const ga_point *p, const ga_jacobian *J, pass what, int colour,
-                        double sign, double *out)
+/* The function that a pass differentiates, with some columns moved: each by factor times its step. */
+static ga_status sample(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
+                        const int *column, int count, double factor, double *out)
 {
   const ga_system *sys = w->sys;
   double *phi = out + sys->start[GA_BLOCK_LAMBDA];
   ga__deriv_load(w, p);
   for (int i = 0; i < sys->nv; i++) w->d[i] = 0.0;
-  for (int i = w->colour_start[colour]; i < w->colour_start[colour + 1]; i++)
-    perturb(w, p, J, what, w->colour_col[i], sign);
-  if (what != PASS_D) ga_group_move(sys->group, w->q, p->q, w->d);
+  for (int i = 0; i < count; i++)
+    perturb(w, p, J, what, column[i], factor * (what == GA__PASS_D ? w->step[column[i]] : 1.0));
+  if (what != GA__PASS_D) ga_group_move(sys->group, w->q, p->q, w->d);
   ga_point moved = ga__deriv_point(w, p->t);
-  if (what == PASS_B) return ga__call(sys, GA__PHI, &moved, phi);
-  if (what == PASS_G) return ga__phi_dot(w, &moved, phi);
+  if (what == GA__PASS_B) return ga__call(sys, GA__PHI, &moved, phi);
+  if (what == GA__PASS_G) return ga__phi_dot(w, &moved, phi);
   return ga__residual(sys, &moved, out, w->tmp);
 }
 
-/* Does this pass give entry e of the pattern? */
-static int concerns(const ga_system *sys, pass what, int e)
+ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
+                                int column, double *out)
 {
-  int in_phi = sys->row[e] >= sys->start[GA_BLOCK_LAMBDA] && sys->row[e] < sys->start[GA_BLOCK_PSI];
-  if (what == PASS_D) return 1;
-  return sys->col[e] < sys->nv && (what == PASS_Q || in_phi);
+  const ga_system *sys = w->sys;
+  choose_steps(w, p, J);
+  double step = what == GA__PASS_D ? w->step[column] : STEP_ORDER2;
+  for (int i = 0; i < sys->n; i++) out[i] = 0.0;
+  for (int k = 0; k < N_SAMPLES; k++) { /* the steps of order 2, widened for order 4 */
+    double factor = SAMPLE_AT[k] * STEP_ORDER4 / STEP_ORDER2 * (what == GA__PASS_D ? 1.0 : STEP_ORDER2);
+    for (int i = 0; i < sys->n; i++) w->plus[i] = 0.0;
+    ga_status status = sample(w, p, J, what, &column, 1, factor, w->plus);
+    if (status) return status;
+    for (int i = 0; i < sys->n; i++)
+      out[i] += SAMPLE_WEIGHT[k] * w->plus[i] / (step * STEP_ORDER4 / STEP_ORDER2);
+  }
+  return GA_OK;
 }
 
-static ga_status difference_pass(ga__deriv *w, const ga_point *p, const ga_jacobian *J, pass what,
+/* Does this pass give entry e of the pattern? */
+static int concerns(const ga_system *sys, ga__pass what, int e)
+{
+  int in_phi = sys->row[e] >= sys->start[GA_BLOCK_LAMBDA] && sys->row[e] < sys->start[GA_BLOCK_PSI];
+  if (what == GA__PASS_D) return 1;
+  return sys->col[e] < sys->nv && (what == GA__PASS_Q || in_phi);
+}
+
+static ga_status difference_pass(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
                                  double *values)
 {
   const ga_system *sys = w->sys;
   for (int k = 0; k < w->n_colours; k++) {
-    ga_status status = sample(w, p, J, what, k, 1.0, w->plus);
-    if (!status) status = sample(w, p, J, what, k, -1.0, w->minus);
+    const int *column = w->colour_col + w->colour_start[k],
+              count = w->colour_start[k + 1] - w->colour_start[k];
+    double by = what == GA__PASS_D ? 1.0 : STEP_ORDER2;
+    ga_status status = sample(w, p, J, what, column, count, by, w->plus);
+    if (!status) status = sample(w, p, J, what, column, count, -by, w->minus);
     if (status) return status;
     for (int i = w->colour_start[k]; i < w->colour_start[k + 1]; i++) {
       int c = w->colour_col[i];
-      double inverse = 0.5 / (what == PASS_D ? w->step[c] : STEP_ORDER2);
+      double inverse = 0.5 / (what == GA__PASS_D ? w->step[c] : STEP_ORDER2);
       for (int m = w->entry_start[c]; m < w->entry_start[c + 1]; m++) {
         int e = w->entry[m];
         if (concerns(sys, what, e)) values[e] = (w->plus[sys->row[e]] - w->minus[sys->row[e]]) * inverse;
@@ -337,13 +357,14 @@ static ga_status difference_jacobian(ga__deriv *w, const ga_point *p, ga_jacobia
 {
   ga_status status;
   choose_steps(w, p, J);
-  if (J->want & GA_WANT_D && (status = difference_pass(w, p, J, PASS_D, J->D))) return status;
+  if (J->want & GA_WANT_D && (status = difference_pass(w, p, J, GA__PASS_D, J->D))) return status;
   if (J->want & GA_WANT_Q) {
-    if ((status = difference_pass(w, p, J, PASS_Q, J->Q))) return status;
-  } else if (J->want & GA_WANT_B && (status = difference_pass(w, p, J, PASS_B, J->Q))) {
+    if ((status = difference_pass(w, p, J, GA__PASS_Q, J->Q))) return status;
+  } else if (J->want & GA_WANT_B && (status = difference_pass(w, p, J, GA__PASS_B, J->Q))) {
     return status;
   }
-  if (J->want & GA_WANT_G && w->sys->n_b && (status = difference_pass(w, p, J, PASS_G, J->G))) return status;
+  if (J->want & GA_WANT_G && w->sys->n_b && (status = difference_pass(w, p, J, GA__PASS_G, J->G)))
+    return status;
   return GA_OK;
 }
 

@@ -137,9 +137,10 @@ ga_status ga__prepare_factors(ga_stepper *st)
   return GA_OK;
 }
 
-/* Weighted size of an increment: `all` over every block, `acc` of the accelerations alone. */
+/* Weighted size of an increment: `acc` of the accelerations, `tight` of positions, velocities and η, `all`
+ * over these, λ, ψ, x and y. */
 typedef struct measure {
-  double all, acc;
+  double all, acc, tight;
   int worst; /* row of the unknown that dominates */
 } measure;
 
@@ -162,13 +163,13 @@ static measure weigh(const ga_stepper *st)
   const ga_system *sys = st->sys;
   const ga__full *m = &st->next;
   const double *dz = st->r, *value[] = {NULL, m->lambda, m->psi, m->x, m->y};
-  measure out = {0.0, 0.0, 0};
+  measure out = {0.0, 0.0, 0.0, 0};
   int at;
   double du = ga__max_abs(dz, sys->nv, &at), size_q = 1.0 + largest(m->q, sys->nq);
   out.acc = st->c1 * du / st->h / (1.0 + largest(m->vdot, sys->nv));
   take(&out, out.acc, at);
-  take(&out, TIGHTER * st->c2 * du / (1.0 + largest(m->v, sys->nv)), at);
-  take(&out, TIGHTER * st->h * du / size_q, at);
+  out.tight = TIGHTER * fmax(st->c2 * du / (1.0 + largest(m->v, sys->nv)), st->h * du / size_q);
+  take(&out, out.tight, at);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
     double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
     if (b != GA_BLOCK_X) d /= st->h;
@@ -181,21 +182,33 @@ static measure weigh(const ga_stepper *st)
       if (one > d) d = one;
     }
     ga__max_abs(dz + sys->n, sys->size[GA_BLOCK_LAMBDA], &at);
+    out.tight = fmax(out.tight, TIGHTER * st->h * d / size_q);
     take(&out, TIGHTER * st->h * d / size_q, sys->n + at);
   }
   return out;
 }
 
-/* Rounding of Φ reaches vdot as ε|q|c₁/h² in the index-3 form, that of B v as ε|v|c₁/h in the stabilized one.
- */
-static double floor_of(const ga_stepper *st)
+/* The floor of rounding. That of Φ moves u by ε|q|/h in the index-3 form, that of B v moves it by ε|v| in the
+ * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
+static measure floor_of(const ga_stepper *st)
 {
-  const ga__full *m = &st->next;
-  double size_a = 1.0 + largest(m->vdot, st->sys->nv), size_v = 1.0 + largest(m->v, st->sys->nv);
-  double in_a = DBL_EPSILON * st->c1 * size_v / st->h;
+  const ga__full *f = &st->next;
+  double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
+  double u = DBL_EPSILON * size_v;
   if (!st->assembly.stabilized && st->sys->size[GA_BLOCK_LAMBDA])
-    in_a += DBL_EPSILON * st->c1 * (1.0 + largest(m->q, st->sys->nq)) / (st->h * st->h);
-  return in_a / size_a + 10.0 * DBL_EPSILON;
+    u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
+  measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
+                   TIGHTER * (st->c2 * u / size_v + DBL_EPSILON), 0};
+  floor.all = fmax(floor.acc, floor.tight);
+  return floor;
+}
+
+/* Is a stagnating iteration (contraction ρ) there? */
+static int at_floor(const ga_stepper *st, const measure *m, double rho)
+{
+  if (!(rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
+  measure floor = floor_of(st);
+  return m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= FLOOR_MARGIN * floor.tight;
 }
 
 static void update(ga_stepper *st)
@@ -237,16 +250,18 @@ static verdict judge(const ga_stepper *st, const measure *m, double rho, int ite
   double tol = st->opts.newton.tol, rate = rho >= 0.0 ? rho : fmax(st->rate, SLOWEST_FRESH);
   if (m->all == 0.0) return DONE;
   if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
-  if (iteration >= 2 && rho > 0.5 && m->all < FLOOR_LIMIT && m->acc <= FLOOR_MARGIN * floor_of(st))
-    return DONE_AT_FLOOR;
+  if (iteration >= 2 && at_floor(st, m, rho)) return DONE_AT_FLOOR;
   return GO_ON;
 }
 
-/* Iterations that the present contraction still needs to reach the tolerance. */
+/* Iterations that the present contraction still needs to reach the tolerance, or the floor where that is
+ * higher. */
 static double still_needed(const ga_stepper *st, const measure *m, double rho)
 {
+  double goal = fmax(st->opts.newton.tol, 10.0 * floor_of(st).all);
+  if (m->all <= goal) return 0.0;
   if (!(rho < 1.0)) return HUGE_VAL;
-  return rho > 0.0 ? log(m->all / st->opts.newton.tol) / -log(rho) : 0.0;
+  return rho > 0.0 ? log(m->all / goal) / -log(rho) : 0.0;
 }
 
 /* When factors are already too old in the step after their own, the next steps begin with new ones, and only
@@ -279,7 +294,7 @@ ga_status ga__newton(ga_stepper *st)
   const ga_newton_opts *o = &st->opts.newton;
   int renew = begin_with_new(st), old_factors = !renew, limit = o->max_iterations;
   double before = -1.0, rho = -1.0;
-  measure m = {0.0, 0.0, 0};
+  measure m = {0.0, 0.0, 0.0, 0};
   for (int it = 0; it < limit; it++) {
     ga_status status;
     ga__trial(st);
@@ -300,8 +315,7 @@ ga_status ga__newton(ga_stepper *st)
       return GA_OK;
     }
     int late = old_factors && it >= 2 * o->patience;
-    int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) &&
-               m.acc > FLOOR_MARGIN * floor_of(st);
+    int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
     renew = o->reuse == GA_FRESH_ITERATION || slow;
     if (renew && old_factors) { /* iterations with old factors do not count */
       remember_age(st, 1);
