@@ -185,11 +185,18 @@ typedef enum ga_reuse {
   GA_FRESH_ITERATION = 2 /* new at every iteration: Newton's method itself */
 } ga_reuse;
 
+typedef enum ga_eta_terms { /* of the iteration matrix of the stabilized form, in the columns of η */
+  GA_ETA_AUTO = 0,   /* full where the system is dense, triangular where it has a pattern */
+  GA_ETA_FULL,       /* all of them: the exact derivative */
+  GA_ETA_TRIANGULAR  /* those of Φ only: half the cost, and as good since η is of order h² */
+} ga_eta_terms;
+
 typedef struct ga_newton_opts {
   double tol;          /* [-] on the estimated remaining error, relative in vdot, λ, ψ, x, y; default 1e-10 */
   int max_iterations;  /* default 12 */
   ga_reuse reuse;      /* default GA_REUSE */
   int patience;        /* iterations still expected above which reused factors are renewed; default 4 */
+  ga_eta_terms eta_terms; /* default GA_ETA_AUTO */
   ga_predictor predictor; /* default GA_PREDICT_LINEAR */
 } ga_newton_opts;
 

@@ -9,7 +9,9 @@
  *   k           D/h + h Q T A                                                  η: −h Q T B_nᵀ
  *   vel         c₂ B + h G T A                                                 η: −h G T B_nᵀ
  *
- * Its condition does not depend on h. The pattern, and where every number goes, is worked out once. */
+ * Its condition does not depend on h. η is of order h², so that leaving out the terms with h in its columns
+ * costs no iterations worth speaking of; what remains is block-triangular, η being found last. That is the
+ * matrix of large systems. The pattern, and where every number goes, is worked out once. */
 #include "core/core_impl.h"
 
 #include <string.h>
@@ -153,7 +155,8 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
     }
   }
   int before = at->etas;
-  if (as->stabilized)
+  int in_phi = !from_g && scale == GA__SCALE_ONE;
+  if (as->stabilized && (as->coupled || in_phi))
     for (int c = 0; c < size; c++) add_eta(as, map, at, p, target, c, start + c);
   if (as->group) as->group[at->groups].eta_count = at->etas - before;
   at->groups++;
@@ -265,12 +268,13 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   return status;
 }
 
-ga_status ga__assembly_create(const ga_system *sys, int stabilized, ga__assembly *as)
+ga_status ga__assembly_create(const ga_system *sys, int stabilized, int coupled, ga__assembly *as)
 {
   column_map map;
   int *place = NULL;
   memset(as, 0, sizeof *as);
   as->sys = sys;
+  as->coupled = coupled;
   as->stabilized = stabilized && sys->size[GA_BLOCK_LAMBDA] > 0;
   as->n = sys->n + (as->stabilized ? sys->size[GA_BLOCK_LAMBDA] : 0);
   ga_status status = map_create(sys, &map);

@@ -33,6 +33,8 @@ struct ga_system {
   int *row, *col; /* [n_entries] */
   int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
   int *b_entry;   /* [n_b] which entries these are */
+  int *b_row;     /* [n_b] their rows, counted from LAMBDA's first */
+  int *b_col;     /* [n_b] their columns */
 };
 
 /* Calls a callback that the system has; GA_RETRY_CALLBACK, GA_ERR_CALLBACK or GA_RETRY_NAN with a message. */
@@ -110,7 +112,8 @@ typedef struct ga__group_row {
 typedef struct ga__assembly {
   const ga_system *sys;
   int stabilized;
-  int n; /* rows, those of η included */
+  int coupled; /* 1: all terms in the columns of η; 0: those of Φ only */
+  int n;       /* rows, those of η included */
   ga_sparse *K;
   int n_direct;
   int *direct_entry, *direct_place;
@@ -132,7 +135,7 @@ typedef struct ga__assembly_input {
   const double *B_n;       /* [n_b] B at the beginning of the step; stabilized only */
 } ga__assembly_input;
 
-ga_status ga__assembly_create(const ga_system *sys, int stabilized, ga__assembly *as);
+ga_status ga__assembly_create(const ga_system *sys, int stabilized, int coupled, ga__assembly *as);
 void ga__assembly_destroy(ga__assembly *as);
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
 

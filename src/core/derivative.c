@@ -231,11 +231,7 @@ ga_status ga__k_acc(ga__deriv *w, const ga_point *p, double *out)
 
 void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v)
 {
-  const int first = sys->start[GA_BLOCK_LAMBDA];
-  for (int i = 0; i < sys->n_b; i++) {
-    int e = sys->b_entry[i];
-    out[sys->row[e] - first] += values[e] * v[sys->col[e]];
-  }
+  for (int i = 0; i < sys->n_b; i++) out[sys->b_row[i]] += values[sys->b_entry[i]] * v[sys->b_col[i]];
 }
 
 /* ---- Differences ---- */

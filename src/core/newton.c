@@ -39,10 +39,7 @@ void ga__trial(ga_stepper *st)
     st->exponent[i] = n->v[i] + h * (0.5 * a + p);
   }
   if (st->assembly.stabilized)
-    for (int i = 0; i < sys->n_b; i++) {
-      int e = sys->b_entry[i];
-      st->exponent[sys->col[e]] -= st->B_n[i] * m->eta[sys->row[e] - sys->start[GA_BLOCK_LAMBDA]];
-    }
+    for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
   for (int i = 0; i < sys->nv; i++) st->exponent[i] *= h;
   if (st->commutes) {
     ga_group_bracket(sys->group, st->tmp, n->v, m->v);
@@ -178,7 +175,7 @@ static measure weigh(const ga_stepper *st)
   if (st->assembly.stabilized) { /* η moves q by h B_nᵀη */
     double d = 0.0;
     for (int i = 0; i < sys->n_b; i++) {
-      double one = fabs(st->B_n[i] * dz[sys->n + sys->row[sys->b_entry[i]] - sys->start[GA_BLOCK_LAMBDA]]);
+      double one = fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]);
       if (one > d) d = one;
     }
     ga__max_abs(dz + sys->n, sys->size[GA_BLOCK_LAMBDA], &at);

@@ -121,7 +121,10 @@ static ga_status build(ga_stepper *st)
   if ((status = full_create(st, &st->now))) return status;
   if ((status = full_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
-  if ((status = ga__assembly_create(st->sys, st->opts.method == GA_STABILIZED, &st->assembly))) return status;
+  ga_eta_terms terms = st->opts.newton.eta_terms;
+  int coupled = terms == GA_ETA_AUTO ? st->sys->def.n_pattern == 0 : terms == GA_ETA_FULL;
+  if ((status = ga__assembly_create(st->sys, st->opts.method == GA_STABILIZED, coupled, &st->assembly)))
+    return status;
   if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle))) return status;
   if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu))) return status;
   st->stats.difference_groups = st->deriv.n_colours;

@@ -157,10 +157,16 @@ static ga_status list_b(ga_system *sys)
   for (int e = 0; e < sys->n_entries; e++)
     sys->n_b += sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv;
   sys->b_entry = ga__alloc(sys->ctx, (size_t)sys->n_b, sizeof *sys->b_entry);
-  if (!sys->b_entry) return ga__no_memory(sys->ctx, "the pattern of a system");
+  sys->b_row = ga__alloc(sys->ctx, (size_t)sys->n_b, sizeof *sys->b_row);
+  sys->b_col = ga__alloc(sys->ctx, (size_t)sys->n_b, sizeof *sys->b_col);
+  if (!sys->b_entry || !sys->b_row || !sys->b_col) return ga__no_memory(sys->ctx, "the pattern of a system");
   int i = 0;
   for (int e = 0; e < sys->n_entries; e++)
-    if (sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv) sys->b_entry[i++] = e;
+    if (sys->row[e] >= first && sys->row[e] < end && sys->col[e] < sys->nv) {
+      sys->b_entry[i] = e;
+      sys->b_row[i] = sys->row[e] - first;
+      sys->b_col[i++] = sys->col[e];
+    }
   return GA_OK;
 }
 
@@ -207,6 +213,8 @@ void ga_system_destroy(ga_system **sys)
   ga__free(ctx, (*sys)->row);
   ga__free(ctx, (*sys)->col);
   ga__free(ctx, (*sys)->b_entry);
+  ga__free(ctx, (*sys)->b_row);
+  ga__free(ctx, (*sys)->b_col);
   ga__free(ctx, *sys);
   *sys = NULL;
 }
@@ -275,13 +283,17 @@ int ga__first_bad(const double *a, int n)
 double ga__max_abs(const double *a, int n, int *where)
 {
   double largest = 0.0;
+  if (!where) {
+    for (int i = 0; i < n; i++) largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+    return largest;
+  }
   int at = n > 0 ? 0 : -1;
   for (int i = 0; i < n; i++)
     if (fabs(a[i]) > largest) {
       largest = fabs(a[i]);
       at = i;
     }
-  if (where) *where = at;
+  *where = at;
   return largest;
 }
 
