@@ -4,6 +4,7 @@
 #   cmake -DREADME=<README.md> -DBUILD=<build folder> -DWORK=<folder to work in> -DLIBDIR=<lib below the prefix>
 #         -DCC=<C compiler> -DSONAME=<name of the shared library> -P tests/install/test_install.cmake
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/../docs/page.cmake")
 set(prefix "${WORK}/prefix")
 set(libdir "${prefix}/${LIBDIR}")
 set(source "${WORK}/program")
@@ -36,16 +37,7 @@ macro(report_run what program)
          "printed=$('${program}' 2>&1)\n echo \"$printed\"\n test \"$printed\" = '${expected}'")
 endmacro()
 
-# The first block of C in the README, and the line after it, which is its output.
-file(READ "${README}" text)
-string(FIND "${text}" "```c\n" begin)
-math(EXPR begin "${begin} + 5")
-string(SUBSTRING "${text}" ${begin} -1 text)
-string(FIND "${text}" "```" end)
-string(SUBSTRING "${text}" 0 ${end} code)
-string(SUBSTRING "${text}" ${end} -1 text)
-string(REGEX MATCH "^```\n\n    ([^\n]*)\n" ignored "${text}")
-set(expected "${CMAKE_MATCH_1}")
+page_program("${README}" code expected)
 
 file(REMOVE_RECURSE "${WORK}")
 file(WRITE "${source}.c" "${code}")

@@ -1,0 +1,72 @@
+# The documentation keeps what it promises: the program of docs/start.md is docs/pendulum.c, it compiles, and it prints
+# what the page shows; every link to a file of the tree leads somewhere.
+#
+#   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
+#         -P tests/docs/test_docs.cmake
+cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/page.cmake")
+set(n 0)
+set(n_failed 0)
+
+# report(what problem): a line of TAP; an empty problem is a success.
+macro(report what problem)
+  math(EXPR n "${n} + 1")
+  if("${problem}" STREQUAL "")
+    message("ok ${n} - ${what}")
+  else()
+    math(EXPR n_failed "${n_failed} + 1")
+    message("not ok ${n} - ${what}\n${problem}")
+  endif()
+endmacro()
+
+# ---- The program of the first page ----
+
+file(REMOVE_RECURSE "${WORK}")
+page_program("${SOURCE_DIR}/docs/start.md" code printed)
+file(WRITE "${WORK}/page.c" "${code}")
+execute_process(COMMAND diff -u "${SOURCE_DIR}/docs/pendulum.c" "${WORK}/page.c" OUTPUT_VARIABLE difference)
+report("start.md shows docs/pendulum.c" "${difference}")
+
+get_filename_component(library_dir "${LIBRARY}" DIRECTORY)
+execute_process(
+  COMMAND "${CC}" -std=c99 -Wall -Wextra -Wpedantic -Werror "-I${SOURCE_DIR}/include" "${WORK}/page.c" "${LIBRARY}"
+          "-Wl,-rpath,${library_dir}" -o "${WORK}/page"
+  RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(result EQUAL 0)
+  set(errors "")
+endif()
+report("the program of start.md compiles" "${errors}")
+
+set(problem "")
+execute_process(COMMAND "${WORK}/page" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT result EQUAL 0 OR NOT "${output}" STREQUAL "${printed}\n")
+  set(problem "status ${result}, printed:\n${output}")
+endif()
+report("the program of start.md prints what the page shows" "${problem}")
+
+# ---- Links ----
+
+file(GLOB_RECURSE pages "${SOURCE_DIR}/docs/*.md")
+list(APPEND pages "${SOURCE_DIR}/README.md" "${SOURCE_DIR}/CONTRIBUTING.md")
+foreach(page IN LISTS pages)
+  file(READ "${page}" text)
+  # Brackets and semicolons would confuse CMake's lists.
+  string(REPLACE "](" "<link>" text "${text}")
+  string(REGEX REPLACE "[][;]" "" text "${text}")
+  string(REGEX MATCHALL "<link>[^)]*" links "${text}")
+  get_filename_component(folder "${page}" DIRECTORY)
+  file(RELATIVE_PATH name "${SOURCE_DIR}" "${page}")
+  set(dead "")
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^<link>([^#]*).*" "\\1" target "${link}")
+    if(NOT target STREQUAL "" AND NOT target MATCHES "^https?:" AND NOT EXISTS "${folder}/${target}")
+      string(APPEND dead "  ${target}\n")
+    endif()
+  endforeach()
+  report("links of ${name}" "${dead}")
+endforeach()
+
+message("1..${n}")
+if(n_failed GREATER 0)
+  message(FATAL_ERROR "${n_failed} of ${n} failed")
+endif()
