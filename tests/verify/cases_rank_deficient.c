@@ -1,4 +1,4 @@
-/* Mass matrices without full rank (numerics, section 5): the errors of reference runs made independently. λ̄
+/* Mass matrices without full rank: the errors of reference runs made independently. λ̄
  * are the multipliers that accelerations determine, λ̄̄ those that the massless coordinates determine. "naive":
  * a₀ = vdot₀. */
 #include "cases.h"
@@ -9,7 +9,7 @@
 #define PHI VF_ROW("Phi", VF_PHI, .at_most = 2e-15)
 
 static const vf_case cases[] = {
-    {"rank_deficient_d1", "index-3, a0 = vdot0", "section 5", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
+    {"rank_deficient_d1", "index-3, a0 = vdot0", "ACB15", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
      .expect = {VF_ROW("y", VF_Q, .first = 12, .count = 3, .order = 2,
                        .value = {0.0029298, 0.00073101, 0.00018266, 4.566e-05, 1.1415e-05}),
                 VF_ROW("v", VF_V, .order = 2,
@@ -22,7 +22,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.056754, 0.014296, 0.0035853, 0.0008976, 0.00022455}),
                 PHI}},
-    {"rank_deficient_d1", "index-3, consistent v0", "section 5", .method = GA_INDEX3, .start = VF_CONSISTENT,
+    {"rank_deficient_d1", "index-3, consistent v0", "ACB15", .method = GA_INDEX3, .start = VF_CONSISTENT,
      STEPS,
      .expect = {VF_ROW("y", VF_Q, .first = 12, .count = 3, .order = 2,
                        .value = {0.0029277, 0.00073048, 0.00018253, 4.5627e-05, 1.1407e-05}),
@@ -36,8 +36,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.056775, 0.014302, 0.0035868, 0.00089796, 0.00022464}),
                 PHI}},
-    {"rank_deficient_d1", "index-3, perturbed v0", "section 5", .method = GA_INDEX3, .start = VF_PERTURBED,
-     STEPS,
+    {"rank_deficient_d1", "index-3, perturbed v0", "ACB15", .method = GA_INDEX3, .start = VF_PERTURBED, STEPS,
      .expect = {VF_ROW("y", VF_Q, .first = 12, .count = 3, .order = 2,
                        .value = {0.0029261, 0.00073029, 0.00018251, 4.5625e-05, 1.1406e-05}),
                 VF_ROW("v", VF_V, .order = 2,
@@ -51,7 +50,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.031915, 0.0079451, 0.0019831, 0.00049564, 0.0001239}),
                 PHI}},
-    {"rank_deficient_d1", "stabilized", "section 5", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
+    {"rank_deficient_d1", "stabilized", "ACB15", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
      .in_short = 1,
      .expect = {VF_ROW("y", VF_Q, .first = 12, .count = 3, .order = 2,
                        .value = {0.0048034, 0.0012018, 0.00030057, 7.5153e-05, 1.879e-05}),
@@ -64,7 +63,7 @@ static const vf_case cases[] = {
                 VF_ROW("lambda 2bar", VF_LAMBDA, .first = 3, .count = 3, .order = 2,
                        .value = {0.93429, 0.23377, 0.058463, 0.014618, 0.0036548}),
                 VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-14), PHI}},
-    {"rank_deficient_d2", "index-3, a0 = vdot0", "section 5", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
+    {"rank_deficient_d2", "index-3, a0 = vdot0", "ACB15", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.00073273, 0.00018322, 4.5808e-05, 1.1452e-05, 2.8631e-06}),
                 LARGEST("v", VF_V, .order = 2,
@@ -77,7 +76,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.00073751, 0.00018599, 4.6687e-05, 1.1695e-05, 2.9266e-06}),
                 PHI}},
-    {"rank_deficient_d2", "index-3, consistent v0", "section 5", .method = GA_INDEX3, .start = VF_CONSISTENT,
+    {"rank_deficient_d2", "index-3, consistent v0", "ACB15", .method = GA_INDEX3, .start = VF_CONSISTENT,
      STEPS,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.00073627, 0.00018411, 4.6029e-05, 1.1508e-05, 2.8769e-06}),
@@ -91,8 +90,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.00073834, 0.00018616, 4.6728e-05, 1.1705e-05, 2.929e-06}),
                 PHI}},
-    {"rank_deficient_d2", "index-3, perturbed v0", "section 5", .method = GA_INDEX3, .start = VF_PERTURBED,
-     STEPS,
+    {"rank_deficient_d2", "index-3, perturbed v0", "ACB15", .method = GA_INDEX3, .start = VF_PERTURBED, STEPS,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.00073634, 0.00018411, 4.603e-05, 1.1508e-05, 2.8769e-06}),
                 LARGEST("v", VF_V, .order = 2,
@@ -106,7 +104,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.00043477, 0.00010871, 2.7182e-05, 6.7955e-06, 1.6989e-06}),
                 PHI}},
-    {"rank_deficient_d2", "stabilized", "section 5", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
+    {"rank_deficient_d2", "stabilized", "ACB15", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
      .in_short = 1,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.00054863, 0.00013697, 3.4217e-05, 8.5511e-06, 2.1374e-06}),
@@ -119,7 +117,7 @@ static const vf_case cases[] = {
                 LARGEST("lambda 2bar", VF_LAMBDA, .first = 1, .count = 2, .order = 2,
                         .value = {0.013716, 0.0034242, 0.00085543, 0.00021378, 5.3435e-05}),
                 VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-14), PHI}},
-    {"rank_deficient_d3", "index-3, a0 = vdot0", "section 5", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
+    {"rank_deficient_d3", "index-3, a0 = vdot0", "ACB15", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
      .expect =
          {LARGEST("q", VF_Q, .order = 2, .value = {0.0070836, 0.0017736, 0.00044356, 0.00011089, 2.7722e-05}),
           LARGEST("v", VF_V, .order = 2, .value = {0.083222, 0.020757, 0.0051901, 0.0012975, 0.00032438}),
@@ -129,7 +127,7 @@ static const vf_case cases[] = {
           VF_ROW("B v", VF_PHI_DOT, .order = 2,
                  .value = {0.00056146, 3.9193e-05, 9.7609e-06, 2.434e-06, 6.0764e-07}),
           PHI}},
-    {"rank_deficient_d3", "index-3, consistent v0", "section 5", .method = GA_INDEX3, .start = VF_CONSISTENT,
+    {"rank_deficient_d3", "index-3, consistent v0", "ACB15", .method = GA_INDEX3, .start = VF_CONSISTENT,
      STEPS,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.006989, 0.00175, 0.00043767, 0.00010942, 2.7353e-05}),
@@ -141,8 +139,7 @@ static const vf_case cases[] = {
                 VF_ROW("B v", VF_PHI_DOT, .order = 2,
                        .value = {0.00041836, 3.8208e-05, 9.6417e-06, 2.4201e-06, 6.0614e-07}),
                 PHI}},
-    {"rank_deficient_d3", "index-3, perturbed v0", "section 5", .method = GA_INDEX3, .start = VF_PERTURBED,
-     STEPS,
+    {"rank_deficient_d3", "index-3, perturbed v0", "ACB15", .method = GA_INDEX3, .start = VF_PERTURBED, STEPS,
      .expect =
          {LARGEST("q", VF_Q, .order = 2, .value = {0.006994, 0.0017506, 0.00043775, 0.00010943, 2.7355e-05}),
           LARGEST("v", VF_V, .order = 2, .value = {0.081896, 0.020491, 0.0051228, 0.0012806, 0.00032012}),
@@ -152,7 +149,7 @@ static const vf_case cases[] = {
           VF_ROW("B v", VF_PHI_DOT, .order = 2,
                  .value = {0.00011756, 2.9477e-05, 7.3862e-06, 1.8474e-06, 4.6186e-07}),
           PHI}},
-    {"rank_deficient_d3", "stabilized", "section 5", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
+    {"rank_deficient_d3", "stabilized", "ACB15", .method = GA_STABILIZED, .start = VF_CONSISTENT, STEPS,
      .in_short = 1,
      .expect =
          {LARGEST("q", VF_Q, .order = 2, .value = {0.0066675, 0.0016692, 0.00041741, 0.00010435, 2.6089e-05}),

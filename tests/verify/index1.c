@@ -56,10 +56,10 @@ ga_point vf_index1_point(const vf_index1 *m, double t, const double *state)
                     .y = m->z + s->nv + m->n_rows};
 }
 
-/* ---- Differences, where a problem gives no derivative
- * -------------------------------------------------------- Eighth-order central differences at a distance of
- * about 0.02: for functions that vary over lengths of order 1 truncation and rounding are then both near
- * 1e-13. */
+/* ---- Differences, where a problem gives no derivative ------------------------------------------------ */
+
+/* Eighth-order central differences at a distance of about 0.02: for functions that vary over lengths of order
+ * 1 truncation and rounding are then both near 1e-13. */
 
 static const double first_weight[] = {0, 4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
 static const double second_weight[] = {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
@@ -108,8 +108,7 @@ static int rows_by_differences(vf_index1 *m, ga_eval_fn fn, int n, const ga_poin
   return 0;
 }
 
-/* ---- Residual
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Residual ---------------------------------------------------------------------------------------- */
 
 /* dz := −(M vdot − f, Φ_acc + B vdot, k_acc + A vdot, y − o) */
 static int residual(vf_index1 *m, const ga_point *p)
@@ -136,8 +135,7 @@ static int residual(vf_index1 *m, const ga_point *p)
   return bad;
 }
 
-/* ---- Matrix
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Matrix ------------------------------------------------------------------------------------------ */
 
 static int call_jacobian(vf_index1 *m, const ga_point *p, double shift_v, double shift_vdot)
 {
@@ -231,8 +229,7 @@ static int factor(vf_index1 *m, const ga_point *p)
   return vf_lu_factor(m->matrix, m->pivot, m->scale, n) ? fail(m, p->t, "singular index-1 matrix") : 0;
 }
 
-/* ---- Solve
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Solve ------------------------------------------------------------------------------------------- */
 
 /* Largest increment of Newton's iteration, relative to its block: vdot, λ and ψ, y. */
 static double relative_increment(const vf_index1 *m)
@@ -287,8 +284,7 @@ double vf_index1_drift(vf_index1 *m, const ga_point *p)
   return drift;
 }
 
-/* ---- Creation
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Creation ---------------------------------------------------------------------------------------- */
 
 vf_sizes vf_index1_sizes(const vf_index1 *m)
 {

@@ -61,8 +61,7 @@ static int check(session *s, int good, const char *problem, const char *title, c
   return good;
 }
 
-/* ---- References ------------------------------------------------------------------------------------------
- */
+/* ---- References -------------------------------------------------------------------------------------- */
 
 static int covers(const vf_reference *ref, double spacing, double end)
 {
@@ -152,8 +151,7 @@ static void check_reference(session *s, const ex_problem *problem)
   check_difference(s, problem, "reference is off its constraints", vf_reference_drift(ref));
 }
 
-/* ---- Cases -----------------------------------------------------------------------------------------------
- */
+/* ---- Cases ------------------------------------------------------------------------------------------- */
 
 static double observed_order(const vf_case *c, const vf_result *r, int row)
 {
