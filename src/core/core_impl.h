@@ -43,6 +43,11 @@ int ga__has(const ga_system *sys, ga__fn fn);
 ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or column of the whole matrix */
 /* "what 'name' (block index)" of row or column i, GA_BLOCK_ETA included, for messages. */
 void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+/* An LU of a matrix of the system's equations could not be made because its pattern is singular: say so
+ * again, with the name of the unknown instead of a column. Other statuses pass through. */
+ga_status ga__name_column(const ga_system *sys, ga_status status);
+/* Warn, once, that the matrix `what` of this LU is nearly singular, and which unknown that points to. */
+void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *what, int *warned);
 /* First index of a component that is not finite, or -1. */
 int ga__first_bad(const double *a, int n);
 double ga__max_abs(const double *a, int n, int *where); /* where may be NULL; -1 if n is 0 */
@@ -196,6 +201,7 @@ struct ga_stepper {
   double rate;     /* contraction seen with these factors, 0: none yet */
   int b_valid;     /* B_n is that of the present state */
 
+  int warned;        /* of a nearly singular iteration matrix */
   int commutes;      /* 1: the commutator term has anything to do */
   double c1, c2, d1; /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
   double h;          /* of the step under way */

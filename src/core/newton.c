@@ -128,6 +128,7 @@ ga_status ga__prepare_factors(ga_stepper *st)
   st->stats.rcond = ga_lu_get_info(st->lu)->rcond;
   if (status == GA_RETRY_SINGULAR) return singular(st);
   if (status) return status;
+  ga__warn_weak(sys, st->lu, p.t, "the iteration matrix", &st->warned);
   st->have_factors = 1;
   st->age = 0;
   st->h_factors = st->h;

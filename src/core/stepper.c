@@ -125,8 +125,10 @@ static ga_status build(ga_stepper *st)
   int coupled = terms == GA_ETA_AUTO ? st->sys->def.n_pattern == 0 : terms == GA_ETA_FULL;
   if ((status = ga__assembly_create(st->sys, st->opts.method == GA_STABILIZED, coupled, &st->assembly)))
     return status;
-  if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle))) return status;
-  if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu))) return status;
+  if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle)))
+    return ga__name_column(st->sys, status);
+  if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu)))
+    return ga__name_column(st->sys, status);
   st->stats.difference_groups = st->deriv.n_colours;
   return work_create(st);
 }

@@ -27,6 +27,9 @@ static const fn_row FN[GA__N_FN] = {
     [GA__OUTPUT] = {offsetof(ga_system_def, output), GA_BLOCK_Y, "output", 0},
 };
 
+/* Below this reciprocal condition a matrix is worth a warning. */
+#define NEARLY_SINGULAR 1e-12
+
 static const char *const BLOCK_NAME[] = {"v", "lambda", "psi", "x", "y", "eta"};
 static const char *const EQUATION_NAME[] = {"dynamics", "phi", "k", "state", "output", "phi_dot"};
 
@@ -268,6 +271,36 @@ void ga__describe(const ga_system *sys, ga_block block, int index, char *text, s
     snprintf(text, size, "'%s' (%s %d)", name, EQUATION_NAME[block], index);
   else
     snprintf(text, size, "%s", name);
+}
+
+ga_status ga__name_column(const ga_system *sys, ga_status status)
+{
+  if (status != GA_ERR_SINGULAR) return status;
+  char what[192];
+  int index;
+  ga_block block = ga__block_of(sys, ga_context_error(sys->ctx)->index, &index);
+  ga__describe(sys, block, index, what, sizeof what);
+  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
+                     "system: whatever the values, the pattern leaves no pivot for the unknown of %s: too "
+                     "few equations hold "
+                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
+                     what);
+}
+
+void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *what, int *warned)
+{
+  const ga_lu_info *info = ga_lu_get_info(lu);
+  if (*warned || !(info->rcond < NEARLY_SINGULAR) || info->weak_column < 0) return;
+  char name[192];
+  int index;
+  ga_block block = ga__block_of(sys, info->weak_column, &index);
+  ga__describe(sys, block, index, name, sizeof name);
+  ga__log(sys->ctx, GA_LOG_WARNING,
+          "t = %.9g: %s is nearly singular (reciprocal condition %.1e); its weakest pivot is that of %s: a "
+          "constraint may be close "
+          "to repeating others, or a coordinate close to having no mass",
+          t, what, info->rcond, name);
+  *warned = 1;
 }
 
 int ga__first_bad(const double *a, int n)
