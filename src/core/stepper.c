@@ -136,10 +136,10 @@ static ga_status build(ga_stepper *st)
 ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
                             ga_stepper **out)
 {
+  if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: %s is NULL", out ? "sys" : "out");
-  *out = NULL;
   ga_stepper_opts o = opts ? *opts : ga_stepper_defaults();
   ga_status status = check_opts(ctx, &o);
   if (status) return status;

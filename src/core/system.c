@@ -193,10 +193,10 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
 
 ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system **out)
 {
+  if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !def)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_create: %s is NULL", out ? "def" : "out");
-  *out = NULL;
   ga_system *sys = ga__alloc(ctx, 1, sizeof *sys);
   if (!sys) return ga__no_memory(ctx, "a system");
   sys->ctx = ctx;
