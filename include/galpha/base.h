@@ -57,7 +57,7 @@ typedef enum ga_log_level { GA_LOG_WARNING = 0, GA_LOG_INFO = 1, GA_LOG_DEBUG = 
 /* One message, without a line end. It must not call back into the context. */
 typedef void (*ga_log_fn)(void *user, ga_log_level level, const char *message);
 
-typedef struct ga_context_opts { /* start from ga_context_defaults() */
+typedef struct ga_context_opts {            /* start from ga_context_defaults() */
   void *(*alloc)(void *user, size_t bytes); /* NULL: malloc; may return NULL when out of memory */
   void (*release)(void *user, void *block); /* NULL: free; given only what alloc returned, never NULL */
   void *alloc_user;                         /* handed to alloc and release */

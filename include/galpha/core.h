@@ -8,9 +8,9 @@
  *   xdot = s(t,q,v,vdot,λ,ψ,x,y)             states           n_x, of controllers and actuators
  *   y    = o(t,q,v,vdot,λ,ψ,x,y)             outputs          n_y, algebraic loops allowed
  *
- * f contains the constraint forces, usually −Bᵀλ − Aᵀψ with A = ∂k/∂v; it may be nonlinear in λ and ψ. M may be
- * singular as long as it is positive definite on the kernel of [B; A]. D_q is the derivative along the factor's
- * side: D_q g · δ = d/ds g(move(q, sδ)) at s = 0.
+ * f contains the constraint forces, usually −Bᵀλ − Aᵀψ with A = ∂k/∂v; it may be nonlinear in λ and ψ. M may
+ * be singular as long as it is positive definite on the kernel of [B; A]. D_q is the derivative along the
+ * factor's side: D_q g · δ = d/ds g(move(q, sδ)) at s = 0.
  *
  * The model stays apart from the method: a system knows nothing of steps, a method asks it for derivatives
  * combined by shifts. One system runs under every method. */
@@ -34,12 +34,12 @@ typedef enum ga_block {
   GA_BLOCK_PSI,    /* multipliers of k; k itself */
   GA_BLOCK_X,      /* states; their equations xdot = s */
   GA_BLOCK_Y,      /* outputs; their equations y = o */
-  GA_BLOCK_ETA     /* multipliers of the stabilized index-2 form; B v + Φ_t. Never part of a user's pattern. */
+  GA_BLOCK_ETA     /* multipliers of the stabilized index-2 form; B v + Φ_t; never in a user's pattern */
 } ga_block;
 enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
 
-/* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part); fields
- * that the function must not depend on hold values all the same. */
+/* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part);
+ * fields that the function must not depend on hold values all the same. */
 typedef struct ga_point {
   double t;             /* [s] */
   const double *q;      /* [nq] on the group */
@@ -55,20 +55,22 @@ typedef struct ga_point {
  * NaN or infinity in out counts as > 0. Must give the same bits for the same point. */
 typedef int (*ga_eval_fn)(void *user, const ga_point *p, double *out);
 
-enum { /* what the caller will read; filling more is allowed, and only costs time */
+/* What the caller will read; filling more is allowed, and only costs time. */
+enum {
   GA_WANT_D = 1,
   GA_WANT_Q = 2,
   GA_WANT_G = 4,
   GA_WANT_B = 8 /* of Q, at least the rows of Φ: B = D_q Φ */
 };
 
-/* Derivatives of the residuals r = (M vdot − f, Φ, k, −s, −o); the core adds xdot and y itself. One number per
- * entry of the system's pattern, in the order in which the pattern was declared; without a pattern, n × n
+/* Derivatives of the residuals r = (M vdot − f, Φ, k, −s, −o); the core adds xdot and y itself. One number
+ * per entry of the system's pattern, in the order in which the pattern was declared; without a pattern, n × n
  * row-major, n = nv+n_lambda+n_psi+n_x+n_y, rows and columns both in the order V, LAMBDA, PSI, X, Y.
  *   D  columns V: shift_v ∂r/∂v + shift_vdot ∂r/∂vdot; the other columns: ∂r/∂λ, ∂r/∂ψ, ∂r/∂x, ∂r/∂y
  *   Q  columns V: D_q r at fixed v and vdot, D_q(M vdot) included; other columns are not read
  *   G  rows LAMBDA, columns V: D_q (B v + Φ_t); nothing else is read
- * No array is NULL, and those wanted are zero when the callback is entered; Q counts as wanted with GA_WANT_B. */
+ * No array is NULL, and those wanted are zero when the callback is entered; Q counts as wanted with
+ * GA_WANT_B. */
 typedef struct ga_jacobian {
   unsigned want;              /* GA_WANT_... */
   double shift_v, shift_vdot; /* used in D */
@@ -86,23 +88,24 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   int n_lambda, n_psi, n_x, n_y;
   void *user; /* handed to every callback; borrowed */
 
-  ga_eval_fn mass;    /* M(t,q) vdot          [nv]  needed if nv > 0 */
-  ga_eval_fn force;   /* f                    [nv]  needed if nv > 0 */
-  ga_eval_fn phi;     /* Φ(t,q)         [n_lambda]  needed if n_lambda > 0 */
-  ga_eval_fn phi_dot; /* B v + Φ_t      [n_lambda]  NULL: B v from the Jacobian (or differences of Φ), and Φ_t by
-                         differences if `rheonomic` */
-  ga_eval_fn phi_acc; /* Φ's second time derivative at vdot = 0: Z(v,v) + 2 Φ_tq v + Φ_tt; NULL: differences */
-  ga_eval_fn k;       /* k(t,q,v)          [n_psi]  needed if n_psi > 0 */
-  ga_eval_fn k_acc;   /* k_t + k_q v       [n_psi]  NULL: differences */
-  ga_eval_fn state;   /* s                   [n_x]  needed if n_x > 0 */
-  ga_eval_fn output;  /* o                   [n_y]  needed if n_y > 0 */
+  ga_eval_fn mass;  /* M(t,q) vdot          [nv]  needed if nv > 0 */
+  ga_eval_fn force; /* f                    [nv]  needed if nv > 0 */
+  ga_eval_fn phi;   /* Φ(t,q)         [n_lambda]  needed if n_lambda > 0 */
+  ga_eval_fn phi_dot; /* B v + Φ_t      [n_lambda]  NULL: B v from the Jacobian (or differences of Φ), and Φ_t
+                         by differences if `rheonomic` */
+  ga_eval_fn
+      phi_acc;  /* Φ's second time derivative at vdot = 0: Z(v,v) + 2 Φ_tq v + Φ_tt; NULL: differences */
+  ga_eval_fn k; /* k(t,q,v)          [n_psi]  needed if n_psi > 0 */
+  ga_eval_fn k_acc;        /* k_t + k_q v       [n_psi]  NULL: differences */
+  ga_eval_fn state;        /* s                   [n_x]  needed if n_x > 0 */
+  ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
   ga_name_fn name;         /* NULL: "dynamics 3", "lambda 0", ... */
   int rheonomic;           /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 
-  /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in D, Q
-   * or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v + Φ_t).
-   * n_pattern 0 and NULLs: dense. */
+  /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
+   * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v
+   * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
 } ga_system_def;
@@ -148,9 +151,10 @@ typedef struct ga_check_report {
   double worst;                 /* the largest such ratio over all entries, wrong or not */
 } ga_check_report;
 
-/* tol: relative, 1e-6 is usual. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and column,
- * report (may be NULL) has more. p->q must lie on the group. */
-GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, ga_check_report *report);
+/* tol: relative, 1e-6 is usual. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and
+ * column, report (may be NULL) has more. p->q must lie on the group. */
+GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol,
+                                 ga_check_report *report);
 
 /* ---- Scheme: the parameters of the generalized-α family -------------------------------------------------
  *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot;   the auxiliary w of x likewise with δm, δf
@@ -160,8 +164,9 @@ typedef struct ga_scheme {
   double delta_m, delta_f, theta;       /* first-order states */
 } ga_scheme;
 
-GA_API ga_status ga_scheme_rho(ga_context *ctx, double rho_inf, ga_scheme *out); /* Chung-Hulbert, Jansen; [0,1] */
-GA_API ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out);   /* α in [−1/3, 0] */
+GA_API ga_status ga_scheme_rho(ga_context *ctx, double rho_inf,
+                               ga_scheme *out); /* Chung-Hulbert, Jansen; [0,1] */
+GA_API ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out); /* α in [−1/3, 0] */
 GA_API ga_status ga_scheme_newmark(ga_context *ctx, double beta, double gamma, ga_scheme *out);
 /* Order 2, zero-stability, stability at infinity, and β > 0; the error says which condition fails and by how
  * much. Parameters set by hand go through this when a stepper is created, unless allow_any_scheme. */
@@ -180,22 +185,24 @@ typedef enum ga_predictor {
 } ga_predictor;
 
 typedef enum ga_reuse {
-  GA_REUSE = 0,         /* keep the factors while the iteration converges well, over steps too */
-  GA_FRESH_STEP = 1,    /* new at the first iteration of every step */
+  GA_REUSE = 0,          /* keep the factors while the iteration converges well, over steps too */
+  GA_FRESH_STEP = 1,     /* new at the first iteration of every step */
   GA_FRESH_ITERATION = 2 /* new at every iteration: Newton's method itself */
 } ga_reuse;
 
-typedef enum ga_eta_terms { /* of the iteration matrix of the stabilized form, in the columns of η */
-  GA_ETA_AUTO = 0,   /* full where the system is dense, triangular where it has a pattern */
-  GA_ETA_FULL,       /* all of them: the exact derivative */
-  GA_ETA_TRIANGULAR  /* those of Φ only: half the cost, and as good since η is of order h² */
+/* Terms in the columns of η of the stabilized form's iteration matrix. */
+typedef enum ga_eta_terms {
+  GA_ETA_AUTO = 0,  /* full where the system is dense, triangular where it has a pattern */
+  GA_ETA_FULL,      /* all of them: the exact derivative */
+  GA_ETA_TRIANGULAR /* those of Φ only: half the cost, and as good since η is of
+                       order h² */
 } ga_eta_terms;
 
 typedef struct ga_newton_opts {
-  double tol;          /* [-] on the estimated remaining error, relative in vdot, λ, ψ, x, y; default 1e-10 */
-  int max_iterations;  /* default 12 */
-  ga_reuse reuse;      /* default GA_REUSE */
-  int patience;        /* iterations still expected above which reused factors are renewed; default 4 */
+  double tol; /* [-] on the estimated remaining error, relative in vdot, λ, ψ, x, y; default 1e-10 */
+  int max_iterations;     /* default 12 */
+  ga_reuse reuse;         /* default GA_REUSE */
+  int patience;           /* iterations still expected above which reused factors are renewed; default 4 */
   ga_eta_terms eta_terms; /* default GA_ETA_AUTO */
   ga_predictor predictor; /* default GA_PREDICT_LINEAR */
 } ga_newton_opts;
@@ -203,8 +210,8 @@ typedef struct ga_newton_opts {
 typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_method method;              /* default GA_STABILIZED */
   ga_scheme scheme;              /* default ρ∞ = 0.8 */
-  int commutator;                /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
-  int allow_any_scheme;          /* 1: skip ga_scheme_check(), for experiments */
+  int commutator;       /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
   ga_newton_opts newton;
   ga_lu_kind lu; /* default GA_LU_AUTO */
 } ga_stepper_opts;
@@ -226,11 +233,11 @@ typedef struct ga_state {
 } ga_state;
 
 typedef struct ga_stats {
-  long steps;            /* accepted */
-  long failed_steps;     /* given back as recoverable */
-  long iterations;       /* of Newton */
-  long residuals;        /* evaluations of the residual, and so of mass, force, phi, ... */
-  long jacobians;        /* evaluations of the Jacobian for the iteration matrix */
+  long steps;                /* accepted */
+  long failed_steps;         /* given back as recoverable */
+  long iterations;           /* of Newton */
+  long residuals;            /* evaluations of the residual, and so of mass, force, phi, ... */
+  long jacobians;            /* evaluations of the Jacobian for the iteration matrix */
   long constraint_jacobians; /* evaluations of B alone */
   long difference_jacobians; /* of the two above, those made by differences, for lack of a callback */
   long factorisations, solves;
@@ -249,15 +256,15 @@ GA_API ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const 
 GA_API void ga_stepper_destroy(ga_stepper **st);
 
 typedef struct ga_start_opts { /* start from ga_start_defaults() */
-  double h;          /* [s] first step, > 0: a₀ and v₀ of order 2 depend on it */
-  int project;       /* 1: move q₀ and v₀ onto the constraints (default); 0: take them as they are */
-  int shift_a;       /* 1: a₀ = vdot₀ + (αm−αf) h vddot₀, w₀ likewise (default); 0: a₀ = vdot₀, w₀ = xdot₀ */
-  int perturb_v;     /* 1: index-3 only, v₀ := v₀ + δ with B δ = h² B r, keeps λ at order 2 (default); 0: not */
+  double h;                    /* [s] first step, > 0: a₀ and v₀ of order 2 depend on it */
+  int project; /* 1: move q₀ and v₀ onto the constraints (default); 0: take them as they are */
+  int shift_a; /* 1: a₀ = vdot₀ + (αm−αf) h vddot₀, w₀ likewise (default); 0: a₀ = vdot₀, w₀ = xdot₀ */
+  int perturb_v; /* 1: index-3 only, v₀ := v₀ + δ with B δ = h² B r, keeps λ at order 2 (default); 0: not */
   double max_change; /* [-] a projection moving q₀ or v₀ by more than this (largest component, relative to
                         1 + largest component) is GA_ERR_INCONSISTENT; default 0.1 */
 } ga_start_opts;
 
-typedef struct ga_start_change { /* one correction */
+typedef struct ga_start_change {          /* one correction */
   double residual_before, residual_after; /* largest component */
   int worst_before;                       /* equation with the largest residual before, -1: none */
   double change;                          /* largest component of the correction, in algebra coordinates */
@@ -266,29 +273,29 @@ typedef struct ga_start_change { /* one correction */
 } ga_start_change;
 
 typedef struct ga_start_report {
-  ga_start_change position;      /* Φ, and the move of q₀ */
-  ga_start_change velocity;      /* B v + Φ_t, and the change of v₀ */
-  ga_start_change nonholonomic;  /* k; its change is within that of velocity */
-  ga_start_change acceleration;  /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
-  double jerk;                   /* largest |vddot₀|, 0 where it was not needed */
-  double a_shift, w_shift;       /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
-  double v_perturbation;         /* largest |δ| of the index-3 start */
-  double rcond;                  /* of the matrix [M Bᵀ Aᵀ; B; A] */
+  ga_start_change position;     /* Φ, and the move of q₀ */
+  ga_start_change velocity;     /* B v + Φ_t, and the change of v₀ */
+  ga_start_change nonholonomic; /* k; its change is within that of velocity */
+  ga_start_change acceleration; /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
+  double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
+  double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
+  double v_perturbation;        /* largest |δ| of the index-3 start */
+  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A] */
 } ga_start_report;
 
 GA_API ga_start_opts ga_start_defaults(void);
-/* Makes the initial values consistent and the stepper ready. q0[nq], v0[nv], x0[n_x] are not changed; guesses for
- * λ and ψ (may be NULL: zeros) matter only where f is nonlinear in them. report may be NULL. On failure the
- * stepper has no state. */
+/* Makes the initial values consistent and the stepper ready. q0[nq], v0[nv], x0[n_x] are not changed; guesses
+ * for λ and ψ (may be NULL: zeros) matter only where f is nonlinear in them. report may be NULL. On failure
+ * the stepper has no state. */
 GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
                                   const double *v0, const double *x0, const double *lambda_guess,
                                   const double *psi_guess, ga_start_report *report);
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
 
-/* One step of size h > 0, no allocation. > 0: the state is as before, bit for bit: retry with a smaller h; < 0:
- * fatal, the state is as before too. The first step should have the h given to the start. Where h differs from
- * the last one, a and w are shifted so that order 2 is kept. */
+/* One step of size h > 0, no allocation. > 0: the state is as before, bit for bit: retry with a smaller h; <
+ * 0: fatal, the state is as before too. The first step should have the h given to the start. Where h differs
+ * from the last one, a and w are shifted so that order 2 is kept. */
 GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
 
 /* Called with the state at the start and after every step; return non-zero to stop. */

@@ -8,8 +8,9 @@
  *   GA_SE3     x[3], R[9]          U[3], Ω[3]    left: xdot = R U, Rdot = R Ω~;  right: qdot = (U,Ω)~ q, so
  *                                                xdot = U + ω × x, Rdot = ω~ R
  *
- * A factor is trivialised on the left (body angular velocity, as in the papers) or on the right (space angular
- * velocity). `move` and everything below it follow the factor's side, so that callers need not care. */
+ * A factor is trivialised on the left (body angular velocity, as in the papers) or on the right (space
+ * angular velocity). `move` and everything below it follow the factor's side, so that callers need not care.
+ */
 #ifndef GALPHA_LIE_H
 #define GALPHA_LIE_H
 
@@ -48,8 +49,8 @@ GA_API void ga_group_exp(const ga_group *g, double *q, const double *d); /* d[nv
 /* Inverse of exp, rotation angle in [0, π]; a quaternion p and −p give the same d. */
 GA_API void ga_group_log(const ga_group *g, double *d, const double *q);
 
-/* q1 = q∘exp(d) on the left, exp(d)∘q on the right. Keeps rotation matrices orthonormal and quaternions of unit
- * length to rounding, however many moves are made. q1 may be q. */
+/* q1 = q∘exp(d) on the left, exp(d)∘q on the right. Keeps rotation matrices orthonormal and quaternions of
+ * unit length to rounding, however many moves are made. q1 may be q. */
 GA_API void ga_group_move(const ga_group *g, double *q1, const double *q, const double *d);
 /* The d with q1 = move(q, d), the shortest one. */
 GA_API void ga_group_difference(const ga_group *g, double *d, const double *q, const double *q1);
@@ -71,7 +72,8 @@ GA_API void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const doub
 /* A with A b = bracket(a, b), in packed blocks. */
 GA_API void ga_group_ad(const ga_group *g, double *A, const double *a);
 
-/* How far q is off the group: largest |RᵀR−I| entry, negative determinants as 2, ||p|−1|; NaN and Inf come out. */
+/* How far q is off the group: largest |RᵀR−I| entry, negative determinants as 2, ||p|−1|; NaN and Inf come
+ * out. */
 GA_API double ga_group_defect(const ga_group *g, const double *q);
 /* Nearest element: rotation matrices by their polar factor, quaternions by their length. */
 GA_API void ga_group_normalise(const ga_group *g, double *q);

@@ -19,15 +19,15 @@ typedef struct ga_sparse {
 } ga_sparse;
 
 /* From n_entries pairs (row[e], col[e]) in any order; pairs given twice share a place. place[e], if not NULL,
- * receives the index into `value` of pair e. Values start at 0. An index outside the matrix is GA_ERR_PATTERN,
- * and the message names the pair. */
+ * receives the index into `value` of pair e. Values start at 0. An index outside the matrix is
+ * GA_ERR_PATTERN, and the message names the pair. */
 GA_API ga_status ga_sparse_create(ga_context *ctx, int rows, int cols, int n_entries, const int *row,
                                   const int *col, int *place, ga_sparse **out);
 GA_API void ga_sparse_destroy(ga_context *ctx, ga_sparse **A);
 GA_API void ga_sparse_zero(ga_sparse *A);
 /* Index into A->value of (row, col), or -1 where the pattern has no such entry. Binary search. */
 GA_API int ga_sparse_find(const ga_sparse *A, int row, int col);
-GA_API void ga_sparse_mul(double *y, const ga_sparse *A, const double *x);   /* y = A x; y must not overlap x */
+GA_API void ga_sparse_mul(double *y, const ga_sparse *A, const double *x); /* y = A x; y must not overlap x */
 GA_API void ga_sparse_mul_t(double *y, const ga_sparse *A, const double *x); /* y = Aᵀ x; likewise */
 
 typedef enum ga_lu_kind {
@@ -37,25 +37,27 @@ typedef enum ga_lu_kind {
 } ga_lu_kind;
 
 typedef struct ga_lu_info {
-  ga_lu_kind kind;  /* what AUTO chose */
-  double rcond;     /* [-] smallest over largest pivot of the row-scaled matrix, a cheap estimate of 1/condition */
-  int weak_column;  /* column of the smallest pivot, or the first one without a pivot when singular */
-  int n_fill;       /* entries of L+U */
-  long n_factor;    /* factorisations with a search for pivots */
-  long n_refactor;  /* factorisations on the pivots found before */
+  ga_lu_kind kind; /* what AUTO chose */
+  double
+      rcond; /* [-] smallest over largest pivot of the row-scaled matrix, a cheap estimate of 1/condition */
+  int weak_column; /* column of the smallest pivot, or the first one without a pivot when singular */
+  int n_fill;      /* entries of L+U */
+  long n_factor;   /* factorisations with a search for pivots */
+  long n_refactor; /* factorisations on the pivots found before */
   long n_solve;
 } ga_lu_info;
 
 typedef struct ga_lu ga_lu;
 
-/* Borrows A: later calls read A->value as it is then. Analyses the pattern once. Out of memory: GA_ERR_MEMORY;
- * a pattern that is structurally singular: GA_ERR_SINGULAR, naming a column. A must be square. */
+/* Borrows A: later calls read A->value as it is then. Analyses the pattern once. Out of memory:
+ * GA_ERR_MEMORY; a pattern that is structurally singular: GA_ERR_SINGULAR, naming a column. A must be square.
+ */
 GA_API ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_lu **out);
 GA_API void ga_lu_destroy(ga_lu **lu);
 
-/* Factors A's present values. GA_RETRY_SINGULAR: no pivot in ga_lu_info()->weak_column; GA_RETRY_NAN: A holds a
- * NaN or infinity. Sparse: reuses earlier pivots where they are still good, otherwise searches anew, the only
- * case that allocates after the first call. The factors of an earlier success are lost on failure. */
+/* Factors A's present values. GA_RETRY_SINGULAR: no pivot in ga_lu_info()->weak_column; GA_RETRY_NAN: A holds
+ * a NaN or infinity. Sparse: reuses earlier pivots where they are still good, otherwise searches anew, the
+ * only case that allocates after the first call. The factors of an earlier success are lost on failure. */
 GA_API ga_status ga_lu_factor(ga_lu *lu);
 
 /* b := A⁻¹ b with the last factors. No allocation. GA_ERR_ORDER without factors. */

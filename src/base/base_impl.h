@@ -10,8 +10,8 @@ struct ga_context {
   ga_error error;
 };
 
-/* count*size zeroed bytes, NULL when out of memory or the product overflows; count or size 0 gives a block too,
- * so that NULL always means failure. Does not set the error: ga__no_memory() does. */
+/* count*size zeroed bytes, NULL when out of memory or the product overflows; count or size 0 gives a block
+ * too, so that NULL always means failure. Does not set the error: ga__no_memory() does. */
 void *ga__alloc(ga_context *ctx, size_t count, size_t size);
 void ga__free(ga_context *ctx, void *block); /* NULL is fine */
 
@@ -19,8 +19,8 @@ void ga__free(ga_context *ctx, void *block); /* NULL is fine */
 ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
 /* The same, with the time and the equation (block, index) it concerns. */
-ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format, ...)
-    GA_PRINTF(6, 7);
+ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
+                      ...) GA_PRINTF(6, 7);
 void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...) GA_PRINTF(3, 4);
 
 /* A stack of doubles in one block: take() never allocates, release() goes back to a mark. */
@@ -32,7 +32,13 @@ typedef struct ga__arena {
 ga_status ga__arena_create(ga_context *ctx, size_t doubles, ga__arena *arena);
 void ga__arena_destroy(ga_context *ctx, ga__arena *arena);
 double *ga__arena_take(ga__arena *arena, size_t doubles); /* NULL when it would not fit */
-static inline size_t ga__arena_mark(const ga__arena *arena) { return arena->used; }
-static inline void ga__arena_release(ga__arena *arena, size_t mark) { arena->used = mark; }
+static inline size_t ga__arena_mark(const ga__arena *arena)
+{
+  return arena->used;
+}
+static inline void ga__arena_release(ga__arena *arena, size_t mark)
+{
+  arena->used = mark;
+}
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Positions and velocities are asked for this much more accurately than accelerations and multipliers: it
  * costs nothing, and keeps the constraints at the level of rounding. */
-#define TIGHTER 1e3
+#define TIGHTER 1e4
 /* A first increment says nothing of the contraction, and the one remembered grows while factors age: it is
  * taken to be no better than this. */
 #define SLOWEST_FRESH 0.1
@@ -186,13 +186,20 @@ static measure weigh(const ga_stepper *st)
   return out;
 }
 
+/* Relative rounding of B v + Φ_t: by differences of order 4 it is much coarser. */
+static double rounding_of_rate(const ga_system *sys)
+{
+  int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
+  return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
+}
+
 /* The floor of rounding. That of Φ moves u by ε|q|/h in the index-3 form, that of B v moves it by ε|v| in the
  * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
 static measure floor_of(const ga_stepper *st)
 {
   const ga__full *f = &st->next;
   double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
-  double u = DBL_EPSILON * size_v;
+  double u = rounding_of_rate(st->sys) * size_v;
   if (!st->assembly.stabilized && st->sys->size[GA_BLOCK_LAMBDA])
     u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
   measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
