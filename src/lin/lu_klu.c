@@ -13,9 +13,9 @@ static const double PIVOT_TOLERANCE[] = {0.1, 1};
 enum { N_TOLERANCES = sizeof PIVOT_TOLERANCE / sizeof *PIVOT_TOLERANCE };
 
 /* Reused pivots are good while each is within a factor STEADY of what it was when found. Up to the factor
- * MOVED the growth decides, which takes a fourth of the time of a refactorisation. In 40000 trials on chains
- * and random matrices with entries changed by up to six orders, the backward error of those accepted stayed
- * below 4e-13. */
+ * MOVED the growth decides, which takes a fourth of the time of a refactorisation. Of 40000
+ * chains and random matrices with entries changed by up to six orders, 8400 kept their pivots, with a
+ * backward error below 4e-13. */
 static const double STEADY = 10, MOVED = 100;
 static const double LEAST_GROWTH = 1e-2; /* [-] reciprocal growth */
 
