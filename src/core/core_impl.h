@@ -180,7 +180,30 @@ typedef struct ga__full {
 
 enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__N_SCALARS };
 
+/* Weighted size of an increment: `acc` of the accelerations, `tight` of positions, velocities and η, `all`
+ * over these, λ, ψ, x and y. */
+typedef struct ga__measure {
+  double all, acc, tight;
+  int worst; /* column of the unknown that dominates */
+} ga__measure;
+
+/* What a family of methods gives to the stepper and to Newton's iteration. The unknowns, the right-hand side
+ * and then the increment (both in r) are the family's own affair; the state at the step's end grows in next.
+ */
+typedef struct ga__family {
+  ga_status (*predict)(ga_stepper *st, double h); /* set up a step of size h, and first values */
+  void (*trial)(ga_stepper *st);                  /* next from the unknowns */
+  ga_status (*residual)(ga_stepper *st);          /* right-hand side into r */
+  ga_status (*prepare)(ga_stepper *st);           /* iteration matrix at next, factored */
+  ga__measure (*weigh)(const ga_stepper *st);     /* the increment in r */
+  ga__measure (*floor)(const ga_stepper *st);     /* what rounding leaves of it */
+  void (*update)(ga_stepper *st);                 /* unknowns += r */
+} ga__family;
+
+extern const ga__family ga__exact;
+
 struct ga_stepper {
+  const ga__family *family;
   ga_context *ctx;
   const ga_system *sys;
   ga_stepper_opts opts;

@@ -148,6 +148,7 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   st->ctx = ctx;
   st->sys = sys;
   st->opts = o;
+  st->family = &ga__exact;
   status = build(st);
   if (status)
     ga_stepper_destroy(&st);
@@ -174,11 +175,6 @@ void ga_stepper_destroy(ga_stepper **st)
 
 /* ---- One step ---- */
 
-static void copy(double *to, const double *from, int n)
-{
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from)
 {
   memcpy(to->block, from->block, st->full_length * sizeof(double));
@@ -189,73 +185,6 @@ void ga__show(ga_stepper *st)
   const ga__full *f = &st->now;
   st->view = (ga_state){f->scalar[GA__T], f->q,   f->v, f->vdot, f->a, f->lambda,
                         f->psi,           f->eta, f->x, f->xdot, f->w, f->y};
-}
-
-ga_status ga__update_b(ga_stepper *st)
-{
-  if (st->b_valid || !st->assembly.stabilized) return GA_OK;
-  const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->now);
-  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
-  st->stats.constraint_jacobians++;
-  if (!sys->def.jacobian) st->stats.difference_jacobians++;
-  ga_status status = ga__jacobian(&st->deriv, &p, &J);
-  if (status) return status;
-  for (int i = 0; i < sys->n_b; i++) st->B_n[i] = st->Q[sys->b_entry[i]];
-  st->b_valid = 1;
-  return GA_OK;
-}
-
-/* The auxiliary variable stands for vdot at t + Δh: when h changes it is moved there along its last
- * difference, a + Δ(h/h_old − 1)(a − a_prev), always from the stored values; after a start, along its own
- * shift. */
-static void adjust(double *out, const double *now, const double *prev, const double *true_rate, int n,
-                   double delta, double h, double h_old, double h_start)
-{
-  for (int i = 0; i < n; i++) {
-    if (h_old > 0.0)
-      out[i] = h == h_old ? now[i] : now[i] + delta * (h / h_old - 1.0) * (now[i] - prev[i]);
-    else
-      out[i] = h == h_start ? now[i] : true_rate[i] + h / h_start * (now[i] - true_rate[i]);
-  }
-}
-
-/* to = now, continued by the last difference times ratio. */
-static void extrapolate(double *to, const double *now, const double *prev, int n, double ratio)
-{
-  for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
-}
-
-void ga__predict(ga_stepper *st, double h)
-{
-  const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
-  const ga__full *f = &st->now;
-  ga__full *m = &st->next;
-  const int *size = sys->size;
-  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
-  double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
-  st->h = h;
-  adjust(st->a_n, f->a, f->a_prev, f->vdot, sys->nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
-  adjust(st->w_n, f->w, f->w_prev, f->xdot, size[GA_BLOCK_X], s->delta_m - s->delta_f, h, h_old, h_start);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = s->beta * ratio * (f->a[i] - f->a_prev[i]);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
-  extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
-  extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
-  extrapolate(m->y, f->y, f->y_prev, size[GA_BLOCK_Y], ratio);
-  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
-  copy(m->a_prev, st->a_n, sys->nv);
-  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
-  copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
-  copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
-  copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
-  /* equal steps count from a base, so that rounding does not add up in t */
-  int equal = h == h_old;
-  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
-  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
-  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
-  m->scalar[GA__H_OLD] = h;
-  m->scalar[GA__H_START] = h_start;
 }
 
 static ga_status check_step(ga_stepper *st, double h)
@@ -278,10 +207,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   if (!st) return GA_ERR_ARGUMENT;
   ga_status status = check_step(st, h);
   if (status) return status;
-  if (!(status = ga__update_b(st))) {
-    ga__predict(st, h);
-    status = ga__newton(st);
-  }
+  if (!(status = st->family->predict(st, h))) status = ga__newton(st);
   if (status) { /* `now` was never touched; old factors may be those of a bad trial */
     st->stats.failed_steps++;
     st->have_factors = 0;

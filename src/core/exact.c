@@ -1,0 +1,290 @@
+/* The exact-equilibrium family (Arnold & Brüls 2007, Brüls & Arnold 2008, Arnold, Cardona & Brüls 2015):
+ * every equation of the system holds at the end of the step. Index-3 and stabilized index-2 forms. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Positions and velocities are asked for this much more accurately than accelerations and multipliers: it
+ * costs nothing, and keeps the constraints at the level of rounding. */
+#define TIGHTER 1e4
+
+static void copy(double *to, const double *from, int n)
+{
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+ga_status ga__update_b(ga_stepper *st)
+{
+  if (st->b_valid || !st->assembly.stabilized) return GA_OK;
+  const ga_system *sys = st->sys;
+  ga_point p = ga__full_point(&st->now);
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  st->stats.constraint_jacobians++;
+  if (!sys->def.jacobian) st->stats.difference_jacobians++;
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  for (int i = 0; i < sys->n_b; i++) st->B_n[i] = st->Q[sys->b_entry[i]];
+  st->b_valid = 1;
+  return GA_OK;
+}
+
+/* The auxiliary variable stands for vdot at t + Δh: when h changes it is moved there along its last
+ * difference, a + Δ(h/h_old − 1)(a − a_prev), always from the stored values; after a start, along its own
+ * shift. */
+static void adjust(double *out, const double *now, const double *prev, const double *true_rate, int n,
+                   double delta, double h, double h_old, double h_start)
+{
+  for (int i = 0; i < n; i++) {
+    if (h_old > 0.0)
+      out[i] = h == h_old ? now[i] : now[i] + delta * (h / h_old - 1.0) * (now[i] - prev[i]);
+    else
+      out[i] = h == h_start ? now[i] : true_rate[i] + h / h_start * (now[i] - true_rate[i]);
+  }
+}
+
+/* to = now, continued by the last difference times ratio. */
+static void extrapolate(double *to, const double *now, const double *prev, int n, double ratio)
+{
+  for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
+}
+
+void ga__predict(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *f = &st->now;
+  ga__full *m = &st->next;
+  const int *size = sys->size;
+  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
+  double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
+  st->h = h;
+  adjust(st->a_n, f->a, f->a_prev, f->vdot, sys->nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
+  adjust(st->w_n, f->w, f->w_prev, f->xdot, size[GA_BLOCK_X], s->delta_m - s->delta_f, h, h_old, h_start);
+  for (int i = 0; i < sys->nv; i++) st->p[i] = s->beta * ratio * (f->a[i] - f->a_prev[i]);
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
+  extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
+  extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
+  extrapolate(m->y, f->y, f->y_prev, size[GA_BLOCK_Y], ratio);
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
+  copy(m->a_prev, st->a_n, sys->nv);
+  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
+  copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
+  copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
+  copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
+  /* equal steps count from a base, so that rounding does not add up in t */
+  int equal = h == h_old;
+  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
+  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
+  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
+  m->scalar[GA__H_OLD] = h;
+  m->scalar[GA__H_START] = h_start;
+}
+
+/* With p = β(a₁−a) and px = w₁−w the formulas of the method are
+ *   Δq    = v + h(a/2 + p) − B_nᵀη         exponent = hΔq + (h²/12)[v, v₁]
+ *   v₁    = v + h(a + c₂ p)                 vdot₁ = c₁ p + (a − αf vdot)/(1−αf)      a₁ = a + p/β
+ *   x₁    = x + h(w + θ px)                 xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf)  w₁ = w + px
+ * which involve no difference of nearly equal numbers. */
+void ga__trial(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *n = &st->now;
+  ga__full *m = &st->next;
+  double h = st->h, inv_f = 1.0 / (1.0 - s->alpha_f), inv_df = 1.0 / (1.0 - s->delta_f),
+         inv_beta = 1.0 / s->beta;
+  for (int i = 0; i < sys->nv; i++) {
+    double a = st->a_n[i], p = st->p[i];
+    m->v[i] = n->v[i] + h * (a + st->c2 * p);
+    m->vdot[i] = st->c1 * p + (a - s->alpha_f * n->vdot[i]) * inv_f;
+    m->a[i] = a + p * inv_beta;
+    st->exponent[i] = n->v[i] + h * (0.5 * a + p);
+  }
+  if (st->assembly.stabilized)
+    for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] *= h;
+  if (st->commutes) {
+    ga_group_bracket(sys->group, st->tmp, n->v, m->v);
+    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
+  }
+  ga_group_move(sys->group, m->q, n->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
+    m->x[i] = n->x[i] + h * (st->w_n[i] + s->theta * st->px[i]);
+    m->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * n->xdot[i]) * inv_df;
+    m->w[i] = st->w_n[i] + st->px[i];
+  }
+}
+
+ga_point ga__full_point(const ga__full *f)
+{
+  ga_point p = {f->scalar[GA__T], f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y};
+  return p;
+}
+
+/* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
+static ga_status residual(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const int *size = sys->size, *start = sys->start;
+  double h = st->h, *r = st->r;
+  ga_point p = ga__full_point(&st->next);
+  st->stats.residuals++;
+  ga_status status = ga__residual(sys, &p, r, st->tmp);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) r[i] *= -h;
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[start[GA_BLOCK_LAMBDA] + i] /= -h;
+  for (int i = 0; i < size[GA_BLOCK_PSI]; i++) r[start[GA_BLOCK_PSI] + i] *= -1.0;
+  for (int i = 0; i < size[GA_BLOCK_X]; i++)
+    r[start[GA_BLOCK_X] + i] = -h * (st->next.xdot[i] + r[start[GA_BLOCK_X] + i]);
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++)
+    r[start[GA_BLOCK_Y] + i] = -h * (st->next.y[i] + r[start[GA_BLOCK_Y] + i]);
+  if (!st->assembly.stabilized) return GA_OK;
+  if ((status = ga__phi_dot(&st->deriv, &p, r + sys->n))) return status;
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
+  return GA_OK;
+}
+
+static ga_status singular(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  char what[192];
+  int index;
+  ga_block block = ga__block_of(sys, ga_lu_get_info(st->lu)->weak_column, &index);
+  ga__describe(sys, block, index, what, sizeof what);
+  return ga__fail_at(
+      sys->ctx, GA_RETRY_SINGULAR, st->next.scalar[GA__T], (int)block, index,
+      "t = %.9g, h = %.3g: the iteration matrix is singular; the first column without a pivot is that of %s. "
+      "A "
+      "smaller step may pass a singular position; a constraint that repeats another must be removed",
+      st->next.scalar[GA__T], st->h, what);
+}
+
+ga_status ga__prepare_factors(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_group *g = sys->group;
+  ga_point p = ga__full_point(&st->next);
+  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->assembly.stabilized ? GA_WANT_G : 0u);
+  ga_jacobian J = {want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
+  st->have_factors = 0;
+  st->rate = 0.0;
+  st->stats.jacobians++;
+  if (!sys->def.jacobian) st->stats.difference_jacobians++;
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  ga_group_tangent(g, st->T, st->exponent);
+  if (st->commutes) { /* A = I + (h c₂/12) ad(v_n) */
+    ga_group_ad(g, st->ad, st->now.v);
+    for (int i = 0, n = ga_group_blocks_length(g); i < n; i++) st->ad[i] *= st->h * st->c2 / 12.0;
+    for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
+      int start, size = ga_group_block(g, b, &start);
+      for (int i = 0; i < size; i++) st->ad[at + i * size + i] += 1.0;
+      at += size * size;
+    }
+  }
+  ga__assembly_input in = {st->h,  st->c2, st->d1, st->D, st->Q, st->G, st->T, st->commutes ? st->ad : NULL,
+                           st->B_n};
+  ga__assembly_fill(&st->assembly, &in);
+  st->stats.factorisations++;
+  status = ga_lu_factor(st->lu);
+  st->stats.rcond = ga_lu_get_info(st->lu)->rcond;
+  if (status == GA_RETRY_SINGULAR) return singular(st);
+  if (status) return status;
+  ga__warn_weak(sys, st->lu, p.t, "the iteration matrix", &st->warned);
+  st->have_factors = 1;
+  st->age = 0;
+  st->h_factors = st->h;
+  return GA_OK;
+}
+
+static void take(ga__measure *m, double value, int row)
+{
+  if (value > m->all || !(value == value)) {
+    m->all = value;
+    m->worst = row;
+  }
+}
+
+static double largest(const double *a, int n)
+{
+  return ga__max_abs(a, n, NULL);
+}
+
+/* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and TIGHTER times |dv|/(1+|v|) and |dq|/(1+|q|). */
+static ga__measure weigh(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *m = &st->next;
+  const double *dz = st->r, *value[] = {NULL, m->lambda, m->psi, m->x, m->y};
+  ga__measure out = {0.0, 0.0, 0.0, 0};
+  int at;
+  double du = ga__max_abs(dz, sys->nv, &at), size_q = 1.0 + largest(m->q, sys->nq);
+  out.acc = st->c1 * du / st->h / (1.0 + largest(m->vdot, sys->nv));
+  take(&out, out.acc, at);
+  out.tight = TIGHTER * fmax(st->c2 * du / (1.0 + largest(m->v, sys->nv)), st->h * du / size_q);
+  take(&out, out.tight, at);
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
+    if (b != GA_BLOCK_X) d /= st->h;
+    if (sys->size[b]) take(&out, d / (1.0 + largest(value[b], sys->size[b])), sys->start[b] + at);
+  }
+  if (st->assembly.stabilized) { /* η moves q by h B_nᵀη */
+    double d = 0.0;
+    for (int i = 0; i < sys->n_b; i++) {
+      double one = fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]);
+      if (one > d) d = one;
+    }
+    ga__max_abs(dz + sys->n, sys->size[GA_BLOCK_LAMBDA], &at);
+    out.tight = fmax(out.tight, TIGHTER * st->h * d / size_q);
+    take(&out, TIGHTER * st->h * d / size_q, sys->n + at);
+  }
+  return out;
+}
+
+/* Relative rounding of B v + Φ_t: by differences of order 4 it is much coarser. */
+static double rounding_of_rate(const ga_system *sys)
+{
+  int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
+  return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
+}
+
+/* The floor of rounding. That of Φ moves u by ε|q|/h in the index-3 form, that of B v moves it by ε|v| in the
+ * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
+static ga__measure floor_of(const ga_stepper *st)
+{
+  const ga__full *f = &st->next;
+  double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
+  double u = rounding_of_rate(st->sys) * size_v;
+  if (!st->assembly.stabilized && st->sys->size[GA_BLOCK_LAMBDA])
+    u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
+  ga__measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
+                       TIGHTER * (st->c2 * u / size_v + DBL_EPSILON), 0};
+  floor.all = fmax(floor.acc, floor.tight);
+  return floor;
+}
+
+static void update(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__full *m = &st->next;
+  const double *dz = st->r;
+  double inv_h = 1.0 / st->h, inv_x = 1.0 / (st->opts.scheme.theta * st->h);
+  for (int i = 0; i < sys->nv; i++) st->p[i] += dz[i] * inv_h;
+  double *const scaled[] = {NULL, m->lambda, m->psi, st->px, m->y};
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
+    for (int i = 0; i < sys->size[b]; i++)
+      scaled[b][i] += dz[sys->start[b] + i] * (b == GA_BLOCK_X ? inv_x : inv_h);
+  if (st->assembly.stabilized)
+    for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) m->eta[i] += dz[sys->n + i];
+}
+
+static ga_status predict(ga_stepper *st, double h)
+{
+  ga_status status = ga__update_b(st);
+  if (!status) ga__predict(st, h);
+  return status;
+}
+
+const ga__family ga__exact = {predict, ga__trial, residual, ga__prepare_factors, weigh, floor_of, update};
