@@ -8,7 +8,7 @@
   VF_ROW(label_, quantity_, .first = i, .count = 1, .measure = VF_END, .value = {__VA_ARGS__})
 #define AT_END(label_, quantity_, ...) VF_ROW(label_, quantity_, .measure = VF_END, __VA_ARGS__)
 #define PHI VF_ROW("Phi", VF_PHI, .at_most = 5e-15)
-#define HIDDEN VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-13)
+#define HIDDEN VF_ROW("B v", VF_PHI_DOT, .at_most = 1e-13)
 #define ROLLING VF_ROW("k", VF_K, .at_most = 5e-14)
 #define PSI_ORDER_2 VF_ORDER("psi", VF_PSI, 2)
 #define CONTROL_ORDER_2 VF_ORDER("x", VF_X, 2), VF_ORDER("y", VF_Y, 2)
