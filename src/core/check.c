@@ -175,7 +175,8 @@ static ga_status verdict(checker *c)
   ga__describe(sys, block, i, row, sizeof row);
   if (f->col >= 0) {
     char name[160];
-    ga__describe(sys, ga__block_of(sys, f->col, &j), j, name, sizeof name);
+    ga_block column = ga__block_of(sys, f->col, &j);
+    ga__describe(sys, column, j, name, sizeof name);
     snprintf(col, sizeof col, ", column %d, the unknown of %s", f->col, name);
   }
   return ga__fail_at(
