@@ -1,17 +1,10 @@
-/* The scaled iteration matrix of the exact-equilibrium family.
+/* Iteration matrices, put together from a family's table of rules.
  *
- * Unknowns (u, hλ, hψ, x₁, h y, η) with Δq = u − B_nᵀη, residuals (h(M vdot₁−f), Φ/h, k, h(xdot₁−s), h(y−o),
- * B v₁+Φ_t). With D of shifts (h c₂, c₁), dq = h(T A du − T B_nᵀ dη), A = I + κ ad(v_n) from the commutator
- * term:
- *
- *   dyn, x, y   D + h² Q T A      columns x: h D; + d₁ I (x,x), + I (y,y)      η: −h² Q T B_nᵀ
- *   Φ           Q T A                                                          η: −Q T B_nᵀ
- *   k           D/h + h Q T A                                                  η: −h Q T B_nᵀ
- *   vel         c₂ B + h G T A                                                 η: −h G T B_nᵀ
- *
- * Its condition does not depend on h. η is of order h², so that leaving out the terms with h in its columns
- * costs no iterations worth speaking of; what remains is block-triangular, η being found last. That is the
- * matrix of large systems. The pattern, and where every number goes, is worked out once. */
+ * The derivatives of a system come as numbers over its pattern: D, Q, G and, where a method evaluates it
+ * elsewhere, M (core.h). A rule says where those of one block of rows go, by which scale they are multiplied,
+ * and whether they are derivatives by q, which the tangent operator and the commutator term turn into
+ * derivatives by the unknowns: with dq = T A du − T B_nᵀ dη they enter as (…) T A in the columns of u and
+ * −(…) T B_nᵀ in those of η. The pattern, and where every number goes, is worked out once. */
 #include "core/core_impl.h"
 
 #include <string.h>
@@ -96,57 +89,64 @@ static ga_status map_create(const ga_system *sys, column_map *map)
   return GA_OK;
 }
 
-/* How D enters a row and column block: a scale, or -1 where it plays no part. */
-static int direct_scale(ga_block row, ga_block col)
-{
-  if (row == GA_BLOCK_LAMBDA) return -1;
-  if (row == GA_BLOCK_PSI) return col == GA_BLOCK_V ? GA__SCALE_INV_H : -1;
-  return col == GA_BLOCK_X ? GA__SCALE_H : GA__SCALE_ONE;
-}
-
-static int group_scale(ga_block row)
-{
-  if (row == GA_BLOCK_LAMBDA) return GA__SCALE_ONE;
-  return row == GA_BLOCK_PSI ? GA__SCALE_H : GA__SCALE_H2;
-}
-
-/* The two walks over the plan, counting first and filling then, are one function: counting when as->group is
- * NULL. */
+/* The two walks over the plan, counting first and filling then, are one function: counting while as->direct
+ * is NULL. */
 typedef struct cursor {
-  int groups, members, etas;
+  int direct, groups, members, etas;
 } cursor;
+
+static int target_row(const ga__assembly *as, const ga__rule *rule, int row)
+{
+  return rule->to_row ? as->sys->n + row - as->layout.extra_from : row;
+}
+
+static int target_col(const ga__assembly *as, const ga__rule *rule, int col)
+{
+  return rule->to_col ? as->sys->n + col - as->layout.extra_from : col;
+}
+
+static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *rule, int entry)
+{
+  const ga_system *sys = as->sys;
+  if (as->direct) {
+    as->direct[at->direct] = (ga__direct){entry, 0, (unsigned char)rule->source, (unsigned char)rule->scale};
+    add_pair(p, target_row(as, rule, sys->row[entry]), target_col(as, rule, sys->col[entry]));
+  }
+  at->direct++;
+}
 
 static void add_eta(ga__assembly *as, const column_map *map, cursor *at, pairs *p, int row, int local,
                     int column)
 {
   const ga_system *sys = as->sys;
   for (int i = map->b_start[column]; i < map->b_start[column + 1]; i++) {
-    int b = map->b[i];
-    if (as->group) {
+    if (as->direct) {
       as->eta_column[at->etas] = local;
-      as->eta_b[at->etas] = b;
-      add_pair(p, row, sys->n + sys->row[sys->b_entry[b]] - sys->start[GA_BLOCK_LAMBDA]);
+      as->eta_b[at->etas] = map->b[i];
+      add_pair(p, row, sys->n + sys->b_row[map->b[i]]);
     }
     at->etas++;
   }
 }
 
-/* One group for row `target` of K, from row `source` of the pattern. */
-static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs *p, int source, int target,
-                      int entry, int scale, int from_g)
+/* The group that entry stands for: all entries of its row in the columns of its tangent block. */
+static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs *p, const ga__rule *rule,
+                      int entry)
 {
   const ga_system *sys = as->sys;
-  int column = sys->col[entry], block = map->block[column], size = 1, start = column, packed = -1;
+  int source = sys->row[entry], target = target_row(as, rule, source);
+  int column = sys->col[entry], block = map->block[column], size = 1, start = column, packed = -1,
+      before = at->etas;
   if (block >= 0) {
     size = ga_group_block(sys->group, block, &start);
     packed = map->packed[column];
   }
-  if (as->group) {
-    ga__group_row *g = &as->group[at->groups];
-    *g = (ga__group_row){from_g, scale, packed, size, at->members, at->etas, 0};
+  if (as->direct) {
+    as->group[at->groups] =
+        (ga__group_row){rule->source, rule->scale, packed, size, at->members, at->etas, 0};
     for (int c = 0; c < size; c++) {
       as->group_entry[at->members + c] = block < 0 ? entry : -1;
-      add_pair(p, target, start + c);
+      add_pair(p, target, target_col(as, rule, start + c));
     }
     for (int i = map->row_start[source]; block >= 0 && i < map->row_start[source + 1]; i++) {
       int e = map->by_row[i];
@@ -154,11 +154,9 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
         as->group_entry[at->members + sys->col[e] - start] = e;
     }
   }
-  int before = at->etas;
-  int in_phi = !from_g && scale == GA__SCALE_ONE;
-  if (as->stabilized && (as->coupled || in_phi))
+  if (rule->eta && rule->eta <= as->layout.eta_level)
     for (int c = 0; c < size; c++) add_eta(as, map, at, p, target, c, start + c);
-  if (as->group) as->group[at->groups].eta_count = at->etas - before;
+  if (as->direct) as->group[at->groups].eta_count = at->etas - before;
   at->groups++;
   at->members += size;
 }
@@ -175,34 +173,38 @@ static int leads(const ga_system *sys, const column_map *map, int row, int posit
   return 1;
 }
 
-static void walk_groups(ga__assembly *as, const column_map *map, cursor *at, pairs *p)
+static void walk_rule(ga__assembly *as, const column_map *map, cursor *at, pairs *p, const ga__rule *rule)
 {
   const ga_system *sys = as->sys;
-  for (int row = 0; row < sys->n; row++) {
-    int index;
-    ga_block block = ga__block_of(sys, row, &index);
+  if ((rule->to_row || rule->to_col) && as->layout.n_extra == 0) return;
+  int first = sys->start[rule->row], end = first + sys->size[rule->row], index;
+  for (int row = first; row < end; row++)
     for (int i = map->row_start[row]; i < map->row_start[row + 1]; i++) {
       int e = map->by_row[i];
-      if (sys->col[e] >= sys->nv || !leads(sys, map, row, i)) continue;
-      add_group(as, map, at, p, row, row, e, group_scale(block), 0);
-      if (as->stabilized && block == GA_BLOCK_LAMBDA)
-        add_group(as, map, at, p, row, sys->n + index, e, GA__SCALE_H, 1);
+      if (!(rule->cols & 1u << ga__block_of(sys, sys->col[e], &index))) continue;
+      if (!rule->turned)
+        add_direct(as, at, p, rule, e);
+      else if (leads(sys, map, row, i))
+        add_group(as, map, at, p, rule, e);
     }
-  }
+}
+
+/* Turned rules first, direct ones then, the order that distribute() relies on. */
+static void walk(ga__assembly *as, const column_map *map, cursor *at, pairs *p)
+{
+  for (int turned = 1; turned >= 0; turned--)
+    for (int i = 0; i < as->layout.n_rules; i++)
+      if (as->layout.rule[i].turned == turned) walk_rule(as, map, at, p, &as->layout.rule[i]);
 }
 
 static ga_status take_memory(ga__assembly *as, const cursor *size)
 {
   const ga_system *sys = as->sys;
-  size_t entries = (size_t)sys->n_entries, n_xy = (size_t)(sys->size[GA_BLOCK_X] + sys->size[GA_BLOCK_Y]);
+  size_t n_xy = (size_t)(sys->size[GA_BLOCK_X] + sys->size[GA_BLOCK_Y]);
   struct {
     void **array;
     size_t count, bytes;
-  } need[] = {{(void **)&as->direct_entry, entries, sizeof(int)},
-              {(void **)&as->direct_place, entries, sizeof(int)},
-              {(void **)&as->direct_scale, entries, 1},
-              {(void **)&as->rate_entry, (size_t)sys->n_b, sizeof(int)},
-              {(void **)&as->rate_place, (size_t)sys->n_b, sizeof(int)},
+  } need[] = {{(void **)&as->direct, (size_t)size->direct, sizeof(ga__direct)},
               {(void **)&as->diag_place, n_xy, sizeof(int)},
               {(void **)&as->group, (size_t)size->groups, sizeof(ga__group_row)},
               {(void **)&as->group_entry, (size_t)size->members, sizeof(int)},
@@ -213,54 +215,35 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
+  as->n_direct = size->direct;
+  as->n_groups = size->groups;
   return GA_OK;
 }
 
-static void plan_direct(ga__assembly *as, pairs *p)
-{
-  const ga_system *sys = as->sys;
-  int index;
-  for (int e = 0; e < sys->n_entries; e++) {
-    int scale = direct_scale(ga__block_of(sys, sys->row[e], &index), ga__block_of(sys, sys->col[e], &index));
-    if (scale < 0) continue;
-    as->direct_entry[as->n_direct] = e;
-    as->direct_scale[as->n_direct++] = (unsigned char)scale;
-    add_pair(p, sys->row[e], sys->col[e]);
-  }
-  for (int i = 0; as->stabilized && i < sys->n_b; i++) {
-    int e = sys->b_entry[i];
-    as->rate_entry[as->n_rate++] = e;
-    add_pair(p, sys->n + sys->row[e] - sys->start[GA_BLOCK_LAMBDA], sys->col[e]);
-  }
-  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
-}
-
-/* place[] follows the order in which the pairs were added: direct, rates, diagonals, groups with their etas.
+/* place[] follows the order in which the pairs were added: groups with their etas, direct entries, diagonals.
  */
 static void distribute(ga__assembly *as, const int *place)
 {
   const ga_system *sys = as->sys;
   int at = 0;
-  for (int i = 0; i < as->n_direct; i++) as->direct_place[i] = place[at++];
-  for (int i = 0; i < as->n_rate; i++) as->rate_place[i] = place[at++];
-  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) as->diag_place[i] = place[at++];
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     for (int c = 0; c < g->size; c++) as->group_place[g->first + c] = place[at++];
     for (int i = 0; i < g->eta_count; i++) as->eta_place[g->eta_first + i] = place[at++];
   }
+  for (int i = 0; i < as->n_direct; i++) as->direct[i].place = place[at++];
+  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) as->diag_place[i] = place[at++];
 }
 
 static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **place)
 {
   const ga_system *sys = as->sys;
-  cursor size = {0, 0, 0}, at = {0, 0, 0};
-  walk_groups(as, map, &size, p);
+  cursor size = {0, 0, 0, 0}, at = {0, 0, 0, 0};
+  walk(as, map, &size, p);
   ga_status status = take_memory(as, &size);
   if (status) return status;
-  plan_direct(as, p);
-  walk_groups(as, map, &at, p);
-  as->n_groups = at.groups;
+  walk(as, map, &at, p);
+  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
   if (p->failed || !(*place = ga__alloc(sys->ctx, (size_t)p->count, sizeof(int))))
     return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
   status = ga_sparse_create(sys->ctx, as->n, as->n, p->count, p->row, p->col, *place, &as->K);
@@ -268,15 +251,14 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   return status;
 }
 
-ga_status ga__assembly_create(const ga_system *sys, int stabilized, int coupled, ga__assembly *as)
+ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga__assembly *as)
 {
   column_map map;
   int *place = NULL;
   memset(as, 0, sizeof *as);
   as->sys = sys;
-  as->coupled = coupled;
-  as->stabilized = stabilized && sys->size[GA_BLOCK_LAMBDA] > 0;
-  as->n = sys->n + (as->stabilized ? sys->size[GA_BLOCK_LAMBDA] : 0);
+  as->layout = *layout;
+  as->n = sys->n + layout->n_extra;
   ga_status status = map_create(sys, &map);
   if (status) return status;
   pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
@@ -293,9 +275,8 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->sys) return;
   ga_context *ctx = as->sys->ctx;
-  void *const block[] = {as->direct_entry, as->direct_place, as->direct_scale, as->rate_entry,
-                         as->rate_place,   as->diag_place,   as->group,        as->group_entry,
-                         as->group_place,  as->eta_column,   as->eta_b,        as->eta_place};
+  void *const block[] = {as->direct,      as->diag_place, as->group, as->group_entry,
+                         as->group_place, as->eta_column, as->eta_b, as->eta_place};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);
@@ -327,21 +308,22 @@ static void turn(double *w, double *wa, const ga__group_row *g, const double *ro
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
 {
   const ga_system *sys = as->sys;
-  const double scale[GA__N_SCALES] = {1.0, in->h, 1.0 / in->h, in->c2, in->h * in->h};
   double *K = as->K->value;
+  int nx = sys->size[GA_BLOCK_X];
   ga_sparse_zero(as->K);
-  for (int i = 0; i < as->n_direct; i++)
-    K[as->direct_place[i]] += scale[as->direct_scale[i]] * in->D[as->direct_entry[i]];
-  for (int i = 0; i < as->n_rate; i++) K[as->rate_place[i]] += in->c2 * in->Q[as->rate_entry[i]];
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) K[as->diag_place[i]] += in->d1;
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[sys->size[GA_BLOCK_X] + i]] += 1.0;
+  for (int i = 0; i < as->n_direct; i++) {
+    const ga__direct *d = &as->direct[i];
+    K[d->place] += in->scale[d->scale] * in->source[d->source][d->entry];
+  }
+  for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
-    const double *values = g->from_g ? in->G : in->Q;
+    const double *values = in->source[g->source], scale = in->scale[g->scale];
     double row[6], w[6], wa[6], any = 0.0;
     for (int c = 0; c < g->size; c++) {
       int e = as->group_entry[g->first + c];
-      row[c] = e >= 0 ? scale[g->scale] * values[e] : 0.0;
+      row[c] = e >= 0 ? scale * values[e] : 0.0;
       any += row[c] != 0.0;
     }
     if (any == 0.0) continue;

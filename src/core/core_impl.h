@@ -98,33 +98,55 @@ ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobi
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */
 ga_point ga__deriv_point(const ga__deriv *w, double t);
 
-/* ---- The iteration matrix of the exact-equilibrium family (assembly.c) ----------------------------------
+/* ---- Iteration matrices (assembly.c) ----------------------------------------------------------------------
  */
 
-enum { GA__SCALE_ONE = 0, GA__SCALE_H, GA__SCALE_INV_H, GA__SCALE_C2, GA__SCALE_H2, GA__N_SCALES };
+typedef enum ga__source { GA__FROM_D = 0, GA__FROM_Q, GA__FROM_G, GA__FROM_M, GA__N_SOURCES } ga__source;
+
+enum { GA__MAX_SCALES = 8 };
+
+/* Where the numbers of one block of rows go; see assembly.c. */
+typedef struct ga__rule {
+  ga_block row;  /* rows of the pattern */
+  unsigned cols; /* columns, a bit 1 << block for each */
+  ga__source source;
+  int turned;         /* 1: derivatives by q, to be multiplied by T A; columns V only */
+  int to_row, to_col; /* 0: the system's own rows, columns; 1: the method's extra ones */
+  int scale;          /* index into the scales given with the numbers */
+  int eta;            /* turned only: 1: η's columns too; 2: only where the layout's eta_level is 2 */
+} ga__rule;
+
+typedef struct ga__layout {
+  const ga__rule *rule;
+  int n_rules;
+  int n_extra;    /* extra rows and columns, behind the system's; rules that need them are skipped when 0 */
+  int extra_from; /* row or column r has its extra twin at n + r − extra_from */
+  int eta_level;  /* 0: no columns of η; 1: in the rules marked 1; 2: in all marked */
+} ga__layout;
+
+typedef struct ga__direct {
+  int entry, place;
+  unsigned char source, scale;
+} ga__direct;
 
 /* Entries of one row in the columns of one tangent block, or of one commuting column: they move together when
  * the derivative with respect to q is multiplied by the tangent operator. */
 typedef struct ga__group_row {
-  int from_g;      /* 0: values of Q; 1: of G */
-  int scale;       /* GA__SCALE_... */
+  ga__source source;
+  int scale;
   int block_start; /* of its tangent block in packed arrays, -1: commuting column */
   int size;        /* columns: 1, 3 or 6 */
-  int first;       /* into entry[] and place[] */
+  int first;       /* into group_entry[] and group_place[] */
   int eta_first, eta_count;
 } ga__group_row;
 
 typedef struct ga__assembly {
   const ga_system *sys;
-  int stabilized;
-  int coupled; /* 1: all terms in the columns of η; 0: those of Φ only */
-  int n;       /* rows, those of η included */
+  ga__layout layout;
+  int n; /* rows, the extra ones included */
   ga_sparse *K;
   int n_direct;
-  int *direct_entry, *direct_place;
-  unsigned char *direct_scale;
-  int n_rate; /* c₂ B in the velocity rows */
-  int *rate_entry, *rate_place;
+  ga__direct *direct;
   int *diag_place; /* [n_x + n_y] */
   int n_groups;
   ga__group_row *group;
@@ -133,14 +155,15 @@ typedef struct ga__assembly {
 } ga__assembly;
 
 typedef struct ga__assembly_input {
-  double h, c2, d1;        /* step, γ/β, (1−δm)/(θ(1−δf)) */
-  const double *D, *Q, *G; /* of the Jacobian, D with shifts h c₂ and c₁ */
-  const double *T;         /* packed tangent blocks */
-  const double *A;         /* packed I + κ ad(v_n) of the commutator term, or NULL */
-  const double *B_n;       /* [n_b] B at the beginning of the step; stabilized only */
+  const double *source[GA__N_SOURCES];
+  double scale[GA__MAX_SCALES];
+  double diag_x;     /* on the diagonal of the states; outputs have 1 */
+  const double *T;   /* packed tangent blocks */
+  const double *A;   /* packed I + κ ad(v_n) of the commutator term, or NULL */
+  const double *B_n; /* [n_b] B at the beginning of the step, where there are columns of η */
 } ga__assembly_input;
 
-ga_status ga__assembly_create(const ga_system *sys, int stabilized, int coupled, ga__assembly *as);
+ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga__assembly *as);
 void ga__assembly_destroy(ga__assembly *as);
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
 
@@ -191,6 +214,7 @@ typedef struct ga__measure {
  * and then the increment (both in r) are the family's own affair; the state at the step's end grows in next.
  */
 typedef struct ga__family {
+  ga__layout (*layout)(const ga_stepper *st);     /* of the iteration matrix */
   ga_status (*predict)(ga_stepper *st, double h); /* set up a step of size h, and first values */
   void (*trial)(ga_stepper *st);                  /* next from the unknowns */
   ga_status (*residual)(ga_stepper *st);          /* right-hand side into r */
@@ -225,6 +249,7 @@ struct ga_stepper {
   int b_valid;     /* B_n is that of the present state */
 
   int warned;        /* of a nearly singular iteration matrix */
+  int stabilized;    /* 1: B v + Φ_t = 0 is kept by multipliers η */
   int commutes;      /* 1: the commutator term has anything to do */
   double c1, c2, d1; /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
   double h;          /* of the step under way */

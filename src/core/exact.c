@@ -17,7 +17,7 @@ static void copy(double *to, const double *from, int n)
 
 ga_status ga__update_b(ga_stepper *st)
 {
-  if (st->b_valid || !st->assembly.stabilized) return GA_OK;
+  if (st->b_valid || !st->stabilized) return GA_OK;
   const ga_system *sys = st->sys;
   ga_point p = ga__full_point(&st->now);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
@@ -102,7 +102,7 @@ void ga__trial(ga_stepper *st)
     m->a[i] = a + p * inv_beta;
     st->exponent[i] = n->v[i] + h * (0.5 * a + p);
   }
-  if (st->assembly.stabilized)
+  if (st->stabilized)
     for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
   for (int i = 0; i < sys->nv; i++) st->exponent[i] *= h;
   if (st->commutes) {
@@ -140,7 +140,7 @@ static ga_status residual(ga_stepper *st)
     r[start[GA_BLOCK_X] + i] = -h * (st->next.xdot[i] + r[start[GA_BLOCK_X] + i]);
   for (int i = 0; i < size[GA_BLOCK_Y]; i++)
     r[start[GA_BLOCK_Y] + i] = -h * (st->next.y[i] + r[start[GA_BLOCK_Y] + i]);
-  if (!st->assembly.stabilized) return GA_OK;
+  if (!st->stabilized) return GA_OK;
   if ((status = ga__phi_dot(&st->deriv, &p, r + sys->n))) return status;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
@@ -161,12 +161,53 @@ static ga_status singular(ga_stepper *st)
       st->next.scalar[GA__T], st->h, what);
 }
 
+/* The scaled matrix. Unknowns (u, hλ, hψ, x₁, h y, η) with Δq = u − B_nᵀη, residuals (h(M vdot₁−f), Φ/h, k,
+ * h(xdot₁−s), h(y−o), B v₁+Φ_t), D with shifts (h c₂, c₁):
+ *
+ *   dyn, x, y   D + h² Q T A      columns x: h D; + d₁ I (x,x), + I (y,y)      η: −h² Q T B_nᵀ
+ *   Φ           Q T A                                                          η: −Q T B_nᵀ
+ *   k           D/h + h Q T A                                                  η: −h Q T B_nᵀ
+ *   vel         c₂ B + h G T A                                                 η: −h G T B_nᵀ
+ *
+ * Its condition does not depend on h. η is of order h², so that leaving out the terms with h in its columns
+ * costs no iterations worth speaking of; what remains is block-triangular, η being found last. That is the
+ * matrix of large systems. */
+enum { ONE, H, INV_H, C2, H2 };
+#define V (1u << GA_BLOCK_V)
+#define X (1u << GA_BLOCK_X)
+#define NOT_X (V | 1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI | 1u << GA_BLOCK_Y)
+static const ga__rule RULES[] = {
+    {GA_BLOCK_V, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0}, {GA_BLOCK_V, X, GA__FROM_D, 0, 0, 0, H, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 1, 0, 0, H2, 2},      {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 1, 0, 0, ONE, 1},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 1, 0, C2, 0}, {GA_BLOCK_LAMBDA, V, GA__FROM_G, 1, 1, 0, H, 2},
+    {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_H, 0}, {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 0, 0, H, 2},
+    {GA_BLOCK_X, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0}, {GA_BLOCK_X, X, GA__FROM_D, 0, 0, 0, H, 0},
+    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 0, H2, 2},      {GA_BLOCK_Y, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_Y, X, GA__FROM_D, 0, 0, 0, H, 0},       {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 0, H2, 2},
+};
+#undef V
+#undef X
+#undef NOT_X
+
+static ga__layout layout(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga_eta_terms terms = st->opts.newton.eta_terms;
+  int coupled = terms == GA_ETA_AUTO ? sys->def.n_pattern == 0 : terms == GA_ETA_FULL;
+  ga__layout l = {RULES, sizeof RULES / sizeof *RULES, 0, sys->start[GA_BLOCK_LAMBDA], 0};
+  if (st->stabilized) {
+    l.n_extra = sys->size[GA_BLOCK_LAMBDA];
+    l.eta_level = coupled ? 2 : 1;
+  }
+  return l;
+}
+
 ga_status ga__prepare_factors(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
   ga_point p = ga__full_point(&st->next);
-  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->assembly.stabilized ? GA_WANT_G : 0u);
+  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->stabilized ? GA_WANT_G : 0u);
   ga_jacobian J = {want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
   st->have_factors = 0;
   st->rate = 0.0;
@@ -184,8 +225,12 @@ ga_status ga__prepare_factors(ga_stepper *st)
       at += size * size;
     }
   }
-  ga__assembly_input in = {st->h,  st->c2, st->d1, st->D, st->Q, st->G, st->T, st->commutes ? st->ad : NULL,
-                           st->B_n};
+  ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
+                           .scale = {1.0, st->h, 1.0 / st->h, st->c2, st->h * st->h},
+                           .diag_x = st->d1,
+                           .T = st->T,
+                           .A = st->commutes ? st->ad : NULL,
+                           .B_n = st->B_n};
   ga__assembly_fill(&st->assembly, &in);
   st->stats.factorisations++;
   status = ga_lu_factor(st->lu);
@@ -230,7 +275,7 @@ static ga__measure weigh(const ga_stepper *st)
     if (b != GA_BLOCK_X) d /= st->h;
     if (sys->size[b]) take(&out, d / (1.0 + largest(value[b], sys->size[b])), sys->start[b] + at);
   }
-  if (st->assembly.stabilized) { /* η moves q by h B_nᵀη */
+  if (st->stabilized) { /* η moves q by h B_nᵀη */
     double d = 0.0;
     for (int i = 0; i < sys->n_b; i++) {
       double one = fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]);
@@ -257,7 +302,7 @@ static ga__measure floor_of(const ga_stepper *st)
   const ga__full *f = &st->next;
   double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
   double u = rounding_of_rate(st->sys) * size_v;
-  if (!st->assembly.stabilized && st->sys->size[GA_BLOCK_LAMBDA])
+  if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA])
     u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
   ga__measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
                        TIGHTER * (st->c2 * u / size_v + DBL_EPSILON), 0};
@@ -276,7 +321,7 @@ static void update(ga_stepper *st)
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++)
       scaled[b][i] += dz[sys->start[b] + i] * (b == GA_BLOCK_X ? inv_x : inv_h);
-  if (st->assembly.stabilized)
+  if (st->stabilized)
     for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) m->eta[i] += dz[sys->n + i];
 }
 
@@ -287,4 +332,5 @@ static ga_status predict(ga_stepper *st, double h)
   return status;
 }
 
-const ga__family ga__exact = {predict, ga__trial, residual, ga__prepare_factors, weigh, floor_of, update};
+const ga__family ga__exact = {layout, predict,  ga__trial, residual, ga__prepare_factors,
+                              weigh,  floor_of, update};

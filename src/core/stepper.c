@@ -117,14 +117,13 @@ static ga_status build(ga_stepper *st)
   st->c1 = (1.0 - s->alpha_m) / (s->beta * (1.0 - s->alpha_f));
   st->c2 = s->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
+  st->stabilized = st->opts.method == GA_STABILIZED && st->sys->size[GA_BLOCK_LAMBDA] > 0;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
   if ((status = full_create(st, &st->now))) return status;
   if ((status = full_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
-  ga_eta_terms terms = st->opts.newton.eta_terms;
-  int coupled = terms == GA_ETA_AUTO ? st->sys->def.n_pattern == 0 : terms == GA_ETA_FULL;
-  if ((status = ga__assembly_create(st->sys, st->opts.method == GA_STABILIZED, coupled, &st->assembly)))
-    return status;
+  ga__layout layout = st->family->layout(st);
+  if ((status = ga__assembly_create(st->sys, &layout, &st->assembly))) return status;
   if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle)))
     return ga__name_column(st->sys, status);
   if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu)))
