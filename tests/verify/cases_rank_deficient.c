@@ -62,7 +62,7 @@ static const vf_case cases[] = {
                        .value = {2.2313, 0.55632, 0.13887, 0.034689, 0.0086686}),
                 VF_ROW("lambda 2bar", VF_LAMBDA, .first = 3, .count = 3, .order = 2,
                        .value = {0.93429, 0.23377, 0.058463, 0.014618, 0.0036548}),
-                VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-14), PHI}},
+                VF_ROW("B v", VF_PHI_DOT, .at_most = 1e-14), PHI}},
     {"rank_deficient_d2", "index-3, a0 = vdot0", "ACB15", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
      .expect = {LARGEST("q", VF_Q, .order = 2,
                         .value = {0.00073273, 0.00018322, 4.5808e-05, 1.1452e-05, 2.8631e-06}),
@@ -116,7 +116,7 @@ static const vf_case cases[] = {
                         .value = {0.013826, 0.0034544, 0.00086328, 0.00021578, 5.3939e-05}),
                 LARGEST("lambda 2bar", VF_LAMBDA, .first = 1, .count = 2, .order = 2,
                         .value = {0.013716, 0.0034242, 0.00085543, 0.00021378, 5.3435e-05}),
-                VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-14), PHI}},
+                VF_ROW("B v", VF_PHI_DOT, .at_most = 1e-14), PHI}},
     {"rank_deficient_d3", "index-3, a0 = vdot0", "ACB15", .method = GA_INDEX3, .start = VF_NAIVE, STEPS,
      .expect =
          {LARGEST("q", VF_Q, .order = 2, .value = {0.0070836, 0.0017736, 0.00044356, 0.00011089, 2.7722e-05}),
@@ -157,7 +157,7 @@ static const vf_case cases[] = {
           LARGEST("vdot", VF_VDOT, .order = 2, .value = {0.91415, 0.22889, 0.057226, 0.014307, 0.0035767}),
           LARGEST("lambda 2bar", VF_LAMBDA, .first = 0, .count = 1, .order = 2,
                   .value = {3.6706, 0.91895, 0.2298, 0.057456, 0.014364}),
-          VF_ROW("B v", VF_PHI_DOT, .at_most = 5e-14), PHI}},
+          VF_ROW("B v", VF_PHI_DOT, .at_most = 1e-14), PHI}},
 };
 
 const vf_table vf_rank_deficient_table = {cases, VF_COUNT(cases)};
