@@ -89,8 +89,13 @@ const char *ida_peer_version(void)
 
 ida_opts ida_peer_defaults(ida_form form)
 {
-  return (ida_opts){
-      .form = form, .tol = 1e-6, .lambda_atol = 1e3, .max_order = 5, .suppress = 1, .ordering = 1};
+  return (ida_opts){.form = form,
+                    .tol = 1e-6,
+                    .v_atol = 1.0,
+                    .lambda_atol = 1e3,
+                    .max_order = 5,
+                    .suppress = 1,
+                    .ordering = 1};
 }
 
 /* ---- Jacobian ------------------------------------------------------------------------------------------ */
@@ -414,10 +419,12 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
   double *id = N_VGetArrayPointer(w->id), *atol = N_VGetArrayPointer(w->atol);
   for (int i = 0; i < s->in_use->n; i++) {
     id[i] = i < 2 * s->nv ? 1.0 : 0.0;
-    atol[i] = i < 2 * s->nv ? o->tol : o->tol * o->lambda_atol;
+    atol[i] = o->tol * (i < s->nv ? 1.0 : i < 2 * s->nv ? o->v_atol : o->lambda_atol);
   }
   int rc = IDAInit(w->ida, ida_residual, 0.0, w->y, w->yp);
   if (rc == 0) rc = IDASVtolerances(w->ida, o->tol, w->atol);
+  if (rc == 0) rc = IDASetErrFile(w->ida, NULL); /* failures show in the table */
+  if (rc == 0 && o->first_step > 0.0) rc = IDASetInitStep(w->ida, o->first_step);
   if (rc == 0) rc = IDASetUserData(w->ida, s);
   if (rc == 0) rc = IDASetId(w->ida, w->id);
   if (rc == 0) rc = IDASetSuppressAlg(w->ida, o->suppress);

@@ -20,11 +20,12 @@ typedef struct ida_model {
 
 typedef struct ida_opts { /* start from ida_peer_defaults() */
   ida_form form;
-  double tol;         /* relative tolerance, and absolute for q and v */
-  double lambda_atol; /* absolute tolerance of λ and μ, in units of tol */
-  int max_order;      /* of BDF, 1 to 5 */
-  int suppress;       /* 1: λ and μ do not count in the error test */
-  int ordering;       /* of KLU: 0 AMD, 1 COLAMD */
+  double tol;                 /* relative tolerance, and absolute for q */
+  double v_atol, lambda_atol; /* absolute tolerances of v, and of λ and μ, in units of tol */
+  double first_step;          /* [s] 0: IDA's own choice */
+  int max_order;              /* of BDF, 1 to 5 */
+  int suppress;               /* 1: λ and μ do not count in the error test */
+  int ordering;               /* of KLU: 0 AMD, 1 COLAMD */
 } ida_opts;
 
 typedef struct ida_counts {
