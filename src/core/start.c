@@ -302,22 +302,24 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
 }
 
 static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, const double *q0,
-                              const double *v0, const double *x0)
+                              const double *v0, const double *x0, const double *lambda, const double *psi)
 {
+  enum { NEEDED = 3, COUNT = 5 }; /* guesses may be left out */
   const ga_system *sys = st->sys;
-  const double *value[] = {q0, v0, x0};
-  const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X]};
-  static const char *const name[] = {"q0", "v0", "x0"};
+  const double *value[COUNT] = {q0, v0, x0, lambda, psi};
+  const int n[COUNT] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],
+                        sys->size[GA_BLOCK_PSI]};
+  static const char *const name[COUNT] = {"q0", "v0", "x0", "lambda_guess", "psi_guess"};
   if (!(o->h > 0.0 && isfinite(o->h)))
     return ga__fail(st->ctx, GA_ERR_ARGUMENT,
                     "start: h is %g; give the size of the first step, it must be positive", o->h);
   if (!(o->max_change > 0.0))
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_change is %g; it must be positive", o->max_change);
   if (!isfinite(t0)) return ga__fail(st->ctx, GA_ERR_NAN, "start: t0 is %g", t0);
-  for (int i = 0; i < 3; i++) {
-    if (n[i] > 0 && !value[i])
+  for (int i = 0; i < COUNT; i++) {
+    if (i < NEEDED && n[i] > 0 && !value[i])
       return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: %s is NULL; it needs %d values", name[i], n[i]);
-    int bad = n[i] > 0 ? ga__first_bad(value[i], n[i]) : -1;
+    int bad = n[i] > 0 && value[i] ? ga__first_bad(value[i], n[i]) : -1;
     if (bad >= 0)
       return ga__fail(st->ctx, GA_ERR_NAN, "start: component %d of %s is %g", bad, name[i], value[i][bad]);
   }
@@ -368,7 +370,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   memset(r, 0, sizeof *r);
   r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
   st->has_state = st->have_factors = st->b_valid = 0;
-  ga_status status = check_values(st, opts, t0, q0, v0, x0);
+  ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   if ((status = project_position(st, opts, &r->position))) return status;
