@@ -274,6 +274,26 @@ static ga_status normal_offset(ga_stepper *st, double h, double *out)
   return GA_OK;
 }
 
+/* The weighted family has no vdot at the step's end to give to states and outputs. M of the saddle matrix
+ * holds the derivatives by vdot. */
+static ga_status refuse_vdot(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  char name[192];
+  int index;
+  for (int e = 0; e < sys->n_entries; e++) {
+    if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
+    ga_block block = ga__block_of(sys, sys->row[e], &index);
+    ga__describe(sys, block, index, name, sizeof name);
+    return ga__fail_at(
+        sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
+        "start: %s depends on accelerations, which the weighted methods cannot feed back; take "
+        "GA_STABILIZED or GA_INDEX3",
+        name);
+  }
+  return GA_OK;
+}
+
 static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
@@ -332,11 +352,12 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
   return GA_OK;
 }
 
+/* By way of next, since the values given may be those of the present state. */
 static void take_values(ga_stepper *st, double t0, const double *q0, const double *v0, const double *x0,
                         const double *lambda, const double *psi, double h)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__full *f = &st->next;
   const double *from[] = {q0, v0, x0, lambda, psi};
   double *to[] = {f->q, f->v, f->x, f->lambda, f->psi};
   const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],
@@ -347,16 +368,16 @@ static void take_values(ga_stepper *st, double t0, const double *q0, const doubl
   if (ga_group_defect(sys->group, f->q) > 4.0 * DBL_EPSILON) ga_group_normalise(sys->group, f->q);
   f->scalar[GA__T] = f->scalar[GA__T_BASE] = t0;
   f->scalar[GA__H_START] = h;
+  ga__full_copy(st, &st->now, f);
 }
 
 /* The first iteration matrix is factored here, so that steps need no memory. */
 static ga_status first_factors(ga_stepper *st, double h)
 {
-  ga_status status = ga__update_b(st);
+  ga_status status = st->family->predict(st, h);
   if (status) return status;
-  ga__predict(st, h);
-  ga__trial(st);
-  return ga__prepare_factors(st);
+  st->family->trial(st);
+  return st->family->prepare(st);
 }
 
 ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
@@ -376,6 +397,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if ((status = project_position(st, opts, &r->position))) return status;
   if ((status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic))) return status;
   if ((status = ga__accelerations(st, f, &r->acceleration))) return status;
+  if (st->family == &ga__weighted && (status = refuse_vdot(st))) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
