@@ -175,9 +175,20 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
 /* ---- Stepper ------------------------------------------------------------------------------------------- */
 
 typedef enum ga_method {
-  GA_INDEX3 = 0,    /* exact equilibrium, Φ = 0 only (Arnold & Brüls 2007) */
-  GA_STABILIZED = 1 /* exact equilibrium, Φ = 0 and B v + Φ_t = 0, with multipliers η (stabilized index 2) */
+  GA_INDEX3 = 0,     /* exact equilibrium, Φ = 0 only (Arnold & Brüls 2007) */
+  GA_STABILIZED = 1, /* exact equilibrium, Φ = 0 and B v + Φ_t = 0, with multipliers η (stabilized index 2) */
+  GA_WEIGHTED = 2, /* weighted residual, Φ = 0 and k = 0: Jay & Negrut's index-2 method for nonholonomic
+                      systems, HHT-I3 for holonomic ones */
+  GA_SOI2 = 3, /* generalized-α-SOI2 (Jay & Negrut 2008): Φ = 0, B v + Φ_t = 0, k = 0 with a second set of
+                  unknowns */
+  GA_HHT_SOI2 = 4 /* its form for f = f0 − Bᵀλ without nonholonomic constraints, HHT-SOI2 */
 } ga_method;
+
+/* The weighted methods use M a at t + (αm−αf)h: */
+typedef enum ga_mass_alpha {
+  GA_MASS_RECOMPUTE = 0, /* M evaluated there */
+  GA_MASS_PREVIOUS = 1   /* M a kept from the step before, adjusted when h changes: one evaluation less */
+} ga_mass_alpha;
 
 typedef enum ga_predictor {
   GA_PREDICT_CONSTANT = 0, /* a₁ = a, λ from the last step */
@@ -210,7 +221,9 @@ typedef struct ga_newton_opts {
 typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_method method;              /* default GA_STABILIZED */
   ga_scheme scheme;              /* default ρ∞ = 0.8 */
-  int commutator;       /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  int commutator; /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
+  int full_solve; /* weighted methods: 1: never the small matrix that does for forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
   ga_newton_opts newton;
   ga_lu_kind lu; /* default GA_LU_AUTO */

@@ -198,7 +198,8 @@ typedef struct ga__full {
   double *block;
   double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
   double *a_prev, *lambda_prev, *psi_prev, *w_prev, *y_prev; /* at the step before */
-  double *scalar;                                            /* [GA__N_SCALARS] */
+  double *ma, *ma_prev; /* weighted family: M a as the next step may use it */
+  double *scalar;       /* [GA__N_SCALARS] */
 } ga__full;
 
 enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__N_SCALARS };
@@ -214,17 +215,20 @@ typedef struct ga__measure {
  * and then the increment (both in r) are the family's own affair; the state at the step's end grows in next.
  */
 typedef struct ga__family {
-  ga__layout (*layout)(const ga_stepper *st);     /* of the iteration matrix */
-  ga_status (*predict)(ga_stepper *st, double h); /* set up a step of size h, and first values */
-  void (*trial)(ga_stepper *st);                  /* next from the unknowns */
-  ga_status (*residual)(ga_stepper *st);          /* right-hand side into r */
-  ga_status (*prepare)(ga_stepper *st);           /* iteration matrix at next, factored */
-  ga__measure (*weigh)(const ga_stepper *st);     /* the increment in r */
-  ga__measure (*floor)(const ga_stepper *st);     /* what rounding leaves of it */
-  void (*update)(ga_stepper *st);                 /* unknowns += r */
+  ga__layout (*layout)(const ga_stepper *st);      /* of the iteration matrix */
+  ga_status (*predict)(ga_stepper *st, double h);  /* set up a step of size h, and first values */
+  void (*trial)(ga_stepper *st);                   /* next from the unknowns */
+  ga_status (*residual)(ga_stepper *st);           /* right-hand side into r */
+  ga_status (*prepare)(ga_stepper *st);            /* iteration matrix at next, factored */
+  ga_status (*solve)(ga_stepper *st);              /* increment into r */
+  ga__measure (*weigh)(const ga_stepper *st);      /* the increment in r */
+  ga__measure (*floor)(const ga_stepper *st);      /* what rounding leaves of it */
+  void (*update)(ga_stepper *st);                  /* unknowns += r */
+  ga_status (*accept)(ga_stepper *st);             /* last touch to next, NULL: none */
+  int (*row_of)(const ga_stepper *st, int column); /* the system's row or column behind one of the matrix */
 } ga__family;
 
-extern const ga__family ga__exact;
+extern const ga__family ga__exact, ga__weighted;
 
 struct ga_stepper {
   const ga__family *family;
@@ -262,8 +266,22 @@ struct ga_stepper {
   double *r;               /* [n + n_eta] right-hand side, then the increment */
   double *tmp;             /* [max(nv, n_lambda, ...)] */
   double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections */
-  double *offset;          /* [n_lambda] h² B r */
-  double *solve;           /* [n] of the saddle solves */
+  /* weighted family only */
+  double alpha;     /* αm − αf */
+  int two_sets;     /* 1: ã, λ̃, ψ̃ are unknowns too */
+  int may_be_cheap; /* 1: no states and outputs, so that one small matrix can serve both sets */
+  int cheap;        /* 1: it does now */
+  int cheap_wait;   /* steps until it is tried again */
+  ga__assembly cheap_assembly;
+  ga_lu *cheap_lu;
+  double *pt;               /* ã − a; p is a₁ − a in this family */
+  double *lambda_t, *psi_t; /* λ̃, ψ̃ */
+  double *v_t;              /* z̃₁ */
+  double *f0, *ma_n;        /* f at the step's beginning; M_α a */
+  double *q_mass, *M;       /* where M₁₊α is evaluated; its values over the pattern */
+  double *u, *zero;         /* [nv] */
+  double *offset;           /* [n_lambda] h² B r */
+  double *solve;            /* [n] of the saddle solves */
 };
 
 ga_status ga__newton(ga_stepper *st);
@@ -271,6 +289,11 @@ ga_status ga__newton(ga_stepper *st);
 void ga__trial(ga_stepper *st);
 ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */
 ga_point ga__full_point(const ga__full *f);
+void ga__trial_states(ga_stepper *st);           /* x₁, xdot₁, w₁ of next from px */
+void ga__prepare_tangent(ga_stepper *st);        /* T and A at the present exponent */
+ga_status ga__factor(ga_stepper *st, ga_lu *lu); /* with counts, names and warnings */
+double ga__rounding_of_rate(const ga_system *sys);
+ga__layout ga__cheap_layout(void);
 /* B at the present state into B_n, unless it is there already. */
 ga_status ga__update_b(ga_stepper *st);
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */

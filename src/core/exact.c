@@ -10,11 +10,6 @@
  * costs nothing, and keeps the constraints at the level of rounding. */
 #define TIGHTER 1e4
 
-static void copy(double *to, const double *from, int n)
-{
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 ga_status ga__update_b(ga_stepper *st)
 {
   if (st->b_valid || !st->stabilized) return GA_OK;
@@ -30,58 +25,6 @@ ga_status ga__update_b(ga_stepper *st)
   return GA_OK;
 }
 
-/* The auxiliary variable stands for vdot at t + Δh: when h changes it is moved there along its last
- * difference, a + Δ(h/h_old − 1)(a − a_prev), always from the stored values; after a start, along its own
- * shift. */
-static void adjust(double *out, const double *now, const double *prev, const double *true_rate, int n,
-                   double delta, double h, double h_old, double h_start)
-{
-  for (int i = 0; i < n; i++) {
-    if (h_old > 0.0)
-      out[i] = h == h_old ? now[i] : now[i] + delta * (h / h_old - 1.0) * (now[i] - prev[i]);
-    else
-      out[i] = h == h_start ? now[i] : true_rate[i] + h / h_start * (now[i] - true_rate[i]);
-  }
-}
-
-/* to = now, continued by the last difference times ratio. */
-static void extrapolate(double *to, const double *now, const double *prev, int n, double ratio)
-{
-  for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
-}
-
-void ga__predict(ga_stepper *st, double h)
-{
-  const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
-  const ga__full *f = &st->now;
-  ga__full *m = &st->next;
-  const int *size = sys->size;
-  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
-  double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
-  st->h = h;
-  adjust(st->a_n, f->a, f->a_prev, f->vdot, sys->nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
-  adjust(st->w_n, f->w, f->w_prev, f->xdot, size[GA_BLOCK_X], s->delta_m - s->delta_f, h, h_old, h_start);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = s->beta * ratio * (f->a[i] - f->a_prev[i]);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
-  extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
-  extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
-  extrapolate(m->y, f->y, f->y_prev, size[GA_BLOCK_Y], ratio);
-  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
-  copy(m->a_prev, st->a_n, sys->nv);
-  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
-  copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
-  copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
-  copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
-  /* equal steps count from a base, so that rounding does not add up in t */
-  int equal = h == h_old;
-  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
-  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
-  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
-  m->scalar[GA__H_OLD] = h;
-  m->scalar[GA__H_START] = h_start;
-}
-
 /* With p = β(a₁−a) and px = w₁−w the formulas of the method are
  *   Δq    = v + h(a/2 + p) − B_nᵀη         exponent = hΔq + (h²/12)[v, v₁]
  *   v₁    = v + h(a + c₂ p)                 vdot₁ = c₁ p + (a − αf vdot)/(1−αf)      a₁ = a + p/β
@@ -93,8 +36,7 @@ void ga__trial(ga_stepper *st)
   const ga_scheme *s = &st->opts.scheme;
   const ga__full *n = &st->now;
   ga__full *m = &st->next;
-  double h = st->h, inv_f = 1.0 / (1.0 - s->alpha_f), inv_df = 1.0 / (1.0 - s->delta_f),
-         inv_beta = 1.0 / s->beta;
+  double h = st->h, inv_f = 1.0 / (1.0 - s->alpha_f), inv_beta = 1.0 / s->beta;
   for (int i = 0; i < sys->nv; i++) {
     double a = st->a_n[i], p = st->p[i];
     m->v[i] = n->v[i] + h * (a + st->c2 * p);
@@ -110,17 +52,7 @@ void ga__trial(ga_stepper *st)
     for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
-    m->x[i] = n->x[i] + h * (st->w_n[i] + s->theta * st->px[i]);
-    m->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * n->xdot[i]) * inv_df;
-    m->w[i] = st->w_n[i] + st->px[i];
-  }
-}
-
-ga_point ga__full_point(const ga__full *f)
-{
-  ga_point p = {f->scalar[GA__T], f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y};
-  return p;
+  ga__trial_states(st);
 }
 
 /* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
@@ -144,21 +76,6 @@ static ga_status residual(ga_stepper *st)
   if ((status = ga__phi_dot(&st->deriv, &p, r + sys->n))) return status;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
-}
-
-static ga_status singular(ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  char what[192];
-  int index;
-  ga_block block = ga__block_of(sys, ga_lu_get_info(st->lu)->weak_column, &index);
-  ga__describe(sys, block, index, what, sizeof what);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_SINGULAR, st->next.scalar[GA__T], (int)block, index,
-      "t = %.9g, h = %.3g: the iteration matrix is singular; the first column without a pivot is that of %s. "
-      "A "
-      "smaller step may pass a singular position; a constraint that repeats another must be removed",
-      st->next.scalar[GA__T], st->h, what);
 }
 
 /* The scaled matrix. Unknowns (u, hλ, hψ, x₁, h y, η) with Δq = u − B_nᵀη, residuals (h(M vdot₁−f), Φ/h, k,
@@ -205,26 +122,14 @@ static ga__layout layout(const ga_stepper *st)
 ga_status ga__prepare_factors(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga_group *g = sys->group;
   ga_point p = ga__full_point(&st->next);
   unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->stabilized ? GA_WANT_G : 0u);
   ga_jacobian J = {want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
-  st->have_factors = 0;
-  st->rate = 0.0;
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
-  ga_group_tangent(g, st->T, st->exponent);
-  if (st->commutes) { /* A = I + (h c₂/12) ad(v_n) */
-    ga_group_ad(g, st->ad, st->now.v);
-    for (int i = 0, n = ga_group_blocks_length(g); i < n; i++) st->ad[i] *= st->h * st->c2 / 12.0;
-    for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
-      int start, size = ga_group_block(g, b, &start);
-      for (int i = 0; i < size; i++) st->ad[at + i * size + i] += 1.0;
-      at += size * size;
-    }
-  }
+  ga__prepare_tangent(st);
   ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
                            .scale = {1.0, st->h, 1.0 / st->h, st->c2, st->h * st->h},
                            .diag_x = st->d1,
@@ -232,16 +137,7 @@ ga_status ga__prepare_factors(ga_stepper *st)
                            .A = st->commutes ? st->ad : NULL,
                            .B_n = st->B_n};
   ga__assembly_fill(&st->assembly, &in);
-  st->stats.factorisations++;
-  status = ga_lu_factor(st->lu);
-  st->stats.rcond = ga_lu_get_info(st->lu)->rcond;
-  if (status == GA_RETRY_SINGULAR) return singular(st);
-  if (status) return status;
-  ga__warn_weak(sys, st->lu, p.t, "the iteration matrix", &st->warned);
-  st->have_factors = 1;
-  st->age = 0;
-  st->h_factors = st->h;
-  return GA_OK;
+  return ga__factor(st, st->lu);
 }
 
 static void take(ga__measure *m, double value, int row)
@@ -288,20 +184,13 @@ static ga__measure weigh(const ga_stepper *st)
   return out;
 }
 
-/* Relative rounding of B v + Φ_t: by differences of order 4 it is much coarser. */
-static double rounding_of_rate(const ga_system *sys)
-{
-  int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
-  return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
-}
-
 /* The floor of rounding. That of Φ moves u by ε|q|/h in the index-3 form, that of B v moves it by ε|v| in the
  * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
 static ga__measure floor_of(const ga_stepper *st)
 {
   const ga__full *f = &st->next;
   double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
-  double u = rounding_of_rate(st->sys) * size_v;
+  double u = ga__rounding_of_rate(st->sys) * size_v;
   if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA])
     u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
   ga__measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
@@ -332,5 +221,16 @@ static ga_status predict(ga_stepper *st, double h)
   return status;
 }
 
-const ga__family ga__exact = {layout, predict,  ga__trial, residual, ga__prepare_factors,
-                              weigh,  floor_of, update};
+static ga_status solve(ga_stepper *st)
+{
+  return ga_lu_solve(st->lu, st->r);
+}
+
+static int row_of(const ga_stepper *st, int column)
+{
+  (void)st;
+  return column; /* those behind the system's own are η, as ga__block_of() has it */
+}
+
+const ga__family ga__exact = {layout,   predict, ga__trial, residual, ga__prepare_factors, solve, weigh,
+                              floor_of, update,  NULL,      row_of};

@@ -27,7 +27,7 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
   const ga_system *sys = st->sys;
   char what[192];
   int index;
-  ga_block block = ga__block_of(sys, m->worst, &index);
+  ga_block block = ga__block_of(sys, st->family->row_of(st, m->worst), &index);
   ga__describe(sys, block, index, what, sizeof what);
   return ga__fail_at(
       sys->ctx, GA_RETRY_NEWTON, st->next.scalar[GA__T], (int)block, index,
@@ -96,7 +96,7 @@ ga_status ga__newton(ga_stepper *st)
     st->family->trial(st);
     if ((status = st->family->residual(st))) return status;
     if (renew && (status = st->family->prepare(st))) return status;
-    if ((status = ga_lu_solve(st->lu, st->r))) return status;
+    if ((status = st->family->solve(st))) return status;
     st->stats.solves++;
     st->stats.iterations++;
     m = st->family->weigh(st);

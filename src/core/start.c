@@ -274,6 +274,26 @@ static ga_status normal_offset(ga_stepper *st, double h, double *out)
   return GA_OK;
 }
 
+/* The weighted family has no vdot at the step's end to give to states and outputs. M of the saddle matrix
+ * holds the derivatives by vdot. */
+static ga_status refuse_vdot(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  char name[192];
+  int index;
+  for (int e = 0; e < sys->n_entries; e++) {
+    if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
+    ga_block block = ga__block_of(sys, sys->row[e], &index);
+    ga__describe(sys, block, index, name, sizeof name);
+    return ga__fail_at(
+        sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
+        "start: %s depends on accelerations, which the weighted methods cannot feed back; take "
+        "GA_STABILIZED or GA_INDEX3",
+        name);
+  }
+  return GA_OK;
+}
+
 static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
@@ -354,11 +374,10 @@ static void take_values(ga_stepper *st, double t0, const double *q0, const doubl
 /* The first iteration matrix is factored here, so that steps need no memory. */
 static ga_status first_factors(ga_stepper *st, double h)
 {
-  ga_status status = ga__update_b(st);
+  ga_status status = st->family->predict(st, h);
   if (status) return status;
-  ga__predict(st, h);
-  ga__trial(st);
-  return ga__prepare_factors(st);
+  st->family->trial(st);
+  return st->family->prepare(st);
 }
 
 ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
@@ -378,6 +397,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if ((status = project_position(st, opts, &r->position))) return status;
   if ((status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic))) return status;
   if ((status = ga__accelerations(st, f, &r->acceleration))) return status;
+  if (st->family == &ga__weighted && (status = refuse_vdot(st))) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];

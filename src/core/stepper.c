@@ -25,7 +25,7 @@ ga_stepper_opts ga_stepper_defaults(void)
 static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 {
   const ga_newton_opts *n = &o->newton;
-  if (o->method != GA_INDEX3 && o->method != GA_STABILIZED)
+  if (o->method < GA_INDEX3 || o->method > GA_HHT_SOI2)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
   if (!(n->tol > 0.0 && n->tol < 1.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT,
@@ -43,6 +43,7 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 static ga_status full_create(ga_stepper *st, ga__full *f)
 {
   const ga_system *sys = st->sys;
+  int weighted = st->family == &ga__weighted;
   const int *n = sys->size, nv = sys->nv, nl = n[GA_BLOCK_LAMBDA], np = n[GA_BLOCK_PSI], nx = n[GA_BLOCK_X],
             ny = n[GA_BLOCK_Y];
   struct {
@@ -64,6 +65,8 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
               {&f->psi_prev, np},
               {&f->w_prev, nx},
               {&f->y_prev, ny},
+              {&f->ma, weighted ? nv : 0},
+              {&f->ma_prev, weighted ? nv : 0},
               {&f->scalar, GA__N_SCALARS}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += (size_t)part[i].length;
@@ -78,11 +81,14 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
   return GA_OK;
 }
 
+/* Work arrays, all in one arena. */
 static ga_status work_create(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)st->assembly.n;
   size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
+  size_t nl = (size_t)sys->size[GA_BLOCK_LAMBDA], np = (size_t)sys->size[GA_BLOCK_PSI];
+  size_t weighted = st->family == &ga__weighted;
   struct {
     double **array;
     size_t length;
@@ -100,14 +106,51 @@ static ga_status work_create(ga_stepper *st)
               {&st->r, n},
               {&st->tmp, n},
               {&st->jerk_v, nv},
-              {&st->offset, (size_t)sys->size[GA_BLOCK_LAMBDA]},
               {&st->jerk_x, nx},
-              {&st->solve, n}};
+              {&st->offset, nl},
+              {&st->solve, n},
+              {&st->pt, weighted * nv},
+              {&st->lambda_t, weighted * nl},
+              {&st->psi_t, weighted * np},
+              {&st->v_t, weighted * nv},
+              {&st->f0, weighted * nv},
+              {&st->ma_n, weighted * nv},
+              {&st->q_mass, weighted * (size_t)sys->nq},
+              {&st->M, weighted * entries},
+              {&st->u, weighted * nv},
+              {&st->zero, weighted * nv}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;
   ga_status status = ga__arena_create(st->ctx, total, &st->arena);
   for (size_t i = 0; !status && i < count; i++) *part[i].array = ga__arena_take(&st->arena, part[i].length);
   return status;
+}
+
+/* Matrices and their factors: the family's own, and that of starts and projections. */
+static ga_status matrices_create(ga_stepper *st)
+{
+  ga__layout layout = st->family->layout(st);
+  ga_status status = ga__assembly_create(st->sys, &layout, &st->assembly);
+  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle);
+  if (!status) status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu);
+  if (!status && st->may_be_cheap) {
+    layout = ga__cheap_layout();
+    status = ga__assembly_create(st->sys, &layout, &st->cheap_assembly);
+    if (!status) status = ga_lu_create(st->ctx, st->cheap_assembly.K, st->opts.lu, &st->cheap_lu);
+  }
+  return ga__name_column(st->sys, status);
+}
+
+/* What a method needs of the system beyond the checks of the start. */
+static ga_status check_method(const ga_stepper *st)
+{
+  if (st->opts.method == GA_HHT_SOI2 && st->sys->size[GA_BLOCK_PSI] > 0)
+    return ga__fail(
+        st->ctx, GA_ERR_ARGUMENT,
+        "stepper: GA_HHT_SOI2 is for holonomic constraints only, this system has %d nonholonomic ones; take "
+        "GA_SOI2",
+        st->sys->size[GA_BLOCK_PSI]);
+  return GA_OK;
 }
 
 static ga_status build(ga_stepper *st)
@@ -117,17 +160,17 @@ static ga_status build(ga_stepper *st)
   st->c1 = (1.0 - s->alpha_m) / (s->beta * (1.0 - s->alpha_f));
   st->c2 = s->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
+  st->alpha = s->alpha_m - s->alpha_f;
   st->stabilized = st->opts.method == GA_STABILIZED && st->sys->size[GA_BLOCK_LAMBDA] > 0;
+  st->two_sets = st->opts.method == GA_SOI2 || st->opts.method == GA_HHT_SOI2;
+  st->may_be_cheap = st->two_sets && !st->opts.full_solve && st->sys->n == st->sys->start[GA_BLOCK_X];
+  st->cheap = st->may_be_cheap;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
+  if ((status = check_method(st))) return status;
   if ((status = full_create(st, &st->now))) return status;
   if ((status = full_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
-  ga__layout layout = st->family->layout(st);
-  if ((status = ga__assembly_create(st->sys, &layout, &st->assembly))) return status;
-  if ((status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle)))
-    return ga__name_column(st->sys, status);
-  if ((status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu)))
-    return ga__name_column(st->sys, status);
+  if ((status = matrices_create(st))) return status;
   st->stats.difference_groups = st->deriv.n_colours;
   return work_create(st);
 }
@@ -147,7 +190,7 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   st->ctx = ctx;
   st->sys = sys;
   st->opts = o;
-  st->family = &ga__exact;
+  st->family = o.method == GA_INDEX3 || o.method == GA_STABILIZED ? &ga__exact : &ga__weighted;
   status = build(st);
   if (status)
     ga_stepper_destroy(&st);
@@ -162,6 +205,8 @@ void ga_stepper_destroy(ga_stepper **st)
   ga_stepper *s = *st;
   ga_context *ctx = s->ctx;
   ga_lu_destroy(&s->lu);
+  ga_lu_destroy(&s->cheap_lu);
+  ga__assembly_destroy(&s->cheap_assembly);
   ga__saddle_destroy(&s->saddle);
   ga__assembly_destroy(&s->assembly);
   ga__deriv_destroy(&s->deriv);
@@ -207,6 +252,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   ga_status status = check_step(st, h);
   if (status) return status;
   if (!(status = st->family->predict(st, h))) status = ga__newton(st);
+  if (!status && st->family->accept) status = st->family->accept(st);
   if (status) { /* `now` was never touched; old factors may be those of a bad trial */
     st->stats.failed_steps++;
     st->have_factors = 0;
@@ -240,7 +286,8 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 /* Nothing that later steps depend on may be left but the state itself. */
 static void forget_factors(ga_stepper *st)
 {
-  st->have_factors = st->age = st->fresh_steps = 0;
+  st->have_factors = st->age = st->fresh_steps = st->cheap_wait = 0;
+  st->cheap = st->may_be_cheap;
   st->rate = 0.0;
 }
 

@@ -1,0 +1,388 @@
+/* The weighted family (Jay & Negrut 2008, and their nonholonomic paper): the dynamics hold as a weighted mean
+ * over the step, and a stands for the acceleration at t + αh, α = αm − αf. With z the velocity, a the value
+ * from the last step:
+ *
+ *   q₁ = q∘exp(d), d = h z + h²((½−β) a + β ã) + (h²/12)[z, z̃₁]
+ *   z̃₁ = z + h((1−γ) a + γ ã),   z₁ = z + h((1−γ) a + γ a₁)
+ *   (1−αm) M₁₊α ã  + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ̃, ψ̃) + αf f₀     Φ(q₁) = 0,          k(q₁, z̃₁) = 0
+ * (13d,f,h) (1−αm) M₁₊α a₁ + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ₁, ψ₁) + αf f₀    B z₁ + Φ_t = 0,    k(q₁, z₁)
+ * = 0      (13e,g,i)
+ *
+ * M₁₊α = M(t + (1+α)h, q∘exp((1+α)h z)). GA_SOI2 is (13), which is (9) without k; GA_HHT_SOI2 takes the
+ * difference of the two dynamic equations instead of the first, as (17) does; GA_WEIGHTED has no second set
+ * of unknowns (ã = a₁) and keeps Φ and k only: (2.3) where there are none but nonholonomic constraints,
+ * HHT-I3 where there are none of these. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* As in the other family: positions and velocities to this much more than accelerations. */
+#define TIGHTER 1e4
+/* Steps after which the cheap solve is tried again when stiff forces have ruled it out. */
+#define CHEAP_WAIT 100
+
+/* ---- Matrices ---- */
+
+enum { ONE, MASS, FORCE, FORCE_Q, INV_GH, BETA_GAMMA, HH, BETA_H2 };
+#define V (1u << GA_BLOCK_V)
+#define L (1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI)
+#define XY (1u << GA_BLOCK_X | 1u << GA_BLOCK_Y)
+/* Rows and columns of the system are those of (a₁, λ₁, ψ₁, x₁, y₁), the extra ones those of (ã, λ̃, ψ̃). D has
+ * shift γh and no vdot: −γh f_z, −f_λ, ...; residuals of Φ are divided by βh², those of k and B z + Φ_t by
+ * γh. */
+static const ga__rule SOI2_RULES[] = {
+    {GA_BLOCK_V, V, GA__FROM_M, 0, 0, 0, MASS, 0},
+    {GA_BLOCK_V, V | L | XY, GA__FROM_D, 0, 0, 0, FORCE, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 1, 0, 1, FORCE_Q, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_G, 1, 0, 1, BETA_GAMMA, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_GH, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 0, 1, BETA_GAMMA, 0},
+    {GA_BLOCK_X, V | L | XY, GA__FROM_D, 0, 0, 0, HH, 0},
+    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 1, BETA_H2, 0},
+    {GA_BLOCK_Y, V | L | XY, GA__FROM_D, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 1, BETA_H2, 0},
+    {GA_BLOCK_V, V, GA__FROM_M, 0, 1, 1, MASS, 0},
+    {GA_BLOCK_V, V | XY, GA__FROM_D, 0, 1, 0, FORCE, 0},
+    {GA_BLOCK_V, L, GA__FROM_D, 0, 1, 1, FORCE, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 1, 1, 1, FORCE_Q, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 1, 1, 1, ONE, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_D, 0, 1, 1, INV_GH, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 1, 1, BETA_GAMMA, 0},
+};
+static const ga__rule SINGLE_RULES[] = {
+    {GA_BLOCK_V, V, GA__FROM_M, 0, 0, 0, MASS, 0},
+    {GA_BLOCK_V, V | L | XY, GA__FROM_D, 0, 0, 0, FORCE, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 1, 0, 0, FORCE_Q, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 1, 0, 0, ONE, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_GH, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 0, 0, BETA_GAMMA, 0},
+    {GA_BLOCK_X, V | L | XY, GA__FROM_D, 0, 0, 0, HH, 0},
+    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 0, BETA_H2, 0},
+    {GA_BLOCK_Y, V | L | XY, GA__FROM_D, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 0, BETA_H2, 0},
+};
+/* What is left for h → 0, the same for both sets of unknowns: S = [(1−αm)M, −(1−αf)f_λ, −(1−αf)f_ψ; B; A]. */
+static const ga__rule CHEAP_RULES[] = {
+    {GA_BLOCK_V, V, GA__FROM_M, 0, 0, 0, MASS, 0},
+    {GA_BLOCK_V, V | L, GA__FROM_D, 0, 0, 0, FORCE, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_GH, 0},
+};
+#undef V
+#undef L
+#undef XY
+#define COUNT(rules) (int)(sizeof rules / sizeof *rules)
+
+static int extra_size(const ga_stepper *st)
+{
+  return st->sys->start[GA_BLOCK_X];
+}
+
+static ga__layout layout(const ga_stepper *st)
+{
+  if (st->two_sets) return (ga__layout){SOI2_RULES, COUNT(SOI2_RULES), extra_size(st), 0, 0};
+  return (ga__layout){SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0};
+}
+
+ga__layout ga__cheap_layout(void)
+{
+  return (ga__layout){CHEAP_RULES, COUNT(CHEAP_RULES), 0, 0, 0};
+}
+
+/* ---- A step ---- */
+
+/* M(t + ch, q∘exp(c h z)) u into out; the configuration is left in st->q_mass. */
+static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
+{
+  const ga_system *sys = st->sys;
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] = c * st->h * st->now.v[i];
+  ga_group_move(sys->group, st->q_mass, st->now.q, st->exponent);
+  ga_point p = ga__full_point(&st->now);
+  p.t += c * st->h;
+  p.q = st->q_mass;
+  p.vdot = u;
+  return ga__call(sys, GA__MASS, &p, out);
+}
+
+/* The same configuration again, for another u. */
+static ga_status mass_again(ga_stepper *st, const double *u, double *out)
+{
+  ga_point p = ga__full_point(&st->now);
+  p.t += (1.0 + st->alpha) * st->h;
+  p.q = st->q_mass;
+  p.vdot = u;
+  return ga__call(st->sys, GA__MASS, &p, out);
+}
+
+static ga_status predict(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *f = &st->now;
+  const ga_scheme *s = &st->opts.scheme;
+  double h_old = f->scalar[GA__H_OLD];
+  ga__predict(st, h);
+  for (int i = 0; i < sys->nv; i++) st->pt[i] = st->p[i] /= s->beta;
+  memcpy(st->lambda_t, st->next.lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  memcpy(st->psi_t, st->next.psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  ga_point now = ga__full_point(f);
+  ga_status status = ga__call(sys, GA__FORCE, &now, st->f0);
+  if (status) return status;
+  if (st->opts.mass_alpha == GA_MASS_PREVIOUS && h_old > 0.0) { /* (14b) */
+    for (int i = 0; i < sys->nv; i++)
+      st->ma_n[i] =
+          f->ma[i] + (h == h_old ? 0.0 : st->alpha * (h / h_old - 1.0) * (f->ma[i] - f->ma_prev[i]));
+  } else if ((status = mass_at(st, st->alpha, st->a_n, st->ma_n))) {
+    return status;
+  }
+  memcpy(st->next.ma_prev, st->ma_n, (size_t)sys->nv * sizeof(double));
+  if (st->cheap_wait > 0 && --st->cheap_wait == 0 && st->may_be_cheap) st->cheap = 1, st->have_factors = 0;
+  return mass_at(st, 1.0 + st->alpha, st->a_n, st->tmp); /* leaves q₁₊α */
+}
+
+static void trial(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *n = &st->now;
+  ga__full *m = &st->next;
+  const double *pt = st->two_sets ? st->pt : st->p;
+  double h = st->h;
+  for (int i = 0; i < sys->nv; i++) {
+    double a = st->a_n[i];
+    m->v[i] = n->v[i] + h * (a + s->gamma * st->p[i]);
+    m->a[i] = a + st->p[i];
+    m->vdot[i] = a + (1.0 - st->alpha) * st->p[i];
+    st->v_t[i] = n->v[i] + h * (a + s->gamma * pt[i]);
+    st->exponent[i] = h * n->v[i] + h * h * (0.5 * a + s->beta * pt[i]);
+  }
+  if (st->commutes) {
+    ga_group_bracket(sys->group, st->tmp, n->v, st->v_t);
+    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
+  }
+  ga_group_move(sys->group, m->q, n->q, st->exponent);
+  ga__trial_states(st);
+}
+
+/* −[(1−αm) M₁₊α u + αm M_α a − (1−αf) f(λ, ψ) − αf f₀] into r */
+static ga_status dynamics(ga_stepper *st, double *r, const double *p, const double *lambda, const double *psi)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  for (int i = 0; i < sys->nv; i++) st->u[i] = st->a_n[i] + p[i];
+  ga_status status = mass_again(st, st->u, r);
+  ga_point point = ga__full_point(&st->next);
+  point.lambda = lambda;
+  point.psi = psi;
+  if (!status) status = ga__call(sys, GA__FORCE, &point, st->tmp);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++)
+    r[i] = (1.0 - s->alpha_f) * st->tmp[i] + s->alpha_f * st->f0[i] - (1.0 - s->alpha_m) * r[i] -
+           s->alpha_m * st->ma_n[i];
+  return GA_OK;
+}
+
+/* (17c) as a correction to the second equation: r̃ = r − [(1−αm) M₁₊α (ã − a₁) − (1−αf) Bᵀ(λ₁ − λ̃)]. */
+static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double *r)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  for (int i = 0; i < sys->nv; i++) st->u[i] = st->pt[i] - st->p[i];
+  ga_status status = mass_again(st, st->u, rt);
+  ga_point point = ga__full_point(&st->next);
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  if (!status) status = ga__jacobian(&st->deriv, &point, &J);
+  if (status) return status;
+  st->stats.constraint_jacobians++;
+  for (int i = 0; i < sys->nv; i++) rt[i] = r[i] - (1.0 - s->alpha_m) * rt[i];
+  for (int i = 0; i < sys->n_b; i++)
+    rt[sys->b_col[i]] += (1.0 - s->alpha_f) * st->Q[sys->b_entry[i]] *
+                         (st->next.lambda[sys->b_row[i]] - st->lambda_t[sys->b_row[i]]);
+  return GA_OK;
+}
+
+static void scale(double *a, int n, double factor)
+{
+  for (int i = 0; i < n; i++) a[i] *= factor;
+}
+
+/* Constraints at the step's end: Φ/(βh²) and k(z̃)/(γh) into rt, (B z + Φ_t)/(γh) and k(z)/(γh) into r; where
+ * there is one set of unknowns, Φ and k(z) into r. All with their sign turned. */
+static ga_status constraints(ga_stepper *st, double *r, double *rt)
+{
+  const ga_system *sys = st->sys;
+  int l = sys->start[GA_BLOCK_LAMBDA], k = sys->start[GA_BLOCK_PSI], nl = sys->size[GA_BLOCK_LAMBDA],
+      nk = sys->size[GA_BLOCK_PSI];
+  double inv_gh = -1.0 / (st->opts.scheme.gamma * st->h),
+         inv_bh2 = -1.0 / (st->opts.scheme.beta * st->h * st->h);
+  ga_point p = ga__full_point(&st->next), pt = p;
+  pt.v = st->v_t;
+  double *phi = (st->two_sets ? rt : r) + l;
+  ga_status status = ga__call(sys, GA__PHI, &p, phi);
+  scale(phi, nl, inv_bh2);
+  if (!status) status = ga__call(sys, GA__K, &p, r + k);
+  scale(r + k, nk, inv_gh);
+  if (status || !st->two_sets) return status;
+  status = ga__phi_dot(&st->deriv, &p, r + l);
+  scale(r + l, nl, inv_gh);
+  if (!status) status = ga__call(sys, GA__K, &pt, rt + k);
+  scale(rt + k, nk, inv_gh);
+  return status;
+}
+
+static ga_status residual(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__full *m = &st->next;
+  double *r = st->r, *rt = r + sys->n, *x = r + sys->start[GA_BLOCK_X], *y = r + sys->start[GA_BLOCK_Y];
+  ga_point p = ga__full_point(m);
+  st->stats.residuals++;
+  ga_status status = dynamics(st, r, st->p, m->lambda, m->psi);
+  if (!status && st->two_sets)
+    status = st->opts.method == GA_HHT_SOI2 ? dynamics_by_difference(st, rt, r)
+                                            : dynamics(st, rt, st->pt, st->lambda_t, st->psi_t);
+  if (!status) status = constraints(st, r, rt);
+  if (!status) status = ga__call(sys, GA__STATE, &p, x);
+  if (!status) status = ga__call(sys, GA__OUTPUT, &p, y);
+  if (status) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = st->h * (x[i] - m->xdot[i]);
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] -= m->y[i];
+  return GA_OK;
+}
+
+/* Derivatives at the step's end without M, and M₁₊α where it belongs. */
+static ga_status evaluate(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  ga_point p = ga__full_point(&st->next), pm = ga__full_point(&st->now);
+  p.vdot = st->zero;
+  pm.t += (1.0 + st->alpha) * st->h;
+  pm.q = st->q_mass;
+  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->two_sets && !st->cheap ? GA_WANT_G : 0u);
+  ga_jacobian J = {want, s->gamma * st->h, 0.0, st->D, st->Q, st->G};
+  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, st->M, st->Q, st->G}; /* Q and G as scratch */
+  ga_status status = ga__jacobian(&st->deriv, &pm, &JM);
+  if (!status) status = ga__jacobian(&st->deriv, &p, &J);
+  st->stats.jacobians += 2;
+  if (!sys->def.jacobian) st->stats.difference_jacobians += 2;
+  return status;
+}
+
+static ga_status prepare(ga_stepper *st)
+{
+  const ga_scheme *s = &st->opts.scheme;
+  double h = st->h, f = 1.0 - s->alpha_f, bh2 = s->beta * h * h;
+  if (st->cheap && st->have_factors && st->age == 0) { /* fresh, and still too slow: the forces are stiff */
+    st->cheap = 0;
+    st->cheap_wait = CHEAP_WAIT;
+  }
+  ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
+  ga_status status = evaluate(st);
+  if (status) return status;
+  ga__prepare_tangent(st);
+  ga__assembly_input in = {
+      .source = {st->D, st->Q, st->G, st->M},
+      .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h), s->beta * h / s->gamma, h, bh2},
+      .diag_x = st->d1,
+      .T = st->T,
+      .A = st->commutes ? st->ad : NULL};
+  ga__assembly_fill(as, &in);
+  return ga__factor(st, st->cheap ? st->cheap_lu : st->lu);
+}
+
+static ga_status solve(ga_stepper *st)
+{
+  if (!st->cheap) return ga_lu_solve(st->lu, st->r);
+  ga_status status = ga_lu_solve(st->cheap_lu, st->r);
+  return status || !st->two_sets ? status : ga_lu_solve(st->cheap_lu, st->r + st->sys->n);
+}
+
+static double largest(const double *a, int n)
+{
+  return ga__max_abs(a, n, NULL);
+}
+
+static void take(ga__measure *m, double value, int row)
+{
+  if (value > m->all || !(value == value)) {
+    m->all = value;
+    m->worst = row;
+  }
+}
+
+/* λ̃ and ψ̃ live for one step only and are not weighed; ã counts by the position it gives. */
+static ga__measure weigh(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *m = &st->next;
+  const double *dz = st->r, *value[] = {NULL, m->lambda, m->psi, m->x, m->y};
+  const double *dt = st->two_sets ? dz + sys->n : dz;
+  ga__measure out = {0.0, 0.0, 0.0, 0};
+  int at, at_t;
+  double da = ga__max_abs(dz, sys->nv, &at), da_t = ga__max_abs(dt, sys->nv, &at_t);
+  double in_v = TIGHTER * s->gamma * st->h * da / (1.0 + largest(m->v, sys->nv));
+  double in_q = TIGHTER * s->beta * st->h * st->h * da_t / (1.0 + largest(m->q, sys->nq));
+  out.acc = da / (1.0 + largest(m->vdot, sys->nv));
+  out.tight = fmax(in_v, in_q);
+  take(&out, fmax(out.acc, in_v), at);
+  take(&out, in_q, (int)(dt - dz) + at_t);
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
+    if (sys->size[b]) take(&out, d / (1.0 + largest(value[b], sys->size[b])), sys->start[b] + at);
+  }
+  return out;
+}
+
+/* Rounding of B z reaches a as ε|z|/(γh), that of Φ reaches ã, or a where there is no ã, as ε|q|/(βh²). */
+static ga__measure floor_of(const ga_stepper *st)
+{
+  const ga__full *m = &st->next;
+  const ga_scheme *s = &st->opts.scheme;
+  double size_a = 1.0 + largest(m->vdot, st->sys->nv), size_v = 1.0 + largest(m->v, st->sys->nv);
+  double a = ga__rounding_of_rate(st->sys) * size_v / (s->gamma * st->h);
+  if (!st->two_sets && st->sys->size[GA_BLOCK_LAMBDA])
+    a += DBL_EPSILON * (1.0 + largest(m->q, st->sys->nq)) / (s->beta * st->h * st->h);
+  ga__measure floor = {0.0, a / size_a + 10.0 * DBL_EPSILON,
+                       TIGHTER * (s->gamma * st->h * a / size_v + DBL_EPSILON), 0};
+  floor.all = fmax(floor.acc, floor.tight);
+  return floor;
+}
+
+static void add(double *to, const double *from, int n, double factor)
+{
+  for (int i = 0; i < n; i++) to[i] += factor * from[i];
+}
+
+static void update(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const int *n = sys->size, *at = sys->start;
+  const double *dz = st->r, *dt = dz + sys->n;
+  add(st->p, dz, sys->nv, 1.0);
+  add(st->next.lambda, dz + at[GA_BLOCK_LAMBDA], n[GA_BLOCK_LAMBDA], 1.0);
+  add(st->next.psi, dz + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
+  add(st->px, dz + at[GA_BLOCK_X], n[GA_BLOCK_X], 1.0 / (st->opts.scheme.theta * st->h));
+  add(st->next.y, dz + at[GA_BLOCK_Y], n[GA_BLOCK_Y], 1.0);
+  if (!st->two_sets) return;
+  add(st->pt, dt, sys->nv, 1.0);
+  add(st->lambda_t, dt + at[GA_BLOCK_LAMBDA], n[GA_BLOCK_LAMBDA], 1.0);
+  add(st->psi_t, dt + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
+}
+
+/* M₁₊α a₁ is what the next step may use as M_α a. */
+static ga_status accept(ga_stepper *st)
+{
+  return mass_again(st, st->next.a, st->next.ma);
+}
+
+static int row_of(const ga_stepper *st, int column)
+{
+  return column < st->sys->n ? column : column - st->sys->n;
+}
+
+const ga__family ga__weighted = {layout, predict,  trial,  residual, prepare, solve,
+                                 weigh,  floor_of, update, accept,   row_of};
