@@ -1,5 +1,6 @@
 /* The stepper: memory, one step, and what surrounds it. */
 #include "core/core_impl.h"
+#include "lin/lin_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -289,6 +290,9 @@ static void forget_factors(ga_stepper *st)
   st->have_factors = st->age = st->fresh_steps = st->cheap_wait = 0;
   st->cheap = st->may_be_cheap;
   st->rate = 0.0;
+  ga__lu_forget(st->lu);
+  ga__lu_forget(st->cheap_lu);
+  ga__lu_forget(st->saddle.lu);
 }
 
 const ga_state *ga_stepper_state(const ga_stepper *st)

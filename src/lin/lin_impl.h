@@ -12,6 +12,7 @@ typedef struct ga__lu_backend {
   ga_status (*factor)(ga_lu *lu); /* sets rcond, weak_column, n_fill and counts n_factor or n_refactor */
   void (*solve)(ga_lu *lu, double *b);
   double (*row_scale)(const ga_lu *lu, int row); /* the factors are those of A(row,:) / row_scale(row) */
+  void (*forget)(ga_lu *lu); /* drops what later factors would depend on; NULL: nothing does */
 } ga__lu_backend;
 
 extern const ga__lu_backend ga__lu_dense;
@@ -32,6 +33,10 @@ typedef enum ga__pivots { GA__PIVOTS_GOOD, GA__PIVOTS_SMALL, GA__PIVOTS_MISSING 
  * column[k] of A, or k where column is NULL. Sets rcond and weak_column. Missing: a pivot is no more than the
  * rounding of a zero; small: the matrix is so ill-conditioned that growth could hide or feign that. */
 ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column);
+
+/* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
+ * NULL is fine. */
+void ga__lu_forget(ga_lu *lu);
 
 /* Stores the message for info.weak_column and returns GA_RETRY_SINGULAR. */
 ga_status ga__lu_singular(ga_lu *lu);

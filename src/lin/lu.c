@@ -195,6 +195,13 @@ ga_status ga_lu_factor(ga_lu *lu)
   return status;
 }
 
+void ga__lu_forget(ga_lu *lu)
+{
+  if (!lu) return;
+  lu->factored = 0;
+  if (lu->data && lu->backend->forget) lu->backend->forget(lu);
+}
+
 ga_status ga_lu_solve(ga_lu *lu, double *b)
 {
   if (!lu) return GA_ERR_ARGUMENT;

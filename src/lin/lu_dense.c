@@ -150,4 +150,5 @@ static void dense_solve(ga_lu *lu, double *b)
   }
 }
 
-const ga__lu_backend ga__lu_dense = {dense_create, dense_destroy, dense_factor, dense_solve, dense_row_scale};
+const ga__lu_backend ga__lu_dense = {dense_create, dense_destroy,   dense_factor,
+                                     dense_solve,  dense_row_scale, NULL};

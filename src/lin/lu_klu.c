@@ -138,5 +138,11 @@ static void sparse_solve(ga_lu *lu, double *b)
   klu_solve(s->symbolic, s->numeric, s->symbolic->n, 1, b, &s->common);
 }
 
-const ga__lu_backend ga__lu_klu = {sparse_create, sparse_destroy, sparse_factor, sparse_solve,
-                                   sparse_row_scale};
+static void sparse_forget(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  klu_free_numeric(&s->numeric, &s->common);
+}
+
+const ga__lu_backend ga__lu_klu = {sparse_create, sparse_destroy,   sparse_factor,
+                                   sparse_solve,  sparse_row_scale, sparse_forget};
