@@ -218,10 +218,22 @@ typedef struct ga_newton_opts {
   ga_predictor predictor; /* default GA_PREDICT_LINEAR */
 } ga_newton_opts;
 
+/* What keeps order 2 when h changes: a stands for vdot a little off t, by an amount that depends on h. */
+typedef enum ga_adjust {
+  GA_ADJUST_SHIFT = 0, /* a (and w) moved to where the new h wants it, along its last difference; for the
+                          weighted methods this is (14) of Jay & Negrut */
+  GA_ADJUST_GAMMA =
+      1, /* γ and θ of every step from (29) of Brüls & Arnold, in its ε form; exact equilibrium only */
+  GA_ADJUST_NONE = 2 /* neither: first order as soon as steps jump, for comparison */
+} ga_adjust;
+
 typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_method method;              /* default GA_STABILIZED */
   ga_scheme scheme;              /* default ρ∞ = 0.8 */
-  int commutator; /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  int commutator;   /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
+  ga_adjust adjust; /* default GA_ADJUST_SHIFT */
+  int move_offset;  /* 1: index-3 only, the normal part of v follows h too, without which λ loses its order;
+                       default */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
   int full_solve; /* weighted methods: 1: never the small matrix that does for forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
@@ -310,6 +322,19 @@ GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *rep
  * 0: fatal, the state is as before too. The first step should have the h given to the start. Where h differs
  * from the last one, a and w are shifted so that order 2 is kept. */
 GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
+
+/* Takes back the last step, bit for bit, factors included; once, and before anything else is done. */
+GA_API ga_status ga_stepper_undo(ga_stepper *st);
+
+/* Local error of the last step, numerical minus exact, in algebra coordinates: e_q[nv], e_v[nv], e_x[n_x],
+ * each may be NULL. e_v and e_x need two steps and are 0 after the first. */
+GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x);
+
+/* The solution at t within the last step, by dense output: q by a cubic in the algebra, v and x by cubics,
+ * vdot, λ, ψ and y linearly, all as accurate as the steps themselves. Arrays may be NULL. GA_ERR_ARGUMENT
+ * outside the step. */
+GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot,
+                                        double *lambda, double *psi, double *x, double *y);
 
 /* Called with the state at the start and after every step; return non-zero to stop. */
 typedef int (*ga_observer_fn)(void *user, const ga_stepper *st);

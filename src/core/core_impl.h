@@ -197,12 +197,14 @@ void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
 typedef struct ga__full {
   double *block;
   double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
-  double *a_prev, *lambda_prev, *psi_prev, *w_prev, *y_prev; /* at the step before */
+  double *a_prev, *lambda_prev, *psi_prev, *w_prev, *y_prev, *vdot_prev, *xdot_prev; /* at the step before */
   double *ma, *ma_prev; /* weighted family: M a as the next step may use it */
   double *scalar;       /* [GA__N_SCALARS] */
 } ga__full;
 
-enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__N_SCALARS };
+/* t; where equal steps began and how many there were; last step, 0 after a start; h of the start; where a and
+ * w stand, as times after t. */
+enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__EPS_A, GA__EPS_W, GA__N_SCALARS };
 
 /* Weighted size of an increment: `acc` of the accelerations, `tight` of positions, velocities and η, `all`
  * over these, λ, ψ, x and y. */
@@ -230,6 +232,12 @@ typedef struct ga__family {
 
 extern const ga__family ga__exact, ga__weighted;
 
+/* What Newton's iteration remembers of its factors; kept at the beginning of a step, for taking it back. */
+typedef struct ga__memory {
+  int have_factors, age, fresh_steps, cheap, cheap_wait;
+  double h_factors, rate;
+} ga__memory;
+
 struct ga_stepper {
   const ga__family *family;
   ga_context *ctx;
@@ -250,14 +258,21 @@ struct ga_stepper {
   int age;         /* steps ended since the factors were made */
   int fresh_steps; /* steps yet to begin with new factors without asking */
   double rate;     /* contraction seen with these factors, 0: none yet */
-  int b_valid;     /* B_n is that of the present state */
+  ga__memory kept; /* as the step under way found them */
+  int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
+  double *K_kept;
+  int can_undo; /* 1: next holds the state before the last step */
+  int b_valid;  /* B_n is that of the present state */
 
-  int warned;        /* of a nearly singular iteration matrix */
-  int stabilized;    /* 1: B v + Φ_t = 0 is kept by multipliers η */
-  int commutes;      /* 1: the commutator term has anything to do */
-  double c1, c2, d1; /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
-  double h;          /* of the step under way */
-  ga__arena arena;   /* of everything below */
+  int warned;          /* of a nearly singular iteration matrix */
+  int stabilized;      /* 1: B v + Φ_t = 0 is kept by multipliers η */
+  int commutes;        /* 1: the commutator term has anything to do */
+  double c1, c2, d1;   /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
+  double gamma, theta; /* of the step under way */
+  const double *v_n;   /* velocity that the step begins with */
+  double *v_moved;     /* [nv] for it, where it is not the state's */
+  double h;            /* of the step under way */
+  ga__arena arena;     /* of everything below */
   double *D, *Q, *G, *B_n;
   double *a_n, *w_n;       /* a and w adjusted to h */
   double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
@@ -285,6 +300,11 @@ struct ga_stepper {
 };
 
 ga_status ga__newton(ga_stepper *st);
+void ga__keep_factors(ga_stepper *st);    /* at the beginning of a step */
+void ga__save_matrix(ga_stepper *st);     /* before the first renewal in it */
+void ga__restore_factors(ga_stepper *st); /* when it is taken back */
+/* v of the present state moved in the normal direction from h_old² B r to h² B r, into v. */
+ga_status ga__move_offset(ga_stepper *st, double h, double h_old, double *v);
 /* From the unknowns p, px, η: exponent, q₁, v₁, vdot₁, a₁, xdot₁, w₁ in next. */
 void ga__trial(ga_stepper *st);
 ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */

@@ -39,16 +39,16 @@ void ga__trial(ga_stepper *st)
   double h = st->h, inv_f = 1.0 / (1.0 - s->alpha_f), inv_beta = 1.0 / s->beta;
   for (int i = 0; i < sys->nv; i++) {
     double a = st->a_n[i], p = st->p[i];
-    m->v[i] = n->v[i] + h * (a + st->c2 * p);
+    m->v[i] = st->v_n[i] + h * (a + st->c2 * p);
     m->vdot[i] = st->c1 * p + (a - s->alpha_f * n->vdot[i]) * inv_f;
     m->a[i] = a + p * inv_beta;
-    st->exponent[i] = n->v[i] + h * (0.5 * a + p);
+    st->exponent[i] = st->v_n[i] + h * (0.5 * a + p);
   }
   if (st->stabilized)
     for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
   for (int i = 0; i < sys->nv; i++) st->exponent[i] *= h;
   if (st->commutes) {
-    ga_group_bracket(sys->group, st->tmp, n->v, m->v);
+    ga_group_bracket(sys->group, st->tmp, st->v_n, m->v);
     for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
@@ -204,7 +204,7 @@ static void update(ga_stepper *st)
   const ga_system *sys = st->sys;
   ga__full *m = &st->next;
   const double *dz = st->r;
-  double inv_h = 1.0 / st->h, inv_x = 1.0 / (st->opts.scheme.theta * st->h);
+  double inv_h = 1.0 / st->h, inv_x = 1.0 / (st->theta * st->h);
   for (int i = 0; i < sys->nv; i++) st->p[i] += dz[i] * inv_h;
   double *const scaled[] = {NULL, m->lambda, m->psi, st->px, m->y};
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
@@ -216,7 +216,13 @@ static void update(ga_stepper *st)
 
 static ga_status predict(ga_stepper *st, double h)
 {
+  const double *s = st->now.scalar;
+  double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START];
   ga_status status = ga__update_b(st);
+  st->v_n = st->now.v;
+  int follow = st->opts.method == GA_INDEX3 && st->opts.move_offset && h != h_old &&
+               st->sys->size[GA_BLOCK_LAMBDA] > 0;
+  if (!status && follow && !(status = ga__move_offset(st, h, h_old, st->v_moved))) st->v_n = st->v_moved;
   if (!status) ga__predict(st, h);
   return status;
 }

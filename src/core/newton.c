@@ -95,7 +95,10 @@ ga_status ga__newton(ga_stepper *st)
     ga_status status;
     st->family->trial(st);
     if ((status = st->family->residual(st))) return status;
-    if (renew && (status = st->family->prepare(st))) return status;
+    if (renew) {
+      ga__save_matrix(st);
+      if ((status = st->family->prepare(st))) return status;
+    }
     if ((status = st->family->solve(st))) return status;
     st->stats.solves++;
     st->stats.iterations++;

@@ -310,6 +310,8 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   r->jerk = ga__max_abs(st->jerk_v, sys->nv, NULL);
   for (int i = 0; i < sys->nv; i++) f->a_prev[i] = f->a[i] = f->vdot[i] + da * st->jerk_v[i];
   for (int i = 0; i < nx; i++) f->w_prev[i] = f->w[i] = f->xdot[i] + dw * st->jerk_x[i];
+  f->scalar[GA__EPS_A] = da;
+  f->scalar[GA__EPS_W] = dw;
   r->a_shift = fabs(da) * r->jerk;
   r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
   if (!perturb) return GA_OK;
@@ -390,7 +392,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   ga__full *f = &st->now;
   memset(r, 0, sizeof *r);
   r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
-  st->has_state = st->have_factors = st->b_valid = 0;
+  st->has_state = st->have_factors = st->b_valid = st->can_undo = 0;
   ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
@@ -409,6 +411,23 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   return GA_OK;
 }
 
+ga_status ga__move_offset(ga_stepper *st, double h, double h_old, double *v)
+{
+  const ga_system *sys = st->sys;
+  double ratio = h / h_old, *d = st->solve;
+  ga_point p = ga__full_point(&st->now);
+  ga_status status = jerk(st, h_old);
+  if (!status) status = normal_offset(st, h_old, st->offset);
+  if (!status) status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+  if (status) return status;
+  for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++)
+    d[sys->start[GA_BLOCK_LAMBDA] + i] = (ratio * ratio - 1.0) * st->offset[i];
+  if ((status = ga_lu_solve(st->saddle.lu, d))) return status;
+  for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + d[i];
+  return GA_OK;
+}
+
 ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change)
 {
   if (!st) return GA_ERR_ARGUMENT;
@@ -417,6 +436,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   if (kind != GA_PROJECT_PLAIN && kind != GA_PROJECT_OFFSET)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
                     (int)kind);
+  st->can_undo = 0; /* `next` serves as work space */
   ga__full *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
   int with_offset = kind == GA_PROJECT_OFFSET && st->opts.method == GA_INDEX3;

@@ -36,19 +36,72 @@ static void extrapolate(double *to, const double *now, const double *prev, int n
   for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
 }
 
+/* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
+ *   γ = (1−m)(h/2 − ε)/((1−f)h − ε),   ε⁺ = ((m−f)h − m ε)/(1−m)
+ * keep order 2 whatever ε; m, f are αm, αf or δm, δf. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h),
+ * ε is first moved to where it belongs: the caller shifts a. Returns 1 then. */
+static int recursion(double *gamma, double *eps_next, double m, double f, double eps, double h, double gamma0)
+{
+  double g = (1.0 - m) * (0.5 * h - eps) / ((1.0 - f) * h - eps);
+  int sharp = !(g >= 0.25 * gamma0 && g <= 4.0 * gamma0);
+  if (sharp) {
+    eps = (m - f) * h;
+    g = gamma0;
+  }
+  *gamma = g;
+  *eps_next = ((m - f) * h - m * eps) / (1.0 - m);
+  return sharp;
+}
+
+/* One kind of auxiliary variable, a of vdot or w of xdot. */
+typedef struct auxiliary {
+  double *out;
+  const double *now, *prev, *rate;
+  int n;
+  double m, f, gamma0, eps;
+} auxiliary;
+
+/* Its value for a step h, the γ (or θ) to use, and where the next value will stand. */
+static void begin(const ga_stepper *st, const auxiliary *x, double h, double *gamma, double *eps_next)
+{
+  double h_old = st->now.scalar[GA__H_OLD], h_start = st->now.scalar[GA__H_START], delta = x->m - x->f;
+  ga_adjust kind = st->opts.adjust;
+  int shift = kind == GA_ADJUST_SHIFT;
+  *gamma = x->gamma0;
+  *eps_next = delta * h;
+  if (kind == GA_ADJUST_GAMMA) shift = recursion(gamma, eps_next, x->m, x->f, x->eps, h, x->gamma0);
+  if (shift)
+    adjust(x->out, x->now, x->prev, x->rate, x->n, delta, h, h_old, h_start);
+  else
+    copy(x->out, x->now, x->n);
+}
+
+static void begin_auxiliaries(ga_stepper *st, double h)
+{
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *f = &st->now;
+  double *to = st->next.scalar;
+  auxiliary a = {st->a_n,    f->a,     f->a_prev,           f->vdot, st->sys->nv, s->alpha_m,
+                 s->alpha_f, s->gamma, f->scalar[GA__EPS_A]};
+  auxiliary w = {st->w_n,    f->w,     f->w_prev,           f->xdot, st->sys->size[GA_BLOCK_X], s->delta_m,
+                 s->delta_f, s->theta, f->scalar[GA__EPS_W]};
+  begin(st, &a, h, &st->gamma, &to[GA__EPS_A]);
+  begin(st, &w, h, &st->theta, &to[GA__EPS_W]);
+  st->c2 = st->gamma / s->beta;
+  st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));
+}
+
 void ga__predict(ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
   const ga__full *f = &st->now;
   ga__full *m = &st->next;
   const int *size = sys->size;
-  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
+  double h_old = f->scalar[GA__H_OLD];
   double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
   st->h = h;
-  adjust(st->a_n, f->a, f->a_prev, f->vdot, sys->nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
-  adjust(st->w_n, f->w, f->w_prev, f->xdot, size[GA_BLOCK_X], s->delta_m - s->delta_f, h, h_old, h_start);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = s->beta * ratio * (f->a[i] - f->a_prev[i]);
+  begin_auxiliaries(st, h);
+  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * ratio * (f->a[i] - f->a_prev[i]);
   for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
   extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
   extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
@@ -56,6 +109,8 @@ void ga__predict(ga_stepper *st, double h)
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
   copy(m->a_prev, st->a_n, sys->nv);
   copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
+  copy(m->vdot_prev, f->vdot, sys->nv);
+  copy(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
   copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
   copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
   copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
@@ -65,7 +120,7 @@ void ga__predict(ga_stepper *st, double h)
   m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
   m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
   m->scalar[GA__H_OLD] = h;
-  m->scalar[GA__H_START] = h_start;
+  m->scalar[GA__H_START] = f->scalar[GA__H_START];
 }
 
 /* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */
@@ -77,7 +132,7 @@ void ga__trial_states(ga_stepper *st)
   ga__full *m = &st->next;
   double h = st->h, inv_df = 1.0 / (1.0 - s->delta_f);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
-    m->x[i] = n->x[i] + h * (st->w_n[i] + s->theta * st->px[i]);
+    m->x[i] = n->x[i] + h * (st->w_n[i] + st->theta * st->px[i]);
     m->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * n->xdot[i]) * inv_df;
     m->w[i] = st->w_n[i] + st->px[i];
   }
@@ -88,7 +143,7 @@ void ga__prepare_tangent(ga_stepper *st)
   const ga_group *g = st->sys->group;
   ga_group_tangent(g, st->T, st->exponent);
   if (st->commutes) { /* A = I + (h c₂/12) ad(v_n) */
-    ga_group_ad(g, st->ad, st->now.v);
+    ga_group_ad(g, st->ad, st->v_n);
     for (int i = 0, n = ga_group_blocks_length(g); i < n; i++) st->ad[i] *= st->h * st->c2 / 12.0;
     for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
       int start, size = ga_group_block(g, b, &start);
@@ -134,4 +189,44 @@ double ga__rounding_of_rate(const ga_system *sys)
 {
   int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
   return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
+}
+
+/* ---- Keeping and restoring the factors ---- */
+
+static ga__assembly *active_assembly(ga_stepper *st)
+{
+  return st->cheap ? &st->cheap_assembly : &st->assembly;
+}
+
+void ga__keep_factors(ga_stepper *st)
+{
+  st->kept = (ga__memory){st->have_factors, st->age,       st->fresh_steps, st->cheap,
+                          st->cheap_wait,   st->h_factors, st->rate};
+  st->renewed = 0;
+}
+
+void ga__save_matrix(ga_stepper *st)
+{
+  if (st->renewed || !st->kept.have_factors) return;
+  const ga_sparse *K = active_assembly(st)->K;
+  memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
+  st->renewed = 1;
+}
+
+/* The same matrix gives the same factors, so that what follows is what would have followed. */
+void ga__restore_factors(ga_stepper *st)
+{
+  const ga__memory *m = &st->kept;
+  st->have_factors = m->have_factors;
+  st->age = m->age;
+  st->fresh_steps = m->fresh_steps;
+  st->cheap = m->cheap;
+  st->cheap_wait = m->cheap_wait;
+  st->h_factors = m->h_factors;
+  st->rate = m->rate;
+  if (!st->renewed) return;
+  ga_sparse *K = active_assembly(st)->K;
+  memcpy(K->value, st->K_kept, (size_t)K->nnz * sizeof(double));
+  st->renewed = 0;
+  if (ga_lu_factor(st->cheap ? st->cheap_lu : st->lu)) st->have_factors = 0;
 }

@@ -12,6 +12,7 @@ ga_stepper_opts ga_stepper_defaults(void)
   o.method = GA_STABILIZED;
   ga_scheme_rho(NULL, 0.8, &o.scheme); /* cannot fail */
   o.commutator = 1;
+  o.move_offset = 1;
   o.newton.tol = 1e-10;
   o.newton.max_iterations = 12;
   o.newton.reuse = GA_REUSE;
@@ -26,6 +27,12 @@ ga_stepper_opts ga_stepper_defaults(void)
 static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 {
   const ga_newton_opts *n = &o->newton;
+  if (o->adjust < GA_ADJUST_SHIFT || o->adjust > GA_ADJUST_NONE)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no adjustment %d", (int)o->adjust);
+  if (o->adjust == GA_ADJUST_GAMMA && o->method > GA_STABILIZED)
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "stepper: GA_ADJUST_GAMMA is for GA_INDEX3 and GA_STABILIZED; the weighted methods take "
+                    "GA_ADJUST_SHIFT");
   if (o->method < GA_INDEX3 || o->method > GA_HHT_SOI2)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
   if (!(n->tol > 0.0 && n->tol < 1.0))
@@ -66,6 +73,8 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
               {&f->psi_prev, np},
               {&f->w_prev, nx},
               {&f->y_prev, ny},
+              {&f->vdot_prev, nv},
+              {&f->xdot_prev, nx},
               {&f->ma, weighted ? nv : 0},
               {&f->ma_prev, weighted ? nv : 0},
               {&f->scalar, GA__N_SCALARS}};
@@ -89,7 +98,9 @@ static ga_status work_create(ga_stepper *st)
   size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)st->assembly.n;
   size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
   size_t nl = (size_t)sys->size[GA_BLOCK_LAMBDA], np = (size_t)sys->size[GA_BLOCK_PSI];
-  size_t weighted = st->family == &ga__weighted;
+  size_t weighted = st->family == &ga__weighted, kept = (size_t)st->assembly.K->nnz;
+  if (st->cheap_assembly.K && (size_t)st->cheap_assembly.K->nnz > kept)
+    kept = (size_t)st->cheap_assembly.K->nnz;
   struct {
     double **array;
     size_t length;
@@ -119,7 +130,9 @@ static ga_status work_create(ga_stepper *st)
               {&st->q_mass, weighted * (size_t)sys->nq},
               {&st->M, weighted * entries},
               {&st->u, weighted * nv},
-              {&st->zero, weighted * nv}};
+              {&st->zero, weighted * nv},
+              {&st->v_moved, nv},
+              {&st->K_kept, kept}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;
   ga_status status = ga__arena_create(st->ctx, total, &st->arena);
@@ -247,24 +260,45 @@ static ga_status check_step(ga_stepper *st, double h)
   return GA_OK;
 }
 
+/* The state computed becomes the present one, and the other way round. */
+static void exchange(ga_stepper *st)
+{
+  ga__full other = st->next;
+  st->next = st->now;
+  st->now = other;
+  st->b_valid = 0;
+  ga__show(st);
+}
+
 ga_status ga_stepper_step(ga_stepper *st, double h)
 {
   if (!st) return GA_ERR_ARGUMENT;
   ga_status status = check_step(st, h);
   if (status) return status;
+  ga__keep_factors(st);
+  st->can_undo = 0;
   if (!(status = st->family->predict(st, h))) status = ga__newton(st);
   if (!status && st->family->accept) status = st->family->accept(st);
-  if (status) { /* `now` was never touched; old factors may be those of a bad trial */
+  if (status) { /* `now` was never touched */
     st->stats.failed_steps++;
-    st->have_factors = 0;
+    ga__restore_factors(st);
     return status;
   }
-  ga__full done = st->next;
-  st->next = st->now;
-  st->now = done;
-  st->b_valid = 0;
+  exchange(st);
+  st->can_undo = 1;
   st->stats.steps++;
-  ga__show(st);
+  return GA_OK;
+}
+
+ga_status ga_stepper_undo(ga_stepper *st)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->can_undo)
+    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_undo: only a step just made can be taken back");
+  exchange(st);
+  ga__restore_factors(st);
+  st->can_undo = 0;
+  st->stats.steps--;
   return GA_OK;
 }
 
@@ -287,7 +321,7 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 /* Nothing that later steps depend on may be left but the state itself. */
 static void forget_factors(ga_stepper *st)
 {
-  st->have_factors = st->age = st->fresh_steps = st->cheap_wait = 0;
+  st->have_factors = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
   st->rate = 0.0;
   ga__lu_forget(st->lu);

@@ -123,6 +123,7 @@ static ga_status predict(ga_stepper *st, double h)
   const ga__full *f = &st->now;
   const ga_scheme *s = &st->opts.scheme;
   double h_old = f->scalar[GA__H_OLD];
+  st->v_n = f->v;
   ga__predict(st, h);
   for (int i = 0; i < sys->nv; i++) st->pt[i] = st->p[i] /= s->beta;
   memcpy(st->lambda_t, st->next.lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
@@ -365,7 +366,7 @@ static void update(ga_stepper *st)
   add(st->p, dz, sys->nv, 1.0);
   add(st->next.lambda, dz + at[GA_BLOCK_LAMBDA], n[GA_BLOCK_LAMBDA], 1.0);
   add(st->next.psi, dz + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
-  add(st->px, dz + at[GA_BLOCK_X], n[GA_BLOCK_X], 1.0 / (st->opts.scheme.theta * st->h));
+  add(st->px, dz + at[GA_BLOCK_X], n[GA_BLOCK_X], 1.0 / (st->theta * st->h));
   add(st->next.y, dz + at[GA_BLOCK_Y], n[GA_BLOCK_Y], 1.0);
   if (!st->two_sets) return;
   add(st->pt, dt, sys->nv, 1.0);
