@@ -204,7 +204,17 @@ typedef struct ga__full {
 
 /* t; where equal steps began and how many there were; last step, 0 after a start; h of the start; where a and
  * w stand, as times after t. */
-enum { GA__T = 0, GA__T_BASE, GA__N_EQUAL, GA__H_OLD, GA__H_START, GA__EPS_A, GA__EPS_W, GA__N_SCALARS };
+enum {
+  GA__T = 0,
+  GA__T_BASE,
+  GA__N_EQUAL,
+  GA__H_OLD,
+  GA__H_START,
+  GA__EPS_A,
+  GA__EPS_W,
+  GA__KAPPA_H2,
+  GA__N_SCALARS
+};
 
 /* Weighted size of an increment: `acc` of the accelerations, `tight` of positions, velocities and η, `all`
  * over these, λ, ψ, x and y. */
@@ -303,8 +313,11 @@ ga_status ga__newton(ga_stepper *st);
 void ga__keep_factors(ga_stepper *st);    /* at the beginning of a step */
 void ga__save_matrix(ga_stepper *st);     /* before the first renewal in it */
 void ga__restore_factors(ga_stepper *st); /* when it is taken back */
-/* v of the present state moved in the normal direction from h_old² B r to h² B r, into v. */
-ga_status ga__move_offset(ga_stepper *st, double h, double h_old, double *v);
+/* κ of a step of size h: Δq is off by κ h² vddot. */
+double ga__kappa(const ga_stepper *st, double h);
+/* v of the present state, its part normal to the constraints moved as κh² changes by d_kappa_h2 and h² by
+ * d_h2; into v. */
+ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v);
 /* From the unknowns p, px, η: exponent, q₁, v₁, vdot₁, a₁, xdot₁, w₁ in next. */
 void ga__trial(ga_stepper *st);
 ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */

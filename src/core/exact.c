@@ -218,11 +218,14 @@ static ga_status predict(ga_stepper *st, double h)
 {
   const double *s = st->now.scalar;
   double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START];
+  double kappa_h2 = ga__kappa(st, h) * h * h;
   ga_status status = ga__update_b(st);
   st->v_n = st->now.v;
-  int follow = st->opts.method == GA_INDEX3 && st->opts.move_offset && h != h_old &&
-               st->sys->size[GA_BLOCK_LAMBDA] > 0;
-  if (!status && follow && !(status = ga__move_offset(st, h, h_old, st->v_moved))) st->v_n = st->v_moved;
+  int follow = st->opts.method == GA_INDEX3 && st->opts.move_offset && st->sys->size[GA_BLOCK_LAMBDA] > 0;
+  if (!status && follow && (h != h_old || kappa_h2 != s[GA__KAPPA_H2])) {
+    status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
+    st->v_n = st->v_moved;
+  }
   if (!status) ga__predict(st, h);
   return status;
 }

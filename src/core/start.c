@@ -252,23 +252,19 @@ static ga_status jerk(ga_stepper *st, double h)
   return GA_OK;
 }
 
-/* h² B r into out[n_lambda], r = ((1−6β−3Δ)/6) vddot + [v,vdot]/12: the normal part of v that the index-3
- * form settles at. The commutator term takes the bracket out of r. B is that of the present state. */
-static ga_status normal_offset(ga_stepper *st, double h, double *out)
+/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
+ * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
+static ga_status normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out)
 {
   const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
   const ga__full *f = &st->now;
-  double delta = s->alpha_m - s->alpha_f, *r = st->exponent;
+  double *r = st->exponent;
   ga_point p = ga__full_point(f);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
   ga_group_bracket(sys->group, r, f->v, f->vdot);
-  for (int i = 0; i < sys->nv; i++) {
-    double bracket = st->commutes ? 0.0 : r[i] / 12.0;
-    r[i] = h * h * ((1.0 - 6.0 * s->beta - 3.0 * delta) / 6.0 * st->jerk_v[i] + bracket);
-  }
+  for (int i = 0; i < sys->nv; i++) r[i] = (st->commutes ? 0.0 : h2 * r[i] / 12.0) - kappa_h2 * st->jerk_v[i];
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[i] = 0.0;
   ga__b_mul(sys, out, st->Q, r);
   return GA_OK;
@@ -312,12 +308,13 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   for (int i = 0; i < nx; i++) f->w_prev[i] = f->w[i] = f->xdot[i] + dw * st->jerk_x[i];
   f->scalar[GA__EPS_A] = da;
   f->scalar[GA__EPS_W] = dw;
+  f->scalar[GA__KAPPA_H2] = ga__kappa(st, o->h) * o->h * o->h;
   r->a_shift = fabs(da) * r->jerk;
   r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
   if (!perturb) return GA_OK;
   ga_start_change c = no_change(), ck = no_change();
   ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL};
-  if ((status = normal_offset(st, o->h, st->offset))) return status;
+  if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset))) return status;
   status = project_velocity(st, &free_opts, st->offset, &c, &ck);
   r->v_perturbation = c.change;
   return status;
@@ -411,18 +408,18 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   return GA_OK;
 }
 
-ga_status ga__move_offset(ga_stepper *st, double h, double h_old, double *v)
+ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v)
 {
   const ga_system *sys = st->sys;
-  double ratio = h / h_old, *d = st->solve;
+  const double *scalar = st->now.scalar;
+  double *d = st->solve;
   ga_point p = ga__full_point(&st->now);
-  ga_status status = jerk(st, h_old);
-  if (!status) status = normal_offset(st, h_old, st->offset);
+  ga_status status = jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START]);
+  if (!status) status = normal_offset(st, d_kappa_h2, d_h2, st->offset);
   if (!status) status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
   if (status) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++)
-    d[sys->start[GA_BLOCK_LAMBDA] + i] = (ratio * ratio - 1.0) * st->offset[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = st->offset[i];
   if ((status = ga_lu_solve(st->saddle.lu, d))) return status;
   for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + d[i];
   return GA_OK;
@@ -445,7 +442,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   ga_status status;
   if (with_offset) {
     if ((status = jerk(st, h))) return status;
-    if ((status = normal_offset(st, h, st->offset))) return status;
+    if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset))) return status;
   }
   memcpy(st->next.v, f->v, (size_t)st->sys->nv * sizeof(double));
   status = project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck);

@@ -39,54 +39,54 @@ static void extrapolate(double *to, const double *now, const double *prev, int n
 /* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
  *   γ = (1−m)(h/2 − ε)/((1−f)h − ε),   ε⁺ = ((m−f)h − m ε)/(1−m)
  * keep order 2 whatever ε; m, f are αm, αf or δm, δf. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h),
- * ε is first moved to where it belongs: the caller shifts a. Returns 1 then. */
-static int recursion(double *gamma, double *eps_next, double m, double f, double eps, double h, double gamma0)
+ * and always with GA_ADJUST_SHIFT, a is moved to ε = (m−f)h instead, where γ is γ₀. */
+typedef struct plan {
+  int shift; /* 1: a has to be moved */
+  double gamma, eps, eps_next;
+} plan;
+
+static plan plan_step(ga_adjust kind, double m, double f, double gamma0, double eps, double h)
 {
-  double g = (1.0 - m) * (0.5 * h - eps) / ((1.0 - f) * h - eps);
-  int sharp = !(g >= 0.25 * gamma0 && g <= 4.0 * gamma0);
-  if (sharp) {
-    eps = (m - f) * h;
-    g = gamma0;
-  }
-  *gamma = g;
-  *eps_next = ((m - f) * h - m * eps) / (1.0 - m);
-  return sharp;
+  plan fixed = {kind == GA_ADJUST_SHIFT, gamma0, (m - f) * h, (m - f) * h};
+  if (kind != GA_ADJUST_GAMMA) return fixed;
+  fixed.shift = 1;
+  double gamma = (1.0 - m) * (0.5 * h - eps) / ((1.0 - f) * h - eps);
+  if (!(gamma >= 0.25 * gamma0 && gamma <= 4.0 * gamma0)) return fixed;
+  return (plan){0, gamma, eps, ((m - f) * h - m * eps) / (1.0 - m)};
 }
 
-/* One kind of auxiliary variable, a of vdot or w of xdot. */
-typedef struct auxiliary {
-  double *out;
-  const double *now, *prev, *rate;
-  int n;
-  double m, f, gamma0, eps;
-} auxiliary;
-
-/* Its value for a step h, the γ (or θ) to use, and where the next value will stand. */
-static void begin(const ga_stepper *st, const auxiliary *x, double h, double *gamma, double *eps_next)
+static plan plan_a(const ga_stepper *st, double h)
 {
-  double h_old = st->now.scalar[GA__H_OLD], h_start = st->now.scalar[GA__H_START], delta = x->m - x->f;
-  ga_adjust kind = st->opts.adjust;
-  int shift = kind == GA_ADJUST_SHIFT;
-  *gamma = x->gamma0;
-  *eps_next = delta * h;
-  if (kind == GA_ADJUST_GAMMA) shift = recursion(gamma, eps_next, x->m, x->f, x->eps, h, x->gamma0);
-  if (shift)
-    adjust(x->out, x->now, x->prev, x->rate, x->n, delta, h, h_old, h_start);
-  else
-    copy(x->out, x->now, x->n);
+  const ga_scheme *s = &st->opts.scheme;
+  return plan_step(st->opts.adjust, s->alpha_m, s->alpha_f, s->gamma, st->now.scalar[GA__EPS_A], h);
 }
 
+/* Local error of Δq is κ h² vddot: κ = (½−β) ε/h + β(1 + ε⁺/h) − 1/6. */
+double ga__kappa(const ga_stepper *st, double h)
+{
+  double beta = st->opts.scheme.beta;
+  plan p = plan_a(st, h);
+  return (0.5 - beta) * p.eps / h + beta * (1.0 + p.eps_next / h) - 1.0 / 6.0;
+}
+
+/* a and w as the step needs them, γ and θ. */
 static void begin_auxiliaries(ga_stepper *st, double h)
 {
   const ga_scheme *s = &st->opts.scheme;
   const ga__full *f = &st->now;
-  double *to = st->next.scalar;
-  auxiliary a = {st->a_n,    f->a,     f->a_prev,           f->vdot, st->sys->nv, s->alpha_m,
-                 s->alpha_f, s->gamma, f->scalar[GA__EPS_A]};
-  auxiliary w = {st->w_n,    f->w,     f->w_prev,           f->xdot, st->sys->size[GA_BLOCK_X], s->delta_m,
-                 s->delta_f, s->theta, f->scalar[GA__EPS_W]};
-  begin(st, &a, h, &st->gamma, &to[GA__EPS_A]);
-  begin(st, &w, h, &st->theta, &to[GA__EPS_W]);
+  int nv = st->sys->nv, nx = st->sys->size[GA_BLOCK_X];
+  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
+  plan a = plan_a(st, h),
+       w = plan_step(st->opts.adjust, s->delta_m, s->delta_f, s->theta, f->scalar[GA__EPS_W], h);
+  copy(st->a_n, f->a, nv);
+  copy(st->w_n, f->w, nx);
+  if (a.shift) adjust(st->a_n, f->a, f->a_prev, f->vdot, nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
+  if (w.shift) adjust(st->w_n, f->w, f->w_prev, f->xdot, nx, s->delta_m - s->delta_f, h, h_old, h_start);
+  st->gamma = a.gamma;
+  st->theta = w.gamma;
+  st->next.scalar[GA__EPS_A] = a.eps_next;
+  st->next.scalar[GA__EPS_W] = w.eps_next;
+  st->next.scalar[GA__KAPPA_H2] = ga__kappa(st, h) * h * h;
   st->c2 = st->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));
 }
