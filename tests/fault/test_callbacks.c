@@ -28,7 +28,7 @@ typedef struct trial_case {
   ga_reuse reuse;
 } trial_case;
 
-enum { STEPS = 3 };
+enum { STEPS = 3, MOST_SAVED = 1024 };
 
 /* Call number fault_at answers with code, or with value in the last component of its result. */
 static int strike(rig_meddle *m, int fn, double *out, ga_jacobian *J)
@@ -72,75 +72,82 @@ static void check_failure(const rig *r, rig_meddle *m, const fault *f, ga_status
   m->struck = 0;
 }
 
-/* A start and a few steps, each tried again when the fault struck; returns how often it did. */
-static int disturbed_run(rig *r, rig_meddle *m, const fault *f)
+/* The state after the start and after each step of an undisturbed run. */
+typedef struct record {
+  double *state[STEPS + 1];
+} record;
+
+/* A start and a few steps. Where the fault strikes, the same call again must lead to the state of the record;
+ * there the run ends. Returns how often it struck. Without a fault, the record is made. */
+static int disturbed_run(rig *r, rig_meddle *m, const fault *f, record *good)
 {
   const double h = r->problem->h;
   ga_start_opts o = ga_start_defaults();
-  int struck = 0;
   o.h = h;
-  ga_status status = rig_try_start(r, &o, NULL);
-  if (status || m->struck) {
-    check_failure(r, m, f, status);
-    assert_null(ga_stepper_state(r->st));
-    assert_int_equal(ga_stepper_step(r->st, h), GA_ERR_ORDER);
-    assert_status(r->ctx, rig_try_start(r, &o, NULL), GA_OK);
-    struck++;
-  }
-  for (int i = 0; i < STEPS; i++) {
-    double *before = rig_copy(r);
-    status = ga_stepper_step(r->st, h);
+  for (int i = 0; i <= STEPS; i++) {
+    double *before = i ? rig_copy(r) : NULL;
+    long failures = ga_stepper_stats(r->st)->failed_steps;
+    ga_status status = i ? ga_stepper_step(r->st, h) : rig_try_start(r, &o, NULL);
     if (status || m->struck) {
       check_failure(r, m, f, status);
-      if (!rig_same_bits(r, before)) fail_msg("%s: a failed step changed the state", r->problem->name);
-      assert_int_equal(ga_stepper_stats(r->st)->failed_steps, 1);
-      assert_status(r->ctx, ga_stepper_step(r->st, h), GA_OK);
-      struck++;
+      if (i) {
+        if (!rig_same_bits(r, before)) fail_msg("%s: a failed step changed the state", r->problem->name);
+        assert_int_equal(ga_stepper_stats(r->st)->failed_steps, failures + 1);
+      } else {
+        assert_null(ga_stepper_state(r->st));
+        assert_int_equal(ga_stepper_step(r->st, h), GA_ERR_ORDER);
+      }
+      assert_status(r->ctx, i ? ga_stepper_step(r->st, h) : rig_try_start(r, &o, NULL), GA_OK);
+      assert_below(rig_distance_to(r, good->state[i]), 1e-12, r->problem->name);
+      free(before);
+      return 1;
     }
     free(before);
+    if (m->fault_at == 0) good->state[i] = rig_copy(r);
   }
-  return struck;
+  return 0;
 }
 
 static void each_call_fails(const trial_case *c)
 {
   const fault none = {"none", 0, 0.0, GA_OK};
+  record good;
   rig_meddle m;
   rig base = rig_open(c->problem);
   base.opts.method = c->method;
   base.opts.lu = c->lu;
   base.opts.newton.reuse = c->reuse;
-  base.opts.newton.tol = 1e-13; /* new factors after a fault lead to the same result up to this */
   rig_build(&base);
   rig_start(&base, base.problem->h);
   rig_steps(&base, base.problem->h, STEPS);
   rig r = twin(&base, &m, &none, 0);
-  assert_int_equal(disturbed_run(&r, &m, &none), 0);
+  assert_int_equal(disturbed_run(&r, &m, &none, &good), 0);
   assert_true(rig_same_bits(&r, base.st->now.block));
-  long total = m.calls;
+  const long total = m.calls;
   assert_true(total > 10);
+  for (size_t k = 0; k < sizeof FAULTS / sizeof *FAULTS; k++) {
+    m.code = FAULTS[k].code;
+    m.value = FAULTS[k].value;
+    for (long n = 1; n <= total; n++) {
+      double saved[MOST_SAVED];
+      assert_true(ga_stepper_saved_size(r.st) <= MOST_SAVED);
+      assert_status(r.ctx, ga_stepper_save(r.st, saved), GA_OK); /* drops what the last run knew of factors */
+      m.calls = 0;
+      m.fault_at = n;
+      if (disturbed_run(&r, &m, &FAULTS[k], &good) != 1)
+        fail_msg("%s: call %ld of %ld never came", c->problem, n, total);
+    }
+  }
+  for (int i = 0; i <= STEPS; i++) free(good.state[i]);
   ga_stepper_destroy(&r.st);
   ga_system_destroy(&r.sys);
-  long live = rig_memory.live;
-  for (long n = 1; n <= total; n++)
-    for (size_t k = 0; k < sizeof FAULTS / sizeof *FAULTS; k++) {
-      char what[128];
-      r = twin(&base, &m, &FAULTS[k], n);
-      assert_int_equal(disturbed_run(&r, &m, &FAULTS[k]), 1);
-      snprintf(what, sizeof what, "%s, method %d, call %ld of %ld, %s", c->problem, (int)c->method, n, total,
-               FAULTS[k].what);
-      assert_below(rig_distance(&base, &r), 1e-12, what);
-      ga_stepper_destroy(&r.st);
-      ga_system_destroy(&r.sys);
-      assert_int_equal(rig_memory.live, live);
-    }
   rig_close(&base);
 }
 
 /* Faults in what surrounds the steps: the checker, projections, residuals. Nothing changes there either. */
 static void helpers_fail(void **state)
 {
-  static const char *const name[] = {"mechatronic", "test15", "test71"};
+  static const char *const name[] = {"mechatronic", "test15"};
   (void)state;
   for (size_t i = 0; i < sizeof name / sizeof *name; i++)
     for (int stage = 0; stage < 3; stage++)
@@ -211,7 +218,7 @@ static void weighted(void **state)
   (void)state;
   each_call_fails(&(trial_case){"heavy_top", GA_SOI2, GA_LU_AUTO, GA_REUSE});
   each_call_fails(&(trial_case){"test15", GA_SOI2, GA_LU_AUTO, GA_REUSE});
-  each_call_fails(&(trial_case){"test71", GA_WEIGHTED, GA_LU_AUTO, GA_REUSE});
+  each_call_fails(&(trial_case){"test15", GA_WEIGHTED, GA_LU_AUTO, GA_REUSE});
 }
 
 int main(void)

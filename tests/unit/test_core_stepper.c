@@ -431,10 +431,10 @@ static void statistics(void **state)
 /* None, but where KLU has to search for pivots anew, which lin.h announces. */
 static void no_allocation_in_steps(void **state)
 {
-  static const char *const name[] = {"heavy_top", "mechatronic", "test71", "andrews31", "rolling_disk"};
+  static const char *const name[] = {"heavy_top", "mechatronic", "test71", "andrews31"};
   (void)state;
   for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-    for (int lu = GA_LU_DENSE; lu <= GA_LU_SPARSE; lu++)
+    for (int lu = i < 3 ? GA_LU_DENSE : GA_LU_SPARSE; lu <= GA_LU_SPARSE; lu++)
       for (int reuse = GA_REUSE; reuse <= GA_FRESH_ITERATION; reuse++) {
         rig r = rig_open(name[i]);
         const double h = 0.3 * r.problem->h; /* all of the 200 steps within the problem's time */
