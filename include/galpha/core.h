@@ -361,6 +361,92 @@ GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
 /* Largest |Φ|, |B v + Φ_t|, |k| at the present state, for monitoring. Each may be NULL. */
 GA_API ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k);
 
+/* ---- Simulator: error control, output at given times, events ----------------------------------------------
+ * Drives a stepper from t0 to t_end. Steps go their own way: output and events are found by dense output
+ * within them. */
+
+typedef enum ga_error_mode {
+  GA_PER_STEP =
+      0, /* estimates of q and x, with stiff modes filtered out, below the tolerance in every step */
+  GA_PER_UNIT_STEP = 1 /* estimates of q, v and x times (t_end−t0)/h: the error at the end is proportional to
+                          the tolerance on smooth problems; stiff ones need tiny steps */
+} ga_error_mode;
+
+typedef enum ga_event_action {
+  GA_EVENT_RECORD = 0, /* call on_event, go on */
+  GA_EVENT_STOP = 1,   /* step onto the event and end there */
+  GA_EVENT_RESTART = 2 /* step onto the event, let on_event change q, v, x, and start again from there */
+} ga_event_action;
+
+typedef struct ga_event {
+  int direction; /* +1: g rises through 0; −1: it falls; 0: both */
+  ga_event_action action;
+} ga_event;
+
+/* The solution at an output time; non-zero stops the simulation there. s is valid during the call. */
+typedef int (*ga_output_fn)(void *user, const ga_state *s);
+/* Event number `event` happened in state s. For GA_EVENT_RESTART q, v, x hold the state and may be changed;
+ * NULL otherwise. 0: go on; > 0: stop; < 0: give up. */
+typedef int (*ga_on_event_fn)(void *user, int event, const ga_state *s, double *q, double *v, double *x);
+
+typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
+  double t_end;                   /* [s] */
+  double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; default 0 */
+  double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
+  double h_min, h_max;            /* [s] 0: 1e-12 and 1/10 of the time span (default) */
+  ga_error_mode error;            /* default GA_PER_STEP */
+  double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
+  double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
+  double rtol_x, atol_x; /* of x; same defaults */
+  double output_every;   /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */
+  int n_output_times;    /* and at these times, ascending; may be 0 */
+  const double *output_times; /* borrowed */
+  ga_output_fn output;        /* NULL: none */
+  int n_events;
+  const ga_event *events;    /* copied */
+  ga_eval_fn event_function; /* g[n_events] at a point; continuous along the motion between restarts */
+  ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
+  ga_observer_fn observer;   /* after every accepted step, for progress; NULL: none; non-zero stops */
+  void *user;                /* handed to output, event_function, on_event, observer */
+} ga_simulate_opts;
+
+typedef struct ga_simulate_stats {
+  long steps;             /* accepted */
+  long rejected_error;    /* by the error test */
+  long rejected_newton;   /* because Newton's iteration failed */
+  long rejected_callback; /* because a callback could not be evaluated, or gave NaN */
+  long outputs, events, restarts;
+  double h_smallest, h_largest; /* [s] of accepted steps */
+  double worst_error;           /* [-] largest accepted estimate over tolerance */
+  double mean_error;            /* [-] their mean: the margin left by the error test */
+} ga_simulate_stats;
+
+typedef struct ga_simulator ga_simulator;
+
+GA_API ga_simulate_opts ga_simulate_defaults(void);
+/* Copies opts, borrows st, which must belong to ctx and outlive the simulator. */
+GA_API ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
+                                     ga_simulator **out);
+GA_API void ga_simulator_destroy(ga_simulator **sim);
+/* Consistent start at t0, as ga_stepper_start(); start->h is not used. start may be NULL: the defaults. */
+GA_API ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, double t0,
+                                    const double *q0, const double *v0, const double *x0,
+                                    const double *lambda_guess, const double *psi_guess,
+                                    ga_start_report *report);
+/* One accepted step with what it brings of output and events. GA_STOPPED: t_end, a stopping event, or a
+ * callback's wish: ga_simulator_finished() tells them apart. < 0: failed; the state is that of the last
+ * accepted step. */
+GA_API ga_status ga_simulator_step(ga_simulator *sim);
+GA_API ga_status ga_simulator_run(ga_simulator *sim);          /* to the end; GA_OK when t_end was reached */
+GA_API int ga_simulator_finished(const ga_simulator *sim);     /* 1: t_end was reached */
+GA_API int ga_simulator_last_event(const ga_simulator *sim);   /* the event that stopped it, or −1 */
+GA_API double ga_simulator_next_step(const ga_simulator *sim); /* [s] size of the next step to be tried */
+GA_API const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim);
+/* As for the stepper: everything that what follows depends on. */
+GA_API size_t ga_simulator_saved_size(const ga_simulator *sim);
+GA_API ga_status ga_simulator_save(ga_simulator *sim, double *saved);
+GA_API ga_status ga_simulator_load(ga_simulator *sim, const double *saved);
+
 #ifdef __cplusplus
 }
 #endif

@@ -213,6 +213,8 @@ enum {
   GA__EPS_A,
   GA__EPS_W,
   GA__KAPPA_H2,
+  GA__SPAN,
+  GA__HAS_JERK,
   GA__N_SCALARS
 };
 
@@ -274,15 +276,16 @@ struct ga_stepper {
   int can_undo; /* 1: next holds the state before the last step */
   int b_valid;  /* B_n is that of the present state */
 
-  int warned;          /* of a nearly singular iteration matrix */
-  int stabilized;      /* 1: B v + Φ_t = 0 is kept by multipliers η */
-  int commutes;        /* 1: the commutator term has anything to do */
-  double c1, c2, d1;   /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
-  double gamma, theta; /* of the step under way */
-  const double *v_n;   /* velocity that the step begins with */
-  double *v_moved;     /* [nv] for it, where it is not the state's */
-  double h;            /* of the step under way */
-  ga__arena arena;     /* of everything below */
+  int warned;                    /* of a nearly singular iteration matrix */
+  int stabilized;                /* 1: B v + Φ_t = 0 is kept by multipliers η */
+  int commutes;                  /* 1: the commutator term has anything to do */
+  double c1, c2, d1;             /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
+  double gamma, theta;           /* of the step under way */
+  double *est_q, *est_v, *est_x; /* local errors of the last step */
+  const double *v_n;             /* velocity that the step begins with */
+  double *v_moved;               /* [nv] for it, where it is not the state's */
+  double h;                      /* of the step under way */
+  ga__arena arena;               /* of everything below */
   double *D, *Q, *G, *B_n;
   double *a_n, *w_n;       /* a and w adjusted to h */
   double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
@@ -310,6 +313,10 @@ struct ga_stepper {
 };
 
 ga_status ga__newton(ga_stepper *st);
+/* Local errors of the last step into est_q, est_v, est_x (estimate.c). */
+ga_status ga__estimate(ga_stepper *st, int with_v);
+/* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */
+ga_status ga__filter(ga_stepper *st);
 void ga__keep_factors(ga_stepper *st);    /* at the beginning of a step */
 void ga__save_matrix(ga_stepper *st);     /* before the first renewal in it */
 void ga__restore_factors(ga_stepper *st); /* when it is taken back */

@@ -302,7 +302,11 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   ga_status status;
   for (int i = 0; i < sys->nv; i++) st->jerk_v[i] = 0.0;
   for (int i = 0; i < nx; i++) st->jerk_x[i] = 0.0;
-  if ((o->shift_a || perturb) && (status = jerk(st, o->h))) return status;
+  int with_jerk = o->shift_a || perturb;
+  if (with_jerk && (status = jerk(st, o->h))) return status;
+  f->scalar[GA__HAS_JERK] = with_jerk; /* for the error estimate of the first step */
+  memcpy(f->vdot_prev, st->jerk_v, (size_t)sys->nv * sizeof(double));
+  memcpy(f->xdot_prev, st->jerk_x, (size_t)nx * sizeof(double));
   r->jerk = ga__max_abs(st->jerk_v, sys->nv, NULL);
   for (int i = 0; i < sys->nv; i++) f->a_prev[i] = f->a[i] = f->vdot[i] + da * st->jerk_v[i];
   for (int i = 0; i < nx; i++) f->w_prev[i] = f->w[i] = f->xdot[i] + dw * st->jerk_x[i];

@@ -86,6 +86,7 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   st->theta = w.gamma;
   st->next.scalar[GA__EPS_A] = a.eps_next;
   st->next.scalar[GA__EPS_W] = w.eps_next;
+  st->next.scalar[GA__SPAN] = h + a.eps_next - a.eps;
   st->next.scalar[GA__KAPPA_H2] = ga__kappa(st, h) * h * h;
   st->c2 = st->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));

@@ -132,6 +132,9 @@ static ga_status work_create(ga_stepper *st)
               {&st->u, weighted * nv},
               {&st->zero, weighted * nv},
               {&st->v_moved, nv},
+              {&st->est_q, nv},
+              {&st->est_v, nv},
+              {&st->est_x, nx},
               {&st->K_kept, kept}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;

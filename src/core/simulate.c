@@ -1,0 +1,680 @@
+/* The simulator: step sizes by the local error, output at given times, and events. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* PI controller: h · SAFETY · err^(−0.7/p) · err_old^(0.4/p), within [SHRINK, GROW]; steps that would grow by
+ * less than WORTH stay, so that factors can be kept. */
+#define SAFETY 0.9
+#define SHRINK 0.2
+#define GROW 2.0
+#define WORTH 1.2
+#define AFTER_FAILURE 0.25 /* of h, when Newton's iteration failed */
+enum { MAX_LOCATE = 60 };
+
+struct ga_simulator {
+  ga_context *ctx;
+  ga_stepper *st;
+  ga_simulate_opts opts;
+  ga_event *events;
+  double t0;
+  double h_next, err_old; /* err_old 0: none since the start */
+  double next_every;      /* number of the next output of output_every, −1: all done */
+  int next_time;          /* index of the next of output_times */
+  int started, finished, last_event;
+  int worst; /* coordinate that dominates the error test; n_v and beyond: states */
+  ga_start_opts start;
+  ga_simulate_stats stats;
+  double *g, *g_new, *g_at; /* [n_events] */
+  ga_state view;            /* of an interpolated state */
+  double *q, *v, *vdot, *lambda, *psi, *x, *y;
+};
+
+ga_simulate_opts ga_simulate_defaults(void)
+{
+  ga_simulate_opts o;
+  memset(&o, 0, sizeof o);
+  o.rtol = o.rtol_v = o.rtol_x = 1e-4;
+  o.atol = o.atol_v = o.atol_x = 1e-6;
+  return o;
+}
+
+/* ---- Creation ---- */
+
+static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
+{
+  const struct {
+    const char *name;
+    double value;
+    int may_be_zero;
+  } number[] = {{"fixed_h", o->fixed_h, 1},
+                {"h_first", o->h_first, 1},
+                {"h_min", o->h_min, 1},
+                {"h_max", o->h_max, 1},
+                {"rtol", o->rtol, 1},
+                {"atol", o->atol, 0},
+                {"rtol_v", o->rtol_v, 1},
+                {"atol_v", o->atol_v, 0},
+                {"rtol_x", o->rtol_x, 1},
+                {"atol_x", o->atol_x, 0},
+                {"output_every", o->output_every, 1}};
+  for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+    if (!(number[i].value >= 0.0 && isfinite(number[i].value)) ||
+        (number[i].value == 0.0 && !number[i].may_be_zero))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s is %g; it must be %s", number[i].name,
+                      number[i].value, number[i].may_be_zero ? "positive, or 0 for its default" : "positive");
+  if (!isfinite(o->t_end)) return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g", o->t_end);
+  if (o->error != GA_PER_STEP && o->error != GA_PER_UNIT_STEP)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error mode %d", (int)o->error);
+  if (o->n_output_times < 0 || (o->n_output_times > 0 && !o->output_times))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: n_output_times is %d but output_times is %s",
+                    o->n_output_times, o->output_times ? "given" : "NULL");
+  for (int i = 1; i < o->n_output_times; i++)
+    if (!(o->output_times[i] > o->output_times[i - 1]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT,
+                      "simulator: output_times must ascend, but number %d, %g, follows %g", i,
+                      o->output_times[i], o->output_times[i - 1]);
+  if (o->n_events < 0 || (o->n_events > 0 && (!o->events || !o->event_function)))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %d events need events and event_function", o->n_events);
+  for (int i = 0; i < o->n_events; i++) {
+    if (o->events[i].action < GA_EVENT_RECORD || o->events[i].action > GA_EVENT_RESTART)
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: event %d has no such action as %d", i,
+                      (int)o->events[i].action);
+    if (o->events[i].action == GA_EVENT_RESTART && !o->on_event)
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: event %d restarts, which needs on_event", i);
+  }
+  return GA_OK;
+}
+
+static ga_status take_memory(ga_simulator *sim)
+{
+  const ga_system *sys = sim->st->sys;
+  size_t n = (size_t)sim->opts.n_events;
+  struct {
+    double **array;
+    size_t length;
+  } need[] = {{&sim->g, n},
+              {&sim->g_new, n},
+              {&sim->g_at, n},
+              {&sim->q, (size_t)sys->nq},
+              {&sim->v, (size_t)sys->nv},
+              {&sim->vdot, (size_t)sys->nv},
+              {&sim->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA]},
+              {&sim->psi, (size_t)sys->size[GA_BLOCK_PSI]},
+              {&sim->x, (size_t)sys->size[GA_BLOCK_X]},
+              {&sim->y, (size_t)sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof need / sizeof *need; i++)
+    if (!(*need[i].array = ga__alloc(sim->ctx, need[i].length, sizeof(double))))
+      return ga__no_memory(sim->ctx, "a simulator");
+  sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
+  if (!sim->events) return ga__no_memory(sim->ctx, "a simulator");
+  if (n) memcpy(sim->events, sim->opts.events, n * sizeof *sim->events);
+  return GA_OK;
+}
+
+ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
+                              ga_simulator **out)
+{
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (out) *out = NULL;
+  if (!out || !st || !opts)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_simulator_create: %s is NULL",
+                    !out  ? "out"
+                    : !st ? "st"
+                          : "opts");
+  ga_status status = check_opts(ctx, opts);
+  if (status) return status;
+  ga_simulator *sim = ga__alloc(ctx, 1, sizeof *sim);
+  if (!sim) return ga__no_memory(ctx, "a simulator");
+  sim->ctx = ctx;
+  sim->st = st;
+  sim->opts = *opts;
+  sim->last_event = -1;
+  if ((status = take_memory(sim)))
+    ga_simulator_destroy(&sim);
+  else
+    *out = sim;
+  return status;
+}
+
+void ga_simulator_destroy(ga_simulator **sim)
+{
+  if (!sim || !*sim) return;
+  ga_simulator *s = *sim;
+  ga_context *ctx = s->ctx;
+  void *const block[] = {s->g,      s->g_new, s->g_at, s->q, s->v,     s->vdot,
+                         s->lambda, s->psi,   s->x,    s->y, s->events};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__free(ctx, s);
+  *sim = NULL;
+}
+
+/* ---- Error test ---- */
+
+/* Largest |e_i|/w_i; where it is, and its like so far, in *worst, *largest. */
+static void weigh_one(double e, double w, int i, double *largest, int *worst)
+{
+  double ratio = fabs(e) / w;
+  if (ratio > *largest || !(ratio == ratio)) {
+    *largest = ratio;
+    *worst = i;
+  }
+}
+
+static double size_of(const double *a, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * a[i];
+  return sqrt(sum);
+}
+
+/* Errors of q against atol + rtol |q|: by component in R^n, by the length of a position vector, by 1 rad. */
+static void weigh_q(const ga_simulator *sim, const double *e, double *largest, int *worst)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_group *g = sim->st->sys->group;
+  const double *q = sim->st->now.q;
+  for (int f = 0; f < ga_group_n_factors(g); f++) {
+    int qs, vs;
+    ga_factor factor = ga_group_factor(g, f, &qs, &vs);
+    int translations = factor.kind == GA_RN                               ? factor.n
+                       : factor.kind == GA_R3SO3 || factor.kind == GA_SE3 ? 3
+                                                                          : 0;
+    double length = factor.kind == GA_RN ? 0.0 : size_of(q + qs, translations);
+    for (int i = 0; i < translations; i++)
+      weigh_one(e[vs + i], o->atol + o->rtol * (factor.kind == GA_RN ? fabs(q[qs + i]) : length), vs + i,
+                largest, worst);
+    for (int i = 0; factor.kind != GA_RN && i < 3; i++)
+      weigh_one(e[vs + translations + i], o->atol + o->rtol, vs + translations + i, largest, worst);
+  }
+}
+
+/* Estimate over tolerance of the step just made. */
+static ga_status error_ratio(ga_simulator *sim, double *ratio)
+{
+  ga_stepper *st = sim->st;
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_system *sys = st->sys;
+  int per_unit = o->error == GA_PER_UNIT_STEP;
+  *ratio = 0.0;
+  sim->worst = 0;
+  ga_status status = ga__estimate(st, per_unit);
+  if (!status && !per_unit) status = ga__filter(st);
+  if (status) return status;
+  weigh_q(sim, st->est_q, ratio, &sim->worst);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
+    weigh_one(st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
+  if (!per_unit) return GA_OK;
+  for (int i = 0; i < sys->nv; i++)
+    weigh_one(st->est_v[i], o->atol_v + o->rtol_v * fabs(st->now.v[i]), i, ratio, &sim->worst);
+  *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
+  return GA_OK;
+}
+
+static double order_of(const ga_simulator *sim)
+{
+  return sim->opts.error == GA_PER_UNIT_STEP ? 2.0 : 3.0;
+}
+
+/* Size of the next step after one of size h with this error. */
+static double controlled(const ga_simulator *sim, double h, double err)
+{
+  double p = order_of(sim), e = fmax(err, 1e-6);
+  double factor =
+      SAFETY * pow(e, -0.7 / p) * (sim->err_old > 0.0 ? pow(sim->err_old, 0.4 / p) : pow(e, -0.3 / p));
+  factor = fmin(GROW, fmax(SHRINK, factor));
+  return factor >= 1.0 && factor < WORTH ? h : factor * h;
+}
+
+/* ---- Start ---- */
+
+static double span(const ga_simulator *sim)
+{
+  return sim->opts.t_end - sim->t0;
+}
+static double h_most(const ga_simulator *sim)
+{
+  return sim->opts.h_max > 0.0 ? sim->opts.h_max : 0.1 * span(sim);
+}
+static double h_least(const ga_simulator *sim)
+{
+  return sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
+}
+
+/* From the jerk j and rates of the start: κh³|j| half of the tolerance; from the accelerations where there is
+ * no jerk. */
+static double first_step(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  const ga_system *sys = st->sys;
+  double h = fmin(h_most(sim), 1e-2 * span(sim)), kappa = fabs(ga__kappa(st, h)), ratio = 0.0, ratio_x = 0.0;
+  int worst;
+  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(kappa, 0.01) * st->jerk_v[i];
+  weigh_q(sim, st->est_q, &ratio, &worst);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
+    weigh_one(st->jerk_x[i], sim->opts.atol_x + sim->opts.rtol_x * fabs(st->now.x[i]), i, &ratio_x, &worst);
+  if (ratio > 0.0) h = fmin(h, 0.5 * cbrt(1.0 / ratio));
+  if (ratio_x > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / ratio_x));
+  if (sim->opts.error == GA_PER_UNIT_STEP && ratio > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / (ratio * span(sim))));
+  return fmax(h, h_least(sim));
+}
+
+/* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given. */
+static ga_status begin(ga_simulator *sim, double t, const double *q, const double *v, const double *x,
+                       const double *lambda, const double *psi, ga_start_report *report)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  ga_start_opts s = sim->start;
+  double given = o->fixed_h > 0.0 ? o->fixed_h : o->h_first;
+  double room = fmax(o->t_end - t, DBL_MIN);
+  s.h = given > 0.0 ? given : fmin(1e-3 * span(sim), room);
+  ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+  if (!status && !(given > 0.0)) {
+    s.h = fmin(first_step(sim), room);
+    if (!s.shift_a) s.h = fmin(s.h, 1e-3 * span(sim)); /* without a jerk there was nothing to choose by */
+    status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+  }
+  sim->h_next = s.h;
+  sim->err_old = 0.0;
+  return status;
+}
+
+static ga_status evaluate_events(ga_simulator *sim, const ga_state *s, double *g)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  if (o->n_events == 0) return GA_OK;
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
+  if (code)
+    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, -1,
+                       "t = %.9g: the event function gave up (it returned %d)", s->t, code);
+  if (bad >= 0)
+    return ga__fail_at(sim->ctx, GA_ERR_NAN, s->t, -1, bad,
+                       "t = %.9g: the event function returned %g for event %d", s->t, g[bad], bad);
+  return GA_OK;
+}
+
+static ga_status output(ga_simulator *sim, const ga_state *s)
+{
+  sim->stats.outputs++;
+  return sim->opts.output && sim->opts.output(sim->opts.user, s) ? GA_STOPPED : GA_OK;
+}
+
+/* Time of the next output, or infinity. */
+static double next_output(const ga_simulator *sim, int *which)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  double every = HUGE_VAL, listed = HUGE_VAL;
+  if (o->output_every > 0.0 && sim->next_every >= 0.0) {
+    every = sim->t0 + sim->next_every * o->output_every;
+    if (every > o->t_end - 1e-9 * o->output_every) every = o->t_end;
+  }
+  if (sim->next_time < o->n_output_times) listed = o->output_times[sim->next_time];
+  *which = listed < every;
+  return fmin(every, listed);
+}
+
+static void count_output(ga_simulator *sim, int which, double t)
+{
+  if (which)
+    sim->next_time++;
+  else
+    sim->next_every = t >= sim->opts.t_end ? -1.0 : sim->next_every + 1.0;
+}
+
+ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, double t0, const double *q0,
+                             const double *v0, const double *x0, const double *lambda_guess,
+                             const double *psi_guess, ga_start_report *report)
+{
+  if (!sim) return GA_ERR_ARGUMENT;
+  sim->started = sim->finished = 0;
+  sim->last_event = -1;
+  if (!(sim->opts.t_end > t0))
+    return ga__fail(sim->ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g, which is not after the start at %g",
+                    sim->opts.t_end, t0);
+  sim->t0 = t0;
+  sim->start = start ? *start : ga_start_defaults();
+  memset(&sim->stats, 0, sizeof sim->stats);
+  sim->next_every = 0.0;
+  sim->next_time = 0;
+  while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
+    sim->next_time++;
+  ga_status status = begin(sim, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+  const ga_state *s = ga_stepper_state(sim->st);
+  if (!status) status = evaluate_events(sim, s, sim->g);
+  if (status) return status;
+  sim->started = 1;
+  int which;
+  double t;
+  while ((t = next_output(sim, &which)) <= t0) {
+    count_output(sim, which, t);
+    if (output(sim, s)) return GA_STOPPED;
+  }
+  return GA_OK;
+}
+
+/* ---- One accepted step ---- */
+
+/* Step towards t_end without leaving a sliver for the end. */
+static double fitted(const ga_simulator *sim, double h)
+{
+  double rest = sim->opts.t_end - sim->st->now.scalar[GA__T];
+  h = fmin(h, h_most(sim));
+  if (sim->opts.fixed_h > 0.0) return rest < h * (1.0 - 1e-9) ? rest : h;
+  if (rest <= h * (1.0 + 1e-9)) return rest;
+  return rest < 2.0 * h ? 0.5 * rest : h;
+}
+
+static ga_status too_small(ga_simulator *sim, double h, double err, ga_status why)
+{
+  const ga_system *sys = sim->st->sys;
+  char name[192], last[GA_ERROR_TEXT];
+  double t = sim->st->now.scalar[GA__T];
+  if (why) {
+    memcpy(last, ga_context_error(sim->ctx)->text, sizeof last);
+    int block = ga_context_error(sim->ctx)->block, index = ga_context_error(sim->ctx)->index;
+    return ga__fail_at(sim->ctx, GA_ERR_STEP, t, block, index,
+                       "t = %.9g: the step would fall below h_min = %.3g. %s", t, h_least(sim), last);
+  }
+  int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
+  ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
+  ga__describe(sys, block, index, name, sizeof name);
+  return ga__fail_at(sim->ctx, GA_ERR_STEP, t, (int)block, index,
+                     "t = %.9g: the step would fall below h_min = %.3g: at h = %.3g the error is still %.3g "
+                     "times the tolerance, "
+                     "most in the coordinate of %s. Is there a discontinuity that should be an event? "
+                     "Otherwise raise its tolerance "
+                     "or lower h_min",
+                     t, h_least(sim), h, err, name);
+}
+
+static void count_rejection(ga_simulator *sim, ga_status status)
+{
+  if (status == GA_RETRY_CALLBACK || status == GA_RETRY_NAN)
+    sim->stats.rejected_callback++;
+  else
+    sim->stats.rejected_newton++;
+}
+
+/* Steps until one is accepted; its error in *err. */
+static ga_status accepted_step(ga_simulator *sim, double *err)
+{
+  ga_stepper *st = sim->st;
+  int fixed = sim->opts.fixed_h > 0.0;
+  double h = fitted(sim, sim->h_next);
+  for (;;) {
+    ga_status status = ga_stepper_step(st, h);
+    if (status < 0 || (status > 0 && fixed)) return status;
+    double again;
+    if (status > 0) {
+      count_rejection(sim, status);
+      again = AFTER_FAILURE * h;
+      *err = 0.0;
+    } else {
+      if (fixed) return GA_OK;
+      if ((status = error_ratio(sim, err)) < 0) return status;
+      if (!status && *err <= 1.0) {
+        sim->h_next = controlled(sim, h, *err);
+        sim->err_old = fmax(*err, 1e-4);
+        return GA_OK;
+      }
+      if (status)
+        count_rejection(sim, status);
+      else
+        sim->stats.rejected_error++;
+      again = status ? AFTER_FAILURE * h : fmax(SHRINK, SAFETY * pow(*err, -1.0 / order_of(sim))) * h;
+      ga_status back = ga_stepper_undo(st);
+      if (back) return back;
+    }
+    if (again < h_least(sim)) return too_small(sim, h, *err, status);
+    h = again;
+    sim->err_old = 0.0;
+  }
+}
+
+static ga_status look(ga_simulator *sim, double t)
+{
+  ga_status status =
+      ga_stepper_interpolate(sim->st, t, sim->q, sim->v, sim->vdot, sim->lambda, sim->psi, sim->x, sim->y);
+  const ga_state *s = &sim->st->view;
+  sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, s->a, sim->lambda,
+                         sim->psi, s->eta, sim->x, s->xdot,   s->w, sim->y};
+  return status;
+}
+
+static int crosses(const ga_event *e, double before, double after)
+{
+  if (before == 0.0 || (before < 0.0) == (after < 0.0)) return 0;
+  return e->direction == 0 || (e->direction > 0) == (after > before);
+}
+
+/* First time in (ta, tb] at which event i crosses: bisection made faster by false position (Illinois). */
+static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *t)
+{
+  double ga = sim->g[i], gb = sim->g_new[i];
+  int side = 0;
+  for (int k = 0; k < MAX_LOCATE && tb - ta > 4.0 * DBL_EPSILON * fmax(fabs(ta), fabs(tb)); k++) {
+    double tc = k % 3 == 2 ? 0.5 * (ta + tb) : (ta * gb - tb * ga) / (gb - ga);
+    if (!(tc > ta && tc < tb)) tc = 0.5 * (ta + tb);
+    ga_status status = look(sim, tc);
+    if (!status) status = evaluate_events(sim, &sim->view, sim->g_at);
+    if (status) return status;
+    double gc = sim->g_at[i];
+    if (gc == 0.0 || (gc < 0.0) == (gb < 0.0)) {
+      tb = tc, gb = gc;
+      if (side == 1) ga *= 0.5;
+      side = 1;
+      if (gc == 0.0) break;
+    } else {
+      ta = tc, ga = gc;
+      if (side == -1) gb *= 0.5;
+      side = -1;
+    }
+  }
+  *t = tb;
+  return GA_OK;
+}
+
+/* The earliest event of the last step, −1: none; *t when. Those at or before `after` have been dealt with. */
+static ga_status first_event(ga_simulator *sim, double after, int *event, double *t)
+{
+  const ga_stepper *st = sim->st;
+  *event = -1;
+  for (int i = 0; i < sim->opts.n_events; i++) {
+    double when;
+    if (!crosses(&sim->events[i], sim->g[i], sim->g_new[i])) continue;
+    ga_status status = locate(sim, i, st->next.scalar[GA__T], st->now.scalar[GA__T], &when);
+    if (status) return status;
+    if (when > after && (*event < 0 || when < *t)) *event = i, *t = when;
+  }
+  return GA_OK;
+}
+
+/* Outputs due up to t, within the last step. */
+static ga_status outputs_until(ga_simulator *sim, double t)
+{
+  int which;
+  double when;
+  while ((when = next_output(sim, &which)) <= t) {
+    count_output(sim, which, when);
+    ga_status status = when == sim->st->now.scalar[GA__T] ? GA_OK : look(sim, when);
+    if (!status) status = output(sim, when == sim->st->now.scalar[GA__T] ? &sim->st->view : &sim->view);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+/* Take the last step back and step onto t instead; where t is as good as its beginning, stay there. */
+static ga_status step_onto(ga_simulator *sim, double t)
+{
+  ga_stepper *st = sim->st;
+  ga_status status = ga_stepper_undo(st);
+  double h = t - st->now.scalar[GA__T];
+  if (status || h <= 1e-13 * fmax(fabs(t), span(sim))) return status;
+  return ga_stepper_step(st, h);
+}
+
+static ga_status restart(ga_simulator *sim, int event)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_system *sys = sim->st->sys;
+  const ga_state *s = &sim->st->view;
+  double t = s->t;
+  memcpy(sim->q, s->q, (size_t)sys->nq * sizeof(double));
+  memcpy(sim->v, s->v, (size_t)sys->nv * sizeof(double));
+  if (sys->size[GA_BLOCK_X]) memcpy(sim->x, s->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
+  if (sys->size[GA_BLOCK_LAMBDA])
+    memcpy(sim->lambda, s->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  if (sys->size[GA_BLOCK_PSI]) memcpy(sim->psi, s->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  int code = o->on_event(o->user, event, s, sim->q, sim->v, sim->x);
+  if (code < 0)
+    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event,
+                       "t = %.9g: on_event gave up at event %d (it returned %d)", t, event, code);
+  ga_status status = begin(sim, t, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
+  if (!status) status = evaluate_events(sim, &sim->st->view, sim->g);
+  if (status) return status;
+  sim->g[event] = 0.0; /* its sign counts again once it has left 0 */
+  sim->stats.restarts++;
+  return code > 0 ? GA_STOPPED : GA_OK;
+}
+
+/* Events of the last step in their order. *gone: the step has been replaced by one onto a stop or restart. */
+static ga_status handle_events(ga_simulator *sim, int *gone)
+{
+  double after = -HUGE_VAL, t = 0.0;
+  int event;
+  *gone = 0;
+  ga_status status = evaluate_events(sim, &sim->st->view, sim->g_new);
+  while (!status && !(status = first_event(sim, after, &event, &t)) && event >= 0) {
+    ga_event_action action = sim->events[event].action;
+    if ((status = outputs_until(sim, t))) return status;
+    sim->stats.events++;
+    after = t;
+    if (action == GA_EVENT_RECORD) {
+      if ((status = look(sim, t))) return status;
+      int code =
+          sim->opts.on_event ? sim->opts.on_event(sim->opts.user, event, &sim->view, NULL, NULL, NULL) : 0;
+      if (code < 0)
+        return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event,
+                           "t = %.9g: on_event gave up at event %d (it returned %d)", t, event, code);
+      if (code > 0) return GA_STOPPED;
+      continue;
+    }
+    *gone = 1;
+    if ((status = step_onto(sim, t))) return status;
+    if (action == GA_EVENT_RESTART) return restart(sim, event);
+    sim->last_event = event;
+    if (sim->opts.on_event && sim->opts.on_event(sim->opts.user, event, &sim->st->view, NULL, NULL, NULL) < 0)
+      return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event, "t = %.9g: on_event gave up at event %d", t,
+                         event);
+    return GA_STOPPED;
+  }
+  return status;
+}
+
+/* Signs of events after an ordinary step: 0 stays undecided until g has left it. */
+static void remember_events(ga_simulator *sim)
+{
+  for (int i = 0; i < sim->opts.n_events; i++) sim->g[i] = sim->g_new[i];
+}
+
+static void count_step(ga_simulator *sim, double h, double err)
+{
+  ga_simulate_stats *s = &sim->stats;
+  s->steps++;
+  s->h_smallest = s->steps == 1 || h < s->h_smallest ? h : s->h_smallest;
+  s->h_largest = fmax(s->h_largest, h);
+  s->worst_error = fmax(s->worst_error, err);
+  s->mean_error += (err - s->mean_error) / (double)s->steps;
+}
+
+ga_status ga_simulator_step(ga_simulator *sim)
+{
+  if (!sim) return GA_ERR_ARGUMENT;
+  if (!sim->started)
+    return ga__fail(sim->ctx, GA_ERR_ORDER, "ga_simulator_step: call ga_simulator_start() first");
+  if (sim->finished || sim->last_event >= 0) return GA_STOPPED;
+  double err = 0.0;
+  int gone;
+  ga_status status = accepted_step(sim, &err);
+  if (status) return status;
+  count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+  if ((status = handle_events(sim, &gone))) return status;
+  if (gone) return GA_OK;
+  remember_events(sim);
+  if ((status = outputs_until(sim, sim->st->now.scalar[GA__T]))) return status;
+  if (sim->opts.observer && sim->opts.observer(sim->opts.user, sim->st)) return GA_STOPPED;
+  sim->finished =
+      sim->st->now.scalar[GA__T] >= sim->opts.t_end * (1.0 - copysign(4.0 * DBL_EPSILON, sim->opts.t_end));
+  return sim->finished ? GA_STOPPED : GA_OK;
+}
+
+ga_status ga_simulator_run(ga_simulator *sim)
+{
+  ga_status status;
+  do status = ga_simulator_step(sim);
+  while (status == GA_OK);
+  return status == GA_STOPPED && sim->finished ? GA_OK : status;
+}
+
+int ga_simulator_finished(const ga_simulator *sim)
+{
+  return sim && sim->finished;
+}
+int ga_simulator_last_event(const ga_simulator *sim)
+{
+  return sim ? sim->last_event : -1;
+}
+double ga_simulator_next_step(const ga_simulator *sim)
+{
+  return sim ? sim->h_next : 0.0;
+}
+const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
+{
+  return sim ? &sim->stats : NULL;
+}
+
+/* ---- Saving ---- */
+
+enum { S_T0 = 0, S_H_NEXT, S_ERR_OLD, S_NEXT_EVERY, S_NEXT_TIME, S_FINISHED, N_SAVED };
+
+size_t ga_simulator_saved_size(const ga_simulator *sim)
+{
+  return ga_stepper_saved_size(sim->st) + N_SAVED + (size_t)sim->opts.n_events;
+}
+
+ga_status ga_simulator_save(ga_simulator *sim, double *saved)
+{
+  if (!sim || !saved) return GA_ERR_ARGUMENT;
+  ga_status status = ga_stepper_save(sim->st, saved);
+  double *s = saved + ga_stepper_saved_size(sim->st);
+  if (status) return status;
+  s[S_T0] = sim->t0;
+  s[S_H_NEXT] = sim->h_next;
+  s[S_ERR_OLD] = sim->err_old;
+  s[S_NEXT_EVERY] = sim->next_every;
+  s[S_NEXT_TIME] = sim->next_time;
+  s[S_FINISHED] = sim->finished;
+  if (sim->opts.n_events) memcpy(s + N_SAVED, sim->g, (size_t)sim->opts.n_events * sizeof(double));
+  return GA_OK;
+}
+
+ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
+{
+  if (!sim || !saved) return GA_ERR_ARGUMENT;
+  ga_status status = ga_stepper_load(sim->st, saved);
+  const double *s = saved + ga_stepper_saved_size(sim->st);
+  if (status) return status;
+  sim->t0 = s[S_T0];
+  sim->h_next = s[S_H_NEXT];
+  sim->err_old = s[S_ERR_OLD];
+  sim->next_every = s[S_NEXT_EVERY];
+  sim->next_time = (int)s[S_NEXT_TIME];
+  sim->finished = s[S_FINISHED] != 0.0;
+  sim->last_event = -1;
+  sim->started = 1;
+  if (sim->opts.n_events) memcpy(sim->g, s + N_SAVED, (size_t)sim->opts.n_events * sizeof(double));
+  return GA_OK;
+}
