@@ -415,6 +415,7 @@ typedef struct ga_simulate_stats {
   long rejected_error;    /* by the error test */
   long rejected_newton;   /* because Newton's iteration failed */
   long rejected_callback; /* because a callback could not be evaluated, or gave NaN */
+  long at_rounding;       /* accepted although the estimate was too large, because it was rounding */
   long outputs, events, restarts;
   double h_smallest, h_largest; /* [s] of accepted steps */
   double worst_error;           /* [-] largest accepted estimate over tolerance */

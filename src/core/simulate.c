@@ -398,33 +398,68 @@ static void count_rejection(ga_simulator *sim, ga_status status)
     sim->stats.rejected_newton++;
 }
 
+/* An error that grows while steps shrink is rounding: the tolerance is below what can be had here. */
+static int is_rounding(double err, double *last, int *grown)
+{
+  *grown = *last > 0.0 && err > 1.5 * *last ? *grown + 1 : 0;
+  *last = err;
+  return *grown >= 2;
+}
+
+static void warn_rounding(ga_simulator *sim, double h)
+{
+  char name[192];
+  const ga_system *sys = sim->st->sys;
+  int is_state = sim->worst >= sys->nv;
+  if (sim->stats.at_rounding++ > 0) return;
+  ga__describe(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst, name,
+               sizeof name);
+  ga__log(sim->ctx, GA_LOG_WARNING,
+          "t = %.9g: at h = %.3g the error estimate of the coordinate of %s is rounding; the tolerance is "
+          "tighter than the "
+          "arithmetic allows, and the step is accepted",
+          sim->st->now.scalar[GA__T], h, name);
+}
+
+/* Judges the step just made: *again is the size to try instead, 0 when it is accepted. */
+static ga_status judge(ga_simulator *sim, double h, double *err, double *last, int *grown, double *again)
+{
+  ga_status status = error_ratio(sim, err);
+  *again = AFTER_FAILURE * h;
+  if (status) {
+    if (status > 0) count_rejection(sim, status);
+    return status;
+  }
+  int rounding = *err > 1.0 && is_rounding(*err, last, grown);
+  if (rounding) warn_rounding(sim, h);
+  if (*err <= 1.0 || rounding) {
+    sim->h_next = rounding ? GROW * h : controlled(sim, h, *err);
+    sim->err_old = rounding ? 0.0 : fmax(*err, 1e-4);
+    *again = 0.0;
+    return GA_OK;
+  }
+  sim->stats.rejected_error++;
+  *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / order_of(sim))) * h;
+  return GA_OK;
+}
+
 /* Steps until one is accepted; its error in *err. */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int fixed = sim->opts.fixed_h > 0.0;
-  double h = fitted(sim, sim->h_next);
+  int fixed = sim->opts.fixed_h > 0.0, grown = 0;
+  double h = fitted(sim, sim->h_next), again, last = 0.0;
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
     if (status < 0 || (status > 0 && fixed)) return status;
-    double again;
     if (status > 0) {
       count_rejection(sim, status);
       again = AFTER_FAILURE * h;
       *err = 0.0;
     } else {
       if (fixed) return GA_OK;
-      if ((status = error_ratio(sim, err)) < 0) return status;
-      if (!status && *err <= 1.0) {
-        sim->h_next = controlled(sim, h, *err);
-        sim->err_old = fmax(*err, 1e-4);
-        return GA_OK;
-      }
-      if (status)
-        count_rejection(sim, status);
-      else
-        sim->stats.rejected_error++;
-      again = status ? AFTER_FAILURE * h : fmax(SHRINK, SAFETY * pow(*err, -1.0 / order_of(sim))) * h;
+      status = judge(sim, h, err, &last, &grown, &again);
+      if (status < 0 || again == 0.0) return status;
       ga_status back = ga_stepper_undo(st);
       if (back) return back;
     }
