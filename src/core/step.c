@@ -122,6 +122,7 @@ void ga__predict(ga_stepper *st, double h)
   m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
   m->scalar[GA__H_OLD] = h;
   m->scalar[GA__H_START] = f->scalar[GA__H_START];
+  m->scalar[GA__HAS_JERK] = 0.0;
 }
 
 /* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */
