@@ -339,6 +339,54 @@ static void failed_step_changes_nothing(void **state)
   }
 }
 
+/* A step taken back, and another size tried in between: the run goes on as if it had never been. */
+static void steps_taken_back(void **state)
+{
+  (void)state;
+  for (int i = 0; ex_problem_at(i); i++) {
+    pair p = open_pair(ex_problem_at(i)->name);
+    const double h = p.a.problem->h;
+    run_pair(&p, h, 5);
+    for (int k = 0; k < 5; k++) {
+      double *before = rig_copy(&p.a);
+      rig_steps(&p.a, k & 1 ? 0.5 * h : h, 1);
+      assert_false(rig_same_bits(&p.a, before));
+      assert_status(p.a.ctx, ga_stepper_undo(p.a.st), GA_OK);
+      assert_true(rig_same_bits(&p.a, before));
+      assert_true(ga_stepper_state(p.a.st)->t == before[p.a.st->now.scalar - p.a.st->now.block]);
+      assert_int_equal(ga_stepper_undo(p.a.st), GA_ERR_ORDER); /* once only */
+      assert_says(p.a.ctx, "only a step just made can be taken back");
+      free(before);
+      rig_steps(&p.a, h, 1);
+      rig_steps(&p.b, h, 1);
+      if (!rig_same_bits(&p.a, p.b.st->now.block))
+        fail_msg("%s: differs after a step back", p.a.problem->name);
+    }
+    assert_int_equal(ga_stepper_stats(p.a.st)->steps, 10);
+    close_pair(&p);
+  }
+}
+
+static void nothing_to_take_back(void **state)
+{
+  rig r = rig_open("pendulum");
+  double saved[256];
+  (void)state;
+  assert_int_equal(ga_stepper_undo(NULL), GA_ERR_ARGUMENT);
+  rig_build(&r);
+  assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER);
+  rig_start(&r, 1e-3);
+  assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER);
+  rig_steps(&r, 1e-3, 1);
+  assert_status(r.ctx, ga_stepper_save(r.st, saved), GA_OK);
+  assert_status(r.ctx, ga_stepper_load(r.st, saved), GA_OK);
+  assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER);
+  rig_steps(&r, 1e-3, 1);
+  assert_status(r.ctx, ga_stepper_project_velocity(r.st, GA_PROJECT_PLAIN, NULL), GA_OK);
+  assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER);
+  rig_close(&r);
+}
+
 /* ---- Ways to the same result ---- */
 
 static void reuse_policies_agree(void **state)
@@ -471,6 +519,8 @@ int main(void)
       cmocka_unit_test(continued_after_load),
       cmocka_unit_test(loads_refused),
       cmocka_unit_test(failed_step_changes_nothing),
+      cmocka_unit_test(steps_taken_back),
+      cmocka_unit_test(nothing_to_take_back),
       cmocka_unit_test(reuse_policies_agree),
       cmocka_unit_test(predictors_agree),
       cmocka_unit_test(eta_terms_agree),
