@@ -22,7 +22,13 @@
   X(pendulum)                                                                                                \
   X(test71)                                                                                                  \
   X(test15)                                                                                                  \
-  X(mechatronic)
+  X(mechatronic)                                                                                             \
+  X(slider_crank_hht)                                                                                        \
+  X(car_axis)                                                                                                \
+  X(cart_pole)                                                                                               \
+  X(stiff_pair_1e6)                                                                                          \
+  X(stiff_pair_1e9)                                                                                          \
+  X(bouncing_pendulum)
 
 #define DECLARE(name) extern const ex_problem ex_##name;
 #define ADDRESS(name) &ex_##name,
