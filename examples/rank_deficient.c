@@ -18,8 +18,8 @@
  *
  *   M = 4 G(p)ᵀ J G(p),   Φ = ½ (p·p − 1),   f = −8 G(v)ᵀ J G(p) v − W p − p λ
  *
- * They go with M. Arnold, A. Cardona, O. Brüls, A Lie algebra approach to Lie group time integration of
- * constrained systems, 2015, section 4: order 2 holds as with a regular M, λ included, in the stabilized
+ * They go with M. Arnold, A. Cardona, O. Brüls, Order reduction in time integration caused by velocity
+ * projection, 2015, section 4: order 2 holds as with a regular M, λ included, in the stabilized
  * index-2 form and in the index-3 form started from a perturbed v₀. */
 #include "problem.h"
 #include "top.h"

@@ -176,8 +176,8 @@ static ga_status verdict(checker *c)
   if (f->col >= 0) {
     char name[160];
     ga_block column = ga__block_of(sys, f->col, &j);
-    ga__describe(sys, column, j, name, sizeof name);
-    snprintf(col, sizeof col, ", column %d, the unknown of %s", f->col, name);
+    ga__describe_unknown(sys, column, j, name, sizeof name);
+    snprintf(col, sizeof col, ", column %d, %s", f->col, name);
   }
   return ga__fail_at(
       sys->ctx, GA_ERR_DERIVATIVE, c->p->t, (int)block, i,

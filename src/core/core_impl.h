@@ -43,6 +43,8 @@ int ga__has(const ga_system *sys, ga__fn fn);
 ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or column of the whole matrix */
 /* "what 'name' (block index)" of row or column i, GA_BLOCK_ETA included, for messages. */
 void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+/* The same of the unknown that belongs to it: 'name' (coordinate index), lambda index, ... */
+void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size);
 /* An LU of a matrix of the system's equations could not be made because its pattern is singular: say so
  * again, with the name of the unknown instead of a column. Other statuses pass through. */
 ga_status ga__name_column(const ga_system *sys, ga_status status);

@@ -371,7 +371,7 @@ static ga_status bad_entry(const ga_system *sys, const ga_point *p, const double
   char row[192], col[192];
   ga_block rb = ga__block_of(sys, sys->row[e], &i), cb = ga__block_of(sys, sys->col[e], &j);
   ga__describe(sys, rb, i, row, sizeof row);
-  ga__describe(sys, cb, j, col, sizeof col);
+  ga__describe_unknown(sys, cb, j, col, sizeof col);
   return ga__fail_at(sys->ctx, GA_RETRY_NAN, p->t, (int)rb, i,
                      "t = %.9g: the Jacobian's %s holds %g in the row of %s, column of %s", p->t, which,
                      values[e], row, col);

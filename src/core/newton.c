@@ -22,20 +22,29 @@ static int at_floor(const ga_stepper *st, const ga__measure *m, double rho)
   return m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= FLOOR_MARGIN * floor.tight;
 }
 
+/* What to do about it: rounding asks for larger steps, not smaller ones. */
+static const char *remedy(const ga_stepper *st, const ga__measure *m)
+{
+  if (m->all < 1e4 * st->family->floor(st).all)
+    return "This is close to the floor of rounding, which rises as h falls: take a larger step, a larger "
+           "newton.tol, or "
+           "GA_STABILIZED, whose floor is far lower";
+  return "Try a smaller step; if it fails at any step, check the derivatives with ga_system_check()";
+}
+
 static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate, int iterations)
 {
   const ga_system *sys = st->sys;
   char what[192];
   int index;
+  double t = st->next.scalar[GA__T];
   ga_block block = ga__block_of(sys, st->family->row_of(st, m->worst), &index);
-  ga__describe(sys, block, index, what, sizeof what);
+  ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
-      sys->ctx, GA_RETRY_NEWTON, st->next.scalar[GA__T], (int)block, index,
+      sys->ctx, GA_RETRY_NEWTON, t, (int)block, index,
       "t = %.9g, h = %.3g: Newton's iteration did not converge in %d iterations; the last correction is %.2g "
-      "(relative, tolerance %.2g), changed by a factor %.2g per iteration, largest in the unknown of %s. Try "
-      "a "
-      "smaller step; if it fails at any step, check the derivatives with ga_system_check()",
-      st->next.scalar[GA__T], st->h, iterations, m->all, st->opts.newton.tol, rate, what);
+      "(relative, tolerance %.2g), changed by a factor %.2g per iteration, largest in %s. %s",
+      t, st->h, iterations, m->all, st->opts.newton.tol, rate, what, remedy(st, m));
 }
 
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;

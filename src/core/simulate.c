@@ -380,7 +380,7 @@ static ga_status too_small(ga_simulator *sim, double h, double err, ga_status wh
   }
   int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
   ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
-  ga__describe(sys, block, index, name, sizeof name);
+  ga__describe_unknown(sys, block, index, name, sizeof name);
   return ga__fail_at(sim->ctx, GA_ERR_STEP, t, (int)block, index,
                      "t = %.9g: the step would fall below h_min = %.3g: at h = %.3g the error is still %.3g "
                      "times the tolerance, "
@@ -412,8 +412,8 @@ static void warn_rounding(ga_simulator *sim, double h)
   const ga_system *sys = sim->st->sys;
   int is_state = sim->worst >= sys->nv;
   if (sim->stats.at_rounding++ > 0) return;
-  ga__describe(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst, name,
-               sizeof name);
+  ga__describe_unknown(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst,
+                       name, sizeof name);
   ga__log(sim->ctx, GA_LOG_WARNING,
           "t = %.9g: at h = %.3g the error estimate of the coordinate of %s is rounding; the tolerance is "
           "tighter than the "

@@ -48,7 +48,8 @@ static ga_status too_far(ga_stepper *st, const ga_start_opts *o, ga_block block,
   char name[192] = "", coordinate[192] = "";
   const ga_system *sys = st->sys;
   if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
-  if (c->worst_change >= 0) ga__describe(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
+  if (c->worst_change >= 0)
+    ga__describe_unknown(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
   return ga__fail_at(
       sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
       "start, t = %.9g: the given %s are off the constraints: the residual is %.3g in %s, and mending it "
@@ -481,7 +482,8 @@ static void say_change(writer *w, const ga_system *sys, ga_block block, const ga
   ga__describe(sys, block, c->worst_before, name, sizeof name);
   if (c->change > 0.0) {
     char coordinate[192] = "";
-    if (c->worst_change >= 0) ga__describe(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
+    if (c->worst_change >= 0)
+      ga__describe_unknown(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
     say(w,
         "%s: residual %.3g (largest in %s) mended to %.3g in %d iterations; %s moved by up to %.3g, most in "
         "%s\n",
@@ -502,7 +504,7 @@ int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *t
     say(&w, "nonholonomic: residual %.3g, now %.3g\n", r->nonholonomic.residual_before,
         r->nonholonomic.residual_after);
   if (r->acceleration.worst_change >= 0)
-    ga__describe(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
+    ga__describe_unknown(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
   say(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
       r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
   if (r->a_shift > 0.0)

@@ -161,7 +161,7 @@ static ga_status singular(ga_stepper *st, const ga_lu *lu)
   char what[192];
   int index;
   ga_block block = ga__block_of(sys, st->family->row_of(st, ga_lu_get_info(lu)->weak_column), &index);
-  ga__describe(sys, block, index, what, sizeof what);
+  ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
       sys->ctx, GA_RETRY_SINGULAR, st->next.scalar[GA__T], (int)block, index,
       "t = %.9g, h = %.3g: the iteration matrix is singular; the first column without a pivot is that of %s. "

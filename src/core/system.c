@@ -31,6 +31,7 @@ static const fn_row FN[GA__N_FN] = {
 #define NEARLY_SINGULAR 1e-12
 
 static const char *const BLOCK_NAME[] = {"v", "lambda", "psi", "x", "y", "eta"};
+static const char *const UNKNOWN_NAME[] = {"coordinate", "lambda", "psi", "state", "output", "eta"};
 static const char *const EQUATION_NAME[] = {"dynamics", "phi", "k", "state", "output", "phi_dot"};
 
 static ga_eval_fn field(const ga_system_def *def, ga__fn fn)
@@ -273,15 +274,25 @@ void ga__describe(const ga_system *sys, ga_block block, int index, char *text, s
     snprintf(text, size, "%s", name);
 }
 
+void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+{
+  char name[128];
+  ga_system_name(sys, block, index, name, sizeof name);
+  if (sys->def.name)
+    snprintf(text, size, "'%s' (%s %d)", name, UNKNOWN_NAME[block], index);
+  else
+    snprintf(text, size, "%s %d", UNKNOWN_NAME[block], index);
+}
+
 ga_status ga__name_column(const ga_system *sys, ga_status status)
 {
   if (status != GA_ERR_SINGULAR) return status;
   char what[192];
   int index;
   ga_block block = ga__block_of(sys, ga_context_error(sys->ctx)->index, &index);
-  ga__describe(sys, block, index, what, sizeof what);
+  ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                     "system: whatever the values, the pattern leaves no pivot for the unknown of %s: too "
+                     "system: whatever the values, the pattern leaves no pivot for %s: too "
                      "few equations hold "
                      "it. Check the pattern's entries there, and that every constraint acts on some velocity",
                      what);
@@ -294,7 +305,7 @@ void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *
   char name[192];
   int index;
   ga_block block = ga__block_of(sys, info->weak_column, &index);
-  ga__describe(sys, block, index, name, sizeof name);
+  ga__describe_unknown(sys, block, index, name, sizeof name);
   ga__log(sys->ctx, GA_LOG_WARNING,
           "t = %.9g: %s is nearly singular (reciprocal condition %.1e); its weakest pivot is that of %s: a "
           "constraint may be close "

@@ -160,7 +160,7 @@ static void inconsistent_values_are_mended(void **state)
                                      "largest in 'rod A' (phi 0)",
                                      "mended to",
                                      "q moved by up to",
-                                     "most in 'coordinate y' (dynamics 1)",
+                                     "most in 'coordinate y' (coordinate 1)",
                                      "velocities: residual",
                                      "v moved by up to",
                                      "accelerations: solved in",
@@ -205,7 +205,7 @@ static void too_far_is_refused(void **state)
   assert_int_equal(start_at(&r, &o, far, along, NULL), GA_ERR_INCONSISTENT);
   assert_says(r.ctx, "the given positions are off the constraints");
   assert_says(r.ctx, "in 'rod A' (phi 0)");
-  assert_says(r.ctx, "'coordinate y' (dynamics 1)");
+  assert_says(r.ctx, "'coordinate y' (coordinate 1)");
   assert_says(r.ctx, "max_change = 0.1");
   assert_int_equal(ga_context_error(r.ctx)->block, GA_BLOCK_LAMBDA);
   assert_int_equal(ga_context_error(r.ctx)->index, 0);
@@ -298,7 +298,7 @@ static void doubled_constraint(void **state)
     rig r = rods_build(&user);
     ga_start_opts o = opts_of(1e-3);
     assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_ERR_SINGULAR);
-    assert_says(r.ctx, "that of 'rod B' (phi 1)");
+    assert_says(r.ctx, "that of 'rod B' (lambda 1)");
     assert_says(r.ctx, "A constraint that repeats another one");
     assert_int_equal(ga_context_error(r.ctx)->block, GA_BLOCK_LAMBDA);
     assert_int_equal(ga_context_error(r.ctx)->index, 1);
@@ -314,7 +314,7 @@ static void free_massless_coordinate(void **state)
   ga_start_opts o = opts_of(1e-3);
   (void)state;
   assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_ERR_SINGULAR);
-  assert_says(r.ctx, "that of 'coordinate y' (dynamics 1)");
+  assert_says(r.ctx, "that of 'coordinate y' (coordinate 1)");
   assert_says(r.ctx, "A massless coordinate must be held by constraints");
   rig_close(&r);
 }
