@@ -12,6 +12,13 @@
 
 static const double target = 1e-5; /* the error at which times are compared */
 
+typedef struct ladder { /* IDA's tolerances, a factor apart, each with every largest order; the fastest order
+                           counts */
+  double first, factor;
+  int rungs;
+  int orders[4]; /* 0 ends them */
+} ladder;
+
 typedef struct problem {
   const char *name;
   int rods; /* 0: Andrews' squeezer */
@@ -22,11 +29,8 @@ typedef struct problem {
   long first_steps;  /* rungs of the ladder: numbers of steps, a factor √2 apart */
   int rungs;
 
-  double first_tol; /* IDA's ladder: tolerances, a factor √10 apart */
-  int tol_rungs;
-  int orders[4];              /* largest orders to try, 0 ends them; the fastest counts */
-  double v_atol, lambda_atol; /* see ida_opts */
-  double first_step;
+  ladder tolerances[IDA_N_FORMS];
+  double v_atol, lambda_atol, first_step; /* see ida_opts */
 
   chain *chain; /* from here on set by problem_open() */
   ga_system_def def;
@@ -44,9 +48,7 @@ static problem problems[] = {
      .newton_tol = 1e-5,
      .first_steps = 1000,
      .rungs = 7,
-     .first_tol = 1e-4,
-     .tol_rungs = 6,
-     .orders = {5},
+     .tolerances = {[IDA_GGL] = {1e-4, 3.16, 6, {5}}, [IDA_INDEX1] = {3e-5, 3.16, 6, {5}}},
      .v_atol = 1.0,
      .lambda_atol = 1e3},
     {.name = "chain100",
@@ -56,9 +58,7 @@ static problem problems[] = {
      .newton_tol = 1e-5,
      .first_steps = 5000,
      .rungs = 5,
-     .first_tol = 1e-3,
-     .tol_rungs = 6,
-     .orders = {5},
+     .tolerances = {[IDA_GGL] = {1e-3, 3.16, 6, {5}}, [IDA_INDEX1] = {3e-5, 3.16, 5, {5}}},
      .v_atol = 1.0,
      .lambda_atol = 1e3},
     {.name = "chain1000_200ms",
@@ -68,9 +68,7 @@ static problem problems[] = {
      .newton_tol = 1e-5,
      .first_steps = 35,
      .rungs = 6,
-     .first_tol = 1e-2,
-     .tol_rungs = 4,
-     .orders = {2, 3, 5},
+     .tolerances = {[IDA_GGL] = {5.6e-3, 1.78, 4, {2, 3, 5}}, [IDA_INDEX1] = {3e-4, 3.16, 3, {2, 5}}},
      .v_atol = 1.0,
      .lambda_atol = 1e3},
     {.name = "andrews",
@@ -78,9 +76,7 @@ static problem problems[] = {
      .newton_tol = 1e-6,
      .first_steps = 1500,
      .rungs = 7,
-     .first_tol = 1e-5,
-     .tol_rungs = 9,
-     .orders = {5},
+     .tolerances = {[IDA_GGL] = {3e-7, 2.0, 9, {5}}, [IDA_INDEX1] = {3e-7, 2.0, 9, {5}}},
      .v_atol = 1e3,
      .lambda_atol = 1e3,
      .first_step = 1e-6},
@@ -151,6 +147,7 @@ static int run_ours(const task *t, point *out)
     out->factorisations = (double)s->factorisations;
   }
   ga_stepper_destroy(&st);
+  if (rc != GA_OK) snprintf(out->why, sizeof out->why, "%.150s", ga_context_error(t->ctx)->text);
   return rc;
 }
 
@@ -165,24 +162,26 @@ static int run_theirs(const task *t, point *out)
     out->steps = (double)n.steps;
     out->iterations = (double)n.iterations;
     out->factorisations = (double)n.jacobians;
-  }
+  } else
+    snprintf(out->why, sizeof out->why, "IDA's flag %d", rc);
   return rc;
 }
 
-/* Best CPU time of several repetitions: up to 7, fewer where they take long. */
-static point measure(const task *t, run_fn run, double setting)
+/* Fills a curve whose settings are there: the best CPU time of several passes over all of its points, so that
+ * a disturbance of the machine does not fall on every repetition of one of them. At least two passes, unless
+ * the first takes long; up to fifteen where they are short. */
+static void measure(curve *c, const task *t, run_fn run)
 {
-  point best = {.setting = setting, .error = NAN, .cpu = INFINITY};
-  double spent = 0.0;
-  for (int i = 0; i < 7 && spent < 2.0; i++) {
-    point p = {.setting = setting};
-    const double start = cpu_now();
-    if (run(t, &p) != 0) return best;
-    p.cpu = cpu_now() - start;
-    spent += p.cpu;
-    if (p.cpu < best.cpu) best = p;
-  }
-  return best;
+  const double begin = cpu_now();
+  for (int i = 0; i < c->n; i++) c->at[i].cpu = INFINITY;
+  for (int pass = 0; pass < 15 && cpu_now() - begin < (pass < 2 ? 15.0 : 3.0); pass++)
+    for (int i = 0; i < c->n; i++) {
+      point p = {.setting = c->at[i].setting, .error = NAN};
+      const double start = cpu_now();
+      const int rc = run(t, &p);
+      p.cpu = cpu_now() - start;
+      if (rc != 0 || p.cpu < c->at[i].cpu) c->at[i] = p;
+    }
 }
 
 /* ---- Curves ----------------------------------------------------------------------------------------------
@@ -192,8 +191,8 @@ static double steps_curve(report *r, task *t, const char *kind)
 {
   curve c = {.n = 0};
   snprintf(c.name, sizeof c.name, "galpha, %s", kind);
-  for (int i = 0; i < t->p->rungs; i++)
-    curve_add(&c, measure(t, run_ours, rint((double)t->p->first_steps * pow(2.0, 0.5 * i))));
+  for (int i = 0; i < t->p->rungs; i++) curve_add(&c, rint((double)t->p->first_steps * pow(2.0, 0.5 * i)));
+  measure(&c, t, run_ours);
   curve_print(&c, "steps");
   const double time = curve_time_at(&c, target);
   const point *near = curve_nearest(&c, target);
@@ -210,8 +209,9 @@ static double steps_curve(report *r, task *t, const char *kind)
 static double tolerance_curves(report *r, task *t, ida_form form)
 {
   static const char *const kind[IDA_N_FORMS] = {"ggl", "index1"};
+  const ladder *tol = &t->p->tolerances[form];
   double best = NAN;
-  for (const int *order = t->p->orders; *order > 0; order++) {
+  for (const int *order = tol->orders; *order > 0; order++) {
     curve c = {.n = 0};
     snprintf(c.name, sizeof c.name, "IDA, %s, order up to %d", kind[form], *order);
     t->theirs = ida_peer_defaults(form);
@@ -219,8 +219,8 @@ static double tolerance_curves(report *r, task *t, ida_form form)
     t->theirs.v_atol = t->p->v_atol;
     t->theirs.lambda_atol = t->p->lambda_atol;
     t->theirs.first_step = t->p->first_step;
-    for (int i = 0; i < t->p->tol_rungs; i++)
-      curve_add(&c, measure(t, run_theirs, t->p->first_tol * pow(10.0, -0.5 * i)));
+    for (int i = 0; i < tol->rungs; i++) curve_add(&c, tol->first * pow(tol->factor, -i));
+    measure(&c, t, run_theirs);
     curve_print(&c, "tolerance");
     best = fmin(best, curve_time_at(&c, target)); /* fmin passes over NaN */
   }
@@ -240,7 +240,8 @@ static void print_time(const char *what, double time, double ours)
 static void problem_compare(report *r, task *t)
 {
   const char *name = t->p->name;
-  printf("\n%s: %g s, error 'max of the tip' or 'beta' at the end\n", name, t->p->t_end);
+  printf("\n%s: %g s; error: %s at the end\n", name, t->p->t_end,
+         t->p->rods > 0 ? "tip position [m], largest component" : "angle beta [rad]");
   t->ours = ga_stepper_defaults();
   const double defaults = steps_curve(r, t, "defaults");
   t->ours.newton.tol = t->p->newton_tol;

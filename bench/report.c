@@ -27,9 +27,9 @@ int report_write(const report *r, const char *path)
   return fclose(f) != 0 || bad ? -1 : 0;
 }
 
-void curve_add(curve *c, point p)
+void curve_add(curve *c, double setting)
 {
-  if (c->n < CURVE_MAX) c->at[c->n++] = p;
+  if (c->n < CURVE_MAX) c->at[c->n++] = (point){.setting = setting, .error = NAN};
 }
 
 void curve_print(const curve *c, const char *setting_name)
@@ -39,10 +39,10 @@ void curve_print(const curve *c, const char *setting_name)
   for (int i = 0; i < c->n; i++) {
     const point *p = &c->at[i];
     if (isfinite(p->error))
-      printf("    %10.3g %10.2e %10.5f %9.0f %10.2f %10.3f\n", p->setting, p->error, p->cpu, p->steps,
+      printf("    %10.6g %10.2e %10.5f %9.0f %10.2f %10.3f\n", p->setting, p->error, p->cpu, p->steps,
              p->iterations / p->steps, p->factorisations / p->steps);
     else
-      printf("    %10.3g     failed\n", p->setting);
+      printf("    %10.6g     failed: %s\n", p->setting, p->why);
   }
 }
 

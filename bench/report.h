@@ -28,6 +28,7 @@ typedef struct point { /* one run; error NaN if it failed */
   double setting;      /* number of steps, or tolerance */
   double error, cpu;   /* cpu [s] */
   double steps, iterations, factorisations;
+  char why[160]; /* of a failure */
 } point;
 
 typedef struct curve {
@@ -36,7 +37,7 @@ typedef struct curve {
   point at[CURVE_MAX];
 } curve;
 
-void curve_add(curve *c, point p);
+void curve_add(curve *c, double setting); /* a point yet to be measured */
 void curve_print(const curve *c, const char *setting_name);
 /* [s] CPU time at the given error: the straight line log cpu over log error that fits best to the points
  * within a factor 40 of it. NaN where there are fewer than two or all lie on one side. */
