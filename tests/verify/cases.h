@@ -9,7 +9,8 @@ typedef struct vf_table {
   int n;
 } vf_table;
 
-extern const vf_table vf_heavy_top_table, vf_mechanism_table, vf_rank_deficient_table;
+extern const vf_table vf_heavy_top_table, vf_mechanism_table, vf_rank_deficient_table, vf_weighted_table,
+    vf_variable_table;
 
 #define VF_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -23,5 +24,9 @@ extern const vf_table vf_heavy_top_table, vf_mechanism_table, vf_rank_deficient_
 #define VF_MECHANICAL_ORDER_2                                                                                \
   VF_ORDER("q", VF_Q, 2), VF_ORDER("v", VF_V, 2), VF_ORDER("vdot", VF_VDOT, 2),                              \
       VF_ORDER("lambda", VF_LAMBDA, 2)
+
+/* An error at the end, with its order and what is known of it. */
+#define VF_AT_END(label_, quantity_, order_, ...)                                                            \
+  VF_ROW(label_, quantity_, .measure = VF_END, .order = order_, .value = {__VA_ARGS__})
 
 #endif

@@ -147,20 +147,12 @@ static const vf_case cases[] = {
     {"heavy_top_left", "first step, stabilized", "ACB15", STABILIZED, FIRST_STEP,
      .expect = {FIRST_LAMBDA(-3.652562487, -318.406273708, -317.777281598)}},
 
-    /* The start and changes of the step */
+    /* The start */
     {"heavy_top_left", "stabilized, a0 shifted", "ACB15", SECTION3, .start = VF_CONSISTENT, .in_short = 1,
      .expect = {LAMBDA(.order = 2, .value = {1.242, .3106, .0776}),
                 VF_ROW("vdot", VF_VDOT, .order = 2, .value = {2.31, .577, .145})}},
     {"heavy_top_left", "stabilized, a0 = vdot0", "ACB15", SECTION3, .start = VF_NAIVE, .in_short = 1,
      .expect = {LAMBDA(.value = {1.289, .402, .167})}},
-    {"heavy_top_left", "stabilized, steps .3/.7 of 2h, a shifted", "ACB15", SECTION3, .start = VF_CONSISTENT,
-     .split = 0.3,
-     .expect = {LAMBDA(.order = 2, .value = {9.16, 2.34, .590}),
-                VF_ROW("vdot", VF_VDOT, .order = 2, .value = {14.7, 4.2, 1.09})}},
-
-    {"heavy_top_left", "index-3, perturbed v0, steps .3/.7 of 2h, a shifted", "ACB15", INDEX3(VF_PERTURBED),
-     .rho = 0.8, .t_end = 0.2, .h = 1e-3, .levels = 4, .split = 0.3,
-     .expect = {LAMBDA(.order = 1), POSITION(.order = 2), OMEGA(.order = 2)}},
 
     /* Update of rotations: errors at the end */
     {"heavy_top_left", "stabilized, left", "beyond the papers", UPDATE_STEPS,

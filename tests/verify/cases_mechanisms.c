@@ -43,10 +43,6 @@ static const vf_case cases[] = {
     {"spring_mass", "a0, w0 shifted", "", STABILIZED, .rho = 0.8, .h = 0.05, .levels = 4, .in_short = 1,
      .expect = {VF_ORDER("q", VF_Q, 2), VF_ORDER("v", VF_V, 2), VF_ORDER("vdot", VF_VDOT, 2),
                 CONTROL_ORDER_2}},
-    {"spring_mass", "steps .3/.7 of 2h, a and w shifted", "", STABILIZED, .rho = 0.8, .h = 0.05, .levels = 4,
-     .split = 0.3, .in_short = 1,
-     .expect = {VF_ORDER("q", VF_Q, 2), VF_ORDER("v", VF_V, 2), VF_ORDER("vdot", VF_VDOT, 2),
-                CONTROL_ORDER_2}},
     {"slider_crank", "index-3, perturbed v0", "", INDEX3(VF_PERTURBED), .rho = 0.7, .h = 5e-4, .levels = 3,
      .expect = {VF_MECHANICAL_ORDER_2, PHI}},
     {"slider_crank", "stabilized", "", STABILIZED, .rho = 0.7, .h = 5e-4, .levels = 3, .in_short = 1,
@@ -90,8 +86,6 @@ static const vf_case cases[] = {
     /* States and outputs with feedback of vdot and λ */
     {"mechatronic", "stabilized", "BA08", STABILIZED, .rho = 0.8, .h = 0.01, .levels = 4, .in_short = 1,
      .expect = {VF_MECHANICAL_ORDER_2, CONTROL_ORDER_2, PHI, HIDDEN}},
-    {"mechatronic", "stabilized, steps .3/.7 of 2h, a and w shifted", "BA08", STABILIZED, .rho = 0.8,
-     .h = 0.01, .levels = 4, .split = 0.3, .expect = {VF_MECHANICAL_ORDER_2, CONTROL_ORDER_2}},
     {"mechatronic", "index-3, perturbed v0", "BA08", INDEX3(VF_PERTURBED), .rho = 0.8, .h = 0.01, .levels = 4,
      .expect = {VF_MECHANICAL_ORDER_2, CONTROL_ORDER_2, PHI}},
 

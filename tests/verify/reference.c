@@ -19,7 +19,8 @@ struct vf_reference {
   double dt, drift;
   long n;
   size_t stride;
-  double *samples;     /* (n+1) × stride: q, v, vdot, λ, ψ, x, y */
+  double *samples;     /* (n+1) × stride: q, v, vdot, λ, ψ, x, y; one more for a time in between */
+  char text[128];      /* the model's messages */
   double *flat, *rate; /* the state rounded to double, and its rate */
   real *y, *y_next, *previous, *middle, *slope, *slope0, *table; /* extrapolation */
   real block_scale[3];                                           /* of q, v, x */
@@ -128,10 +129,9 @@ static void block_lengths(const vf_sizes *s, int length[7])
   memcpy(length, all, sizeof all);
 }
 
-/* Stores (q, v, vdot, λ, ψ, x, y) at sample i, and how far it has drifted off the constraints. */
-static int sample(vf_reference *r, long i)
+/* Stores (q, v, vdot, λ, ψ, x, y) at time t as sample i, and how far it has drifted off the constraints. */
+static int sample(vf_reference *r, long i, double t)
 {
-  const double t = (double)i * r->dt;
   double *to = r->samples + (size_t)i * r->stride;
   int length[7];
   if (evaluate(r, (real)t, r->y, r->slope)) return 1;
@@ -143,20 +143,26 @@ static int sample(vf_reference *r, long i)
   return 0;
 }
 
-static int integrate(vf_reference *r, const ex_problem *problem)
+static void set_state(vf_reference *r, const double *q, const double *v, const double *x)
 {
-  const double *from[3] = {problem->q0, problem->v0, problem->x0};
+  const double *from[3] = {q, v, x};
   const int length[3] = {r->size.nq, r->size.nv, r->size.n_x};
-  real step = (real)r->dt;
   for (int b = 0, at = 0; b < 3; at += length[b++])
     for (int i = 0; i < length[b]; i++) r->y[at + i] = (real)from[b][i];
+}
+
+static int integrate(vf_reference *r, const ex_problem *problem)
+{
+  real step = (real)r->dt;
+  set_state(r, problem->q0, problem->v0, problem->x0);
   grow_scales(r);
   for (int b = 0; b < 3; b++)
     if (r->block_scale[b] == 0) r->block_scale[b] = 1;
-  if (sample(r, 0)) return 1;
-  for (long i = 0; i < r->n; i++)
-    if (advance(r, (real)((double)i * r->dt), (real)((double)(i + 1) * r->dt), &step) || sample(r, i + 1))
-      return 1;
+  if (sample(r, 0, 0)) return 1;
+  for (long i = 0; i < r->n; i++) {
+    const double t = (double)i * r->dt, t_next = (double)(i + 1) * r->dt;
+    if (advance(r, (real)t, (real)t_next, &step) || sample(r, i + 1, t_next)) return 1;
+  }
   return 0;
 }
 
@@ -169,7 +175,7 @@ static int allocate(vf_reference *r)
     bad |= !(*reals[i] = calloc(reals[i] == &r->table ? 2 * COLUMNS * m : m, sizeof(real)));
   bad |= !(r->flat = calloc(m, sizeof(double)));
   bad |= !(r->rate = calloc(m, sizeof(double)));
-  bad |= !(r->samples = calloc((size_t)(r->n + 1) * r->stride + 1, sizeof(double)));
+  bad |= !(r->samples = calloc((size_t)(r->n + 2) * r->stride + 1, sizeof(double)));
   return bad;
 }
 
@@ -179,7 +185,8 @@ vf_reference *vf_reference_create(const ex_problem *problem, double dt, long n, 
   int length[7];
   snprintf(text, size, "out of memory");
   if (!r) return NULL;
-  r->model = vf_index1_create(problem, text, size);
+  snprintf(r->text, sizeof r->text, "%s", text);
+  r->model = vf_index1_create(problem, r->text, sizeof r->text);
   if (r->model) {
     r->dt = dt;
     r->n = n;
@@ -190,9 +197,10 @@ vf_reference *vf_reference_create(const ex_problem *problem, double dt, long n, 
   }
   int bad = !r->model || allocate(r);
   if (!bad) {
-    snprintf(text, size, "the step of the reference integration became too small");
+    snprintf(r->text, sizeof r->text, "the step of the reference integration became too small");
     bad = integrate(r, problem);
   }
+  snprintf(text, size, "%s", r->text);
   if (bad) vf_reference_destroy(&r);
   return r;
 }
@@ -232,6 +240,20 @@ ga_point vf_reference_at(const vf_reference *ref, long i)
   int length[7];
   block_lengths(&ref->size, length);
   for (int b = 0; b < 7; at += length[b++]) *to[b] = at;
+  return p;
+}
+
+ga_point vf_reference_between(vf_reference *ref, double t)
+{
+  const long i = (long)fmin(floor(t / ref->dt), (double)ref->n), spare = ref->n + 1;
+  const ga_point none = {.t = t};
+  if (!(t >= 0)) return none;
+  ga_point p = vf_reference_at(ref, i);
+  real step = (real)ref->dt;
+  set_state(ref, p.q, p.v, p.x);
+  if (advance(ref, (real)p.t, (real)t, &step) || sample(ref, spare, t)) return none;
+  p = vf_reference_at(ref, spare);
+  p.t = t;
   return p;
 }
 

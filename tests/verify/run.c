@@ -10,13 +10,10 @@ enum { FLIP_STEPS = 20, MAX_ROWS = 64 };
 /* One run of a case: the objects under test, and what has been measured so far. */
 typedef struct run {
   const vf_case *c;
-  const ex_problem *problem;
-  const vf_reference *ref;
+  vf_setup setup;
+  vf_reference *ref;
   double spacing; /* of the reference's samples */
-  ga_system_def def;
-  ga_context *ctx;
-  ga_system *sys;
-  ga_stepper *st;
+  double last_step;
   long steps_left;
   double first[VF_EXPECTS]; /* energies and probes at the start */
   double last[VF_EXPECTS];  /* signed error before, for sign changes */
@@ -27,10 +24,7 @@ typedef struct run {
 
 static int fail(run *r, const char *what, ga_status status)
 {
-  const ga_error *e = r->ctx ? ga_context_error(r->ctx) : NULL;
-  const char *text = e && e->status != GA_OK ? e->text : "no further message";
-  snprintf(r->failure, r->failure_size, "%s: %s (%s)", what, ga_status_text(status), text);
-  return 1;
+  return vf_setup_fail(&r->setup, what, status, r->failure, r->failure_size);
 }
 
 double vf_case_end(const vf_case *c, const ex_problem *problem)
@@ -45,17 +39,20 @@ static double finest_step(const vf_case *c)
 
 static int compared(const vf_expect *e)
 {
-  return e->label && e->quantity <= VF_Y && e->measure != VF_VALUE;
+  return e->label && e->quantity <= VF_A && e->measure != VF_VALUE;
 }
 
 double vf_case_spacing(const vf_case *c, const ex_problem *problem)
 {
   int along = 0;
   for (int i = 0; i < VF_EXPECTS && c->expect[i].label; i++)
-    along |= compared(&c->expect[i]) && c->expect[i].measure != VF_END;
+    along |= compared(&c->expect[i]) && c->expect[i].measure != VF_END && c->expect[i].quantity != VF_A;
   if (!along) return vf_case_end(c, problem);
-  /* alternating steps split·2h fall on multiples of h/5 */
-  return c->split > 0 ? finest_step(c) / 5 : finest_step(c);
+  if (!(c->split > 0)) return finest_step(c);
+  /* both steps are multiples of 2h over the denominator of split */
+  int parts = 2;
+  while (parts < 10 && fabs(c->split * parts - nearbyint(c->split * parts)) > 1e-9) parts++;
+  return 2 * finest_step(c) / parts;
 }
 
 /* The numbers of a quantity in a state and in the reference, and how many there are. */
@@ -63,9 +60,9 @@ static int pick(const run *r, const vf_expect *e, const ga_state *s, const ga_po
                 const double **exact)
 {
   const vf_sizes z = vf_reference_sizes(r->ref);
-  const int length[] = {z.nq, z.nv, z.nv, z.n_lambda, z.n_psi, z.n_x, z.n_y};
-  const double *mine[] = {s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
-  const double *theirs[] = {p->q, p->v, p->vdot, p->lambda, p->psi, p->x, p->y};
+  const int length[] = {z.nq, z.nv, z.nv, z.n_lambda, z.n_psi, z.n_x, z.n_y, z.nv};
+  const double *mine[] = {s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, s->a};
+  const double *theirs[] = {p->q, p->v, p->vdot, p->lambda, p->psi, p->x, p->y, p->vdot};
   const int left = length[e->quantity] - e->first;
   *now = mine[e->quantity] + e->first;
   *exact = theirs[e->quantity] + e->first;
@@ -86,12 +83,14 @@ static double distance(const double *a, const double *b, int n, vf_norm norm)
 /* Φ, B v + Φ_t or k from the problem's own callbacks. */
 static double constraint_residual(const run *r, const vf_expect *e, const ga_state *s)
 {
-  const ga_eval_fn fn = e->quantity == VF_PHI ? r->def.phi : e->quantity == VF_K ? r->def.k : r->def.phi_dot;
-  const int all = e->quantity == VF_K ? r->def.n_psi : r->def.n_lambda;
+  const ga_eval_fn fn = e->quantity == VF_PHI ? r->setup.def.phi
+                        : e->quantity == VF_K ? r->setup.def.k
+                                              : r->setup.def.phi_dot;
+  const int all = e->quantity == VF_K ? r->setup.def.n_psi : r->setup.def.n_lambda;
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
   const double zero[MAX_ROWS] = {0};
   double out[MAX_ROWS];
-  if (!fn || all > MAX_ROWS || fn(r->def.user, &p, out)) return INFINITY;
+  if (!fn || all > MAX_ROWS || fn(r->setup.def.user, &p, out)) return INFINITY;
   return distance(out + e->first, zero, e->count ? e->count : all - e->first, VF_MAXNORM);
 }
 
@@ -101,7 +100,7 @@ static void measure(run *r, int row, const ga_state *s, const ga_point *p, int a
   const vf_expect *e = &r->c->expect[row];
   const double *now, *exact;
   double error;
-  if (e->quantity <= VF_Y) {
+  if (e->quantity <= VF_A) {
     const int n = pick(r, e, s, p, &now, &exact);
     if (e->measure == VF_FLIPS) {
       const double signed_error = now[0] - exact[0];
@@ -113,27 +112,41 @@ static void measure(run *r, int row, const ga_state *s, const ga_point *p, int a
   } else if (e->quantity <= VF_K) {
     error = constraint_residual(r, e, s);
   } else {
-    const vf_probe_fn probe = e->quantity == VF_ENERGY ? r->problem->energy : e->probe;
+    const vf_probe_fn probe = e->quantity == VF_ENERGY ? r->setup.problem->energy : e->probe;
     const double value = probe ? probe(s) : NAN;
     if (at_start) r->first[row] = value;
     error = fabs(value - r->first[row]);
   }
-  if (e->measure == VF_MAX)
+  if (e->measure == VF_MAX && e->quantity != VF_A)
     r->value[row] = isnan(error) ? INFINITY : fmax(r->value[row], error);
   else if (at_end)
     r->value[row] = error;
 }
 
+/* The reference where the last step's a stands. */
+static int point_of_a(run *r, ga_point *p)
+{
+  const double delta = r->setup.scheme.alpha_m - r->setup.scheme.alpha_f;
+  *p = vf_reference_between(r->ref, ga_stepper_state(r->setup.st)->t + delta * r->last_step);
+  return p->q ? 0 : fail(r, "the reference at the time of a", GA_ERR_ARGUMENT);
+}
+
 /* All rows at the present state. Times between samples can only be met by cases that need the end alone. */
 static int observe(run *r, int at_start)
 {
-  const ga_state *s = ga_stepper_state(r->st);
+  const ga_state *s = ga_stepper_state(r->setup.st);
   const int at_end = r->steps_left == 0;
   const long i = lround(s->t / r->spacing);
   const int sampled = fabs(s->t - (double)i * r->spacing) < 1e-6 * r->spacing;
   const ga_point p = vf_reference_at(r->ref, sampled ? i : 0);
+  ga_point p_of_a;
   for (int row = 0; row < VF_EXPECTS && r->c->expect[row].label; row++) {
     const vf_expect *e = &r->c->expect[row];
+    if (e->quantity == VF_A) {
+      if (at_end && point_of_a(r, &p_of_a)) return 1;
+      if (at_end) measure(r, row, s, &p_of_a, at_start, at_end);
+      continue;
+    }
     if (compared(e) && !sampled) {
       if (e->measure != VF_END || at_end) return fail(r, "no reference at this time", GA_ERR_ARGUMENT);
       continue;
@@ -143,40 +156,12 @@ static int observe(run *r, int at_start)
   return 0;
 }
 
-static int create(run *r)
-{
-  ga_stepper_opts opts = ga_stepper_defaults();
-  ga_status status = ga_context_create(NULL, &r->ctx);
-  r->def = ga_system_defaults();
-  r->problem->define(&r->def);
-  if (status == GA_OK) status = ga_system_create(r->ctx, &r->def, &r->sys);
-  if (status == GA_OK) status = ga_scheme_rho(r->ctx, r->c->rho, &opts.scheme);
-  opts.method = r->c->method;
-  opts.commutator = r->c->commutator;
-  opts.newton.tol = 1e-13;
-  opts.newton.max_iterations = 30;
-  if (status == GA_OK) status = ga_stepper_create(r->ctx, r->sys, &opts, &r->st);
-  return status == GA_OK ? 0 : fail(r, "create", status);
-}
-
-static int start(run *r, double h)
-{
-  const ex_problem *p = r->problem;
-  ga_start_opts opts = ga_start_defaults();
-  opts.h = h;
-  opts.shift_a = r->c->start != VF_NAIVE;
-  opts.perturb_v = r->c->start == VF_PERTURBED;
-  const ga_status status =
-      ga_stepper_start(r->st, &opts, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL);
-  return status == GA_OK ? 0 : fail(r, "start", status);
-}
-
 static int project_once(run *r, int *done)
 {
-  const double t = ga_stepper_state(r->st)->t, at = r->c->project_at;
+  const double t = ga_stepper_state(r->setup.st)->t, at = r->c->project_at;
   if (*done || !(at > 0) || t < at * (1 - 1e-9)) return 0;
   *done = 1;
-  const ga_status status = ga_stepper_project_velocity(r->st, r->c->projection, NULL);
+  const ga_status status = ga_stepper_project_velocity(r->setup.st, r->c->projection, NULL);
   return status == GA_OK ? 0 : fail(r, "velocity projection", status);
 }
 
@@ -185,39 +170,42 @@ static int integrate(run *r, double h, long n)
   const double split = r->c->split;
   const double step[2] = {split > 0 ? 2 * split * h : h, split > 0 ? 2 * (1 - split) * h : h};
   int projected = 0;
+  ga_status status = vf_setup_start(&r->setup, step[0]);
+  if (status) return fail(r, "start", status);
   r->steps_left = n;
-  if (create(r) || start(r, step[0]) || observe(r, 1)) return 1;
+  if (observe(r, 1)) return 1;
   for (long k = 0; k < n; k++) {
-    const ga_status status = ga_stepper_step(r->st, step[k % 2]);
-    if (status != GA_OK) return fail(r, "step", status);
+    r->last_step = step[k % 2];
+    if ((status = ga_stepper_step(r->setup.st, r->last_step))) return fail(r, "step", status);
     r->steps_left = n - k - 1;
     if (project_once(r, &projected) || observe(r, 0)) return 1;
   }
   return 0;
 }
 
-void vf_case_run(const vf_case *c, const ex_problem *problem, const vf_reference *ref, vf_result *result)
+void vf_case_run(const vf_case *c, const ex_problem *problem, vf_reference *ref, vf_result *result)
 {
   memset(result, 0, sizeof *result);
   double h = c->h;
   for (int level = 0; level < c->levels && !result->failure[0]; level++, h /= c->ratio ? c->ratio : 2) {
     run r = {.c = c,
-             .problem = problem,
              .ref = ref,
              .spacing = vf_reference_spacing(ref),
              .value = result->value[level],
              .failure = result->failure,
              .failure_size = sizeof result->failure};
     result->h[level] = h;
-    integrate(&r, h, lround(vf_case_end(c, problem) / h));
-    if (r.st) {
-      const ga_stats *stats = ga_stepper_stats(r.st);
+    const ga_status status = vf_setup_create(&r.setup, c, problem);
+    if (status)
+      fail(&r, "create", status);
+    else
+      integrate(&r, h, lround(vf_case_end(c, problem) / h));
+    if (r.setup.st) {
+      const ga_stats *stats = ga_stepper_stats(r.setup.st);
       result->steps += stats->steps;
       result->iterations += stats->iterations;
       result->at_floor += stats->at_floor;
     }
-    ga_stepper_destroy(&r.st);
-    ga_system_destroy(&r.sys);
-    ga_context_destroy(&r.ctx);
+    vf_setup_destroy(&r.setup);
   }
 }

@@ -1,6 +1,7 @@
 /* verify [--short] [--csv FILE] [NAME...]: runs the table of cases, prints what was measured beside what is
  * expected, and ends with the number of checks that passed and failed. Exit code 1 where one failed. */
 #include "cases.h"
+#include "same.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 enum { MAX_REFERENCES = 128, CHECK_SAMPLES = 16 };
 
-static const vf_table *const tables[] = {&vf_heavy_top_table, &vf_mechanism_table, &vf_rank_deficient_table};
+static const vf_table *const tables[] = {&vf_heavy_top_table, &vf_mechanism_table, &vf_rank_deficient_table,
+                                         &vf_weighted_table, &vf_variable_table};
 
 /* Case i of all tables in a row, NULL at the end. */
 static const vf_case *case_at(int i)
@@ -71,7 +73,7 @@ static int covers(const vf_reference *ref, double spacing, double end)
 }
 
 /* A reference with samples at all multiples of spacing up to end: one that is there already, or a new one. */
-static const vf_reference *get_reference(session *s, const ex_problem *problem, double spacing, double end)
+static vf_reference *get_reference(session *s, const ex_problem *problem, double spacing, double end)
 {
   char text[256] = "no room for another reference";
   for (int i = 0; i < s->n_kept; i++)
@@ -238,16 +240,36 @@ static void run_case(session *s, const vf_case *c)
   if (!check(s, found != NULL, c->problem, c->title, "there is no such problem")) return;
   ex_problem problem = *found;
   if (c->v0) problem.v0 = c->v0;
-  const vf_reference *ref =
-      get_reference(s, &problem, vf_case_spacing(c, &problem), vf_case_end(c, &problem));
+  vf_reference *ref = get_reference(s, &problem, vf_case_spacing(c, &problem), vf_case_end(c, &problem));
   if (!ref) return;
   vf_case_run(c, &problem, ref, &result);
-  printf("\n%s: %s, rho %.3g%s%s\n", c->problem, c->title, c->rho, c->source[0] ? "   " : "", c->source);
+  printf("\n%s: %s, %s %.3g%s%s\n", c->problem, c->title, c->hht != 0 ? "HHT" : "rho",
+         c->hht != 0 ? c->hht : c->rho, c->source[0] ? "   " : "", c->source);
   print_numbers("h", result.h, c->levels, "  %10.3e");
   const double steps = (double)(result.steps > 0 ? result.steps : 1);
   printf("  order   %.2f iterations per step\n", (double)result.iterations / steps);
   if (!check(s, !result.failure[0], c->problem, c->title, result.failure)) return;
   for (int row = 0; row < VF_EXPECTS && c->expect[row].label; row++) report_row(s, c, &result, row);
+}
+
+/* ---- Pairs of runs ----------------------------------------------------------------------------------- */
+
+static void run_pairs(session *s)
+{
+  vf_same pair;
+  printf("\nRuns that must end alike: largest relative difference\n");
+  for (int i = 0; vf_same_at(i, &pair); i++) {
+    char text[GA_ERROR_TEXT + 128];
+    if (!wanted(s, pair.problem) || (s->brief && !pair.in_short)) continue;
+    const ex_problem *problem = ex_problem_find(pair.problem);
+    if (!check(s, problem != NULL, pair.problem, pair.title, "there is no such problem")) continue;
+    const double difference = vf_same_run(&pair, problem, text, sizeof text);
+    if (!isnan(difference))
+      snprintf(text, sizeof text, "the runs differ by %.2e, at most %.2g", difference, pair.tolerance);
+    const int good = check(s, difference <= pair.tolerance, pair.problem, pair.title, text);
+    printf("  %-18s %-48s %9.2e (%.0e)  %s\n", pair.problem, pair.title, difference, pair.tolerance,
+           good ? "ok" : "FAIL");
+  }
 }
 
 static int parse(session *s, int argc, char **argv)
@@ -282,6 +304,7 @@ int main(int argc, char **argv)
   const vf_case *c;
   for (int i = 0; (c = case_at(i)) != NULL; i++)
     if (wanted(&s, c->problem) && (!s.brief || c->in_short)) run_case(&s, c);
+  run_pairs(&s);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
   int broken = 0;
   if (s.csv) broken = ferror(s.csv) | fclose(s.csv);

@@ -6,7 +6,7 @@
 
 enum { VF_LEVELS = 5, VF_EXPECTS = 10 }; /* most step sizes of a case, and most rows of expectations */
 
-/* What is measured. The first seven are compared with the reference trajectory, in the 2-norm of the
+/* What is measured. The first eight are compared with the reference trajectory, in the 2-norm of the
  * components [first, first+count); q as flat numbers, entries of rotation matrices included. */
 typedef enum vf_quantity {
   VF_Q = 0,
@@ -16,6 +16,7 @@ typedef enum vf_quantity {
   VF_PSI,
   VF_X,
   VF_Y,
+  VF_A,       /* a at the end, with the acceleration at t + (αm−αf) times the last step */
   VF_PHI,     /* Φ itself, its largest component among those chosen */
   VF_PHI_DOT, /* B v + Φ_t, likewise */
   VF_K,       /* k, likewise */
@@ -61,18 +62,40 @@ typedef struct vf_case {
   ga_method method;
   vf_start start;
   double rho;
+  double hht; /* 0: the scheme of rho; else that of HHT with this α */
   int commutator;
+  ga_adjust adjust;
+  int fixed_offset; /* 1: the index-3 form's offset in v does not follow h */
+  ga_mass_alpha mass_alpha;
+  int full_solve;
   const double *v0; /* NULL: the problem's own; must satisfy its constraints */
   double t_end;     /* 0: the problem's */
   double h;         /* coarsest step; t_end must be a multiple of it */
   int levels;       /* number of step sizes */
   int ratio;        /* of one step size to the next; 0: 2 */
-  double split; /* 0: constant steps; else alternately split·2h and (1−split)·2h, split a multiple of 0.1 */
+  double split; /* 0: constant steps; else alternately split·2h and (1−split)·2h, split of tenths or thirds */
   double project_at; /* 0: never; else the velocity is projected once, at this time */
   ga_projection projection;
   int in_short; /* 1: part of `verify --short` */
   vf_expect expect[VF_EXPECTS];
 } vf_case;
+
+/* A problem with a stepper as a case wants it. */
+typedef struct vf_setup {
+  const vf_case *c;
+  const ex_problem *problem;
+  ga_system_def def;
+  ga_scheme scheme;
+  ga_context *ctx;
+  ga_system *sys;
+  ga_stepper *st;
+} vf_setup;
+
+ga_status vf_setup_create(vf_setup *s, const vf_case *c, const ex_problem *problem);
+ga_status vf_setup_start(vf_setup *s, double h); /* from the problem's initial values; h: the first step */
+void vf_setup_destroy(vf_setup *s);
+/* What went wrong, in words. Always 1. */
+int vf_setup_fail(const vf_setup *s, const char *what, ga_status status, char *text, size_t size);
 
 /* What was measured: value[level][row of expect]. */
 typedef struct vf_result {
@@ -84,7 +107,7 @@ typedef struct vf_result {
 
 /* Runs a case at all its step sizes; `problem` has the case's v0 already. ref holds the solution at every
  * time that the case looks at. */
-void vf_case_run(const vf_case *c, const ex_problem *problem, const vf_reference *ref, vf_result *result);
+void vf_case_run(const vf_case *c, const ex_problem *problem, vf_reference *ref, vf_result *result);
 double vf_case_end(const vf_case *c, const ex_problem *problem);
 /* Distance of the samples that a reference for this case needs, and whether the end alone would do. */
 double vf_case_spacing(const vf_case *c, const ex_problem *problem);
