@@ -157,8 +157,9 @@ static ga_status integrate(const vf_same *same, vf_setup *s, const vf_case *c, c
 {
   uint64_t sizes = 1, events = 2, trials = 3;
   ga_status status = vf_setup_create(s, c, problem);
+  double h = same->h;
   for (int k = 0; !status && k < same->steps; k++) {
-    const double h = same->h * (0.5 + 0.5 * uniform(&sizes));
+    if (uniform(&sizes) < 0.2) h = same->h * (0.5 + 0.5 * uniform(&sizes)); /* else factors are used again */
     const int event = uniform(&events) < 0.1;
     if (k == 0) status = vf_setup_start(s, h);
     if (!status && event && same->reject && second) status = take_back(s, h, &trials);

@@ -1,5 +1,6 @@
 /* Runs that must end alike: with steps taken back or a stepper saved and loaded the same bits, with another
- * way to solve or to write the same equations the same numbers. All of these at steps of random sizes. */
+ * way to solve or to write the same equations the same numbers. All of these with a step that changes at
+ * random. */
 #ifndef VERIFY_SAME_H
 #define VERIFY_SAME_H
 
