@@ -190,9 +190,12 @@ typedef enum ga_mass_alpha {
   GA_MASS_PREVIOUS = 1   /* M a kept from the step before, adjusted when h changes: one evaluation less */
 } ga_mass_alpha;
 
+/* First guess of a step's accelerations and multipliers, from the last steps. */
 typedef enum ga_predictor {
-  GA_PREDICT_CONSTANT = 0, /* a₁ = a, λ from the last step */
-  GA_PREDICT_LINEAR = 1    /* continued linearly from the last two steps: fewer iterations on smooth motion */
+  GA_PREDICT_CONSTANT = 0,  /* as at the last step */
+  GA_PREDICT_LINEAR = 1,    /* continued linearly */
+  GA_PREDICT_QUADRATIC = 2, /* by a parabola */
+  GA_PREDICT_AUTO = 3       /* the one that would have been best at the last step */
 } ga_predictor;
 
 typedef enum ga_reuse {
@@ -215,7 +218,7 @@ typedef struct ga_newton_opts {
   ga_reuse reuse;         /* default GA_REUSE */
   int patience;           /* iterations still expected above which reused factors are renewed; default 4 */
   ga_eta_terms eta_terms; /* default GA_ETA_AUTO */
-  ga_predictor predictor; /* default GA_PREDICT_LINEAR */
+  ga_predictor predictor; /* default GA_PREDICT_AUTO */
 } ga_newton_opts;
 
 /* What keeps order 2 when h changes: a stands for vdot a little off t, by an amount that depends on h. */

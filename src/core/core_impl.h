@@ -199,7 +199,9 @@ void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
 typedef struct ga__full {
   double *block;
   double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
-  double *a_prev, *lambda_prev, *psi_prev, *w_prev, *y_prev, *vdot_prev, *xdot_prev; /* at the step before */
+  double *a_prev, *lambda_prev, *psi_prev, *eta_prev, *w_prev, *y_prev;       /* at the step before */
+  double *a_prev2, *lambda_prev2, *psi_prev2, *eta_prev2, *w_prev2, *y_prev2; /* and at the one before that */
+  double *vdot_prev, *xdot_prev;
   double *ma, *ma_prev; /* weighted family: M a as the next step may use it */
   double *scalar;       /* [GA__N_SCALARS] */
 } ga__full;
@@ -217,6 +219,8 @@ enum {
   GA__KAPPA_H2,
   GA__SPAN,
   GA__HAS_JERK,
+  GA__H_OLD2,
+  GA__ORDER,
   GA__N_SCALARS
 };
 
@@ -278,10 +282,14 @@ struct ga_stepper {
   int can_undo; /* 1: next holds the state before the last step */
   int b_valid;  /* B_n is that of the present state */
 
-  int warned;                    /* of a nearly singular iteration matrix */
-  int stabilized;                /* 1: B v + Φ_t = 0 is kept by multipliers η */
-  int commutes;                  /* 1: the commutator term has anything to do */
-  double c1, c2, d1;             /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
+  int warned;                        /* of a nearly singular iteration matrix */
+  int stabilized;                    /* 1: B v + Φ_t = 0 is kept by multipliers η */
+  int commutes;                      /* 1: the commutator term has anything to do */
+  double c1, c2, d1;                 /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
+  double weight[GA_PREDICT_AUTO][3]; /* of the last three values, for every order of prediction */
+  double tighter; /* how much more accurately than accelerations positions and velocities are asked for */
+  double size_q, size_v, size_a, size[GA_N_BLOCKS]; /* 1 + largest of the trial at the first iteration */
+  int sized;
   double gamma, theta;           /* of the step under way */
   double *est_q, *est_v, *est_x; /* local errors of the last step */
   const double *v_n;             /* velocity that the step begins with */
@@ -319,6 +327,7 @@ ga_status ga__newton(ga_stepper *st);
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */
 ga_status ga__filter(ga_stepper *st);
+void ga__forget_factors(ga_stepper *st);  /* so that nothing is left of earlier steps but the state */
 void ga__keep_factors(ga_stepper *st);    /* at the beginning of a step */
 void ga__save_matrix(ga_stepper *st);     /* before the first renewal in it */
 void ga__restore_factors(ga_stepper *st); /* when it is taken back */
@@ -341,6 +350,10 @@ ga_status ga__update_b(ga_stepper *st);
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */
 void ga__predict(ga_stepper *st, double h);
 void ga__show(ga_stepper *st); /* point the public view at the present state */
+/* Largest values of the trial, for relative errors; once a step. */
+void ga__measure_sizes(ga_stepper *st);
+/* Which prediction would have been best for the step just solved; the next one uses it. */
+void ga__judge_predictor(ga_stepper *st);
 void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from);
 /* vdot, λ, ψ, y and xdot of f at its t, q, v, x; what they hold is the guess. */
 ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *change);

@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Positions and velocities are asked for this much more accurately than accelerations and multipliers: it
- * costs nothing, and keeps the constraints at the level of rounding. */
-#define TIGHTER 1e4
-
 ga_status ga__update_b(ga_stepper *st)
 {
   if (st->b_valid || !st->stabilized) return GA_OK;
@@ -148,38 +144,30 @@ static void take(ga__measure *m, double value, int row)
   }
 }
 
-static double largest(const double *a, int n)
-{
-  return ga__max_abs(a, n, NULL);
-}
-
-/* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and TIGHTER times |dv|/(1+|v|) and |dq|/(1+|q|). */
+/* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and st->tighter times |dv|/(1+|v|) and |dq|/(1+|q|). */
 static ga__measure weigh(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga__full *m = &st->next;
-  const double *dz = st->r, *value[] = {NULL, m->lambda, m->psi, m->x, m->y};
+  const double *dz = st->r;
   ga__measure out = {0.0, 0.0, 0.0, 0};
   int at;
-  double du = ga__max_abs(dz, sys->nv, &at), size_q = 1.0 + largest(m->q, sys->nq);
-  out.acc = st->c1 * du / st->h / (1.0 + largest(m->vdot, sys->nv));
+  double du = ga__max_abs(dz, sys->nv, &at);
+  out.acc = st->c1 * du / st->h / st->size_a;
   take(&out, out.acc, at);
-  out.tight = TIGHTER * fmax(st->c2 * du / (1.0 + largest(m->v, sys->nv)), st->h * du / size_q);
+  out.tight = st->tighter * fmax(st->c2 * du / st->size_v, st->h * du / st->size_q);
   take(&out, out.tight, at);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    if (!sys->size[b]) continue;
     double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
-    if (b != GA_BLOCK_X) d /= st->h;
-    if (sys->size[b]) take(&out, d / (1.0 + largest(value[b], sys->size[b])), sys->start[b] + at);
+    take(&out, (b == GA_BLOCK_X ? d : d / st->h) / st->size[b], sys->start[b] + at);
   }
-  if (st->stabilized) { /* η moves q by h B_nᵀη */
+  if (st->stabilized) { /* η moves q by h B_nᵀη: an error of velocity that adds up over steps */
     double d = 0.0;
-    for (int i = 0; i < sys->n_b; i++) {
-      double one = fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]);
-      if (one > d) d = one;
-    }
+    for (int i = 0; i < sys->n_b; i++) d = fmax(d, fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]));
     ga__max_abs(dz + sys->n, sys->size[GA_BLOCK_LAMBDA], &at);
-    out.tight = fmax(out.tight, TIGHTER * st->h * d / size_q);
-    take(&out, TIGHTER * st->h * d / size_q, sys->n + at);
+    double tight = st->tighter * st->h * d / st->size_q;
+    out.tight = fmax(out.tight, tight);
+    take(&out, fmax(tight, d / st->size_v), sys->n + at);
   }
   return out;
 }
@@ -188,13 +176,10 @@ static ga__measure weigh(const ga_stepper *st)
  * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
 static ga__measure floor_of(const ga_stepper *st)
 {
-  const ga__full *f = &st->next;
-  double size_a = 1.0 + largest(f->vdot, st->sys->nv), size_v = 1.0 + largest(f->v, st->sys->nv);
-  double u = ga__rounding_of_rate(st->sys) * size_v;
-  if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA])
-    u += DBL_EPSILON * (1.0 + largest(f->q, st->sys->nq)) / st->h;
-  ga__measure floor = {0.0, st->c1 * u / st->h / size_a + 10.0 * DBL_EPSILON,
-                       TIGHTER * (st->c2 * u / size_v + DBL_EPSILON), 0};
+  double u = ga__rounding_of_rate(st->sys) * st->size_v;
+  if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA]) u += DBL_EPSILON * st->size_q / st->h;
+  ga__measure floor = {0.0, st->c1 * u / st->h / st->size_a + 10.0 * DBL_EPSILON,
+                       st->tighter * (st->c2 * u / st->size_v + DBL_EPSILON), 0};
   floor.all = fmax(floor.acc, floor.tight);
   return floor;
 }

@@ -7,6 +7,9 @@
 /* A first increment says nothing of the contraction, and the one remembered grows while factors age: it is
  * taken to be no better than this. */
 #define SLOWEST_FRESH 0.1
+#define CAUTION 3.0 /* and this much worse than remembered */
+/* Nor is a contraction believed that is this much better than the one remembered: it may be chance. */
+#define CHANCE 0.1
 /* Steps that begin with new factors after reuse has failed at once. */
 #define FRESH_STEPS 20
 /* Increments this many times above the floor of rounding count as being there. */
@@ -52,7 +55,8 @@ typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
 static verdict judge(const ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
-  double tol = st->opts.newton.tol, rate = rho >= 0.0 ? rho : fmax(st->rate, SLOWEST_FRESH);
+  double tol = st->opts.newton.tol,
+         rate = rho >= 0.0 ? fmax(rho, CHANCE * st->rate) : fmax(CAUTION * st->rate, SLOWEST_FRESH);
   if (m->all == 0.0) return DONE;
   if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
   if (iteration >= 2 && at_floor(st, m, rho)) return DONE_AT_FLOOR;
@@ -111,6 +115,7 @@ ga_status ga__newton(ga_stepper *st)
     if ((status = st->family->solve(st))) return status;
     st->stats.solves++;
     st->stats.iterations++;
+    ga__measure_sizes(st);
     m = st->family->weigh(st);
     if (!isfinite(m.all)) return not_converged(st, &m, rho, it + 1);
     st->family->update(st);

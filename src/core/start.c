@@ -388,13 +388,16 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
                            const double *v0, const double *x0, const double *lambda_guess,
                            const double *psi_guess, ga_start_report *report)
 {
-  if (!st || !opts) return GA_ERR_ARGUMENT;
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!opts)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: opts is NULL; give ga_start_defaults() with h set");
   ga_start_report unused, *r = report ? report : &unused;
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
   memset(r, 0, sizeof *r);
   r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
-  st->has_state = st->have_factors = st->b_valid = st->can_undo = 0;
+  st->has_state = st->b_valid = 0;
+  ga__forget_factors(st);
   ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);

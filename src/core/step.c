@@ -3,6 +3,7 @@
 #include "core/core_impl.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 static void copy(double *to, const double *from, int n)
@@ -30,10 +31,69 @@ static void adjust(double *out, const double *now, const double *prev, const dou
   }
 }
 
-/* to = now, continued by the last difference times ratio. */
-static void extrapolate(double *to, const double *now, const double *prev, int n, double ratio)
+/* One quantity that is predicted: where to, and its last three values. */
+typedef struct history {
+  double *to, *keep, *keep2;
+  const double *now, *prev, *prev2;
+  int n;
+} history;
+
+/* to = w₀ now + w₁ prev + w₂ prev2; then the values move up by one. */
+static void extrapolate(const history *x, const double w[3])
 {
-  for (int i = 0; i < n; i++) to[i] = now[i] + ratio * (now[i] - prev[i]);
+  for (int i = 0; i < x->n; i++) {
+    x->to[i] = w[0] * x->now[i] + w[1] * x->prev[i] + w[2] * x->prev2[i];
+    x->keep2[i] = x->prev[i];
+    x->keep[i] = x->now[i];
+  }
+}
+
+/* Weights of the polynomials of degree 0, 1, 2 through the values at t, t − h₁, t − h₁ − h₂, taken at t + h;
+ * where there are not that many values since the start, those of the degree below. */
+static void predict_weights(ga_stepper *st, double h)
+{
+  double h1 = st->now.scalar[GA__H_OLD], h2 = st->now.scalar[GA__H_OLD2], (*w)[3] = st->weight;
+  memset(st->weight, 0, sizeof st->weight);
+  w[0][0] = w[1][0] = 1.0;
+  if (h1 > 0.0) {
+    w[1][0] = 1.0 + h / h1;
+    w[1][1] = -h / h1;
+  }
+  memcpy(w[2], w[1], sizeof w[1]);
+  if (h2 > 0.0) {
+    double f = h * (h + h1);
+    w[2][0] += f / (h1 * (h1 + h2));
+    w[2][1] -= f / (h1 * h2);
+    w[2][2] = f / (h2 * (h1 + h2));
+  }
+}
+
+void ga__judge_predictor(ga_stepper *st)
+{
+  const ga__full *f = &st->now;
+  ga__full *m = &st->next;
+  double e[3] = {0.0, 0.0, 0.0};
+  if (st->opts.newton.predictor != GA_PREDICT_AUTO) return;
+  for (int i = 0; i < st->sys->nv; i++)
+    for (int k = 0; k < 3; k++) {
+      double d = fabs(m->a[i] - (st->weight[k][0] * f->a[i] + st->weight[k][1] * f->a_prev[i] +
+                                 st->weight[k][2] * f->a_prev2[i]));
+      e[k] = d > e[k] ? d : e[k];
+    }
+  m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
+}
+
+void ga__measure_sizes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *m = &st->next;
+  const double *value[GA_N_BLOCKS] = {m->vdot, m->lambda, m->psi, m->x, m->y};
+  if (st->sized) return;
+  st->sized = 1;
+  for (int b = 0; b < GA_N_BLOCKS; b++) st->size[b] = 1.0 + ga__max_abs(value[b], sys->size[b], NULL);
+  st->size_a = st->size[GA_BLOCK_V];
+  st->size_v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
+  st->size_q = 1.0 + ga__max_abs(m->q, sys->nq, NULL);
 }
 
 /* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
@@ -99,22 +159,31 @@ void ga__predict(ga_stepper *st, double h)
   ga__full *m = &st->next;
   const int *size = sys->size;
   double h_old = f->scalar[GA__H_OLD];
-  double ratio = st->opts.newton.predictor == GA_PREDICT_LINEAR && h_old > 0.0 ? h / h_old : 0.0;
+  ga_predictor kind = st->opts.newton.predictor;
+  int order = kind == GA_PREDICT_AUTO ? (int)f->scalar[GA__ORDER] : (int)kind;
   st->h = h;
+  st->sized = 0;
   begin_auxiliaries(st, h);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * ratio * (f->a[i] - f->a_prev[i]);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] = ratio * (f->w[i] - f->w_prev[i]);
-  extrapolate(m->lambda, f->lambda, f->lambda_prev, size[GA_BLOCK_LAMBDA], ratio);
-  extrapolate(m->psi, f->psi, f->psi_prev, size[GA_BLOCK_PSI], ratio);
-  extrapolate(m->y, f->y, f->y_prev, size[GA_BLOCK_Y], ratio);
-  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) m->eta[i] = 0.0;
-  copy(m->a_prev, st->a_n, sys->nv);
+  predict_weights(st, h);
+  const history predicted[] = {
+      {st->p, m->a_prev, m->a_prev2, f->a, f->a_prev, f->a_prev2, sys->nv},
+      {st->px, m->w_prev, m->w_prev2, f->w, f->w_prev, f->w_prev2, size[GA_BLOCK_X]},
+      {m->lambda, m->lambda_prev, m->lambda_prev2, f->lambda, f->lambda_prev, f->lambda_prev2,
+       size[GA_BLOCK_LAMBDA]},
+      {m->psi, m->psi_prev, m->psi_prev2, f->psi, f->psi_prev, f->psi_prev2, size[GA_BLOCK_PSI]},
+      {m->eta, m->eta_prev, m->eta_prev2, f->eta, f->eta_prev, f->eta_prev2,
+       st->stabilized ? size[GA_BLOCK_LAMBDA] : 0},
+      {m->y, m->y_prev, m->y_prev2, f->y, f->y_prev, f->y_prev2, size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++)
+    extrapolate(&predicted[i], st->weight[order]);
+  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * (st->p[i] - f->a[i]);
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= f->w[i];
+  copy(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
   copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
   copy(m->vdot_prev, f->vdot, sys->nv);
   copy(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
-  copy(m->lambda_prev, f->lambda, size[GA_BLOCK_LAMBDA]);
-  copy(m->psi_prev, f->psi, size[GA_BLOCK_PSI]);
-  copy(m->y_prev, f->y, size[GA_BLOCK_Y]);
+  m->scalar[GA__ORDER] = order;
+  m->scalar[GA__H_OLD2] = h_old;
   /* equal steps count from a base, so that rounding does not add up in t */
   int equal = h == h_old;
   m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
@@ -173,7 +242,7 @@ static ga_status singular(ga_stepper *st, const ga_lu *lu)
 ga_status ga__factor(ga_stepper *st, ga_lu *lu)
 {
   st->have_factors = 0;
-  st->rate = 0.0;
+  if (!st->cheap) st->rate = 0.0; /* the cheap matrix contracts alike whenever it is made */
   st->stats.factorisations++;
   ga_status status = ga_lu_factor(lu);
   st->stats.rcond = ga_lu_get_info(lu)->rcond;
@@ -230,5 +299,7 @@ void ga__restore_factors(ga_stepper *st)
   ga_sparse *K = active_assembly(st)->K;
   memcpy(K->value, st->K_kept, (size_t)K->nnz * sizeof(double));
   st->renewed = 0;
+  ga_error why = *ga_context_error(st->ctx); /* of the step that failed; not to be lost */
   if (ga_lu_factor(st->cheap ? st->cheap_lu : st->lu)) st->have_factors = 0;
+  st->ctx->error = why;
 }

@@ -5,6 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+/* At tolerances up to TIGHT_TOL, the default, positions and velocities are asked for TIGHTER times more
+ * accurately than accelerations, which keeps the constraints at the level of rounding; above it, less and
+ * less. */
+#define TIGHTER 1e4
+#define TIGHT_TOL 1e-10
+
 ga_stepper_opts ga_stepper_defaults(void)
 {
   ga_stepper_opts o;
@@ -17,7 +23,7 @@ ga_stepper_opts ga_stepper_defaults(void)
   o.newton.max_iterations = 12;
   o.newton.reuse = GA_REUSE;
   o.newton.patience = 4;
-  o.newton.predictor = GA_PREDICT_LINEAR;
+  o.newton.predictor = GA_PREDICT_AUTO;
   o.lu = GA_LU_AUTO;
   return o;
 }
@@ -41,6 +47,8 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
   if (n->max_iterations < 1)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_iterations is %d; it must be at least 1",
                     n->max_iterations);
+  if (n->predictor < GA_PREDICT_CONSTANT || n->predictor > GA_PREDICT_AUTO)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no predictor %d", (int)n->predictor);
   if (n->patience < 0)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.patience is %d; it must not be negative",
                     n->patience);
@@ -72,7 +80,14 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
               {&f->lambda_prev, nl},
               {&f->psi_prev, np},
               {&f->w_prev, nx},
+              {&f->eta_prev, nl},
               {&f->y_prev, ny},
+              {&f->a_prev2, nv},
+              {&f->lambda_prev2, nl},
+              {&f->psi_prev2, np},
+              {&f->eta_prev2, nl},
+              {&f->w_prev2, nx},
+              {&f->y_prev2, ny},
               {&f->vdot_prev, nv},
               {&f->xdot_prev, nx},
               {&f->ma, weighted ? nv : 0},
@@ -177,6 +192,7 @@ static ga_status build(ga_stepper *st)
   st->c1 = (1.0 - s->alpha_m) / (s->beta * (1.0 - s->alpha_f));
   st->c2 = s->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
+  st->tighter = fmax(1.0, TIGHTER * fmin(1.0, TIGHT_TOL / st->opts.newton.tol));
   st->alpha = s->alpha_m - s->alpha_f;
   st->stabilized = st->opts.method == GA_STABILIZED && st->sys->size[GA_BLOCK_LAMBDA] > 0;
   st->two_sets = st->opts.method == GA_SOI2 || st->opts.method == GA_HHT_SOI2;
@@ -287,6 +303,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
     ga__restore_factors(st);
     return status;
   }
+  ga__judge_predictor(st);
   exchange(st);
   st->can_undo = 1;
   st->stats.steps++;
@@ -322,7 +339,7 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 /* ---- Looking at it, saving it ---- */
 
 /* Nothing that later steps depend on may be left but the state itself. */
-static void forget_factors(ga_stepper *st)
+void ga__forget_factors(ga_stepper *st)
 {
   st->have_factors = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
@@ -359,7 +376,7 @@ ga_status ga_stepper_save(ga_stepper *st, double *saved)
                     "ga_stepper_save: there is no state to save before ga_stepper_start()");
   saved[0] = (double)st->full_length;
   memcpy(saved + 1, st->now.block, st->full_length * sizeof(double));
-  forget_factors(st);
+  ga__forget_factors(st);
   return GA_OK;
 }
 
@@ -376,7 +393,7 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
       return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
                       saved[i + 1]);
   memcpy(st->now.block, saved + 1, st->full_length * sizeof(double));
-  forget_factors(st);
+  ga__forget_factors(st);
   st->b_valid = 0;
   st->has_state = 1;
   ga__show(st);

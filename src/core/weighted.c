@@ -18,8 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-/* As in the other family: positions and velocities to this much more than accelerations. */
-#define TIGHTER 1e4
 /* Steps after which the cheap solve is tried again when stiff forces have ruled it out. */
 #define CHEAP_WAIT 100
 
@@ -132,9 +130,8 @@ static ga_status predict(ga_stepper *st, double h)
   ga_status status = ga__call(sys, GA__FORCE, &now, st->f0);
   if (status) return status;
   if (st->opts.mass_alpha == GA_MASS_PREVIOUS && h_old > 0.0) { /* (14b) */
-    for (int i = 0; i < sys->nv; i++)
-      st->ma_n[i] =
-          f->ma[i] + (h == h_old ? 0.0 : st->alpha * (h / h_old - 1.0) * (f->ma[i] - f->ma_prev[i]));
+    double change = h == h_old || st->opts.adjust == GA_ADJUST_NONE ? 0.0 : st->alpha * (h / h_old - 1.0);
+    for (int i = 0; i < sys->nv; i++) st->ma_n[i] = f->ma[i] + change * (f->ma[i] - f->ma_prev[i]);
   } else if ((status = mass_at(st, st->alpha, st->a_n, st->ma_n))) {
     return status;
   }
@@ -301,11 +298,6 @@ static ga_status solve(ga_stepper *st)
   return status || !st->two_sets ? status : ga_lu_solve(st->cheap_lu, st->r + st->sys->n);
 }
 
-static double largest(const double *a, int n)
-{
-  return ga__max_abs(a, n, NULL);
-}
-
 static void take(ga__measure *m, double value, int row)
 {
   if (value > m->all || !(value == value)) {
@@ -319,21 +311,20 @@ static ga__measure weigh(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__full *m = &st->next;
-  const double *dz = st->r, *value[] = {NULL, m->lambda, m->psi, m->x, m->y};
+  const double *dz = st->r;
   const double *dt = st->two_sets ? dz + sys->n : dz;
   ga__measure out = {0.0, 0.0, 0.0, 0};
   int at, at_t;
   double da = ga__max_abs(dz, sys->nv, &at), da_t = ga__max_abs(dt, sys->nv, &at_t);
-  double in_v = TIGHTER * s->gamma * st->h * da / (1.0 + largest(m->v, sys->nv));
-  double in_q = TIGHTER * s->beta * st->h * st->h * da_t / (1.0 + largest(m->q, sys->nq));
-  out.acc = da / (1.0 + largest(m->vdot, sys->nv));
+  double in_v = st->tighter * s->gamma * st->h * da / st->size_v;
+  double in_q = st->tighter * s->beta * st->h * st->h * da_t / st->size_q;
+  out.acc = da / st->size_a;
   out.tight = fmax(in_v, in_q);
   take(&out, fmax(out.acc, in_v), at);
   take(&out, in_q, (int)(dt - dz) + at_t);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
     double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
-    if (sys->size[b]) take(&out, d / (1.0 + largest(value[b], sys->size[b])), sys->start[b] + at);
+    if (sys->size[b]) take(&out, d / st->size[b], sys->start[b] + at);
   }
   return out;
 }
@@ -341,14 +332,12 @@ static ga__measure weigh(const ga_stepper *st)
 /* Rounding of B z reaches a as ε|z|/(γh), that of Φ reaches ã, or a where there is no ã, as ε|q|/(βh²). */
 static ga__measure floor_of(const ga_stepper *st)
 {
-  const ga__full *m = &st->next;
   const ga_scheme *s = &st->opts.scheme;
-  double size_a = 1.0 + largest(m->vdot, st->sys->nv), size_v = 1.0 + largest(m->v, st->sys->nv);
-  double a = ga__rounding_of_rate(st->sys) * size_v / (s->gamma * st->h);
+  double a = ga__rounding_of_rate(st->sys) * st->size_v / (s->gamma * st->h);
   if (!st->two_sets && st->sys->size[GA_BLOCK_LAMBDA])
-    a += DBL_EPSILON * (1.0 + largest(m->q, st->sys->nq)) / (s->beta * st->h * st->h);
-  ga__measure floor = {0.0, a / size_a + 10.0 * DBL_EPSILON,
-                       TIGHTER * (s->gamma * st->h * a / size_v + DBL_EPSILON), 0};
+    a += DBL_EPSILON * st->size_q / (s->beta * st->h * st->h);
+  ga__measure floor = {0.0, a / st->size_a + 10.0 * DBL_EPSILON,
+                       st->tighter * (s->gamma * st->h * a / st->size_v + DBL_EPSILON), 0};
   floor.all = fmax(floor.acc, floor.tight);
   return floor;
 }
