@@ -228,20 +228,20 @@ enum {
  * over these, λ, ψ, x and y. */
 typedef struct ga__measure {
   double all, acc, tight;
-  int worst; /* column of the unknown that dominates */
 } ga__measure;
 
 /* What a family of methods gives to the stepper and to Newton's iteration. The unknowns, the right-hand side
  * and then the increment (both in r) are the family's own affair; the state at the step's end grows in next.
  */
 typedef struct ga__family {
-  ga__layout (*layout)(const ga_stepper *st);      /* of the iteration matrix */
-  ga_status (*predict)(ga_stepper *st, double h);  /* set up a step of size h, and first values */
-  void (*trial)(ga_stepper *st);                   /* next from the unknowns */
-  ga_status (*residual)(ga_stepper *st);           /* right-hand side into r */
-  ga_status (*prepare)(ga_stepper *st);            /* iteration matrix at next, factored */
-  ga_status (*solve)(ga_stepper *st);              /* increment into r */
-  ga__measure (*weigh)(const ga_stepper *st);      /* the increment in r */
+  ga__layout (*layout)(const ga_stepper *st);     /* of the iteration matrix */
+  ga_status (*predict)(ga_stepper *st, double h); /* set up a step of size h, and first values */
+  void (*trial)(ga_stepper *st);                  /* next from the unknowns */
+  ga_status (*residual)(ga_stepper *st);          /* right-hand side into r */
+  ga_status (*prepare)(ga_stepper *st);           /* iteration matrix at next, factored */
+  ga_status (*solve)(ga_stepper *st);             /* increment into r */
+  /* the increment in r; worst, where not NULL, receives the column of the unknown that dominates */
+  ga__measure (*weigh)(const ga_stepper *st, int *worst);
   ga__measure (*floor)(const ga_stepper *st);      /* what rounding leaves of it */
   void (*update)(ga_stepper *st);                  /* unknowns += r */
   ga_status (*accept)(ga_stepper *st);             /* last touch to next, NULL: none */
@@ -350,6 +350,8 @@ ga_status ga__update_b(ga_stepper *st);
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */
 void ga__predict(ga_stepper *st, double h);
 void ga__show(ga_stepper *st); /* point the public view at the present state */
+/* all = max(all, value); *worst, where not NULL, follows: row + where the largest of d[n] is. */
+void ga__take(ga__measure *m, double value, int *worst, int row, const double *d, int n);
 /* Largest values of the trial, for relative errors; once a step. */
 void ga__measure_sizes(ga_stepper *st);
 /* Which prediction would have been best for the step just solved; the next one uses it. */

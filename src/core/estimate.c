@@ -60,6 +60,23 @@ static ga_status onto_constraints(ga_stepper *st, double *e)
   return status;
 }
 
+static double size_of(const double *a, int n)
+{
+  return ga__max_abs(a, n, NULL);
+}
+
+/* What rounding and Newton's iteration leave in vdot after steps of at least h. Φ = 0 alone leaves ε|q| of
+ * positions, which h² divides; B v + Φ_t = 0 leaves ε|v|. */
+static double noise_of_vdot(const ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *m = &st->now;
+  double v = DBL_EPSILON * size_of(m->v, sys->nv);
+  if (!st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA])
+    v += DBL_EPSILON * size_of(m->q, sys->nq) / h;
+  return st->c1 * v / h + st->opts.newton.tol * size_of(m->vdot, sys->nv);
+}
+
 static void clear_constraints(ga_stepper *st)
 {
   for (int i = st->sys->nv; i < st->sys->n; i++) st->solve[i] = 0.0;
@@ -95,14 +112,17 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
   ga_status status = GA_OK;
   raw_q(st);
   double first = st->next.scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0; /* 0: nothing to difference yet */
-  double size_v = ga__max_abs(m->v, sys->nv, NULL), size_a = ga__max_abs(m->vdot, sys->nv, NULL);
-  double size_x = ga__max_abs(m->xdot, sys->size[GA_BLOCK_X], NULL), tol = st->opts.newton.tol;
-  rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, tol * size_x};
-  rates v = {m->vdot, n->vdot, n->vdot_prev, h, h_prev, DBL_EPSILON * st->c1 * size_v / h + tol * size_a};
+  double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = size_of(m->vdot, sys->nv);
+  double size_x = size_of(m->xdot, sys->size[GA_BLOCK_X]);
+  /* states fed by vdot share its noise, as far as can be told: by the sizes of both */
+  double noise_x = st->opts.newton.tol * size_x + (size_a > 0.0 ? size_x / size_a * noise : 0.0);
+  rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, noise_x};
+  rates v = {m->vdot, n->vdot, n->vdot_prev, h, h_prev, noise};
   second_difference(st->est_x, &x, sys->size[GA_BLOCK_X], first * (1.0 / 12.0 + delta * (s->delta_f - 0.5)));
   if (constrained && (along || with_v)) status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
   if (!status && along) {
-    clear_constraints(st);
+    clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
+    ga__saddle_a_mul(&st->saddle, st->solve + sys->start[GA_BLOCK_PSI], st->est_q);
     status = onto_constraints(st, st->est_q);
   }
   if (status || !with_v) return status;

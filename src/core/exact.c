@@ -136,38 +136,33 @@ ga_status ga__prepare_factors(ga_stepper *st)
   return ga__factor(st, st->lu);
 }
 
-static void take(ga__measure *m, double value, int row)
-{
-  if (value > m->all || !(value == value)) {
-    m->all = value;
-    m->worst = row;
-  }
-}
-
 /* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and st->tighter times |dv|/(1+|v|) and |dq|/(1+|q|). */
-static ga__measure weigh(const ga_stepper *st)
+static ga__measure weigh(const ga_stepper *st, int *worst)
 {
   const ga_system *sys = st->sys;
   const double *dz = st->r;
-  ga__measure out = {0.0, 0.0, 0.0, 0};
-  int at;
-  double du = ga__max_abs(dz, sys->nv, &at);
+  ga__measure out = {0.0, 0.0, 0.0};
+  double du = ga__max_abs(dz, sys->nv, NULL), in_v = st->c2 * du / st->size_v, in_q = st->h * du / st->size_q;
   out.acc = st->c1 * du / st->h / st->size_a;
-  take(&out, out.acc, at);
-  out.tight = st->tighter * fmax(st->c2 * du / st->size_v, st->h * du / st->size_q);
-  take(&out, out.tight, at);
+  out.tight = st->tighter * (in_v > in_q ? in_v : in_q);
+  ga__take(&out, out.acc > out.tight ? out.acc : out.tight, worst, 0, dz, sys->nv);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    const double *d = dz + sys->start[b];
     if (!sys->size[b]) continue;
-    double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
-    take(&out, (b == GA_BLOCK_X ? d : d / st->h) / st->size[b], sys->start[b] + at);
+    double most = ga__max_abs(d, sys->size[b], NULL);
+    ga__take(&out, (b == GA_BLOCK_X ? most : most / st->h) / st->size[b], worst, sys->start[b], d,
+             sys->size[b]);
   }
   if (st->stabilized) { /* η moves q by h B_nᵀη: an error of velocity that adds up over steps */
-    double d = 0.0;
-    for (int i = 0; i < sys->n_b; i++) d = fmax(d, fabs(st->B_n[i] * dz[sys->n + sys->b_row[i]]));
-    ga__max_abs(dz + sys->n, sys->size[GA_BLOCK_LAMBDA], &at);
-    double tight = st->tighter * st->h * d / st->size_q;
-    out.tight = fmax(out.tight, tight);
-    take(&out, fmax(tight, d / st->size_v), sys->n + at);
+    const double *d = dz + sys->n;
+    double most = 0.0;
+    for (int i = 0; i < sys->n_b; i++) {
+      double one = fabs(st->B_n[i] * d[sys->b_row[i]]);
+      most = one > most ? one : most;
+    }
+    double tight = st->tighter * st->h * most / st->size_q;
+    out.tight = tight > out.tight ? tight : out.tight;
+    ga__take(&out, fmax(tight, most / st->size_v), worst, sys->n, d, sys->size[GA_BLOCK_LAMBDA]);
   }
   return out;
 }
@@ -179,7 +174,7 @@ static ga__measure floor_of(const ga_stepper *st)
   double u = ga__rounding_of_rate(st->sys) * st->size_v;
   if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA]) u += DBL_EPSILON * st->size_q / st->h;
   ga__measure floor = {0.0, st->c1 * u / st->h / st->size_a + 10.0 * DBL_EPSILON,
-                       st->tighter * (st->c2 * u / st->size_v + DBL_EPSILON), 0};
+                       st->tighter * (st->c2 * u / st->size_v + DBL_EPSILON)};
   floor.all = fmax(floor.acc, floor.tight);
   return floor;
 }

@@ -39,9 +39,10 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
 {
   const ga_system *sys = st->sys;
   char what[192];
-  int index;
+  int index, worst = 0;
   double t = st->next.scalar[GA__T];
-  ga_block block = ga__block_of(sys, st->family->row_of(st, m->worst), &index);
+  st->family->weigh(st, &worst);
+  ga_block block = ga__block_of(sys, st->family->row_of(st, worst), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
       sys->ctx, GA_RETRY_NEWTON, t, (int)block, index,
@@ -103,7 +104,7 @@ ga_status ga__newton(ga_stepper *st)
   const ga_newton_opts *o = &st->opts.newton;
   int renew = begin_with_new(st), old_factors = !renew, limit = o->max_iterations;
   double before = -1.0, rho = -1.0;
-  ga__measure m = {0.0, 0.0, 0.0, 0};
+  ga__measure m = {0.0, 0.0, 0.0};
   for (int it = 0; it < limit; it++) {
     ga_status status;
     st->family->trial(st);
@@ -116,7 +117,7 @@ ga_status ga__newton(ga_stepper *st)
     st->stats.solves++;
     st->stats.iterations++;
     ga__measure_sizes(st);
-    m = st->family->weigh(st);
+    m = st->family->weigh(st, NULL);
     if (!isfinite(m.all)) return not_converged(st, &m, rho, it + 1);
     st->family->update(st);
     rho = before >= 0.0 ? m.all / before : -1.0;

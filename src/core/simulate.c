@@ -24,10 +24,12 @@ struct ga_simulator {
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
   int started, finished, last_event;
-  int worst; /* coordinate that dominates the error test; n_v and beyond: states */
+  int stopped; /* by an output or by on_event: for good */
+  int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
   ga_start_opts start;
   ga_simulate_stats stats;
   double *g, *g_new, *g_at; /* [n_events] */
+  double *fired;            /* [n_events] when each happened last; −HUGE_VAL: not yet */
   ga_state view;            /* of an interpolated state */
   double *q, *v, *vdot, *lambda, *psi, *x, *y;
 };
@@ -65,6 +67,9 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
         (number[i].value == 0.0 && !number[i].may_be_zero))
       return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s is %g; it must be %s", number[i].name,
                       number[i].value, number[i].may_be_zero ? "positive, or 0 for its default" : "positive");
+  if (o->h_max > 0.0 && o->h_min > o->h_max)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: h_min is %g, above h_max, which is %g", o->h_min,
+                    o->h_max);
   if (!isfinite(o->t_end)) return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g", o->t_end);
   if (o->error != GA_PER_STEP && o->error != GA_PER_UNIT_STEP)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error mode %d", (int)o->error);
@@ -98,6 +103,7 @@ static ga_status take_memory(ga_simulator *sim)
   } need[] = {{&sim->g, n},
               {&sim->g_new, n},
               {&sim->g_at, n},
+              {&sim->fired, n},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
               {&sim->vdot, (size_t)sys->nv},
@@ -117,8 +123,8 @@ static ga_status take_memory(ga_simulator *sim)
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
                               ga_simulator **out)
 {
-  if (!ctx) return GA_ERR_ARGUMENT;
   if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !st || !opts)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_simulator_create: %s is NULL",
                     !out  ? "out"
@@ -144,8 +150,8 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->g,      s->g_new, s->g_at, s->q, s->v,     s->vdot,
-                         s->lambda, s->psi,   s->x,    s->y, s->events};
+  void *const block[] = {s->g,    s->g_new,  s->g_at, s->fired, s->q, s->v,
+                         s->vdot, s->lambda, s->psi,  s->x,     s->y, s->events};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -243,6 +249,12 @@ static double h_least(const ga_simulator *sim)
   return sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
 }
 
+/* Differences of time that count as none. */
+static double tiny(const ga_simulator *sim)
+{
+  return 1e-13 * fmax(fabs(sim->opts.t_end), span(sim));
+}
+
 /* From the jerk j and rates of the start: κh³|j| half of the tolerance; from the accelerations where there is
  * no jerk. */
 static double first_step(ga_simulator *sim)
@@ -261,24 +273,52 @@ static double first_step(ga_simulator *sim)
   return fmax(h, h_least(sim));
 }
 
-/* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given. */
+static void count_rejection(ga_simulator *sim, ga_status status)
+{
+  if (status == GA_RETRY_CALLBACK || status == GA_RETRY_NAN)
+    sim->stats.rejected_callback++;
+  else
+    sim->stats.rejected_newton++;
+}
+
+/* A step failed, and no smaller one is to be tried: `what` says why not, the last error why it failed. */
+static ga_status no_step(ga_simulator *sim, double t, const char *what, double h)
+{
+  char last[GA_ERROR_TEXT];
+  const ga_error *e = ga_context_error(sim->ctx);
+  memcpy(last, e->text, sizeof last);
+  return ga__fail_at(sim->ctx, GA_ERR_STEP, t, e->block, e->index, "t = %.9g: %s = %.3g. %s", t, what, h,
+                     last);
+}
+
+/* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
+ * smaller where the equations cannot be evaluated at its end. */
 static ga_status begin(ga_simulator *sim, double t, const double *q, const double *v, const double *x,
                        const double *lambda, const double *psi, ga_start_report *report)
 {
   const ga_simulate_opts *o = &sim->opts;
   ga_start_opts s = sim->start;
   double given = o->fixed_h > 0.0 ? o->fixed_h : o->h_first;
-  double room = fmax(o->t_end - t, DBL_MIN);
-  s.h = given > 0.0 ? given : fmin(1e-3 * span(sim), room);
-  ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
-  if (!status && !(given > 0.0)) {
+  double room = fmax(o->t_end - t, h_least(sim));
+  int chosen = given > 0.0;
+  s.h = chosen ? given : fmin(1e-3 * span(sim), room);
+  for (;;) {
+    ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+    if (status < 0) return status;
+    if (status > 0) {
+      count_rejection(sim, status);
+      if (o->fixed_h > 0.0) return no_step(sim, t, "a step failed that may not be smaller than fixed_h", s.h);
+      room = s.h *= AFTER_FAILURE;
+      if (s.h < h_least(sim)) return no_step(sim, t, "the step would fall below h_min", h_least(sim));
+      continue;
+    }
+    sim->h_next = s.h;
+    sim->err_old = 0.0;
+    if (chosen) return GA_OK;
+    chosen = 1;
     s.h = fmin(first_step(sim), room);
     if (!s.shift_a) s.h = fmin(s.h, 1e-3 * span(sim)); /* without a jerk there was nothing to choose by */
-    status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
   }
-  sim->h_next = s.h;
-  sim->err_old = 0.0;
-  return status;
 }
 
 static ga_status evaluate_events(ga_simulator *sim, const ga_state *s, double *g)
@@ -309,19 +349,19 @@ static double next_output(const ga_simulator *sim, int *which)
   double every = HUGE_VAL, listed = HUGE_VAL;
   if (o->output_every > 0.0 && sim->next_every >= 0.0) {
     every = sim->t0 + sim->next_every * o->output_every;
-    if (every > o->t_end - 1e-9 * o->output_every) every = o->t_end;
+    if (sim->next_every > 0.0 && every > o->t_end - 1e-9 * o->output_every) every = o->t_end;
   }
   if (sim->next_time < o->n_output_times) listed = o->output_times[sim->next_time];
   *which = listed < every;
   return fmin(every, listed);
 }
 
+/* Times asked for in both ways count once. */
 static void count_output(ga_simulator *sim, int which, double t)
 {
-  if (which)
-    sim->next_time++;
-  else
-    sim->next_every = t >= sim->opts.t_end ? -1.0 : sim->next_every + 1.0;
+  const ga_simulate_opts *o = &sim->opts;
+  if (!which) sim->next_every = t >= o->t_end ? -1.0 : sim->next_every + 1.0;
+  if (which || (sim->next_time < o->n_output_times && o->output_times[sim->next_time] == t)) sim->next_time++;
 }
 
 ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, double t0, const double *q0,
@@ -329,7 +369,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
                              const double *psi_guess, ga_start_report *report)
 {
   if (!sim) return GA_ERR_ARGUMENT;
-  sim->started = sim->finished = 0;
+  sim->started = sim->finished = sim->stopped = 0;
   sim->last_event = -1;
   if (!(sim->opts.t_end > t0))
     return ga__fail(sim->ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g, which is not after the start at %g",
@@ -339,6 +379,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;
+  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -HUGE_VAL;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
   ga_status status = begin(sim, t0, q0, v0, x0, lambda_guess, psi_guess, report);
@@ -350,7 +391,10 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   double t;
   while ((t = next_output(sim, &which)) <= t0) {
     count_output(sim, which, t);
-    if (output(sim, s)) return GA_STOPPED;
+    if (output(sim, s)) {
+      sim->stopped = 1;
+      return GA_STOPPED;
+    }
   }
   return GA_OK;
 }
@@ -360,9 +404,12 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
 /* Step towards t_end without leaving a sliver for the end. */
 static double fitted(const ga_simulator *sim, double h)
 {
-  double rest = sim->opts.t_end - sim->st->now.scalar[GA__T];
+  double t_end = sim->opts.t_end, rest = t_end - sim->st->now.scalar[GA__T];
+  if (sim->opts.fixed_h > 0.0) { /* the last of equal steps is one of them, but for rounding */
+    int equal = fabs(rest - h) <= 4.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(t_end));
+    return !equal && rest < h * (1.0 + 1e-9) ? rest : h;
+  }
   h = fmin(h, h_most(sim));
-  if (sim->opts.fixed_h > 0.0) return rest < h * (1.0 - 1e-9) ? rest : h;
   if (rest <= h * (1.0 + 1e-9)) return rest;
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
@@ -370,14 +417,9 @@ static double fitted(const ga_simulator *sim, double h)
 static ga_status too_small(ga_simulator *sim, double h, double err, ga_status why)
 {
   const ga_system *sys = sim->st->sys;
-  char name[192], last[GA_ERROR_TEXT];
+  char name[192];
   double t = sim->st->now.scalar[GA__T];
-  if (why) {
-    memcpy(last, ga_context_error(sim->ctx)->text, sizeof last);
-    int block = ga_context_error(sim->ctx)->block, index = ga_context_error(sim->ctx)->index;
-    return ga__fail_at(sim->ctx, GA_ERR_STEP, t, block, index,
-                       "t = %.9g: the step would fall below h_min = %.3g. %s", t, h_least(sim), last);
-  }
+  if (why) return no_step(sim, t, "the step would fall below h_min", h_least(sim));
   int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
   ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
   ga__describe_unknown(sys, block, index, name, sizeof name);
@@ -388,14 +430,6 @@ static ga_status too_small(ga_simulator *sim, double h, double err, ga_status wh
                      "Otherwise raise its tolerance "
                      "or lower h_min",
                      t, h_least(sim), h, err, name);
-}
-
-static void count_rejection(ga_simulator *sim, ga_status status)
-{
-  if (status == GA_RETRY_CALLBACK || status == GA_RETRY_NAN)
-    sim->stats.rejected_callback++;
-  else
-    sim->stats.rejected_newton++;
 }
 
 /* An error that grows while steps shrink is rounding: the tolerance is below what can be had here. */
@@ -433,7 +467,7 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
   int rounding = *err > 1.0 && is_rounding(*err, last, grown);
   if (rounding) warn_rounding(sim, h);
   if (*err <= 1.0 || rounding) {
-    sim->h_next = rounding ? GROW * h : controlled(sim, h, *err);
+    sim->h_next = rounding ? GROW * h : fmax(controlled(sim, h, *err), h_least(sim));
     sim->err_old = rounding ? 0.0 : fmax(*err, 1e-4);
     *again = 0.0;
     return GA_OK;
@@ -451,7 +485,9 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
   double h = fitted(sim, sim->h_next), again, last = 0.0;
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
-    if (status < 0 || (status > 0 && fixed)) return status;
+    if (status < 0) return status;
+    if (status > 0 && fixed)
+      return no_step(sim, st->now.scalar[GA__T], "a step failed that may not be smaller than fixed_h", h);
     if (status > 0) {
       count_rejection(sim, status);
       again = AFTER_FAILURE * h;
@@ -479,17 +515,18 @@ static ga_status look(ga_simulator *sim, double t)
   return status;
 }
 
+/* g leaves the side it was on, be it to 0. */
 static int crosses(const ga_event *e, double before, double after)
 {
-  if (before == 0.0 || (before < 0.0) == (after < 0.0)) return 0;
-  return e->direction == 0 || (e->direction > 0) == (after > before);
+  if (before == 0.0 || (before < 0.0 ? after < 0.0 : after > 0.0)) return 0;
+  return e->direction == 0 || (e->direction > 0) == (before < 0.0);
 }
 
 /* First time in (ta, tb] at which event i crosses: bisection made faster by false position (Illinois). */
 static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *t)
 {
   double ga = sim->g[i], gb = sim->g_new[i];
-  int side = 0;
+  int side = 0, from_below = ga < 0.0;
   for (int k = 0; k < MAX_LOCATE && tb - ta > 4.0 * DBL_EPSILON * fmax(fabs(ta), fabs(tb)); k++) {
     double tc = k % 3 == 2 ? 0.5 * (ta + tb) : (ta * gb - tb * ga) / (gb - ga);
     if (!(tc > ta && tc < tb)) tc = 0.5 * (ta + tb);
@@ -497,7 +534,7 @@ static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *
     if (!status) status = evaluate_events(sim, &sim->view, sim->g_at);
     if (status) return status;
     double gc = sim->g_at[i];
-    if (gc == 0.0 || (gc < 0.0) == (gb < 0.0)) {
+    if (gc == 0.0 || (gc < 0.0) != from_below) {
       tb = tc, gb = gc;
       if (side == 1) ga *= 0.5;
       side = 1;
@@ -512,107 +549,36 @@ static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *
   return GA_OK;
 }
 
-/* The earliest event of the last step, −1: none; *t when. Those at or before `after` have been dealt with. */
-static ga_status first_event(ga_simulator *sim, double after, int *event, double *t)
+/* The earliest event of the last step that has not been dealt with, −1: none; *t when. */
+static ga_status first_event(ga_simulator *sim, int *event, double *t)
 {
   const ga_stepper *st = sim->st;
+  double beginning = st->next.scalar[GA__T];
   *event = -1;
   for (int i = 0; i < sim->opts.n_events; i++) {
     double when;
-    if (!crosses(&sim->events[i], sim->g[i], sim->g_new[i])) continue;
-    ga_status status = locate(sim, i, st->next.scalar[GA__T], st->now.scalar[GA__T], &when);
+    if (sim->fired[i] > beginning || !crosses(&sim->events[i], sim->g[i], sim->g_new[i])) continue;
+    ga_status status = locate(sim, i, beginning, st->now.scalar[GA__T], &when);
     if (status) return status;
-    if (when > after && (*event < 0 || when < *t)) *event = i, *t = when;
+    if (*event < 0 || when < *t) *event = i, *t = when;
   }
   return GA_OK;
 }
 
-/* Outputs due up to t, within the last step. */
+/* Outputs due up to t, within the last step or, but for rounding, at its end. */
 static ga_status outputs_until(ga_simulator *sim, double t)
 {
+  const ga_stepper *st = sim->st;
   int which;
   double when;
   while ((when = next_output(sim, &which)) <= t) {
+    int here = when >= st->now.scalar[GA__T] || !st->can_undo;
     count_output(sim, which, when);
-    ga_status status = when == sim->st->now.scalar[GA__T] ? GA_OK : look(sim, when);
-    if (!status) status = output(sim, when == sim->st->now.scalar[GA__T] ? &sim->st->view : &sim->view);
+    ga_status status = here ? GA_OK : look(sim, when);
+    if (!status) status = output(sim, here ? &st->view : &sim->view);
     if (status) return status;
   }
   return GA_OK;
-}
-
-/* Take the last step back and step onto t instead; where t is as good as its beginning, stay there. */
-static ga_status step_onto(ga_simulator *sim, double t)
-{
-  ga_stepper *st = sim->st;
-  ga_status status = ga_stepper_undo(st);
-  double h = t - st->now.scalar[GA__T];
-  if (status || h <= 1e-13 * fmax(fabs(t), span(sim))) return status;
-  return ga_stepper_step(st, h);
-}
-
-static ga_status restart(ga_simulator *sim, int event)
-{
-  const ga_simulate_opts *o = &sim->opts;
-  const ga_system *sys = sim->st->sys;
-  const ga_state *s = &sim->st->view;
-  double t = s->t;
-  memcpy(sim->q, s->q, (size_t)sys->nq * sizeof(double));
-  memcpy(sim->v, s->v, (size_t)sys->nv * sizeof(double));
-  if (sys->size[GA_BLOCK_X]) memcpy(sim->x, s->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
-  if (sys->size[GA_BLOCK_LAMBDA])
-    memcpy(sim->lambda, s->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
-  if (sys->size[GA_BLOCK_PSI]) memcpy(sim->psi, s->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
-  int code = o->on_event(o->user, event, s, sim->q, sim->v, sim->x);
-  if (code < 0)
-    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event,
-                       "t = %.9g: on_event gave up at event %d (it returned %d)", t, event, code);
-  ga_status status = begin(sim, t, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
-  if (!status) status = evaluate_events(sim, &sim->st->view, sim->g);
-  if (status) return status;
-  sim->g[event] = 0.0; /* its sign counts again once it has left 0 */
-  sim->stats.restarts++;
-  return code > 0 ? GA_STOPPED : GA_OK;
-}
-
-/* Events of the last step in their order. *gone: the step has been replaced by one onto a stop or restart. */
-static ga_status handle_events(ga_simulator *sim, int *gone)
-{
-  double after = -HUGE_VAL, t = 0.0;
-  int event;
-  *gone = 0;
-  ga_status status = evaluate_events(sim, &sim->st->view, sim->g_new);
-  while (!status && !(status = first_event(sim, after, &event, &t)) && event >= 0) {
-    ga_event_action action = sim->events[event].action;
-    if ((status = outputs_until(sim, t))) return status;
-    sim->stats.events++;
-    after = t;
-    if (action == GA_EVENT_RECORD) {
-      if ((status = look(sim, t))) return status;
-      int code =
-          sim->opts.on_event ? sim->opts.on_event(sim->opts.user, event, &sim->view, NULL, NULL, NULL) : 0;
-      if (code < 0)
-        return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event,
-                           "t = %.9g: on_event gave up at event %d (it returned %d)", t, event, code);
-      if (code > 0) return GA_STOPPED;
-      continue;
-    }
-    *gone = 1;
-    if ((status = step_onto(sim, t))) return status;
-    if (action == GA_EVENT_RESTART) return restart(sim, event);
-    sim->last_event = event;
-    if (sim->opts.on_event && sim->opts.on_event(sim->opts.user, event, &sim->st->view, NULL, NULL, NULL) < 0)
-      return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, t, -1, event, "t = %.9g: on_event gave up at event %d", t,
-                         event);
-    return GA_STOPPED;
-  }
-  return status;
-}
-
-/* Signs of events after an ordinary step: 0 stays undecided until g has left it. */
-static void remember_events(ga_simulator *sim)
-{
-  for (int i = 0; i < sim->opts.n_events; i++) sim->g[i] = sim->g_new[i];
 }
 
 static void count_step(ga_simulator *sim, double h, double err)
@@ -625,25 +591,123 @@ static void count_step(ga_simulator *sim, double h, double err)
   s->mean_error += (err - s->mean_error) / (double)s->steps;
 }
 
+/* Take the last step back and step onto t instead; where t is as good as its beginning, stay there. */
+static ga_status step_onto(ga_simulator *sim, double t, double err)
+{
+  ga_stepper *st = sim->st;
+  ga_status status = ga_stepper_undo(st);
+  double h = t - st->now.scalar[GA__T];
+  while (!status && t - st->now.scalar[GA__T] > tiny(sim)) {
+    h = fmin(h, t - st->now.scalar[GA__T]);
+    status = ga_stepper_step(st, h);
+    if (!status) count_step(sim, h, err);
+    if (status <= 0) continue;
+    count_rejection(sim, status);
+    h *= AFTER_FAILURE;
+    status = h < h_least(sim)
+                 ? no_step(sim, st->now.scalar[GA__T], "the step would fall below h_min", h_least(sim))
+                 : GA_OK;
+  }
+  return status;
+}
+
+/* Lets on_event know; q, v, x NULL where it may not change them. GA_STOPPED: so it wishes. */
+static ga_status tell(ga_simulator *sim, int event, const ga_state *s, double *q, double *v, double *x)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  sim->stats.events++;
+  sim->fired[event] = s->t;
+  int code = o->on_event ? o->on_event(o->user, event, s, q, v, x) : 0;
+  if (code < 0)
+    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, event,
+                       "t = %.9g: on_event gave up at event %d (it returned %d)", s->t, event, code);
+  return code > 0 ? GA_STOPPED : GA_OK;
+}
+
+static void copy(double *to, const double *from, int n)
+{
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+/* Start again with q, v, x as on_event left them. What has happened now waits until its g has left 0. */
+static ga_status restart(ga_simulator *sim)
+{
+  double t = sim->st->view.t;
+  ga_status status = begin(sim, t, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
+  if (!status) status = evaluate_events(sim, &sim->st->view, sim->g);
+  for (int i = 0; i < sim->opts.n_events; i++)
+    if (sim->fired[i] >= t - tiny(sim)) sim->g[i] = 0.0;
+  sim->stats.restarts += !status;
+  return status;
+}
+
+/* The stepper stands on `event`: that one, and others that turn out to have happened by now. */
+static ga_status events_here(ga_simulator *sim, int event, double beginning)
+{
+  const ga_system *sys = sim->st->sys;
+  const ga_state *s = &sim->st->view;
+  int restarts = 0, stops = 0;
+  ga_status status = evaluate_events(sim, s, sim->g_at);
+  copy(sim->q, s->q, sys->nq);
+  copy(sim->v, s->v, sys->nv);
+  copy(sim->x, s->x, sys->size[GA_BLOCK_X]);
+  copy(sim->lambda, s->lambda, sys->size[GA_BLOCK_LAMBDA]);
+  copy(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
+  for (int i = 0; i < sim->opts.n_events && status >= 0; i++) {
+    ga_event_action action = sim->events[i].action;
+    int again = action == GA_EVENT_RESTART;
+    if (i != event && (sim->fired[i] > beginning || !crosses(&sim->events[i], sim->g[i], sim->g_at[i])))
+      continue;
+    status = tell(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
+    restarts |= again;
+    stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
+    if (action == GA_EVENT_STOP) sim->last_event = i;
+  }
+  if (status >= 0 && restarts) status = restart(sim);
+  return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
+}
+
+/* Events of the last step in their order. *gone: the step has been replaced by one onto a stop or restart. */
+static ga_status handle_events(ga_simulator *sim, double err, int *gone)
+{
+  double t = 0.0, beginning = sim->st->next.scalar[GA__T];
+  int event;
+  *gone = 0;
+  ga_status status = evaluate_events(sim, &sim->st->view, sim->g_new);
+  while (!status && !(status = first_event(sim, &event, &t)) && event >= 0) {
+    if ((status = outputs_until(sim, t))) return status;
+    if (sim->events[event].action == GA_EVENT_RECORD) {
+      if (!(status = look(sim, t))) status = tell(sim, event, &sim->view, NULL, NULL, NULL);
+      continue;
+    }
+    *gone = 1;
+    status = step_onto(sim, t, err);
+    return status ? status : events_here(sim, event, beginning);
+  }
+  return status;
+}
+
 ga_status ga_simulator_step(ga_simulator *sim)
 {
   if (!sim) return GA_ERR_ARGUMENT;
   if (!sim->started)
     return ga__fail(sim->ctx, GA_ERR_ORDER, "ga_simulator_step: call ga_simulator_start() first");
-  if (sim->finished || sim->last_event >= 0) return GA_STOPPED;
-  double err = 0.0;
+  if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
+  double err = 0.0, t_end = sim->opts.t_end;
   int gone;
   ga_status status = accepted_step(sim, &err);
   if (status) return status;
-  count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
-  if ((status = handle_events(sim, &gone))) return status;
-  if (gone) return GA_OK;
-  remember_events(sim);
-  if ((status = outputs_until(sim, sim->st->now.scalar[GA__T]))) return status;
-  if (sim->opts.observer && sim->opts.observer(sim->opts.user, sim->st)) return GA_STOPPED;
-  sim->finished =
-      sim->st->now.scalar[GA__T] >= sim->opts.t_end * (1.0 - copysign(4.0 * DBL_EPSILON, sim->opts.t_end));
-  return sim->finished ? GA_STOPPED : GA_OK;
+  status = handle_events(sim, err, &gone);
+  if (!gone) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+  double t = sim->st->now.scalar[GA__T];
+  int at_end = t_end - t <= tiny(sim);
+  if (!status && !gone) copy(sim->g, sim->g_new, sim->opts.n_events);
+  if (!status && (!gone || at_end)) status = outputs_until(sim, at_end ? fmax(t, t_end) : t);
+  sim->stopped = status == GA_STOPPED;
+  if (status < 0) return status;
+  sim->finished = !status && at_end;
+  int wish = sim->opts.observer && sim->opts.observer(sim->opts.user, sim->st);
+  return status || sim->finished || wish ? GA_STOPPED : GA_OK;
 }
 
 ga_status ga_simulator_run(ga_simulator *sim)
@@ -673,43 +737,60 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 
 /* ---- Saving ---- */
 
-enum { S_T0 = 0, S_H_NEXT, S_ERR_OLD, S_NEXT_EVERY, S_NEXT_TIME, S_FINISHED, N_SAVED };
+/* Numbers that are saved behind those of the stepper, and before the events' g. */
+enum { N_SAVED = 13 };
+
+static void saved_numbers(const ga_simulator *sim, double *s)
+{
+  const ga_start_opts *o = &sim->start;
+  const double number[N_SAVED] = {sim->t0,        sim->h_next,   sim->err_old, sim->next_every,
+                                  sim->next_time, sim->finished, sim->stopped, sim->last_event,
+                                  sim->started,   o->project,    o->shift_a,   o->perturb_v,
+                                  o->max_change};
+  memcpy(s, number, sizeof number);
+}
+
+static void loaded_numbers(ga_simulator *sim, const double *s)
+{
+  ga_start_opts *o = &sim->start;
+  int *const whole[] = {&sim->next_time, &sim->finished, &sim->stopped, &sim->last_event,
+                        &sim->started,   &o->project,    &o->shift_a,   &o->perturb_v};
+  sim->t0 = s[0];
+  sim->h_next = s[1];
+  sim->err_old = s[2];
+  sim->next_every = s[3];
+  for (int i = 0; i < 8; i++) *whole[i] = (int)s[4 + i];
+  o->max_change = s[12];
+}
 
 size_t ga_simulator_saved_size(const ga_simulator *sim)
 {
-  return ga_stepper_saved_size(sim->st) + N_SAVED + (size_t)sim->opts.n_events;
+  return sim ? ga_stepper_saved_size(sim->st) + N_SAVED + (size_t)sim->opts.n_events : 0;
 }
 
 ga_status ga_simulator_save(ga_simulator *sim, double *saved)
 {
   if (!sim || !saved) return GA_ERR_ARGUMENT;
   ga_status status = ga_stepper_save(sim->st, saved);
-  double *s = saved + ga_stepper_saved_size(sim->st);
   if (status) return status;
-  s[S_T0] = sim->t0;
-  s[S_H_NEXT] = sim->h_next;
-  s[S_ERR_OLD] = sim->err_old;
-  s[S_NEXT_EVERY] = sim->next_every;
-  s[S_NEXT_TIME] = sim->next_time;
-  s[S_FINISHED] = sim->finished;
-  if (sim->opts.n_events) memcpy(s + N_SAVED, sim->g, (size_t)sim->opts.n_events * sizeof(double));
+  double *s = saved + ga_stepper_saved_size(sim->st);
+  saved_numbers(sim, s);
+  copy(s + N_SAVED, sim->g, sim->opts.n_events);
   return GA_OK;
 }
 
 ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
 {
   if (!sim || !saved) return GA_ERR_ARGUMENT;
-  ga_status status = ga_stepper_load(sim->st, saved);
   const double *s = saved + ga_stepper_saved_size(sim->st);
+  int bad = ga__first_bad(s, N_SAVED + sim->opts.n_events);
+  if (bad >= 0 && saved[0] == (double)sim->st->full_length)
+    return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
+                    bad, s[bad]);
+  ga_status status = ga_stepper_load(sim->st, saved);
   if (status) return status;
-  sim->t0 = s[S_T0];
-  sim->h_next = s[S_H_NEXT];
-  sim->err_old = s[S_ERR_OLD];
-  sim->next_every = s[S_NEXT_EVERY];
-  sim->next_time = (int)s[S_NEXT_TIME];
-  sim->finished = s[S_FINISHED] != 0.0;
-  sim->last_event = -1;
-  sim->started = 1;
-  if (sim->opts.n_events) memcpy(sim->g, s + N_SAVED, (size_t)sim->opts.n_events * sizeof(double));
+  loaded_numbers(sim, s);
+  copy(sim->g, s + N_SAVED, sim->opts.n_events);
+  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -HUGE_VAL;
   return GA_OK;
 }

@@ -83,6 +83,16 @@ void ga__judge_predictor(ga_stepper *st)
   m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
 }
 
+void ga__take(ga__measure *m, double value, int *worst, int row, const double *d, int n)
+{
+  if (!(value > m->all || !(value == value))) return;
+  m->all = value;
+  if (!worst) return;
+  int at;
+  ga__max_abs(d, n, &at);
+  *worst = row + (at > 0 ? at : 0);
+}
+
 void ga__measure_sizes(ga_stepper *st)
 {
   const ga_system *sys = st->sys;

@@ -314,31 +314,36 @@ void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *
   *warned = 1;
 }
 
+/* Four sums and maxima at a time: one would wait for itself, since floating-point sums may not be reordered.
+ */
+enum { LANES = 4 };
+
 int ga__first_bad(const double *a, int n)
 {
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += a[i] * 0.0; /* 0 unless a component is NaN or infinite */
-  if (sum == 0.0) return -1;
-  for (int i = 0; i < n; i++)
+  double sum[LANES] = {0.0, 0.0, 0.0, 0.0};
+  int i = 0;
+  for (; i + LANES <= n; i += LANES)
+    for (int k = 0; k < LANES; k++) sum[k] += a[i + k] * 0.0; /* 0 unless a component is NaN or infinite */
+  for (; i < n; i++) sum[0] += a[i] * 0.0;
+  if (sum[0] + sum[1] + sum[2] + sum[3] == 0.0) return -1;
+  for (i = 0; i < n; i++)
     if (!isfinite(a[i])) return i;
   return -1;
 }
 
 double ga__max_abs(const double *a, int n, int *where)
 {
-  double largest = 0.0;
-  if (!where) {
-    for (int i = 0; i < n; i++) largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
-    return largest;
+  double most[LANES] = {0.0, 0.0, 0.0, 0.0};
+  int i = 0;
+  for (; i + LANES <= n; i += LANES)
+    for (int k = 0; k < LANES; k++) most[k] = fabs(a[i + k]) > most[k] ? fabs(a[i + k]) : most[k];
+  for (; i < n; i++) most[0] = fabs(a[i]) > most[0] ? fabs(a[i]) : most[0];
+  for (int k = 1; k < LANES; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+  if (where) {
+    *where = n > 0 ? 0 : -1;
+    for (i = 0; i < n && fabs(a[i]) < most[0]; i++) *where = i + 1 < n ? i + 1 : *where;
   }
-  int at = n > 0 ? 0 : -1;
-  for (int i = 0; i < n; i++)
-    if (fabs(a[i]) > largest) {
-      largest = fabs(a[i]);
-      at = i;
-    }
-  *where = at;
-  return largest;
+  return most[0];
 }
 
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)

@@ -298,33 +298,24 @@ static ga_status solve(ga_stepper *st)
   return status || !st->two_sets ? status : ga_lu_solve(st->cheap_lu, st->r + st->sys->n);
 }
 
-static void take(ga__measure *m, double value, int row)
-{
-  if (value > m->all || !(value == value)) {
-    m->all = value;
-    m->worst = row;
-  }
-}
-
 /* λ̃ and ψ̃ live for one step only and are not weighed; ã counts by the position it gives. */
-static ga__measure weigh(const ga_stepper *st)
+static ga__measure weigh(const ga_stepper *st, int *worst)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const double *dz = st->r;
-  const double *dt = st->two_sets ? dz + sys->n : dz;
-  ga__measure out = {0.0, 0.0, 0.0, 0};
-  int at, at_t;
-  double da = ga__max_abs(dz, sys->nv, &at), da_t = ga__max_abs(dt, sys->nv, &at_t);
+  const double *dz = st->r, *dt = st->two_sets ? dz + sys->n : dz;
+  ga__measure out = {0.0, 0.0, 0.0};
+  double da = ga__max_abs(dz, sys->nv, NULL), da_t = ga__max_abs(dt, sys->nv, NULL);
   double in_v = st->tighter * s->gamma * st->h * da / st->size_v;
   double in_q = st->tighter * s->beta * st->h * st->h * da_t / st->size_q;
   out.acc = da / st->size_a;
   out.tight = fmax(in_v, in_q);
-  take(&out, fmax(out.acc, in_v), at);
-  take(&out, in_q, (int)(dt - dz) + at_t);
+  ga__take(&out, fmax(out.acc, in_v), worst, 0, dz, sys->nv);
+  ga__take(&out, in_q, worst, (int)(dt - dz), dt, sys->nv);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
-    double d = ga__max_abs(dz + sys->start[b], sys->size[b], &at);
-    if (sys->size[b]) take(&out, d / st->size[b], sys->start[b] + at);
+    const double *d = dz + sys->start[b];
+    if (sys->size[b])
+      ga__take(&out, ga__max_abs(d, sys->size[b], NULL) / st->size[b], worst, sys->start[b], d, sys->size[b]);
   }
   return out;
 }
@@ -337,7 +328,7 @@ static ga__measure floor_of(const ga_stepper *st)
   if (!st->two_sets && st->sys->size[GA_BLOCK_LAMBDA])
     a += DBL_EPSILON * st->size_q / (s->beta * st->h * st->h);
   ga__measure floor = {0.0, a / st->size_a + 10.0 * DBL_EPSILON,
-                       st->tighter * (s->gamma * st->h * a / st->size_v + DBL_EPSILON), 0};
+                       st->tighter * (s->gamma * st->h * a / st->size_v + DBL_EPSILON)};
   floor.all = fmax(floor.acc, floor.tight);
   return floor;
 }
