@@ -240,6 +240,7 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
   int full_solve; /* weighted methods: 1: never the small matrix that does for forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
+  int timing;           /* 1: keep the times of ga_stats; default 0 */
   ga_newton_opts newton;
   ga_lu_kind lu; /* default GA_LU_AUTO */
 } ga_stepper_opts;
@@ -269,9 +270,10 @@ typedef struct ga_stats {
   long constraint_jacobians; /* evaluations of B alone */
   long difference_jacobians; /* of the two above, those made by differences, for lack of a callback */
   long factorisations, solves;
-  long at_floor;         /* steps that ended at the floor of rounding instead of the tolerance */
-  double rcond;          /* [-] of the last iteration matrix, scaled; cheap estimate */
-  double last_rate;      /* [-] contraction in the last step, 0 if one iteration sufficed */
+  long at_floor;    /* steps that ended at the floor of rounding instead of the tolerance */
+  double rcond;     /* [-] of the last iteration matrix, scaled; cheap estimate */
+  double last_rate; /* [-] contraction in the last step, 0 if one iteration sufficed */
+  double time_residual, time_jacobian, time_factor, time_solve; /* [s] spent in each, with opts.timing */
   int difference_groups; /* colours used by the differences; 0 with a Jacobian callback */
 } ga_stats;
 

@@ -340,6 +340,7 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
 void ga__trial(ga_stepper *st);
 ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */
 ga_point ga__full_point(const ga__full *f);
+double ga__seconds(const ga_stepper *st);        /* of a clock that runs with opts.timing only */
 void ga__trial_states(ga_stepper *st);           /* x₁, xdot₁, w₁ of next from px */
 void ga__prepare_tangent(ga_stepper *st);        /* T and A at the present exponent */
 ga_status ga__factor(ga_stepper *st, ga_lu *lu); /* with counts, names and warnings */

@@ -99,6 +99,24 @@ static void finish(ga_stepper *st, verdict v, double rho, int too_old)
   st->family->trial(st);
 }
 
+static ga_status timed(ga_stepper *st, ga_status (*part)(ga_stepper *), double *seconds)
+{
+  double from = ga__seconds(st);
+  ga_status status = part(st);
+  *seconds += ga__seconds(st) - from;
+  return status;
+}
+
+/* The time of the factorisation is counted by itself, in ga__factor(). */
+static ga_status renew_factors(ga_stepper *st)
+{
+  double factor = st->stats.time_factor;
+  ga__save_matrix(st);
+  ga_status status = timed(st, st->family->prepare, &st->stats.time_jacobian);
+  st->stats.time_jacobian -= st->stats.time_factor - factor;
+  return status;
+}
+
 ga_status ga__newton(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
@@ -108,12 +126,9 @@ ga_status ga__newton(ga_stepper *st)
   for (int it = 0; it < limit; it++) {
     ga_status status;
     st->family->trial(st);
-    if ((status = st->family->residual(st))) return status;
-    if (renew) {
-      ga__save_matrix(st);
-      if ((status = st->family->prepare(st))) return status;
-    }
-    if ((status = st->family->solve(st))) return status;
+    if ((status = timed(st, st->family->residual, &st->stats.time_residual))) return status;
+    if (renew && (status = renew_factors(st))) return status;
+    if ((status = timed(st, st->family->solve, &st->stats.time_solve))) return status;
     st->stats.solves++;
     st->stats.iterations++;
     ga__measure_sizes(st);

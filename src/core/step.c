@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 static void copy(double *to, const double *from, int n)
 {
@@ -219,6 +220,13 @@ void ga__trial_states(ga_stepper *st)
   }
 }
 
+double ga__seconds(const ga_stepper *st)
+{
+  struct timespec t;
+  if (!st->opts.timing || timespec_get(&t, TIME_UTC) != TIME_UTC) return 0.0;
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void ga__prepare_tangent(ga_stepper *st)
 {
   const ga_group *g = st->sys->group;
@@ -254,7 +262,9 @@ ga_status ga__factor(ga_stepper *st, ga_lu *lu)
   st->have_factors = 0;
   if (!st->cheap) st->rate = 0.0; /* the cheap matrix contracts alike whenever it is made */
   st->stats.factorisations++;
+  double from = ga__seconds(st);
   ga_status status = ga_lu_factor(lu);
+  st->stats.time_factor += ga__seconds(st) - from;
   st->stats.rcond = ga_lu_get_info(lu)->rcond;
   if (status == GA_RETRY_SINGULAR) return singular(st, lu);
   if (status) return status;
