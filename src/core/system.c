@@ -264,24 +264,26 @@ ga_block ga__block_of(const ga_system *sys, int row, int *index)
   return (ga_block)b;
 }
 
+/* 'name' (kind index) where the system names its equations, kind index otherwise. */
+static void describe(const ga_system *sys, const char *const kind[], ga_block block, int index, char *text,
+                     size_t size)
+{
+  char name[128] = "";
+  if (sys->def.name) ga_system_name(sys, block, index, name, sizeof name);
+  if (name[0])
+    snprintf(text, size, "'%s' (%s %d)", name, kind[block], index);
+  else
+    snprintf(text, size, "%s %d", kind[block], index);
+}
+
 void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size)
 {
-  char name[128];
-  ga_system_name(sys, block, index, name, sizeof name);
-  if (sys->def.name)
-    snprintf(text, size, "'%s' (%s %d)", name, EQUATION_NAME[block], index);
-  else
-    snprintf(text, size, "%s", name);
+  describe(sys, EQUATION_NAME, block, index, text, size);
 }
 
 void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size)
 {
-  char name[128];
-  ga_system_name(sys, block, index, name, sizeof name);
-  if (sys->def.name)
-    snprintf(text, size, "'%s' (%s %d)", name, UNKNOWN_NAME[block], index);
-  else
-    snprintf(text, size, "%s %d", UNKNOWN_NAME[block], index);
+  describe(sys, UNKNOWN_NAME, block, index, text, size);
 }
 
 ga_status ga__name_column(const ga_system *sys, ga_status status)
