@@ -1,0 +1,327 @@
+/* Dense output within a step, and the estimates of its error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core_rig.h"
+#include <float.h>
+
+/* One state as dense output gives it. */
+typedef struct inside {
+  double q[RIG_MOST], v[RIG_MOST], vdot[RIG_MOST], lambda[RIG_MOST], psi[RIG_MOST], x[RIG_MOST], y[RIG_MOST];
+} inside;
+
+enum { BLOCKS = 7 };
+
+static ga_status look(rig *r, double t, inside *i)
+{
+  return ga_stepper_interpolate(r->st, t, i->q, i->v, i->vdot, i->lambda, i->psi, i->x, i->y);
+}
+
+/* Largest difference of each of (q, v, vdot, λ, ψ, x, y), that of q in the algebra. */
+static void distance(const rig *r, const inside *i, const ga_state *s, double d[BLOCKS])
+{
+  const int *size = r->sys->size;
+  const double *a[BLOCKS] = {NULL, i->v, i->vdot, i->lambda, i->psi, i->x, i->y};
+  const double *b[BLOCKS] = {NULL, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  const int n[BLOCKS] = {0, r->sys->nv, r->sys->nv, size[1], size[2], size[3], size[4]};
+  double move[RIG_MOST];
+  ga_group_difference(r->sys->group, move, i->q, s->q);
+  d[0] = ga__max_abs(move, r->sys->nv, NULL);
+  for (int k = 1; k < BLOCKS; k++) {
+    d[k] = 0.0;
+    for (int j = 0; j < n[k]; j++) d[k] = fmax(d[k], fabs(a[k][j] - b[k][j]));
+  }
+}
+
+static double size_of_block(const rig *r, int k)
+{
+  const ga_state *s = &r->st->view;
+  const int *size = r->sys->size;
+  const double *a[BLOCKS] = {s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  const int n[BLOCKS] = {r->sys->nq, r->sys->nv, r->sys->nv, size[1], size[2], size[3], size[4]};
+  return 1.0 + ga__max_abs(a[k], n[k], NULL);
+}
+
+static int suits(const rig *r, ga_method method)
+{
+  /* feedback of accelerations, and nonholonomic constraints, are not for every method */
+  const char *name = r->problem->name;
+  if (method >= GA_WEIGHTED && (!strcmp(name, "mechatronic") || !strcmp(name, "spring_mass"))) return 0;
+  return method != GA_HHT_SOI2 || r->def.n_psi == 0;
+}
+
+static const char *const SMOOTH[] = {"heavy_top",   "heavy_top_left", "heavy_top_se3", "heavy_top_s3",
+                                     "mechatronic", "test15",         "rolling_disk",  "slider_crank_moving",
+                                     "spring_mass", "andrews31"};
+enum { N_SMOOTH = sizeof SMOOTH / sizeof *SMOOTH };
+
+/* ---- Both ends ---- */
+
+/* At the ends of a step dense output is the states there, so that it is continuous, in v as in q. */
+static void ends_are_the_states(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_SMOOTH; i++)
+    for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++) {
+      rig r = rig_open(SMOOTH[i]);
+      r.opts.method = (ga_method)method;
+      if (!suits(&r, r.opts.method)) {
+        rig_close(&r);
+        continue;
+      }
+      rig_build(&r);
+      const double h = 0.1 * r.problem->h;
+      rig_start(&r, h);
+      rig_steps(&r, h, 4);
+      for (int side = 1; side >= 0; side--) {
+        inside got;
+        double d[BLOCKS], t0 = r.st->next.scalar[GA__T], t1 = r.st->now.scalar[GA__T];
+        assert_status(r.ctx, look(&r, side ? t1 : t0, &got), GA_OK);
+        if (!side) assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
+        distance(&r, &got, ga_stepper_state(r.st), d);
+        for (int k = 0; k < BLOCKS; k++)
+          assert_below(d[k], k ? 0.0 : 16.0 * DBL_EPSILON * size_of_block(&r, k), SMOOTH[i]);
+      }
+      rig_close(&r);
+    }
+}
+
+/* The rate of q at both ends is v, on every group: (q(t ± ε) − q(t))/ε. */
+static void slopes_are_the_velocities(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_SMOOTH; i++) {
+    rig r = rig_open(SMOOTH[i]);
+    rig_build(&r);
+    const double h = r.problem->h;
+    rig_start(&r, h);
+    rig_steps(&r, h, 3);
+    double t0 = r.st->next.scalar[GA__T], h1 = r.st->now.scalar[GA__T] - t0;
+    for (int side = 0; side < 2; side++) {
+      inside at[3];
+      double rate[2][RIG_MOST], e = (side ? -1e-4 : 1e-4) * h1;
+      const double *v = side ? r.st->now.v : r.st->next.v;
+      double scale = 1.0 + ga__max_abs(v, r.sys->nv, NULL);
+      for (int k = 0; k < 3; k++) assert_status(r.ctx, look(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
+      ga_group_difference(r.sys->group, rate[0], at[0].q, at[1].q);
+      ga_group_difference(r.sys->group, rate[1], at[0].q, at[2].q);
+      for (int j = 0; j < r.sys->nv; j++)
+        assert_near((4.0 * rate[0][j] - rate[1][j]) / (2.0 * e) / scale, v[j] / scale, 1e-6, SMOOTH[i]);
+    }
+    rig_close(&r);
+  }
+}
+
+/* ---- Order ---- */
+
+/* Errors within a step of size h: against many small steps that begin where it began. Second order of the
+ * step itself leaves h³ in q, v, x; λ, ψ, y and vdot are straight lines. */
+static void errors_within(const char *name, double h, double worst[BLOCKS])
+{
+  enum { PARTS = 32, WARM_UP = 3 };
+  rig r = rig_open(name), fine = r;
+  rig_build(&r);
+  fine.def = ga_system_defaults();
+  fine.problem->define(&fine.def);
+  rig_build(&fine);
+  ga_start_opts o = ga_start_defaults();
+  o.h = h / PARTS;
+  for (int k = 0; k < BLOCKS; k++) worst[k] = 0.0;
+  rig_start(&r, h);
+  rig_steps(&r, h, WARM_UP);
+  const ga_state *s = ga_stepper_state(r.st);
+  assert_status(r.ctx, ga_stepper_start(fine.st, &o, s->t, s->q, s->v, s->x, s->lambda, s->psi, NULL), GA_OK);
+  rig_steps(&r, h, 1);
+  for (int i = 1; i < PARTS; i++) {
+    inside got;
+    double d[BLOCKS];
+    rig_steps(&fine, o.h, 1);
+    assert_status(r.ctx, look(&r, ga_stepper_state(fine.st)->t, &got), GA_OK);
+    distance(&fine, &got, ga_stepper_state(fine.st), d);
+    for (int k = 0; k < BLOCKS; k++) worst[k] = fmax(worst[k], d[k]);
+  }
+  ga_stepper_destroy(&fine.st);
+  ga_system_destroy(&fine.sys);
+  rig_close(&r);
+}
+
+static void orders(void **state)
+{
+  static const struct {
+    const char *problem;
+    double h;
+  } row[] = {{"heavy_top", 5e-4},   {"heavy_top_left", 2e-4}, {"heavy_top_se3", 1e-4}, {"tumbling_top", 1e-3},
+             {"mechatronic", 1e-3}, {"test15", 1e-2},         {"rolling_disk", 1e-2},  {"spring_mass", 1e-2}};
+  static const double least[BLOCKS] = {2.8, 2.8, 1.8, 1.7, 1.8, 2.8, 1.8};
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    double coarse[BLOCKS], fine[BLOCKS];
+    errors_within(row[i].problem, row[i].h, coarse);
+    errors_within(row[i].problem, 0.5 * row[i].h, fine);
+    for (int k = 0; k < BLOCKS; k++)
+      if (coarse[k] > 1e-11 && log2(coarse[k] / fine[k]) < least[k])
+        fail_msg("%s: block %d has order %.2f, errors %.2e and %.2e", row[i].problem, k,
+                 log2(coarse[k] / fine[k]), coarse[k], fine[k]);
+  }
+}
+
+/* On a group it stays on it. */
+static void stays_on_the_group(void **state)
+{
+  static const char *const name[] = {"heavy_top", "heavy_top_s3", "heavy_top_se3", "rank_deficient_d3"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+    rig r = rig_open(name[i]);
+    rig_build(&r);
+    const double h = r.problem->h;
+    rig_start(&r, h);
+    rig_steps(&r, h, 2);
+    for (int k = 0; k <= 16; k++) {
+      inside got;
+      assert_status(r.ctx, look(&r, h * (1.0 + k / 16.0), &got), GA_OK);
+      assert_below(ga_group_defect(r.sys->group, got.q), 1e-14, name[i]);
+    }
+    rig_close(&r);
+  }
+}
+
+/* ---- What is refused, and what is left alone ---- */
+
+static void refused(void **state)
+{
+  rig r = rig_open("heavy_top");
+  inside got;
+  const double h = 1e-3, outside[] = {-h, 2.0 * h - 1e-6, 3.0 * h + 1e-6, NAN, INFINITY};
+  (void)state;
+  assert_int_equal(ga_stepper_interpolate(NULL, 0.0, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                   GA_ERR_ARGUMENT);
+  assert_int_equal(ga_stepper_error(NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
+  rig_build(&r);
+  for (int k = 0; k < 2; k++) { /* before and after the start, without a step */
+    assert_int_equal(look(&r, 0.0, &got), GA_ERR_ORDER);
+    assert_says(r.ctx, "ga_stepper_interpolate");
+    assert_int_equal(ga_stepper_error(r.st, got.q, NULL, NULL), GA_ERR_ORDER);
+    assert_says(r.ctx, "ga_stepper_error");
+    rig_start(&r, h);
+  }
+  rig_steps(&r, h, 3);
+  for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+    assert_int_equal(look(&r, outside[i], &got), GA_ERR_ARGUMENT);
+    assert_says(r.ctx, "is outside the last step, 0.002 to 0.003");
+  }
+  assert_status(r.ctx, ga_stepper_interpolate(r.st, 2.5 * h, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                GA_OK);
+  assert_status(r.ctx, ga_stepper_error(r.st, NULL, NULL, NULL), GA_OK);
+  assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
+  assert_int_equal(look(&r, 2.5 * h, &got), GA_ERR_ORDER);
+  rig_close(&r);
+}
+
+/* Looking into a step and asking for its error change neither it nor the next ones. */
+static void looking_changes_nothing(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_SMOOTH; i++)
+    for (int method = GA_INDEX3; method <= GA_SOI2; method++) {
+      rig a = rig_open(SMOOTH[i]);
+      a.opts.method = (ga_method)method;
+      rig b = a;
+      if (!suits(&a, a.opts.method)) {
+        rig_close(&a);
+        continue;
+      }
+      const double h = 0.2 * a.problem->h;
+      rig_build(&a);
+      rig_build(&b);
+      rig_start(&a, h);
+      rig_start(&b, h);
+      for (int k = 0; k < 12; k++) {
+        inside got;
+        double e_q[RIG_MOST], e_v[RIG_MOST], e_x[RIG_MOST];
+        rig_steps(&a, k < 6 ? h : 0.7 * h, 1);
+        rig_steps(&b, k < 6 ? h : 0.7 * h, 1);
+        assert_status(b.ctx, look(&b, b.st->now.scalar[GA__T] - 0.3 * h, &got), GA_OK);
+        assert_status(b.ctx, ga_stepper_error(b.st, e_q, e_v, e_x), GA_OK);
+        assert_status(b.ctx, look(&b, b.st->now.scalar[GA__T] - 0.1 * h, &got), GA_OK);
+        if (!rig_same_bits(&b, a.st->now.block)) fail_msg("%s: step %d differs", SMOOTH[i], k);
+      }
+      ga_stepper_destroy(&b.st);
+      ga_system_destroy(&b.sys);
+      rig_close(&a);
+    }
+}
+
+/* ---- Estimates ---- */
+
+/* Errors of order 3: eight times smaller with half the step. Those of q lie along Φ = 0. */
+static void estimates_have_order_3(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_SMOOTH; i++)
+    for (int method = GA_INDEX3; method <= GA_SOI2; method++) {
+      double size[2][3] = {{0.0}};
+      rig probe = rig_open(SMOOTH[i]);
+      int good = suits(&probe, (ga_method)method);
+      rig_close(&probe);
+      for (int level = 0; good && level < 2; level++) {
+        rig r = rig_open(SMOOTH[i]);
+        r.opts.method = (ga_method)method;
+        r.opts.newton.tol = 1e-13;
+        r.opts.newton.max_iterations = 30;
+        const double h = (level ? 0.05 : 0.1) * r.problem->h;
+        rig_build(&r);
+        rig_start(&r, h);
+        rig_steps(&r, h, level ? 40 : 20);
+        double e_q[RIG_MOST], e_v[RIG_MOST], e_x[RIG_MOST];
+        assert_status(r.ctx, ga_stepper_error(r.st, e_q, e_v, e_x), GA_OK);
+        size[level][0] = ga__max_abs(e_q, r.sys->nv, NULL);
+        size[level][1] = ga__max_abs(e_v, r.sys->nv, NULL);
+        size[level][2] = ga__max_abs(e_x, r.sys->size[GA_BLOCK_X], NULL);
+        rig_close(&r);
+      }
+      for (int k = 0; k < 3; k++)
+        if (size[1][k] > 1e-13) assert_near(log2(size[0][k] / size[1][k]), 3.0, 0.6, SMOOTH[i]);
+    }
+}
+
+/* After one step there is nothing yet to make e_v and e_x of, unless the start knew the jerk. */
+static void first_estimates(void **state)
+{
+  (void)state;
+  for (int shift = 0; shift < 2; shift++) {
+    rig r = rig_open("mechatronic");
+    ga_start_opts o = ga_start_defaults();
+    double e_q[RIG_MOST], e_v[RIG_MOST], e_x[RIG_MOST];
+    o.h = r.problem->h;
+    o.shift_a = shift;
+    rig_build(&r);
+    assert_status(r.ctx, rig_try_start(&r, &o, NULL), GA_OK);
+    for (int k = 0; k < 2; k++) {
+      rig_steps(&r, o.h, 1);
+      assert_status(r.ctx, ga_stepper_error(r.st, e_q, e_v, e_x), GA_OK);
+      assert_true(ga__max_abs(e_q, r.sys->nv, NULL) > 0.0);
+      int known = shift || k;
+      assert_int_equal(ga__max_abs(e_v, r.sys->nv, NULL) > 0.0, known);
+      assert_int_equal(ga__max_abs(e_x, r.sys->size[GA_BLOCK_X], NULL) > 0.0, known);
+    }
+    rig_close(&r);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ends_are_the_states),
+      cmocka_unit_test(slopes_are_the_velocities),
+      cmocka_unit_test(orders),
+      cmocka_unit_test(stays_on_the_group),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(looking_changes_nothing),
+      cmocka_unit_test(estimates_have_order_3),
+      cmocka_unit_test(first_estimates),
+  };
+  return cmocka_run_group_tests_name("core: dense output and estimates", tests, rig_hook_klu, NULL);
+}
