@@ -1,10 +1,12 @@
 /* Local errors of the last step, numerical minus exact, and what of them matters.
  *
- *   raw    e_q = κh³ vddot − (h³/12)[v, vdot] + correction,  vddot from a₁ − a; the bracket is not there with
- * the commutator term; the correction is −h B_nᵀη in the stabilized form, βh²(ã − a₁) with two sets of
- * unknowns index-3 and its like: the part of e_q along the constraints, since Φ = 0 holds raw    e_v = κ_v h³
- * D²vdot, κ_v = 1/12 + Δ(αf − ½), and then B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q e_x = κ_x h³ D²xdot,
- * κ_x = 1/12 + (δm − δf)(δf − ½) */
+ *   raw e_q  κh³ vddot − (h³/12)[v, vdot] + correction, vddot from a₁ − a; the bracket is not there with the
+ *            commutator term; the correction is −h B_nᵀη in the stabilized form, βh²(ã − a₁) with two sets of
+ *            unknowns
+ *   e_q      in the index-3 form and its like the part of it along the constraints, since Φ = 0 holds
+ *   raw e_v  κ_v h³ D²vdot, κ_v = 1/12 + Δ(αf − ½), and what offset_force() and mass_force() add
+ *   e_v      B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q
+ *   e_x      κ_x h³ D²xdot, κ_x = 1/12 + (δm − δf)(δf − ½) */
 #include "core/core_impl.h"
 
 #include <float.h>
@@ -48,13 +50,15 @@ static void raw_q(ga_stepper *st)
     for (int i = 0; i < sys->nv; i++) st->est_q[i] += st->opts.scheme.beta * h * h * (st->pt[i] - st->p[i]);
 }
 
-/* e := the e nearest to it in the metric of M with B e = b, A e = k, these being in the rows of st->solve. */
-static ga_status onto_constraints(ga_stepper *st, double *e)
+/* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k, these being in the rows of
+ * st->solve; force may be NULL. */
+static ga_status onto_constraints(ga_stepper *st, double *e, const double *force)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__full_point(&st->now);
   p.vdot = e;
   ga_status status = ga__call(sys, GA__MASS, &p, st->solve);
+  for (int i = 0; force && i < sys->nv; i++) st->solve[i] += force[i];
   if (!status) status = ga_lu_solve(st->saddle.lu, st->solve);
   if (!status) memcpy(e, st->solve, (size_t)sys->nv * sizeof(double));
   return status;
@@ -82,12 +86,12 @@ static void clear_constraints(ga_stepper *st)
   for (int i = st->sys->nv; i < st->sys->n; i++) st->solve[i] = 0.0;
 }
 
-/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->solve. */
+/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->solve; D is left with ∂(−f)/∂v. */
 static ga_status velocity_rows(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__full_point(&st->now);
-  ga_jacobian J = {GA_WANT_Q | GA_WANT_G | GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G | GA_WANT_B, 1.0, 0.0, st->D, st->Q, st->G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
   clear_constraints(st);
@@ -100,36 +104,125 @@ static ga_status velocity_rows(ga_stepper *st)
   return GA_OK;
 }
 
-ga_status ga__estimate(ga_stepper *st, int with_v)
+/* Φ = 0 alone leaves v with a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. The saddle
+ * matrix is left at f. */
+static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, double *d)
+{
+  const ga_system *sys = st->sys;
+  ga_point p = ga__full_point(f);
+  p.v = v;
+  ga_status status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+  for (int i = 0; i < sys->n; i++) st->solve[i] = 0.0;
+  if (!status) status = ga__phi_dot(&st->deriv, &p, st->solve + sys->start[GA_BLOCK_LAMBDA]);
+  if (!status) status = ga_lu_solve(st->saddle.lu, st->solve);
+  if (!status) memcpy(d, st->solve, (size_t)sys->nv * sizeof(double));
+  return status;
+}
+
+/* What is compared is v without δ, whose rate differs from the exact one by M⁻¹f_v δ − δ': with the second
+ * term in e_v already, force += h f_v δ. */
+static void offset_force(ga_stepper *st, double h, const double *d, double *force)
+{
+  const ga_system *sys = st->sys;
+  for (int e = 0; e < sys->n_entries; e++)
+    if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) force[sys->row[e]] -= h * st->D[e] * d[sys->col[e]];
+}
+
+/* out += factor M(t, q) u */
+static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, const double *q,
+                          const double *u)
+{
+  ga_point p = ga__full_point(&st->now);
+  p.t = t;
+  p.q = q;
+  p.vdot = u;
+  ga_status status = ga__call(st->sys, GA__MASS, &p, st->tmp);
+  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->tmp[i];
+  return status;
+}
+
+/* The weighted family averages M a, not a, and takes M from a straight line: with F = M vdot, a is
+ *   M⁻¹(F + c h² F'' + d h² (D_q M · vdot) vdot) at t + αh,   c = Δ(αm − ½ − Δ/2),
+ *   d = ½(1−αm)(1+Δ)² + ½αm Δ², or ½(1+Δ)² with GA_MASS_PREVIOUS
+ * so that with M not constant force += c h³ (F'' − M D²vdot) + d h³ (D_q M · vdot) vdot. */
+static ga_status mass_force(ga_stepper *st, double *force)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__full *n = &st->next, *m = &st->now;
+  double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], t = n->scalar[GA__T], t1 = m->scalar[GA__T];
+  double D = st->alpha, c = D * (s->alpha_m - 0.5 - 0.5 * D), one = 0.5 * (1.0 + D) * (1.0 + D);
+  double d =
+      st->opts.mass_alpha == GA_MASS_PREVIOUS ? one : (1.0 - s->alpha_m) * one + 0.5 * s->alpha_m * D * D;
+  double w = -2.0 * c * h * h / h_prev, w_prev = 2.0 * c * h * h * h / (h_prev * (h + h_prev));
+  ga_status status = add_mass(st, force, w, t, n->q, n->vdot);
+  if (!status) status = add_mass(st, force, -w, t1, m->q, n->vdot);
+  for (int i = 0; i < sys->nv; i++) st->u[i] = -h_prev * n->v[i] + 0.5 * h_prev * h_prev * n->vdot[i];
+  ga_group_move(sys->group, st->q_mass, n->q, st->u);
+  if (!status) status = add_mass(st, force, w_prev, t - h_prev, st->q_mass, n->vdot_prev);
+  if (!status) status = add_mass(st, force, -w_prev, t1, m->q, n->vdot_prev);
+  for (int i = 0; i < sys->nv; i++) st->u[i] = h * h * m->vdot[i];
+  ga_group_move(sys->group, st->q_mass, m->q, st->u);
+  if (!status) status = add_mass(st, force, d * h, t1, st->q_mass, m->vdot);
+  return status ? status : add_mass(st, force, -d * h, t1, m->q, m->vdot);
+}
+
+/* e_v from its raw form; the saddle matrix is that of the present state. offset: that of it, or NULL. */
+static ga_status finish_v(ga_stepper *st, const double *offset)
+{
+  double h = st->now.scalar[GA__H_OLD], *force = st->a_n; /* set anew by the next step */
+  ga_status status = velocity_rows(st);
+  for (int i = 0; i < st->sys->nv; i++) force[i] = 0.0;
+  if (status) return status;
+  if (offset) offset_force(st, h, offset, force);
+  if (st->family == &ga__weighted && st->next.scalar[GA__H_OLD] > 0.0) status = mass_force(st, force);
+  return status ? status : onto_constraints(st, st->est_v, force);
+}
+
+/* Raw e_v and e_x; 0 where there is nothing to difference yet, which is told. */
+static int differences(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   const ga__full *n = &st->next, *m = &st->now;
   double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], delta = s->delta_m - s->delta_f;
-  int constrained = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0;
-  int along = !st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA] > 0;
-  ga_point p = ga__full_point(m);
-  ga_status status = GA_OK;
-  raw_q(st);
-  double first = st->next.scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0; /* 0: nothing to difference yet */
+  double known = n->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
   double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = size_of(m->vdot, sys->nv);
   double size_x = size_of(m->xdot, sys->size[GA_BLOCK_X]);
   /* states fed by vdot share its noise, as far as can be told: by the sizes of both */
   double noise_x = st->opts.newton.tol * size_x + (size_a > 0.0 ? size_x / size_a * noise : 0.0);
   rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, noise_x};
   rates v = {m->vdot, n->vdot, n->vdot_prev, h, h_prev, noise};
-  second_difference(st->est_x, &x, sys->size[GA_BLOCK_X], first * (1.0 / 12.0 + delta * (s->delta_f - 0.5)));
-  if (constrained && (along || with_v)) status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+  second_difference(st->est_x, &x, sys->size[GA_BLOCK_X], known * (1.0 / 12.0 + delta * (s->delta_f - 0.5)));
+  second_difference(st->est_v, &v, sys->nv, known * (1.0 / 12.0 + st->alpha * (s->alpha_f - 0.5)));
+  return known != 0.0;
+}
+
+ga_status ga__estimate(ga_stepper *st, int with_v)
+{
+  const ga_system *sys = st->sys;
+  int along = !st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA] > 0;
+  int weighted = st->family == &ga__weighted;
+  double *offset = st->exponent;
+  ga_status status = GA_OK;
+  raw_q(st);
+  with_v &= differences(st);
+  with_v &= weighted || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
+  if (along && with_v) {
+    status = offset_of(st, &st->next, st->v_n, offset); /* δ' is (δ₁ − δ)/h, and δ₁ is normal here */
+    for (int i = 0; i < sys->nv; i++) st->est_v[i] += offset[i];
+  }
+  ga_point p = ga__full_point(&st->now);
+  if (!status && along)
+    status = offset_of(st, &st->now, st->now.v, offset);
+  else if (!status && with_v)
+    status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
   if (!status && along) {
     clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
     ga__saddle_a_mul(&st->saddle, st->solve + sys->start[GA_BLOCK_PSI], st->est_q);
-    status = onto_constraints(st, st->est_q);
+    status = onto_constraints(st, st->est_q, NULL);
   }
-  if (status || !with_v) return status;
-  second_difference(st->est_v, &v, sys->nv, first * (1.0 / 12.0 + st->alpha * (s->alpha_f - 0.5)));
-  if (!constrained || first == 0.0) return GA_OK;
-  status = velocity_rows(st);
-  return status ? status : onto_constraints(st, st->est_v);
+  return status || !with_v ? status : finish_v(st, along ? offset : NULL);
 }
 
 /* e_q → (M̂ + h²K_q)⁻¹ c₁M e_q: a mode with h²K ≫ M is damped by the step itself and needs no accuracy. */
