@@ -272,6 +272,16 @@ static void run_pairs(session *s)
   }
 }
 
+static int sink_wanted(void *user, const char *problem)
+{
+  return wanted(user, problem);
+}
+
+static int sink_check(void *user, int good, const char *problem, const char *title, const char *text)
+{
+  return check(user, good, problem, title, text);
+}
+
 static int parse(session *s, int argc, char **argv)
 {
   for (int i = 1; i < argc; i++) {
@@ -305,6 +315,8 @@ int main(int argc, char **argv)
   for (int i = 0; (c = case_at(i)) != NULL; i++)
     if (wanted(&s, c->problem) && (!s.brief || c->in_short)) run_case(&s, c);
   run_pairs(&s);
+  const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
+  vf_control_run(&sink);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
   int broken = 0;
   if (s.csv) broken = ferror(s.csv) | fclose(s.csv);

@@ -112,4 +112,15 @@ double vf_case_end(const vf_case *c, const ex_problem *problem);
 /* Distance of the samples that a reference for this case needs, and whether the end alone would do. */
 double vf_case_spacing(const vf_case *c, const ex_problem *problem);
 
+/* Where checks outside the tables go. */
+typedef struct vf_sink {
+  void *user;
+  int brief; /* 1: the short selection */
+  int (*wanted)(void *user, const char *problem);
+  int (*check)(void *user, int good, const char *problem, const char *title, const char *text); /* → good */
+} vf_sink;
+
+/* Error control, estimates and events (cases_control.c). */
+void vf_control_run(const vf_sink *sink);
+
 #endif
