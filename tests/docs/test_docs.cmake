@@ -1,5 +1,6 @@
-# The documentation keeps what it promises: the program of docs/start.md is docs/pendulum.c, it compiles, and it prints
-# what the page shows; every link to a file of the tree leads somewhere.
+# The documentation keeps what it promises: the programs of docs/start.md and docs/simulate.md are docs/pendulum.c and
+# docs/bouncing_pendulum.c, they compile, and they print what the pages show; every link to a file of the tree leads
+# somewhere.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -19,30 +20,38 @@ macro(report what problem)
   endif()
 endmacro()
 
-# ---- The program of the first page ----
+# ---- The programs of the pages ----
 
 file(REMOVE_RECURSE "${WORK}")
-page_program("${SOURCE_DIR}/docs/start.md" code printed)
-file(WRITE "${WORK}/page.c" "${code}")
-execute_process(COMMAND diff -u "${SOURCE_DIR}/docs/pendulum.c" "${WORK}/page.c" OUTPUT_VARIABLE difference)
-report("start.md shows docs/pendulum.c" "${difference}")
-
 get_filename_component(library_dir "${LIBRARY}" DIRECTORY)
-execute_process(
-  COMMAND "${CC}" -std=c99 -Wall -Wextra -Wpedantic -Werror "-I${SOURCE_DIR}/include" "${WORK}/page.c" "${LIBRARY}"
-          "-Wl,-rpath,${library_dir}" -o "${WORK}/page"
-  RESULT_VARIABLE result ERROR_VARIABLE errors)
-if(result EQUAL 0)
-  set(errors "")
-endif()
-report("the program of start.md compiles" "${errors}")
 
-set(problem "")
-execute_process(COMMAND "${WORK}/page" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(NOT result EQUAL 0 OR NOT "${output}" STREQUAL "${printed}\n")
-  set(problem "status ${result}, printed:\n${output}")
-endif()
-report("the program of start.md prints what the page shows" "${problem}")
+# program(page source): its first block of C is docs/<source>, compiles, and prints the block of text that follows it.
+macro(program page source)
+  page_program("${SOURCE_DIR}/docs/${page}" code printed)
+  set(file "${WORK}/${source}")
+  file(WRITE "${file}" "${code}")
+  execute_process(COMMAND diff -u "${SOURCE_DIR}/docs/${source}" "${file}" OUTPUT_VARIABLE difference)
+  report("${page} shows docs/${source}" "${difference}")
+
+  execute_process(
+    COMMAND "${CC}" -std=c99 -Wall -Wextra -Wpedantic -Werror "-I${SOURCE_DIR}/include" "${file}" "${LIBRARY}" -lm
+            "-Wl,-rpath,${library_dir}" -o "${file}.run"
+    RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(result EQUAL 0)
+    set(errors "")
+  endif()
+  report("the program of ${page} compiles" "${errors}")
+
+  set(problem "")
+  execute_process(COMMAND "${file}.run" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0 OR NOT "${output}" STREQUAL "${printed}\n")
+    set(problem "status ${result}, printed:\n${output}")
+  endif()
+  report("the program of ${page} prints what the page shows" "${problem}")
+endmacro()
+
+program(start.md pendulum.c)
+program(simulate.md bouncing_pendulum.c)
 
 # ---- Links ----
 
