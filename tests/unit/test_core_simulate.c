@@ -758,7 +758,8 @@ static void limits_of_steps(void **state)
   b.o.h_first = 0.0;
   b.o.rtol = b.o.atol = 1e-6;
   assert_status(b.r.ctx, bench_run(&b), GA_OK);
-  double usual = ga_simulator_stats(b.sim)->h_smallest, typical = 10.0 / ga_simulator_stats(b.sim)->steps;
+  double usual = ga_simulator_stats(b.sim)->h_smallest,
+         typical = 10.0 / (double)ga_simulator_stats(b.sim)->steps;
   assert_true(usual < typical);
   b.o.h_first = b.o.h_min = 0.5 * typical; /* never below, but for the last step */
   assert_status(b.r.ctx, bench_run(&b), GA_OK);
@@ -884,28 +885,23 @@ static void hear(void *user, ga_log_level level, const char *message)
   snprintf(l->text, sizeof l->text, "%s", message);
 }
 
-/* A tolerance below rounding: said once, and the run goes on. */
+/* A tolerance below rounding: what is accepted all the same is counted, and said once. */
 static void tolerance_below_rounding(void **state)
 {
-  toy m = {.kind = TOY_SPRING};
   listener l = {0, ""};
-  static diary d;
   (void)state;
-  bench b = bench_open(NULL, &m, &d);
+  bench b = bench_open("pendulum", NULL, NULL);
   b.r.ctx->opts.log = hear;
   b.r.ctx->opts.log_user = &l;
-  b.o.t_end = 1e-3;
+  b.o.t_end = 1e-4;
   b.o.error = GA_PER_UNIT_STEP;
-  b.o.rtol = b.o.rtol_v = 0.0;
-  b.o.atol = b.o.atol_v = 1e-17;
-  ga_status status = bench_run(&b);
+  b.o.rtol = b.o.rtol_v = b.o.atol = b.o.atol_v = 1e-14;
+  bench_run(&b); /* whether it gets to the end is not what is asked here */
   const ga_simulate_stats *s = ga_simulator_stats(b.sim);
-  assert_status(b.r.ctx, status, GA_OK);
-  if (s->at_rounding > 0) {
-    assert_int_equal(l.warnings, 1);
-    assert_non_null(strstr(l.text, "the trolley"));
-  }
-  assert_true(s->steps < 100000);
+  assert_true(s->at_rounding > 1 && s->at_rounding <= s->steps);
+  assert_int_equal(l.warnings, 1);
+  assert_non_null(strstr(l.text, "is rounding"));
+  assert_true(s->worst_error > 1.0);
   bench_close(&b);
 }
 
