@@ -12,6 +12,7 @@
 #define GROW 2.0
 #define WORTH 1.2
 #define AFTER_FAILURE 0.25 /* of h, when Newton's iteration failed */
+#define PEEK 0.01          /* of a step: where the side is seen that g = 0 at its beginning goes to */
 enum { MAX_LOCATE = 60 };
 
 struct ga_simulator {
@@ -549,6 +550,20 @@ static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *
   return GA_OK;
 }
 
+/* g = 0 where the step began, be it from a restart: what counts is the side it has gone to from there. */
+static ga_status decide_sides(ga_simulator *sim)
+{
+  double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
+  int n = sim->opts.n_events, undecided = 0;
+  for (int i = 0; i < n; i++) undecided |= sim->g[i] == 0.0;
+  if (!undecided) return GA_OK;
+  ga_status status = look(sim, beginning + PEEK * (end - beginning));
+  if (!status) status = evaluate_events(sim, &sim->view, sim->g_at);
+  for (int i = 0; !status && i < n; i++)
+    if (sim->g[i] == 0.0) sim->g[i] = sim->g_at[i];
+  return status;
+}
+
 /* The earliest event of the last step that has not been dealt with, −1: none; *t when. */
 static ga_status first_event(ga_simulator *sim, int *event, double *t)
 {
@@ -629,7 +644,8 @@ static void copy(double *to, const double *from, int n)
   if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
 }
 
-/* Start again with q, v, x as on_event left them. What has happened now waits until its g has left 0. */
+/* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
+ */
 static ga_status restart(ga_simulator *sim)
 {
   double t = sim->st->view.t;
@@ -674,6 +690,7 @@ static ga_status handle_events(ga_simulator *sim, double err, int *gone)
   int event;
   *gone = 0;
   ga_status status = evaluate_events(sim, &sim->st->view, sim->g_new);
+  if (!status) status = decide_sides(sim);
   while (!status && !(status = first_event(sim, &event, &t)) && event >= 0) {
     if ((status = outputs_until(sim, t))) return status;
     if (sim->events[event].action == GA_EVENT_RECORD) {

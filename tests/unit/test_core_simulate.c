@@ -14,6 +14,7 @@
 typedef enum toy_kind {
   TOY_FREE,   /* v stays: q = q0 + v0 t, whatever the steps */
   TOY_SPRING, /* q'' = −q */
+  TOY_BALL,   /* q'' = −10 */
   TOY_JUMP,   /* q'' = 0 before t = 0.5, 1 from there on */
   TOY_WALL,   /* as SPRING, but nothing can be evaluated from t = 0.5 on */
   TOY_WILD    /* a force that no iteration converges for from t = 0.5 on */
@@ -43,7 +44,9 @@ static int toy_force(void *user, const ga_point *p, double *out)
     m->failures++;
     return 1;
   }
-  out[0] = m->kind == TOY_FREE ? 0.0 : m->kind == TOY_JUMP ? (p->t < 0.5 ? 0.0 : 1.0) : -p->q[0];
+  const double constant[] = {[TOY_FREE] = 0.0, [TOY_BALL] = -10.0, [TOY_JUMP] = p->t < 0.5 ? 0.0 : 1.0};
+  int varies = m->kind == TOY_SPRING || m->kind > TOY_JUMP;
+  out[0] = varies ? -p->q[0] : constant[m->kind];
   if (m->kind == TOY_WILD && p->t > 0.5) out[0] = p->vdot[0] + 1e9 * sin(1e9 * p->q[0]) + 1.0;
   return m->kind == TOY_WALL && p->t > 0.5;
 }
@@ -561,6 +564,35 @@ static void restarting_events(void **state)
       }
       bench_close(&b);
     }
+}
+
+/* A ball on the floor, each bounce with 0.8 of the speed: the impacts are at 1 − 0.8ᵏ, soon several of them
+ * within what would be one step. */
+static int bounce_back(void *user, int event, const ga_state *s, double *q, double *v, double *x)
+{
+  int code = note_event(user, event, s, q, v, x);
+  v[0] *= -0.8;
+  return code;
+}
+
+static void flights_shorter_than_steps(void **state)
+{
+  enum { IMPACTS = 20 };
+  toy m = {.kind = TOY_BALL};
+  static diary d;
+  double when[IMPACTS];
+  (void)state;
+  for (int k = 0; k < IMPACTS; k++) when[k] = 1.0 - pow(0.8, k + 1);
+  for (int fixed = 0; fixed < 2; fixed++) {
+    bench b = bench_open(NULL, &m, &d);
+    b.o.t_end = 0.99;
+    b.o.fixed_h = fixed ? 0.02 : 0.0;
+    bench_event(&b, &d, 0.0, 1.0, -1, GA_EVENT_RESTART);
+    b.o.on_event = bounce_back;
+    assert_status(b.r.ctx, bench_run(&b), GA_OK);
+    assert_times(d.event_t, d.n_event, when, IMPACTS, 1e-12);
+    bench_close(&b);
+  }
 }
 
 /* Two restarts at one time, and one at the very end. */
@@ -1156,6 +1188,7 @@ int main(void)
       cmocka_unit_test(events_at_the_ends_of_steps),
       cmocka_unit_test(stopping_event),
       cmocka_unit_test(restarting_events),
+      cmocka_unit_test(flights_shorter_than_steps),
       cmocka_unit_test(restarts_at_once_and_at_the_end),
       cmocka_unit_test(event_functions_that_fail),
       cmocka_unit_test(answers_of_on_event),
