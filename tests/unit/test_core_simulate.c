@@ -1133,7 +1133,8 @@ static void no_trace_of_rejections(void **state)
       }
       rig_steps(&b, size, 1);
       /* where KLU has searched for pivots in between, the old factors come back with other ones */
-      int same = row[i].lu == GA_LU_SPARSE ? rig_distance(&a, &b) < 1e-9 : rig_same_bits(&b, a.st->now.block);
+      int searched = ga_lu_get_info(a.st->lu)->n_factor != ga_lu_get_info(b.st->lu)->n_factor;
+      int same = rig_same_bits(&b, a.st->now.block) || (searched && rig_distance(&a, &b) < 1e-12);
       if (!same)
         fail_msg("%s, method %d: differs at step %d after %d undone and %d failed steps", row[i].problem,
                  (int)row[i].method, k, undone, failed);
