@@ -5,6 +5,7 @@
 #include "galpha/base.h"
 #include "galpha/lin.h"
 #include "galpha/lie.h"
+#include "galpha/expr.h"
 #include "galpha/core.h"
 
 #endif

@@ -1,0 +1,270 @@
+/* galpha/expr.h: expressions with exact derivatives, quantities with units, functions of time, tables.
+ *
+ * What is compiled or created here is constant afterwards: evaluation allocates nothing, writes nothing but
+ * its outputs, and may run in several threads at once. Creation reports failures through the context;
+ * evaluation, which has none, through a ga_fault.
+ *
+ * Texts are UTF-8. Columns count characters and start at 1. */
+#ifndef GALPHA_EXPR_H
+#define GALPHA_EXPR_H
+
+#include "galpha/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What is wrong with a text ------------------------------------------------------------------------ */
+
+enum { GA_TEXT_PIECE = 64 }; /* size of a piece quoted, its end included */
+
+/* Filled when a text cannot be read (GA_ERR_ARGUMENT); the whole sentence is in ga_context_error(). */
+typedef struct ga_text_error {
+  int offset;                       /* bytes before the offending piece */
+  int column;                       /* of its first character, from 1; 0: the fault is not in the text */
+  int length;                       /* characters; 0: something is missing here */
+  char found[GA_TEXT_PIECE];        /* the piece, cut where it is long; empty: the end of the text */
+  char expected[2 * GA_TEXT_PIECE]; /* what should stand there, or empty */
+  char nearest[GA_TEXT_PIECE];      /* the most similar name known, or empty */
+} ga_text_error;
+
+/* ---- What goes wrong in an evaluation ----------------------------------------------------------------- */
+
+typedef enum ga_fault_kind {
+  GA_FAULT_NONE = 0,
+  GA_FAULT_INPUT,      /* a variable, parameter or argument is NaN or infinite */
+  GA_FAULT_DOMAIN,     /* an operation is not defined there: log(-1), 1/0 */
+  GA_FAULT_OVERFLOW,   /* an operation's result is too large */
+  GA_FAULT_DERIVATIVE, /* the value exists, the derivative asked for does not: sqrt at 0 */
+  GA_FAULT_RANGE       /* outside of a table that does not extrapolate */
+} ga_fault_kind;
+
+enum { GA_FAULT_ARGS = 5 };
+
+/* Plain numbers, and pointers into the object evaluated: valid as long as that lives. */
+typedef struct ga_fault {
+  ga_fault_kind kind;
+  const char *operation; /* "log", "/", "table", ...; never NULL after a fault */
+  const char *needs;     /* what the operation needs of its arguments, or NULL */
+  const char *text;      /* the expression's text, or NULL where there is none */
+  int offset, bytes;     /* the operation with its operands, within text */
+  int column, length;    /* the same in characters, from 1 */
+  int n_args;
+  double arg[GA_FAULT_ARGS]; /* values of the operands; for GA_FAULT_RANGE: argument, least, largest */
+} ga_fault;
+
+/* The fault in words, without a line end, cut to size bytes, its end included. */
+GA_API void ga_fault_text(char *text, size_t size, const ga_fault *fault);
+
+/* ---- Expressions -------------------------------------------------------------------------------------- */
+
+typedef struct ga_function ga_function; /* y(t), see below */
+typedef struct ga_table2d ga_table2d;   /* z(x,y), see below */
+
+typedef enum ga_symbol_kind {
+  GA_SYMBOL_VARIABLE = 0, /* value handed over at every evaluation; derivatives are with respect to these */
+  GA_SYMBOL_PARAMETER,    /* value kept in the expression, changed by ga_expr_set_parameter() */
+  GA_SYMBOL_CONSTANT,     /* value fixed when compiled */
+  GA_SYMBOL_FUNCTION,     /* name(x): a ga_function */
+  GA_SYMBOL_TABLE2D       /* name(x, y): a ga_table2d */
+} ga_symbol_kind;
+
+/* A name that expressions may use: a letter or _, then letters, digits, _, and . before a letter or _. pi and
+ * e are known unless a symbol takes their name. */
+typedef struct ga_symbol {
+  const char *name;
+  ga_symbol_kind kind;
+  int index;                   /* variable: its place in the values at evaluation; parameter: its slot */
+  double value;                /* constant; parameter: first value */
+  const ga_function *function; /* borrowed as long as expressions live that use it */
+  const ga_table2d *table2d;   /* likewise */
+} ga_symbol;
+
+enum {
+  GA_EXPR_LENGTH = 4096, /* bytes that a text may have */
+  GA_EXPR_DEPTH = 64     /* operations, calls and parentheses within each other; operands waiting at a time */
+};
+
+typedef struct ga_expr ga_expr;
+
+/* Compiles text against symbols (borrowed during the call, names and all). error may be NULL. A text that is
+ * wrong: GA_ERR_ARGUMENT, *error says where and why; error->column is 0 where the fault is elsewhere, as in a
+ * name given twice. Grammar, lowest binding first:
+ *
+ *   a || b,  a && b           1 or 0; the second operand only where it matters
+ *   a < b, <= > >= == !=      1 or 0; do not chain
+ *   a + b, a - b
+ *   a * b, a / b
+ *   -a, +a, !a
+ *   a ^ b                     from the right: 2^3^2 = 2^9; -x^2 = -(x^2)
+ *   2.5e-3, 30[deg], name, name(a, ...), (a)
+ *
+ * Functions: sin cos tan asin acos atan atan2(y,x) sinh cosh tanh exp log log10 sqrt cbrt abs sign floor ceil
+ * min(a,b,...) max(a,b,...) pow mod(a,b) (in the sign of b) hypot, if(condition, then, else), step(x,x0) (1
+ * from x0 on), step(x,x0,y0,x1,y1) (cubic from y0 to y1), step5(x,x0,y0,x1,y1) (quintic). */
+GA_API ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *symbols, int n_symbols,
+                                 ga_text_error *error, ga_expr **out);
+GA_API void ga_expr_destroy(ga_expr **e); /* NULL and *e == NULL are fine */
+
+GA_API const char *ga_expr_text(const ga_expr *e); /* as given; lives as long as e */
+/* Indices of the variables that occur, ascending, each once; *list (if list is not NULL) belongs to e. */
+GA_API int ga_expr_variables(const ga_expr *e, const int **list);
+/* 1 if the variable or parameter of this index occurs, else 0. */
+GA_API int ga_expr_uses(const ga_expr *e, ga_symbol_kind kind, int index);
+/* GA_ERR_ARGUMENT if value is NaN or infinite. An expression without that parameter ignores it. Not while
+ * another thread evaluates. */
+GA_API ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value);
+
+/* Evaluation at x, of which only the variables that occur are read. GA_RETRY_NAN: there is no finite result,
+ * *fault (may be NULL) says where and why, the outputs are of no use. Derivatives are exact. Where a function
+ * has a kink or jump (abs, min, max, step, floor, comparisons) they are those of the side that the value is
+ * taken from; sign and abs have derivative 0 at 0. */
+GA_API ga_status ga_expr_eval(const ga_expr *e, const double *x, double *value, ga_fault *fault);
+/* gradient[i] = ∂/∂x[wrt[i]], i < n. value may be NULL. */
+GA_API ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
+                                  double *gradient, ga_fault *fault);
+/* hessian[i*n+j] = ∂²/∂x[wrt[i]]∂x[wrt[j]], symmetric to the bit. value and gradient may be NULL. */
+GA_API ga_status ga_expr_hessian(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
+                                 double *gradient, double *hessian, ga_fault *fault);
+/* Along a curve x(s) with x' = rate and x'' = rate2 (NULL: 0), both indexed like x:
+ * out[0] = value, out[1] = ∇·x', out[2] = x'ᵀ H x' + ∇·x''; the derivatives only up to order (0, 1, 2). */
+GA_API ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *rate, const double *rate2,
+                               int order, double *out, ga_fault *fault);
+
+/* ---- Units -------------------------------------------------------------------------------------------- */
+
+enum { GA_N_BASE_UNITS = 8 };
+
+/* Powers of m, kg, s, A, K, mol, cd, rad. Angles count, so that 50 Hz is not taken for 50 rad/s. */
+typedef struct ga_dimension {
+  signed char power[GA_N_BASE_UNITS];
+} ga_dimension;
+
+/* A unit such as "kN*m/rad", "m/s^2", "1/s": names from the table (ga_unit_list) joined by * / ^integer and
+ * parentheses, from left to right. *factor is its value in SI units. factor, dimension and error may be NULL.
+ * GA_ERR_ARGUMENT when it cannot be read. degC counts as a difference of temperatures here. */
+GA_API ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor, ga_dimension *dimension,
+                               ga_text_error *error);
+
+/* A number with or without a unit: "30 deg", "-12mm", "9.81 m/s^2", "0.5". *value is in SI units; a number
+ * without a unit is in SI units already. expected is a unit of the dimension wanted ("m", "N*m/rad"; "1": a
+ * plain number; NULL: any), and another one is GA_ERR_ARGUMENT: "'12 mm' is a length (m), expected a mass
+ * (kg)". *dimension receives what was read (all 0 for a number without a unit). dimension and error may be
+ * NULL. */
+GA_API ga_status ga_quantity_parse(ga_context *ctx, const char *text, const char *expected, double *value,
+                                   ga_dimension *dimension, ga_text_error *error);
+
+/* "a length (m)", or "a quantity in m^2*kg/s" where it has no name; cut to size bytes. */
+GA_API void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension);
+
+/* Name of unit i = 0, 1, ... of the table, NULL after the last; *prefixes (may be NULL): it takes k, M, m,
+ * ... */
+GA_API const char *ga_unit_list(int i, int *prefixes);
+
+/* ---- Tables ------------------------------------------------------------------------------------------- */
+
+typedef enum ga_interpolation {
+  GA_INTERPOLATE_LINEAR = 0,
+  GA_INTERPOLATE_MONOTONE, /* cubic, C¹, monotone where the data are (Fritsch and Carlson 1980); not in 2-D */
+  GA_INTERPOLATE_SPLINE    /* cubic, C², third derivative continuous at the second and last but one point */
+} ga_interpolation;
+
+typedef enum ga_extrapolation {
+  GA_EXTRAPOLATE_HOLD = 0, /* the last value */
+  GA_EXTRAPOLATE_LINEAR,   /* the last value and slope */
+  GA_EXTRAPOLATE_ERROR     /* GA_FAULT_RANGE */
+} ga_extrapolation;
+
+typedef struct ga_table_opts { /* start from ga_table_defaults(); copied at creation, the arrays too */
+  int n;                       /* points, >= 2 */
+  const double *x, *y;         /* [n] x ascending; all finite */
+  ga_interpolation interpolation;
+  ga_extrapolation before, after; /* below x[0], above x[n-1] */
+} ga_table_opts;                  /* default: linear, hold */
+
+typedef struct ga_table2d_opts {  /* start from ga_table2d_defaults(); copied at creation, the arrays too */
+  int nx, ny;                     /* points, >= 2 each */
+  const double *x, *y;            /* [nx], [ny] ascending */
+  const double *z;                /* [nx*ny] z[i*ny+j] at x[i], y[j] */
+  ga_interpolation interpolation; /* linear (bilinear) or spline (bicubic) */
+  ga_extrapolation outside;       /* on all sides */
+} ga_table2d_opts;                /* default: linear, hold */
+
+GA_API ga_table_opts ga_table_defaults(void);
+GA_API ga_table2d_opts ga_table2d_defaults(void);
+GA_API ga_status ga_table2d_create(ga_context *ctx, const ga_table2d_opts *opts, ga_table2d **out);
+GA_API void ga_table2d_destroy(ga_table2d **table);
+/* out = z, z_x, z_y, z_xx, z_xy, z_yy: the first 1, 3 or 6 for order 0, 1, 2. On a grid line the derivatives
+ * are those of the cell above it. Returns as ga_expr_eval(). */
+GA_API ga_status ga_table2d_eval(const ga_table2d *table, double x, double y, int order, double *out,
+                                 ga_fault *fault);
+
+/* ---- Functions of time -------------------------------------------------------------------------------- */
+
+/* Every motion law with its name: from 0 to 1 in unit time, at rest outside; the last column says what is
+ * continuous at both ends and inside. */
+#define GA_MOTION_LIST(X)                                                                                    \
+  X(GA_MOTION_LINEAR, "linear", "position")                                                                  \
+  X(GA_MOTION_TRAPEZOID, "trapezoid", "velocity")                                                            \
+  X(GA_MOTION_CYCLOIDAL, "cycloidal", "acceleration")                                                        \
+  X(GA_MOTION_POLY345, "poly345", "acceleration")                                                            \
+  X(GA_MOTION_POLY4567, "poly4567", "jerk")
+
+typedef enum ga_motion_law {
+#define GA_MOTION_ENUM(name, text, continuous) name,
+  GA_MOTION_LIST(GA_MOTION_ENUM)
+#undef GA_MOTION_ENUM
+      GA_N_MOTIONS
+} ga_motion_law;
+
+GA_API const char *ga_motion_name(ga_motion_law law); /* "cycloidal"; NULL where there is no such law */
+
+typedef struct ga_motion_opts { /* start from ga_motion_defaults(); y in the unit of what it drives */
+  ga_motion_law law;            /* default poly345 */
+  double t_start;               /* [s] default 0 */
+  double duration;              /* [s] > 0; default 1 */
+  double from, to;              /* y before and after; default 0, 1 */
+  double ramp;                  /* [-] trapezoid: part of the duration spent on speeding up, and again on
+                                   slowing down, in (0, 0.5]; default 0.25 */
+} ga_motion_opts;
+
+/* y = offset + amplitude sin(phase + 2π ∫ f dt), f = frequency up to t_start, then linearly to frequency_end
+ * within sweep seconds, then frequency_end. sweep 0: a sine of one frequency. */
+typedef struct ga_wave_opts {      /* start from ga_wave_defaults() */
+  double offset, amplitude;        /* default 0, 1 */
+  double frequency, frequency_end; /* [Hz] default 1, 1; frequency_end is looked at only where sweep > 0 */
+  double phase;                    /* [rad] at t_start; default 0 */
+  double t_start, sweep;           /* [s] default 0, 0; sweep >= 0 */
+} ga_wave_opts;
+
+typedef struct ga_function_expr_opts { /* start from ga_function_expr_defaults() */
+  const char *text;                    /* an expression in t */
+  const ga_symbol *symbols;            /* further names: parameters, constants, functions, no variables */
+  int n_symbols;
+} ga_function_expr_opts;
+
+GA_API ga_motion_opts ga_motion_defaults(void);
+GA_API ga_wave_opts ga_wave_defaults(void);
+GA_API ga_function_expr_opts ga_function_expr_defaults(void);
+
+enum { GA_FUNCTION_DEPTH = 8 }; /* expressions that may use functions that use functions ... */
+
+/* An option out of its range is GA_ERR_ARGUMENT, and the message names it. */
+GA_API ga_status ga_function_create_constant(ga_context *ctx, double value, ga_function **out);
+GA_API ga_status ga_function_create_expr(ga_context *ctx, const ga_function_expr_opts *opts,
+                                         ga_text_error *error, ga_function **out);
+GA_API ga_status ga_function_create_table(ga_context *ctx, const ga_table_opts *opts, ga_function **out);
+GA_API ga_status ga_function_create_motion(ga_context *ctx, const ga_motion_opts *opts, ga_function **out);
+GA_API ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_function **out);
+GA_API void ga_function_destroy(ga_function **f); /* NULL and *f == NULL are fine */
+
+/* out = y, y', y'': the first order+1 of them. At a jump the derivatives are those of what follows. Returns
+ * as ga_expr_eval(). */
+GA_API ga_status ga_function_eval(const ga_function *f, double t, int order, double *out, ga_fault *fault);
+/* As ga_expr_set_parameter(), for functions made of an expression; others ignore it. */
+GA_API ga_status ga_function_set_parameter(ga_function *f, int slot, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

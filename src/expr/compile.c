@@ -1,0 +1,577 @@
+/* From text to program: scanner, parser by binding strength, names. */
+#include "expr/expr_impl.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum token_kind {
+  TOKEN_END,
+  TOKEN_NUMBER,
+  TOKEN_NAME,
+  TOKEN_MARK, /* an operator, a parenthesis, a comma, a bracket */
+  TOKEN_ALIEN /* a character with no meaning here */
+} token_kind;
+
+typedef struct token {
+  token_kind kind;
+  int start, bytes;
+} token;
+
+typedef struct parser {
+  ga__source source;
+  const char *text;
+  const ga_symbol *symbols;
+  int n_symbols;
+  token now;      /* not yet consumed */
+  int end;        /* where the last token consumed ends */
+  int nesting;    /* operands within operands */
+  int waiting;    /* values on the stack at this place of the program */
+  int depth;      /* see ga_expr */
+  ga__instr *out; /* one place per byte of text is enough: no instruction stands for less */
+  int n_out;
+} parser;
+
+static const char expected_operand[] = "a number, a name or '('";
+static const char expected_operator[] = "an operator or the end";
+
+/* ---- Scanner ---- */
+
+static int name_length(const char *text)
+{
+  int n = 0;
+  if (!ga__is_letter(text[0])) return 0;
+  while (ga__is_letter(text[n]) || ga__is_digit(text[n]) || (text[n] == '.' && ga__is_letter(text[n + 1]))) {
+    n++;
+  }
+  return n;
+}
+
+/* The longest operator that begins here, or one of the marks ( ) , [ ]. */
+static int mark_length(const char *text)
+{
+  int longest = text[0] && strchr("(),[]", text[0]) ? 1 : 0;
+  for (int i = 0; i < ga__n_ops; i++) {
+    const int n = (int)strlen(ga__ops[i].name);
+    if (ga__ops[i].binding > 0 && n > longest && strncmp(text, ga__ops[i].name, (size_t)n) == 0) longest = n;
+  }
+  return longest;
+}
+
+/* The bytes of the first character. */
+static int character_length(const char *text)
+{
+  int n = 1;
+  while (ga__columns(text + n, 1) == 0 && text[n]) n++;
+  return n;
+}
+
+static void advance(parser *p)
+{
+  const int at = ga__skip_space(p->text, p->now.start + p->now.bytes);
+  const char *text = p->text + at;
+  int bytes = 0;
+  p->end = p->now.start + p->now.bytes;
+  if (!text[0]) {
+    p->now = (token){TOKEN_END, at, 0};
+  } else if ((bytes = ga__number_length(text)) > 0) {
+    p->now = (token){TOKEN_NUMBER, at, bytes};
+  } else if ((bytes = name_length(text)) > 0) {
+    p->now = (token){TOKEN_NAME, at, bytes};
+  } else if ((bytes = mark_length(text)) > 0) {
+    p->now = (token){TOKEN_MARK, at, bytes};
+  } else {
+    p->now = (token){TOKEN_ALIEN, at, character_length(text)};
+  }
+}
+
+static int token_is(const parser *p, const token *t, const char *text)
+{
+  return t->kind != TOKEN_END && (size_t)t->bytes == strlen(text) &&
+         memcmp(p->text + t->start, text, (size_t)t->bytes) == 0;
+}
+
+static int next_is(const parser *p, const char *mark)
+{
+  return p->now.kind == TOKEN_MARK && token_is(p, &p->now, mark);
+}
+
+/* What stands where something else was expected. */
+static ga_status unexpected(parser *p, const char *expected)
+{
+  static const struct {
+    const char *found, *use;
+  } habits[] = {{"=", "=="}, {"&", "&&"}, {"|", "||"}};
+  const token t = p->now;
+  char found[GA_TEXT_PIECE];
+  if (t.kind == TOKEN_END) {
+    return ga__text_fail(&p->source, t.start, 0, expected, NULL, "the text ends too early");
+  }
+  for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++) {
+    if (t.kind == TOKEN_ALIEN && token_is(p, &t, habits[i].found)) {
+      return ga__text_fail(&p->source, t.start, t.bytes, expected, habits[i].use, "'%s' has no meaning",
+                           habits[i].found);
+    }
+  }
+  ga__copy_piece(found, sizeof found, p->text + t.start, (size_t)t.bytes);
+  return ga__text_fail(&p->source, t.start, t.bytes, expected, NULL,
+                       t.kind == TOKEN_ALIEN ? "'%s' has no meaning" : "'%s' is out of place", found);
+}
+
+/* ---- Program ---- */
+
+/* Appends an instruction for the text from start to the last token consumed; grow is how many values it adds
+ * to the stack. */
+static ga_status emit(parser *p, ga__instr instr, int start, int grow)
+{
+  p->waiting += grow;
+  if (p->waiting > GA_EXPR_DEPTH) {
+    return ga__text_fail(&p->source, start, p->end - start, NULL, NULL,
+                         "more than %d values wait for each other here; split the expression", GA_EXPR_DEPTH);
+  }
+  instr.start = start;
+  instr.bytes = p->end - start;
+  p->out[p->n_out++] = instr;
+  return GA_OK;
+}
+
+static ga_status emit_op(parser *p, const ga__op *op, int start)
+{
+  return emit(p, (ga__instr){.code = GA__APPLY, .use.op = op}, start, 1 - op->arity);
+}
+
+/* ---- Names ---- */
+
+static const ga__op *find_op(const parser *p, const token *t, int arity, int operators)
+{
+  for (int i = 0; i < ga__n_ops; i++) {
+    const ga__op *op = &ga__ops[i];
+    if ((op->binding > 0) == operators && (arity < 0 || op->arity == arity) && token_is(p, t, op->name)) {
+      return op;
+    }
+  }
+  return NULL;
+}
+
+static int is_callable(const ga_symbol *symbol)
+{
+  return symbol->kind == GA_SYMBOL_FUNCTION || symbol->kind == GA_SYMBOL_TABLE2D;
+}
+
+/* The symbol of that name, NULL where there is none. A second one is an error: which is meant? */
+static ga_status find_symbol(parser *p, const token *t, const ga_symbol **found)
+{
+  *found = NULL;
+  for (int i = 0; i < p->n_symbols; i++) {
+    if (!p->symbols[i].name || !token_is(p, t, p->symbols[i].name)) continue;
+    if (*found) {
+      return ga__text_fail(&p->source, t->start, t->bytes, NULL, NULL, "the name '%s' is defined twice",
+                           p->symbols[i].name);
+    }
+    *found = &p->symbols[i];
+  }
+  return GA_OK;
+}
+
+static const ga_symbol built_in[] = {{"pi", GA_SYMBOL_CONSTANT, 0, GA__PI, NULL, NULL},
+                                     {"e", GA_SYMBOL_CONSTANT, 0, GA__E, NULL, NULL}};
+enum { N_BUILT_IN = sizeof built_in / sizeof built_in[0] };
+
+static ga_status unknown_name(parser *p, const token *t, int call)
+{
+  ga__nearest nearest = {.word = p->text + t->start, .bytes = t->bytes};
+  char name[GA_TEXT_PIECE];
+  for (int i = 0; i < p->n_symbols; i++) {
+    if (p->symbols[i].name && is_callable(&p->symbols[i]) == call) {
+      ga__nearest_try(&nearest, p->symbols[i].name);
+    }
+  }
+  for (int i = 0; i < N_BUILT_IN && !call; i++) ga__nearest_try(&nearest, built_in[i].name);
+  for (int i = 0; i < ga__n_ops && call; i++) {
+    if (ga__ops[i].binding == 0) ga__nearest_try(&nearest, ga__ops[i].name);
+  }
+  ga__copy_piece(name, sizeof name, p->text + t->start, (size_t)t->bytes);
+  return ga__text_fail(&p->source, t->start, t->bytes, call ? "a known function" : "a known name",
+                       nearest.name, "'%s' is unknown", name);
+}
+
+/* ---- Parser ---- */
+
+static ga_status parse(parser *p, int least_binding);
+
+static ga_status parse_number(parser *p)
+{
+  const token t = p->now;
+  double value;
+  ga_status status = ga__read_number(&value, &p->source, t.start, t.bytes);
+  if (status) return status;
+  advance(p);
+  if (next_is(p, "[")) {
+    ga__unit unit;
+    int at = p->now.start + 1;
+    status = ga__unit_read(&unit, &p->source, &at);
+    if (status) return status;
+    p->now = (token){TOKEN_MARK, at, 0};
+    advance(p);
+    if (!next_is(p, "]")) return unexpected(p, "']' after the unit");
+    value = ga__unit_apply(&unit, value);
+    advance(p);
+    if (!isfinite(value)) {
+      return ga__text_fail(&p->source, t.start, p->end - t.start, NULL, NULL,
+                           "the number is too large in SI units");
+    }
+  }
+  return emit(p, (ga__instr){.code = GA__NUMBER, .number = value}, t.start, 1);
+}
+
+static ga_status parse_value(parser *p, const token *t)
+{
+  const ga_symbol *symbol;
+  ga__instr instr = {.code = GA__NUMBER};
+  ga_status status = find_symbol(p, t, &symbol);
+  if (status) return status;
+  for (int i = 0; i < N_BUILT_IN && !symbol; i++) {
+    if (token_is(p, t, built_in[i].name)) symbol = &built_in[i];
+  }
+  if (!symbol && !find_op(p, t, -1, 0)) return unknown_name(p, t, 0);
+  if (!symbol || is_callable(symbol)) {
+    return ga__text_fail(&p->source, p->now.start, 0, "'(' and arguments", NULL, "'%.*s' is a function",
+                         t->bytes < GA_TEXT_PIECE ? t->bytes : GA_TEXT_PIECE, p->text + t->start);
+  }
+  if (symbol->kind == GA_SYMBOL_VARIABLE) instr.code = GA__VARIABLE;
+  if (symbol->kind == GA_SYMBOL_PARAMETER) instr.code = GA__PARAMETER;
+  instr.index = symbol->index;
+  instr.number = symbol->value;
+  return emit(p, instr, t->start, 1);
+}
+
+/* if(c, a, b):  c  UNLESS L1  a  JUMP L2  L1: b  L2:  */
+static ga_status parse_if_argument(parser *p, int i, int start, int *unless, int *jump)
+{
+  ga_status status = GA_OK;
+  if (i == 1) {
+    *unless = p->n_out;
+    status = emit(p, (ga__instr){.code = GA__UNLESS}, start, -1);
+  } else if (i == 2) {
+    *jump = p->n_out;
+    status = emit(p, (ga__instr){.code = GA__JUMP}, start, -1); /* the other branch starts without a */
+    p->out[*unless].index = p->n_out;
+  }
+  return status ? status : parse(p, 0);
+}
+
+static ga_status never_closed(parser *p, int open)
+{
+  return ga__text_fail(&p->source, p->now.start, 0, "')'", NULL,
+                       "the parenthesis opened in column %d is never closed", ga__columns(p->text, open) + 1);
+}
+
+/* From the opening parenthesis to the closing one; functions that fold are applied as soon as two arguments
+ * are there. */
+static ga_status parse_arguments(parser *p, int start, const ga__op *op, int *n)
+{
+  const int open = p->now.start;
+  const int lazy = op && !op->rule;
+  int unless = 0, jump = 0;
+  ga_status status = GA_OK;
+  *n = 0;
+  advance(p);
+  while (!(*n == 0 && next_is(p, ")"))) {
+    /* Beyond the arguments of if the number is wrong anyway; they are read to be counted. */
+    status = lazy && *n < 3 ? parse_if_argument(p, *n, start, &unless, &jump) : parse(p, 0);
+    if (status) return status;
+    ++*n;
+    if (op && op->folds && *n >= op->arity) status = emit_op(p, op, start);
+    if (status) return status;
+    if (!next_is(p, ",")) break;
+    advance(p);
+  }
+  if (!next_is(p, ")")) {
+    return p->now.kind == TOKEN_END ? never_closed(p, open) : unexpected(p, "an operator, ',' or ')'");
+  }
+  advance(p);
+  if (lazy && *n == 3) p->out[jump].index = p->n_out;
+  return GA_OK;
+}
+
+/* "takes 2 or 5 arguments, 3 given": every number that a row of this name takes. */
+static ga_status wrong_count(parser *p, const token *t, int start, int given, int fixed)
+{
+  char takes[GA_TEXT_PIECE], name[GA_TEXT_PIECE];
+  int used = 0;
+  if (fixed > 0) used = snprintf(takes, sizeof takes, "%d", fixed);
+  for (int i = 0; i < ga__n_ops && fixed <= 0; i++) {
+    const ga__op *op = &ga__ops[i];
+    if (op->binding > 0 || !token_is(p, t, op->name)) continue;
+    used += snprintf(takes + used, sizeof takes - (size_t)used, "%s%d%s", used ? " or " : "", op->arity,
+                     op->folds ? " or more" : "");
+  }
+  const char *plural = strcmp(takes, "1") == 0 ? "" : "s";
+  ga__copy_piece(name, sizeof name, p->text + t->start, (size_t)t->bytes);
+  char expected[2 * GA_TEXT_PIECE];
+  snprintf(expected, sizeof expected, "%s argument%s", takes, plural);
+  return ga__text_fail(&p->source, start, p->end - start, expected, NULL, "'%s' is given %d argument%s", name,
+                       given, given == 1 ? "" : "s");
+}
+
+static ga_status emit_symbol_call(parser *p, const ga_symbol *symbol, const token *t, int n)
+{
+  const int wanted = symbol->kind == GA_SYMBOL_FUNCTION ? 1 : 2;
+  if (n != wanted) return wrong_count(p, t, t->start, n, wanted);
+  if (symbol->kind == GA_SYMBOL_TABLE2D) {
+    return emit(p, (ga__instr){.code = GA__TABLE2D, .use.table2d = symbol->table2d}, t->start, -1);
+  }
+  if (symbol->function->depth > p->depth) p->depth = symbol->function->depth;
+  return emit(p, (ga__instr){.code = GA__FUNCTION, .use.function = symbol->function}, t->start, 0);
+}
+
+static ga_status parse_call(parser *p, const token *t)
+{
+  const ga_symbol *symbol;
+  int n;
+  const ga__op *op = NULL;
+  ga_status status = find_symbol(p, t, &symbol);
+  if (status) return status;
+  if (symbol && !is_callable(symbol)) symbol = NULL; /* a variable named like a function hides nothing */
+  if (!symbol && !(op = find_op(p, t, -1, 0))) return unknown_name(p, t, 1);
+  status = parse_arguments(p, t->start, op, &n);
+  if (status) return status;
+  if (symbol) return emit_symbol_call(p, symbol, t, n);
+  if (op->folds) return n >= op->arity ? GA_OK : wrong_count(p, t, t->start, n, 0);
+  op = find_op(p, t, n, 0);
+  if (!op) return wrong_count(p, t, t->start, n, 0);
+  return op->rule ? emit_op(p, op, t->start) : GA_OK;
+}
+
+static ga_status parse_parenthesis(parser *p)
+{
+  const int start = p->now.start;
+  advance(p);
+  ga_status status = parse(p, 0);
+  if (status) return status;
+  if (!next_is(p, ")")) {
+    if (p->now.kind != TOKEN_END) return unexpected(p, "an operator or ')'");
+    return never_closed(p, start);
+  }
+  advance(p);
+  return GA_OK;
+}
+
+static ga_status parse_nested_operand(parser *p)
+{
+  const token t = p->now;
+  const ga__op *prefix;
+  if (t.kind == TOKEN_NUMBER) return parse_number(p);
+  if (t.kind == TOKEN_NAME) {
+    advance(p);
+    return next_is(p, "(") ? parse_call(p, &t) : parse_value(p, &t);
+  }
+  if (next_is(p, "(")) return parse_parenthesis(p);
+  if (t.kind == TOKEN_MARK && (prefix = find_op(p, &t, 1, 1)) != NULL) {
+    advance(p);
+    ga_status status = parse(p, prefix->binding);
+    return status ? status : emit_op(p, prefix, t.start);
+  }
+  return unexpected(p, expected_operand);
+}
+
+static ga_status parse_operand(parser *p)
+{
+  if (++p->nesting > GA_EXPR_DEPTH) {
+    return ga__text_fail(&p->source, p->now.start, p->now.bytes, NULL, NULL,
+                         "nested deeper than %d levels; split the expression", GA_EXPR_DEPTH);
+  }
+  ga_status status = parse_nested_operand(p);
+  p->nesting--;
+  return status;
+}
+
+/* Right operand and instruction of an operator that is consumed already. a && b: a AND L b TRUTH L: */
+static ga_status parse_right(parser *p, const ga__op *op, int start)
+{
+  const int right_first = op->binding == GA__BIND_POWER;
+  const int lazy = p->n_out;
+  ga_status status = GA_OK;
+  if (!op->rule) {
+    status = emit(p, (ga__instr){.code = op->binding == GA__BIND_AND ? GA__AND : GA__OR}, start, -1);
+    if (status) return status;
+  }
+  status = parse(p, right_first ? op->binding : op->binding + 1);
+  if (status) return status;
+  if (op->rule) return emit_op(p, op, start);
+  status = emit_op(p, &ga__op_truth, start);
+  p->out[lazy].index = p->n_out;
+  return status;
+}
+
+/* Everything that binds at least as strongly as least_binding. */
+static ga_status parse(parser *p, int least_binding)
+{
+  const int start = p->now.start;
+  ga_status status = parse_operand(p);
+  int compared = 0;
+  while (!status && p->now.kind == TOKEN_MARK) {
+    const token t = p->now;
+    const ga__op *op = find_op(p, &t, 2, 1);
+    if (!op || op->binding < least_binding) break;
+    if (compared && op->binding == GA__BIND_COMPARE) {
+      return ga__text_fail(&p->source, t.start, t.bytes, "&& or ||, as in a < b && b < c", NULL,
+                           "comparisons do not chain");
+    }
+    compared = op->binding == GA__BIND_COMPARE;
+    advance(p);
+    status = parse_right(p, op, start);
+  }
+  return status;
+}
+
+static ga_status parse_all(parser *p)
+{
+  const token first = {TOKEN_END, 0, 0};
+  p->now = first;
+  advance(p);
+  if (p->now.kind == TOKEN_END) {
+    return ga__text_fail(&p->source, 0, 0, expected_operand, NULL, "there is nothing to compute");
+  }
+  ga_status status = parse(p, 0);
+  if (!status && p->now.kind != TOKEN_END) status = unexpected(p, expected_operator);
+  return status;
+}
+
+/* ---- The object ---- */
+
+/* Keeps list[0..n-1] ascending without repetition. */
+static int insert(int *list, int n, int index)
+{
+  int at = n;
+  while (at > 0 && list[at - 1] > index) at--;
+  if (at > 0 && list[at - 1] == index) return n;
+  memmove(list + at + 1, list + at, (size_t)(n - at) * sizeof *list);
+  list[at] = index;
+  return n + 1;
+}
+
+static ga_status finish(const parser *p, ga_context *ctx, ga_expr **out)
+{
+  const size_t length = strlen(p->text), n = (size_t)p->n_out;
+  ga_expr *e = ga__alloc(ctx, 1, sizeof *e);
+  if (!e) return ga__no_memory(ctx, "an expression");
+  e->ctx = ctx;
+  e->text = ga__alloc(ctx, length + 1, 1);
+  e->program = ga__alloc(ctx, n, sizeof *e->program);
+  e->variable = ga__alloc(ctx, n, sizeof *e->variable);
+  if (!e->text || !e->program || !e->variable) {
+    ga_expr_destroy(&e);
+    return ga__no_memory(ctx, "an expression");
+  }
+  memcpy(e->text, p->text, length);
+  memcpy(e->program, p->out, n * sizeof *e->program);
+  e->n_instr = p->n_out;
+  e->depth = p->depth + 1;
+  for (int i = 0; i < e->n_instr; i++) {
+    const ga__instr *instr = &e->program[i];
+    if (instr->code == GA__VARIABLE) e->n_variables = insert(e->variable, e->n_variables, instr->index);
+  }
+  *out = e;
+  return GA_OK;
+}
+
+static ga_status check_symbols(ga_context *ctx, const ga_symbol *symbols, int n)
+{
+  if (n < 0 || (n > 0 && !symbols)) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "expression: %d symbols, but their list is NULL or their number negative", n);
+  }
+  for (int i = 0; i < n; i++) {
+    const ga_symbol *s = &symbols[i];
+    const char *problem = NULL;
+    if (!s->name) problem = "has no name";
+    if ((s->kind == GA_SYMBOL_VARIABLE || s->kind == GA_SYMBOL_PARAMETER) && s->index < 0) {
+      problem = "has a negative index";
+    }
+    if ((s->kind == GA_SYMBOL_CONSTANT || s->kind == GA_SYMBOL_PARAMETER) && !isfinite(s->value)) {
+      problem = "is NaN or infinite";
+    }
+    if (s->kind == GA_SYMBOL_FUNCTION && !s->function) problem = "has no function";
+    if (s->kind == GA_SYMBOL_TABLE2D && !s->table2d) problem = "has no table";
+    if ((unsigned)s->kind > GA_SYMBOL_TABLE2D) problem = "is of no known kind";
+    if (problem) {
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "expression: symbol %d, '%s', %s", i, s->name ? s->name : "",
+                      problem);
+    }
+  }
+  return GA_OK;
+}
+
+ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *symbols, int n_symbols,
+                          ga_text_error *error, ga_expr **out)
+{
+  if (error) *error = (ga_text_error){0};
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !text) return ga__fail(ctx, GA_ERR_ARGUMENT, "expression: text or out is NULL");
+  ga_status status = check_symbols(ctx, symbols, n_symbols);
+  if (status) return status;
+  parser p = {
+      .source = {ctx, "expression", text, error}, .text = text, .symbols = symbols, .n_symbols = n_symbols};
+  const size_t length = strlen(text);
+  if (length > GA_EXPR_LENGTH) {
+    return ga__text_fail(&p.source, GA_EXPR_LENGTH, 0, NULL, NULL,
+                         "the text has %zu bytes, more than %d; split the expression", length,
+                         GA_EXPR_LENGTH);
+  }
+  p.out = ga__alloc(ctx, length, sizeof *p.out);
+  if (!p.out) return ga__no_memory(ctx, "compiling an expression");
+  status = parse_all(&p);
+  if (!status && p.depth >= GA_FUNCTION_DEPTH) {
+    status =
+        ga__fail(ctx, GA_ERR_ARGUMENT, "expression '%.60s': functions use functions over more than %d levels",
+                 text, GA_FUNCTION_DEPTH);
+  }
+  if (!status) status = finish(&p, ctx, out);
+  ga__free(ctx, p.out);
+  return status;
+}
+
+void ga_expr_destroy(ga_expr **e)
+{
+  if (!e || !*e) return;
+  ga_context *ctx = (*e)->ctx;
+  ga__free(ctx, (*e)->variable);
+  ga__free(ctx, (*e)->program);
+  ga__free(ctx, (*e)->text);
+  ga__free(ctx, *e);
+  *e = NULL;
+}
+
+const char *ga_expr_text(const ga_expr *e)
+{
+  return e->text;
+}
+
+int ga_expr_variables(const ga_expr *e, const int **list)
+{
+  if (list) *list = e->variable;
+  return e->n_variables;
+}
+
+int ga_expr_uses(const ga_expr *e, ga_symbol_kind kind, int index)
+{
+  const ga__code code = kind == GA_SYMBOL_PARAMETER ? GA__PARAMETER : GA__VARIABLE;
+  if (kind != GA_SYMBOL_PARAMETER && kind != GA_SYMBOL_VARIABLE) return 0;
+  for (int i = 0; i < e->n_instr; i++) {
+    if (e->program[i].code == code && e->program[i].index == index) return 1;
+  }
+  return 0;
+}
+
+ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value)
+{
+  if (!isfinite(value)) {
+    return ga__fail(e->ctx, GA_ERR_ARGUMENT, "expression '%.60s': parameter %d would be NaN or infinite",
+                    e->text, slot);
+  }
+  for (int i = 0; i < e->n_instr; i++) {
+    if (e->program[i].code == GA__PARAMETER && e->program[i].index == slot) e->program[i].number = value;
+  }
+  return GA_OK;
+}

@@ -1,0 +1,199 @@
+/* Internals of the expr layer: operations and their derivatives, compiled programs, reading of texts. */
+#ifndef GALPHA_EXPR_IMPL_H
+#define GALPHA_EXPR_IMPL_H
+
+#include "galpha/expr.h"
+#include "base/base_impl.h"
+
+#define GA__PI 3.14159265358979323846
+#define GA__E 2.71828182845904523536
+
+/* ---- Operations (ops.c) ---- */
+
+enum { GA__MAX_ARGS = 5, GA__MAX_PAIRS = GA__MAX_ARGS * (GA__MAX_ARGS + 1) / 2 };
+
+/* Value and partial derivatives; the second ones packed, ∂²/∂x_i∂x_j at ga__pair(i,j), i >= j. */
+typedef struct ga__partials {
+  double f, d1[GA__MAX_ARGS], d2[GA__MAX_PAIRS];
+} ga__partials;
+
+static inline int ga__pair(int i, int j)
+{
+  return i * (i + 1) / 2 + j;
+}
+
+enum { /* binding strengths of operators; 0: a function, called by name */
+       GA__BIND_OR = 1,
+       GA__BIND_AND,
+       GA__BIND_COMPARE,
+       GA__BIND_SUM,
+       GA__BIND_PRODUCT,
+       GA__BIND_PREFIX,
+       GA__BIND_POWER
+};
+
+/* One operator or function. rule is NULL for those that the compiler turns into jumps (&&, ||, if). With
+ * derivatives 0 it writes p->f alone; otherwise d1 and d2 too, which are 0 on entry. */
+typedef struct ga__op {
+  const char *name;
+  int arity, binding;
+  int folds; /* more arguments than arity: op(op(a, b), c) */
+  void (*rule)(ga__partials *p, const double *x, int derivatives);
+  int (*defined)(const double *x); /* NULL: everywhere */
+  const char *needs;               /* in words, where defined is given */
+} ga__op;
+
+extern const ga__op ga__ops[];
+extern const int ga__n_ops;
+extern const ga__op ga__op_truth; /* 1 where x is not 0; closes && and || */
+
+/* ---- Programs (compile.c, eval.c) ---- */
+
+typedef enum ga__code {
+  GA__NUMBER,    /* push number */
+  GA__VARIABLE,  /* push x[index] */
+  GA__PARAMETER, /* push number, the present value of slot index */
+  GA__APPLY,     /* replace the topmost op->arity values by op of them */
+  GA__FUNCTION,  /* replace the topmost value by function of it */
+  GA__TABLE2D,   /* replace the topmost two by table2d of them */
+  GA__JUMP,      /* go on at index */
+  GA__UNLESS,    /* pop; go on at index if it was 0 */
+  GA__AND,       /* go on at index with 0 if the topmost is 0; else pop */
+  GA__OR         /* go on at index with 1 if the topmost is not 0; else pop */
+} ga__code;
+
+typedef struct ga__instr {
+  ga__code code;
+  int index;
+  double number;
+  union {
+    const ga__op *op;
+    const ga_function *function;
+    const ga_table2d *table2d;
+  } use;
+  int start, bytes; /* the piece of text it stands for */
+} ga__instr;
+
+struct ga_expr {
+  ga_context *ctx;
+  char *text;
+  ga__instr *program;
+  int n_instr;
+  int *variable; /* indices, ascending */
+  int n_variables;
+  int depth; /* of functions that use functions: 1 + that of the deepest one used */
+};
+
+/* ---- Reading texts (text.c) ---- */
+
+/* Which kind of text is read, for messages: "expression 'sin(x', column 6: ..." */
+typedef struct ga__source {
+  ga_context *ctx;
+  const char *what, *text;
+  ga_text_error *error; /* NULL: the context alone is told */
+} ga__source;
+
+/* Says what is wrong with `bytes` bytes from `start`. nearest and expected may be NULL. Returns
+ * GA_ERR_ARGUMENT. */
+ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
+                        const char *nearest, const char *format, ...) GA_PRINTF(6, 7);
+
+int ga__columns(const char *text, int bytes); /* characters in the first bytes of text */
+int ga__is_letter(char c);                    /* A-Z, a-z, _ in every locale */
+int ga__is_digit(char c);
+int ga__skip_space(const char *text, int at); /* index of the next character that is no white space */
+/* Copies at most size-1 bytes of a piece, whole characters, control characters replaced; marks a cut. */
+void ga__copy_piece(char *to, size_t size, const char *piece, size_t bytes);
+
+/* Length of the number that begins at text, 0 where none does: digits, at most one point, an exponent. */
+int ga__number_length(const char *text);
+/* Its value; reports numbers that are too large, too small or too long. */
+ga_status ga__read_number(double *value, const ga__source *source, int start, int bytes);
+
+/* The most similar of many names: start from {word, bytes}, try each, then nearest.name, "" where none is
+ * similar enough. */
+typedef struct ga__nearest {
+  const char *word;
+  int bytes;
+  int distance; /* of name */
+  char name[GA_TEXT_PIECE];
+} ga__nearest;
+
+void ga__nearest_try(ga__nearest *nearest, const char *name);
+
+/* ---- Units (unit.c) ---- */
+
+typedef struct ga__unit {
+  double num, den; /* value in SI units is num/den; kept apart so that 12 mm is 12/1000 to the last bit */
+  double offset;   /* [K] of degC standing alone */
+  ga_dimension dimension;
+} ga__unit;
+
+/* Reads a unit from *at on, up to what cannot belong to it, and moves *at there. */
+ga_status ga__unit_read(ga__unit *unit, const ga__source *source, int *at);
+static inline double ga__unit_apply(const ga__unit *unit, double number)
+{
+  return number * unit->num / unit->den + unit->offset;
+}
+
+/* ---- Tables and functions (table.c, motion.c, function.c) ---- */
+
+ga_status ga__fault_range(ga_fault *fault, const char *operation, double x, double least, double largest);
+ga_status ga__fault_input(ga_fault *fault, const char *operation, double x);
+/* A value (derivative 0) or derivative that is not finite though x is. */
+ga_status ga__fault_overflow(ga_fault *fault, const char *operation, double x, int derivative);
+
+/* Points on an axis with what happens outside. */
+typedef struct ga__axis {
+  int n;
+  double *x;
+  ga_extrapolation before, after;
+  int cubic; /* Hermite cubics; 0: linear */
+} ga__axis;
+
+/* Weights of the value and slope at both ends of the cell that holds x, for the interpolant and its first two
+ * derivatives: y^(d) = w[d][0] y_i + w[d][1] y'_i + w[d][2] y_{i+1} + w[d][3] y'_{i+1}. Returns i, or -1
+ * outside of an axis that does not extrapolate. */
+int ga__axis_weights(double w[3][4], const ga__axis *axis, double x);
+/* Slopes for cubic interpolation at x[0..n-1] of y[0], y[stride], ...; work has n places. */
+void ga__slopes_monotone(double *slope, const double *x, const double *y, int n);
+void ga__slopes_spline(double *slope, const double *x, const double *y, int n, int stride, double *work);
+ga_status ga__check_points(ga_context *ctx, const char *what, const char *name, int n, const double *x,
+                           int ascending);
+ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_choices, const char *option);
+
+typedef struct ga__table {
+  ga__axis axis;
+  double *y, *slope;
+} ga__table;
+
+ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table);
+void ga__table_destroy(ga_context *ctx, ga__table *table);
+
+/* The part of a function that differs between kinds. */
+typedef struct ga__function_kind {
+  const char *name; /* for faults */
+  ga_status (*eval)(const ga_function *f, double t, int order, double out[3], ga_fault *fault);
+} ga__function_kind;
+
+struct ga_function {
+  ga_context *ctx;
+  const ga__function_kind *kind;
+  union {
+    double constant;
+    ga_expr *expr;
+    ga__table table;
+    ga_motion_opts motion;
+    ga_wave_opts wave;
+  } data;
+  int depth;
+};
+
+extern const ga__function_kind ga__kind_motion, ga__kind_wave;
+ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
+ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);
+/* GA_ERR_ARGUMENT naming the option if one of the n values is not finite. */
+ga_status ga__check_finite(ga_context *ctx, const char *what, int n, const char *const *name,
+                           const double *value);
+
+#endif

@@ -1,0 +1,174 @@
+/* Functions of time: what their kinds have in common. */
+#include "expr/expr_impl.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- Kinds ---- */
+
+static ga_status eval_constant(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  (void)t;
+  (void)order;
+  (void)fault;
+  out[0] = f->data.constant;
+  out[1] = out[2] = 0;
+  return GA_OK;
+}
+
+static ga_status eval_expr(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  const double rate = 1;
+  return ga_expr_curve(f->data.expr, &t, &rate, NULL, order, out, fault);
+}
+
+static ga_status eval_table(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  const ga__table *table = &f->data.table;
+  const ga__axis *axis = &table->axis;
+  double w[3][4];
+  const int i = ga__axis_weights(w, axis, t);
+  if (i < 0) return ga__fault_range(fault, f->kind->name, t, axis->x[0], axis->x[axis->n - 1]);
+  const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
+  for (int d = 0; d <= order; d++) {
+    out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
+  }
+  return GA_OK;
+}
+
+static const ga__function_kind kind_constant = {"constant", eval_constant};
+static const ga__function_kind kind_expr = {"expression", eval_expr};
+static const ga__function_kind kind_table = {"table", eval_table};
+
+/* ---- Creation ---- */
+
+static ga_status begin(ga_context *ctx, const void *opts, ga_function **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !opts) return ga__fail(ctx, GA_ERR_ARGUMENT, "function: opts or out is NULL");
+  return GA_OK;
+}
+
+/* The object of a kind whose data have been checked; they are copied from f. */
+static ga_status create(ga_context *ctx, const ga_function *f, ga_function **out)
+{
+  *out = ga__alloc(ctx, 1, sizeof **out);
+  if (!*out) return ga__no_memory(ctx, "a function");
+  **out = *f;
+  (*out)->ctx = ctx;
+  return GA_OK;
+}
+
+ga_status ga_function_create_constant(ga_context *ctx, double value, ga_function **out)
+{
+  static const char *const name[] = {"value"};
+  const ga_function f = {.kind = &kind_constant, .data.constant = value};
+  ga_status status = begin(ctx, name, out);
+  if (!status) status = ga__check_finite(ctx, "constant function", 1, name, &value);
+  return status ? status : create(ctx, &f, out);
+}
+
+ga_function_expr_opts ga_function_expr_defaults(void)
+{
+  return (ga_function_expr_opts){.text = NULL};
+}
+
+/* The caller's symbols with t in front. */
+static ga_status with_time(ga_context *ctx, const ga_function_expr_opts *opts, ga_symbol **out)
+{
+  const ga_symbol time = {.name = "t", .kind = GA_SYMBOL_VARIABLE};
+  const int n = opts->n_symbols;
+  if (n < 0 || (n > 0 && !opts->symbols)) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "function: %d symbols, but their list is NULL or their number negative", n);
+  }
+  for (int i = 0; i < n; i++) {
+    if (opts->symbols[i].kind != GA_SYMBOL_VARIABLE) continue;
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "function: symbol %d is a variable, but t is the only one here", i);
+  }
+  *out = ga__alloc(ctx, (size_t)n + 1, sizeof **out);
+  if (!*out) return ga__no_memory(ctx, "the symbols of a function");
+  (*out)[0] = time;
+  if (n > 0) memcpy(*out + 1, opts->symbols, (size_t)n * sizeof **out);
+  return GA_OK;
+}
+
+ga_status ga_function_create_expr(ga_context *ctx, const ga_function_expr_opts *opts, ga_text_error *error,
+                                  ga_function **out)
+{
+  ga_function f = {.kind = &kind_expr};
+  ga_symbol *symbols = NULL;
+  if (error) *error = (ga_text_error){0};
+  ga_status status = begin(ctx, opts, out);
+  if (!status) status = with_time(ctx, opts, &symbols);
+  if (status) return status;
+  status = ga_expr_compile(ctx, opts->text, symbols, opts->n_symbols + 1, error, &f.data.expr);
+  ga__free(ctx, symbols);
+  if (status) return status;
+  f.depth = f.data.expr->depth;
+  status = create(ctx, &f, out);
+  if (status) ga_expr_destroy(&f.data.expr);
+  return status;
+}
+
+ga_status ga_function_create_table(ga_context *ctx, const ga_table_opts *opts, ga_function **out)
+{
+  ga_function f = {.kind = &kind_table};
+  ga_status status = begin(ctx, opts, out);
+  if (!status) status = ga__table_create(ctx, opts, &f.data.table);
+  if (status) return status;
+  status = create(ctx, &f, out);
+  if (status) ga__table_destroy(ctx, &f.data.table);
+  return status;
+}
+
+ga_status ga_function_create_motion(ga_context *ctx, const ga_motion_opts *opts, ga_function **out)
+{
+  ga_function f = {.kind = &ga__kind_motion};
+  ga_status status = begin(ctx, opts, out);
+  if (!status) status = ga__motion_check(ctx, opts);
+  if (status) return status;
+  f.data.motion = *opts;
+  return create(ctx, &f, out);
+}
+
+ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_function **out)
+{
+  ga_function f = {.kind = &ga__kind_wave};
+  ga_status status = begin(ctx, opts, out);
+  if (!status) status = ga__wave_check(ctx, opts);
+  if (status) return status;
+  f.data.wave = *opts;
+  return create(ctx, &f, out);
+}
+
+void ga_function_destroy(ga_function **f)
+{
+  if (!f || !*f) return;
+  ga_context *ctx = (*f)->ctx;
+  if ((*f)->kind == &kind_expr) ga_expr_destroy(&(*f)->data.expr);
+  if ((*f)->kind == &kind_table) ga__table_destroy(ctx, &(*f)->data.table);
+  ga__free(ctx, *f);
+  *f = NULL;
+}
+
+/* ---- Use ---- */
+
+ga_status ga_function_eval(const ga_function *f, double t, int order, double *out, ga_fault *fault)
+{
+  double y[3];
+  if (fault) *fault = (ga_fault){0};
+  if (!isfinite(t)) return ga__fault_input(fault, "argument of the function", t);
+  ga_status status = f->kind->eval(f, t, order, y, fault);
+  if (status) return status;
+  for (int d = 0; d <= order; d++) {
+    if (!isfinite(y[d])) return ga__fault_overflow(fault, f->kind->name, t, d);
+    out[d] = y[d];
+  }
+  return GA_OK;
+}
+
+ga_status ga_function_set_parameter(ga_function *f, int slot, double value)
+{
+  return f->kind == &kind_expr ? ga_expr_set_parameter(f->data.expr, slot, value) : GA_OK;
+}

@@ -1,0 +1,186 @@
+/* Motion laws and waves. */
+#include "expr/expr_impl.h"
+#include <math.h>
+
+/* ---- Laws: s, s', s'' at u within [0,1] ---- */
+
+static void law_linear(double s[3], double u, double ramp)
+{
+  (void)ramp;
+  s[0] = u;
+  s[1] = 1;
+  s[2] = 0;
+}
+
+/* Velocity rises over the part r, stays at 1/(1-r), falls over the part r; the second half mirrors the first.
+ */
+static void law_trapezoid(double s[3], double u, double r)
+{
+  const double top = 1 / (1 - r), v = u < 0.5 ? u : 1 - u;
+  if (v < r) {
+    s[0] = 0.5 * top / r * v * v;
+    s[1] = top / r * v;
+    s[2] = top / r;
+  } else {
+    s[0] = top * (v - 0.5 * r);
+    s[1] = top;
+    s[2] = 0;
+  }
+  if (u >= 0.5) {
+    s[0] = 1 - s[0];
+    s[2] = -s[2];
+  }
+}
+
+/* s = u - sin(2πu)/2π */
+static void law_cycloidal(double s[3], double u, double ramp)
+{
+  const double w = 2 * GA__PI;
+  (void)ramp;
+  s[0] = u - sin(w * u) / w;
+  s[1] = 1 - cos(w * u);
+  s[2] = w * sin(w * u);
+}
+
+/* s = 10u³ - 15u⁴ + 6u⁵ */
+static void law_poly345(double s[3], double u, double ramp)
+{
+  (void)ramp;
+  s[0] = u * u * u * (10 + u * (6 * u - 15));
+  s[1] = 30 * u * u * (1 - u) * (1 - u);
+  s[2] = 60 * u * (1 - u) * (1 - 2 * u);
+}
+
+/* s = 35u⁴ - 84u⁵ + 70u⁶ - 20u⁷ */
+static void law_poly4567(double s[3], double u, double ramp)
+{
+  const double r = u * (1 - u);
+  (void)ramp;
+  s[0] = u * u * u * u * (35 + u * (u * (70 - 20 * u) - 84));
+  s[1] = 140 * r * r * r;
+  s[2] = 420 * r * r * (1 - 2 * u);
+}
+
+static void (*const laws[GA_N_MOTIONS])(double s[3], double u, double ramp) = {
+    [GA_MOTION_LINEAR] = law_linear,       [GA_MOTION_TRAPEZOID] = law_trapezoid,
+    [GA_MOTION_CYCLOIDAL] = law_cycloidal, [GA_MOTION_POLY345] = law_poly345,
+    [GA_MOTION_POLY4567] = law_poly4567,
+};
+
+static const char *const law_names[GA_N_MOTIONS] = {
+#define GA__MOTION_NAME(law, text, continuous) [law] = text,
+    GA_MOTION_LIST(GA__MOTION_NAME)
+#undef GA__MOTION_NAME
+};
+
+const char *ga_motion_name(ga_motion_law law)
+{
+  return (unsigned)law < GA_N_MOTIONS ? law_names[law] : NULL;
+}
+
+ga_motion_opts ga_motion_defaults(void)
+{
+  return (ga_motion_opts){.law = GA_MOTION_POLY345, .duration = 1, .to = 1, .ramp = 0.25};
+}
+
+ga_status ga__check_finite(ga_context *ctx, const char *what, int n, const char *const *name,
+                           const double *value)
+{
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(value[i])) {
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is NaN or infinite", what, name[i]);
+    }
+  }
+  return GA_OK;
+}
+
+ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts)
+{
+  static const char *const name[] = {"t_start", "duration", "from", "to", "ramp"};
+  const double value[] = {opts->t_start, opts->duration, opts->from, opts->to, opts->ramp};
+  ga_status status = ga__check_finite(ctx, "motion", 5, name, value);
+  if (!status) status = ga__check_choice(ctx, "motion", (int)opts->law, GA_N_MOTIONS, "law");
+  if (status) return status;
+  if (!(opts->duration > 0)) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "motion: duration is %.9g s, it must be above 0", opts->duration);
+  }
+  if (opts->law == GA_MOTION_TRAPEZOID && !(opts->ramp > 0 && opts->ramp <= 0.5)) {
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "motion: ramp is %.9g, it must be above 0 and at most 0.5",
+                    opts->ramp);
+  }
+  return GA_OK;
+}
+
+/* y = from + (to-from) s(u), u = (t-t_start)/duration. */
+static ga_status eval_motion(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  const ga_motion_opts *m = &f->data.motion;
+  const double u = (t - m->t_start) / m->duration, rise = m->to - m->from;
+  double s[3] = {u < 0 ? 0 : 1, 0, 0};
+  (void)order;
+  (void)fault;
+  if (u >= 0 && u < 1) laws[m->law](s, u, m->ramp);
+  out[0] = u >= 1 ? m->to : m->from + rise * s[0];
+  out[1] = rise * s[1] / m->duration;
+  out[2] = rise * s[2] / m->duration / m->duration;
+  return GA_OK;
+}
+
+const ga__function_kind ga__kind_motion = {"motion", eval_motion};
+
+/* ---- Waves ---- */
+
+ga_wave_opts ga_wave_defaults(void)
+{
+  return (ga_wave_opts){.amplitude = 1, .frequency = 1, .frequency_end = 1};
+}
+
+ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts)
+{
+  static const char *const name[] = {"offset", "amplitude", "frequency", "frequency_end",
+                                     "phase",  "t_start",   "sweep"};
+  const double value[] = {opts->offset, opts->amplitude, opts->frequency, opts->frequency_end,
+                          opts->phase,  opts->t_start,   opts->sweep};
+  ga_status status = ga__check_finite(ctx, "wave", 7, name, value);
+  if (!status && opts->sweep < 0) {
+    status = ga__fail(ctx, GA_ERR_ARGUMENT, "wave: sweep is %.9g s, it must not be negative", opts->sweep);
+  }
+  return status;
+}
+
+/* Turns c = ∫ f dt since t_start, c' = f, c'' = f': f runs linearly over the sweep and stays outside. */
+static void turns(double c[3], const ga_wave_opts *w, double t)
+{
+  const double f0 = w->frequency, f1 = w->sweep > 0 ? w->frequency_end : f0, T = w->sweep;
+  const double u = t - w->t_start;
+  if (T == 0 || u < 0) {
+    c[0] = f0 * u;
+    c[1] = f0;
+    c[2] = 0;
+  } else if (u < T) {
+    c[2] = (f1 - f0) / T;
+    c[1] = f0 + c[2] * u;
+    c[0] = (f0 + 0.5 * c[2] * u) * u;
+  } else {
+    c[0] = 0.5 * (f0 + f1) * T + f1 * (u - T);
+    c[1] = f1;
+    c[2] = 0;
+  }
+}
+
+static ga_status eval_wave(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  const ga_wave_opts *w = &f->data.wave;
+  double c[3];
+  (void)order;
+  (void)fault;
+  turns(c, w, t);
+  /* Whole turns are dropped before multiplying by 2π, which keeps late times accurate. */
+  const double angle = w->phase + 2 * GA__PI * fmod(c[0], 1), rate = 2 * GA__PI * c[1];
+  out[0] = w->offset + w->amplitude * sin(angle);
+  out[1] = w->amplitude * cos(angle) * rate;
+  out[2] = w->amplitude * (cos(angle) * 2 * GA__PI * c[2] - sin(angle) * rate * rate);
+  return GA_OK;
+}
+
+const ga__function_kind ga__kind_wave = {"wave", eval_wave};

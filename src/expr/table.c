@@ -1,0 +1,354 @@
+/* Tables: interpolation on one axis, and from it tables of one and of two variables. */
+#include "expr/expr_impl.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- One axis ---- */
+
+/* Cell i with x[i] <= x < x[i+1]; the first and last go on outside. */
+static int find_cell(const ga__axis *axis, double x)
+{
+  int low = 0, high = axis->n - 1;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (axis->x[middle] <= x) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Cubic Hermite with s = (x-x_i)/h: (1+2s)(1-s)² y_i + h s(1-s)² y'_i + s²(3-2s) y_i+1 - h s²(1-s) y'_i+1. */
+static void cubic_weights(double w[3][4], double s, double h)
+{
+  const double r = 1 - s;
+  const double value[4] = {(1 + 2 * s) * r * r, h * s * r * r, s * s * (3 - 2 * s), -h * s * s * r};
+  const double first[4] = {-6 * s * r / h, r * (1 - 3 * s), 6 * s * r / h, s * (3 * s - 2)};
+  const double second[4] = {(12 * s - 6) / (h * h), (6 * s - 4) / h, (6 - 12 * s) / (h * h), (6 * s - 2) / h};
+  memcpy(w[0], value, sizeof value);
+  memcpy(w[1], first, sizeof first);
+  memcpy(w[2], second, sizeof second);
+}
+
+static void linear_weights(double w[3][4], double s, double h)
+{
+  memset(w, 0, 3 * sizeof w[0]);
+  w[0][0] = 1 - s;
+  w[0][2] = s;
+  w[1][0] = -1 / h;
+  w[1][2] = 1 / h;
+}
+
+int ga__axis_weights(double w[3][4], const ga__axis *axis, double x)
+{
+  const double first = axis->x[0], last = axis->x[axis->n - 1];
+  const int cell = find_cell(axis, x);
+  const double h = axis->x[cell + 1] - axis->x[cell];
+  const double inside = fmin(fmax(x, first), last), s = (inside - axis->x[cell]) / h;
+  if (axis->cubic) {
+    cubic_weights(w, s, h);
+  } else {
+    linear_weights(w, s, h);
+  }
+  if (x >= first && x <= last) return cell;
+
+  const ga_extrapolation how = x < first ? axis->before : axis->after;
+  if (how == GA_EXTRAPOLATE_ERROR) return -1;
+  for (int c = 0; c < 4; c++) {
+    if (how == GA_EXTRAPOLATE_HOLD) w[1][c] = 0;
+    w[0][c] += (x - inside) * w[1][c];
+    w[2][c] = 0;
+  }
+  return cell;
+}
+
+/* Derivative at a of the parabola through three points with slopes d between them over h and h_next, a being
+ * the end of the first interval that is away from the second. */
+static double end_slope(double h, double h_next, double d, double d_next)
+{
+  return d + h * (d - d_next) / (h + h_next);
+}
+
+/* Fritsch and Carlson, SIAM J. Numer. Anal. 17 (1980): slopes of parabolas through neighbours, 0 at extrema;
+ * then (α, β) = slopes over the chord's is drawn back into the circle of radius 3. */
+void ga__slopes_monotone(double *slope, const double *x, const double *y, int n)
+{
+  double h = x[1] - x[0], d = (y[1] - y[0]) / h;
+  slope[0] = slope[n - 1] = d;
+  for (int i = 1; i < n - 1; i++) {
+    const double h1 = x[i + 1] - x[i], d1 = (y[i + 1] - y[i]) / h1;
+    slope[i] = d * d1 > 0 ? (h1 * d + h * d1) / (h + h1) : 0;
+    if (i == 1) slope[0] = end_slope(h, h1, d, d1);
+    if (i == n - 2) slope[n - 1] = end_slope(h1, h, d1, d);
+    h = h1;
+    d = d1;
+  }
+  for (int i = 0; i < n - 1; i++) {
+    d = (y[i + 1] - y[i]) / (x[i + 1] - x[i]);
+    for (int k = i; k <= i + 1; k++) {
+      if (slope[k] * d <= 0) slope[k] = 0;
+    }
+    const double size = hypot(slope[i], slope[i + 1]), most = 3 * fabs(d);
+    if (size > most) {
+      slope[i] *= most / size;
+      slope[i + 1] *= most / size;
+    }
+  }
+}
+
+/* Slopes m of the C² cubic spline, from continuity of the second derivative at the inner points,
+ *   h_i m_i-1 + 2 (h_i-1 + h_i) m_i + h_i-1 m_i+1 = 3 (h_i d_i-1 + h_i-1 d_i),
+ * and of the third at the second and last but one (de Boor, "not a knot"). h are intervals, d chords' slopes;
+ * slope is the right side while eliminating, work the upper diagonal. */
+void ga__slopes_spline(double *slope, const double *x, const double *y, int n, int stride, double *work)
+{
+#define H(i) (x[(i) + 1] - x[i])
+#define CHORD(i) ((y[((i) + 1) * stride] - y[(i)*stride]) / H(i))
+  if (n == 2) {
+    slope[0] = slope[1] = CHORD(0);
+    return;
+  }
+  if (n == 3) {
+    slope[0] = end_slope(H(0), H(1), CHORD(0), CHORD(1));
+    slope[1] = (H(1) * CHORD(0) + H(0) * CHORD(1)) / (H(0) + H(1));
+    slope[2] = end_slope(H(1), H(0), CHORD(1), CHORD(0));
+    return;
+  }
+  const double w = H(0) + H(1);
+  work[0] = w / H(1);
+  slope[0] = ((H(0) + 2 * w) * H(1) * CHORD(0) + H(0) * H(0) * CHORD(1)) / w / H(1);
+  for (int i = 1; i < n - 1; i++) {
+    const double left = H(i - 1), right = H(i), pivot = 2 * (left + right) - right * work[i - 1];
+    work[i] = left / pivot;
+    slope[i] = (3 * (right * CHORD(i - 1) + left * CHORD(i)) - right * slope[i - 1]) / pivot;
+  }
+  const double a = H(n - 2), b = H(n - 3), v = a + b;
+  const double right_side = ((a + 2 * v) * b * CHORD(n - 2) + a * a * CHORD(n - 3)) / v;
+  slope[n - 1] = (right_side - v * slope[n - 2]) / (b - v * work[n - 2]);
+  for (int i = n - 2; i >= 0; i--) slope[i] -= work[i] * slope[i + 1];
+#undef H
+#undef CHORD
+}
+
+/* ---- Checks ---- */
+
+ga_status ga__check_points(ga_context *ctx, const char *what, const char *name, int n, const double *x,
+                           int ascending)
+{
+  if (!x) return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is NULL", what, name);
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(x[i]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s[%d] is NaN or infinite", what, name, i);
+    if (ascending && i > 0 && !(x[i] > x[i - 1])) {
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s must ascend, but %s[%d] = %.9g follows %.9g", what, name,
+                      name, i, x[i], x[i - 1]);
+    }
+  }
+  return GA_OK;
+}
+
+ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_choices, const char *option)
+{
+  if (choice >= 0 && choice < n_choices) return GA_OK;
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is %d, which stands for nothing", what, option, choice);
+}
+
+static ga_status check_count(ga_context *ctx, const char *what, const char *name, int n)
+{
+  if (n >= 2) return GA_OK;
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is %d, at least 2 points are needed", what, name, n);
+}
+
+enum { N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };
+
+/* ---- Tables of one variable ---- */
+
+ga_table_opts ga_table_defaults(void)
+{
+  return (ga_table_opts){.interpolation = GA_INTERPOLATE_LINEAR, .before = GA_EXTRAPOLATE_HOLD};
+}
+
+static ga_status check_table(ga_context *ctx, const ga_table_opts *opts)
+{
+  static const char name[] = "table";
+  ga_status status = check_count(ctx, name, "n", opts->n);
+  if (!status) status = ga__check_points(ctx, name, "x", opts->n, opts->x, 1);
+  if (!status) status = ga__check_points(ctx, name, "y", opts->n, opts->y, 0);
+  if (!status) {
+    status = ga__check_choice(ctx, name, (int)opts->interpolation, N_INTERPOLATIONS, "interpolation");
+  }
+  if (!status) status = ga__check_choice(ctx, name, (int)opts->before, N_EXTRAPOLATIONS, "before");
+  if (!status) status = ga__check_choice(ctx, name, (int)opts->after, N_EXTRAPOLATIONS, "after");
+  return status;
+}
+
+ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table)
+{
+  *table = (ga__table){0};
+  ga_status status = check_table(ctx, opts);
+  if (status) return status;
+  const size_t n = (size_t)opts->n;
+  double *block = ga__alloc(ctx, 3 * n, sizeof *block);
+  double *work = ga__alloc(ctx, n, sizeof *work);
+  if (!block || !work) {
+    ga__free(ctx, block);
+    ga__free(ctx, work);
+    return ga__no_memory(ctx, "a table");
+  }
+  *table =
+      (ga__table){{opts->n, block, opts->before, opts->after, opts->interpolation != GA_INTERPOLATE_LINEAR},
+                  block + n,
+                  block + 2 * n};
+  memcpy(table->axis.x, opts->x, n * sizeof *block);
+  memcpy(table->y, opts->y, n * sizeof *block);
+  if (opts->interpolation == GA_INTERPOLATE_MONOTONE) {
+    ga__slopes_monotone(table->slope, opts->x, opts->y, opts->n);
+  } else if (opts->interpolation == GA_INTERPOLATE_SPLINE) {
+    ga__slopes_spline(table->slope, opts->x, opts->y, opts->n, 1, work);
+  }
+  ga__free(ctx, work);
+  return GA_OK;
+}
+
+void ga__table_destroy(ga_context *ctx, ga__table *table)
+{
+  ga__free(ctx, table->axis.x);
+  *table = (ga__table){0};
+}
+
+/* ---- Tables of two variables ---- */
+
+static const char what[] = "2-D table"; /* in messages */
+enum { NODE = 4 };                      /* numbers at a point: z, z_y, z_x, z_xy */
+
+struct ga_table2d {
+  ga_context *ctx;
+  ga__axis x, y;
+  double *node; /* [nx][ny][NODE] */
+};
+
+ga_table2d_opts ga_table2d_defaults(void)
+{
+  return (ga_table2d_opts){.interpolation = GA_INTERPOLATE_LINEAR, .outside = GA_EXTRAPOLATE_HOLD};
+}
+
+static ga_status check_table2d(ga_context *ctx, const ga_table2d_opts *opts)
+{
+  ga_status status = check_count(ctx, what, "nx", opts->nx);
+  if (!status) status = check_count(ctx, what, "ny", opts->ny);
+  if (!status && opts->nx > 2147483647 / NODE / opts->ny) {
+    status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %d by %d points are too many", what, opts->nx, opts->ny);
+  }
+  if (!status) status = ga__check_points(ctx, what, "x", opts->nx, opts->x, 1);
+  if (!status) status = ga__check_points(ctx, what, "y", opts->ny, opts->y, 1);
+  if (!status) status = ga__check_points(ctx, what, "z", opts->nx * opts->ny, opts->z, 0);
+  if (!status) {
+    status = ga__check_choice(ctx, what, (int)opts->interpolation, N_INTERPOLATIONS, "interpolation");
+  }
+  if (!status) status = ga__check_choice(ctx, what, (int)opts->outside, N_EXTRAPOLATIONS, "outside");
+  if (!status && opts->interpolation == GA_INTERPOLATE_MONOTONE) {
+    status =
+        ga__fail(ctx, GA_ERR_ARGUMENT, "%s: monotone interpolation is for one variable; take spline", what);
+  }
+  return status;
+}
+
+/* Slopes along one axis of the numbers at place `from` of the nodes, into place `to`, line by line. */
+static void fill_slopes(ga_table2d *t, int along_x, int from, int to, double *work)
+{
+  const ga__axis *axis = along_x ? &t->x : &t->y;
+  const int lines = along_x ? t->y.n : t->x.n;
+  const int step = NODE * (along_x ? t->y.n : 1), between = NODE * (along_x ? 1 : t->y.n);
+  double *slope = work + axis->n;
+  for (int k = 0; k < lines; k++) {
+    double *line = t->node + k * between;
+    ga__slopes_spline(slope, axis->x, line + from, axis->n, step, work);
+    for (int i = 0; i < axis->n; i++) line[i * step + to] = slope[i];
+  }
+}
+
+static void fill_table2d(ga_table2d *t, const ga_table2d_opts *opts, double *work)
+{
+  memcpy(t->x.x, opts->x, (size_t)opts->nx * sizeof *t->x.x);
+  memcpy(t->y.x, opts->y, (size_t)opts->ny * sizeof *t->y.x);
+  for (int i = 0; i < opts->nx * opts->ny; i++) t->node[i * NODE] = opts->z[i];
+  if (!t->x.cubic) return;
+  fill_slopes(t, 0, 0, 1, work);
+  fill_slopes(t, 1, 0, 2, work);
+  fill_slopes(t, 1, 1, 3,
+              work); /* z_xy from z_y: spline slopes are linear in the data, so the order is free */
+}
+
+ga_status ga_table2d_create(ga_context *ctx, const ga_table2d_opts *opts, ga_table2d **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !opts) return ga__fail(ctx, GA_ERR_ARGUMENT, "2-D table: opts or out is NULL");
+  ga_status status = check_table2d(ctx, opts);
+  if (status) return status;
+  const size_t nx = (size_t)opts->nx, ny = (size_t)opts->ny, longest = nx > ny ? nx : ny;
+  ga_table2d *t = ga__alloc(ctx, 1, sizeof *t);
+  double *block = ga__alloc(ctx, nx + ny + NODE * nx * ny, sizeof *block);
+  double *work = ga__alloc(ctx, 2 * longest, sizeof *work);
+  if (!t || !block || !work) {
+    ga__free(ctx, t);
+    ga__free(ctx, block);
+    status = ga__no_memory(ctx, "a 2-D table");
+  } else {
+    const int cubic = opts->interpolation == GA_INTERPOLATE_SPLINE;
+    *t = (ga_table2d){ctx,
+                      {opts->nx, block, opts->outside, opts->outside, cubic},
+                      {opts->ny, block + nx, opts->outside, opts->outside, cubic},
+                      block + nx + ny};
+    fill_table2d(t, opts, work);
+    *out = t;
+  }
+  ga__free(ctx, work);
+  return status;
+}
+
+void ga_table2d_destroy(ga_table2d **table)
+{
+  if (!table || !*table) return;
+  ga_context *ctx = (*table)->ctx;
+  ga__free(ctx, (*table)->x.x);
+  ga__free(ctx, *table);
+  *table = NULL;
+}
+
+/* Weights of an axis at x, with what can go wrong. */
+static ga_status weigh(double w[3][4], int *cell, const ga__axis *axis, double x, ga_fault *fault)
+{
+  if (!isfinite(x)) return ga__fault_input(fault, "argument of the 2-D table", x);
+  *cell = ga__axis_weights(w, axis, x);
+  return *cell >= 0 ? GA_OK : ga__fault_range(fault, what, x, axis->x[0], axis->x[axis->n - 1]);
+}
+
+/* z = Σ w_a(x) w_b(y) Z_ab over value and slope at both ends of the cell in x (a) and in y (b); derivatives
+ * by those of the weights. */
+ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, double *out, ga_fault *fault)
+{
+  static const struct {
+    int dx, dy;
+  } wanted[6] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+  static const int n_wanted[3] = {1, 3, 6};
+  double wx[3][4], wy[3][4];
+  int i = 0, j = 0;
+  if (fault) *fault = (ga_fault){0};
+  ga_status status = weigh(wx, &i, &t->x, x, fault);
+  if (!status) status = weigh(wy, &j, &t->y, y, fault);
+  if (status) return status;
+  for (int d = 0; d < n_wanted[order]; d++) {
+    double sum = 0;
+    for (int a = 0; a < 4; a++) {
+      const double *row = t->node + ((i + a / 2) * t->y.n + j) * NODE + 2 * (a % 2);
+      for (int b = 0; b < 4; b++)
+        sum += wx[wanted[d].dx][a] * wy[wanted[d].dy][b] * row[b / 2 * NODE + b % 2];
+    }
+    if (!isfinite(sum)) return ga__fault_overflow(fault, what, x, d);
+    out[d] = sum;
+  }
+  return GA_OK;
+}

@@ -1,0 +1,174 @@
+/* Reading texts: what is wrong where, numbers, and names that are nearly right. */
+#include "expr/expr_impl.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ga__is_letter(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+int ga__is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+int ga__skip_space(const char *text, int at)
+{
+  while (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r')) at++;
+  return at;
+}
+
+/* Bytes 10xxxxxx go on with a UTF-8 character. */
+static int continues(char c)
+{
+  return ((unsigned char)c & 0xC0u) == 0x80u;
+}
+
+int ga__columns(const char *text, int bytes)
+{
+  int n = 0;
+  for (int i = 0; i < bytes; i++) n += !continues(text[i]);
+  return n;
+}
+
+void ga__copy_piece(char *to, size_t size, const char *piece, size_t bytes)
+{
+  static const char mark[] = "...";
+  size_t n = bytes;
+  if (n >= size) {
+    n = size - sizeof mark;
+    while (n > 0 && continues(piece[n])) n--;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)piece[i];
+    to[i] = c < 0x20u || c == 0x7Fu ? ' ' : piece[i];
+  }
+  to[n] = '\0';
+  if (n < bytes) memcpy(to + n, mark, sizeof mark);
+}
+
+ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
+                        const char *nearest, const char *format, ...)
+{
+  char problem[GA_ERROR_TEXT / 2], quoted[GA_TEXT_PIECE];
+  const char *text = source->text;
+  ga_text_error error = {.offset = start};
+  va_list args;
+  va_start(args, format);
+  if (vsnprintf(problem, sizeof problem, format, args) < 0) problem[0] = '\0';
+  va_end(args);
+  error.column = ga__columns(text, start) + 1;
+  error.length = ga__columns(text + start, bytes);
+  ga__copy_piece(error.found, sizeof error.found, text + start, (size_t)bytes);
+  if (expected) ga__copy_piece(error.expected, sizeof error.expected, expected, strlen(expected));
+  if (nearest) ga__copy_piece(error.nearest, sizeof error.nearest, nearest, strlen(nearest));
+  if (source->error) *source->error = error;
+  ga__copy_piece(quoted, sizeof quoted, text, strlen(text));
+  return ga__fail(source->ctx, GA_ERR_ARGUMENT, "%s '%s', column %d: %s%s%s%s%s%s", source->what, quoted,
+                  error.column, problem, error.expected[0] ? ", expected " : "", error.expected,
+                  error.nearest[0] ? "; did you mean '" : "", error.nearest, error.nearest[0] ? "'?" : "");
+}
+
+/* ---- Numbers ---- */
+
+static int digits(const char *text)
+{
+  int n = 0;
+  while (ga__is_digit(text[n])) n++;
+  return n;
+}
+
+int ga__number_length(const char *text)
+{
+  const int whole = digits(text);
+  int n = whole;
+  if (text[n] == '.') {
+    const int fraction = digits(text + n + 1);
+    if (whole + fraction == 0) return 0;
+    n += 1 + fraction;
+  }
+  if (n > 0 && (text[n] == 'e' || text[n] == 'E')) {
+    const int sign = text[n + 1] == '+' || text[n + 1] == '-';
+    const int power = digits(text + n + 1 + sign);
+    if (power > 0) n += 1 + sign + power;
+  }
+  return n;
+}
+
+/* strtod() reads the decimal point of the locale: it is what stands between the digits of 1.5. */
+ga_status ga__read_number(double *value, const ga__source *source, int start, int bytes)
+{
+  enum { LONGEST = 300 };
+  char point[16], buffer[LONGEST + sizeof point];
+  const char *piece = source->text + start;
+  int n = 0, zero = 1;
+  snprintf(point, sizeof point, "%.1f", 1.5);
+  if (bytes > LONGEST) {
+    return ga__text_fail(source, start, bytes, NULL, NULL, "a number of %d digits is too long", bytes);
+  }
+  for (int i = 0; i < bytes && piece[i] != 'e' && piece[i] != 'E'; i++) {
+    if (piece[i] >= '1' && piece[i] <= '9') zero = 0;
+  }
+  for (int i = 0; i < bytes; i++) {
+    if (piece[i] == '.') {
+      for (int k = 1; point[k] && point[k] != '5'; k++) buffer[n++] = point[k];
+    } else {
+      buffer[n++] = piece[i];
+    }
+  }
+  buffer[n] = '\0';
+  *value = strtod(buffer, NULL);
+  if (!isfinite(*value)) return ga__text_fail(source, start, bytes, NULL, NULL, "the number is too large");
+  if (*value == 0 && !zero) {
+    return ga__text_fail(source, start, bytes, NULL, NULL, "the number is too small, it would become 0");
+  }
+  return GA_OK;
+}
+
+/* ---- Names that are nearly right ---- */
+
+static int lower(char c)
+{
+  return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int least(int a, int b)
+{
+  return a < b ? a : b;
+}
+
+/* Edit distance with neighbours swapped (optimal string alignment): 1 for a change of case, 2 for anything
+ * else. d(i,j) belongs to the first i of a and j of b; three rows of it are kept. */
+static int distance(const char *a, int n, const char *b, int m)
+{
+  int rows[3][GA_TEXT_PIECE + 1];
+  for (int j = 0; j <= m; j++) rows[0][j] = 2 * j;
+  for (int i = 1; i <= n; i++) {
+    int *now = rows[i % 3];
+    const int *above = rows[(i + 2) % 3], *twice = rows[(i + 1) % 3];
+    now[0] = 2 * i;
+    for (int j = 1; j <= m; j++) {
+      const char x = a[i - 1], y = b[j - 1];
+      const int change = x == y ? 0 : lower(x) == lower(y) ? 1 : 2;
+      now[j] = least(above[j - 1] + change, 2 + least(above[j], now[j - 1]));
+      if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2]) now[j] = least(now[j], twice[j - 2] + 2);
+    }
+  }
+  return rows[n % 3][m];
+}
+
+void ga__nearest_try(ga__nearest *nearest, const char *name)
+{
+  const size_t bytes = strlen(name);
+  if (nearest->bytes >= GA_TEXT_PIECE || bytes >= GA_TEXT_PIECE || bytes == 0) return;
+  const int allowed = nearest->bytes < 3 ? 2 : 2 * (nearest->bytes / 3);
+  const int found = distance(nearest->word, nearest->bytes, name, (int)bytes);
+  /* A name that shares no letter is not similar, however short. */
+  if (found > allowed || found >= 2 * least(nearest->bytes, (int)bytes)) return;
+  if (nearest->name[0] && found >= nearest->distance) return;
+  nearest->distance = found;
+  memcpy(nearest->name, name, bytes + 1);
+}
