@@ -7,6 +7,8 @@
  * −(…) T B_nᵀ in those of η. The pattern, and where every number goes, is worked out once. */
 #include "core/core_impl.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Pairs of the pattern, growing; place[] comes from ga_sparse_create in the same order. */
@@ -92,7 +94,7 @@ static ga_status map_create(const ga_system *sys, column_map *map)
 /* The two walks over the plan, counting first and filling then, are one function: counting while as->direct
  * is NULL. */
 typedef struct cursor {
-  int direct, groups, members, etas;
+  int64_t direct, groups, members, etas;
 } cursor;
 
 static int target_row(const ga__assembly *as, const ga__rule *rule, int row)
@@ -135,15 +137,15 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
 {
   const ga_system *sys = as->sys;
   int source = sys->row[entry], target = target_row(as, rule, source);
-  int column = sys->col[entry], block = map->block[column], size = 1, start = column, packed = -1,
-      before = at->etas;
+  int column = sys->col[entry], block = map->block[column], size = 1, start = column, packed = -1;
+  int64_t before = at->etas;
   if (block >= 0) {
     size = ga_group_block(sys->group, block, &start);
     packed = map->packed[column];
   }
   if (as->direct) {
     as->group[at->groups] =
-        (ga__group_row){rule->source, rule->scale, packed, size, at->members, at->etas, 0};
+        (ga__group_row){rule->source, rule->scale, packed, size, (int)at->members, (int)at->etas, 0};
     for (int c = 0; c < size; c++) {
       as->group_entry[at->members + c] = block < 0 ? entry : -1;
       add_pair(p, target, target_col(as, rule, start + c));
@@ -156,7 +158,7 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
   }
   if (rule->eta && rule->eta <= as->layout.eta_level)
     for (int c = 0; c < size; c++) add_eta(as, map, at, p, target, c, start + c);
-  if (as->direct) as->group[at->groups].eta_count = at->etas - before;
+  if (as->direct) as->group[at->groups].eta_count = (int)(at->etas - before);
   at->groups++;
   at->members += size;
 }
@@ -215,8 +217,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
-  as->n_direct = size->direct;
-  as->n_groups = size->groups;
+  as->n_direct = (int)size->direct;
+  as->n_groups = (int)size->groups;
   return GA_OK;
 }
 
@@ -240,6 +242,12 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   const ga_system *sys = as->sys;
   cursor size = {0, 0, 0, 0}, at = {0, 0, 0, 0};
   walk(as, map, &size, p);
+  if (size.direct + size.members + size.etas > INT_MAX / 4)
+    return ga__fail(
+        sys->ctx, GA_ERR_ARGUMENT,
+        "stepper: the iteration matrix would be put together from %.3g numbers; declare a pattern, or take "
+        "GA_ETA_TRIANGULAR",
+        (double)(size.direct + size.members + size.etas));
   ga_status status = take_memory(as, &size);
   if (status) return status;
   walk(as, map, &at, p);

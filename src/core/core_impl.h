@@ -45,14 +45,10 @@ ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or
 void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
 /* The same of the unknown that belongs to it: 'name' (coordinate index), lambda index, ... */
 void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size);
-/* An LU of a matrix of the system's equations could not be made because its pattern is singular: say so
- * again, with the name of the unknown instead of a column. Other statuses pass through. */
-ga_status ga__name_column(const ga_system *sys, ga_status status);
-/* Warn, once, that the matrix `what` of this LU is nearly singular, and which unknown that points to. */
-void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *what, int *warned);
 /* First index of a component that is not finite, or -1. */
 int ga__first_bad(const double *a, int n);
-double ga__max_abs(const double *a, int n, int *where); /* where may be NULL; -1 if n is 0 */
+double ga__max_abs(const double *a, int n,
+                   int *where); /* NaN if one is not finite; where may be NULL; -1 if n is 0 */
 
 /* ---- Derivatives: the user's or differences (derivative.c) ----------------------------------------------
  */
@@ -65,6 +61,7 @@ typedef struct ga__lane {
 /* Work space for differences; one per stepper or check, since systems are constant. */
 typedef struct ga__deriv {
   const ga_system *sys;
+  double dt; /* [s] differences in time alone stay below this; 0: not known */
   int n_colours;
   int *colour_start, *colour_col;              /* columns of each colour */
   int *entry_start, *entry;                    /* entries of each column */
@@ -218,6 +215,7 @@ enum {
   GA__EPS_W,
   GA__KAPPA_H2,
   GA__SPAN,
+  GA__SPAN_W,
   GA__HAS_JERK,
   GA__H_OLD2,
   GA__ORDER,
@@ -242,7 +240,9 @@ typedef struct ga__family {
   ga_status (*solve)(ga_stepper *st);             /* increment into r */
   /* the increment in r; worst, where not NULL, receives the column of the unknown that dominates */
   ga__measure (*weigh)(const ga_stepper *st, int *worst);
-  ga__measure (*floor)(const ga_stepper *st);      /* what rounding leaves of it */
+  ga__measure (*floor)(const ga_stepper *st); /* what rounding leaves of it */
+  /* what rounding does to the right-hand side, its terms being of size `terms`[nv] in the dynamics */
+  void (*noise)(const ga_stepper *st, const double *terms, double *out);
   void (*update)(ga_stepper *st);                  /* unknowns += r */
   ga_status (*accept)(ga_stepper *st);             /* last touch to next, NULL: none */
   int (*row_of)(const ga_stepper *st, int column); /* the system's row or column behind one of the matrix */
@@ -277,6 +277,8 @@ struct ga_stepper {
   int fresh_steps; /* steps yet to begin with new factors without asking */
   double rate;     /* contraction seen with these factors, 0: none yet */
   ga__memory kept; /* as the step under way found them */
+  int restore;     /* 1: K_kept is to be factored again before the next step uses the factors */
+  int flipped;     /* 1: the small matrix has just given way to the full one */
   int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
   double *K_kept;
   int can_undo; /* 1: next holds the state before the last step */
@@ -327,10 +329,14 @@ ga_status ga__newton(ga_stepper *st);
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */
 ga_status ga__filter(ga_stepper *st);
-void ga__forget_factors(ga_stepper *st);  /* so that nothing is left of earlier steps but the state */
-void ga__keep_factors(ga_stepper *st);    /* at the beginning of a step */
-void ga__save_matrix(ga_stepper *st);     /* before the first renewal in it */
-void ga__restore_factors(ga_stepper *st); /* when it is taken back */
+void ga__forget_factors(ga_stepper *st); /* so that nothing is left of earlier steps but the state */
+void ga__keep_factors(ga_stepper *st);   /* at the beginning of a step */
+void ga__save_matrix(ga_stepper *st);    /* before the first renewal in it */
+void ga__restore_factors(ga_stepper *st, int failed); /* when it is taken back, or has failed */
+ga_status ga__factors_again(ga_stepper *st); /* makes up for a restore, where the factors are to be used */
+ga_status ga__begin_velocity(ga_stepper *st, double h); /* sets v_n */
+/* 1: Φ = 0 alone is kept, so that v carries an offset normal to the constraints. */
+int ga__has_offset(const ga_stepper *st);
 /* κ of a step of size h: Δq is off by κ h² vddot. */
 double ga__kappa(const ga_stepper *st, double h);
 /* v of the present state, its part normal to the constraints moved as κh² changes by d_kappa_h2 and h² by
@@ -340,9 +346,12 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
 void ga__trial(ga_stepper *st);
 ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration matrix, LU */
 ga_point ga__full_point(const ga__full *f);
-double ga__seconds(const ga_stepper *st);        /* of a clock that runs with opts.timing only */
-void ga__trial_states(ga_stepper *st);           /* x₁, xdot₁, w₁ of next from px */
-void ga__prepare_tangent(ga_stepper *st);        /* T and A at the present exponent */
+double ga__seconds(const ga_stepper *st); /* of a clock that runs with opts.timing only */
+void ga__trial_states(ga_stepper *st);    /* x₁, xdot₁, w₁ of next from px */
+void ga__prepare_tangent(ga_stepper *st); /* T and A at the present exponent */
+/* An LU could not be made because its pattern is singular: say so again, with the name of the unknown instead
+ * of a column. Other statuses pass through. */
+ga_status ga__name_column(ga_stepper *st, ga_status status);
 ga_status ga__factor(ga_stepper *st, ga_lu *lu); /* with counts, names and warnings */
 double ga__rounding_of_rate(const ga_system *sys);
 ga__layout ga__cheap_layout(void);

@@ -177,6 +177,7 @@ static ga_status differentiate(ga__deriv *w, ga__lane *lane, ga__fn fn, const ga
   const ga_system *sys = w->sys;
   int n = fn == GA__K ? sys->size[GA_BLOCK_PSI] : sys->size[GA_BLOCK_LAMBDA];
   double s = move & MOVE_Q ? STEP_ORDER4 / (1.0 + ga__max_abs(p->v, sys->nv, NULL)) : STEP_ORDER4;
+  if (move & MOVE_TIME && w->dt > 0.0 && s > w->dt) s = w->dt;
   ga_point moved = *p;
   for (int i = 0; i < n; i++) out[i] = 0.0;
   for (int j = 0; j < N_SAMPLES; j++) {
@@ -334,6 +335,7 @@ static ga_status difference_pass(ga__deriv *w, const ga_point *p, const ga_jacob
     const int *column = w->colour_col + w->colour_start[k],
               count = w->colour_start[k + 1] - w->colour_start[k];
     double by = what == GA__PASS_D ? 1.0 : STEP_ORDER2;
+    if (what != GA__PASS_D && column[0] >= sys->nv) continue; /* columns ascend: none of V */
     ga_status status = sample(w, p, J, what, column, count, by, w->plus);
     if (!status) status = sample(w, p, J, what, column, count, -by, w->minus);
     if (status) return status;

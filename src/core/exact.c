@@ -102,11 +102,16 @@ static const ga__rule RULES[] = {
 #undef X
 #undef NOT_X
 
+/* Dense systems up to this size get all terms of η: beyond, their number (velocities² times constraints) is
+ * what costs. */
+#define FULL_MOST 64
+
 static ga__layout layout(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_eta_terms terms = st->opts.newton.eta_terms;
-  int coupled = terms == GA_ETA_AUTO ? sys->def.n_pattern == 0 : terms == GA_ETA_FULL;
+  int small = sys->def.n_pattern == 0 && sys->n <= FULL_MOST;
+  int coupled = terms == GA_ETA_AUTO ? small : terms == GA_ETA_FULL;
   ga__layout l = {RULES, sizeof RULES / sizeof *RULES, 0, sys->start[GA_BLOCK_LAMBDA], 0};
   if (st->stabilized) {
     l.n_extra = sys->size[GA_BLOCK_LAMBDA];
@@ -196,18 +201,22 @@ static void update(ga_stepper *st)
 
 static ga_status predict(ga_stepper *st, double h)
 {
-  const double *s = st->now.scalar;
-  double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START];
-  double kappa_h2 = ga__kappa(st, h) * h * h;
   ga_status status = ga__update_b(st);
-  st->v_n = st->now.v;
-  int follow = st->opts.method == GA_INDEX3 && st->opts.move_offset && st->sys->size[GA_BLOCK_LAMBDA] > 0;
-  if (!status && follow && (h != h_old || kappa_h2 != s[GA__KAPPA_H2])) {
-    status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
-    st->v_n = st->v_moved;
-  }
+  if (!status) status = ga__begin_velocity(st, h);
   if (!status) ga__predict(st, h);
   return status;
+}
+
+/* Rounding of h(M vdot − f), Φ/h, k, h(xdot − s), h(y − o), B v + Φ_t. */
+static void noise(const ga_stepper *st, const double *terms, double *out)
+{
+  const ga_system *sys = st->sys;
+  const double eps = DBL_EPSILON, size[] = {0.0, st->size_q / st->h, st->size_v, st->h * st->size[GA_BLOCK_X],
+                                            st->h * st->size[GA_BLOCK_Y]};
+  for (int i = 0; i < sys->nv; i++) out[i] = st->h * eps * terms[i];
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
+    for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = eps * size[b];
+  for (int i = sys->n; i < st->assembly.n; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
 }
 
 static ga_status solve(ga_stepper *st)
@@ -221,5 +230,15 @@ static int row_of(const ga_stepper *st, int column)
   return column; /* those behind the system's own are η, as ga__block_of() has it */
 }
 
-const ga__family ga__exact = {layout,   predict, ga__trial, residual, ga__prepare_factors, solve, weigh,
-                              floor_of, update,  NULL,      row_of};
+const ga__family ga__exact = {.layout = layout,
+                              .predict = predict,
+                              .trial = ga__trial,
+                              .residual = residual,
+                              .prepare = ga__prepare_factors,
+                              .solve = solve,
+                              .weigh = weigh,
+                              .floor = floor_of,
+                              .noise = noise,
+                              .update = update,
+                              .accept = NULL,
+                              .row_of = row_of};

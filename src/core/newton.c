@@ -17,21 +17,41 @@
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
 #define FLOOR_LIMIT 1e-3
 
-/* Is a stagnating iteration (contraction ρ) there? */
-static int at_floor(const ga_stepper *st, const ga__measure *m, double rho)
+/* What rounding of the equations' terms does to the unknowns, found by sending it through the factors. r is
+ * put back. */
+static double noise_floor(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  double *r = st->r, *out = st->solve, *terms = st->tmp;
+  ga_point p = ga__full_point(&st->next);
+  if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return 0.0;
+  for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
+  st->family->noise(st, terms, out);
+  for (int i = 1; i < st->assembly.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
+  st->r = out;
+  double floor = st->family->solve(st) ? 0.0 : st->family->weigh(st, NULL).all;
+  st->r = r;
+  return floor;
+}
+
+/* Is a stagnating iteration (contraction ρ) at the floor of rounding? */
+static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
 {
   if (!(rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
   ga__measure floor = st->family->floor(st);
-  return m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= FLOOR_MARGIN * floor.tight;
+  if (m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= FLOOR_MARGIN * floor.tight) return 1;
+  return m->all <= FLOOR_MARGIN * noise_floor(st);
 }
 
 /* What to do about it: rounding asks for larger steps, not smaller ones. */
 static const char *remedy(const ga_stepper *st, const ga__measure *m)
 {
   if (m->all < 1e4 * st->family->floor(st).all)
-    return "This is close to the floor of rounding, which rises as h falls: take a larger step, a larger "
-           "newton.tol, or "
-           "GA_STABILIZED, whose floor is far lower";
+    return st->stabilized || st->two_sets ? "This is close to the floor of rounding, which rises as h falls: "
+                                            "take a larger step or a larger newton.tol"
+                                          : "This is close to the floor of rounding, which rises as h falls: "
+                                            "take a larger step, a larger newton.tol, "
+                                            "or GA_STABILIZED, whose floor is far lower";
   return "Try a smaller step; if it fails at any step, check the derivatives with ga_system_check()";
 }
 
@@ -54,7 +74,7 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
-static verdict judge(const ga_stepper *st, const ga__measure *m, double rho, int iteration)
+static verdict judge(ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
   double tol = st->opts.newton.tol,
          rate = rho >= 0.0 ? fmax(rho, CHANCE * st->rate) : fmax(CAUTION * st->rate, SLOWEST_FRESH);
@@ -120,7 +140,7 @@ static ga_status renew_factors(ga_stepper *st)
 ga_status ga__newton(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
-  int renew = begin_with_new(st), old_factors = !renew, limit = o->max_iterations;
+  int renew = begin_with_new(st) || ga__factors_again(st), old_factors = !renew, limit = o->max_iterations;
   double before = -1.0, rho = -1.0;
   ga__measure m = {0.0, 0.0, 0.0};
   for (int it = 0; it < limit; it++) {
@@ -128,6 +148,13 @@ ga_status ga__newton(ga_stepper *st)
     st->family->trial(st);
     if ((status = timed(st, st->family->residual, &st->stats.time_residual))) return status;
     if (renew && (status = renew_factors(st))) return status;
+    if (st->flipped) { /* begin again with the full matrix, from the prediction */
+      st->flipped = 0;
+      if ((status = st->family->predict(st, st->h))) return status;
+      before = rho = -1.0;
+      limit = it + 1 + o->max_iterations;
+      continue; /* renew is still set */
+    }
     if ((status = timed(st, st->family->solve, &st->stats.time_solve))) return status;
     st->stats.solves++;
     st->stats.iterations++;

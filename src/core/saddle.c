@@ -128,7 +128,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   ga_block block = ga__block_of(sys, ga_lu_get_info(sd->lu)->weak_column, &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
-      sys->ctx, GA_ERR_SINGULAR, p->t, (int)block, index,
+      sys->ctx, GA_RETRY_SINGULAR, p->t, (int)block, index,
       "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. "
       "%s",
       p->t, what,

@@ -38,8 +38,9 @@ static ga_status inconsistent(ga_stepper *st, ga_block block, const ga_start_cha
   const ga_system *sys = st->sys;
   if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
   return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
-                     "start, t = %.9g: %s %s; largest residual %.3g at first, in %s, %.3g at last",
-                     st->now.scalar[GA__T], what, why, c->residual_before, name, c->residual_after);
+                     "%s, t = %.9g: %s %s; largest residual %.3g at first, in %s, %.3g at last",
+                     st->has_state ? "step" : "start", st->now.scalar[GA__T], what, why, c->residual_before,
+                     name, c->residual_after);
 }
 
 static ga_status too_far(ga_stepper *st, const ga_start_opts *o, ga_block block, const ga_start_change *c,
@@ -296,8 +297,7 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   ga__full *f = &st->now;
-  int nx = sys->size[GA_BLOCK_X],
-      perturb = o->perturb_v && st->opts.method == GA_INDEX3 && sys->size[GA_BLOCK_LAMBDA] > 0;
+  int nx = sys->size[GA_BLOCK_X], perturb = o->perturb_v && ga__has_offset(st);
   double da = o->shift_a ? (s->alpha_m - s->alpha_f) * o->h : 0.0,
          dw = o->shift_a ? (s->delta_m - s->delta_f) * o->h : 0.0;
   ga_status status;
@@ -384,6 +384,32 @@ static ga_status first_factors(ga_stepper *st, double h)
   return st->family->prepare(st);
 }
 
+/* From the values taken to a state that steps can begin from. */
+static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  ga_status status = project_position(st, opts, &r->position);
+  if (!status) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  if (!status) status = ga__accelerations(st, f, &r->acceleration);
+  if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
+  if (status) return status;
+  r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
+  if ((status = start_method(st, opts, r))) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = f->psi[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = f->y[i];
+  return first_factors(st, opts->h);
+}
+
+/* A singular matrix is no matter of the step size here. */
+static ga_status singular_is_fatal(ga_stepper *st, ga_status status)
+{
+  if (status != GA_RETRY_SINGULAR) return status;
+  st->ctx->error.status = GA_ERR_SINGULAR;
+  return GA_ERR_SINGULAR;
+}
+
 ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
                            const double *v0, const double *x0, const double *lambda_guess,
                            const double *psi_guess, ga_start_report *report)
@@ -392,8 +418,6 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (!opts)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: opts is NULL; give ga_start_defaults() with h set");
   ga_start_report unused, *r = report ? report : &unused;
-  const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
   memset(r, 0, sizeof *r);
   r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
   st->has_state = st->b_valid = 0;
@@ -401,16 +425,8 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
-  if ((status = project_position(st, opts, &r->position))) return status;
-  if ((status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic))) return status;
-  if ((status = ga__accelerations(st, f, &r->acceleration))) return status;
-  if (st->family == &ga__weighted && (status = refuse_vdot(st))) return status;
-  r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
-  if ((status = start_method(st, opts, r))) return status;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
-  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = f->psi[i];
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = f->y[i];
-  if ((status = first_factors(st, opts->h))) return status;
+  st->deriv.dt = 0.25 * opts->h;
+  if ((status = make_ready(st, opts, r))) return singular_is_fatal(st, status);
   st->has_state = 1;
   ga__show(st);
   return GA_OK;
@@ -444,7 +460,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   st->can_undo = 0; /* `next` serves as work space */
   ga__full *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
-  int with_offset = kind == GA_PROJECT_OFFSET && st->opts.method == GA_INDEX3;
+  int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
   ga_start_opts o = {h, 1, 0, 0, HUGE_VAL};
   ga_start_change c = no_change(), ck = no_change();
   ga_status status;
@@ -456,7 +472,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   status = project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck);
   if (status) memcpy(f->v, st->next.v, (size_t)st->sys->nv * sizeof(double));
   if (change) *change = c;
-  return status;
+  return singular_is_fatal(st, status);
 }
 
 /* ---- The report in words ---- */

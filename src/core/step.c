@@ -18,17 +18,23 @@ ga_point ga__full_point(const ga__full *f)
   return p;
 }
 
-/* The auxiliary variable stands for vdot at t + Δh: when h changes it is moved there along its last
- * difference, a + Δ(h/h_old − 1)(a − a_prev), always from the stored values; after a start, along its own
- * shift. */
-static void adjust(double *out, const double *now, const double *prev, const double *true_rate, int n,
-                   double delta, double h, double h_old, double h_start)
+/* The auxiliary variable stands for vdot at t + ε, and is wanted at t + ε': it moves along its last
+ * difference, which spans a known time; after a start, along its own shift. Always from the stored values. */
+typedef struct auxiliary {
+  double *out;
+  const double *now, *prev, *rate;
+  int n;
+  double eps, span; /* where it stands; time from where it stood before */
+} auxiliary;
+
+static void shift(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
 {
-  for (int i = 0; i < n; i++) {
+  double ratio = h_old > 0.0 ? (eps_wanted - x->eps) / x->span : 0.0;
+  for (int i = 0; i < x->n; i++) {
     if (h_old > 0.0)
-      out[i] = h == h_old ? now[i] : now[i] + delta * (h / h_old - 1.0) * (now[i] - prev[i]);
-    else
-      out[i] = h == h_start ? now[i] : true_rate[i] + h / h_start * (now[i] - true_rate[i]);
+      x->out[i] = x->now[i] + ratio * (x->now[i] - x->prev[i]);
+    else if (h != h_start)
+      x->out[i] = x->rate[i] + h / h_start * (x->now[i] - x->rate[i]);
   }
 }
 
@@ -109,18 +115,25 @@ void ga__measure_sizes(ga_stepper *st)
 
 /* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
  *   γ = (1−m)(h/2 − ε)/((1−f)h − ε),   ε⁺ = ((m−f)h − m ε)/(1−m)
- * keep order 2 whatever ε; m, f are αm, αf or δm, δf. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h),
- * and always with GA_ADJUST_SHIFT, a is moved to ε = (m−f)h instead, where γ is γ₀. */
+ * keep order 2 whatever ε; m, f are αm, αf or δm, δf. GA_ADJUST_SHIFT moves a to ε = (m−f)h instead, where γ
+ * is γ₀, as long as h grows by no more than MOST_SHIFT: beyond, extrapolating a would be unstable, and γ does
+ * better. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h), a is moved in any case. */
+#define MOST_SHIFT 8.0
+/* Differences in time, for want of phi_dot, stay within this part of a step. */
+#define TIME_DIFFERENCES 0.25
+
 typedef struct plan {
   int shift; /* 1: a has to be moved */
   double gamma, eps, eps_next;
 } plan;
 
-static plan plan_step(ga_adjust kind, double m, double f, double gamma0, double eps, double h)
+static plan plan_step(const ga_stepper *st, double m, double f, double gamma0, double eps, double h)
 {
-  plan fixed = {kind == GA_ADJUST_SHIFT, gamma0, (m - f) * h, (m - f) * h};
-  if (kind != GA_ADJUST_GAMMA) return fixed;
-  fixed.shift = 1;
+  ga_adjust kind = st->opts.adjust;
+  double h_old = st->now.scalar[GA__H_OLD];
+  int jump = kind == GA_ADJUST_SHIFT && h_old > 0.0 && h > MOST_SHIFT * h_old && st->family == &ga__exact;
+  plan fixed = {kind != GA_ADJUST_NONE, gamma0, (m - f) * h, (m - f) * h};
+  if (kind != GA_ADJUST_GAMMA && !jump) return fixed;
   double gamma = (1.0 - m) * (0.5 * h - eps) / ((1.0 - f) * h - eps);
   if (!(gamma >= 0.25 * gamma0 && gamma <= 4.0 * gamma0)) return fixed;
   return (plan){0, gamma, eps, ((m - f) * h - m * eps) / (1.0 - m)};
@@ -129,7 +142,7 @@ static plan plan_step(ga_adjust kind, double m, double f, double gamma0, double 
 static plan plan_a(const ga_stepper *st, double h)
 {
   const ga_scheme *s = &st->opts.scheme;
-  return plan_step(st->opts.adjust, s->alpha_m, s->alpha_f, s->gamma, st->now.scalar[GA__EPS_A], h);
+  return plan_step(st, s->alpha_m, s->alpha_f, s->gamma, st->now.scalar[GA__EPS_A], h);
 }
 
 /* Local error of Δq is κ h² vddot: κ = (½−β) ε/h + β(1 + ε⁺/h) − 1/6. */
@@ -146,19 +159,21 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   const ga_scheme *s = &st->opts.scheme;
   const ga__full *f = &st->now;
   int nv = st->sys->nv, nx = st->sys->size[GA_BLOCK_X];
-  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START];
-  plan a = plan_a(st, h),
-       w = plan_step(st->opts.adjust, s->delta_m, s->delta_f, s->theta, f->scalar[GA__EPS_W], h);
+  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START], *to = st->next.scalar;
+  auxiliary a = {st->a_n, f->a, f->a_prev, f->vdot, nv, f->scalar[GA__EPS_A], f->scalar[GA__SPAN]};
+  auxiliary w = {st->w_n, f->w, f->w_prev, f->xdot, nx, f->scalar[GA__EPS_W], f->scalar[GA__SPAN_W]};
+  plan pa = plan_a(st, h), pw = plan_step(st, s->delta_m, s->delta_f, s->theta, w.eps, h);
   copy(st->a_n, f->a, nv);
   copy(st->w_n, f->w, nx);
-  if (a.shift) adjust(st->a_n, f->a, f->a_prev, f->vdot, nv, s->alpha_m - s->alpha_f, h, h_old, h_start);
-  if (w.shift) adjust(st->w_n, f->w, f->w_prev, f->xdot, nx, s->delta_m - s->delta_f, h, h_old, h_start);
-  st->gamma = a.gamma;
-  st->theta = w.gamma;
-  st->next.scalar[GA__EPS_A] = a.eps_next;
-  st->next.scalar[GA__EPS_W] = w.eps_next;
-  st->next.scalar[GA__SPAN] = h + a.eps_next - a.eps;
-  st->next.scalar[GA__KAPPA_H2] = ga__kappa(st, h) * h * h;
+  if (pa.shift && h != h_old) shift(&a, pa.eps, h, h_old, h_start);
+  if (pw.shift && h != h_old) shift(&w, pw.eps, h, h_old, h_start);
+  st->gamma = pa.gamma;
+  st->theta = pw.gamma;
+  to[GA__EPS_A] = pa.eps_next;
+  to[GA__EPS_W] = pw.eps_next;
+  to[GA__SPAN] = h + pa.eps_next - pa.eps;
+  to[GA__SPAN_W] = h + pw.eps_next - pw.eps;
+  to[GA__KAPPA_H2] = ga__kappa(st, h) * h * h;
   st->c2 = st->gamma / s->beta;
   st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));
 }
@@ -173,6 +188,7 @@ void ga__predict(ga_stepper *st, double h)
   ga_predictor kind = st->opts.newton.predictor;
   int order = kind == GA_PREDICT_AUTO ? (int)f->scalar[GA__ORDER] : (int)kind;
   st->h = h;
+  st->deriv.dt = TIME_DIFFERENCES * h;
   st->sized = 0;
   begin_auxiliaries(st, h);
   predict_weights(st, h);
@@ -257,9 +273,46 @@ static ga_status singular(ga_stepper *st, const ga_lu *lu)
       st->next.scalar[GA__T], st->h, what);
 }
 
+/* Below this reciprocal condition a matrix is worth a warning. */
+#define NEARLY_SINGULAR 1e-12
+
+ga_status ga__name_column(ga_stepper *st, ga_status status)
+{
+  const ga_system *sys = st->sys;
+  if (status != GA_ERR_SINGULAR) return status;
+  char what[192];
+  int index;
+  ga_block block = ga__block_of(sys, st->family->row_of(st, ga_context_error(sys->ctx)->index), &index);
+  ga__describe_unknown(sys, block, index, what, sizeof what);
+  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
+                     "system: whatever the values, the pattern leaves no pivot for %s: too "
+                     "few equations hold "
+                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
+                     what);
+}
+
+/* Warn, once, that the iteration matrix is nearly singular, and which unknown that points to. */
+static void warn_weak(ga_stepper *st, const ga_lu *lu)
+{
+  const ga_system *sys = st->sys;
+  const ga_lu_info *info = ga_lu_get_info(lu);
+  if (st->warned || !(info->rcond < NEARLY_SINGULAR) || info->weak_column < 0) return;
+  char name[192];
+  int index;
+  ga_block block = ga__block_of(sys, st->family->row_of(st, info->weak_column), &index);
+  ga__describe_unknown(sys, block, index, name, sizeof name);
+  ga__log(sys->ctx, GA_LOG_WARNING,
+          "t = %.9g: the iteration matrix is nearly singular (reciprocal condition %.1e); its weakest pivot "
+          "is that of %s: a "
+          "constraint may be close "
+          "to repeating others, or a coordinate close to having no mass",
+          st->next.scalar[GA__T], info->rcond, name);
+  st->warned = 1;
+}
+
 ga_status ga__factor(ga_stepper *st, ga_lu *lu)
 {
-  st->have_factors = 0;
+  st->have_factors = st->restore = 0;
   if (!st->cheap) st->rate = 0.0; /* the cheap matrix contracts alike whenever it is made */
   st->stats.factorisations++;
   double from = ga__seconds(st);
@@ -268,7 +321,7 @@ ga_status ga__factor(ga_stepper *st, ga_lu *lu)
   st->stats.rcond = ga_lu_get_info(lu)->rcond;
   if (status == GA_RETRY_SINGULAR) return singular(st, lu);
   if (status) return status;
-  ga__warn_weak(st->sys, lu, st->next.scalar[GA__T], "the iteration matrix", &st->warned);
+  warn_weak(st, lu);
   st->have_factors = 1;
   st->age = 0;
   st->h_factors = st->h;
@@ -299,27 +352,53 @@ void ga__keep_factors(ga_stepper *st)
 void ga__save_matrix(ga_stepper *st)
 {
   if (st->renewed || !st->kept.have_factors) return;
-  const ga_sparse *K = active_assembly(st)->K;
+  const ga_sparse *K = (st->kept.cheap ? &st->cheap_assembly : &st->assembly)->K;
   memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
   st->renewed = 1;
 }
 
-/* The same matrix gives the same factors, so that what follows is what would have followed. */
-void ga__restore_factors(ga_stepper *st)
+/* The same matrix gives the same factors, so that what follows is what would have followed. They are made
+ * only where the next step uses them, see ga__factors_again(). A failed step that found the small matrix
+ * wanting is not to begin with it again. */
+void ga__restore_factors(ga_stepper *st, int failed)
 {
   const ga__memory *m = &st->kept;
-  st->have_factors = m->have_factors;
+  int stiff = failed && m->cheap && !st->cheap;
+  st->have_factors = m->have_factors && !stiff;
   st->age = m->age;
   st->fresh_steps = m->fresh_steps;
-  st->cheap = m->cheap;
-  st->cheap_wait = m->cheap_wait;
+  if (!stiff) st->cheap = m->cheap, st->cheap_wait = m->cheap_wait;
   st->h_factors = m->h_factors;
   st->rate = m->rate;
-  if (!st->renewed) return;
+  st->restore = st->renewed && st->have_factors;
+  st->renewed = 0;
+}
+
+ga_status ga__factors_again(ga_stepper *st)
+{
+  if (!st->restore) return GA_OK;
   ga_sparse *K = active_assembly(st)->K;
   memcpy(K->value, st->K_kept, (size_t)K->nnz * sizeof(double));
-  st->renewed = 0;
-  ga_error why = *ga_context_error(st->ctx); /* of the step that failed; not to be lost */
-  if (ga_lu_factor(st->cheap ? st->cheap_lu : st->lu)) st->have_factors = 0;
-  st->ctx->error = why;
+  st->restore = 0;
+  st->stats.factorisations++;
+  return ga_lu_factor(st->cheap ? st->cheap_lu : st->lu);
+}
+
+/* v as the step begins with it, in v_n: where Φ = 0 alone is kept, its normal part follows h. */
+ga_status ga__begin_velocity(ga_stepper *st, double h)
+{
+  const double *s = st->now.scalar;
+  double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START], kappa_h2 = ga__kappa(st, h) * h * h;
+  st->v_n = st->now.v;
+  if (!st->opts.move_offset || !ga__has_offset(st) || (h == h_old && kappa_h2 == s[GA__KAPPA_H2]))
+    return GA_OK;
+  ga_status status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
+  st->v_n = st->v_moved;
+  return status;
+}
+
+int ga__has_offset(const ga_stepper *st)
+{
+  return (st->opts.method == GA_INDEX3 || st->opts.method == GA_WEIGHTED) &&
+         st->sys->size[GA_BLOCK_LAMBDA] > 0;
 }

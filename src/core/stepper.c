@@ -170,7 +170,7 @@ static ga_status matrices_create(ga_stepper *st)
     status = ga__assembly_create(st->sys, &layout, &st->cheap_assembly);
     if (!status) status = ga_lu_create(st->ctx, st->cheap_assembly.K, st->opts.lu, &st->cheap_lu);
   }
-  return ga__name_column(st->sys, status);
+  return ga__name_column(st, status);
 }
 
 /* What a method needs of the system beyond the checks of the start. */
@@ -215,6 +215,8 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: %s is NULL", out ? "sys" : "out");
+  if (sys->ctx != ctx)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: the system was created with another context");
   ga_stepper_opts o = opts ? *opts : ga_stepper_defaults();
   ga_status status = check_opts(ctx, &o);
   if (status) return status;
@@ -300,7 +302,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   if (!status && st->family->accept) status = st->family->accept(st);
   if (status) { /* `now` was never touched */
     st->stats.failed_steps++;
-    ga__restore_factors(st);
+    ga__restore_factors(st, 1);
     return status;
   }
   ga__judge_predictor(st);
@@ -316,7 +318,7 @@ ga_status ga_stepper_undo(ga_stepper *st)
   if (!st->can_undo)
     return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_undo: only a step just made can be taken back");
   exchange(st);
-  ga__restore_factors(st);
+  ga__restore_factors(st, 0);
   st->can_undo = 0;
   st->stats.steps--;
   return GA_OK;
@@ -341,7 +343,7 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 /* Nothing that later steps depend on may be left but the state itself. */
 void ga__forget_factors(ga_stepper *st)
 {
-  st->have_factors = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
+  st->have_factors = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
   st->rate = 0.0;
   ga__lu_forget(st->lu);

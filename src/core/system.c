@@ -27,9 +27,6 @@ static const fn_row FN[GA__N_FN] = {
     [GA__OUTPUT] = {offsetof(ga_system_def, output), GA_BLOCK_Y, "output", 0},
 };
 
-/* Below this reciprocal condition a matrix is worth a warning. */
-#define NEARLY_SINGULAR 1e-12
-
 static const char *const BLOCK_NAME[] = {"v", "lambda", "psi", "x", "y", "eta"};
 static const char *const UNKNOWN_NAME[] = {"coordinate", "lambda", "psi", "state", "output", "eta"};
 static const char *const EQUATION_NAME[] = {"dynamics", "phi", "k", "state", "output", "phi_dot"};
@@ -286,36 +283,6 @@ void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char 
   describe(sys, UNKNOWN_NAME, block, index, text, size);
 }
 
-ga_status ga__name_column(const ga_system *sys, ga_status status)
-{
-  if (status != GA_ERR_SINGULAR) return status;
-  char what[192];
-  int index;
-  ga_block block = ga__block_of(sys, ga_context_error(sys->ctx)->index, &index);
-  ga__describe_unknown(sys, block, index, what, sizeof what);
-  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                     "system: whatever the values, the pattern leaves no pivot for %s: too "
-                     "few equations hold "
-                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
-                     what);
-}
-
-void ga__warn_weak(const ga_system *sys, const ga_lu *lu, double t, const char *what, int *warned)
-{
-  const ga_lu_info *info = ga_lu_get_info(lu);
-  if (*warned || !(info->rcond < NEARLY_SINGULAR) || info->weak_column < 0) return;
-  char name[192];
-  int index;
-  ga_block block = ga__block_of(sys, info->weak_column, &index);
-  ga__describe_unknown(sys, block, index, name, sizeof name);
-  ga__log(sys->ctx, GA_LOG_WARNING,
-          "t = %.9g: %s is nearly singular (reciprocal condition %.1e); its weakest pivot is that of %s: a "
-          "constraint may be close "
-          "to repeating others, or a coordinate close to having no mass",
-          t, what, info->rcond, name);
-  *warned = 1;
-}
-
 /* Four sums and maxima at a time: one would wait for itself, since floating-point sums may not be reordered.
  */
 enum { LANES = 4 };
@@ -335,17 +302,25 @@ int ga__first_bad(const double *a, int n)
 
 double ga__max_abs(const double *a, int n, int *where)
 {
-  double most[LANES] = {0.0, 0.0, 0.0, 0.0};
+  double most[LANES] = {0.0, 0.0, 0.0, 0.0}, bad[LANES] = {0.0, 0.0, 0.0, 0.0};
   int i = 0;
   for (; i + LANES <= n; i += LANES)
-    for (int k = 0; k < LANES; k++) most[k] = fabs(a[i + k]) > most[k] ? fabs(a[i + k]) : most[k];
-  for (; i < n; i++) most[0] = fabs(a[i]) > most[0] ? fabs(a[i]) : most[0];
+    for (int k = 0; k < LANES; k++) {
+      most[k] = fabs(a[i + k]) > most[k] ? fabs(a[i + k]) : most[k];
+      bad[k] += a[i + k] * 0.0;
+    }
+  for (; i < n; i++) {
+    most[0] = fabs(a[i]) > most[0] ? fabs(a[i]) : most[0];
+    bad[0] += a[i] * 0.0;
+  }
   for (int k = 1; k < LANES; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+  double largest = most[0] + (bad[0] + bad[1] + bad[2] + bad[3]); /* NaN if a component is not finite */
   if (where) {
     *where = n > 0 ? 0 : -1;
-    for (i = 0; i < n && fabs(a[i]) < most[0]; i++) *where = i + 1 < n ? i + 1 : *where;
+    for (i = 0; i < n && fabs(a[i]) < largest; i++) *where = i + 1 < n ? i + 1 : *where;
+    if (!(largest == largest)) *where = ga__first_bad(a, n);
   }
-  return most[0];
+  return largest;
 }
 
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)

@@ -96,7 +96,7 @@ ga__layout ga__cheap_layout(void)
 static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 {
   const ga_system *sys = st->sys;
-  for (int i = 0; i < sys->nv; i++) st->exponent[i] = c * st->h * st->now.v[i];
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] = c * st->h * st->v_n[i];
   ga_group_move(sys->group, st->q_mass, st->now.q, st->exponent);
   ga_point p = ga__full_point(&st->now);
   p.t += c * st->h;
@@ -121,14 +121,14 @@ static ga_status predict(ga_stepper *st, double h)
   const ga__full *f = &st->now;
   const ga_scheme *s = &st->opts.scheme;
   double h_old = f->scalar[GA__H_OLD];
-  st->v_n = f->v;
+  ga_status status = ga__begin_velocity(st, h);
+  if (status) return status;
   ga__predict(st, h);
   for (int i = 0; i < sys->nv; i++) st->pt[i] = st->p[i] /= s->beta;
   memcpy(st->lambda_t, st->next.lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
   memcpy(st->psi_t, st->next.psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
   ga_point now = ga__full_point(f);
-  ga_status status = ga__call(sys, GA__FORCE, &now, st->f0);
-  if (status) return status;
+  if ((status = ga__call(sys, GA__FORCE, &now, st->f0))) return status;
   if (st->opts.mass_alpha == GA_MASS_PREVIOUS && h_old > 0.0) { /* (14b) */
     double change = h == h_old || st->opts.adjust == GA_ADJUST_NONE ? 0.0 : st->alpha * (h / h_old - 1.0);
     for (int i = 0; i < sys->nv; i++) st->ma_n[i] = f->ma[i] + change * (f->ma[i] - f->ma_prev[i]);
@@ -150,14 +150,14 @@ static void trial(ga_stepper *st)
   double h = st->h;
   for (int i = 0; i < sys->nv; i++) {
     double a = st->a_n[i];
-    m->v[i] = n->v[i] + h * (a + s->gamma * st->p[i]);
+    m->v[i] = st->v_n[i] + h * (a + s->gamma * st->p[i]);
     m->a[i] = a + st->p[i];
     m->vdot[i] = a + (1.0 - st->alpha) * st->p[i];
-    st->v_t[i] = n->v[i] + h * (a + s->gamma * pt[i]);
-    st->exponent[i] = h * n->v[i] + h * h * (0.5 * a + s->beta * pt[i]);
+    st->v_t[i] = st->v_n[i] + h * (a + s->gamma * pt[i]);
+    st->exponent[i] = h * st->v_n[i] + h * h * (0.5 * a + s->beta * pt[i]);
   }
   if (st->commutes) {
-    ga_group_bracket(sys->group, st->tmp, n->v, st->v_t);
+    ga_group_bracket(sys->group, st->tmp, st->v_n, st->v_t);
     for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
@@ -259,7 +259,8 @@ static ga_status evaluate(ga_stepper *st)
   p.vdot = st->zero;
   pm.t += (1.0 + st->alpha) * st->h;
   pm.q = st->q_mass;
-  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->two_sets && !st->cheap ? GA_WANT_G : 0u);
+  unsigned want =
+      GA_WANT_D | GA_WANT_B | (st->cheap ? 0u : GA_WANT_Q) | (st->two_sets && !st->cheap ? GA_WANT_G : 0u);
   ga_jacobian J = {want, s->gamma * st->h, 0.0, st->D, st->Q, st->G};
   ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, st->M, st->Q, st->G}; /* Q and G as scratch */
   ga_status status = ga__jacobian(&st->deriv, &pm, &JM);
@@ -276,6 +277,8 @@ static ga_status prepare(ga_stepper *st)
   if (st->cheap && st->have_factors && st->age == 0) { /* fresh, and still too slow: the forces are stiff */
     st->cheap = 0;
     st->cheap_wait = CHEAP_WAIT;
+    st->flipped = 1;
+    return GA_OK;
   }
   ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
   ga_status status = evaluate(st);
@@ -333,6 +336,25 @@ static ga__measure floor_of(const ga_stepper *st)
   return floor;
 }
 
+/* Rounding of the dynamics, (B z + Φ_t)/(γh) or Φ/(βh²), k/(γh), h(xdot − s), y − o, and of the second set's.
+ */
+static void noise(const ga_stepper *st, const double *terms, double *out)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const double eps = DBL_EPSILON, in_k = eps * st->size_v / (s->gamma * st->h),
+               in_phi = eps * st->size_q / (s->beta * st->h * st->h);
+  const double in_rate = ga__rounding_of_rate(sys) * st->size_v / (s->gamma * st->h);
+  const double size[] = {0.0, st->two_sets ? in_rate : in_phi, in_k, st->h * eps * st->size[GA_BLOCK_X],
+                         eps * st->size[GA_BLOCK_Y]};
+  for (int i = 0; i < sys->nv; i++) out[i] = eps * terms[i];
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
+    for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = size[b];
+  if (!st->two_sets) return;
+  memcpy(out + sys->n, out, (size_t)sys->start[GA_BLOCK_X] * sizeof(double));
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[sys->n + sys->start[GA_BLOCK_LAMBDA] + i] = in_phi;
+}
+
 static void add(double *to, const double *from, int n, double factor)
 {
   for (int i = 0; i < n; i++) to[i] += factor * from[i];
@@ -365,5 +387,15 @@ static int row_of(const ga_stepper *st, int column)
   return column < st->sys->n ? column : column - st->sys->n;
 }
 
-const ga__family ga__weighted = {layout, predict,  trial,  residual, prepare, solve,
-                                 weigh,  floor_of, update, accept,   row_of};
+const ga__family ga__weighted = {.layout = layout,
+                                 .predict = predict,
+                                 .trial = trial,
+                                 .residual = residual,
+                                 .prepare = prepare,
+                                 .solve = solve,
+                                 .weigh = weigh,
+                                 .floor = floor_of,
+                                 .noise = noise,
+                                 .update = update,
+                                 .accept = accept,
+                                 .row_of = row_of};
