@@ -16,6 +16,10 @@
 #define FLOOR_MARGIN 100.0
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
 #define FLOOR_LIMIT 1e-3
+/* Forces may cancel within a callback, where their rounding cannot be known: an iteration that makes no
+ * headway for STALLED iterations with new factors, and is below this, is taken to be at its floor too. */
+#define STALL_LIMIT 1e-6
+enum { STALLED = 3 };
 
 /* What rounding of the equations' terms does to the unknowns, found by sending it through the factors. r is
  * put back. */
@@ -141,7 +145,8 @@ ga_status ga__newton(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
   int renew = begin_with_new(st) || ga__factors_again(st), old_factors = !renew, limit = o->max_iterations;
-  double before = -1.0, rho = -1.0;
+  int stalled = 0;
+  double before = -1.0, rho = -1.0, best = HUGE_VAL;
   ga__measure m = {0.0, 0.0, 0.0};
   for (int it = 0; it < limit; it++) {
     ga_status status;
@@ -165,6 +170,9 @@ ga_status ga__newton(ga_stepper *st)
     rho = before >= 0.0 ? m.all / before : -1.0;
     before = m.all;
     verdict v = judge(st, &m, rho, it);
+    stalled = m.all > 0.5 * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
+    best = fmin(best, m.all);
+    if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
     if (rho >= 0.0) st->rate = fmax(rho, 0.3 * st->rate);
     if (v != GO_ON) {
       finish(st, v, rho, old_factors && it > o->patience);
