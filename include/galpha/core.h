@@ -323,9 +323,10 @@ GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, dou
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
 
-/* One step of size h > 0, no allocation. > 0: the state is as before, bit for bit: retry with a smaller h; <
- * 0: fatal, the state is as before too. The first step should have the h given to the start. Where h differs
- * from the last one, a and w are shifted so that order 2 is kept. */
+/* One step of size h > 0, no allocation (but where sparse factors need new pivots). > 0: the state is as
+ * before, bit for bit: retry with a smaller h; < 0: fatal, the state is as before too. The first step should
+ * have the h given to the start. Where h differs from the last one, opts.adjust keeps order 2; let h grow
+ * by a factor of about 2 at a time. */
 GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
 
 /* Takes back the last step, bit for bit, factors included; once, and before anything else is done. */
@@ -358,7 +359,8 @@ typedef enum ga_projection {
 GA_API ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change);
 
 /* Everything the following steps depend on, as plain numbers: a step after load gives the same bits as after
- * save, on the same build and machine. save also drops the factors, so that both runs go on from the same. */
+ * save, on the same build and machine. save also drops the factors, so that both runs go on from the same;
+ * with sparse factors the next step then allocates. */
 GA_API size_t ga_stepper_saved_size(const ga_stepper *st); /* in doubles */
 GA_API ga_status ga_stepper_save(ga_stepper *st, double *saved);
 GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
@@ -409,7 +411,9 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   ga_output_fn output;        /* NULL: none */
   int n_events;
   const ga_event *events;    /* copied */
-  ga_eval_fn event_function; /* g[n_events] at a point; continuous along the motion between restarts */
+  ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike
+                                other callbacks, any non-zero return or NaN ends the simulation. Two crossings
+                                of one g within a step are not seen: lower h_max where that can happen */
   ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
   ga_observer_fn observer;   /* after every accepted step, for progress; NULL: none; non-zero stops */
   void *user;                /* handed to output, event_function, on_event, observer */
@@ -440,15 +444,16 @@ GA_API ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *star
                                     const double *lambda_guess, const double *psi_guess,
                                     ga_start_report *report);
 /* One accepted step with what it brings of output and events. GA_STOPPED: t_end, a stopping event, or a
- * callback's wish: ga_simulator_finished() tells them apart. < 0: failed; the state is that of the last
- * accepted step. */
+ * callback's wish; ga_simulator_finished() tells the end. A stop by output or on_event is final, one by the
+ * observer can be resumed by another call. < 0: failed; the state is that of the last accepted step. */
 GA_API ga_status ga_simulator_step(ga_simulator *sim);
 GA_API ga_status ga_simulator_run(ga_simulator *sim);          /* to the end; GA_OK when t_end was reached */
 GA_API int ga_simulator_finished(const ga_simulator *sim);     /* 1: t_end was reached */
 GA_API int ga_simulator_last_event(const ga_simulator *sim);   /* the event that stopped it, or −1 */
 GA_API double ga_simulator_next_step(const ga_simulator *sim); /* [s] size of the next step to be tried */
 GA_API const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim);
-/* As for the stepper: everything that what follows depends on. */
+/* As for the stepper: everything that what follows depends on. Not from output or on_event. A run saved at
+ * its end can be loaded into a simulator with a later t_end, and goes on. */
 GA_API size_t ga_simulator_saved_size(const ga_simulator *sim);
 GA_API ga_status ga_simulator_save(ga_simulator *sim, double *saved);
 GA_API ga_status ga_simulator_load(ga_simulator *sim, const double *saved);

@@ -281,6 +281,7 @@ struct ga_stepper {
   int flipped;     /* 1: the small matrix has just given way to the full one */
   int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
   double *K_kept;
+  int busy;     /* 1: a simulator is looking into the last step */
   int can_undo; /* 1: next holds the state before the last step */
   int b_valid;  /* B_n is that of the present state */
 
@@ -329,6 +330,9 @@ ga_status ga__newton(ga_stepper *st);
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */
 ga_status ga__filter(ga_stepper *st);
+/* Is this what ga_stepper_save() wrote for such a stepper? And the time it was written at. */
+ga_status ga__check_saved(ga_stepper *st, const double *saved);
+double ga__saved_time(const ga_stepper *st, const double *saved);
 void ga__forget_factors(ga_stepper *st); /* so that nothing is left of earlier steps but the state */
 void ga__keep_factors(ga_stepper *st);   /* at the beginning of a step */
 void ga__save_matrix(ga_stepper *st);    /* before the first renewal in it */

@@ -32,6 +32,7 @@ struct ga_simulator {
   double *g, *g_new, *g_at; /* [n_events] */
   double *fired;            /* [n_events] when each happened last; −HUGE_VAL: not yet */
   ga_state view;            /* of an interpolated state */
+  double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *y;
 };
 
@@ -77,6 +78,10 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
   if (o->n_output_times < 0 || (o->n_output_times > 0 && !o->output_times))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: n_output_times is %d but output_times is %s",
                     o->n_output_times, o->output_times ? "given" : "NULL");
+  for (int i = 0; i < o->n_output_times; i++)
+    if (!isfinite(o->output_times[i]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: number %d of output_times is %g", i,
+                      o->output_times[i]);
   for (int i = 1; i < o->n_output_times; i++)
     if (!(o->output_times[i] > o->output_times[i - 1]))
       return ga__fail(ctx, GA_ERR_ARGUMENT,
@@ -105,6 +110,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->g_new, n},
               {&sim->g_at, n},
               {&sim->fired, n},
+              {&sim->backup, sim->st->full_length},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
               {&sim->vdot, (size_t)sys->nv},
@@ -131,6 +137,9 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
                     !out  ? "out"
                     : !st ? "st"
                           : "opts");
+  if (st->ctx != ctx)
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "ga_simulator_create: the stepper was created with another context");
   ga_status status = check_opts(ctx, opts);
   if (status) return status;
   ga_simulator *sim = ga__alloc(ctx, 1, sizeof *sim);
@@ -151,8 +160,8 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->g,    s->g_new,  s->g_at, s->fired, s->q, s->v,
-                         s->vdot, s->lambda, s->psi,  s->x,     s->y, s->events};
+  void *const block[] = {s->backup, s->g,      s->g_new, s->g_at, s->fired, s->q,     s->v,
+                         s->vdot,   s->lambda, s->psi,   s->x,    s->y,     s->events};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -247,13 +256,15 @@ static double h_most(const ga_simulator *sim)
 }
 static double h_least(const ga_simulator *sim)
 {
-  return sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
+  double least = sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
+  return fmax(least, 16.0 * DBL_EPSILON *
+                         fmax(fabs(sim->t0), fabs(sim->opts.t_end))); /* or time would stand still */
 }
 
 /* Differences of time that count as none. */
 static double tiny(const ga_simulator *sim)
 {
-  return 1e-13 * fmax(fabs(sim->opts.t_end), span(sim));
+  return fmax(1e-13 * span(sim), 8.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(sim->opts.t_end)));
 }
 
 /* From the jerk j and rates of the start: κh³|j| half of the tolerance; from the accelerations where there is
@@ -460,7 +471,7 @@ static void warn_rounding(ga_simulator *sim, double h)
 static ga_status judge(ga_simulator *sim, double h, double *err, double *last, int *grown, double *again)
 {
   ga_status status = error_ratio(sim, err);
-  *again = AFTER_FAILURE * h;
+  *again = AFTER_FAILURE * h; /* not 0: a step that cannot be judged is taken back */
   if (status) {
     if (status > 0) count_rejection(sim, status);
     return status;
@@ -496,9 +507,9 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
     } else {
       if (fixed) return GA_OK;
       status = judge(sim, h, err, &last, &grown, &again);
-      if (status < 0 || again == 0.0) return status;
+      if (again == 0.0) return status;
       ga_status back = ga_stepper_undo(st);
-      if (back) return back;
+      if (back || status < 0) return back ? back : status;
     }
     if (again < h_least(sim)) return too_small(sim, h, *err, status);
     h = again;
@@ -648,9 +659,19 @@ static void copy(double *to, const double *from, int n)
  */
 static ga_status restart(ga_simulator *sim)
 {
-  double t = sim->st->view.t;
+  ga_stepper *st = sim->st;
+  double t = st->view.t;
+  memcpy(sim->backup, st->now.block, st->full_length * sizeof(double));
   ga_status status = begin(sim, t, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
-  if (!status) status = evaluate_events(sim, &sim->st->view, sim->g);
+  if (status) { /* the state before the restart is still worth having */
+    memcpy(st->now.block, sim->backup, st->full_length * sizeof(double));
+    ga__forget_factors(st);
+    st->b_valid = 0;
+    st->has_state = 1;
+    ga__show(st);
+    return status;
+  }
+  status = evaluate_events(sim, &st->view, sim->g);
   for (int i = 0; i < sim->opts.n_events; i++)
     if (sim->fired[i] >= t - tiny(sim)) sim->g[i] = 0.0;
   sim->stats.restarts += !status;
@@ -714,12 +735,14 @@ ga_status ga_simulator_step(ga_simulator *sim)
   int gone;
   ga_status status = accepted_step(sim, &err);
   if (status) return status;
+  sim->st->busy = 1; /* until all that is within the step has been handed out */
   status = handle_events(sim, err, &gone);
   if (!gone) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
   double t = sim->st->now.scalar[GA__T];
   int at_end = t_end - t <= tiny(sim);
   if (!status && !gone) copy(sim->g, sim->g_new, sim->opts.n_events);
   if (!status && (!gone || at_end)) status = outputs_until(sim, at_end ? fmax(t, t_end) : t);
+  sim->st->busy = 0;
   sim->stopped = status == GA_STOPPED;
   if (status < 0) return status;
   sim->finished = !status && at_end;
@@ -754,30 +777,45 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 
 /* ---- Saving ---- */
 
-/* Numbers that are saved behind those of the stepper, and before the events' g. */
-enum { N_SAVED = 13 };
+/* Numbers that are saved behind those of the stepper, and before the events' g. What follows from t and the
+ * options is found anew, so that a run can go on with another t_end or other outputs. */
+enum { N_SAVED = 10 };
 
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
   const ga_start_opts *o = &sim->start;
-  const double number[N_SAVED] = {sim->t0,        sim->h_next,   sim->err_old, sim->next_every,
-                                  sim->next_time, sim->finished, sim->stopped, sim->last_event,
-                                  sim->started,   o->project,    o->shift_a,   o->perturb_v,
-                                  o->max_change};
+  const double number[N_SAVED] = {sim->opts.n_events, sim->t0,    sim->h_next, sim->err_old, sim->stopped,
+                                  sim->last_event,    o->project, o->shift_a,  o->perturb_v, o->max_change};
   memcpy(s, number, sizeof number);
 }
 
 static void loaded_numbers(ga_simulator *sim, const double *s)
 {
   ga_start_opts *o = &sim->start;
-  int *const whole[] = {&sim->next_time, &sim->finished, &sim->stopped, &sim->last_event,
-                        &sim->started,   &o->project,    &o->shift_a,   &o->perturb_v};
-  sim->t0 = s[0];
-  sim->h_next = s[1];
-  sim->err_old = s[2];
-  sim->next_every = s[3];
-  for (int i = 0; i < 8; i++) *whole[i] = (int)s[4 + i];
-  o->max_change = s[12];
+  sim->t0 = s[1];
+  sim->h_next = s[2];
+  sim->err_old = s[3];
+  sim->stopped = s[4] != 0.0;
+  sim->last_event = s[5] >= 0.0 && s[5] < sim->opts.n_events ? (int)s[5] : -1;
+  o->project = s[6] != 0.0;
+  o->shift_a = s[7] != 0.0;
+  o->perturb_v = s[8] != 0.0;
+  o->max_change = s[9];
+  sim->started = 1;
+}
+
+/* Outputs up to t have been given; which come next, and is t the end? */
+static void find_place(ga_simulator *sim, double t)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  sim->finished = t >= o->t_end - tiny(sim);
+  sim->next_time = 0;
+  while (sim->next_time < o->n_output_times && o->output_times[sim->next_time] <= t) sim->next_time++;
+  sim->next_every = sim->finished ? -1.0 : 0.0;
+  if (o->output_every > 0.0 && !sim->finished) {
+    sim->next_every = floor((t - sim->t0) / o->output_every);
+    while (sim->t0 + sim->next_every * o->output_every <= t) sim->next_every += 1.0;
+  }
 }
 
 size_t ga_simulator_saved_size(const ga_simulator *sim)
@@ -796,17 +834,36 @@ ga_status ga_simulator_save(ga_simulator *sim, double *saved)
   return GA_OK;
 }
 
+static ga_status check_saved(ga_simulator *sim, const double *saved)
+{
+  ga_status status = ga__check_saved(sim->st, saved);
+  if (status) return status;
+  const double *s = saved + ga_stepper_saved_size(sim->st);
+  if (s[0] != sim->opts.n_events)
+    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
+                    "ga_simulator_load: saved with %g events, this simulator has %d", s[0],
+                    sim->opts.n_events);
+  int bad = ga__first_bad(s, N_SAVED + sim->opts.n_events);
+  if (bad >= 0)
+    return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
+                    bad, s[bad]);
+  double t = ga__saved_time(sim->st, saved);
+  if (!(t <= sim->opts.t_end) || !(s[2] > 0.0))
+    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
+                    "ga_simulator_load: saved at t = %g with a next step of %g; t_end is %g", t, s[2],
+                    sim->opts.t_end);
+  return GA_OK;
+}
+
 ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
 {
   if (!sim || !saved) return GA_ERR_ARGUMENT;
-  const double *s = saved + ga_stepper_saved_size(sim->st);
-  int bad = ga__first_bad(s, N_SAVED + sim->opts.n_events);
-  if (bad >= 0 && saved[0] == (double)sim->st->full_length)
-    return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
-                    bad, s[bad]);
-  ga_status status = ga_stepper_load(sim->st, saved);
+  ga_status status = check_saved(sim, saved);
+  if (!status) status = ga_stepper_load(sim->st, saved);
   if (status) return status;
+  const double *s = saved + ga_stepper_saved_size(sim->st);
   loaded_numbers(sim, s);
+  find_place(sim, sim->st->now.scalar[GA__T]);
   copy(sim->g, s + N_SAVED, sim->opts.n_events);
   for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -HUGE_VAL;
   return GA_OK;

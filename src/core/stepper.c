@@ -364,37 +364,68 @@ const ga_system *ga_stepper_system(const ga_stepper *st)
   return st ? st->sys : NULL;
 }
 
-/* A saved state begins with its own length, so that one of another system is refused. */
+/* A saved state begins with its own length and its method, so that one of another system is refused. */
+enum { SAVED_HEAD = 2 };
+
 size_t ga_stepper_saved_size(const ga_stepper *st)
 {
-  return st->full_length + 1;
+  return st ? st->full_length + SAVED_HEAD : 0;
+}
+
+/* While a simulator hands out output and events of a step, its stepper is not to be changed. */
+static ga_status refuse_busy(ga_stepper *st, const char *what)
+{
+  if (!st->busy) return GA_OK;
+  return ga__fail(st->ctx, GA_ERR_ORDER,
+                  "%s: not from an output or an event; the observer, or between steps, is the place", what);
 }
 
 ga_status ga_stepper_save(ga_stepper *st, double *saved)
 {
   if (!st || !saved) return GA_ERR_ARGUMENT;
+  ga_status status = refuse_busy(st, "ga_stepper_save");
+  if (status) return status;
   if (!st->has_state)
     return ga__fail(st->ctx, GA_ERR_ORDER,
                     "ga_stepper_save: there is no state to save before ga_stepper_start()");
   saved[0] = (double)st->full_length;
-  memcpy(saved + 1, st->now.block, st->full_length * sizeof(double));
+  saved[1] = st->opts.method;
+  memcpy(saved + SAVED_HEAD, st->now.block, st->full_length * sizeof(double));
   ga__forget_factors(st);
+  return GA_OK;
+}
+
+double ga__saved_time(const ga_stepper *st, const double *saved)
+{
+  return saved[SAVED_HEAD + (st->now.scalar - st->now.block) + GA__T];
+}
+
+ga_status ga__check_saved(ga_stepper *st, const double *saved)
+{
+  if (saved[0] != (double)st->full_length || saved[1] != st->opts.method)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
+                    "ga_stepper_load: the saved state has %g numbers of method %g, this stepper's has %zu of "
+                    "method %d; it was "
+                    "saved from another system or method",
+                    saved[0], saved[1], st->full_length, (int)st->opts.method);
+  const double *block = saved + SAVED_HEAD, *scalar = block + (st->now.scalar - st->now.block);
+  for (size_t i = 0; i < st->full_length; i++)
+    if (!isfinite(block[i]))
+      return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
+                      block[i]);
+  int order = scalar[GA__ORDER] == 0.0 || scalar[GA__ORDER] == 1.0 || scalar[GA__ORDER] == 2.0;
+  if (!order || scalar[GA__H_OLD] < 0.0 || scalar[GA__H_OLD2] < 0.0 || !(scalar[GA__H_START] > 0.0))
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_load: the numbers are not those of a saved state");
   return GA_OK;
 }
 
 ga_status ga_stepper_load(ga_stepper *st, const double *saved)
 {
   if (!st || !saved) return GA_ERR_ARGUMENT;
-  if (saved[0] != (double)st->full_length)
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
-                    "ga_stepper_load: the saved state has %g numbers, this system's has %zu; it was "
-                    "saved from another system",
-                    saved[0], st->full_length);
-  for (size_t i = 0; i < st->full_length; i++)
-    if (!isfinite(saved[i + 1]))
-      return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
-                      saved[i + 1]);
-  memcpy(st->now.block, saved + 1, st->full_length * sizeof(double));
+  ga_status status = refuse_busy(st, "ga_stepper_load");
+  if (!status) status = ga__check_saved(st, saved);
+  if (status) return status;
+  memcpy(st->now.block, saved + SAVED_HEAD, st->full_length * sizeof(double));
   ga__forget_factors(st);
   st->b_valid = 0;
   st->has_state = 1;

@@ -246,7 +246,7 @@ static void other_options_refused(void **state)
                                      "n_output_times is 1 but output_times is NULL",
                                      "n_output_times is -1",
                                      "number 2, 0.2, follows 0.3",
-                                     "number 1, ",
+                                     "number 1 of output_times",
                                      "1 events need events and event_function",
                                      "event 0 has no such action as 7",
                                      "event 0 restarts, which needs on_event"};

@@ -300,7 +300,7 @@ static void loads_refused(void **state)
     }
   saved[5] = NAN;
   assert_int_equal(ga_stepper_load(p.b.st, saved), GA_ERR_NAN);
-  assert_says(p.b.ctx, "number 4 of the saved state is");
+  assert_says(p.b.ctx, "number 3 of the saved state is");
   saved[0] += 1.0;
   assert_int_equal(ga_stepper_load(p.b.st, saved), GA_ERR_ARGUMENT);
   assert_says(p.b.ctx, "it was saved from another system");
