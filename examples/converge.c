@@ -1,13 +1,9 @@
 /* converge: halves the step again and again, and shows at which order the errors fall. */
-#define _GNU_SOURCE /* getopt_long, popen */
+#define _GNU_SOURCE /* getopt_long */
+#include "plot.h"
 #include "run.h"
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/wait.h>
 
 enum { MAX_HALVINGS = 20 };
 
@@ -21,8 +17,7 @@ typedef struct arguments {
   const ex_problem *problem; /* NULL: nothing to run, listed or helped */
   ex_options opts;
   int halvings;
-  const char *output;   /* NULL: no picture */
-  const char *terminal; /* gnuplot's, by the ending of output */
+  const char *output; /* NULL: no picture */
 } arguments;
 
 typedef struct row { /* one run */
@@ -30,19 +25,6 @@ typedef struct row { /* one run */
   long n;
   double error[EX_N_COMPONENTS]; /* 2-norms, NaN where there is none */
 } row;
-
-/* gnuplot's terminal for a file, NULL where the ending is not known. */
-static const char *terminal_of(const char *file)
-{
-  static const struct {
-    const char *ending, *terminal;
-  } terminals[] = {{".svg", "svg size 800,600 font 'sans,14' background rgb 'white'"},
-                   {".png", "pngcairo size 1200,900 font 'sans,18'"}};
-  const char *ending = strrchr(file, '.');
-  for (size_t i = 0; ending && i < sizeof terminals / sizeof *terminals; i++)
-    if (strcasecmp(ending, terminals[i].ending) == 0) return terminals[i].terminal;
-  return NULL;
-}
 
 static int arguments_read(arguments *a, int argc, char **argv)
 {
@@ -59,7 +41,7 @@ static int arguments_read(arguments *a, int argc, char **argv)
     if (option == 'l') return ex_problems_list(stdout), 0;
     if (option == 'o') {
       a->output = optarg;
-      if (!(a->terminal = terminal_of(optarg))) {
+      if (!ex_plot_knows(optarg)) {
         fprintf(stderr, "-o: \"%s\" ends neither in .svg nor in .png\n", optarg);
         return EX_EXIT_USAGE;
       }
@@ -124,17 +106,6 @@ static void print_row(const row *r, const row *before)
 
 /* ---- The picture ---- */
 
-/* Text in gnuplot's single quotes, where a quote is doubled. */
-static void put_quoted(FILE *out, const char *text)
-{
-  fputc('\'', out);
-  for (; *text; text++) {
-    if (*text == '\'') fputc('\'', out);
-    fputc(*text, out);
-  }
-  fputc('\'', out);
-}
-
 static void plot_write(FILE *out, const arguments *a, const row *rows, int n)
 {
   double top = 0.0; /* largest error at the largest step: the guide starts above it */
@@ -151,10 +122,8 @@ static void plot_write(FILE *out, const arguments *a, const row *rows, int n)
   }
   for (int c = 0; c < EX_N_COMPONENTS; c++) top = fmax(top, rows[0].error[c]);
 
-  fprintf(out, "EOD\nset terminal %s\nset output ", a->terminal);
-  put_quoted(out, a->output);
-  fprintf(out, "\nset title ");
-  put_quoted(out, a->problem->title);
+  fprintf(out, "EOD\nset title ");
+  ex_plot_quoted(out, a->problem->title);
   fprintf(out,
           " noenhanced\nset logscale xy\nset format xy '10^{%%T}'\nset grid\nset key outside\n"
           "set xlabel 'step h [s]'\nset ylabel 'error at t = %g s, 2-norm'\nplot [%.17g:%.17g]",
@@ -169,24 +138,10 @@ static void plot_write(FILE *out, const arguments *a, const row *rows, int n)
 
 static int plot(const arguments *a, const row *rows, int n)
 {
-  signal(SIGPIPE, SIG_IGN); /* a gnuplot that is not there must not end us */
-  /* Where it cannot open its file, gnuplot would draw on the standard output. */
-  FILE *out = popen("gnuplot > /dev/null", "w");
-  if (!out) {
-    fprintf(stderr, "cannot start gnuplot: %s\n", strerror(errno));
-    return EX_EXIT_FAILED;
-  }
+  FILE *out = ex_plot_open(a->output, 800, 600);
+  if (!out) return EX_EXIT_FAILED;
   plot_write(out, a, rows, n);
-  const int status = pclose(out);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    printf("\npicture: %s\n", a->output);
-    return 0;
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    fprintf(stderr, "no picture: gnuplot is not installed (apt-get install gnuplot)\n");
-  else
-    fprintf(stderr, "no picture: gnuplot could not make %s\n", a->output);
-  return EX_EXIT_FAILED;
+  return ex_plot_close(out, a->output) == 0 ? 0 : EX_EXIT_FAILED;
 }
 
 static int converge(const arguments *a)
