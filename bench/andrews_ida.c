@@ -1,7 +1,6 @@
 #include "peer_models.h"
 
 #include "andrews.h"
-#include "problem.h"
 
 /* The loops of examples/andrews.c as sums of R(q_i + q_j) X, j −1 where there is one angle only, in the loops
  * first to last; each loop has two rows. */
@@ -63,10 +62,8 @@ static int phi_acc_q(void *user, const ga_point *p, double *out)
 
 ida_model andrews_ida_model(void)
 {
-  const ex_problem *problem = ex_problem_find("andrews");
-  ida_model model = {.def = ga_system_defaults(), .reaction = reaction, .phi_acc_q = phi_acc_q};
-  problem->define(&model.def);
-  model.q0 = problem->q0;
-  model.v0 = problem->v0;
+  ida_model model = example_ida_model(ex_problem_find("andrews"));
+  model.reaction = reaction;
+  model.phi_acc_q = phi_acc_q;
   return model;
 }

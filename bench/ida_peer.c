@@ -27,9 +27,15 @@ void ida_peer_destroy(ida_peer **peer)
   (void)peer;
 }
 
-int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, ida_counts *counts)
+const ga_group *ida_peer_group(const ida_peer *peer)
 {
-  (void)peer, (void)opts, (void)t_end, (void)q, (void)counts;
+  (void)peer;
+  return NULL;
+}
+
+int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, double *x, ida_counts *counts)
+{
+  (void)peer, (void)opts, (void)t_end, (void)q, (void)x, (void)counts;
   return -1;
 }
 
@@ -43,16 +49,18 @@ int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, 
 #include <sunlinsol/sunlinsol_klu.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
-/* Where a number of the iteration matrix comes from: value[place] += scale · source[index]. */
+/* Where a number of the iteration matrix comes from: value[place] += scale[..] · source[index]. */
 enum {
   SRC_D,
   SRC_Q,
   SRC_G,
-  SRC_G_ACC,
-  SRC_A,
+  SRC_G_ACC, /* G at v := v' */
+  SRC_ACC_Q,
+  SRC_ACC_V,
   SRC_N
-}; /* arrays over the model's entries; G_ACC is G at v := v' */
-enum { SCALE_ONE, SCALE_CJ, SCALE_MINUS, SCALE_TWO, SCALE_N };
+}; /* arrays over the model's entries; after them 1, −1, and −∂(K v)/∂p of every quaternion, 4 x 4 */
+enum { SCALE_ONE, SCALE_CJ, SCALE_TWO, SCALE_N }; /* after them K, 4 x 3, and P, 3 x 4, of every quaternion */
+enum { QUAT_SCALES = 24, QUAT_SOURCES = 16 };
 
 typedef struct op {
   int place, index, scale;
@@ -67,13 +75,23 @@ typedef struct layout { /* one iteration matrix: its pattern in compressed colum
 
 enum { LAYOUT_START = IDA_N_FORMS, N_LAYOUTS };
 
+/* A coordinate of q that belongs to one of v: q' = K v, and δ = P δq in the algebra; 1 and 1 in R^n. */
+typedef struct tie {
+  int q, k, p; /* k, p: their scales */
+} tie;
+
 struct ida_peer {
   ga_context *ctx;
   ida_model model;
-  int nv, nl, n_entries;
+  ga_group *group;
+  int nq, nv, nl, nx, ny, n_entries, n_quats;
+  int at_x, at_y, at_mu;      /* where they begin in IDA's vector; the rest as q, v, λ */
   int *entry_row, *entry_col; /* of the model's Jacobian */
-  double *source;             /* [SRC_N·n_entries + 1], the last number is 1 */
-  layout layouts[N_LAYOUTS];  /* by form, and the one of the start: [M Bᵀ; B 0] */
+  double *source, *scale;
+  int *first_tie; /* [nv+1] */
+  tie *ties;
+  double *q, *w;             /* [nq] of unit length, [max(nq, nv, nl)] work */
+  layout layouts[N_LAYOUTS]; /* by form, and the one of the start: [M Bᵀ; B 0], x' and y beside it */
   const layout *in_use;
   ida_form form;
 };
@@ -98,9 +116,31 @@ ida_opts ida_peer_defaults(ida_form form)
                     .ordering = 1};
 }
 
+/* ---- Points ------------------------------------------------------------------------------------------- */
+
+/* The model's point in IDA's vectors; its q is a copy of unit length where there are quaternions. */
+static ga_point point_of(const ida_peer *s, double t, const double *y, const double *yp)
+{
+  const double *q = y;
+  if (s->n_quats > 0) {
+    memcpy(s->q, y, (size_t)s->nq * sizeof *q);
+    ga_group_normalise(s->group, s->q);
+    q = s->q;
+  }
+  return (ga_point){.t = t,
+                    .q = q,
+                    .v = y + s->nq,
+                    .vdot = yp + s->nq,
+                    .lambda = y + s->nq + s->nv,
+                    .psi = y,
+                    .x = y + s->at_x,
+                    .y = y + s->at_y};
+}
+
 /* ---- Jacobian ------------------------------------------------------------------------------------------ */
 
-/* D, Q, G at p with shift_v = 1 and shift_vdot; G at v := vdot, and A, where the index-1 form wants them. */
+/* D, Q, G at p with the shifts; G at v := vdot and the derivatives of phi_acc where the index-1 form wants
+ * them. */
 static int sources_fill(ida_peer *s, const ga_point *p, double shift_v, double shift_vdot, int want_acc)
 {
   const size_t ne = (size_t)s->n_entries;
@@ -114,7 +154,8 @@ static int sources_fill(ida_peer *s, const ga_point *p, double shift_v, double s
     ga_jacobian J = {.want = GA_WANT_G, .D = src, .Q = src + SRC_Q * ne, .G = src + SRC_G_ACC * ne};
     rc = def->jacobian(def->user, &along, &J);
     memset(src, 0, 2 * ne * sizeof *src);
-    if (rc == 0) rc = s->model.phi_acc_q(def->user, p, src + SRC_A * ne);
+    if (rc == 0) rc = s->model.phi_acc_q(def->user, p, src + SRC_ACC_Q * ne);
+    if (rc == 0 && s->model.phi_acc_v) rc = s->model.phi_acc_v(def->user, p, src + SRC_ACC_V * ne);
   }
   ga_jacobian J = {.want = GA_WANT_D | GA_WANT_Q | GA_WANT_G | GA_WANT_B,
                    .shift_v = shift_v,
@@ -125,17 +166,56 @@ static int sources_fill(ida_peer *s, const ga_point *p, double shift_v, double s
   return rc != 0 ? rc : def->jacobian(def->user, p, &J);
 }
 
+/* Rate of one quaternion: ½ p∘(0,ω) on the left, ½ (0,ω)∘p on the right. */
+static void quat_rate(double rate[4], ga_side side, const double p[4], const double w[3])
+{
+  const double sign = side == GA_LEFT ? 0.5 : -0.5;
+  rate[0] = -0.5 * (p[1] * w[0] + p[2] * w[1] + p[3] * w[2]);
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    rate[1 + i] = 0.5 * p[0] * w[i] + sign * (p[1 + j] * w[k] - p[1 + k] * w[j]);
+  }
+}
+
+/* K, P = 4 Kᵀ/|p|² and −∂(K v)/∂p of the quaternions. The rate is linear in p and in v, so unit vectors give
+ * the columns. */
+static void quats_fill(ida_peer *s, const double *q, const double *v)
+{
+  double *source = s->source + SRC_N * s->n_entries + 2, *scale = s->scale + SCALE_N;
+  for (int f = 0; f < s->model.def.n_factors; f++) {
+    int qs, vs;
+    const ga_factor factor = ga_group_factor(s->group, f, &qs, &vs);
+    const ga_side side = factor.side;
+    if (factor.kind != GA_QUAT) continue;
+    double unit[4] = {0}, rate[4];
+    const double *p = q + qs;
+    const double length2 = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3];
+    for (int j = 0; j < 4; j++) {
+      unit[j] = 1.0;
+      quat_rate(rate, side, unit, v + vs);
+      for (int i = 0; i < 4; i++) source[4 * i + j] = -rate[i];
+      if (j < 3) {
+        quat_rate(rate, side, p, unit);
+        for (int i = 0; i < 4; i++)
+          scale[3 * i + j] = rate[i], scale[12 + 4 * j + i] = 4.0 * rate[i] / length2;
+      }
+      unit[j] = 0.0;
+    }
+    source += QUAT_SOURCES, scale += QUAT_SCALES;
+  }
+}
+
 static void matrix_fill(SUNMatrix A, const ida_peer *s, const layout *lay, double cj)
 {
-  const double scale[SCALE_N] = {[SCALE_ONE] = 1.0, [SCALE_CJ] = cj, [SCALE_MINUS] = -1.0, [SCALE_TWO] = 2.0};
   const ga_sparse *pat = lay->pattern;
   sunindextype *start = SUNSparseMatrix_IndexPointers(A), *index = SUNSparseMatrix_IndexValues(A);
   double *value = SUNSparseMatrix_Data(A);
+  s->scale[SCALE_CJ] = cj;
   for (int j = 0; j <= pat->cols; j++) start[j] = pat->col_start[j];
   for (int e = 0; e < pat->nnz; e++) index[e] = pat->row[e];
   memset(value, 0, (size_t)pat->nnz * sizeof *value);
   for (int o = 0; o < lay->n_ops; o++)
-    value[lay->ops[o].place] += scale[lay->ops[o].scale] * s->source[lay->ops[o].index];
+    value[lay->ops[o].place] += s->scale[lay->ops[o].scale] * s->source[lay->ops[o].index];
 }
 
 /* ---- Layouts ------------------------------------------------------------------------------------------- */
@@ -147,41 +227,73 @@ static void put(layout *lay, int row, int col, int index, int scale)
   lay->ops[lay->n_ops++] = (op){.index = index, .scale = scale};
 }
 
+/* A derivative along v's coordinate c of the algebra, in the columns of q. */
+static void put_by_q(const ida_peer *s, layout *lay, int row, int c, int index)
+{
+  for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
+    put(lay, row, s->ties[l].q, index, s->ties[l].p);
+}
+
 /* The places of entry e in the matrices of all forms; `present` says in which sources it can be non-zero.
- *   GGL: [cj I, −I, 0, Bᵀ; Q, D, −f_λ, 0; B, 0, 0, 0; G, B, 0, 0],  D = C + cj M
- *   index 1: [cj I, −I, 0; Q, D, −f_λ; G(v') + A, cj B + 2 G(v), 0]  (D_v phi_acc = 2 D_q(B v) in R^n) */
+ * With P = 1, K = 1 in R^n, and without x and y, whose rows are like those of the dynamics:
+ *   GGL:     [cj I − ∂(K v)/∂q, −K, 0, K Bᵀ; Q P, D, −f_λ, 0; B P, 0, 0, 0; G P, B, 0, 0],  D = C + cj M
+ *   index 1: [cj I − ∂(K v)/∂q, −K, 0; Q P, D, −f_λ; (G(v') + D_q phi_acc) P, cj B + ∂phi_acc/∂v, 0] */
 static void entry_place(ida_peer *s, int e, const int present[SRC_N])
 {
-  const int nv = s->nv, nl = s->nl, r = s->entry_row[e], c = s->entry_col[e], ne = s->n_entries;
+  const int nq = s->nq, nv = s->nv, r = s->entry_row[e], c = s->entry_col[e], ne = s->n_entries;
   layout *ggl = &s->layouts[IDA_GGL], *one = &s->layouts[IDA_INDEX1], *start = &s->layouts[LAYOUT_START];
-  const int D = SRC_D * ne + e, Q = SRC_Q * ne + e, G = SRC_G * ne + e, G_acc = SRC_G_ACC * ne + e,
-            A = SRC_A * ne + e;
-  if (r < nv) {
+  const int D = SRC_D * ne + e, Q = SRC_Q * ne + e, G = SRC_G * ne + e, row = nq + r;
+  if (r < nv || r >= nv + s->nl) {
     if (present[SRC_D]) {
-      put(ggl, nv + r, nv + c, D, SCALE_ONE);
-      put(one, nv + r, nv + c, D, SCALE_ONE);
-      put(start, r, c, D, SCALE_ONE);
+      put(ggl, row, nq + c, D, SCALE_ONE);
+      put(one, row, nq + c, D, SCALE_ONE);
+      if (nq + c < s->at_x || nq + c >= s->at_y) put(start, r, c, D, SCALE_ONE); /* x is known there */
     }
     if (c < nv && present[SRC_Q]) {
-      put(ggl, nv + r, c, Q, SCALE_ONE);
-      put(one, nv + r, c, Q, SCALE_ONE);
+      put_by_q(s, ggl, row, c, Q);
+      put_by_q(s, one, row, c, Q);
     }
     return;
   }
   if (c >= nv) return; /* Φ depends on q alone */
+  const int row_mu = s->at_mu + r - nv;
   if (present[SRC_Q]) {
-    put(ggl, nv + r, c, Q, SCALE_ONE);
-    put(ggl, nv + nl + r, nv + c, Q, SCALE_ONE);
-    put(ggl, c, nv + nl + r, Q, SCALE_ONE);
-    put(one, nv + r, nv + c, Q, SCALE_CJ);
+    put_by_q(s, ggl, row, c, Q);
+    put(ggl, row_mu, nq + c, Q, SCALE_ONE);
+    for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
+      put(ggl, s->ties[l].q, row_mu, Q, s->ties[l].k);
+    put(one, row, nq + c, Q, SCALE_CJ);
     put(start, r, c, Q, SCALE_ONE);
   }
   if (present[SRC_G]) {
-    put(ggl, nv + nl + r, c, G, SCALE_ONE);
-    put(one, nv + r, nv + c, G, SCALE_TWO);
-    put(one, nv + r, c, G_acc, SCALE_ONE);
+    put_by_q(s, ggl, row_mu, c, G);
+    put_by_q(s, one, row, c, SRC_G_ACC * ne + e);
+    if (!s->model.phi_acc_v) put(one, row, nq + c, G, SCALE_TWO);
   }
-  if (present[SRC_A]) put(one, nv + r, c, A, SCALE_ONE);
+  if (present[SRC_ACC_Q]) put_by_q(s, one, row, c, SRC_ACC_Q * ne + e);
+  if (present[SRC_ACC_V]) put(one, row, nq + c, SRC_ACC_V * ne + e, SCALE_ONE);
+}
+
+/* What does not come from the model's Jacobian: the kinematic rows, and x' and y of their own rows. */
+static void own_place(ida_peer *s)
+{
+  const int one = SRC_N * s->n_entries, minus = one + 1, nq = s->nq, n = s->at_mu - nq;
+  for (int k = 0; k < IDA_N_FORMS; k++) {
+    layout *lay = &s->layouts[k];
+    for (int i = 0; i < nq; i++) put(lay, i, i, one, SCALE_CJ);
+    for (int c = 0; c < s->nv; c++)
+      for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
+        put(lay, s->ties[l].q, nq + c, minus, s->ties[l].k);
+    for (int f = 0, quat = 0; f < s->model.def.n_factors; f++) {
+      int qs;
+      if (ga_group_factor(s->group, f, &qs, NULL).kind != GA_QUAT) continue;
+      for (int i = 0; i < QUAT_SOURCES; i++)
+        put(lay, qs + i / 4, qs + i % 4, minus + 1 + QUAT_SOURCES * quat + i, SCALE_ONE);
+      quat++;
+    }
+    for (int i = s->at_x; i < s->at_mu; i++) put(lay, i, i, one, i < s->at_y ? SCALE_CJ : SCALE_ONE);
+  }
+  for (int i = s->at_x - nq; i < n; i++) put(&s->layouts[LAYOUT_START], i, i, one, SCALE_ONE);
 }
 
 static ga_status layout_finish(ida_peer *s, layout *lay)
@@ -204,16 +316,16 @@ static double next_random(unsigned long long *seed) /* in [−1, 1) */
 /* present[e·SRC_N + source]: found non-zero at one of a few arbitrary points. */
 static int entries_sample(ida_peer *s, int *present)
 {
-  const int nv = s->nv, n = 3 * nv + s->nl;
+  const int nv = s->nv, n = s->at_mu + nv;
   double *z = calloc((size_t)n, sizeof *z);
   if (!z) return -1;
   unsigned long long seed = 2026;
   int rc = 0;
   for (int trial = 0; trial < 3 && rc == 0; trial++) {
     for (int i = 0; i < n; i++) z[i] = next_random(&seed);
-    const ga_point p = {
-        .q = z, .v = z + nv, .vdot = z + 2 * nv, .lambda = z + 3 * nv, .psi = z, .x = z, .y = z};
-    rc = sources_fill(s, &p, 0.7, 1.3, 1);
+    ga_group_normalise(s->group, z);
+    const ga_point p = point_of(s, 0.0, z, z + s->at_mu - s->nq);
+    rc = sources_fill(s, &p, 0.7, 1.3, s->nl > 0);
     for (int e = 0; e < s->n_entries; e++)
       for (int k = 0; k < SRC_N; k++) present[e * SRC_N + k] |= s->source[k * s->n_entries + e] != 0.0;
   }
@@ -223,24 +335,20 @@ static int entries_sample(ida_peer *s, int *present)
 
 static int layouts_build(ida_peer *s)
 {
-  const int nv = s->nv, nl = s->nl, ne = s->n_entries;
-  const int size[N_LAYOUTS] = {2 * nv + 2 * nl, 2 * nv + nl, nv + nl};
+  const int ne = s->n_entries, w = s->n_quats > 0 ? 4 : 1; /* w: ties of one coordinate, at the most */
+  const int size[N_LAYOUTS] = {s->at_mu + s->nl, s->at_mu, s->at_mu - s->nq};
   int *present = calloc((size_t)ne * SRC_N, sizeof *present);
   int rc = present ? entries_sample(s, present) : -1;
   for (int k = 0; k < N_LAYOUTS && rc == 0; k++) {
     layout *lay = &s->layouts[k];
     lay->n = size[k];
-    lay->max_ops = 4 * ne + 2 * nv;
+    lay->max_ops = (3 * w + 1) * ne + w * s->nv + QUAT_SOURCES * s->n_quats + s->at_mu;
     lay->ops = calloc((size_t)lay->max_ops, sizeof *lay->ops);
     lay->row = calloc((size_t)lay->max_ops, sizeof *lay->row);
     lay->col = calloc((size_t)lay->max_ops, sizeof *lay->col);
     if (!lay->ops || !lay->row || !lay->col) rc = -1;
   }
-  for (int k = 0; k < IDA_N_FORMS && rc == 0; k++)
-    for (int i = 0; i < nv; i++) {
-      put(&s->layouts[k], i, i, SRC_N * ne, SCALE_CJ);
-      put(&s->layouts[k], i, nv + i, SRC_N * ne, SCALE_MINUS);
-    }
+  if (rc == 0) own_place(s);
   for (int e = 0; e < ne && rc == 0; e++) entry_place(s, e, present + e * SRC_N);
   for (int k = 0; k < N_LAYOUTS && rc == 0; k++) rc = layout_finish(s, &s->layouts[k]) == GA_OK ? 0 : -1;
   free(present);
@@ -252,17 +360,53 @@ static int layouts_build(ida_peer *s)
 static int entries_copy(ida_peer *s)
 {
   const ga_system_def *def = &s->model.def;
-  const int n = s->nv + s->nl;
+  const int n = s->at_mu - s->nq;
   s->n_entries = def->n_pattern > 0 ? def->n_pattern : n * n;
+  const size_t n_sources = (size_t)s->n_entries * SRC_N + 2 + (size_t)(QUAT_SOURCES * s->n_quats);
   s->entry_row = calloc((size_t)s->n_entries, sizeof *s->entry_row);
   s->entry_col = calloc((size_t)s->n_entries, sizeof *s->entry_col);
-  s->source = calloc((size_t)s->n_entries * SRC_N + 1, sizeof *s->source);
-  if (!s->entry_row || !s->entry_col || !s->source) return -1;
+  s->source = calloc(n_sources, sizeof *s->source);
+  s->scale = calloc((size_t)(SCALE_N + QUAT_SCALES * s->n_quats), sizeof *s->scale);
+  if (!s->entry_row || !s->entry_col || !s->source || !s->scale) return -1;
   for (int e = 0; e < s->n_entries; e++) {
     s->entry_row[e] = def->n_pattern > 0 ? def->pattern_row[e] : e / n;
     s->entry_col[e] = def->n_pattern > 0 ? def->pattern_col[e] : e % n;
   }
-  s->source[(size_t)s->n_entries * SRC_N] = 1.0;
+  s->source[s->n_entries * SRC_N] = 1.0;
+  s->source[s->n_entries * SRC_N + 1] = -1.0;
+  s->scale[SCALE_ONE] = 1.0;
+  s->scale[SCALE_TWO] = 2.0;
+  return 0;
+}
+
+/* The sizes, and which coordinates of q belong to which of v. */
+static int coordinates_set(ida_peer *s)
+{
+  const ga_system_def *def = &s->model.def;
+  if (ga_group_create(s->ctx, def->n_factors, def->factors, &s->group) != GA_OK) return -1;
+  s->nq = ga_group_nq(s->group), s->nv = ga_group_nv(s->group);
+  s->nl = def->n_lambda, s->nx = def->n_x, s->ny = def->n_y;
+  s->at_x = s->nq + s->nv + s->nl, s->at_y = s->at_x + s->nx, s->at_mu = s->at_y + s->ny;
+  s->first_tie = calloc((size_t)s->nv + 1, sizeof *s->first_tie);
+  s->ties = calloc(4 * (size_t)s->nv + 1, sizeof *s->ties);
+  s->q = calloc((size_t)s->nq + 1, sizeof *s->q);
+  s->w = calloc((size_t)(s->nv + s->nl + 1), sizeof *s->w);
+  if (!s->first_tie || !s->ties || !s->q || !s->w) return -1;
+  int n = 0;
+  for (int f = 0; f < def->n_factors; f++) {
+    int qs, vs;
+    const ga_factor factor = ga_group_factor(s->group, f, &qs, &vs);
+    const int quat = factor.kind == GA_QUAT, width = quat ? 4 : 1;
+    const int k = SCALE_N + QUAT_SCALES * s->n_quats; /* where its scales begin */
+    if (!quat && factor.kind != GA_RN) return -1;
+    for (int j = 0; j < (quat ? 3 : factor.n); j++) {
+      for (int i = 0; i < width; i++)
+        s->ties[n++] =
+            quat ? (tie){qs + i, k + 3 * i + j, k + 12 + 4 * j + i} : (tie){qs + j, SCALE_ONE, SCALE_ONE};
+      s->first_tie[vs + j + 1] = n;
+    }
+    s->n_quats += quat;
+  }
   return 0;
 }
 
@@ -272,10 +416,13 @@ ida_peer *ida_peer_create(ga_context *ctx, const ida_model *model)
   if (!s) return NULL;
   s->ctx = ctx;
   s->model = *model;
-  s->nl = model->def.n_lambda;
-  for (int i = 0; i < model->def.n_factors; i++) s->nv += model->def.factors[i].n;
-  if (entries_copy(s) != 0 || layouts_build(s) != 0) ida_peer_destroy(&s);
+  if (coordinates_set(s) != 0 || entries_copy(s) != 0 || layouts_build(s) != 0) ida_peer_destroy(&s);
   return s;
+}
+
+const ga_group *ida_peer_group(const ida_peer *s)
+{
+  return s->group;
 }
 
 void ida_peer_destroy(ida_peer **peer)
@@ -291,47 +438,62 @@ void ida_peer_destroy(ida_peer **peer)
   free(s->entry_row);
   free(s->entry_col);
   free(s->source);
+  free(s->scale);
+  free(s->first_tie);
+  free(s->ties);
+  free(s->q);
+  free(s->w);
+  ga_group_destroy(&s->group);
   free(s);
   *peer = NULL;
 }
 
 /* ---- IDA's callbacks ----------------------------------------------------------------------------------- */
 
-static ga_point point_of(const ida_peer *s, double t, const double *y, const double *yp)
+/* Rows of Φ and of B v, or of B v' + phi_acc. */
+static int constraints_residual(ida_peer *s, const ga_point *p, double *r_con, double *r_mu)
 {
-  const int nv = s->nv;
-  return (ga_point){
-      .t = t, .q = y, .v = y + nv, .vdot = yp + nv, .lambda = y + 2 * nv, .psi = y, .x = y, .y = y};
+  const ga_system_def *def = &s->model.def;
+  if (s->nl == 0) return 0;
+  if (s->form == IDA_GGL) {
+    const int rc = def->phi(def->user, p, r_con);
+    return rc != 0 ? rc : def->phi_dot(def->user, p, r_mu);
+  }
+  ga_point along = *p;
+  along.v = p->vdot;
+  int rc = def->phi_acc(def->user, p, r_con);
+  if (rc == 0) rc = def->phi_dot(def->user, &along, s->w);
+  for (int i = 0; i < s->nl; i++) r_con[i] += s->w[i];
+  return rc;
 }
 
-/* r = (q' − v [+ Bᵀμ], M v' − f, Φ, B v) or (…, B v' + phi_acc) */
+/* r = (q' − K (v [− Bᵀμ]), M v' − f, constraints, x' − s, y − o) */
 static int ida_residual(double t, N_Vector yy, N_Vector yp, N_Vector rr, void *user)
 {
   ida_peer *s = user;
   const ga_system_def *def = &s->model.def;
-  const int nv = s->nv, nl = s->nl;
+  const int nq = s->nq, nv = s->nv;
   const double *y = N_VGetArrayPointer(yy), *dy = N_VGetArrayPointer(yp);
-  double *r = N_VGetArrayPointer(rr), *r_dyn = r + nv, *r_con = r + 2 * nv;
+  double *r = N_VGetArrayPointer(rr), *r_dyn = r + nq, *r_x = r + s->at_x, *r_y = r + s->at_y;
   const ga_point p = point_of(s, t, y, dy);
-  int rc = def->force(def->user, &p, r);
+  int rc = def->force(def->user, &p, s->w);
   if (rc == 0) rc = def->mass(def->user, &p, r_dyn);
-  for (int i = 0; i < nv; i++) r_dyn[i] -= r[i];
-  if (s->form == IDA_GGL) {
+  for (int i = 0; i < nv; i++) r_dyn[i] -= s->w[i];
+  if (rc == 0) rc = constraints_residual(s, &p, r_dyn + nv, r + s->at_mu);
+  if (rc == 0 && s->nx > 0) rc = def->state(def->user, &p, r_x);
+  if (rc == 0 && s->ny > 0) rc = def->output(def->user, &p, r_y);
+  for (int i = 0; i < s->nx; i++) r_x[i] = dy[s->at_x + i] - r_x[i];
+  for (int i = 0; i < s->ny; i++) r_y[i] = y[s->at_y + i] - r_y[i];
+  const double *rate = p.v;
+  if (rc == 0 && s->nl > 0 && s->form == IDA_GGL) {
     ga_point with_mu = p;
-    with_mu.lambda = y + 2 * nv + nl;
-    if (rc == 0) rc = s->model.reaction(def->user, &with_mu, r);
-    for (int i = 0; i < nv; i++) r[i] += dy[i] - y[nv + i];
-    if (rc == 0) rc = def->phi(def->user, &p, r_con);
-    if (rc == 0) rc = def->phi_dot(def->user, &p, r_con + nl);
-  } else {
-    ga_point along = p;
-    along.v = p.vdot;
-    for (int i = 0; i < nv; i++) r[i] = dy[i] - y[nv + i];
-    if (rc == 0) rc = def->phi_acc(def->user, &p, r_con);
-    double *bv = s->source; /* not in use between Jacobians */
-    if (rc == 0) rc = def->phi_dot(def->user, &along, bv);
-    for (int i = 0; i < nl; i++) r_con[i] += bv[i];
+    with_mu.lambda = y + s->at_mu;
+    rc = s->model.reaction(def->user, &with_mu, s->w);
+    for (int i = 0; i < nv; i++) s->w[i] = p.v[i] - s->w[i];
+    rate = s->w;
   }
+  ga_group_rate(s->group, r, y, rate);
+  for (int i = 0; i < nq; i++) r[i] = dy[i] - r[i];
   return rc;
 }
 
@@ -341,7 +503,8 @@ static int ida_jacobian(double t, double cj, N_Vector yy, N_Vector yp, N_Vector 
   (void)rr, (void)w1, (void)w2, (void)w3;
   ida_peer *s = user;
   const ga_point p = point_of(s, t, N_VGetArrayPointer(yy), N_VGetArrayPointer(yp));
-  const int rc = sources_fill(s, &p, 1.0, cj, s->form == IDA_INDEX1);
+  const int rc = sources_fill(s, &p, 1.0, cj, s->form == IDA_INDEX1 && s->nl > 0);
+  if (s->n_quats > 0) quats_fill(s, N_VGetArrayPointer(yy), p.v);
   if (rc == 0) matrix_fill(J, s, s->in_use, cj);
   return rc;
 }
@@ -390,27 +553,34 @@ static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, 
   return SUNLinSol_KLUSetOrdering(w->ls, ordering);
 }
 
-/* Consistent y and y': [M Bᵀ; B 0] (v', λ) = (f at λ = 0, −phi_acc), q' = v, μ = 0. */
+/* Consistent y and y': [M Bᵀ; B 0] (v', λ) = (f, −phi_acc), x' = s, y = o, right-hand sides at v' = λ = y = 0
+ * and the derivatives beside them; q' = K v, μ = 0. */
 static int values_start(workspace *w, ida_peer *s)
 {
   const ga_system_def *def = &s->model.def;
-  const int nv = s->nv, nl = s->nl;
+  const int nq = s->nq, nv = s->nv, nl = s->nl;
   double *y = N_VGetArrayPointer(w->y), *yp = N_VGetArrayPointer(w->yp), *b = N_VGetArrayPointer(w->b);
-  memcpy(y, s->model.q0, (size_t)nv * sizeof *y);
-  memcpy(y + nv, s->model.v0, (size_t)nv * sizeof *y);
-  memcpy(yp, s->model.v0, (size_t)nv * sizeof *y);
+  double *b_x = b + s->at_x - nq, *b_y = b + s->at_y - nq;
+  memcpy(y, s->model.q0, (size_t)nq * sizeof *y);
+  memcpy(y + nq, s->model.v0, (size_t)nv * sizeof *y);
+  if (s->nx > 0) memcpy(y + s->at_x, s->model.x0, (size_t)s->nx * sizeof *y);
+  ga_group_rate(s->group, yp, y, y + nq);
   const ga_point p = point_of(s, 0.0, y, yp);
   int rc = sources_fill(s, &p, 0.0, 1.0, 0);
   if (rc != 0) return rc;
   matrix_fill(w->A0, s, &s->layouts[LAYOUT_START], 0.0);
   rc = def->force(def->user, &p, b);
-  if (rc == 0) rc = def->phi_acc(def->user, &p, b + nv);
+  if (rc == 0 && nl > 0) rc = def->phi_acc(def->user, &p, b + nv);
   for (int i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
+  if (rc == 0 && s->nx > 0) rc = def->state(def->user, &p, b_x);
+  if (rc == 0 && s->ny > 0) rc = def->output(def->user, &p, b_y);
   if (rc == 0) rc = SUNLinSolInitialize(w->ls0);
   if (rc == 0) rc = SUNLinSolSetup(w->ls0, w->A0);
   if (rc == 0) rc = SUNLinSolSolve(w->ls0, w->A0, w->b, w->b, 0.0);
-  memcpy(yp + nv, b, (size_t)nv * sizeof *b);
-  memcpy(y + 2 * nv, b + nv, (size_t)nl * sizeof *b);
+  memcpy(yp + nq, b, (size_t)nv * sizeof *b);
+  memcpy(y + nq + nv, b + nv, (size_t)nl * sizeof *b);
+  memcpy(yp + s->at_x, b_x, (size_t)s->nx * sizeof *b);
+  memcpy(y + s->at_y, b_y, (size_t)s->ny * sizeof *b);
   return rc;
 }
 
@@ -418,8 +588,9 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
 {
   double *id = N_VGetArrayPointer(w->id), *atol = N_VGetArrayPointer(w->atol);
   for (int i = 0; i < s->in_use->n; i++) {
-    id[i] = i < 2 * s->nv ? 1.0 : 0.0;
-    atol[i] = o->tol * (i < s->nv ? 1.0 : i < 2 * s->nv ? o->v_atol : o->lambda_atol);
+    const int is_x = i >= s->at_x && i < s->at_y;
+    id[i] = i < s->nq + s->nv || is_x ? 1.0 : 0.0;
+    atol[i] = o->tol * (i < s->nq || is_x ? 1.0 : i < s->nq + s->nv ? o->v_atol : o->lambda_atol);
   }
   int rc = IDAInit(w->ida, ida_residual, 0.0, w->y, w->yp);
   if (rc == 0) rc = IDASVtolerances(w->ida, o->tol, w->atol);
@@ -436,7 +607,7 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
   return rc;
 }
 
-int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, ida_counts *n)
+int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, double *x, ida_counts *n)
 {
   workspace w = {0};
   s->form = o->form;
@@ -448,7 +619,9 @@ int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, ida_co
   if (rc == 0) rc = IDASolve(w.ida, t_end, &t, w.y, w.yp, IDA_NORMAL);
   if (rc >= 0) {
     rc = t == t_end ? 0 : -1;
-    memcpy(q, N_VGetArrayPointer(w.y), (size_t)s->nv * sizeof *q);
+    memcpy(q, N_VGetArrayPointer(w.y), (size_t)s->nq * sizeof *q);
+    if (s->n_quats > 0) ga_group_normalise(s->group, q);
+    if (x) memcpy(x, N_VGetArrayPointer(w.y) + s->at_x, (size_t)s->nx * sizeof *x);
     IDAGetNumSteps(w.ida, &n->steps);
     IDAGetNumResEvals(w.ida, &n->residuals);
     IDAGetNumJacEvals(w.ida, &n->jacobians);

@@ -1,9 +1,12 @@
 /* SUNDIALS IDA on the systems of galpha, as a peer: the same model callbacks, the method of somebody else.
  *
- * With y = (q, v, λ, μ) and q in R^n, without k, x and y:
- *   IDA_GGL     q' = v − Bᵀμ,  M v' = f,  0 = Φ,  0 = B v         stabilized index 2 (Gear, Gupta,
- * Leimkuhler) IDA_INDEX1  q' = v,        M v' = f,  0 = B v' + phi_acc      differentiated twice; Φ drifts
- * with the exact sparse Jacobian (of GGL without D_q(Bᵀμ), since μ = 0 on the solution) and KLU. */
+ * Unknowns (q, v, λ, x, y, μ), q in the storage of its group: numbers of R^n, and unit quaternions, which IDA
+ * sees as four numbers with their kinematic equation, q' = K(q) v. The model is called with quaternions of
+ * unit length, so that the length that IDA lets drift does not matter.
+ *   IDA_GGL     q' = K (v − Bᵀμ),  M v' = f,  0 = Φ,  0 = B v    stabilized index 2 (Gear, Gupta, Leimkuhler)
+ *   IDA_INDEX1  q' = K v,          M v' = f,  0 = B v' + phi_acc      differentiated twice; Φ drifts
+ * and in both  x' = s,  y = o,  with the exact sparse Jacobian (of GGL without D_q(K Bᵀμ), since μ = 0 on the
+ * solution) and KLU. Without constraints the two are the same. */
 #ifndef GALPHA_BENCH_IDA_PEER_H
 #define GALPHA_BENCH_IDA_PEER_H
 
@@ -12,19 +15,22 @@
 typedef enum ida_form { IDA_GGL = 0, IDA_INDEX1 = 1, IDA_N_FORMS } ida_form;
 
 typedef struct ida_model {
-  ga_system_def def; /* scleronomic, one GA_RN factor, with jacobian, phi_dot and phi_acc */
-  const double *q0, *v0;
-  ga_eval_fn reaction;  /* Bᵀ λ */
-  ga_eval_fn phi_acc_q; /* D_q phi_acc over the entries of def.jacobian, where zeros stand already */
+  /* Scleronomic, factors GA_RN and GA_QUAT, with jacobian, and where there are constraints phi_dot and
+   * phi_acc; without nonholonomic ones. f, s and o are linear in v', λ and y near 0 at the start. */
+  ga_system_def def;
+  const double *q0, *v0, *x0; /* x0 NULL where there are no states */
+  ga_eval_fn reaction;        /* Bᵀ λ */
+  ga_eval_fn phi_acc_q;       /* D_q phi_acc over the entries of def.jacobian, where zeros stand already */
+  ga_eval_fn phi_acc_v;       /* ∂ phi_acc/∂v likewise; NULL: 2 D_q(B v), as it is in R^n */
 } ida_model;
 
 typedef struct ida_opts { /* start from ida_peer_defaults() */
   ida_form form;
-  double tol;                 /* relative tolerance, and absolute for q */
-  double v_atol, lambda_atol; /* absolute tolerances of v, and of λ and μ, in units of tol */
+  double tol;                 /* relative tolerance, and absolute for q and x */
+  double v_atol, lambda_atol; /* absolute tolerances of v, and of λ, y and μ, in units of tol */
   double first_step;          /* [s] 0: IDA's own choice */
   int max_order;              /* of BDF, 1 to 5 */
-  int suppress;               /* 1: λ and μ do not count in the error test */
+  int suppress;               /* 1: λ, y and μ do not count in the error test */
   int ordering;               /* of KLU: 0 AMD, 1 COLAMD */
 } ida_opts;
 
@@ -42,8 +48,11 @@ ida_opts ida_peer_defaults(ida_form form);
 /* Finds the non-zeros of all Jacobians. Copies model, borrows what it points to. NULL on failure. */
 ida_peer *ida_peer_create(ga_context *ctx, const ida_model *model);
 void ida_peer_destroy(ida_peer **peer);
+const ga_group *ida_peer_group(const ida_peer *peer); /* of q */
 
-/* Everything from consistent initial values to t_end; q[nv] receives the end. 0, or IDA's negative flag. */
-int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, ida_counts *counts);
+/* Everything from consistent initial values to t_end; q[nq], on the group, and x[n_x], which may be NULL,
+ * receive the end. 0, or IDA's negative flag. */
+int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, double *x,
+                 ida_counts *counts);
 
 #endif

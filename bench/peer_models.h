@@ -4,8 +4,12 @@
 
 #include "chain.h"
 #include "ida_peer.h"
+#include "problem.h"
 
 ida_model chain_ida_model(const chain *c); /* borrows c */
 ida_model andrews_ida_model(void);         /* ex_andrews of examples/ */
+ida_model top_ida_model(void);             /* the heavy top, its rotation a unit quaternion */
+/* A problem of examples/; enough for one without constraints, the others add their derivatives. */
+ida_model example_ida_model(const ex_problem *problem);
 
 #endif

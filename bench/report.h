@@ -22,7 +22,7 @@ int report_write(const report *r, const char *path);
 
 /* ---- Work against precision ---- */
 
-enum { CURVE_MAX = 24 };
+enum { CURVE_MAX = 14 };
 
 typedef struct point { /* one run; error NaN if it failed */
   double setting;      /* number of steps, or tolerance */
@@ -38,6 +38,22 @@ typedef struct curve {
 } curve;
 
 void curve_add(curve *c, double setting); /* a point yet to be measured */
+
+/* Runs what out->setting says and fills in the rest; not 0: failed, out->why says why. */
+typedef int (*curve_run_fn)(void *user, point *out);
+
+typedef struct curve_plan {
+  double first, factor; /* the first setting, and from one to the next */
+  double fine;          /* ends when `enough` points have an error below this */
+  int enough;           /* 1; more where one may be luck */
+} curve_plan;
+/* Adds points as planned, up to CURVE_MAX, and runs each of them once; ends also when two fail in a row after
+ * others succeeded. */
+void curve_walk(curve *c, const curve_plan *plan, curve_run_fn run, void *user);
+/* The best CPU time of several passes over all points, so that a disturbance of the machine does not fall on
+ * every repetition of one of them, and of what was there before: at least two, unless the first takes more
+ * than 5 · seconds; up to fifteen while they take less than `seconds` in all. */
+void curve_measure(curve *c, double seconds, curve_run_fn run, void *user);
 void curve_print(const curve *c, const char *setting_name);
 /* [s] CPU time at the given error: the straight line log cpu over log error that fits best to the points
  * within a factor 40 of it. NaN where there are fewer than two or all lie on one side. */
@@ -47,5 +63,19 @@ const point *curve_nearest(const curve *c, double error);
 
 /* [s] CPU time of this process so far. */
 double cpu_now(void);
+
+/* ---- Programs ---- */
+
+typedef struct bench_options {
+  const char *json; /* where the figures go */
+  const char *only; /* what alone is to be measured; NULL: everything */
+} bench_options;
+
+/* Reads the options every bench program has; names, space-separated, are what `only` can be. -1: go on;
+ * otherwise the exit code of the program. */
+int bench_options_read(bench_options *o, int argc, char **argv, const char *names);
+int bench_wanted(const bench_options *o, const char *name);
+/* Writes the figures and says so; 0, or 1 if the file cannot be written. */
+int bench_finish(const report *r, const bench_options *o);
 
 #endif
