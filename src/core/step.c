@@ -1,6 +1,7 @@
 /* What the families of methods share: the beginning of a step, the first-order states, tangent operators,
  * factors. */
 #include "core/core_impl.h"
+#include "lin/lin_impl.h"
 
 #include <float.h>
 #include <math.h>
@@ -347,6 +348,8 @@ void ga__keep_factors(ga_stepper *st)
   st->kept = (ga__memory){st->have_factors, st->age,       st->fresh_steps, st->cheap,
                           st->cheap_wait,   st->h_factors, st->rate};
   st->renewed = 0;
+  ga_lu *const lu[] = {st->lu, st->cheap_lu, st->saddle.lu};
+  for (int i = 0; i < 3; i++) ga__lu_mark(lu[i]);
 }
 
 void ga__save_matrix(ga_stepper *st)
@@ -372,6 +375,8 @@ void ga__restore_factors(ga_stepper *st, int failed)
   st->rate = m->rate;
   st->restore = st->renewed && st->have_factors;
   st->renewed = 0;
+  ga_lu *const lu[] = {st->lu, st->cheap_lu, st->saddle.lu};
+  for (int i = 0; i < 3; i++) ga__lu_rollback(lu[i]);
 }
 
 ga_status ga__factors_again(ga_stepper *st)

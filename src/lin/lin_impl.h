@@ -12,7 +12,9 @@ typedef struct ga__lu_backend {
   ga_status (*factor)(ga_lu *lu); /* sets rcond, weak_column, n_fill and counts n_factor or n_refactor */
   void (*solve)(ga_lu *lu, double *b);
   double (*row_scale)(const ga_lu *lu, int row); /* the factors are those of A(row,:) / row_scale(row) */
-  void (*forget)(ga_lu *lu); /* drops what later factors would depend on; NULL: nothing does */
+  void (*mark)(ga_lu *lu);     /* NULL, as the two below: factors depend on the matrix alone */
+  void (*rollback)(ga_lu *lu); /* back to the pivots of the mark */
+  void (*forget)(ga_lu *lu);   /* drops what later factors would depend on */
 } ga__lu_backend;
 
 extern const ga__lu_backend ga__lu_dense;
@@ -37,6 +39,11 @@ ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const 
 /* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
  * NULL is fine. */
 void ga__lu_forget(ga_lu *lu);
+
+/* Marks the pivots now in use; after a rollback the next factors use them again, whatever was found in
+ * between. */
+void ga__lu_mark(ga_lu *lu);
+void ga__lu_rollback(ga_lu *lu);
 
 /* Stores the message for info.weak_column and returns GA_RETRY_SINGULAR. */
 ga_status ga__lu_singular(ga_lu *lu);

@@ -195,6 +195,16 @@ ga_status ga_lu_factor(ga_lu *lu)
   return status;
 }
 
+void ga__lu_mark(ga_lu *lu)
+{
+  if (lu && lu->data && lu->backend->mark) lu->backend->mark(lu);
+}
+
+void ga__lu_rollback(ga_lu *lu)
+{
+  if (lu && lu->data && lu->backend->rollback) lu->backend->rollback(lu);
+}
+
 void ga__lu_forget(ga_lu *lu)
 {
   if (!lu) return;

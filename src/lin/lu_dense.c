@@ -150,5 +150,8 @@ static void dense_solve(ga_lu *lu, double *b)
   }
 }
 
-const ga__lu_backend ga__lu_dense = {dense_create, dense_destroy,   dense_factor,
-                                     dense_solve,  dense_row_scale, NULL};
+const ga__lu_backend ga__lu_dense = {.create = dense_create,
+                                     .destroy = dense_destroy,
+                                     .factor = dense_factor,
+                                     .solve = dense_solve,
+                                     .row_scale = dense_row_scale};

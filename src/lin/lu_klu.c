@@ -24,6 +24,9 @@ typedef struct sparse {
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL until pivots have been found */
   double *found;        /* [n] the pivots as they were when found */
+  int marking;          /* 1: the pivots in use when they were marked are to be kept: */
+  klu_numeric *marked;  /* NULL while they are still in use */
+  double *marked_found;
   int *col_start, *row; /* A's, without const for KLU, which does not write them */
 } sparse;
 
@@ -31,8 +34,10 @@ static void sparse_destroy(ga_lu *lu)
 {
   sparse *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
+  klu_free_numeric(&s->marked, &s->common);
   klu_free_symbolic(&s->symbolic, &s->common);
   ga__free(lu->ctx, s->found);
+  ga__free(lu->ctx, s->marked_found);
   ga__free(lu->ctx, s);
   lu->data = NULL;
 }
@@ -58,7 +63,8 @@ static ga_status sparse_create(ga_lu *lu)
   s->col_start = (int *)lu->A->col_start;
   s->row = (int *)lu->A->row;
   s->found = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof *s->found);
-  if (!s->found) return ga__no_memory(lu->ctx, "sparse LU factors");
+  s->marked_found = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof *s->marked_found);
+  if (!s->found || !s->marked_found) return ga__no_memory(lu->ctx, "sparse LU factors");
   s->symbolic = klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
   if (!s->symbolic) return failure(lu, "the analysis of a sparse matrix");
   const double fill = s->symbolic->lnz + s->symbolic->unz - s->symbolic->n + s->symbolic->nzoff;
@@ -103,12 +109,24 @@ static int refactor(ga_lu *lu)
   return s->common.rgrowth >= LEAST_GROWTH;
 }
 
+/* The pivots in use are given up, to the mark where there is one. */
+static void give_up(sparse *s)
+{
+  if (s->marking && !s->marked && s->numeric) {
+    memcpy(s->marked_found, s->found, (size_t)s->numeric->n * sizeof *s->found);
+    s->marked = s->numeric;
+    s->numeric = NULL;
+  }
+  klu_free_numeric(&s->numeric, &s->common);
+}
+
 /* Factors with a search for pivots. */
 static ga_status factor(ga_lu *lu)
 {
   sparse *s = lu->data;
   ga__pivots pivots = GA__PIVOTS_MISSING;
   for (int t = 0; t < N_TOLERANCES && pivots != GA__PIVOTS_GOOD; t++) {
+    if (t == 0) give_up(s);
     klu_free_numeric(&s->numeric, &s->common);
     s->common.tol = PIVOT_TOLERANCE[t];
     s->numeric = klu_factor(s->col_start, s->row, lu->A->value, s->symbolic, &s->common);
@@ -138,11 +156,36 @@ static void sparse_solve(ga_lu *lu, double *b)
   klu_solve(s->symbolic, s->numeric, s->symbolic->n, 1, b, &s->common);
 }
 
+static void sparse_mark(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  klu_free_numeric(&s->marked, &s->common);
+  s->marking = 1;
+}
+
+static void sparse_rollback(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  if (!s->marked) return;
+  klu_free_numeric(&s->numeric, &s->common);
+  s->numeric = s->marked;
+  s->marked = NULL;
+  memcpy(s->found, s->marked_found, (size_t)s->numeric->n * sizeof *s->found);
+}
+
 static void sparse_forget(ga_lu *lu)
 {
   sparse *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
+  klu_free_numeric(&s->marked, &s->common);
+  s->marking = 0;
 }
 
-const ga__lu_backend ga__lu_klu = {sparse_create, sparse_destroy,   sparse_factor,
-                                   sparse_solve,  sparse_row_scale, sparse_forget};
+const ga__lu_backend ga__lu_klu = {.create = sparse_create,
+                                   .destroy = sparse_destroy,
+                                   .factor = sparse_factor,
+                                   .solve = sparse_solve,
+                                   .row_scale = sparse_row_scale,
+                                   .mark = sparse_mark,
+                                   .rollback = sparse_rollback,
+                                   .forget = sparse_forget};
