@@ -130,6 +130,8 @@ ga_status ga__read_number(double *value, const ga__source *source, int start, in
 
 /* ---- Names that are nearly right ---- */
 
+enum { EDIT = 2 * GA_TEXT_PIECE }; /* more than all letters in the wrong case */
+
 static int lower(char c)
 {
   return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
@@ -140,21 +142,21 @@ static int least(int a, int b)
   return a < b ? a : b;
 }
 
-/* Edit distance with neighbours swapped (optimal string alignment): 1 for a change of case, 2 for anything
+/* Edit distance with neighbours swapped (optimal string alignment): 1 for a change of case, EDIT for anything
  * else. d(i,j) belongs to the first i of a and j of b; three rows of it are kept. */
 static int distance(const char *a, int n, const char *b, int m)
 {
   int rows[3][GA_TEXT_PIECE + 1];
-  for (int j = 0; j <= m; j++) rows[0][j] = 2 * j;
+  for (int j = 0; j <= m; j++) rows[0][j] = EDIT * j;
   for (int i = 1; i <= n; i++) {
     int *now = rows[i % 3];
     const int *above = rows[(i + 2) % 3], *twice = rows[(i + 1) % 3];
-    now[0] = 2 * i;
+    now[0] = EDIT * i;
     for (int j = 1; j <= m; j++) {
       const char x = a[i - 1], y = b[j - 1];
-      const int change = x == y ? 0 : lower(x) == lower(y) ? 1 : 2;
-      now[j] = least(above[j - 1] + change, 2 + least(above[j], now[j - 1]));
-      if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2]) now[j] = least(now[j], twice[j - 2] + 2);
+      const int change = x == y ? 0 : lower(x) == lower(y) ? 1 : EDIT;
+      now[j] = least(above[j - 1] + change, EDIT + least(above[j], now[j - 1]));
+      if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2]) now[j] = least(now[j], twice[j - 2] + EDIT);
     }
   }
   return rows[n % 3][m];
@@ -164,10 +166,11 @@ void ga__nearest_try(ga__nearest *nearest, const char *name)
 {
   const size_t bytes = strlen(name);
   if (nearest->bytes >= GA_TEXT_PIECE || bytes >= GA_TEXT_PIECE || bytes == 0) return;
-  const int allowed = nearest->bytes < 3 ? 2 : 2 * (nearest->bytes / 3);
+  /* One edit in three letters, and letters in the wrong case as many as there are. */
+  const int allowed = EDIT * (nearest->bytes < 3 ? 1 : nearest->bytes / 3) + nearest->bytes;
   const int found = distance(nearest->word, nearest->bytes, name, (int)bytes);
   /* A name that shares no letter is not similar, however short. */
-  if (found > allowed || found >= 2 * least(nearest->bytes, (int)bytes)) return;
+  if (found > allowed || found >= EDIT * least(nearest->bytes, (int)bytes)) return;
   if (nearest->name[0] && found >= nearest->distance) return;
   nearest->distance = found;
   memcpy(nearest->name, name, bytes + 1);

@@ -368,7 +368,7 @@ static void base_units_text(char *text, size_t size, const ga_dimension *dimensi
       const int power = sign * dimension->power[i];
       if (power <= 0 || used >= size) continue;
       const char *join = sign < 0 ? (used ? "/" : "1/") : (used ? "*" : "");
-      char raised[8] = "";
+      char raised[16] = "";
       if (power > 1) snprintf(raised, sizeof raised, "^%d", power);
       const int n = snprintf(text + used, size - used, "%s%s%s", join, units[i].name, raised);
       used += n > 0 ? (size_t)n : 0;
