@@ -12,8 +12,8 @@
 
 static const double targets[] = {1e-3, 1e-5}; /* the errors at which times are compared */
 enum { N_TARGETS = sizeof targets / sizeof *targets };
-static const double fine = 7e-6;   /* curves end below this error */
-static const double seconds = 0.5; /* for a curve, see curve_measure() */
+static const double fine = 7e-6;    /* curves end below this error */
+static const double seconds = 15.0; /* of CPU time for a problem, about, unless its curves take longer */
 static const char folder[] = "build/bench";
 
 /* ---- Methods ------------------------------------------------------------------------------------------- */
@@ -67,10 +67,10 @@ static const problem problems[] = {
 };
 enum { N_PROBLEMS = sizeof problems / sizeof *problems };
 
-/* From one point of a curve to the next, and how many must be fine enough: errors of IDA scatter. */
+/* From one point of a curve to the next, and how many must be fine enough: some errors scatter. */
 static const double factors[N_MODES] = {
     [EQUAL] = 2.0, [PER_STEP] = 0.2, [PER_UNIT_STEP] = 0.25, [PEER] = 0.25};
-static const int enough[N_MODES] = {[EQUAL] = 1, [PER_STEP] = 1, [PER_UNIT_STEP] = 1, [PEER] = 2};
+static const int enough[N_MODES] = {[EQUAL] = 1, [PER_STEP] = 2, [PER_UNIT_STEP] = 1, [PEER] = 2};
 
 typedef struct result { /* of one method */
   curve curve;
@@ -99,24 +99,36 @@ static void result_print(const result *r, const method *m)
            r->curve.n > 0 ? r->curve.at[0].why : "not in this build");
 }
 
-static void result_measure(result *r, const problem *p, const method *m, bench_task *t)
+static const curve_run_fn runs[N_MODES] = {[EQUAL] = bench_steps,
+                                           [PER_STEP] = bench_controlled,
+                                           [PER_UNIT_STEP] = bench_controlled,
+                                           [PEER] = bench_ida};
+
+/* Finds the points of the curve. */
+static void result_begin(result *r, const problem *p, const method *m, bench_task *t)
 {
-  static const curve_run_fn runs[N_MODES] = {[EQUAL] = bench_steps,
-                                             [PER_STEP] = bench_controlled,
-                                             [PER_UNIT_STEP] = bench_controlled,
-                                             [PEER] = bench_ida};
+  const curve_plan plan = {p->first[m->mode], factors[m->mode], fine, enough[m->mode]};
   *r = (result){.curve = {.n = 0}};
-  for (int i = 0; i < N_TARGETS; i++) r->time[i] = NAN;
-  if (!applies(m, t)) return;
   snprintf(r->curve.name, sizeof r->curve.name, "%s", m->label);
-  if (m->mode != PEER || t->ida) {
-    settings_set(t, m);
-    const curve_plan plan = {p->first[m->mode], factors[m->mode], fine, enough[m->mode]};
-    curve_walk(&r->curve, &plan, runs[m->mode], t);
-    curve_measure(&r->curve, seconds, runs[m->mode], t);
+  if (!applies(m, t) || (m->mode == PEER && !t->ida)) return;
+  settings_set(t, m);
+  curve_walk(&r->curve, &plan, runs[m->mode], t);
+}
+
+/* In rounds over all methods, so that they share whatever else the machine is doing. */
+static void results_measure(result r[N_METHODS], bench_task *t)
+{
+  const double begin = cpu_now();
+  for (int round = 0; round < 4 && cpu_now() - begin < 0.75 * seconds; round++)
+    for (int k = 0; k < N_METHODS; k++) {
+      if (r[k].curve.n == 0) continue;
+      settings_set(t, &methods[k]);
+      curve_measure(&r[k].curve, 0.01 * seconds, runs[methods[k].mode], t);
+    }
+  for (int k = 0; k < N_METHODS; k++) {
+    if (applies(&methods[k], t)) result_print(&r[k], &methods[k]);
+    for (int i = 0; i < N_TARGETS; i++) r[k].time[i] = curve_time_at(&r[k].curve, targets[i]);
   }
-  result_print(r, m);
-  for (int i = 0; i < N_TARGETS; i++) r->time[i] = curve_time_at(&r->curve, targets[i]);
 }
 
 /* ---- Comparison ---------------------------------------------------------------------------------------- */
@@ -220,7 +232,7 @@ static void picture_make(const result r[N_METHODS], const bench_task *t)
     fprintf(stderr, "no picture: cannot make the folder %s\n", folder);
     return;
   }
-  FILE *out = ex_plot_open(file, 1000, 600);
+  FILE *out = ex_plot_open(file, 950, 600);
   if (!out) return;
   picture_write(out, r, t);
   ex_plot_close(out, file);
@@ -236,7 +248,8 @@ static int problem_run(report *out, const problem *p)
   if (rc == 0) {
     const double begin = cpu_now();
     printf("\n%s: %s; error: %s at the end\n", p->name, t.what->title, t.what->error);
-    for (int k = 0; k < N_METHODS; k++) result_measure(&r[k], p, &methods[k], &t);
+    for (int k = 0; k < N_METHODS; k++) result_begin(&r[k], p, &methods[k], &t);
+    results_measure(r, &t);
     comparison_report(out, r, &t);
     picture_make(r, &t);
     printf("%.0f s of CPU time\n", cpu_now() - begin);

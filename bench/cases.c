@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIP "tip position [m], largest component"
-#define TOP "position [m] and rotation vector [rad], largest component"
+#define TIP "position of the tip [m]"
+#define TOP "position [m] and rotation vector [rad]"
 
 /* The tips at 1 s are those of chain_tip_by_extrapolation() with 12th order, converged to 1e-11: 10 rods in
  * 800 steps, 100 rods in 8000; at 0.2 s 1000 rods in 4000. */
@@ -69,7 +69,7 @@ static const bench_case cases[] = {
      .peer = top_ida_model},
     {.name = "spring_mass",
      .title = "controlled spring-mass system",
-     .error = "position [m] and state of the controller, larger of the two",
+     .error = "position [m] and state of the controller",
      .example = "spring_mass",
      .newton_tol = 1e-7,
      .v_atol = 1.0,

@@ -7,7 +7,7 @@
 
 typedef struct bench_case {
   const char *name, *title;
-  const char *error;   /* what is compared at the end, and its unit */
+  const char *error;   /* what is compared at the end, by its largest component, and its unit */
   int rods;            /* of a chain; 0: a problem of examples/ */
   const char *example; /* its name */
   double t_end;
