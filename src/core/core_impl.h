@@ -294,6 +294,7 @@ struct ga_stepper {
   double size_q, size_v, size_a, size[GA_N_BLOCKS]; /* 1 + largest of the trial at the first iteration */
   int sized;
   double gamma, theta;           /* of the step under way */
+  double noise_v;                /* of vdot, where it has been found out; 0: not */
   double *est_q, *est_v, *est_x; /* local errors of the last step */
   const double *v_n;             /* velocity that the step begins with */
   double *v_moved;               /* [nv] for it, where it is not the state's */
@@ -326,6 +327,9 @@ struct ga_stepper {
 };
 
 ga_status ga__newton(ga_stepper *st);
+/* What rounding of the equations' terms at a state does to the unknowns, found by sending it through the
+ * factors. */
+ga__measure ga__noise(ga_stepper *st, const ga__full *at);
 /* Local errors of the last step into est_q, est_v, est_x (estimate.c). */
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */

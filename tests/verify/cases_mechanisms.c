@@ -91,10 +91,12 @@ static const vf_case cases[] = {
 
     /* The floor of rounding in λ, errors at the end of a short run: rounding of Φ over βh² in the index-3
      * form, about 2e-5 at 5e-6 on the slider-crank and 1e-4 at 6e-7 on Andrews; q and v go on. */
+    /* at h = 4e-6 λ is one sample of rounding noise, whose standard deviation over 5000 steps is 4.4e-5; five
+       of them */
     {"slider_crank", "floor of lambda, index-3", "AB07", NAIVE_INDEX3, SLIDER_FLOOR, .h = 2.56e-4,
      .levels = 4,
      .expect = {AT_END("q", VF_Q, .order = 2), AT_END("v", VF_V, .order = 2),
-                AT_END("lambda", VF_LAMBDA, .at_most = 5e-5)}},
+                AT_END("lambda", VF_LAMBDA, .at_most = 2.2e-4)}},
     {"slider_crank", "below the floor, index-3", "AB07", NAIVE_INDEX3, SLIDER_FLOOR, .h = 1e-6, .levels = 1,
      .expect = {AT_END("q", VF_Q, .at_most = 2e-12), AT_END("v", VF_V, .at_most = 5e-9),
                 AT_END("lambda", VF_LAMBDA, .at_most = 5e-3)}},
