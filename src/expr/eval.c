@@ -341,6 +341,7 @@ ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *rate, c
 {
   const seeds s = {.order = order, .n = 1, .rate = rate, .rate2 = order > 1 ? rate2 : NULL};
   jet d = {0};
+  if (order < 0 || order > 2) return GA_ERR_ARGUMENT;
   ga_status status = run(&out[0], &d, e, x, order > 0 ? &s : NULL, fault);
   if (status) return status;
   if (order > 0) out[1] = d.a[0];

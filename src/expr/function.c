@@ -158,6 +158,7 @@ ga_status ga_function_eval(const ga_function *f, double t, int order, double *ou
 {
   double y[3];
   if (fault) *fault = (ga_fault){0};
+  if (order < 0 || order > 2) return GA_ERR_ARGUMENT;
   if (!isfinite(t)) return ga__fault_input(fault, "argument of the function", t);
   ga_status status = f->kind->eval(f, t, order, y, fault);
   if (status) return status;

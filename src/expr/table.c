@@ -337,6 +337,7 @@ ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, do
   double wx[3][4], wy[3][4];
   int i = 0, j = 0;
   if (fault) *fault = (ga_fault){0};
+  if (order < 0 || order > 2) return GA_ERR_ARGUMENT;
   ga_status status = weigh(wx, &i, &t->x, x, fault);
   if (!status) status = weigh(wy, &j, &t->y, y, fault);
   if (status) return status;

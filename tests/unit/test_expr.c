@@ -1283,6 +1283,7 @@ static void evaluation_takes_no_memory(void **state)
     assert_int_equal(ga_expr_curve(e, v, v, v, 2, out, &fault), expected);
     v[Y] = -1;
   }
+  assert_int_equal(ga_expr_curve(e, v, v, v, 3, out, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(f->count, before);
   assert_int_equal(ga_context_error(f->ctx)->status, GA_OK); /* nor does it touch the context */
   ga_expr_destroy(&e);

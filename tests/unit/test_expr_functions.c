@@ -714,6 +714,9 @@ static void evaluation_takes_no_memory(void **state)
     assert_int_equal(ga_function_eval(m, at_t, 2, out, &fault), GA_OK);
     assert_int_equal(ga_table2d_eval(t, 0, at_t, 2, out, &fault), at_t < 0 ? GA_RETRY_NAN : GA_OK);
   }
+  assert_int_equal(ga_function_eval(m, 1, 3, out, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_function_eval(m, 1, -1, out, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_table2d_eval(t, 1, 1, 3, out, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(f->count, before);
   assert_int_equal(ga_context_error(f->ctx)->status, GA_OK);
   ga_function_destroy(&g);
