@@ -118,7 +118,8 @@ GA_API ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value);
 /* Evaluation at x, of which only the variables that occur are read. GA_RETRY_NAN: there is no finite result,
  * *fault (may be NULL) says where and why, the outputs are of no use. An order other than 0, 1, 2 is
  * GA_ERR_ARGUMENT. Derivatives are exact. Where a function has a kink or jump (abs, min, max, step, floor,
- * comparisons) they are those of the side that the value is taken from; sign and abs have derivative 0 at 0. */
+ * comparisons) they are those of the side that the value is taken from; sign and abs have derivative 0 at 0.
+ */
 GA_API ga_status ga_expr_eval(const ga_expr *e, const double *x, double *value, ga_fault *fault);
 /* gradient[i] = ∂/∂x[wrt[i]], i < n. value may be NULL. */
 GA_API ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
