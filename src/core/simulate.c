@@ -12,7 +12,10 @@
 #define GROW 2.0
 #define WORTH 1.2
 #define AFTER_FAILURE 0.25 /* of h, when Newton's iteration failed */
-#define PEEK 0.01          /* of a step: where the side is seen that g = 0 at its beginning goes to */
+/* Where the side is seen that g = 0 at a step's beginning goes to: at this part of the step, or of the time
+ * between the event's last two happenings, which may get shorter and shorter. */
+#define PEEK 0.01
+#define PEEK_AGAIN 1e-4
 enum { MAX_LOCATE = 60 };
 
 struct ga_simulator {
@@ -30,7 +33,8 @@ struct ga_simulator {
   ga_start_opts start;
   ga_simulate_stats stats;
   double *g, *g_new, *g_at; /* [n_events] */
-  double *fired;            /* [n_events] when each happened last; −HUGE_VAL: not yet */
+  double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
+  double *since;            /* [n_events] time from the happening before to that; DBL_MAX: not known */
   ga_state view;            /* of an interpolated state */
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *y;
@@ -110,6 +114,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->g_new, n},
               {&sim->g_at, n},
               {&sim->fired, n},
+              {&sim->since, n},
               {&sim->backup, sim->st->full_length},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
@@ -160,8 +165,8 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->backup, s->g,      s->g_new, s->g_at, s->fired, s->q,     s->v,
-                         s->vdot,   s->lambda, s->psi,   s->x,    s->y,     s->events};
+  void *const block[] = {s->backup, s->g,    s->g_new,  s->g_at, s->fired, s->since, s->q,
+                         s->v,      s->vdot, s->lambda, s->psi,  s->x,     s->y,     s->events};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -391,7 +396,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;
-  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -HUGE_VAL;
+  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
   ga_status status = begin(sim, t0, q0, v0, x0, lambda_guess, psi_guess, report);
@@ -582,14 +587,15 @@ static ga_status locate(ga_simulator *sim, int i, double ta, double tb, double *
 static ga_status decide_sides(ga_simulator *sim)
 {
   double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
-  int n = sim->opts.n_events, undecided = 0;
-  for (int i = 0; i < n; i++) undecided |= sim->g[i] == 0.0;
-  if (!undecided) return GA_OK;
-  ga_status status = look(sim, beginning + PEEK * (end - beginning));
-  if (!status) status = evaluate_events(sim, &sim->view, sim->g_at);
-  for (int i = 0; !status && i < n; i++)
-    if (sim->g[i] == 0.0) sim->g[i] = sim->g_at[i];
-  return status;
+  for (int i = 0; i < sim->opts.n_events; i++) {
+    if (sim->g[i] != 0.0) continue;
+    double after = fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), tiny(sim));
+    ga_status status = look(sim, fmin(beginning + after, end));
+    if (!status) status = evaluate_events(sim, &sim->view, sim->g_at);
+    if (status) return status;
+    sim->g[i] = sim->g_at[i];
+  }
+  return GA_OK;
 }
 
 /* The earliest event of the last step that has not been dealt with, −1: none; *t when. */
@@ -659,6 +665,7 @@ static ga_status tell(ga_simulator *sim, int event, const ga_state *s, double *q
 {
   const ga_simulate_opts *o = &sim->opts;
   sim->stats.events++;
+  sim->since[event] = s->t - sim->fired[event];
   sim->fired[event] = s->t;
   int code = o->on_event ? o->on_event(o->user, event, s, q, v, x) : 0;
   if (code < 0)
@@ -695,6 +702,17 @@ static ga_status restart(ga_simulator *sim)
   return status;
 }
 
+/* Restarts that follow each other ever faster would go on for ever, or be missed in the end. */
+static ga_status too_fast(ga_simulator *sim, int event)
+{
+  double t = sim->fired[event];
+  return ga__fail_at(
+      sim->ctx, GA_ERR_STEP, t, -1, event,
+      "t = %.9g: event %d restarts again after %.3g, which is below h_min = %.3g: its restarts "
+      "pile up. Let on_event stop the simulation, or go on with another model, before that",
+      t, event, sim->since[event], h_least(sim));
+}
+
 /* The stepper stands on `event`: that one, and others that turn out to have happened by now. */
 static ga_status events_here(ga_simulator *sim, int event, double beginning)
 {
@@ -713,6 +731,7 @@ static ga_status events_here(ga_simulator *sim, int event, double beginning)
     if (i != event && (sim->fired[i] > beginning || !crosses(&sim->events[i], sim->g[i], sim->g_at[i])))
       continue;
     status = tell(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
+    if (!status && again && sim->since[i] < h_least(sim)) status = too_fast(sim, i);
     restarts |= again;
     stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
     if (action == GA_EVENT_STOP) sim->last_event = i;
@@ -794,9 +813,10 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 
 /* ---- Saving ---- */
 
-/* Numbers that are saved behind those of the stepper, and before the events' g. What follows from t and the
+/* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
+ * how long after the time before. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 10 };
+enum { N_SAVED = 10, PER_EVENT = 3 };
 
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
@@ -837,7 +857,7 @@ static void find_place(ga_simulator *sim, double t)
 
 size_t ga_simulator_saved_size(const ga_simulator *sim)
 {
-  return sim ? ga_stepper_saved_size(sim->st) + N_SAVED + (size_t)sim->opts.n_events : 0;
+  return sim ? ga_stepper_saved_size(sim->st) + N_SAVED + PER_EVENT * (size_t)sim->opts.n_events : 0;
 }
 
 ga_status ga_simulator_save(ga_simulator *sim, double *saved)
@@ -846,8 +866,11 @@ ga_status ga_simulator_save(ga_simulator *sim, double *saved)
   ga_status status = ga_stepper_save(sim->st, saved);
   if (status) return status;
   double *s = saved + ga_stepper_saved_size(sim->st);
+  saved[0] = -saved[0];
   saved_numbers(sim, s);
-  copy(s + N_SAVED, sim->g, sim->opts.n_events);
+  double *const per_event[] = {sim->g, sim->fired, sim->since};
+  for (int k = 0; k < PER_EVENT; k++)
+    copy(s + N_SAVED + k * sim->opts.n_events, per_event[k], sim->opts.n_events);
   return GA_OK;
 }
 
@@ -855,12 +878,15 @@ static ga_status check_saved(ga_simulator *sim, const double *saved)
 {
   ga_status status = ga__check_saved(sim->st, saved);
   if (status) return status;
+  if (saved[0] > 0.0)
+    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
+                    "ga_simulator_load: saved by ga_stepper_save(), with nothing of a simulator behind it");
   const double *s = saved + ga_stepper_saved_size(sim->st);
   if (s[0] != sim->opts.n_events)
     return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
                     "ga_simulator_load: saved with %g events, this simulator has %d", s[0],
                     sim->opts.n_events);
-  int bad = ga__first_bad(s, N_SAVED + sim->opts.n_events);
+  int bad = ga__first_bad(s, N_SAVED + PER_EVENT * sim->opts.n_events);
   if (bad >= 0)
     return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
                     bad, s[bad]);
@@ -881,7 +907,8 @@ ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
   const double *s = saved + ga_stepper_saved_size(sim->st);
   loaded_numbers(sim, s);
   find_place(sim, sim->st->now.scalar[GA__T]);
-  copy(sim->g, s + N_SAVED, sim->opts.n_events);
-  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -HUGE_VAL;
+  double *const per_event[] = {sim->g, sim->fired, sim->since};
+  for (int k = 0; k < PER_EVENT; k++)
+    copy(per_event[k], s + N_SAVED + k * sim->opts.n_events, sim->opts.n_events);
   return GA_OK;
 }

@@ -364,7 +364,8 @@ const ga_system *ga_stepper_system(const ga_stepper *st)
   return st ? st->sys : NULL;
 }
 
-/* A saved state begins with its own length and its method, so that one of another system is refused. */
+/* A saved state begins with its own length and its method, so that one of another system is refused; the
+ * length is negative where a simulator has saved more behind it. */
 enum { SAVED_HEAD = 2 };
 
 size_t ga_stepper_saved_size(const ga_stepper *st)
@@ -402,12 +403,12 @@ double ga__saved_time(const ga_stepper *st, const double *saved)
 
 ga_status ga__check_saved(ga_stepper *st, const double *saved)
 {
-  if (saved[0] != (double)st->full_length || saved[1] != st->opts.method)
+  if (fabs(saved[0]) != (double)st->full_length || saved[1] != st->opts.method)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT,
                     "ga_stepper_load: the saved state has %g numbers of method %g, this stepper's has %zu of "
                     "method %d; it was "
                     "saved from another system or method",
-                    saved[0], saved[1], st->full_length, (int)st->opts.method);
+                    fabs(saved[0]), saved[1], st->full_length, (int)st->opts.method);
   const double *block = saved + SAVED_HEAD, *scalar = block + (st->now.scalar - st->now.block);
   for (size_t i = 0; i < st->full_length; i++)
     if (!isfinite(block[i]))
