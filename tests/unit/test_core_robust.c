@@ -683,6 +683,79 @@ static void restart_that_fails(void **state)
   bench_close(&b);
 }
 
+/* A ball that falls on the floor from a height of 1 m and keeps a part of its speed: bounce k at
+ * T (1 + 2 (e + ... + eᵏ)), T = √(2/g), soon closer together than any step. */
+enum { MOST_BOUNCES = 64 };
+
+typedef struct ball {
+  double e;    /* what is left of the speed */
+  double slow; /* [m/s] stop when slower; 0: never */
+  int n;
+  double t[MOST_BOUNCES];
+} ball;
+
+static int falling(void *user, const ga_point *p, double *out)
+{
+  (void)user, (void)p;
+  out[0] = -9.81;
+  return 0;
+}
+
+static int height(void *user, const ga_point *p, double *g)
+{
+  (void)user;
+  g[0] = p->q[0];
+  return 0;
+}
+
+static int bounce(void *user, int event, const ga_state *s, double *q, double *v, double *x)
+{
+  ball *b = user;
+  (void)event, (void)x;
+  assert_true(b->n < MOST_BOUNCES);
+  b->t[b->n++] = s->t;
+  q[0] = 0.0;
+  v[0] *= -b->e;
+  return v[0] < b->slow;
+}
+
+/* Bounces that pile up end the run where they do, on the floor. */
+static void ball_stays_above_the_floor(void **state)
+{
+  static const ga_event floor_hit[] = {{-1, GA_EVENT_RESTART}};
+  static const struct {
+    double e, slow, fixed_h;
+  } row[] = {{0.5, 0.0, 0.0}, {0.5, 0.0, 0.01}, {0.05, 0.0, 0.0}, {0.05, 0.0, 0.1}, {0.5, 1e-4, 0.0}};
+  static const double top[] = {1.0};
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    model m = {.n = 1, .m = 1.0};
+    ball body = {.e = row[i].e, .slow = row[i].slow};
+    ga_simulate_opts o = ga_simulate_defaults();
+    ga_simulator *sim = NULL;
+    rig r = open_model(&m, falling, NULL);
+    o.t_end = 10.0;
+    o.fixed_h = row[i].fixed_h;
+    o.n_events = 1;
+    o.events = floor_hit;
+    o.event_function = height;
+    o.on_event = bounce;
+    o.user = &body;
+    rig_build(&r);
+    assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
+    assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, top, REST, NULL, NULL, NULL, NULL), GA_OK);
+    assert_status(r.ctx, ga_simulator_run(sim), body.slow > 0.0 ? GA_STOPPED : GA_ERR_STEP);
+    if (body.slow == 0.0) assert_says(r.ctx, "its restarts pile up");
+    double when = sqrt(2.0 / 9.81), part = 2.0 * when;
+    for (int k = 0; k < body.n; k++, when += part *= body.e) assert_near(body.t[k], when, 1e-9, "bounce");
+    assert_true(part < (body.slow > 0.0 ? 1e-4 : 1e-10));
+    assert_near(ga_stepper_state(r.st)->t, body.t[body.n - 1], 1e-12, "the end");
+    assert_near(ga_stepper_state(r.st)->q[0], 0.0, 1e-9, "the floor");
+    ga_simulator_destroy(&sim);
+    rig_close(&r);
+  }
+}
+
 /* ---- Saved states -----------------------------------------------------------------------------------------
  */
 
@@ -783,6 +856,11 @@ static void states_of_others(void **state)
   refused(&b, method, "another system or method");
   assert_int_equal(ga_stepper_load(b.r.st, method), GA_ERR_ARGUMENT);
   refused(&b, events, "saved with 0 events, this simulator has 1");
+  double *alone = malloc(ga_stepper_saved_size(b.r.st) * sizeof *alone); /* without a simulator's part */
+  assert_non_null(alone);
+  assert_status(b.r.ctx, ga_stepper_save(b.r.st, alone), GA_OK);
+  refused(&b, alone, "saved by ga_stepper_save()");
+  free(alone);
   assert_non_null(cut);
   cut[0] = 2.0; /* of some tiny system */
   refused(&b, cut, "the saved state has 2 numbers");
@@ -867,6 +945,7 @@ int main(void)
       cmocka_unit_test(through_a_singular_position),
       cmocka_unit_test(fatal_failures_leave_the_last_step),
       cmocka_unit_test(restart_that_fails),
+      cmocka_unit_test(ball_stays_above_the_floor),
       cmocka_unit_test(finished_run_goes_on),
       cmocka_unit_test(loads_beyond_the_end),
       cmocka_unit_test(states_of_others),
