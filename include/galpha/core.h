@@ -382,7 +382,8 @@ typedef enum ga_error_mode {
 typedef enum ga_event_action {
   GA_EVENT_RECORD = 0, /* call on_event, go on */
   GA_EVENT_STOP = 1,   /* step onto the event and end there */
-  GA_EVENT_RESTART = 2 /* step onto the event, let on_event change q, v, x, and start again from there */
+  GA_EVENT_RESTART = 2 /* step onto the event, let on_event change q, v, x, and start again from there; where
+                          restarts of one event follow each other within h_min, the run ends in GA_ERR_STEP */
 } ga_event_action;
 
 typedef struct ga_event {
