@@ -134,6 +134,7 @@ typedef enum ga_check_what {
   GA_CHECK_PHI_DOT, /* phi_dot against Φ along the motion */
   GA_CHECK_PHI_ACC, /* phi_acc against phi_dot along the motion */
   GA_CHECK_K_ACC,   /* k_acc against k along the motion */
+  GA_CHECK_B,       /* B asked for alone against B within Q */
   GA_CHECK_PATTERN  /* a derivative outside the declared pattern */
 } ga_check_what;
 

@@ -145,14 +145,62 @@ static ga_status measure_terms(checker *c)
   return GA_OK;
 }
 
+/* B asked for alone must be the B that comes with the rest of Q. */
+static ga_status check_b_alone(checker *c)
+{
+  const ga_system *sys = c->sys;
+  size_t n = (size_t)sys->n_entries;
+  double *D = c->values, *Q = D + n, *G = Q + n;
+  if (!sys->def.jacobian || sys->n_b == 0) return GA_OK;
+  ga_jacobian all = {GA_WANT_Q | GA_WANT_B, 1.0, 1.0, D, Q, G}, alone = {GA_WANT_B, 1.0, 1.0, D, G, D};
+  ga_status status = ga__jacobian(&c->deriv, c->p, &all);
+  if (!status) status = ga__jacobian(&c->deriv, c->p, &alone);
+  for (int i = 0; !status && i < sys->n_b; i++) {
+    int e = sys->b_entry[i];
+    compare(c, GA_CHECK_B, sys->row[e], sys->col[e], G[e], Q[e], 0.0);
+  }
+  return status;
+}
+
+/* phi_dot comes first: G is compared with differences of it, and cannot be judged where it is wrong. */
 static ga_status run(checker *c)
 {
   ga_status status = measure_terms(c);
-  for (size_t i = 0; !status && i < sizeof KINDS / sizeof *KINDS; i++) status = check_kind(c, &KINDS[i]);
   if (!status) status = check_motion(c, GA_CHECK_PHI_DOT, GA__PHI_DOT, GA__PHI, GA_BLOCK_LAMBDA);
-  if (!status) status = check_motion(c, GA_CHECK_PHI_ACC, GA__PHI_ACC, GA__PHI_DOT, GA_BLOCK_LAMBDA);
+  int phi_dot_wrong = c->report.n_wrong > 0;
+  for (size_t i = 0; !status && i < sizeof KINDS / sizeof *KINDS; i++)
+    if (KINDS[i].what != GA_CHECK_G || !phi_dot_wrong) status = check_kind(c, &KINDS[i]);
+  if (!status) status = check_b_alone(c);
+  if (!status && !phi_dot_wrong)
+    status = check_motion(c, GA_CHECK_PHI_ACC, GA__PHI_ACC, GA__PHI_DOT, GA_BLOCK_LAMBDA);
   if (!status) status = check_motion(c, GA_CHECK_K_ACC, GA__K_ACC, GA__K, GA_BLOCK_PSI);
   return status;
+}
+
+/* Every part that the system has must be there, and q on its group. */
+static ga_status check_point(const ga_system *sys, const ga_point *p)
+{
+  const struct {
+    const char *name;
+    const double *value;
+    int size;
+  } part[] = {{"q", p->q, sys->nq},
+              {"v", p->v, sys->nv},
+              {"vdot", p->vdot, sys->nv},
+              {"lambda", p->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {"psi", p->psi, sys->size[GA_BLOCK_PSI]},
+              {"x", p->x, sys->size[GA_BLOCK_X]},
+              {"y", p->y, sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (part[i].size > 0 && !part[i].value)
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                      "ga_system_check: %s of the point is NULL; it needs %d values", part[i].name,
+                      part[i].size);
+  double defect = ga_group_defect(sys->group, p->q);
+  if (!(defect < 1e-6))
+    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                    "ga_system_check: q of the point is not on its group, off by %.3g", defect);
+  return GA_OK;
 }
 
 static ga_status verdict(checker *c)
@@ -165,6 +213,7 @@ static ga_status verdict(checker *c)
                                      [GA_CHECK_PHI_DOT] = "phi_dot",
                                      [GA_CHECK_PHI_ACC] = "phi_acc",
                                      [GA_CHECK_K_ACC] = "k_acc",
+                                     [GA_CHECK_B] = "B (asked for alone, with GA_WANT_B)",
                                      [GA_CHECK_PATTERN] = "the pattern"};
   const ga_system *sys = c->sys;
   const ga_check_finding *f = &c->report.finding[0];
@@ -194,12 +243,14 @@ ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, g
   if (!(tol > 0.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_check: tol is %g; it must be positive, 1e-6 is usual",
                     tol);
+  ga_status status = check_point(sys, p);
+  if (status) return status;
   checker c;
   memset(&c, 0, sizeof c);
   c.sys = sys;
   c.p = p;
   c.tol = tol;
-  ga_status status = ga__deriv_create(sys, &c.deriv);
+  status = ga__deriv_create(sys, &c.deriv);
   if (status) return status;
   size_t n = (size_t)sys->n;
   c.values = ga__alloc(ctx, 3 * (size_t)sys->n_entries + 4 * n, sizeof(double));

@@ -51,16 +51,19 @@ static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
   return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next).all;
 }
 
-/* What to do about it: rounding asks for larger steps, not smaller ones. */
-static const char *remedy(const ga_stepper *st, const ga__measure *m)
+/* What to do about it: rounding asks for larger steps, a wrong Jacobian for none. */
+static const char *remedy(const ga_stepper *st, const ga__measure *m, double rate)
 {
-  if (m->all < 1e4 * st->family->floor(st).all)
-    return st->stabilized || st->two_sets ? "This is close to the floor of rounding, which rises as h falls: "
-                                            "take a larger step or a larger newton.tol"
-                                          : "This is close to the floor of rounding, which rises as h falls: "
-                                            "take a larger step, a larger newton.tol, "
-                                            "or GA_STABILIZED, whose floor is far lower";
-  return "Try a smaller step; if it fails at any step, check the derivatives with ga_system_check()";
+  int at_rounding = rate > 0.5 && m->all < STALL_LIMIT && m->all < 1e4 * st->family->floor(st).all;
+  if (at_rounding && ga__has_offset(st))
+    return "This is close to the floor of rounding, which rises as h falls: take a larger step, a larger "
+           "newton.tol, or "
+           "GA_STABILIZED, whose floor is far lower";
+  if (at_rounding)
+    return "This is close to the floor of rounding, which rises as h falls: take a larger step or a larger "
+           "newton.tol";
+  return "Try a smaller step; an iteration that is slow at every step has a wrong Jacobian: "
+         "ga_system_check() names the entry";
 }
 
 static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate, int iterations)
@@ -76,7 +79,7 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
       sys->ctx, GA_RETRY_NEWTON, t, (int)block, index,
       "t = %.9g, h = %.3g: Newton's iteration did not converge in %d iterations; the last correction is %.2g "
       "(relative, tolerance %.2g), changed by a factor %.2g per iteration, largest in %s. %s",
-      t, st->h, iterations, m->all, st->opts.newton.tol, rate, what, remedy(st, m));
+      t, st->h, iterations, m->all, st->opts.newton.tol, rate, what, remedy(st, m, rate));
 }
 
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;

@@ -9,6 +9,7 @@
  */
 #include "core/core_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Does the entry itself play a part? Columns of X do not, nor rows of X. */
@@ -115,6 +116,30 @@ static void fill(ga__saddle *sd, int with_forces)
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
 }
 
+/* Why there is no pivot in a column: what beginners forget comes first. */
+static const char *likely_cause(const ga__saddle *sd, ga_block block, int column)
+{
+  const ga_sparse *K = sd->K;
+  double in_column = 0.0, in_row = 0.0;
+  for (int c = 0; c < K->cols; c++)
+    for (int i = K->col_start[c]; i < K->col_start[c + 1]; i++) {
+      if (c == column) in_column += fabs(K->value[i]);
+      if (K->row[i] == column) in_row += fabs(K->value[i]);
+    }
+  if (block == GA_BLOCK_V)
+    return "A massless coordinate must be held by constraints: M has to be positive definite on the motions "
+           "that the "
+           "constraints allow. ('mass' must give the product M vdot, and 'jacobian' its derivative)";
+  if (in_column == 0.0)
+    return "No force depends on it: 'force' must contain -B^T lambda (and -A^T psi), 'jacobian' its "
+           "derivative";
+  if (in_row == 0.0)
+    return "Its constraint depends on no coordinate here, or 'jacobian' leaves its derivative out";
+  return "A constraint that repeats another one must be removed; a position where constraints lose their "
+         "independence must be "
+         "left; 'jacobian' may be wrong";
+}
+
 ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces)
 {
   const ga_system *sys = sd->sys;
@@ -129,13 +154,8 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
       sys->ctx, GA_RETRY_SINGULAR, p->t, (int)block, index,
-      "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. "
-      "%s",
-      p->t, what,
-      block == GA_BLOCK_V
-          ? "A massless coordinate must be held by constraints: M has to be positive definite on the "
-            "motions that the constraints allow"
-          : "A constraint that repeats another one, or fixes nothing, must be removed");
+      "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. %s",
+      p->t, what, likely_cause(sd, block, ga_lu_get_info(sd->lu)->weak_column));
 }
 
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v)

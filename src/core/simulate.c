@@ -72,7 +72,7 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
     if (!(number[i].value >= 0.0 && isfinite(number[i].value)) ||
         (number[i].value == 0.0 && !number[i].may_be_zero))
       return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s is %g; it must be %s", number[i].name,
-                      number[i].value, number[i].may_be_zero ? "positive, or 0 for its default" : "positive");
+                      number[i].value, number[i].may_be_zero ? "0 or positive" : "positive");
   if (o->h_max > 0.0 && o->h_min > o->h_max)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: h_min is %g, above h_max, which is %g", o->h_min,
                     o->h_max);
@@ -94,6 +94,10 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
   if (o->n_events < 0 || (o->n_events > 0 && (!o->events || !o->event_function)))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %d events need events and event_function", o->n_events);
   for (int i = 0; i < o->n_events; i++) {
+    if (o->events[i].direction < -1 || o->events[i].direction > 1)
+      return ga__fail(ctx, GA_ERR_ARGUMENT,
+                      "simulator: the direction of event %d is %d; it must be -1, 0 or 1", i,
+                      o->events[i].direction);
     if (o->events[i].action < GA_EVENT_RECORD || o->events[i].action > GA_EVENT_RESTART)
       return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: event %d has no such action as %d", i,
                       (int)o->events[i].action);
@@ -391,6 +395,10 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   if (!(sim->opts.t_end > t0))
     return ga__fail(sim->ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g, which is not after the start at %g",
                     sim->opts.t_end, t0);
+  if (sim->opts.output_every > 0.0 && (sim->opts.t_end - t0) / sim->opts.output_every > 1e9)
+    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
+                    "simulator: output_every is %g, which makes more than 1e9 outputs",
+                    sim->opts.output_every);
   sim->t0 = t0;
   sim->start = start ? *start : ga_start_defaults();
   memset(&sim->stats, 0, sizeof sim->stats);

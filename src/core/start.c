@@ -384,16 +384,52 @@ static ga_status first_factors(ga_stepper *st, double h)
   return st->family->prepare(st);
 }
 
+/* Without phi_dot, Φ must not depend on t unless the system says so: the same q must give the same Φ, to the
+ * bit. */
+static ga_status refuse_hidden_time(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  int nl = sys->size[GA_BLOCK_LAMBDA];
+  if (nl == 0 || ga__has(sys, GA__PHI_DOT) || sys->def.rheonomic) return GA_OK;
+  ga_point p = ga__full_point(&st->now), later = p;
+  later.t += 0.618 * h;
+  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
+  if (!status) status = ga__call(sys, GA__PHI, &later, st->solve);
+  for (int i = 0; !status && i < nl; i++)
+    if (st->tmp[i] != st->solve[i]) {
+      char name[192];
+      ga__describe(sys, GA_BLOCK_LAMBDA, i, name, sizeof name);
+      return ga__fail_at(
+          sys->ctx, GA_ERR_ARGUMENT, p.t, GA_BLOCK_LAMBDA, i,
+          "start: %s depends on t, but phi_dot is not given; set rheonomic = 1, or better, give phi_dot",
+          name);
+    }
+  return status;
+}
+
+static void warn_moved(ga_stepper *st, const ga_start_change *c, const char *what)
+{
+  char name[192];
+  if (!(c->change > 1e-6) || c->worst_change < 0) return;
+  ga__describe_unknown(st->sys, GA_BLOCK_V, c->worst_change, name, sizeof name);
+  ga__log(st->ctx, GA_LOG_WARNING,
+          "start: the given %s were off the constraints by up to %.3g; %s was moved by %.3g", what,
+          c->residual_before, name, c->change);
+}
+
 /* From the values taken to a state that steps can begin from. */
 static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
-  ga_status status = project_position(st, opts, &r->position);
+  ga_status status = refuse_hidden_time(st, opts->h);
+  if (!status) status = project_position(st, opts, &r->position);
   if (!status) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
   if (!status) status = ga__accelerations(st, f, &r->acceleration);
   if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
   if (status) return status;
+  warn_moved(st, &r->position, "positions");
+  warn_moved(st, &r->velocity, "velocities");
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];

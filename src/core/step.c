@@ -285,6 +285,11 @@ ga_status ga__name_column(ga_stepper *st, ga_status status)
   int index;
   ga_block block = ga__block_of(sys, st->family->row_of(st, ga_context_error(sys->ctx)->index), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
+  int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  if (constraints > sys->nv)
+    return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
+                       "system: %d constraints act on %d velocities; is n_factors set, and every factor's n?",
+                       constraints, sys->nv);
   return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
                      "system: whatever the values, the pattern leaves no pivot for %s: too "
                      "few equations hold "

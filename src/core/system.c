@@ -69,12 +69,18 @@ static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
 
 static ga_status check_callbacks(ga_system *sys)
 {
+  static const char *const SIZE_NAME[] = {"n_factors", "n_lambda", "n_psi", "n_x", "n_y"};
   for (int fn = 0; fn < GA__N_FN; fn++) {
-    int size = sys->size[FN[fn].block];
-    if (size > 0 && !FN[fn].optional && !ga__has(sys, (ga__fn)fn))
+    ga_block block = FN[fn].block;
+    int size = sys->size[block], given = ga__has(sys, (ga__fn)fn);
+    if (size > 0 && !FN[fn].optional && !given)
       return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
                       "system: the callback '%s' is missing; it is needed because %s has size %d",
-                      FN[fn].name, BLOCK_NAME[FN[fn].block], size);
+                      FN[fn].name, BLOCK_NAME[block], size);
+    if (size == 0 && given)
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                      "system: the callback '%s' is given, but %s has size 0; is %s set?", FN[fn].name,
+                      BLOCK_NAME[block], SIZE_NAME[block]);
   }
   return GA_OK;
 }

@@ -930,9 +930,65 @@ static void contexts_do_not_mix(void **state)
   bench_close(&b);
 }
 
+/* ---- What beginners forget
+ * --------------------------------------------------------------------------------- */
+
+static int moving_phi(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->q[0] - 0.1 * p->t;
+  return 0;
+}
+
+static int unit_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0];
+  out[1] = p->vdot[1];
+  return 0;
+}
+
+static int reaction(void *user, const ga_point *p, double *out)
+{
+  const int *forgotten = user;
+  out[0] = *forgotten ? 0.0 : -p->lambda[0];
+  out[1] = -9.81;
+  return 0;
+}
+
+/* Φ depends on t and nobody says so; −Bᵀλ is missing; a point without λ. */
+static void what_beginners_forget(void **state)
+{
+  static const ga_factor plane[] = {{GA_RN, 2, GA_LEFT}};
+  const double q0[] = {0.0, 0.0}, v0[] = {0.1, 0.0};
+  int forgotten = 0;
+  rig r = rig_open(NULL);
+  (void)state;
+  r.def.n_factors = 1, r.def.factors = plane, r.def.n_lambda = 1, r.def.user = &forgotten;
+  r.def.mass = unit_mass, r.def.force = reaction, r.def.phi = moving_phi;
+  rig_build(&r);
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-2;
+  assert_int_equal(ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
+  assert_says(r.ctx, "phi 0 depends on t, but phi_dot is not given; set rheonomic");
+  ga_point p = {0.0, q0, v0, v0, NULL, v0, v0, v0};
+  assert_int_equal(ga_system_check(r.sys, &p, 1e-6, NULL), GA_ERR_ARGUMENT);
+  assert_says(r.ctx, "lambda of the point is NULL; it needs 1 values");
+  ga_stepper_destroy(&r.st);
+  ga_system_destroy(&r.sys);
+  r.def.rheonomic = 1;
+  rig_build(&r);
+  assert_status(r.ctx, ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, NULL, NULL, NULL), GA_OK);
+  forgotten = 1;
+  assert_int_equal(ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, NULL, NULL, NULL), GA_ERR_SINGULAR);
+  assert_says(r.ctx, "'force' must contain -B^T lambda");
+  rig_close(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_beginners_forget),
       cmocka_unit_test(overflow_is_a_failure),
       cmocka_unit_test(forces_that_cancel),
       cmocka_unit_test(fast_motion_without_its_rate),

@@ -81,7 +81,7 @@ static rig rods_build(rods *user)
   r.def.user = user;
   r.def.mass = rods_mass;
   r.def.force = rods_force;
-  r.def.phi = rods_phi;
+  r.def.phi = r.def.n_lambda ? rods_phi : NULL;
   r.def.jacobian = rods_jacobian;
   r.def.name = rods_name;
   rig_build(&r);

@@ -159,6 +159,9 @@ static void empty_blocks(void **state)
   ga_system_def d = everything();
   int index;
   d.n_lambda = d.n_x = d.n_y = 0;
+  assert_int_equal(ga_system_create(r->ctx, &d, &r->sys), GA_ERR_ARGUMENT); /* a size forgotten */
+  assert_says(r->ctx, "'phi' is given, but lambda has size 0; is n_lambda set?");
+  d.phi = d.phi_dot = d.phi_acc = d.state = d.output = NULL;
   assert_status(r->ctx, ga_system_create(r->ctx, &d, &r->sys), GA_OK);
   assert_int_equal(ga__block_of(r->sys, 1, &index), GA_BLOCK_V);
   assert_int_equal(ga__block_of(r->sys, 2, &index), GA_BLOCK_PSI);
