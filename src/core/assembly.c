@@ -264,6 +264,7 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   column_map map;
   int *place = NULL;
   memset(as, 0, sizeof *as);
+  as->ctx = sys->ctx;
   as->sys = sys;
   as->layout = *layout;
   as->n = sys->n + layout->n_extra;
@@ -281,8 +282,8 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
 
 void ga__assembly_destroy(ga__assembly *as)
 {
-  if (!as->sys) return;
-  ga_context *ctx = as->sys->ctx;
+  if (!as->ctx) return;
+  ga_context *ctx = as->ctx;
   void *const block[] = {as->direct,      as->diag_place, as->group, as->group_entry,
                          as->group_place, as->eta_column, as->eta_b, as->eta_place};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);

@@ -60,6 +60,7 @@ typedef struct ga__lane {
 
 /* Work space for differences; one per stepper or check, since systems are constant. */
 typedef struct ga__deriv {
+  ga_context *ctx; /* its own, so that the system may go first */
   const ga_system *sys;
   double dt; /* [s] differences in time alone stay below this; 0: not known */
   int n_colours;
@@ -140,6 +141,7 @@ typedef struct ga__group_row {
 } ga__group_row;
 
 typedef struct ga__assembly {
+  ga_context *ctx; /* its own, so that the system may go first */
   const ga_system *sys;
   ga__layout layout;
   int n; /* rows, the extra ones included */
@@ -170,6 +172,7 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
  */
 
 typedef struct ga__saddle {
+  ga_context *ctx; /* its own, so that the system may go first */
   const ga_system *sys;
   ga_sparse *K;
   ga_lu *lu;

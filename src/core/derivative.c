@@ -96,6 +96,7 @@ static ga_status list_columns(ga__deriv *w)
 ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w)
 {
   memset(w, 0, sizeof *w);
+  w->ctx = sys->ctx;
   w->sys = sys;
   const int *size = sys->size;
   struct {
@@ -136,14 +137,14 @@ ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w)
 
 void ga__deriv_destroy(ga__deriv *w)
 {
-  if (!w->sys) return;
+  if (!w->ctx) return;
   void *const block[] = {
       w->q,         w->v,         w->vdot,      w->lambda,       w->psi,        w->x,
       w->y,         w->d,         w->step,      w->plus,         w->minus,      w->tmp,
       w->D,         w->Q,         w->G,         w->lane[0].q,    w->lane[0].d,  w->lane[0].g,
       w->lane[1].q, w->lane[1].d, w->lane[1].g, w->colour_start, w->colour_col, w->entry_start,
       w->entry};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(w->sys->ctx, block[i]);
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(w->ctx, block[i]);
   memset(w, 0, sizeof *w);
 }
 

@@ -58,6 +58,7 @@ ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *s
   ga_context *ctx = sys->ctx;
   size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n;
   memset(sd, 0, sizeof *sd);
+  sd->ctx = ctx;
   sd->sys = sys;
   sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
   sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
@@ -78,8 +79,8 @@ ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *s
 
 void ga__saddle_destroy(ga__saddle *sd)
 {
-  if (!sd->sys) return;
-  ga_context *ctx = sd->sys->ctx;
+  if (!sd->ctx) return;
+  ga_context *ctx = sd->ctx;
   ga_lu_destroy(&sd->lu);
   ga_sparse_destroy(ctx, &sd->K);
   void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M, sd->A, sd->Q, sd->G};
