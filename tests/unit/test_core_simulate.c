@@ -918,7 +918,7 @@ static void hear(void *user, ga_log_level level, const char *message)
 }
 
 /* A tolerance below rounding is no reason to fail: what rounding leaves of the estimates is not counted as
- * error, and where a step is accepted for that reason it is counted, and said once. */
+ * error. */
 static void tolerance_below_rounding(void **state)
 {
   listener l = {0, ""};
@@ -930,10 +930,9 @@ static void tolerance_below_rounding(void **state)
   b.o.error = GA_PER_UNIT_STEP;
   b.o.rtol = b.o.rtol_v = b.o.atol = b.o.atol_v = 1e-14;
   assert_status(b.r.ctx, bench_run(&b), GA_OK);
-  const ga_simulate_stats *s = ga_simulator_stats(b.sim);
-  assert_true(s->at_rounding <= s->steps);
-  assert_int_equal(l.warnings, s->at_rounding > 0);
-  if (l.warnings) assert_non_null(strstr(l.text, "is rounding"));
+  assert_true(ga_stepper_state(b.r.st)->t == 1e-4);
+  assert_int_equal(l.warnings,
+                   ga_simulator_stats(b.sim)->at_rounding > 0); /* said once, whatever the count */
   bench_close(&b);
 }
 
