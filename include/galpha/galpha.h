@@ -7,5 +7,6 @@
 #include "galpha/lie.h"
 #include "galpha/expr.h"
 #include "galpha/core.h"
+#include "galpha/control.h"
 
 #endif
