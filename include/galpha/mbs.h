@@ -1,0 +1,363 @@
+/* galpha/mbs.h: machines, built from named parts, as a sparse ga_system.
+ *
+ *   ga_machine_create → ga_machine_add_... (any order) → ga_machine_build → ga_machine_system, ga_machine_initial
+ *
+ * Parts refer to each other, and to signals, by name; names are resolved when the machine is built. A part's name
+ * is a letter or _, then letters, digits, _, and . before a letter or _. "ground" is the body that does not move.
+ * Definitions are plain structs, to be started from their ..._defaults(); numbers, names and texts are copied,
+ * functions (galpha/expr.h) are borrowed for the machine's life. SI units throughout, angles in rad.
+ *
+ * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker will do. */
+#ifndef GALPHA_MBS_H
+#define GALPHA_MBS_H
+
+#include "galpha/base.h"
+#include "galpha/control.h"
+#include "galpha/core.h"
+#include "galpha/expr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Poses --------------------------------------------------------------------------------------------- */
+
+typedef struct ga_pose {
+  double position[3]; /* [m] of the origin */
+  double rotation[9]; /* row-major; its columns are the axes x, y, z */
+} ga_pose;
+
+GA_API ga_pose ga_pose_identity(void);
+GA_API ga_pose ga_pose_at(double x, double y, double z); /* parallel axes */
+/* All of them write a rotation matrix; GA_ERR_ARGUMENT for a zero axis, a zero quaternion, a matrix that is not
+ * a rotation to 1e-6 (it is made one to rounding), an unknown sequence. */
+GA_API ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation[9]);
+GA_API ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double rotation[9]);
+GA_API ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle, double rotation[9]);
+/* "xyz", "ZXZ", ...: three letters, each rotation about an axis of the frame reached so far when lower case
+ * (R = R1 R2 R3), about the fixed axes when upper case (R = R3 R2 R1). */
+GA_API ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double angle[3], double rotation[9]);
+/* A frame with this z axis; x is towards x_hint as far as it can be (NULL: any). */
+GA_API ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint, double rotation[9]);
+
+/* ---- The machine --------------------------------------------------------------------------------------- */
+
+/* How rigid bodies are described; see docs/theory.md. */
+typedef enum ga_form {
+  GA_FORM_SPACE = 0, /* R³×SO(3), angular velocity in space: the most accurate, default */
+  GA_FORM_BODY = 1,  /* R³×SO(3), angular velocity in the body, as in the papers */
+  GA_FORM_SE3 = 2    /* SE(3), both velocities in the body */
+} ga_form;
+
+typedef struct ga_machine_opts { /* start from ga_machine_defaults() */
+  ga_form form;
+  double gravity[3]; /* [m/s²] default (0, 0, 0) */
+} ga_machine_opts;
+
+typedef struct ga_machine ga_machine;
+
+GA_API ga_machine_opts ga_machine_defaults(void);
+GA_API ga_status ga_machine_create(ga_context *ctx, const ga_machine_opts *opts, ga_machine **out);
+GA_API void ga_machine_destroy(ga_machine **m); /* after steppers that use its system */
+
+/* Every ga_machine_add_... checks its numbers at once and leaves the machine as it was when it fails. A name given
+ * twice is GA_ERR_ARGUMENT. */
+
+/* ---- Bodies and markers -------------------------------------------------------------------------------- */
+
+typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
+  const char *name;
+  double mass;          /* [kg] > 0 */
+  double inertia[6];    /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor about the centre of mass, in axes
+                           parallel to the body's frame */
+  double com[3];        /* [m] centre of mass in the body's frame */
+  ga_pose pose;         /* of the body's frame at the start, in the ground's */
+  double velocity[3];   /* [m/s] of the frame's origin at the start, ground axes */
+  double omega[3];      /* [rad/s] angular velocity at the start, ground axes */
+  int omega_in_body;    /* 1: omega is in the body's axes */
+  int massless;         /* 1: mass and inertia may be zero; joints must then hold what has none */
+} ga_rigid_def;
+
+/* Moves in the plane z = const of the ground: x, y, and the angle about z. */
+typedef struct ga_planar_def { /* start from ga_planar_defaults() */
+  const char *name;
+  double mass;        /* [kg] > 0 */
+  double inertia;     /* [kg m²] about the centre of mass, > 0 */
+  double com[2];      /* [m] centre of mass in the body's frame */
+  double position[2]; /* [m] of the frame's origin at the start */
+  double z;           /* [m] of the plane */
+  double angle;       /* [rad] at the start; any number of turns */
+  double velocity[2]; /* [m/s] */
+  double rate;        /* [rad/s] */
+  int massless;       /* as above */
+} ga_planar_def;
+
+typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R³ */
+  const char *name;
+  double mass; /* [kg] > 0 */
+  double position[3], velocity[3];
+  int massless;
+} ga_point_def;
+
+/* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named as
+ * the part itself. */
+typedef struct ga_scalar_def { /* start from ga_scalar_defaults() */
+  const char *name;
+  double mass; /* [kg] or [kg m²] > 0 */
+  double position, velocity;
+  int rotational; /* 1: position in rad, for units only */
+  int massless;
+} ga_scalar_def;
+
+typedef struct ga_marker_def { /* start from ga_marker_defaults() */
+  const char *name;
+  const char *body; /* or "ground", or another marker */
+  ga_pose pose;     /* in its frame */
+} ga_marker_def;
+
+GA_API ga_rigid_def ga_rigid_defaults(void);
+GA_API ga_planar_def ga_planar_defaults(void);
+GA_API ga_point_def ga_point_defaults(void);
+GA_API ga_scalar_def ga_scalar_defaults(void);
+GA_API ga_marker_def ga_marker_defaults(void);
+GA_API ga_status ga_machine_add_rigid(ga_machine *m, const ga_rigid_def *def);
+GA_API ga_status ga_machine_add_planar(ga_machine *m, const ga_planar_def *def);
+GA_API ga_status ga_machine_add_point(ga_machine *m, const ga_point_def *def);
+GA_API ga_status ga_machine_add_scalar(ga_machine *m, const ga_scalar_def *def);
+GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
+
+/* ---- Joints -------------------------------------------------------------------------------------------- */
+
+/* Every joint between frames a and b: name in model files, what it leaves free. d is the vector from a's origin to
+ * b's. Where both bodies are planar the planar twin is taken: its axis of rotation is z, it slides along x.
+ *
+ *                                                          holds in space                         in the plane */
+#define GA_JOINT_LIST(X)                                                                                             \
+  X(GA_JOINT_FIXED, "fixed")                   /* everything                                     everything */       \
+  X(GA_JOINT_REVOLUTE, "revolute")             /* origins, axes z parallel                       origins */          \
+  X(GA_JOINT_PRISMATIC, "prismatic")           /* all but d along z of a                         all but d along x */ \
+  X(GA_JOINT_CYLINDRICAL, "cylindrical")       /* d across z of a, axes z parallel               - */                \
+  X(GA_JOINT_SPHERICAL, "spherical")           /* origins                                        origins */          \
+  X(GA_JOINT_UNIVERSAL, "universal")           /* origins, x of a perpendicular to y of b        - */                \
+  X(GA_JOINT_PLANAR, "planar")                 /* d along z of a, axes z parallel                - */                \
+  X(GA_JOINT_POINT_ON_LINE, "point_on_line")   /* b's origin on the z axis of a                  on the x axis */    \
+  X(GA_JOINT_POINT_ON_PLANE, "point_on_plane") /* b's origin in the xy plane of a                - */                \
+  X(GA_JOINT_DISTANCE, "distance")             /* length of d                                    the same */         \
+  X(GA_JOINT_ROD, "rod")                       /* length of d, d perpendicular to z of a: a massless rod with a      \
+                                                  hinge at a and a ball at b                     length of d */      \
+  X(GA_JOINT_PARALLEL, "parallel")             /* axes z parallel                                relative angle */   \
+  X(GA_JOINT_PERPENDICULAR, "perpendicular")   /* z of a perpendicular to x of b                 - */                \
+  X(GA_JOINT_SCREW, "screw")                   /* as cylindrical; d along z = pitch · turns      - */                \
+  X(GA_JOINT_GEAR, "gear")                     /* coordinate a + ratio · coordinate b: two joints', or scalars' */   \
+  X(GA_JOINT_RACK, "rack_and_pinion")          /* displacement a − ratio · angle b, ratio the pinion's radius */
+
+typedef enum ga_joint_kind {
+#define GA_JOINT_ENUM(name, text) name,
+  GA_JOINT_LIST(GA_JOINT_ENUM)
+#undef GA_JOINT_ENUM
+      GA_N_JOINTS
+} ga_joint_kind;
+
+GA_API const char *ga_joint_name(ga_joint_kind kind); /* "revolute"; NULL where there is no such joint */
+
+/* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle", "slide.displacement";
+ * planar joint "x", "y", "angle". Angles count turns. */
+typedef struct ga_joint_def { /* start from ga_joint_defaults() */
+  const char *name;
+  ga_joint_kind kind;
+  const char *a, *b;  /* frames; gear, rack: coordinates, or joints that have just one */
+  int at_pose;        /* 1: a and b are bodies, and both frames are at `at` */
+  ga_pose at;         /* in the ground's frame, at the start */
+  double length;      /* [m] distance, rod; NaN (default): as at the start */
+  double pitch;       /* [m] screw: advance per turn */
+  double ratio;       /* gear [-], rack [m] */
+} ga_joint_def;
+
+/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. */
+typedef struct ga_drive_def { /* start from ga_drive_defaults() */
+  const char *name;
+  const char *coordinate;      /* "hinge.angle", or a scalar body */
+  const ga_function *function; /* borrowed */
+} ga_drive_def;
+
+/* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic
+ * constraint, that along the plane a nonholonomic one. */
+typedef enum ga_rolling_kind {
+  GA_ROLLING_SPHERE = 0, /* centre at the origin of `body` */
+  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z */
+  GA_ROLLING_KNIFE       /* knife edge: the origin of `body` does not move along its y axis, projected; no contact */
+} ga_rolling_kind;
+
+typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
+  const char *name;
+  ga_rolling_kind kind;
+  const char *body;  /* a frame of a rigid body; a knife edge also of a planar one */
+  const char *plane; /* a frame of the ground; default "ground" */
+  double radius;     /* [m] > 0, sphere and disk */
+} ga_rolling_def;
+
+GA_API ga_joint_def ga_joint_defaults(void);
+GA_API ga_drive_def ga_drive_defaults(void);
+GA_API ga_rolling_def ga_rolling_defaults(void);
+GA_API ga_status ga_machine_add_joint(ga_machine *m, const ga_joint_def *def);
+GA_API ga_status ga_machine_add_drive(ga_machine *m, const ga_drive_def *def);
+GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def);
+
+/* ---- Forces -------------------------------------------------------------------------------------------- */
+
+/* A number that may change: the sum of what is given. */
+typedef struct ga_input {      /* {0}: 0 */
+  double value;                /* constant part */
+  const ga_function *function; /* of time, borrowed; NULL: none */
+  const char *expression;      /* in t and signals: "pid", "2*motor.angle"; NULL: none */
+} ga_input;
+
+/* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or the
+ * coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is
+ *   preload + stiffness (l − rest) + damping v + force(l − rest) + damper(v) + expression */
+typedef struct ga_spring_def { /* start from ga_spring_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  double stiffness, damping, preload;
+  double rest;               /* NaN (default): as at the start */
+  const ga_function *force;  /* of l − rest, borrowed; NULL: none */
+  const ga_function *damper; /* of v, borrowed; NULL: none */
+  const char *expression;    /* in l, v, t and signals; NULL: none */
+} ga_spring_def;
+
+/* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
+typedef struct ga_actuator_def { /* start from ga_actuator_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  ga_input force;
+} ga_actuator_def;
+
+/* −level · tanh(v / speed) on a coordinate or along a line. */
+typedef struct ga_friction_def { /* start from ga_friction_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  ga_input level; /* [N] or [N m] */
+  double speed;   /* > 0: at 2·speed 96 % are reached */
+} ga_friction_def;
+
+/* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
+ * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large. */
+typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
+  const char *name;
+  const char *a, *b;
+  double stiffness[36], damping[36]; /* row-major */
+  double preload[6];
+} ga_bushing_def;
+
+typedef enum ga_axes { GA_AXES_GROUND = 0, GA_AXES_BODY = 1 /* the frame's own */ } ga_axes;
+
+typedef struct ga_force_def { /* start from ga_force_defaults(): force and torque at a frame's origin */
+  const char *name;
+  const char *frame;
+  ga_axes axes;
+  ga_input force[3], torque[3];
+} ga_force_def;
+
+/* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
+ * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against sliding. */
+typedef struct ga_contact_def { /* start from ga_contact_defaults() */
+  const char *name;
+  const char *plane, *point; /* frames */
+  double radius;             /* [m] >= 0 */
+  double stiffness;          /* [N/m^exponent] > 0 */
+  double exponent;           /* >= 1; default 1.5 */
+  double dissipation;        /* [s/m] >= 0 */
+  double mu, speed;          /* friction; speed > 0 where mu > 0 */
+} ga_contact_def;
+
+GA_API ga_spring_def ga_spring_defaults(void);
+GA_API ga_actuator_def ga_actuator_defaults(void);
+GA_API ga_friction_def ga_friction_defaults(void);
+GA_API ga_bushing_def ga_bushing_defaults(void);
+GA_API ga_force_def ga_force_defaults(void);
+GA_API ga_contact_def ga_contact_defaults(void);
+GA_API ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def);
+GA_API ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def);
+GA_API ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def);
+GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def);
+GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
+GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
+
+/* ---- Sensors and blocks -------------------------------------------------------------------------------- */
+
+typedef enum ga_sensor_kind {
+  GA_SENSOR_POSITION = 0,     /* of a frame's origin, seen from the origin of `from` */
+  GA_SENSOR_VELOCITY,         /* of the origin, against the ground */
+  GA_SENSOR_ACCELERATION,     /* of the origin, against the ground */
+  GA_SENSOR_SPECIFIC_FORCE,   /* acceleration minus gravity, what an accelerometer shows */
+  GA_SENSOR_ANGULAR_VELOCITY, /* against the ground */
+  GA_SENSOR_REACTION_FORCE,   /* of a joint, on its body b */
+  GA_SENSOR_REACTION_TORQUE   /* about b's origin */
+} ga_sensor_kind;
+
+/* Its signals are "name.x", "name.y", "name.z". */
+typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
+  const char *name;
+  ga_sensor_kind kind;
+  const char *of;   /* a frame, or a joint for reactions */
+  const char *from; /* GA_SENSOR_POSITION only; default "ground" */
+  const char *axes; /* a frame whose axes are used; default "ground" */
+} ga_sensor_def;
+
+GA_API ga_sensor_def ga_sensor_defaults(void);
+GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
+/* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its outputs are
+ * the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ... */
+GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_block *block, const ga_input *inputs);
+
+/* ---- Building ------------------------------------------------------------------------------------------ */
+
+/* Resolves names and makes the system; no part can be added afterwards. On failure the message names the part, and
+ * the machine is as before: what is missing may be added. */
+GA_API ga_status ga_machine_build(ga_machine *m);
+GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
+GA_API ga_context *ga_machine_context(const ga_machine *m);
+/* Initial values, as given: ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
+GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
+
+/* ---- Signals ------------------------------------------------------------------------------------------- */
+
+/* Energy that went in and out, and turns of angles, counted along a run: hand every accepted state to
+ * ga_meter_update(). Without a meter these signals are 0, and angles within (−π, π] unless something uses them. */
+typedef struct ga_meter ga_meter;
+GA_API ga_status ga_meter_create(const ga_machine *m, ga_meter **out);
+GA_API void ga_meter_destroy(ga_meter **meter);
+GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
+GA_API ga_status ga_meter_update(ga_meter *meter, const ga_state *s); /* of a later time; trapezoidal rule */
+GA_API size_t ga_meter_saved_size(const ga_meter *meter);             /* in doubles */
+GA_API void ga_meter_save(const ga_meter *meter, double *saved);
+GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
+
+/* Every signal of a built machine: of bodies and markers x y z vx vy vz ax ay az wx wy wz and, bodies, qw qx qy qz; of
+ * joints their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b, ground axes); springs length,
+ * rate, force; sensors, blocks, states; energy.kinetic, .potential, .dissipated, .input, .balance. */
+GA_API int ga_machine_n_signals(const ga_machine *m);
+GA_API const char *ga_machine_signal_name(const ga_machine *m, int i);
+GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i); /* "m/s"; "" where it has none */
+GA_API int ga_machine_find_signal(const ga_machine *m, const char *name); /* −1: there is none */
+/* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
+GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
+                                    const int *index, double *out);
+
+/* Where a frame is at a state. */
+GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
+/* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be NULL): 0
+ * where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
+GA_API ga_status ga_machine_reaction(const ga_machine *m, const ga_stepper *st, const char *joint, const char *axes,
+                                     double force[3], double torque[3], int *unique);
+/* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and hinge2"),
+ * of a stepper that was started; returns the length it needs, as snprintf does. */
+GA_API int ga_machine_report(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
