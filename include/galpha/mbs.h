@@ -311,7 +311,7 @@ GA_API ga_sensor_def ga_sensor_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
 /* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its outputs are
  * the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ... */
-GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_block *block, const ga_input *inputs);
+GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block, const ga_input *inputs);
 
 /* ---- Building ------------------------------------------------------------------------------------------ */
 

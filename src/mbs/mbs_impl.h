@@ -37,7 +37,7 @@ typedef enum ga__part_kind {
 
 typedef struct ga__block_def { /* what ga_machine_add_block() was given */
   const char *name;
-  ga_block *block;  /* owned */
+  ga_control_block *block; /* owned */
   ga_input *inputs; /* owned, [ga_block_n_in(block)] */
 } ga__block_def;
 
@@ -55,6 +55,8 @@ struct ga_machine {
   int n_parts, capacity;
   ga__part *part; /* part[0] is the ground */
   struct ga__built *built; /* NULL until it is built */
+  int *bucket;             /* names: 1 + index of a part, 0: empty; open addressing */
+  int n_buckets;           /* a power of two */
 };
 
 const char *ga__part_text(ga__part_kind kind); /* "rigid body", "spring", ... */
@@ -199,7 +201,8 @@ void ga__add_port(double *array, const struct ga__built *b, int port, double sca
 typedef struct ga__input { /* value + function(t) + y */
   double value;
   const ga_function *function;
-  int y; /* −1: none */
+  int y;    /* −1: none */
+  int part; /* that it belongs to, for messages */
 } ga__input;
 
 typedef struct ga__formula { /* variables: t, then n_local local ones, then outputs y */
@@ -209,7 +212,10 @@ typedef struct ga__formula { /* variables: t, then n_local local ones, then outp
   int *wrt;      /* [n_local + n_y] variables for derivatives: 1, 2, ... */
   double *value; /* [1 + n_local + n_y] work space */
   double *slope; /* [n_local + n_y] work space */
+  int part;      /* that it belongs to, for messages */
 } ga__formula;
+
+void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is fine */
 
 /* ---- Elements --------------------------------------------------------------------------------------------- */
 
@@ -345,7 +351,7 @@ typedef struct ga__y {
 /* A block in the machine: its states x[x ...], outputs y[y ...]. (blocks.c) */
 typedef struct ga__blocked {
   int part;
-  const ga_block *block;
+  const ga_control_block *block;
   int x, y;
   ga__input *input;   /* [n_in] */
   int *entry_u;       /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
@@ -386,6 +392,8 @@ typedef struct ga__built {
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
   double *work;
 } ga__built;
+
+void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
 
 /* Adds an element, zeroed; NULL: out of memory (said so). */
 void *ga__list_add(ga_context *ctx, ga__list *list);
