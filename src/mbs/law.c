@@ -1,0 +1,258 @@
+/* Forces along gauges. A law gives forces F_i(ρ, ρ', t, y) against growing gauges ρ_i (law_kinds.c); here
+ * they become wrenches and derivatives, the same way for all. With gradients g_i, curvatures K_i and the
+ * twists w of both nodes, ρ_i' = g_i · w and D_q ρ_i' = wᵀ K_i:
+ *
+ *   f −= Σ F_i g_i
+ *   Q += Σ F_i K_i + Σ g_i (Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w)ᵀ
+ *   D += shift_v Σ g_i (Σ_j ∂F_i/∂ρ_j' g_j)ᵀ, and g_i ∂F_i/∂y in the columns of y */
+#include "mbs/law_impl.h"
+
+#include "lie/mat3.h"
+#include <string.h>
+
+/* The gauges of a law at the point of an evaluation. */
+typedef struct view {
+  int node[2];
+  double w[12]; /* twists of both nodes */
+  double g[GA__MOST_GAUGES][12];
+  double K[GA__MOST_GAUGES][144];
+} view;
+
+static const ga__gauge *gauge_of(const ga__built *b, const ga__law *law, int i)
+{
+  return GA__AT(b->gauge, ga__gauge, law->gauge[i]);
+}
+
+static void nodes_of(int node[2], const ga__built *b, const ga__law *law)
+{
+  const ga__gauge *g = gauge_of(b, law, 0);
+  node[0] = GA__AT(b->marker, ga__marker, g->a)->node;
+  node[1] = GA__AT(b->marker, ga__marker, g->b)->node;
+}
+
+static int products_of(const ga__law *law)
+{
+  return ga__law_type_of(law->kind)->products;
+}
+
+/* How many outputs y the force depends on, and which. */
+static int outputs_of(const ga__law *law, const int **y)
+{
+  if (law->formula.expr) {
+    *y = law->formula.y;
+    return law->formula.n_y;
+  }
+  *y = &law->input.y;
+  return law->input.y >= 0 ? 1 : 0;
+}
+
+/* ---- Building
+ * ------------------------------------------------------------------------------------------------ */
+
+ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part)
+{
+  const int kind = ga__law_kind_of(m->part[part].kind);
+  ga__law *law = ga__list_add(m->ctx, &b->law);
+  if (!law) return GA_ERR_MEMORY;
+  law->kind = (ga__law_kind)kind;
+  law->part = part;
+  law->input.y = -1;
+  return ga__law_type_of(law->kind)->resolve(m, b, law);
+}
+
+/* Several gauges: any of them may be multiplied by any other, in all parts x_a, φ_a, x_b, φ_b that one has.
+ */
+static ga_status want_products(ga__built *b, const ga__law *law, const int node[2])
+{
+  unsigned mask = 0;
+  for (int i = 0; i < law->n; i++) mask |= ga__gauge_mask(gauge_of(b, law, i));
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      unsigned tiles = 0;
+      for (int k = 0; k < 4; k++)
+        if (mask >> (6 * i + 3 * (k / 2)) & 7u && mask >> (6 * j + 3 * (k % 2)) & 7u) tiles |= 1u << k;
+      ga_status status = ga__want_pair(&b->pattern, node[i], node[j], tiles, tiles);
+      if (status) return status;
+    }
+  return GA_OK;
+}
+
+ga_status ga__law_want(ga__built *b, ga__law *law)
+{
+  const int *y;
+  const int n_y = outputs_of(law, &y);
+  int node[2];
+  nodes_of(node, b, law);
+  ga_status status =
+      law->n == 1 ? ga__want_gauge(b, gauge_of(b, law, 0), products_of(law)) : want_products(b, law, node);
+  for (int i = 0; i < n_y && !status; i++) {
+    status = ga__want_port(&b->pattern, node[0], y[i]);
+    if (!status) status = ga__want_port(&b->pattern, node[1], y[i]);
+  }
+  return status;
+}
+
+ga_status ga__law_bind(ga__built *b, ga__law *law)
+{
+  ga_context *ctx = b->pattern.ctx;
+  const int *y;
+  const int n_y = outputs_of(law, &y);
+  int node[2];
+  nodes_of(node, b, law);
+  for (int i = 0; i < 4; i++) law->pair[i] = ga__find_pair(&b->pattern, node[i / 2], node[i % 2]);
+  if (!n_y) return GA_OK;
+  law->port_a = ga__alloc(ctx, (size_t)n_y, sizeof *law->port_a);
+  law->port_b = ga__alloc(ctx, (size_t)n_y, sizeof *law->port_b);
+  if (!law->port_a || !law->port_b) return ga__no_memory(ctx, "a force law");
+  for (int i = 0; i < n_y; i++) {
+    law->port_a[i] = ga__find_port(&b->pattern, node[0], y[i]);
+    law->port_b[i] = ga__find_port(&b->pattern, node[1], y[i]);
+  }
+  return GA_OK;
+}
+
+void ga__law_free(ga_context *ctx, ga__law *law)
+{
+  ga__formula_free(ctx, &law->formula);
+  ga__free(ctx, law->port_a);
+  ga__free(ctx, law->port_b);
+  law->port_a = law->port_b = NULL;
+}
+
+/* ---- Gathering
+ * ------------------------------------------------------------------------------------------------- */
+
+/* A ball touches the plane at r e_z below its centre, e_x, e_y, e_z the axes of the plane. There the
+ * velocities along e_x and e_y have, beside those of the centre, the parts ∓r e_y · (ω_b − ω_a), ±r e_x ·
+ * (ω_b − ω_a). */
+static void move_to_rim(view *at, const ga__frame *plane, double radius, int curvature)
+{
+  for (int i = 1; i < 3; i++) {
+    const int other = 2 - i; /* e_y for the gauge along x, e_x for the one along y */
+    const double s = i == 1 ? -radius : radius;
+    double e[3], skew[9];
+    for (int k = 0; k < 3; k++) {
+      e[k] = plane->A[3 * k + other];
+      at->g[i][3 + k] -= s * e[k];
+      at->g[i][9 + k] += s * e[k];
+    }
+    if (!curvature) continue;
+    ga__mat3_skew(skew, s, e); /* δe = −e~ δφ_a */
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 3; c++) {
+        at->K[i][12 * (3 + r) + 3 + c] += skew[3 * r + c];
+        at->K[i][12 * (9 + r) + 3 + c] -= skew[3 * r + c];
+      }
+  }
+}
+
+static double dot12(const double *a, const double *b)
+{
+  double sum = 0;
+  for (int i = 0; i < 12; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Gauges, and the law's forces with their slopes where a Jacobian wants them. */
+static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
+{
+  const ga__marker *marker = e->b->marker.at;
+  const double lever = ga__law_lever(e->b, law);
+  ga__sight sight;
+  nodes_of(v->node, e->b, law);
+  memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
+  memcpy(v->w + 6, e->kin[v->node[1]].w, 6 * sizeof(double));
+  memset(at, 0, sizeof *at);
+  for (int i = 0; i < law->n; i++) {
+    ga__sight_at(&sight, gauge_of(e->b, law, i), marker, e->kin);
+    at->rho[i] = ga__gauge_value(&sight);
+    ga__gauge_gradient(v->g[i], &sight);
+    if (slopes) ga__gauge_curvature(v->K[i], &sight);
+  }
+  if (lever != 0) move_to_rim(v, &sight.a, lever, slopes);
+  for (int i = 0; i < law->n; i++) at->rate[i] = dot12(v->g[i], v->w);
+  return ga__law_type_of(law->kind)->force(e, law, at, slopes);
+}
+
+/* ---- Scattering
+ * ------------------------------------------------------------------------------------------------ */
+
+int ga__law_force(const ga__eval *e, ga__law *law, double *f)
+{
+  view v;
+  ga__law_at at;
+  const int status = look(&v, &at, e, law, 0);
+  if (status) return status;
+  for (int side = 0; side < 2; side++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, v.node[side]);
+    for (int c = 0; c < 6; c++) {
+      if (node->column[c] < 0) continue;
+      double sum = 0;
+      for (int i = 0; i < law->n; i++) sum += at.F[i] * v.g[i][6 * side + c];
+      f[node->v + node->column[c]] -= sum;
+    }
+  }
+  return 0;
+}
+
+/* by_q = Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w,   by_w = Σ_j ∂F_i/∂ρ_j' g_j; returns 1 where they are not
+ * zero. */
+static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__law_at *at, int n, int i)
+{
+  int any = 0;
+  memset(by_q, 0, 12 * sizeof *by_q);
+  memset(by_w, 0, 12 * sizeof *by_w);
+  for (int j = 0; j < n; j++) {
+    const double k = at->by_rho[n * i + j], c = at->by_rate[n * i + j];
+    if (k != 0 || c != 0) any = 1;
+    if (k != 0 || c != 0)
+      for (int s = 0; s < 12; s++) {
+        by_q[s] += k * v->g[j][s];
+        by_w[s] += c * v->g[j][s];
+      }
+    if (c != 0)
+      for (int r = 0; r < 12; r++)
+        if (v->w[r] != 0)
+          for (int s = 0; s < 12; s++) by_q[s] += c * v->w[r] * v->K[j][12 * r + s];
+  }
+  return any;
+}
+
+int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J)
+{
+  view v;
+  ga__law_at at;
+  double by_q[12], by_w[12];
+  const int *y;
+  const int n_y = outputs_of(law, &y), status = look(&v, &at, e, law, 1);
+  if (status) return status;
+  for (int i = 0; i < law->n; i++) {
+    const int any = slope_of(by_q, by_w, &v, &at, law->n, i);
+    if (J->want & GA_WANT_Q) {
+      ga__add_curvature(J->Q, e->b, law->pair, ga__gauge_tiles(gauge_of(e->b, law, i)), at.F[i], v.K[i]);
+      if (any) ga__add_product(J->Q, e->b, law->pair, 1, v.g[i], by_q);
+    }
+    if (any && J->want & GA_WANT_D) ga__add_product(J->D, e->b, law->pair, J->shift_v, v.g[i], by_w);
+  }
+  if (J->want & GA_WANT_D && at.by_y)
+    for (int k = 0; k < n_y; k++) {
+      ga__add_port(J->D, e->b, law->port_a[k], at.by_y[k], v.g[0]);
+      ga__add_port(J->D, e->b, law->port_b[k], at.by_y[k], v.g[0] + 6);
+    }
+  return 0;
+}
+
+int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
+                   double *power_in)
+{
+  view v;
+  ga__law_at at;
+  ga__law_power power = {0, 0, 0};
+  int status = look(&v, &at, e, law, 0);
+  if (!status) status = ga__law_type_of(law->kind)->power(e, law, &at, &power);
+  memcpy(force, at.F, 6 * sizeof *force);
+  *stored = power.stored;
+  *lost = power.lost;
+  *power_in = power.in;
+  return status;
+}

@@ -1,0 +1,41 @@
+/* Between law.c, which gathers gauges and scatters forces, and law_kinds.c, which has the laws. */
+#ifndef GALPHA_MBS_LAW_IMPL_H
+#define GALPHA_MBS_LAW_IMPL_H
+
+#include "mbs/mbs_impl.h"
+
+enum { GA__MOST_GAUGES = 6 };
+
+/* A law at the point of an evaluation: gauges ρ and rates ρ' go in, forces and slopes come out. Of the
+ * matrices the first n × n numbers are used, row-major: by_rho[i*n+j] = ∂F_i/∂ρ_j. */
+typedef struct ga__law_at {
+  double rho[GA__MOST_GAUGES], rate[GA__MOST_GAUGES];
+  double F[GA__MOST_GAUGES]; /* against growing gauges */
+  double by_rho[GA__MOST_GAUGES * GA__MOST_GAUGES], by_rate[GA__MOST_GAUGES * GA__MOST_GAUGES];
+  const double
+      *by_y; /* ∂F_0/∂y for the outputs used, NULL: there are none; laws of several gauges use none */
+  double by_input; /* room for it where there is one */
+} ga__law_at;
+
+/* Energy stored, power lost for ever, power put in by what is outside of the mechanics. */
+typedef struct ga__law_power {
+  double stored, lost, in;
+} ga__law_power;
+
+typedef struct ga__law_type {
+  /* From the part's definition; the law is zeroed but for kind and part, and input.y is −1. */
+  ga_status (*resolve)(ga_machine *m, ga__built *b, ga__law *law);
+  /* F, and with slopes 1 by_rho, by_rate and by_y, all of them zero on entry. Returns as ga_eval_fn. */
+  int (*force)(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes);
+  int (*power)(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power);
+  int products; /* 1: F depends on ρ or ρ' */
+} ga__law_type;
+
+const ga__law_type *ga__law_type_of(ga__law_kind kind);
+int ga__law_kind_of(ga__part_kind kind); /* −1: not a law */
+
+/* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; 0 for all
+ * but balls with friction. */
+double ga__law_lever(const ga__built *b, const ga__law *law);
+
+#endif

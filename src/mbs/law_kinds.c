@@ -1,0 +1,410 @@
+/* The laws: force against growing gauges, its slopes, its energy. One function each; law.c does all the rest.
+ */
+#include "mbs/law_impl.h"
+
+#include <math.h>
+
+#define DEF(type, built, law) ((const type *)(built)->m->part[(law)->part].def)
+
+/* ---- What the laws of one gauge share --------------------------------------------------------------------
+ */
+
+/* The line between a and b, or a coordinate; the direction of a line needs its ends apart. */
+static ga_status resolve_line(ga_machine *m, ga__built *b, ga__law *law, const char *a, const char *b_frame,
+                              const char *coordinate)
+{
+  const ga__part *part = &m->part[law->part];
+  law->n = 1;
+  ga_status status = ga__resolve_line(m, b, part, a, b_frame, coordinate, &law->gauge[0]);
+  if (status) return status;
+  if (GA__AT(b->gauge, ga__gauge, law->gauge[0])->kind != GA__DISTANCE) return GA_OK;
+  const double length = ga__gauge_initial(b, law->gauge[0]);
+  if (length > 1e-12) return GA_OK;
+  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                  "%s '%s': its ends '%s' and '%s' coincide at the start, so that its line has no direction; "
+                  "move one of them, or use a bushing",
+                  ga__part_text(part->kind), part->name, a, b_frame);
+}
+
+/* Adds φ(x) to sum and, where slope is not NULL, φ'(x) to slope. */
+static int add_function(const ga_function *f, double x, double *sum, double *slope)
+{
+  double out[2] = {0, 0};
+  if (!f) return 0;
+  const int status = ga_function_eval(f, x, slope ? 1 : 0, out, NULL);
+  if (status) return status;
+  *sum += out[0];
+  if (slope) *slope += out[1];
+  return 0;
+}
+
+/* ---- Integral of a force over its displacement -----------------------------------------------------------
+ */
+
+enum { PANELS = 4, MOST_HALVINGS = 30 };
+#define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ| */
+
+/* ∫ φ from a to b by three points of Gauss; *size: the same of |φ|. */
+static int gauss3(const ga_function *f, double a, double b, double *sum, double *size)
+{
+  static const double at[3] = {-0.774596669241483377, 0, 0.774596669241483377};
+  static const double weight[3] = {5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0};
+  const double middle = 0.5 * (a + b), half = 0.5 * (b - a);
+  *sum = *size = 0;
+  for (int i = 0; i < 3; i++) {
+    double y;
+    const int status = ga_function_eval(f, middle + half * at[i], 0, &y, NULL);
+    if (status) return status;
+    *sum += weight[i] * half * y;
+    *size += weight[i] * fabs(half * y);
+  }
+  return 0;
+}
+
+/* Adds ∫ φ to sum, of which a first value is `whole`: halves the interval where φ has kinks, as tables have.
+ */
+static int add_integral(const ga_function *f, double a, double b, double whole, double tol, int halvings,
+                        double *sum)
+{
+  const double middle = 0.5 * (a + b);
+  double left, right, size;
+  int status = gauss3(f, a, middle, &left, &size);
+  if (!status) status = gauss3(f, middle, b, &right, &size);
+  if (status) return status;
+  if (halvings == 0 || fabs(left + right - whole) <= tol) {
+    *sum += left + right;
+    return 0;
+  }
+  status = add_integral(f, a, middle, left, tol, halvings - 1, sum);
+  return status ? status : add_integral(f, middle, b, right, tol, halvings - 1, sum);
+}
+
+/* ∫ φ from 0 to x. */
+static int integral(const ga_function *f, double x, double *out)
+{
+  double panel[PANELS], size[PANELS], total = 0;
+  *out = 0;
+  for (int i = 0; i < PANELS; i++) {
+    const int status = gauss3(f, x * i / PANELS, x * (i + 1) / PANELS, &panel[i], &size[i]);
+    if (status) return status;
+    total += size[i];
+  }
+  for (int i = 0; i < PANELS; i++) {
+    const int status = add_integral(f, x * i / PANELS, x * (i + 1) / PANELS, panel[i],
+                                    QUADRATURE_TOLERANCE * total, MOST_HALVINGS, out);
+    if (status) return status;
+  }
+  return 0;
+}
+
+/* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) -----------------------
+ */
+
+static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
+{
+  static const char *const local[] = {"l", "v"};
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
+  if (status) return status;
+  law->rest = isnan(def->rest) ? ga__gauge_initial(b, law->gauge[0]) : def->rest;
+  if (!def->expression) return GA_OK;
+  return ga__resolve_formula(m, b, &m->part[law->part], "expression", def->expression, 2, local,
+                             &law->formula);
+}
+
+static int spring_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
+  const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
+  at->F[0] = def->preload + def->stiffness * stretch + def->damping * v;
+  at->by_rho[0] = def->stiffness;
+  at->by_rate[0] = def->damping;
+  int status = add_function(def->force, stretch, &at->F[0], slopes ? &at->by_rho[0] : NULL);
+  if (!status) status = add_function(def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
+  if (status || !law->formula.expr) return status;
+  double value, *slope = slopes ? law->formula.slope : NULL;
+  status = ga__formula_value(e, &law->formula, local, &value, slope);
+  if (status) return status;
+  at->F[0] += value;
+  if (!slopes) return 0;
+  at->by_rho[0] += slope[0];
+  at->by_rate[0] += slope[1];
+  at->by_y = slope + 2;
+  return 0;
+}
+
+/* Formulas may do anything: their power counts as put in. So does that of a force whose function is not
+ * defined at 0, and so has no integral from there. */
+static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
+  const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
+  double damper = 0, outside = 0, work = 0, origin;
+  int status = add_function(def->damper, v, &damper, NULL);
+  if (!status && law->formula.expr) status = ga__formula_value(e, &law->formula, local, &outside, NULL);
+  if (!status && def->force)
+    status = ga_function_eval(def->force, 0, 0, &origin, NULL)
+                 ? add_function(def->force, stretch, &outside, NULL)
+                 : integral(def->force, stretch, &work);
+  power->stored = (def->preload + 0.5 * def->stiffness * stretch) * stretch + work;
+  power->lost = (def->damping * v + damper) * v;
+  power->in = -outside * v;
+  return status;
+}
+
+/* ---- Actuator: F = −force(t, y)
+ * ---------------------------------------------------------------------------- */
+
+static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
+{
+  const ga_actuator_def *def = DEF(ga_actuator_def, b, law);
+  ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
+  return status ? status : ga__resolve_input(m, b, &m->part[law->part], "force", &def->force, &law->input);
+}
+
+static int actuator_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+{
+  double force;
+  const int status = ga__input_value(e, &law->input, &force);
+  (void)slopes;
+  at->F[0] = -force;
+  at->by_input = -1;
+  at->by_y = &at->by_input;
+  return status;
+}
+
+static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+{
+  (void)e;
+  (void)law;
+  power->in = -at->F[0] * at->rate[0];
+  return 0;
+}
+
+/* ---- Friction: F = level(t, y) tanh(v / speed)
+ * ------------------------------------------------------------- */
+
+static ga_status resolve_friction(ga_machine *m, ga__built *b, ga__law *law)
+{
+  const ga_friction_def *def = DEF(ga_friction_def, b, law);
+  ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
+  return status ? status : ga__resolve_input(m, b, &m->part[law->part], "level", &def->level, &law->input);
+}
+
+static int friction_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+{
+  const double speed = DEF(ga_friction_def, e->b, law)->speed, th = tanh(at->rate[0] / speed);
+  double level;
+  const int status = ga__input_value(e, &law->input, &level);
+  (void)slopes;
+  at->F[0] = level * th;
+  at->by_rate[0] = level * (1 - th) * (1 + th) / speed;
+  at->by_input = th;
+  at->by_y = &at->by_input;
+  return status;
+}
+
+static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+{
+  (void)e;
+  (void)law;
+  power->lost = at->F[0] * at->rate[0];
+  return 0;
+}
+
+/* ---- Bushing: F = F₀ + K δ + C δ'
+ * -------------------------------------------------------------------------- */
+
+/* 1: the angles have no part in it. */
+static int bushing_is_straight(const ga_bushing_def *def)
+{
+  for (int i = 0; i < 6; i++)
+    for (int j = i < 3 ? 3 : 0; j < 6; j++)
+      if (def->stiffness[6 * i + j] != 0 || def->damping[6 * i + j] != 0) return 0;
+  return def->preload[3] == 0 && def->preload[4] == 0 && def->preload[5] == 0;
+}
+
+static ga_status add_gauge(ga_machine *m, ga__built *b, ga__law *law, const ga__gauge *gauge)
+{
+  const int index = ga__add_gauge(m, b, gauge);
+  if (index < 0) return GA_ERR_MEMORY;
+  law->gauge[law->n++] = index;
+  return GA_OK;
+}
+
+/* Displacements along the axes of a, in the order given. */
+static ga_status add_along(ga_machine *m, ga__built *b, ga__law *law, int a, int b_marker, int n,
+                           const int *axis)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; i < n && !status; i++) {
+    ga__gauge gauge = {.kind = GA__ALONG, .a = a, .b = b_marker};
+    gauge.u[axis[i]] = 1;
+    status = add_gauge(m, b, law, &gauge);
+  }
+  return status;
+}
+
+/* An end that cannot turn would take torques without an answer. */
+static ga_status check_turns(ga_machine *m, const ga__built *b, const ga__law *law, int marker,
+                             const char *frame)
+{
+  const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);
+  if (node->has == 0 || (node->has & (GA__RX | GA__RY | GA__RZ))) return GA_OK;
+  return ga__fail(
+      m->ctx, GA_ERR_ARGUMENT,
+      "bushing '%s': '%s' belongs to a point, which cannot turn; set the stiffness, damping and preload "
+      "of the angles to 0",
+      m->part[law->part].name, frame);
+}
+
+static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
+{
+  static const int axes[3] = {0, 1, 2};
+  const ga__part *part = &m->part[law->part];
+  const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
+  int a, b_marker;
+  ga_status status = ga__resolve_frame(m, b, part, "a", def->a, &a);
+  if (!status) status = ga__resolve_frame(m, b, part, "b", def->b, &b_marker);
+  if (!status) status = add_along(m, b, law, a, b_marker, 3, axes);
+  if (status || bushing_is_straight(def)) return status;
+  status = check_turns(m, b, law, a, def->a);
+  if (!status) status = check_turns(m, b, law, b_marker, def->b);
+  for (int i = 0; i < 3 && !status; i++)
+    status = add_gauge(m, b, law, &(ga__gauge){.kind = GA__ANGLE, .a = a, .b = b_marker, .axis = i});
+  return status;
+}
+
+static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+{
+  const ga_bushing_def *def = DEF(ga_bushing_def, e->b, law);
+  const int n = law->n;
+  (void)slopes;
+  for (int i = 0; i < n; i++) {
+    at->F[i] = def->preload[i];
+    for (int j = 0; j < n; j++) {
+      const double k = def->stiffness[6 * i + j], c = def->damping[6 * i + j];
+      at->F[i] += k * at->rho[j] + c * at->rate[j];
+      at->by_rho[n * i + j] = k;
+      at->by_rate[n * i + j] = c;
+    }
+  }
+  return 0;
+}
+
+/* Stored: F₀·δ + ½ δᵀ K δ. What the skew part of K does depends on the path: it counts as put in. */
+static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+{
+  const ga_bushing_def *def = DEF(ga_bushing_def, e->b, law);
+  for (int i = 0; i < law->n; i++) {
+    power->stored += def->preload[i] * at->rho[i];
+    for (int j = 0; j < law->n; j++) {
+      const double k = def->stiffness[6 * i + j], kt = def->stiffness[6 * j + i];
+      power->stored += 0.5 * k * at->rho[i] * at->rho[j];
+      power->lost += def->damping[6 * i + j] * at->rate[i] * at->rate[j];
+      power->in -= 0.5 * (k - kt) * at->rho[j] * at->rate[i];
+    }
+  }
+  return 0;
+}
+
+/* ---- Contact, gauges z, x, y of the plane: with δ = radius − z, N = k δ^n max(0, 1 + c δ') (Hunt and
+ * Crossley 1975); friction μ N v/√(v² + s²)
+ * ------------------------------------------------------------------------------- */
+
+static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
+{
+  static const int axes[3] = {2, 0, 1};
+  const ga__part *part = &m->part[law->part];
+  const ga_contact_def *def = DEF(ga_contact_def, b, law);
+  int plane, point;
+  ga_status status = ga__resolve_frame(m, b, part, "plane", def->plane, &plane);
+  if (!status) status = ga__resolve_frame(m, b, part, "point", def->point, &point);
+  return status ? status : add_along(m, b, law, plane, point, def->mu > 0 ? 3 : 1, axes);
+}
+
+double ga__law_lever(const ga__built *b, const ga__law *law)
+{
+  return law->kind == GA__LAW_CONTACT && law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
+}
+
+/* N and its slopes by δ and δ', from C¹ at δ = 0 where n > 1. */
+static double normal_force(const ga_contact_def *def, double depth, double rate, double *by_depth,
+                           double *by_rate)
+{
+  const double damp = 1 + def->dissipation * rate;
+  *by_depth = *by_rate = 0;
+  if (depth <= 0 || damp <= 0) return 0;
+  const double slope = def->stiffness * pow(depth, def->exponent - 1), elastic = slope * depth;
+  *by_depth = def->exponent * slope * damp;
+  *by_rate = elastic * def->dissipation;
+  return elastic * damp;
+}
+
+static int contact_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+{
+  const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
+  double by_depth, by_rate;
+  const double N = normal_force(def, def->radius - at->rho[0], -at->rate[0], &by_depth, &by_rate);
+  (void)slopes;
+  at->F[0] = -N;
+  at->by_rho[0] = by_depth;
+  at->by_rate[0] = by_rate;
+  if (law->n < 3) return 0;
+  const double w = sqrt(at->rate[1] * at->rate[1] + at->rate[2] * at->rate[2] + def->speed * def->speed);
+  for (int i = 1; i < 3; i++) {
+    const double part = def->mu * at->rate[i] / w;
+    at->F[i] = N * part;
+    at->by_rho[3 * i] = -by_depth * part;
+    at->by_rate[3 * i] = -by_rate * part;
+    for (int j = 1; j < 3; j++)
+      at->by_rate[3 * i + j] = (i == j ? def->mu * N / w : 0) - N * part * at->rate[j] / (w * w);
+  }
+  return 0;
+}
+
+/* Stored: k δ^(n+1)/(n+1); the rest of N loses power, also where N is cut off because it would pull. */
+static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+{
+  const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
+  const double depth = def->radius - at->rho[0];
+  if (depth <= 0) return 0;
+  const double elastic = def->stiffness * pow(depth, def->exponent);
+  power->stored = elastic * depth / (def->exponent + 1);
+  power->lost = (at->F[0] + elastic) * at->rate[0];
+  for (int i = 1; i < law->n; i++) power->lost += at->F[i] * at->rate[i];
+  return 0;
+}
+
+/* ---- All of them
+ * ---------------------------------------------------------------------------------------------- */
+
+const ga__law_type *ga__law_type_of(ga__law_kind kind)
+{
+  static const ga__law_type type[] = {
+      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, 1},
+      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, 0},
+      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, 1},
+      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, 1},
+      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, 1},
+  };
+  return &type[kind];
+}
+
+int ga__law_kind_of(ga__part_kind kind)
+{
+  switch (kind) {
+  case GA__PART_SPRING:
+    return GA__LAW_SPRING;
+  case GA__PART_ACTUATOR:
+    return GA__LAW_ACTUATOR;
+  case GA__PART_FRICTION:
+    return GA__LAW_FRICTION;
+  case GA__PART_BUSHING:
+    return GA__LAW_BUSHING;
+  case GA__PART_CONTACT:
+    return GA__LAW_CONTACT;
+  default:
+    return -1;
+  }
+}
