@@ -1,0 +1,347 @@
+/* Rolling without slipping, and knife edges, on a plane of the ground with axes e_x, e_y, e_z.
+ *
+ * Sphere and disk: with C the centre, r from the node's origin to it, and P the lowest point of the rim, the
+ * material point at P does not move. With ℓ = r + (P − C) its velocity along e is a · w, a = (e, ℓ × e): for
+ * e_z this is the rate of the distance Φ of P from the plane, for e_x and e_y it is k. Under a small rotation
+ * δℓ = L δφ, so that D_q(a · w) = Lᵀ (e × ω) in δφ,   D_q(a μ) = −μ e~ L in rows and columns φ,   (a · w)' =
+ * e · (ω × L ω) at w' = 0 sphere: P − C = −R e_z,   Φ = e_z · (C − origin) − R disk:   P − C = −R d,     Φ =
+ * e_z · (C − origin) − R m,   s = e_z · n, m = √(1 − s²), d = (e_z − s n)/m with n the disk's axis.
+ *
+ * Knife edge: with ŷ the projection h of the marker's y axis on the plane, of length 1, and x̂ = ŷ × e_z,
+ *   k = ŷ · u_C,   a = (ŷ, r × ŷ),   δŷ = x̂ (b · δφ),  b = y × x̂/|h| */
+#include "mbs/mbs_impl.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+/* Where everything is at the point of an evaluation. */
+typedef struct view {
+  const ga__node *node;
+  const double *w; /* twist of the node */
+  ga__frame body;
+  double e[3][3], origin[3]; /* of the plane; knife edge: e[0] = ŷ */
+  double l[3], L[9];         /* ℓ and its derivative */
+  double m;          /* sine of the angle between e_z and the disk's axis, or y of the knife; sphere: 1 */
+  double x[3], b[3]; /* knife edge: x̂, b */
+} view;
+
+static const ga__marker *marker_of(const ga__built *b, int marker)
+{
+  return GA__AT(b->marker, ga__marker, marker);
+}
+
+/* ---- Geometry
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* δ(−R d) with g = n × e_z, δs = g · δφ:  δd = (−n gᵀ + s n~ + (s/m) d gᵀ) δφ / m */
+static void look_at_disk(view *v, double radius)
+{
+  const double *ez = v->e[2];
+  double n[3], d[3], g[3], skew[9];
+  for (int i = 0; i < 3; i++) n[i] = v->body.A[3 * i + 2];
+  const double s = ga__vec3_dot(ez, n);
+  ga__vec3_cross(g, n, ez);
+  v->m = sqrt(ga__vec3_dot(g, g));
+  const double inverse = v->m > 0 ? 1 / v->m : NAN;
+  for (int i = 0; i < 3; i++) d[i] = inverse * (ez[i] - s * n[i]);
+  ga__mat3_skew(skew, s, n);
+  for (int i = 0; i < 3; i++) {
+    v->l[i] -= radius * d[i];
+    for (int j = 0; j < 3; j++)
+      v->L[3 * i + j] -= radius * inverse * (skew[3 * i + j] + (s * inverse * d[i] - n[i]) * g[j]);
+  }
+}
+
+static void look_at_knife(view *v)
+{
+  const double *ez = v->e[2];
+  double y[3], h[3];
+  for (int i = 0; i < 3; i++) y[i] = v->body.A[3 * i + 1];
+  const double up = ga__vec3_dot(ez, y);
+  for (int i = 0; i < 3; i++) h[i] = y[i] - up * ez[i];
+  v->m = sqrt(ga__vec3_dot(h, h));
+  const double inverse = v->m > 0 ? 1 / v->m : NAN;
+  for (int i = 0; i < 3; i++) v->e[0][i] = inverse * h[i];
+  ga__vec3_cross(v->x, v->e[0], ez);
+  ga__vec3_cross(v->b, y, v->x);
+  for (int i = 0; i < 3; i++) v->b[i] *= inverse;
+}
+
+static void look(view *v, const ga__eval *e, const ga__rolling *r)
+{
+  ga__frame plane;
+  ga__frame_at(&plane, marker_of(e->b, r->plane), e->kin);
+  ga__frame_at(&v->body, marker_of(e->b, r->body), e->kin);
+  v->node = GA__AT(e->b->node, ga__node, v->body.node);
+  v->w = e->kin[v->body.node].w;
+  v->m = 1;
+  memcpy(v->origin, plane.p, sizeof v->origin);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) v->e[i][k] = plane.A[3 * k + i];
+  memcpy(v->l, v->body.r, sizeof v->l);
+  ga__mat3_skew(v->L, -1, v->body.r);
+  if (r->kind == GA_ROLLING_KNIFE) look_at_knife(v);
+  if (r->kind == GA_ROLLING_DISK) look_at_disk(v, r->radius);
+  if (r->kind == GA_ROLLING_SPHERE)
+    for (int i = 0; i < 3; i++) v->l[i] -= r->radius * v->e[2][i];
+}
+
+/* a = (e, ℓ × e) along axis i */
+static void row_of(double a[6], const view *v, int i)
+{
+  memcpy(a, v->e[i], 3 * sizeof *a);
+  ga__vec3_cross(a + 3, v->l, v->e[i]);
+}
+
+/* D_q(a · w): nothing in δx; Lᵀ (e × ω) in δφ, and what ŷ does. */
+static void row_slope(double a[6], const view *v, const ga__rolling *r, int i)
+{
+  double c[3], u[3];
+  memset(a, 0, 6 * sizeof *a);
+  ga__vec3_cross(c, v->e[i], v->w + 3);
+  ga__mat3_tmul_vec(a + 3, v->L, c);
+  if (r->kind != GA_ROLLING_KNIFE) return;
+  ga__vec3_cross(u, v->w + 3, v->body.r);
+  const double along = ga__vec3_dot(v->x, v->w) + ga__vec3_dot(v->x, u);
+  for (int k = 0; k < 3; k++) a[3 + k] += along * v->b[k];
+}
+
+static double dot6(const double *a, const double *b)
+{
+  return ga__vec3_dot(a, b) + ga__vec3_dot(a + 3, b + 3);
+}
+
+/* ---- Building
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the direction that the constraint needs exists at the start. */
+static ga_status check_start(ga_machine *m, ga__built *b, const ga__rolling *r)
+{
+  const ga__eval e = {m, b, NULL, b->kin};
+  view v;
+  ga__kin_initial(b, marker_of(b, r->body)->node, b->kin);
+  look(&v, &e, r);
+  const char *name = m->part[r->part].name;
+  if (r->kind == GA_ROLLING_DISK && v.m < 1e-6)
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "rolling '%s': the disk lies flat on the plane at the start, so that it has no lowest point; its "
+        "axis is z of its frame",
+        name);
+  if (r->kind == GA_ROLLING_KNIFE && v.m < 1e-6)
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "rolling '%s': the y axis of the knife edge is normal to the plane at the start, so that it blocks "
+        "no direction in it",
+        name);
+  return GA_OK;
+}
+
+static ga_status check_frames(ga_machine *m, const ga__built *b, const ga__rolling *r,
+                              const ga_rolling_def *def)
+{
+  const ga__node *node = GA__AT(b->node, ga__node, marker_of(b, r->body)->node);
+  const int knife = r->kind == GA_ROLLING_KNIFE;
+  if (marker_of(b, r->plane)->node != 0)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "rolling '%s': plane '%s' is on a body that moves; it has to be a frame of the ground",
+                    def->name, def->plane);
+  if (!node->rigid && !(knife && node->planar))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "rolling '%s': '%s' belongs to a %s; %s", def->name, def->body,
+                    ga__part_text(m->part[node->part].kind),
+                    knife ? "a knife edge needs a rigid or a planar body" : "only rigid bodies roll");
+  return GA_OK;
+}
+
+ga_status ga__rolling_resolve(ga_machine *m, ga__built *b, int part)
+{
+  static const char *const label[3] = {"no slip along x", "no slip along y", "no slip across"};
+  const ga__part *asking = &m->part[part];
+  const ga_rolling_def *def = asking->def;
+  ga__rolling *r = ga__list_add(m->ctx, &b->rolling);
+  if (!r) return GA_ERR_MEMORY;
+  r->part = part;
+  r->kind = def->kind;
+  r->radius = def->radius;
+  r->lambda = r->self = -1;
+  r->n_psi = def->kind == GA_ROLLING_KNIFE ? 1 : 2;
+  ga_status status = ga__resolve_frame(m, b, asking, "body", def->body, &r->body);
+  if (!status) status = ga__resolve_frame(m, b, asking, "plane", def->plane, &r->plane);
+  if (!status) status = check_frames(m, b, r, def);
+  if (!status) status = check_start(m, b, r);
+  if (!status && def->kind != GA_ROLLING_KNIFE) status = ga__label_lambda(m, b, part, "contact", &r->lambda);
+  for (int i = 0; i < r->n_psi && !status; i++) {
+    int psi;
+    status = ga__label_psi(m, b, part, label[def->kind == GA_ROLLING_KNIFE ? 2 : i], &psi);
+    if (i == 0) r->psi = psi;
+  }
+  return status;
+}
+
+ga_status ga__rolling_want(ga__built *b, ga__rolling *r)
+{
+  const int node = marker_of(b, r->body)->node;
+  const unsigned tiles = 1u << GA__RR | (r->kind == GA_ROLLING_KNIFE ? 1u << GA__XR : 0u);
+  return ga__want_pair(&b->pattern, node, node, tiles, tiles);
+}
+
+/* Rows, or columns, of the node's velocities, one entry for each; returns the first, −1: out of memory. */
+static int own_entries(ga__pattern *pt, const ga__node *node, int row, int n, int transposed)
+{
+  int first = -1;
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < node->n; i++) {
+      const int entry =
+          transposed ? ga__own_entry(pt, node->v + i, row + k) : ga__own_entry(pt, row + k, node->v + i);
+      if (entry < 0) return -1;
+      if (first < 0) first = entry;
+    }
+  return first;
+}
+
+ga_status ga__rolling_bind(ga__built *b, ga__rolling *r)
+{
+  const int index = marker_of(b, r->body)->node, row_k = b->nv + b->n_lambda + r->psi;
+  const ga__node *node = GA__AT(b->node, ga__node, index);
+  r->self = ga__find_pair(&b->pattern, index, index);
+  r->B = r->Bt = -1;
+  if (r->lambda >= 0) {
+    r->B = own_entries(&b->pattern, node, b->nv + r->lambda, 1, 0);
+    r->Bt = own_entries(&b->pattern, node, b->nv + r->lambda, 1, 1);
+    if (r->B < 0 || r->Bt < 0) return GA_ERR_MEMORY;
+  }
+  r->A = own_entries(&b->pattern, node, row_k, r->n_psi, 0);
+  r->At = own_entries(&b->pattern, node, row_k, r->n_psi, 1);
+  return r->A < 0 || r->At < 0 ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* ---- Evaluation
+ * --------------------------------------------------------------------------------------------------- */
+
+/* to[velocity of the node] += scale · six */
+static void add_six(double *to, const ga__node *node, double scale, const double six[6])
+{
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) to[node->column[c]] += scale * six[c];
+}
+
+void ga__rolling_force(const ga__eval *e, const ga__rolling *r, double *f)
+{
+  view v;
+  double a[6];
+  look(&v, e, r);
+  for (int i = 0; i < r->n_psi; i++) {
+    row_of(a, &v, i);
+    add_six(f + v.node->v, v.node, -e->p->psi[r->psi + i], a);
+  }
+  if (r->lambda < 0) return;
+  row_of(a, &v, 2);
+  add_six(f + v.node->v, v.node, -e->p->lambda[r->lambda], a);
+}
+
+void ga__rolling_phi(const ga__eval *e, const ga__rolling *r, double *phi)
+{
+  view v;
+  if (r->lambda < 0) return;
+  look(&v, e, r);
+  double height = 0;
+  for (int k = 0; k < 3; k++) height += v.e[2][k] * (v.body.p[k] - v.origin[k]);
+  phi[r->lambda] = height - r->radius * v.m;
+}
+
+void ga__rolling_phi_dot(const ga__eval *e, const ga__rolling *r, double *out)
+{
+  view v;
+  double a[6];
+  if (r->lambda < 0) return;
+  look(&v, e, r);
+  row_of(a, &v, 2);
+  out[r->lambda] = dot6(a, v.w);
+}
+
+/* Along the motion at w' = 0: the slope of the row by q times w. */
+static double row_acc(const view *v, const ga__rolling *r, int i)
+{
+  double slope[6];
+  row_slope(slope, v, r, i);
+  return dot6(slope, v->w);
+}
+
+void ga__rolling_phi_acc(const ga__eval *e, const ga__rolling *r, double *out)
+{
+  view v;
+  if (r->lambda < 0) return;
+  look(&v, e, r);
+  out[r->lambda] = row_acc(&v, r, 2);
+}
+
+void ga__rolling_k(const ga__eval *e, const ga__rolling *r, double *k)
+{
+  view v;
+  double a[6];
+  look(&v, e, r);
+  for (int i = 0; i < r->n_psi; i++) {
+    row_of(a, &v, i);
+    k[r->psi + i] = dot6(a, v.w);
+  }
+}
+
+void ga__rolling_k_acc(const ga__eval *e, const ga__rolling *r, double *out)
+{
+  view v;
+  look(&v, e, r);
+  for (int i = 0; i < r->n_psi; i++) out[r->psi + i] = row_acc(&v, r, i);
+}
+
+/* D_q(Σ a μ), E = Σ μ e:  −E~ L in rows φ; knife edge: μ x̂ bᵀ in rows x and μ (r × x̂) bᵀ in rows φ as well.
+ */
+static void add_geometric(const view *v, const ga__eval *e, const ga__rolling *r, double *Q)
+{
+  double E[3] = {0, 0, 0}, skew[9], tile[9], moment[3];
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < r->n_psi; i++) E[k] += e->p->psi[r->psi + i] * v->e[i][k];
+    if (r->lambda >= 0) E[k] += e->p->lambda[r->lambda] * v->e[2][k];
+  }
+  ga__mat3_skew(skew, -1, E);
+  ga__mat3_mul(tile, skew, v->L);
+  ga__add_tile(Q, e->b, r->self, GA__RR, 1, tile);
+  if (r->kind != GA_ROLLING_KNIFE) return;
+  ga__vec3_cross(moment, v->body.r, v->x);
+  for (int part = 0; part < 2; part++) {
+    const double *left = part ? moment : v->x;
+    for (int k = 0; k < 9; k++) tile[k] = left[k / 3] * v->b[k % 3];
+    ga__add_tile(Q, e->b, r->self, part ? GA__RR : GA__XR, e->p->psi[r->psi], tile);
+  }
+}
+
+static void contact_jacobian(const view *v, const ga__rolling *r, ga_jacobian *J)
+{
+  double a[6], slope[6];
+  row_of(a, v, 2);
+  if (J->want & GA_WANT_D) add_six(J->D + r->Bt, v->node, 1, a);
+  if (J->want & (GA_WANT_Q | GA_WANT_B)) add_six(J->Q + r->B, v->node, 1, a);
+  if (!(J->want & GA_WANT_G)) return;
+  row_slope(slope, v, r, 2);
+  add_six(J->G + r->B, v->node, 1, slope);
+}
+
+void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *J)
+{
+  view v;
+  double a[6];
+  look(&v, e, r);
+  if (r->lambda >= 0) contact_jacobian(&v, r, J);
+  for (int i = 0; i < r->n_psi; i++) {
+    const int at = i * v.node->n;
+    row_of(a, &v, i);
+    if (J->want & GA_WANT_D) {
+      add_six(J->D + r->A + at, v.node, J->shift_v, a);
+      add_six(J->D + r->At + at, v.node, 1, a);
+    }
+    if (!(J->want & GA_WANT_Q)) continue;
+    row_slope(a, &v, r, i);
+    add_six(J->Q + r->A + at, v.node, 1, a);
+  }
+  if (J->want & GA_WANT_Q) add_geometric(&v, e, r, J->Q);
+}
