@@ -12,6 +12,8 @@
 #include "base/base_impl.h"
 #include "galpha/mbs.h"
 
+#define GA__TWO_PI 6.283185307179586
+
 /* ---- Parts as given (parts.c) -------------------------------------------------------------------------- */
 
 typedef enum ga__part_kind {
@@ -308,8 +310,10 @@ typedef enum ga__probe_kind {
   GA__PROBE_GAUGE,           /* value */
   GA__PROBE_GAUGE_RATE,
   GA__PROBE_GAUGE_ACC,       /* output only, but of a scalar node */
+  GA__PROBE_ANGLE,           /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION,      /* output only */
   GA__PROBE_LAW,             /* force of law `joint`, gauge number `component`; output only */
+  GA__PROBE_MULTIPLIER,      /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
   GA__PROBE_STATE,           /* x number `index` */
   GA__PROBE_OUTPUT,          /* y number `index` */
   GA__PROBE_ENERGY           /* number `index` of ga__energy; output only */
@@ -356,14 +360,28 @@ typedef struct ga__blocked {
   ga__input *input;   /* [n_in] */
   int *entry_u;       /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
   int *entry_x;       /* [(n_x+n_out) × n_x] */
-  double *u, *J, *out; /* work space */
+  double *u, *J; /* work space */
 } ga__blocked;
 
-typedef struct ga__signal {
-  char *name; /* owned */
-  const char *unit;
-  ga__probe probe;
-} ga__signal;
+/* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are twenty for
+ * every body. (signal.c) */
+typedef struct ga__signals {
+  int n, n_turns; /* signals; angles whose turns a meter counts */
+  int *first;     /* [n_parts + 2] first signal of a part; of the energies; n */
+  int *item;      /* [n_parts] the law, block (ga__blocked) or sensor of a part; a joint's first angle that has turns */
+  int *turning;   /* [n_turns] gauges of these angles */
+  ga__probe *sensor; /* x components */
+  char **name;    /* [n_parts + 1] names of a part's signals, NULL until asked for */
+} ga__signals;
+
+typedef enum ga__energy {
+  GA__KINETIC = 0,
+  GA__POTENTIAL,
+  GA__DISSIPATED, /* this and the following along a run, 0 without a meter */
+  GA__INPUT,
+  GA__BALANCE, /* kinetic + potential + dissipated − input, minus the same at the start */
+  GA__N_ENERGIES
+} ga__energy;
 
 typedef struct ga__label {
   int part;
@@ -381,11 +399,15 @@ typedef struct ga__list {
 typedef struct ga__built {
   const ga_machine *m;
   ga_system *system;
-  ga__list node, marker, gauge, row, slot, term, point3, law, wrench, rolling, joint, y, formula, blocked, signal, probe;
+  ga__list node, marker, gauge, row, slot, term, point3, law, wrench, rolling, joint, y, formula, blocked, probe;
   int *part_node;   /* [n_parts] node of a body; −1 */
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
   ga__pattern pattern;
+  int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
+  double *y_slope;         /* work space: derivatives of one row, by D, then by Q */
+  int y_room;              /* columns that it has room for */
+  ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   ga__kin *kin;   /* [nodes] of the evaluation under way */
@@ -416,7 +438,7 @@ ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, 
                            const char *coordinate, int *gauge);
 int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g); /* index, −1: out of memory */
 /* Values at the start, as given. */
-void ga__kin_initial(const ga__built *b, ga__kin *kin);
+void ga__kin_initial(const ga__built *b, int node, ga__kin *kin);
 double ga__gauge_initial(const ga__built *b, int gauge);
 double ga__gauge_initial_rate(const ga__built *b, int gauge);
 void ga__built_destroy(ga_context *ctx, struct ga__built **b);
@@ -452,6 +474,10 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
 int ga__input_value(const ga__eval *e, const ga__input *in, double *value);
 /* local[n_local]; slope (may be NULL) by local variables, then by y. */
 int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value, double *slope);
+
+/* A function or expression of a part has no value: says so, and returns 1 (retry). */
+int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
+void ga__formula_free(ga_context *ctx, ga__formula *f);
 
 /* ---- Element functions: resolve (from the part), want (pattern), bind (entries), evaluate ----------------- */
 /* force adds to f[nv]; jacobian adds to J's arrays the derivatives of −force (residual M vdot − f). Indices of
@@ -501,8 +527,37 @@ int ga__constraint_phi_dot(const ga__eval *e, double *out);
 int ga__constraint_phi_acc(const ga__eval *e, double *out);
 int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J);
 
+/* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be used by
+ * each other and by all others, then their inputs. */
+ga_status ga__blocks_number(ga_machine *m, ga__built *b);
+ga_status ga__blocks_resolve(ga_machine *m, ga__built *b); /* both; the first only where it was not done */
+ga_status ga__blocks_want(ga__built *b);                   /* once nothing more is resolved: memory for columns */
+ga_status ga__blocks_bind(ga__built *b);                   /* once everything has its number: entries */
+void ga__blocks_free(ga_context *ctx, ga__built *b);
+int ga__outputs_value(const ga__eval *e, double *o);
+int ga__states_value(const ga__eval *e, double *s);
+int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */
+
 /* Names and values of signals (signal.c). */
-ga_status ga__signals_create(ga_machine *m, ga__built *b); /* all of them, but for those of y itself */
+ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
+void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
+/* Where ga_machine_signals() and the meter evaluate: b->kin at the state. */
+void ga__eval_at_state(ga__eval *e, ga_point *p, const ga_machine *m, const ga_state *s);
+
+/* Energies and powers at a state (meter.c). */
+typedef struct ga__powers {
+  double kinetic, potential; /* [J] */
+  double lost, in;           /* [W] */
+} ga__powers;
+int ga__powers_at(const ga__eval *e, ga__powers *out);
+struct ga_meter {
+  const ga_machine *m;
+  int started;
+  double t, dissipated, input;
+  double start;                 /* kinetic + potential then */
+  ga__powers last;              /* at t */
+  double *angle, *rate, *turns; /* [n_turns] at t */
+};
 
 #endif

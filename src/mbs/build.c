@@ -1,0 +1,204 @@
+/* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
+ * that a failure leaves nothing behind. */
+#include "mbs/form.h"
+#include "mbs/mbs_impl.h"
+#include "mbs/system.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                            const char *name, int *marker)
+{
+  int part = ga__find_part(m, name);
+  if (part < 0 || b->part_marker[part] < 0 || m->part[part].kind == GA__PART_SCALAR)
+    return ga__no_such(m, asking, field, name, "a body or marker");
+  *marker = b->part_marker[part];
+  return GA_OK;
+}
+
+int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g)
+{
+  ga__gauge *to = ga__list_add(m->ctx, &b->gauge);
+  if (!to) return -1;
+  *to = *g;
+  return b->gauge.n - 1;
+}
+
+ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, const char *a,
+                           const char *b_frame, const char *coordinate, int *gauge)
+{
+  if (coordinate) return ga__resolve_coordinate(m, b, asking, "coordinate", coordinate, GA__TURNS, gauge);
+  ga__gauge line = {.kind = GA__DISTANCE};
+  ga_status status = ga__resolve_frame(m, b, asking, "a", a, &line.a);
+  if (!status) status = ga__resolve_frame(m, b, asking, "b", b_frame, &line.b);
+  if (status) return status;
+  if (GA__AT(b->marker, ga__marker, line.a)->node == GA__AT(b->marker, ga__marker, line.b)->node)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "%s '%s': '%s' and '%s' are on the same body, so that nothing can act between them",
+                    ga__part_text(asking->kind), asking->name, a, b_frame);
+  *gauge = ga__add_gauge(m, b, &line);
+  if (*gauge < 0) return GA_ERR_MEMORY;
+  if (!(ga__gauge_initial(b, *gauge) > 0.0))
+    return ga__fail(m->ctx, GA_ERR_INCONSISTENT,
+                    "%s '%s': its ends '%s' and '%s' coincide at the start, so that the line between them "
+                    "has no direction; "
+                    "move one of them, or take a bushing",
+                    ga__part_text(asking->kind), asking->name, a, b_frame);
+  return GA_OK;
+}
+
+static ga_status label(ga_machine *m, ga__list *list, int part, const char *text)
+{
+  ga__label *l = ga__list_add(m->ctx, list);
+  if (!l) return GA_ERR_MEMORY;
+  l->part = part;
+  snprintf(l->text, sizeof l->text, "%s", text);
+  return GA_OK;
+}
+
+ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *text, int *lambda)
+{
+  *lambda = b->n_lambda++;
+  return label(m, &b->lambda_label, part, text);
+}
+
+ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *text, int *psi)
+{
+  *psi = b->n_psi++;
+  return label(m, &b->psi_label, part, text);
+}
+
+/* ---- The stages ---- */
+
+static ga_status begin(ga_machine *m, ga__built *b)
+{
+  const struct {
+    ga__list *list;
+    size_t size;
+  } lists[] = {{&b->node, sizeof(ga__node)},       {&b->marker, sizeof(ga__marker)},
+               {&b->gauge, sizeof(ga__gauge)},     {&b->row, sizeof(ga__row)},
+               {&b->slot, sizeof(ga__slot)},       {&b->term, sizeof(ga__term)},
+               {&b->point3, sizeof(ga__point3)},   {&b->law, sizeof(ga__law)},
+               {&b->wrench, sizeof(ga__wrench)},   {&b->rolling, sizeof(ga__rolling)},
+               {&b->joint, sizeof(ga__joint)},     {&b->y, sizeof(ga__y)},
+               {&b->formula, sizeof(ga__formula)}, {&b->blocked, sizeof(ga__blocked)},
+               {&b->probe, sizeof(ga__probe)},     {&b->lambda_label, sizeof(ga__label)},
+               {&b->psi_label, sizeof(ga__label)}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) lists[i].list->size = lists[i].size;
+  b->m = m;
+  b->pattern.ctx = m->ctx;
+  int **const arrays[] = {&b->part_node, &b->part_marker, &b->part_joint};
+  for (int k = 0; k < 3; k++) {
+    *arrays[k] = ga__alloc(m->ctx, (size_t)m->n_parts, sizeof(int));
+    if (!*arrays[k]) return ga__no_memory(m->ctx, "a machine");
+    for (int i = 0; i < m->n_parts; i++) (*arrays[k])[i] = -1;
+  }
+  /* a node for every part, and one for every coordinate of a joint that may be followed */
+  b->kin = ga__alloc(m->ctx, (size_t)m->n_parts * (1 + GA__MOST_COORDINATES) + 1, sizeof *b->kin);
+  return b->kin ? GA_OK : ga__no_memory(m->ctx, "a machine");
+}
+
+/* Parts that are one element each. */
+static ga_status create_elements(ga_machine *m, ga__built *b)
+{
+  static ga_status (*const resolve[GA__N_PARTS])(ga_machine *, ga__built *, int) = {
+      [GA__PART_SPRING] = ga__law_resolve,     [GA__PART_ACTUATOR] = ga__law_resolve,
+      [GA__PART_FRICTION] = ga__law_resolve,   [GA__PART_BUSHING] = ga__law_resolve,
+      [GA__PART_CONTACT] = ga__law_resolve,    [GA__PART_FORCE] = ga__wrench_resolve,
+      [GA__PART_ROLLING] = ga__rolling_resolve};
+  ga_status status = GA_OK;
+  for (int i = 1; !status && i < m->n_parts; i++)
+    if (resolve[m->part[i].kind]) status = resolve[m->part[i].kind](m, b, i);
+  return status;
+}
+
+static ga_status create_all(ga_machine *m, ga__built *b)
+{
+  ga_status status = ga__nodes_create(m, b);
+  if (!status) status = ga__joints_create(m, b);
+  if (!status) status = ga__couplings_create(m, b);
+  if (!status) status = ga__blocks_number(m, b);
+  if (!status) status = create_elements(m, b);
+  if (!status) status = ga__blocks_resolve(m, b);
+  if (!status) status = ga__signals_create(m, b);
+  return status;
+}
+
+static void number_nodes(ga__built *b)
+{
+  for (int i = 0; i < b->node.n; i++) {
+    ga__node *node = GA__AT(b->node, ga__node, i);
+    node->q = b->nq;
+    node->v = b->nv;
+    b->nq += node->rigid ? 12 : node->n;
+    b->nv += node->n;
+  }
+  b->n_y = b->y.n;
+}
+
+#define FOR_ALL(list, type, call)                                                                            \
+  for (int i = 0; !status && i < b->list.n; i++) {                                                           \
+    type *it = GA__AT(b->list, type, i);                                                                     \
+    status = call(b, it);                                                                                    \
+  }
+
+static ga_status lay_out(ga_machine *m, ga__built *b)
+{
+  ga_status status = ga__inertia_want(b);
+  if (!status) status = ga__constraint_want(b);
+  FOR_ALL(law, ga__law, ga__law_want)
+  FOR_ALL(wrench, ga__wrench, ga__wrench_want)
+  FOR_ALL(rolling, ga__rolling, ga__rolling_want)
+  if (!status) status = ga__blocks_want(b);
+  if (!status) status = ga__pattern_merge(b);
+  for (int i = 1; !status && i < b->node.n; i++)
+    GA__AT(b->node, ga__node, i)->self = ga__find_pair(&b->pattern, i, i);
+  if (!status) status = ga__constraint_bind(b);
+  FOR_ALL(law, ga__law, ga__law_bind)
+  FOR_ALL(wrench, ga__wrench, ga__wrench_bind)
+  FOR_ALL(rolling, ga__rolling, ga__rolling_bind)
+  if (!status) status = ga__blocks_bind(b);
+  if (!status) status = ga__form_create(m, b);
+  return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
+}
+
+ga_status ga_machine_build(ga_machine *m)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  if (m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_build: the machine is built already");
+  ga__built *b = ga__alloc(m->ctx, 1, sizeof *b);
+  if (!b) return ga__no_memory(m->ctx, "a machine");
+  ga_status status = begin(m, b);
+  if (!status) status = create_all(m, b);
+  if (!status) number_nodes(b);
+  if (!status) status = lay_out(m, b);
+  for (int i = 0; !status && i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
+  if (!status) status = ga__system_make(m, b);
+  if (status)
+    ga__built_destroy(m->ctx, &b);
+  else
+    m->built = b;
+  return status;
+}
+
+void ga__built_destroy(ga_context *ctx, ga__built **built)
+{
+  ga__built *b = *built;
+  if (!b) return;
+  ga_system_destroy(&b->system);
+  for (int i = 0; i < b->law.n; i++) ga__law_free(ctx, GA__AT(b->law, ga__law, i));
+  ga__blocks_free(ctx, b);
+  ga__signals_free(ctx, b);
+  for (int i = 0; i < b->formula.n; i++) ga__formula_free(ctx, GA__AT(b->formula, ga__formula, i));
+  ga__form_destroy(ctx, &b->form);
+  ga__pattern_free(&b->pattern);
+  ga__list *const lists[] = {&b->node,    &b->marker,  &b->gauge,  &b->row,          &b->slot,     &b->term,
+                             &b->point3,  &b->law,     &b->wrench, &b->rolling,      &b->joint,    &b->y,
+                             &b->formula, &b->blocked, &b->probe,  &b->lambda_label, &b->psi_label};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
+  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
+  ga__free(ctx, b);
+  *built = NULL;
+}

@@ -1,0 +1,381 @@
+/* Holonomic constraints: rows that hold sums of gauges, and the frequent case of two origins held together.
+ *
+ * A row:  Φ = Σ c ρ − target(t) − constant,  B = Σ c g,  D_q(B v) = Σ c wᵀK,  D_q(Bᵀλ) = λ Σ c K,
+ *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target''
+ * Two origins:  Φ = p_b − p_a,  B_b = [I, −r_b~],  D_q(B v)_b = −ω_b~ r_b~,  D_q(B_bᵀ λ) = λ~ r_b~;  a with
+ * the signs turned. */
+#include "mbs/mbs_impl.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+static const ga__node *node_at(const ga__built *b, int i)
+{
+  return GA__AT(b->node, ga__node, i);
+}
+
+/* ---- Pattern ---- */
+
+/* The row's slot for a node, made where there is none; −1: ground; −2: out of memory. */
+static int slot_of(ga__built *b, ga__row *row, int node)
+{
+  if (node == 0) return -1;
+  for (int k = 0; k < row->n_slots; k++)
+    if (GA__AT(b->slot, ga__slot, row->first_slot + k)->node == node) return k;
+  ga__slot *slot = ga__list_add(b->m->ctx, &b->slot);
+  if (!slot) return -2;
+  slot->node = node;
+  return row->n_slots++;
+}
+
+static ga_status want_row(ga__built *b, ga__row *row)
+{
+  row->first_slot = b->slot.n;
+  for (int t = 0; t < row->n_terms; t++) {
+    ga__term *term = GA__AT(b->term, ga__term, row->first_term + t);
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
+    unsigned mask = ga__gauge_mask(g), tiles = ga__gauge_tiles(g), columns = 0;
+    const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node,
+                         GA__AT(b->marker, ga__marker, g->b)->node};
+    int *const slot[2] = {&term->slot_a, &term->slot_b};
+    for (int i = 0; i < 16; i++)
+      if (tiles >> i & 1u) columns |= 7u << 3 * (i % 4);
+    for (int k = 0; k < 2; k++) {
+      *slot[k] = slot_of(b, row, node[k]);
+      if (*slot[k] == -2) return GA_ERR_MEMORY;
+      if (*slot[k] < 0) continue;
+      ga__slot *s = GA__AT(b->slot, ga__slot, row->first_slot + *slot[k]);
+      s->mask |= (mask | columns) >> 6 * k & node_at(b, node[k])->has;
+      s->mask_t |= mask >> 6 * k & node_at(b, node[k])->has;
+    }
+    ga_status status = ga__want_gauge(b, g, 0);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+ga_status ga__constraint_want(ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->row.n; i++) status = want_row(b, GA__AT(b->row, ga__row, i));
+  for (int i = 0; !status && i < b->point3.n; i++) {
+    const ga__point3 *p = GA__AT(b->point3, ga__point3, i);
+    const int marker[2] = {p->a, p->b};
+    for (int k = 0; !status && k < 2; k++) {
+      int node = GA__AT(b->marker, ga__marker, marker[k])->node;
+      status = ga__want_pair(&b->pattern, node, node, 1u << GA__RR, 1u << GA__RR);
+    }
+  }
+  return status;
+}
+
+static ga_status bind_slot(ga__built *b, ga__slot *slot, int lambda)
+{
+  const ga__node *node = node_at(b, slot->node);
+  int row = b->nv + lambda;
+  slot->B = slot->Bt = -1;
+  for (int c = 0; c < 6; c++) {
+    if (!(slot->mask >> c & 1u)) continue;
+    int entry = ga__own_entry(&b->pattern, row, node->v + node->column[c]);
+    if (entry < 0) return GA_ERR_MEMORY;
+    if (slot->B < 0) slot->B = entry;
+  }
+  for (int c = 0; c < 6; c++) {
+    if (!(slot->mask_t >> c & 1u)) continue;
+    int entry = ga__own_entry(&b->pattern, node->v + node->column[c], row);
+    if (entry < 0) return GA_ERR_MEMORY;
+    if (slot->Bt < 0) slot->Bt = entry;
+  }
+  return GA_OK;
+}
+
+static ga_status bind_row(ga__built *b, ga__row *row)
+{
+  for (int k = 0; k < row->n_slots; k++)
+    if (bind_slot(b, GA__AT(b->slot, ga__slot, row->first_slot + k), row->lambda)) return GA_ERR_MEMORY;
+  for (int t = 0; t < row->n_terms; t++) {
+    ga__term *term = GA__AT(b->term, ga__term, row->first_term + t);
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
+    const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node,
+                         GA__AT(b->marker, ga__marker, g->b)->node};
+    for (int k = 0; k < 4; k++) term->pair[k] = ga__find_pair(&b->pattern, node[k / 2], node[k % 2]);
+  }
+  return GA_OK;
+}
+
+/* Entries of one end: of B three of x, nine of φ; of Bᵀ three and six. */
+static ga_status bind_end(ga__built *b, int marker, int lambda, int *B, int *Bt, int *pair)
+{
+  int at = GA__AT(b->marker, ga__marker, marker)->node, first = b->nv + lambda, ok = 1;
+  const ga__node *node = node_at(b, at);
+  if (at == 0) return GA_OK;
+  *pair = ga__find_pair(&b->pattern, at, at);
+  *B = b->pattern.n;
+  for (int i = 0; i < 3; i++) ok = ok && ga__own_entry(&b->pattern, first + i, node->v + i) >= 0;
+  for (int i = 0; i < 9; i++) ok = ok && ga__own_entry(&b->pattern, first + i / 3, node->v + 3 + i % 3) >= 0;
+  *Bt = b->pattern.n;
+  for (int i = 0; i < 3; i++) ok = ok && ga__own_entry(&b->pattern, node->v + i, first + i) >= 0;
+  for (int i = 0; i < 9; i++)
+    if (i / 3 != i % 3) ok = ok && ga__own_entry(&b->pattern, node->v + 3 + i / 3, first + i % 3) >= 0;
+  return ok ? GA_OK : GA_ERR_MEMORY;
+}
+
+ga_status ga__constraint_bind(ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->row.n; i++) status = bind_row(b, GA__AT(b->row, ga__row, i));
+  for (int i = 0; !status && i < b->point3.n; i++) {
+    ga__point3 *p = GA__AT(b->point3, ga__point3, i);
+    status = bind_end(b, p->a, p->lambda, &p->Ba, &p->Bta, &p->pair_aa);
+    if (!status) status = bind_end(b, p->b, p->lambda, &p->Bb, &p->Btb, &p->pair_bb);
+  }
+  return status;
+}
+
+/* ---- Two origins held together ---- */
+
+typedef struct end {
+  int node;
+  double r[3];
+  const ga__kin *kin;
+} end;
+
+static end end_at(const ga__eval *e, int marker)
+{
+  const ga__marker *mk = GA__AT(e->b->marker, ga__marker, marker);
+  end out = {mk->node, {0, 0, 0}, &e->kin[mk->node]};
+  ga__mat3_mul_vec(out.r, out.kin->R, mk->s);
+  return out;
+}
+
+/* Φ, Φ' or Φ'' of order 0, 1, 2. */
+static void point_value(double out[3], const end *at, int order)
+{
+  const double *w = at->kin->w + 3;
+  double c[3];
+  if (order == 0)
+    for (int i = 0; i < 3; i++) out[i] = at->kin->x[i] + at->r[i];
+  if (order == 0) return;
+  ga__vec3_cross(c, w, at->r);
+  if (order == 1)
+    for (int i = 0; i < 3; i++) out[i] = at->kin->w[i] + c[i];
+  else
+    ga__vec3_cross(out, w, c);
+}
+
+static void point_values(const ga__eval *e, double *out, int order)
+{
+  for (int i = 0; i < e->b->point3.n; i++) {
+    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
+    end a = end_at(e, p->a), b = end_at(e, p->b);
+    double pa[3], pb[3];
+    point_value(pa, &a, order);
+    point_value(pb, &b, order);
+    for (int k = 0; k < 3; k++) out[p->lambda + k] = pb[k] - pa[k];
+  }
+}
+
+static void pull(const ga__eval *e, const end *at, double sign, const double lambda[3], double *f)
+{
+  double torque[3], *to = f + node_at(e->b, at->node)->v;
+  if (at->node == 0) return;
+  ga__vec3_cross(torque, at->r, lambda);
+  for (int i = 0; i < 3; i++) to[i] += sign * lambda[i], to[3 + i] += sign * torque[i];
+}
+
+static void point_forces(const ga__eval *e, double *f)
+{
+  for (int i = 0; i < e->b->point3.n; i++) {
+    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
+    end a = end_at(e, p->a), b = end_at(e, p->b);
+    pull(e, &a, 1.0, e->p->lambda + p->lambda, f);
+    pull(e, &b, -1.0, e->p->lambda + p->lambda, f);
+  }
+}
+
+/* B_b = [I, −r~] into Q, its transpose into D, −ω~ r~ = (ω·r) I − r ωᵀ into G, λ~ r~ = r λᵀ − (λ·r) I into Q.
+ */
+static void end_jacobian(const ga__eval *e, const end *at, double sign, const double *la, int B, int Bt,
+                         int pair, ga_jacobian *J)
+{
+  const double *r = at->r, *w = at->kin->w + 3, x = sign * r[0], y = sign * r[1], z = sign * r[2];
+  if (at->node == 0) return;
+  if (J->want & (GA_WANT_Q | GA_WANT_B)) {
+    double *to = J->Q + B;
+    to[0] = to[1] = to[2] = sign;
+    to[4] = z, to[5] = -y, to[6] = -z, to[8] = x, to[9] = y, to[10] = -x;
+  }
+  if (J->want & GA_WANT_D) {
+    double *to = J->D + Bt; /* (−r~)ᵀ = r~ without its diagonal */
+    to[0] = to[1] = to[2] = sign;
+    to[3] = -z, to[4] = y, to[5] = z, to[6] = -x, to[7] = -y, to[8] = x;
+  }
+  if (J->want & GA_WANT_G) {
+    double *to = J->G + B + 3, wr = ga__vec3_dot(w, r);
+    for (int i = 0; i < 9; i++) to[i] = sign * ((i % 4 == 0 ? wr : 0.0) - r[i / 3] * w[i % 3]);
+  }
+  if (J->want & GA_WANT_Q) {
+    double T[9], lr = ga__vec3_dot(la, r);
+    for (int i = 0; i < 9; i++) T[i] = r[i / 3] * la[i % 3] - (i % 4 == 0 ? lr : 0.0);
+    ga__add_tile(J->Q, e->b, pair, GA__RR, sign, T);
+  }
+}
+
+static void point_jacobians(const ga__eval *e, ga_jacobian *J)
+{
+  for (int i = 0; i < e->b->point3.n; i++) {
+    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
+    end a = end_at(e, p->a), b = end_at(e, p->b);
+    const double *la = e->p->lambda + p->lambda;
+    end_jacobian(e, &a, -1.0, la, p->Ba, p->Bta, p->pair_aa, J);
+    end_jacobian(e, &b, 1.0, la, p->Bb, p->Btb, p->pair_bb, J);
+  }
+}
+
+/* ---- Rows ---- */
+
+static void sight_of(const ga__eval *e, const ga__term *term, ga__sight *s)
+{
+  ga__sight_at(s, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
+}
+
+static void twists_of(const ga__eval *e, const ga__sight *s, double w[12])
+{
+  memcpy(w, e->kin[s->a.node].w, 6 * sizeof *w);
+  memcpy(w + 6, e->kin[s->b.node].w, 6 * sizeof *w);
+}
+
+static double dot12(const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (int i = 0; i < 12; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* One gauge's part in Φ, B v or vᵀKv. */
+static double term_value(const ga__eval *e, const ga__term *term, int order)
+{
+  ga__sight s;
+  double g[12], w[12], K[144], sum = 0.0;
+  sight_of(e, term, &s);
+  if (order == 0) return term->c * ga__gauge_value(&s);
+  twists_of(e, &s, w);
+  if (order == 1) {
+    ga__gauge_gradient(g, &s);
+    return term->c * dot12(g, w);
+  }
+  ga__gauge_curvature(K, &s);
+  for (int i = 0; i < 12; i++) sum += w[i] * dot12(K + 12 * i, w);
+  return term->c * sum;
+}
+
+static int row_values(const ga__eval *e, double *out, int order)
+{
+  for (int i = 0; i < e->b->row.n; i++) {
+    const ga__row *row = GA__AT(e->b->row, ga__row, i);
+    double sum = order == 0 ? -row->constant : 0.0, target[3] = {0.0, 0.0, 0.0};
+    ga_fault fault;
+    if (row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
+      return ga__fault(e, row->part, "function", &fault);
+    sum -= target[order];
+    for (int t = 0; t < row->n_terms; t++)
+      sum += term_value(e, GA__AT(e->b->term, ga__term, row->first_term + t), order);
+    out[row->lambda] = order == 0 && row->wrap ? remainder(sum, GA__TWO_PI) : sum;
+  }
+  return 0;
+}
+
+static void add_wrench(const ga__eval *e, int node_index, double scale, const double wrench[6], double *f)
+{
+  const ga__node *node = node_at(e->b, node_index);
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) f[node->v + node->column[c]] += scale * wrench[c];
+}
+
+static void row_forces(const ga__eval *e, double *f)
+{
+  for (int i = 0; i < e->b->row.n; i++) {
+    const ga__row *row = GA__AT(e->b->row, ga__row, i);
+    for (int t = 0; t < row->n_terms; t++) {
+      const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
+      double g[12], scale = -term->c * e->p->lambda[row->lambda];
+      ga__sight s;
+      sight_of(e, term, &s);
+      ga__gauge_gradient(g, &s);
+      add_wrench(e, s.a.node, scale, g, f);
+      add_wrench(e, s.b.node, scale, g + 6, f);
+    }
+  }
+}
+
+/* to[entries of the mask] += scale · six */
+static void add_masked(double *to, unsigned mask, double scale, const double six[6])
+{
+  for (int c = 0; c < 6; c++)
+    if (mask >> c & 1u) *to++ += scale * six[c];
+}
+
+static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term *term, ga_jacobian *J)
+{
+  const int slot[2] = {term->slot_a, term->slot_b};
+  double g[12], w[12], K[144], slope[12];
+  ga__sight s;
+  sight_of(e, term, &s);
+  ga__gauge_gradient(g, &s);
+  unsigned tiles = ga__gauge_tiles(s.gauge);
+  int curved = tiles && J->want & (GA_WANT_Q | GA_WANT_G);
+  if (curved) {
+    ga__gauge_curvature(K, &s);
+    twists_of(e, &s, w);
+    memset(slope, 0, sizeof slope);
+    for (int i = 0; i < 12; i++)
+      for (int j = 0; j < 12; j++) slope[j] += w[i] * K[12 * i + j];
+  }
+  for (int k = 0; k < 2; k++) {
+    if (slot[k] < 0) continue;
+    const ga__slot *at = GA__AT(e->b->slot, ga__slot, row->first_slot + slot[k]);
+    if (J->want & (GA_WANT_Q | GA_WANT_B)) add_masked(J->Q + at->B, at->mask, term->c, g + 6 * k);
+    if (J->want & GA_WANT_D) add_masked(J->D + at->Bt, at->mask_t, term->c, g + 6 * k);
+    if (curved && J->want & GA_WANT_G) add_masked(J->G + at->B, at->mask, term->c, slope + 6 * k);
+  }
+  if (curved && J->want & GA_WANT_Q)
+    ga__add_curvature(J->Q, e->b, term->pair, tiles, term->c * e->p->lambda[row->lambda], K);
+}
+
+/* ---- All of them ---- */
+
+void ga__constraint_force(const ga__eval *e, double *f)
+{
+  point_forces(e, f);
+  row_forces(e, f);
+}
+
+int ga__constraint_phi(const ga__eval *e, double *phi)
+{
+  point_values(e, phi, 0);
+  return row_values(e, phi, 0);
+}
+
+int ga__constraint_phi_dot(const ga__eval *e, double *out)
+{
+  point_values(e, out, 1);
+  return row_values(e, out, 1);
+}
+
+int ga__constraint_phi_acc(const ga__eval *e, double *out)
+{
+  point_values(e, out, 2);
+  return row_values(e, out, 2);
+}
+
+int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J)
+{
+  point_jacobians(e, J);
+  for (int i = 0; i < e->b->row.n; i++) {
+    const ga__row *row = GA__AT(e->b->row, ga__row, i);
+    for (int t = 0; t < row->n_terms; t++)
+      term_jacobian(e, row, GA__AT(e->b->term, ga__term, row->first_term + t), J);
+  }
+  return 0;
+}

@@ -1,0 +1,27 @@
+/* The forms GA_FORM_BODY and GA_FORM_SE3, made from the space form that elements compute in; see form.c. */
+#ifndef GALPHA_MBS_FORM_H
+#define GALPHA_MBS_FORM_H
+
+#include "mbs/mbs_impl.h"
+
+typedef struct ga__form ga__form;
+
+/* Sets b->form, once the pattern is complete; it may widen it. Nothing to do for GA_FORM_SPACE. */
+ga_status ga__form_create(ga_machine *m, ga__built *b);
+void ga__form_destroy(ga_context *ctx, ga__form **form);
+/* Twists and (vdot not NULL) accelerations of the rigid nodes; kin has x and R already. */
+void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin);
+/* v of the form from twists, for initial values. */
+void ga__form_velocity(const ga__built *b, const ga__kin *kin, double *v);
+/* M vdot of the form: out[nv] holds M_s acc on entry. */
+void ga__form_mass(const ga__eval *e, double *out);
+/* f of the form: f[nv] holds the space forces on entry. */
+void ga__form_force(const ga__eval *e, double *f);
+/* Φ'' and k' at vdot = 0 of the form, where bodies of the space form may have accelerations: out holds those
+ * at acc = 0. */
+int ga__form_phi_acc(const ga__eval *e, double *out);
+int ga__form_k_acc(const ga__eval *e, double *out);
+/* J of the form; space fills the space form's. */
+int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__eval *, ga_jacobian *));
+
+#endif

@@ -1,0 +1,516 @@
+/* Joints: a table of the gauges that each kind holds at zero and of the coordinates it leaves free. */
+#include "mbs/mbs_impl.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { X = 0, Y = 1, Z = 2 };
+
+/* One row: a gauge between the joint's frames, with axis u of a and axis w of b. */
+typedef struct row_recipe {
+  const char *label; /* NULL: no more rows */
+  ga__gauge_kind kind;
+  int u, w;
+} row_recipe;
+
+typedef struct coordinate_recipe {
+  const char *name; /* NULL: no more */
+  ga__gauge_kind kind;
+  int axis;
+} coordinate_recipe;
+
+enum { MOST_ROWS = 5 };
+
+typedef struct joint_recipe {
+  int exists;
+  int point; /* origins held together */
+  row_recipe row[MOST_ROWS + 1];
+  coordinate_recipe coordinate[GA__MOST_COORDINATES + 1];
+  int to_length; /* the first row is held at the joint's length */
+} joint_recipe;
+
+/* Rotation about an axis is stopped by keeping an axis of b across one of a. */
+#define ROT_X                                                                                                \
+  {                                                                                                          \
+    "rotation about x", GA__DOT, Y, Z                                                                        \
+  }
+#define ROT_Y                                                                                                \
+  {                                                                                                          \
+    "rotation about y", GA__DOT, X, Z                                                                        \
+  }
+#define ROT_Z                                                                                                \
+  {                                                                                                          \
+    "rotation about z", GA__DOT, X, Y                                                                        \
+  }
+#define OFF_X                                                                                                \
+  {                                                                                                          \
+    "displacement along x", GA__ALONG, X, 0                                                                  \
+  }
+#define OFF_Y                                                                                                \
+  {                                                                                                          \
+    "displacement along y", GA__ALONG, Y, 0                                                                  \
+  }
+#define OFF_Z                                                                                                \
+  {                                                                                                          \
+    "displacement along z", GA__ALONG, Z, 0                                                                  \
+  }
+#define TURN                                                                                                 \
+  {                                                                                                          \
+    "rotation about z", GA__PLANE_ANGLE, 0, 0                                                                \
+  }
+#define LENGTH                                                                                               \
+  {                                                                                                          \
+    "length", GA__DISTANCE, 0, 0                                                                             \
+  }
+#define END                                                                                                  \
+  {                                                                                                          \
+    NULL, GA__WORLD, 0, 0                                                                                    \
+  }
+#define ANGLE_Z                                                                                              \
+  {                                                                                                          \
+    "angle", GA__ANGLE, Z                                                                                    \
+  }
+#define SLIDE_Z                                                                                              \
+  {                                                                                                          \
+    "displacement", GA__ALONG, Z                                                                             \
+  }
+#define SLIDE_X                                                                                              \
+  {                                                                                                          \
+    "displacement", GA__ALONG, X                                                                             \
+  }
+#define PLANE                                                                                                \
+  {                                                                                                          \
+    "angle", GA__PLANE_ANGLE, 0                                                                              \
+  }
+
+static const joint_recipe SPACE[GA_N_JOINTS] = {
+    [GA_JOINT_FIXED] = {1, 1, {ROT_X, ROT_Y, ROT_Z}, {{0}}, 0},
+    [GA_JOINT_REVOLUTE] = {1, 1, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
+    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y, ROT_Z}, {SLIDE_Z}, 0},
+    [GA_JOINT_CYLINDRICAL] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
+    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {{0}}, 0},
+    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{"angle_x", GA__ANGLE, X}, {"angle_y", GA__ANGLE, Y}}, 0},
+    [GA_JOINT_PLANAR] = {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{"x", GA__ALONG, X}, {"y", GA__ALONG, Y}, ANGLE_Z}, 0},
+    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_X, OFF_Y}, {SLIDE_Z}, 0},
+    [GA_JOINT_POINT_ON_PLANE] = {1, 0, {OFF_Z}, {{"x", GA__ALONG, X}, {"y", GA__ALONG, Y}}, 0},
+    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
+    [GA_JOINT_ROD] = {1, 0, {LENGTH, OFF_Z}, {{0}}, 1},
+    [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
+    [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0},
+    [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
+};
+
+static const joint_recipe PLANAR[GA_N_JOINTS] = {
+    [GA_JOINT_FIXED] = {1, 1, {TURN}, {{0}}, 0},
+    [GA_JOINT_REVOLUTE] = {1, 1, {END}, {PLANE}, 0},
+    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_Y, TURN}, {SLIDE_X}, 0},
+    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {PLANE}, 0},
+    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_Y}, {SLIDE_X}, 0},
+    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
+    [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1},
+    [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0},
+};
+
+static const double AXIS[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+/* ---- Rows ---- */
+
+static ga__joint *joint_at(ga__built *b, int j)
+{
+  return GA__AT(b->joint, ga__joint, j);
+}
+
+/* A row with one term to begin with; joint >= 0: it counts among that joint's. */
+static ga_status add_row(ga_machine *m, ga__built *b, int part, const char *label, ga__row **out)
+{
+  ga__row *row = ga__list_add(m->ctx, &b->row);
+  if (!row) return GA_ERR_MEMORY;
+  row->part = part;
+  row->first_term = b->term.n;
+  snprintf(row->label, sizeof row->label, "%s", label);
+  *out = row;
+  return ga__label_lambda(m, b, part, label, &row->lambda);
+}
+
+static ga_status add_term(ga_machine *m, ga__built *b, ga__row *row, int gauge, double c)
+{
+  ga__term *term = ga__list_add(m->ctx, &b->term);
+  if (!term) return GA_ERR_MEMORY;
+  term->gauge = gauge;
+  term->c = c;
+  row->n_terms++;
+  return GA_OK;
+}
+
+static ga_status add_gauge_row(ga_machine *m, ga__built *b, int part, const char *label,
+                               const ga__gauge *gauge, ga__row **out)
+{
+  int index = ga__add_gauge(m, b, gauge);
+  if (index < 0) return GA_ERR_MEMORY;
+  ga_status status = add_row(m, b, part, label, out);
+  return status ? status : add_term(m, b, *out, index, 1.0);
+}
+
+/* Origins held together: three rows at once for rigid bodies, else one for each direction that there is. */
+static ga_status hold_origins(ga_machine *m, ga__built *b, ga__joint *joint, int planar)
+{
+  static const char *const label[3] = {"position along x", "position along y", "position along z"};
+  const ga__node *na = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, joint->a)->node);
+  const ga__node *nb = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, joint->b)->node);
+  if ((na->rigid || !na->has) && (nb->rigid || !nb->has)) {
+    ga__point3 *p = ga__list_add(m->ctx, &b->point3);
+    if (!p) return GA_ERR_MEMORY;
+    *p = (ga__point3){joint->part, joint->a, joint->b, b->n_lambda, -1, -1, -1, -1, -1, -1};
+    joint->point3 = b->point3.n - 1;
+    ga_status status = GA_OK;
+    for (int i = 0, lambda; !status && i < 3; i++)
+      status = ga__label_lambda(m, b, joint->part, label[i], &lambda);
+    return status;
+  }
+  for (int i = 0; i < (planar ? 2 : 3); i++) {
+    ga__gauge gauge = {.kind = GA__WORLD, .a = joint->a, .b = joint->b};
+    ga__row *row;
+    memcpy(gauge.u, AXIS[i], sizeof gauge.u);
+    ga_status status = add_gauge_row(m, b, joint->part, label[i], &gauge, &row);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+static ga__gauge gauge_of(const ga__joint *joint, ga__gauge_kind kind, int u, int w)
+{
+  ga__gauge gauge = {.kind = kind, .a = joint->a, .b = joint->b, .axis = u};
+  memcpy(gauge.u, AXIS[u], sizeof gauge.u);
+  memcpy(gauge.w, AXIS[w], sizeof gauge.w);
+  return gauge;
+}
+
+/* Angles of the plane count turns: the offset makes them that of b's x axis against a's. */
+static void set_offset(const ga__built *b, ga__gauge *gauge)
+{
+  const double *A = GA__AT(b->marker, ga__marker, gauge->a)->A,
+               *B = GA__AT(b->marker, ga__marker, gauge->b)->A;
+  if (gauge->kind == GA__PLANE_ANGLE) gauge->offset = atan2(B[3], B[0]) - atan2(A[3], A[0]);
+}
+
+/* What a row is held at: a joint's length, or the turns that an angle of the plane has made at the start. */
+static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *joint, const joint_recipe *recipe,
+                              int i, ga__row *row)
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  int gauge = GA__AT(b->term, ga__term, row->first_term)->gauge;
+  double now = ga__gauge_initial(b, gauge);
+  if (recipe->row[i].kind == GA__PLANE_ANGLE) row->constant = GA__TWO_PI * round(now / GA__TWO_PI);
+  if (recipe->to_length && i == 0) {
+    row->constant = isnan(d->length) ? now : d->length;
+    if (!(now > 0.0))
+      return ga__fail(
+          m->ctx, GA_ERR_INCONSISTENT,
+          "joint '%s': its ends '%s' and '%s' coincide at the start, so that the rod between them has no "
+          "direction; move one of them, or take a spherical joint",
+          d->name, d->a, d->b);
+  }
+  return GA_OK;
+}
+
+static ga_status add_rows(ga_machine *m, ga__built *b, ga__joint *joint, const joint_recipe *recipe)
+{
+  joint->first_row = b->row.n;
+  ga_status status =
+      recipe->point ? hold_origins(m, b, joint, recipe >= PLANAR && recipe < PLANAR + GA_N_JOINTS) : GA_OK;
+  for (int i = 0; !status && recipe->row[i].label; i++) {
+    const row_recipe *r = &recipe->row[i];
+    ga__gauge gauge = gauge_of(joint, r->kind, r->u, r->w);
+    ga__row *row;
+    set_offset(b, &gauge);
+    status = add_gauge_row(m, b, joint->part, r->label, &gauge, &row);
+    if (!status) status = set_constant(m, b, joint, recipe, i, row);
+  }
+  joint->n_rows = b->row.n - joint->first_row;
+  return status;
+}
+
+/* The second angle of a universal joint, about y of b: by frames with permuted axes, x of a against x and z
+ * of b. */
+static ga_status second_angle(ga_machine *m, ga__built *b, const ga__joint *joint, ga__gauge *gauge)
+{
+  static const int column[2][3] = {{1, 2, 0}, {2, 1, 0}}; /* of a: y z x; of b: z −y x */
+  const int from[2] = {joint->a, joint->b};
+  int made[2];
+  for (int k = 0; k < 2; k++) {
+    ga__marker *marker = ga__list_add(m->ctx, &b->marker);
+    if (!marker) return GA_ERR_MEMORY;
+    const ga__marker *old = GA__AT(b->marker, ga__marker, from[k]);
+    *marker = *old;
+    for (int i = 0; i < 3; i++)
+      for (int c = 0; c < 3; c++)
+        marker->A[3 * i + c] = (k == 1 && c == 1 ? -1.0 : 1.0) * old->A[3 * i + column[k][c]];
+    made[k] = b->marker.n - 1;
+  }
+  *gauge = (ga__gauge){.kind = GA__ANGLE, .a = made[1], .b = made[0], .axis = Y};
+  return GA_OK;
+}
+
+static ga_status add_coordinates(ga_machine *m, ga__built *b, int index, const joint_recipe *recipe)
+{
+  const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
+  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].name; i++) {
+    const coordinate_recipe *r = &recipe->coordinate[i];
+    ga__joint *joint = joint_at(b, index);
+    ga__gauge gauge = gauge_of(joint, r->kind, r->axis, r->axis);
+    ga_status status = GA_OK;
+    if (d->kind == GA_JOINT_UNIVERSAL && i == 1) status = second_angle(m, b, joint, &gauge);
+    if (status) return status;
+    set_offset(b, &gauge);
+    int at = ga__add_gauge(m, b, &gauge);
+    if (at < 0) return GA_ERR_MEMORY;
+    joint->coordinate[i] = (ga__coordinate){r->name, at, -1, r->kind != GA__ALONG};
+    joint->n_coordinates++;
+  }
+  return GA_OK;
+}
+
+/* ---- From parts ---- */
+
+static int is_turning(const row_recipe *r)
+{
+  return r->kind == GA__DOT || r->kind == GA__PLANE_ANGLE;
+}
+
+/* Which table; points have no axes to hold. */
+static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, const ga__joint *joint,
+                        const joint_recipe **out)
+{
+  const int marker[2] = {joint->a, joint->b};
+  const char *const frame[2] = {d->a, d->b};
+  const ga__node *node[2];
+  for (int k = 0; k < 2; k++)
+    node[k] = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
+  int planar = (node[0]->planar || node[1]->planar) && (node[0]->planar || !node[0]->has) &&
+               (node[1]->planar || !node[1]->has);
+  *out = planar ? &PLANAR[d->kind] : &SPACE[d->kind];
+  if (!(*out)->exists)
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "joint '%s': there is no %s joint between planar bodies; fixed, revolute, prismatic, point_on_line, "
+        "distance, rod and parallel have a planar form",
+        d->name, ga_joint_name(d->kind));
+  if (node[0] == node[1])
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "joint '%s': '%s' and '%s' are on the same body; a joint joins two", d->name, d->a, d->b);
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; (*out)->row[i].label; i++)
+      if (node[k]->has == (GA__PX | GA__PY | GA__PZ) && is_turning(&(*out)->row[i]))
+        return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                        "joint '%s': a %s joint holds axes, but '%s' is on a point, which has none; take a "
+                        "spherical joint or "
+                        "a rigid body",
+                        d->name, ga_joint_name(d->kind), frame[k]);
+  return GA_OK;
+}
+
+/* A frame on a body at a pose of the ground's frame, at the start. */
+static ga_status place_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                             const char *name, const ga_pose *pose, int *marker)
+{
+  ga_status status = ga__resolve_frame(m, b, asking, field, name, marker);
+  if (status) return status;
+  ga__marker made = *GA__AT(b->marker, ga__marker, *marker), *to = ga__list_add(m->ctx, &b->marker);
+  if (!to) return GA_ERR_MEMORY;
+  double d[3], Rt[9];
+  ga__kin_initial(b, made.node, b->kin);
+  const ga__kin *k = &b->kin[made.node];
+  for (int i = 0; i < 3; i++) d[i] = pose->position[i] - k->x[i];
+  ga__mat3_tmul_vec(made.s, k->R, d);
+  ga__mat3_transpose(Rt, k->R);
+  ga__mat3_mul(made.A, Rt, pose->rotation);
+  *to = made;
+  *marker = b->marker.n - 1;
+  return GA_OK;
+}
+
+static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
+{
+  const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
+  int angle, slide;
+  ga__row *row;
+  ga_status status = ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
+  if (!status) status = ga__coordinate_gauge(m, b, index, 1, GA__VALUE, &slide);
+  if (!status) status = add_row(m, b, joint_at(b, index)->part, "advance", &row);
+  if (!status) status = add_term(m, b, row, slide, 1.0);
+  if (!status) status = add_term(m, b, row, angle, -d->pitch / GA__TWO_PI);
+  if (status) return status;
+  row->constant = ga__gauge_initial(b, slide) - d->pitch / GA__TWO_PI * ga__gauge_initial(b, angle);
+  joint_at(b, index)->n_rows = b->row.n - joint_at(b, index)->first_row;
+  return GA_OK;
+}
+
+static ga_status add_joint(ga_machine *m, ga__built *b, int part)
+{
+  const ga__part *asking = &m->part[part];
+  const ga_joint_def *d = asking->def;
+  const joint_recipe *recipe;
+  if (d->kind == GA_JOINT_GEAR || d->kind == GA_JOINT_RACK) return GA_OK;
+  ga__joint *joint = ga__list_add(m->ctx, &b->joint);
+  if (!joint) return GA_ERR_MEMORY;
+  int index = b->joint.n - 1, *const marker[2] = {&joint->a, &joint->b};
+  const char *const name[2] = {d->a, d->b}, *const field[2] = {"a", "b"};
+  ga_status status = GA_OK;
+  joint->part = part;
+  joint->point3 = -1;
+  b->part_joint[part] = index;
+  for (int k = 0; !status && k < 2; k++)
+    status = d->at_pose ? place_frame(m, b, asking, field[k], name[k], &d->at, marker[k])
+                        : ga__resolve_frame(m, b, asking, field[k], name[k], marker[k]);
+  if (!status) status = choose(m, b, d, joint, &recipe);
+  if (!status) status = add_rows(m, b, joint, recipe);
+  if (!status) status = add_coordinates(m, b, index, recipe);
+  if (!status && d->kind == GA_JOINT_SCREW) status = hold_screw(m, b, index);
+  return status;
+}
+
+/* A scalar body is its own coordinate. */
+static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
+{
+  const ga_scalar_def *d = m->part[part].def;
+  ga__joint *joint = ga__list_add(m->ctx, &b->joint);
+  if (!joint) return GA_ERR_MEMORY;
+  ga__gauge gauge = {.kind = GA__SCALAR, .a = b->part_marker[part], .b = b->part_marker[0]};
+  int at = ga__add_gauge(m, b, &gauge);
+  if (at < 0) return GA_ERR_MEMORY;
+  *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .n_coordinates = 1};
+  joint->coordinate[0] = (ga__coordinate){"", at, at, d->rotational};
+  b->part_joint[part] = b->joint.n - 1;
+  return GA_OK;
+}
+
+ga_status ga__joints_create(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 1; !status && i < m->n_parts; i++) {
+    if (m->part[i].kind == GA__PART_JOINT) status = add_joint(m, b, i);
+    if (m->part[i].kind == GA__PART_SCALAR) status = add_scalar(m, b, i);
+  }
+  return status;
+}
+
+/* ---- Coordinates ---- */
+
+/* A scalar node s with ρ − s = 0 follows a gauge: it counts turns, and has an acceleration. */
+static ga_status follow(ga_machine *m, ga__built *b, int index, int c)
+{
+  int part = joint_at(b, index)->part, measured = joint_at(b, index)->coordinate[c].gauge, marker;
+  ga__row *row;
+  char label[40];
+  ga_status status = ga__node_add_scalar(m, b, part, &marker);
+  if (status) return status;
+  ga__gauge gauge = {.kind = GA__SCALAR, .a = marker, .b = 0};
+  int scalar = ga__add_gauge(m, b, &gauge);
+  if (scalar < 0) return GA_ERR_MEMORY;
+  snprintf(label, sizeof label, "coordinate %s", joint_at(b, index)->coordinate[c].name);
+  status = add_row(m, b, part, label, &row);
+  if (!status) status = add_term(m, b, row, measured, 1.0);
+  if (!status) status = add_term(m, b, row, scalar, -1.0);
+  if (status) return status;
+  ga__node *node = GA__AT(b->node, ga__node, b->node.n - 1);
+  row->wrap = GA__AT(b->gauge, ga__gauge, measured)->kind == GA__ANGLE;
+  node->q0[0] = ga__gauge_initial(b, measured);
+  node->v0[0] = ga__gauge_initial_rate(b, measured);
+  joint_at(b, index)->coordinate[c].scalar_gauge = scalar;
+  return GA_OK;
+}
+
+ga_status ga__coordinate_gauge(ga_machine *m, ga__built *b, int index, int c, ga__follow need, int *gauge)
+{
+  ga__coordinate *at = &joint_at(b, index)->coordinate[c];
+  ga__gauge_kind kind = GA__AT(b->gauge, ga__gauge, at->gauge)->kind;
+  int wants = kind != GA__SCALAR && (need == GA__ACCELERATION || (need == GA__TURNS && kind == GA__ANGLE));
+  if (wants && at->scalar_gauge < 0) {
+    ga_status status = follow(m, b, index, c);
+    if (status) return status;
+    at = &joint_at(b, index)->coordinate[c];
+  }
+  *gauge = wants ? at->scalar_gauge : at->gauge;
+  return GA_OK;
+}
+
+ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                                 const char *name, ga__follow need, int *gauge)
+{
+  static const char needs[] = "a coordinate, as 'hinge.angle', a joint that has just one, or a scalar body";
+  int part = ga__find_part(m, name);
+  if (part >= 0 && b->part_joint[part] >= 0) {
+    ga__joint *joint = joint_at(b, b->part_joint[part]);
+    if (joint->n_coordinates == 1) return ga__coordinate_gauge(m, b, b->part_joint[part], 0, need, gauge);
+  }
+  for (const char *dot = strchr(name, '.'); part < 0 && dot; dot = strchr(dot + 1, '.')) {
+    char owner[256];
+    if ((size_t)(dot - name) >= sizeof owner) break;
+    snprintf(owner, sizeof owner, "%.*s", (int)(dot - name), name);
+    int candidate = ga__find_part(m, owner);
+    if (candidate < 0 || b->part_joint[candidate] < 0) continue;
+    ga__joint *joint = joint_at(b, b->part_joint[candidate]);
+    for (int c = 0; c < joint->n_coordinates; c++)
+      if (strcmp(joint->coordinate[c].name, dot + 1) == 0)
+        return ga__coordinate_gauge(m, b, b->part_joint[candidate], c, need, gauge);
+  }
+  return ga__no_such(m, asking, field, name, needs);
+}
+
+/* ---- Gears, racks, drives ---- */
+
+static ga_status add_coupling(ga_machine *m, ga__built *b, int part)
+{
+  const ga__part *asking = &m->part[part];
+  const ga_joint_def *d = asking->def;
+  int gear = d->kind == GA_JOINT_GEAR, ga_, gb;
+  double ratio = gear ? d->ratio : -d->ratio;
+  ga__row *row;
+  ga_status status = ga__resolve_coordinate(m, b, asking, "a", d->a, GA__TURNS, &ga_);
+  if (!status) status = ga__resolve_coordinate(m, b, asking, "b", d->b, GA__TURNS, &gb);
+  if (status) return status;
+  ga__joint *joint = ga__list_add(m->ctx, &b->joint);
+  if (!joint) return GA_ERR_MEMORY;
+  *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
+  b->part_joint[part] = b->joint.n - 1;
+  status = add_row(m, b, part, gear ? "ratio" : "rolling of the pinion", &row);
+  if (!status) status = add_term(m, b, row, ga_, 1.0);
+  if (!status) status = add_term(m, b, row, gb, ratio);
+  if (!status) row->constant = ga__gauge_initial(b, ga_) + ratio * ga__gauge_initial(b, gb);
+  return status;
+}
+
+static ga_status add_drive(ga_machine *m, ga__built *b, int part)
+{
+  const ga__part *asking = &m->part[part];
+  const ga_drive_def *d = asking->def;
+  int gauge;
+  ga__row *row;
+  ga_status status = ga__resolve_coordinate(m, b, asking, "coordinate", d->coordinate, GA__VALUE, &gauge);
+  if (status) return status;
+  ga__joint *joint = ga__list_add(m->ctx, &b->joint);
+  if (!joint) return GA_ERR_MEMORY;
+  *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
+  b->part_joint[part] = b->joint.n - 1;
+  status = add_row(m, b, part, "prescribed motion", &row);
+  if (!status) status = add_term(m, b, row, gauge, 1.0);
+  if (status) return status;
+  row->target = d->function;
+  row->wrap = GA__AT(b->gauge, ga__gauge, gauge)->kind == GA__ANGLE;
+  return GA_OK;
+}
+
+ga_status ga__couplings_create(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 1; !status && i < m->n_parts; i++) {
+    const ga__part *part = &m->part[i];
+    if (part->kind == GA__PART_DRIVE) status = add_drive(m, b, i);
+    if (part->kind != GA__PART_JOINT) continue;
+    ga_joint_kind kind = ((const ga_joint_def *)part->def)->kind;
+    if (kind == GA_JOINT_GEAR || kind == GA_JOINT_RACK) status = add_coupling(m, b, i);
+  }
+  return status;
+}

@@ -1,0 +1,247 @@
+/* The pattern of a machine's derivatives. Elements first say what they will write; then entries are given
+ * out: tiles of pairs of nodes, ports of nodes by outputs, and entries that belong to one element alone. */
+#include "mbs/mbs_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const ga__node *node_at(const ga__built *b, int i)
+{
+  return GA__AT(b->node, ga__node, i);
+}
+
+/* The components x (part 0) or φ (part 1) that a node has. */
+static unsigned part_of(unsigned has, int part)
+{
+  return has >> (3 * part) & 7u;
+}
+
+static void *grown(ga_context *ctx, void *old, int used, int capacity, size_t size)
+{
+  char *bigger = ga__alloc(ctx, (size_t)capacity, size);
+  if (!bigger) return NULL;
+  if (used) memcpy(bigger, old, (size_t)used * size);
+  ga__free(ctx, old);
+  return bigger;
+}
+
+static ga_status room(ga_context *ctx, void **array, int used, int *capacity, size_t size)
+{
+  if (used < *capacity) return GA_OK;
+  int wanted = *capacity ? 2 * *capacity : 64;
+  void *bigger = grown(ctx, *array, used, wanted, size);
+  if (!bigger) return ga__no_memory(ctx, "the pattern of a machine");
+  *array = bigger;
+  *capacity = wanted;
+  return GA_OK;
+}
+
+ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned full)
+{
+  if (i == 0 || j == 0 || !tiles) return GA_OK;
+  ga_status status = room(pt->ctx, (void **)&pt->pair, pt->n_pairs, &pt->pairs_capacity, sizeof *pt->pair);
+  if (status) return status;
+  ga__pair *p = &pt->pair[pt->n_pairs++];
+  p->i = i, p->j = j, p->full = i == j ? full : tiles;
+  for (int k = 0; k < 4; k++) p->at[k] = tiles >> k & 1u ? 0 : -1;
+  return GA_OK;
+}
+
+ga_status ga__want_port(ga__pattern *pt, int node, int y)
+{
+  if (node == 0) return GA_OK;
+  ga_status status = room(pt->ctx, (void **)&pt->port, pt->n_ports, &pt->ports_capacity, sizeof *pt->port);
+  if (!status) pt->port[pt->n_ports++] = (ga__port){node, y, -1};
+  return status;
+}
+
+ga_status ga__want_gauge(ga__built *b, const ga__gauge *g, int products)
+{
+  const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node, GA__AT(b->marker, ga__marker, g->b)->node};
+  unsigned tiles = ga__gauge_tiles(g), mask = ga__gauge_mask(g), rows = 0, columns = 0;
+  for (int i = 0; i < 4; i++) {
+    rows |= (mask >> 3 * i & 7u ? 1u : 0u) << i;
+    columns |= tiles >> 4 * i & 15u;
+  }
+  columns |= rows;
+  for (int i = 0; products && i < 4; i++)
+    if (rows >> i & 1u) tiles |= columns << 4 * i;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      unsigned own = 0;
+      for (int k = 0; k < 4; k++) own |= (tiles >> (4 * (2 * i + k / 2) + 2 * j + k % 2) & 1u) << k;
+      ga_status status = ga__want_pair(&b->pattern, node[i], node[j], own, own);
+      if (status) return status;
+    }
+  return GA_OK;
+}
+
+/* ---- Giving out entries ---- */
+
+static int by_pair(const void *x, const void *y)
+{
+  const ga__pair *a = x, *b = y;
+  return a->i != b->i ? (a->i < b->i ? -1 : 1) : a->j != b->j ? (a->j < b->j ? -1 : 1) : 0;
+}
+
+static int by_port(const void *x, const void *y)
+{
+  const ga__port *a = x, *b = y;
+  return a->node != b->node ? (a->node < b->node ? -1 : 1) : a->y != b->y ? (a->y < b->y ? -1 : 1) : 0;
+}
+
+int ga__own_entry(ga__pattern *pt, int row, int col)
+{
+  int capacity = pt->capacity;
+  if (room(pt->ctx, (void **)&pt->row, pt->n, &capacity, sizeof *pt->row)) return -1;
+  if (room(pt->ctx, (void **)&pt->col, pt->n, &pt->capacity, sizeof *pt->col)) {
+    return -1;
+  }
+  pt->row[pt->n] = row;
+  pt->col[pt->n] = col;
+  return pt->n++;
+}
+
+static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
+{
+  const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
+  int part_i = tile / 2, part_j = tile % 2, full = (int)(p->full >> tile & 1u);
+  p->at[tile] = -1;
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) {
+      int row = ni->column[3 * part_i + r], col = nj->column[3 * part_j + c];
+      if (row < 0 || col < 0 || (!full && r != c)) continue;
+      int entry = ga__own_entry(&b->pattern, ni->v + row, nj->v + col);
+      if (entry < 0) return GA_ERR_MEMORY;
+      if (p->at[tile] < 0) p->at[tile] = entry;
+    }
+  return GA_OK;
+}
+
+static void merge_pairs(ga__pattern *pt)
+{
+  int n = 0;
+  if (pt->n_pairs) qsort(pt->pair, (size_t)pt->n_pairs, sizeof *pt->pair, by_pair);
+  for (int k = 0; k < pt->n_pairs; k++) {
+    ga__pair *p = &pt->pair[k];
+    if (n && by_pair(&pt->pair[n - 1], p) == 0) {
+      pt->pair[n - 1].full |= p->full;
+      for (int t = 0; t < 4; t++)
+        if (p->at[t] >= 0) pt->pair[n - 1].at[t] = 0;
+    } else {
+      pt->pair[n++] = *p;
+    }
+  }
+  pt->n_pairs = n;
+}
+
+static void merge_ports(ga__pattern *pt)
+{
+  int n = 0;
+  if (pt->n_ports) qsort(pt->port, (size_t)pt->n_ports, sizeof *pt->port, by_port);
+  for (int k = 0; k < pt->n_ports; k++)
+    if (!n || by_port(&pt->port[n - 1], &pt->port[k]) != 0) pt->port[n++] = pt->port[k];
+  pt->n_ports = n;
+}
+
+ga_status ga__pattern_merge(ga__built *b)
+{
+  ga__pattern *pt = &b->pattern;
+  int first_y = b->nv + b->n_lambda + b->n_psi + b->n_x;
+  merge_pairs(pt);
+  merge_ports(pt);
+  for (int k = 0; k < pt->n_pairs; k++)
+    for (int t = 0; t < 4; t++)
+      if (pt->pair[k].at[t] >= 0 && give_tile(b, &pt->pair[k], t)) return GA_ERR_MEMORY;
+  for (int k = 0; k < pt->n_ports; k++) {
+    const ga__node *node = node_at(b, pt->port[k].node);
+    pt->port[k].at = pt->n;
+    for (int i = 0; i < node->n; i++)
+      if (ga__own_entry(pt, node->v + i, first_y + pt->port[k].y) < 0) return GA_ERR_MEMORY;
+  }
+  return GA_OK;
+}
+
+int ga__find_pair(const ga__pattern *pt, int i, int j)
+{
+  ga__pair key = {i, j, {0, 0, 0, 0}, 0};
+  const ga__pair *found =
+      pt->n_pairs ? bsearch(&key, pt->pair, (size_t)pt->n_pairs, sizeof key, by_pair) : NULL;
+  return found ? (int)(found - pt->pair) : -1;
+}
+
+int ga__find_port(const ga__pattern *pt, int node, int y)
+{
+  ga__port key = {node, y, 0};
+  const ga__port *found =
+      pt->n_ports ? bsearch(&key, pt->port, (size_t)pt->n_ports, sizeof key, by_port) : NULL;
+  return found ? (int)(found - pt->port) : -1;
+}
+
+void ga__pattern_free(ga__pattern *pt)
+{
+  if (!pt->ctx) return;
+  void *const block[] = {pt->pair, pt->port, pt->row, pt->col};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(pt->ctx, block[i]);
+  memset(pt, 0, sizeof *pt);
+}
+
+/* ---- Writing ---- */
+
+void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double scale, const double T[9])
+{
+  if (pair < 0) return;
+  const ga__pair *p = &b->pattern.pair[pair];
+  if (p->at[tile] < 0) return;
+  double *to = array + p->at[tile];
+  unsigned rows = part_of(node_at(b, p->i)->has, tile / 2), cols = part_of(node_at(b, p->j)->has, tile % 2);
+  int full = (int)(p->full >> tile & 1u);
+  if (full && rows == 7u && cols == 7u) {
+    for (int k = 0; k < 9; k++) to[k] += scale * T[k];
+    return;
+  }
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++)
+      if (rows >> r & 1u && cols >> c & 1u && (full || r == c)) *to++ += scale * T[3 * r + c];
+}
+
+static void tile_of(double T[9], const double K[144], int i, int j)
+{
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) T[3 * r + c] = K[12 * (3 * i + r) + 3 * j + c];
+}
+
+void ga__add_curvature(double *array, const ga__built *b, const int pair[4], unsigned tiles, double scale,
+                       const double K[144])
+{
+  double T[9];
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      if (!(tiles >> (4 * i + j) & 1u) || pair[2 * (i / 2) + j / 2] < 0) continue;
+      tile_of(T, K, i, j);
+      ga__add_tile(array, b, pair[2 * (i / 2) + j / 2], 2 * (i % 2) + j % 2, scale, T);
+    }
+}
+
+void ga__add_product(double *array, const ga__built *b, const int pair[4], double scale,
+                     const double left[12], const double right[12])
+{
+  double T[9];
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      int at = pair[2 * (i / 2) + j / 2], tile = 2 * (i % 2) + j % 2;
+      if (at < 0 || b->pattern.pair[at].at[tile] < 0) continue;
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) T[3 * r + c] = left[3 * i + r] * right[3 * j + c];
+      ga__add_tile(array, b, at, tile, scale, T);
+    }
+}
+
+void ga__add_port(double *array, const ga__built *b, int port, double scale, const double wrench[6])
+{
+  if (port < 0) return;
+  const ga__port *p = &b->pattern.port[port];
+  const ga__node *node = node_at(b, p->node);
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) array[p->at + node->column[c]] += scale * wrench[c];
+}

@@ -1,0 +1,261 @@
+/* The callbacks of a machine's system: passes over its elements. */
+#include "mbs/system.h"
+#include "mbs/form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot)
+{
+  ga__built *b = m->built;
+  ga__kin_at(b, p->q, with_v ? p->v : NULL, with_vdot ? p->vdot : NULL, b->kin);
+  return (ga__eval){m, b, p, b->kin};
+}
+
+int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault)
+{
+  char text[256];
+  const ga__part *p = &e->m->part[part];
+  ga_fault_text(text, sizeof text, fault);
+  ga__fail(e->m->ctx, GA_RETRY_NAN, "%s '%s': its %s has no value at t = %.9g: %s", ga__part_text(p->kind),
+           p->name, field, e->p->t, text);
+  return 1;
+}
+
+static int mass(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 1);
+  ga__inertia_mass(&e, out);
+  if (e.b->form) ga__form_mass(&e, out);
+  return 0;
+}
+
+static int space_force(const ga__eval *e, double *f)
+{
+  const ga__built *b = e->b;
+  int status = 0;
+  memset(f, 0, (size_t)b->nv * sizeof *f);
+  ga__inertia_force(e, f);
+  ga__constraint_force(e, f);
+  for (int i = 0; !status && i < b->law.n; i++) status = ga__law_force(e, GA__AT(b->law, ga__law, i), f);
+  for (int i = 0; !status && i < b->wrench.n; i++)
+    status = ga__wrench_force(e, GA__AT(b->wrench, ga__wrench, i), f);
+  for (int i = 0; i < b->rolling.n; i++) ga__rolling_force(e, GA__AT(b->rolling, ga__rolling, i), f);
+  return status;
+}
+
+static int force(void *user, const ga_point *p, double *f)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 0);
+  int status = space_force(&e, f);
+  if (!status && e.b->form) ga__form_force(&e, f);
+  return status;
+}
+
+static int phi(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 0, 0);
+  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
+  return ga__constraint_phi(&e, out);
+}
+
+static int phi_dot(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 0);
+  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi_dot(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
+  return ga__constraint_phi_dot(&e, out);
+}
+
+/* Φ'' where the form's vdot is 0: in space bodies then may have accelerations, Φ'' = B acc + .... */
+static int phi_acc(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 0);
+  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi_acc(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
+  int status = ga__constraint_phi_acc(&e, out);
+  return status || !e.b->form ? status : ga__form_phi_acc(&e, out);
+}
+
+static int k(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 0);
+  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_k(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
+  return 0;
+}
+
+static int k_acc(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 0);
+  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_k_acc(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
+  return e.b->form ? ga__form_k_acc(&e, out) : 0;
+}
+
+static int state(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 1);
+  return ga__states_value(&e, out);
+}
+
+static int output(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 1);
+  return ga__outputs_value(&e, out);
+}
+
+static int space_jacobian(const ga__eval *e, ga_jacobian *J)
+{
+  const ga__built *b = e->b;
+  int status = ga__constraint_jacobian(e, J);
+  for (int i = 0; i < b->rolling.n; i++) ga__rolling_jacobian(e, GA__AT(b->rolling, ga__rolling, i), J);
+  if (status || !(J->want & (GA_WANT_D | GA_WANT_Q))) return status;
+  ga__inertia_jacobian(e, J);
+  for (int i = 0; !status && i < b->law.n; i++) status = ga__law_jacobian(e, GA__AT(b->law, ga__law, i), J);
+  for (int i = 0; !status && i < b->wrench.n; i++)
+    status = ga__wrench_jacobian(e, GA__AT(b->wrench, ga__wrench, i), J);
+  return status ? status : ga__outputs_jacobian(e, J);
+}
+
+static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 1);
+  return e.b->form ? ga__form_jacobian(&e, J, space_jacobian) : space_jacobian(&e, J);
+}
+
+/* ---- Names ---- */
+
+static void name_velocity(const ga_machine *m, const ga__built *b, int index, char *text, size_t size)
+{
+  static const char *const component[6] = {
+      "x", "y", "z", "rotation about x", "rotation about y", "rotation about z"};
+  int low = 0, high = b->node.n - 1;
+  while (low < high) { /* the last node that begins at or before index */
+    int middle = (low + high + 1) / 2;
+    if (GA__AT(b->node, ga__node, middle)->v <= index)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const ga__node *node = GA__AT(b->node, ga__node, low);
+  const char *part = m->part[node->part].name;
+  if (node->scalar) {
+    snprintf(text, size, "%s: coordinate", part);
+    return;
+  }
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] == index - node->v) snprintf(text, size, "%s: %s", part, component[c]);
+}
+
+static void name_output(const ga_machine *m, const ga__built *b, ga_block block, int index, char *text,
+                        size_t size)
+{
+  const ga__y *row = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
+  if (row && row->kind != GA__Y_BLOCK) {
+    snprintf(text, size, "%s %d", row->kind == GA__Y_PROBE ? "sensed signal" : "expression", index);
+    return;
+  }
+  for (int i = 0; i < b->blocked.n; i++) {
+    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
+    int first = row ? k->y : k->x, n = row ? ga_block_n_out(k->block) : ga_block_n_x(k->block);
+    if (index >= first && index < first + n)
+      snprintf(text, size, "%s: %s %d", m->part[k->part].name, row ? "output" : "state", index - first + 1);
+  }
+}
+
+static void name(void *user, ga_block block, int index, char *text, size_t size)
+{
+  const ga_machine *m = user;
+  const ga__built *b = m->built;
+  if (block == GA_BLOCK_V) {
+    name_velocity(m, b, index, text, size);
+    return;
+  }
+  if (block == GA_BLOCK_X || block == GA_BLOCK_Y) {
+    name_output(m, b, block, index, text, size);
+    return;
+  }
+  const ga__label *l = GA__AT(*(block == GA_BLOCK_PSI ? &b->psi_label : &b->lambda_label), ga__label, index);
+  snprintf(text, size, "%s: %s", m->part[l->part].name, l->text);
+}
+
+/* ---- The system ---- */
+
+/* One factor for each rigid body; what lies between them is R^n. */
+static ga_status make_factors(ga_machine *m, ga__built *b, ga_factor **out, int *n)
+{
+  static const ga_factor RIGID[] = {[GA_FORM_SPACE] = {GA_R3SO3, 0, GA_RIGHT},
+                                    [GA_FORM_BODY] = {GA_R3SO3, 0, GA_LEFT},
+                                    [GA_FORM_SE3] = {GA_SE3, 0, GA_LEFT}};
+  ga_factor *factor = ga__alloc(m->ctx, (size_t)b->node.n, sizeof *factor);
+  if (!factor) return ga__no_memory(m->ctx, "a machine");
+  *n = 0;
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    if (node->rigid)
+      factor[(*n)++] = RIGID[m->opts.form];
+    else if (*n && factor[*n - 1].kind == GA_RN)
+      factor[*n - 1].n += node->n;
+    else
+      factor[(*n)++] = (ga_factor){GA_RN, node->n, GA_LEFT};
+  }
+  *out = factor;
+  return GA_OK;
+}
+
+ga_status ga__system_make(ga_machine *m, ga__built *b)
+{
+  ga_factor *factor;
+  int n;
+  ga_status status = make_factors(m, b, &factor, &n);
+  if (status) return status;
+  ga_system_def def = ga_system_defaults();
+  def.n_factors = n;
+  def.factors = factor;
+  def.n_lambda = b->n_lambda;
+  def.n_psi = b->n_psi;
+  def.n_x = b->n_x;
+  def.n_y = b->n_y;
+  def.user = m;
+  if (b->nv > 0) def.mass = mass, def.force = force;
+  if (b->n_lambda > 0) def.phi = phi, def.phi_dot = phi_dot, def.phi_acc = phi_acc;
+  if (b->n_psi > 0) def.k = k, def.k_acc = k_acc;
+  if (b->n_x > 0) def.state = state;
+  if (b->n_y > 0) def.output = output;
+  def.jacobian = jacobian;
+  def.name = name;
+  def.n_pattern = b->pattern.n;
+  def.pattern_row = b->pattern.row;
+  def.pattern_col = b->pattern.col;
+  status = ga_system_create(m->ctx, &def, &b->system);
+  ga__free(m->ctx, factor);
+  return status;
+}
+
+const ga_system *ga_machine_system(const ga_machine *m)
+{
+  return m && m->built ? m->built->system : NULL;
+}
+
+ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga__built *b = m->built;
+  if (!b) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_initial: call ga_machine_build() first");
+  if ((b->nv && (!q || !v)) || (b->n_x && !x))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "ga_machine_initial: q, v or x is NULL; they need %d, %d and %d values", b->nq, b->nv,
+                    b->n_x);
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    memcpy(q + node->q, node->q0, (node->rigid ? 12u : (size_t)node->n) * sizeof *q);
+    for (int c = 0; c < 6; c++)
+      if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
+  }
+  if (b->form) {
+    for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
+    ga__form_velocity(b, b->kin, v);
+  }
+  for (int i = 0; i < b->blocked.n; i++) {
+    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
+    if (ga_block_n_x(k->block)) ga_block_initial(k->block, x + k->x);
+  }
+  return GA_OK;
+}

@@ -1,0 +1,12 @@
+/* A built machine as a ga_system. */
+#ifndef GALPHA_MBS_SYSTEM_H
+#define GALPHA_MBS_SYSTEM_H
+
+#include "mbs/mbs_impl.h"
+
+ga_status ga__system_make(ga_machine *m, ga__built *b);
+/* What an evaluation sees at a point; b->kin is filled: positions, and velocities and accelerations where
+ * asked for. */
+ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot);
+
+#endif
