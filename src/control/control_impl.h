@@ -1,0 +1,135 @@
+/* Internals of the control layer: what a block is made of, checks of options, the kernel of shaped linear
+ * blocks. */
+#ifndef GALPHA_CONTROL_IMPL_H
+#define GALPHA_CONTROL_IMPL_H
+
+#include "galpha/control.h"
+#include "base/base_impl.h"
+
+/* ---- Static nonlinearities (shape.c) ---- */
+
+typedef struct ga__shape ga__shape;
+
+/* y = σ(v) and, unless NULL, its slope, which may not exist where the value does. */
+typedef ga_status (*ga__shape_fn)(double *y, double *slope, const ga__shape *shape, double v,
+                                  ga_fault *fault);
+
+struct ga__shape {
+  ga__shape_fn fn;             /* NULL: y = v */
+  double lower, upper, width;  /* saturation, dead zone */
+  double scale;                /* tanh */
+  const ga_function *function; /* table */
+};
+
+ga_status ga__shape_saturation(double *y, double *slope, const ga__shape *shape, double v, ga_fault *fault);
+
+/* ---- Blocks (block.c) ---- */
+
+/* What differs between blocks that are evaluated differently. xdot or y may be NULL; J is zero on entry. What
+ * is not finite in the results is found by the caller. */
+typedef struct ga__block_type {
+  ga_status (*eval)(const ga_control_block *b, double t, const double *u, const double *x, double *xdot,
+                    double *y, ga_fault *fault);
+  ga_status (*jacobian)(const ga_control_block *b, double t, const double *u, const double *x, double *J,
+                        ga_fault *fault);
+  void (*release)(ga_control_block *b); /* of what data owns; NULL: nothing */
+} ga__block_type;
+
+/* [z; v] = K [u; x] + [0; offset],  y = σ(v),  xdot_i = z_i + rate (y_i − v_i), the last term for
+ * i < n_tracked. K is laid out as the Jacobian. */
+typedef struct ga__shaped {
+  double *K;
+  double *offset; /* [n_out] NULL: 0 */
+  ga__shape shape;
+  int n_tracked;
+  double rate; /* [1/s] */
+} ga__shaped;
+
+typedef struct ga__user {
+  ga_block_fn function;
+  ga_block_jacobian_fn jacobian;
+  void *user;
+  double step;
+} ga__user;
+
+typedef union ga__block_data {
+  ga__shaped shaped;
+  struct {
+    double gain;
+    int *divide;
+  } product;
+  const ga_function *function;
+  const ga_table2d *table2d;
+  ga_expr **expr; /* [n_out] */
+  ga__user user;
+} ga__block_data;
+
+struct ga_control_block {
+  ga_context *ctx;
+  ga_block_kind kind;
+  const ga__block_type *type;
+  int n_in, n_x, n_out;
+  double *x0;
+  unsigned char *depends;       /* [rows*cols] */
+  char (*names)[GA_BLOCK_NAME]; /* of inputs, states, outputs, then of the block itself */
+  ga__block_data data;
+};
+
+static inline int ga__block_rows(const ga_control_block *b)
+{
+  return b->n_x + b->n_out;
+}
+
+static inline int ga__block_cols(const ga_control_block *b)
+{
+  return b->n_in + b->n_x;
+}
+
+/* A block with room for x0 (zero) and depends (all 0), and with its names. On failure *out stays NULL. */
+typedef struct ga__block_sizes {
+  int n_in, n_x, n_out;
+} ga__block_sizes;
+ga_status ga__block_new(ga_context *ctx, ga_block_kind kind, const ga__block_type *type, ga__block_sizes n,
+                        const ga_block_names *names, ga_control_block **out);
+
+/* Stores what could not be evaluated, with the first inputs as arguments, and returns status. */
+ga_status ga__block_fault(ga_fault *fault, const ga_control_block *b, ga_status status, ga_fault_kind kind,
+                          const char *needs, const double *u);
+
+/* ---- Checks of options (inspect.c) ---- */
+
+/* Remembers the first thing found wrong; the checks after it do nothing, and status is the answer. */
+typedef struct ga__inspect {
+  ga_context *ctx;
+  const char *kind; /* name of the kind, for messages */
+  ga_status status;
+} ga__inspect;
+
+/* Clears *out, and looks at the arguments that every creation has. */
+ga__inspect ga__inspect_begin(ga_context *ctx, ga_block_kind kind, const void *opts, ga_control_block **out);
+void ga__want(ga__inspect *in, int fine, const char *format, ...) GA_PRINTF(3, 4);
+void ga__want_size(ga__inspect *in, const char *option, int n, int least);
+void ga__want_given(ga__inspect *in, const char *option, const void *p);
+void ga__want_finite(ga__inspect *in, const char *option, double value);
+void ga__want_positive(ga__inspect *in, const char *option, double value);
+/* p[n] of finite numbers; NULL is wrong unless optional or n is 0. */
+void ga__want_array(ga__inspect *in, const char *option, const double *p, int n, int optional);
+void ga__want_names(ga__inspect *in, const char *option, const char *const *names, int n);
+/* lower < upper, either infinite, and corners of half-width `smoothing` that do not overlap. */
+void ga__want_limits(ga__inspect *in, double lower, double upper, double smoothing);
+void ga__want_choice(ga__inspect *in, const char *option, int choice, int n_choices);
+
+/* ---- Shaped linear blocks (shaped.c) ---- */
+
+/* A block of that type with K = 0 and y = v, to be filled by the caller and then finished. */
+ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
+                         ga_control_block **out);
+/* Derives depends from K. A number that is not finite: GA_ERR_ARGUMENT, and the block is destroyed. */
+ga_status ga__shaped_finish(ga_control_block **block);
+/* Row of xdot_i, or of v_i for i - n_x. */
+static inline double *ga__shaped_row(ga_control_block *b, int row)
+{
+  return b->data.shaped.K + row * ga__block_cols(b);
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* The kernel of all blocks that are linear up to a static nonlinearity at their outputs. */
+#include "control/control_impl.h"
+#include <math.h>
+
+/* a·[u; x] */
+static double times(const double *a, const ga_control_block *b, const double *u, const double *x)
+{
+  double sum = 0;
+  for (int i = 0; i < b->n_in; i++) sum += a[i] * u[i];
+  for (int i = 0; i < b->n_x; i++) sum += a[b->n_in + i] * x[i];
+  return sum;
+}
+
+/* v_i, y_i and, where slope is not NULL, dy_i/dv_i of output i. */
+static ga_status output(double *v, double *y, double *slope, const ga_control_block *b, int i,
+                        const double *u, const double *x, ga_fault *fault)
+{
+  const ga__shaped *s = &b->data.shaped;
+  *v = times(s->K + (b->n_x + i) * ga__block_cols(b), b, u, x);
+  if (s->offset) *v += s->offset[i];
+  *y = *v;
+  if (slope) *slope = 1;
+  return s->shape.fn ? s->shape.fn(y, slope, &s->shape, *v, fault) : GA_OK;
+}
+
+/* xdot_i = z_i + rate (y_i − v_i),  y = σ(v),  [z; v] = K [u; x] + [0; offset] */
+static ga_status shaped_eval(const ga_control_block *b, double t, const double *u, const double *x,
+                             double *xdot, double *y, ga_fault *fault)
+{
+  const ga__shaped *s = &b->data.shaped;
+  (void)t;
+  for (int i = 0; xdot && i < b->n_x; i++) xdot[i] = times(s->K + i * ga__block_cols(b), b, u, x);
+  for (int i = 0; i < b->n_out; i++) {
+    double v, shaped;
+    ga_status status = output(&v, &shaped, NULL, b, i, u, x, fault);
+    if (status) return status;
+    if (y) y[i] = shaped;
+    if (xdot && i < s->n_tracked) xdot[i] += s->rate * (shaped - v);
+  }
+  return GA_OK;
+}
+
+/* J of y_i is σ' K_v; J of xdot_i is K_z + rate (σ' − 1) K_v. */
+static ga_status shaped_jacobian(const ga_control_block *b, double t, const double *u, const double *x,
+                                 double *J, ga_fault *fault)
+{
+  const ga__shaped *s = &b->data.shaped;
+  const int cols = ga__block_cols(b);
+  (void)t;
+  for (int i = 0; i < b->n_x * cols; i++) J[i] = s->K[i];
+  for (int i = 0; i < b->n_out; i++) {
+    const double *Kv = s->K + (b->n_x + i) * cols;
+    double *Jy = J + (b->n_x + i) * cols, *Jx = J + i * cols;
+    double v, y, slope;
+    ga_status status = output(&v, &y, &slope, b, i, u, x, fault);
+    if (status) return status;
+    for (int j = 0; j < cols; j++) Jy[j] = slope * Kv[j];
+    if (i >= s->n_tracked) continue;
+    for (int j = 0; j < cols; j++) Jx[j] += s->rate * (slope - 1) * Kv[j];
+  }
+  return GA_OK;
+}
+
+static void shaped_release(ga_control_block *b)
+{
+  ga__free(b->ctx, b->data.shaped.K);
+  ga__free(b->ctx, b->data.shaped.offset);
+}
+
+static const ga__block_type SHAPED = {shaped_eval, shaped_jacobian, shaped_release};
+
+ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
+                         ga_control_block **out)
+{
+  ga_status status = ga__block_new(ctx, kind, &SHAPED, n, names, out);
+  if (status) return status;
+  const size_t entries = (size_t)ga__block_rows(*out) * (size_t)ga__block_cols(*out);
+  (*out)->data.shaped.K = ga__alloc(ctx, entries, sizeof(double));
+  if ((*out)->data.shaped.K) return GA_OK;
+  ga_block_destroy(out);
+  return ga__no_memory(ctx, "the matrix of a control block");
+}
+
+/* 1 where every number that evaluations use is finite; quotients of finite options may overflow. */
+static int representable(const ga_control_block *b)
+{
+  const int entries = ga__block_rows(b) * ga__block_cols(b);
+  int fine = isfinite(b->data.shaped.rate);
+  for (int i = 0; i < entries; i++) fine = fine && isfinite(b->data.shaped.K[i]);
+  for (int i = 0; i < b->n_x; i++) fine = fine && isfinite(b->x0[i]);
+  return fine;
+}
+
+ga_status ga__shaped_finish(ga_control_block **block)
+{
+  ga_control_block *b = *block;
+  const ga__shaped *s = &b->data.shaped;
+  const int cols = ga__block_cols(b), entries = ga__block_rows(b) * cols;
+  if (!representable(b)) {
+    ga__fail(b->ctx, GA_ERR_ARGUMENT,
+             "block '%s': its numbers are so far apart that their quotients overflow; use other units",
+             ga_block_kind_name(b->kind));
+    ga_block_destroy(block);
+    return GA_ERR_ARGUMENT;
+  }
+  for (int i = 0; i < entries; i++) b->depends[i] = s->K[i] != 0;
+  for (int i = 0; i < s->n_tracked; i++)
+    for (int j = 0; j < cols; j++) b->depends[i * cols + j] |= b->depends[(b->n_x + i) * cols + j];
+  return GA_OK;
+}
