@@ -11,17 +11,19 @@ ga_status ga__form_create(ga_machine *m, ga__built *b);
 void ga__form_destroy(ga_context *ctx, ga__form **form);
 /* Twists and (vdot not NULL) accelerations of the rigid nodes; kin has x and R already. */
 void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin);
-/* v of the form from twists, for initial values. */
+/* v of the form from twists, for initial values; all nodes. */
 void ga__form_velocity(const ga__built *b, const ga__kin *kin, double *v);
 /* M vdot of the form: out[nv] holds M_s acc on entry. */
 void ga__form_mass(const ga__eval *e, double *out);
 /* f of the form: f[nv] holds the space forces on entry. */
 void ga__form_force(const ga__eval *e, double *f);
-/* Φ'' and k' at vdot = 0 of the form, where bodies of the space form may have accelerations: out holds those
- * at acc = 0. */
+/* Φ'' and (k)' at vdot = 0 of the form: out holds the space form's, which take accelerations in space for 0.
+ */
 int ga__form_phi_acc(const ga__eval *e, double *out);
 int ga__form_k_acc(const ga__eval *e, double *out);
-/* J of the form; space fills the space form's. */
-int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__eval *, ga_jacobian *));
+/* J of the form; space adds the space form's derivatives to arrays that are zero, force writes the space
+ * forces f[nv]. */
+int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__eval *, ga_jacobian *),
+                      int (*force)(const ga__eval *, double *f));
 
 #endif
