@@ -64,3 +64,8 @@ void ga__name_quote(char piece[GA_TEXT_PIECE], const char *text, int bytes)
 {
   ga__copy_piece(piece, GA_TEXT_PIECE, text, (size_t)bytes);
 }
+
+int ga__name_column(const char *text, int offset)
+{
+  return ga__columns(text, offset) + 1;
+}

@@ -23,4 +23,7 @@ void ga__name_nearest(char nearest[GA_TEXT_PIECE], const char *word, int bytes,
 /* A piece of a text, fit for a message: cut where it is long, control characters replaced. */
 void ga__name_quote(char piece[GA_TEXT_PIECE], const char *text, int bytes);
 
+/* Column, from 1, of the character that begins `offset` bytes into the text. */
+int ga__name_column(const char *text, int offset);
+
 #endif

@@ -1,0 +1,225 @@
+/* Inputs and formulas: numbers that may change with time and signals. */
+#include "mbs/mbs_impl.h"
+
+#include "mbs/name.h"
+#include <string.h>
+
+/* ---- Names in a text ---- */
+
+typedef struct name_list {
+  char *text;         /* a copy of the text, every name closed by a 0 */
+  ga_symbol *symbols; /* t, local names, then signals: variables 0, 1, ... */
+  int *offset;        /* of a symbol's first occurrence in the text */
+  int n, n_local;
+} name_list;
+
+static void free_names(ga_context *ctx, name_list *names)
+{
+  ga__free(ctx, names->text);
+  ga__free(ctx, names->symbols);
+  ga__free(ctx, names->offset);
+}
+
+/* pi and e are numbers, unless a part whose signal has its own name is called so. */
+static int is_constant(const ga_machine *m, const char *name)
+{
+  if (strcmp(name, "pi") != 0 && strcmp(name, "e") != 0) return 0;
+  const int part = ga__find_part(m, name);
+  return part < 0 || (m->part[part].kind != GA__PART_SCALAR && m->part[part].kind != GA__PART_BLOCK);
+}
+
+static int is_known(const name_list *names, const char *name)
+{
+  for (int i = 0; i < names->n; i++)
+    if (strcmp(names->symbols[i].name, name) == 0) return 1;
+  return 0;
+}
+
+static void add_name(name_list *names, const char *name, int offset)
+{
+  names->symbols[names->n] = (ga_symbol){.name = name, .kind = GA_SYMBOL_VARIABLE, .index = names->n};
+  names->offset[names->n++] = offset;
+}
+
+/* Every name that stands for a value, once each. On failure what was taken stays with names. */
+static ga_status list_names(const ga_machine *m, const char *text, int n_local, const char *const *local,
+                            name_list *names)
+{
+  const size_t length = strlen(text), most = 2 + (size_t)n_local + length / 2;
+  names->text = ga__alloc(m->ctx, length + 1, 1);
+  names->symbols = ga__alloc(m->ctx, most, sizeof *names->symbols);
+  names->offset = ga__alloc(m->ctx, most, sizeof *names->offset);
+  if (!names->text || !names->symbols || !names->offset)
+    return ga__no_memory(m->ctx, "the names of an expression");
+  memcpy(names->text, text, length);
+  add_name(names, "t", 0);
+  for (int i = 0; i < n_local; i++) add_name(names, local[i], 0);
+  names->n_local = n_local;
+  for (int at = 0, bytes; (bytes = ga__name_next(text, &at)) > 0; at += bytes) {
+    names->text[at + bytes] = '\0';
+    const char *name = names->text + at;
+    if (!is_known(names, name) && !is_constant(m, name)) add_name(names, name, at);
+  }
+  return GA_OK;
+}
+
+/* ---- Formulas ---- */
+
+void ga__formula_free(ga_context *ctx, ga__formula *f)
+{
+  ga_expr_destroy(&f->expr);
+  ga__free(ctx, f->y);
+  ga__free(ctx, f->wrt);
+  ga__free(ctx, f->value);
+  ga__free(ctx, f->slope);
+  *f = (ga__formula){.expr = NULL};
+}
+
+static ga_status compile(ga_machine *m, const ga__part *asking, const char *field, const char *text,
+                         const name_list *names, ga__formula *f)
+{
+  const ga_status status = ga_expr_compile(m->ctx, text, names->symbols, names->n, NULL, &f->expr);
+  if (status == GA_ERR_ARGUMENT)
+    return ga__fail(m->ctx, status, "%s '%s', %s: %s", ga__part_text(asking->kind), asking->name, field,
+                    ga_context_error(m->ctx)->text);
+  if (status) return status;
+  f->n_local = names->n_local;
+  f->n_y = names->n - 1 - names->n_local;
+  const size_t n_y = (size_t)f->n_y, n_wrt = (size_t)f->n_local + n_y;
+  f->y = ga__alloc(m->ctx, n_y, sizeof *f->y);
+  f->wrt = ga__alloc(m->ctx, n_wrt, sizeof *f->wrt);
+  f->value = ga__alloc(m->ctx, 1 + n_wrt, sizeof *f->value);
+  f->slope = ga__alloc(m->ctx, n_wrt, sizeof *f->slope);
+  if (!f->y || !f->wrt || !f->value || !f->slope) return ga__no_memory(m->ctx, "a formula");
+  for (int i = 0; i < names->n - 1; i++) f->wrt[i] = i + 1;
+  return GA_OK;
+}
+
+/* The text is compiled first, so that what is wrong with it is said before any of its names is looked for. */
+static ga_status resolve_names(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                               const char *text, const name_list *names, ga__formula *f)
+{
+  for (int i = 0; i < f->n_y; i++) {
+    const int k = 1 + f->n_local + i;
+    const ga_status status = ga__signal_y(m, b, asking, field, names->symbols[k].name, &f->y[i]);
+    if (status == GA_ERR_ARGUMENT) {
+      char quoted[GA_TEXT_PIECE];
+      ga__name_quote(quoted, text, (int)strlen(text));
+      return ga__fail(m->ctx, status, "%s (column %d of '%s')", ga_context_error(m->ctx)->text,
+                      ga__name_column(text, names->offset[k]), quoted);
+    }
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+ga_status ga__resolve_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                              const char *text, int n_local, const char *const *local, ga__formula *out)
+{
+  name_list names = {.text = NULL};
+  ga__formula f = {.part = (int)(asking - m->part)};
+  *out = (ga__formula){.expr = NULL};
+  ga_status status = list_names(m, text, n_local, local, &names);
+  if (!status) status = compile(m, asking, field, text, &names, &f);
+  if (!status) status = resolve_names(m, b, asking, field, text, &names, &f);
+  free_names(m->ctx, &names);
+  if (status)
+    ga__formula_free(m->ctx, &f);
+  else
+    *out = f;
+  return status;
+}
+
+/* ---- Inputs ---- */
+
+/* 1: the text is nothing but the name of a signal, which goes into name. */
+static int is_signal(const ga_machine *m, const char *text, char *name, size_t size)
+{
+  int at;
+  const int bytes = ga__name_alone(text, &at);
+  if (bytes == 0 || (size_t)bytes >= size) return 0;
+  memcpy(name, text + at, (size_t)bytes);
+  name[bytes] = '\0';
+  return strcmp(name, "t") != 0 && !is_constant(m, name);
+}
+
+/* The row of y that a formula of this text has already; −1: none. */
+static int find_formula(const ga__built *b, const char *text)
+{
+  for (int i = 0; i < b->y.n; i++) {
+    const ga__y *y = GA__AT(b->y, ga__y, i);
+    if (y->kind == GA__Y_FORMULA &&
+        strcmp(ga_expr_text(GA__AT(b->formula, ga__formula, y->index)->expr), text) == 0)
+      return i;
+  }
+  return -1;
+}
+
+static ga_status add_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                             const char *text, int *row)
+{
+  ga__formula f;
+  const ga_status status = ga__resolve_formula(m, b, asking, field, text, 0, NULL, &f);
+  if (status) return status;
+  ga__formula *kept = ga__list_add(m->ctx, &b->formula);
+  if (!kept) {
+    ga__formula_free(m->ctx, &f);
+    return GA_ERR_MEMORY;
+  }
+  *kept = f;
+  ga__y *y = ga__list_add(m->ctx, &b->y);
+  if (!y) return GA_ERR_MEMORY;
+  *y = (ga__y){.kind = GA__Y_FORMULA, .index = b->formula.n - 1};
+  *row = b->y.n - 1;
+  return GA_OK;
+}
+
+ga_status ga__resolve_input(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                            const ga_input *in, ga__input *out)
+{
+  char name[2 * GA_TEXT_PIECE];
+  *out = (ga__input){.value = in->value, .function = in->function, .y = -1, .part = (int)(asking - m->part)};
+  if (!in->expression) return GA_OK;
+  if (is_signal(m, in->expression, name, sizeof name))
+    return ga__signal_y(m, b, asking, field, name, &out->y);
+  out->y = find_formula(b, in->expression);
+  return out->y >= 0 ? GA_OK : add_formula(m, b, asking, field, in->expression, &out->y);
+}
+
+/* ---- Values ---- */
+
+/* The step may be tried again: whoever asked gets 1, and the reason is in the context. */
+static int cannot(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
+{
+  const ga__part *whose = &e->m->part[part];
+  char why[GA_ERROR_TEXT / 2], quoted[GA_TEXT_PIECE] = "";
+  ga_fault_text(why, sizeof why, fault);
+  if (text) ga__name_quote(quoted, text, (int)strlen(text));
+  ga__fail_at(e->m->ctx, GA_RETRY_NAN, e->p->t, -1, -1, "t = %.9g: %s '%s', %s%s%s%s: %s", e->p->t,
+              ga__part_text(whose->kind), whose->name, what, text ? " '" : "", quoted, text ? "'" : "", why);
+  return 1;
+}
+
+int ga__input_value(const ga__eval *e, const ga__input *in, double *value)
+{
+  double f = 0;
+  ga_fault fault;
+  if (in->function && ga_function_eval(in->function, e->p->t, 0, &f, &fault))
+    return cannot(e, in->part, "its function of time", NULL, &fault);
+  *value = in->value + f + (in->y >= 0 ? e->p->y[in->y] : 0);
+  return 0;
+}
+
+int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value,
+                      double *slope)
+{
+  double *x = f->value;
+  ga_fault fault;
+  x[0] = e->p->t;
+  for (int i = 0; i < f->n_local; i++) x[1 + i] = local[i];
+  for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = e->p->y[f->y[i]];
+  const ga_status status =
+      slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
+            : ga_expr_eval(f->expr, x, value, &fault);
+  return status ? cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault) : 0;
+}

@@ -1,0 +1,409 @@
+/* The machine as a list of parts: create, add, find, destroy. */
+#include "mbs/parts.h"
+
+#include "mbs/name.h"
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 16, BUCKETS_PER_PART = 4 }; /* powers of two */
+enum { NAME_SIZE = 2 * GA_TEXT_PIECE }; /* of a name, its end included: messages have room for it */
+
+const char *ga_joint_name(ga_joint_kind kind)
+{
+  static const char *const name[] = {
+#define JOINT_NAME(value, text) text,
+      GA_JOINT_LIST(JOINT_NAME)
+#undef JOINT_NAME
+  };
+  return (int)kind >= 0 && kind < GA_N_JOINTS ? name[kind] : NULL;
+}
+
+/* ---- Growing arrays ---- */
+
+void *ga__list_add(ga_context *ctx, ga__list *list)
+{
+  if (list->n == list->capacity) {
+    const int capacity = list->capacity ? 2 * list->capacity : FIRST_CAPACITY;
+    void *at = list->capacity > INT_MAX / 2 ? NULL : ga__alloc(ctx, (size_t)capacity, list->size);
+    if (!at) {
+      ga__no_memory(ctx, "building a machine");
+      return NULL;
+    }
+    if (list->n > 0) memcpy(at, list->at, (size_t)list->n * list->size);
+    ga__free(ctx, list->at);
+    list->at = at;
+    list->capacity = capacity;
+  }
+  return memset((char *)list->at + (size_t)list->n++ * list->size, 0, list->size);
+}
+
+/* ---- Names: a hash with open addressing, at most half full ---- */
+
+/* FNV-1a */
+static uint32_t hash(const char *name)
+{
+  uint32_t h = 2166136261u;
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+  return h;
+}
+
+/* The bucket of that name, or the empty one where it would go. */
+static int *find_bucket(int *bucket, int n_buckets, const ga__part *part, const char *name)
+{
+  const uint32_t mask = (uint32_t)n_buckets - 1;
+  uint32_t i = hash(name) & mask;
+  while (bucket[i] && strcmp(part[bucket[i] - 1].name, name) != 0) i = (i + 1) & mask;
+  return &bucket[i];
+}
+
+int ga__find_part(const ga_machine *m, const char *name)
+{
+  return name ? *find_bucket(m->bucket, m->n_buckets, m->part, name) - 1 : -1;
+}
+
+/* Room for one more part; a failure changes nothing. */
+static ga_status reserve(ga_machine *m)
+{
+  if (m->n_parts < m->capacity) return GA_OK;
+  const int capacity = m->capacity ? 2 * m->capacity : FIRST_CAPACITY;
+  const int n_buckets = BUCKETS_PER_PART * capacity;
+  ga__part *part = NULL;
+  int *bucket = NULL;
+  if (m->capacity <= INT_MAX / (4 * BUCKETS_PER_PART)) {
+    part = ga__alloc(m->ctx, (size_t)capacity, sizeof *part);
+    bucket = ga__alloc(m->ctx, (size_t)n_buckets, sizeof *bucket);
+  }
+  if (!part || !bucket) {
+    ga__free(m->ctx, part);
+    ga__free(m->ctx, bucket);
+    return ga__no_memory(m->ctx, "the parts of a machine");
+  }
+  if (m->n_parts > 0) memcpy(part, m->part, (size_t)m->n_parts * sizeof *part);
+  for (int i = 0; i < m->n_parts; i++) *find_bucket(bucket, n_buckets, part, part[i].name) = i + 1;
+  ga__free(m->ctx, m->part);
+  ga__free(m->ctx, m->bucket);
+  m->part = part;
+  m->bucket = bucket;
+  m->capacity = capacity;
+  m->n_buckets = n_buckets;
+  return GA_OK;
+}
+
+/* There is room, and the name is new. */
+static void append(ga_machine *m, ga__part_kind kind, const char *name, void *def)
+{
+  m->part[m->n_parts] = (ga__part){kind, name, def};
+  *find_bucket(m->bucket, m->n_buckets, m->part, name) = ++m->n_parts;
+}
+
+/* ---- Names that mean nothing ---- */
+
+static const char *name_at(const void *names, int i)
+{
+  return ((const ga__part *)names)[i].name;
+}
+
+static const char *article(const char *text)
+{
+  return strchr("aeiou", text[0]) ? "an" : "a";
+}
+
+/* The part whose name and a dot the name begins with, the longest such; −1: none. */
+static int part_before_dot(const ga_machine *m, const char *name)
+{
+  char head[NAME_SIZE];
+  const size_t bytes = strlen(name);
+  for (size_t n = bytes; n > 0; n--) {
+    if (name[n - 1] != '.' || n - 1 >= sizeof head) continue;
+    memcpy(head, name, n - 1);
+    head[n - 1] = '\0';
+    const int part = ga__find_part(m, head);
+    if (part >= 0) return part;
+  }
+  return -1;
+}
+
+ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
+                      const char *needs)
+{
+  char quoted[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE];
+  const char *kind = ga__part_text(asking->kind);
+  const int found = ga__find_part(m, name), head = part_before_dot(m, name);
+  ga__name_quote(quoted, name, (int)strlen(name));
+  if (found == 0)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is the ground; %s is needed", kind, asking->name,
+                    field, needs);
+  if (found > 0) {
+    const char *text = ga__part_text(m->part[found].kind);
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', %s %s; %s is needed", kind, asking->name,
+                    field, quoted, article(text), text, needs);
+  }
+  if (head > 0)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', but %s '%s' has no '%s'; %s is needed",
+                    kind, asking->name, field, quoted, ga__part_text(m->part[head].kind), m->part[head].name,
+                    name + strlen(m->part[head].name) + 1, needs);
+  ga__name_nearest(nearest, name, (int)strlen(name), name_at, m->part, m->n_parts);
+  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                  "%s '%s': %s is '%s', but there is no part of that name; %s is needed%s%s%s", kind,
+                  asking->name, field, quoted, needs, nearest[0] ? "; did you mean '" : "", nearest,
+                  nearest[0] ? "'?" : "");
+}
+
+/* ---- The machine ---- */
+
+ga_machine_opts ga_machine_defaults(void)
+{
+  return (ga_machine_opts){.form = GA_FORM_SPACE};
+}
+
+ga_status ga_machine_create(ga_context *ctx, const ga_machine_opts *opts, ga_machine **out)
+{
+  const ga_machine_opts used = opts ? *opts : ga_machine_defaults();
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: there is nowhere to put it (out is NULL)");
+  if ((int)used.form < 0 || used.form > GA_FORM_SE3)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: form is %d, which is no ga_form; these go from 0 to %d",
+                    (int)used.form, (int)GA_FORM_SE3);
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(used.gravity[i]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: gravity[%d] is %g m/s²; it must be finite", i,
+                      used.gravity[i]);
+  ga_machine *m = ga__alloc(ctx, 1, sizeof *m);
+  if (!m) return ga__no_memory(ctx, "a machine");
+  m->ctx = ctx;
+  m->opts = used;
+  const ga_status status = reserve(m);
+  if (status) {
+    ga_machine_destroy(&m);
+    return status;
+  }
+  append(m, GA__PART_GROUND, "ground", NULL);
+  *out = m;
+  return GA_OK;
+}
+
+ga_context *ga_machine_context(const ga_machine *m)
+{
+  return m ? m->ctx : NULL;
+}
+
+/* A definition with the texts it owns. */
+static void free_def(ga_context *ctx, ga__part_kind kind, void *def)
+{
+  const char **text;
+  if (!def) return;
+  for (int i = 0; (text = ga__def_text(kind, def, i)) != NULL; i++) ga__free(ctx, (void *)(uintptr_t)*text);
+  if (kind == GA__PART_BLOCK) {
+    ga__block_def *d = def;
+    ga__free(ctx, d->inputs);
+    ga_block_destroy(&d->block);
+  }
+  ga__free(ctx, def);
+}
+
+void ga_machine_destroy(ga_machine **m)
+{
+  if (!m || !*m) return;
+  ga_context *ctx = (*m)->ctx;
+  ga__built_destroy(ctx, &(*m)->built);
+  for (int i = 0; i < (*m)->n_parts; i++) free_def(ctx, (*m)->part[i].kind, (*m)->part[i].def);
+  ga__free(ctx, (*m)->part);
+  ga__free(ctx, (*m)->bucket);
+  ga__free(ctx, *m);
+  *m = NULL;
+}
+
+/* ---- Adding ---- */
+
+static ga_status check_name(const ga_machine *m, ga__part_kind kind, const char *name)
+{
+  static const char *const reserved[] = {"ground", "t", "energy"};
+  static const char energy[] = "energy.";
+  const char *text = ga__part_text(kind);
+  char quoted[GA_TEXT_PIECE];
+  if (!name || !name[0])
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: its name is %s; every part needs one", text,
+                    name ? "empty" : "missing");
+  ga__name_quote(quoted, name, (int)strlen(name));
+  if ((size_t)ga__name_length(name) != strlen(name))
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "%s '%s': the name must be a letter or _, then letters, digits, _, and . before a letter or _", text,
+        quoted);
+  if (strlen(name) >= NAME_SIZE)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': the name has %zu characters; %d are the most", text,
+                    quoted, strlen(name), NAME_SIZE - 1);
+  int taken = strncmp(name, energy, sizeof energy - 1) == 0;
+  for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) taken |= strcmp(name, reserved[i]) == 0;
+  if (taken)
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "%s '%s': the names ground, t, energy and those that begin with energy. are taken; give another",
+        text, name);
+  const int other = ga__find_part(m, name);
+  if (other >= 0) {
+    const char *what = ga__part_text(m->part[other].kind);
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s %s has this name already; give another", text, name,
+                    article(what), what);
+  }
+  return GA_OK;
+}
+
+/* Replaces the texts of a definition by copies; where memory ends, those not copied become NULL. */
+static ga_status own_texts(ga_context *ctx, ga__part_kind kind, void *def)
+{
+  const char **text;
+  int failed = 0;
+  for (int i = 0; (text = ga__def_text(kind, def, i)) != NULL; i++) {
+    if (!*text) continue;
+    const size_t bytes = strlen(*text) + 1;
+    char *copy = failed ? NULL : ga__alloc(ctx, bytes, 1);
+    if (copy) memcpy(copy, *text, bytes);
+    failed |= !copy;
+    *text = copy;
+  }
+  return failed ? ga__no_memory(ctx, "the names and texts of a part") : GA_OK;
+}
+
+/* A block's definition with an array of inputs of its own. */
+static ga_status own_inputs(ga_context *ctx, ga__block_def *def)
+{
+  const size_t n = (size_t)ga_block_n_in(def->block);
+  ga_input *inputs = ga__alloc(ctx, n, sizeof *inputs);
+  if (!inputs) return ga__no_memory(ctx, "the inputs of a block");
+  if (n > 0) memcpy(inputs, def->inputs, n * sizeof *inputs);
+  def->inputs = inputs;
+  return GA_OK;
+}
+
+/* A copy of a definition that was found right, in *out; nothing of it belongs to the caller. */
+static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, void **out)
+{
+  const size_t size = ga__def_size(kind);
+  void *own = ga__alloc(ctx, 1, size);
+  if (!own) return ga__no_memory(ctx, "a part");
+  memcpy(own, def, size);
+  ga_status status = ga__def_check(ctx, kind, own);
+  if (!status && kind == GA__PART_BLOCK) status = own_inputs(ctx, own);
+  if (status) {
+    ga__free(ctx, own);
+    return status;
+  }
+  status = own_texts(ctx, kind, own);
+  if (!status) {
+    *out = own;
+    return GA_OK;
+  }
+  if (kind == GA__PART_BLOCK) ((ga__block_def *)own)->block = NULL; /* its end is ga_machine_add_block()'s */
+  free_def(ctx, kind, own);
+  return status;
+}
+
+static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
+{
+  void *own = NULL;
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!def)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: its definition is NULL; start from the kind's defaults",
+                    ga__part_text(kind));
+  const char *name;
+  memcpy(&name, def, sizeof name); /* the first field of every definition */
+  ga_status status = check_name(m, kind, name);
+  if (status) return status;
+  if (m->built)
+    return ga__fail(m->ctx, GA_ERR_ORDER,
+                    "%s '%s': the machine is built; add parts before ga_machine_build()", ga__part_text(kind),
+                    name);
+  status = reserve(m);
+  if (!status) status = own_def(m->ctx, kind, def, &own);
+  if (!status) append(m, kind, *ga__def_text(kind, own, 0), own);
+  return status;
+}
+
+ga_status ga_machine_add_rigid(ga_machine *m, const ga_rigid_def *def)
+{
+  return add_part(m, GA__PART_RIGID, def);
+}
+
+ga_status ga_machine_add_planar(ga_machine *m, const ga_planar_def *def)
+{
+  return add_part(m, GA__PART_PLANAR, def);
+}
+
+ga_status ga_machine_add_point(ga_machine *m, const ga_point_def *def)
+{
+  return add_part(m, GA__PART_POINT, def);
+}
+
+ga_status ga_machine_add_scalar(ga_machine *m, const ga_scalar_def *def)
+{
+  return add_part(m, GA__PART_SCALAR, def);
+}
+
+ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def)
+{
+  return add_part(m, GA__PART_MARKER, def);
+}
+
+ga_status ga_machine_add_joint(ga_machine *m, const ga_joint_def *def)
+{
+  return add_part(m, GA__PART_JOINT, def);
+}
+
+ga_status ga_machine_add_drive(ga_machine *m, const ga_drive_def *def)
+{
+  return add_part(m, GA__PART_DRIVE, def);
+}
+
+ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def)
+{
+  return add_part(m, GA__PART_ROLLING, def);
+}
+
+ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def)
+{
+  return add_part(m, GA__PART_SPRING, def);
+}
+
+ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def)
+{
+  return add_part(m, GA__PART_ACTUATOR, def);
+}
+
+ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def)
+{
+  return add_part(m, GA__PART_FRICTION, def);
+}
+
+ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def)
+{
+  return add_part(m, GA__PART_BUSHING, def);
+}
+
+ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def)
+{
+  return add_part(m, GA__PART_FORCE, def);
+}
+
+ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def)
+{
+  return add_part(m, GA__PART_CONTACT, def);
+}
+
+ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def)
+{
+  return add_part(m, GA__PART_SENSOR, def);
+}
+
+ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block,
+                               const ga_input *inputs)
+{
+  /* The inputs are copied before anything is written to them. */
+  const ga__block_def def = {name, block, (ga_input *)(uintptr_t)inputs};
+  const ga_status status = add_part(m, GA__PART_BLOCK, &def);
+  if (status) ga_block_destroy(&block);
+  return status;
+}
