@@ -8,5 +8,6 @@
 #include "galpha/expr.h"
 #include "galpha/core.h"
 #include "galpha/control.h"
+#include "galpha/mbs.h"
 
 #endif

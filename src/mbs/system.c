@@ -117,7 +117,7 @@ static int space_jacobian(const ga__eval *e, ga_jacobian *J)
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  return e.b->form ? ga__form_jacobian(&e, J, space_jacobian) : space_jacobian(&e, J);
+  return e.b->form ? ga__form_jacobian(&e, J, space_jacobian, space_force) : space_jacobian(&e, J);
 }
 
 /* ---- Names ---- */
@@ -202,8 +202,8 @@ static ga_status make_factors(ga_machine *m, ga__built *b, ga_factor **out, int 
 
 ga_status ga__system_make(ga_machine *m, ga__built *b)
 {
-  ga_factor *factor;
-  int n;
+  ga_factor *factor = NULL;
+  int n = 0;
   ga_status status = make_factors(m, b, &factor, &n);
   if (status) return status;
   ga_system_def def = ga_system_defaults();
