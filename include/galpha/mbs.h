@@ -336,11 +336,19 @@ GA_API size_t ga_meter_saved_size(const ga_meter *meter);             /* in doub
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
 
-/* Every signal of a built machine: of bodies and markers x y z vx vy vz ax ay az wx wy wz and, bodies, qw qx qy qz; of
- * joints their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b, ground axes); springs length,
- * rate, force; sensors, blocks, states; energy.kinetic, .potential, .dissipated, .input, .balance. */
+/* Every signal of a built machine, "part.channel":
+ *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies qw qx qy qz; planar bodies angle. Points
+ *                        have no w and q
+ *   scalar bodies        the body's name itself, rate, acc
+ *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b, ground axes)
+ *   drives, gears, racks force (on the first coordinate)
+ *   springs, actuators   length, rate, force; friction force; contacts, rolling normal; bushings fx fy fz mx my mz
+ *   sensors              x y z
+ *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
+ *   energy.kinetic, .potential, .dissipated, .input, .balance
+ * Forces of laws and quaternions, accelerations of lines and energies are outputs only; all others may be fed back. */
 GA_API int ga_machine_n_signals(const ga_machine *m);
-GA_API const char *ga_machine_signal_name(const ga_machine *m, int i);
+GA_API const char *ga_machine_signal_name(const ga_machine *m, int i); /* as long as m; NULL: no such i, or no memory */
 GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i); /* "m/s"; "" where it has none */
 GA_API int ga_machine_find_signal(const ga_machine *m, const char *name); /* −1: there is none */
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
@@ -351,7 +359,7 @@ GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, 
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
 /* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be NULL): 0
  * where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
-GA_API ga_status ga_machine_reaction(const ga_machine *m, const ga_stepper *st, const char *joint, const char *axes,
+GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *joint, const char *axes,
                                      double force[3], double torque[3], int *unique);
 /* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and hinge2"),
  * of a stepper that was started; returns the length it needs, as snprintf does. */

@@ -312,7 +312,7 @@ typedef enum ga__probe_kind {
   GA__PROBE_GAUGE_ACC,       /* output only, but of a scalar node */
   GA__PROBE_ANGLE,           /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION,      /* output only */
-  GA__PROBE_LAW,             /* force of law `joint`, gauge number `component`; output only */
+  GA__PROBE_LAW,             /* force of law `joint`, gauge number `component`, times index = ±1; output only */
   GA__PROBE_MULTIPLIER,      /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
   GA__PROBE_STATE,           /* x number `index` */
   GA__PROBE_OUTPUT,          /* y number `index` */
@@ -542,8 +542,6 @@ int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y 
 ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
 void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
-/* Where ga_machine_signals() and the meter evaluate: b->kin at the state. */
-void ga__eval_at_state(ga__eval *e, ga_point *p, const ga_machine *m, const ga_state *s);
 
 /* Energies and powers at a state (meter.c). */
 typedef struct ga__powers {

@@ -1,0 +1,313 @@
+/* Control blocks, and the rows of states x and outputs y that they, sensors and formulas make.
+ *
+ *   xdot = s      states of blocks
+ *   y    = o      probes, formulas of other outputs, outputs of blocks
+ *
+ * The core's residuals are −s and −o; a block's inputs are value + function(t) + y. */
+#include "mbs/mbs_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static ga__blocked *blocked_at(const ga__built *b, int i)
+{
+  return GA__AT(b->blocked, ga__blocked, i);
+}
+
+static ga__y *y_at(const ga__built *b, int i)
+{
+  return GA__AT(b->y, ga__y, i);
+}
+
+static int first_x(const ga__built *b)
+{
+  return b->nv + b->n_lambda + b->n_psi;
+}
+
+static int first_y(const ga__built *b)
+{
+  return first_x(b) + b->n_x;
+}
+
+/* ---- Building ---- */
+
+/* States and outputs of a block, next to each other. */
+static ga_status number_block(ga_machine *m, ga__built *b, int part)
+{
+  const ga__block_def *def = m->part[part].def;
+  ga__blocked *to = ga__list_add(m->ctx, &b->blocked);
+  if (!to) return GA_ERR_MEMORY;
+  to->part = part;
+  to->block = def->block;
+  to->x = b->n_x;
+  to->y = b->y.n;
+  b->n_x += ga_block_n_x(def->block);
+  for (int i = 0; i < ga_block_n_out(def->block); i++) {
+    ga__y *y = ga__list_add(m->ctx, &b->y);
+    if (!y) return GA_ERR_MEMORY;
+    *y = (ga__y){.kind = GA__Y_BLOCK, .index = b->blocked.n - 1, .output = i};
+  }
+  return GA_OK;
+}
+
+ga_status ga__blocks_number(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  if (b->blocked.n > 0) return GA_OK;
+  for (int i = 0; !status && i < m->n_parts; i++)
+    if (m->part[i].kind == GA__PART_BLOCK) status = number_block(m, b, i);
+  return status;
+}
+
+static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
+{
+  ga__blocked *block = blocked_at(b, index);
+  const ga__part *part = &m->part[block->part];
+  const ga__block_def *def = part->def;
+  const int n = ga_block_n_in(block->block);
+  block->input = ga__alloc(m->ctx, (size_t)n, sizeof *block->input);
+  if (!block->input) return ga__no_memory(m->ctx, "the inputs of a block");
+  for (int i = 0; i < n; i++) {
+    char field[GA_BLOCK_NAME + 24];
+    snprintf(field, sizeof field, "input %d (%s)", i + 1, ga_block_input_name(block->block, i));
+    ga_status status = ga__resolve_input(m, b, part, field, &def->inputs[i], &block->input[i]);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+ga_status ga__blocks_resolve(ga_machine *m, ga__built *b)
+{
+  ga_status status = ga__blocks_number(m, b);
+  for (int i = 0; !status && i < b->blocked.n; i++) status = resolve_inputs(m, b, i);
+  return status;
+}
+
+/* Columns of row i of y, up to room of them; blocks keep their own. */
+static int columns_of(const ga__built *b, const ga__y *y, int *column, int room)
+{
+  if (y->kind == GA__Y_BLOCK) return 0;
+  if (y->kind == GA__Y_PROBE)
+    return ga__probe_columns(b, GA__AT(b->probe, ga__probe, y->index), column, room);
+  const ga__formula *f = GA__AT(b->formula, ga__formula, y->index);
+  for (int i = 0; i < f->n_y && i < room; i++) column[i] = first_y(b) + f->y[i];
+  return f->n_y;
+}
+
+static ga_status want_block(ga_context *ctx, ga__blocked *block)
+{
+  const size_t n_in = (size_t)ga_block_n_in(block->block), n_x = (size_t)ga_block_n_x(block->block),
+               n_out = (size_t)ga_block_n_out(block->block);
+  block->entry_u = ga__alloc(ctx, (n_x + n_out) * n_in, sizeof *block->entry_u);
+  block->entry_x = ga__alloc(ctx, (n_x + n_out) * n_x, sizeof *block->entry_x);
+  block->u = ga__alloc(ctx, n_in, sizeof *block->u);
+  block->J = ga__alloc(ctx, (n_x + n_out) * (n_in + n_x), sizeof *block->J);
+  if (!block->entry_u || !block->entry_x || !block->u || !block->J) return ga__no_memory(ctx, "a block");
+  return GA_OK;
+}
+
+ga_status ga__blocks_want(ga__built *b)
+{
+  ga_context *ctx = b->m->ctx;
+  size_t total = 0;
+  b->y_room = 0;
+  for (int i = 0; i < b->y.n; i++) {
+    ga__y *y = y_at(b, i);
+    y->first = (int)total;
+    y->n_columns = columns_of(b, y, NULL, 0);
+    total += (size_t)y->n_columns;
+    if (y->n_columns > b->y_room) b->y_room = y->n_columns;
+  }
+  b->y_column = ga__alloc(ctx, total, sizeof *b->y_column);
+  b->y_entry = ga__alloc(ctx, total, sizeof *b->y_entry);
+  b->y_slope = ga__alloc(ctx, 2 * (size_t)b->y_room, sizeof *b->y_slope);
+  if (!b->y_column || !b->y_entry || !b->y_slope) return ga__no_memory(ctx, "outputs");
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->blocked.n; i++) status = want_block(ctx, blocked_at(b, i));
+  return status;
+}
+
+/* The entry of (row, column[k]): the same as that of an earlier equal column, else one of its own. */
+static int shared_entry(ga__pattern *pt, int row, const int *column, const int *entry, int k)
+{
+  for (int j = 0; j < k; j++)
+    if (column[j] == column[k] && entry[j] >= 0) return entry[j];
+  return ga__own_entry(pt, row, column[k]);
+}
+
+static ga_status bind_row(ga__built *b, int row, const ga__y *y)
+{
+  int *column = b->y_column + y->first, *entry = b->y_entry + y->first;
+  columns_of(b, y, column, y->n_columns);
+  for (int k = 0; k < y->n_columns; k++) {
+    entry[k] = shared_entry(&b->pattern, row, column, entry, k);
+    if (entry[k] < 0) return GA_ERR_MEMORY;
+  }
+  return GA_OK;
+}
+
+/* Row r of a block: its states, then its outputs. */
+static ga_status bind_block_row(ga__built *b, ga__blocked *block, int r)
+{
+  const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
+  const int row = r < n_x ? first_x(b) + block->x + r : first_y(b) + block->y + r - n_x;
+  int *entry = block->entry_u + (size_t)r * (size_t)n_in;
+  for (int k = 0; k < n_in; k++) {
+    const int y = block->input[k].y;
+    entry[k] = -1;
+    if (y < 0 || !ga_block_depends(block->block, r, k)) continue;
+    for (int j = 0; j < k; j++)
+      if (block->input[j].y == y && entry[j] >= 0) entry[k] = entry[j];
+    if (entry[k] < 0) entry[k] = ga__own_entry(&b->pattern, row, first_y(b) + y);
+    if (entry[k] < 0) return GA_ERR_MEMORY;
+  }
+  entry = block->entry_x + (size_t)r * (size_t)n_x;
+  for (int k = 0; k < n_x; k++) {
+    entry[k] = -1;
+    if (!ga_block_depends(block->block, r, n_in + k)) continue;
+    entry[k] = ga__own_entry(&b->pattern, row, first_x(b) + block->x + k);
+    if (entry[k] < 0) return GA_ERR_MEMORY;
+  }
+  return GA_OK;
+}
+
+ga_status ga__blocks_bind(ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->y.n; i++) status = bind_row(b, first_y(b) + i, y_at(b, i));
+  for (int i = 0; !status && i < b->blocked.n; i++) {
+    ga__blocked *block = blocked_at(b, i);
+    const int rows = ga_block_n_x(block->block) + ga_block_n_out(block->block);
+    for (int r = 0; !status && r < rows; r++) status = bind_block_row(b, block, r);
+  }
+  return status;
+}
+
+void ga__blocks_free(ga_context *ctx, ga__built *b)
+{
+  for (int i = 0; i < b->blocked.n; i++) {
+    ga__blocked *block = blocked_at(b, i);
+    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->u, block->J};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
+    block->input = NULL;
+    block->entry_u = block->entry_x = NULL;
+    block->u = block->J = NULL;
+  }
+  ga__free(ctx, b->y_column);
+  ga__free(ctx, b->y_entry);
+  ga__free(ctx, b->y_slope);
+  b->y_column = b->y_entry = NULL;
+  b->y_slope = NULL;
+}
+
+/* ---- Evaluation ---- */
+
+/* What a block said, as a callback's answer. */
+static int answer(const ga__eval *e, const ga__blocked *block, ga_status status, const ga_fault *fault)
+{
+  if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
+  return status > 0 ? 1 : status < 0 ? -1 : 0;
+}
+
+static int gather(const ga__eval *e, const ga__blocked *block)
+{
+  const int n = ga_block_n_in(block->block);
+  for (int i = 0; i < n; i++) {
+    const int code = ga__input_value(e, &block->input[i], &block->u[i]);
+    if (code) return code;
+  }
+  return 0;
+}
+
+/* xdot and y, each may be NULL. */
+static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, double *y)
+{
+  ga_fault fault = {GA_FAULT_NONE};
+  const int code = gather(e, block);
+  if (code) return code;
+  return answer(e, block, ga_block_eval(block->block, e->p->t, block->u, e->p->x + block->x, xdot, y, &fault),
+                &fault);
+}
+
+int ga__outputs_value(const ga__eval *e, double *o)
+{
+  const ga__built *b = e->b;
+  int code = 0;
+  for (int i = 0; !code && i < b->y.n; i++) {
+    const ga__y *y = y_at(b, i);
+    if (y->kind == GA__Y_PROBE)
+      code = ga__probe_value(e, GA__AT(b->probe, ga__probe, y->index), &o[i]);
+    else if (y->kind == GA__Y_FORMULA)
+      code = ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &o[i], NULL);
+    else if (y->output == 0) /* all outputs of the block at once */
+      code = evaluate(e, blocked_at(b, y->index), NULL, o + i);
+  }
+  return code;
+}
+
+int ga__states_value(const ga__eval *e, double *s)
+{
+  const ga__built *b = e->b;
+  int code = 0;
+  for (int i = 0; !code && i < b->blocked.n; i++) {
+    const ga__blocked *block = blocked_at(b, i);
+    if (ga_block_n_x(block->block) > 0) code = evaluate(e, block, s + block->x, NULL);
+  }
+  return code;
+}
+
+static int row_jacobian(const ga__eval *e, const ga__y *y, ga_jacobian *J)
+{
+  const ga__built *b = e->b;
+  const int *entry = b->y_entry + y->first, n = y->n_columns;
+  double *d = b->y_slope, *dq = d + b->y_room, value;
+  if (y->kind == GA__Y_FORMULA) {
+    const int code = ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &value, d);
+    if (code) return code;
+    memset(dq, 0, (size_t)n * sizeof *dq);
+  } else {
+    const int code =
+        ga__probe_slopes(e, GA__AT(b->probe, ga__probe, y->index), J->shift_v, J->shift_vdot, d, dq);
+    if (code) return code;
+  }
+  if (J->want & GA_WANT_D)
+    for (int k = 0; k < n; k++) J->D[entry[k]] -= d[k];
+  if (J->want & GA_WANT_Q)
+    for (int k = 0; k < n; k++) J->Q[entry[k]] -= dq[k];
+  return 0;
+}
+
+static int block_jacobian(const ga__eval *e, const ga__blocked *block, double *D)
+{
+  const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
+  const int rows = n_x + ga_block_n_out(block->block);
+  ga_fault fault = {GA_FAULT_NONE};
+  int code = gather(e, block);
+  if (!code)
+    code = answer(e, block,
+                  ga_block_jacobian(block->block, e->p->t, block->u, e->p->x + block->x, block->J, &fault),
+                  &fault);
+  if (code) return code;
+  for (int r = 0; r < rows; r++) {
+    const double *from = block->J + (size_t)r * (size_t)(n_in + n_x);
+    const int *by_u = block->entry_u + (size_t)r * (size_t)n_in,
+              *by_x = block->entry_x + (size_t)r * (size_t)n_x;
+    for (int k = 0; k < n_in; k++)
+      if (by_u[k] >= 0) D[by_u[k]] -= from[k];
+    for (int k = 0; k < n_x; k++)
+      if (by_x[k] >= 0) D[by_x[k]] -= from[n_in + k];
+  }
+  return 0;
+}
+
+int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J)
+{
+  const ga__built *b = e->b;
+  int code = 0;
+  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
+  for (int i = 0; !code && i < b->y.n; i++)
+    if (y_at(b, i)->kind != GA__Y_BLOCK) code = row_jacobian(e, y_at(b, i), J);
+  if (J->want & GA_WANT_D)
+    for (int i = 0; !code && i < b->blocked.n; i++) code = block_jacobian(e, blocked_at(b, i), J->D);
+  return code;
+}

@@ -1,0 +1,33 @@
+/* Channels: what the parts of a machine have to show. "part.channel" is the name of a signal. */
+#ifndef GALPHA_MBS_CHANNEL_H
+#define GALPHA_MBS_CHANNEL_H
+
+#include "mbs/mbs_impl.h"
+
+typedef struct ga__channel {
+  char name[32]; /* "": the part itself */
+  const char *unit;
+  int coordinate; /* of a joint, −1: none */
+  ga__probe probe;
+} ga__channel;
+
+#define GA__NO_PROBE                                                                                         \
+  (ga__probe)                                                                                                \
+  {                                                                                                          \
+    .of = -1, .from = -1, .axes = -1, .joint = -1, .gauge = -1, .index = -1, .turns = -1                     \
+  }
+
+/* Before ga__signals_create() probes of laws, sensors and rolling contacts are not complete. */
+int ga__channels_count(const ga__built *b, int part);
+void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to);
+void ga__channel_name(char *text, size_t size, const char *part, const char *channel);
+/* Part, channel and its number of a name; 0: there is none. *owner (may be NULL): the part that begins it,
+ * −1. */
+int ga__channel_find(const ga__built *b, const char *name, int *part, ga__channel *to, int *number,
+                     int *owner);
+/* The most similar name of a signal, "" where none is. */
+void ga__channel_nearest(const ga__built *b, const char *name, char nearest[GA_TEXT_PIECE]);
+const char *ga__energy_name(int i);
+const ga__joint *ga__joint_of(const ga__built *b, int part); /* NULL: none */
+
+#endif

@@ -1,0 +1,199 @@
+/* Meters: energies, and what adds up along a run.
+ *
+ *   kinetic + potential + dissipated − input = const
+ *
+ * dissipated and input are integrals of powers by the trapezoidal rule, which is as accurate as the steps. */
+#include "mbs/mbs_impl.h"
+#include "mbs/system.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+static const double TURN = 6.283185307179586477;
+
+/* ---- Energies at a state ---- */
+
+/* ½ m u² + ½ Ω · J Ω, Ω = Rᵀω */
+static double kinetic_of(const ga__node *node, const ga__kin *k)
+{
+  double energy = 0.5 * node->mass * ga__vec3_dot(k->w, k->w), body[3], moment[3];
+  if (!node->rigid && !node->planar) return energy;
+  ga__mat3_tmul_vec(body, k->R, k->w + 3);
+  ga__mat3_mul_vec(moment, node->J, body);
+  return energy + 0.5 * ga__vec3_dot(body, moment);
+}
+
+/* Prescribed motion Φ = ... − target(t): constraint forces do work at the rate −λ · (B v) = λ Φ_t = −λ
+ * target'. */
+static int drive_power(const ga__eval *e, const ga__row *row, double *power)
+{
+  double target[2];
+  ga_fault fault = {GA_FAULT_NONE};
+  if (!row->target) return 0;
+  if (ga_function_eval(row->target, e->p->t, 1, target, &fault))
+    return ga__fault(e, row->part, "function", &fault);
+  *power -= e->p->lambda[row->lambda] * target[1];
+  return 0;
+}
+
+int ga__powers_at(const ga__eval *e, ga__powers *out)
+{
+  const ga__built *b = e->b;
+  int code = 0;
+  *out = (ga__powers){0, 0, 0, 0};
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    out->kinetic += kinetic_of(node, &e->kin[i]);
+    if (!node->scalar) out->potential -= node->mass * ga__vec3_dot(e->m->opts.gravity, e->kin[i].x);
+  }
+  for (int i = 0; !code && i < b->law.n; i++) {
+    double force[6], stored, lost, in;
+    code = ga__law_energy(e, GA__AT(b->law, ga__law, i), force, &stored, &lost, &in);
+    out->potential += stored;
+    out->lost += lost;
+    out->in += in;
+  }
+  for (int i = 0; !code && i < b->wrench.n; i++) {
+    double power;
+    code = ga__wrench_power(e, GA__AT(b->wrench, ga__wrench, i), &power);
+    out->in += power;
+  }
+  for (int i = 0; !code && i < b->row.n; i++) code = drive_power(e, GA__AT(b->row, ga__row, i), &out->in);
+  return code;
+}
+
+/* ---- Along a run ---- */
+
+ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
+{
+  if (out) *out = NULL;
+  if (!m || !out) return m ? ga__fail(m->ctx, GA_ERR_ARGUMENT, "meter: out is NULL") : GA_ERR_ARGUMENT;
+  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
+  const size_t n = (size_t)m->built->signals.n_turns;
+  ga_meter *meter = ga__alloc(m->ctx, 1, sizeof *meter);
+  double *block = ga__alloc(m->ctx, 3 * n, sizeof *block);
+  if (!meter || !block) {
+    ga__free(m->ctx, meter);
+    ga__free(m->ctx, block);
+    return ga__no_memory(m->ctx, "a meter");
+  }
+  meter->m = m;
+  meter->angle = block;
+  meter->rate = block + n;
+  meter->turns = block + 2 * n;
+  *out = meter;
+  return GA_OK;
+}
+
+void ga_meter_destroy(ga_meter **meter)
+{
+  if (!meter || !*meter) return;
+  ga_context *ctx = (*meter)->m->ctx;
+  ga__free(ctx, (*meter)->angle);
+  ga__free(ctx, *meter);
+  *meter = NULL;
+}
+
+/* An angle that has no turns of its own, and its rate. */
+static void angle_at(const ga__eval *e, int turning, double *angle, double *rate)
+{
+  ga__probe probe = {.kind = GA__PROBE_GAUGE, .gauge = e->b->signals.turning[turning]};
+  ga__probe_value(e, &probe, angle);
+  probe.kind = GA__PROBE_GAUGE_RATE;
+  ga__probe_value(e, &probe, rate);
+}
+
+static ga_status no_powers(const ga_meter *meter, int code, double t)
+{
+  return ga__fail_at(meter->m->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, -1, -1,
+                     "meter: a force has no value at t = %.9g, so that energies cannot be counted", t);
+}
+
+ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
+{
+  if (!meter) return GA_ERR_ARGUMENT;
+  if (!s)
+    return ga__fail(meter->m->ctx, GA_ERR_ARGUMENT, "meter: the state is NULL; start the stepper first");
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
+  const int n = meter->m->built->signals.n_turns;
+  const int code = ga__powers_at(&e, &meter->last);
+  meter->started = 0;
+  if (code) return no_powers(meter, code, s->t);
+  meter->t = s->t;
+  meter->dissipated = meter->input = 0;
+  meter->start = meter->last.kinetic + meter->last.potential;
+  for (int i = 0; i < n; i++) {
+    angle_at(&e, i, &meter->angle[i], &meter->rate[i]);
+    meter->turns[i] = 0;
+  }
+  meter->started = 1;
+  return GA_OK;
+}
+
+ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
+{
+  if (!meter) return GA_ERR_ARGUMENT;
+  ga_context *ctx = meter->m->ctx;
+  if (!meter->started) return ga__fail(ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
+  if (!s || !(s->t >= meter->t))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
+  const int n = meter->m->built->signals.n_turns;
+  const double h = s->t - meter->t;
+  ga__powers now;
+  const int code = ga__powers_at(&e, &now);
+  if (code) return no_powers(meter, code, s->t);
+  meter->dissipated += 0.5 * h * (meter->last.lost + now.lost);
+  meter->input += 0.5 * h * (meter->last.in + now.in);
+  for (int i = 0; i < n; i++) {
+    double angle, rate;
+    angle_at(&e, i, &angle, &rate);
+    const double expected = meter->angle[i] + TURN * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
+    meter->turns[i] = round((expected - angle) / TURN);
+    meter->angle[i] = angle;
+    meter->rate[i] = rate;
+  }
+  meter->last = now;
+  meter->t = s->t;
+  return GA_OK;
+}
+
+/* ---- Saving ---- */
+
+enum { N_SAVED = 9 };
+
+size_t ga_meter_saved_size(const ga_meter *meter)
+{
+  return meter ? N_SAVED + 3 * (size_t)meter->m->built->signals.n_turns : 0;
+}
+
+void ga_meter_save(const ga_meter *meter, double *saved)
+{
+  if (!meter || !saved) return;
+  const double fixed[N_SAVED] = {meter->started,        meter->t,         meter->dissipated,
+                                 meter->input,          meter->start,     meter->last.kinetic,
+                                 meter->last.potential, meter->last.lost, meter->last.in};
+  memcpy(saved, fixed, sizeof fixed);
+  memcpy(saved + N_SAVED, meter->angle, (ga_meter_saved_size(meter) - N_SAVED) * sizeof *saved);
+}
+
+ga_status ga_meter_load(ga_meter *meter, const double *saved)
+{
+  if (!meter) return GA_ERR_ARGUMENT;
+  if (!saved) return ga__fail(meter->m->ctx, GA_ERR_ARGUMENT, "meter: what was saved is NULL");
+  const size_t n = ga_meter_saved_size(meter);
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(saved[i]))
+      return ga__fail(meter->m->ctx, GA_ERR_NAN, "meter: number %zu of what was saved is not finite", i);
+  meter->started = saved[0] != 0;
+  meter->t = saved[1];
+  meter->dissipated = saved[2];
+  meter->input = saved[3];
+  meter->start = saved[4];
+  meter->last = (ga__powers){saved[5], saved[6], saved[7], saved[8]};
+  memcpy(meter->angle, saved + N_SAVED, (n - N_SAVED) * sizeof *saved);
+  return GA_OK;
+}

@@ -1,0 +1,605 @@
+/* Probes: what sensors, signals and controllers see of a machine.
+ *
+ * Most are e · X: a vector X in space along an axis e that may turn, δe = δφ × e. A probe's derivatives are
+ * by the twists of the nodes it sees: dq by small twists, dv by w, da by accelerations; and by single
+ * unknowns λ, x, y. */
+#include "mbs/mbs_impl.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_NODES = 8, MOST_UNKNOWNS = 16 };
+
+typedef struct slopes {
+  int n_nodes;
+  int node[MOST_NODES];
+  double dq[MOST_NODES][6], dv[MOST_NODES][6], da[MOST_NODES][6];
+  int n_unknowns;
+  int unknown[MOST_UNKNOWNS]; /* columns of the whole matrix */
+  double du[MOST_UNKNOWNS];
+} slopes;
+
+/* ---- Who is seen ---- */
+
+static const ga__marker *marker_at(const ga__built *b, int i)
+{
+  return GA__AT(b->marker, ga__marker, i < 0 ? 0 : i);
+}
+
+/* The place of a node among those seen; the ground has none. */
+static int place(slopes *s, int node)
+{
+  if (node <= 0) return -1;
+  for (int i = 0; i < s->n_nodes; i++)
+    if (s->node[i] == node) return i;
+  s->node[s->n_nodes] = node;
+  return s->n_nodes++;
+}
+
+static void see_marker(slopes *s, const ga__built *b, int marker)
+{
+  place(s, marker_at(b, marker)->node);
+}
+
+static void see_unknown(slopes *s, int column)
+{
+  s->unknown[s->n_unknowns++] = column;
+}
+
+static void see_gauge(slopes *s, const ga__built *b, int gauge)
+{
+  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
+  see_marker(s, b, g->a);
+  if (g->kind != GA__SCALAR) see_marker(s, b, g->b);
+}
+
+/* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. The markers
+ * decide, and only where they are others the nodes. */
+static int end_on_b(const ga__built *b, const ga__joint *joint, int first, int second)
+{
+  const int node = marker_at(b, joint->b)->node;
+  if (second == joint->b) return 1;
+  if (first == joint->b) return 0;
+  if (marker_at(b, second)->node == node) return 1;
+  return marker_at(b, first)->node == node ? 0 : -1;
+}
+
+static int term_end(const ga__built *b, const ga__joint *joint, const ga__term *term)
+{
+  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
+  return g->kind == GA__SCALAR ? -1 : end_on_b(b, joint, g->a, g->b);
+}
+
+static void see_joint(slopes *s, const ga__built *b, const ga__joint *joint)
+{
+  see_marker(s, b, joint->b);
+  if (joint->point3 >= 0)
+    for (int i = 0; i < 3; i++)
+      see_unknown(s, b->nv + GA__AT(b->point3, ga__point3, joint->point3)->lambda + i);
+  for (int r = joint->first_row; r < joint->first_row + joint->n_rows; r++) {
+    const ga__row *row = GA__AT(b->row, ga__row, r);
+    int touches = 0;
+    for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
+      const ga__term *term = GA__AT(b->term, ga__term, k);
+      if (term_end(b, joint, term) < 0) continue;
+      see_gauge(s, b, term->gauge);
+      touches = 1;
+    }
+    if (touches) see_unknown(s, b->nv + row->lambda);
+  }
+}
+
+/* Nodes and unknowns of a probe, in the order that ga__probe_columns() and ga__probe_slopes() share. */
+static void see(slopes *s, const ga__built *b, const ga__probe *probe)
+{
+  s->n_nodes = s->n_unknowns = 0;
+  switch (probe->kind) {
+  case GA__PROBE_POSITION:
+    see_marker(s, b, probe->of);
+    see_marker(s, b, probe->from);
+    see_marker(s, b, probe->axes);
+    return;
+  case GA__PROBE_VELOCITY:
+  case GA__PROBE_ACCELERATION:
+  case GA__PROBE_SPECIFIC_FORCE:
+  case GA__PROBE_ANGULAR_VELOCITY:
+  case GA__PROBE_ANGULAR_ACCELERATION:
+    see_marker(s, b, probe->of);
+    see_marker(s, b, probe->axes);
+    return;
+  case GA__PROBE_REACTION_FORCE:
+  case GA__PROBE_REACTION_TORQUE:
+    see_joint(s, b, GA__AT(b->joint, ga__joint, probe->joint));
+    see_marker(s, b, probe->axes);
+    return;
+  case GA__PROBE_GAUGE:
+  case GA__PROBE_GAUGE_RATE:
+  case GA__PROBE_GAUGE_ACC:
+    see_gauge(s, b, probe->gauge);
+    return;
+  case GA__PROBE_ANGLE:
+    see_marker(s, b, probe->of);
+    return;
+  case GA__PROBE_MULTIPLIER:
+    see_unknown(s, b->nv + probe->index);
+    return;
+  case GA__PROBE_STATE:
+    see_unknown(s, b->nv + b->n_lambda + b->n_psi + probe->index);
+    return;
+  case GA__PROBE_OUTPUT:
+    see_unknown(s, b->nv + b->n_lambda + b->n_psi + b->n_x + probe->index);
+    return;
+  case GA__PROBE_QUATERNION:
+  case GA__PROBE_LAW:
+  case GA__PROBE_ENERGY:
+    return;
+  }
+}
+
+/* ---- Vectors: e · X ---- */
+
+typedef struct view {
+  ga__frame of, from;
+  const ga__kin *kin; /* of the node of `of` */
+  int axes;           /* node that e turns with */
+  double e[3], X[3];
+} view;
+
+/* X = p_of − p_from; u + ω × r; u' + ω' × r + ω × (ω × r), minus g; ω; ω' */
+static void view_vector(view *w, const ga__eval *e, const ga__probe *probe)
+{
+  const double *twist = w->kin->w, *acc = w->kin->acc;
+  double c[3], cc[3];
+  switch (probe->kind) {
+  case GA__PROBE_POSITION:
+    for (int i = 0; i < 3; i++) w->X[i] = w->of.p[i] - w->from.p[i];
+    return;
+  case GA__PROBE_VELOCITY:
+    ga__vec3_cross(c, twist + 3, w->of.r);
+    for (int i = 0; i < 3; i++) w->X[i] = twist[i] + c[i];
+    return;
+  case GA__PROBE_ANGULAR_VELOCITY:
+    memcpy(w->X, twist + 3, sizeof w->X);
+    return;
+  case GA__PROBE_ANGULAR_ACCELERATION:
+    memcpy(w->X, acc + 3, sizeof w->X);
+    return;
+  default: /* accelerations */
+    ga__vec3_cross(c, twist + 3, w->of.r);
+    ga__vec3_cross(cc, twist + 3, c);
+    ga__vec3_cross(c, acc + 3, w->of.r);
+    for (int i = 0; i < 3; i++) w->X[i] = acc[i] + c[i] + cc[i];
+    if (probe->kind == GA__PROBE_SPECIFIC_FORCE)
+      for (int i = 0; i < 3; i++) w->X[i] -= e->m->opts.gravity[i];
+    return;
+  }
+}
+
+/* Axis number `component` of the marker `axes`, in space. */
+static int view_axis(double axis[3], const ga__eval *e, const ga__probe *probe)
+{
+  ga__frame f;
+  ga__frame_at(&f, marker_at(e->b, probe->axes), e->kin);
+  for (int i = 0; i < 3; i++) axis[i] = f.A[3 * i + probe->component];
+  return f.node;
+}
+
+static void view_at(view *w, const ga__eval *e, const ga__probe *probe)
+{
+  ga__frame_at(&w->of, marker_at(e->b, probe->of), e->kin);
+  if (probe->kind == GA__PROBE_POSITION) ga__frame_at(&w->from, marker_at(e->b, probe->from), e->kin);
+  w->kin = &e->kin[w->of.node];
+  w->axes = view_axis(w->e, e, probe);
+  view_vector(w, e, probe);
+}
+
+/* to += scale (e, r × e) */
+static void add_lever(double to[6], double scale, const double e[3], const double r[3])
+{
+  double t[3];
+  ga__vec3_cross(t, r, e);
+  for (int i = 0; i < 3; i++) {
+    to[i] += scale * e[i];
+    to[3 + i] += scale * t[i];
+  }
+}
+
+/* to += a × b */
+static void add_cross(double to[3], const double a[3], const double b[3])
+{
+  double c[3];
+  ga__vec3_cross(c, a, b);
+  for (int i = 0; i < 3; i++) to[i] += c[i];
+}
+
+/* e · (u' + ω' × r + ω × (ω × r)):
+ *   by (u', ω')   (e, r × e)
+ *   by ω          (ω × r) × e + r × (e × ω)
+ *   by φ          r × h,   h = e × ω' + (e × ω) × ω */
+static void acceleration_slopes(slopes *s, int at, const view *w)
+{
+  const double *omega = w->kin->w + 3;
+  double wr[3], ew[3], h[3];
+  ga__vec3_cross(wr, omega, w->of.r);
+  ga__vec3_cross(ew, w->e, omega);
+  add_lever(s->da[at], 1.0, w->e, w->of.r);
+  add_cross(s->dv[at] + 3, wr, w->e);
+  add_cross(s->dv[at] + 3, w->of.r, ew);
+  ga__vec3_cross(h, w->e, w->kin->acc + 3);
+  add_cross(h, ew, omega);
+  add_cross(s->dq[at] + 3, w->of.r, h);
+}
+
+static void vector_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
+{
+  view w;
+  double ew[3];
+  view_at(&w, e, probe);
+  const int of = place(s, w.of.node), axes = place(s, w.axes);
+  if (axes >= 0) add_cross(s->dq[axes] + 3, w.e, w.X); /* X · (δφ × e) */
+  if (probe->kind == GA__PROBE_POSITION) {
+    const int from = place(s, w.from.node);
+    if (from >= 0) add_lever(s->dq[from], -1.0, w.e, w.from.r);
+  }
+  if (of < 0) return;
+  switch (probe->kind) {
+  case GA__PROBE_POSITION:
+    add_lever(s->dq[of], 1.0, w.e, w.of.r);
+    return;
+  case GA__PROBE_VELOCITY: /* e · (ω × (δφ × r)) = δφ · (r × (e × ω)) */
+    add_lever(s->dv[of], 1.0, w.e, w.of.r);
+    ga__vec3_cross(ew, w.e, w.kin->w + 3);
+    add_cross(s->dq[of] + 3, w.of.r, ew);
+    return;
+  case GA__PROBE_ANGULAR_VELOCITY:
+    for (int i = 0; i < 3; i++) s->dv[of][3 + i] += w.e[i];
+    return;
+  case GA__PROBE_ANGULAR_ACCELERATION:
+    for (int i = 0; i < 3; i++) s->da[of][3 + i] += w.e[i];
+    return;
+  default:
+    acceleration_slopes(s, of, &w);
+    return;
+  }
+}
+
+/* ---- Reactions ---- */
+
+/* The constraint forces of a joint on body b, (F, T) at the node's origin: −λ c g of its terms, −λ at the
+ * marker of its point. About b's own marker at r the moment is T − r × F. */
+static void reaction(double F[3], double T[3], const ga__eval *e, const ga__joint *joint)
+{
+  const ga__built *b = e->b;
+  const ga__marker *marker = b->marker.at;
+  double g[12], c[3], f[3];
+  ga__frame own, at;
+  ga__frame_at(&own, marker + joint->b, e->kin);
+  memset(F, 0, 3 * sizeof *F);
+  memset(T, 0, 3 * sizeof *T);
+  if (joint->point3 >= 0) {
+    const ga__point3 *p = GA__AT(b->point3, ga__point3, joint->point3);
+    const int end = end_on_b(b, joint, p->a, p->b);
+    ga__frame_at(&at, marker + (end ? p->b : p->a), e->kin);
+    for (int i = 0; i < 3; i++) f[i] = (end ? -1.0 : 1.0) * e->p->lambda[p->lambda + i];
+    for (int i = 0; i < 3; i++) F[i] += f[i];
+    add_cross(T, at.r, f);
+  }
+  for (int r = joint->first_row; r < joint->first_row + joint->n_rows; r++) {
+    const ga__row *row = GA__AT(b->row, ga__row, r);
+    for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
+      const ga__term *term = GA__AT(b->term, ga__term, k);
+      const int end = term_end(b, joint, term);
+      if (end < 0) continue;
+      ga__sight sight;
+      ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, term->gauge), marker, e->kin);
+      ga__gauge_gradient(g, &sight);
+      const double scale = -term->c * e->p->lambda[row->lambda];
+      for (int i = 0; i < 3; i++) {
+        F[i] += scale * g[6 * end + i];
+        T[i] += scale * g[6 * end + 3 + i];
+      }
+    }
+  }
+  ga__vec3_cross(c, own.r, F);
+  for (int i = 0; i < 3; i++) T[i] -= c[i];
+}
+
+static double *unknown_slope(slopes *s, int column)
+{
+  for (int i = 0; i < s->n_unknowns; i++)
+    if (s->unknown[i] == column) return &s->du[i];
+  return NULL;
+}
+
+/* weight · (−λ c g): by λ directly, by q through the curvature of the gauge. */
+static void term_slopes(slopes *s, const ga__eval *e, const ga__term *term, const ga__row *row, int end,
+                        const double weight[6])
+{
+  ga__sight sight;
+  double g[12], K[144];
+  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
+  ga__gauge_gradient(g, &sight);
+  ga__gauge_curvature(K, &sight);
+  double *du = unknown_slope(s, e->b->nv + row->lambda);
+  for (int i = 0; i < 6; i++) *du -= term->c * weight[i] * g[6 * end + i];
+  const double scale = -term->c * e->p->lambda[row->lambda];
+  for (int side = 0; side < 2; side++) {
+    const int at = place(s, side ? sight.b.node : sight.a.node);
+    if (at < 0) continue;
+    for (int j = 0; j < 6; j++) {
+      double sum = 0;
+      for (int i = 0; i < 6; i++) sum += weight[i] * K[12 * (6 * end + i) + 6 * side + j];
+      s->dq[at][j] += scale * sum;
+    }
+  }
+}
+
+/* The force of the point: ∓λ at the marker; in the moment about b's marker only where the two differ, by
+ * (r − r_b) × F with both fixed to the same body. */
+static void point_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, const ga__frame *own,
+                         const double n[3], int torque)
+{
+  const ga__point3 *p = GA__AT(e->b->point3, ga__point3, joint->point3);
+  const int end = end_on_b(e->b, joint, p->a, p->b), on = place(s, own->node);
+  const double sign = end ? -1.0 : 1.0, *lambda = e->p->lambda + p->lambda;
+  ga__frame at;
+  double lever[3], by_force[3], h[3], F[3];
+  ga__frame_at(&at, GA__AT(e->b->marker, ga__marker, end ? p->b : p->a), e->kin);
+  for (int i = 0; i < 3; i++) {
+    lever[i] = at.r[i] - own->r[i];
+    F[i] = sign * lambda[i];
+  }
+  if (torque)
+    ga__vec3_cross(by_force, n, lever); /* n · (l × F) = (n × l) · F */
+  else
+    memcpy(by_force, n, sizeof by_force);
+  for (int i = 0; i < 3; i++) *unknown_slope(s, e->b->nv + p->lambda + i) += sign * by_force[i];
+  if (!torque || on < 0) return;
+  ga__vec3_cross(h, F, n); /* n · ((δφ × l) × F) = δφ · (l × (F × n)) */
+  add_cross(s->dq[on] + 3, lever, h);
+}
+
+static void reaction_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
+{
+  const ga__built *b = e->b;
+  const ga__joint *joint = GA__AT(b->joint, ga__joint, probe->joint);
+  const int torque = probe->kind == GA__PROBE_REACTION_TORQUE;
+  double n[3], F[3], T[3], weight[6], h[3];
+  ga__frame own;
+  ga__frame_at(&own, GA__AT(b->marker, ga__marker, joint->b), e->kin);
+  const int axes = place(s, view_axis(n, e, probe)), on = place(s, own.node);
+  reaction(F, T, e, joint);
+  if (axes >= 0) add_cross(s->dq[axes] + 3, n, torque ? T : F);
+  if (joint->point3 >= 0) point_slopes(s, e, joint, &own, n, torque);
+  /* n · F = (n, 0) · (F, T);   n · (T − r × F) = (r × n, n) · (F, T) */
+  memset(weight, 0, sizeof weight);
+  memcpy(weight + (torque ? 3 : 0), n, sizeof n);
+  if (torque) ga__vec3_cross(weight, own.r, n);
+  for (int r = joint->first_row; r < joint->first_row + joint->n_rows; r++) {
+    const ga__row *row = GA__AT(b->row, ga__row, r);
+    for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
+      const ga__term *term = GA__AT(b->term, ga__term, k);
+      const int end = term_end(b, joint, term);
+      if (end >= 0) term_slopes(s, e, term, row, end, weight);
+    }
+  }
+  if (!torque || on < 0) return;
+  /* r of the rows' moment turns too: −n · ((δφ × r) × F_rows) = −δφ · (r × (F_rows × n)) */
+  if (joint->point3 >= 0) {
+    const ga__point3 *p = GA__AT(b->point3, ga__point3, joint->point3);
+    const double sign = end_on_b(b, joint, p->a, p->b) ? -1.0 : 1.0;
+    for (int i = 0; i < 3; i++) F[i] -= sign * e->p->lambda[p->lambda + i];
+  }
+  ga__vec3_cross(h, n, F);
+  add_cross(s->dq[on] + 3, own.r, h);
+}
+
+/* ---- Gauges ---- */
+
+/* The twists or accelerations of both nodes of a gauge. */
+static void both(double w[12], const ga__eval *e, const ga__sight *s, int acceleration)
+{
+  for (int side = 0; side < 2; side++) {
+    const ga__kin *k = &e->kin[side ? s->b.node : s->a.node];
+    memcpy(w + 6 * side, acceleration ? k->acc : k->w, 6 * sizeof *w);
+  }
+}
+
+/* ρ;   ρ' = g · w;   ρ'' = g · w' + wᵀ K w */
+static double gauge_value(const ga__eval *e, const ga__probe *probe)
+{
+  ga__sight s;
+  double g[12], K[144], w[12], acc[12], value = 0;
+  ga__sight_at(&s, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&s);
+  ga__gauge_gradient(g, &s);
+  both(w, e, &s, 0);
+  if (probe->kind == GA__PROBE_GAUGE_RATE) {
+    for (int i = 0; i < 12; i++) value += g[i] * w[i];
+    return value;
+  }
+  both(acc, e, &s, 1);
+  ga__gauge_curvature(K, &s);
+  for (int i = 0; i < 12; i++) {
+    double turn = 0;
+    for (int j = 0; j < 12; j++) turn += K[12 * i + j] * w[j];
+    value += g[i] * acc[i] + w[i] * turn;
+  }
+  return value;
+}
+
+/* A rate by q: wᵀ K. An acceleration is that of a scalar node, whose g is constant. */
+static void gauge_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
+{
+  ga__sight sight;
+  double g[12], K[144], w[12];
+  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+  ga__gauge_gradient(g, &sight);
+  both(w, e, &sight, 0);
+  if (probe->kind == GA__PROBE_GAUGE_RATE) ga__gauge_curvature(K, &sight);
+  for (int side = 0; side < 2; side++) {
+    const int at = place(s, side ? sight.b.node : sight.a.node);
+    if (at < 0) continue;
+    for (int j = 0; j < 6; j++) {
+      const int k = 6 * side + j;
+      if (probe->kind == GA__PROBE_GAUGE) s->dq[at][j] += g[k];
+      if (probe->kind == GA__PROBE_GAUGE_ACC) s->da[at][j] += g[k];
+      if (probe->kind != GA__PROBE_GAUGE_RATE) continue;
+      s->dv[at][j] += g[k];
+      for (int i = 0; i < 12; i++) s->dq[at][j] += w[i] * K[12 * i + k];
+    }
+  }
+}
+
+/* ---- Values ---- */
+
+/* Component i of the unit quaternion of a rotation, with a real part that is not negative. Shepperd's way:
+ * the largest of the four squares decides what to divide by. */
+static double quaternion(const double R[9], int i)
+{
+  const double square[4] = {R[0] + R[4] + R[8], R[0] - R[4] - R[8], R[4] - R[0] - R[8], R[8] - R[0] - R[4]};
+  const double x = R[7] - R[5], y = R[2] - R[6], z = R[3] - R[1];
+  const double xy = R[3] + R[1], xz = R[2] + R[6], yz = R[7] + R[5];
+  int k = 0;
+  for (int j = 1; j < 4; j++)
+    if (square[j] > square[k]) k = j;
+  const double length = sqrt(1 + square[k]), inverse = 0.5 / length;
+  const double rest[4][4] = {{0, x, y, z}, {x, 0, xy, xz}, {y, xy, 0, yz}, {z, xz, yz, 0}};
+  const double q = i == k ? 0.5 * length : inverse * rest[k][i];
+  return k > 0 && rest[k][0] < 0 ? -q : q;
+}
+
+int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
+{
+  const ga__built *b = e->b;
+  double n[3], F[3], T[3], force[6], stored, lost, power;
+  ga__frame f;
+  view w;
+  switch (probe->kind) {
+  case GA__PROBE_REACTION_FORCE:
+  case GA__PROBE_REACTION_TORQUE:
+    reaction(F, T, e, GA__AT(b->joint, ga__joint, probe->joint));
+    view_axis(n, e, probe);
+    *value = ga__vec3_dot(n, probe->kind == GA__PROBE_REACTION_FORCE ? F : T);
+    return 0;
+  case GA__PROBE_GAUGE:
+  case GA__PROBE_GAUGE_RATE:
+  case GA__PROBE_GAUGE_ACC:
+    *value = gauge_value(e, probe);
+    return 0;
+  case GA__PROBE_QUATERNION:
+    ga__frame_at(&f, marker_at(b, probe->of), e->kin);
+    *value = quaternion(f.A, probe->component);
+    return 0;
+  case GA__PROBE_ANGLE:
+    *value = e->kin[marker_at(b, probe->of)->node].angle;
+    return 0;
+  case GA__PROBE_LAW: {
+    const int code = ga__law_energy(e, GA__AT(b->law, ga__law, probe->joint), force, &stored, &lost, &power);
+    *value = probe->index * force[probe->component];
+    return code;
+  }
+  case GA__PROBE_MULTIPLIER:
+    *value = -e->p->lambda[probe->index];
+    return 0;
+  case GA__PROBE_STATE:
+    *value = e->p->x[probe->index];
+    return 0;
+  case GA__PROBE_OUTPUT:
+    *value = e->p->y[probe->index];
+    return 0;
+  case GA__PROBE_ENERGY: /* of a whole machine: ga_machine_signals() */
+    *value = NAN;
+    return -1;
+  default:
+    view_at(&w, e, probe);
+    *value = ga__vec3_dot(w.e, w.X);
+    return 0;
+  }
+}
+
+/* ---- Derivatives ---- */
+
+int ga__probe_can_feed(const ga__built *b, const ga__probe *probe)
+{
+  switch (probe->kind) {
+  case GA__PROBE_QUATERNION:
+  case GA__PROBE_LAW:
+  case GA__PROBE_ENERGY:
+    return 0;
+  case GA__PROBE_GAUGE_ACC:
+    return GA__AT(b->gauge, ga__gauge, probe->gauge)->kind == GA__SCALAR;
+  default:
+    return 1;
+  }
+}
+
+int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, int room)
+{
+  slopes s;
+  int n = 0;
+  see(&s, b, probe);
+  for (int i = 0; i < s.n_nodes; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, s.node[i]);
+    for (int c = 0; c < node->n; c++, n++)
+      if (n < room) column[n] = node->v + c;
+  }
+  for (int i = 0; i < s.n_unknowns; i++, n++)
+    if (n < room) column[n] = s.unknown[i];
+  return n;
+}
+
+int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
+                     double *dq)
+{
+  const ga__built *b = e->b;
+  slopes s;
+  int n = 0;
+  see(&s, b, probe);
+  memset(s.dq, 0, (size_t)s.n_nodes * sizeof s.dq[0]);
+  memset(s.dv, 0, (size_t)s.n_nodes * sizeof s.dv[0]);
+  memset(s.da, 0, (size_t)s.n_nodes * sizeof s.da[0]);
+  memset(s.du, 0, (size_t)s.n_unknowns * sizeof s.du[0]);
+  switch (probe->kind) {
+  case GA__PROBE_REACTION_FORCE:
+  case GA__PROBE_REACTION_TORQUE:
+    reaction_slopes(&s, e, probe);
+    break;
+  case GA__PROBE_GAUGE:
+  case GA__PROBE_GAUGE_RATE:
+  case GA__PROBE_GAUGE_ACC:
+    gauge_slopes(&s, e, probe);
+    break;
+  case GA__PROBE_ANGLE:
+    for (int i = 0; i < s.n_nodes; i++) s.dq[i][5] = 1;
+    break;
+  case GA__PROBE_MULTIPLIER:
+    s.du[0] = -1;
+    break;
+  case GA__PROBE_STATE:
+  case GA__PROBE_OUTPUT:
+    s.du[0] = 1;
+    break;
+  case GA__PROBE_QUATERNION:
+  case GA__PROBE_LAW:
+  case GA__PROBE_ENERGY:
+    return -1;
+  default:
+    vector_slopes(&s, e, probe);
+    break;
+  }
+  for (int i = 0; i < s.n_nodes; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, s.node[i]);
+    for (int c = 0; c < 6; c++) {
+      if (node->column[c] < 0) continue;
+      d[n] = shift_v * s.dv[i][c] + shift_vdot * s.da[i][c];
+      dq[n++] = s.dq[i][c];
+    }
+  }
+  for (int i = 0; i < s.n_unknowns; i++) {
+    d[n] = s.du[i];
+    dq[n++] = 0;
+  }
+  return 0;
+}

@@ -1,0 +1,436 @@
+/* Signals: everything of a machine that has a name and a number.
+ *
+ * Signals are numbered part by part, each part's as its channels are. Nothing is kept but where a part's
+ * signals begin: names, units and probes are made when they are asked for. */
+#include "mbs/channel.h"
+#include "mbs/name.h"
+#include "mbs/system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int ga__signal_find(const ga__built *b, const char *name)
+{
+  int part, number;
+  ga__channel at;
+  if (ga__channel_find(b, name, &part, &at, &number, NULL)) return b->signals.first[part] + number;
+  for (int i = 0; i < GA__N_ENERGIES; i++)
+    if (strcmp(name, ga__energy_name(i)) == 0) return b->signals.first[b->m->n_parts] + i;
+  return -1;
+}
+
+/* ---- Building ---- */
+
+static ga_status sensor_probe(ga_machine *m, ga__built *b, int index, ga__probe *probe)
+{
+  static const ga__probe_kind kind[] = {GA__PROBE_POSITION,         GA__PROBE_VELOCITY,
+                                        GA__PROBE_ACCELERATION,     GA__PROBE_SPECIFIC_FORCE,
+                                        GA__PROBE_ANGULAR_VELOCITY, GA__PROBE_REACTION_FORCE,
+                                        GA__PROBE_REACTION_TORQUE};
+  const ga__part *part = &m->part[index];
+  const ga_sensor_def *def = part->def;
+  ga_status status = GA_OK;
+  *probe = GA__NO_PROBE;
+  probe->kind = kind[def->kind];
+  probe->component = 0;
+  if (def->kind == GA_SENSOR_REACTION_FORCE || def->kind == GA_SENSOR_REACTION_TORQUE) {
+    const int joint = ga__find_part(m, def->of);
+    if (joint < 0 || b->part_joint[joint] < 0 || ga__joint_of(b, joint)->a < 0)
+      return ga__no_such(m, part, "of", def->of, "a joint between frames");
+    probe->joint = b->part_joint[joint];
+  } else {
+    status = ga__resolve_frame(m, b, part, "of", def->of, &probe->of);
+  }
+  if (!status && def->kind == GA_SENSOR_POSITION && def->from)
+    status = ga__resolve_frame(m, b, part, "from", def->from, &probe->from);
+  if (!status && def->axes) status = ga__resolve_frame(m, b, part, "axes", def->axes, &probe->axes);
+  return status;
+}
+
+static ga_status take_memory(ga_machine *m, ga__signals *s, int n_sensors, int n_turns)
+{
+  const size_t n = (size_t)m->n_parts;
+  s->first = ga__alloc(m->ctx, n + 2, sizeof *s->first);
+  s->item = ga__alloc(m->ctx, n, sizeof *s->item);
+  s->turning = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->turning);
+  s->sensor = ga__alloc(m->ctx, (size_t)n_sensors, sizeof *s->sensor);
+  s->name = ga__alloc(m->ctx, n, sizeof *s->name);
+  if (!s->first || !s->item || !s->turning || !s->sensor || !s->name) return ga__no_memory(m->ctx, "signals");
+  for (int i = 0; i < m->n_parts; i++) s->item[i] = -1;
+  return GA_OK;
+}
+
+/* Angles that do not count their turns themselves; turning (may be NULL) receives their gauges. */
+static int count_turning(ga__built *b, int *turning, int *item)
+{
+  int n = 0;
+  for (int j = 0; j < b->joint.n; j++) {
+    const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
+    if (item) item[joint->part] = n;
+    for (int i = 0; i < joint->n_coordinates; i++) {
+      const ga__coordinate *c = &joint->coordinate[i];
+      if (c->scalar_gauge >= 0 || GA__AT(b->gauge, ga__gauge, c->gauge)->kind != GA__ANGLE) continue;
+      if (turning) turning[n] = c->gauge;
+      n++;
+    }
+  }
+  return n;
+}
+
+ga_status ga__signals_create(ga_machine *m, ga__built *b)
+{
+  ga__signals *s = &b->signals;
+  int n_sensors = 0;
+  for (int i = 0; i < m->n_parts; i++) n_sensors += m->part[i].kind == GA__PART_SENSOR;
+  const int n_turns = count_turning(b, NULL, NULL);
+  ga_status status = take_memory(m, s, n_sensors, n_turns);
+  if (status) return status;
+  s->n_turns = count_turning(b, s->turning, s->item);
+  for (int i = 0; i < b->law.n; i++) s->item[GA__AT(b->law, ga__law, i)->part] = i;
+  for (int i = 0; i < b->rolling.n; i++) s->item[GA__AT(b->rolling, ga__rolling, i)->part] = i;
+  n_sensors = 0;
+  for (int i = 0; !status && i < m->n_parts; i++) {
+    if (m->part[i].kind != GA__PART_SENSOR) continue;
+    status = sensor_probe(m, b, i, &s->sensor[n_sensors]);
+    s->item[i] = n_sensors++;
+  }
+  if (status) return status;
+  for (int i = 0; i < m->n_parts; i++) {
+    s->first[i] = s->n;
+    s->n += ga__channels_count(b, i);
+  }
+  s->first[m->n_parts] = s->n;
+  s->n += GA__N_ENERGIES;
+  s->first[m->n_parts + 1] = s->n;
+  return GA_OK;
+}
+
+void ga__signals_free(ga_context *ctx, ga__built *b)
+{
+  ga__signals *s = &b->signals;
+  for (int i = 0; s->name && i < b->m->n_parts; i++) ga__free(ctx, s->name[i]);
+  ga__free(ctx, s->first);
+  ga__free(ctx, s->item);
+  ga__free(ctx, s->turning);
+  ga__free(ctx, s->sensor);
+  ga__free(ctx, s->name);
+  memset(s, 0, sizeof *s);
+}
+
+/* ---- Outputs y that carry a signal ---- */
+
+static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const ga__part *asking,
+                                const char *field, const char *name, int owner)
+{
+  char nearest[GA_TEXT_PIECE], piece[GA_TEXT_PIECE], has[200] = "", hint[GA_TEXT_PIECE + 24] = "";
+  ga__name_quote(piece, name, (int)strlen(name));
+  ga__channel_nearest(b, name, nearest);
+  if (nearest[0]) snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest);
+  if (owner >= 0 && ga__channels_count(b, owner) > 0) {
+    size_t used = (size_t)snprintf(has, sizeof has, "; %s '%.40s' has", ga__part_text(m->part[owner].kind),
+                                   m->part[owner].name);
+    for (int c = 0; c < ga__channels_count(b, owner) && used < sizeof has - 16; c++) {
+      ga__channel at;
+      ga__channel_get(b, owner, c, &at);
+      used += (size_t)snprintf(has + used, sizeof has - used, "%s %s", c ? "," : "",
+                               at.name[0] ? at.name : "itself");
+    }
+  }
+  return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: there is no signal '%s'%s%s",
+                  ga__part_text(asking->kind), asking->name, field, piece, has, hint);
+}
+
+/* The probe of a channel while the machine is being built: what is not resolved yet is resolved here. */
+static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channel *at, const char *name)
+{
+  const ga__part *p = &m->part[part];
+  ga__probe *probe = &at->probe;
+  if (p->kind == GA__PART_SENSOR) {
+    const int component = probe->component;
+    ga_status status = sensor_probe(m, b, part, probe);
+    probe->component = component;
+    return status;
+  }
+  if (at->coordinate >= 0) {
+    static const ga__follow need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
+    probe->turns = -1;
+    return ga__coordinate_gauge(m, b, b->part_joint[part], at->coordinate,
+                                need[probe->kind - GA__PROBE_GAUGE], &probe->gauge);
+  }
+  if (p->kind == GA__PART_SPRING && probe->kind != GA__PROBE_LAW) {
+    const ga_spring_def *d = p->def;
+    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &probe->gauge);
+  }
+  if (p->kind == GA__PART_ACTUATOR && probe->kind != GA__PROBE_LAW) {
+    const ga_actuator_def *d = p->def;
+    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &probe->gauge);
+  }
+  if (p->kind == GA__PART_ROLLING)
+    for (int i = 0; i < b->rolling.n; i++)
+      if (GA__AT(b->rolling, ga__rolling, i)->part == part)
+        probe->index = GA__AT(b->rolling, ga__rolling, i)->lambda;
+  if (probe->kind == GA__PROBE_MULTIPLIER && probe->index < 0)
+    return ga__fail(m->ctx, GA_ERR_ORDER,
+                    "'%s' is used before there is a contact: add the rolling part before what uses it", name);
+  return GA_OK;
+}
+
+static int same_probe(const ga__probe *a, const ga__probe *b)
+{
+  return a->kind == b->kind && a->of == b->of && a->from == b->from && a->axes == b->axes &&
+         a->joint == b->joint && a->gauge == b->gauge && a->component == b->component && a->index == b->index;
+}
+
+static ga_status add_probe(ga_machine *m, ga__built *b, const ga__probe *probe, int *y)
+{
+  for (int i = 0; i < b->y.n; i++) {
+    const ga__y *at = GA__AT(b->y, ga__y, i);
+    if (at->kind != GA__Y_PROBE || !same_probe(GA__AT(b->probe, ga__probe, at->index), probe)) continue;
+    *y = i;
+    return GA_OK;
+  }
+  ga__probe *kept = ga__list_add(m->ctx, &b->probe);
+  if (!kept) return GA_ERR_MEMORY;
+  *kept = *probe;
+  ga__y *row = ga__list_add(m->ctx, &b->y);
+  if (!row) return GA_ERR_MEMORY;
+  *row = (ga__y){.kind = GA__Y_PROBE, .index = b->probe.n - 1};
+  *y = b->y.n - 1;
+  return GA_OK;
+}
+
+ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                       const char *name, int *y)
+{
+  int part, number, owner;
+  ga__channel at;
+  ga_status status = ga__blocks_number(m, b);
+  if (status) return status;
+  if (!ga__channel_find(b, name, &part, &at, &number, &owner)) {
+    for (int i = 0; i < GA__N_ENERGIES; i++)
+      if (strcmp(name, ga__energy_name(i)) == 0)
+        return ga__fail(
+            m->ctx, GA_ERR_ARGUMENT,
+            "%s '%s', %s: '%s' is counted along a run and cannot be fed back; integrate a power with a block",
+            ga__part_text(asking->kind), asking->name, field, name);
+    return unknown_signal(m, b, asking, field, name, owner);
+  }
+  if (at.probe.kind == GA__PROBE_OUTPUT) {
+    *y = at.probe.index;
+    return GA_OK;
+  }
+  status = feeding_probe(m, b, part, &at, name);
+  if (status) return status;
+  if (!ga__probe_can_feed(b, &at.probe))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: '%s' can be recorded but not fed back; use %s",
+                    ga__part_text(asking->kind), asking->name, field, name,
+                    at.probe.kind == GA__PROBE_LAW ? "the inputs and coordinates that make up this force"
+                                                   : "angles, or components of axes from position sensors");
+  return add_probe(m, b, &at.probe, y);
+}
+
+/* ---- Use ---- */
+
+static ga__built *built_of(const ga_machine *m)
+{
+  return m ? m->built : NULL;
+}
+
+int ga_machine_n_signals(const ga_machine *m)
+{
+  return built_of(m) ? m->built->signals.n : 0;
+}
+
+/* The part that signal i belongs to; n_parts: an energy. */
+static int part_of(const ga__built *b, int i)
+{
+  int low = 0, high = b->m->n_parts;
+  while (low < high) { /* the last part whose first signal is not after i */
+    const int middle = low + (high - low + 1) / 2;
+    if (b->signals.first[middle] <= i)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+static int is_signal(const ga_machine *m, int i)
+{
+  return built_of(m) && i >= 0 && i < m->built->signals.n;
+}
+
+/* Names of a part's signals in one block, each with the same room. */
+static size_t name_room(const ga__built *b, int part)
+{
+  return strlen(b->m->part[part].name) + sizeof((ga__channel *)0)->name + 1;
+}
+
+const char *ga_machine_signal_name(const ga_machine *m, int i)
+{
+  if (!is_signal(m, i)) return NULL;
+  ga__built *b = m->built;
+  ga__signals *s = &b->signals;
+  const int part = part_of(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
+  if (part == m->n_parts) return ga__energy_name(i - s->first[part]);
+  const size_t room = name_room(b, part);
+  if (!s->name[part]) {
+    s->name[part] = ga__alloc(m->ctx, (size_t)n, room);
+    if (!s->name[part]) {
+      ga__no_memory(m->ctx, "names of signals");
+      return NULL;
+    }
+    for (int c = 0; c < n; c++) {
+      ga__channel at;
+      ga__channel_get(b, part, c, &at);
+      ga__channel_name(s->name[part] + (size_t)c * room, room, m->part[part].name, at.name);
+    }
+  }
+  return s->name[part] + (size_t)(i - s->first[part]) * room;
+}
+
+const char *ga_machine_signal_unit(const ga_machine *m, int i)
+{
+  ga__channel at;
+  if (!is_signal(m, i)) return NULL;
+  const int part = part_of(m->built, i);
+  if (part == m->n_parts) return "J";
+  ga__channel_get(m->built, part, i - m->built->signals.first[part], &at);
+  return at.unit;
+}
+
+int ga_machine_find_signal(const ga_machine *m, const char *name)
+{
+  return built_of(m) && name ? ga__signal_find(m->built, name) : -1;
+}
+
+static double energy_of(const ga_meter *meter, const ga__powers *now, int what)
+{
+  if (what == GA__KINETIC) return now->kinetic;
+  if (what == GA__POTENTIAL) return now->potential;
+  if (!meter || !meter->started) return 0;
+  if (what == GA__DISSIPATED) return meter->dissipated;
+  if (what == GA__INPUT) return meter->input;
+  return now->kinetic + now->potential + meter->dissipated - meter->input - meter->start;
+}
+
+/* The turn that brings an angle nearest to where the meter saw it going. */
+static double with_turns(const ga_meter *meter, int turning, double t, double angle)
+{
+  const double pi = 3.141592653589793238;
+  if (!meter || !meter->started) return angle;
+  const double expected =
+      meter->angle[turning] + 2 * pi * meter->turns[turning] + (t - meter->t) * meter->rate[turning];
+  return angle + 2 * pi * round((expected - angle) / (2 * pi));
+}
+
+ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
+                             const int *index, double *out)
+{
+  ga__powers now;
+  int have_powers = 0;
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
+  if (!s || (!out && n > 0) || (meter && meter->m != m))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "signals need a state, room for them, and a meter of the same machine");
+  if (!index) n = m->built->signals.n;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  for (int k = 0; k < n; k++) {
+    const int i = index ? index[k] : k;
+    ga__channel at;
+    int code = 0;
+    if (!is_signal(m, i))
+      return ga__fail(m->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
+                      m->built->signals.n);
+    const int part = part_of(m->built, i), c = i - m->built->signals.first[part];
+    if (part == m->n_parts) {
+      if (!have_powers) code = ga__powers_at(&e, &now);
+      have_powers = !code;
+      out[k] = code ? NAN : energy_of(meter, &now, c);
+    } else {
+      ga__channel_get(m->built, part, c, &at);
+      code = ga__probe_value(&e, &at.probe, &out[k]);
+      if (at.probe.turns >= 0) out[k] = with_turns(meter, at.probe.turns, s->t, out[k]);
+    }
+    if (code)
+      return ga__fail(m->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK,
+                      "signal '%s' has no value at t = %.9g", ga_machine_signal_name(m, i), s->t);
+  }
+  return GA_OK;
+}
+
+/* ---- Poses and reactions ---- */
+
+static ga_status named_frame(const ga_machine *m, const char *what, const char *name, int *marker)
+{
+  const int part = name ? ga__find_part(m, name) : 0;
+  if (part < 0 || m->built->part_marker[part] < 0 || m->part[part].kind == GA__PART_SCALAR)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine", what, name);
+  *marker = m->built->part_marker[part];
+  return GA_OK;
+}
+
+ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose)
+{
+  ga__frame f;
+  int marker = -1;
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
+  if (!s || !frame || !pose)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a pose needs a state, a frame's name, and room");
+  ga_status status = named_frame(m, "pose", frame, &marker);
+  if (status) return status;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  ga__frame_at(&f, GA__AT(m->built->marker, ga__marker, marker), e.kin);
+  memcpy(pose->position, f.p, sizeof pose->position);
+  memcpy(pose->rotation, f.A, sizeof pose->rotation);
+  return GA_OK;
+}
+
+/* 1: no multiplier of the joint is shared with redundant constraints. */
+static int is_unique(const ga__built *b, const ga__joint *joint, const ga_redundancy *redundancy)
+{
+  const unsigned char *shared = redundancy ? redundancy->lambda_shared : NULL;
+  if (!shared) return 1;
+  if (joint->point3 >= 0)
+    for (int i = 0; i < 3; i++)
+      if (shared[GA__AT(b->point3, ga__point3, joint->point3)->lambda + i]) return 0;
+  for (int r = joint->first_row; r < joint->first_row + joint->n_rows; r++)
+    if (shared[GA__AT(b->row, ga__row, r)->lambda]) return 0;
+  return 1;
+}
+
+ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *joint, const char *axes,
+                              double force[3], double torque[3], int *unique)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga_state *s = st ? ga_stepper_state(st) : NULL;
+  if (!m->built || !s)
+    return ga__fail(m->ctx, GA_ERR_ORDER, "reaction: the machine must be built and the stepper started");
+  if (ga_stepper_system(st) != m->built->system || !joint || !force || !torque)
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "reaction: needs a stepper of this machine, a joint's name, and room for force and torque");
+  const int part = ga__find_part(m, joint);
+  const ga__joint *at = part >= 0 ? ga__joint_of(m->built, part) : NULL;
+  if (!at || at->a < 0)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "reaction: '%s' is no joint between frames", joint);
+  ga__probe probe = GA__NO_PROBE;
+  probe.joint = m->built->part_joint[part];
+  ga_status status = axes ? named_frame(m, "reaction", axes, &probe.axes) : GA_OK;
+  if (status) return status;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  for (probe.component = 0; probe.component < 3; probe.component++) {
+    probe.kind = GA__PROBE_REACTION_FORCE;
+    ga__probe_value(&e, &probe, &force[probe.component]);
+    probe.kind = GA__PROBE_REACTION_TORQUE;
+    ga__probe_value(&e, &probe, &torque[probe.component]);
+  }
+  if (unique) *unique = is_unique(m->built, at, ga_stepper_redundancy(st));
+  return GA_OK;
+}
