@@ -314,7 +314,8 @@ GA_API ga_status ga_block_create_second_order(ga_context *ctx, const ga_block_se
 /* y(t) ≈ u(t − time): the Padé approximant of exp(−time s) with a numerator of degree order−1 and a
  * denominator of degree order, which has no direct feedthrough. The states are the coefficients of the
  * input's recent past in shifted Legendre polynomials (Voelker, Kajić & Eliasmith 2019), a well-conditioned
- * realisation. Good for angular frequencies up to about order/time. */
+ * realisation. A sine of angular frequency order/time is off by 34, 15, 6.3, 2.6, 1.1, 0.44 % for orders 1 to
+ * 6, slower ones by much less. */
 typedef struct ga_block_delay_opts { /* start from ga_block_delay_defaults() */
   double time;                       /* [s] > 0; needed */
   int order;                         /* 1 to GA_DELAY_ORDER; default 3 */
