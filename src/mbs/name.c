@@ -65,7 +65,7 @@ void ga__name_quote(char piece[GA_TEXT_PIECE], const char *text, int bytes)
   ga__copy_piece(piece, GA_TEXT_PIECE, text, (size_t)bytes);
 }
 
-int ga__name_column(const char *text, int offset)
+int ga__text_column(const char *text, int offset)
 {
   return ga__columns(text, offset) + 1;
 }

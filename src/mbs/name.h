@@ -24,6 +24,6 @@ void ga__name_nearest(char nearest[GA_TEXT_PIECE], const char *word, int bytes,
 void ga__name_quote(char piece[GA_TEXT_PIECE], const char *text, int bytes);
 
 /* Column, from 1, of the character that begins `offset` bytes into the text. */
-int ga__name_column(const char *text, int offset);
+int ga__text_column(const char *text, int offset);
 
 #endif
