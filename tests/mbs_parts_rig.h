@@ -1,0 +1,205 @@
+/* What the tests of parts share: a machine with counted memory, and a right definition of every kind. Include
+ * after cmocka.h. */
+#ifndef GALPHA_TESTS_MBS_PARTS_RIG_H
+#define GALPHA_TESTS_MBS_PARTS_RIG_H
+
+#include "core_rig.h"
+#include "mbs/parts.h"
+
+typedef union any_def {
+  const char *name; /* the first field of all */
+  ga_rigid_def rigid;
+  ga_planar_def planar;
+  ga_point_def point;
+  ga_scalar_def scalar;
+  ga_marker_def marker;
+  ga_joint_def joint;
+  ga_drive_def drive;
+  ga_rolling_def rolling;
+  ga_spring_def spring;
+  ga_actuator_def actuator;
+  ga_friction_def friction;
+  ga_bushing_def bushing;
+  ga_force_def force;
+  ga_contact_def contact;
+  ga_sensor_def sensor;
+  ga__block_def block;
+} any_def;
+
+typedef struct parts_rig {
+  ga_context *ctx;
+  ga_machine *m;
+  ga_function *function;
+  ga_input inputs[2]; /* of blocks */
+  long block_size;    /* allocations that a block holds */
+} parts_rig;
+
+static inline ga_status parts_block(ga_context *ctx, ga_control_block **out)
+{
+  const ga_block_sum_opts sum = ga_block_sum_defaults(); /* two inputs */
+  return ga_block_create_sum(ctx, &sum, out);
+}
+
+static inline int parts_set_up(void **state)
+{
+  parts_rig *r = calloc(1, sizeof *r);
+  if (!r) return -1;
+  *state = r;
+  rig_memory = (rig_heap){0, 0, 0, 0};
+  ga_control_block *block = NULL;
+  if (rig_context(&r->ctx) || ga_machine_create(r->ctx, NULL, &r->m) ||
+      ga_function_create_constant(r->ctx, 1, &r->function) || parts_block(r->ctx, &block))
+    return -1;
+  r->block_size = rig_memory.live;
+  ga_block_destroy(&block);
+  r->block_size -= rig_memory.live;
+  return 0;
+}
+
+/* Nothing may be left. */
+static inline int parts_tear_down(void **state)
+{
+  parts_rig *r = *state;
+  ga_machine_destroy(&r->m);
+  ga_function_destroy(&r->function);
+  ga_context_destroy(&r->ctx);
+  free(r);
+  return rig_memory.live == 0 ? 0 : -1;
+}
+
+/* All texts are given that may be. A block is created with it; it fails the test when memory ends. */
+static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, any_def *def)
+{
+  memset(def, 0, sizeof *def);
+  switch (kind) {
+  case GA__PART_RIGID:
+    def->rigid = ga_rigid_defaults();
+    def->rigid.mass = 1;
+    for (int i = 0; i < 3; i++) def->rigid.inertia[i] = 2 + i;
+    break;
+  case GA__PART_PLANAR:
+    def->planar = ga_planar_defaults();
+    def->planar.mass = def->planar.inertia = 1;
+    break;
+  case GA__PART_POINT:
+    def->point = ga_point_defaults();
+    def->point.mass = 1;
+    break;
+  case GA__PART_SCALAR:
+    def->scalar = ga_scalar_defaults();
+    def->scalar.mass = 1;
+    break;
+  case GA__PART_MARKER:
+    def->marker = ga_marker_defaults();
+    def->marker.body = "arm";
+    break;
+  case GA__PART_JOINT:
+    def->joint = ga_joint_defaults();
+    def->joint.kind = GA_JOINT_REVOLUTE;
+    def->joint.a = "arm";
+    def->joint.b = "ground";
+    break;
+  case GA__PART_DRIVE:
+    def->drive = ga_drive_defaults();
+    def->drive.coordinate = "hinge.angle";
+    def->drive.function = r->function;
+    break;
+  case GA__PART_ROLLING:
+    def->rolling = ga_rolling_defaults();
+    def->rolling.body = "arm";
+    def->rolling.radius = 1;
+    break;
+  case GA__PART_SPRING:
+    def->spring = ga_spring_defaults();
+    def->spring.a = "arm";
+    def->spring.b = "ground";
+    def->spring.expression = "l^3";
+    break;
+  case GA__PART_ACTUATOR:
+    def->actuator = ga_actuator_defaults();
+    def->actuator.a = "arm";
+    def->actuator.b = "ground";
+    def->actuator.force.expression = "sin(t)";
+    break;
+  case GA__PART_FRICTION:
+    def->friction = ga_friction_defaults();
+    def->friction.a = "arm";
+    def->friction.b = "ground";
+    def->friction.speed = 0.1;
+    break;
+  case GA__PART_BUSHING:
+    def->bushing = ga_bushing_defaults();
+    def->bushing.a = "arm";
+    def->bushing.b = "ground";
+    break;
+  case GA__PART_FORCE:
+    def->force = ga_force_defaults();
+    def->force.frame = "arm";
+    for (int i = 0; i < 3; i++) def->force.force[i].expression = def->force.torque[i].expression = "cos(t)";
+    break;
+  case GA__PART_CONTACT:
+    def->contact = ga_contact_defaults();
+    def->contact.plane = "ground";
+    def->contact.point = "arm";
+    def->contact.stiffness = 1e4;
+    break;
+  case GA__PART_SENSOR:
+    def->sensor = ga_sensor_defaults();
+    def->sensor.of = "arm";
+    break;
+  case GA__PART_BLOCK:
+    r->inputs[0] = (ga_input){.expression = "2*t"};
+    r->inputs[1] = (ga_input){.value = 1, .expression = "t"};
+    if (parts_block(r->ctx, &def->block.block)) fail_msg("no block: %s", ga_context_error(r->ctx)->text);
+    def->block.inputs = r->inputs;
+    break;
+  case GA__PART_GROUND:
+  case GA__N_PARTS:
+    break;
+  }
+  def->name = name;
+}
+
+static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
+{
+  switch (kind) {
+  case GA__PART_RIGID:
+    return ga_machine_add_rigid(m, &def->rigid);
+  case GA__PART_PLANAR:
+    return ga_machine_add_planar(m, &def->planar);
+  case GA__PART_POINT:
+    return ga_machine_add_point(m, &def->point);
+  case GA__PART_SCALAR:
+    return ga_machine_add_scalar(m, &def->scalar);
+  case GA__PART_MARKER:
+    return ga_machine_add_marker(m, &def->marker);
+  case GA__PART_JOINT:
+    return ga_machine_add_joint(m, &def->joint);
+  case GA__PART_DRIVE:
+    return ga_machine_add_drive(m, &def->drive);
+  case GA__PART_ROLLING:
+    return ga_machine_add_rolling(m, &def->rolling);
+  case GA__PART_SPRING:
+    return ga_machine_add_spring(m, &def->spring);
+  case GA__PART_ACTUATOR:
+    return ga_machine_add_actuator(m, &def->actuator);
+  case GA__PART_FRICTION:
+    return ga_machine_add_friction(m, &def->friction);
+  case GA__PART_BUSHING:
+    return ga_machine_add_bushing(m, &def->bushing);
+  case GA__PART_FORCE:
+    return ga_machine_add_force(m, &def->force);
+  case GA__PART_CONTACT:
+    return ga_machine_add_contact(m, &def->contact);
+  case GA__PART_SENSOR:
+    return ga_machine_add_sensor(m, &def->sensor);
+  case GA__PART_BLOCK:
+    return ga_machine_add_block(m, def->block.name, def->block.block, def->block.inputs);
+  case GA__PART_GROUND:
+  case GA__N_PARTS:
+    break;
+  }
+  return GA_ERR_ARGUMENT;
+}
+
+#endif
