@@ -9,30 +9,22 @@
 /* ---- What the laws of one gauge share --------------------------------------------------------------------
  */
 
-/* The line between a and b, or a coordinate; the direction of a line needs its ends apart. */
+/* The line between a and b, or a coordinate. */
 static ga_status resolve_line(ga_machine *m, ga__built *b, ga__law *law, const char *a, const char *b_frame,
                               const char *coordinate)
 {
-  const ga__part *part = &m->part[law->part];
   law->n = 1;
-  ga_status status = ga__resolve_line(m, b, part, a, b_frame, coordinate, &law->gauge[0]);
-  if (status) return status;
-  if (GA__AT(b->gauge, ga__gauge, law->gauge[0])->kind != GA__DISTANCE) return GA_OK;
-  const double length = ga__gauge_initial(b, law->gauge[0]);
-  if (length > 1e-12) return GA_OK;
-  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                  "%s '%s': its ends '%s' and '%s' coincide at the start, so that its line has no direction; "
-                  "move one of them, or use a bushing",
-                  ga__part_text(part->kind), part->name, a, b_frame);
+  return ga__resolve_line(m, b, &m->part[law->part], a, b_frame, coordinate, &law->gauge[0]);
 }
 
-/* Adds φ(x) to sum and, where slope is not NULL, φ'(x) to slope. */
-static int add_function(const ga_function *f, double x, double *sum, double *slope)
+/* Adds φ(x) to sum and, where slope is not NULL, φ'(x) to slope. φ may be NULL. */
+static int add_function(const ga__eval *e, const ga__law *law, const char *field, const ga_function *f,
+                        double x, double *sum, double *slope)
 {
   double out[2] = {0, 0};
+  ga_fault fault;
   if (!f) return 0;
-  const int status = ga_function_eval(f, x, slope ? 1 : 0, out, NULL);
-  if (status) return status;
+  if (ga_function_eval(f, x, slope ? 1 : 0, out, &fault)) return ga__fault(e, law->part, field, &fault);
   *sum += out[0];
   if (slope) *slope += out[1];
   return 0;
@@ -119,8 +111,9 @@ static int spring_force(const ga__eval *e, const ga__law *law, ga__law_at *at, i
   at->F[0] = def->preload + def->stiffness * stretch + def->damping * v;
   at->by_rho[0] = def->stiffness;
   at->by_rate[0] = def->damping;
-  int status = add_function(def->force, stretch, &at->F[0], slopes ? &at->by_rho[0] : NULL);
-  if (!status) status = add_function(def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
+  int status = add_function(e, law, "force", def->force, stretch, &at->F[0], slopes ? &at->by_rho[0] : NULL);
+  if (!status)
+    status = add_function(e, law, "damper", def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
   if (status || !law->formula.expr) return status;
   double value, *slope = slopes ? law->formula.slope : NULL;
   status = ga__formula_value(e, &law->formula, local, &value, slope);
@@ -140,12 +133,14 @@ static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at 
   const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
   const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
   double damper = 0, outside = 0, work = 0, origin;
-  int status = add_function(def->damper, v, &damper, NULL);
+  int status = add_function(e, law, "damper", def->damper, v, &damper, NULL);
   if (!status && law->formula.expr) status = ga__formula_value(e, &law->formula, local, &outside, NULL);
-  if (!status && def->force)
-    status = ga_function_eval(def->force, 0, 0, &origin, NULL)
-                 ? add_function(def->force, stretch, &outside, NULL)
-                 : integral(def->force, stretch, &work);
+  if (!status && def->force) {
+    if (ga_function_eval(def->force, 0, 0, &origin, NULL))
+      status = add_function(e, law, "force", def->force, stretch, &outside, NULL);
+    else
+      status = integral(def->force, stretch, &work);
+  }
   power->stored = (def->preload + 0.5 * def->stiffness * stretch) * stretch + work;
   power->lost = (def->damping * v + damper) * v;
   power->in = -outside * v;
@@ -233,12 +228,12 @@ static ga_status add_gauge(ga_machine *m, ga__built *b, ga__law *law, const ga__
 }
 
 /* Displacements along the axes of a, in the order given. */
-static ga_status add_along(ga_machine *m, ga__built *b, ga__law *law, int a, int b_marker, int n,
+static ga_status add_along(ga_machine *m, ga__built *b, ga__law *law, const int end[2], int n,
                            const int *axis)
 {
   ga_status status = GA_OK;
   for (int i = 0; i < n && !status; i++) {
-    ga__gauge gauge = {.kind = GA__ALONG, .a = a, .b = b_marker};
+    ga__gauge gauge = {.kind = GA__ALONG, .a = end[0], .b = end[1]};
     gauge.u[axis[i]] = 1;
     status = add_gauge(m, b, law, &gauge);
   }
@@ -258,20 +253,35 @@ static ga_status check_turns(ga_machine *m, const ga__built *b, const ga__law *l
       m->part[law->part].name, frame);
 }
 
+/* Frames a and b, on two bodies. */
+static ga_status resolve_frames(ga_machine *m, ga__built *b, const ga__law *law, const char *const field[2],
+                                const char *const name[2], int marker[2])
+{
+  const ga__part *part = &m->part[law->part];
+  for (int i = 0; i < 2; i++) {
+    ga_status status = ga__resolve_frame(m, b, part, field[i], name[i], &marker[i]);
+    if (status) return status;
+  }
+  const ga__marker *at = b->marker.at;
+  if (at[marker[0]].node != at[marker[1]].node) return GA_OK;
+  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                  "%s '%s': '%s' and '%s' are on the same body, so that nothing can act between them",
+                  ga__part_text(part->kind), part->name, name[0], name[1]);
+}
+
 static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
 {
   static const int axes[3] = {0, 1, 2};
-  const ga__part *part = &m->part[law->part];
+  static const char *const field[2] = {"a", "b"};
   const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
-  int a, b_marker;
-  ga_status status = ga__resolve_frame(m, b, part, "a", def->a, &a);
-  if (!status) status = ga__resolve_frame(m, b, part, "b", def->b, &b_marker);
-  if (!status) status = add_along(m, b, law, a, b_marker, 3, axes);
+  const char *const name[2] = {def->a, def->b};
+  int end[2];
+  ga_status status = resolve_frames(m, b, law, field, name, end);
+  if (!status) status = add_along(m, b, law, end, 3, axes);
   if (status || bushing_is_straight(def)) return status;
-  status = check_turns(m, b, law, a, def->a);
-  if (!status) status = check_turns(m, b, law, b_marker, def->b);
+  for (int i = 0; i < 2 && !status; i++) status = check_turns(m, b, law, end[i], name[i]);
   for (int i = 0; i < 3 && !status; i++)
-    status = add_gauge(m, b, law, &(ga__gauge){.kind = GA__ANGLE, .a = a, .b = b_marker, .axis = i});
+    status = add_gauge(m, b, law, &(ga__gauge){.kind = GA__ANGLE, .a = end[0], .b = end[1], .axis = i});
   return status;
 }
 
@@ -315,12 +325,12 @@ static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at
 static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
 {
   static const int axes[3] = {2, 0, 1};
-  const ga__part *part = &m->part[law->part];
+  static const char *const field[2] = {"plane", "point"};
   const ga_contact_def *def = DEF(ga_contact_def, b, law);
-  int plane, point;
-  ga_status status = ga__resolve_frame(m, b, part, "plane", def->plane, &plane);
-  if (!status) status = ga__resolve_frame(m, b, part, "point", def->point, &point);
-  return status ? status : add_along(m, b, law, plane, point, def->mu > 0 ? 3 : 1, axes);
+  const char *const name[2] = {def->plane, def->point};
+  int end[2];
+  ga_status status = resolve_frames(m, b, law, field, name, end);
+  return status ? status : add_along(m, b, law, end, def->mu > 0 ? 3 : 1, axes);
 }
 
 double ga__law_lever(const ga__built *b, const ga__law *law)
