@@ -190,18 +190,21 @@ ga_context *ga_machine_context(const ga_machine *m)
   return m ? m->ctx : NULL;
 }
 
-/* A definition with the texts it owns. */
+/* A definition with the texts and inputs it owns; a block stays. */
 static void free_def(ga_context *ctx, ga__part_kind kind, void *def)
 {
   const char **text;
-  if (!def) return;
   for (int i = 0; (text = ga__def_text(kind, def, i)) != NULL; i++) ga__free(ctx, (void *)(uintptr_t)*text);
-  if (kind == GA__PART_BLOCK) {
-    ga__block_def *d = def;
-    ga__free(ctx, d->inputs);
-    ga_block_destroy(&d->block);
-  }
+  if (kind == GA__PART_BLOCK) ga__free(ctx, ((ga__block_def *)def)->inputs);
   ga__free(ctx, def);
+}
+
+static void free_part(ga_context *ctx, const ga__part *part)
+{
+  if (part->kind == GA__PART_GROUND) return;
+  ga_control_block *block = part->kind == GA__PART_BLOCK ? ((ga__block_def *)part->def)->block : NULL;
+  free_def(ctx, part->kind, part->def); /* while the block knows how many inputs there are */
+  ga_block_destroy(&block);
 }
 
 void ga_machine_destroy(ga_machine **m)
@@ -209,7 +212,7 @@ void ga_machine_destroy(ga_machine **m)
   if (!m || !*m) return;
   ga_context *ctx = (*m)->ctx;
   ga__built_destroy(ctx, &(*m)->built);
-  for (int i = 0; i < (*m)->n_parts; i++) free_def(ctx, (*m)->part[i].kind, (*m)->part[i].def);
+  for (int i = 0; i < (*m)->n_parts; i++) free_part(ctx, &(*m)->part[i]);
   ga__free(ctx, (*m)->part);
   ga__free(ctx, (*m)->bucket);
   ga__free(ctx, *m);
@@ -293,12 +296,10 @@ static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, v
     return status;
   }
   status = own_texts(ctx, kind, own);
-  if (!status) {
+  if (status)
+    free_def(ctx, kind, own);
+  else
     *out = own;
-    return GA_OK;
-  }
-  if (kind == GA__PART_BLOCK) ((ga__block_def *)own)->block = NULL; /* its end is ga_machine_add_block()'s */
-  free_def(ctx, kind, own);
   return status;
 }
 
