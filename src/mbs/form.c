@@ -393,8 +393,9 @@ static void add_tile(ga__form *form, int row, int col)
   form->tile[form->n_tiles++].col = col;
 }
 
-/* Every tile that will be written: those of the entries; with SE3 the columns φ beside columns x; and what a
- * node's own residual gives. There is room for them. */
+/* Every tile that will be written: those of the entries and, with SE3, the columns φ beside columns x. That
+ * covers what a node's own residual gives, since inertia is there for x and φ of every rigid node. There is
+ * room for them. */
 static void list_tiles(const ga__built *b, ga__form *form)
 {
   for (int i = 0; i < b->pattern.n; i++) {
@@ -404,8 +405,6 @@ static void list_tiles(const ga__built *b, ga__form *form)
     add_tile(form, row, col);
     if (c->node && c->part == 0) add_tile(form, row, col + 1);
   }
-  for (int u = 0; u < form->n_units; u++)
-    if (form->unit[u].node) add_tile(form, u, form->unit[u].part == 0 ? u + 1 : u);
   qsort(form->tile, (size_t)form->n_tiles, sizeof *form->tile, by_place);
   int n = 0;
   for (int i = 0; i < form->n_tiles; i++)
@@ -479,7 +478,7 @@ ga_status ga__form_create(ga_machine *m, ga__built *b)
   if (m->opts.form == GA_FORM_SPACE || n_rigid == 0) return GA_OK;
   ga__form *form = ga__alloc(m->ctx, 1, sizeof *form);
   if (!form) return ga__no_memory(m->ctx, "the form of a machine");
-  const size_t n = (size_t)n_rows(b), most_tiles = 2 * (size_t)b->pattern.n + n;
+  const size_t n = (size_t)n_rows(b), most_tiles = 2 * (size_t)b->pattern.n;
   form->kind = m->opts.form;
   form->unit = ga__alloc(m->ctx, n, sizeof *form->unit);
   form->unit_of = ga__alloc(m->ctx, n, sizeof *form->unit_of);
