@@ -39,7 +39,7 @@ ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, 
                     ga__part_text(asking->kind), asking->name, a, b_frame);
   *gauge = ga__add_gauge(m, b, &line);
   if (*gauge < 0) return GA_ERR_MEMORY;
-  if (!(ga__gauge_initial(b, *gauge) > 0.0))
+  if (!(ga__gauge_initial(b, *gauge) > GA__COINCIDENT))
     return ga__fail(m->ctx, GA_ERR_INCONSISTENT,
                     "%s '%s': its ends '%s' and '%s' coincide at the start, so that the line between them "
                     "has no direction; "

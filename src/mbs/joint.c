@@ -205,7 +205,7 @@ static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *join
   if (recipe->row[i].kind == GA__PLANE_ANGLE) row->constant = GA__TWO_PI * round(now / GA__TWO_PI);
   if (recipe->to_length && i == 0) {
     row->constant = isnan(d->length) ? now : d->length;
-    if (!(now > 0.0))
+    if (!(now > GA__COINCIDENT))
       return ga__fail(
           m->ctx, GA_ERR_INCONSISTENT,
           "joint '%s': its ends '%s' and '%s' coincide at the start, so that the rod between them has no "

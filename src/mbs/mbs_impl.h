@@ -13,6 +13,8 @@
 #include "galpha/mbs.h"
 
 #define GA__TWO_PI 6.283185307179586
+/* [m] Ends closer than this are taken to coincide: rounding of positions. */
+#define GA__COINCIDENT 1e-12
 
 /* ---- Parts as given (parts.c) -------------------------------------------------------------------------- */
 

@@ -114,9 +114,235 @@ static void test_coupling_tangents(void **state)
   }
 }
 
+/* ---- What a joint does, on a running machine ---- */
+
+typedef struct running {
+  mbs_rig r;
+  ga_stepper *st;
+  double *q, *v;
+} running;
+
+/* One body on the ground by a joint at a pose off its centre of mass. */
+static mbs_rig hung(ga_joint_kind kind)
+{
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_rigid_def body = mbs_body("body");
+  ga_joint_def d = joint("j", kind, "ground", "body");
+  mbs_ok(&r, ga_machine_add_rigid(r.m, &body));
+  d.at_pose = 1;
+  mbs_random_rotation(d.at.rotation);
+  for (int i = 0; i < 3; i++) d.at.position[i] = mbs_random();
+  if (kind == GA_JOINT_DISTANCE ||
+      kind == GA_JOINT_ROD) { /* ends apart, the rod across z of the ground's end */
+    ga_marker_def a = ga_marker_defaults(), b = ga_marker_defaults();
+    a.name = "a", a.body = "ground", a.pose = d.at;
+    b.name = "b", b.body = "body";
+    mbs_ok(&r, ga_machine_add_marker(r.m, &a));
+    mbs_ok(&r, ga_machine_add_marker(r.m, &b));
+    d.a = "a", d.b = "b", d.at_pose = 0;
+  }
+  mbs_ok(&r, ga_machine_add_joint(r.m, &d));
+  mbs_ok(&r, ga_machine_build(r.m));
+  return r;
+}
+
+static running run_machine(mbs_rig r, double h, int steps)
+{
+  running u = {r, NULL, NULL, NULL};
+  const ga_system *sys = ga_machine_system(r.m);
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts s = ga_start_defaults();
+  u.q = test_calloc((size_t)ga_group_nq(ga_system_group(sys)), sizeof(double));
+  u.v = test_calloc((size_t)ga_group_nv(ga_system_group(sys)), sizeof(double));
+  mbs_ok(&r, ga_machine_initial(r.m, u.q, u.v, NULL));
+  mbs_ok(&r, ga_stepper_create(r.ctx, sys, &o, &u.st));
+  s.h = h;
+  s.max_change = 1e3;
+  mbs_ok(&r, ga_stepper_start(u.st, &s, 0.0, u.q, u.v, NULL, NULL, NULL, NULL));
+  for (int i = 0; i < steps; i++) mbs_ok(&r, ga_stepper_step(u.st, h));
+  return u;
+}
+
+static void stop_machine(running *u)
+{
+  ga_stepper_destroy(&u->st);
+  test_free(u->q);
+  test_free(u->v);
+  mbs_close(&u->r);
+}
+
+static double signal_of(const running *u, const char *name)
+{
+  double value = NAN;
+  int index = ga_machine_find_signal(u->r.m, name);
+  if (index < 0) fail_msg("there is no signal '%s'", name);
+  mbs_ok(&u->r, ga_machine_signals(u->r.m, NULL, ga_stepper_state(u->st), 1, &index, &value));
+  return value;
+}
+
+/* Newton and Euler for the free body: F = m(a − g), M about the joint's origin = J ω' + ω × Jω + (c − p) × F.
+ */
+static void free_body(const running *u, const double p[3], double F[3], double M[3])
+{
+  const ga_state *s = ga_stepper_state(u->st);
+  const ga__node *node = GA__AT(u->r.m->built->node, ga__node, 1);
+  const double *R = s->q + 3, *w = s->v + 3, *g = u->r.m->opts.gravity;
+  double Jw[3] = {0, 0, 0}, Ja[3] = {0, 0, 0};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double Js = 0.0;
+      for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 3; l++) Js += R[3 * i + k] * node->J[3 * k + l] * R[3 * j + l];
+      Jw[i] += Js * w[j];
+      Ja[i] += Js * s->vdot[3 + j];
+    }
+  for (int i = 0; i < 3; i++) F[i] = node->mass * (s->vdot[i] - g[i]);
+  const double d[3] = {s->q[0] - p[0], s->q[1] - p[1], s->q[2] - p[2]};
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    M[i] = Ja[i] + w[j] * Jw[k] - w[k] * Jw[j] + d[j] * F[k] - d[k] * F[j];
+  }
+}
+
+static void test_reactions(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < GA_N_JOINTS; kind++) {
+    if (is_coupling((ga_joint_kind)kind)) continue;
+    running u = run_machine(hung((ga_joint_kind)kind), 1e-3, 50);
+    double F[3], M[3], force[3], torque[3];
+    ga_pose at;
+    mbs_ok(&u.r, ga_machine_pose(u.r.m, ga_stepper_state(u.st),
+                                 kind == GA_JOINT_DISTANCE || kind == GA_JOINT_ROD ? "b" : "body", &at));
+    if (kind != GA_JOINT_DISTANCE && kind != GA_JOINT_ROD) { /* the joint's own frame on the body */
+      const ga__joint *j = GA__AT(u.r.m->built->joint, ga__joint, 0);
+      const ga__marker *mk = GA__AT(u.r.m->built->marker, ga__marker, j->b);
+      const double *q = ga_stepper_state(u.st)->q;
+      for (int i = 0; i < 3; i++)
+        at.position[i] = q[i] + q[3 + 3 * i] * mk->s[0] + q[4 + 3 * i] * mk->s[1] + q[5 + 3 * i] * mk->s[2];
+    }
+    free_body(&u, at.position, F, M);
+    mbs_ok(&u.r, ga_machine_reaction(u.r.m, u.st, "j", NULL, force, torque, NULL));
+    for (int i = 0; i < 3; i++) {
+      if (!(fabs(force[i] - F[i]) < 1e-8))
+        fail_msg("%s: force %d is %g, not %g", ga_joint_name((ga_joint_kind)kind), i, force[i], F[i]);
+      if (!(fabs(torque[i] - M[i]) < 1e-8))
+        fail_msg("%s: torque %d is %g, not %g", ga_joint_name((ga_joint_kind)kind), i, torque[i], M[i]);
+    }
+    stop_machine(&u);
+  }
+}
+
+static ga_rigid_def still_body(const char *name, double x)
+{
+  ga_rigid_def d = mbs_body(name);
+  d.pose = ga_pose_at(x, 0, 0);
+  memset(d.velocity, 0, sizeof d.velocity);
+  memset(d.omega, 0, sizeof d.omega);
+  return d;
+}
+
+/* A driven hinge turns another by a gear, a rack and a screw, over many turns. */
+static void test_many_turns(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  const char *const name[] = {"wheel", "pinion", "bar", "nut"};
+  const ga_joint_kind kind[] = {GA_JOINT_REVOLUTE, GA_JOINT_REVOLUTE, GA_JOINT_PRISMATIC, GA_JOINT_SCREW};
+  const char *const hinge[] = {"h0", "h1", "h2", "h3"};
+  ga_function_expr_opts turn = ga_function_expr_defaults();
+  ga_function *f;
+  turn.text = "30*t^3";
+  mbs_ok(&r, ga_function_create_expr(r.ctx, &turn, NULL, &f));
+  for (int i = 0; i < 4; i++) {
+    ga_rigid_def d = still_body(name[i], i);
+    ga_joint_def j = joint(hinge[i], kind[i], "ground", name[i]);
+    j.at_pose = 1;
+    j.at = ga_pose_at(i, 0, 0);
+    mbs_ok(&r, ga_machine_add_rigid(r.m, &d));
+    mbs_ok(&r, ga_machine_add_joint(r.m, &j));
+  }
+  ga_joint_def gear = joint("gear", GA_JOINT_GEAR, "h1", "h0"),
+               rack = joint("rack", GA_JOINT_RACK, "h2", "h0.angle"),
+               drum = joint("drum", GA_JOINT_GEAR, "h3.angle", "h0");
+  gear.ratio = 2.5, rack.ratio = 0.2, drum.ratio = -3.0;
+  ga_drive_def drive = ga_drive_defaults();
+  drive.name = "drive", drive.coordinate = "h0.angle", drive.function = f;
+  mbs_ok(&r, ga_machine_add_joint(r.m, &gear));
+  mbs_ok(&r, ga_machine_add_joint(r.m, &rack));
+  mbs_ok(&r, ga_machine_add_joint(r.m, &drum));
+  mbs_ok(&r, ga_machine_add_drive(r.m, &drive));
+  mbs_ok(&r, ga_machine_build(r.m));
+  running u = run_machine(r, 2e-3, 500);
+  const double angle = 30.0, rate = 90.0;
+  const struct {
+    const char *signal;
+    double value;
+  } expected[] = {{"h0.angle", angle},
+                  {"h0.angle_rate", rate},
+                  {"h1.angle", -2.5 * angle},
+                  {"h1.angle_rate", -2.5 * rate},
+                  {"h2.displacement", 0.2 * angle},
+                  {"h2.displacement_rate", 0.2 * rate},
+                  {"h3.angle", 3.0 * angle},
+                  {"h3.displacement", 0.3 * 3.0 * angle / GA__TWO_PI}};
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+    if (!(fabs(signal_of(&u, expected[i].signal) - expected[i].value) <
+          1e-9 * (1.0 + fabs(expected[i].value))))
+      fail_msg("%s is %.12g, not %.12g", expected[i].signal, signal_of(&u, expected[i].signal),
+               expected[i].value);
+  ga_stepper_destroy(&u.st);
+  ga_machine_destroy(&u.r.m);
+  ga_function_destroy(&f);
+  stop_machine(&u);
+}
+
+static void refused(mbs_rig *r, const char *const words[], ga_status expected)
+{
+  assert_int_equal(ga_machine_build(r->m), expected);
+  assert_null(ga_machine_system(r->m));
+  for (int i = 0; words[i]; i++) assert_says(r->ctx, words[i]);
+  mbs_close(r);
+}
+
+static void test_messages(void **state)
+{
+  (void)state;
+  const struct {
+    ga_joint_kind kind;
+    const char *a, *b;
+    int planar;
+    ga_status status;
+    const char *words[4];
+  } cases[] = {
+      {GA_JOINT_REVOLUTE, "m1", "m3", 0, GA_ERR_ARGUMENT, {"joint 'j'", "m3", "'m1'", NULL}},
+      {GA_JOINT_REVOLUTE, "one", "m1", 0, GA_ERR_ARGUMENT, {"joint 'j'", "same body", NULL}},
+      {GA_JOINT_UNIVERSAL, "m1", "m2", 1, GA_ERR_ARGUMENT, {"joint 'j'", "universal", "planar", NULL}},
+      {GA_JOINT_DISTANCE, "one", "at_one", 0, GA_ERR_INCONSISTENT, {"joint 'j'", "coincide", NULL}},
+      {GA_JOINT_REVOLUTE, "m1", "speck", 0, GA_ERR_ARGUMENT, {"joint 'j'", "speck", "point", NULL}},
+      {GA_JOINT_GEAR, "m1", "m2", 0, GA_ERR_ARGUMENT, {"joint 'j'", "coordinate", NULL}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    mbs_rig r = two_bodies(GA_FORM_SPACE, cases[i].planar);
+    ga_point_def speck = ga_point_defaults();
+    ga_pose at = ga_pose_identity();
+    speck.name = "speck", speck.mass = 1.0;
+    mbs_ok(&r, ga_machine_add_point(r.m, &speck));
+    if (!cases[i].planar) at = ((const ga_rigid_def *)r.m->part[ga__find_part(r.m, "one")].def)->pose;
+    ga_marker_def here = ga_marker_defaults();
+    here.name = "at_one", here.body = "ground", here.pose = at;
+    mbs_ok(&r, ga_machine_add_marker(r.m, &here));
+    ga_joint_def j = joint("j", cases[i].kind, cases[i].a, cases[i].b);
+    mbs_ok(&r, ga_machine_add_joint(r.m, &j));
+    refused(&r, cases[i].words, cases[i].status);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tangents), cmocka_unit_test(test_planar_tangents),
-                                     cmocka_unit_test(test_coupling_tangents)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_tangents),          cmocka_unit_test(test_planar_tangents),
+      cmocka_unit_test(test_coupling_tangents), cmocka_unit_test(test_reactions),
+      cmocka_unit_test(test_many_turns),        cmocka_unit_test(test_messages)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
