@@ -1,0 +1,68 @@
+/* Every allocation fails once while inputs and formulas are resolved: GA_ERR_MEMORY, nothing left, and the
+ * machine can be built afterwards. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "mbs_parts_rig.h"
+
+static void fill(parts_rig *r)
+{
+  static const char *const scalar[] = {"rotor", "cart"};
+  static const char *const text[] = {"sum", "2*rotor+sin(t)*cart", "2*rotor+sin(t)*cart", "rotor*sum"};
+  const ga_input inputs[2] = {{.expression = "rotor"}, {.expression = "-cart"}};
+  for (int i = 0; i < 2; i++) {
+    ga_scalar_def def = ga_scalar_defaults();
+    def.name = scalar[i];
+    def.mass = 1;
+    assert_status(r->ctx, ga_machine_add_scalar(r->m, &def), GA_OK);
+  }
+  for (int i = 0; i < 4; i++) {
+    ga_actuator_def def = ga_actuator_defaults();
+    char name[20];
+    snprintf(name, sizeof name, "actuator%d", i);
+    def.name = name;
+    def.coordinate = scalar[i % 2];
+    def.force.expression = text[i];
+    assert_status(r->ctx, ga_machine_add_actuator(r->m, &def), GA_OK);
+  }
+  ga_spring_def spring = ga_spring_defaults();
+  spring.name = "spring";
+  spring.coordinate = "rotor";
+  spring.expression = "l^3 + cart*v";
+  assert_status(r->ctx, ga_machine_add_spring(r->m, &spring), GA_OK);
+  ga_control_block *block = NULL;
+  assert_status(r->ctx, parts_block(r->ctx, &block), GA_OK);
+  assert_status(r->ctx, ga_machine_add_block(r->m, "sum", block, inputs), GA_OK);
+}
+
+static void each_allocation_of_building_fails(void **state)
+{
+  parts_rig *r = *state;
+  fill(r);
+  const long live = rig_memory.live;
+  long n = 0;
+  ga_status status = GA_ERR_MEMORY;
+  while (status) {
+    rig_memory.fail_at = rig_memory.count + ++n;
+    ga_context_clear_error(r->ctx);
+    status = ga_machine_build(r->m);
+    if (status == GA_OK) break;
+    assert_status(r->ctx, status, GA_ERR_MEMORY);
+    assert_says(r->ctx, "out of memory for");
+    assert_int_equal(rig_memory.live, live);
+    assert_null(ga_machine_system(r->m));
+  }
+  assert_true(n > 50);
+  assert_true(rig_memory.count < rig_memory.fail_at); /* the last one needed no more than was left */
+  assert_non_null(ga_machine_system(r->m));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(each_allocation_of_building_fails, parts_set_up, parts_tear_down)};
+  return cmocka_run_group_tests_name("fault: inputs and formulas", tests, NULL, NULL);
+}
