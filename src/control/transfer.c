@@ -46,8 +46,8 @@ static int time_scale(const fraction *f)
   return isfinite(most) ? (int)ceil(most) : 0;
 }
 
-/* Fills K of a block with one input and output, and returns μ. */
-static double realise(ga_control_block *b, const fraction *f)
+/* Fills K of a block with one input and output. */
+static void realise(ga_control_block *b, const fraction *f)
 {
   const int n = f->n, e = time_scale(f);
   double *output = ga__shaped_row(b, n), mu = 0;
@@ -63,7 +63,6 @@ static double realise(ga_control_block *b, const fraction *f)
   }
   if (n > 0) ga__shaped_row(b, n - 1)[0] = ldexp(mu, e);
   output[0] = over_leading(f, n);
-  return mu;
 }
 
 /* Equilibrium for the input u0: x_1 = μ u0/(α_0 σ^−n), all others 0. */

@@ -322,6 +322,10 @@ static void static_values(void **state)
   eval(y, b, 0, u);
   assert_true(y[0] == 11 && y[1] == 1.5 - 12 + 32);
   ga_block_destroy(&b);
+  MAKE(bn->ctx, gain, &b, (o.n_in = o.n_out = 2, o.gain = 0.5));
+  eval(y, b, 0, u);
+  assert_true(y[0] == 1.5 && y[1] == -2 && !ga_block_depends(b, 0, 1));
+  ga_block_destroy(&b);
   make_sum(&bn->w, &b);
   eval(y, b, 0, u);
   assert_true(y[0] == 3 + 4 + 2);
