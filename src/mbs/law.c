@@ -4,7 +4,7 @@
  *
  *   f −= Σ F_i g_i
  *   Q += Σ F_i K_i + Σ g_i (Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w)ᵀ
- *   D += shift_v Σ g_i (Σ_j ∂F_i/∂ρ_j' g_j)ᵀ, and g_i ∂F_i/∂y in the columns of y */
+ *   D += shift_v Σ g_i (Σ_j ∂F_i/∂ρ_j' g_j)ᵀ, and in the columns of y g_i ∂F_i/∂y */
 #include "mbs/law_impl.h"
 
 #include "lie/mat3.h"
@@ -46,8 +46,7 @@ static int outputs_of(const ga__law *law, const int **y)
   return law->input.y >= 0 ? 1 : 0;
 }
 
-/* ---- Building
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Building ---- */
 
 ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part)
 {
@@ -60,8 +59,7 @@ ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part)
   return ga__law_type_of(law->kind)->resolve(m, b, law);
 }
 
-/* Several gauges: any of them may be multiplied by any other, in all parts x_a, φ_a, x_b, φ_b that one has.
- */
+/* Several gauges: any of them may meet any other, in all parts x_a, φ_a, x_b, φ_b that one has. */
 static ga_status want_products(ga__built *b, const ga__law *law, const int node[2])
 {
   unsigned mask = 0;
@@ -119,12 +117,11 @@ void ga__law_free(ga_context *ctx, ga__law *law)
   law->port_a = law->port_b = NULL;
 }
 
-/* ---- Gathering
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Gathering ---- */
 
-/* A ball touches the plane at r e_z below its centre, e_x, e_y, e_z the axes of the plane. There the
- * velocities along e_x and e_y have, beside those of the centre, the parts ∓r e_y · (ω_b − ω_a), ±r e_x ·
- * (ω_b − ω_a). */
+/* A ball of radius r touches the plane, of axes e_x, e_y, e_z, at r e_z below its centre. There the
+ * velocities along e_x and e_y are those of the centre, less r e_y · (ω_b − ω_a), plus r e_x · (ω_b − ω_a).
+ */
 static void move_to_rim(view *at, const ga__frame *plane, double radius, int curvature)
 {
   for (int i = 1; i < 3; i++) {
@@ -174,8 +171,7 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
   return ga__law_type_of(law->kind)->force(e, law, at, slopes);
 }
 
-/* ---- Scattering
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Scattering ---- */
 
 int ga__law_force(const ga__eval *e, ga__law *law, double *f)
 {
@@ -195,8 +191,7 @@ int ga__law_force(const ga__eval *e, ga__law *law, double *f)
   return 0;
 }
 
-/* by_q = Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w,   by_w = Σ_j ∂F_i/∂ρ_j' g_j; returns 1 where they are not
- * zero. */
+/* by_q = Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w, by_w = Σ_j ∂F_i/∂ρ_j' g_j. Returns 0 where both are 0. */
 static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__law_at *at, int n, int i)
 {
   int any = 0;

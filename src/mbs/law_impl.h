@@ -12,9 +12,8 @@ typedef struct ga__law_at {
   double rho[GA__MOST_GAUGES], rate[GA__MOST_GAUGES];
   double F[GA__MOST_GAUGES]; /* against growing gauges */
   double by_rho[GA__MOST_GAUGES * GA__MOST_GAUGES], by_rate[GA__MOST_GAUGES * GA__MOST_GAUGES];
-  const double
-      *by_y; /* ∂F_0/∂y for the outputs used, NULL: there are none; laws of several gauges use none */
-  double by_input; /* room for it where there is one */
+  const double *by_y; /* ∂F_0/∂y of each output used; laws of several gauges use none */
+  double by_input;    /* room for it where there is just one */
 } ga__law_at;
 
 /* Energy stored, power lost for ever, power put in by what is outside of the mechanics. */

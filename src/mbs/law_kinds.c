@@ -1,13 +1,11 @@
-/* The laws: force against growing gauges, its slopes, its energy. One function each; law.c does all the rest.
- */
+/* The laws: force against growing gauges, its slopes, its energy. law.c does all the rest. */
 #include "mbs/law_impl.h"
 
 #include <math.h>
 
 #define DEF(type, built, law) ((const type *)(built)->m->part[(law)->part].def)
 
-/* ---- What the laws of one gauge share --------------------------------------------------------------------
- */
+/* ---- What the laws of one gauge share ---- */
 
 /* The line between a and b, or a coordinate. */
 static ga_status resolve_line(ga_machine *m, ga__built *b, ga__law *law, const char *a, const char *b_frame,
@@ -30,8 +28,7 @@ static int add_function(const ga__eval *e, const ga__law *law, const char *field
   return 0;
 }
 
-/* ---- Integral of a force over its displacement -----------------------------------------------------------
- */
+/* ---- Integral of a force over its displacement ---- */
 
 enum { PANELS = 4, MOST_HALVINGS = 30 };
 #define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ| */
@@ -53,8 +50,7 @@ static int gauss3(const ga_function *f, double a, double b, double *sum, double 
   return 0;
 }
 
-/* Adds ∫ φ to sum, of which a first value is `whole`: halves the interval where φ has kinks, as tables have.
- */
+/* Adds ∫ φ to sum; `whole` is a first value. Halves the interval where φ has kinks, as tables have. */
 static int add_integral(const ga_function *f, double a, double b, double whole, double tol, int halvings,
                         double *sum)
 {
@@ -89,8 +85,7 @@ static int integral(const ga_function *f, double x, double *out)
   return 0;
 }
 
-/* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) -----------------------
- */
+/* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
 
 static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
 {
@@ -147,8 +142,7 @@ static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at 
   return status;
 }
 
-/* ---- Actuator: F = −force(t, y)
- * ---------------------------------------------------------------------------- */
+/* ---- Actuator: F = −force(t, y) ---- */
 
 static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
 {
@@ -176,8 +170,7 @@ static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_a
   return 0;
 }
 
-/* ---- Friction: F = level(t, y) tanh(v / speed)
- * ------------------------------------------------------------- */
+/* ---- Friction: F = level(t, y) tanh(v / speed) ---- */
 
 static ga_status resolve_friction(ga_machine *m, ga__built *b, ga__law *law)
 {
@@ -207,8 +200,7 @@ static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_a
   return 0;
 }
 
-/* ---- Bushing: F = F₀ + K δ + C δ'
- * -------------------------------------------------------------------------- */
+/* ---- Bushing: F = F₀ + K δ + C δ' ---- */
 
 /* 1: the angles have no part in it. */
 static int bushing_is_straight(const ga_bushing_def *def)
@@ -318,9 +310,10 @@ static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at
   return 0;
 }
 
-/* ---- Contact, gauges z, x, y of the plane: with δ = radius − z, N = k δ^n max(0, 1 + c δ') (Hunt and
- * Crossley 1975); friction μ N v/√(v² + s²)
- * ------------------------------------------------------------------------------- */
+/* ---- Contact ---- */
+
+/* Gauges along z, x, y of the plane. With δ = radius − z the normal force is N = k δ^n max(0, 1 + c δ') (Hunt
+ * and Crossley 1975), friction is μ N v/√(v² + s²). */
 
 static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
 {
@@ -338,7 +331,7 @@ double ga__law_lever(const ga__built *b, const ga__law *law)
   return law->kind == GA__LAW_CONTACT && law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
 }
 
-/* N and its slopes by δ and δ', from C¹ at δ = 0 where n > 1. */
+/* N and its slopes by δ and δ'; C¹ at δ = 0 where n > 1. */
 static double normal_force(const ga_contact_def *def, double depth, double rate, double *by_depth,
                            double *by_rate)
 {
@@ -386,8 +379,7 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at
   return 0;
 }
 
-/* ---- All of them
- * ---------------------------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {

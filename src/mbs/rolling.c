@@ -1,14 +1,21 @@
 /* Rolling without slipping, and knife edges, on a plane of the ground with axes e_x, e_y, e_z.
  *
- * Sphere and disk: with C the centre, r from the node's origin to it, and P the lowest point of the rim, the
- * material point at P does not move. With ℓ = r + (P − C) its velocity along e is a · w, a = (e, ℓ × e): for
- * e_z this is the rate of the distance Φ of P from the plane, for e_x and e_y it is k. Under a small rotation
- * δℓ = L δφ, so that D_q(a · w) = Lᵀ (e × ω) in δφ,   D_q(a μ) = −μ e~ L in rows and columns φ,   (a · w)' =
- * e · (ω × L ω) at w' = 0 sphere: P − C = −R e_z,   Φ = e_z · (C − origin) − R disk:   P − C = −R d,     Φ =
- * e_z · (C − origin) − R m,   s = e_z · n, m = √(1 − s²), d = (e_z − s n)/m with n the disk's axis.
+ * Sphere and disk: C is the centre, r from the node's origin to it, P the lowest point of the rim; the
+ * material point at P does not move. With l = r + (P − C) its velocity along e is a · w, a = (e, l × e): for
+ * e_z the rate of the distance Φ of P from the plane, for e_x and e_y the rows of k.
  *
- * Knife edge: with ŷ the projection h of the marker's y axis on the plane, of length 1, and x̂ = ŷ × e_z,
- *   k = ŷ · u_C,   a = (ŷ, r × ŷ),   δŷ = x̂ (b · δφ),  b = y × x̂/|h| */
+ *   sphere   P − C = −R e_z,  Φ = e_z · (C − origin) − R
+ *   disk     P − C = −R d,    Φ = e_z · (C − origin) − R m,  s = e_z · n, m = √(1 − s²), d = (e_z − s n)/m
+ *
+ * with n the disk's axis. Under a small rotation l changes by L δφ, so that
+ *
+ *   D_q(a · w) = Lᵀ (e × ω) in δφ
+ *   D_q(a μ)   = −μ e~ L in rows and columns φ
+ *   (a · w)'   = e · (ω × L ω) where w' = 0
+ *
+ * Knife edge: ŷ is the projection h of the marker's y axis on the plane, made of length 1, and x̂ = ŷ × e_z.
+ *
+ *   k = a · w,  a = (ŷ, r × ŷ),  ŷ changes by x̂ (b · δφ),  b = y × x̂ / |h| */
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
@@ -31,10 +38,9 @@ static const ga__marker *marker_of(const ga__built *b, int marker)
   return GA__AT(b->marker, ga__marker, marker);
 }
 
-/* ---- Geometry
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Geometry ---- */
 
-/* δ(−R d) with g = n × e_z, δs = g · δφ:  δd = (−n gᵀ + s n~ + (s/m) d gᵀ) δφ / m */
+/* With g = n × e_z, s changes by g · δφ and d by (−n gᵀ + s n~ + (s/m) d gᵀ) δφ / m. */
 static void look_at_disk(view *v, double radius)
 {
   const double *ez = v->e[2];
@@ -112,8 +118,7 @@ static double dot6(const double *a, const double *b)
   return ga__vec3_dot(a, b) + ga__vec3_dot(a + 3, b + 3);
 }
 
-/* ---- Building
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Building ---- */
 
 /* Whether the direction that the constraint needs exists at the start. */
 static ga_status check_start(ga_machine *m, ga__built *b, const ga__rolling *r)
@@ -216,8 +221,7 @@ ga_status ga__rolling_bind(ga__built *b, ga__rolling *r)
   return r->A < 0 || r->At < 0 ? GA_ERR_MEMORY : GA_OK;
 }
 
-/* ---- Evaluation
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Evaluation ---- */
 
 /* to[velocity of the node] += scale · six */
 static void add_six(double *to, const ga__node *node, double scale, const double six[6])

@@ -1,6 +1,9 @@
 /* Forces and torques at a marker, of inputs. With r from the node's origin to the marker's, in ground axes,
- * the node has (F, r × F + T) and under a small rotation r → r + δφ × r; F and T turn as well where their
- * axes are the marker's own. */
+ * the node has
+ *
+ *   (F, r × F + T)
+ *
+ * and r turns with the node; F and T do so too where their axes are the marker's own. */
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
@@ -24,8 +27,7 @@ static int is_nothing(const ga__input *in)
   return in->value == 0 && !in->function && in->y < 0;
 }
 
-/* ---- Building
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Building ---- */
 
 static ga_status check_torque(ga_machine *m, const ga__built *b, const ga__wrench *w, const char *frame)
 {
@@ -81,8 +83,7 @@ ga_status ga__wrench_bind(ga__built *b, ga__wrench *w)
   return GA_OK;
 }
 
-/* ---- Evaluation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Evaluation ---- */
 
 /* Force and torque at the marker, ground axes. */
 static int at_marker(double F[3], double T[3], ga__frame *frame, const ga__eval *e, const ga__wrench *w)

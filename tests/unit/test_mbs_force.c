@@ -7,8 +7,7 @@
 
 #include "mbs_shop.h"
 
-/* ---- Machines, one or more for every kind of force
- * ----------------------------------------------------------- */
+/* ---- Machines, one or more for every kind of force ---- */
 
 /* Functions of force laws; one context of their own, so that a machine's can be checked for leaks. */
 static ga_context *functions;
@@ -266,8 +265,7 @@ static const machine MACHINES[] = {{"plain springs", plain_springs},
                                    {"wrenches", wrenches}};
 enum { N_MACHINES = sizeof MACHINES / sizeof *MACHINES };
 
-/* ---- Derivatives
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Derivatives ---- */
 
 static void derivatives_are_exact(void **state)
 {
@@ -311,8 +309,7 @@ static void contact_lets_go(void **state)
   }
 }
 
-/* ---- Free bodies
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Free bodies ---- */
 
 static void mass_hangs_on_spring(void **state)
 {
@@ -524,9 +521,7 @@ static void forces_follow_or_not(void **state)
   }
 }
 
-/* ---- Energy
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- Energy ---- */
 
 /* Stored energy of all laws at q. */
 static double stored_at(const shop *s, const rig_spot *spot, const double *q, double *lost, double *in)
@@ -632,8 +627,7 @@ static void tables_store_energy(void **state)
   }
 }
 
-/* ---- What is refused
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- What is refused ---- */
 
 static void refuse(void (*add)(shop *s), ga_status expected, const char *says, const char *says_too)
 {

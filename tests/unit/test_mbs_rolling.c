@@ -18,8 +18,7 @@ static ga_rolling_def rolling_of(ga_rolling_kind kind, const char *body, const c
   return d;
 }
 
-/* ---- Derivatives
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Derivatives ---- */
 
 /* On a slanting plane, by frames off the centre of mass. */
 static void derivatives_are_exact(void **state)
@@ -102,8 +101,7 @@ static void touching_point_rests(void **state)
     }
 }
 
-/* ---- Known motions
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Known motions ---- */
 
 /* A ball on a slope of angle α: 5/7 g sin α downhill; it presses with m g cos α and is held back by 2/7 m g
  * sin α. */
@@ -264,8 +262,7 @@ static void sledge_goes_in_a_circle(void **state)
   }
 }
 
-/* ---- What is refused
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- What is refused ---- */
 
 static void refuse(const ga_rolling_def *d, const char *says)
 {
