@@ -364,13 +364,23 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
 
 /* ---- Poses and reactions ---- */
 
+static const char *frame_name(const void *machine, int i)
+{
+  const ga_machine *m = machine;
+  return m->built->part_marker[i] >= 0 && m->part[i].kind != GA__PART_SCALAR ? m->part[i].name : "";
+}
+
 static ga_status named_frame(const ga_machine *m, const char *what, const char *name, int *marker)
 {
-  const int part = name ? ga__find_part(m, name) : 0;
-  if (part < 0 || m->built->part_marker[part] < 0 || m->part[part].kind == GA__PART_SCALAR)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine", what, name);
-  *marker = m->built->part_marker[part];
-  return GA_OK;
+  char nearest[GA_TEXT_PIECE];
+  const int part = ga__find_part(m, name);
+  if (part >= 0 && frame_name(m, part)[0]) {
+    *marker = m->built->part_marker[part];
+    return GA_OK;
+  }
+  ga__name_nearest(nearest, name, (int)strlen(name), frame_name, m, m->n_parts);
+  return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine%s%s%s", what, name,
+                  nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
 }
 
 ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose)
