@@ -1,0 +1,426 @@
+/* Meters: energies that add up, turns of angles, saving. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "mbs_rig.h"
+
+enum { MOST = 64 };
+
+static ga_stepper *start_of(const mbs_rig *r, double h)
+{
+  ga_stepper *st = NULL;
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts start = ga_start_defaults();
+  double q[MOST], v[MOST], x[MOST];
+  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
+  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
+  start.h = h;
+  start.max_change = 10;
+  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
+  return st;
+}
+
+static double metered(const mbs_rig *r, const ga_meter *meter, const ga_stepper *st, const char *name)
+{
+  const int i = ga_machine_find_signal(r->m, name);
+  double value;
+  if (i < 0) fail_msg("there is no signal '%s'", name);
+  mbs_ok(r, ga_machine_signals(r->m, meter, ga_stepper_state(st), 1, &i, &value));
+  return value;
+}
+
+/* ---- Energies ---- */
+
+/* What a machine is made of beside its double pendulum. */
+enum { PLAIN = 0, SPRINGS = 1, LOSSES = 2, FORCES = 4, DRIVE = 8, CONTROL = 16, KINDS = 32 };
+
+static ga_context *functions;
+static ga_function *wave, *cubic;
+
+static int open_functions(void **state)
+{
+  ga_function_expr_opts o = ga_function_expr_defaults();
+  (void)state;
+  if (ga_context_create(NULL, &functions)) return -1;
+  o.text = "0.4*sin(3*t) + 0.1*t";
+  if (ga_function_create_expr(functions, &o, NULL, &wave)) return -1;
+  o.text = "5*t^3";
+  return ga_function_create_expr(functions, &o, NULL, &cubic);
+}
+
+static int close_functions(void **state)
+{
+  (void)state;
+  ga_function_destroy(&wave);
+  ga_function_destroy(&cubic);
+  ga_context_destroy(&functions);
+  return 0;
+}
+
+static void add_joint(const mbs_rig *r, const char *name, ga_joint_kind kind, const char *a, const char *b,
+                      double x)
+{
+  ga_joint_def d = ga_joint_defaults();
+  const double across[3] = {0.3, 1, 0.2};
+  d.name = name;
+  d.kind = kind;
+  d.a = a;
+  d.b = b;
+  d.at_pose = 1;
+  d.at = ga_pose_at(x, 0, 0);
+  mbs_ok(r, ga_rotation_z_axis(r->ctx, across, NULL, d.at.rotation));
+  mbs_ok(r, ga_machine_add_joint(r->m, &d));
+}
+
+static void add_arm(const mbs_rig *r, const char *name, double x)
+{
+  ga_rigid_def d = ga_rigid_defaults();
+  const double J[6] = {0.05, 0.15, 0.17, 0.01, 0.005, -0.004};
+  d.name = name;
+  d.mass = 1.3;
+  memcpy(d.inertia, J, sizeof J);
+  d.com[0] = 0.5;
+  d.pose = ga_pose_at(x, 0, 0);
+  mbs_ok(r, ga_machine_add_rigid(r->m, &d));
+}
+
+static void add_springs(const mbs_rig *r)
+{
+  ga_spring_def d = ga_spring_defaults();
+  d.name = "line";
+  d.a = "anchor";
+  d.b = "two";
+  d.stiffness = 12;
+  d.preload = 1;
+  d.force = cubic;
+  mbs_ok(r, ga_machine_add_spring(r->m, &d));
+  d = ga_spring_defaults();
+  d.name = "coil";
+  d.coordinate = "elbow.angle";
+  d.stiffness = 3;
+  mbs_ok(r, ga_machine_add_spring(r->m, &d));
+}
+
+static void add_losses(const mbs_rig *r)
+{
+  ga_spring_def d = ga_spring_defaults();
+  ga_friction_def f = ga_friction_defaults();
+  d.name = "damper";
+  d.a = "anchor";
+  d.b = "one";
+  d.damping = 0.8;
+  mbs_ok(r, ga_machine_add_spring(r->m, &d));
+  f.name = "brake";
+  f.coordinate = "elbow.angle";
+  f.level.value = 0.7;
+  f.speed = 1;
+  mbs_ok(r, ga_machine_add_friction(r->m, &f));
+}
+
+static void add_forces(const mbs_rig *r)
+{
+  ga_force_def d = ga_force_defaults();
+  ga_actuator_def a = ga_actuator_defaults();
+  d.name = "wind";
+  d.frame = "two";
+  d.force[0].value = 2;
+  d.force[1].function = wave;
+  d.torque[2].value = 0.3;
+  mbs_ok(r, ga_machine_add_force(r->m, &d));
+  d.name = "jet";
+  d.axes = GA_AXES_BODY;
+  mbs_ok(r, ga_machine_add_force(r->m, &d));
+  a.name = "motor";
+  a.coordinate = "elbow.angle";
+  a.force.function = wave;
+  mbs_ok(r, ga_machine_add_actuator(r->m, &a));
+}
+
+static void add_control(const mbs_rig *r)
+{
+  ga_actuator_def a = ga_actuator_defaults();
+  ga_block_first_order_opts o = ga_block_first_order_defaults();
+  ga_control_block *block = NULL;
+  const ga_input in = {0, NULL, "elbow.angle_rate + 0.1*two.ax"};
+  o.time_constant = 0.2;
+  o.gain = -0.6;
+  mbs_ok(r, ga_block_create_first_order(r->ctx, &o, &block));
+  mbs_ok(r, ga_machine_add_block(r->m, "filter", block, &in));
+  a.name = "servo";
+  a.coordinate = "elbow.angle";
+  a.force.expression = "filter";
+  mbs_ok(r, ga_machine_add_actuator(r->m, &a));
+}
+
+static mbs_rig machine(ga_form form, int what)
+{
+  mbs_rig r = mbs_open(form);
+  ga_marker_def anchor = ga_marker_defaults();
+  add_arm(&r, "one", 0);
+  add_arm(&r, "two", 1);
+  anchor.name = "anchor";
+  anchor.body = "ground";
+  anchor.pose = ga_pose_at(0.2, 0.6, 1.1);
+  mbs_ok(&r, ga_machine_add_marker(r.m, &anchor));
+  add_joint(&r, "shoulder", GA_JOINT_REVOLUTE, "ground", "one", 0);
+  add_joint(&r, "elbow", GA_JOINT_CYLINDRICAL, "one", "two", 1);
+  if (what & SPRINGS) add_springs(&r);
+  if (what & LOSSES) add_losses(&r);
+  if (what & FORCES) add_forces(&r);
+  if (what & CONTROL) add_control(&r);
+  if (what & DRIVE) {
+    ga_drive_def d = ga_drive_defaults();
+    d.name = "drive";
+    d.coordinate = "shoulder.angle";
+    d.function = wave;
+    mbs_ok(&r, ga_machine_add_drive(r.m, &d));
+  }
+  mbs_ok(&r, ga_machine_build(r.m));
+  return r;
+}
+
+/* Largest |balance|, and the energies at the end. */
+static double worst_balance(ga_form form, int what, double h, int n, double energy[GA__N_ENERGIES])
+{
+  static const char *const name[GA__N_ENERGIES] = {"energy.kinetic", "energy.potential", "energy.dissipated",
+                                                   "energy.input", "energy.balance"};
+  mbs_rig r = machine(form, what);
+  ga_meter *meter = NULL;
+  double worst = 0;
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  ga_stepper *st = start_of(&r, h);
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  assert_true(metered(&r, meter, st, "energy.balance") == 0);
+  for (int k = 0; k < n; k++) {
+    mbs_ok(&r, ga_stepper_step(st, h));
+    mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+    worst = fmax(worst, fabs(metered(&r, meter, st, "energy.balance")));
+  }
+  for (int i = 0; i < GA__N_ENERGIES; i++) energy[i] = metered(&r, meter, st, name[i]);
+  assert_near(energy[GA__DISSIPATED], metered(&r, meter, st, name[GA__DISSIPATED]), 0, "the same again");
+  assert_true(metered(&r, NULL, st, "energy.dissipated") == 0 &&
+              metered(&r, NULL, st, "energy.balance") == 0);
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  assert_null(meter);
+  mbs_close(&r);
+  return worst;
+}
+
+/* Nothing of the energy is lost but by the method's own error of order 2, whatever the machine is made of. */
+static void test_balance(void **state)
+{
+  (void)state;
+  static const int made_of[] = {PLAIN, SPRINGS, LOSSES, FORCES, DRIVE, CONTROL, KINDS - 1};
+  for (size_t k = 0; k < sizeof made_of / sizeof *made_of; k++) {
+    const int what = made_of[k];
+    double e[GA__N_ENERGIES], coarse, fine;
+    char text[48];
+    const ga_form form = (ga_form)(k % 3);
+    snprintf(text, sizeof text, "balance of machine %d", what);
+    coarse = worst_balance(form, what, 2e-3, 500, e);
+    fine = worst_balance(form, what, 1e-3, 1000, e);
+    assert_near(log2(coarse / fine), 2, 0.15, text);
+    assert_below(fine, 2e-3 * (1 + fabs(e[GA__KINETIC])), text);
+    if (what & LOSSES)
+      assert_true(e[GA__DISSIPATED] > 0.05);
+    else
+      assert_true(e[GA__DISSIPATED] == 0);
+    if (what & (FORCES | DRIVE | CONTROL))
+      assert_true(fabs(e[GA__INPUT]) > 0.05);
+    else
+      assert_true(e[GA__INPUT] == 0);
+  }
+}
+
+/* A falling point: ½ m v² and −m g·x, to the last digits. */
+static void test_values(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_point_def d = ga_point_defaults();
+  ga_scalar_def s = ga_scalar_defaults();
+  ga_planar_def p = mbs_planar("plate");
+  d.name = "bob";
+  d.mass = 2;
+  d.position[0] = 1, d.position[1] = -2, d.position[2] = 3;
+  d.velocity[0] = 0.5, d.velocity[1] = 1, d.velocity[2] = -1;
+  s.name = "rotor";
+  s.mass = 0.4;
+  s.velocity = 7;
+  s.position = 100; /* has no weight */
+  mbs_ok(&r, ga_machine_add_point(r.m, &d));
+  mbs_ok(&r, ga_machine_add_scalar(r.m, &s));
+  p.z = 0.25;
+  mbs_ok(&r, ga_machine_add_planar(r.m, &p));
+  mbs_ok(&r, ga_machine_build(r.m));
+  ga_stepper *st = start_of(&r, 0.01);
+  const double c = cos(p.angle), sn = sin(p.angle), ox = c * p.com[0] - sn * p.com[1],
+               oy = sn * p.com[0] + c * p.com[1];
+  const double vx = p.velocity[0] - p.rate * oy, vy = p.velocity[1] + p.rate * ox;
+  assert_near(metered(&r, NULL, st, "energy.kinetic"),
+              2.25 + 0.2 * 49 + 0.5 * p.mass * (vx * vx + vy * vy) + 0.5 * p.inertia * p.rate * p.rate, 1e-12,
+              "kinetic");
+  assert_near(metered(&r, NULL, st, "energy.potential"),
+              -2 * (1.5 * -2 - 9.81 * 3) - p.mass * (1.5 * (p.position[1] + oy) - 9.81 * 0.25), 1e-12,
+              "potential");
+  ga_stepper_destroy(&st);
+  mbs_close(&r);
+}
+
+/* ---- Turns ---- */
+
+/* A wheel that turns by more than half a turn in a step. */
+static mbs_rig wheel(double rate, int used)
+{
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_rigid_def d = ga_rigid_defaults();
+  ga_joint_def j = ga_joint_defaults();
+  d.name = "wheel";
+  d.mass = 1;
+  d.inertia[0] = d.inertia[1] = 1;
+  d.inertia[2] = 2;
+  d.omega[2] = rate;
+  mbs_ok(&r, ga_machine_add_rigid(r.m, &d));
+  j.name = "hub";
+  j.kind = GA_JOINT_REVOLUTE;
+  j.a = "ground";
+  j.b = "wheel";
+  mbs_ok(&r, ga_machine_add_joint(r.m, &j));
+  if (used) {
+    ga_spring_def s = ga_spring_defaults();
+    s.name = "coil";
+    s.coordinate = "hub.angle";
+    mbs_ok(&r, ga_machine_add_spring(r.m, &s));
+  }
+  mbs_ok(&r, ga_machine_build(r.m));
+  return r;
+}
+
+static void test_turns(void **state)
+{
+  (void)state;
+  static const double rate[] = {3, -25, 41, 0.5};
+  const double h = 0.125;
+  for (int used = 0; used < 2; used++)
+    for (size_t k = 0; k < sizeof rate / sizeof *rate; k++) {
+      mbs_rig r = wheel(rate[k], used);
+      ga_meter *meter = NULL;
+      mbs_ok(&r, ga_meter_create(r.m, &meter));
+      ga_stepper *st = start_of(&r, h);
+      mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+      for (int i = 1; i <= 40; i++) {
+        mbs_ok(&r, ga_stepper_step(st, h));
+        /* asked for before the meter knows of the step, and after */
+        assert_near(metered(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
+        mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+        assert_near(metered(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
+        const double plain = metered(&r, NULL, st, "hub.angle");
+        if (used)
+          assert_near(plain, rate[k] * h * i, 1e-8, "an angle that is used counts its turns itself");
+        else
+          assert_near(plain, remainder(rate[k] * h * i, 8 * atan(1)), 1e-8, "angle without a meter");
+      }
+      ga_stepper_destroy(&st);
+      ga_meter_destroy(&meter);
+      mbs_close(&r);
+    }
+}
+
+/* ---- Saving, and what can go wrong ---- */
+
+static void test_saving(void **state)
+{
+  (void)state;
+  mbs_rig r = machine(GA_FORM_SPACE, KINDS - 1);
+  ga_meter *a = NULL, *b = NULL;
+  double saved[MOST], again[MOST];
+  mbs_ok(&r, ga_meter_create(r.m, &a));
+  mbs_ok(&r, ga_meter_create(r.m, &b));
+  ga_stepper *st = start_of(&r, 0.01);
+  mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
+  for (int k = 0; k < 10; k++) {
+    mbs_ok(&r, ga_stepper_step(st, 0.01));
+    mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
+  }
+  const size_t n = ga_meter_saved_size(a);
+  assert_true(n > 0 && n <= MOST);
+  ga_meter_save(a, saved);
+  mbs_ok(&r, ga_meter_load(b, saved));
+  for (int k = 0; k < 10; k++) {
+    mbs_ok(&r, ga_stepper_step(st, 0.01));
+    mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
+    mbs_ok(&r, ga_meter_update(b, ga_stepper_state(st)));
+  }
+  ga_meter_save(a, saved);
+  ga_meter_save(b, again);
+  assert_memory_equal(saved, again, n * sizeof *saved);
+  saved[2] = NAN;
+  assert_status(r.ctx, ga_meter_load(b, saved), GA_ERR_NAN);
+  ga_meter_save(b, saved);
+  assert_memory_equal(saved, again, n * sizeof *saved);
+  assert_status(r.ctx, ga_meter_load(b, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_meter_saved_size(NULL), 0);
+  ga_meter_save(NULL, saved);
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&a);
+  ga_meter_destroy(&b);
+  ga_meter_destroy(&b);
+  ga_meter_destroy(NULL);
+  mbs_close(&r);
+}
+
+static void test_messages(void **state)
+{
+  (void)state;
+  mbs_rig r = machine(GA_FORM_SPACE, PLAIN), other = {r.ctx, NULL};
+  ga_machine_opts o = ga_machine_defaults();
+  ga_meter *meter = NULL;
+  ga_state early;
+  double value;
+  const int i = 0;
+  mbs_ok(&r, ga_machine_create(r.ctx, &o, &other.m));
+  assert_status(r.ctx, ga_meter_create(other.m, &meter), GA_ERR_ORDER);
+  assert_null(meter);
+  assert_status(r.ctx, ga_meter_create(r.m, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_meter_create(NULL, &meter), GA_ERR_ARGUMENT);
+  for (int k = 1; k <= 2; k++) { /* both of its allocations */
+    rig_memory.fail_at = rig_memory.count + k;
+    assert_status(r.ctx, ga_meter_create(r.m, &meter), GA_ERR_MEMORY);
+    assert_null(meter);
+  }
+  rig_memory.fail_at = 0;
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  ga_stepper *st = start_of(&r, 0.01);
+  assert_status(r.ctx, ga_meter_update(meter, ga_stepper_state(st)), GA_ERR_ORDER);
+  assert_says(r.ctx, "before ga_meter_start()");
+  assert_status(r.ctx, ga_meter_start(meter, NULL), GA_ERR_ARGUMENT);
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  early = *ga_stepper_state(st);
+  early.t = -1;
+  assert_status(r.ctx, ga_meter_update(meter, &early), GA_ERR_ARGUMENT);
+  assert_says(r.ctx, "after t = 0");
+  assert_status(r.ctx, ga_meter_update(meter, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_meter_update(NULL, &early), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_meter_start(NULL, &early), GA_ERR_ARGUMENT);
+  mbs_ok(&other, ga_machine_build(other.m));
+  assert_status(r.ctx, ga_machine_signals(other.m, meter, ga_stepper_state(st), 1, &i, &value),
+                GA_ERR_ARGUMENT);
+  assert_says(r.ctx, "meter of the same machine");
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  ga_machine_destroy(&other.m);
+  mbs_close(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_balance), cmocka_unit_test(test_values),   cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_saving),  cmocka_unit_test(test_messages),
+  };
+  return cmocka_run_group_tests_name("mbs meters", tests, open_functions, close_functions);
+}
