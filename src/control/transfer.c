@@ -193,7 +193,7 @@ ga_status ga_block_create_second_order(ga_context *ctx, const ga_block_second_or
 
 /* ---- Delay: time·xdot = A x + B u, y = Σ x_i,
  * A_ij = (2i+1)·(−1 where i < j, (−1)^(i−j+1) elsewhere), B_i = (2i+1)(−1)^i,   i, j = 0, 1, ...
- * (Voelker, Kajić & Eliasmith, Legendre memory units, NeurIPS 2019, equations (2) to (4)) ---- */
+ * (Voelker, Kajić & Eliasmith, Legendre memory units, NeurIPS 2019) ---- */
 
 ga_block_delay_opts ga_block_delay_defaults(void)
 {
