@@ -106,7 +106,7 @@ static ga_status resolve_names(ga_machine *m, ga__built *b, const ga__part *aski
       char quoted[GA_TEXT_PIECE];
       ga__name_quote(quoted, text, (int)strlen(text));
       return ga__fail(m->ctx, status, "%s (column %d of '%s')", ga_context_error(m->ctx)->text,
-                      ga__name_column(text, names->offset[k]), quoted);
+                      ga__text_column(text, names->offset[k]), quoted);
     }
     if (status) return status;
   }
