@@ -231,6 +231,13 @@ typedef enum ga_adjust {
   GA_ADJUST_NONE = 2 /* neither: first order as soon as steps jump, for comparison */
 } ga_adjust;
 
+/* Constraints that follow from others at the present state, so that [B; A] has not full row rank. */
+typedef enum ga_redundant {
+  GA_REDUNDANT_ACCEPT = 0, /* lived with: the motion is that of the independent ones, the multipliers are the
+                              smallest that hold it, see ga_redundancy; a warning names them */
+  GA_REDUNDANT_REFUSE = 1  /* the matrix is singular, and that is an error */
+} ga_redundant;
+
 typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_method method;              /* default GA_STABILIZED */
   ga_scheme scheme;              /* default ρ∞ = 0.8 */
@@ -243,7 +250,8 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
   int timing;           /* 1: keep the times of ga_stats; default 0 */
   ga_newton_opts newton;
-  ga_lu_kind lu; /* default GA_LU_AUTO */
+  ga_lu_kind lu;          /* default GA_LU_AUTO */
+  ga_redundant redundant; /* default GA_REDUNDANT_ACCEPT */
 } ga_stepper_opts;
 
 /* The solution at one time; the arrays belong to the stepper and change with the next step. */
@@ -276,6 +284,7 @@ typedef struct ga_stats {
   double last_rate; /* [-] contraction in the last step, 0 if one iteration sufficed */
   double time_residual, time_jacobian, time_factor, time_solve; /* [s] spent in each, with opts.timing */
   int difference_groups; /* colours used by the differences; 0 with a Jacobian callback */
+  int redundant;         /* constraints that follow from others at the present state */
 } ga_stats;
 
 typedef struct ga_stepper ga_stepper;
@@ -293,11 +302,15 @@ typedef struct ga_start_opts { /* start from ga_start_defaults() */
   int perturb_v; /* 1: index-3 only, v₀ := v₀ + δ with B δ = h² B r, keeps λ at order 2 (default); 0: not */
   double max_change; /* [-] a projection moving q₀ or v₀ by more than this (largest component, relative to
                         1 + largest component) is GA_ERR_INCONSISTENT; default 0.1 */
+  double max_gap;    /* [-] redundant constraints that fit together to within this (each divided by the length
+                        of its row of [B; A], relative to 1 + largest component of q, or of v) count as
+                        consistent, as data with few digits need; beyond, GA_ERR_INCONSISTENT; default 1e-6 */
 } ga_start_opts;
 
 typedef struct ga_start_change {          /* one correction */
   double residual_before, residual_after; /* largest component */
   int worst_before;                       /* equation with the largest residual before, -1: none */
+  int worst_after;                        /* and after, where constraints are redundant; else -1 */
   double change;                          /* largest component of the correction, in algebra coordinates */
   int worst_change;                       /* coordinate that moved most, -1: none */
   int iterations;
@@ -311,7 +324,13 @@ typedef struct ga_start_report {
   double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
   double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
   double v_perturbation;        /* largest |δ| of the index-3 start */
-  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A] */
+  double rcond;             /* of the matrix [M Bᵀ Aᵀ; B; A], bordered where constraints are redundant */
+  int mobility;             /* velocities minus independent constraints */
+  int redundant;            /* constraints that follow from others */
+  int n_blamed;             /* the first of them, one for each relation: */
+  ga_block blamed_block[8]; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
+  int blamed_index[8];
+  double gap; /* what is left of redundant constraints that do not quite fit together, as max_gap */
 } ga_start_report;
 
 GA_API ga_start_opts ga_start_defaults(void);
@@ -351,6 +370,35 @@ GA_API ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn
 GA_API const ga_state *ga_stepper_state(const ga_stepper *st); /* NULL before the start */
 GA_API const ga_stats *ga_stepper_stats(const ga_stepper *st);
 GA_API const ga_system *ga_stepper_system(const ga_stepper *st);
+
+/* -- Redundant constraints. Rows of [B; A], each divided by its length, obey `redundant` independent
+ * relations Σ weight · row = 0. Of the multipliers only what Bᵀλ + Aᵀψ contains is unique; those given are
+ * the ones with the least sum of (multiplier · length of row)², so that scaling an equation changes nothing
+ * but its own multiplier. -- */
+
+typedef struct ga_constraint {
+  ga_block block; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
+  int index;
+  double weight; /* [-] within its relation, 1 for row[0] */
+} ga_constraint;
+
+typedef struct ga_relation {
+  int n;
+  const ga_constraint *row; /* [n] row[0]: the one declared last, which follows from the others and is in no
+                               other relation; then the others as they were declared */
+} ga_relation;
+
+typedef struct ga_redundancy {        /* at the present state */
+  int constraints;                    /* n_lambda + n_psi */
+  int rank, redundant;                /* of [B; A], and constraints − rank */
+  int mobility;                       /* nv − rank: free motions; at a singular position more than nearby */
+  const ga_relation *relation;        /* [redundant] */
+  const unsigned char *lambda_shared; /* [n_lambda] 1: this multiplier is not unique; NULL where none is */
+  const unsigned char *psi_shared;    /* [n_psi] likewise */
+} ga_redundancy;
+
+/* Valid until the stepper changes. NULL before the start, or where a callback fails. */
+GA_API const ga_redundancy *ga_stepper_redundancy(ga_stepper *st);
 
 typedef enum ga_projection {
   GA_PROJECT_PLAIN = 0, /* onto B v + Φ_t = 0, k = 0; costs λ one order in the index-3 form */

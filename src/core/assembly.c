@@ -199,6 +199,34 @@ static void walk(ga__assembly *as, const column_map *map, cursor *at, pairs *p)
       if (as->layout.rule[i].turned == turned) walk_rule(as, map, at, p, &as->layout.rule[i]);
 }
 
+/* Equations of a border: those of Φ, and those of k where it has them. */
+static int border_length(const ga__assembly *as, const ga__border *b)
+{
+  return as->sys->size[GA_BLOCK_LAMBDA] + (b->row[1] < 0 ? 0 : as->sys->size[GA_BLOCK_PSI]);
+}
+
+static size_t count_border(const ga__assembly *as)
+{
+  size_t count = 0;
+  for (int b = 0; b < as->layout.n_borders; b++)
+    count += 2 * (size_t)as->layout.relations[b] * (size_t)border_length(as, &as->layout.border[b]);
+  return count;
+}
+
+static void add_borders(ga__assembly *as, pairs *p)
+{
+  int nl = as->sys->size[GA_BLOCK_LAMBDA], at = as->inner;
+  for (int b = 0; b < as->layout.n_borders; b++) {
+    const ga__border *border = &as->layout.border[b];
+    for (int k = 0; k < as->layout.relations[b]; k++, at++)
+      for (int i = 0; i < border_length(as, border); i++) {
+        int is_k = i >= nl;
+        add_pair(p, border->row[is_k] + i - is_k * nl, at);
+        add_pair(p, at, border->col[is_k] + i - is_k * nl);
+      }
+  }
+}
+
 static ga_status take_memory(ga__assembly *as, const cursor *size)
 {
   const ga_system *sys = as->sys;
@@ -213,7 +241,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->group_place, (size_t)size->members, sizeof(int)},
               {(void **)&as->eta_column, (size_t)size->etas, sizeof(int)},
               {(void **)&as->eta_b, (size_t)size->etas, sizeof(int)},
-              {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)}};
+              {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
+              {(void **)&as->border_place, count_border(as), sizeof(int)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
@@ -222,8 +251,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
   return GA_OK;
 }
 
-/* place[] follows the order in which the pairs were added: groups with their etas, direct entries, diagonals.
- */
+/* place[] follows the order in which the pairs were added: groups with their etas, direct entries, diagonals,
+ * borders. */
 static void distribute(ga__assembly *as, const int *place)
 {
   const ga_system *sys = as->sys;
@@ -235,6 +264,7 @@ static void distribute(ga__assembly *as, const int *place)
   }
   for (int i = 0; i < as->n_direct; i++) as->direct[i].place = place[at++];
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) as->diag_place[i] = place[at++];
+  for (size_t i = 0; i < count_border(as); i++) as->border_place[i] = place[at++];
 }
 
 static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **place)
@@ -252,6 +282,7 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   if (status) return status;
   walk(as, map, &at, p);
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
+  add_borders(as, p);
   if (p->failed || !(*place = ga__alloc(sys->ctx, (size_t)p->count, sizeof(int))))
     return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
   status = ga_sparse_create(sys->ctx, as->n, as->n, p->count, p->row, p->col, *place, &as->K);
@@ -267,7 +298,8 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   as->ctx = sys->ctx;
   as->sys = sys;
   as->layout = *layout;
-  as->n = sys->n + layout->n_extra;
+  as->n = as->inner = sys->n + layout->n_extra;
+  for (int b = 0; b < layout->n_borders; b++) as->n += layout->relations[b];
   ga_status status = map_create(sys, &map);
   if (status) return status;
   pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
@@ -284,8 +316,8 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct,      as->diag_place, as->group, as->group_entry,
-                         as->group_place, as->eta_column, as->eta_b, as->eta_place};
+  void *const block[] = {as->direct,     as->diag_place, as->group,     as->group_entry, as->group_place,
+                         as->eta_column, as->eta_b,      as->eta_place, as->border_place};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);
@@ -314,6 +346,21 @@ static void turn(double *w, double *wa, const ga__group_row *g, const double *ro
     for (int j = 0; j < m; j++) wa[j] += w[i] * A[i * m + j];
 }
 
+static void fill_borders(ga__assembly *as, const ga__assembly_input *in)
+{
+  const ga_system *sys = as->sys;
+  int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  const int *place = as->border_place;
+  for (int b = 0; b < as->layout.n_borders; b++) {
+    const ga__border *border = &as->layout.border[b];
+    const ga__null *null = border->holonomic ? in->null_b : in->null;
+    for (int k = 0; k < as->layout.relations[b]; k++)
+      for (int i = 0; i < border_length(as, border); i++)
+        for (int side = 0; side < 2; side++)
+          as->K->value[*place++] += null->length[i] * null->N[(size_t)k * (size_t)m + (size_t)i];
+  }
+}
+
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
 {
   const ga_system *sys = as->sys;
@@ -326,6 +373,7 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
   }
   for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
+  fill_borders(as, in);
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     const double *values = in->source[g->source], scale = in->scale[g->scale];

@@ -98,6 +98,48 @@ ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobi
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */
 ga_point ga__deriv_point(const ga__deriv *w, double t);
 
+/* ---- Null space of the constraints (null_space.c) ---------------------------------------------------------
+ */
+
+/* Left null space of the rows of [B; A], or of those of B alone, each row divided by its length:
+ * Nᵀ R⁻¹ [B; A] = 0 with orthonormal columns in N. It depends on the point alone, to the bit. */
+typedef struct ga__null {
+  int r;          /* columns of N: relations among the rows */
+  int room;       /* for so many */
+  double *N;      /* [room][m], one column after the other; m = n_lambda + n_psi */
+  double *length; /* [m] R */
+} ga__null;
+
+/* The matrix [W Jᵀ; J −E], J = R⁻¹ [B; A], regular whatever the rank. W is I for the search of the null
+ * space, M where positions are sought that close an assembly. */
+typedef struct ga__gram {
+  ga_context *ctx; /* NULL: not there yet */
+  const ga_system *sys;
+  int m;
+  ga_sparse *K;
+  ga_lu *lu;
+  int *entry_place, *turned_place; /* [n_entries] as in the saddle matrix */
+  int *diag_place;                 /* [nv + m] */
+  double *mass;                    /* [m] mean mass that a row meets */
+  double *x;                       /* [nv + m] */
+} ga__gram;
+
+ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g);
+void ga__gram_destroy(ga__gram *g);
+ga_status ga__null_create(const ga_system *sys, ga__null *null);
+void ga__null_destroy(ga_context *ctx, ga__null *null);
+/* From B and A over the pattern; holonomic 1: of B alone. */
+ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null);
+/* 1: every relation is one among the rows of B, or one among those of A. */
+int ga__null_splits(ga__gram *g, const ga__null *null);
+/* Factors [M Jᵀ; J −E] with E = eps / mass met by the row. */
+ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
+                          double eps);
+/* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */
+void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi);
+/* Largest component of Nᵀ R⁻¹ (phi, k); either may be NULL. */
+double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k);
+
 /* ---- Iteration matrices (assembly.c) ----------------------------------------------------------------------
  */
 
@@ -116,12 +158,26 @@ typedef struct ga__rule {
   int eta;            /* turned only: 1: η's columns too; 2: only where the layout's eta_level is 2 */
 } ga__rule;
 
+/* Where constraints are redundant, a set of them and its multipliers get a border
+ *   [ ...  R N ]
+ *   [ NᵀR   0  ]
+ * which takes up what of the equations cannot be met, and fixes what of the multipliers is free. */
+typedef struct ga__border {
+  int row[2], col[2]; /* first equation and first multiplier of Φ and of k; a row of −1: without k */
+  int holonomic;      /* 1: N is that of B alone */
+} ga__border;
+
+enum { GA__MAX_BORDERS = 2 };
+
 typedef struct ga__layout {
   const ga__rule *rule;
   int n_rules;
   int n_extra;    /* extra rows and columns, behind the system's; rules that need them are skipped when 0 */
   int extra_from; /* row or column r has its extra twin at n + r − extra_from */
   int eta_level;  /* 0: no columns of η; 1: in the rules marked 1; 2: in all marked */
+  int n_borders;
+  ga__border border[GA__MAX_BORDERS];
+  int relations[GA__MAX_BORDERS]; /* rows and columns of each border, behind everything else; 0: none */
 } ga__layout;
 
 typedef struct ga__direct {
@@ -144,7 +200,9 @@ typedef struct ga__assembly {
   ga_context *ctx; /* its own, so that the system may go first */
   const ga_system *sys;
   ga__layout layout;
-  int n; /* rows, the extra ones included */
+  int inner;         /* rows, the extra ones included */
+  int n;             /* and the borders */
+  int *border_place; /* of every border, relation and constraint: in the column, in the row */
   ga_sparse *K;
   int n_direct;
   ga__direct *direct;
@@ -158,10 +216,11 @@ typedef struct ga__assembly {
 typedef struct ga__assembly_input {
   const double *source[GA__N_SOURCES];
   double scale[GA__MAX_SCALES];
-  double diag_x;     /* on the diagonal of the states; outputs have 1 */
-  const double *T;   /* packed tangent blocks */
-  const double *A;   /* packed I + κ ad(v_n) of the commutator term, or NULL */
-  const double *B_n; /* [n_b] B at the beginning of the step, where there are columns of η */
+  double diag_x;                 /* on the diagonal of the states; outputs have 1 */
+  const double *T;               /* packed tangent blocks */
+  const double *A;               /* packed I + κ ad(v_n) of the commutator term, or NULL */
+  const double *B_n;             /* [n_b] B at the beginning of the step, where there are columns of η */
+  const ga__null *null, *null_b; /* for the borders */
 } ga__assembly_input;
 
 ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga__assembly *as);
@@ -176,19 +235,26 @@ typedef struct ga__saddle {
   const ga_system *sys;
   ga_sparse *K;
   ga_lu *lu;
-  int *entry_place;  /* [n_entries] place of each entry itself, -1: plays no part */
-  int *turned_place; /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
-  int *diag_place;   /* [n_x + n_y] */
-  double *M;         /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
-  double *A;         /* [n_entries] D with shift_v 1: its rows PSI are A */
-  double *Q, *G;     /* rows LAMBDA of Q are B */
+  int *entry_place;   /* [n_entries] place of each entry itself, -1: plays no part */
+  int *turned_place;  /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
+  int *diag_place;    /* [n_x + n_y] */
+  double *M;          /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
+  double *A;          /* [n_entries] D with shift_v 1: its rows PSI are A */
+  double *Q, *G;      /* rows LAMBDA of Q are B */
+  int relations;      /* rows and columns of a border as that of ga__border; 0: none */
+  int *border_place;  /* [relations][n_lambda + n_psi][2] */
+  double least_rcond; /* of the factors made since this was set */
 } ga__saddle;
 
-ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *sd);
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int relations, ga__saddle *sd);
 void ga__saddle_destroy(ga__saddle *sd);
 /* Evaluates at p and factors. with_forces 1: the columns of λ, ψ, y hold −f_λ, −f_ψ, −f_y and the rows of y
  * their equations; 0: Bᵀ and Aᵀ, y apart. */
-ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
+ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
+                            const ga__null *null);
+/* M, B and A alone, into sd->M, Q, A. */
+ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p);
+ga_status ga__saddle_solve(ga__saddle *sd, double *d); /* d[n], with room for the border behind it */
 /* out += A v, with the A of the last evaluation. */
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
 
@@ -222,6 +288,9 @@ enum {
   GA__HAS_JERK,
   GA__H_OLD2,
   GA__ORDER,
+  GA__REDUNDANT, /* relations among the constraints */
+  GA__GAP,       /* by which redundant ones did not fit together at the start: positions, velocities */
+  GA__GAP_V,
   GA__N_SCALARS
 };
 
@@ -257,7 +326,34 @@ extern const ga__family ga__exact, ga__weighted;
 typedef struct ga__memory {
   int have_factors, age, fresh_steps, cheap, cheap_wait;
   double h_factors, rate;
+  int relations, relations_b; /* of the matrices' borders */
 } ga__memory;
+
+/* The iteration matrices that are not in use: plain ones while those with borders are, and the reverse. */
+typedef struct ga__matrices {
+  ga__assembly assembly, cheap_assembly;
+  ga_lu *lu, *cheap_lu;
+  double *K_kept;
+  int relations, relations_b; /* −1: there are none */
+} ga__matrices;
+
+/* What is known of redundant constraints (redundant.c). */
+typedef struct ga__redundant {
+  ga__gram gram;
+  ga__null null, null_b; /* of [B; A] and of B alone */
+  ga__null null_eta; /* as null_b, for the step under way: −B₁ T B_nᵀ, between Φ and η, is as short of rank
+                        as the one of B_n and B₁ that is shorter */
+  int valid;         /* they are those of the present state */
+  int reported;      /* so is the report */
+  int plain_refused; /* the plain matrices are singular whatever the values */
+  ga_redundancy report;
+  int room; /* relations that the arrays of the report have room for */
+  ga_relation *relation;
+  ga_constraint *constraint;
+  double *echelon;
+  int *column;           /* that each relation is blamed on */
+  unsigned char *shared; /* [n_lambda + n_psi] */
+} ga__redundant;
 
 struct ga_stepper {
   const ga__family *family;
@@ -274,6 +370,10 @@ struct ga_stepper {
   ga__assembly assembly;
   ga__saddle saddle;
   ga_lu *lu;
+  int relations, relations_b; /* of the borders of the matrices in use */
+  ga__matrices other;
+  ga__saddle other_saddle;
+  ga__redundant red;
   int have_factors; /* lu holds factors of the iteration matrix for step h_factors */
   double h_factors;
   int age;         /* steps ended since the factors were made */
@@ -327,9 +427,40 @@ struct ga_stepper {
   double *u, *zero;         /* [nv] */
   double *offset;           /* [n_lambda] h² B r */
   double *solve;            /* [n] of the saddle solves */
+  double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
 };
 
 ga_status ga__newton(ga_stepper *st);
+
+/* -- Redundant constraints (redundant.c, closing.c) -- */
+ga_status ga__redundant_create(ga_stepper *st);
+void ga__redundant_destroy(ga_stepper *st);
+/* Matrices for so many relations become those in use; builds them where they are not there. */
+ga_status ga__use_matrices(ga_stepper *st, int relations, int relations_b);
+/* Those in use before become so again; 0: they are no longer there. */
+int ga__recall_matrices(ga_stepper *st, int relations, int relations_b);
+/* The plain matrices are singular by their pattern, which `status` says: would borders mend that? */
+ga_status ga__without_plain(ga_stepper *st, ga_status status);
+/* The relations at a point into st->red.null, null_b. */
+ga_status ga__find_relations(ga_stepper *st, const ga_point *p);
+/* Relations and matrices as the present state needs them, at the beginning of a step. */
+ga_status ga__ready_matrices(ga_stepper *st);
+/* What redundancy leaves unmet of Φ, and of B v + Φ_t and k: */
+typedef struct ga__gap {
+  double size; /* in the direction of the relations, rows divided by their lengths */
+  double off;  /* of the constraint that is off most, as it is */
+  int worst;   /* that one, counted through Φ and k; -1: none */
+} ga__gap;
+double ga__last_max_abs(const double *a, int n,
+                        int *where); /* the last of those that are equal, but for rounding */
+ga_status ga__gaps_at(ga_stepper *st, const ga__full *f, ga__gap *positions, ga__gap *rates);
+/* Predict, Newton's iteration and all else that makes `next`, with other matrices where the rank changes. */
+ga_status ga__solve_step(ga_stepper *st, double h);
+void ga__log_relations(ga_stepper *st, double t, int before); /* the warning that their number has changed */
+/* Factors the saddle matrix that belongs to the relations known. */
+ga_status ga__saddle_at(ga_stepper *st, const ga_point *p, int with_forces);
+/* Moves q of the present state to where Φ is smallest, as far as o->max_change; *closed: to where it is 0. */
+ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed);
 /* What rounding of the equations' terms at a state does to the unknowns, found by sending it through the
  * factors. */
 ga__measure ga__noise(ga_stepper *st, const ga__full *at);
@@ -365,7 +496,7 @@ void ga__prepare_tangent(ga_stepper *st); /* T and A at the present exponent */
 ga_status ga__name_column(ga_stepper *st, ga_status status);
 ga_status ga__factor(ga_stepper *st, ga_lu *lu); /* with counts, names and warnings */
 double ga__rounding_of_rate(const ga_system *sys);
-ga__layout ga__cheap_layout(void);
+ga__layout ga__cheap_layout(const ga_stepper *st);
 /* B at the present state into B_n, unless it is there already. */
 ga_status ga__update_b(ga_stepper *st);
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */

@@ -59,7 +59,7 @@ static ga_status onto_constraints(ga_stepper *st, double *e, const double *force
   p.vdot = e;
   ga_status status = ga__call(sys, GA__MASS, &p, st->solve);
   for (int i = 0; force && i < sys->nv; i++) st->solve[i] += force[i];
-  if (!status) status = ga_lu_solve(st->saddle.lu, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
   if (!status) memcpy(e, st->solve, (size_t)sys->nv * sizeof(double));
   return status;
 }
@@ -111,10 +111,10 @@ static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, d
   const ga_system *sys = st->sys;
   ga_point p = ga__full_point(f);
   p.v = v;
-  ga_status status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+  ga_status status = ga__saddle_at(st, &p, 0);
   for (int i = 0; i < sys->n; i++) st->solve[i] = 0.0;
   if (!status) status = ga__phi_dot(&st->deriv, &p, st->solve + sys->start[GA_BLOCK_LAMBDA]);
-  if (!status) status = ga_lu_solve(st->saddle.lu, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
   if (!status) memcpy(d, st->solve, (size_t)sys->nv * sizeof(double));
   return status;
 }
@@ -216,7 +216,7 @@ static ga_status estimate(ga_stepper *st, int with_v)
   if (!status && along)
     status = offset_of(st, &st->now, st->now.v, offset);
   else if (!status && with_v)
-    status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+    status = ga__saddle_at(st, &p, 0);
   if (!status && along) {
     clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
     ga__saddle_a_mul(&st->saddle, st->solve + sys->start[GA_BLOCK_PSI], st->est_q);

@@ -112,10 +112,15 @@ static ga__layout layout(const ga_stepper *st)
   ga_eta_terms terms = st->opts.newton.eta_terms;
   int small = sys->def.n_pattern == 0 && sys->n <= FULL_MOST;
   int coupled = terms == GA_ETA_AUTO ? small : terms == GA_ETA_FULL;
-  ga__layout l = {RULES, sizeof RULES / sizeof *RULES, 0, sys->start[GA_BLOCK_LAMBDA], 0};
-  if (st->stabilized) {
+  const int *start = sys->start, lambda = start[GA_BLOCK_LAMBDA], psi = start[GA_BLOCK_PSI];
+  ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0,  lambda, 0,
+                  1,     {{{lambda, psi}, {lambda, psi}, 0}}, {0}};
+  if (st->stabilized) { /* B v + Φ_t and k determine u with λ, ψ; Φ determines η */
     l.n_extra = sys->size[GA_BLOCK_LAMBDA];
     l.eta_level = coupled ? 2 : 1;
+    l.n_borders = 2;
+    l.border[0].row[0] = sys->n;
+    l.border[1] = (ga__border){{lambda, -1}, {sys->n, -1}, 1};
   }
   return l;
 }
@@ -136,7 +141,9 @@ ga_status ga__prepare_factors(ga_stepper *st)
                            .diag_x = st->d1,
                            .T = st->T,
                            .A = st->commutes ? st->ad : NULL,
-                           .B_n = st->B_n};
+                           .B_n = st->B_n,
+                           .null = &st->red.null,
+                           .null_b = &st->red.null_eta};
   ga__assembly_fill(&st->assembly, &in);
   return ga__factor(st, st->lu);
 }
@@ -216,17 +223,18 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
   for (int i = 0; i < sys->nv; i++) out[i] = st->h * eps * terms[i];
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = eps * size[b];
-  for (int i = sys->n; i < st->assembly.n; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
+  for (int i = sys->n; i < st->assembly.inner; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
 }
 
 static ga_status solve(ga_stepper *st)
 {
+  for (int i = st->assembly.inner; i < st->assembly.n; i++) st->r[i] = 0.0;
   return ga_lu_solve(st->lu, st->r);
 }
 
 static int row_of(const ga_stepper *st, int column)
 {
-  (void)st;
+  if (column >= st->assembly.inner) return st->sys->nv; /* a border stands for the constraints */
   return column; /* those behind the system's own are η, as ga__block_of() has it */
 }
 

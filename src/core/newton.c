@@ -17,6 +17,8 @@
 /* Increments this many times above the floor of rounding count as being there. */
 #define FLOOR_MARGIN 100.0
 #define TIGHT_MARGIN 5.0 /* where the floor is known better */
+#define MET_MARGIN 20.0  /* residuals against their own rounding */
+#define MET_LIMIT 0.1
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
 #define FLOOR_LIMIT 1e-3
 /* Forces may cancel within a callback, where their rounding cannot be known: an iteration that makes no
@@ -35,7 +37,7 @@ ga__measure ga__noise(ga_stepper *st, const ga__full *at)
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
   for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
   st->family->noise(st, terms, out);
-  for (int i = 1; i < st->assembly.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
+  for (int i = 1; i < st->assembly.inner; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
   st->r = out;
   ga__measure noise = st->family->solve(st) ? none : st->family->weigh(st, NULL);
   st->r = r;
@@ -80,6 +82,41 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
       "t = %.9g, h = %.3g: Newton's iteration did not converge in %d iterations; the last correction is %.2g "
       "(relative, tolerance %.2g), changed by a factor %.2g per iteration, largest in %s. %s",
       t, st->h, iterations, m->all, st->opts.newton.tol, rate, what, remedy(st, m, rate));
+}
+
+/* The largest force of a single multiplier, by the derivatives of the last matrix. */
+static double largest_reaction(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  double largest = 0.0;
+  for (int e = 0; e < sys->n_entries; e++) {
+    int index;
+    ga_block block = ga__block_of(sys, sys->col[e], &index);
+    if (sys->row[e] >= sys->nv || (block != GA_BLOCK_LAMBDA && block != GA_BLOCK_PSI)) continue;
+    double z = block == GA_BLOCK_LAMBDA ? st->next.lambda[index] : st->next.psi[index];
+    largest = fmax(largest, fabs(st->D[e] * z));
+  }
+  return largest;
+}
+
+/* The last resort of an iteration that makes no headway: where every equation is met to rounding, a nearly
+ * singular matrix makes that of the unknowns, and more cannot be had. Forces may cancel within a callback:
+ * the largest counts for all. */
+static int all_met(ga_stepper *st, const ga__measure *m)
+{
+  const ga_system *sys = st->sys;
+  double *out = st->solve, *terms = st->tmp, largest = largest_reaction(st);
+  ga_point p = ga__full_point(&st->next);
+  if (!(m->all < MET_LIMIT)) return 0;
+  st->family->trial(st);
+  if (st->family->residual(st)) return 0;
+  if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return 0;
+  for (int i = 0; i < sys->nv; i++) largest = fmax(largest, fabs(terms[i]) + fabs(out[i]));
+  for (int i = 0; i < sys->nv; i++) terms[i] = largest;
+  st->family->noise(st, terms, out);
+  for (int i = 0; i < st->assembly.inner; i++)
+    if (!(fabs(st->r[i]) <= MET_MARGIN * out[i])) return 0;
+  return 1;
 }
 
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
@@ -194,5 +231,7 @@ ga_status ga__newton(ga_stepper *st)
       limit = it + 1 + o->max_iterations;
     }
   }
-  return not_converged(st, &m, rho, limit);
+  if (!all_met(st, &m)) return not_converged(st, &m, rho, limit);
+  finish(st, DONE_AT_FLOOR, rho, 0);
+  return GA_OK;
 }

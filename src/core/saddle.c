@@ -6,8 +6,10 @@
  *   [ A    0     0    0   0    ]      [ A   0   0   0  0 ]
  *   [ 0    0     0    I   0    ]      [ 0   0   0   I  0 ]
  *   [ −o_vdot −o_λ −o_ψ 0 I−o_y ]     [ 0   0   0   0  I ]
- */
+ *
+ * and where constraints are redundant, a border R N, NᵀR of the rows B, A and the columns of λ, ψ. */
 #include "core/core_impl.h"
+#include "lin/lin_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +30,7 @@ static int constrains(ga_block row, ga_block col)
 static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int *place)
 {
   const ga_system *sys = sd->sys;
-  int count = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X];
+  int count = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X], m = sys->start[GA_BLOCK_X] - sys->nv;
   for (int e = 0; e < sys->n_entries; e++) {
     ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
     sd->entry_place[e] = sd->turned_place[e] = -1;
@@ -43,8 +45,16 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     row[count] = col[count] = sys->start[GA_BLOCK_X] + i;
     sd->diag_place[i] = count++;
   }
-  ga_status status = ga_sparse_create(sys->ctx, sys->n, sys->n, count, row, col, place, &sd->K);
+  for (int i = 0; i < sd->relations * m; i++) {
+    row[count] = col[count + 1] = sys->nv + i % m;
+    col[count] = row[count + 1] = sys->n + i / m;
+    sd->border_place[2 * i] = count++;
+    sd->border_place[2 * i + 1] = count++;
+  }
+  int n = sys->n + sd->relations;
+  ga_status status = ga_sparse_create(sys->ctx, n, n, count, row, col, place, &sd->K);
   if (status) return status;
+  for (int i = 0; i < 2 * sd->relations * m; i++) sd->border_place[i] = place[sd->border_place[i]];
   for (int e = 0; e < sys->n_entries; e++) {
     if (sd->entry_place[e] >= 0) sd->entry_place[e] = place[sd->entry_place[e]];
     if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
@@ -53,18 +63,22 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
   return ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
 }
 
-ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, ga__saddle *sd)
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int relations, ga__saddle *sd)
 {
   ga_context *ctx = sys->ctx;
-  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n;
+  size_t border = 2 * (size_t)relations * (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
+  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n + border;
   memset(sd, 0, sizeof *sd);
   sd->ctx = ctx;
   sd->sys = sys;
+  sd->relations = relations;
+  sd->least_rcond = 1.0;
+  sd->border_place = ga__alloc(ctx, border, sizeof(int));
   sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
   sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
   sd->diag_place = ga__alloc(ctx, (size_t)sys->n, sizeof(int));
   double **array[] = {&sd->M, &sd->A, &sd->Q, &sd->G};
-  int complete = sd->entry_place && sd->turned_place && sd->diag_place;
+  int complete = sd->border_place && sd->entry_place && sd->turned_place && sd->diag_place;
   for (int i = 0; i < 4; i++) complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
   int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
   int *place = ga__alloc(ctx, most, sizeof *place);
@@ -83,12 +97,13 @@ void ga__saddle_destroy(ga__saddle *sd)
   ga_context *ctx = sd->ctx;
   ga_lu_destroy(&sd->lu);
   ga_sparse_destroy(ctx, &sd->K);
-  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M, sd->A, sd->Q, sd->G};
+  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M, sd->A, sd->Q,
+                         sd->G,           sd->border_place};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(sd, 0, sizeof *sd);
 }
 
-static ga_status evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p)
+ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p)
 {
   ga_jacobian J = {GA_WANT_D | GA_WANT_B, 0.0, 1.0, sd->M, sd->Q, sd->G};
   ga_status status = ga__jacobian(w, p, &J);
@@ -97,7 +112,7 @@ static ga_status evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p)
   return ga__jacobian(w, p, &JA);
 }
 
-static void fill(ga__saddle *sd, int with_forces)
+static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
 {
   const ga_system *sys = sd->sys;
   double *K = sd->K->value;
@@ -115,6 +130,10 @@ static void fill(ga__saddle *sd, int with_forces)
     }
   }
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
+  int m = sys->start[GA_BLOCK_X] - sys->nv;
+  for (int i = 0; i < sd->relations * m; i++)
+    for (int side = 0; side < 2; side++)
+      K[sd->border_place[2 * i + side]] += null->length[i % m] * null->N[i];
 }
 
 /* Why there is no pivot in a column: what beginners forget comes first. */
@@ -141,22 +160,31 @@ static const char *likely_cause(const ga__saddle *sd, ga_block block, int column
          "left; 'jacobian' may be wrong";
 }
 
-ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces)
+ga_status ga__saddle_solve(ga__saddle *sd, double *d)
+{
+  for (int i = 0; i < sd->relations; i++) d[sd->sys->n + i] = 0.0;
+  return ga_lu_solve(sd->lu, d);
+}
+
+ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
+                            const ga__null *null)
 {
   const ga_system *sys = sd->sys;
-  ga_status status = evaluate(sd, w, p);
+  ga_status status = ga__saddle_evaluate(sd, w, p);
   if (status) return status;
-  fill(sd, with_forces);
+  fill(sd, with_forces, null);
+  if (sd->relations > 0) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
   status = ga_lu_factor(sd->lu);
+  sd->least_rcond = fmin(sd->least_rcond, ga_lu_get_info(sd->lu)->rcond);
   if (status != GA_RETRY_SINGULAR) return status;
   char what[192];
-  int index;
-  ga_block block = ga__block_of(sys, ga_lu_get_info(sd->lu)->weak_column, &index);
+  int index, column = ga_lu_get_info(sd->lu)->weak_column;
+  ga_block block = ga__block_of(sys, column < sys->n ? column : sys->nv, &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__fail_at(
       sys->ctx, GA_RETRY_SINGULAR, p->t, (int)block, index,
       "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. %s",
-      p->t, what, likely_cause(sd, block, ga_lu_get_info(sd->lu)->weak_column));
+      p->t, what, likely_cause(sd, block, column));
 }
 
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v)

@@ -824,13 +824,14 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 10, PER_EVENT = 3 };
+enum { N_SAVED = 11, PER_EVENT = 3 };
 
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
   const ga_start_opts *o = &sim->start;
-  const double number[N_SAVED] = {sim->opts.n_events, sim->t0,    sim->h_next, sim->err_old, sim->stopped,
-                                  sim->last_event,    o->project, o->shift_a,  o->perturb_v, o->max_change};
+  const double number[N_SAVED] = {sim->opts.n_events, sim->t0,         sim->h_next, sim->err_old,
+                                  sim->stopped,       sim->last_event, o->project,  o->shift_a,
+                                  o->perturb_v,       o->max_change,   o->max_gap};
   memcpy(s, number, sizeof number);
 }
 
@@ -846,6 +847,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   o->shift_a = s[7] != 0.0;
   o->perturb_v = s[8] != 0.0;
   o->max_change = s[9];
+  o->max_gap = s[10];
   sim->started = 1;
 }
 

@@ -9,17 +9,18 @@
 enum { MAX_ITERATIONS = 25 };
 #define CONVERGED 1e-14 /* relative increments below this are rounding */
 #define STAGNATED 1e-9  /* and below this when they no longer halve */
+#define DOUBTFUL 1e-5   /* reciprocal condition below which constraints may be redundant */
 #define JERK_STEP 0.05  /* of h: where the accelerations are compared to get the jerk */
 
 ga_start_opts ga_start_defaults(void)
 {
-  ga_start_opts o = {0.0, 1, 1, 1, 0.1};
+  ga_start_opts o = {0.0, 1, 1, 1, 0.1, 1e-6};
   return o;
 }
 
 static ga_start_change no_change(void)
 {
-  ga_start_change c = {0.0, 0.0, -1, 0.0, -1, 0};
+  ga_start_change c = {0.0, 0.0, -1, -1, 0.0, -1, 0};
   return c;
 }
 
@@ -78,10 +79,10 @@ static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_sta
       return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
                           "(no convergence); the constraints "
                           "may contradict each other");
-    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0))) return status;
+    if ((status = ga__saddle_at(st, &p, 0))) return status;
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
     for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
-    if ((status = ga_lu_solve(st->saddle.lu, d))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
     double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
     if (!isfinite(size))
       return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
@@ -141,8 +142,8 @@ static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const 
       return inconsistent(st, ck->residual_after > c->residual_after ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA,
                           ck->residual_after > c->residual_after ? ck : c,
                           "the velocities cannot be moved onto the constraints", "(no convergence)");
-    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0))) return status;
-    if ((status = ga_lu_solve(st->saddle.lu, st->solve))) return status;
+    if ((status = ga__saddle_at(st, &p, 0))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, st->solve))) return status;
     double size = ga__max_abs(st->solve, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
     if (!isfinite(size))
       return inconsistent(st, GA_BLOCK_LAMBDA, c, "the velocities cannot be moved onto the constraints",
@@ -211,11 +212,11 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
       return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
                           "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
                           "near their values");
-    if ((status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 1))) return status;
+    if ((status = ga__saddle_at(st, &p, 1))) return status;
     if ((status = acceleration_residual(st, f, &p))) return status;
     c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
     if (c->iterations == 0) c->residual_before = c->residual_after;
-    if ((status = ga_lu_solve(st->saddle.lu, st->solve))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, st->solve))) return status;
     size = add_accelerations(st, f);
     if (!isfinite(size))
       return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
@@ -318,7 +319,7 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
   if (!perturb) return GA_OK;
   ga_start_change c = no_change(), ck = no_change();
-  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL};
+  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL};
   if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset))) return status;
   status = project_velocity(st, &free_opts, st->offset, &c, &ck);
   r->v_perturbation = c.change;
@@ -337,6 +338,8 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
   if (!(o->h > 0.0 && isfinite(o->h)))
     return ga__fail(st->ctx, GA_ERR_ARGUMENT,
                     "start: h is %g; give the size of the first step, it must be positive", o->h);
+  if (!(o->max_gap > 0.0))
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_gap is %g; it must be positive", o->max_gap);
   if (!(o->max_change > 0.0))
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_change is %g; it must be positive", o->max_change);
   if (!isfinite(t0)) return ga__fail(st->ctx, GA_ERR_NAN, "start: t0 is %g", t0);
@@ -373,6 +376,16 @@ static void take_values(ga_stepper *st, double t0, const double *q0, const doubl
   f->scalar[GA__T] = f->scalar[GA__T_BASE] = t0;
   f->scalar[GA__H_START] = h;
   ga__full_copy(st, &st->now, f);
+  double *const keep[] = {st->begin_q, st->begin_v, st->begin_x, st->begin_lambda, st->begin_psi};
+  for (int i = 0; i < 5; i++)
+    if (n[i] > 0) memcpy(keep[i], to[i], (size_t)n[i] * sizeof(double));
+}
+
+/* The same values once more, for another attempt. */
+static void take_again(ga_stepper *st, double h)
+{
+  take_values(st, st->now.scalar[GA__T], st->begin_q, st->begin_v, st->begin_x, st->begin_lambda,
+              st->begin_psi, h);
 }
 
 /* The first iteration matrix is factored here, so that steps need no memory. */
@@ -417,25 +430,144 @@ static void warn_moved(ga_stepper *st, const ga_start_change *c, const char *wha
           c->residual_before, name, c->change);
 }
 
-/* From the values taken to a state that steps can begin from. */
+/* From positions on the constraints to a state that steps can begin from. */
 static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
-  ga_status status = refuse_hidden_time(st, opts->h);
-  if (!status) status = project_position(st, opts, &r->position);
-  if (!status) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  ga_status status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
   if (!status) status = ga__accelerations(st, f, &r->acceleration);
   if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
   if (status) return status;
-  warn_moved(st, &r->position, "positions");
-  warn_moved(st, &r->velocity, "velocities");
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = f->psi[i];
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = f->y[i];
+  st->red.valid = 1;
+  if ((status = ga__ready_matrices(st))) return status;
   return first_factors(st, opts->h);
+}
+
+static void clear_report(ga_start_report *r)
+{
+  memset(r, 0, sizeof *r);
+  r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
+}
+
+/* As if no constraint were redundant. *doubtful: where that may be wrong. */
+static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful)
+{
+  clear_report(r);
+  st->red.null.r = st->red.null_b.r = 0;
+  *doubtful = 1;
+  if (st->red.plain_refused) return GA_RETRY_SINGULAR;
+  ga_status status = refuse_hidden_time(st, opts->h);
+  st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
+  if (!status) status = project_position(st, opts, &r->position);
+  if (!status) status = make_ready(st, opts, r);
+  double rcond = fmin(st->saddle.least_rcond, st->relations == 0 && st->have_factors ? st->stats.rcond : 1.0);
+  *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
+  return status;
+}
+
+static ga_status cannot_close(ga_stepper *st, const ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  char name[192] = "";
+  if (c->worst_after >= 0) ga__describe(sys, GA_BLOCK_LAMBDA, c->worst_after, name, sizeof name);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], GA_BLOCK_LAMBDA, c->worst_after,
+      "start, t = %.9g: the constraints cannot all be met, the assembly does not close: in the best position "
+      "found %s is still off by %.3g (at first the largest residual was %.3g). Correct lengths, axes or "
+      "initial "
+      "positions; the constraints may contradict each other",
+      st->now.scalar[GA__T], name, c->residual_after, c->residual_before);
+}
+
+/* Redundant constraints that do not fit together: positions were looked at before, velocities here. */
+static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  int index;
+  ga__gap positions, rates;
+  ga_status status = ga__gaps_at(st, f, &positions, &rates);
+  if (status) return status;
+  r->gap = f->scalar[GA__GAP] = positions.size;
+  f->scalar[GA__GAP_V] = rates.size;
+  if (!o->project || rates.size <= o->max_gap * (1.0 + ga__max_abs(f->v, sys->nv, NULL))) return GA_OK;
+  char name[192];
+  ga_block block = ga__block_of(sys, sys->nv + rates.worst, &index);
+  ga__describe(sys, block, index, name, sizeof name);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_INCONSISTENT, f->scalar[GA__T], (int)block, index,
+      "start, t = %.9g: the constraints cannot all be met by velocities: at best the rate of %s "
+      "is still off by %.3g. Do two prescribed motions contradict each other?",
+      f->scalar[GA__T], name, rates.off);
+}
+
+static void report_relations(ga_stepper *st, ga_start_report *r)
+{
+  const ga_redundancy *red = ga_stepper_redundancy(st);
+  const int most = sizeof r->blamed_index / sizeof *r->blamed_index;
+  if (!red) return;
+  r->mobility = red->mobility;
+  r->redundant = red->redundant;
+  for (int k = 0; k < red->redundant && k < most; k++, r->n_blamed++) {
+    r->blamed_block[k] = red->relation[k].row[0].block;
+    r->blamed_index[k] = red->relation[k].row[0].index;
+  }
+}
+
+/* A plain start was not possible, or is to be doubted (`plain` tells): are constraints redundant where the
+ * assembly closes? *yes, unless they are independent there. */
+static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
+                                 ga_status plain, int *yes)
+{
+  ga__full *f = &st->now;
+  int closed;
+  clear_report(r);
+  ga_status status = st->red.plain_refused ? refuse_hidden_time(st, opts->h) : GA_OK;
+  if (!status) status = ga__close_positions(st, opts, &r->position, &closed);
+  *yes = status != GA_OK;
+  if (status) return status;
+  ga_point p = ga__full_point(f);
+  double moved = r->position.change, most = opts->max_change * (1.0 + ga__max_abs(f->q, st->sys->nq, NULL));
+  if (moved > most || !closed) {
+    *yes = plain != GA_OK; /* else the plain start has done better */
+    return moved > most ? too_far(st, opts, GA_BLOCK_LAMBDA, &r->position, "positions")
+                        : cannot_close(st, &r->position);
+  }
+  status = ga__find_relations(st, &p);
+  *yes = status || st->red.null.r > 0;
+  if (status || !*yes) return status;
+  f->scalar[GA__REDUNDANT] = st->red.null.r;
+  ga__null_reduce(&st->red.null, st->sys, f->lambda, f->psi);
+  if (!(status = make_ready(st, opts, r))) status = check_gap(st, opts, r);
+  return status;
+}
+
+static int has_constraints(const ga_stepper *st)
+{
+  return st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI] > 0;
+}
+
+/* A plain start has failed in a way that redundant constraints might explain, or its matrices are so badly
+ * conditioned that it must be asked. */
+static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, ga_status plain)
+{
+  int redundant;
+  if (!plain) {
+    ga_point p = ga__full_point(&st->now);
+    ga_status status = ga__find_relations(st, &p);
+    if (status || st->red.null.r == 0) return status;
+  }
+  take_again(st, opts->h);
+  ga_status status = start_redundant(st, opts, r, plain, &redundant);
+  if (redundant) return status;
+  take_again(st, opts->h); /* what was done first was right */
+  return start_plainly(st, opts, r, &redundant);
 }
 
 /* A singular matrix is no matter of the step size here. */
@@ -454,17 +586,25 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (!opts)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: opts is NULL; give ga_start_defaults() with h set");
   ga_start_report unused, *r = report ? report : &unused;
-  memset(r, 0, sizeof *r);
-  r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
+  int doubtful;
+  clear_report(r);
   st->has_state = st->b_valid = 0;
   ga__forget_factors(st);
   ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;
-  if ((status = make_ready(st, opts, r))) return singular_is_fatal(st, status);
-  st->has_state = 1;
+  status = start_plainly(st, opts, r, &doubtful);
+  if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st))
+    status = ask_redundant(st, opts, r, status);
+  if (status) return singular_is_fatal(st, status);
+  st->has_state = st->red.valid = 1;
   ga__show(st);
+  warn_moved(st, &r->position, "positions");
+  warn_moved(st, &r->velocity, "velocities");
+  st->stats.redundant = st->red.null.r;
+  report_relations(st, r);
+  ga__log_relations(st, t0, 0);
   return GA_OK;
 }
 
@@ -476,11 +616,11 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
   ga_point p = ga__full_point(&st->now);
   ga_status status = jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START]);
   if (!status) status = normal_offset(st, d_kappa_h2, d_h2, st->offset);
-  if (!status) status = ga__saddle_factor(&st->saddle, &st->deriv, &p, 0);
+  if (!status) status = ga__saddle_at(st, &p, 0);
   if (status) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = st->offset[i];
-  if ((status = ga_lu_solve(st->saddle.lu, d))) return status;
+  if ((status = ga__saddle_solve(&st->saddle, d))) return status;
   for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + d[i];
   return GA_OK;
 }
@@ -494,12 +634,13 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
                     (int)kind);
   st->can_undo = 0; /* `next` serves as work space */
+  ga_status status = ga__ready_matrices(st);
+  if (status) return status;
   ga__full *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
   int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
-  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL};
+  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL};
   ga_start_change c = no_change(), ck = no_change();
-  ga_status status;
   if (with_offset) {
     if ((status = jerk(st, h))) return status;
     if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset))) return status;
@@ -548,6 +689,19 @@ static void say_change(writer *w, const ga_system *sys, ga_block block, const ga
   }
 }
 
+static void say_redundant(writer *w, const ga_system *sys, const ga_start_report *r)
+{
+  char name[192];
+  say(w, "redundant: %d constraints follow from others:", r->redundant);
+  for (int i = 0; i < r->n_blamed; i++) {
+    ga__describe(sys, r->blamed_block[i], r->blamed_index[i], name, sizeof name);
+    say(w, "%s %s", i ? "," : "", name);
+  }
+  say(w, "%s; reactions of constraints that share a load are not unique\n",
+      r->redundant > r->n_blamed ? ", ..." : "");
+  if (r->gap > 1e-12) say(w, "redundant constraints do not quite fit together: %.3g is left\n", r->gap);
+}
+
 int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
 {
   writer w = {text, size, 0};
@@ -562,6 +716,10 @@ int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *t
     ga__describe_unknown(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
   say(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
       r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
+  if (sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0)
+    say(&w, "mobility: %d, of %d velocities under %d constraints\n", r->mobility, sys->nv,
+        sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI]);
+  if (r->redundant > 0) say_redundant(&w, sys, r);
   if (r->a_shift > 0.0)
     say(&w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n", r->a_shift);
   if (r->w_shift > 0.0) say(&w, "w: shifted from xdot by up to %.3g\n", r->w_shift);

@@ -350,18 +350,20 @@ static ga__assembly *active_assembly(ga_stepper *st)
 
 void ga__keep_factors(ga_stepper *st)
 {
-  st->kept = (ga__memory){st->have_factors, st->age,       st->fresh_steps, st->cheap,
-                          st->cheap_wait,   st->h_factors, st->rate};
+  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
+                          st->h_factors,    st->rate, st->relations,   st->relations_b};
   st->renewed = 0;
-  ga_lu *const lu[] = {st->lu, st->cheap_lu, st->saddle.lu};
-  for (int i = 0; i < 3; i++) ga__lu_mark(lu[i]);
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
+  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_mark(lu[i]);
 }
 
 void ga__save_matrix(ga_stepper *st)
 {
   if (st->renewed || !st->kept.have_factors) return;
   const ga_sparse *K = (st->kept.cheap ? &st->cheap_assembly : &st->assembly)->K;
-  memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
+  if (!st->restore) /* else K_kept has it still, and K that of a step taken back */
+    memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
   st->renewed = 1;
 }
 
@@ -371,8 +373,9 @@ void ga__save_matrix(ga_stepper *st)
 void ga__restore_factors(ga_stepper *st, int failed)
 {
   const ga__memory *m = &st->kept;
-  int stiff = failed && m->cheap && !st->cheap;
-  st->have_factors = m->have_factors && !stiff;
+  int stiff = failed && m->cheap && !st->cheap, there = ga__recall_matrices(st, m->relations, m->relations_b);
+  st->have_factors = m->have_factors && !stiff && there;
+  st->red.valid = 0;
   st->age = m->age;
   st->fresh_steps = m->fresh_steps;
   if (!stiff) st->cheap = m->cheap, st->cheap_wait = m->cheap_wait;
@@ -380,8 +383,9 @@ void ga__restore_factors(ga_stepper *st, int failed)
   st->rate = m->rate;
   st->restore = st->renewed && st->have_factors;
   st->renewed = 0;
-  ga_lu *const lu[] = {st->lu, st->cheap_lu, st->saddle.lu};
-  for (int i = 0; i < 3; i++) ga__lu_rollback(lu[i]);
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
+  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_rollback(lu[i]);
 }
 
 ga_status ga__factors_again(ga_stepper *st)

@@ -49,6 +49,9 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
                     n->max_iterations);
   if (n->predictor < GA_PREDICT_CONSTANT || n->predictor > GA_PREDICT_AUTO)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no predictor %d", (int)n->predictor);
+  if (o->redundant != GA_REDUNDANT_ACCEPT && o->redundant != GA_REDUNDANT_REFUSE)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no such way with redundant constraints as %d",
+                    (int)o->redundant);
   if (n->patience < 0)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.patience is %d; it must not be negative",
                     n->patience);
@@ -110,9 +113,10 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
 static ga_status work_create(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)st->assembly.n;
-  size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
   size_t nl = (size_t)sys->size[GA_BLOCK_LAMBDA], np = (size_t)sys->size[GA_BLOCK_PSI];
+  size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv;
+  size_t n = (size_t)st->assembly.n + 2 * (nl + np); /* with room for borders */
+  size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
   size_t weighted = st->family == &ga__weighted, kept = (size_t)st->assembly.K->nnz;
   if (st->cheap_assembly.K && (size_t)st->cheap_assembly.K->nnz > kept)
     kept = (size_t)st->cheap_assembly.K->nnz;
@@ -150,7 +154,12 @@ static ga_status work_create(ga_stepper *st)
               {&st->est_q, nv},
               {&st->est_v, nv},
               {&st->est_x, nx},
-              {&st->K_kept, kept}};
+              {&st->K_kept, kept},
+              {&st->begin_q, (size_t)sys->nq},
+              {&st->begin_v, nv},
+              {&st->begin_x, nx},
+              {&st->begin_lambda, nl},
+              {&st->begin_psi, np}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;
   ga_status status = ga__arena_create(st->ctx, total, &st->arena);
@@ -163,14 +172,16 @@ static ga_status matrices_create(ga_stepper *st)
 {
   ga__layout layout = st->family->layout(st);
   ga_status status = ga__assembly_create(st->sys, &layout, &st->assembly);
-  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, &st->saddle);
-  if (!status) status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu);
   if (!status && st->may_be_cheap) {
-    layout = ga__cheap_layout();
+    layout = ga__cheap_layout(st);
     status = ga__assembly_create(st->sys, &layout, &st->cheap_assembly);
-    if (!status) status = ga_lu_create(st->ctx, st->cheap_assembly.K, st->opts.lu, &st->cheap_lu);
   }
-  return ga__name_column(st, status);
+  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
+  if (!status) status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu);
+  if (!status && st->may_be_cheap)
+    status = ga_lu_create(st->ctx, st->cheap_assembly.K, st->opts.lu, &st->cheap_lu);
+  status = ga__name_column(st, status);
+  return status == GA_ERR_SINGULAR ? ga__without_plain(st, status) : status;
 }
 
 /* What a method needs of the system beyond the checks of the start. */
@@ -203,6 +214,7 @@ static ga_status build(ga_stepper *st)
   if ((status = full_create(st, &st->now))) return status;
   if ((status = full_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
+  if ((status = ga__redundant_create(st))) return status;
   if ((status = matrices_create(st))) return status;
   st->stats.difference_groups = st->deriv.n_colours;
   return work_create(st);
@@ -239,6 +251,7 @@ void ga_stepper_destroy(ga_stepper **st)
   if (!st || !*st) return;
   ga_stepper *s = *st;
   ga_context *ctx = s->ctx;
+  ga__redundant_destroy(s);
   ga_lu_destroy(&s->lu);
   ga_lu_destroy(&s->cheap_lu);
   ga__assembly_destroy(&s->cheap_assembly);
@@ -295,20 +308,22 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
 {
   if (!st) return GA_ERR_ARGUMENT;
   ga_status status = check_step(st, h);
+  if (!status) status = ga__ready_matrices(st);
   if (status) return status;
+  int relations = st->red.null.r;
   ga__keep_factors(st);
   st->can_undo = 0;
-  if (!(status = st->family->predict(st, h))) status = ga__newton(st);
-  if (!status && st->family->accept) status = st->family->accept(st);
-  if (status) { /* `now` was never touched */
+  if ((status = ga__solve_step(st, h))) { /* `now` was never touched */
     st->stats.failed_steps++;
     ga__restore_factors(st, 1);
     return status;
   }
   ga__judge_predictor(st);
   exchange(st);
-  st->can_undo = 1;
+  st->can_undo = st->red.valid = 1;
   st->stats.steps++;
+  st->stats.redundant = st->red.null.r;
+  ga__log_relations(st, st->now.scalar[GA__T], relations);
   return GA_OK;
 }
 
@@ -321,6 +336,7 @@ ga_status ga_stepper_undo(ga_stepper *st)
   ga__restore_factors(st, 0);
   st->can_undo = 0;
   st->stats.steps--;
+  st->stats.redundant = (int)st->now.scalar[GA__REDUNDANT];
   return GA_OK;
 }
 
@@ -346,9 +362,10 @@ void ga__forget_factors(ga_stepper *st)
   st->have_factors = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
   st->rate = 0.0;
-  ga__lu_forget(st->lu);
-  ga__lu_forget(st->cheap_lu);
-  ga__lu_forget(st->saddle.lu);
+  st->red.valid = 0;
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
+  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_forget(lu[i]);
 }
 
 const ga_state *ga_stepper_state(const ga_stepper *st)
@@ -415,7 +432,9 @@ ga_status ga__check_saved(ga_stepper *st, const double *saved)
       return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
                       block[i]);
   int order = scalar[GA__ORDER] == 0.0 || scalar[GA__ORDER] == 1.0 || scalar[GA__ORDER] == 2.0;
-  if (!order || scalar[GA__H_OLD] < 0.0 || scalar[GA__H_OLD2] < 0.0 || !(scalar[GA__H_START] > 0.0))
+  double most = st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI], r = scalar[GA__REDUNDANT];
+  if (!order || !(r >= 0.0 && r <= most && r == floor(r)) || scalar[GA__H_OLD] < 0.0 ||
+      scalar[GA__H_OLD2] < 0.0 || !(scalar[GA__H_START] > 0.0))
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_load: the numbers are not those of a saved state");
   return GA_OK;
 }

@@ -297,6 +297,7 @@ static void doubled_constraint(void **state)
     rods user = {{1.0, k == 0 ? 1.0 : k == 1 ? 3.0 : -0.7}, 1.0, 1.0};
     rig r = rods_build(&user);
     ga_start_opts o = opts_of(1e-3);
+    r.st->opts.redundant = GA_REDUNDANT_REFUSE;
     assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_ERR_SINGULAR);
     assert_says(r.ctx, "that of 'rod B' (lambda 1)");
     assert_says(r.ctx, "A constraint that repeats another one");

@@ -1,0 +1,97 @@
+/* Positions that close an assembly although constraints are redundant, or come as near to it as they can. */
+#include "core/core_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_ITERATIONS = 60, MAX_TRIES = 12 };
+#define LEAST_DAMPING 1e-8
+#define MOST_DAMPING 0.1
+#define MORE_DAMPING 10.0
+#define CONVERGED 1e-14 /* relative moves below this are rounding */
+#define STAGNATED 1e-9  /* and below this when they no longer halve */
+#define HEADWAY 0.999   /* residuals that fall by less than this, STALLS times, have come to their least */
+enum { STALLS = 5 };
+
+/* Φ divided by the lengths of its rows; its length. */
+static double scaled(const ga_stepper *st, const double *phi, double *out)
+{
+  double sum = 0.0;
+  for (int i = 0; i < st->sys->size[GA_BLOCK_LAMBDA]; i++) {
+    out[i] = phi[i] / st->red.null.length[i];
+    sum += out[i] * out[i];
+  }
+  return sqrt(sum);
+}
+
+/* δ = −M⁻¹Bᵀ(B M⁻¹ Bᵀ + E)⁻¹ Φ, with A δ = 0, into the gram matrix' x. */
+static ga_status move_of(ga_stepper *st, double damping, const double *phi)
+{
+  ga__gram *g = &st->red.gram;
+  const ga__saddle *sd = &st->saddle;
+  ga_status status = ga__gram_damped(g, sd->M, sd->Q, sd->A, st->red.null.length, damping);
+  for (int i = 0; i < st->sys->nv + g->m; i++) g->x[i] = 0.0;
+  scaled(st, phi, g->x + st->sys->nv);
+  for (int i = 0; i < st->sys->size[GA_BLOCK_LAMBDA]; i++) g->x[st->sys->nv + i] *= -1.0;
+  return status ? status : ga_lu_solve(g->lu, g->x);
+}
+
+/* One move that makes Φ smaller, damped as much as that needs: from next.q to now.q, Φ from phi to phi_new.
+ * *size: the move, relative; *ratio: by which |Φ| has changed. */
+static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  size_t bytes = (size_t)sys->nq * sizeof(double);
+  ga_point p = ga__full_point(f);
+  ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p);
+  if (!status)
+    status = ga__gram_damped(&st->red.gram, st->saddle.M, st->saddle.Q, st->saddle.A, st->red.null.length,
+                             1.0); /* for the lengths */
+  if (status) return status;
+  double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->solve);
+  double damping = fmin(MOST_DAMPING, fmax(LEAST_DAMPING, before / scale)), after = before;
+  memcpy(st->next.q, f->q, bytes);
+  for (int i = 0; i < MAX_TRIES; i++, damping *= MORE_DAMPING) {
+    if ((status = move_of(st, damping, phi))) return status;
+    *size = ga__max_abs(st->red.gram.x, sys->nv, NULL) / scale;
+    if (!isfinite(*size)) continue;
+    ga_group_move(sys->group, f->q, st->next.q, st->red.gram.x);
+    if ((status = ga__call(sys, GA__PHI, &p, phi_new))) return status;
+    after = scaled(st, phi_new, st->solve);
+    if (after <= before || *size <= STAGNATED) break;
+  }
+  *ratio = before > 0.0 ? after / before : 0.0;
+  return GA_OK;
+}
+
+/* By damped least squares (Levenberg and Marquardt), the damping falling with |Φ|: then convergence is fast
+ * although the rank is short. */
+ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0;
+  double *phi = st->tmp, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL, ratio = 0.0;
+  ga_point p = ga__full_point(f);
+  ga_status status = ga__call(sys, GA__PHI, &p, phi);
+  if (!status && !st->red.gram.ctx) status = ga__gram_create(sys, st->opts.lu, &st->red.gram);
+  if (status) return status;
+  c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0; o->project && nl > 0 && c->iterations < MAX_ITERATIONS; c->iterations++) {
+    if ((status = one_move(st, phi, phi_new, &size, &ratio))) return status;
+    memcpy(phi, phi_new, (size_t)nl * sizeof(double));
+    for (int i = 0; i < sys->nv; i++) total[i] += st->red.gram.x[i];
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL))) break;
+    stalls = ratio > HEADWAY ? stalls + 1 : 0;
+    if (size <= CONVERGED || (size <= STAGNATED && size > 0.5 * last) || stalls == STALLS) break;
+    last = size;
+  }
+  c->residual_after = ga__last_max_abs(phi, nl, &c->worst_after);
+  double limit = o->max_gap * (1.0 + ga__max_abs(f->q, sys->nq, NULL));
+  for (int i = 0; i < nl; i++) phi_new[i] = phi[i] / (o->project ? st->red.null.length[i] : 1.0);
+  *closed = !o->project || ga__max_abs(phi_new, nl, NULL) <= limit;
+  return GA_OK;
+}
