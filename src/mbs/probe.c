@@ -54,13 +54,11 @@ static void see_gauge(slopes *s, const ga__built *b, int gauge)
   if (g->kind != GA__SCALAR) see_marker(s, b, g->b);
 }
 
-/* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. The markers
- * decide, and only where they are others the nodes. */
+/* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. A joint's
+ * bodies are two. */
 static int end_on_b(const ga__built *b, const ga__joint *joint, int first, int second)
 {
   const int node = marker_at(b, joint->b)->node;
-  if (second == joint->b) return 1;
-  if (first == joint->b) return 0;
   if (marker_at(b, second)->node == node) return 1;
   return marker_at(b, first)->node == node ? 0 : -1;
 }

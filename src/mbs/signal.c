@@ -45,6 +45,8 @@ static ga_status sensor_probe(ga_machine *m, ga__built *b, int index, ga__probe 
   if (!status && def->kind == GA_SENSOR_POSITION && def->from)
     status = ga__resolve_frame(m, b, part, "from", def->from, &probe->from);
   if (!status && def->axes) status = ga__resolve_frame(m, b, part, "axes", def->axes, &probe->axes);
+  if (probe->from == 0) probe->from = -1; /* as other probes have the ground, so that equal ones are found */
+  if (probe->axes == 0) probe->axes = -1;
   return status;
 }
 

@@ -217,6 +217,24 @@ static void test_derivatives(void **state)
   mbs_close(&r);
 }
 
+/* Two names of one thing are one output, also within one formula. */
+static void test_same_output(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_rigid_def body = mbs_body("one");
+  ga_sensor_def eye = ga_sensor_defaults();
+  mbs_ok(&r, ga_machine_add_rigid(r.m, &body));
+  eye.name = "eye";
+  eye.of = "one";
+  mbs_ok(&r, ga_machine_add_sensor(r.m, &eye));
+  add_gain(&r, "gain", 2, 0, "one.x*eye.x + eye.y");
+  mbs_ok(&r, ga_machine_build(r.m));
+  assert_int_equal(ga_system_size(ga_machine_system(r.m), GA_BLOCK_Y), 4); /* x, y, the formula, the gain */
+  mbs_check(&r, "the same output twice", 3, 0.3, TOL);
+  mbs_close(&r);
+}
+
 /* ---- Loops ---- */
 
 /* Without states: a = b/2 + 1, b = −0.4 a + c; and a block that feeds itself. */
@@ -342,8 +360,7 @@ static void test_unknown_signal(void **state)
   add_mass(&r, "mass", 1, 0, 0);
   assert_status(r.ctx, build_with(&r, "mass.rat"), GA_ERR_ARGUMENT);
   assert_says(
-      r.ctx,
-      "there is no signal 'mass.rat'; scalar 'mass' has itself, rate, acc; did you mean 'mass.rate'?");
+      r.ctx, "there is no signal 'mass.rat'; scalar 'mass' has itself, rate, acc; did you mean 'mass.rate'?");
   mbs_close(&r);
 
   r = mbs_open(GA_FORM_SPACE);
@@ -450,6 +467,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_spring_mass),
       cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_same_output),
       cmocka_unit_test(test_algebraic_loop),
       cmocka_unit_test(test_acceleration_loop),
       cmocka_unit_test(test_pid),

@@ -64,7 +64,7 @@ static void add_joint(const mbs_rig *r, const char *name, ga_joint_kind kind, co
                       double x)
 {
   ga_joint_def d = ga_joint_defaults();
-  const double across[3] = {0.3, 1, 0.2};
+  const double across[3] = {0.3 - x, 1, 0.2 + 0.8 * x};
   d.name = name;
   d.kind = kind;
   d.a = a;
@@ -254,6 +254,7 @@ static void test_values(void **state)
   s.position = 100; /* has no weight */
   mbs_ok(&r, ga_machine_add_point(r.m, &d));
   mbs_ok(&r, ga_machine_add_scalar(r.m, &s));
+  r.m->opts.gravity[0] = 0.7;
   p.z = 0.25;
   mbs_ok(&r, ga_machine_add_planar(r.m, &p));
   mbs_ok(&r, ga_machine_build(r.m));
@@ -265,8 +266,9 @@ static void test_values(void **state)
               2.25 + 0.2 * 49 + 0.5 * p.mass * (vx * vx + vy * vy) + 0.5 * p.inertia * p.rate * p.rate, 1e-12,
               "kinetic");
   assert_near(metered(&r, NULL, st, "energy.potential"),
-              -2 * (1.5 * -2 - 9.81 * 3) - p.mass * (1.5 * (p.position[1] + oy) - 9.81 * 0.25), 1e-12,
-              "potential");
+              -2 * (0.7 * 1 + 1.5 * -2 - 9.81 * 3) -
+                  p.mass * (0.7 * (p.position[0] + ox) + 1.5 * (p.position[1] + oy) - 9.81 * 0.25),
+              1e-12, "potential");
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
@@ -328,6 +330,57 @@ static void test_turns(void **state)
       ga_meter_destroy(&meter);
       mbs_close(&r);
     }
+}
+
+/* Each angle of a joint has turns of its own. */
+static void test_turning(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  static const char *const name[3] = {"cross.angle_x", "cross.angle_y", "hub.angle"};
+  ga_meter *meter = NULL;
+  double turns[3];
+  add_arm(&r, "one", 0);
+  add_arm(&r, "two", 1);
+  add_joint(&r, "cross", GA_JOINT_UNIVERSAL, "ground", "one", 0);
+  add_joint(&r, "hub", GA_JOINT_REVOLUTE, "one", "two", 1);
+  mbs_ok(&r, ga_machine_build(r.m));
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  ga_stepper *st = start_of(&r, 0.01);
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  assert_int_equal(r.m->built->signals.n_turns, 3);
+  for (int i = 0; i < 3; i++) meter->turns[i] = 10 * (i + 1);
+  for (int i = 0; i < 3; i++) turns[i] = metered(&r, meter, st, name[i]) - metered(&r, NULL, st, name[i]);
+  for (int i = 0; i < 3; i++) assert_near(turns[i], 8 * atan(1) * 10 * (i + 1), 1e-9, name[i]);
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  mbs_close(&r);
+}
+
+/* Turns come back from what was saved. */
+static void test_saved_turns(void **state)
+{
+  (void)state;
+  mbs_rig r = wheel(9, 0);
+  ga_meter *a = NULL, *b = NULL;
+  double saved[MOST];
+  mbs_ok(&r, ga_meter_create(r.m, &a));
+  mbs_ok(&r, ga_meter_create(r.m, &b));
+  ga_stepper *st = start_of(&r, 0.1);
+  assert_near(metered(&r, a, st, "energy.balance"), 0, 0, "a meter that was not started");
+  mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
+  for (int k = 0; k < 30; k++) {
+    mbs_ok(&r, ga_stepper_step(st, 0.1));
+    mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
+  }
+  assert_int_equal(ga_meter_saved_size(a), 9 + 3);
+  ga_meter_save(a, saved);
+  mbs_ok(&r, ga_meter_load(b, saved));
+  assert_near(metered(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&a);
+  ga_meter_destroy(&b);
+  mbs_close(&r);
 }
 
 /* ---- Saving, and what can go wrong ---- */
@@ -419,8 +472,9 @@ static void test_messages(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_balance), cmocka_unit_test(test_values),   cmocka_unit_test(test_turns),
-      cmocka_unit_test(test_saving),  cmocka_unit_test(test_messages),
+      cmocka_unit_test(test_balance),  cmocka_unit_test(test_values),      cmocka_unit_test(test_turns),
+      cmocka_unit_test(test_turning),  cmocka_unit_test(test_saved_turns), cmocka_unit_test(test_saving),
+      cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests_name("mbs meters", tests, open_functions, close_functions);
 }

@@ -276,6 +276,30 @@ static void test_shared_reactions(void **state)
   mbs_close(&r);
 }
 
+/* The same among rows without a point: two joints that hold the same axes. */
+static void test_shared_axes(void **state)
+{
+  (void)state;
+  for (int n = 1; n <= 2; n++) {
+    mbs_rig r = mbs_open(GA_FORM_SPACE);
+    ga_rigid_def body = ga_rigid_defaults();
+    double F[3], T[3];
+    int unique = -1;
+    body.name = "body";
+    body.mass = 1;
+    body.inertia[0] = body.inertia[1] = body.inertia[2] = 1;
+    mbs_ok(&r, ga_machine_add_rigid(r.m, &body));
+    add_joint(&r, "one", GA_JOINT_PARALLEL, "ground", "body");
+    if (n == 2) add_joint(&r, "two", GA_JOINT_PARALLEL, "ground", "body");
+    mbs_ok(&r, ga_machine_build(r.m));
+    ga_stepper *st = start_of(&r, 0.01);
+    mbs_ok(&r, ga_machine_reaction(r.m, st, "one", NULL, F, T, &unique));
+    assert_int_equal(unique, n == 1);
+    ga_stepper_destroy(&st);
+    mbs_close(&r);
+  }
+}
+
 /* ---- Forces of drives and laws ---- */
 
 static void test_forces(void **state)
@@ -432,11 +456,12 @@ static void test_many(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),           cmocka_unit_test(test_name_memory),
-      cmocka_unit_test(test_all_at_once),     cmocka_unit_test(test_poses),
-      cmocka_unit_test(test_reactions),       cmocka_unit_test(test_shared_reactions),
-      cmocka_unit_test(test_forces),          cmocka_unit_test(test_rolling),
-      cmocka_unit_test(test_sensor_messages), cmocka_unit_test(test_many),
+      cmocka_unit_test(test_names),       cmocka_unit_test(test_name_memory),
+      cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_poses),
+      cmocka_unit_test(test_reactions),   cmocka_unit_test(test_shared_reactions),
+      cmocka_unit_test(test_shared_axes), cmocka_unit_test(test_forces),
+      cmocka_unit_test(test_rolling),     cmocka_unit_test(test_sensor_messages),
+      cmocka_unit_test(test_many),
   };
   return cmocka_run_group_tests_name("mbs signals", tests, NULL, NULL);
 }
