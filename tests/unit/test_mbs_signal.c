@@ -276,11 +276,13 @@ static void test_shared_reactions(void **state)
   mbs_close(&r);
 }
 
-/* The same among rows without a point: two joints that hold the same axes. */
+/* The same among rows without a point, and points without rows: two joints that hold the same. */
 static void test_shared_axes(void **state)
 {
   (void)state;
-  for (int n = 1; n <= 2; n++) {
+  for (int k = 0; k < 4; k++) {
+    const ga_joint_kind kind = k < 2 ? GA_JOINT_PARALLEL : GA_JOINT_SPHERICAL;
+    const int n = 1 + k % 2;
     mbs_rig r = mbs_open(GA_FORM_SPACE);
     ga_rigid_def body = ga_rigid_defaults();
     double F[3], T[3];
@@ -289,8 +291,8 @@ static void test_shared_axes(void **state)
     body.mass = 1;
     body.inertia[0] = body.inertia[1] = body.inertia[2] = 1;
     mbs_ok(&r, ga_machine_add_rigid(r.m, &body));
-    add_joint(&r, "one", GA_JOINT_PARALLEL, "ground", "body");
-    if (n == 2) add_joint(&r, "two", GA_JOINT_PARALLEL, "ground", "body");
+    add_joint(&r, "one", kind, "ground", "body");
+    if (n == 2) add_joint(&r, "two", kind, "ground", "body");
     mbs_ok(&r, ga_machine_build(r.m));
     ga_stepper *st = start_of(&r, 0.01);
     mbs_ok(&r, ga_machine_reaction(r.m, st, "one", NULL, F, T, &unique));
