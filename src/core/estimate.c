@@ -105,7 +105,8 @@ static ga_status velocity_rows(ga_stepper *st)
 }
 
 /* Φ = 0 alone leaves v with a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. The saddle
- * matrix is left at f. */
+ * matrix is left at f. A step that leaves a singular position knows nothing of the offset it began with: 0.
+ */
 static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, double *d)
 {
   const ga_system *sys = st->sys;
@@ -116,7 +117,9 @@ static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, d
   if (!status) status = ga__phi_dot(&st->deriv, &p, st->solve + sys->start[GA_BLOCK_LAMBDA]);
   if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
   if (!status) memcpy(d, st->solve, (size_t)sys->nv * sizeof(double));
-  return status;
+  if (status != GA_RETRY_SINGULAR || !(f->scalar[GA__REDUNDANT] > st->red.null.r)) return status;
+  for (int i = 0; i < sys->nv; i++) d[i] = 0.0;
+  return GA_OK;
 }
 
 /* What is compared is v without δ, whose rate differs from the exact one by M⁻¹f_v δ − δ': with the second

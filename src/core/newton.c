@@ -2,6 +2,7 @@
  * factors. */
 #include "core/core_impl.h"
 
+#include <float.h>
 #include <math.h>
 
 /* A first increment says nothing of the contraction, and the one remembered grows while factors age: it is
@@ -18,7 +19,7 @@
 #define FLOOR_MARGIN 100.0
 #define TIGHT_MARGIN 5.0 /* where the floor is known better */
 #define MET_MARGIN 20.0  /* residuals against their own rounding */
-#define MET_LIMIT 0.1
+#define MET_LIMIT 1.0
 /* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
 #define FLOOR_LIMIT 1e-3
 /* Forces may cancel within a callback, where their rounding cannot be known: an iteration that makes no
@@ -99,9 +100,9 @@ static double largest_reaction(const ga_stepper *st)
   return largest;
 }
 
-/* The last resort of an iteration that makes no headway: where every equation is met to rounding, a nearly
- * singular matrix makes that of the unknowns, and more cannot be had. Forces may cancel within a callback:
- * the largest counts for all. */
+/* The last resort of an iteration that makes no headway: where the constraints are met to rounding and the
+ * dynamics to newton.tol of the largest force, what is left of the unknowns is the doing of a nearly singular
+ * matrix, and more cannot be had. */
 static int all_met(ga_stepper *st, const ga__measure *m)
 {
   const ga_system *sys = st->sys;
@@ -114,8 +115,11 @@ static int all_met(ga_stepper *st, const ga__measure *m)
   for (int i = 0; i < sys->nv; i++) largest = fmax(largest, fabs(terms[i]) + fabs(out[i]));
   for (int i = 0; i < sys->nv; i++) terms[i] = largest;
   st->family->noise(st, terms, out);
-  for (int i = 0; i < st->assembly.inner; i++)
-    if (!(fabs(st->r[i]) <= MET_MARGIN * out[i])) return 0;
+  for (int i = 0; i < st->assembly.inner; i++) {
+    int row = i >= sys->n && st->two_sets ? i - sys->n : i;
+    double margin = row < sys->nv ? fmax(MET_MARGIN, st->opts.newton.tol / DBL_EPSILON) : MET_MARGIN;
+    if (!(fabs(st->r[i]) <= margin * out[i])) return 0;
+  }
   return 1;
 }
 

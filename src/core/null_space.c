@@ -16,6 +16,7 @@
 #define RANK_TOL 1e-6
 #define SHORTEST 1e-12 /* rows below this part of the longest count as zero */
 #define AT_ROUNDING 1e-15
+#define CLEARLY_NONE 1e-3 /* after two iterations a relation would be far below this */
 enum { MAX_ITERATIONS = 20 };
 
 /* ---- The matrix ---- */
@@ -219,7 +220,7 @@ static ga_status weakest(ga__gram *g, const ga__null *null, int n, double *x, do
     memcpy(x, g->x + nv, (size_t)m * sizeof(double));
     orthonormalise(null, x, m);
     *size = defect(g, x);
-    if (*size <= AT_ROUNDING || (it >= 2 && *size > 0.9 * before)) break;
+    if (*size <= AT_ROUNDING || (it >= 1 && *size > CLEARLY_NONE) || (it >= 2 && *size > 0.9 * before)) break;
     before = *size;
   }
   return GA_OK;

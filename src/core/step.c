@@ -407,6 +407,7 @@ ga_status ga__begin_velocity(ga_stepper *st, double h)
   if (!st->opts.move_offset || !ga__has_offset(st) || (h == h_old && kappa_h2 == s[GA__KAPPA_H2]))
     return GA_OK;
   ga_status status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
+  if (status == GA_RETRY_SINGULAR && s[GA__REDUNDANT] > st->red.null.r) return GA_OK; /* see offset_of() */
   st->v_n = st->v_moved;
   return status;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
+#include "linkage.h"
 
 typedef struct trial_case {
   const char *problem;
@@ -169,10 +169,93 @@ static void weighted(void **state)
   each_allocation_fails(&(trial_case){"heavy_top", GA_SOI2, GA_LU_SPARSE, 0});
 }
 
+/* Redundant constraints: a start that finds them, steps with them, and one that ends where there are more. */
+typedef struct redundant_case {
+  ga_method method;
+  ga_lu_kind lu;
+  int n_extra; /* rows that repeat others */
+  int flat;    /* 1: from where all links lie in one line, one relation more at the start than later */
+} redundant_case;
+
+static ga_status redundant_start(rig *r, const linkage *l)
+{
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-3;
+  return ga_stepper_start(r->st, &o, 0.0, l->q0, l->v0, NULL, NULL, NULL, NULL);
+}
+
+static int redundant_lived(life *l, const linkage *link)
+{
+  rig *r = &l->r;
+  if (!created(l)) return 1;
+  l->stage = "start";
+  if (failed(l, redundant_start(r, link))) {
+    assert_null(ga_stepper_state(r->st));
+    assert_status(r->ctx, redundant_start(r, link), GA_OK);
+    return 1;
+  }
+  for (int i = 0; i < 3; i++) {
+    l->stage = "step";
+    double *before = rig_copy(r);
+    int failure = failed(l, ga_stepper_step(r->st, 1e-3));
+    if (failure) {
+      assert_true(rig_same_bits(r, before));
+      assert_status(r->ctx, ga_stepper_step(r->st, 1e-3), GA_OK);
+    }
+    free(before);
+    if (failure) return 1;
+    assert_non_null(ga_stepper_redundancy(r->st));
+  }
+  return 0;
+}
+
+static int redundant_life(const redundant_case *c, long fail_at)
+{
+  static const trial_case name = {"redundant linkage", GA_STABILIZED, GA_LU_AUTO, 0};
+  linkage link = linkage_four_bar(0.7, 3.0);
+  if (c->flat) { /* a parallelogram lying down, moving as one */
+    link = (linkage){.n_links = 3,
+                     .n_pins = 4,
+                     .length = {0.5, 1.0, 0.5},
+                     .mass = {1.0, 1.0, 1.0},
+                     .pin = {{0, -1, -0.5, 0, 0, 0},
+                             {0, 1, 0.5, -0.5, 0, 0},
+                             {1, 2, 0.5, 0.5, 0, 0},
+                             {2, -1, -0.5, 0, 1.0, 0}},
+                     .q0 = {0.25, 0, 0, 1.0, 0, 0, 1.25, 0, 0},
+                     .v0 = {0, 0.25, 1, 0, 0.5, 0, 0, 0.25, 1}};
+  }
+  for (int i = 0; i < c->n_extra; i++) linkage_add_row(&link, i, 2.0, i + 1, 1.0);
+  life l = {.c = &name, .r = {.def = ga_system_defaults(), .opts = ga_stepper_defaults()}};
+  linkage_define(&link, &l.r.def);
+  l.r.opts.method = c->method;
+  l.r.opts.lu = c->lu;
+  rig_memory = (rig_heap){0, 0, fail_at, 0};
+  int failure = redundant_lived(&l, &link);
+  rig_close(&l.r);
+  return failure;
+}
+
+static void redundant(void **state)
+{
+  static const redundant_case list[] = {
+      {GA_STABILIZED, GA_LU_DENSE, 1, 0}, {GA_STABILIZED, GA_LU_SPARSE, 5, 0},
+      {GA_INDEX3, GA_LU_SPARSE, 1, 0},    {GA_SOI2, GA_LU_SPARSE, 1, 0},
+      {GA_STABILIZED, GA_LU_DENSE, 1, 1}, {GA_STABILIZED, GA_LU_SPARSE, 0, 1}};
+  (void)state;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    assert_int_equal(redundant_life(&list[i], 0), 0);
+    long total = rig_memory.count;
+    for (long n = 1; n <= total; n++)
+      if (!redundant_life(&list[i], n) && !rig_memory.kept)
+        fail_msg("case %zu: allocation %ld of %ld failed, and nobody noticed", i, n, total);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(heavy_top), cmocka_unit_test(mechatronic),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(heavy_top),      cmocka_unit_test(mechatronic),
                                      cmocka_unit_test(by_differences), cmocka_unit_test(sparse),
-                                     cmocka_unit_test(weighted)};
+                                     cmocka_unit_test(weighted),       cmocka_unit_test(redundant)};
   return cmocka_run_group_tests_name("fault: memory", tests, rig_hook_klu, NULL);
 }
