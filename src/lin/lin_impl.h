@@ -11,10 +11,11 @@ typedef struct ga__lu_backend {
   void (*destroy)(ga_lu *lu);
   ga_status (*factor)(ga_lu *lu); /* sets rcond, weak_column, n_fill and counts n_factor or n_refactor */
   void (*solve)(ga_lu *lu, double *b);
-  double (*row_scale)(const ga_lu *lu, int row); /* the factors are those of A(row,:) / row_scale(row) */
-  void (*mark)(ga_lu *lu);     /* NULL, as the two below: factors depend on the matrix alone */
-  void (*rollback)(ga_lu *lu); /* back to the pivots of the mark */
-  void (*forget)(ga_lu *lu);   /* drops what later factors would depend on */
+  double (*column_max)(const ga_lu *lu,
+                       int column); /* largest entry of a column, scaled as the factors' matrix is */
+  void (*mark)(ga_lu *lu);          /* NULL, as the two below: factors depend on the matrix alone */
+  void (*rollback)(ga_lu *lu);      /* back to the pivots of the mark */
+  void (*forget)(ga_lu *lu);        /* drops what later factors would depend on */
 } ga__lu_backend;
 
 extern const ga__lu_backend ga__lu_dense;
@@ -24,8 +25,9 @@ struct ga_lu {
   ga_context *ctx;
   const ga_sparse *A;
   const ga__lu_backend *backend;
-  void *data;   /* the backend's own */
-  int factored; /* solve may be called */
+  void *data;       /* the backend's own */
+  int factored;     /* solve may be called */
+  const int *P, *Q; /* order of elimination asked for, during creation only; NULL: the backend's own */
   ga_lu_info info;
 };
 
@@ -35,6 +37,16 @@ typedef enum ga__pivots { GA__PIVOTS_GOOD, GA__PIVOTS_SMALL, GA__PIVOTS_MISSING 
  * column[k] of A, or k where column is NULL. Sets rcond and weak_column. Missing: a pivot is no more than the
  * rounding of a zero; small: the matrix is so ill-conditioned that growth could hide or feign that. */
 ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column);
+
+/* ga_lu_create() with an order of elimination for sparse factors: pivot k is sought first in row P[k] of
+ * column Q[k], and these entries must be in the pattern. P, Q NULL: as ga_lu_create(); else AUTO means
+ * sparse. */
+ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *P,
+                                const int *Q, ga_lu **out);
+/* Such an order by bodies, see order.c: partner[n] is the row that belongs to each column, cluster[n] the
+ * body of a velocity, −1 for multipliers and others, −2 for a second set of multipliers. Into P[n], Q[n]. */
+ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                           int *P, int *Q);
 
 /* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
  * NULL is fine. */

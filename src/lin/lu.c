@@ -4,7 +4,7 @@
 #include <math.h>
 #include <suitesparse/btf.h>
 
-/* A pivot this small against the largest entry of its column (both row-scaled) is taken for the rounding of a
+/* A pivot this small against the largest entry of its column (both scaled) is taken for the rounding of a
  * zero. Measured: full random matrices of condition 1e14 (n = 3 to 192) all keep their pivots above 32 eps;
  * of chains and random matrices (n = 4 to 1536) with one column a combination of two others, 98.8 % show a
  * pivot below 16 eps. */
@@ -18,17 +18,6 @@ static const double SMALL = 1e-10; /* likewise, see ga__pivots */
 static const int DENSE_MOST = 20;
 static const double SPARSE_FILL = 0.5;
 
-static double column_max(const ga_lu *lu, int column)
-{
-  const ga_sparse *A = lu->A;
-  double most = 0;
-  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
-    const double size = fabs(A->value[p]) / lu->backend->row_scale(lu, A->row[p]);
-    if (size > most) most = size;
-  }
-  return most;
-}
-
 ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column)
 {
   double least = INFINITY, most = 0;
@@ -36,10 +25,10 @@ ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const 
   for (int k = 0; k < lu->A->cols; k++) {
     const double size = fabs(u[(size_t)k * stride]);
     const int col = column ? column[k] : k;
-    /* Row-scaled entries are at most 1, so that the column matters only where its pivot is small. Written so
-     * that a NaN or infinity from overflow during the elimination counts as no pivot. */
+    /* Scaled entries are at most about 1, so that the column matters only where its pivot is small. Written
+     * so that a NaN or infinity from overflow during the elimination counts as no pivot. */
     if (!(size > SMALL && size < INFINITY)) {
-      const double relative = size / column_max(lu, col);
+      const double relative = size / lu->backend->column_max(lu, col);
       if (!(relative > MISSING && size < INFINITY)) {
         lu->info.rcond = 0;
         lu->info.weak_column = col;
@@ -143,6 +132,12 @@ static ga_status check_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind ki
 
 ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_lu **out)
 {
+  return ga__lu_create_ordered(ctx, A, kind, NULL, NULL, out);
+}
+
+ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *P,
+                                const int *Q, ga_lu **out)
+{
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: out is NULL");
@@ -153,9 +148,14 @@ ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_
   if (!lu) return ga__no_memory(ctx, "LU factors");
   lu->ctx = ctx;
   lu->A = A;
+  lu->P = P;
+  lu->Q = Q;
   lu->info.rcond = 1; /* also the answer for a matrix without rows */
   lu->info.weak_column = -1;
-  status = kind == GA_LU_AUTO ? choose_backend(lu) : use_backend(lu, kind);
+  status = kind == GA_LU_AUTO && P ? use_backend(lu, GA_LU_SPARSE)
+           : kind == GA_LU_AUTO    ? choose_backend(lu)
+                                   : use_backend(lu, kind);
+  lu->P = lu->Q = NULL;
   if (status) {
     ga_lu_destroy(&lu);
   } else {

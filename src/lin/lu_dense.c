@@ -43,10 +43,17 @@ static ga_status dense_create(ga_lu *lu)
   return GA_OK;
 }
 
-static double dense_row_scale(const ga_lu *lu, int row)
+/* The largest entry of a column of R⁻¹ A. */
+static double dense_column_max(const ga_lu *lu, int column)
 {
   const dense *d = lu->data;
-  return 1 / d->scale[row];
+  const ga_sparse *A = lu->A;
+  double most = 0;
+  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
+    const double size = fabs(A->value[p]) * d->scale[A->row[p]];
+    if (size > most) most = size;
+  }
+  return most;
 }
 
 /* f := A, dense by columns. */
@@ -154,4 +161,4 @@ const ga__lu_backend ga__lu_dense = {.create = dense_create,
                                      .destroy = dense_destroy,
                                      .factor = dense_factor,
                                      .solve = dense_solve,
-                                     .row_scale = dense_row_scale};
+                                     .column_max = dense_column_max};

@@ -1,5 +1,7 @@
-/* Sparse LU factors by KLU: P R⁻¹ A Q = L U in blocks, R the row maxima. The pattern is analysed once; the
- * first factorisation searches for pivots, later ones reuse them while they are good. */
+/* Sparse LU factors by KLU: P (R A) Q = L U in blocks, R diagonal, close to the reciprocal row maxima. The
+ * pattern is analysed once; the first factorisation searches for pivots, later ones reuse them while they are
+ * good. R is found when pivots are; it is of powers of two, so that it costs no accuracy, and applied here,
+ * which is faster than in KLU. */
 #include "lin/lin_impl.h"
 #include <limits.h>
 #include <math.h>
@@ -24,9 +26,12 @@ typedef struct sparse {
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL until pivots have been found */
   double *found;        /* [n] the pivots as they were when found */
+  double *R;            /* [n] */
+  double *scale;        /* [nnz] R by entries */
+  double *value;        /* [nnz] R A */
   int marking;          /* 1: the pivots in use when they were marked are to be kept: */
   klu_numeric *marked;  /* NULL while they are still in use */
-  double *marked_found;
+  double *marked_found, *marked_R;
   int *col_start, *row; /* A's, without const for KLU, which does not write them */
 } sparse;
 
@@ -36,8 +41,8 @@ static void sparse_destroy(ga_lu *lu)
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
   klu_free_symbolic(&s->symbolic, &s->common);
-  ga__free(lu->ctx, s->found);
-  ga__free(lu->ctx, s->marked_found);
+  double *const block[] = {s->found, s->R, s->scale, s->value, s->marked_found, s->marked_R};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(lu->ctx, block[i]);
   ga__free(lu->ctx, s);
   lu->data = NULL;
 }
@@ -57,25 +62,68 @@ static ga_status sparse_create(ga_lu *lu)
   sparse *s = lu->data = ga__alloc(lu->ctx, 1, sizeof *s);
   if (!s) return ga__no_memory(lu->ctx, "sparse LU factors");
   klu_defaults(&s->common);
-  s->common.scale = 2; /* by the largest entry of each row */
+  s->common.scale = -1; /* the matrix is scaled before it is handed over */
   /* An exact zero may come after a pivot that is only rounding: all are computed, then judged in turn. */
   s->common.halt_if_singular = 0;
   s->col_start = (int *)lu->A->col_start;
   s->row = (int *)lu->A->row;
-  s->found = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof *s->found);
-  s->marked_found = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof *s->marked_found);
-  if (!s->found || !s->marked_found) return ga__no_memory(lu->ctx, "sparse LU factors");
-  s->symbolic = klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
+  double **const per_row[] = {&s->found, &s->R, &s->marked_found, &s->marked_R};
+  double **const per_entry[] = {&s->scale, &s->value};
+  for (size_t i = 0; i < sizeof per_row / sizeof *per_row; i++)
+    if (!(*per_row[i] = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof(double))))
+      return ga__no_memory(lu->ctx, "sparse LU factors");
+  for (size_t i = 0; i < sizeof per_entry / sizeof *per_entry; i++)
+    if (!(*per_entry[i] = ga__alloc(lu->ctx, (size_t)lu->A->nnz, sizeof(double))))
+      return ga__no_memory(lu->ctx, "sparse LU factors");
+  s->symbolic =
+      lu->P ? klu_analyze_given(lu->A->cols, s->col_start, s->row, (int *)lu->P, (int *)lu->Q, &s->common)
+            : klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
   if (!s->symbolic) return failure(lu, "the analysis of a sparse matrix");
   const double fill = s->symbolic->lnz + s->symbolic->unz - s->symbolic->n + s->symbolic->nzoff;
+  if (lu->P) return GA_OK;                                /* the fill is known after factor */
   lu->info.n_fill = fill < INT_MAX ? (int)fill : INT_MAX; /* without exchanges of rows; exact after factor */
   return GA_OK;
 }
 
-static double sparse_row_scale(const ga_lu *lu, int row)
+/* ---- Scaling ---- */
+
+static void set_scale(const ga_lu *lu)
+{
+  sparse *s = lu->data;
+  const ga_sparse *A = lu->A;
+  for (int p = 0; p < A->nnz; p++) s->scale[p] = s->R[A->row[p]];
+}
+
+static void find_scale(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  const ga_sparse *A = lu->A;
+  for (int i = 0; i < A->rows; i++) s->R[i] = 0;
+  for (int p = 0; p < A->nnz; p++) s->R[A->row[p]] = fmax(s->R[A->row[p]], fabs(A->value[p]));
+  for (int i = 0; i < A->rows; i++) {
+    int exponent = 0;
+    frexp(s->R[i], &exponent);
+    s->R[i] = ldexp(1, exponent > -1000 ? -exponent : 1000);
+  }
+  set_scale(lu);
+}
+
+static void scale_values(ga_lu *lu)
+{
+  sparse *s = lu->data;
+  const double *from = lu->A->value, *scale = s->scale;
+  double *to = s->value;
+  for (int p = 0; p < lu->A->nnz; p++) to[p] = scale[p] * from[p];
+}
+
+/* The largest entry of a column of R A. */
+static double sparse_column_max(const ga_lu *lu, int column)
 {
   const sparse *s = lu->data;
-  return s->numeric->Rs[s->numeric->Pinv[row]];
+  double most = 0;
+  for (int p = lu->A->col_start[column]; p < lu->A->col_start[column + 1]; p++)
+    if (fabs(s->value[p]) > most) most = fabs(s->value[p]);
+  return most;
 }
 
 static ga__pivots judge(ga_lu *lu)
@@ -100,8 +148,9 @@ static int pivots_within(const sparse *s, double factor)
 static int refactor(ga_lu *lu)
 {
   sparse *s = lu->data;
-  double *value = lu->A->value;
+  double *value = s->value;
   if (!s->numeric) return 0;
+  scale_values(lu);
   if (!klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common)) return 0;
   if (judge(lu) == GA__PIVOTS_MISSING || !pivots_within(s, MOVED)) return 0;
   if (pivots_within(s, STEADY)) return 1;
@@ -113,7 +162,9 @@ static int refactor(ga_lu *lu)
 static void give_up(sparse *s)
 {
   if (s->marking && !s->marked && s->numeric) {
-    memcpy(s->marked_found, s->found, (size_t)s->numeric->n * sizeof *s->found);
+    const size_t bytes = (size_t)s->numeric->n * sizeof(double);
+    memcpy(s->marked_found, s->found, bytes);
+    memcpy(s->marked_R, s->R, bytes);
     s->marked = s->numeric;
     s->numeric = NULL;
   }
@@ -125,11 +176,13 @@ static ga_status factor(ga_lu *lu)
 {
   sparse *s = lu->data;
   ga__pivots pivots = GA__PIVOTS_MISSING;
+  give_up(s);
+  find_scale(lu);
+  scale_values(lu);
   for (int t = 0; t < N_TOLERANCES && pivots != GA__PIVOTS_GOOD; t++) {
-    if (t == 0) give_up(s);
     klu_free_numeric(&s->numeric, &s->common);
     s->common.tol = PIVOT_TOLERANCE[t];
-    s->numeric = klu_factor(s->col_start, s->row, lu->A->value, s->symbolic, &s->common);
+    s->numeric = klu_factor(s->col_start, s->row, s->value, s->symbolic, &s->common);
     if (!s->numeric) return failure(lu, "sparse LU factors");
     lu->info.n_factor++;
     pivots = judge(lu);
@@ -153,7 +206,9 @@ static ga_status sparse_factor(ga_lu *lu)
 static void sparse_solve(ga_lu *lu, double *b)
 {
   sparse *s = lu->data;
-  klu_solve(s->symbolic, s->numeric, s->symbolic->n, 1, b, &s->common);
+  const int n = lu->A->cols;
+  for (int i = 0; i < n; i++) b[i] *= s->R[i];
+  klu_solve(s->symbolic, s->numeric, n, 1, b, &s->common);
 }
 
 static void sparse_mark(ga_lu *lu)
@@ -170,7 +225,10 @@ static void sparse_rollback(ga_lu *lu)
   klu_free_numeric(&s->numeric, &s->common);
   s->numeric = s->marked;
   s->marked = NULL;
-  memcpy(s->found, s->marked_found, (size_t)s->numeric->n * sizeof *s->found);
+  const size_t bytes = (size_t)s->numeric->n * sizeof(double);
+  memcpy(s->found, s->marked_found, bytes);
+  memcpy(s->R, s->marked_R, bytes);
+  set_scale(lu);
 }
 
 static void sparse_forget(ga_lu *lu)
@@ -185,7 +243,7 @@ const ga__lu_backend ga__lu_klu = {.create = sparse_create,
                                    .destroy = sparse_destroy,
                                    .factor = sparse_factor,
                                    .solve = sparse_solve,
-                                   .row_scale = sparse_row_scale,
+                                   .column_max = sparse_column_max,
                                    .mark = sparse_mark,
                                    .rollback = sparse_rollback,
                                    .forget = sparse_forget};
