@@ -3,9 +3,13 @@
  *   ga_machine_create → ga_machine_add_... (any order) → ga_machine_build → ga_machine_system, ga_machine_initial
  *
  * Parts refer to each other, and to signals, by name; names are resolved when the machine is built. A part's name
- * is a letter or _, then letters, digits, _, and . before a letter or _. "ground" is the body that does not move.
- * Definitions are plain structs, to be started from their ..._defaults(); numbers, names and texts are copied,
- * functions (galpha/expr.h) are borrowed for the machine's life. SI units throughout, angles in rad.
+ * is a letter or _, then letters, digits, _, and . before a letter or _, 127 characters at most. "ground" is the body
+ * that does not move; this name, "t", "energy" and those that begin with "energy." are taken.
+ * Definitions are plain structs, to be started from their ..._defaults(): what has no default said is 0 or NULL, and
+ * refused where it must not be. Numbers, names and texts are copied, functions (galpha/expr.h) are borrowed for the
+ * machine's life. SI units throughout, angles in rad.
+ *
+ * Evaluations of a built machine use work space within it: steppers of one machine run in one thread.
  *
  * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker will do. */
 #ifndef GALPHA_MBS_H
@@ -68,14 +72,16 @@ GA_API void ga_machine_destroy(ga_machine **m); /* after steppers that use its s
 typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
   const char *name;
   double mass;          /* [kg] > 0 */
-  double inertia[6];    /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor about the centre of mass, in axes
-                           parallel to the body's frame */
+  double inertia[6];    /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor (Jxy = −∫xy dm) about the centre of
+                           mass, in axes parallel to the body's frame. Principal moments > 0, the sum of two not below
+                           the third */
   double com[3];        /* [m] centre of mass in the body's frame */
   ga_pose pose;         /* of the body's frame at the start, in the ground's */
   double velocity[3];   /* [m/s] of the frame's origin at the start, ground axes */
   double omega[3];      /* [rad/s] angular velocity at the start, ground axes */
   int omega_in_body;    /* 1: omega is in the body's axes */
-  int massless;         /* 1: mass and inertia may be zero; joints must then hold what has none */
+  int massless;         /* 1: mass and inertia may be zero, and the principal moments any that are not negative;
+                           joints must then hold what has none */
 } ga_rigid_def;
 
 /* Moves in the plane z = const of the ground: x, y, and the angle about z. */
@@ -100,7 +106,7 @@ typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R
 } ga_point_def;
 
 /* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named as
- * the part itself. */
+ * the part itself. It has no place: gravity does not act on it, and it is no frame. */
 typedef struct ga_scalar_def { /* start from ga_scalar_defaults() */
   const char *name;
   double mass; /* [kg] or [kg m²] > 0 */
@@ -129,7 +135,8 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
 /* Every joint between frames a and b: name in model files, what it leaves free. d is the vector from a's origin to
- * b's. Where both bodies are planar the planar twin is taken: its axis of rotation is z, it slides along x.
+ * b's. Where one body is planar and the other planar or the ground the planar twin is taken: its axis of rotation is
+ * z, it slides along x. Joints that hold axes refuse points.
  *
  *                                                          holds in space                         in the plane */
 #define GA_JOINT_LIST(X)                                                                                             \
@@ -161,7 +168,8 @@ typedef enum ga_joint_kind {
 GA_API const char *ga_joint_name(ga_joint_kind kind); /* "revolute"; NULL where there is no such joint */
 
 /* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle", "slide.displacement";
- * planar joint "x", "y", "angle". Angles count turns. */
+ * universal joint "angle_x" (of b about x of a), "angle_y" (about y of b); planar joint "x", "y", "angle";
+ * point_on_plane "x", "y". Angles count turns. Gears, racks and screws hold their sum at what it is at the start. */
 typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   const char *name;
   ga_joint_kind kind;
@@ -169,11 +177,12 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   int at_pose;        /* 1: a and b are bodies, and both frames are at `at` */
   ga_pose at;         /* in the ground's frame, at the start */
   double length;      /* [m] distance, rod; NaN (default): as at the start */
-  double pitch;       /* [m] screw: advance per turn */
-  double ratio;       /* gear [-], rack [m] */
+  double pitch;       /* [m] screw: advance per turn, of either sign; 0: none */
+  double ratio;       /* gear [-], rack [m], of either sign; no default, 0 is refused */
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. */
+/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. That of an angle may
+ * make any number of turns. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
@@ -184,7 +193,8 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
  * constraint, that along the plane a nonholonomic one. */
 typedef enum ga_rolling_kind {
   GA_ROLLING_SPHERE = 0, /* centre at the origin of `body` */
-  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z */
+  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z. Flat on the plane it has no lowest
+                            point: refused at the start, later GA_RETRY_NAN */
   GA_ROLLING_KNIFE       /* knife edge: the origin of `body` does not move along its y axis, projected; no contact */
 } ga_rolling_kind;
 
@@ -205,7 +215,8 @@ GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
 
-/* A number that may change: the sum of what is given. */
+/* A number that may change: the sum of what is given. In expressions pi and e are numbers, unless a scalar body or block
+ * has that name. */
 typedef struct ga_input {      /* {0}: 0 */
   double value;                /* constant part */
   const ga_function *function; /* of time, borrowed; NULL: none */
@@ -223,7 +234,7 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   double rest;               /* NaN (default): as at the start */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
-  const char *expression;    /* in l, v, t and signals; NULL: none */
+  const char *expression;    /* in l, v, t and signals; NULL: none. l and v hide parts of that name */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -240,11 +251,12 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *a, *b;
   const char *coordinate;
   ga_input level; /* [N] or [N m] */
-  double speed;   /* > 0: at 2·speed 96 % are reached */
+  double speed;   /* [m/s] or [rad/s] > 0, no default: at 2·speed 96 % are reached */
 } ga_friction_def;
 
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
- * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large. */
+ * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large. Where K, C
+ * and preload of the angles are 0 they are left out, and points will do as a and b. */
 typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *name;
   const char *a, *b;
@@ -262,15 +274,17 @@ typedef struct ga_force_def { /* start from ga_force_defaults(): force and torqu
 } ga_force_def;
 
 /* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
- * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against sliding. */
+ * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against sliding, at the
+ * ball's lowest point, so that it starts to turn. */
 typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   const char *name;
   const char *plane, *point; /* frames */
   double radius;             /* [m] >= 0 */
-  double stiffness;          /* [N/m^exponent] > 0 */
-  double exponent;           /* >= 1; default 1.5 */
+  double stiffness;          /* [N/m^exponent] > 0, no default */
+  double exponent;           /* >= 1; default 1.5; with 1 the force is continuous, its slope is not */
   double dissipation;        /* [s/m] >= 0 */
-  double mu, speed;          /* friction; speed > 0 where mu > 0 */
+  double mu;                 /* [-] >= 0; 0 (default): no friction */
+  double speed;              /* [m/s] > 0 where mu > 0, no default */
 } ga_contact_def;
 
 GA_API ga_spring_def ga_spring_defaults(void);
@@ -303,14 +317,15 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
   const char *name;
   ga_sensor_kind kind;
   const char *of;   /* a frame, or a joint for reactions */
-  const char *from; /* GA_SENSOR_POSITION only; default "ground" */
+  const char *from; /* default "ground"; another frame for GA_SENSOR_POSITION only, refused for the others */
   const char *axes; /* a frame whose axes are used; default "ground" */
 } ga_sensor_def;
 
 GA_API ga_sensor_def ga_sensor_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
 /* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its outputs are
- * the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ... */
+ * the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ..., whatever the block calls
+ * them itself. */
 GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block, const ga_input *inputs);
 
 /* ---- Building ------------------------------------------------------------------------------------------ */
@@ -326,27 +341,33 @@ GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, d
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 
 /* Energy that went in and out, and turns of angles, counted along a run: hand every accepted state to
- * ga_meter_update(). Without a meter these signals are 0, and angles within (−π, π] unless something uses them. */
+ * ga_meter_update(). Without a meter these signals are 0, and angles of joints in space within (−π, π] unless a
+ * spring, actuator, friction, gear, rack, screw or expression uses them. */
 typedef struct ga_meter ga_meter;
 GA_API ga_status ga_meter_create(const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
-GA_API ga_status ga_meter_update(ga_meter *meter, const ga_state *s); /* of a later time; trapezoidal rule */
+GA_API ga_status ga_meter_update(ga_meter *meter, const ga_state *s); /* not of an earlier time; trapezoidal rule */
 GA_API size_t ga_meter_saved_size(const ga_meter *meter);             /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
 
 /* Every signal of a built machine, "part.channel":
  *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies qw qx qy qz; planar bodies angle. Points
- *                        have no w and q
+ *                        and their markers have no w and q
  *   scalar bodies        the body's name itself, rate, acc
- *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b, ground axes)
+ *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b at its frame's origin,
+ *                        ground axes)
  *   drives, gears, racks force (on the first coordinate)
- *   springs, actuators   length, rate, force; friction force; contacts, rolling normal; bushings fx fy fz mx my mz
+ *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
+ *   friction             force (positive: makes the coordinate grow)
+ *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   bushings             fx fy fz, and mx my mz where the angles have a part in it: against growing δ
  *   sensors              x y z
  *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
  *   energy.kinetic, .potential, .dissipated, .input, .balance
- * Forces of laws and quaternions, accelerations of lines and energies are outputs only; all others may be fed back. */
+ * Forces of laws (springs to bushings, contacts), quaternions and energies are outputs only; all others may be fed back.
+ * The normal force of rolling may be used by parts that are added after it. */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m, int i); /* as long as m; NULL: no such i, or no memory */
 GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i); /* "m/s"; "" where it has none */
