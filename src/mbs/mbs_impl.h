@@ -327,6 +327,7 @@ typedef struct ga__probe {
   int gauge;
   int component, index;
   int turns;          /* number of the angle whose turns a meter counts, −1: none */
+  int part, channel;  /* of an output y: the signal it was made for */
 } ga__probe;
 
 /* A joint as built. */
@@ -544,6 +545,7 @@ int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y 
 ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
 void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
+void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size); /* of an output y */
 
 /* Energies and powers at a state (meter.c). */
 typedef struct ga__powers {

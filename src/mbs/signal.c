@@ -173,7 +173,7 @@ static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channe
       if (GA__AT(b->rolling, ga__rolling, i)->part == part)
         probe->index = GA__AT(b->rolling, ga__rolling, i)->lambda;
   if (probe->kind == GA__PROBE_MULTIPLIER && probe->index < 0)
-    return ga__fail(m->ctx, GA_ERR_ORDER,
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                     "'%s' is used before there is a contact: add the rolling part before what uses it", name);
   return GA_OK;
 }
@@ -229,7 +229,16 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
                     ga__part_text(asking->kind), asking->name, field, name,
                     at.probe.kind == GA__PROBE_LAW ? "the inputs and coordinates that make up this force"
                                                    : "angles, or components of axes from position sensors");
+  at.probe.part = part;
+  at.probe.channel = number;
   return add_probe(m, b, &at.probe, y);
+}
+
+void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size)
+{
+  ga__channel at;
+  ga__channel_get(b, probe->part, probe->channel, &at);
+  ga__channel_name(text, size, b->m->part[probe->part].name, at.name);
 }
 
 /* ---- Use ---- */

@@ -148,8 +148,13 @@ static void name_output(const ga_machine *m, const ga__built *b, ga_block block,
                         size_t size)
 {
   const ga__y *row = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
-  if (row && row->kind != GA__Y_BLOCK) {
-    snprintf(text, size, "%s %d", row->kind == GA__Y_PROBE ? "sensed signal" : "expression", index);
+  if (row && row->kind == GA__Y_PROBE) {
+    ga__signal_name_of(b, GA__AT(b->probe, ga__probe, row->index), text, size);
+    return;
+  }
+  if (row && row->kind == GA__Y_FORMULA) {
+    const ga__formula *f = GA__AT(b->formula, ga__formula, row->index);
+    snprintf(text, size, "%s: %s", m->part[f->part].name, ga_expr_text(f->expr));
     return;
   }
   for (int i = 0; i < b->blocked.n; i++) {

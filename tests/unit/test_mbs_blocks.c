@@ -232,6 +232,12 @@ static void test_same_output(void **state)
   mbs_ok(&r, ga_machine_build(r.m));
   assert_int_equal(ga_system_size(ga_machine_system(r.m), GA_BLOCK_Y), 4); /* x, y, the formula, the gain */
   mbs_check(&r, "the same output twice", 3, 0.3, TOL);
+  static const char *const name[4] = {"gain: output 1", "one.x", "eye.y", "gain: one.x*eye.x + eye.y"};
+  for (int i = 0; i < 4; i++) {
+    char text[64];
+    ga_system_name(ga_machine_system(r.m), GA_BLOCK_Y, i, text, sizeof text);
+    assert_string_equal(text, name[i]);
+  }
   mbs_close(&r);
 }
 

@@ -227,6 +227,36 @@ static void test_every_signal(void **state)
   assert_int_equal(refused, 3 * 4 + 1 + 1 + 3 + 1 + GA__N_ENERGIES);
 }
 
+/* The normal force of a rolling contact; it must be there before who uses it. */
+static void test_rolling(void **state)
+{
+  (void)state;
+  for (int late = 0; late < 2; late++) {
+    mbs_rig r = bodies(GA_FORM_BODY);
+    ga_rolling_def d = ga_rolling_defaults();
+    ga_force_def f = ga_force_defaults();
+    d.name = "road";
+    d.kind = GA_ROLLING_DISK;
+    d.body = "m2";
+    d.radius = 0.7;
+    f.name = "brake";
+    f.frame = "m1";
+    f.force[0].expression = "0.3*road.normal";
+    if (!late) mbs_ok(&r, ga_machine_add_rolling(r.m, &d));
+    mbs_ok(&r, ga_machine_add_force(r.m, &f));
+    if (late) mbs_ok(&r, ga_machine_add_rolling(r.m, &d));
+    const ga_status status = ga_machine_build(r.m);
+    if (late) {
+      assert_status(r.ctx, status, GA_ERR_ARGUMENT);
+      assert_says(r.ctx, "'road.normal' is used before there is a contact");
+    } else {
+      mbs_ok(&r, status);
+      mbs_check(&r, "rolling", 3, 0.3, TOL);
+    }
+    mbs_close(&r);
+  }
+}
+
 /* ---- Values along a motion ---- */
 
 typedef struct motion {
@@ -475,9 +505,13 @@ static void test_reactions(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sensor_derivatives), cmocka_unit_test(test_reaction_derivatives),
-      cmocka_unit_test(test_every_signal),       cmocka_unit_test(test_rates),
-      cmocka_unit_test(test_rotation),           cmocka_unit_test(test_axes),
+      cmocka_unit_test(test_sensor_derivatives),
+      cmocka_unit_test(test_reaction_derivatives),
+      cmocka_unit_test(test_every_signal),
+      cmocka_unit_test(test_rolling),
+      cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_rotation),
+      cmocka_unit_test(test_axes),
       cmocka_unit_test(test_reactions),
   };
   return cmocka_run_group_tests_name("mbs probes", tests, NULL, NULL);
