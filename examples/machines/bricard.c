@@ -25,7 +25,7 @@ static void rod_add(mx_builder *b, const char *name, const double from[3], const
 
 static void build(const mx_machine *self, mx_builder *b)
 {
-  char rod[N_RODS + 2][8] = {"ground"}, joint[8];
+  char rod[N_RODS + 2][24] = {"ground"}, joint[24];
   (void)self;
   for (int i = 1; i <= N_RODS; i++) {
     snprintf(rod[i], sizeof rod[i], "rod%d", i);

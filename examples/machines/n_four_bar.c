@@ -54,16 +54,16 @@ static void build(const mx_machine *self, mx_builder *b)
       .build = build,                                                                                        \
       .variant = n,                                                                                          \
       .t_end = 10.0,                                                                                         \
-      .h = 2e-3,                                                                                             \
+      .h = 1e-3,                                                                                             \
       .rho = 0.95,                                                                                           \
       .eta_terms = GA_ETA_FULL,                                                                              \
       .file = "A02_N" #n,                                                                                    \
-      .reference = {{"B0.x", "B0x", 10, end, 6e-4, 2},                                                       \
-                    {"B0.y", "B0y", 0, 0, 6e-4, 2},                                                          \
-                    {"B0.vx", "B0vx", 0, 0, 4e-3, 2},                                                        \
-                    {"-A0.angle", "theta", 0, 0, 6e-4, 2},                                                   \
-                    {"-A0.angle_rate", "thetadot", 0, 0, 1.5e-3, 2}},                                        \
-      .energy = 1e-2,                                                                                        \
+      .reference = {{"B0.x", "B0x", 10, end, 2e-4, 2},                                                       \
+                    {"B0.y", "B0y", 0, 0, 2e-4, 2},                                                          \
+                    {"B0.vx", "B0vx", 0, 0, 1e-3, 2},                                                        \
+                    {"-A0.angle", "theta", 0, 0, 2e-4, 2},                                                   \
+                    {"-A0.angle_rate", "thetadot", 0, 0, 4e-4, 2}},                                          \
+      .energy = 2e-3,                                                                                        \
       .mobility = 1,                                                                                         \
       .redundant = 0,                                                                                        \
       .in_short = n == 1,                                                                                    \

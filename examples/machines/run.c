@@ -189,8 +189,7 @@ void mx_run_explain(const mx_run *run, ga_status status, char *text, int size)
 {
   const ga_error *error = run->b.ctx ? ga_context_error(run->b.ctx) : NULL;
   const ga_state *s = run->st ? ga_stepper_state(run->st) : NULL;
-  snprintf(text, (size_t)size, "%s%s at t = %g",
-           error && error->status ? error->text : ga_status_text(status), error && error->status ? "" : "",
+  snprintf(text, (size_t)size, "%s (t = %g)", error && error->status ? error->text : ga_status_text(status),
            s ? s->t : 0.0);
 }
 
