@@ -108,6 +108,10 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
+
+  /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of
+   * them. Large sparse matrices are then factored body by body. NULL: not known. */
+  const int *cluster;
 } ga_system_def;
 
 typedef struct ga_system ga_system; /* constant after creation */

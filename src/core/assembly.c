@@ -283,6 +283,7 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   walk(as, map, &at, p);
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
   add_borders(as, p);
+  for (int c = sys->nv; as->ordered && c < as->n; c++) add_pair(p, ga__order_partner(sys, &as->layout, c), c);
   if (p->failed || !(*place = ga__alloc(sys->ctx, (size_t)p->count, sizeof(int))))
     return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
   status = ga_sparse_create(sys->ctx, as->n, as->n, p->count, p->row, p->col, *place, &as->K);
@@ -290,7 +291,8 @@ static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **
   return status;
 }
 
-ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga__assembly *as)
+ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,
+                              ga__assembly *as)
 {
   column_map map;
   int *place = NULL;
@@ -300,6 +302,7 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   as->layout = *layout;
   as->n = as->inner = sys->n + layout->n_extra;
   for (int b = 0; b < layout->n_borders; b++) as->n += layout->relations[b];
+  as->ordered = as->n == as->inner && ga__order_wants(sys, as->n, kind);
   ga_status status = map_create(sys, &map);
   if (status) return status;
   pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
@@ -310,6 +313,12 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   map_destroy(sys->ctx, &map);
   if (status) ga__assembly_destroy(as);
   return status;
+}
+
+ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
+{
+  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, out)
+                     : ga_lu_create(as->ctx, as->K, kind, out);
 }
 
 void ga__assembly_destroy(ga__assembly *as)

@@ -31,6 +31,7 @@ struct ga_system {
   int start[GA_N_BLOCKS];
   int n_entries;  /* of the pattern; n² when dense */
   int *row, *col; /* [n_entries] */
+  int *cluster;   /* [nv] bodies of the velocities; NULL: not known */
   int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
   int *b_entry;   /* [n_b] which entries these are */
   int *b_row;     /* [n_b] their rows, counted from LAMBDA's first */
@@ -120,7 +121,6 @@ typedef struct ga__gram {
   ga_lu *lu;
   int *entry_place, *turned_place; /* [n_entries] as in the saddle matrix */
   int *diag_place;                 /* [nv + m] */
-  double *mass;                    /* [m] mean mass that a row meets */
   double *x;                       /* [nv + m] */
 } ga__gram;
 
@@ -132,7 +132,7 @@ void ga__null_destroy(ga_context *ctx, ga__null *null);
 ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null);
 /* 1: every relation is one among the rows of B, or one among those of A. */
 int ga__null_splits(ga__gram *g, const ga__null *null);
-/* Factors [M Jᵀ; J −E] with E = eps / mass met by the row. */
+/* Factors [M Jᵀ; J −E] with E = eps / largest mass; the same for all rows, so that least squares are meant. */
 ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
                           double eps);
 /* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */
@@ -202,6 +202,7 @@ typedef struct ga__assembly {
   ga__layout layout;
   int inner;         /* rows, the extra ones included */
   int n;             /* and the borders */
+  int ordered;       /* 1: K has a place for every pivot of the order by bodies */
   int *border_place; /* of every border, relation and constraint: in the column, in the row */
   ga_sparse *K;
   int n_direct;
@@ -223,7 +224,19 @@ typedef struct ga__assembly_input {
   const ga__null *null, *null_b; /* for the borders */
 } ga__assembly_input;
 
-ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga__assembly *as);
+/* Is a matrix of n rows to be ordered by bodies (order.c)? */
+int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind);
+/* The row that belongs to a column: its own, but for the two sets of multipliers of the stabilized form's
+ * block-triangular matrix, which change places. layout NULL: a matrix without extra rows. */
+int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
+/* LU with that order; every (partner, column) must be in K's pattern. */
+ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
+                                          ga_lu_kind kind, ga_lu **out);
+
+/* kind: of the factors it is meant for. */
+ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,
+                              ga__assembly *as);
+ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out);
 void ga__assembly_destroy(ga__assembly *as);
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
 

@@ -18,6 +18,7 @@
 #define AT_ROUNDING 1e-15
 #define CLEARLY_NONE 1e-3 /* after two iterations a relation would be far below this */
 enum { MAX_ITERATIONS = 20 };
+enum { GRAM_SPARSE = 60 }; /* rows from which on sparse factors are taken */
 
 /* ---- The matrix ---- */
 
@@ -49,7 +50,11 @@ static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *pl
     if (g->turned_place[e] >= 0) g->turned_place[e] = place[g->turned_place[e]];
   }
   for (int i = 0; i < n; i++) g->diag_place[i] = place[g->diag_place[i]];
-  return ga_lu_create(sys->ctx, g->K, kind, &g->lu);
+  /* velocities first: with 1 and −δ on the diagonal any other order would lead to exchanges, and those to
+   * fill */
+  return kind == GA_LU_DENSE || n < GRAM_SPARSE
+             ? ga_lu_create(sys->ctx, g->K, kind, &g->lu)
+             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, &g->lu);
 }
 
 ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g)
@@ -63,11 +68,10 @@ ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g)
   g->entry_place = ga__alloc(ctx, entries, sizeof(int));
   g->turned_place = ga__alloc(ctx, entries, sizeof(int));
   g->diag_place = ga__alloc(ctx, n, sizeof(int));
-  g->mass = ga__alloc(ctx, (size_t)g->m, sizeof(double));
   g->x = ga__alloc(ctx, n, sizeof(double));
   int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
   int *place = ga__alloc(ctx, most, sizeof *place);
-  int complete = g->entry_place && g->turned_place && g->diag_place && g->mass && g->x && row && col && place;
+  int complete = g->entry_place && g->turned_place && g->diag_place && g->x && row && col && place;
   ga_status status =
       complete ? build(g, kind, row, col, place) : ga__no_memory(ctx, "the search for redundant constraints");
   ga__free(ctx, row);
@@ -83,7 +87,7 @@ void ga__gram_destroy(ga__gram *g)
   ga_context *ctx = g->ctx;
   ga_lu_destroy(&g->lu);
   ga_sparse_destroy(ctx, &g->K);
-  void *const block[] = {g->entry_place, g->turned_place, g->diag_place, g->mass, g->x};
+  void *const block[] = {g->entry_place, g->turned_place, g->diag_place, g->x};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(g, 0, sizeof *g);
 }
@@ -308,16 +312,7 @@ ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const d
   fill_rows(g, B, A, length, 0);
   for (int e = 0; e < sys->n_entries; e++)
     if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) g->K->value[g->entry_place[e]] += M[e];
-  for (int i = 0; i < g->m; i++) g->mass[i] = 0.0;
-  for (int e = 0; e < sys->n_entries; e++) {
-    if (!is_constraint(g, e)) continue;
-    double a = g->K->value[g->entry_place[e]], mass = fabs(g->K->value[g->diag_place[sys->col[e]]]);
-    g->mass[sys->row[e] - sys->nv] += a * a * mass;
-    most = fmax(most, mass);
-  }
-  for (int i = 0; i < g->m; i++) {
-    double mass = fmax(g->mass[i], 1e-3 * most);
-    g->K->value[g->diag_place[sys->nv + i]] -= mass > 0.0 ? eps / mass : eps;
-  }
+  for (int i = 0; i < sys->nv; i++) most = fmax(most, fabs(g->K->value[g->diag_place[i]]));
+  for (int i = 0; i < g->m; i++) g->K->value[g->diag_place[sys->nv + i]] -= most > 0.0 ? eps / most : eps;
   return factor(g);
 }

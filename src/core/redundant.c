@@ -68,8 +68,8 @@ static ga_status build_one(ga_stepper *st, ga__layout layout, const ga__matrices
 {
   for (int b = 0; b < layout.n_borders; b++)
     layout.relations[b] = layout.border[b].holonomic ? m->relations_b : m->relations;
-  ga_status status = ga__assembly_create(st->sys, &layout, as);
-  return status ? status : ga_lu_create(st->ctx, as->K, st->opts.lu, lu);
+  ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
+  return status ? status : ga__assembly_lu(as, st->opts.lu, lu);
 }
 
 /* m has the numbers of relations, and nothing else yet. */

@@ -51,7 +51,8 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     sd->border_place[2 * i] = count++;
     sd->border_place[2 * i + 1] = count++;
   }
-  int n = sys->n + sd->relations;
+  int n = sys->n + sd->relations, ordered = sd->relations == 0 && ga__order_wants(sys, n, kind);
+  for (int i = sys->nv; ordered && i < sys->start[GA_BLOCK_X]; i++) row[count] = col[count] = i, count++;
   ga_status status = ga_sparse_create(sys->ctx, n, n, count, row, col, place, &sd->K);
   if (status) return status;
   for (int i = 0; i < 2 * sd->relations * m; i++) sd->border_place[i] = place[sd->border_place[i]];
@@ -60,7 +61,8 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
   }
   for (int i = 0; i < n_xy; i++) sd->diag_place[i] = place[sd->diag_place[i]];
-  return ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
+  return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, &sd->lu)
+                 : ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
 }
 
 ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int relations, ga__saddle *sd)

@@ -171,15 +171,14 @@ static ga_status work_create(ga_stepper *st)
 static ga_status matrices_create(ga_stepper *st)
 {
   ga__layout layout = st->family->layout(st);
-  ga_status status = ga__assembly_create(st->sys, &layout, &st->assembly);
+  ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->assembly);
   if (!status && st->may_be_cheap) {
     layout = ga__cheap_layout(st);
-    status = ga__assembly_create(st->sys, &layout, &st->cheap_assembly);
+    status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->cheap_assembly);
   }
   if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
-  if (!status) status = ga_lu_create(st->ctx, st->assembly.K, st->opts.lu, &st->lu);
-  if (!status && st->may_be_cheap)
-    status = ga_lu_create(st->ctx, st->cheap_assembly.K, st->opts.lu, &st->cheap_lu);
+  if (!status) status = ga__assembly_lu(&st->assembly, st->opts.lu, &st->lu);
+  if (!status && st->may_be_cheap) status = ga__assembly_lu(&st->cheap_assembly, st->opts.lu, &st->cheap_lu);
   status = ga__name_column(st, status);
   return status == GA_ERR_SINGULAR ? ga__without_plain(st, status) : status;
 }

@@ -177,6 +177,20 @@ static ga_status list_b(ga_system *sys)
   return GA_OK;
 }
 
+static ga_status copy_clusters(ga_system *sys, const int *cluster)
+{
+  if (!cluster) return GA_OK;
+  sys->cluster = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *sys->cluster);
+  if (!sys->cluster) return ga__no_memory(sys->ctx, "a system");
+  for (int i = 0; i < sys->nv; i++) {
+    if (cluster[i] < 0 || cluster[i] >= sys->nv)
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "system: cluster[%d] is %d; it must lie between 0 and %d", i,
+                      cluster[i], sys->nv - 1);
+    sys->cluster[i] = cluster[i];
+  }
+  return GA_OK;
+}
+
 static ga_status build(ga_system *sys, const ga_system_def *def)
 {
   ga_status status = check_sizes(sys->ctx, def);
@@ -189,9 +203,10 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   if ((status = set_sizes(sys))) return status;
   if ((status = check_callbacks(sys))) return status;
   if ((status = copy_pattern(sys))) return status;
+  if ((status = copy_clusters(sys, def->cluster))) return status;
   if (def->n_pattern > 0 && (status = check_unique(sys))) return status;
   sys->def.factors = NULL;
-  sys->def.pattern_row = sys->def.pattern_col = NULL;
+  sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
   return list_b(sys);
 }
 
@@ -219,6 +234,7 @@ void ga_system_destroy(ga_system **sys)
   ga_group_destroy(&(*sys)->group);
   ga__free(ctx, (*sys)->row);
   ga__free(ctx, (*sys)->col);
+  ga__free(ctx, (*sys)->cluster);
   ga__free(ctx, (*sys)->b_entry);
   ga__free(ctx, (*sys)->b_row);
   ga__free(ctx, (*sys)->b_col);

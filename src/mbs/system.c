@@ -229,7 +229,14 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   def.n_pattern = b->pattern.n;
   def.pattern_row = b->pattern.row;
   def.pattern_col = b->pattern.col;
-  status = ga_system_create(m->ctx, &def, &b->system);
+  int *cluster = ga__alloc(m->ctx, (size_t)b->nv, sizeof *cluster);
+  for (int i = 1; cluster && i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    for (int c = 0; c < node->n; c++) cluster[node->v + c] = i - 1;
+  }
+  def.cluster = cluster;
+  status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
+  ga__free(m->ctx, cluster);
   ga__free(m->ctx, factor);
   return status;
 }

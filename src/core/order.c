@@ -1,0 +1,51 @@
+/* LU factors of large matrices, ordered by bodies where the system says which velocities belong together. The
+ * order needs a place on the diagonal of every multiplier: whoever makes the pattern adds it
+ * (ga__order_wants), as a zero. */
+#include "core/core_impl.h"
+#include "lin/lin_impl.h"
+
+/* Below this KLU's own order is as good. */
+enum { ORDER_LEAST = 120 };
+
+int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind)
+{
+  return sys->cluster && n >= ORDER_LEAST && kind != GA_LU_DENSE;
+}
+
+int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column)
+{
+  int first = sys->start[GA_BLOCK_LAMBDA], swapped = layout && layout->eta_level == 1 && layout->n_extra;
+  if (!swapped || column < first) return column;
+  if (column < first + layout->n_extra) return sys->n + column - first;
+  return column >= sys->n && column < sys->n + layout->n_extra ? first + column - sys->n : column;
+}
+
+/* The body of a column: V's own, and that of V's twins among the extra ones; −1 for multipliers, −2 for a
+ * second set. */
+static int cluster_of(const ga_system *sys, const ga__layout *layout, int column)
+{
+  int twin = column < sys->n ? column : layout ? layout->extra_from + column - sys->n : sys->n;
+  if (twin < sys->nv) return sys->cluster ? sys->cluster[twin] : twin;
+  return column < sys->n ? -1 : -2;
+}
+
+ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
+                                          ga_lu_kind kind, ga_lu **out)
+{
+  ga_context *ctx = sys->ctx;
+  size_t n = (size_t)K->cols;
+  int *partner = ga__alloc(ctx, n, sizeof *partner), *cluster = ga__alloc(ctx, n, sizeof *cluster);
+  int *P = ga__alloc(ctx, n, sizeof *P), *Q = ga__alloc(ctx, n, sizeof *Q);
+  ga_status status = GA_OK;
+  if (!partner || !cluster || !P || !Q)
+    status = ga__no_memory(ctx, "the order of elimination of a sparse matrix");
+  for (int c = 0; !status && c < K->cols; c++) {
+    partner[c] = ga__order_partner(sys, layout, c);
+    cluster[c] = cluster_of(sys, layout, c);
+  }
+  if (!status) status = ga__order_bodies(ctx, K, partner, cluster, P, Q);
+  if (!status) status = ga__lu_create_ordered(ctx, K, kind, P, Q, out);
+  int *const block[] = {partner, cluster, P, Q};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  return status;
+}
