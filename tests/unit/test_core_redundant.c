@@ -618,6 +618,142 @@ static void simulated(void **state)
     }
 }
 
+/* ---- Redundant by its measures only ---- */
+
+/* A coupler on n cranks of the same length: with three of them as many equations as velocities, dependent as
+ * long as they are parallel. */
+static linkage parallel_cranks(int n, double angle, double rate)
+{
+  linkage l = {.n_links = n + 1, .n_pins = 2 * n, .gravity = 9.81};
+  double c = 0.5 * cos(angle), s = 0.5 * sin(angle);
+  for (int i = 0; i <= n; i++) {
+    int crank = i < n;
+    const double q[] = {crank ? 0.5 * i + 0.5 * c : 0.5 + c, crank ? 0.5 * s : s, crank ? angle : 0.0};
+    const double v[] = {-q[1] * rate, crank ? 0.5 * c * rate : c * rate, crank ? rate : 0.0};
+    l.length[i] = crank ? 0.5 : 1.0;
+    l.mass[i] = i < 2 ? 1.0 : i < n ? 1e-9 : 3.0;
+    memcpy(l.q0 + 3 * i, q, sizeof q);
+    memcpy(l.v0 + 3 * i, v, sizeof v);
+  }
+  for (int i = 0; i < n; i++) {
+    l.pin[2 * i] = (linkage_pin){i, -1, -0.5, 0.0, 0.5 * i, 0.0};
+    l.pin[2 * i + 1] = (linkage_pin){i, n, 0.5, 0.5 * i - 0.5, 0.0, 0.0};
+  }
+  return l;
+}
+
+static void parallel(void **state)
+{
+  const double h = 5e-3;
+  (void)state;
+  for (int method = 0; method < N_METHODS; method++) {
+    linkage two = parallel_cranks(2, 1.0, 2.0), three = parallel_cranks(3, 1.0, 2.0);
+    rig r = open_linkage(&two, METHOD[method], GA_LU_AUTO);
+    assert_status(r.ctx, start_linkage(&r, &two, h, NULL), GA_OK);
+    rig_steps(&r, h, 200);
+    double angle = ga_stepper_state(r.st)->q[2], rate = ga_stepper_state(r.st)->v[2];
+    rig_close(&r);
+    r = open_linkage(&three, METHOD[method], method % 2 ? GA_LU_SPARSE : GA_LU_DENSE);
+    assert_status(r.ctx, start_linkage(&r, &three, h, NULL), GA_OK);
+    const ga_redundancy *red = ga_stepper_redundancy(r.st);
+    assert_int_equal(red->constraints, 12);
+    assert_int_equal(red->redundant, 1);
+    assert_int_equal(red->mobility, 1);
+    rig_steps(&r, h, 200);
+    /* B_nᵀη moves the third crank's coordinates too: the stabilized form is another one, to its order */
+    double tol = METHOD[method] == GA_STABILIZED ? 2e-5 : 1e-8;
+    assert_near(ga_stepper_state(r.st)->q[2], angle, tol, "angle");
+    assert_near(ga_stepper_state(r.st)->v[2], rate, 10.0 * tol, "rate");
+    assert_int_equal(ga_stepper_redundancy(r.st)->redundant, 1);
+    rig_close(&r);
+  }
+}
+
+/* Values off the constraints, where the rows are independent; a crank of a length with few digits; and one
+ * that locks the mechanism. */
+static void parallel_but_for_a_little(void **state)
+{
+  linkage l = parallel_cranks(3, 1.0, 2.0);
+  rig r = open_linkage(&l, GA_STABILIZED, GA_LU_AUTO);
+  ga_start_report report;
+  double phi;
+  (void)state;
+  for (int i = 0; i < 12; i++) l.q0[i] += 5e-3 * sin(2.0 + 3.0 * i);
+  assert_status(r.ctx, start_linkage(&r, &l, 1e-3, &report), GA_OK);
+  assert_int_equal(report.redundant, 1);
+  assert_below(report.position.change, 0.03, "move");
+  assert_status(r.ctx, ga_stepper_constraint_residuals(r.st, &phi, NULL, NULL), GA_OK);
+  assert_below(phi, 1e-14, "phi");
+  rig_close(&r);
+  l = parallel_cranks(3, 1.0, 2.0);
+  l.length[2] += 2e-7;
+  r = open_linkage(&l, GA_STABILIZED, GA_LU_AUTO);
+  assert_status(r.ctx, start_linkage(&r, &l, 1e-3, &report), GA_OK);
+  assert_int_equal(report.redundant, 1);
+  assert_true(report.gap > 1e-8 && report.gap < 1e-6);
+  rig_steps(&r, 1e-3, 200);
+  assert_int_equal(ga_stepper_redundancy(r.st)->redundant, 1);
+  assert_true(fabs(ga_stepper_state(r.st)->q[2] - 1.0) > 0.1); /* it moves */
+  rig_close(&r);
+  l = parallel_cranks(3, 1.0, 0.0);
+  l.length[2] += 1e-3;
+  r = open_linkage(&l, GA_STABILIZED, GA_LU_AUTO);
+  assert_status(r.ctx, start_linkage(&r, &l, 1e-3, &report), GA_ERR_INCONSISTENT);
+  assert_says(r.ctx, "the assembly does not close");
+  assert_true(report.position.residual_after > 5e-5 && report.position.residual_after < 4e-4);
+  rig_close(&r);
+}
+
+/* ---- Callbacks that fail ---- */
+
+static int give_up_once(rig_meddle *m, int fn, double *out, ga_jacobian *J)
+{
+  (void)fn, (void)out, (void)J;
+  return m->calls == m->fault_at ? m->code : 0;
+}
+
+static void each_callback_fails(void **state)
+{
+  (void)state;
+  for (int code = -1; code <= 1; code += 2) {
+    rig_meddle meddle = {.after = give_up_once, .code = code};
+    linkage l = redundant_four_bar();
+    rig r = rig_open(NULL);
+    linkage_define(&l, &r.def);
+    rig_meddle_install(&meddle, &r.def, 9);
+    rig_build(&r);
+    assert_status(r.ctx, start_linkage(&r, &l, 1e-3, NULL), GA_OK);
+    long first = meddle.calls;
+    rig_steps(&r, 1e-3, 2);
+    long last = meddle.calls;
+    double *expected = rig_copy(&r);
+    for (long at = 1; at <= last; at++) {
+      meddle.calls = 0, meddle.fault_at = at;
+      ga_status status = start_linkage(&r, &l, 1e-3, NULL);
+      if (at <= first) {
+        assert_true(code < 0 ? status == GA_ERR_CALLBACK : status == GA_RETRY_CALLBACK);
+        assert_null(ga_stepper_state(r.st));
+        continue;
+      }
+      assert_status(r.ctx, status, GA_OK);
+      int failures = 0;
+      for (int i = 0; i < 2; i++) {
+        double *before = rig_copy(&r);
+        if ((status = ga_stepper_step(r.st, 1e-3))) {
+          assert_true(rig_same_bits(&r, before));
+          failures++;
+          assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
+        }
+        free(before);
+      }
+      assert_true(failures == 1 || at == last);
+      assert_true(rig_same_bits(&r, expected));
+    }
+    free(expected);
+    rig_close(&r);
+  }
+}
+
 /* ---- Nonholonomic ---- */
 
 /* A skate: y is its position across at the start, θ its angle. Rows: k, −2k and, with `rail`, Φ = y held and
@@ -845,6 +981,9 @@ int main(void)
       cmocka_unit_test(holonomic_and_nonholonomic),
       cmocka_unit_test(singular_positions),
       cmocka_unit_test(onto_a_singular_position),
+      cmocka_unit_test(parallel),
+      cmocka_unit_test(parallel_but_for_a_little),
+      cmocka_unit_test(each_callback_fails),
   };
   return cmocka_run_group_tests_name("core: redundant constraints", tests, rig_hook_klu, NULL);
 }
