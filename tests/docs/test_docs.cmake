@@ -1,6 +1,6 @@
-# The documentation keeps what it promises: the programs of docs/start.md and docs/simulate.md are docs/pendulum.c and
-# docs/bouncing_pendulum.c, they compile, and they print what the pages show; every link to a file of the tree leads
-# somewhere.
+# The documentation keeps what it promises: the programs of docs/start.md, docs/simulate.md and docs/machines.md are
+# docs/pendulum.c, docs/bouncing_pendulum.c and docs/arm.c, they compile, and they print what the pages show; every link
+# to a file of the tree leads somewhere.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -52,6 +52,7 @@ endmacro()
 
 program(start.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
+program(machines.md arm.c)
 
 # ---- Links ----
 
