@@ -99,6 +99,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn k_acc;        /* k_t + k_q v       [n_psi]  NULL: differences */
   ga_eval_fn state;        /* s                   [n_x]  needed if n_x > 0 */
   ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
+  ga_eval_fn output_guess; /* y to begin the start with  [n_y]  NULL: zeros, which o must then bear */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
   ga_name_fn name;         /* NULL: "dynamics 3", "lambda 0", ... */
   int rheonomic;           /* 1: Φ depends on t; looked at only when phi_dot is NULL */

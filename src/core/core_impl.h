@@ -19,6 +19,7 @@ typedef enum ga__fn {
   GA__K_ACC,
   GA__STATE,
   GA__OUTPUT,
+  GA__OUTPUT_GUESS,
   GA__N_FN
 } ga__fn;
 
@@ -38,6 +39,11 @@ struct ga_system {
   int *b_col;     /* [n_b] their columns */
 };
 
+/* Around a call of the user's: what the callback stores in the context goes behind the core's own words.
+ * `before` is what ga__listen() returned. 0 for code 0; else GA_RETRY_CALLBACK or GA_ERR_CALLBACK with a
+ * message. */
+ga_status ga__listen(ga_context *ctx);
+ga_status ga__answer(const ga_system *sys, const char *name, int block, double t, int code, ga_status before);
 /* Calls a callback that the system has; GA_RETRY_CALLBACK, GA_ERR_CALLBACK or GA_RETRY_NAN with a message. */
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out);
 int ga__has(const ga_system *sys, ga__fn fn);
@@ -132,7 +138,8 @@ void ga__null_destroy(ga_context *ctx, ga__null *null);
 ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null);
 /* 1: every relation is one among the rows of B, or one among those of A. */
 int ga__null_splits(ga__gram *g, const ga__null *null);
-/* Factors [M Jᵀ; J −E] with E = eps / largest mass; the same for all rows, so that least squares are meant. */
+/* Factors [M Jᵀ; J −E] with E = eps / largest mass; the same for all rows, so that least squares are meant.
+ */
 ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
                           double eps);
 /* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */

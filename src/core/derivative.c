@@ -389,11 +389,9 @@ ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J)
   if (J->want & (GA_WANT_Q | GA_WANT_B)) memset(J->Q, 0, bytes);
   if (J->want & GA_WANT_G) memset(J->G, 0, bytes);
   if (!sys->def.jacobian) return difference_jacobian(w, p, J);
-  int code = sys->def.jacobian(sys->def.user, p, J);
-  if (code)
-    return ga__fail_at(sys->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, p->t, -1, -1,
-                       "t = %.9g: the callback 'jacobian' %s (it returned %d)", p->t,
-                       code > 0 ? "could not be evaluated; a smaller step may help" : "gave up", code);
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.jacobian(sys->def.user, p, J);
+  if ((status = ga__answer(sys, "jacobian", -1, p->t, code, before))) return status;
   if (J->want & GA_WANT_D && (status = bad_entry(sys, p, J->D, "D"))) return status;
   if (J->want & (GA_WANT_Q | GA_WANT_B) && (status = bad_entry(sys, p, J->Q, "Q"))) return status;
   return J->want & GA_WANT_G ? bad_entry(sys, p, J->G, "G") : GA_OK;

@@ -430,12 +430,24 @@ static void warn_moved(ga_stepper *st, const ga_start_change *c, const char *wha
           c->residual_before, name, c->change);
 }
 
+static ga_status guess_outputs(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
+  if (!ga__has(sys, GA__OUTPUT_GUESS)) return GA_OK;
+  ga_point p = ga__full_point(&st->now);
+  ga_status status = ga__call(sys, GA__OUTPUT_GUESS, &p, st->next.y);
+  if (!status) memcpy(st->now.y, st->next.y, bytes);
+  return status;
+}
+
 /* From positions on the constraints to a state that steps can begin from. */
 static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
   ga_status status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  if (!status) status = guess_outputs(st);
   if (!status) status = ga__accelerations(st, f, &r->acceleration);
   if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
   if (status) return status;

@@ -25,6 +25,7 @@ static const fn_row FN[GA__N_FN] = {
     [GA__K_ACC] = {offsetof(ga_system_def, k_acc), GA_BLOCK_PSI, "k_acc", 1},
     [GA__STATE] = {offsetof(ga_system_def, state), GA_BLOCK_X, "state", 0},
     [GA__OUTPUT] = {offsetof(ga_system_def, output), GA_BLOCK_Y, "output", 0},
+    [GA__OUTPUT_GUESS] = {offsetof(ga_system_def, output_guess), GA_BLOCK_Y, "output_guess", 1},
 };
 
 static const char *const BLOCK_NAME[] = {"v", "lambda", "psi", "x", "y", "eta"};
@@ -345,21 +346,36 @@ double ga__max_abs(const double *a, int n, int *where)
   return largest;
 }
 
+ga_status ga__listen(ga_context *ctx)
+{
+  const ga_status before = ctx->error.status;
+  ctx->error.status = GA_OK;
+  return before;
+}
+
+ga_status ga__answer(const ga_system *sys, const char *name, int block, double t, int code, ga_status before)
+{
+  ga_context *ctx = sys->ctx;
+  const int spoke = ctx->error.status != GA_OK;
+  if (!spoke) ctx->error.status = before;
+  if (code == 0) return GA_OK;
+  return ga__fail_at(ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, block, -1,
+                     "t = %.9g: the callback '%s' %s (it returned %d)%s%s%s", t, name,
+                     code > 0 ? "could not be evaluated" : "gave up", code,
+                     code > 0 ? "; a smaller step may help" : "", spoke ? ": " : "",
+                     spoke ? ctx->error.text : "");
+}
+
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)
 {
   char where[192];
   ga_block block = FN[fn].block;
   int n = sys->size[block];
   if (n == 0) return GA_OK;
-  int code = field(&sys->def, fn)(sys->def.user, p, out);
-  if (code > 0)
-    return ga__fail_at(
-        sys->ctx, GA_RETRY_CALLBACK, p->t, (int)block, -1,
-        "t = %.9g: the callback '%s' could not be evaluated (it returned %d); a smaller step may help", p->t,
-        FN[fn].name, code);
-  if (code < 0)
-    return ga__fail_at(sys->ctx, GA_ERR_CALLBACK, p->t, (int)block, -1,
-                       "t = %.9g: the callback '%s' gave up (it returned %d)", p->t, FN[fn].name, code);
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = field(&sys->def, fn)(sys->def.user, p, out);
+  const ga_status status = ga__answer(sys, FN[fn].name, (int)block, p->t, code, before);
+  if (status) return status;
   int bad = ga__first_bad(out, n);
   if (bad < 0) return GA_OK;
   ga__describe(sys, block, bad, where, sizeof where);

@@ -6,6 +6,7 @@
  * The core's residuals are −s and −o; a block's inputs are value + function(t) + y. */
 #include "mbs/mbs_impl.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,7 +207,10 @@ void ga__blocks_free(ga_context *ctx, ga__built *b)
 static int answer(const ga__eval *e, const ga__blocked *block, ga_status status, const ga_fault *fault)
 {
   if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
-  return status > 0 ? 1 : status < 0 ? -1 : 0;
+  if (!status) return 0;
+  ga__fail(e->m->ctx, status, "block '%s': its function %s at t = %.9g", e->m->part[block->part].name,
+           status > 0 ? "could not be evaluated" : "gave up", e->p->t);
+  return status > 0 ? 1 : -1;
 }
 
 static int gather(const ga__eval *e, const ga__blocked *block)
@@ -229,20 +233,51 @@ static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, d
                 &fault);
 }
 
-int ga__outputs_value(const ga__eval *e, double *o)
+/* Row i of y; all outputs of a block with its first. */
+static int row_value(const ga__eval *e, int i, double *o)
 {
   const ga__built *b = e->b;
+  const ga__y *y = y_at(b, i);
+  if (y->kind == GA__Y_PROBE) return ga__probe_value(e, GA__AT(b->probe, ga__probe, y->index), &o[i]);
+  if (y->kind == GA__Y_FORMULA)
+    return ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &o[i], NULL);
+  return y->output == 0 ? evaluate(e, blocked_at(b, y->index), NULL, o + i) : 0;
+}
+
+int ga__outputs_value(const ga__eval *e, double *o)
+{
   int code = 0;
-  for (int i = 0; !code && i < b->y.n; i++) {
-    const ga__y *y = y_at(b, i);
-    if (y->kind == GA__Y_PROBE)
-      code = ga__probe_value(e, GA__AT(b->probe, ga__probe, y->index), &o[i]);
-    else if (y->kind == GA__Y_FORMULA)
-      code = ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &o[i], NULL);
-    else if (y->output == 0) /* all outputs of the block at once */
-      code = evaluate(e, blocked_at(b, y->index), NULL, o + i);
-  }
+  for (int i = 0; !code && i < e->b->y.n; i++) code = row_value(e, i, o);
   return code;
+}
+
+/* Outputs from those that they depend on, over and over, until all along every chain have values; what has
+ * none yet stays 0, and in a loop whatever comes out is as good a beginning as another. */
+void ga__outputs_guess(const ga__eval *e, double *o)
+{
+  enum { MOST_SWEEPS = 32 };
+  ga_point p = *e->p;
+  ga__eval at = *e;
+  const ga_error error = e->m->ctx->error; /* values that do not exist yet are no failure */
+  const int n = e->b->y.n;
+  p.y = o;
+  at.p = &p;
+  for (int i = 0; i < n; i++) o[i] = 0;
+  for (int sweep = 0, changed = 1; changed && sweep < MOST_SWEEPS; sweep++) {
+    changed = 0;
+    for (int i = 0; i < n; i++) {
+      const ga__y *y = y_at(e->b, i);
+      const int count =
+          y->kind == GA__Y_BLOCK && y->output == 0 ? ga_block_n_out(blocked_at(e->b, y->index)->block) : 1;
+      const double before = o[i];
+      if (row_value(&at, i, o))
+        for (int k = 0; k < count; k++) o[i + k] = 0;
+      for (int k = 0; k < count; k++)
+        if (!isfinite(o[i + k])) o[i + k] = 0;
+      changed |= o[i] != before;
+    }
+  }
+  e->m->ctx->error = error;
 }
 
 int ga__states_value(const ga__eval *e, double *s)

@@ -538,6 +538,7 @@ ga_status ga__blocks_want(ga__built *b);                   /* once nothing more 
 ga_status ga__blocks_bind(ga__built *b);                   /* once everything has its number: entries */
 void ga__blocks_free(ga_context *ctx, ga__built *b);
 int ga__outputs_value(const ga__eval *e, double *o);
+void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
 int ga__states_value(const ga__eval *e, double *s);
 int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */
 

@@ -101,6 +101,13 @@ static int output(void *user, const ga_point *p, double *out)
   return ga__outputs_value(&e, out);
 }
 
+static int output_guess(void *user, const ga_point *p, double *out)
+{
+  ga__eval e = ga__eval_at(user, p, 1, 1);
+  ga__outputs_guess(&e, out);
+  return 0;
+}
+
 static int space_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   const ga__built *b = e->b;
@@ -223,7 +230,7 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   if (b->n_lambda > 0) def.phi = phi, def.phi_dot = phi_dot, def.phi_acc = phi_acc;
   if (b->n_psi > 0) def.k = k, def.k_acc = k_acc;
   if (b->n_x > 0) def.state = state;
-  if (b->n_y > 0) def.output = output;
+  if (b->n_y > 0) def.output = output, def.output_guess = output_guess;
   def.jacobian = jacobian;
   def.name = name;
   def.n_pattern = b->pattern.n;
