@@ -665,6 +665,17 @@ static void parallel(void **state)
     assert_near(ga_stepper_state(r.st)->q[2], angle, tol, "angle");
     assert_near(ga_stepper_state(r.st)->v[2], rate, 10.0 * tol, "rate");
     assert_int_equal(ga_stepper_redundancy(r.st)->redundant, 1);
+    if (r.st->stabilized) { /* η has no part in the relation that the step began with, which turns with the
+                               cranks */
+      const double *eta = ga_stepper_state(r.st)->eta;
+      double sum = 0.0, size = 0.0;
+      for (int i = 0; i < 12; i++) {
+        sum += r.st->red.null_eta.N[i] * r.st->red.null_eta.length[i] * eta[i];
+        size += fabs(eta[i]);
+      }
+      assert_true(size > 0.0);
+      assert_below(fabs(sum), 1e-13 * size, "free part of eta");
+    }
     rig_close(&r);
   }
 }
@@ -965,6 +976,87 @@ static void onto_a_singular_position(void **state)
   }
 }
 
+/* Φ = q₀ q₁, whose row vanishes at the origin: a point slides along one axis, and steps end there to the bit.
+ */
+static int crossing_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0], out[1] = p->vdot[1];
+  return 0;
+}
+
+static int crossing_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -p->lambda[0] * p->q[1], out[1] = -p->lambda[0] * p->q[0];
+  return 0;
+}
+
+static int crossing_phi(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->q[0] * p->q[1];
+  return 0;
+}
+
+static int crossing_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  (void)user;
+  J->D[0] = J->D[4] = J->shift_vdot;
+  J->D[2] = J->Q[6] = p->q[1];
+  J->D[5] = J->Q[7] = p->q[0];
+  J->Q[1] = J->Q[3] = p->lambda[0];
+  J->G[6] = p->v[1], J->G[7] = p->v[0];
+  return 0;
+}
+
+static void through_a_crossing(void **state)
+{
+  static const ga_factor plane[] = {{GA_RN, 2, GA_LEFT}};
+  const double q[] = {-1.0, 0.0}, v[] = {1.0, 0.0};
+  (void)state;
+  for (int method = 0; method < N_METHODS; method++)
+    for (int refuse = 0; refuse < 2; refuse++) {
+      ga_start_opts o = ga_start_defaults();
+      o.h = 0.25;
+      rig r = rig_open(NULL);
+      r.def.n_factors = 1, r.def.factors = plane, r.def.n_lambda = 1;
+      r.def.mass = crossing_mass, r.def.force = crossing_force, r.def.phi = crossing_phi;
+      r.def.jacobian = crossing_jacobian;
+      r.opts.method = METHOD[method];
+      r.opts.redundant = refuse ? GA_REDUNDANT_REFUSE : GA_REDUNDANT_ACCEPT;
+      r.opts.newton.reuse = GA_FRESH_STEP;
+      rig_build(&r);
+      assert_status(r.ctx, ga_stepper_start(r.st, &o, 0.0, q, v, NULL, NULL, NULL, NULL), GA_OK);
+      rig_steps(&r, 0.25, 3);
+      double *before = rig_copy(&r);
+      ga_status status = ga_stepper_step(r.st, 0.25);
+      assert_status(r.ctx, status, refuse ? GA_RETRY_SINGULAR : GA_OK);
+      if (refuse) {
+        assert_true(rig_same_bits(&r, before));
+      } else {
+        assert_near(ga_stepper_state(r.st)->q[0], 0.0, 1e-15, "q");
+        assert_int_equal(ga_stepper_stats(r.st)->redundant, 1);
+        assert_int_equal(ga_stepper_redundancy(r.st)->mobility, 2);
+        assert_int_equal(ga_stepper_redundancy(r.st)->relation[0].n, 1);
+        double *there = rig_copy(&r);
+        assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
+        assert_true(rig_same_bits(&r, before));
+        assert_int_equal(ga_stepper_redundancy(r.st)->redundant, 0);
+        rig_steps(&r, 0.25, 1);
+        assert_true(rig_same_bits(&r, there));
+        free(there);
+        rig_steps(&r, 0.25, 1);
+        assert_int_equal(ga_stepper_stats(r.st)->redundant, 0);
+        rig_steps(&r, 0.25, 3);
+        assert_near(ga_stepper_state(r.st)->q[0], 1.0, 1e-12, "q");
+        assert_near(ga_stepper_state(r.st)->q[1], 0.0, 1e-12, "q off the axis");
+      }
+      free(before);
+      rig_close(&r);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -984,6 +1076,7 @@ int main(void)
       cmocka_unit_test(parallel),
       cmocka_unit_test(parallel_but_for_a_little),
       cmocka_unit_test(each_callback_fails),
+      cmocka_unit_test(through_a_crossing),
   };
   return cmocka_run_group_tests_name("core: redundant constraints", tests, rig_hook_klu, NULL);
 }
