@@ -256,8 +256,8 @@ static inline void rig_spot_random(rig_spot *s, const rig *r, rig_random *random
  */
 
 enum { RIG_JACOBIAN = GA__N_FN };
-static const char *const RIG_FN_NAME[] = {"mass", "force", "phi",   "phi_dot", "phi_acc",
-                                          "k",    "k_acc", "state", "output",  "jacobian"};
+static const char *const RIG_FN_NAME[] = {"mass",  "force", "phi",    "phi_dot",      "phi_acc", "k",
+                                          "k_acc", "state", "output", "output_guess", "jacobian"};
 
 typedef struct rig_meddle {
   ga_system_def inner;
@@ -287,7 +287,8 @@ static inline int rig_meddle_with(rig_meddle *m, int fn, int code, double *out, 
   X(k, GA__K)                                                                                                \
   X(k_acc, GA__K_ACC)                                                                                        \
   X(state, GA__STATE)                                                                                        \
-  X(output, GA__OUTPUT)
+  X(output, GA__OUTPUT)                                                                                      \
+  X(output_guess, GA__OUTPUT_GUESS)
 
 #define RIG_FN_DEFINE(name, fn)                                                                              \
   static inline int rig_meddled_##name(void *user, const ga_point *p, double *out)                           \
@@ -322,7 +323,7 @@ static inline void rig_meddle_install(rig_meddle *m, ga_system_def *def, int nv)
   if (def->jacobian) def->jacobian = rig_meddled_jacobian;
   if (def->name) def->name = rig_meddled_name;
   const int size[GA__N_FN] = {nv,         nv,         def->n_lambda, def->n_lambda, def->n_lambda,
-                              def->n_psi, def->n_psi, def->n_x,      def->n_y};
+                              def->n_psi, def->n_psi, def->n_x,      def->n_y,      def->n_y};
   memcpy(m->size, size, sizeof size);
 }
 
