@@ -33,7 +33,20 @@
   X(four_bar_3d)                                                                                             \
   X(door_one_hinge)                                                                                          \
   X(door_three_hinges)                                                                                       \
-  X(bennett)
+  X(bennett)                                                                                                 \
+  X(heavy_top_parts)                                                                                         \
+  X(tumbling_top_parts)                                                                                      \
+  X(pendulum_parts)                                                                                          \
+  X(pendulum_space)                                                                                          \
+  X(slider_crank_parts)                                                                                      \
+  X(slider_crank_space)                                                                                      \
+  X(slider_crank_hht_parts)                                                                                  \
+  X(slider_crank_hht_space)                                                                                  \
+  X(andrews_parts)                                                                                           \
+  X(andrews_bars)                                                                                            \
+  X(rolling_disk_parts)                                                                                      \
+  X(rolling_disk_rotor)                                                                                      \
+  X(spring_mass_parts)
 
 #define DECLARE(name) extern const mx_machine mx_##name;
 #define ADDRESS(name) &mx_##name,

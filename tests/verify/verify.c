@@ -2,6 +2,7 @@
  * expected, and ends with the number of checks that passed and failed. Exit code 1 where one failed. */
 #include "cases.h"
 #include "machines.h"
+#include "papers.h"
 #include "same.h"
 
 #include <math.h>
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
   const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   vf_control_run(&sink);
   vf_machines_run(&sink);
+  vf_papers_run(&sink);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
   int broken = 0;
   if (s.csv) broken = ferror(s.csv) | fclose(s.csv);

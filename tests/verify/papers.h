@@ -1,0 +1,44 @@
+/* The papers' machines, built from parts, beside the examples that have their equations written out:
+ * in the same coordinates they agree step by step (papers_same.c), in others they converge to the same motion
+ * with order 2 (papers_order.c). */
+#ifndef VERIFY_PAPERS_H
+#define VERIFY_PAPERS_H
+
+#include "machines/machine.h"
+#include "verify.h"
+
+void vf_papers_run(const vf_sink *sink);
+void vf_papers_same(const vf_sink *sink);
+void vf_papers_order(const vf_sink *sink);
+
+/* ---- Shared by both ---- */
+
+#define VF_BIT(method_) (1u << (method_))
+#define VF_EXACT_METHODS (VF_BIT(GA_INDEX3) | VF_BIT(GA_STABILIZED))
+#define VF_NONHOLONOMIC_METHODS (VF_EXACT_METHODS | VF_BIT(GA_WEIGHTED) | VF_BIT(GA_SOI2))
+#define VF_ALL_METHODS (VF_NONHOLONOMIC_METHODS | VF_BIT(GA_HHT_SOI2))
+enum { VF_N_METHODS = GA_HHT_SOI2 + 1 };
+
+const char *vf_method_name(ga_method method);
+const char *vf_form_name(ga_form form);
+/* How the examples are run with a method: ρ∞ = 0.8, or HHT with α = −0.3 where the method is one of that
+ * family; the start of order 2 in everything. */
+vf_case vf_method_case(ga_method method);
+
+/* A machine with a stepper as a case wants it. */
+typedef struct vf_parts {
+  mx_builder b;
+  ga_stepper *st;
+} vf_parts;
+
+ga_status vf_parts_open(vf_parts *p, const mx_machine *machine, ga_form form, const vf_case *c);
+ga_status vf_parts_start(vf_parts *p, double h); /* h: the first step */
+void vf_parts_close(vf_parts *p);
+/* What went wrong, in words. Always 1. */
+int vf_parts_fail(const vf_parts *p, const char *what, ga_status status, char *text, size_t size);
+/* Signals at the present state, each with "-" before it where its negative is meant; "psi0", "psi1" are the
+ * multipliers of nonholonomic constraints. 0; otherwise text says which one there is not. */
+int vf_parts_signals(const vf_parts *p, int n, const char *const *names, double *out, char *text,
+                     size_t size);
+
+#endif
