@@ -50,6 +50,7 @@ typedef struct column_map {
   int *packed;             /* [nv] where that block begins in packed arrays */
   int *b_start, *b;        /* entries of B by column: indices into b_entry */
   int *row_start, *by_row; /* entries of the system's pattern by row */
+  int *met, *met_at;       /* [n_lambda] group that met a row of B last, and as which of its etas */
 } column_map;
 
 static void map_destroy(ga_context *ctx, column_map *map)
@@ -60,6 +61,8 @@ static void map_destroy(ga_context *ctx, column_map *map)
   ga__free(ctx, map->b);
   ga__free(ctx, map->row_start);
   ga__free(ctx, map->by_row);
+  ga__free(ctx, map->met);
+  ga__free(ctx, map->met_at);
 }
 
 static ga_status map_create(const ga_system *sys, column_map *map)
@@ -72,7 +75,10 @@ static ga_status map_create(const ga_system *sys, column_map *map)
   map->b = ga__alloc(ctx, (size_t)sys->n_b, sizeof(int));
   map->row_start = ga__alloc(ctx, (size_t)sys->n + 2, sizeof(int));
   map->by_row = ga__alloc(ctx, (size_t)sys->n_entries, sizeof(int));
-  if (!map->block || !map->packed || !map->b_start || !map->b || !map->row_start || !map->by_row) {
+  map->met = ga__alloc(ctx, (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(int));
+  map->met_at = ga__alloc(ctx, (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(int));
+  if (!map->met || !map->met_at || !map->block || !map->packed || !map->b_start || !map->b ||
+      !map->row_start || !map->by_row) {
     map_destroy(ctx, map);
     return ga__no_memory(ctx, "the plan of an iteration matrix");
   }
@@ -94,7 +100,7 @@ static ga_status map_create(const ga_system *sys, column_map *map)
 /* The two walks over the plan, counting first and filling then, are one function: counting while as->direct
  * is NULL. */
 typedef struct cursor {
-  int64_t direct, groups, members, etas;
+  int64_t direct, groups, members, etas, factors; /* factors: entries of B over all etas */
 } cursor;
 
 static int target_row(const ga__assembly *as, const ga__rule *rule, int row)
@@ -117,22 +123,37 @@ static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *r
   at->direct++;
 }
 
-static void add_eta(ga__assembly *as, const column_map *map, cursor *at, pairs *p, int row, int local,
-                    int column)
+/* The etas of a group: one for every row of B that meets its columns, with the entries there; n_b, behind the
+ * last, stands for none. */
+static void add_etas(ga__assembly *as, column_map *map, cursor *at, pairs *p, int row, int start, int size)
 {
   const ga_system *sys = as->sys;
-  for (int i = map->b_start[column]; i < map->b_start[column + 1]; i++) {
-    if (as->direct) {
-      as->eta_column[at->etas] = local;
-      as->eta_b[at->etas] = map->b[i];
-      add_pair(p, row, sys->n + sys->b_row[map->b[i]]);
+  int group = (int)at->groups + 1, count = 0;
+  for (int c = 0; c < size; c++)
+    for (int i = map->b_start[start + c]; i < map->b_start[start + c + 1]; i++) {
+      int b = map->b[i], r = sys->b_row[b];
+      if (map->met[r] != group) {
+        map->met[r] = group;
+        map->met_at[r] = count++;
+        if (as->direct) {
+          int *factor = as->eta_b + at->factors + (int64_t)map->met_at[r] * size;
+          for (int k = 0; k < size; k++) factor[k] = sys->n_b;
+          add_pair(p, row, sys->n + r);
+        }
+      }
+      if (as->direct) as->eta_b[at->factors + (int64_t)map->met_at[r] * size + c] = b;
     }
-    at->etas++;
-  }
+  at->etas += count;
+  at->factors += (int64_t)count * size;
+}
+
+static int has_etas(const ga__assembly *as, const ga__rule *rule)
+{
+  return rule->eta && rule->eta <= as->layout.eta_level;
 }
 
 /* The group that entry stands for: all entries of its row in the columns of its tangent block. */
-static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs *p, const ga__rule *rule,
+static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
                       int entry)
 {
   const ga_system *sys = as->sys;
@@ -144,8 +165,8 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
     packed = map->packed[column];
   }
   if (as->direct) {
-    as->group[at->groups] =
-        (ga__group_row){rule->source, rule->scale, packed, size, (int)at->members, (int)at->etas, 0};
+    as->group[at->groups] = (ga__group_row){rule->source,     rule->scale,   packed,           size,
+                                            (int)at->members, (int)at->etas, (int)at->factors, 0};
     for (int c = 0; c < size; c++) {
       as->group_entry[at->members + c] = block < 0 ? entry : -1;
       add_pair(p, target, target_col(as, rule, start + c));
@@ -156,8 +177,7 @@ static void add_group(ga__assembly *as, const column_map *map, cursor *at, pairs
         as->group_entry[at->members + sys->col[e] - start] = e;
     }
   }
-  if (rule->eta && rule->eta <= as->layout.eta_level)
-    for (int c = 0; c < size; c++) add_eta(as, map, at, p, target, c, start + c);
+  if (has_etas(as, rule)) add_etas(as, map, at, p, target, start, size);
   if (as->direct) as->group[at->groups].eta_count = (int)(at->etas - before);
   at->groups++;
   at->members += size;
@@ -175,7 +195,10 @@ static int leads(const ga_system *sys, const column_map *map, int row, int posit
   return 1;
 }
 
-static void walk_rule(ga__assembly *as, const column_map *map, cursor *at, pairs *p, const ga__rule *rule)
+/* Groups in the first pass, all else in the second: what is not turned, and columns that commute and have no
+ * etas. */
+static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
+                      int groups)
 {
   const ga_system *sys = as->sys;
   if ((rule->to_row || rule->to_col) && as->layout.n_extra == 0) return;
@@ -184,19 +207,22 @@ static void walk_rule(ga__assembly *as, const column_map *map, cursor *at, pairs
     for (int i = map->row_start[row]; i < map->row_start[row + 1]; i++) {
       int e = map->by_row[i];
       if (!(rule->cols & 1u << ga__block_of(sys, sys->col[e], &index))) continue;
-      if (!rule->turned)
+      int in_group = rule->turned && (map->block[sys->col[e]] >= 0 || has_etas(as, rule));
+      if (in_group != groups) continue;
+      if (!groups)
         add_direct(as, at, p, rule, e);
       else if (leads(sys, map, row, i))
         add_group(as, map, at, p, rule, e);
     }
 }
 
-/* Turned rules first, direct ones then, the order that distribute() relies on. */
-static void walk(ga__assembly *as, const column_map *map, cursor *at, pairs *p)
+/* Groups first, direct entries then, the order that distribute() relies on. */
+static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
 {
-  for (int turned = 1; turned >= 0; turned--)
-    for (int i = 0; i < as->layout.n_rules; i++)
-      if (as->layout.rule[i].turned == turned) walk_rule(as, map, at, p, &as->layout.rule[i]);
+  if (as->sys->size[GA_BLOCK_LAMBDA] > 0)
+    memset(map->met, 0, (size_t)as->sys->size[GA_BLOCK_LAMBDA] * sizeof *map->met);
+  for (int groups = 1; groups >= 0; groups--)
+    for (int i = 0; i < as->layout.n_rules; i++) walk_rule(as, map, at, p, &as->layout.rule[i], groups);
 }
 
 /* Equations of a border: those of Φ, and those of k where it has them. */
@@ -239,8 +265,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->group, (size_t)size->groups, sizeof(ga__group_row)},
               {(void **)&as->group_entry, (size_t)size->members, sizeof(int)},
               {(void **)&as->group_place, (size_t)size->members, sizeof(int)},
-              {(void **)&as->eta_column, (size_t)size->etas, sizeof(int)},
-              {(void **)&as->eta_b, (size_t)size->etas, sizeof(int)},
+              {(void **)&as->TA, (size_t)ga_group_blocks_length(sys->group), sizeof(double)},
+              {(void **)&as->eta_b, (size_t)size->factors, sizeof(int)},
               {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
               {(void **)&as->border_place, count_border(as), sizeof(int)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
@@ -267,17 +293,17 @@ static void distribute(ga__assembly *as, const int *place)
   for (size_t i = 0; i < count_border(as); i++) as->border_place[i] = place[at++];
 }
 
-static ga_status build(ga__assembly *as, const column_map *map, pairs *p, int **place)
+static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
 {
   const ga_system *sys = as->sys;
-  cursor size = {0, 0, 0, 0}, at = {0, 0, 0, 0};
+  cursor size = {0, 0, 0, 0, 0}, at = {0, 0, 0, 0, 0};
   walk(as, map, &size, p);
-  if (size.direct + size.members + size.etas > INT_MAX / 4)
+  if (size.direct + size.members + size.factors > INT_MAX / 4)
     return ga__fail(
         sys->ctx, GA_ERR_ARGUMENT,
         "stepper: the iteration matrix would be put together from %.3g numbers; declare a pattern, or take "
         "GA_ETA_TRIANGULAR",
-        (double)(size.direct + size.members + size.etas));
+        (double)(size.direct + size.members + size.factors));
   ga_status status = take_memory(as, &size);
   if (status) return status;
   walk(as, map, &at, p);
@@ -325,34 +351,74 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct,     as->diag_place, as->group,     as->group_entry, as->group_place,
-                         as->eta_column, as->eta_b,      as->eta_place, as->border_place};
+  void *const block[] = {as->direct, as->diag_place, as->group,     as->group_entry, as->group_place,
+                         as->TA,     as->eta_b,      as->eta_place, as->border_place};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);
 }
 
-/* w = (row values) T, then row A: wa = w A; commuting columns pass through. */
-static void turn(double *w, double *wa, const ga__group_row *g, const double *row, const double *T,
-                 const double *A)
+/* T A, block by block. */
+static void multiply_blocks(const ga__assembly *as, const double *T, const double *A, double *TA)
 {
-  int m = g->size;
-  if (g->block_start < 0) {
-    w[0] = wa[0] = row[0];
+  const ga_group *g = as->sys->group;
+  for (int b = 0, n = ga_group_n_blocks(g), at = 0; b < n; b++) {
+    int start, m = ga_group_block(g, b, &start);
+    const double *t = T + at, *a = A + at;
+    double *out = TA + at;
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < m; j++) {
+        double sum = 0.0;
+        for (int k = 0; k < m; k++) sum += t[i * m + k] * a[k * m + j];
+        out[i * m + j] = sum;
+      }
+    at += m * m;
+  }
+}
+
+/* w = row M, M of m columns. */
+static inline void turn(double *w, const double *row, const double *M, int m)
+{
+  if (m == 3) {
+    for (int j = 0; j < 3; j++) w[j] = row[0] * M[j] + row[1] * M[3 + j] + row[2] * M[6 + j];
     return;
   }
-  T += g->block_start;
   for (int j = 0; j < m; j++) w[j] = 0.0;
   for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) w[j] += row[i] * T[i * m + j];
-  if (!A) {
-    memcpy(wa, w, (size_t)m * sizeof *w);
-    return;
+    for (int j = 0; j < m; j++) w[j] += row[i] * M[i * m + j];
+}
+
+/* K(row, η) −= w B_nᵀ, w the row times T. */
+static void fill_etas(double *K, const ga__assembly *as, const ga__group_row *g, const double *w,
+                      const double *B_n)
+{
+  const int *place = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
+  if (g->size == 3)
+    for (int i = 0; i < g->eta_count; i++, b += 3)
+      K[place[i]] -= w[0] * B_n[b[0]] + w[1] * B_n[b[1]] + w[2] * B_n[b[2]];
+  else
+    for (int i = 0; i < g->eta_count; i++)
+      for (int c = 0; c < g->size; c++) K[place[i]] -= w[c] * B_n[*b++];
+}
+
+static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in, const double *TA)
+{
+  for (int k = 0; k < as->n_groups; k++) {
+    const ga__group_row *g = &as->group[k];
+    const double *values = in->source[g->source], scale = in->scale[g->scale];
+    const int *entry = as->group_entry + g->first, *place = as->group_place + g->first;
+    double row[6], w[6];
+    for (int c = 0; c < g->size; c++) row[c] = entry[c] >= 0 ? scale * values[entry[c]] : 0.0;
+    if (g->block_start < 0) {
+      K[place[0]] += row[0];
+    } else {
+      turn(w, row, TA + g->block_start, g->size);
+      for (int c = 0; c < g->size; c++) K[place[c]] += w[c];
+    }
+    if (!g->eta_count) continue;
+    if (g->block_start >= 0 && TA != in->T) turn(w, row, in->T + g->block_start, g->size);
+    fill_etas(K, as, g, g->block_start < 0 ? row : w, in->B_n);
   }
-  A += g->block_start;
-  for (int j = 0; j < m; j++) wa[j] = 0.0;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) wa[j] += w[i] * A[i * m + j];
 }
 
 static void fill_borders(ga__assembly *as, const ga__assembly_input *in)
@@ -383,19 +449,6 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
   for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
   fill_borders(as, in);
-  for (int k = 0; k < as->n_groups; k++) {
-    const ga__group_row *g = &as->group[k];
-    const double *values = in->source[g->source], scale = in->scale[g->scale];
-    double row[6], w[6], wa[6], any = 0.0;
-    for (int c = 0; c < g->size; c++) {
-      int e = as->group_entry[g->first + c];
-      row[c] = e >= 0 ? scale * values[e] : 0.0;
-      any += row[c] != 0.0;
-    }
-    if (any == 0.0) continue;
-    turn(w, wa, g, row, in->T, in->A);
-    for (int c = 0; c < g->size; c++) K[as->group_place[g->first + c]] += wa[c];
-    for (int i = g->eta_first; i < g->eta_first + g->eta_count; i++)
-      K[as->eta_place[i]] -= w[as->eta_column[i]] * in->B_n[as->eta_b[i]];
-  }
+  if (in->A) multiply_blocks(as, in->T, in->A, as->TA);
+  fill_groups(K, as, in, in->A ? as->TA : in->T);
 }

@@ -200,7 +200,7 @@ typedef struct ga__group_row {
   int block_start; /* of its tangent block in packed arrays, -1: commuting column */
   int size;        /* columns: 1, 3 or 6 */
   int first;       /* into group_entry[] and group_place[] */
-  int eta_first, eta_count;
+  int eta_first, factor_first, eta_count;
 } ga__group_row;
 
 typedef struct ga__assembly {
@@ -218,16 +218,17 @@ typedef struct ga__assembly {
   int n_groups;
   ga__group_row *group;
   int *group_entry, *group_place; /* entry -1: the pattern has none there */
-  int *eta_column, *eta_b, *eta_place;
+  double *TA;                     /* T A in packed blocks, while filling */
+  int *eta_b, *eta_place; /* for every eta of a group: entries of B, one for each of its columns; its place */
 } ga__assembly;
 
 typedef struct ga__assembly_input {
   const double *source[GA__N_SOURCES];
   double scale[GA__MAX_SCALES];
-  double diag_x;                 /* on the diagonal of the states; outputs have 1 */
-  const double *T;               /* packed tangent blocks */
-  const double *A;               /* packed I + κ ad(v_n) of the commutator term, or NULL */
-  const double *B_n;             /* [n_b] B at the beginning of the step, where there are columns of η */
+  double diag_x;     /* on the diagonal of the states; outputs have 1 */
+  const double *T;   /* packed tangent blocks */
+  const double *A;   /* packed I + κ ad(v_n) of the commutator term, or NULL */
+  const double *B_n; /* [n_b + 1] B at the beginning of the step, where there are columns of η; then 0 */
   const ga__null *null, *null_b; /* for the borders */
 } ga__assembly_input;
 

@@ -126,7 +126,7 @@ static ga_status work_create(ga_stepper *st)
   } part[] = {{&st->D, entries},
               {&st->Q, entries},
               {&st->G, entries},
-              {&st->B_n, (size_t)sys->n_b},
+              {&st->B_n, (size_t)sys->n_b + 1},
               {&st->a_n, nv},
               {&st->w_n, nx},
               {&st->p, nv},
