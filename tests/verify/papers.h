@@ -32,7 +32,8 @@ typedef struct vf_parts {
 } vf_parts;
 
 ga_status vf_parts_open(vf_parts *p, const mx_machine *machine, ga_form form, const vf_case *c);
-ga_status vf_parts_start(vf_parts *p, double h); /* h: the first step */
+/* h: the first step; anywhere 1: initial values may be far from the constraints. */
+ga_status vf_parts_start(vf_parts *p, double h, int anywhere);
 void vf_parts_close(vf_parts *p);
 /* What went wrong, in words. Always 1. */
 int vf_parts_fail(const vf_parts *p, const char *what, ga_status status, char *text, size_t size);

@@ -445,7 +445,7 @@ static int run_level(const subject *u, const vf_case *c, const motion *m, double
   const long each = lround(u->t_end / SAMPLES / h);
   vf_parts p;
   ga_status status = vf_parts_open(&p, mx_machine_find(u->machine), u->form, c);
-  if (!status) status = vf_parts_start(&p, h);
+  if (!status) status = vf_parts_start(&p, h, 0);
   int bad = 0;
   for (int k = 0; !status && !bad && k < SAMPLES; k++) {
     status = ga_stepper_run(p.st, h, each, NULL, NULL);

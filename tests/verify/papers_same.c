@@ -165,7 +165,7 @@ static int follow(const pair *p, vf_setup *example, vf_parts *parts, measured bl
 {
   ga_status status = vf_setup_start(example, p->h);
   if (status) return vf_setup_fail(example, "start of the example", status, text, size);
-  status = vf_parts_start(parts, p->h);
+  status = vf_parts_start(parts, p->h, 0);
   if (status) return vf_parts_fail(parts, "start", status, text, size);
   if (look(p, example, parts, block, text, size)) return 1;
   for (int k = 0; k < p->steps; k++) {

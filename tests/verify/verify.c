@@ -1,6 +1,7 @@
 /* verify [--short] [--csv FILE] [NAME...]: runs the table of cases, prints what was measured beside what is
  * expected, and ends with the number of checks that passed and failed. Exit code 1 where one failed. */
 #include "cases.h"
+#include "conserve.h"
 #include "machines.h"
 #include "papers.h"
 #include "same.h"
@@ -293,11 +294,12 @@ static int parse(session *s, int argc, char **argv)
       s->csv = fopen(argv[++i], "w");
       if (!s->csv) return fprintf(stderr, "verify: cannot write %s\n", argv[i]), 1;
       fprintf(s->csv, "problem,case,quantity,h,value\n");
-    } else if (argv[i][0] != '-' && (ex_problem_find(argv[i]) || mx_machine_find(argv[i]))) {
+    } else if (argv[i][0] != '-' &&
+               (ex_problem_find(argv[i]) || mx_machine_find(argv[i]) || strcmp(argv[i], "conserve") == 0)) {
       argv[s->n_names++] = argv[i];
     } else {
       return fprintf(stderr,
-                     "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE...]\n"
+                     "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE | conserve ...]\n"
                      "no such problem, machine or option: %s\n",
                      argv[i]),
              1;
@@ -322,6 +324,7 @@ int main(int argc, char **argv)
   vf_control_run(&sink);
   vf_machines_run(&sink);
   vf_papers_run(&sink);
+  vf_conserve_run(&sink);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
   int broken = 0;
   if (s.csv) broken = ferror(s.csv) | fclose(s.csv);
