@@ -384,7 +384,7 @@ GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const 
                                      double force[3], double torque[3], int *unique);
 /* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and hinge2"),
  * of a stepper that was started; returns the length it needs, as snprintf does. */
-GA_API int ga_machine_report(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
+GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size);
 
 #ifdef __cplusplus
 }

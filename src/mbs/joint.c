@@ -292,11 +292,11 @@ static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, cons
                (node[1]->planar || !node[1]->has);
   *out = planar ? &PLANAR[d->kind] : &SPACE[d->kind];
   if (!(*out)->exists)
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "joint '%s': there is no %s joint between planar bodies; fixed, revolute, prismatic, point_on_line, "
-        "distance, rod and parallel have a planar form",
-        d->name, ga_joint_name(d->kind));
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "joint '%s': there is no %s joint between planar bodies; fixed, revolute, prismatic, "
+                    "spherical, point_on_line, "
+                    "distance, rod and parallel have a planar form",
+                    d->name, ga_joint_name(d->kind));
   if (node[0] == node[1])
     return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                     "joint '%s': '%s' and '%s' are on the same body; a joint joins two", d->name, d->a, d->b);

@@ -1,0 +1,96 @@
+/* Mobility and redundant constraints in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "mbs_rig.h"
+
+static void add_body(const mbs_rig *r, const char *name, double x, double y, double z)
+{
+  ga_rigid_def d = mbs_body(name);
+  d.pose = ga_pose_at(x, y, z);
+  memset(d.velocity, 0, sizeof d.velocity);
+  memset(d.omega, 0, sizeof d.omega);
+  mbs_ok(r, ga_machine_add_rigid(r->m, &d));
+}
+
+static void add_hinge(const mbs_rig *r, const char *name, ga_joint_kind kind, const char *a, const char *b,
+                      double x, double y, double z)
+{
+  ga_joint_def d = ga_joint_defaults();
+  d.name = name, d.kind = kind, d.a = a, d.b = b;
+  d.at_pose = 1;
+  d.at = ga_pose_at(x, y, z);
+  mbs_ok(r, ga_machine_add_joint(r->m, &d));
+}
+
+static ga_stepper *start(const mbs_rig *r)
+{
+  const ga_system *sys = ga_machine_system(r->m);
+  double q[64], v[32];
+  ga_stepper *st;
+  ga_start_opts s = ga_start_defaults();
+  mbs_ok(r, ga_machine_initial(r->m, q, v, NULL));
+  mbs_ok(r, ga_stepper_create(r->ctx, sys, NULL, &st));
+  s.h = 1e-3;
+  mbs_ok(r, ga_stepper_start(st, &s, 0.0, q, v, NULL, NULL, NULL, NULL));
+  return st;
+}
+
+static void expect(const mbs_rig *r, ga_stepper *st, const char *const *words)
+{
+  char text[2048], cut[10];
+  int length = ga_machine_report(r->m, st, text, sizeof text);
+  assert_int_equal(length, (int)strlen(text));
+  assert_int_equal(ga_machine_report(r->m, st, cut, sizeof cut), length); /* as snprintf */
+  assert_int_equal(strlen(cut), sizeof cut - 1);
+  for (; *words; words++)
+    if (!strstr(text, *words)) fail_msg("'%s' is not in\n%s", *words, text);
+}
+
+/* A door on three hinges along z: five rows of each but the first are redundant. */
+static void test_door(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  add_body(&r, "door", 0.5, 0, 1);
+  add_hinge(&r, "hinge1", GA_JOINT_REVOLUTE, "ground", "door", 0, 0, 0.2);
+  add_hinge(&r, "hinge2", GA_JOINT_REVOLUTE, "ground", "door", 0, 0, 1.0);
+  add_hinge(&r, "hinge3", GA_JOINT_REVOLUTE, "ground", "door", 0, 0, 1.8);
+  mbs_ok(&r, ga_machine_build(r.m));
+  ga_stepper *st = start(&r);
+  const char *const words[] = {"mobility 1: 6 velocities, 15 constraints, 10 of them redundant",
+                               "hinge2: position along z is already fixed by hinge1",
+                               "hinge3: rotation about x is already fixed by hinge1",
+                               "hinge3: rotation about y is already fixed by hinge1",
+                               "not unique",
+                               NULL};
+  expect(&r, st, words);
+  assert_int_equal(ga_machine_report(r.m, NULL, NULL, 0), 0);
+  ga_stepper_destroy(&st);
+  mbs_close(&r);
+}
+
+static void test_pendulum(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  add_body(&r, "bob", 0.5, 0, 1);
+  add_hinge(&r, "ball", GA_JOINT_SPHERICAL, "ground", "bob", 0, 0, 0);
+  mbs_ok(&r, ga_machine_build(r.m));
+  ga_stepper *st = start(&r);
+  char text[256];
+  ga_machine_report(r.m, st, text, sizeof text);
+  assert_string_equal(text, "mobility 3: 6 velocities, 3 constraints\n");
+  ga_stepper_destroy(&st);
+  mbs_close(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_door), cmocka_unit_test(test_pendulum)};
+  return cmocka_run_group_tests_name("mbs report", tests, NULL, NULL);
+}
