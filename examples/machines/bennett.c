@@ -80,5 +80,6 @@ const mx_machine mx_bennett = {
     .energy = 1e-2,
     .mobility = 1,
     .redundant = 3,
+    .report = "J4: rotation about x is already fixed by J1, J2 and J3",
     .in_short = 1,
 };

@@ -57,5 +57,6 @@ const mx_machine mx_bricard = {
     .energy = 1e-5,
     .mobility = 1,
     .redundant = 1,
+    .report = "hinge6: rotation about y is already fixed by hinge1, hinge2, hinge3, hinge4 and hinge5",
     .in_short = 0,
 };

@@ -160,7 +160,7 @@ static int run_and_measure(const mx_machine *machine, const mx_options *opts, co
   const mx_samples samples = {e->n, texts, e->n_times, e->times, got};
   ga_status status = got ? mx_run_open(&run, machine, opts, &samples) : GA_ERR_MEMORY;
   if (!got) return -1;
-  if (!status) ga_start_report_text(ga_machine_system(run.b.m), &run.report, r->mobility, sizeof r->mobility);
+  if (!status) ga_machine_report(run.b.m, run.st, r->mobility, sizeof r->mobility);
   if (!status) status = mx_run_finish(&run, NULL, NULL);
   if (status) mx_run_explain(&run, status, r->failure, sizeof r->failure);
   r->report = run.report;

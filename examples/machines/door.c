@@ -63,5 +63,6 @@ const mx_machine mx_door_three_hinges = {
     .energy = 1e-2,
     .mobility = 1,
     .redundant = 10,
+    .report = "hinge3: rotation about y is already fixed by hinge1",
     .in_short = 1,
 };

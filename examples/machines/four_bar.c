@@ -91,5 +91,6 @@ const mx_machine mx_four_bar_3d = {
     .energy = 1e-2,
     .mobility = 1,
     .redundant = 3,
+    .report = "B: position along z is already fixed by A, P and Q",
     .in_short = 1,
 };

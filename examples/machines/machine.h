@@ -74,6 +74,7 @@ struct mx_machine {
   mx_reference reference[MX_MOST_REFERENCES];
   double energy;           /* [J] largest error of the energy balance at h, of order 2; 0: not looked at */
   int mobility, redundant; /* expected; −1: not looked at */
+  const char *report;      /* what ga_machine_report() must contain; NULL: anything */
   int in_short;            /* 1: part of `verify --short` */
 };
 

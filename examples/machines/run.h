@@ -61,7 +61,7 @@ typedef struct mx_result {
   ga_start_report report;
   ga_stats stats;
   ga_simulate_stats simulate;
-  char mobility[2048];               /* what the start says of it */
+  char mobility[2048];               /* ga_machine_report() */
   char failure[GA_ERROR_TEXT + 128]; /* empty where all went well */
 } mx_result;
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Errors below this are rounding, and have no order. */
 #define ROUNDING 1e-9
@@ -24,6 +25,7 @@ static void check_mobility(const vf_sink *s, const mx_machine *m, const mx_resul
     snprintf(text, sizeof text, "%d redundant constraints, expected %d", r->report.redundant, m->redundant);
     s->check(s->user, r->report.redundant == m->redundant, m->name, "redundancy", text);
   }
+  if (m->report) s->check(s->user, strstr(r->mobility, m->report) != NULL, m->name, "report", r->mobility);
 }
 
 /* One row: the error against its bound, and its order; fine NaN: not halved. */
