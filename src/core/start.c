@@ -575,8 +575,14 @@ static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
     ga_status status = ga__find_relations(st, &p);
     if (status || st->red.null.r == 0) return status;
   }
+  const ga_error said = st->ctx->error;
   take_again(st, opts->h);
   ga_status status = start_redundant(st, opts, r, plain, &redundant);
+  if (plain &&
+      status == GA_RETRY_SINGULAR) { /* redundancy is not what was wrong: the first words were right */
+    st->ctx->error = said;
+    return plain;
+  }
   if (redundant) return status;
   take_again(st, opts->h); /* what was done first was right */
   return start_plainly(st, opts, r, &redundant);

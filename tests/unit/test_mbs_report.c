@@ -89,8 +89,60 @@ static void test_pendulum(void **state)
   mbs_close(&r);
 }
 
+/* A massless body that turns freely: the message names it. */
+static void test_massless(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_rigid_def ghost = ga_rigid_defaults();
+  ga_stepper *st;
+  ga_start_opts s = ga_start_defaults();
+  double q[12], v[6];
+  ghost.name = "ghost", ghost.massless = 1, ghost.mass = 0;
+  ghost.pose = ga_pose_at(1, 0, 0);
+  mbs_ok(&r, ga_machine_add_rigid(r.m, &ghost));
+  add_hinge(&r, "ball", GA_JOINT_SPHERICAL, "ground", "ghost", 0, 0, 0);
+  mbs_ok(&r, ga_machine_build(r.m));
+  mbs_ok(&r, ga_machine_initial(r.m, q, v, NULL));
+  mbs_ok(&r, ga_stepper_create(r.ctx, ga_machine_system(r.m), NULL, &st));
+  s.h = 1e-3;
+  assert_int_equal(ga_stepper_start(st, &s, 0.0, q, v, NULL, NULL, NULL, NULL), GA_ERR_SINGULAR);
+  assert_says(r.ctx, "ghost");
+  ga_stepper_destroy(&st);
+  mbs_close(&r);
+}
+
+/* Two rods that cannot meet: which joint, and by how much. */
+static void test_cannot_close(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_joint_def rod = ga_joint_defaults();
+  ga_marker_def far = ga_marker_defaults();
+  ga_stepper *st;
+  ga_start_opts s = ga_start_defaults();
+  double q[12], v[6];
+  add_body(&r, "link", 0, 0, 0);
+  add_hinge(&r, "pin", GA_JOINT_SPHERICAL, "ground", "link", 0, 0, 0);
+  far.name = "far", far.body = "ground", far.pose = ga_pose_at(3, 0, 0);
+  mbs_ok(&r, ga_machine_add_marker(r.m, &far));
+  rod.name = "rod", rod.kind = GA_JOINT_DISTANCE, rod.a = "far", rod.b = "link", rod.length = 1.0;
+  mbs_ok(&r, ga_machine_add_joint(r.m, &rod));
+  mbs_ok(&r, ga_machine_build(r.m));
+  mbs_ok(&r, ga_machine_initial(r.m, q, v, NULL));
+  mbs_ok(&r, ga_stepper_create(r.ctx, ga_machine_system(r.m), NULL, &st));
+  s.h = 1e-3;
+  s.max_change = 100.0;
+  assert_int_equal(ga_stepper_start(st, &s, 0.0, q, v, NULL, NULL, NULL, NULL), GA_ERR_INCONSISTENT);
+  assert_says(r.ctx, "rod: length");
+  assert_says(r.ctx, "off by");
+  ga_stepper_destroy(&st);
+  mbs_close(&r);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_door), cmocka_unit_test(test_pendulum)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_door), cmocka_unit_test(test_pendulum),
+                                     cmocka_unit_test(test_massless), cmocka_unit_test(test_cannot_close)};
   return cmocka_run_group_tests_name("mbs report", tests, NULL, NULL);
 }
