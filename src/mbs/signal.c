@@ -316,14 +316,17 @@ int ga_machine_find_signal(const ga_machine *m, const char *name)
   return built_of(m) && name ? ga__signal_find(m->built, name) : -1;
 }
 
-static double energy_of(const ga_meter *meter, const ga__powers *now, int what)
+static double energy_of(const ga_meter *meter, const ga__powers *now, double t, int what)
 {
   if (what == GA__KINETIC) return now->kinetic;
   if (what == GA__POTENTIAL) return now->potential;
   if (!meter || !meter->started) return 0;
-  if (what == GA__DISSIPATED) return meter->dissipated;
-  if (what == GA__INPUT) return meter->input;
-  return now->kinetic + now->potential + meter->dissipated - meter->input - meter->start;
+  const double half = 0.5 * (t - meter->t); /* from the meter's last state on, by the same rule */
+  const double dissipated = meter->dissipated + half * (meter->last.lost + now->lost);
+  const double input = meter->input + half * (meter->last.in + now->in);
+  if (what == GA__DISSIPATED) return dissipated;
+  if (what == GA__INPUT) return input;
+  return now->kinetic + now->potential + dissipated - input - meter->start;
 }
 
 /* The turn that brings an angle nearest to where the meter saw it going. */
@@ -360,7 +363,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
     if (part == m->n_parts) {
       if (!have_powers) code = ga__powers_at(&e, &now);
       have_powers = !code;
-      out[k] = code ? NAN : energy_of(meter, &now, c);
+      out[k] = code ? NAN : energy_of(meter, &now, s->t, c);
     } else {
       ga__channel_get(m->built, part, c, &at);
       code = ga__probe_value(&e, &at.probe, &out[k]);

@@ -196,7 +196,9 @@ static double worst_balance(ga_form form, int what, double h, int n, double ener
   assert_true(metered(&r, meter, st, "energy.balance") == 0);
   for (int k = 0; k < n; k++) {
     mbs_ok(&r, ga_stepper_step(st, h));
+    const double ahead = metered(&r, meter, st, "energy.balance"); /* before the meter has seen the state */
     mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+    assert_near(metered(&r, meter, st, "energy.balance"), ahead, 1e-12, "balance ahead of the meter");
     worst = fmax(worst, fabs(metered(&r, meter, st, "energy.balance")));
   }
   for (int i = 0; i < GA__N_ENERGIES; i++) energy[i] = metered(&r, meter, st, name[i]);
