@@ -67,7 +67,6 @@ struct mx_machine {
   void (*build)(const mx_machine *self, mx_builder *b); /* adds all parts */
   int variant;                                          /* for a build that serves several machines */
   double t_end, h, rho;
-  ga_eta_terms eta_terms; /* of the stabilized form; 0: the default */
   double rtol;      /* 0: equal steps h; else error control, and errors are root mean squares over the rows */
   const char *file; /* of references, without folder and ending; NULL: none */
   const char *twin; /* machine that must move alike, compared at a hundred times; NULL: none */

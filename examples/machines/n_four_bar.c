@@ -56,7 +56,6 @@ static void build(const mx_machine *self, mx_builder *b)
       .t_end = 10.0,                                                                                         \
       .h = 1e-3,                                                                                             \
       .rho = 0.95,                                                                                           \
-      .eta_terms = GA_ETA_FULL,                                                                              \
       .file = "A02_N" #n,                                                                                    \
       .reference = {{"B0.x", "B0x", 10, end, 2e-4, 2},                                                       \
                     {"B0.y", "B0y", 0, 0, 2e-4, 2},                                                          \

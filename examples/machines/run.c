@@ -120,7 +120,6 @@ static ga_status prepare(mx_run *run)
 {
   ga_stepper_opts o = ga_stepper_defaults();
   o.method = run->opts.method;
-  o.newton.eta_terms = run->machine->eta_terms;
   ga_status status = ga_scheme_rho(run->b.ctx, run->opts.rho, &o.scheme);
   if (!status) status = ga_stepper_create(run->b.ctx, ga_machine_system(run->b.m), &o, &run->st);
   if (!status) status = ga_meter_create(run->b.m, &run->meter);

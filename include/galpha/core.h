@@ -212,7 +212,7 @@ typedef enum ga_reuse {
 
 /* Terms in the columns of η of the stabilized form's iteration matrix. */
 typedef enum ga_eta_terms {
-  GA_ETA_AUTO = 0,  /* full where the system is dense, triangular where it has a pattern */
+  GA_ETA_AUTO = 0,  /* full up to 64 unknowns, triangular beyond */
   GA_ETA_FULL,      /* all of them: the exact derivative */
   GA_ETA_TRIANGULAR /* those of Φ only: half the cost, and as good since η is of
                        order h² */

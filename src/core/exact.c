@@ -102,15 +102,15 @@ static const ga__rule RULES[] = {
 #undef X
 #undef NOT_X
 
-/* Dense systems up to this size get all terms of η: beyond, their number (velocities² times constraints) is
- * what costs. */
+/* Systems up to this size get all terms of η, which near singular positions are needed: beyond, their number
+ * is what costs. */
 #define FULL_MOST 64
 
 static ga__layout layout(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_eta_terms terms = st->opts.newton.eta_terms;
-  int small = sys->def.n_pattern == 0 && sys->n <= FULL_MOST;
+  int small = sys->n <= FULL_MOST;
   int coupled = terms == GA_ETA_AUTO ? small : terms == GA_ETA_FULL;
   const int *start = sys->start, lambda = start[GA_BLOCK_LAMBDA], psi = start[GA_BLOCK_PSI];
   ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0,  lambda, 0,
