@@ -34,14 +34,17 @@ static void count_release(void *user, void *block)
 
 static void *count_alloc(void *user, size_t bytes)
 {
+  ((memory_count *)user)->calls++;
   return count_resize(user, NULL, bytes);
 }
 static void *sparse_malloc(size_t bytes)
 {
+  sparse_count->sparse++;
   return count_resize(sparse_count, NULL, bytes);
 }
 static void *sparse_realloc(void *block, size_t bytes)
 {
+  sparse_count->sparse++;
   return count_resize(sparse_count, block, bytes);
 }
 static void sparse_free(void *block)
@@ -52,6 +55,7 @@ static void sparse_free(void *block)
 static void *sparse_calloc(size_t n, size_t size)
 {
   if (size > 0 && n > SIZE_MAX / size) return NULL;
+  sparse_count->sparse++;
   void *block = count_resize(sparse_count, NULL, n * size);
   return block ? memset(block, 0, n * size) : NULL;
 }
@@ -59,7 +63,7 @@ static void *sparse_calloc(size_t n, size_t size)
 ga_status memory_context_begin(memory_count *count, ga_context **out)
 {
   ga_context_opts opts = ga_context_defaults();
-  *count = (memory_count){0, 0};
+  *count = (memory_count){0};
   opts.alloc = count_alloc;
   opts.release = count_release;
   opts.alloc_user = count;

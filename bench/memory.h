@@ -5,7 +5,8 @@
 #include "galpha/base.h"
 
 typedef struct memory_count {
-  size_t live, peak; /* [bytes] */
+  size_t live, peak;    /* [bytes] */
+  size_t calls, sparse; /* requests for memory: galpha's own, and SuiteSparse's */
 } memory_count;
 
 /* A context whose allocations are counted; SuiteSparse's are too, until memory_context_end(). One at a time.

@@ -116,6 +116,7 @@ int bench_options_read(bench_options *o, int argc, char **argv, const char *name
 {
   static const struct option options[] = {{"json", required_argument, NULL, 'o'},
                                           {"only", required_argument, NULL, 'n'},
+                                          {"full", no_argument, NULL, 'f'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   int option;
@@ -125,11 +126,14 @@ int bench_options_read(bench_options *o, int argc, char **argv, const char *name
       o->json = optarg;
     else if (option == 'n')
       o->only = optarg;
+    else if (option == 'f')
+      o->full = 1;
     else {
       fprintf(option == 'h' ? stdout : stderr,
-              "usage: %s [-o FILE] [--only NAME]\n"
+              "usage: %s [-o FILE] [--only NAME] [--full]\n"
               "  -o, --json FILE   where the figures go (default build/bench.json)\n"
-              "  --only NAME       one of %s\n",
+              "  --only NAME       one of %s\n"
+              "  --full            the cases that take long too, where there are some\n",
               argv[0], names);
       return option == 'h' ? 0 : 2;
     }

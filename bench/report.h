@@ -6,7 +6,7 @@
 
 /* ---- Named figures ---- */
 
-enum { REPORT_MAX = 256, REPORT_NAME = 96 };
+enum { REPORT_MAX = 512, REPORT_NAME = 96 };
 
 typedef struct report {
   int n;
@@ -69,6 +69,7 @@ double cpu_now(void);
 typedef struct bench_options {
   const char *json; /* where the figures go */
   const char *only; /* what alone is to be measured; NULL: everything */
+  int full;         /* 1: the cases that take long too */
 } bench_options;
 
 /* Reads the options every bench program has; names, space-separated, are what `only` can be. -1: go on;

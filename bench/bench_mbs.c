@@ -1,0 +1,371 @@
+/* Machines from parts, measured on the spatial chain: where the time of a step goes, whether every step
+ * converges, and the CPU time to a given error of the tip beside that of other codes. bench/README.md
+ * explains the figures. */
+#define _GNU_SOURCE /* clock_gettime */
+#include "report.h"
+#include "spatial_machine.h"
+#include "spatial_sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const NAMES = "split, converge, spherical10, spherical20, spherical95, spherical100, "
+                                 "spherical400, revolute10, revolute20, revolute95, revolute100";
+
+static void name_of(char *text, size_t size, spatial_kind kind, int n)
+{
+  snprintf(text, size, "%s%d", spatial_kind_name(kind), n);
+}
+
+/* A stepper with its machine, at the chain's initial values. 0, or -1 after a message. */
+static int start(const spatial_machine *m, const ga_stepper_opts *opts, double h, ga_stepper **st)
+{
+  ga_start_opts at = ga_start_defaults();
+  at.h = h;
+  ga_status status = ga_stepper_create(m->ctx, m->sys, opts, st);
+  if (!status) status = ga_stepper_start(*st, &at, 0.0, m->q0, m->v0, NULL, NULL, NULL, NULL);
+  if (status) fprintf(stderr, "chain of %d rods: %s\n", m->chain.n, ga_context_error(m->ctx)->text);
+  return status ? -1 : 0;
+}
+
+/* ---- Where the time of a step goes -----------------------------------------------------------------------
+ */
+
+typedef struct split { /* [s] per step, but for the counts */
+  double step, assembly, factor, solve, rest;
+  double iterations, factorisations; /* per step */
+  double alone;                      /* one assembly, one factorisation and one solve */
+  size_t own, sparse;                /* allocations in all steps */
+  int ok;
+} split;
+
+static const double split_h = 2e-5; /* [s] small, so that one iteration per step will do */
+
+/* The parts are timed by the clock on the wall: so is the step, and a chunk that was interrupted falls out.
+ */
+static double wall_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static split split_of(const ga_stats *a, const ga_stats *b, double seconds)
+{
+  const double steps = (double)(b->steps - a->steps),
+               factorisations = (double)(b->factorisations - a->factorisations),
+               solves = (double)(b->solves - a->solves);
+  split s = {.step = seconds / steps, .ok = 1};
+  const double residual = b->time_residual - a->time_residual, jacobian = b->time_jacobian - a->time_jacobian;
+  s.assembly = (residual + jacobian) / steps;
+  s.factor = (b->time_factor - a->time_factor) / steps;
+  s.solve = (b->time_solve - a->time_solve) / steps;
+  s.rest = s.step - s.assembly - s.factor - s.solve;
+  s.iterations = (double)(b->iterations - a->iterations) / steps;
+  s.factorisations = factorisations / steps;
+  s.alone = residual / (double)(b->residuals - a->residuals) + s.solve * steps / solves;
+  if (factorisations > 0.0) s.alone += (jacobian + s.factor * steps) / factorisations;
+  return s;
+}
+
+static int run_chunk(const spatial_machine *m, ga_stepper *st, int steps, split *best)
+{
+  const ga_stats a = *ga_stepper_stats(st);
+  const double from = wall_now();
+  for (int i = 0; i < steps; i++)
+    if (ga_stepper_step(st, split_h) != GA_OK) {
+      fprintf(stderr, "chain of %d rods: %s\n", m->chain.n, ga_context_error(m->ctx)->text);
+      return -1;
+    }
+  const double seconds = wall_now() - from;
+  const split s = split_of(&a, ga_stepper_stats(st), seconds);
+  if (!best->ok || s.step < best->step) *best = s;
+  return 0;
+}
+
+static split measure_split(spatial_kind kind, int n, ga_method method, ga_reuse reuse)
+{
+  const int steps = n >= 10000  ? 3
+                    : n >= 1000 ? 10
+                                : 20000 / n,
+            chunks = n >= 10000 ? 4 : 12; /* the fastest counts */
+  split best = {.ok = 0};
+  spatial_machine m;
+  ga_stepper *st = NULL;
+  ga_stepper_opts opts = ga_stepper_defaults();
+  opts.method = method;
+  opts.newton.reuse = reuse;
+  opts.newton.tol = 1e-3; /* one iteration per step, or nearly so */
+  opts.timing = 1;
+  int bad = spatial_machine_open(&m, kind, n) || start(&m, &opts, split_h, &st);
+  for (int i = 0; i < 5 && !bad; i++) bad = ga_stepper_step(st, split_h) != GA_OK;
+  const size_t own = m.memory.calls, sparse = m.memory.sparse;
+  for (int i = 0; i < chunks && !bad; i++) bad = run_chunk(&m, st, steps, &best);
+  best.own = m.memory.calls - own;
+  best.sparse = m.memory.sparse - sparse;
+  best.ok = !bad;
+  ga_stepper_destroy(&st);
+  spatial_machine_close(&m);
+  return best;
+}
+
+static void print_split(const char *name, const char *what, const split *s)
+{
+  printf("  %-15s %-6s %10.1f %10.1f %10.1f %10.1f %10.1f %6.2f %6.2f %6.2f %6zu %6zu\n", name, what,
+         1e6 * s->step, 1e6 * s->assembly, 1e6 * s->factor, 1e6 * s->solve, 1e6 * s->rest, s->iterations,
+         s->factorisations, s->step / s->alone, s->own, s->sparse);
+}
+
+static void split_one(report *r, spatial_kind kind, int n, ga_method method, double *step)
+{
+  char name[40];
+  const char *form = method == GA_INDEX3 ? "index3" : "stabilized";
+  name_of(name, sizeof name, kind, n);
+  const split fresh = measure_split(kind, n, method, GA_FRESH_STEP),
+              old = measure_split(kind, n, method, GA_REUSE);
+  if (!fresh.ok || !old.ok) return;
+  print_split(name, "fresh", &fresh);
+  print_split(name, "reuse", &old);
+  *step = fresh.step;
+  report_add(r, 1e6 * fresh.step, "mbs.split.%s.%s.step_us", form, name);
+  report_add(r, 1e6 * fresh.assembly, "mbs.split.%s.%s.assembly_us", form, name);
+  report_add(r, 1e6 * fresh.factor, "mbs.split.%s.%s.factor_us", form, name);
+  report_add(r, 1e6 * fresh.solve, "mbs.split.%s.%s.solve_us", form, name);
+  report_add(r, 1e6 * fresh.rest, "mbs.split.%s.%s.rest_us", form, name);
+  report_add(r, fresh.iterations, "mbs.split.%s.%s.iterations_per_step", form, name);
+  report_add(r, fresh.step / fresh.alone, "mbs.split.%s.%s.step_over_parts", form, name);
+  report_add(r, 1e6 * old.step, "mbs.split.%s.%s.reuse_step_us", form, name);
+  report_add(r, old.step / fresh.step, "mbs.split.%s.%s.reuse_over_fresh", form, name);
+  report_add(r, (double)(fresh.own + old.own), "mbs.split.%s.%s.allocations", form, name);
+  report_add(r, (double)(fresh.sparse + old.sparse), "mbs.split.%s.%s.pivot_allocations", form, name);
+}
+
+static void measure_splits(report *r)
+{
+  static const int rods[] = {10, 100, 1000, 10000};
+  enum { N = sizeof rods / sizeof *rods };
+  for (int method = GA_INDEX3; method <= GA_STABILIZED; method++)
+    for (int kind = 0; kind < SPATIAL_N_KINDS; kind++) {
+      double step[N] = {NAN, NAN, NAN, NAN};
+      printf("\nsplit: steps of 20 us, %s form; microseconds per step\n",
+             method == GA_INDEX3 ? "index-3" : "stabilized index-2");
+      printf("  %-15s %-6s %10s %10s %10s %10s %10s %6s %6s %6s %6s %6s\n", "", "", "step", "assembly",
+             "factor", "solve", "rest", "iter", "fact", "/parts", "alloc", "pivots");
+      for (int i = 0; i < N; i++) split_one(r, (spatial_kind)kind, rods[i], (ga_method)method, &step[i]);
+      const double growth = log(step[3] / step[1]) / log((double)rods[3] / rods[1]);
+      printf("  time per step ~ N^%.2f from %d to %d rods\n", growth, rods[1], rods[3]);
+      report_add(r, growth, "mbs.split.%s.%s.growth_exponent", method == GA_INDEX3 ? "index3" : "stabilized",
+                 spatial_kind_name((spatial_kind)kind));
+    }
+}
+
+/* ---- Does every step converge? ---------------------------------------------------------------------------
+ */
+
+static const double converge_h = 1e-4;
+
+/* A step that fails is passed with halves, and counts once. */
+static ga_status pass(ga_stepper *st, double h, int depth)
+{
+  ga_status status = ga_stepper_step(st, h);
+  if (status <= 0 || depth == 0) return status;
+  status = pass(st, 0.5 * h, depth - 1);
+  return status ? status : pass(st, 0.5 * h, depth - 1);
+}
+
+static void converge_one(report *r, spatial_kind kind, int n, double most_cpu)
+{
+  char name[40];
+  spatial_machine m;
+  ga_stepper *st = NULL;
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  long steps = 0, failed = 0;
+  ga_status status = GA_OK;
+  name_of(name, sizeof name, kind, n);
+  const double from = cpu_now();
+  if (spatial_machine_open(&m, kind, n) == 0 && start(&m, &opts, converge_h, &st) == 0) {
+    const long most = lround(m.chain.t_end / converge_h);
+    for (; steps < most && cpu_now() - from < most_cpu && !status; steps++) {
+      status = ga_stepper_step(st, converge_h);
+      failed += status != GA_OK;
+      if (status > 0) status = pass(st, 0.5 * converge_h, 4);
+    }
+    const ga_stats *s = ga_stepper_stats(st);
+    const double error = steps == most && !status ? spatial_machine_error(&m, ga_stepper_state(st)) : NAN;
+    printf("  %-15s %8ld %8.3f %8ld %9ld %8.2f %8.2f %9.2e %8.2f%s\n", name, steps, ga_stepper_state(st)->t,
+           failed, s->at_floor, (double)s->iterations / (double)s->steps,
+           (double)s->factorisations / (double)s->steps, error, cpu_now() - from,
+           status ? "  ended by a failure" : "");
+    report_add(r, (double)steps, "mbs.converge.%s.steps", name);
+    report_add(r, (double)failed, "mbs.converge.%s.failed", name);
+    report_add(r, (double)s->iterations / (double)s->steps, "mbs.converge.%s.iterations_per_step", name);
+    report_add(r, error, "mbs.converge.%s.tip_error", name);
+  }
+  ga_stepper_destroy(&st);
+  spatial_machine_close(&m);
+}
+
+static void measure_convergence(report *r, int full)
+{
+  static const int rods[] = {100, 400, 1000};
+  printf("\nconverge: steps of 0.1 ms with the stepper's defaults, %g s of CPU each at the most\n",
+         full ? 50.0 : 6.0);
+  printf("  %-15s %8s %8s %8s %9s %8s %8s %9s %8s\n", "", "steps", "t [s]", "failed", "at floor", "iter",
+         "fact", "tip error", "CPU [s]");
+  for (int kind = 0; kind < SPATIAL_N_KINDS; kind++)
+    for (size_t i = 0; i < sizeof rods / sizeof *rods; i++)
+      converge_one(r, (spatial_kind)kind, rods[i], full ? 50.0 : 6.0);
+}
+
+/* ---- CPU time to an error of the tip ----------------------------------------------------------------------
+ */
+
+static const double target = 1e-5; /* [m] */
+
+typedef struct mode { /* a way of running galpha */
+  const char *name, *title;
+  ga_method method;
+  int controlled;    /* the setting is a tolerance; else a number of steps */
+  double newton_tol; /* the loosest power of ten that does not show in the error */
+} mode;
+
+static const mode modes[] = {
+    {"stabilized", "stabilized, equal steps", GA_STABILIZED, 0, 1e-3},
+    {"index3", "index 3, equal steps", GA_INDEX3, 0, 1e-4},
+    {"stabilized_per_step", "stabilized, error control", GA_STABILIZED, 1, 1e-3},
+};
+enum { N_MODES = sizeof modes / sizeof *modes };
+
+typedef struct problem {
+  spatial_kind kind;
+  int n;
+  int full;              /* 1: only with --full; 2: the peers but Simbody only then */
+  double first[N_MODES]; /* the first setting of each mode, somewhat above an error of 1e-5; 0: left out */
+} problem;
+
+static const problem problems[] = {
+    {SPATIAL_SPHERICAL, 10, 0, {3200, 3200, 2.5e-7}}, {SPATIAL_SPHERICAL, 20, 0, {4400, 3000, 4e-7}},
+    {SPATIAL_SPHERICAL, 95, 1, {11000, 12000, 2e-6}}, {SPATIAL_SPHERICAL, 100, 2, {11000, 12000, 2e-6}},
+    {SPATIAL_SPHERICAL, 400, 1, {0, 0, 3e-6}},        {SPATIAL_REVOLUTE, 10, 1, {3200, 3200, 2.5e-7}},
+    {SPATIAL_REVOLUTE, 20, 0, {4400, 3000, 4e-7}},    {SPATIAL_REVOLUTE, 95, 1, {8000, 8000, 1e-6}},
+    {SPATIAL_REVOLUTE, 100, 1, {8000, 8000, 1e-6}},
+};
+
+typedef struct task {
+  const spatial_machine *m;
+  const mode *how;
+} task;
+
+/* From the creation of the stepper to the end time. */
+static int task_run(void *user, point *out)
+{
+  const task *t = user;
+  const spatial_machine *m = t->m;
+  ga_stepper *st = NULL;
+  ga_simulator *sim = NULL;
+  ga_stepper_opts opts = ga_stepper_defaults();
+  ga_simulate_opts run = ga_simulate_defaults();
+  opts.method = t->how->method;
+  opts.newton.tol = t->how->newton_tol;
+  run.t_end = m->chain.t_end;
+  if (t->how->controlled)
+    run.rtol = run.atol = out->setting;
+  else
+    run.fixed_h = run.t_end / out->setting;
+  ga_status status = ga_stepper_create(m->ctx, m->sys, &opts, &st);
+  if (!status) status = ga_simulator_create(m->ctx, st, &run, &sim);
+  if (!status) status = ga_simulator_start(sim, NULL, 0.0, m->q0, m->v0, NULL, NULL, NULL, NULL);
+  if (!status) status = ga_simulator_run(sim);
+  if (status) {
+    snprintf(out->why, sizeof out->why, "%.150s", ga_context_error(m->ctx)->text);
+  } else {
+    const ga_stats *s = ga_stepper_stats(st);
+    out->error = spatial_machine_error(m, ga_stepper_state(st));
+    out->steps = (double)s->steps;
+    out->iterations = (double)s->iterations;
+    out->factorisations = (double)s->factorisations;
+  }
+  ga_simulator_destroy(&sim);
+  ga_stepper_destroy(&st);
+  return status;
+}
+
+static void print_time(double time)
+{
+  if (isfinite(time))
+    printf("    %.5f s of CPU per simulated second at a tip error of at most %g\n", time, target);
+  else
+    printf("    a tip error of %g is not reached\n", target);
+}
+
+/* [s] CPU time of the fastest mode. */
+static double measure_ours(report *r, const problem *p)
+{
+  char name[40];
+  spatial_machine m;
+  double best = NAN;
+  name_of(name, sizeof name, p->kind, p->n);
+  const int bad = spatial_machine_open(&m, p->kind, p->n);
+  for (int i = 0; i < N_MODES && !bad; i++) {
+    if (p->first[i] == 0.0) continue;
+    const int controlled = modes[i].controlled;
+    const curve_plan plan = {
+        .first = p->first[i], .factor = controlled ? 0.6 : 1.2, .fine = target, .enough = controlled ? 2 : 1};
+    task t = {&m, &modes[i]};
+    curve c = {.n = 0};
+    snprintf(c.name, sizeof c.name, "galpha, %.30s", modes[i].title);
+    const double begin = cpu_now();
+    curve_walk(&c, &plan, task_run, &t);
+    if (cpu_now() - begin < 10.0) curve_measure(&c, 0.5, task_run, &t);
+    curve_print(&c, controlled ? "tolerance" : "steps");
+    const double time = spatial_least_time(&c, &m.chain, target);
+    print_time(time);
+    report_add(r, time, "mbs.%s.%s_s", name, modes[i].name);
+    best = fmin(best, time);
+  }
+  spatial_machine_close(&m);
+  return best;
+}
+
+static void measure_problem(report *r, const problem *p, int full)
+{
+  char name[40];
+  const spatial_chain chain = spatial_chain_make(p->kind, p->n);
+  name_of(name, sizeof name, p->kind, p->n);
+  printf("\n%s: chain of %d rods, %g s; error: position of the tip [m] at the end\n", name, p->n,
+         chain.t_end);
+  const double ours = measure_ours(r, p);
+  report_add(r, ours, "mbs.%s.best_s", name);
+  for (const spatial_peer *const *peer = spatial_peers(); *peer; peer++) {
+    curve c;
+    if (p->full == 2 && !full && strcmp((*peer)->name, "simbody") != 0) continue;
+    spatial_sweep(&c, *peer, &chain, target);
+    if (c.n == 0) continue;
+    const double time = spatial_least_time(&c, &chain, target);
+    print_time(time);
+    if (isfinite(time / ours)) printf("    %.2f times ours\n", time / ours);
+    report_add(r, time, "spatial.%s.%s_s", name, (*peer)->name);
+    report_add(r, time / ours, "mbs.%s.%s_over_ours", name, (*peer)->name);
+  }
+  for (const char *const *missing = spatial_peers_missing(); *missing; missing++)
+    printf("  %s: not installed\n", *missing);
+}
+
+int main(int argc, char **argv)
+{
+  static report r;
+  bench_options o;
+  const int code = bench_options_read(&o, argc, argv, NAMES);
+  if (code >= 0) return code;
+  if (bench_wanted(&o, "split")) measure_splits(&r);
+  if (bench_wanted(&o, "converge")) measure_convergence(&r, o.full);
+  for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+    char name[40];
+    name_of(name, sizeof name, problems[i].kind, problems[i].n);
+    if (bench_wanted(&o, name) && (o.full || o.only || problems[i].full != 1))
+      measure_problem(&r, &problems[i], o.full);
+  }
+  return bench_finish(&r, &o);
+}
