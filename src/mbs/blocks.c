@@ -269,12 +269,14 @@ void ga__outputs_guess(const ga__eval *e, double *o)
       const ga__y *y = y_at(e->b, i);
       const int count =
           y->kind == GA__Y_BLOCK && y->output == 0 ? ga_block_n_out(blocked_at(e->b, y->index)->block) : 1;
-      const double before = o[i];
+      double before[GA_BLOCK_SIZE];
+      memcpy(before, o + i, (size_t)count * sizeof *o);
       if (row_value(&at, i, o))
         for (int k = 0; k < count; k++) o[i + k] = 0;
-      for (int k = 0; k < count; k++)
+      for (int k = 0; k < count; k++) {
         if (!isfinite(o[i + k])) o[i + k] = 0;
-      changed |= o[i] != before;
+        changed |= o[i + k] != before[k];
+      }
     }
   }
   e->m->ctx->error = error;

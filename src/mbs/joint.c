@@ -311,6 +311,39 @@ static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, cons
   return GA_OK;
 }
 
+/* Component of axis i of frame a along axis j of frame b. */
+static double across(const ga__frame *a, int i, const ga__frame *b, int j)
+{
+  return a->A[i] * b->A[j] + a->A[3 + i] * b->A[3 + j] + a->A[6 + i] * b->A[6 + j];
+}
+
+/* Frames that are to coincide are held by keeping axes across each other, which is also met where they are
+ * turned over: a start near such a position would end there, without a word. */
+static ga_status check_facing(const ga_machine *m, const ga__built *b, const ga_joint_def *d,
+                              const ga__joint *joint, const joint_recipe *recipe)
+{
+  const double near = 0.1; /* rad */
+  ga__frame fa, fb;
+  if (recipe != &SPACE[GA_JOINT_FIXED] && recipe != &SPACE[GA_JOINT_PRISMATIC]) return GA_OK;
+  const ga__marker *ma = GA__AT(b->marker, ga__marker, joint->a),
+                   *mb = GA__AT(b->marker, ga__marker, joint->b);
+  ga__kin_initial(b, ma->node, b->kin);
+  ga__kin_initial(b, mb->node, b->kin);
+  ga__frame_at(&fa, ma, b->kin);
+  ga__frame_at(&fb, mb, b->kin);
+  for (int i = X; i <= Z; i++)
+    for (int j = X; j <= Z; j++)
+      if (i != j && fabs(across(&fa, i, &fb, j)) > near) return GA_OK;
+  for (int i = X; i <= Z; i++)
+    if (across(&fa, i, &fb, i) < 0)
+      return ga__fail(
+          m->ctx, GA_ERR_INCONSISTENT,
+          "joint '%s': a %s joint holds the axes of '%s' and '%s' together, but at the start their %c axes "
+          "point in opposite directions; turn one of the frames by half a turn, or give both by at_pose",
+          d->name, ga_joint_name(d->kind), d->a, d->b, "xyz"[i]);
+  return GA_OK;
+}
+
 /* A frame on a body at a pose of the ground's frame, at the start. */
 static ga_status place_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
                              const char *name, const ga_pose *pose, int *marker)
@@ -331,6 +364,14 @@ static ga_status place_frame(ga_machine *m, ga__built *b, const ga__part *asking
   return GA_OK;
 }
 
+/* The turns of a screw are counted by a row that comes before the joint's own, as those of other joints come
+ * after: what it carries is what acts on the angle, and no reaction. */
+static ga_status count_turns(ga_machine *m, ga__built *b, int index)
+{
+  int angle;
+  return ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
+}
+
 static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
 {
   const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
@@ -343,7 +384,7 @@ static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
   if (!status) status = add_term(m, b, row, angle, -d->pitch / GA__TWO_PI);
   if (status) return status;
   row->constant = ga__gauge_initial(b, slide) - d->pitch / GA__TWO_PI * ga__gauge_initial(b, angle);
-  joint_at(b, index)->n_rows = b->row.n - joint_at(b, index)->first_row;
+  joint_at(b, index)->n_rows++;
   return GA_OK;
 }
 
@@ -365,8 +406,10 @@ static ga_status add_joint(ga_machine *m, ga__built *b, int part)
     status = d->at_pose ? place_frame(m, b, asking, field[k], name[k], &d->at, marker[k])
                         : ga__resolve_frame(m, b, asking, field[k], name[k], marker[k]);
   if (!status) status = choose(m, b, d, joint, &recipe);
-  if (!status) status = add_rows(m, b, joint, recipe);
+  if (!status) status = check_facing(m, b, d, joint, recipe);
   if (!status) status = add_coordinates(m, b, index, recipe);
+  if (!status && d->kind == GA_JOINT_SCREW) status = count_turns(m, b, index);
+  if (!status) status = add_rows(m, b, joint, recipe);
   if (!status && d->kind == GA_JOINT_SCREW) status = hold_screw(m, b, index);
   return status;
 }

@@ -555,6 +555,7 @@ typedef struct ga__powers {
 } ga__powers;
 int ga__powers_at(const ga__eval *e, ga__powers *out);
 struct ga_meter {
+  ga_context *ctx;
   const ga_machine *m;
   int started;
   double t, dissipated, input;

@@ -78,6 +78,7 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
     ga__free(m->ctx, block);
     return ga__no_memory(m->ctx, "a meter");
   }
+  meter->ctx = m->ctx;
   meter->m = m;
   meter->angle = block;
   meter->rate = block + n;
@@ -89,7 +90,7 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
 void ga_meter_destroy(ga_meter **meter)
 {
   if (!meter || !*meter) return;
-  ga_context *ctx = (*meter)->m->ctx;
+  ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, *meter);
   *meter = NULL;

@@ -63,10 +63,19 @@ static int end_on_b(const ga__built *b, const ga__joint *joint, int first, int s
   return marker_at(b, first)->node == node ? 0 : -1;
 }
 
+/* The gauge through which a term acts on the bodies: where it holds the scalar node that follows a coordinate
+ * (a screw's angle), that of the coordinate itself, c g of which reaches them. */
+static int term_gauge(const ga__joint *joint, const ga__term *term)
+{
+  for (int i = 0; i < joint->n_coordinates; i++)
+    if (joint->coordinate[i].scalar_gauge == term->gauge) return joint->coordinate[i].gauge;
+  return term->gauge;
+}
+
 static int term_end(const ga__built *b, const ga__joint *joint, const ga__term *term)
 {
-  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
-  return g->kind == GA__SCALAR ? -1 : end_on_b(b, joint, g->a, g->b);
+  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term_gauge(joint, term));
+  return end_on_b(b, joint, g->a, g->b);
 }
 
 static void see_joint(slopes *s, const ga__built *b, const ga__joint *joint)
@@ -81,7 +90,7 @@ static void see_joint(slopes *s, const ga__built *b, const ga__joint *joint)
     for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
       const ga__term *term = GA__AT(b->term, ga__term, k);
       if (term_end(b, joint, term) < 0) continue;
-      see_gauge(s, b, term->gauge);
+      see_gauge(s, b, term_gauge(joint, term));
       touches = 1;
     }
     if (touches) see_unknown(s, b->nv + row->lambda);
@@ -290,7 +299,7 @@ static void reaction(double F[3], double T[3], const ga__eval *e, const ga__join
       const int end = term_end(b, joint, term);
       if (end < 0) continue;
       ga__sight sight;
-      ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, term->gauge), marker, e->kin);
+      ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, term_gauge(joint, term)), marker, e->kin);
       ga__gauge_gradient(g, &sight);
       const double scale = -term->c * e->p->lambda[row->lambda];
       for (int i = 0; i < 3; i++) {
@@ -311,12 +320,12 @@ static double *unknown_slope(slopes *s, int column)
 }
 
 /* weight · (−λ c g): by λ directly, by q through the curvature of the gauge. */
-static void term_slopes(slopes *s, const ga__eval *e, const ga__term *term, const ga__row *row, int end,
-                        const double weight[6])
+static void term_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, const ga__term *term,
+                        const ga__row *row, int end, const double weight[6])
 {
   ga__sight sight;
   double g[12], K[144];
-  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
+  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, term_gauge(joint, term)), e->b->marker.at, e->kin);
   ga__gauge_gradient(g, &sight);
   ga__gauge_curvature(K, &sight);
   double *du = unknown_slope(s, e->b->nv + row->lambda);
@@ -379,7 +388,7 @@ static void reaction_slopes(slopes *s, const ga__eval *e, const ga__probe *probe
     for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
       const ga__term *term = GA__AT(b->term, ga__term, k);
       const int end = term_end(b, joint, term);
-      if (end >= 0) term_slopes(s, e, term, row, end, weight);
+      if (end >= 0) term_slopes(s, e, joint, term, row, end, weight);
     }
   }
   if (!torque || on < 0) return;

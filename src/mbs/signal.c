@@ -80,6 +80,28 @@ static int count_turning(ga__built *b, int *turning, int *item)
   return n;
 }
 
+/* Scalar bodies and blocks are signals by their own name, which must not be that of another part's channel.
+ */
+static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
+{
+  const char *name = m->part[part].name, *dot = strrchr(name, '.');
+  char head[2 * GA_TEXT_PIECE];
+  ga__channel at;
+  if (!dot || ga__channels_count(b, part) == 0 || (size_t)(dot - name) >= sizeof head) return GA_OK;
+  ga__channel_get(b, part, 0, &at);
+  if (at.name[0]) return GA_OK;
+  snprintf(head, sizeof head, "%.*s", (int)(dot - name), name);
+  const int owner = ga__find_part(m, head), n = owner < 0 ? 0 : ga__channels_count(b, owner);
+  for (int c = 0; c < n; c++) {
+    ga__channel_get(b, owner, c, &at);
+    if (strcmp(at.name, dot + 1) == 0)
+      return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                      "%s '%s': %s '%s' has a signal of this name already; give one of them another name",
+                      ga__part_text(m->part[part].kind), name, ga__part_text(m->part[owner].kind), head);
+  }
+  return GA_OK;
+}
+
 ga_status ga__signals_create(ga_machine *m, ga__built *b)
 {
   ga__signals *s = &b->signals;
@@ -97,6 +119,7 @@ ga_status ga__signals_create(ga_machine *m, ga__built *b)
     status = sensor_probe(m, b, i, &s->sensor[n_sensors]);
     s->item[i] = n_sensors++;
   }
+  for (int i = 0; !status && i < m->n_parts; i++) status = check_name(m, b, i);
   if (status) return status;
   for (int i = 0; i < m->n_parts; i++) {
     s->first[i] = s->n;
@@ -346,7 +369,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
   int have_powers = 0;
   if (!m) return GA_ERR_ARGUMENT;
   if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
-  if (!s || (!out && n > 0) || (meter && meter->m != m))
+  if (!s || (!out && (n > 0 || !index)) || (meter && meter->m != m))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                     "signals need a state, room for them, and a meter of the same machine");
   if (!index) n = m->built->signals.n;
