@@ -912,14 +912,15 @@ static void stay_on_the_branch(int n, ga_method method, int extra)
   assert_status(r.ctx, ga_scheme_rho(r.ctx, 0.95, &r.opts.scheme), GA_OK);
   rig_build(&r);
   assert_status(r.ctx, start_linkage(&r, &l, 1e-3, NULL), GA_OK);
-  for (int i = 0; i < 10000; i++) {
+  const int steps = rig_brief() ? 1000 : 10000; /* the first flat position comes within a second */
+  for (int i = 0; i < steps; i++) {
     rig_steps(&r, 1e-3, 1);
     const double *q = ga_stepper_state(r.st)->q;
     for (int k = n + 1; k <= 2 * n; k++) /* the bars on top stay level */
       if (!(fabs(q[3 * k + 2]) < 1e-6)) fail_msg("N = %d: bar at %g after step %d", n, q[3 * k + 2], i);
   }
   const double *q = ga_stepper_state(r.st)->q;
-  assert_near(q[0] + 0.5 * cos(q[2]), exact[n - 1], 1e-4, "B0x(10)");
+  if (steps == 10000) assert_near(q[0] + 0.5 * cos(q[2]), exact[n - 1], 1e-4, "B0x(10)");
   rig_close(&r);
 }
 
