@@ -208,8 +208,8 @@ static int answer(const ga__eval *e, const ga__blocked *block, ga_status status,
 {
   if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
   if (!status) return 0;
-  ga__fail(e->m->ctx, status, "block '%s': its function %s at t = %.9g", e->m->part[block->part].name,
-           status > 0 ? "could not be evaluated" : "gave up", e->p->t);
+  ga__fail(e->m->ctx, status, "block '%s': %s at t = %.9g", e->m->part[block->part].name, fault->needs,
+           e->p->t); /* of a user's block, which always says what it was */
   return status > 0 ? 1 : -1;
 }
 
@@ -252,7 +252,7 @@ int ga__outputs_value(const ga__eval *e, double *o)
 }
 
 /* Outputs from those that they depend on, over and over, until all along every chain have values; what has
- * none yet stays 0, and in a loop whatever comes out is as good a beginning as another. */
+ * none yet stays 0, and so does what a loop keeps changing. */
 void ga__outputs_guess(const ga__eval *e, double *o)
 {
   enum { MOST_SWEEPS = 32 };

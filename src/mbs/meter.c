@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double TURN = 6.283185307179586477;
-
 /* ---- Energies at a state ---- */
 
 /* ½ m u² + ½ Ω · J Ω, Ω = Rᵀω */
@@ -152,8 +150,9 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   for (int i = 0; i < n; i++) {
     double angle, rate;
     angle_at(&e, i, &angle, &rate);
-    const double expected = meter->angle[i] + TURN * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
-    meter->turns[i] = round((expected - angle) / TURN);
+    const double expected =
+        meter->angle[i] + GA__TWO_PI * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
+    meter->turns[i] = round((expected - angle) / GA__TWO_PI);
     meter->angle[i] = angle;
     meter->rate[i] = rate;
   }

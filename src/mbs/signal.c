@@ -355,11 +355,10 @@ static double energy_of(const ga_meter *meter, const ga__powers *now, double t, 
 /* The turn that brings an angle nearest to where the meter saw it going. */
 static double with_turns(const ga_meter *meter, int turning, double t, double angle)
 {
-  const double pi = 3.141592653589793238;
   if (!meter || !meter->started) return angle;
   const double expected =
-      meter->angle[turning] + 2 * pi * meter->turns[turning] + (t - meter->t) * meter->rate[turning];
-  return angle + 2 * pi * round((expected - angle) / (2 * pi));
+      meter->angle[turning] + GA__TWO_PI * meter->turns[turning] + (t - meter->t) * meter->rate[turning];
+  return angle + GA__TWO_PI * round((expected - angle) / GA__TWO_PI);
 }
 
 ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,

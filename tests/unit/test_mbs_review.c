@@ -180,6 +180,56 @@ static void test_first_values(void **state)
   shop_close(&s);
 }
 
+static int answers[2]; /* of the function, of the Jacobian */
+
+static int user_function(void *user, double t, const double *u, const double *x, double *xdot, double *y)
+{
+  (void)user, (void)t, (void)x, (void)xdot;
+  y[0] = u[0];
+  return answers[0];
+}
+
+static int user_jacobian(void *user, double t, const double *u, const double *x, double *J)
+{
+  (void)user, (void)t, (void)u, (void)x;
+  J[0] = 1;
+  return answers[1];
+}
+
+/* What a user's function says no to comes with its reason. */
+static void test_user_block(void **state)
+{
+  (void)state;
+  static const unsigned char depends[] = {0};
+  static const struct {
+    int answers[2], depends;
+    const char *words;
+  } cases[] = {{{1, 0}, 1, "block 'mine': its function asked for a smaller step at t = 0"},
+               {{-1, 0}, 1, "block 'mine': its function gave up at t = 0"},
+               {{0, -1}, 1, "block 'mine': its function gave up at t = 0"},
+               {{0, 0}, 0, "block 'mine': its Jacobian is not 0 where `depends` is at t = 0"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_block_user_opts o = ga_block_user_defaults();
+    ga_start_opts start = ga_start_defaults();
+    ga_control_block *block;
+    const ga_input in = {.value = 1};
+    double q[1], v[1], x[1];
+    start.h = 1e-3;
+    memcpy(answers, cases[k].answers, sizeof answers);
+    o.n_in = o.n_out = 1, o.function = user_function, o.jacobian = user_jacobian;
+    o.depends = cases[k].depends ? NULL : depends;
+    assert_status(s.ctx, ga_block_create_user(s.ctx, &o, &block), GA_OK);
+    SHOP_ADD(&s, block, "mine", block, &in);
+    shop_build(&s);
+    assert_status(s.ctx, ga_machine_initial(s.m, q, v, x), GA_OK);
+    assert_status(s.ctx, ga_stepper_create(s.ctx, ga_machine_system(s.m), NULL, &s.st), GA_OK);
+    assert_int_not_equal(ga_stepper_start(s.st, &start, 0, q, v, x, NULL, NULL, NULL), GA_OK);
+    assert_message(&s, (const char *const[]){cases[k].words, NULL});
+    shop_close(&s);
+  }
+}
+
 /* All signals without room for them; a meter that outlives its machine. */
 static void test_misuse(void **state)
 {
@@ -202,7 +252,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_screw),          cmocka_unit_test(test_screw_derivatives),
       cmocka_unit_test(test_doubled_signal), cmocka_unit_test(test_turned_over),
-      cmocka_unit_test(test_first_values),   cmocka_unit_test(test_misuse),
+      cmocka_unit_test(test_first_values),   cmocka_unit_test(test_user_block),
+      cmocka_unit_test(test_misuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
