@@ -152,6 +152,10 @@ static const char *likely_cause(const ga__saddle *sd, ga_block block, int column
     return "A massless coordinate must be held by constraints: M has to be positive definite on the motions "
            "that the "
            "constraints allow. ('mass' must give the product M vdot, and 'jacobian' its derivative)";
+  if (block == GA_BLOCK_Y)
+    return "An algebraic loop through this output has no solution, or more than one: let the loop pass "
+           "through a "
+           "state (a filter, an integrator), or change its gain";
   if (in_column == 0.0)
     return "No force depends on it: 'force' must contain -B^T lambda (and -A^T psi), 'jacobian' its "
            "derivative";

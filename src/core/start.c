@@ -201,6 +201,31 @@ static double add_accelerations(ga_stepper *st, ga__full *f)
   return largest;
 }
 
+/* Neither accelerations nor outputs came to rest: outputs are to blame where they are off. */
+static ga_status not_solved(ga_stepper *st, const ga_start_change *c, const ga_point *p)
+{
+  const ga_system *sys = st->sys;
+  int n = sys->size[GA_BLOCK_Y], worst = -1;
+  double off = 0.0;
+  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, st->solve)) {
+    for (int i = 0; i < n; i++) st->solve[i] -= p->y[i];
+    off = ga__max_abs(st->solve, n, &worst);
+  }
+  if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
+    return inconsistent(
+        st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
+        "(no convergence); where f is nonlinear in them, give guesses for lambda and psi near their values");
+  char name[192];
+  ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
+  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_Y, worst,
+                     "start, t = %.9g: the outputs cannot be solved for (no convergence): %s is still off by "
+                     "%.3g. The algebraic "
+                     "loop through it may have no solution: let it pass through a state (a filter, an "
+                     "integrator), or change its "
+                     "gain",
+                     p->t, name, off);
+}
+
 ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
 {
   const ga_system *sys = st->sys;
@@ -208,10 +233,7 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
   ga_status status;
   double before = HUGE_VAL, size;
   for (c->iterations = 0;; c->iterations++) {
-    if (c->iterations == MAX_ITERATIONS)
-      return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
-                          "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
-                          "near their values");
+    if (c->iterations == MAX_ITERATIONS) return not_solved(st, c, &p);
     if ((status = ga__saddle_at(st, &p, 1))) return status;
     if ((status = acceleration_residual(st, f, &p))) return status;
     c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);

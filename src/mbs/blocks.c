@@ -276,6 +276,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
       for (int k = 0; k < count; k++) {
         if (!isfinite(o[i + k])) o[i + k] = 0;
         changed |= o[i + k] != before[k];
+        if (o[i + k] != before[k] && sweep == MOST_SWEEPS - 1) o[i + k] = 0;
       }
     }
   }
