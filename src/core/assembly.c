@@ -366,7 +366,13 @@ static void multiply_blocks(const ga__assembly *as, const double *T, const doubl
     int start, m = ga_group_block(g, b, &start);
     const double *t = T + at, *a = A + at;
     double *out = TA + at;
-    for (int i = 0; i < m; i++)
+    for (int i = 0; m == 3 && i < 9; i += 3) {
+      const double x = t[i], y = t[i + 1], z = t[i + 2];
+      out[i] = x * a[0] + y * a[3] + z * a[6];
+      out[i + 1] = x * a[1] + y * a[4] + z * a[7];
+      out[i + 2] = x * a[2] + y * a[5] + z * a[8];
+    }
+    for (int i = 0; m != 3 && i < m; i++)
       for (int j = 0; j < m; j++) {
         double sum = 0.0;
         for (int k = 0; k < m; k++) sum += t[i * m + k] * a[k * m + j];
@@ -379,10 +385,6 @@ static void multiply_blocks(const ga__assembly *as, const double *T, const doubl
 /* w = row M, M of m columns. */
 static inline void turn(double *w, const double *row, const double *M, int m)
 {
-  if (m == 3) {
-    for (int j = 0; j < 3; j++) w[j] = row[0] * M[j] + row[1] * M[3 + j] + row[2] * M[6 + j];
-    return;
-  }
   for (int j = 0; j < m; j++) w[j] = 0.0;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) w[j] += row[i] * M[i * m + j];
@@ -393,12 +395,32 @@ static void fill_etas(double *K, const ga__assembly *as, const ga__group_row *g,
                       const double *B_n)
 {
   const int *place = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
-  if (g->size == 3)
-    for (int i = 0; i < g->eta_count; i++, b += 3)
-      K[place[i]] -= w[0] * B_n[b[0]] + w[1] * B_n[b[1]] + w[2] * B_n[b[2]];
-  else
-    for (int i = 0; i < g->eta_count; i++)
-      for (int c = 0; c < g->size; c++) K[place[i]] -= w[c] * B_n[*b++];
+  for (int i = 0; i < g->eta_count; i++)
+    for (int c = 0; c < g->size; c++) K[place[i]] -= w[c] * B_n[*b++];
+}
+
+static inline double pick(const double *values, int entry)
+{
+  return entry >= 0 ? values[entry] : 0.0;
+}
+
+/* Rotations are nearly all there is: three columns, in registers. */
+static void fill_rotation(double *K, const ga__assembly *as, const ga__assembly_input *in,
+                          const ga__group_row *g, const double *TA)
+{
+  const double *values = in->source[g->source], scale = in->scale[g->scale], *M = TA + g->block_start;
+  const int *entry = as->group_entry + g->first, *place = as->group_place + g->first;
+  double x = scale * pick(values, entry[0]), y = scale * pick(values, entry[1]),
+         z = scale * pick(values, entry[2]);
+  K[place[0]] += x * M[0] + y * M[3] + z * M[6];
+  K[place[1]] += x * M[1] + y * M[4] + z * M[7];
+  K[place[2]] += x * M[2] + y * M[5] + z * M[8];
+  if (!g->eta_count) return;
+  const double *T = in->T + g->block_start, *B_n = in->B_n;
+  const double u = x * T[0] + y * T[3] + z * T[6], v = x * T[1] + y * T[4] + z * T[7],
+               w = x * T[2] + y * T[5] + z * T[8];
+  const int *to = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
+  for (int i = 0; i < g->eta_count; i++, b += 3) K[to[i]] -= u * B_n[b[0]] + v * B_n[b[1]] + w * B_n[b[2]];
 }
 
 static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in, const double *TA)
@@ -408,16 +430,30 @@ static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_in
     const double *values = in->source[g->source], scale = in->scale[g->scale];
     const int *entry = as->group_entry + g->first, *place = as->group_place + g->first;
     double row[6], w[6];
-    for (int c = 0; c < g->size; c++) row[c] = entry[c] >= 0 ? scale * values[entry[c]] : 0.0;
     if (g->block_start < 0) {
+      row[0] = scale * pick(values, entry[0]);
       K[place[0]] += row[0];
+      fill_etas(K, as, g, row, in->B_n);
+    } else if (g->size == 3) {
+      fill_rotation(K, as, in, g, TA);
     } else {
+      for (int c = 0; c < g->size; c++) row[c] = scale * pick(values, entry[c]);
       turn(w, row, TA + g->block_start, g->size);
       for (int c = 0; c < g->size; c++) K[place[c]] += w[c];
+      if (g->eta_count && TA != in->T) turn(w, row, in->T + g->block_start, g->size);
+      fill_etas(K, as, g, w, in->B_n);
     }
-    if (!g->eta_count) continue;
-    if (g->block_start >= 0 && TA != in->T) turn(w, row, in->T + g->block_start, g->size);
-    fill_etas(K, as, g, g->block_start < 0 ? row : w, in->B_n);
+  }
+}
+
+/* Entries of one rule follow each other. */
+static void fill_direct(double *K, const ga__assembly *as, const ga__assembly_input *in)
+{
+  const ga__direct *d = as->direct, *end = d + as->n_direct;
+  while (d < end) {
+    const int source = d->source, scale = d->scale;
+    const double *values = in->source[source], factor = in->scale[scale];
+    for (; d < end && d->source == source && d->scale == scale; d++) K[d->place] += factor * values[d->entry];
   }
 }
 
@@ -442,10 +478,7 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
   double *K = as->K->value;
   int nx = sys->size[GA_BLOCK_X];
   ga_sparse_zero(as->K);
-  for (int i = 0; i < as->n_direct; i++) {
-    const ga__direct *d = &as->direct[i];
-    K[d->place] += in->scale[d->scale] * in->source[d->source][d->entry];
-  }
+  fill_direct(K, as, in);
   for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
   fill_borders(as, in);
