@@ -26,6 +26,8 @@ typedef struct sparse {
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL until pivots have been found */
   double *found;        /* [n] the pivots as they were when found */
+  double *inverse;      /* [n] reciprocals of the pivots */
+  double *x;            /* [n] a right-hand side in the order of the pivots */
   double *R;            /* [n] */
   double *scale;        /* [nnz] R by entries */
   double *value;        /* [nnz] R A */
@@ -41,7 +43,8 @@ static void sparse_destroy(ga_lu *lu)
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
   klu_free_symbolic(&s->symbolic, &s->common);
-  double *const block[] = {s->found, s->R, s->scale, s->value, s->marked_found, s->marked_R};
+  double *const block[] = {s->found, s->inverse,      s->x,       s->R, s->scale,
+                           s->value, s->marked_found, s->marked_R};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(lu->ctx, block[i]);
   ga__free(lu->ctx, s);
   lu->data = NULL;
@@ -67,7 +70,7 @@ static ga_status sparse_create(ga_lu *lu)
   s->common.halt_if_singular = 0;
   s->col_start = (int *)lu->A->col_start;
   s->row = (int *)lu->A->row;
-  double **const per_row[] = {&s->found, &s->R, &s->marked_found, &s->marked_R};
+  double **const per_row[] = {&s->found, &s->inverse, &s->x, &s->R, &s->marked_found, &s->marked_R};
   double **const per_entry[] = {&s->scale, &s->value};
   for (size_t i = 0; i < sizeof per_row / sizeof *per_row; i++)
     if (!(*per_row[i] = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof(double))))
@@ -196,19 +199,88 @@ static ga_status factor(ga_lu *lu)
   return GA_OK;
 }
 
+static void set_inverse(sparse *s)
+{
+  const double *pivot = s->numeric->Udiag;
+  for (int k = 0; k < s->numeric->n; k++) s->inverse[k] = 1.0 / pivot[k];
+}
+
 static ga_status sparse_factor(ga_lu *lu)
 {
-  if (!refactor(lu)) return factor(lu);
-  lu->info.n_refactor++;
+  sparse *s = lu->data;
+  const int again = refactor(lu);
+  const ga_status status = again ? GA_OK : factor(lu);
+  if (status) return status;
+  set_inverse(s);
+  lu->info.n_refactor += again;
   return GA_OK;
+}
+
+/* ---- Solving ----
+ * As klu_solve() does for one right-hand side, but with the row scaling and both permutations in one go, and
+ * with products where KLU divides: the divisions stand in the way of each other. */
+
+/* A column of L or U as KLU keeps it: row numbers first, then values, at the next multiple of a double. */
+typedef struct column {
+  const int *row;
+  const double *value;
+} column;
+
+static column column_at(const double *block, int at, int length)
+{
+  const double *p = block + at;
+  const size_t units = ((size_t)length * sizeof(int) + sizeof(double) - 1) / sizeof(double);
+  return (column){(const int *)(const void *)p, p + units};
+}
+
+static void lower_solve(double *x, const sparse *s, int block, int first, int n)
+{
+  const int *at = s->numeric->Lip + first, *length = s->numeric->Llen + first;
+  const double *data = s->numeric->LUbx[block];
+  for (int k = 0; k < n; k++) {
+    const column c = column_at(data, at[k], length[k]);
+    const double xk = x[k];
+    for (int p = 0; p < length[k]; p++) x[c.row[p]] -= c.value[p] * xk;
+  }
+}
+
+static void upper_solve(double *x, const sparse *s, int block, int first, int n)
+{
+  const int *at = s->numeric->Uip + first, *length = s->numeric->Ulen + first;
+  const double *data = s->numeric->LUbx[block], *inverse = s->inverse + first;
+  for (int k = n - 1; k >= 0; k--) {
+    const column c = column_at(data, at[k], length[k]);
+    const double xk = x[k] *= inverse[k];
+    for (int p = 0; p < length[k]; p++) x[c.row[p]] -= c.value[p] * xk;
+  }
+}
+
+/* Entries above the diagonal blocks. */
+static void eliminate_block(double *x, const sparse *s, int first, int end)
+{
+  const int *start = s->numeric->Offp, *row = s->numeric->Offi;
+  const double *value = s->numeric->Offx;
+  for (int k = first; k < end; k++)
+    for (int p = start[k]; p < start[k + 1]; p++) x[row[p]] -= value[p] * x[k];
 }
 
 static void sparse_solve(ga_lu *lu, double *b)
 {
-  sparse *s = lu->data;
-  const int n = lu->A->cols;
-  for (int i = 0; i < n; i++) b[i] *= s->R[i];
-  klu_solve(s->symbolic, s->numeric, n, 1, b, &s->common);
+  const sparse *s = lu->data;
+  const int n = lu->A->cols, *row = s->numeric->Pnum, *col = s->symbolic->Q, *start = s->symbolic->R;
+  double *x = s->x;
+  for (int k = 0; k < n; k++) x[k] = s->R[row[k]] * b[row[k]];
+  for (int block = s->symbolic->nblocks - 1; block >= 0; block--) {
+    const int first = start[block], end = start[block + 1];
+    if (end - first == 1) {
+      x[first] *= s->inverse[first];
+    } else {
+      lower_solve(x + first, s, block, first, end - first);
+      upper_solve(x + first, s, block, first, end - first);
+    }
+    if (block > 0) eliminate_block(x, s, first, end);
+  }
+  for (int k = 0; k < n; k++) b[col[k]] = x[k];
 }
 
 static void sparse_mark(ga_lu *lu)
@@ -229,6 +301,7 @@ static void sparse_rollback(ga_lu *lu)
   memcpy(s->found, s->marked_found, bytes);
   memcpy(s->R, s->marked_R, bytes);
   set_scale(lu);
+  set_inverse(s);
 }
 
 static void sparse_forget(ga_lu *lu)
