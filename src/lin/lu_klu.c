@@ -25,13 +25,14 @@ typedef struct sparse {
   klu_common common;
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL until pivots have been found */
-  double *found;        /* [n] the pivots as they were when found */
+  double *found;        /* [n] the pivots as they were when found, or last judged by their growth */
   double *inverse;      /* [n] reciprocals of the pivots */
   double *x;            /* [n] a right-hand side in the order of the pivots */
   double *R;            /* [n] */
   double *scale;        /* [nnz] R by entries */
   double *value;        /* [nnz] R A */
   int marking;          /* 1: the pivots in use when they were marked are to be kept: */
+  int found_marked;     /* 1: marked_found has `found` as it was */
   klu_numeric *marked;  /* NULL while they are still in use */
   double *marked_found, *marked_R;
   int *col_start, *row; /* A's, without const for KLU, which does not write them */
@@ -147,6 +148,13 @@ static int pivots_within(const sparse *s, double factor)
   return within;
 }
 
+static void mark_found(sparse *s)
+{
+  if (!s->marking || s->marked || s->found_marked) return;
+  memcpy(s->marked_found, s->found, (size_t)s->numeric->n * sizeof *s->found);
+  s->found_marked = 1;
+}
+
 /* Factors with the pivots found before; 0 where these are no longer good. */
 static int refactor(ga_lu *lu)
 {
@@ -158,16 +166,18 @@ static int refactor(ga_lu *lu)
   if (judge(lu) == GA__PIVOTS_MISSING || !pivots_within(s, MOVED)) return 0;
   if (pivots_within(s, STEADY)) return 1;
   klu_rgrowth(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common);
-  return s->common.rgrowth >= LEAST_GROWTH;
+  if (!(s->common.rgrowth >= LEAST_GROWTH)) return 0;
+  mark_found(s); /* these are as good as new: what follows is compared with them */
+  memcpy(s->found, s->numeric->Udiag, (size_t)s->numeric->n * sizeof *s->found);
+  return 1;
 }
 
 /* The pivots in use are given up, to the mark where there is one. */
 static void give_up(sparse *s)
 {
   if (s->marking && !s->marked && s->numeric) {
-    const size_t bytes = (size_t)s->numeric->n * sizeof(double);
-    memcpy(s->marked_found, s->found, bytes);
-    memcpy(s->marked_R, s->R, bytes);
+    mark_found(s);
+    memcpy(s->marked_R, s->R, (size_t)s->numeric->n * sizeof(double));
     s->marked = s->numeric;
     s->numeric = NULL;
   }
@@ -288,17 +298,19 @@ static void sparse_mark(ga_lu *lu)
   sparse *s = lu->data;
   klu_free_numeric(&s->marked, &s->common);
   s->marking = 1;
+  s->found_marked = 0;
 }
 
 static void sparse_rollback(ga_lu *lu)
 {
   sparse *s = lu->data;
+  const size_t bytes = (size_t)lu->A->cols * sizeof(double);
+  if (s->found_marked) memcpy(s->found, s->marked_found, bytes);
+  s->found_marked = 0;
   if (!s->marked) return;
   klu_free_numeric(&s->numeric, &s->common);
   s->numeric = s->marked;
   s->marked = NULL;
-  const size_t bytes = (size_t)s->numeric->n * sizeof(double);
-  memcpy(s->found, s->marked_found, bytes);
   memcpy(s->R, s->marked_R, bytes);
   set_scale(lu);
   set_inverse(s);
@@ -309,7 +321,7 @@ static void sparse_forget(ga_lu *lu)
   sparse *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
-  s->marking = 0;
+  s->marking = s->found_marked = 0;
 }
 
 const ga__lu_backend ga__lu_klu = {.create = sparse_create,
