@@ -141,16 +141,20 @@ typedef struct end {
   const ga__kin *kin;
 } end;
 
-static end end_at(const ga__eval *e, int marker)
+/* Inlined, as those below, so that the arm stays in registers. */
+static inline end end_at(const ga__eval *e, int marker)
 {
   const ga__marker *mk = GA__AT(e->b->marker, ga__marker, marker);
-  end out = {mk->node, {0, 0, 0}, &e->kin[mk->node]};
-  ga__mat3_mul_vec(out.r, out.kin->R, mk->s);
-  return out;
+  const ga__kin *kin = &e->kin[mk->node];
+  const double *R = kin->R, x = mk->s[0], y = mk->s[1], z = mk->s[2];
+  return (end){
+      mk->node,
+      {R[0] * x + R[1] * y + R[2] * z, R[3] * x + R[4] * y + R[5] * z, R[6] * x + R[7] * y + R[8] * z},
+      kin};
 }
 
 /* Φ, Φ' or Φ'' of order 0, 1, 2. */
-static void point_value(double out[3], const end *at, int order)
+static inline void point_value(double out[3], const end *at, int order)
 {
   const double *w = at->kin->w + 3;
   double c[3];
@@ -164,7 +168,7 @@ static void point_value(double out[3], const end *at, int order)
     ga__vec3_cross(out, w, c);
 }
 
-static void point_values(const ga__eval *e, double *out, int order)
+static inline void point_values(const ga__eval *e, double *out, int order)
 {
   for (int i = 0; i < e->b->point3.n; i++) {
     const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
@@ -176,7 +180,7 @@ static void point_values(const ga__eval *e, double *out, int order)
   }
 }
 
-static void pull(const ga__eval *e, const end *at, double sign, const double lambda[3], double *f)
+static inline void pull(const ga__eval *e, const end *at, double sign, const double lambda[3], double *f)
 {
   double torque[3], *to = f + node_at(e->b, at->node)->v;
   if (at->node == 0) return;
@@ -196,8 +200,8 @@ static void point_forces(const ga__eval *e, double *f)
 
 /* B_b = [I, −r~] into Q, its transpose into D, −ω~ r~ = (ω·r) I − r ωᵀ into G, λ~ r~ = r λᵀ − (λ·r) I into Q.
  */
-static void end_jacobian(const ga__eval *e, const end *at, double sign, const double *la, int B, int Bt,
-                         int pair, ga_jacobian *J)
+static inline void end_jacobian(const ga__eval *e, const end *at, double sign, const double *la, int B,
+                                int Bt, int pair, ga_jacobian *J)
 {
   const double *r = at->r, *w = at->kin->w + 3, x = sign * r[0], y = sign * r[1], z = sign * r[2];
   if (at->node == 0) return;
