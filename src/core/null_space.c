@@ -14,6 +14,9 @@
 /* A unit vector n with |Jᵀ n| below this is a relation: well above rounding, and above what data of six
  * digits make of axes that are meant to be parallel. */
 #define RANK_TOL 1e-6
+/* Long structures have small singular values of their own, a clamped chain of P rows about 1/P², which are no
+ * relations: over more than this many rows, counted by 1/Σn⁴, the bound falls with their square. */
+#define LOOP_ROWS 60.0
 #define SHORTEST 1e-12 /* rows below this part of the longest count as zero */
 #define AT_ROUNDING 1e-15
 #define CLEARLY_NONE 1e-3 /* after two iterations a relation would be far below this */
@@ -230,6 +233,15 @@ static ga_status weakest(ga__gram *g, const ga__null *null, int n, double *x, do
   return GA_OK;
 }
 
+/* What counts as a relation, for a vector of length 1. */
+static double rank_tol(const double *vector, int n)
+{
+  double fourth = 0.0;
+  for (int i = 0; i < n; i++) fourth += vector[i] * vector[i] * vector[i] * vector[i];
+  double few = LOOP_ROWS * fourth;
+  return few < 1.0 ? RANK_TOL * few * few : RANK_TOL;
+}
+
 ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null)
 {
   const ga_system *sys = g->sys;
@@ -245,7 +257,7 @@ ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holon
     double size;
     if ((status = grow(g, null))) return status;
     status = weakest(g, null, n, null->N + (size_t)null->r * (size_t)g->m, &size);
-    if (status || !(size <= RANK_TOL)) break;
+    if (status || !(size <= rank_tol(null->N + (size_t)null->r * (size_t)g->m, n))) break;
     null->r++;
   }
   return status;

@@ -486,11 +486,12 @@ const ga_redundancy *ga_stepper_redundancy(ga_stepper *st)
   return &st->red.report;
 }
 
-/* " 'a' (phi 3) follows from 'b' (phi 0), ...;" appended to text. */
+/* " 'a' (phi 3) follows from 'b' (phi 0), ..." appended to text, behind others with a semicolon. */
 static void say_relation(const ga_stepper *st, const ga_relation *rel, char *text, size_t size)
 {
   enum { NAMED = 3 };
   char name[192];
+  if (*text) snprintf(text + strlen(text), size - strlen(text), ";");
   for (int i = 0; i < rel->n && i <= NAMED; i++) {
     size_t used = strlen(text);
     ga__describe(st->sys, rel->row[i].block, rel->row[i].index, name, sizeof name);
@@ -500,7 +501,7 @@ static void say_relation(const ga_stepper *st, const ga_relation *rel, char *tex
       snprintf(text + used, size - used, " and %d more", rel->n - NAMED);
   }
   size_t used = strlen(text);
-  snprintf(text + used, size - used, "%s;", rel->n == 1 ? " acts on no velocity here" : "");
+  snprintf(text + used, size - used, "%s", rel->n == 1 ? " acts on no velocity here" : "");
 }
 
 void ga__log_relations(ga_stepper *st, double t, int before)
@@ -512,8 +513,9 @@ void ga__log_relations(ga_stepper *st, double t, int before)
   st->stats.redundant = red->redundant;
   for (int k = 0; k < red->redundant && k < NAMED; k++)
     say_relation(st, &red->relation[k], text, sizeof text);
-  ga__log(st->ctx, GA_LOG_WARNING,
-          "t = %.9g: %d of %d constraints are redundant (%d before), mobility %d:%s%s", t, red->redundant,
-          red->constraints, before, red->mobility, red->redundant ? text : " none",
-          red->redundant > NAMED ? " ..." : "");
+  char earlier[32] = "";
+  if (before > 0) snprintf(earlier, sizeof earlier, " (%d before)", before);
+  ga__log(st->ctx, GA_LOG_WARNING, "t = %.9g: %d of %d constraints are redundant%s, mobility %d:%s%s", t,
+          red->redundant, red->constraints, earlier, red->mobility, red->redundant ? text : " none",
+          red->redundant > NAMED ? "; ..." : "");
 }

@@ -112,6 +112,36 @@ static void test_massless(void **state)
   mbs_close(&r);
 }
 
+/* A long beam of fixed joints has small singular values, but nothing too many. */
+static void test_long_beam(void **state)
+{
+  (void)state;
+  const int n = rig_brief() ? 100 : 2000;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  char name[3][16], text[256];
+  double *q = test_calloc(18 * (size_t)n, sizeof *q), *v = q + 12 * n;
+  ga_stepper *st;
+  ga_start_opts s = ga_start_defaults();
+  for (int i = 0; i < n; i++) {
+    snprintf(name[0], sizeof name[0], "link%d", i);
+    snprintf(name[1], sizeof name[1], "weld%d", i);
+    snprintf(name[2], sizeof name[2], i ? "link%d" : "ground", i - 1);
+    add_body(&r, name[0], i + 0.5, 0, 0);
+    add_hinge(&r, name[1], GA_JOINT_FIXED, name[2], name[0], i, 0, 0);
+  }
+  mbs_ok(&r, ga_machine_build(r.m));
+  mbs_ok(&r, ga_machine_initial(r.m, q, v, NULL));
+  mbs_ok(&r, ga_stepper_create(r.ctx, ga_machine_system(r.m), NULL, &st));
+  s.h = 1e-3;
+  mbs_ok(&r, ga_stepper_start(st, &s, 0.0, q, v, NULL, NULL, NULL, NULL));
+  ga_machine_report(r.m, st, text, sizeof text);
+  assert_non_null(strstr(text, "mobility 0"));
+  assert_null(strstr(text, "redundant"));
+  ga_stepper_destroy(&st);
+  test_free(q);
+  mbs_close(&r);
+}
+
 /* Two rods that cannot meet: which joint, and by how much. */
 static void test_cannot_close(void **state)
 {
@@ -143,6 +173,7 @@ static void test_cannot_close(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_door), cmocka_unit_test(test_pendulum),
-                                     cmocka_unit_test(test_massless), cmocka_unit_test(test_cannot_close)};
+                                     cmocka_unit_test(test_massless), cmocka_unit_test(test_long_beam),
+                                     cmocka_unit_test(test_cannot_close)};
   return cmocka_run_group_tests_name("mbs report", tests, NULL, NULL);
 }
