@@ -1,0 +1,69 @@
+/* galpha/model.h: model files. YAML (JSON is a subset) with parameters, expressions and units, read into a machine and the
+ * settings of its simulation. docs/model-format.md lists every key.
+ *
+ * Reading never stops at the first fault: all that can be found is told, with file, line and column. */
+#ifndef GALPHA_MODEL_H
+#define GALPHA_MODEL_H
+
+#include "galpha/mbs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ga_message_level { GA_MESSAGE_ERROR = 0, GA_MESSAGE_WARNING = 1 } ga_message_level;
+
+typedef struct ga_model_message {
+  ga_message_level level;
+  const char *file; /* as named on the way to it; "" where none is concerned (--set) */
+  int line, column; /* from 1; 0: not in a file */
+  const char *text; /* what was read, what was expected, the nearest valid name */
+} ga_model_message;
+
+typedef struct ga_model_opts { /* start from ga_model_defaults() */
+  int n_set;                   /* overrides of parameters */
+  const char *const *set;      /* [n_set] "name=value", value as in a file */
+  int allow_library;           /* 1: shared libraries with user functions may be loaded */
+  long max_parts;              /* parts that a model may have, repeats included; default 1000000 */
+} ga_model_opts;
+
+/* What a run is to do; from the model's `simulation`, or defaults. */
+typedef struct ga_run_settings {
+  double t_start, t_end;  /* [s] default 0, 1 */
+  double step;            /* [s] > 0: fixed steps; 0: error control */
+  double tolerance;       /* [-] rtol and atol of error control; default 1e-4 */
+  ga_method method;       /* default GA_STABILIZED */
+  double rho;             /* [-] default 0.8 */
+  double output;          /* [s] distance of records; 0: every accepted step */
+  int n_record;           /* signals to record; 0: all */
+  const char *const *record; /* names; a name ending in .* stands for all that begin so */
+} ga_run_settings;
+
+typedef struct ga_model ga_model;
+
+GA_API ga_model_opts ga_model_defaults(void);
+/* *out is made whenever there was memory for it, so that messages can be asked for; GA_ERR_ARGUMENT where there is an
+ * error among them, and then it has no machine. opts NULL: the defaults. */
+GA_API ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts, ga_model **out);
+/* name stands for the file in messages; includes are refused. */
+GA_API ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text, size_t length,
+                                    const ga_model_opts *opts, ga_model **out);
+GA_API void ga_model_destroy(ga_model **model); /* its machine too */
+
+GA_API int ga_model_n_messages(const ga_model *model);
+GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i); /* in the order of the text */
+GA_API ga_machine *ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
+GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
+GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */
+/* The text of the model with its includes, as read, for keeping beside results. */
+GA_API const char *ga_model_text(const ga_model *model);
+
+/* The format itself, from the reader's table: a JSON Schema, and the pages of docs/model-format.md. Returns the length it
+ * needs, as snprintf does. */
+GA_API size_t ga_model_schema(char *text, size_t size);
+GA_API size_t ga_model_format_page(char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
