@@ -104,6 +104,36 @@ static inline void mbs_marker(const mbs_rig *r, const char *name, const char *bo
   mbs_ok(r, ga_machine_add_marker(r->m, &d));
 }
 
+enum { MBS_MOST = 64 }; /* coordinates of a machine that mbs_start() can take */
+
+/* A stepper at the start; rho NaN and shift_a −1: the defaults. */
+static inline ga_stepper *mbs_start(const mbs_rig *r, double rho, double h, int shift_a)
+{
+  ga_stepper *st = NULL;
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts start = ga_start_defaults();
+  double q[MBS_MOST], v[MBS_MOST], x[MBS_MOST];
+  if (!isnan(rho)) mbs_ok(r, ga_scheme_rho(r->ctx, rho, &o.scheme));
+  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
+  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
+  start.h = h;
+  if (shift_a >= 0) start.shift_a = shift_a;
+  start.max_change = 10;
+  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
+  return st;
+}
+
+/* A signal at the stepper's state; meter may be NULL. */
+static inline double mbs_signal(const mbs_rig *r, const ga_meter *meter, const ga_stepper *st,
+                                const char *name)
+{
+  const int i = ga_machine_find_signal(r->m, name);
+  double value;
+  if (i < 0) fail_msg("there is no signal '%s'", name);
+  mbs_ok(r, ga_machine_signals(r->m, meter, ga_stepper_state(st), 1, &i, &value));
+  return value;
+}
+
 /* Derivatives at `count` random points, off the constraints, within `size` of the start. */
 static inline void mbs_check(const mbs_rig *r, const char *what, int count, double size, double tol)
 {

@@ -23,6 +23,13 @@ ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, in
                       ...) GA_PRINTF(6, 7);
 void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...) GA_PRINTF(3, 4);
 
+/* A text that grows piece by piece, cut to its room; used counts what it would need, as snprintf does. */
+typedef struct ga__writer {
+  char *text;
+  size_t size, used;
+} ga__writer;
+void ga__write(ga__writer *w, const char *format, ...) GA_PRINTF(2, 3);
+
 /* A stack of doubles in one block: take() never allocates, release() goes back to a mark. */
 typedef struct ga__arena {
   double *base;

@@ -84,3 +84,13 @@ void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...)
   va_end(args);
   ctx->opts.log(ctx->opts.log_user, level, text);
 }
+
+void ga__write(ga__writer *w, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  const size_t room = w->used < w->size ? w->size - w->used : 0;
+  const int n = vsnprintf(room ? w->text + w->used : NULL, room, format, args);
+  va_end(args);
+  if (n > 0) w->used += (size_t)n;
+}

@@ -694,23 +694,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
 
 /* ---- The report in words ---- */
 
-typedef struct writer {
-  char *text;
-  size_t size, used;
-} writer;
-
-static void say(writer *w, const char *format, ...) GA_PRINTF(2, 3);
-static void say(writer *w, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  size_t room = w->used < w->size ? w->size - w->used : 0;
-  int n = vsnprintf(room ? w->text + w->used : NULL, room, format, args);
-  va_end(args);
-  if (n > 0) w->used += (size_t)n;
-}
-
-static void say_change(writer *w, const ga_system *sys, ga_block block, const ga_start_change *c,
+static void say_change(ga__writer *w, const ga_system *sys, ga_block block, const ga_start_change *c,
                        const char *what, const char *unit)
 {
   char name[192];
@@ -720,53 +704,55 @@ static void say_change(writer *w, const ga_system *sys, ga_block block, const ga
     char coordinate[192] = "";
     if (c->worst_change >= 0)
       ga__describe_unknown(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
-    say(w,
+    ga__write(
+        w,
         "%s: residual %.3g (largest in %s) mended to %.3g in %d iterations; %s moved by up to %.3g, most in "
         "%s\n",
         what, c->residual_before, name, c->residual_after, c->iterations, unit, c->change, coordinate);
   } else {
-    say(w, "%s: residual %.3g, left as given\n", what, c->residual_before);
+    ga__write(w, "%s: residual %.3g, left as given\n", what, c->residual_before);
   }
 }
 
-static void say_redundant(writer *w, const ga_system *sys, const ga_start_report *r)
+static void say_redundant(ga__writer *w, const ga_system *sys, const ga_start_report *r)
 {
   char name[192];
-  say(w, "redundant: %d constraints follow from others:", r->redundant);
+  ga__write(w, "redundant: %d constraints follow from others:", r->redundant);
   for (int i = 0; i < r->n_blamed; i++) {
     ga__describe(sys, r->blamed_block[i], r->blamed_index[i], name, sizeof name);
-    say(w, "%s %s", i ? "," : "", name);
+    ga__write(w, "%s %s", i ? "," : "", name);
   }
-  say(w, "%s; reactions of constraints that share a load are not unique\n",
-      r->redundant > r->n_blamed ? ", ..." : "");
-  if (r->gap > 1e-12) say(w, "redundant constraints do not quite fit together: %.3g is left\n", r->gap);
+  ga__write(w, "%s; reactions of constraints that share a load are not unique\n",
+            r->redundant > r->n_blamed ? ", ..." : "");
+  if (r->gap > 1e-12) ga__write(w, "redundant constraints do not quite fit together: %.3g is left\n", r->gap);
 }
 
 int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
 {
-  writer w = {text, size, 0};
+  ga__writer w = {text, size, 0};
   char name[192] = "none";
   if (size) text[0] = '\0';
   say_change(&w, sys, GA_BLOCK_LAMBDA, &r->position, "positions", "q");
   say_change(&w, sys, GA_BLOCK_LAMBDA, &r->velocity, "velocities", "v");
   if (r->nonholonomic.worst_before >= 0)
-    say(&w, "nonholonomic: residual %.3g, now %.3g\n", r->nonholonomic.residual_before,
-        r->nonholonomic.residual_after);
+    ga__write(&w, "nonholonomic: residual %.3g, now %.3g\n", r->nonholonomic.residual_before,
+              r->nonholonomic.residual_after);
   if (r->acceleration.worst_change >= 0)
     ga__describe_unknown(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
-  say(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
-      r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
+  ga__write(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
+            r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
   if (sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0)
-    say(&w, "mobility: %d, of %d velocities under %d constraints\n", r->mobility, sys->nv,
-        sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI]);
+    ga__write(&w, "mobility: %d, of %d velocities under %d constraints\n", r->mobility, sys->nv,
+              sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI]);
   if (r->redundant > 0) say_redundant(&w, sys, r);
   if (r->a_shift > 0.0)
-    say(&w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n", r->a_shift);
-  if (r->w_shift > 0.0) say(&w, "w: shifted from xdot by up to %.3g\n", r->w_shift);
+    ga__write(&w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n",
+              r->a_shift);
+  if (r->w_shift > 0.0) ga__write(&w, "w: shifted from xdot by up to %.3g\n", r->w_shift);
   if (r->v_perturbation > 0.0)
-    say(&w,
-        "v: moved off the hidden constraints by up to %.3g, as the index-3 form needs for order 2 in "
-        "lambda\n",
-        r->v_perturbation);
+    ga__write(&w,
+              "v: moved off the hidden constraints by up to %.3g, as the index-3 form needs for order 2 in "
+              "lambda\n",
+              r->v_perturbation);
   return (int)w.used;
 }

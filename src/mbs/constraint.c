@@ -250,13 +250,6 @@ static void twists_of(const ga__eval *e, const ga__sight *s, double w[12])
   memcpy(w + 6, e->kin[s->b.node].w, 6 * sizeof *w);
 }
 
-static double dot12(const double *a, const double *b)
-{
-  double sum = 0.0;
-  for (int i = 0; i < 12; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* One gauge's part in Φ, B v or vᵀKv. */
 static double term_value(const ga__eval *e, const ga__term *term, int order)
 {
@@ -267,10 +260,10 @@ static double term_value(const ga__eval *e, const ga__term *term, int order)
   twists_of(e, &s, w);
   if (order == 1) {
     ga__gauge_gradient(g, &s);
-    return term->c * dot12(g, w);
+    return term->c * ga__dot12(g, w);
   }
   ga__gauge_curvature(K, &s);
-  for (int i = 0; i < 12; i++) sum += w[i] * dot12(K + 12 * i, w);
+  for (int i = 0; i < 12; i++) sum += w[i] * ga__dot12(K + 12 * i, w);
   return term->c * sum;
 }
 

@@ -143,13 +143,6 @@ static void move_to_rim(view *at, const ga__frame *plane, double radius, int cur
   }
 }
 
-static double dot12(const double *a, const double *b)
-{
-  double sum = 0;
-  for (int i = 0; i < 12; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* Gauges, and the law's forces with their slopes where a Jacobian wants them. */
 static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
 {
@@ -167,7 +160,7 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
     if (slopes) ga__gauge_curvature(v->K[i], &sight);
   }
   if (lever != 0) move_to_rim(v, &sight.a, lever, slopes);
-  for (int i = 0; i < law->n; i++) at->rate[i] = dot12(v->g[i], v->w);
+  for (int i = 0; i < law->n; i++) at->rate[i] = ga__dot12(v->g[i], v->w);
   return ga__law_type_of(law->kind)->force(e, law, at, slopes);
 }
 

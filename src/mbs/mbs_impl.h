@@ -1,11 +1,12 @@
 /* Inside the layer mbs: how a machine is kept, built and evaluated.
  *
- * Parts are kept as given (ga__part). Building turns them into nodes, gauges and elements (ga__built), numbers the
- * unknowns and lays out the pattern. Elements know space vectors only: every node has a twist w = (u, ω), the velocity
- * of its origin (a body's centre of mass) and its angular velocity, both in ground axes; a wrench (F, T) acts at the
- * node's origin, in ground axes; derivatives by q are by small twists (δx, δφ), x → x + δx, R → exp(δφ~) R. With
- * GA_FORM_SPACE that is what the core sees; form.c turns it into the other forms. A node that has only some of the six
- * (planar: u_x, u_y, ω_z; point: u; scalar: u_x; ground: none) drops the others, see ga__node.has. */
+ * Parts are kept as given (ga__part). Building turns them into nodes, gauges and elements (ga__built),
+ * numbers the unknowns and lays out the pattern. Elements know space vectors only: every node has a twist w =
+ * (u, ω), the velocity of its origin (a body's centre of mass) and its angular velocity, both in ground axes;
+ * a wrench (F, T) acts at the node's origin, in ground axes; derivatives by q are by small twists (δx, δφ), x
+ * → x + δx, R → exp(δφ~) R. With GA_FORM_SPACE that is what the core sees; form.c turns it into the other
+ * forms. A node that has only some of the six (planar: u_x, u_y, ω_z; point: u; scalar: u_x; ground: none)
+ * drops the others, see ga__node.has. */
 #ifndef GALPHA_MBS_IMPL_H
 #define GALPHA_MBS_IMPL_H
 
@@ -42,7 +43,7 @@ typedef enum ga__part_kind {
 typedef struct ga__block_def { /* what ga_machine_add_block() was given */
   const char *name;
   ga_control_block *block; /* owned */
-  ga_input *inputs; /* owned, [ga_block_n_in(block)] */
+  ga_input *inputs;        /* owned, [ga_block_n_in(block)] */
 } ga__block_def;
 
 typedef struct ga__part {
@@ -57,29 +58,31 @@ struct ga_machine {
   ga_context *ctx;
   ga_machine_opts opts;
   int n_parts, capacity;
-  ga__part *part; /* part[0] is the ground */
+  ga__part *part;          /* part[0] is the ground */
   struct ga__built *built; /* NULL until it is built */
   int *bucket;             /* names: 1 + index of a part, 0: empty; open addressing */
   int n_buckets;           /* a power of two */
 };
 
-const char *ga__part_text(ga__part_kind kind); /* "rigid body", "spring", ... */
+const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
 int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
-/* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the nearest name.
- * field: what of the part asks for it ("a", "coordinate"); needs: "a body or marker". Returns GA_ERR_ARGUMENT. */
+/* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the
+ * nearest name. field: what of the part asks for it ("a", "coordinate"); needs: "a body or marker". Returns
+ * GA_ERR_ARGUMENT. */
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs);
 
-/* ---- Nodes (node.c) ------------------------------------------------------------------------------------- */
+/* ---- Nodes (node.c) -------------------------------------------------------------------------------------
+ */
 
 enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32, GA__ALL6 = 63 };
 
 typedef struct ga__node {
-  int part;      /* that it belongs to: a body, or the joint or drive that needs it */
-  unsigned has;  /* of the six components of its twist; the ground has none */
-  int column[6]; /* component → column among its velocities, −1: not there */
-  int n;         /* velocities */
-  int q, v;      /* where its coordinates and velocities begin */
+  int part;                  /* that it belongs to: a body, or the joint or drive that needs it */
+  unsigned has;              /* of the six components of its twist; the ground has none */
+  int column[6];             /* component → column among its velocities, −1: not there */
+  int n;                     /* velocities */
+  int q, v;                  /* where its coordinates and velocities begin */
   int planar, scalar, rigid; /* which kind of coordinates: 1 for one of them, none: point or ground */
   double mass, J[9];         /* [kg], [kg m²] about the origin, in body axes */
   double com[3];             /* the origin, seen in the body's frame */
@@ -113,15 +116,16 @@ typedef struct ga__frame {
 
 void ga__frame_at(ga__frame *f, const ga__marker *marker, const ga__kin *kin /* of all nodes */);
 
-/* ---- Gauges (gauge.c): scalar functions of two markers --------------------------------------------------- */
+/* ---- Gauges (gauge.c): scalar functions of two markers ---------------------------------------------------
+ */
 
 typedef enum ga__gauge_kind {
-  GA__WORLD = 0,   /* e · d, e = u fixed in space, d = p_b − p_a */
-  GA__ALONG,       /* (A_a u) · d */
-  GA__DOT,         /* (A_a u) · (A_b w) */
-  GA__DISTANCE,    /* |d| */
-  GA__ANGLE,       /* of b about axis number `axis` (0, 1, 2 = i) of a, in (−π, π]: with j, k the axes after i, cyclically,
-                      atan2(b_j · a_k, b_j · a_j) */
+  GA__WORLD = 0, /* e · d, e = u fixed in space, d = p_b − p_a */
+  GA__ALONG,     /* (A_a u) · d */
+  GA__DOT,       /* (A_a u) · (A_b w) */
+  GA__DISTANCE,  /* |d| */
+  GA__ANGLE, /* of b about axis number `axis` (0, 1, 2 = i) of a, in (−π, π]: with j, k the axes after i,
+                cyclically, atan2(b_j · a_k, b_j · a_j) */
   GA__PLANE_ANGLE, /* θ_b − θ_a of planar nodes or the ground, + offset; any number of turns */
   GA__SCALAR       /* coordinate of scalar node a (marker a is on it) */
 } ga__gauge_kind;
@@ -141,6 +145,14 @@ typedef struct ga__sight {
   double angle_a, angle_b; /* planar nodes */
 } ga__sight;
 
+/* Of the twists, or gradients, of two nodes. */
+static inline double ga__dot12(const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (int i = 0; i < 12; i++) sum += a[i] * b[i];
+  return sum;
+}
+
 void ga__sight_at(ga__sight *s, const ga__gauge *g, const ga__marker *marker, const ga__kin *kin);
 double ga__gauge_value(const ga__sight *s);
 /* g[12] = (F_a, T_a, F_b, T_b): dρ = g · (δx_a, δφ_a, δx_b, δφ_b), twists of the nodes of a and b. */
@@ -151,15 +163,16 @@ unsigned ga__gauge_mask(const ga__gauge *g); /* bit i: g_i can be non-zero */
 /* bit 4 i + j, with i, j = 0..3 for (x_a, φ_a, x_b, φ_b): that 3×3 tile of K can be non-zero */
 unsigned ga__gauge_tiles(const ga__gauge *g);
 
-/* ---- Pattern (pattern.c) --------------------------------------------------------------------------------- */
+/* ---- Pattern (pattern.c) ---------------------------------------------------------------------------------
+ */
 
-/* The dynamics of node i by the velocities of node j: tiles xx, xφ, φx, φφ, each over the components that the nodes have,
- * row-major, all entries or the diagonal only. */
+/* The dynamics of node i by the velocities of node j: tiles xx, xφ, φx, φφ, each over the components that the
+ * nodes have, row-major, all entries or the diagonal only. */
 enum { GA__XX = 0, GA__XR = 1, GA__RX_ = 2, GA__RR = 3 };
 typedef struct ga__pair {
   int i, j;
-  int at[4];      /* first entry of the tile, −1: none */
-  unsigned full;  /* bit k: tile k has all its entries; else the diagonal */
+  int at[4];     /* first entry of the tile, −1: none */
+  unsigned full; /* bit k: tile k has all its entries; else the diagonal */
 } ga__pair;
 
 /* The dynamics of a node by one output y: one entry for each of the node's velocities. */
@@ -180,7 +193,8 @@ typedef struct ga__pattern {
 /* First stage: what elements will write. tiles, full: bits as in ga__pair. */
 ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned full);
 ga_status ga__want_port(ga__pattern *pt, int node, int y);
-/* All pairs of two nodes (i and j may be ground or equal) that a gauge's K, weighted, and g gᵀ (products 1) can fill. */
+/* All pairs of two nodes (i and j may be ground or equal) that a gauge's K, weighted, and g gᵀ (products 1)
+ * can fill. */
 ga_status ga__want_gauge(struct ga__built *b, const ga__gauge *g, int products);
 /* Second stage, once everything is wanted: where it is. */
 int ga__find_pair(const ga__pattern *pt, int i, int j); /* index, −1: none (the ground) */
@@ -189,18 +203,20 @@ int ga__find_port(const ga__pattern *pt, int node, int y);
 int ga__own_entry(ga__pattern *pt, int row, int col);
 
 /* array[tile] += scale · T, T[9] over all three components each. */
-void ga__add_tile(double *array, const struct ga__built *b, int pair, int tile, double scale, const double T[9]);
-/* Adds scale · K, K[144] of a gauge between nodes a and b, in the tiles of the mask of ga__gauge_tiles(). pair[4] = aa, ab,
- * ba, bb; a and b may be the same node. */
-void ga__add_curvature(double *array, const struct ga__built *b, const int pair[4], unsigned tiles, double scale,
-                       const double K[144]);
+void ga__add_tile(double *array, const struct ga__built *b, int pair, int tile, double scale,
+                  const double T[9]);
+/* Adds scale · K, K[144] of a gauge between nodes a and b, in the tiles of the mask of ga__gauge_tiles().
+ * pair[4] = aa, ab, ba, bb; a and b may be the same node. */
+void ga__add_curvature(double *array, const struct ga__built *b, const int pair[4], unsigned tiles,
+                       double scale, const double K[144]);
 /* Adds scale · left rightᵀ, of two gauges between the same nodes. */
-void ga__add_product(double *array, const struct ga__built *b, const int pair[4], double scale, const double left[12],
-                     const double right[12]);
+void ga__add_product(double *array, const struct ga__built *b, const int pair[4], double scale,
+                     const double left[12], const double right[12]);
 /* array[port entries] += scale · wrench */
 void ga__add_port(double *array, const struct ga__built *b, int port, double scale, const double wrench[6]);
 
-/* ---- Inputs and formulas (input.c) ----------------------------------------------------------------------- */
+/* ---- Inputs and formulas (input.c) -----------------------------------------------------------------------
+ */
 
 typedef struct ga__input { /* value + function(t) + y */
   double value;
@@ -221,7 +237,8 @@ typedef struct ga__formula { /* variables: t, then n_local local ones, then outp
 
 void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is fine */
 
-/* ---- Elements --------------------------------------------------------------------------------------------- */
+/* ---- Elements ---------------------------------------------------------------------------------------------
+ */
 
 /* What an evaluation sees. */
 typedef struct ga__eval {
@@ -231,8 +248,8 @@ typedef struct ga__eval {
   const ga__kin *kin; /* of all nodes */
 } ga__eval;
 
-/* One constraint row: Σ c ρ − target(t) − constant = 0. Its slots are the nodes concerned; in each the entries of B
- * and D_q(B v), and those of Bᵀ, one for every bit of the mask in ascending order. */
+/* One constraint row: Σ c ρ − target(t) − constant = 0. Its slots are the nodes concerned; in each the
+ * entries of B and D_q(B v), and those of Bᵀ, one for every bit of the mask in ascending order. */
 typedef struct ga__slot {
   int node;
   unsigned mask, mask_t; /* six bits each, of the components that the node has */
@@ -250,29 +267,35 @@ typedef struct ga__row {
   int first_slot, n_slots, first_term, n_terms;
   const ga_function *target; /* NULL: none */
   double constant;
-  int wrap;       /* 1: an angle, taken within (−π, π] */
-  int lambda;     /* its number */
+  int wrap;   /* 1: an angle, taken within (−π, π] */
+  int lambda; /* its number */
   const char *unit;
 } ga__row;
 
 /* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. */
 typedef struct ga__point3 {
-  int part, a, b; /* markers */
-  int lambda;     /* first of three */
-  int Ba, Bb;   /* first entries: 3 of x (diagonal), then 9 of φ, row-major; −1: ground */
-  int Bta, Btb; /* 3 of x, then 6 of φ (rows φ, columns λ, without the diagonal) */
+  int part, a, b;       /* markers */
+  int lambda;           /* first of three */
+  int Ba, Bb;           /* first entries: 3 of x (diagonal), then 9 of φ, row-major; −1: ground */
+  int Bta, Btb;         /* 3 of x, then 6 of φ (rows φ, columns λ, without the diagonal) */
   int pair_aa, pair_bb; /* −1: ground */
 } ga__point3;
 
 /* Force against growing gauges: F(ρ, ρ', t, y)[n]. All gauges of a law share their markers. (law.c) */
-typedef enum ga__law_kind { GA__LAW_SPRING, GA__LAW_ACTUATOR, GA__LAW_FRICTION, GA__LAW_BUSHING, GA__LAW_CONTACT } ga__law_kind;
+typedef enum ga__law_kind {
+  GA__LAW_SPRING,
+  GA__LAW_ACTUATOR,
+  GA__LAW_FRICTION,
+  GA__LAW_BUSHING,
+  GA__LAW_CONTACT
+} ga__law_kind;
 typedef struct ga__law {
   ga__law_kind kind;
   int part;
-  int n;        /* gauges, up to 6 */
+  int n; /* gauges, up to 6 */
   int gauge[6];
-  double rest;  /* spring */
-  ga__input input; /* actuator: force; friction: level */
+  double rest;         /* spring */
+  ga__input input;     /* actuator: force; friction: level */
   ga__formula formula; /* spring; expr NULL: none */
   int pair[4];
   int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
@@ -292,10 +315,10 @@ typedef struct ga__rolling {
   int part, body, plane; /* markers */
   ga_rolling_kind kind;
   double radius;
-  int lambda;  /* −1: none */
+  int lambda; /* −1: none */
   int psi, n_psi;
-  int B, Bt;   /* entries of the contact's row: one for each of the node's velocities */
-  int A, At;   /* those of k: row after row; Aᵀ likewise (row of k after row of k) */
+  int B, Bt; /* entries of the contact's row: one for each of the node's velocities */
+  int A, At; /* those of k: row after row; Aᵀ likewise (row of k after row of k) */
   int self;
 } ga__rolling;
 
@@ -307,18 +330,18 @@ typedef enum ga__probe_kind {
   GA__PROBE_SPECIFIC_FORCE,
   GA__PROBE_ANGULAR_VELOCITY,
   GA__PROBE_ANGULAR_ACCELERATION,
-  GA__PROBE_REACTION_FORCE,  /* of joint `joint` on b at b's marker */
+  GA__PROBE_REACTION_FORCE, /* of joint `joint` on b at b's marker */
   GA__PROBE_REACTION_TORQUE,
-  GA__PROBE_GAUGE,           /* value */
+  GA__PROBE_GAUGE, /* value */
   GA__PROBE_GAUGE_RATE,
-  GA__PROBE_GAUGE_ACC,       /* output only, but of a scalar node */
-  GA__PROBE_ANGLE,           /* of the planar body that `of` is on, with its turns */
-  GA__PROBE_QUATERNION,      /* output only */
-  GA__PROBE_LAW,             /* force of law `joint`, gauge number `component`, times index = ±1; output only */
-  GA__PROBE_MULTIPLIER,      /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
-  GA__PROBE_STATE,           /* x number `index` */
-  GA__PROBE_OUTPUT,          /* y number `index` */
-  GA__PROBE_ENERGY           /* number `index` of ga__energy; output only */
+  GA__PROBE_GAUGE_ACC,  /* output only, but of a scalar node */
+  GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
+  GA__PROBE_QUATERNION, /* output only */
+  GA__PROBE_LAW,        /* force of law `joint`, gauge number `component`, times index = ±1; output only */
+  GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
+  GA__PROBE_STATE,      /* x number `index` */
+  GA__PROBE_OUTPUT,     /* y number `index` */
+  GA__PROBE_ENERGY      /* number `index` of ga__energy; output only */
 } ga__probe_kind;
 typedef struct ga__probe {
   ga__probe_kind kind;
@@ -326,8 +349,8 @@ typedef struct ga__probe {
   int joint;          /* index of a ga__joint or ga__law */
   int gauge;
   int component, index;
-  int turns;          /* number of the angle whose turns a meter counts, −1: none */
-  int part, channel;  /* of an output y: the signal it was made for */
+  int turns;         /* number of the angle whose turns a meter counts, −1: none */
+  int part, channel; /* of an output y: the signal it was made for */
 } ga__probe;
 
 /* A joint as built. */
@@ -339,9 +362,9 @@ typedef struct ga__coordinate {
   int rotational;
 } ga__coordinate;
 typedef struct ga__joint {
-  int part, a, b;            /* markers; −1, −1: gear, rack, drive */
-  int point3;                /* −1: none */
-  int first_row, n_rows;     /* its ga__row */
+  int part, a, b;        /* markers; −1, −1: gear, rack, drive */
+  int point3;            /* −1: none */
+  int first_row, n_rows; /* its ga__row */
   int n_coordinates;
   ga__coordinate coordinate[GA__MOST_COORDINATES];
 } ga__joint;
@@ -360,21 +383,22 @@ typedef struct ga__blocked {
   int part;
   const ga_control_block *block;
   int x, y;
-  ga__input *input;   /* [n_in] */
-  int *entry_u;       /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
-  int *entry_x;       /* [(n_x+n_out) × n_x] */
-  double *u, *J; /* work space */
+  ga__input *input; /* [n_in] */
+  int *entry_u;     /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
+  int *entry_x;     /* [(n_x+n_out) × n_x] */
+  double *u, *J;    /* work space */
 } ga__blocked;
 
-/* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are twenty for
- * every body. (signal.c) */
+/* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are
+ * twenty for every body. (signal.c) */
 typedef struct ga__signals {
   int n, n_turns; /* signals; angles whose turns a meter counts */
   int *first;     /* [n_parts + 2] first signal of a part; of the energies; n */
-  int *item;      /* [n_parts] the law, block (ga__blocked) or sensor of a part; a joint's first angle that has turns */
-  int *turning;   /* [n_turns] gauges of these angles */
+  int *item;    /* [n_parts] the law, block (ga__blocked) or sensor of a part; a joint's first angle that has
+                   turns */
+  int *turning; /* [n_turns] gauges of these angles */
   ga__probe *sensor; /* x components */
-  char **name;    /* [n_parts + 1] names of a part's signals, NULL until asked for */
+  char **name;       /* [n_parts + 1] names of a part's signals, NULL until asked for */
 } ga__signals;
 
 typedef enum ga__energy {
@@ -402,7 +426,8 @@ typedef struct ga__list {
 typedef struct ga__built {
   const ga_machine *m;
   ga_system *system;
-  ga__list node, marker, gauge, row, slot, term, point3, law, wrench, rolling, joint, y, formula, blocked, probe;
+  ga__list node, marker, gauge, row, slot, term, point3, law, wrench, rolling, joint, y, formula, blocked,
+      probe;
   int *part_node;   /* [n_parts] node of a body; −1 */
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
@@ -413,8 +438,8 @@ typedef struct ga__built {
   ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
-  ga__kin *kin;   /* [nodes] of the evaluation under way */
-  struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
+  ga__kin *kin;                     /* [nodes] of the evaluation under way */
+  struct ga__form *form;            /* NULL: GA_FORM_SPACE, or no rigid body */
   double *work;
 } ga__built;
 
@@ -423,13 +448,15 @@ void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
 /* Adds an element, zeroed; NULL: out of memory (said so). */
 void *ga__list_add(ga_context *ctx, ga__list *list);
 
-/* ---- Building (build.c) ----------------------------------------------------------------------------------- */
+/* ---- Building (build.c) -----------------------------------------------------------------------------------
+ */
 
 /* The marker of a named frame, for `asking`'s field. */
-ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field, const char *name,
-                            int *marker);
-/* What a coordinate is needed for: its value alone, angles within (−π, π]; turns counted as well; its acceleration as
- * well. Where the gauge itself cannot give it, a scalar node follows it, held by a constraint of its own. */
+ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                            const char *name, int *marker);
+/* What a coordinate is needed for: its value alone, angles within (−π, π]; turns counted as well; its
+ * acceleration as well. Where the gauge itself cannot give it, a scalar node follows it, held by a constraint
+ * of its own. */
 typedef enum ga__follow { GA__VALUE = 0, GA__TURNS = 1, GA__ACCELERATION = 2 } ga__follow;
 /* The gauge of a named coordinate ("hinge.angle", a joint that has just one, a scalar body). */
 ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
@@ -437,28 +464,33 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *as
 /* The same for coordinate number c of joint j. */
 ga_status ga__coordinate_gauge(ga_machine *m, ga__built *b, int joint, int c, ga__follow follow, int *gauge);
 /* Line a–b or coordinate, as springs, actuators and friction have them. */
-ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, const char *a, const char *b_frame,
-                           const char *coordinate, int *gauge);
+ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, const char *a,
+                           const char *b_frame, const char *coordinate, int *gauge);
 int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g); /* index, −1: out of memory */
 /* Values at the start, as given. */
 void ga__kin_initial(const ga__built *b, int node, ga__kin *kin);
 double ga__gauge_initial(const ga__built *b, int gauge);
 double ga__gauge_initial_rate(const ga__built *b, int gauge);
 void ga__built_destroy(ga_context *ctx, struct ga__built **b);
-ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *label, int *lambda); /* a new row of Φ */
-ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *label, int *psi);       /* a new row of k */
+ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *label,
+                           int *lambda); /* a new row of Φ */
+ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *label,
+                        int *psi); /* a new row of k */
 
 /* From parts to nodes and markers (node.c). */
 ga_status ga__nodes_create(ga_machine *m, ga__built *b);
-ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part, int *marker); /* massless, on a joint's behalf */
-void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin); /* v, vdot may be NULL */
+ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part,
+                              int *marker); /* massless, on a joint's behalf */
+void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot,
+                ga__kin *kin); /* v, vdot may be NULL */
 void ga__inertia_mass(const ga__eval *e, double *out);
 void ga__inertia_force(const ga__eval *e, double *f); /* gravity and gyroscopic */
 void ga__inertia_jacobian(const ga__eval *e, ga_jacobian *J);
 ga_status ga__inertia_want(ga__built *b);
 
 /* Joints and drives (joint.c). */
-ga_status ga__joints_create(ga_machine *m, ga__built *b); /* those between frames, and scalar bodies' coordinates */
+ga_status ga__joints_create(ga_machine *m,
+                            ga__built *b); /* those between frames, and scalar bodies' coordinates */
 ga_status ga__couplings_create(ga_machine *m, ga__built *b); /* gears, racks, drives */
 ga_status ga__constraint_want(ga__built *b);
 ga_status ga__constraint_bind(ga__built *b);
@@ -471,28 +503,33 @@ ga_status ga__resolve_input(ga_machine *m, ga__built *b, const ga__part *asking,
 ga_status ga__resolve_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
                               const char *text, int n_local, const char *const *local, ga__formula *out);
 /* The output y that carries a signal; made where there is none yet. */
-ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, const char *field, const char *name, int *y);
+ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+                       const char *name, int *y);
 
 /* Values at an evaluation: 0; > 0 retry; < 0 give up, as ga_eval_fn. */
 int ga__input_value(const ga__eval *e, const ga__input *in, double *value);
 /* local[n_local]; slope (may be NULL) by local variables, then by y. */
-int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value, double *slope);
+int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value,
+                      double *slope);
 
 /* A function or expression of a part has no value: says so, and returns 1 (retry). */
 int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
 void ga__formula_free(ga_context *ctx, ga__formula *f);
 
-/* ---- Element functions: resolve (from the part), want (pattern), bind (entries), evaluate ----------------- */
-/* force adds to f[nv]; jacobian adds to J's arrays the derivatives of −force (residual M vdot − f). Indices of
- * elements are those in their list. */
+/* ---- Element functions: resolve (from the part), want (pattern), bind (entries), evaluate -----------------
+ */
+/* force adds to f[nv]; jacobian adds to J's arrays the derivatives of −force (residual M vdot − f). Indices
+ * of elements are those in their list. */
 
 ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part);
 ga_status ga__law_want(ga__built *b, ga__law *law);
 ga_status ga__law_bind(ga__built *b, ga__law *law);
 int ga__law_force(const ga__eval *e, ga__law *law, double *f);
 int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J);
-/* Force of each gauge, stored energy (NaN-free; 0 where it has none) and power lost; power_in: done by inputs. */
-int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost, double *power_in);
+/* Force of each gauge, stored energy (NaN-free; 0 where it has none) and power lost; power_in: done by
+ * inputs. */
+int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
+                   double *power_in);
 void ga__law_free(ga_context *ctx, ga__law *law);
 
 ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part);
@@ -517,11 +554,13 @@ void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value);
 /* 1: has the derivatives needed for a row of y. */
 int ga__probe_can_feed(const ga__built *b, const ga__probe *probe);
-/* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are. */
+/* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are.
+ */
 int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, int room);
-/* Derivatives in the order of ga__probe_columns(): by velocities and accelerations (combined by the shifts) and by λ, ψ, x, y
- * into d; by q into dq. */
-int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d, double *dq);
+/* Derivatives in the order of ga__probe_columns(): by velocities and accelerations (combined by the shifts)
+ * and by λ, ψ, x, y into d; by q into dq. */
+int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
+                     double *dq);
 
 /* Constraint rows (constraint.c). */
 void ga__constraint_force(const ga__eval *e, double *f);
@@ -530,12 +569,12 @@ int ga__constraint_phi_dot(const ga__eval *e, double *out);
 int ga__constraint_phi_acc(const ga__eval *e, double *out);
 int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J);
 
-/* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be used by
- * each other and by all others, then their inputs. */
+/* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be
+ * used by each other and by all others, then their inputs. */
 ga_status ga__blocks_number(ga_machine *m, ga__built *b);
 ga_status ga__blocks_resolve(ga_machine *m, ga__built *b); /* both; the first only where it was not done */
-ga_status ga__blocks_want(ga__built *b);                   /* once nothing more is resolved: memory for columns */
-ga_status ga__blocks_bind(ga__built *b);                   /* once everything has its number: entries */
+ga_status ga__blocks_want(ga__built *b); /* once nothing more is resolved: memory for columns */
+ga_status ga__blocks_bind(ga__built *b); /* once everything has its number: entries */
 void ga__blocks_free(ga_context *ctx, ga__built *b);
 int ga__outputs_value(const ga__eval *e, double *o);
 void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
@@ -546,7 +585,8 @@ int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y 
 ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
 void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
-void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size); /* of an output y */
+void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text,
+                        size_t size); /* of an output y */
 
 /* Energies and powers at a state (meter.c). */
 typedef struct ga__powers {

@@ -77,31 +77,6 @@ static void add_lag(const mbs_rig *r, const char *name, double a, double b, cons
   mbs_ok(r, ga_machine_add_block(r->m, name, block, &in));
 }
 
-static ga_stepper *start_with(const mbs_rig *r, double rho, double h, int shift_a)
-{
-  ga_stepper *st = NULL;
-  ga_stepper_opts o = ga_stepper_defaults();
-  ga_start_opts start = ga_start_defaults();
-  double q[MOST], v[MOST], x[MOST];
-  mbs_ok(r, ga_scheme_rho(r->ctx, rho, &o.scheme));
-  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
-  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
-  start.h = h;
-  start.shift_a = shift_a;
-  start.max_change = 10;
-  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
-  return st;
-}
-
-static double signal_of(const mbs_rig *r, const ga_stepper *st, const char *name)
-{
-  const int i = ga_machine_find_signal(r->m, name);
-  double value;
-  if (i < 0) fail_msg("there is no signal '%s'", name);
-  mbs_ok(r, ga_machine_signals(r->m, NULL, ga_stepper_state(st), 1, &i, &value));
-  return value;
-}
-
 /* ---- The controlled spring-mass system (Brüls & Arnold 2008), as a machine ---- */
 
 static mbs_rig spring_mass(void)
@@ -124,10 +99,10 @@ static mbs_rig spring_mass(void)
 static void run_machine(double h, double end[5])
 {
   mbs_rig r = spring_mass();
-  ga_stepper *st = start_with(&r, 0.8, h, 0);
+  ga_stepper *st = mbs_start(&r, 0.8, h, 0);
   mbs_ok(&r, ga_stepper_run(st, h, lround(5 / h), NULL, NULL));
   static const char *const name[5] = {"mass", "mass.rate", "mass.acc", "filter.x1", "limit"};
-  for (int i = 0; i < 5; i++) end[i] = signal_of(&r, st, name[i]);
+  for (int i = 0; i < 5; i++) end[i] = mbs_signal(&r, NULL, st, name[i]);
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
@@ -255,12 +230,12 @@ static void test_algebraic_loop(void **state)
   add_sum(&r, "b", weights, "a", "mass");
   add_gain(&r, "self", 0.5, 2, "self");
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_with(&r, 0.8, 0.01, 1);
+  ga_stepper *st = mbs_start(&r, 0.8, 0.01, 1);
   for (int k = 0; k < 20; k++) {
-    const double c = signal_of(&r, st, "mass"), a = (1 + 0.5 * c) / 1.2;
-    assert_near(signal_of(&r, st, "a"), a, 1e-9, "a");
-    assert_near(signal_of(&r, st, "b"), c - 0.4 * a, 1e-9, "b");
-    assert_near(signal_of(&r, st, "self"), 2, 1e-9, "self");
+    const double c = mbs_signal(&r, NULL, st, "mass"), a = (1 + 0.5 * c) / 1.2;
+    assert_near(mbs_signal(&r, NULL, st, "a"), a, 1e-9, "a");
+    assert_near(mbs_signal(&r, NULL, st, "b"), c - 0.4 * a, 1e-9, "b");
+    assert_near(mbs_signal(&r, NULL, st, "self"), 2, 1e-9, "self");
     mbs_ok(&r, ga_stepper_step(st, 0.01));
   }
   mbs_check(&r, "algebraic loop", 3, 0.5, TOL);
@@ -279,10 +254,10 @@ static void test_acceleration_loop(void **state)
   add_actuator(&r, "motor", "mass", "feedback");
   mbs_ok(&r, ga_machine_build(r.m));
   const double h = 1e-3;
-  ga_stepper *st = start_with(&r, 0.9, h, 1);
-  assert_near(signal_of(&r, st, "mass.acc"), -8.0 / 2.0, 1e-12, "acceleration");
+  ga_stepper *st = mbs_start(&r, 0.9, h, 1);
+  assert_near(mbs_signal(&r, NULL, st, "mass.acc"), -8.0 / 2.0, 1e-12, "acceleration");
   mbs_ok(&r, ga_stepper_run(st, h, 1000, NULL, NULL));
-  assert_near(signal_of(&r, st, "mass"), cos(2.0), 1e-6, "a mass of 2 on a spring of 8");
+  assert_near(mbs_signal(&r, NULL, st, "mass"), cos(2.0), 1e-6, "a mass of 2 on a spring of 8");
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
@@ -328,16 +303,17 @@ static void test_pid(void **state)
   mbs_rig r = pendulum();
   ga_pose pose;
   mbs_check(&r, "hinge under control", 5, 0.3, TOL);
-  ga_stepper *st = start_with(&r, 0.8, 5e-3, 1);
+  ga_stepper *st = mbs_start(&r, 0.8, 5e-3, 1);
   mbs_ok(&r, ga_stepper_run(st, 5e-3, 4000, NULL, NULL));
-  assert_near(signal_of(&r, st, "hinge.angle"), 2.2, 1e-6, "angle");
-  assert_near(signal_of(&r, st, "hinge.angle_rate"), 0, 1e-6, "rate");
+  assert_near(mbs_signal(&r, NULL, st, "hinge.angle"), 2.2, 1e-6, "angle");
+  assert_near(mbs_signal(&r, NULL, st, "hinge.angle_rate"), 0, 1e-6, "rate");
   /* the motor holds what gravity pulls: about x, with the lever of the centre of mass across the vertical */
   mbs_ok(&r, ga_machine_pose(r.m, ga_stepper_state(st), "arm", &pose));
   const double lever = 0.4 * pose.rotation[3]; /* y of the body's x axis */
-  assert_near(signal_of(&r, st, "pid"), 2 * 9.81 * lever, 1e-5, "torque");
-  assert_near(signal_of(&r, st, "motor.force"), signal_of(&r, st, "pid"), 1e-12, "what the motor does");
-  assert_near(signal_of(&r, st, "hinge.fz"), 2 * 9.81, 1e-6, "the hinge carries the weight");
+  assert_near(mbs_signal(&r, NULL, st, "pid"), 2 * 9.81 * lever, 1e-5, "torque");
+  assert_near(mbs_signal(&r, NULL, st, "motor.force"), mbs_signal(&r, NULL, st, "pid"), 1e-12,
+              "what the motor does");
+  assert_near(mbs_signal(&r, NULL, st, "hinge.fz"), 2 * 9.81, 1e-6, "the hinge carries the weight");
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
@@ -477,7 +453,7 @@ static void test_first_values(void **state)
   add_gain(&r, "inverse", 2, 0, "1/mass");
   add_gain(&r, "root", 1, 0, "sqrt(inverse)/mass");
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_with(&r, 0.8, 0.01, 1);
+  ga_stepper *st = mbs_start(&r, 0.8, 0.01, 1);
   int index = ga_machine_find_signal(r.m, "push.force");
   double force;
   mbs_ok(&r, ga_machine_signals(r.m, NULL, ga_stepper_state(st), 1, &index, &force));

@@ -9,29 +9,6 @@
 
 enum { MOST = 64 };
 
-static ga_stepper *start_of(const mbs_rig *r, double h)
-{
-  ga_stepper *st = NULL;
-  ga_stepper_opts o = ga_stepper_defaults();
-  ga_start_opts start = ga_start_defaults();
-  double q[MOST], v[MOST], x[MOST];
-  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
-  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
-  start.h = h;
-  start.max_change = 10;
-  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
-  return st;
-}
-
-static double metered(const mbs_rig *r, const ga_meter *meter, const ga_stepper *st, const char *name)
-{
-  const int i = ga_machine_find_signal(r->m, name);
-  double value;
-  if (i < 0) fail_msg("there is no signal '%s'", name);
-  mbs_ok(r, ga_machine_signals(r->m, meter, ga_stepper_state(st), 1, &i, &value));
-  return value;
-}
-
 /* ---- Energies ---- */
 
 /* What a machine is made of beside its double pendulum. */
@@ -191,20 +168,21 @@ static double worst_balance(ga_form form, int what, double h, int n, double ener
   ga_meter *meter = NULL;
   double worst = 0;
   mbs_ok(&r, ga_meter_create(r.m, &meter));
-  ga_stepper *st = start_of(&r, h);
+  ga_stepper *st = mbs_start(&r, NAN, h, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
-  assert_true(metered(&r, meter, st, "energy.balance") == 0);
+  assert_true(mbs_signal(&r, meter, st, "energy.balance") == 0);
   for (int k = 0; k < n; k++) {
     mbs_ok(&r, ga_stepper_step(st, h));
-    const double ahead = metered(&r, meter, st, "energy.balance"); /* before the meter has seen the state */
+    const double ahead =
+        mbs_signal(&r, meter, st, "energy.balance"); /* before the meter has seen the state */
     mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
-    assert_near(metered(&r, meter, st, "energy.balance"), ahead, 1e-12, "balance ahead of the meter");
-    worst = fmax(worst, fabs(metered(&r, meter, st, "energy.balance")));
+    assert_near(mbs_signal(&r, meter, st, "energy.balance"), ahead, 1e-12, "balance ahead of the meter");
+    worst = fmax(worst, fabs(mbs_signal(&r, meter, st, "energy.balance")));
   }
-  for (int i = 0; i < GA__N_ENERGIES; i++) energy[i] = metered(&r, meter, st, name[i]);
-  assert_near(energy[GA__DISSIPATED], metered(&r, meter, st, name[GA__DISSIPATED]), 0, "the same again");
-  assert_true(metered(&r, NULL, st, "energy.dissipated") == 0 &&
-              metered(&r, NULL, st, "energy.balance") == 0);
+  for (int i = 0; i < GA__N_ENERGIES; i++) energy[i] = mbs_signal(&r, meter, st, name[i]);
+  assert_near(energy[GA__DISSIPATED], mbs_signal(&r, meter, st, name[GA__DISSIPATED]), 0, "the same again");
+  assert_true(mbs_signal(&r, NULL, st, "energy.dissipated") == 0 &&
+              mbs_signal(&r, NULL, st, "energy.balance") == 0);
   ga_stepper_destroy(&st);
   ga_meter_destroy(&meter);
   assert_null(meter);
@@ -260,14 +238,14 @@ static void test_values(void **state)
   p.z = 0.25;
   mbs_ok(&r, ga_machine_add_planar(r.m, &p));
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   const double c = cos(p.angle), sn = sin(p.angle), ox = c * p.com[0] - sn * p.com[1],
                oy = sn * p.com[0] + c * p.com[1];
   const double vx = p.velocity[0] - p.rate * oy, vy = p.velocity[1] + p.rate * ox;
-  assert_near(metered(&r, NULL, st, "energy.kinetic"),
+  assert_near(mbs_signal(&r, NULL, st, "energy.kinetic"),
               2.25 + 0.2 * 49 + 0.5 * p.mass * (vx * vx + vy * vy) + 0.5 * p.inertia * p.rate * p.rate, 1e-12,
               "kinetic");
-  assert_near(metered(&r, NULL, st, "energy.potential"),
+  assert_near(mbs_signal(&r, NULL, st, "energy.potential"),
               -2 * (0.7 * 1 + 1.5 * -2 - 9.81 * 3) -
                   p.mass * (0.7 * (p.position[0] + ox) + 1.5 * (p.position[1] + oy) - 9.81 * 0.25),
               1e-12, "potential");
@@ -314,15 +292,15 @@ static void test_turns(void **state)
       mbs_rig r = wheel(rate[k], used);
       ga_meter *meter = NULL;
       mbs_ok(&r, ga_meter_create(r.m, &meter));
-      ga_stepper *st = start_of(&r, h);
+      ga_stepper *st = mbs_start(&r, NAN, h, -1);
       mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
       for (int i = 1; i <= 40; i++) {
         mbs_ok(&r, ga_stepper_step(st, h));
         /* asked for before the meter knows of the step, and after */
-        assert_near(metered(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
+        assert_near(mbs_signal(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
         mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
-        assert_near(metered(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
-        const double plain = metered(&r, NULL, st, "hub.angle");
+        assert_near(mbs_signal(&r, meter, st, "hub.angle"), rate[k] * h * i, 1e-8, "angle");
+        const double plain = mbs_signal(&r, NULL, st, "hub.angle");
         if (used)
           assert_near(plain, rate[k] * h * i, 1e-8, "an angle that is used counts its turns itself");
         else
@@ -348,11 +326,12 @@ static void test_turning(void **state)
   add_joint(&r, "hub", GA_JOINT_REVOLUTE, "one", "two", 1);
   mbs_ok(&r, ga_machine_build(r.m));
   mbs_ok(&r, ga_meter_create(r.m, &meter));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(r.m->built->signals.n_turns, 3);
   for (int i = 0; i < 3; i++) meter->turns[i] = 10 * (i + 1);
-  for (int i = 0; i < 3; i++) turns[i] = metered(&r, meter, st, name[i]) - metered(&r, NULL, st, name[i]);
+  for (int i = 0; i < 3; i++)
+    turns[i] = mbs_signal(&r, meter, st, name[i]) - mbs_signal(&r, NULL, st, name[i]);
   for (int i = 0; i < 3; i++) assert_near(turns[i], 8 * atan(1) * 10 * (i + 1), 1e-9, name[i]);
   ga_stepper_destroy(&st);
   ga_meter_destroy(&meter);
@@ -368,8 +347,8 @@ static void test_saved_turns(void **state)
   double saved[MOST];
   mbs_ok(&r, ga_meter_create(r.m, &a));
   mbs_ok(&r, ga_meter_create(r.m, &b));
-  ga_stepper *st = start_of(&r, 0.1);
-  assert_near(metered(&r, a, st, "energy.balance"), 0, 0, "a meter that was not started");
+  ga_stepper *st = mbs_start(&r, NAN, 0.1, -1);
+  assert_near(mbs_signal(&r, a, st, "energy.balance"), 0, 0, "a meter that was not started");
   mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
   for (int k = 0; k < 30; k++) {
     mbs_ok(&r, ga_stepper_step(st, 0.1));
@@ -378,7 +357,7 @@ static void test_saved_turns(void **state)
   assert_int_equal(ga_meter_saved_size(a), 9 + 3);
   ga_meter_save(a, saved);
   mbs_ok(&r, ga_meter_load(b, saved));
-  assert_near(metered(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
+  assert_near(mbs_signal(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
   ga_stepper_destroy(&st);
   ga_meter_destroy(&a);
   ga_meter_destroy(&b);
@@ -395,7 +374,7 @@ static void test_saving(void **state)
   double saved[MOST], again[MOST];
   mbs_ok(&r, ga_meter_create(r.m, &a));
   mbs_ok(&r, ga_meter_create(r.m, &b));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
   for (int k = 0; k < 10; k++) {
     mbs_ok(&r, ga_stepper_step(st, 0.01));
@@ -449,7 +428,7 @@ static void test_messages(void **state)
   }
   rig_memory.fail_at = 0;
   mbs_ok(&r, ga_meter_create(r.m, &meter));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   assert_status(r.ctx, ga_meter_update(meter, ga_stepper_state(st)), GA_ERR_ORDER);
   assert_says(r.ctx, "before ga_meter_start()");
   assert_status(r.ctx, ga_meter_start(meter, NULL), GA_ERR_ARGUMENT);

@@ -9,29 +9,6 @@
 
 enum { MOST = 64 };
 
-static ga_stepper *start_of(const mbs_rig *r, double h)
-{
-  ga_stepper *st = NULL;
-  ga_stepper_opts o = ga_stepper_defaults();
-  ga_start_opts start = ga_start_defaults();
-  double q[MOST], v[MOST], x[MOST];
-  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
-  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
-  start.h = h;
-  start.max_change = 10;
-  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
-  return st;
-}
-
-static double signal_of(const mbs_rig *r, const ga_stepper *st, const char *name)
-{
-  const int i = ga_machine_find_signal(r->m, name);
-  double value;
-  if (i < 0) fail_msg("there is no signal '%s'", name);
-  mbs_ok(r, ga_machine_signals(r->m, NULL, ga_stepper_state(st), 1, &i, &value));
-  return value;
-}
-
 static void add_point(const mbs_rig *r, const char *name, double x, double y, double z)
 {
   ga_point_def d = ga_point_defaults();
@@ -159,7 +136,7 @@ static void test_all_at_once(void **state)
   mbs_marker(&r, "m", "body", 0);
   assert_status(r.ctx, ga_machine_signals(r.m, NULL, NULL, 1, NULL, all), GA_ERR_ORDER);
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   const ga_state *s = ga_stepper_state(st);
   const int n = ga_machine_n_signals(r.m);
   assert_true(n < 64);
@@ -168,8 +145,8 @@ static void test_all_at_once(void **state)
     mbs_ok(&r, ga_machine_signals(r.m, NULL, s, 1, &i, &one));
     assert_true(one == all[i]);
   }
-  assert_near(signal_of(&r, st, "body.vy"), body.velocity[1], 1e-14, "velocity of the frame");
-  assert_near(signal_of(&r, st, "body.wz"), body.omega[2], 1e-14, "angular velocity");
+  assert_near(mbs_signal(&r, NULL, st, "body.vy"), body.velocity[1], 1e-14, "velocity of the frame");
+  assert_near(mbs_signal(&r, NULL, st, "body.wz"), body.omega[2], 1e-14, "angular velocity");
   for (int bad = -1; bad <= n; bad += n + 1) {
     assert_status(r.ctx, ga_machine_signals(r.m, NULL, s, 1, &bad, &one), GA_ERR_ARGUMENT);
     assert_says(r.ctx, "does not exist");
@@ -191,7 +168,7 @@ static void test_poses(void **state)
   add_scalar(&r, "rotor", 0);
   assert_status(r.ctx, ga_machine_pose(r.m, NULL, "body", &pose), GA_ERR_ORDER);
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   const ga_state *s = ga_stepper_state(st);
   mbs_ok(&r, ga_machine_pose(r.m, s, "body", &pose));
   for (int i = 0; i < 3; i++) assert_near(pose.position[i], body.pose.position[i], 1e-15, "position");
@@ -240,13 +217,13 @@ static void test_reactions(void **state)
   mbs_rig r = door(1);
   double F[3], T[3];
   int unique = -1;
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_machine_reaction(r.m, st, "lower", NULL, F, T, &unique));
   assert_near(F[2], 20 * 9.81, 1e-9, "weight");
   assert_near(T[1], -0.5 * 20 * 9.81, 1e-9, "its moment about y");
   assert_int_equal(unique, 1);
-  assert_near(signal_of(&r, st, "lower.fz"), F[2], 0, "signal");
-  assert_near(signal_of(&r, st, "lower.my"), T[1], 0, "signal");
+  assert_near(mbs_signal(&r, NULL, st, "lower.fz"), F[2], 0, "signal");
+  assert_near(mbs_signal(&r, NULL, st, "lower.my"), T[1], 0, "signal");
   assert_status(r.ctx, ga_machine_reaction(r.m, st, "door", NULL, F, T, NULL), GA_ERR_ARGUMENT);
   assert_says(r.ctx, "'door' is no joint");
   assert_status(r.ctx, ga_machine_reaction(r.m, st, "lower", "doar", F, T, NULL), GA_ERR_ARGUMENT);
@@ -264,7 +241,7 @@ static void test_shared_reactions(void **state)
   mbs_rig r = door(2);
   double F[3], T[3], F2[3], T2[3];
   int unique = -1;
-  ga_stepper *st = start_of(&r, 0.01);
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_machine_reaction(r.m, st, "lower", "door", F, T, &unique));
   assert_int_equal(unique, 0);
   unique = -1;
@@ -294,7 +271,7 @@ static void test_shared_axes(void **state)
     add_joint(&r, "one", kind, "ground", "body");
     if (n == 2) add_joint(&r, "two", kind, "ground", "body");
     mbs_ok(&r, ga_machine_build(r.m));
-    ga_stepper *st = start_of(&r, 0.01);
+    ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
     mbs_ok(&r, ga_machine_reaction(r.m, st, "one", NULL, F, T, &unique));
     assert_int_equal(unique, n == 1);
     ga_stepper_destroy(&st);
@@ -359,19 +336,20 @@ static void test_forces(void **state)
   contact.exponent = 1;
   mbs_ok(&r, ga_machine_add_contact(r.m, &contact));
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_of(&r, 0.01);
-  assert_near(signal_of(&r, st, "cart"), 0.3, 1e-12, "cart");
-  assert_near(signal_of(&r, st, "cart.rate"), 0.5, 1e-12, "its rate");
-  assert_near(signal_of(&r, st, "spring.length"), 0.3, 1e-12, "spring");
-  assert_near(signal_of(&r, st, "spring.rate"), 0.5, 1e-12, "spring");
-  assert_near(signal_of(&r, st, "spring.force"), 7 * 0.3 + 2 * 0.5, 1e-12, "spring");
-  assert_near(signal_of(&r, st, "brake.force"), -4 * tanh(1), 1e-12, "friction");
-  assert_near(signal_of(&r, st, "motor.force"), 1.25, 1e-15, "actuator");
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+  assert_near(mbs_signal(&r, NULL, st, "cart"), 0.3, 1e-12, "cart");
+  assert_near(mbs_signal(&r, NULL, st, "cart.rate"), 0.5, 1e-12, "its rate");
+  assert_near(mbs_signal(&r, NULL, st, "spring.length"), 0.3, 1e-12, "spring");
+  assert_near(mbs_signal(&r, NULL, st, "spring.rate"), 0.5, 1e-12, "spring");
+  assert_near(mbs_signal(&r, NULL, st, "spring.force"), 7 * 0.3 + 2 * 0.5, 1e-12, "spring");
+  assert_near(mbs_signal(&r, NULL, st, "brake.force"), -4 * tanh(1), 1e-12, "friction");
+  assert_near(mbs_signal(&r, NULL, st, "motor.force"), 1.25, 1e-15, "actuator");
   /* 3 kg · 4 m/s² against spring and brake */
-  assert_near(signal_of(&r, st, "drive.force"), 3 * 4 + 7 * 0.3 + 2 * 0.5 + 4 * tanh(1), 1e-11, "drive");
-  assert_near(signal_of(&r, st, "bushing.fy"), 20 * 0.2, 1e-13, "bushing");
-  assert_near(signal_of(&r, st, "bushing.mz"), 0, 1e-13, "bushing");
-  assert_near(signal_of(&r, st, "floor.normal"), 30, 1e-12, "contact");
+  assert_near(mbs_signal(&r, NULL, st, "drive.force"), 3 * 4 + 7 * 0.3 + 2 * 0.5 + 4 * tanh(1), 1e-11,
+              "drive");
+  assert_near(mbs_signal(&r, NULL, st, "bushing.fy"), 20 * 0.2, 1e-13, "bushing");
+  assert_near(mbs_signal(&r, NULL, st, "bushing.mz"), 0, 1e-13, "bushing");
+  assert_near(mbs_signal(&r, NULL, st, "floor.normal"), 30, 1e-12, "contact");
   assert_string_equal(ga_machine_signal_unit(r.m, ga_machine_find_signal(r.m, "motor.force")), "N*m");
   assert_string_equal(ga_machine_signal_unit(r.m, ga_machine_find_signal(r.m, "drive.force")), "N");
   ga_stepper_destroy(&st);
@@ -399,8 +377,8 @@ static void test_rolling(void **state)
   d.radius = 0.5;
   mbs_ok(&r, ga_machine_add_rolling(r.m, &d));
   mbs_ok(&r, ga_machine_build(r.m));
-  ga_stepper *st = start_of(&r, 0.01);
-  assert_near(signal_of(&r, st, "road.normal"), 1.5 * 9.81, 1e-10, "normal force");
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+  assert_near(mbs_signal(&r, NULL, st, "road.normal"), 1.5 * 9.81, 1e-10, "normal force");
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
