@@ -99,7 +99,7 @@ static ga_status begin(ga_machine *m, ga__built *b)
   return b->kin ? GA_OK : ga__no_memory(m->ctx, "a machine");
 }
 
-/* Parts that are one element each. */
+/* Parts that are one element each; what rolls first, since others may use its signals. */
 static ga_status create_elements(ga_machine *m, ga__built *b)
 {
   static ga_status (*const resolve[GA__N_PARTS])(ga_machine *, ga__built *, int) = {
@@ -108,8 +108,11 @@ static ga_status create_elements(ga_machine *m, ga__built *b)
       [GA__PART_CONTACT] = ga__law_resolve,    [GA__PART_FORCE] = ga__wrench_resolve,
       [GA__PART_ROLLING] = ga__rolling_resolve};
   ga_status status = GA_OK;
-  for (int i = 1; !status && i < m->n_parts; i++)
-    if (resolve[m->part[i].kind]) status = resolve[m->part[i].kind](m, b, i);
+  for (int rolling = 1; rolling >= 0; rolling--)
+    for (int i = 1; !status && i < m->n_parts; i++) {
+      ga__part_kind kind = m->part[i].kind;
+      if (resolve[kind] && (kind == GA__PART_ROLLING) == rolling) status = resolve[kind](m, b, i);
+    }
   return status;
 }
 

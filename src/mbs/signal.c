@@ -167,7 +167,7 @@ static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const g
 }
 
 /* The probe of a channel while the machine is being built: what is not resolved yet is resolved here. */
-static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channel *at, const char *name)
+static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channel *at)
 {
   const ga__part *p = &m->part[part];
   ga__probe *probe = &at->probe;
@@ -195,9 +195,6 @@ static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channe
     for (int i = 0; i < b->rolling.n; i++)
       if (GA__AT(b->rolling, ga__rolling, i)->part == part)
         probe->index = GA__AT(b->rolling, ga__rolling, i)->lambda;
-  if (probe->kind == GA__PROBE_MULTIPLIER && probe->index < 0)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "'%s' is used before there is a contact: add the rolling part before what uses it", name);
   return GA_OK;
 }
 
@@ -245,7 +242,7 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
     *y = at.probe.index;
     return GA_OK;
   }
-  status = feeding_probe(m, b, part, &at, name);
+  status = feeding_probe(m, b, part, &at);
   if (status) return status;
   if (!ga__probe_can_feed(b, &at.probe))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: '%s' can be recorded but not fed back; use %s",
