@@ -11,7 +11,12 @@
  * f is the Lagrangian one of this T and U: f4 has the term −I2 c3 z3 z5 that the paper's listing lacks; with
  * it the energy is conserved. det M is proportional to c3², and the disk leans through π/2 on its way: M
  * alone must not be inverted, and nothing here does; what counts is that M is positive definite on the kernel
- * of A = ∂k/∂v. */
+ * of A = ∂k/∂v.
+ *
+ * This is the paper's problem, but no rigid disk: under k the disk spins about its axis at z5 − z4 s3, and
+ * the last term of T has z5 + z4 s3. What moves like this is a wheel without inertia whose fork carries a
+ * rotor geared to turn against it: the machine rolling_disk_rotor. The plain disk is rolling_disk_parts, both
+ * in machines/papers_space.c. */
 #include "problem.h"
 #include <math.h>
 
