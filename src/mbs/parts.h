@@ -2,8 +2,22 @@
 #ifndef GALPHA_MBS_PARTS_H
 #define GALPHA_MBS_PARTS_H
 
+#include "mbs/field.h"
 #include "mbs/mbs_impl.h"
 
+typedef struct ga__kind {
+  const char *text;    /* "rigid body": in messages */
+  const char *section; /* of model files, where it is listed */
+  const char *type;    /* its `type` there; NULL: the field `kind` is, or it has none */
+  const char *about;   /* one line */
+  size_t size;
+  const ga__field *fields; /* the name first */
+  int n_fields;
+  void (*defaults)(void *def);                      /* NULL: blocks */
+  ga_status (*add)(ga_machine *m, const void *def); /* NULL: blocks */
+} ga__kind;
+
+const ga__kind *ga__kind_of(ga__part_kind kind);
 size_t ga__def_size(ga__part_kind kind);
 
 /* Numbers, choices, texts that are needed; what names mean is seen when the machine is built. Rotations that

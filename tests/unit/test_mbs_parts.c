@@ -178,7 +178,7 @@ static const refusal refusals[] = {
     {GA__PART_SPRING, {NUM(ga_spring_def, stiffness, NAN)}, "spring 'part': stiffness is"},
     {GA__PART_SPRING, {NUM(ga_spring_def, damping, NAN)}, "spring 'part': damping is"},
     {GA__PART_SPRING, {NUM(ga_spring_def, preload, NAN)}, "spring 'part': preload is"},
-    {GA__PART_SPRING, {NUM(ga_spring_def, rest, INFINITY)}, "spring 'part': rest is inf; it must be finite"},
+    {GA__PART_SPRING, {NUM(ga_spring_def, rest, INFINITY)}, "spring 'part': rest is inf m or rad; it must be finite"},
     {GA__PART_ACTUATOR, {NONE(ga_actuator_def, b)}, "actuator 'part': b is missing"},
     {GA__PART_ACTUATOR, {NUM(ga_actuator_def, force.value, NAN)}, "actuator 'part': force.value is"},
     {GA__PART_ACTUATOR, {TXT(ga_actuator_def, force.expression, "")}, "part': force.expression is empty"},

@@ -1,0 +1,62 @@
+/* Fields of definitions and options as tables: what stands where in a struct, what it must satisfy, and what
+ * it is called, measured in and good for in model files. Checks, readers, schemas and pages come from them.
+ */
+#ifndef GALPHA_MBS_FIELD_H
+#define GALPHA_MBS_FIELD_H
+
+#include "galpha/expr.h"
+
+typedef enum ga__field_rule {
+  GA__RULE_TEXT,          /* const char *, may be NULL, but not empty */
+  GA__RULE_TEXT_NEEDED,   /* note: what it names */
+  GA__RULE_NUMBER,        /* double[count] */
+  GA__RULE_NUMBER_OR_NAN, /* NaN: as at the start */
+  GA__RULE_POSITIVE,
+  GA__RULE_NOT_NEGATIVE,
+  GA__RULE_LIMIT,           /* double, may be infinite: no limit */
+  GA__RULE_SIX,             /* double[6]: three of `unit`, three of `unit_other` */
+  GA__RULE_SIX_BY_SIX,      /* double[36] of four blocks with the units that go with three and three */
+  GA__RULE_FLAG,            /* int, 0 or 1 */
+  GA__RULE_INTEGER,         /* int from `low` to `high` */
+  GA__RULE_CHOICE,          /* an enum of n_choices values from 0; note: its type */
+  GA__RULE_POSE,            /* ga_pose */
+  GA__RULE_INPUT,           /* ga_input[count] */
+  GA__RULE_FUNCTION,        /* const ga_function *, may be NULL */
+  GA__RULE_FUNCTION_NEEDED, /* not NULL */
+  GA__RULE_LIST,            /* const double *; its length goes to the int at `rows` */
+  GA__RULE_FLAGS,           /* const int *, each 0 or 1, likewise */
+  GA__RULE_MATRIX           /* const double *, row-major; its size goes to the ints at `rows` and `columns` */
+} ga__field_rule;
+
+typedef enum ga__refers {
+  GA__REFERS_NOTHING = 0,
+  GA__REFERS_PART,      /* a part, or what follows its name and a dot */
+  GA__REFERS_EXPRESSION /* an expression of signals */
+} ga__refers;
+
+typedef struct ga__field {
+  const char *name; /* of the member, and in model files */
+  size_t offset;
+  int count; /* of numbers or inputs, one after the other */
+  int least; /* how many of them will do, the others staying 0; 0: all */
+  ga__field_rule rule;
+  ga__refers refers;
+  const char *unit;       /* of numbers, as in galpha/expr.h; NULL: any, "1": a plain number */
+  const char *unit_other; /* where the part acts on an angle; NULL: the same */
+  const char *note;       /* see the rules; NULL: none */
+  const char *const *choices, *const *choices_about;
+  int n_choices;
+  long low, high;
+  size_t rows, columns; /* GA__AT_INT(): where sizes go; 0: nowhere */
+  size_t given;         /* GA__AT_INT(): an int that says that this field is set; 0: none */
+  unsigned long only;   /* kinds (bits of the field `kind`) that look at it; 0: all */
+  int hidden;           /* 1: not in model files */
+  const char *about;    /* one line */
+} ga__field;
+
+#define GA__AT_INT(type, member) (offsetof(type, member) + 1)
+
+/* A unit as messages show it: "kg*m^2" as "kg m²"; empty for plain numbers. */
+void ga__unit_shown(char *text, size_t size, const char *unit);
+
+#endif
