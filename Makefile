@@ -28,10 +28,10 @@ test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N fa
 verify: build ## every order, drift and reference: the long verification
 	@$(BIN)/verify
 
-bench: ## speed, side by side with installed peers, into build/bench.json
+bench: ## speed, side by side with installed peers, into build/bench.json (FULL=1: the long cases too)
 	@scripts/install-deps --bench
 	@$(MAKE) build
-	@scripts/run-bench $(BIN) build/bench.json
+	@scripts/run-bench $(BIN) build/bench.json $(if $(FULL),--full)
 
 format: ## format all C sources
 	@command -v clang-format >/dev/null || { echo "make format needs clang-format (apt-get install clang-format)"; exit 1; }

@@ -19,6 +19,7 @@ typedef struct problem {
   const char *name; /* of the case */
   long first_steps; /* rungs of the ladder: numbers of steps, a factor √2 apart */
   int rungs;
+  int slow; /* 1: only with --full, or when asked for by name */
   ladder tolerances[IDA_N_FORMS];
 } problem;
 
@@ -34,6 +35,7 @@ static const problem problems[] = {
     {.name = "chain1000_200ms",
      .first_steps = 35,
      .rungs = 6,
+     .slow = 1,
      .tolerances = {[IDA_GGL] = {5.6e-3, 1.78, 4, {2, 3, 5}}, [IDA_INDEX1] = {3e-4, 3.16, 3, {2, 5}}}},
     {.name = "andrews",
      .first_steps = 1500,
@@ -226,6 +228,7 @@ int main(int argc, char **argv)
   int failed = reference_check() != 0;
   if (bench_wanted(&o, "growth")) failed |= growth_run(&r) != 0;
   for (int i = 0; i < N_PROBLEMS; i++)
-    if (bench_wanted(&o, problems[i].name)) failed |= problem_run(&r, &problems[i]) != 0;
+    if (bench_wanted(&o, problems[i].name) && (o.full || o.only || !problems[i].slow))
+      failed |= problem_run(&r, &problems[i]) != 0;
   return bench_finish(&r, &o) || failed;
 }
