@@ -1,0 +1,240 @@
+/* Parameters: each is a number, a quantity or an expression in others, in any order. A value is computed when
+ * it is first asked for; those being computed stand on a path, on which a circle is found. */
+#include "model/value.h"
+
+#include "mbs/name.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { DEEPEST = 200 }; /* parameters that wait for each other */
+
+typedef enum state { NEW, WAITING, KNOWN, WRONG } state;
+
+typedef struct parameter {
+  ga__tree *tree;     /* in a file */
+  ga__tree *override; /* from opts.set, NULL: none */
+  state state;
+  ga__number number;
+  int used;
+} parameter;
+
+struct ga__parameters {
+  ga__names names;
+  parameter *at; /* by the numbers of names */
+  ga__pool pool; /* of overrides */
+  int path[DEEPEST], n_path;
+};
+
+/* ---- Values ---- */
+
+static void tell_circle(ga__reading *r, int i)
+{
+  struct ga__parameters *p = r->parameters;
+  char circle[GA_ERROR_TEXT];
+  ga__writer w = {circle, sizeof circle, 0};
+  int from = p->n_path - 1;
+  while (from > 0 && p->path[from] != i) from--;
+  for (int k = from; k < p->n_path; k++) ga__write(&w, "%s -> ", p->names.name[p->path[k]]);
+  ga__say(r->messages, GA_MESSAGE_ERROR, p->at[i].tree->key_at, "parameter '%s' depends on itself: %s%s",
+          p->names.name[i], circle, p->names.name[i]);
+}
+
+/* An override may be in another unit than the file's text, not of another kind. */
+static void compare_override(ga__reading *r, const parameter *p, const char *name)
+{
+  ga__number of_file;
+  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE];
+  const ga__tree *tree = p->tree;
+  double ignored;
+  if (tree->kind != GA__TREE_SCALAR) return;
+  if (ga_quantity_parse(r->ctx, tree->text, NULL, &ignored, &of_file.dimension, NULL)) return;
+  static const ga_dimension none;
+  const size_t size = sizeof none.power;
+  if (memcmp(of_file.dimension.power, none.power, size) == 0) return;
+  ga_dimension_text(expected, sizeof expected, &of_file.dimension);
+  if (!p->number.has_dimension) {
+    ga__say(r->messages, GA_MESSAGE_WARNING, GA__NOWHERE,
+            "parameter '%s' is set to '%s' without a unit: taken in SI units, while the model has '%s'", name,
+            p->override->text, tree->text);
+  } else if (memcmp(of_file.dimension.power, p->number.dimension.power, size) != 0) {
+    ga_dimension_text(is, sizeof is, &p->number.dimension);
+    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE,
+            "parameter '%s' is set to '%s', %s; the model has '%s', %s", name, p->override->text, is,
+            tree->text, expected);
+  }
+}
+
+static void evaluate(ga__reading *r, int i)
+{
+  struct ga__parameters *all = r->parameters;
+  parameter *p = &all->at[i];
+  char what[GA_TEXT_PIECE + 32];
+  snprintf(what, sizeof what, "parameter '%s'", all->names.name[i]);
+  if (all->n_path == DEEPEST) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, p->tree->key_at,
+            "%s: more than %d parameters wait for each other here; put those first that others need", what,
+            DEEPEST);
+    p->state = WRONG;
+    return;
+  }
+  all->path[all->n_path++] = i;
+  p->state = WAITING;
+  const int ok = ga__value_with_unit(r, p->override ? p->override : p->tree, NULL, what, &p->number);
+  p->state = ok ? KNOWN : WRONG;
+  all->n_path--;
+  if (ok && p->override) compare_override(r, p, all->names.name[i]);
+}
+
+ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char *name, size_t bytes,
+                              ga__number *out, const char **known)
+{
+  struct ga__parameters *all = r->parameters;
+  for (; scope; scope = scope->outer) {
+    if (strncmp(scope->name, name, bytes) != 0 || scope->name[bytes]) continue;
+    *out = (ga__number){.value = (double)scope->value};
+    if (known) *known = scope->name;
+    return GA__KNOWN_NAME;
+  }
+  const int i = all ? ga__names_find(&all->names, name, bytes) : -1;
+  if (i < 0) return GA__UNKNOWN_NAME;
+  parameter *p = &all->at[i];
+  p->used = 1;
+  if (p->state == NEW) evaluate(r, i);
+  if (p->state == WAITING) {
+    tell_circle(r, i);
+    p->state = WRONG;
+  }
+  if (p->state != KNOWN) return GA__WRONG_NAME;
+  *out = p->number;
+  if (known) *known = all->names.name[i];
+  return GA__KNOWN_NAME;
+}
+
+int ga__parameter_count(const ga__reading *r)
+{
+  return r->parameters ? r->parameters->names.n : 0;
+}
+
+const char *ga__parameter_name(const ga__reading *r, int i)
+{
+  return r->parameters->names.name[i];
+}
+
+void ga__parameters_unused(ga__reading *r)
+{
+  struct ga__parameters *all = r->parameters;
+  for (int i = 0; all && i < all->names.n; i++) {
+    if (all->at[i].used) continue;
+    ga__say(r->messages, GA_MESSAGE_WARNING, all->at[i].tree->key_at, "the parameter '%s' is not used",
+            all->names.name[i]);
+  }
+}
+
+/* ---- Names ---- */
+
+/* 1: fit for expressions. */
+static int check_name(ga__reading *r, const ga__tree *tree)
+{
+  char piece[GA_TEXT_PIECE];
+  const size_t bytes = strlen(tree->key);
+  ga__name_quote(piece, tree->key, (int)bytes);
+  if (bytes >= GA_TEXT_PIECE) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
+            "the parameter's name '%s' is longer than %d characters", piece, GA_TEXT_PIECE - 1);
+  } else if (ga__name_length(tree->key) != (int)bytes || strchr(tree->key, '.')) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
+            "'%s' cannot be the name of a parameter, expected a letter or _, then letters, digits and _",
+            piece);
+  } else if (strcmp(tree->key, "t") == 0) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
+            "'t' cannot be the name of a parameter, it is the time");
+  } else {
+    return 1;
+  }
+  return 0;
+}
+
+/* A scalar of no file; NULL: out of memory. */
+static ga__tree *make_scalar(ga__pool *pool, const char *text)
+{
+  ga__tree *tree = ga__pool_take(pool, sizeof *tree);
+  if (!tree) return NULL;
+  *tree = (ga__tree){.kind = GA__TREE_SCALAR, .at = GA__NOWHERE, .key_at = GA__NOWHERE};
+  tree->text = ga__pool_text(pool, text, strlen(text));
+  return tree->text ? tree : NULL;
+}
+
+/* One "name=value"; 0: out of memory. */
+static int read_override(ga__reading *r, struct ga__parameters *all, const char *set)
+{
+  const char *equals = set ? strchr(set, '=') : NULL;
+  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE];
+  if (!equals) {
+    ga__name_quote(piece, set ? set : "", set ? (int)strlen(set) : 0);
+    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE, "'%s' sets no parameter, expected name=value", piece);
+    return 1;
+  }
+  size_t bytes = (size_t)(equals - set);
+  while (bytes > 0 && set[0] == ' ') set++, bytes--;
+  while (bytes > 0 && set[bytes - 1] == ' ') bytes--;
+  const int i = ga__names_find(&all->names, set, bytes);
+  if (i < 0) {
+    ga__name_quote(piece, set, (int)bytes);
+    ga__names_nearest(nearest, &all->names, set, bytes);
+    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE, "there is no parameter '%s' to set%s%s%s", piece,
+            nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+    return 1;
+  }
+  all->at[i].override = make_scalar(&all->pool, equals + 1);
+  return all->at[i].override != NULL;
+}
+
+/* ---- All of them ---- */
+
+static int read_names(ga__reading *r, struct ga__parameters *all, ga__tree *section)
+{
+  if (!section || (section->kind == GA__TREE_SCALAR && !section->text[0])) return 1;
+  if (!ga__expect_map(r, section, "parameters")) return 1;
+  all->at = ga__alloc(r->ctx, (size_t)section->n, sizeof *all->at);
+  if (!all->at) return 0;
+  for (int k = 0; k < section->n; k++) {
+    section->child[k]->used = 1;
+    if (!check_name(r, section->child[k])) continue;
+    const int i = ga__names_add(&all->names, section->child[k]->key);
+    if (i < 0) return 0;
+    all->at[i].tree = section->child[k];
+  }
+  return 1;
+}
+
+struct ga__parameters *ga__parameters_read(ga__reading *r, ga__tree *section)
+{
+  struct ga__parameters *all = ga__alloc(r->ctx, 1, sizeof *all);
+  if (!all) {
+    r->failed = 1;
+    return NULL;
+  }
+  all->names.ctx = all->pool.ctx = r->ctx;
+  int ok = read_names(r, all, section);
+  for (int i = 0; ok && i < r->opts->n_set; i++) ok = read_override(r, all, r->opts->set[i]);
+  if (!ok) {
+    r->failed = 1;
+    ga__parameters_destroy(r->ctx, &all);
+    return NULL;
+  }
+  r->parameters = all;
+  for (int i = 0; i < all->names.n; i++) {
+    if (all->at[i].state == NEW) evaluate(r, i);
+  }
+  return all;
+}
+
+void ga__parameters_destroy(ga_context *ctx, struct ga__parameters **p)
+{
+  if (!p || !*p) return;
+  ga__names_destroy(&(*p)->names);
+  ga__pool_destroy(&(*p)->pool);
+  ga__free(ctx, (*p)->at);
+  ga__free(ctx, *p);
+  *p = NULL;
+}

@@ -1,0 +1,527 @@
+/* From YAML to trees, by libyaml's events. libyaml's own memory is the C library's: it has no hooks;
+ * everything that outlives a reading is the context's. */
+#include "model/model_impl.h"
+
+#include "mbs/name.h"
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { FEW_KEYS = 16, FIRST_STACK = 64 };
+
+typedef struct anchor {
+  ga__tree *node; /* NULL: its end has not come yet */
+  ga__place at;
+} anchor;
+
+typedef struct builder {
+  ga__forest *forest;
+  int file;
+  const char *text;
+  size_t length;
+  yaml_parser_t parser;
+  int stopped; /* an error after which nothing can be read */
+  ga_status status;
+  ga__tree **stack; /* children of the lists and maps that are open */
+  int n_stack, capacity;
+  ga__names anchors;
+  anchor *anchor; /* by the numbers of anchors */
+  int anchor_capacity;
+} builder;
+
+/* ---- Faults ---- */
+
+static void *no_memory(builder *b)
+{
+  b->status = GA_ERR_MEMORY;
+  b->stopped = 1;
+  return NULL;
+}
+
+static ga__place place_of(const builder *b, yaml_mark_t mark)
+{
+  return (ga__place){b->file, (int)mark.line + 1, (int)mark.column + 1};
+}
+
+/* The place of a byte. */
+static ga__place place_of_byte(const builder *b, size_t offset)
+{
+  ga__place at = {b->file, 1, 1};
+  for (size_t i = 0; i < offset && i < b->length; i++) {
+    if (b->text[i] == '\n') {
+      at.line++;
+      at.column = 1;
+    } else if (((unsigned char)b->text[i] & 0xC0u) != 0x80u) {
+      at.column++;
+    }
+  }
+  return at;
+}
+
+/* The character that stands there; 0: the end. Columns of a line are counted in characters. */
+static char character_at(const builder *b, yaml_mark_t mark)
+{
+  size_t i = 0;
+  for (size_t line = 0; line < mark.line && i < b->length; i++) line += b->text[i] == '\n';
+  for (size_t column = 0; column < mark.column && i < b->length; column++) {
+    i++;
+    while (i < b->length && ((unsigned char)b->text[i] & 0xC0u) == 0x80u) i++;
+  }
+  return i < b->length ? b->text[i] : '\0';
+}
+
+/* What usually lies behind libyaml's words. */
+static const char *hint_for(const builder *b, const char *problem)
+{
+  static const struct {
+    const char *problem, *hint;
+  } hints[] = {
+      {"mapping values are not allowed", "; a text with ': ' in it needs quotes, or the indentation is off"},
+      {"could not find expected ':'", "; write 'key: value', with a blank after the colon"},
+      {"did not find expected key", "; is the indentation the same as in the lines above?"},
+      {"did not find expected ',' or '}'", "; is a comma or a closing brace missing?"},
+      {"did not find expected ',' or ']'", "; is a comma or a closing bracket missing?"},
+      {"did not find expected '-' indicator", "; is the indentation the same as in the lines above?"},
+      {"found unexpected end of stream", "; is a closing quote missing?"},
+      {"did not find expected alphabetic or numeric character",
+       "; a text that begins with * or & needs quotes"},
+  };
+  if (character_at(b, b->parser.problem_mark) == '\t') return "; indent by blanks, not by tabs";
+  for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+    if (strncmp(problem, hints[i].problem, strlen(hints[i].problem)) == 0) return hints[i].hint;
+  }
+  return "";
+}
+
+static void tell_syntax(builder *b)
+{
+  const yaml_parser_t *p = &b->parser;
+  const char *problem = p->problem ? p->problem : "it cannot be read";
+  char context[GA_ERROR_TEXT / 2] = "";
+  b->stopped = 1;
+  if (p->error == YAML_MEMORY_ERROR) {
+    no_memory(b);
+  } else if (p->error == YAML_READER_ERROR) {
+    char value[32] = "";
+    if (p->problem_value >= 0) snprintf(value, sizeof value, " (0x%02X)", (unsigned)p->problem_value);
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, place_of_byte(b, p->problem_offset),
+            "this is no UTF-8 text: %s%s", problem, value);
+  } else {
+    if (p->context && p->context_mark.line != p->problem_mark.line) {
+      snprintf(context, sizeof context, "%s that began in line %d: ", p->context,
+               (int)p->context_mark.line + 1);
+    } else if (p->context) {
+      snprintf(context, sizeof context, "%s: ", p->context);
+    }
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, place_of(b, p->problem_mark), "this is no YAML: %s%s%s",
+            context, problem, hint_for(b, problem));
+  }
+}
+
+static int next_event(builder *b, yaml_event_t *event)
+{
+  memset(event, 0, sizeof *event);
+  if (b->stopped) return 0;
+  if (yaml_parser_parse(&b->parser, event)) return 1;
+  tell_syntax(b);
+  return 0;
+}
+
+/* ---- Nodes ---- */
+
+static ga__tree *new_node(builder *b, ga__tree_kind kind, ga__place at)
+{
+  if (b->forest->nodes_left-- <= 0) {
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the model has more than %d values, lists and maps",
+            GA__TREE_NODES);
+    b->stopped = 1;
+    return NULL;
+  }
+  ga__tree *node = ga__pool_take(b->forest->pool, sizeof *node);
+  if (!node) return no_memory(b);
+  node->kind = kind;
+  node->at = at;
+  return node;
+}
+
+static int push(builder *b, ga__tree *node)
+{
+  if (b->n_stack == b->capacity) {
+    const int capacity = b->capacity ? 2 * b->capacity : FIRST_STACK;
+    ga__tree **stack = ga__alloc(b->forest->pool->ctx, (size_t)capacity, sizeof *stack);
+    if (!stack) return no_memory(b) != NULL;
+    if (b->n_stack > 0) memcpy(stack, b->stack, (size_t)b->n_stack * sizeof *stack);
+    ga__free(b->forest->pool->ctx, b->stack);
+    b->stack = stack;
+    b->capacity = capacity;
+  }
+  b->stack[b->n_stack++] = node;
+  return 1;
+}
+
+/* What was pushed since `base` becomes the children of a node. */
+static int take_children(builder *b, ga__tree *node, int base)
+{
+  const int n = b->n_stack - base;
+  b->n_stack = base;
+  if (n == 0) return 1;
+  node->child = ga__pool_take(b->forest->pool, (size_t)n * sizeof *node->child);
+  if (!node->child) return no_memory(b) != NULL;
+  memcpy(node->child, b->stack + base, (size_t)n * sizeof *node->child);
+  node->n = n;
+  return 1;
+}
+
+/* ---- Tags, anchors, aliases ---- */
+
+/* The tags of the core schema say what is plain anyway, but for !!str, which makes a text of everything. */
+static void check_tag(builder *b, const yaml_char_t *tag, ga__place at, int *is_text)
+{
+  static const char core[] = "tag:yaml.org,2002:";
+  static const char *const known[] = {"str", "int", "float", "bool", "null", "map", "seq"};
+  const char *name = (const char *)tag;
+  if (!tag || strcmp(name, "!") == 0) return;
+  if (strncmp(name, core, sizeof core - 1) == 0) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+      if (strcmp(name + sizeof core - 1, known[i]) != 0) continue;
+      *is_text = i == 0;
+      return;
+    }
+  }
+  char piece[GA_TEXT_PIECE];
+  ga__name_quote(piece, name, (int)strlen(name));
+  ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the tag '%s' has no meaning in a model, leave it out",
+          piece);
+}
+
+/* The number of a new anchor; −1: there is none, or it is wrong. */
+static int open_anchor(builder *b, const yaml_char_t *name, ga__place at)
+{
+  if (!name || b->stopped) return -1;
+  const int before = b->anchors.n;
+  char *copy = ga__pool_text(b->forest->pool, (const char *)name, strlen((const char *)name));
+  const int i = copy ? ga__names_add(&b->anchors, copy) : -1;
+  if (i < 0) {
+    no_memory(b);
+    return -1;
+  }
+  if (i < before) {
+    char first[GA__PLACE_TEXT], piece[GA_TEXT_PIECE];
+    ga__name_quote(piece, copy, (int)strlen(copy));
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the anchor '&%s' is there already, at %s", piece,
+            ga__place_text(first, b->forest->messages, b->anchor[i].at));
+    return -1;
+  }
+  if (b->anchors.n > b->anchor_capacity) {
+    anchor *list = ga__alloc(b->forest->pool->ctx, (size_t)b->anchors.capacity, sizeof *list);
+    if (!list) {
+      no_memory(b);
+      return -1;
+    }
+    if (before > 0) memcpy(list, b->anchor, (size_t)before * sizeof *list);
+    ga__free(b->forest->pool->ctx, b->anchor);
+    b->anchor = list;
+    b->anchor_capacity = b->anchors.capacity;
+  }
+  b->anchor[i] = (anchor){NULL, at};
+  return i;
+}
+
+static int too_deep(builder *b, int depth, ga__place at)
+{
+  if (depth <= GA__TREE_DEPTH) return 0;
+  ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "lists and maps are nested deeper than %d levels",
+          GA__TREE_DEPTH);
+  b->stopped = 1;
+  return 1;
+}
+
+/* A bomb of aliases within aliases grows exponentially; the copy stops at the budget. */
+static ga__tree *copy_tree(builder *b, const ga__tree *from, ga__place alias, int depth)
+{
+  if (too_deep(b, depth, alias)) return NULL;
+  if (b->forest->aliased_left-- <= 0) {
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, alias,
+            "aliases repeat more than %d values, lists and maps; use 'repeat' or parameters",
+            GA__TREE_ALIASED);
+    b->stopped = 1;
+    return NULL;
+  }
+  ga__tree *node = new_node(b, from->kind, from->at);
+  if (!node) return NULL;
+  *node = *from;
+  if (from->n == 0) return node;
+  node->child = ga__pool_take(b->forest->pool, (size_t)from->n * sizeof *node->child);
+  if (!node->child) return no_memory(b);
+  for (int i = 0; i < from->n; i++) {
+    node->child[i] = copy_tree(b, from->child[i], alias, depth + 1);
+    if (!node->child[i]) return NULL;
+  }
+  return node;
+}
+
+static ga__tree *read_alias(builder *b, const yaml_event_t *event, int depth)
+{
+  const char *name = (const char *)event->data.alias.anchor;
+  const ga__place at = place_of(b, event->start_mark);
+  const int i = ga__names_find(&b->anchors, name, strlen(name));
+  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE];
+  ga__name_quote(piece, name, (int)strlen(name));
+  if (i >= 0 && b->anchor[i].node) return copy_tree(b, b->anchor[i].node, at, depth);
+  if (i >= 0) {
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "'*%s' stands within '&%s' itself", piece, piece);
+  } else {
+    ga__names_nearest(nearest, &b->anchors, name, strlen(name));
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "there is no '&%s' before this '*%s'%s%s%s", piece,
+            piece, nearest[0] ? "; did you mean '*" : "", nearest, nearest[0] ? "'?" : "");
+  }
+  ga__tree *empty = new_node(b, GA__TREE_SCALAR, at); /* something to go on with */
+  if (empty) empty->text = "";
+  return empty;
+}
+
+/* ---- Scalars, lists, maps ---- */
+
+static int characters(const char *text)
+{
+  int n = 0;
+  for (; *text; text++) n += ((unsigned char)*text & 0xC0u) != 0x80u;
+  return n;
+}
+
+/* Copies a text; a NUL within it, by an escape, would end it early. */
+static const char *copy_text(builder *b, const yaml_event_t *event, ga__place at)
+{
+  const char *text = (const char *)event->data.scalar.value;
+  const size_t length = event->data.scalar.length;
+  if (strlen(text) != length) {
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "a text must not contain the character NUL");
+  }
+  const char *copy = ga__pool_text(b->forest->pool, text, strlen(text));
+  if (!copy) no_memory(b);
+  return copy;
+}
+
+/* Where the text begins in the file, if it stands there as it is: on one line, and without escapes. Anchor
+ * and tag come before it, so a plain one is counted back from its end. */
+static void place_text(ga__tree *node, const yaml_event_t *event)
+{
+  const yaml_mark_t start = event->start_mark, end = event->end_mark;
+  const int n = characters(node->text), length = (int)end.column - (int)start.column;
+  const yaml_scalar_style_t style = event->data.scalar.style;
+  const int behind = event->data.scalar.anchor || event->data.scalar.tag;
+  if (start.line != end.line) return;
+  if (style == YAML_PLAIN_SCALAR_STYLE && length >= n) {
+    node->text_column = (int)end.column - n + 1;
+    if (n > 0) node->at.column = node->text_column;
+  } else if (!behind && length == n + 2) {
+    node->text_column = (int)start.column + 2;
+  }
+}
+
+static ga__tree *read_scalar(builder *b, const yaml_event_t *event)
+{
+  int is_text = 0;
+  const ga__place at = place_of(b, event->start_mark);
+  check_tag(b, event->data.scalar.tag, at, &is_text);
+  ga__tree *node = new_node(b, GA__TREE_SCALAR, at);
+  if (!node || !(node->text = copy_text(b, event, at))) return NULL;
+  node->quoted = is_text || event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+  place_text(node, event);
+  const int i = open_anchor(b, event->data.scalar.anchor, at);
+  if (i >= 0) b->anchor[i].node = node;
+  return node;
+}
+
+static ga__tree *read_node(builder *b, const yaml_event_t *event, int depth);
+
+static void read_list(builder *b, ga__tree *node, int depth)
+{
+  const int base = b->n_stack;
+  yaml_event_t event;
+  while (next_event(b, &event)) {
+    const int ends = event.type == YAML_SEQUENCE_END_EVENT;
+    ga__tree *child = ends ? NULL : read_node(b, &event, depth + 1);
+    yaml_event_delete(&event);
+    if (ends) {
+      take_children(b, node, base);
+      return;
+    }
+    if (child) push(b, child);
+  }
+}
+
+/* The key of an event, with its place; NULL: it is none, which is told, and the value is to be thrown away.
+ */
+static const char *read_key(builder *b, const yaml_event_t *event, ga__place at)
+{
+  ga__messages *m = b->forest->messages;
+  if (event->type == YAML_ALIAS_EVENT) {
+    ga__say(m, GA_MESSAGE_ERROR, at, "a key must be a text, an alias is none");
+  } else if (event->type != YAML_SCALAR_EVENT) {
+    ga__say(m, GA_MESSAGE_ERROR, at, "a key must be a text, found a %s",
+            event->type == YAML_SEQUENCE_START_EVENT ? "list" : "map");
+  } else if (event->data.scalar.anchor) {
+    ga__say(m, GA_MESSAGE_ERROR, at, "an anchor must belong to a value, not to a key");
+  } else if (event->data.scalar.length == 0) {
+    ga__say(m, GA_MESSAGE_ERROR, at, "a key is missing before the colon");
+  } else if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+             strcmp((char *)event->data.scalar.value, "<<") == 0) {
+    ga__say(
+        m, GA_MESSAGE_ERROR, at,
+        "merge keys (<<) are not read; write the keys out, or give a whole value by an alias (key: *name)");
+  } else {
+    int is_text;
+    check_tag(b, event->data.scalar.tag, at, &is_text);
+    return copy_text(b, event, at);
+  }
+  return NULL;
+}
+
+/* A key and its value. */
+static void read_pair(builder *b, const yaml_event_t *event, int depth)
+{
+  const ga__place at = place_of(b, event->start_mark);
+  const char *key = read_key(b, event, at);
+  yaml_event_t value;
+  if (!key && event->type != YAML_SCALAR_EVENT && event->type != YAML_ALIAS_EVENT)
+    read_node(b, event, depth + 1);
+  if (!next_event(b, &value)) return;
+  ga__tree *child = read_node(b, &value, depth + 1);
+  yaml_event_delete(&value);
+  if (!child || !key) return;
+  child->key = key;
+  child->key_at = at;
+  push(b, child);
+}
+
+static void read_map(builder *b, ga__tree *node, int depth)
+{
+  const int base = b->n_stack;
+  yaml_event_t event;
+  while (next_event(b, &event)) {
+    const int ends = event.type == YAML_MAPPING_END_EVENT;
+    if (!ends) read_pair(b, &event, depth);
+    yaml_event_delete(&event);
+    if (!ends) continue;
+    if (take_children(b, node, base) && ga__tree_unique(b->forest, node)) no_memory(b);
+    return;
+  }
+}
+
+static ga__tree *read_node(builder *b, const yaml_event_t *event, int depth)
+{
+  const ga__place at = place_of(b, event->start_mark);
+  const int is_list = event->type == YAML_SEQUENCE_START_EVENT;
+  int is_text;
+  if (event->type == YAML_SCALAR_EVENT) return read_scalar(b, event);
+  if (event->type == YAML_ALIAS_EVENT) return read_alias(b, event, depth);
+  if (too_deep(b, depth, at)) return NULL;
+  check_tag(b, is_list ? event->data.sequence_start.tag : event->data.mapping_start.tag, at, &is_text);
+  ga__tree *node = new_node(b, is_list ? GA__TREE_LIST : GA__TREE_MAP, at);
+  const int i =
+      open_anchor(b, is_list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor, at);
+  if (!node) return NULL;
+  if (is_list) {
+    read_list(b, node, depth);
+  } else {
+    read_map(b, node, depth);
+  }
+  if (i >= 0) b->anchor[i].node = node;
+  return b->stopped ? NULL : node;
+}
+
+/* ---- Keys given twice ---- */
+
+static void tell_twice(const ga__forest *forest, const ga__tree *first, const ga__tree *second)
+{
+  char place[GA__PLACE_TEXT], piece[GA_TEXT_PIECE];
+  ga__name_quote(piece, second->key, (int)strlen(second->key));
+  ga__say(forest->messages, GA_MESSAGE_ERROR, second->key_at, "the key '%s' is there already, at %s", piece,
+          ga__place_text(place, forest->messages, first->key_at));
+}
+
+/* The number of the child with that key among the first n, or n itself. */
+static int first_with(const ga__tree *map, const ga__names *names, int n, const char *key)
+{
+  int i = 0;
+  if (map->n > FEW_KEYS) {
+    i = ga__names_find(names, key, strlen(key));
+    return i < 0 ? n : i;
+  }
+  while (i < n && strcmp(map->child[i]->key, key) != 0) i++;
+  return i;
+}
+
+ga_status ga__tree_unique(ga__forest *forest, ga__tree *map)
+{
+  ga__names names = {.ctx = forest->pool->ctx};
+  int kept = 0, failed = 0;
+  for (int i = 0; i < map->n && !failed; i++) {
+    ga__tree *child = map->child[i];
+    const int first = first_with(map, &names, kept, child->key);
+    if (first < kept) {
+      tell_twice(forest, map->child[first], child);
+      continue;
+    }
+    if (map->n > FEW_KEYS) failed = ga__names_add(&names, child->key) < 0;
+    map->child[kept++] = child;
+  }
+  ga__names_destroy(&names);
+  map->n = kept;
+  return failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* ---- Documents ---- */
+
+static ga__tree *read_documents(builder *b)
+{
+  ga__tree *root = NULL;
+  yaml_event_t event;
+  int n = 0, ended = 0;
+  while (!ended && next_event(b, &event)) {
+    const ga__place at = place_of(b, event.start_mark);
+    switch (event.type) {
+    case YAML_STREAM_START_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
+      break;
+    case YAML_DOCUMENT_START_EVENT:
+      if (++n > 1) {
+        ga__say(b->forest->messages, GA_MESSAGE_ERROR, at,
+                "a second document begins here; a file of a model has one");
+        b->stopped = 1;
+      }
+      break;
+    case YAML_STREAM_END_EVENT:
+      ended = 1;
+      break;
+    default:
+      root = read_node(b, &event, 1);
+      break;
+    }
+    yaml_event_delete(&event);
+  }
+  return b->status ? NULL : root;
+}
+
+ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t length, ga__tree **out)
+{
+  ga_context *ctx = forest->pool->ctx;
+  builder b = {.forest = forest, .file = file, .text = text, .length = length, .anchors = {.ctx = ctx}};
+  *out = NULL;
+  if (!yaml_parser_initialize(&b.parser)) return GA_ERR_MEMORY;
+  yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
+  yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
+  ga__tree *root = read_documents(&b);
+  yaml_parser_delete(&b.parser);
+  ga__free(ctx, b.stack);
+  ga__free(ctx, b.anchor);
+  ga__names_destroy(&b.anchors);
+  if (b.status) return b.status;
+  if (!root && !b.stopped) {
+    ga__say(forest->messages, GA_MESSAGE_ERROR, (ga__place){file, 1, 1},
+            "there is nothing in this file, expected a map");
+  }
+  *out = b.stopped ? NULL : root;
+  return GA_OK;
+}

@@ -1,0 +1,525 @@
+/* From scalars to values. A number is looked at first, to give the message that fits: "12 mmm" is a quantity
+ * in an unknown unit, "2*L" an expression. */
+#include "model/value.h"
+
+#include "expr/expr_impl.h"
+#include "mbs/name.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PROBLEM = GA_ERROR_TEXT + 256 };
+
+/* ---- Places and words ---- */
+
+static const char *kind_text(const ga__tree *tree)
+{
+  if (tree->kind == GA__TREE_LIST) return "a list";
+  if (tree->kind == GA__TREE_MAP) return "a map";
+  return tree->text[0] || tree->quoted ? "a text" : "nothing";
+}
+
+static const char *quote(char piece[GA_TEXT_PIECE], const char *text)
+{
+  const size_t bytes = strlen(text);
+  ga__name_quote(piece, text, bytes < GA_EXPR_LENGTH ? (int)bytes : GA_EXPR_LENGTH);
+  return piece;
+}
+
+ga__place ga__value_place(const ga__tree *tree, int column)
+{
+  ga__place at = tree->at;
+  if (column > 0 && tree->kind == GA__TREE_SCALAR && tree->text_column > 0)
+    at.column = tree->text_column + column - 1;
+  return at;
+}
+
+/* 1: a scalar; else says what was expected of it. */
+static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *what, const char *expected)
+{
+  if (tree->kind == GA__TREE_SCALAR) return 1;
+  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected %s, found %s", what, expected,
+          kind_text(tree));
+  return 0;
+}
+
+/* ---- Numbers ---- */
+
+typedef enum number_kind { IS_EMPTY, IS_NUMBER, IS_QUANTITY, IS_EXPRESSION } number_kind;
+
+/* A number alone, a number before what can only be a unit, or anything else. */
+static number_kind classify(const char *text)
+{
+  int at = ga__skip_space(text, 0);
+  if (!text[at]) return IS_EMPTY;
+  if (text[at] == '-' || text[at] == '+') at = ga__skip_space(text, at + 1);
+  const int bytes = ga__number_length(text + at);
+  if (bytes == 0) return IS_EXPRESSION;
+  at = ga__skip_space(text, at + bytes);
+  const char c = text[at];
+  if (!c) return IS_NUMBER;
+  return ga__is_letter(c) || ga__is_digit(c) || c == '(' || (unsigned char)c >= 0x80u ? IS_QUANTITY
+                                                                                      : IS_EXPRESSION;
+}
+
+/* .inf, -inf, nan, Infinity: what YAML and C call numbers, and no expression means. */
+static int is_not_finite(const char *text)
+{
+  static const char *const words[] = {"inf", "infinity", "nan"};
+  const char *word = text + ga__skip_space(text, 0);
+  if (*word == '-' || *word == '+') word++;
+  if (*word == '.') word++;
+  const size_t bytes = strcspn(word, " \t\r\n");
+  if (word[bytes + (size_t)ga__skip_space(word + bytes, 0)]) return 0;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    size_t k = 0;
+    while (k < bytes && words[i][k] && (word[k] | 0x20) == words[i][k]) k++;
+    if (k == bytes && !words[i][k]) return 1;
+  }
+  return 0;
+}
+
+/* What the context's error says after "quantity '12 mmm', column 4: ". */
+static const char *problem_of(const ga__reading *r, const char *kind, const char *text,
+                              const ga_text_error *error)
+{
+  char piece[GA_TEXT_PIECE], prefix[2 * GA_TEXT_PIECE + 64];
+  const char *whole = ga_context_error(r->ctx)->text;
+  const int n =
+      snprintf(prefix, sizeof prefix, "%s '%s', column %d: ", kind, quote(piece, text), error->column);
+  return n > 0 && strncmp(whole, prefix, (size_t)n) == 0 ? whole + n : whole;
+}
+
+/* "what, 'text': problem", unless the problem quotes the text itself. */
+static void tell_text(ga__reading *r, const ga__tree *tree, int column, const char *what, const char *problem,
+                      const char *hint)
+{
+  char piece[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE + 2];
+  snprintf(quoted, sizeof quoted, "'%s'", quote(piece, tree->text + ga__skip_space(tree->text, 0)));
+  const int has = strstr(problem, quoted) != NULL;
+  ga__say(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, column), "%s: %s%s%s%s", what,
+          has ? "" : quoted, has ? "" : ": ", problem, hint);
+}
+
+static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                         ga__number *out)
+{
+  ga_text_error error;
+  char problem[GA_ERROR_TEXT], hint[4 * GA_TEXT_PIECE] = "";
+  const ga_status status = ga_quantity_parse(r->ctx, tree->text, unit, &out->value, &out->dimension, &error);
+  out->has_dimension = 1;
+  if (status == GA_OK) return 1;
+  /* Looking for a parameter may compute it, and leave another error in the context. */
+  snprintf(problem, sizeof problem, "%s", problem_of(r, "quantity", tree->text, &error));
+  ga__number other;
+  if (strcmp(error.expected, "a known unit") == 0 &&
+      ga__parameter_find(r, tree->scope, error.found, strlen(error.found), &other, NULL) == GA__KNOWN_NAME) {
+    snprintf(hint, sizeof hint, "; '%s' is a parameter: for a product write number*%s", error.found,
+             error.found);
+  } else if (error.found[0] && strchr("+-*", error.found[0])) {
+    snprintf(hint, sizeof hint, "; in expressions units stand in brackets, as in 3[m] + 20[mm]");
+  }
+  tell_text(r, tree, error.column, what, problem, hint);
+  return 0;
+}
+
+/* ---- Expressions ---- */
+
+/* Names of a text with their values. */
+typedef struct symbols {
+  ga_symbol *at;
+  int n;
+  int unknown; /* one of the names is nobody's */
+  int wrong;   /* one of the names has no value, which was told */
+} symbols;
+
+static int has_symbol(const symbols *s, const char *name)
+{
+  for (int i = 0; i < s->n; i++) {
+    if (strcmp(s->at[i].name, name) == 0) return 1;
+  }
+  return 0;
+}
+
+static int count_names(const char *text)
+{
+  int n = 0, at = 0, bytes;
+  for (; (bytes = ga__name_next(text, &at)) > 0; at += bytes) n++;
+  return n;
+}
+
+static int is_built_in(const char *name, int bytes)
+{
+  return (bytes == 2 && memcmp(name, "pi", 2) == 0) || (bytes == 1 && name[0] == 'e');
+}
+
+/* Only the names that occur, so that the cost does not grow with the number of parameters. */
+static int gather(ga__reading *r, const ga__tree *tree, symbols *s)
+{
+  const char *text = tree->text;
+  int at = 0, bytes;
+  s->at = ga__alloc(r->ctx, (size_t)count_names(text), sizeof *s->at);
+  if (!s->at) {
+    r->failed = 1;
+    return 0;
+  }
+  for (; (bytes = ga__name_next(text, &at)) > 0; at += bytes) {
+    ga__number value;
+    const char *name;
+    const ga__lookup found = ga__parameter_find(r, tree->scope, text + at, (size_t)bytes, &value, &name);
+    if (found == GA__WRONG_NAME) s->wrong = 1;
+    if (found == GA__UNKNOWN_NAME && !is_built_in(text + at, bytes)) s->unknown = 1;
+    if (found != GA__KNOWN_NAME || has_symbol(s, name)) continue;
+    s->at[s->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT, .value = value.value};
+  }
+  return 1;
+}
+
+/* All names there are, without values: the compiler then finds the nearest. */
+static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
+{
+  int n = ga__parameter_count(r);
+  for (const ga__scope *scope = tree->scope; scope; scope = scope->outer) n++;
+  ga__free(r->ctx, s->at);
+  *s = (symbols){.at = ga__alloc(r->ctx, (size_t)n, sizeof *s->at)};
+  if (!s->at) {
+    r->failed = 1;
+    return 0;
+  }
+  for (const ga__scope *scope = tree->scope; scope; scope = scope->outer) {
+    s->at[s->n++] = (ga_symbol){.name = scope->name, .kind = GA_SYMBOL_CONSTANT};
+  }
+  for (int i = 0; i < ga__parameter_count(r); i++) {
+    const char *name = ga__parameter_name(r, i);
+    if (!has_symbol(s, name)) s->at[s->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT};
+  }
+  return 1;
+}
+
+/* 1,5 is how some countries write a number, and [1, 2] how a list is. */
+static const char *comma_hint(const char *text, const ga_text_error *error)
+{
+  return error->found[0] == ',' && ga__number_length(text + ga__skip_space(text, 0)) > 0
+             ? "; the decimal mark is a point, and lists stand in brackets: [1, 2]"
+             : "";
+}
+
+static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const char *what, double *value)
+{
+  ga_text_error error;
+  ga_expr *e = NULL;
+  ga_fault fault;
+  const ga_status status = ga_expr_compile(r->ctx, tree->text, s->at, s->n, &error, &e);
+  if (status == GA_ERR_MEMORY) {
+    r->failed = 1;
+    return 0;
+  }
+  if (status) {
+    tell_text(r, tree, error.column, what, problem_of(r, "expression", tree->text, &error),
+              comma_hint(tree->text, &error));
+    return 0;
+  }
+  const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
+  if (!ok) {
+    char problem[PROBLEM];
+    ga_fault_text(problem, sizeof problem, &fault);
+    tell_text(r, tree, fault.column, what, problem, "");
+  }
+  ga_expr_destroy(&e);
+  return ok;
+}
+
+/* A parameter alone, with or without a sign, has a dimension where its own text had one. */
+static void read_dimension(ga__reading *r, const ga__tree *tree, ga__number *out)
+{
+  const char *text = tree->text + ga__skip_space(tree->text, 0);
+  int at = 0;
+  if (*text == '-' || *text == '+') text++;
+  const int bytes = ga__name_alone(text, &at);
+  ga__number value;
+  if (bytes == 0 ||
+      ga__parameter_find(r, tree->scope, text + at, (size_t)bytes, &value, NULL) != GA__KNOWN_NAME)
+    return;
+  out->dimension = value.dimension;
+  out->has_dimension = value.has_dimension;
+}
+
+static int check_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                           const ga__number *number)
+{
+  ga_dimension wanted;
+  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE];
+  if (!unit || !number->has_dimension) return 1;
+  if (ga_unit_parse(r->ctx, unit, NULL, &wanted, NULL)) return 1;
+  if (memcmp(wanted.power, number->dimension.power, sizeof wanted.power) == 0) return 1;
+  ga_dimension_text(is, sizeof is, &number->dimension);
+  ga_dimension_text(expected, sizeof expected, &wanted);
+  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is %s, expected %s", what,
+          quote(piece, tree->text), is, expected);
+  return 0;
+}
+
+static int read_expression(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                           ga__number *out)
+{
+  symbols s = {0};
+  int ok = strlen(tree->text) > GA_EXPR_LENGTH || gather(r, tree, &s);
+  if (ok && s.wrong && !s.unknown) ok = 0; /* told where the parameter stands */
+  if (ok && s.unknown) ok = gather_all(r, tree, &s);
+  if (ok) ok = compute(r, tree, &s, what, &out->value);
+  ga__free(r->ctx, s.at);
+  if (!ok) return 0;
+  read_dimension(r, tree, out);
+  return check_dimension(r, tree, unit, what, out);
+}
+
+/* What stands there is no number at all; what the unit stands for, "a length (m)", was expected. */
+static int tell_no_number(ga__reading *r, const ga__tree *tree, const char *unit, const char *what)
+{
+  char expected[2 * GA_TEXT_PIECE] = "a number", piece[GA_TEXT_PIECE];
+  ga_dimension dimension;
+  if (unit && ga_unit_parse(r->ctx, unit, NULL, &dimension, NULL) == GA_OK) {
+    ga_dimension_text(expected, sizeof expected, &dimension);
+  }
+  if (!expect_scalar(r, tree, what, expected)) return 0;
+  if (classify(tree->text) == IS_EMPTY) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is nothing, expected %s", what, expected);
+  } else {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is not finite, expected %s", what,
+            quote(piece, tree->text), expected);
+  }
+  return 0;
+}
+
+int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                        ga__number *out)
+{
+  *out = (ga__number){0};
+  if (tree->kind != GA__TREE_SCALAR || is_not_finite(tree->text)) return tell_no_number(r, tree, unit, what);
+  switch (classify(tree->text)) {
+  case IS_EMPTY:
+    return tell_no_number(r, tree, unit, what);
+  case IS_NUMBER: {
+    const int ok = read_quantity(r, tree, NULL, what, out);
+    out->has_dimension = 0;
+    return ok;
+  }
+  case IS_QUANTITY:
+    return read_quantity(r, tree, unit, what, out);
+  default:
+    return read_expression(r, tree, unit, what, out);
+  }
+}
+
+int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, const char *what, double *out)
+{
+  ga__number number;
+  if (!ga__value_with_unit(r, tree, unit, what, &number)) return 0;
+  *out = number.value;
+  return 1;
+}
+
+int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, const char *what,
+                      double *out)
+{
+  int ok = 1;
+  if (tree->kind != GA__TREE_LIST) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found %s", what, n,
+            n == 1 ? "" : "s", kind_text(tree));
+    return 0;
+  }
+  if (tree->n != n) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found one of %d",
+            what, n, n == 1 ? "" : "s", tree->n);
+    return 0;
+  }
+  for (int i = 0; i < n; i++) ok &= ga__value_number(r, tree->child[i], unit, what, &out[i]);
+  return ok;
+}
+
+int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, const char *what, long *out)
+{
+  double value;
+  char piece[GA_TEXT_PIECE];
+  if (!ga__value_number(r, tree, "1", what, &value)) return 0;
+  if (value != floor(value) || !(fabs(value) < 9e15)) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is %.15g, expected a whole number", what,
+            quote(piece, tree->text), value);
+    return 0;
+  }
+  if (value < (double)low || value > (double)high) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is out of range, expected %ld to %ld", what,
+            quote(piece, tree->text), low, high);
+    return 0;
+  }
+  *out = (long)value;
+  return 1;
+}
+
+/* ---- Texts ---- */
+
+int ga__value_text(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+{
+  if (!expect_scalar(r, tree, what, "a text")) return 0;
+  if (!tree->text[0]) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is nothing, expected a text", what);
+    return 0;
+  }
+  *out = tree->text;
+  return 1;
+}
+
+static const char *name_at(const void *names, int i)
+{
+  return ((const char *const *)names)[i];
+}
+
+void ga__nearest_name(char nearest[GA_TEXT_PIECE], const char *word, int n, const char *const *names)
+{
+  const size_t bytes = strlen(word);
+  nearest[0] = '\0';
+  if (bytes < GA_TEXT_PIECE) ga__name_nearest(nearest, word, (int)bytes, name_at, names, n);
+}
+
+/* "expected a, b or c"; and where one is similar, "did you mean 'a'?" */
+static void write_choice(ga__writer *w, const char *word, int n, const char *const *names, const char *lead)
+{
+  enum { MOST_LISTED = 24 };
+  char nearest[GA_TEXT_PIECE];
+  ga__nearest_name(nearest, word, n, names);
+  if (n > 0 && (n <= MOST_LISTED || !nearest[0])) {
+    ga__write(w, "%s", lead);
+    for (int i = 0; i < n && i < MOST_LISTED; i++) {
+      ga__write(w, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
+    }
+    if (n > MOST_LISTED) ga__write(w, ", ...");
+  }
+  if (nearest[0]) ga__write(w, "; did you mean '%s'?", nearest);
+}
+
+int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, const char *what,
+                     int *out)
+{
+  char problem[PROBLEM], piece[GA_TEXT_PIECE];
+  if (!expect_scalar(r, tree, what, "one of several names")) return 0;
+  for (int i = 0; i < n; i++) {
+    if (strcmp(tree->text, names[i]) != 0) continue;
+    *out = i;
+    return 1;
+  }
+  ga__writer w = {problem, sizeof problem, 0};
+  if (tree->text[0]) {
+    ga__write(&w, "'%s' is unknown", quote(piece, tree->text));
+  } else {
+    ga__write(&w, "there is nothing");
+  }
+  write_choice(&w, tree->text, n, names, ", expected ");
+  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s", what, problem);
+  return 0;
+}
+
+int ga__value_bool(ga__reading *r, const ga__tree *tree, const char *what, int *out)
+{
+  static const char *const names[] = {"true", "false", "yes", "no"};
+  int choice;
+  if (!ga__value_choice(r, tree, 4, names, what, &choice)) return 0;
+  *out = choice % 2 == 0;
+  return 1;
+}
+
+/* ---- Formulas ---- */
+
+/* Every digit of a number; what is no digit, sign or exponent is the decimal mark of the locale. */
+static void write_number(ga__writer *w, double value)
+{
+  char text[64];
+  int n = 0;
+  snprintf(text, sizeof text, "%.*g", DBL_DECIMAL_DIG, value);
+  for (int i = 0; text[i]; i++) {
+    const int plain = ga__is_digit(text[i]) || strchr("+-e", text[i]);
+    if (plain || (n > 0 && text[n - 1] != '.')) text[n++] = plain ? text[i] : '.';
+  }
+  text[n] = '\0';
+  ga__write(w, signbit(value) ? "(%s)" : "%s", text);
+}
+
+/* Writes a text with numbers in place of names. 0: a parameter is wrong. */
+static int write_formula(ga__reading *r, const ga__tree *tree, ga__writer *w)
+{
+  const char *text = tree->text;
+  int at = 0, from = 0, bytes, ok = 1;
+  for (; (bytes = ga__name_next(text, &at)) > 0; at += bytes, from = at) {
+    ga__number value;
+    const ga__lookup found = ga__parameter_find(r, tree->scope, text + at, (size_t)bytes, &value, NULL);
+    if (found == GA__WRONG_NAME) ok = 0;
+    ga__write(w, "%.*s", at - from, text + from);
+    if (found == GA__KNOWN_NAME) {
+      write_number(w, value.value);
+    } else {
+      ga__write(w, "%.*s", bytes, text + at);
+    }
+  }
+  ga__write(w, "%s", text + from);
+  return ok;
+}
+
+int ga__value_formula(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+{
+  ga__writer count = {0};
+  if (!ga__value_text(r, tree, what, out)) return 0;
+  if (strlen(tree->text) > GA_EXPR_LENGTH) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: the expression has %zu bytes, more than %d", what,
+            strlen(tree->text), GA_EXPR_LENGTH);
+    return 0;
+  }
+  if (!write_formula(r, tree, &count)) return 0;
+  ga__writer w = {ga__pool_take(r->pool, count.used + 1), count.used + 1, 0};
+  if (!w.text) {
+    r->failed = 1;
+    return 0;
+  }
+  write_formula(r, tree, &w);
+  *out = w.text;
+  return 1;
+}
+
+/* ---- Maps and lists ---- */
+
+ga__tree *ga__map_get(ga__tree *map, const char *key)
+{
+  for (int i = 0; map && map->kind == GA__TREE_MAP && i < map->n; i++) {
+    if (strcmp(map->child[i]->key, key) != 0) continue;
+    map->child[i]->used = 1;
+    return map->child[i];
+  }
+  return NULL;
+}
+
+int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what)
+{
+  if (tree->kind == GA__TREE_MAP) return 1;
+  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a map (key: value), found %s", what,
+          kind_text(tree));
+  return 0;
+}
+
+int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what)
+{
+  if (tree->kind == GA__TREE_LIST) return 1;
+  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list, found %s", what, kind_text(tree));
+  return 0;
+}
+
+void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known, const char *what)
+{
+  for (int i = 0; map->kind == GA__TREE_MAP && i < map->n; i++) {
+    const ga__tree *child = map->child[i];
+    char problem[PROBLEM], piece[GA_TEXT_PIECE];
+    ga__writer w = {problem, sizeof problem, 0};
+    if (child->used) continue;
+    ga__write(&w, "the key '%s' is unknown", quote(piece, child->key));
+    write_choice(&w, child->key, n, known, ", expected ");
+    ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at, "%s: %s", what, problem);
+  }
+}
