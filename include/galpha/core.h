@@ -453,7 +453,8 @@ typedef int (*ga_on_event_fn)(void *user, int event, const ga_state *s, double *
 
 typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double t_end;                   /* [s] */
-  double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; default 0 */
+  double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; one that fails is
+                                     taken in parts, see docs/simulate.md; default 0 */
   double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
   double h_min, h_max;            /* [s] 0: 1e-12 and 1/10 of the time span (default) */
   ga_error_mode error;            /* default GA_PER_STEP */

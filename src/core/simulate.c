@@ -519,23 +519,53 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
   return GA_OK;
 }
 
+/* A step of fixed size, or of what is left of one (h_next). Where it fails it is taken in parts, or a longer
+ * one is tried, since its very end may be the trouble, as a singular position is; then on to the next of the
+ * equal steps' times, by parts that grow by RECOVER at the most. */
+#define RECOVER 4.0
+static const struct {
+  double part; /* of the step wanted */
+  double over; /* [fixed_h] beyond its end, 0: not */
+} ANOTHER[] = {{1.0, 0.0}, {0.6, 0.0}, {1.0, 0.5},  {0.3, 0.0},  {1.0, 0.25},
+               {1.0, 0.8}, {0.1, 0.0}, {0.03, 0.0}, {0.01, 0.0}, {1e-3, 0.0}};
+enum { N_ANOTHER = sizeof ANOTHER / sizeof *ANOTHER };
+
+static ga_status fixed_step(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  double fixed = sim->opts.fixed_h, wanted = fitted(sim, sim->h_next), h_old = st->now.scalar[GA__H_OLD],
+         h = 0.0;
+  double most = h_old > 0.0 && wanted > RECOVER * h_old ? RECOVER * h_old : wanted;
+  double rest = sim->opts.t_end - st->now.scalar[GA__T];
+  ga_status status = GA_RETRY_NEWTON;
+  for (int i = 0; status && i < N_ANOTHER; i++) {
+    double other = ANOTHER[i].over > 0.0 ? wanted + ANOTHER[i].over * fixed : ANOTHER[i].part * most;
+    if (i && (other > rest || other < 1e-6 * fixed)) continue;
+    status = ga_stepper_step(st, h = other);
+    if (status < 0) return status;
+    if (status) count_rejection(sim, status);
+  }
+  if (status)
+    return no_step(sim, st->now.scalar[GA__T], "a step failed in all parts that were tried, down to", h);
+  sim->h_next = h < wanted ? wanted - h : h == wanted ? fixed : fixed + wanted - h;
+  return GA_OK;
+}
+
 /* Steps until one is accepted; its error in *err. */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int fixed = sim->opts.fixed_h > 0.0, grown = 0;
+  int grown = 0;
+  if (sim->opts.fixed_h > 0.0) return fixed_step(sim);
   double h = fitted(sim, sim->h_next), again, last = 0.0;
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
     if (status < 0) return status;
-    if (status > 0 && fixed)
-      return no_step(sim, st->now.scalar[GA__T], "a step failed that may not be smaller than fixed_h", h);
     if (status > 0) {
       count_rejection(sim, status);
       again = AFTER_FAILURE * h;
       *err = 0.0;
     } else {
-      if (fixed) return GA_OK;
       status = judge(sim, h, err, &last, &grown, &again);
       if (again == 0.0) return status;
       ga_status back = ga_stepper_undo(st);

@@ -26,6 +26,7 @@ typedef struct toy {
   double fail_rate; /* share of the calls that ask for a smaller step */
   double narrow;    /* > 0: asks for one wherever a step is longer than this */
   double last_t;    /* end of the last accepted step */
+  double hole;      /* > 0: nothing can be evaluated within 1.5e-3 of this time */
   long failures;
 } toy;
 
@@ -39,7 +40,7 @@ static int toy_mass(void *user, const ga_point *p, double *out)
 static int toy_force(void *user, const ga_point *p, double *out)
 {
   toy *m = user;
-  if ((m->narrow > 0.0 && p->t > m->last_t + m->narrow) ||
+  if ((m->hole > 0.0 && fabs(p->t - m->hole) < 1.5e-3) || (m->narrow > 0.0 && p->t > m->last_t + m->narrow) ||
       (m->fail_rate > 0.0 && rig_uniform(&m->random, 0.0, 1.0) < m->fail_rate)) {
     m->failures++;
     return 1;
@@ -867,7 +868,7 @@ static void smallest_step(void **state)
   }
 }
 
-/* Without error control a failed step is the end of it. */
+/* Without error control too a step is taken in parts, until nothing helps. */
 static void fixed_steps_that_fail(void **state)
 {
   static diary d;
@@ -878,10 +879,28 @@ static void fixed_steps_that_fail(void **state)
     b.o.fixed_h = 0.1;
     assert_status(b.r.ctx, bench_run(&b), GA_ERR_STEP);
     assert_says(b.r.ctx, kind == TOY_WALL ? "the callback 'force'" : "Newton's iteration did not converge");
-    assert_says(b.r.ctx, "fixed_h");
-    assert_near(ga_stepper_state(b.r.st)->t, 0.5, 1e-15, "t");
+    assert_says(b.r.ctx, "in all parts");
+    assert_near(ga_stepper_state(b.r.st)->t, 0.5, 1e-3, "t");
     bench_close(&b);
   }
+}
+
+/* A time at which nothing can be evaluated is stepped over, and the equal steps' times are reached again. */
+static void fixed_steps_over_a_hole(void **state)
+{
+  static diary d;
+  (void)state;
+  toy m = {.kind = TOY_SPRING, .hole = 0.35};
+  bench b = bench_open(NULL, &m, &d);
+  b.o.fixed_h = 0.01;
+  assert_status(b.r.ctx, bench_run(&b), GA_OK);
+  const ga_simulate_stats *stats = ga_simulator_stats(b.sim);
+  const double t_end = b.o.t_end;
+  assert_true(stats->rejected_callback >= 2);
+  assert_near((double)stats->steps, t_end / 0.01 + 2.0, 0.5, "steps"); /* two parts before, one longer */
+  assert_near(ga_stepper_state(b.r.st)->t, t_end, 1e-14, "t");
+  assert_near(ga_simulator_next_step(b.sim), 0.01, 1e-15, "the step that comes next");
+  bench_close(&b);
 }
 
 /* A callback that asks for smaller steps gets them, and what comes out is right. */
@@ -1196,6 +1215,7 @@ int main(void)
       cmocka_unit_test(tolerances),
       cmocka_unit_test(smallest_step),
       cmocka_unit_test(fixed_steps_that_fail),
+      cmocka_unit_test(fixed_steps_over_a_hole),
       cmocka_unit_test(callbacks_that_ask_for_smaller_steps),
       cmocka_unit_test(tolerance_below_rounding),
       cmocka_unit_test(statistics),
