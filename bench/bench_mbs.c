@@ -326,7 +326,7 @@ static double measure_ours(report *r, const problem *p)
     snprintf(c.name, sizeof c.name, "galpha, %.30s", modes[i].title);
     const double begin = cpu_now();
     curve_walk(&c, &plan, task_run, &t);
-    if (cpu_now() - begin < 2.0) curve_measure(&c, 0.5, task_run, &t);
+    if (cpu_now() - begin < 10.0) curve_measure(&c, 0.5, task_run, &t);
     curve_print(&c, controlled ? "tolerance" : "steps");
     const double time = spatial_least_time(&c, &m.chain, target);
     print_time(time);
