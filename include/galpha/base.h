@@ -39,7 +39,8 @@ extern "C" {
   X(GA_ERR_ORDER, -7, "a call came before the one it needs")                                                 \
   X(GA_ERR_DERIVATIVE, -8, "a derivative is wrong")                                                          \
   X(GA_ERR_NAN, -9, "a value is NaN or infinite")                                                            \
-  X(GA_ERR_STEP, -10, "the step size would fall below its least value")
+  X(GA_ERR_STEP, -10, "the step size would fall below its least value")                                      \
+  X(GA_ERR_FILE, -11, "a file cannot be read or written")
 
 typedef enum ga_status {
 #define GA_STATUS_ENUM(name, value, text) name = value,
