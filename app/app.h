@@ -1,0 +1,104 @@
+/* What the parts of the program share: exit codes, the table of commands, and arguments as read by it. */
+#ifndef GALPHA_APP_H
+#define GALPHA_APP_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* What the program returns; docs/program.md. */
+enum {
+  APP_DONE = 0,
+  APP_FAILED = 1, /* the simulation, or what was to be done with its results */
+  APP_USAGE = 2   /* the command line or the model */
+};
+
+/* ---- Commands and their options -------------------------------------------------------------------------
+ */
+
+typedef struct app_option {
+  const char *name;  /* without its dashes; NULL ends a list */
+  char letter;       /* of the short form; 0: none */
+  const char *value; /* what follows it, a word for each value; NULL: a switch */
+  int repeats;       /* 1: may be given several times */
+  const char *text;
+} app_option;
+
+typedef struct app_arguments app_arguments;
+
+typedef struct app_command {
+  const char *name;
+  int (*function)(const app_arguments *a); /* returns the exit code */
+  const char *operands;                    /* for the line of usage */
+  int n_least, n_most;                     /* operands; n_most −1: any number */
+  const char *line;                        /* what it does, in one line */
+  const app_option *options;
+  const char *more; /* what its help says besides; NULL: nothing */
+} app_command;
+
+int app_n_commands(void);
+const app_command *app_command_at(int i);
+const app_command *app_command_find(const char *name); /* NULL: there is none */
+
+int app_run(const app_arguments *a);
+int app_check(const app_arguments *a);
+int app_converge(const app_arguments *a);
+int app_plot(const app_arguments *a);
+int app_export(const app_arguments *a);
+int app_info(const app_arguments *a);
+
+/* ---- Arguments (arguments.c) ----------------------------------------------------------------------------
+ */
+
+enum { APP_MOST_VALUES = 2 };
+
+typedef struct app_given {
+  const app_option *option;
+  const char *value[APP_MOST_VALUES];
+} app_given;
+
+struct app_arguments {
+  const app_command *command;
+  int n_operands;
+  const char **operands; /* point into argv, as all texts here */
+  int n_given;
+  app_given *given;
+  int help; /* --help was among them */
+};
+
+/* argv[0] is the name of the command. Says on stderr what is wrong, with the nearest name; returns an exit
+ * code. */
+int app_arguments_read(app_arguments *a, const app_command *command, int argc, char **argv);
+void app_arguments_free(app_arguments *a);
+
+/* The values of the option's occurrence number i, NULL where there are no more. */
+const char *const *app_values(const app_arguments *a, const char *option, int i);
+const char *app_text(const app_arguments *a, const char *option); /* the last one's value; NULL: not given */
+int app_has(const app_arguments *a, const char *option);
+/* A number with or without a unit, in SI; *value stays where the option is not given. Returns an exit code.
+ */
+int app_number(const app_arguments *a, const char *option, const char *unit, double least, double most,
+               double *value);
+int app_integer(const app_arguments *a, const char *option, long least, long most, long *value);
+/* One line on stderr: "galpha run: ..."; returns APP_USAGE. */
+int app_misused(const app_arguments *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- Names (names.c) ------------------------------------------------------------------------------------
+ */
+
+typedef const char *(*app_name_fn)(const void *user, int i);
+/* The name out of n that is most like this one; NULL where none is like it. */
+const char *app_nearest(const char *name, int n, app_name_fn at, const void *user);
+/* 1: a name ending in .* stands for all that begin so, * for all; another for itself. */
+int app_matches(const char *pattern, const char *name);
+int app_ends_in(const char *text, const char *ending); /* in upper or lower case */
+int app_same_file(const char *a, const char *b);       /* 1: both are there, and the same */
+
+/* ---- Help (help.c) --------------------------------------------------------------------------------------
+ */
+
+void app_help(FILE *out);
+void app_help_command(FILE *out, const app_command *command);
+void app_man_page(FILE *out);
+void app_completion(FILE *out); /* of bash */
+
+#endif

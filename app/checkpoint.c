@@ -1,0 +1,130 @@
+/* Checkpoints, and runs that go on from them. */
+#define _POSIX_C_SOURCE 200809L
+#include "runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A checkpoint: LAYOUT, the lengths of the three parts, the totals, the simulator's numbers, the meter's. */
+#define LAYOUT 1.0
+enum { N_HEAD = 4 };
+
+ga_status app_checkpoint_prepare(app_runner *r)
+{
+  r->n_saved =
+      N_HEAD + APP_N_TOTALS + ga_simulator_saved_size(r->s.simulator) + ga_meter_saved_size(r->meter);
+  r->saved = calloc(r->n_saved, sizeof *r->saved);
+  return r->saved ? GA_OK : GA_ERR_MEMORY;
+}
+
+static void head_of(const app_runner *r, double head[N_HEAD])
+{
+  head[0] = LAYOUT;
+  head[1] = APP_N_TOTALS;
+  head[2] = (double)ga_simulator_saved_size(r->s.simulator);
+  head[3] = (double)ga_meter_saved_size(r->meter);
+}
+
+ga_status app_checkpoint_keep(app_runner *r)
+{
+  double *part = r->saved + N_HEAD;
+  const app_totals totals = app_runner_totals(r);
+  head_of(r, r->saved);
+  memcpy(part, &totals, sizeof totals);
+  const ga_status status = ga_simulator_save(r->s.simulator, part += APP_N_TOTALS);
+  if (status) return status;
+  ga_meter_save(r->meter, part + ga_simulator_saved_size(r->s.simulator));
+  r->t_saved = ga_stepper_state(r->s.stepper)->t;
+  r->has_saved = r->pending = 1;
+  return GA_OK;
+}
+
+ga_status app_checkpoint_write(app_runner *r, int now)
+{
+  if (!r->pending || (!now && app_clock() - r->clock_saved < r->flush_every)) return GA_OK;
+  const ga_status status = ga_recorder_checkpoint(r->recorder, r->t_saved, r->saved, r->n_saved);
+  r->clock_saved = app_clock();
+  r->pending = status != GA_OK;
+  return status;
+}
+
+/* ---- Going on ---- */
+
+/* The model and the options that results depend on must be as they were. */
+static int same_run(app_runner *r, const ga_result *result)
+{
+  char value[512];
+  const char *name, *was;
+  if (strcmp(ga_result_model(result), ga_model_text(r->s.model)) != 0)
+    return app_misused(
+        r->a, "--resume: the model is not the one that %s was made of; run it from the beginning", r->file);
+  for (int i = 0; (name = app_record_option(r, i, value, sizeof value)) != NULL; i++)
+    if ((was = ga_result_attribute(result, name)) != NULL && strcmp(was, value) != 0)
+      return app_misused(r->a,
+                         "--resume: %s was made with %s = \"%s\", now it is \"%s\"; only --t-end may change",
+                         r->file, name, was, value);
+  return APP_DONE;
+}
+
+/* The number of steps between checkpoints is as it was, unless it is given again. */
+static void take_distance(app_runner *r, const ga_result *result)
+{
+  const char *was = ga_result_attribute(result, "checkpoint_every");
+  if (was && !app_has(r->a, "checkpoint-every")) r->checkpoint_every = strtol(was, NULL, 10);
+}
+
+static ga_status load(app_runner *r, const double *saved)
+{
+  const double *part = saved + N_HEAD;
+  memcpy(&r->before, part, sizeof r->before);
+  ga_status status = ga_simulator_load(r->s.simulator, part += APP_N_TOTALS);
+  if (!status) status = ga_meter_load(r->meter, part + ga_simulator_saved_size(r->s.simulator));
+  r->metered = status == GA_OK;
+  return status;
+}
+
+static int fits(const app_runner *r, const double *saved, size_t n)
+{
+  double head[N_HEAD];
+  head_of(r, head);
+  return n == r->n_saved && memcmp(head, saved, sizeof head) == 0;
+}
+
+static int take_up(app_runner *r, ga_result *result, int *resumed)
+{
+  double t = 0.0;
+  size_t n = 0;
+  if (ga_result_checkpoint(result, &t, &n, NULL)) return APP_USAGE;
+  if (n == 0) return APP_DONE;
+  if (t > r->s.settings.t_end)
+    return app_misused(r->a, "--resume: %s has come to t = %.9g s already; --t-end must be later", r->file,
+                       t);
+  double *saved = calloc(n, sizeof *saved);
+  if (!saved) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  ga_status status = ga_result_checkpoint(result, &t, &n, saved);
+  int code = APP_DONE;
+  if (!status && !fits(r, saved, n))
+    code = app_misused(r->a, "--resume: the checkpoint of %s belongs to another version of galpha", r->file);
+  else if (!status)
+    status = load(r, saved);
+  free(saved);
+  if (status) return app_session_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  *resumed = code == APP_DONE;
+  return code;
+}
+
+int app_checkpoint_resume(app_runner *r, int *resumed)
+{
+  ga_result *result = NULL;
+  *resumed = 0;
+  if (access(r->file, F_OK) != 0) return APP_DONE;
+  const ga_status status = ga_result_open(r->s.ctx, r->file, &result);
+  if (status) return app_session_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  take_distance(r, result);
+  int code = same_run(r, result);
+  if (!code) code = take_up(r, result, resumed);
+  ga_result_close(&result);
+  return code;
+}

@@ -1,0 +1,106 @@
+/* The table of commands: a new one is a row here, its options, and its function. */
+#include "app.h"
+
+#include <string.h>
+
+#define OPTION_END                                                                                           \
+  {                                                                                                          \
+    NULL, 0, NULL, 0, NULL                                                                                   \
+  }
+/* How a model is read, wherever one is. */
+#define OPTIONS_MODEL                                                                                        \
+  {"set", 0, "NAME=VALUE", 1, "a parameter of the model; the value as in a file, \"12 mm\""},                \
+  {                                                                                                          \
+    "allow-library", 0, NULL, 0, "let the model load shared libraries with functions of its user"            \
+  }
+/* How it is simulated; what is not given is as the model says. */
+#define OPTIONS_METHOD                                                                                       \
+  {"t-end", 0, "T", 0, "end of the simulation [s]"},                                                         \
+      {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
+      {"tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"},          \
+      {"method", 0, "M", 0, "stabilized, index3, soi2, hht-soi2 or weighted"},                               \
+  {                                                                                                          \
+    "rho", 0, "R", 0, "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"                \
+  }
+
+static const app_option run_options[] = {
+    {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the present folder)"},
+    OPTIONS_METHOD,
+    {"output", 0, "DT", 0, "distance of records [s]; 0: every step"},
+    OPTIONS_MODEL,
+    {"resume", 0, NULL, 0, "go on where the result file's run ended"},
+    {"checkpoint-every", 0, "N", 0, "steps between checkpoints (default 500); 0: none"},
+    {"flush-every", 0, "S", 0, "seconds of the clock between writes to the disk (default 1)"},
+    {"quiet", 'q', NULL, 0, "no progress, no report"},
+    OPTION_END};
+
+static const char run_more[] =
+    "Results can be read while they grow, and after a crash. Ctrl-C stops at the next step with everything "
+    "on disk;\n"
+    "--resume then goes on from the last checkpoint, and gives the same bits as a run that was never "
+    "stopped. With\n"
+    "--resume the model and the options must be as they were; only --t-end may be later.";
+
+static const app_option check_options[] = {OPTIONS_MODEL, OPTION_END};
+
+static const app_option converge_options[] = {
+    {"out", 'o', "FILE", 0, "picture of the errors, .svg, .png or .pdf, made by gnuplot"},
+    {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
+    OPTIONS_METHOD,
+    OPTIONS_MODEL,
+    OPTION_END};
+
+static const char converge_more[] =
+    "Errors are those at the end, against a run with a quarter of the least step; 2-norms over all "
+    "components. Where\n"
+    "the model has error control, the tolerance is halved instead, unless --step is given.";
+
+static const app_option plot_options[] = {{"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
+                                          {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
+                                          {"from", 0, "T", 0, "first time shown [s]"},
+                                          {"to", 0, "T", 0, "last time shown [s]"},
+                                          {"title", 0, "TEXT", 0, "title (default: that of the model)"},
+                                          OPTION_END};
+
+static const char plot_more[] = "OUT are result files, one or several to be compared; SIGNAL are names of "
+                                "signals, and a name ending in .* stands\n"
+                                "for all that begin so. Signals of one unit share a panel. galpha info OUT "
+                                "lists the signals. Needs gnuplot.";
+
+static const app_option export_options[] = {
+    {"csv", 0, "FILE", 0, "comma-separated values, a line of names first; - for the standard output"},
+    OPTION_END};
+
+static const app_option info_options[] = {
+    {"signals", 0, NULL, 0, "all signals with their units, however many"},
+    {"names", 0, NULL, 0, "only the names of signals, one in a line"},
+    {"model", 0, NULL, 0, "only the text of the model"},
+    OPTION_END};
+
+static const app_command commands[] = {
+    {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
+    {"check", app_check, "MODEL", 1, 1,
+     "tells mobility, redundant constraints and initial consistency of a model", check_options, NULL},
+    {"converge", app_converge, "MODEL", 1, 1,
+     "halves the step again and again, tells errors and their orders", converge_options, converge_more},
+    {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals of results", plot_options, plot_more},
+    {"export", app_export, "OUT SIGNAL...", 1, -1, "writes results as comma-separated values; no SIGNAL: all",
+     export_options, NULL},
+    {"info", app_info, "OUT", 1, 1, "tells what is in a result file", info_options, NULL}};
+
+int app_n_commands(void)
+{
+  return (int)(sizeof commands / sizeof *commands);
+}
+
+const app_command *app_command_at(int i)
+{
+  return &commands[i];
+}
+
+const app_command *app_command_find(const char *name)
+{
+  for (int i = 0; i < app_n_commands(); i++)
+    if (strcmp(commands[i].name, name) == 0) return &commands[i];
+  return NULL;
+}

@@ -1,0 +1,77 @@
+/* galpha: simulates machines that are written as model files. */
+#define _POSIX_C_SOURCE 200809L
+#include "app.h"
+
+#include "galpha/galpha.h"
+#include <signal.h>
+#include <string.h>
+
+static const char *command_name(const void *user, int i)
+{
+  (void)user;
+  return app_command_at(i)->name;
+}
+
+static int no_command(const char *name)
+{
+  const char *nearest = app_nearest(name, app_n_commands(), command_name, NULL);
+  fprintf(stderr, "galpha: there is no command \"%s\"; ", name);
+  if (nearest)
+    fprintf(stderr, "the nearest is \"%s\"\n", nearest);
+  else
+    fputs("galpha --help lists them\n", stderr);
+  return APP_USAGE;
+}
+
+static int run_command(const app_command *command, int argc, char **argv)
+{
+  app_arguments a;
+  int code = app_arguments_read(&a, command, argc, argv);
+  if (!code && a.help)
+    app_help_command(stdout, command);
+  else if (!code)
+    code = command->function(&a);
+  app_arguments_free(&a);
+  return code;
+}
+
+static int help(int argc, char **argv)
+{
+  const app_command *command = argc > 2 ? app_command_find(argv[2]) : NULL;
+  if (argc > 2 && !command) return no_command(argv[2]);
+  if (command)
+    app_help_command(stdout, command);
+  else
+    app_help(stdout);
+  return APP_DONE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+  if (argc < 2) return app_help(stderr), APP_USAGE;
+  const char *first = argv[1];
+  const app_command *command = app_command_find(first);
+  if (command) return run_command(command, argc - 1, argv + 1);
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
+    return help(argc, argv);
+  if (strcmp(first, "--version") == 0) return printf("galpha %s\n", ga_version()), APP_DONE;
+  if (strcmp(first, "--man") == 0) return app_man_page(stdout), APP_DONE;
+  if (strcmp(first, "--completion") == 0) return app_completion(stdout), APP_DONE;
+  if (first[0] == '-') {
+    fprintf(stderr,
+            "galpha: there is no option %s before a command; galpha --help lists commands and options\n",
+            first);
+    return APP_USAGE;
+  }
+  return no_command(first);
+}
+
+int main(int argc, char **argv)
+{
+  signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, not our end */
+  signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
+  const int code = dispatch(argc, argv);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+  fputs("galpha: the standard output could not be written\n", stderr);
+  return code ? code : APP_FAILED;
+}

@@ -1,0 +1,77 @@
+/* Names: which is the nearest, and which are meant by a pattern. */
+#define _POSIX_C_SOURCE 200809L
+#include "app.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { MOST_LETTERS = 64 }; /* what follows is not looked at */
+
+static int letters(const char *name)
+{
+  const size_t n = strlen(name);
+  return n < MOST_LETTERS ? (int)n : MOST_LETTERS;
+}
+
+/* How many letters to insert, delete or replace to make b of a. */
+static int distance(const char *a, const char *b)
+{
+  int row[MOST_LETTERS + 1];
+  const int na = letters(a), nb = letters(b);
+  for (int j = 0; j <= nb; j++) row[j] = j;
+  for (int i = 1; i <= na; i++) {
+    int diagonal = row[0]; /* of the row above */
+    row[0] = i;
+    for (int j = 1; j <= nb; j++) {
+      const int above = row[j], replaced = diagonal + (a[i - 1] != b[j - 1]);
+      int best = (above < row[j - 1] ? above : row[j - 1]) + 1;
+      if (replaced < best) best = replaced;
+      row[j] = best;
+      diagonal = above;
+    }
+  }
+  return row[nb];
+}
+
+/* A name that contains this one, or is contained, comes before others as far away. */
+static int unlikeness(const char *name, const char *other)
+{
+  const int part = *name && *other && (strstr(other, name) || strstr(name, other));
+  const int d = 2 * distance(name, other);
+  return part && d > 1 ? d / 2 : d;
+}
+
+const char *app_nearest(const char *name, int n, app_name_fn at, const void *user)
+{
+  const char *nearest = NULL;
+  int least = letters(name) + 3; /* 2 · distance: about half of the letters must be right */
+  for (int i = 0; i < n; i++) {
+    const char *other = at(user, i);
+    const int d = other ? unlikeness(name, other) : least;
+    if (d >= least) continue;
+    least = d;
+    nearest = other;
+  }
+  return nearest;
+}
+
+int app_matches(const char *pattern, const char *name)
+{
+  const size_t n = strlen(pattern);
+  const int open = n > 0 && pattern[n - 1] == '*' && (n == 1 || pattern[n - 2] == '.');
+  return open ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+int app_ends_in(const char *text, const char *ending)
+{
+  const size_t n = strlen(text), m = strlen(ending);
+  return n > m && strcasecmp(text + n - m, ending) == 0;
+}
+
+int app_same_file(const char *a, const char *b)
+{
+  struct stat first, second;
+  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}

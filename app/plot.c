@@ -1,0 +1,332 @@
+/* galpha plot: signals over time, or over each other, drawn by gnuplot; a panel for each unit. */
+#define _POSIX_C_SOURCE 200809L
+#include "gnuplot.h"
+#include "results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+  MOST_CURVES = 64,
+  BUCKETS = 1500,
+  MOST_POINTS = 20000,
+  WIDTH = 900,
+  PANEL = 270,
+  SQUARE = 480,
+  AROUND = 90
+};
+
+typedef struct curve {
+  int file;  /* index of the result */
+  int x, y;  /* signals; x −1: the time */
+  int panel; /* where it is drawn */
+  int like;  /* curves of one signal in several results have one colour */
+} curve;
+
+typedef struct panel {
+  const char *unit_x, *unit_y;
+  int n;           /* curves */
+  int x, y, first; /* signals and result of its first curve */
+} panel;
+
+typedef struct picture {
+  const app_arguments *a;
+  ga_context *ctx;
+  int n_files, n_curves, n_panels, n_like;
+  const char **file; /* [n_files] */
+  ga_result **result;
+  curve curve[MOST_CURVES];
+  panel panel[MOST_CURVES];
+  double from, to;
+} picture;
+
+/* ---- What is to be drawn ---- */
+
+/* Which operands are results: the first, and others that end so or are there as files. */
+static int is_result(const char *operand, int i)
+{
+  struct stat st;
+  return i == 0 || app_ends_in(operand, ".h5") || app_ends_in(operand, ".hdf5") ||
+         (stat(operand, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+static int open_results(picture *p)
+{
+  const app_arguments *a = p->a;
+  p->file = calloc((size_t)a->n_operands, sizeof *p->file);
+  p->result = calloc((size_t)a->n_operands, sizeof *p->result);
+  if (!p->file || !p->result) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  for (int i = 0; i < a->n_operands; i++) {
+    if (!is_result(a->operands[i], i)) continue;
+    const int code = app_result_open(a, p->ctx, a->operands[i], &p->result[p->n_files]);
+    if (code) return code;
+    p->file[p->n_files++] = a->operands[i];
+  }
+  return APP_DONE;
+}
+
+static const char *unit_of(const picture *p, int file, int signal)
+{
+  return signal < 0 ? "s" : ga_result_signal_unit(p->result[file], signal);
+}
+
+static const char *name_of(const picture *p, int file, int signal)
+{
+  return signal < 0 ? "time" : ga_result_signal_name(p->result[file], signal);
+}
+
+static int panel_for(picture *p, const curve *c)
+{
+  const char *x = unit_of(p, c->file, c->x), *y = unit_of(p, c->file, c->y);
+  for (int i = 0; i < p->n_panels; i++) {
+    const panel *there = &p->panel[i];
+    if (strcmp(there->unit_x, x) == 0 && strcmp(there->unit_y, y) == 0 && (there->x < 0) == (c->x < 0))
+      return i;
+  }
+  p->panel[p->n_panels] = (panel){.unit_x = x, .unit_y = y, .x = c->x, .y = c->y, .first = c->file};
+  return p->n_panels++;
+}
+
+static int add_curve(picture *p, int file, int x, int y, int like)
+{
+  if (p->n_curves == MOST_CURVES)
+    return app_misused(p->a, "more than %d curves; name fewer signals", MOST_CURVES);
+  curve *c = &p->curve[p->n_curves++];
+  *c = (curve){.file = file, .x = x, .y = y, .like = like};
+  c->panel = panel_for(p, c);
+  p->panel[c->panel].n++;
+  return APP_DONE;
+}
+
+/* All signals of the first result that the name stands for, each from every result. */
+static int add_signals(picture *p, const char *pattern)
+{
+  if (!app_result_has(p->result[0], pattern))
+    return app_result_no_signal(p->a, p->result[0], p->file[0], pattern);
+  for (int i = 0; i < ga_result_n_signals(p->result[0]); i++) {
+    const char *name = ga_result_signal_name(p->result[0], i);
+    if (!app_matches(pattern, name)) continue;
+    for (int f = 0; f < p->n_files; f++) {
+      const int signal = ga_result_find(p->result[f], name);
+      if (signal < 0) return app_result_no_signal(p->a, p->result[f], p->file[f], name);
+      const int code = add_curve(p, f, -1, signal, p->n_like);
+      if (code) return code;
+    }
+    p->n_like++;
+  }
+  return APP_DONE;
+}
+
+static int add_pair(picture *p, const char *const *names)
+{
+  for (int f = 0; f < p->n_files; f++) {
+    int signal[2];
+    for (int k = 0; k < 2; k++) {
+      signal[k] = strcmp(names[k], "time") == 0 ? -1 : ga_result_find(p->result[f], names[k]);
+      if (signal[k] < 0 && strcmp(names[k], "time") != 0)
+        return app_result_no_signal(p->a, p->result[f], p->file[f], names[k]);
+    }
+    const int code = add_curve(p, f, signal[0], signal[1], p->n_like);
+    if (code) return code;
+  }
+  p->n_like++;
+  return APP_DONE;
+}
+
+static int choose(picture *p)
+{
+  const char *const *pair;
+  int code = APP_DONE;
+  for (int i = 0; i < p->a->n_operands && !code; i++)
+    if (!is_result(p->a->operands[i], i)) code = add_signals(p, p->a->operands[i]);
+  for (int i = 0; !code && (pair = app_values(p->a, "xy", i)) != NULL; i++) code = add_pair(p, pair);
+  if (!code && p->n_curves == 0)
+    code = app_misused(p->a, "which signals? galpha info %s lists them", p->file[0]);
+  return code;
+}
+
+/* ---- Numbers ---- */
+
+typedef struct points {
+  long n;
+  double *t, *x, *y;
+} points;
+
+/* Those between `from` and `to`, time among them whatever x is. */
+static ga_status read_points(picture *p, const curve *c, points *out)
+{
+  ga_result *r = p->result[c->file];
+  const long n = ga_result_n_records(r);
+  double *memory = calloc(3 * (size_t)n + 1, sizeof *memory);
+  *out = (points){0, memory, memory + n, memory + 2 * n};
+  if (!memory) return GA_ERR_MEMORY;
+  ga_status status = ga_result_read(r, -1, 0, n, out->t);
+  if (!status) status = ga_result_read(r, c->x, 0, n, out->x);
+  if (!status) status = ga_result_read(r, c->y, 0, n, out->y);
+  for (long i = 0; !status && i < n; i++) {
+    if (out->t[i] < p->from || out->t[i] > p->to) continue;
+    out->x[out->n] = out->x[i];
+    out->y[out->n++] = out->y[i];
+  }
+  return status;
+}
+
+static void write_point(FILE *to, const points *p, long i)
+{
+  fprintf(to, "%.10g %.10g\n", p->x[i], p->y[i]);
+}
+
+/* Over time: of many records the least and the largest of every bucket, so that no peak is lost. */
+static void write_reduced(FILE *to, const points *p)
+{
+  for (long b = 0; b < BUCKETS; b++) {
+    const long first = b * p->n / BUCKETS, end = (b + 1) * p->n / BUCKETS;
+    long low = first, high = first;
+    for (long i = first; i < end; i++) {
+      if (p->y[i] < p->y[low]) low = i;
+      if (p->y[i] > p->y[high]) high = i;
+    }
+    write_point(to, p, low < high ? low : high);
+    if (low != high) write_point(to, p, low < high ? high : low);
+  }
+  if (p->n > 0) write_point(to, p, p->n - 1);
+}
+
+static void write_curve(FILE *to, int number, const curve *c, const points *p)
+{
+  fprintf(to, "$c%d << EOD\n", number);
+  if (c->x < 0 && p->n > 4 * BUCKETS) {
+    write_reduced(to, p);
+  } else {
+    const long stride = p->n / MOST_POINTS + 1;
+    for (long i = 0; i < p->n; i += stride) write_point(to, p, i);
+  }
+  fputs("EOD\n", to);
+}
+
+static int write_curves(picture *p, FILE *to)
+{
+  for (int i = 0; i < p->n_curves; i++) {
+    points data;
+    const ga_status status = read_points(p, &p->curve[i], &data);
+    if (!status) write_curve(to, i, &p->curve[i], &data);
+    free(data.t);
+    if (status) return fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text), APP_FAILED;
+    if (data.n == 0)
+      return app_misused(p->a, "%s has no records between t = %g s and %g s", p->file[p->curve[i].file],
+                         p->from, p->to);
+  }
+  return APP_DONE;
+}
+
+/* ---- Drawing ---- */
+
+static void label(FILE *to, const char *what, const char *name, const char *unit)
+{
+  char text[256];
+  snprintf(text, sizeof text, "%s%s[%s]", name, *name ? " " : "", *unit ? unit : "-");
+  fprintf(to, "set %s ", what);
+  app_gnuplot_quoted(to, text);
+  fputs(" noenhanced\n", to);
+}
+
+static void draw_curve(const picture *p, FILE *to, int i)
+{
+  const curve *c = &p->curve[i];
+  const char *unit = unit_of(p, c->file, c->y);
+  char title[512];
+  snprintf(title, sizeof title, "%s [%s]%s%s%s%s%s", name_of(p, c->file, c->y), *unit ? unit : "-",
+           c->x >= 0 ? " over " : "", c->x >= 0 ? name_of(p, c->file, c->x) : "", p->n_files > 1 ? " (" : "",
+           p->n_files > 1 ? p->file[c->file] : "", p->n_files > 1 ? ")" : "");
+  fprintf(to, "$c%d using 1:2 with lines linewidth 2 linecolor %d dashtype %d title ", i, c->like + 1,
+          c->file + 1);
+  app_gnuplot_quoted(to, title);
+  fputs(" noenhanced", to);
+}
+
+static void draw_panel(const picture *p, FILE *to, int number)
+{
+  const panel *here = &p->panel[number];
+  const int over_time = here->x < 0, last = number == p->n_panels - 1 || p->panel[number + 1].x >= 0;
+  const char *separator = "plot ";
+  if (over_time && !last)
+    fputs("unset xlabel\n", to);
+  else
+    label(to, "xlabel", over_time || here->n == 1 ? name_of(p, here->first, here->x) : "", here->unit_x);
+  label(to, "ylabel", here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
+  /* the same scale both ways where both are lengths */
+  fputs(!over_time && strcmp(here->unit_x, here->unit_y) == 0 ? "set size ratio -1\n" : "set size noratio\n",
+        to);
+  for (int i = 0; i < p->n_curves; i++) {
+    if (p->curve[i].panel != number) continue;
+    fputs(separator, to);
+    draw_curve(p, to, i);
+    separator = ", ";
+  }
+  fputc('\n', to);
+}
+
+static void draw_all(const picture *p, FILE *to, FILE *data)
+{
+  const char *title = app_text(p->a, "title");
+  int c;
+  if (!title && p->n_files == 1) title = ga_result_attribute(p->result[0], "title");
+  for (rewind(data); (c = getc(data)) != EOF;) putc(c, to);
+  fputs("set grid\nset key tmargin left horizontal Left reverse\nset lmargin 12\nset rmargin 4\n", to);
+  fprintf(to, "set multiplot layout %d,1", p->n_panels);
+  if (title && *title) {
+    fputs(" title ", to);
+    app_gnuplot_quoted(to, title);
+    fputs(" noenhanced", to);
+  }
+  fputc('\n', to);
+  for (int i = 0; i < p->n_panels; i++) draw_panel(p, to, i);
+  fputs("unset multiplot\n", to);
+}
+
+/* Signals over each other need more room. */
+static int panel_height(const picture *p)
+{
+  for (int i = 0; i < p->n_panels; i++)
+    if (p->panel[i].x >= 0) return SQUARE;
+  return PANEL;
+}
+
+/* gnuplot is not started, and so its picture not begun, before all numbers are there. */
+static int draw(picture *p, const char *file)
+{
+  app_gnuplot g;
+  FILE *data = tmpfile();
+  if (!data) return fputs("galpha plot: no temporary file can be made\n", stderr), APP_FAILED;
+  int code = write_curves(p, data);
+  if (!code) code = app_gnuplot_open(&g, p->a, file, WIDTH, AROUND + panel_height(p) * p->n_panels);
+  if (!code) {
+    draw_all(p, g.to, data);
+    code = app_gnuplot_close(&g, p->a);
+  }
+  fclose(data);
+  return code;
+}
+
+int app_plot(const app_arguments *a)
+{
+  const char *file = app_text(a, "out");
+  picture p = {.a = a, .from = -HUGE_VAL, .to = HUGE_VAL};
+  if (!file) return app_misused(a, "where to? -o FILE is needed, ending in .svg, .png or .pdf");
+  if (!app_gnuplot_knows(file))
+    return app_misused(a, "\"%s\" ends neither in .svg nor in .png nor in .pdf", file);
+  int code = app_number(a, "from", "s", -1e12, 1e12, &p.from);
+  if (!code) code = app_number(a, "to", "s", -1e12, 1e12, &p.to);
+  if (code) return code;
+  if (ga_context_create(NULL, &p.ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  code = open_results(&p);
+  if (!code) code = choose(&p);
+  if (!code) code = draw(&p, file);
+  for (int i = 0; p.result && i < a->n_operands; i++) ga_result_close(&p.result[i]);
+  free(p.result);
+  free(p.file);
+  ga_context_destroy(&p.ctx);
+  return code;
+}

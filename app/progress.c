@@ -1,0 +1,97 @@
+#define _DEFAULT_SOURCE /* struct winsize */
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REDRAW 0.1 /* [s] between two pictures of the bar */
+enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40 };
+
+double app_clock(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void app_duration(char *text, size_t size, double seconds)
+{
+  if (!(seconds < 1e9))
+    snprintf(text, size, "a long time");
+  else if (seconds >= 3600.0)
+    snprintf(text, size, "%ld h %02ld min", (long)seconds / 3600, (long)seconds / 60 % 60);
+  else if (seconds >= 60.0)
+    snprintf(text, size, "%ld min %02ld s", (long)seconds / 60, (long)seconds % 60);
+  else
+    snprintf(text, size, seconds < 9.95 ? "%.2g s" : "%.0f s", seconds);
+}
+
+void app_progress_start(app_progress *p, int quiet, double t_start, double t_from, double t_end)
+{
+  *p = (app_progress){.t_start = t_start, .t_from = t_from, .t_end = t_end};
+  p->mode = quiet ? APP_PROGRESS_NONE : isatty(STDERR_FILENO) ? APP_PROGRESS_BAR : APP_PROGRESS_LINES;
+  p->began = p->last = app_clock();
+  p->tenth = (int)(10.0 * (t_from - t_start) / (t_end - t_start));
+}
+
+/* "t = 4.2 s, 0.83 of real time, h = 0.001 s, 12 s left" */
+static void describe(const app_progress *p, char *text, size_t size, double t, double h)
+{
+  char left[32];
+  const double elapsed = p->last - p->began;
+  const double speed = elapsed > 0.0 ? (t - p->t_from) / elapsed : 0.0;
+  if (speed > 0.0)
+    app_duration(left, sizeof left, (p->t_end - t) / speed);
+  else
+    snprintf(left, sizeof left, "?");
+  snprintf(text, size, "t = %.6g s, %.3g x real time, h = %.2g s, %s left", t, speed, h, left);
+}
+
+static int columns(void)
+{
+  struct winsize w;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0) return 80;
+  return w.ws_col < MOST_COLUMNS ? w.ws_col : MOST_COLUMNS;
+}
+
+static void draw(app_progress *p, double fraction, const char *text)
+{
+  char bar[MOST_BAR + 1];
+  const int room = columns() - (int)strlen(text) - 11; /* " 42 % [", "] ", and the last column */
+  const int length = room > MOST_BAR ? MOST_BAR : room;
+  memset(bar, '.', MOST_BAR);
+  bar[length < 0 ? 0 : length] = '\0';
+  for (int i = 0; i < length && i < (int)(fraction * length + 0.5); i++) bar[i] = '#';
+  if (length >= LEAST_BAR)
+    fprintf(stderr, "\r\033[K%3.0f %% [%s] %s", 100.0 * fraction, bar, text);
+  else
+    fprintf(stderr, "\r\033[K%3.0f %% %.*s", 100.0 * fraction, columns() - 7, text);
+  fflush(stderr);
+  p->shown = 1;
+}
+
+void app_progress_show(app_progress *p, double t, double h)
+{
+  char text[160];
+  if (p->mode == APP_PROGRESS_NONE) return;
+  const double now = app_clock(), fraction = (t - p->t_start) / (p->t_end - p->t_start);
+  const int tenth = (int)(10.0 * fraction * (1.0 + 1e-12));
+  const int due = p->mode == APP_PROGRESS_BAR ? now - p->last >= REDRAW : tenth > p->tenth;
+  if (!due) return;
+  p->last = now;
+  p->tenth = tenth;
+  describe(p, text, sizeof text, t, h);
+  if (p->mode == APP_PROGRESS_BAR)
+    draw(p, fraction, text);
+  else
+    fprintf(stderr, "%3d %%  %s\n", 10 * tenth, text);
+}
+
+void app_progress_clear(app_progress *p)
+{
+  if (p->shown) fputs("\r\033[K", stderr);
+  p->shown = 0;
+}

@@ -1,0 +1,112 @@
+/* What a run writes into its result file. */
+#include "runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Which signals ---- */
+
+static const char *signal_at(const void *machine, int i)
+{
+  return ga_machine_signal_name(machine, i);
+}
+
+static int no_signal(const app_runner *r, const char *name)
+{
+  const char *nearest = app_nearest(name, ga_machine_n_signals(r->s.machine), signal_at, r->s.machine);
+  return app_misused(r->a, "there is no signal \"%s\" to be recorded%s%s", name,
+                     nearest ? "; the nearest is " : "", nearest ? nearest : "");
+}
+
+int app_record_choose(app_runner *r)
+{
+  const ga_machine *m = r->s.machine;
+  const ga_run_settings *o = &r->s.settings;
+  const int all = ga_machine_n_signals(m);
+  r->index = calloc((size_t)all + 1, sizeof *r->index);
+  r->values = calloc((size_t)all + 1, sizeof *r->values);
+  if (!r->index || !r->values) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  for (int k = 0; k < o->n_record; k++) {
+    int found = 0;
+    for (int i = 0; i < all && !found; i++) found = app_matches(o->record[k], signal_at(m, i));
+    if (!found) return no_signal(r, o->record[k]);
+  }
+  for (int i = 0; i < all; i++) {
+    int wanted = o->n_record == 0;
+    for (int k = 0; k < o->n_record && !wanted; k++) wanted = app_matches(o->record[k], signal_at(m, i));
+    if (wanted) r->index[r->n++] = i;
+  }
+  return APP_DONE;
+}
+
+/* ---- The file ---- */
+
+/* The shortest text that gives the same number back. */
+static void number_text(char *text, size_t size, double number)
+{
+  for (int digits = 6; digits <= 17; digits++) {
+    snprintf(text, size, "%.*g", digits, number);
+    if (strtod(text, NULL) == number) return;
+  }
+}
+
+const char *app_record_option(const app_runner *r, int i, char *value, size_t size)
+{
+  const ga_run_settings *o = &r->s.settings;
+  const struct {
+    const char *name;
+    double number;
+  } numbers[] = {{"t_start", o->t_start},     {"step", o->step},
+                 {"tolerance", o->tolerance}, {"rho", o->rho},
+                 {"output", o->output},       {"checkpoint_every", (double)r->checkpoint_every}};
+  enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
+  const char *const *set;
+  if (i < N_NUMBERS) return number_text(value, size, numbers[i].number), numbers[i].name;
+  if (i == N_NUMBERS) return snprintf(value, size, "%s", app_method_name(o->method)), "method";
+  if (i > N_NUMBERS + 1) return NULL;
+  size_t used = 0;
+  if (size) value[0] = '\0';
+  for (int k = 0; (set = app_values(r->a, "set", k)) != NULL && used < size; k++)
+    used += (size_t)snprintf(value + used, size - used, "%s%s", k ? "; " : "", set[0]);
+  return "set";
+}
+
+enum { MOST_ATTRIBUTES = 16, ATTRIBUTE = 512 };
+
+ga_status app_record_open(app_runner *r, int append)
+{
+  ga_recorder_opts opts = ga_recorder_defaults();
+  const char *attributes[2 * MOST_ATTRIBUTES], *name;
+  char values[MOST_ATTRIBUTES][ATTRIBUTE];
+  const char **names = calloc(2 * (size_t)r->n + 1, sizeof *names);
+  if (!names) return GA_ERR_MEMORY;
+  for (int i = 0; i < r->n; i++) {
+    names[i] = ga_machine_signal_name(r->s.machine, r->index[i]);
+    names[r->n + i] = ga_machine_signal_unit(r->s.machine, r->index[i]);
+  }
+  int n = 0;
+  for (; (name = app_record_option(r, n, values[n], ATTRIBUTE)) != NULL; n++) attributes[2 * n] = name;
+  number_text(values[n], ATTRIBUTE, r->s.settings.t_end), attributes[2 * n++] = "t_end";
+  snprintf(values[n], ATTRIBUTE, "%s", r->a->operands[0]), attributes[2 * n++] = "model_file";
+  snprintf(values[n], ATTRIBUTE, "%s", ga_model_title(r->s.model)), attributes[2 * n++] = "title";
+  for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
+  opts.n_signals = r->n;
+  opts.names = names;
+  opts.units = names + r->n;
+  opts.model = ga_model_text(r->s.model);
+  opts.n_attributes = n;
+  opts.attributes = attributes;
+  opts.flush_seconds = r->flush_every;
+  opts.append = append;
+  const ga_status status = ga_recorder_create(r->s.ctx, r->file, &opts, &r->recorder);
+  free(names);
+  return status;
+}
+
+ga_status app_record_state(app_runner *r, const ga_state *s)
+{
+  if (!r->recorder) r->written = app_record_open(r, 0);
+  if (!r->written) r->written = ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values);
+  if (!r->written) r->written = ga_recorder_add(r->recorder, s->t, r->values);
+  return r->written;
+}

@@ -1,0 +1,142 @@
+/* Result files as operands, and the commands that only read them: export and info. */
+#include "results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, ga_result **out)
+{
+  const ga_status status = ga_result_open(ctx, file, out);
+  const ga_error *e = ga_context_error(ctx);
+  if (!status) return APP_DONE;
+  return app_misused(a, "%s", e->status == status ? e->text : ga_status_text(status));
+}
+
+static const char *signal_at(const void *r, int i)
+{
+  return ga_result_signal_name(r, i);
+}
+
+int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name)
+{
+  const char *nearest = app_nearest(name, ga_result_n_signals(r), signal_at, r);
+  if (nearest) return app_misused(a, "%s has no signal \"%s\"; the nearest is %s", file, name, nearest);
+  return app_misused(a, "%s has no signal \"%s\"; galpha info %s --signals lists those it has", file, name,
+                     file);
+}
+
+int app_result_has(const ga_result *r, const char *pattern)
+{
+  for (int i = 0; i < ga_result_n_signals(r); i++)
+    if (app_matches(pattern, ga_result_signal_name(r, i))) return 1;
+  return 0;
+}
+
+/* ---- export ---- */
+
+/* The names that operands stand for, patterns included, in *names; returns an exit code. */
+static int chosen_names(const app_arguments *a, const ga_result *r, const char **names, int *n)
+{
+  for (int k = 1; k < a->n_operands; k++)
+    if (!app_result_has(r, a->operands[k])) return app_result_no_signal(a, r, a->operands[0], a->operands[k]);
+  for (int i = 0; i < ga_result_n_signals(r); i++) {
+    int wanted = 0;
+    for (int k = 1; k < a->n_operands && !wanted; k++)
+      wanted = app_matches(a->operands[k], ga_result_signal_name(r, i));
+    if (wanted) names[(*n)++] = ga_result_signal_name(r, i);
+  }
+  return APP_DONE;
+}
+
+static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, const char *file)
+{
+  const int to_output = strcmp(file, "-") == 0;
+  int n = 0;
+  const char **names = calloc((size_t)ga_result_n_signals(r) + 1, sizeof *names);
+  if (!names) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = chosen_names(a, r, names, &n);
+  if (!code && ga_result_export_csv(r, to_output ? "/dev/stdout" : file, n, n > 0 ? names : NULL)) {
+    fprintf(stderr, "galpha export: %s\n", ga_context_error(ctx)->text);
+    code = APP_FAILED;
+  } else if (!code && !to_output) {
+    printf("%s: %ld records of %d signals\n", file, ga_result_n_records(r),
+           n > 0 ? n : ga_result_n_signals(r));
+  }
+  free(names);
+  return code;
+}
+
+int app_export(const app_arguments *a)
+{
+  const char *file = app_text(a, "csv");
+  ga_context *ctx = NULL;
+  ga_result *r = NULL;
+  if (!file) return app_misused(a, "where to? --csv FILE is needed");
+  if (app_same_file(file, a->operands[0])) return app_misused(a, "--csv: %s is the result file itself", file);
+  if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = app_result_open(a, ctx, a->operands[0], &r);
+  if (!code) code = write_csv(a, ctx, r, file);
+  ga_result_close(&r);
+  ga_context_destroy(&ctx);
+  return code;
+}
+
+/* ---- info ---- */
+
+enum { FEW_SIGNALS = 40 };
+
+static void print_signals(const ga_result *r, int all)
+{
+  const int n = ga_result_n_signals(r), shown = all || n <= FEW_SIGNALS ? n : FEW_SIGNALS;
+  printf("signals      %d\n", n);
+  for (int i = 0; i < shown; i++)
+    printf("  %s [%s]\n", ga_result_signal_name(r, i), ga_result_signal_unit(r, i));
+  if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);
+}
+
+static void print_facts(const ga_result *r)
+{
+  static const char *const names[] = {"title", "model_file", "status",          "version", "method",
+                                      "rho",   "step",       "tolerance",       "output",  "t_start",
+                                      "t_end", "set",        "checkpoint_every"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = ga_result_attribute(r, names[i]);
+    if (value && *value) printf("%-12s %s\n", names[i], value);
+  }
+}
+
+static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
+{
+  const long n = ga_result_n_records(r);
+  double first = 0.0, last = 0.0, t = 0.0;
+  size_t length = 0;
+  ga_status status = n > 0 ? ga_result_read(r, -1, 0, 1, &first) : GA_OK;
+  if (!status && n > 0) status = ga_result_read(r, -1, n - 1, 1, &last);
+  if (!status) status = ga_result_checkpoint(r, &t, &length, NULL);
+  if (status) return app_misused(a, "%s", ga_context_error(ctx)->text);
+  printf("%s\n", a->operands[0]);
+  print_facts(r);
+  printf("records      %ld", n);
+  if (n > 0) printf(", from t = %.9g s to %.9g s", first, last);
+  putchar('\n');
+  if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume goes on from it\n", t);
+  print_signals(r, app_has(a, "signals"));
+  return APP_DONE;
+}
+
+int app_info(const app_arguments *a)
+{
+  ga_context *ctx = NULL;
+  ga_result *r = NULL;
+  if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = app_result_open(a, ctx, a->operands[0], &r);
+  if (!code && app_has(a, "model"))
+    fputs(ga_result_model(r), stdout);
+  else if (!code && app_has(a, "names"))
+    for (int i = 0; i < ga_result_n_signals(r); i++) puts(ga_result_signal_name(r, i));
+  else if (!code)
+    code = print_all(a, ctx, r);
+  ga_result_close(&r);
+  ga_context_destroy(&ctx);
+  return code;
+}

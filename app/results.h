@@ -1,0 +1,17 @@
+/* Result files as operands of commands. */
+#ifndef GALPHA_APP_RESULTS_H
+#define GALPHA_APP_RESULTS_H
+
+#include "app.h"
+
+#include "galpha/galpha.h"
+#include "galpha/result.h"
+
+/* Opens a result; says on stderr where that fails. Returns an exit code. */
+int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, ga_result **out);
+/* "there is no signal ... in ...; the nearest is ..."; returns APP_USAGE. */
+int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name);
+/* 1: a signal of r is meant by this name or pattern. */
+int app_result_has(const ga_result *r, const char *pattern);
+
+#endif

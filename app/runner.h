@@ -1,0 +1,69 @@
+/* A run in progress: what it records, what it counts, and how it can go on after its end. */
+#ifndef GALPHA_APP_RUNNER_H
+#define GALPHA_APP_RUNNER_H
+
+#include "session.h"
+
+#include "galpha/result.h"
+
+/* Counts of a run, those before it was resumed included; plain numbers, since checkpoints hold them. */
+typedef struct app_totals {
+  double steps, rejected_error, rejected_newton, rejected_callback;
+  double iterations, factorisations;
+  double h_smallest, h_largest;      /* [s] */
+  double phi, phi_dot, nonholonomic; /* largest residuals of constraints seen */
+} app_totals;
+enum { APP_N_TOTALS = sizeof(app_totals) / sizeof(double) };
+
+typedef struct app_runner {
+  app_session s;
+  const app_arguments *a;
+  char *file; /* of results */
+  long checkpoint_every;
+  double flush_every; /* [s] of the clock */
+
+  ga_meter *meter;
+  int metered; /* 1: the meter has its start */
+  ga_recorder *recorder;
+  int n;             /* signals recorded */
+  int *index;        /* [n] of the machine */
+  double *values;    /* [n] */
+  ga_status written; /* of the recorder, remembered beyond callbacks */
+
+  app_totals before; /* of the runs before this one */
+  app_totals worst;  /* of this one: residuals only */
+  double *v;         /* [nv] velocities before the last step */
+  double t_before;   /* [s] its beginning */
+  double *saved;     /* the last checkpoint */
+  size_t n_saved;
+  double t_saved;         /* [s] its time */
+  int has_saved, pending; /* pending: it is not on the disk yet */
+  double clock_saved;     /* [s] when one was last written */
+} app_runner;
+
+app_totals app_runner_totals(const app_runner *r);
+
+/* ---- What is recorded (record.c) ---- */
+
+/* Finds the signals that the settings ask for. Returns an exit code. */
+int app_record_choose(app_runner *r);
+/* Opens the result file, with the model and the options in it. append: goes on after its checkpoint. */
+ga_status app_record_open(app_runner *r, int append);
+/* Opens the file where none is open yet: a run that cannot be started leaves the last one's results alone. */
+ga_status app_record_state(app_runner *r, const ga_state *s);
+
+/* The options that a run depends on, by name, as texts; NULL after the last. */
+const char *app_record_option(const app_runner *r, int i, char *value, size_t size);
+
+/* ---- Checkpoints (checkpoint.c) ---- */
+
+ga_status app_checkpoint_prepare(app_runner *r); /* room for it; after the simulator and the meter */
+/* Keeps what the run needs to go on from here. All runs of a model do this after the same steps, because it
+ * changes bits: factors are dropped. When it is written to the disk does not matter, so that goes by the
+ * clock. */
+ga_status app_checkpoint_keep(app_runner *r);
+ga_status app_checkpoint_write(app_runner *r, int now); /* now 0: only where it is time to */
+/* Takes the run up from its file's checkpoint: *resumed 1; 0 where there is none. Returns an exit code. */
+int app_checkpoint_resume(app_runner *r, int *resumed);
+
+#endif

@@ -1,0 +1,199 @@
+#include "session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  ga_method method;
+} METHODS[] = {{"stabilized", GA_STABILIZED},
+               {"index3", GA_INDEX3},
+               {"soi2", GA_SOI2},
+               {"hht-soi2", GA_HHT_SOI2},
+               {"weighted", GA_WEIGHTED}};
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+
+static const char *method_at(const void *user, int i)
+{
+  (void)user;
+  return METHODS[i].name;
+}
+
+const char *app_method_name(ga_method method)
+{
+  for (int i = 0; i < N_METHODS; i++)
+    if (METHODS[i].method == method) return METHODS[i].name;
+  return "unknown";
+}
+
+/* ---- Reading ---- */
+
+static int take_method(const app_arguments *a, ga_method *method)
+{
+  const char *text = app_text(a, "method");
+  if (!text) return APP_DONE;
+  for (int i = 0; i < N_METHODS; i++)
+    if (strcmp(text, METHODS[i].name) == 0) return *method = METHODS[i].method, APP_DONE;
+  const char *nearest = app_nearest(text, N_METHODS, method_at, NULL);
+  return app_misused(a, "--method: there is no method \"%s\"; %s%s", text,
+                     nearest ? "the nearest is " : "there are stabilized, index3, soi2, hht-soi2, weighted",
+                     nearest ? nearest : "");
+}
+
+/* What the command line says instead of the model. */
+static int take_settings(app_session *s, const app_arguments *a)
+{
+  ga_run_settings *o = &s->settings;
+  int code = app_number(a, "t-end", "s", -1e12, 1e12, &o->t_end);
+  if (app_has(a, "step") && app_has(a, "tol"))
+    return app_misused(a, "--step and --tol exclude each other: equal steps have no error control");
+  if (!code && app_has(a, "step")) code = app_number(a, "step", "s", 1e-15, 1e9, &o->step);
+  if (!code && app_has(a, "tol")) {
+    o->step = 0.0;
+    code = app_number(a, "tol", "1", 1e-14, 1.0, &o->tolerance);
+  }
+  if (!code) code = take_method(a, &o->method);
+  if (!code) code = app_number(a, "rho", "1", 0.0, 1.0, &o->rho);
+  if (!code) code = app_number(a, "output", "s", 0.0, 1e9, &o->output);
+  if (!code && !(o->t_end > o->t_start))
+    code = app_misused(a, "the end, t = %g s, is not after the start, t = %g s", o->t_end, o->t_start);
+  return code;
+}
+
+static void log_warning(void *user, ga_log_level level, const char *message)
+{
+  app_session *s = user;
+  (void)level;
+  app_progress_clear(&s->progress);
+  fprintf(stderr, "warning: %s\n", message);
+}
+
+static void print_messages(const ga_model *model)
+{
+  for (int i = 0; i < ga_model_n_messages(model); i++) {
+    const ga_model_message *m = ga_model_message_at(model, i);
+    if (m->file && *m->file) fprintf(stderr, "%s:", m->file);
+    if (m->line > 0) fprintf(stderr, "%d:%d:", m->line, m->column);
+    fprintf(stderr, "%s%s: %s\n", (m->file && *m->file) || m->line > 0 ? " " : "",
+            m->level == GA_MESSAGE_ERROR ? "error" : "warning", m->text);
+  }
+}
+
+static int count_errors(const ga_model *model)
+{
+  int n = 0;
+  for (int i = 0; i < ga_model_n_messages(model); i++)
+    n += ga_model_message_at(model, i)->level == GA_MESSAGE_ERROR;
+  return n;
+}
+
+static int read_model(app_session *s, const app_arguments *a)
+{
+  ga_model_opts opts = ga_model_defaults();
+  const char **set = calloc((size_t)a->n_given + 1, sizeof *set);
+  const char *const *value;
+  if (!set) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  while ((value = app_values(a, "set", opts.n_set)) != NULL) set[opts.n_set++] = value[0];
+  opts.set = set;
+  opts.allow_library = app_has(a, "allow-library");
+  const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
+  free(set);
+  if (s->model) print_messages(s->model);
+  const int errors = s->model ? count_errors(s->model) : 0;
+  if (errors > 0)
+    fprintf(stderr, "%s: %d error%s\n", a->operands[0], errors, errors == 1 ? "" : "s");
+  else if (status)
+    app_session_explain(s, a, "the model cannot be read", status);
+  return status == GA_ERR_MEMORY ? APP_FAILED : status ? APP_USAGE : APP_DONE;
+}
+
+int app_session_open(app_session *s, const app_arguments *a)
+{
+  ga_context_opts opts = ga_context_defaults();
+  *s = (app_session){0};
+  opts.log = log_warning;
+  opts.log_user = s;
+  if (ga_context_create(&opts, &s->ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  const int code = read_model(s, a);
+  if (code) return code;
+  s->machine = ga_model_machine(s->model);
+  s->settings = *ga_model_settings(s->model);
+  return take_settings(s, a);
+}
+
+void app_session_close(app_session *s)
+{
+  ga_simulator_destroy(&s->simulator);
+  ga_stepper_destroy(&s->stepper);
+  ga_model_destroy(&s->model);
+  ga_context_destroy(&s->ctx);
+}
+
+/* ---- Making ready ---- */
+
+ga_status app_session_prepare(app_session *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
+{
+  ga_stepper_opts stepper = ga_stepper_defaults();
+  ga_simulate_opts o = *opts;
+  ga_simulator_destroy(&s->simulator);
+  ga_stepper_destroy(&s->stepper);
+  ga_status status = ga_scheme_rho(s->ctx, settings->rho, &stepper.scheme);
+  stepper.method = settings->method;
+  if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &s->stepper);
+  o.t_end = settings->t_end;
+  o.fixed_h = settings->step;
+  /* The library's defaults have the same ratio of relative to absolute. */
+  o.rtol = o.rtol_v = o.rtol_x = settings->tolerance;
+  o.atol = o.atol_v = o.atol_x = 1e-2 * settings->tolerance;
+  if (!status) status = ga_simulator_create(s->ctx, s->stepper, &o, &s->simulator);
+  return status;
+}
+
+ga_status app_session_start(app_session *s)
+{
+  const ga_system *sys = ga_machine_system(s->machine);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
+  const size_t nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
+  double *q = calloc(nq + nv + nx + 1, sizeof *q);
+  if (!q) return GA_ERR_MEMORY;
+  ga_status status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
+  if (!status)
+    status = ga_simulator_start(s->simulator, NULL, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
+                                &s->start);
+  free(q);
+  return status;
+}
+
+/* ---- Words ---- */
+
+void app_session_explain(const app_session *s, const app_arguments *a, const char *what, ga_status status)
+{
+  const ga_error *e = ga_context_error(s->ctx);
+  fprintf(stderr, "galpha %s: %s: %s\n", a->command->name, what,
+          e->status == status ? e->text : ga_status_text(status));
+}
+
+static void print_indented(FILE *out, const char *text)
+{
+  for (const char *c = text; *c; c++) {
+    if (c == text || c[-1] == '\n') fputs("  ", out);
+    fputc(*c, out);
+  }
+}
+
+void app_session_report(const app_session *s, FILE *out)
+{
+  const ga_system *sys = ga_machine_system(s->machine);
+  const int n_start = ga_start_report_text(sys, &s->start, NULL, 0);
+  const int n_machine = ga_machine_report(s->machine, s->stepper, NULL, 0);
+  const size_t size = (size_t)(n_start > n_machine ? n_start : n_machine) + 1;
+  char *text = malloc(size);
+  if (!text) return;
+  ga_machine_report(s->machine, s->stepper, text, size);
+  fputs(text, out);
+  ga_start_report_text(sys, &s->start, text, size);
+  fputs("start\n", out);
+  print_indented(out, text);
+  free(text);
+}

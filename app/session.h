@@ -1,0 +1,38 @@
+/* A model read and made ready to be simulated, as run, check and converge need it. */
+#ifndef GALPHA_APP_SESSION_H
+#define GALPHA_APP_SESSION_H
+
+#include "app.h"
+#include "progress.h"
+
+#include "galpha/galpha.h"
+#include "galpha/model.h"
+
+typedef struct app_session {
+  ga_context *ctx;
+  ga_model *model;
+  ga_machine *machine;      /* the model's */
+  ga_run_settings settings; /* the model's, and what options say instead */
+  ga_stepper *stepper;
+  ga_simulator *simulator;
+  ga_start_report start;
+  app_progress progress; /* warnings of the library must not stand within its bar */
+} app_session;
+
+/* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
+ * code; to be closed after failures too. */
+int app_session_open(app_session *s, const app_arguments *a);
+void app_session_close(app_session *s);
+
+/* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
+ga_status app_session_prepare(app_session *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
+ga_status app_session_start(app_session *s);
+
+/* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
+ * it is of this status. */
+void app_session_explain(const app_session *s, const app_arguments *a, const char *what, ga_status status);
+/* Mobility, redundant constraints and what was made consistent. */
+void app_session_report(const app_session *s, FILE *out);
+const char *app_method_name(ga_method method);
+
+#endif
