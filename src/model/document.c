@@ -1,0 +1,482 @@
+/* A model's files put together: what is included, which sections they share, and the order of it all. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "model/document.h"
+
+#include "mbs/name.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEEPEST_INCLUDE = 16, LONGEST_PATH = PATH_MAX, FIRST_CAPACITY = 16 };
+static const long long largest_file = 256LL << 20; /* bytes */
+
+static int no_memory(ga__reading *r)
+{
+  r->failed = 1;
+  return 0;
+}
+
+/* Room for one more of n things; 0: out of memory, and nothing has changed. */
+static int reserve(ga_context *ctx, void **list, int n, int *capacity, size_t size)
+{
+  if (n < *capacity) return 1;
+  if (*capacity > INT_MAX / 4) return 0;
+  const int more = *capacity ? 2 * *capacity : FIRST_CAPACITY;
+  char *bigger = ga__alloc(ctx, (size_t)more, size);
+  if (!bigger) return 0;
+  if (n > 0) memcpy(bigger, *list, (size_t)n * size);
+  ga__free(ctx, *list);
+  *list = bigger;
+  *capacity = more;
+  return 1;
+}
+
+/* ---- Sections ---- */
+
+static int is_nothing(const ga__tree *tree)
+{
+  return tree->kind == GA__TREE_SCALAR && !tree->text[0] && !tree->quoted;
+}
+
+/* The section of that key, new where there is none: with the tree itself, or as an empty map where `as_map`
+ * is 1. */
+static ga__section *open_section(ga__reading *r, ga__document *d, const ga__tree *head, int as_map,
+                                 int *is_new)
+{
+  void *list = d->section;
+  const int before = d->names.n;
+  if (!reserve(d->ctx, &list, before, &d->section_capacity, sizeof *d->section)) return no_memory(r), NULL;
+  d->section = list;
+  ga__tree *tree = NULL;
+  int i = ga__names_find(&d->names, head->key, strlen(head->key));
+  *is_new = i < 0;
+  if (i < 0) {
+    tree = ga__pool_take(&d->pool, sizeof *tree);
+    i = tree ? ga__names_add(&d->names, head->key) : -1;
+    if (i < 0) return no_memory(r), NULL;
+    *tree = *head;
+    d->section[i] = (ga__section){.tree = tree, .names = {.ctx = d->ctx}};
+  }
+  ga__section *section = &d->section[i];
+  if (as_map && (*is_new || is_nothing(section->tree))) {
+    section->tree->kind = GA__TREE_MAP;
+    section->tree->text = NULL;
+    section->tree->n = 0;
+    section->tree->child = NULL;
+  }
+  return section;
+}
+
+static void tell_again(ga__reading *r, const ga__tree *first, const ga__tree *second, const char *section)
+{
+  char place[GA__PLACE_TEXT], name[GA_TEXT_PIECE], of[GA_TEXT_PIECE + 8] = "";
+  ga__name_quote(name, second->key, (int)strlen(second->key));
+  if (section) {
+    char piece[GA_TEXT_PIECE];
+    ga__name_quote(piece, section, (int)strlen(section));
+    snprintf(of, sizeof of, " of %s", piece);
+  }
+  if (memcmp(&first->key_at, &second->key_at, sizeof first->key_at) == 0) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, second->key_at,
+            "the repeat gives the name '%s'%s more than once; a name needs the index in it, as in '%s{i}'",
+            name, of, name);
+  } else {
+    ga__say(r->messages, GA_MESSAGE_ERROR, second->key_at, "'%s'%s is there already, at %s", name, of,
+            ga__place_text(place, r->messages, first->key_at));
+  }
+}
+
+ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child)
+{
+  int is_new;
+  ga__section *s = open_section(r, d, head, 1, &is_new);
+  if (!s) return GA__FULL;
+  if (s->tree->kind != GA__TREE_MAP) {
+    tell_again(r, s->tree, head, NULL);
+    return GA__NOT_ADDED;
+  }
+  if (child->kind == GA__TREE_MAP && ++d->n_parts > r->opts->max_parts) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at,
+            "the model has more than %ld parts, the most that are allowed", r->opts->max_parts);
+    return GA__FULL;
+  }
+  void *list = s->child;
+  const int n = s->tree->n, has_room = reserve(d->ctx, &list, n, &s->capacity, sizeof *s->child);
+  s->child = list;
+  s->tree->child = s->child;
+  const int i = has_room ? ga__names_add(&s->names, child->key) : -1;
+  if (i < 0) return no_memory(r), GA__FULL;
+  if (i < n) {
+    tell_again(r, s->child[i], child, head->key);
+    return GA__NOT_ADDED;
+  }
+  s->child[s->tree->n++] = child;
+  return GA__ADDED;
+}
+
+/* An entry of a file's root. 0: no use in going on. */
+static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
+{
+  int is_new;
+  if (strcmp(entry->key, "include") == 0) return 1;
+  if (strcmp(entry->key, "repeat") == 0) {
+    void *list = d->repeat;
+    if (!reserve(d->ctx, &list, d->n_repeats, &d->repeat_capacity, sizeof *d->repeat)) return no_memory(r);
+    d->repeat = list;
+    d->repeat[d->n_repeats++] = entry;
+    return 1;
+  }
+  const int is_map = entry->kind == GA__TREE_MAP;
+  const ga__section *section = open_section(r, d, entry, is_map, &is_new);
+  if (!section) return 0;
+  const ga__tree *tree = section->tree; /* the list of sections may move */
+  if (!is_new && !is_nothing(entry) && !(is_map && tree->kind == GA__TREE_MAP)) {
+    tell_again(r, tree, entry, NULL);
+    return 1;
+  }
+  for (int i = 0; is_map && i < entry->n; i++) {
+    if (ga__document_add(r, d, entry, entry->child[i]) == GA__FULL) return 0;
+  }
+  return 1;
+}
+
+/* ---- Files ---- */
+
+/* The text of all files, each below a line that names it. */
+static int keep_text(ga__reading *r, ga__document *d, const char *name, const char *text, size_t length)
+{
+  static const char lead[] = "# ---- ", tail[] = " ----\n";
+  const size_t needed = d->text_used + sizeof lead + strlen(name) + sizeof tail + length + 2;
+  if (needed > d->text_size) {
+    const size_t size = 2 * d->text_size > needed ? 2 * d->text_size : needed;
+    char *bigger = ga__alloc(d->ctx, size, 1);
+    if (!bigger) return no_memory(r);
+    if (d->text_used > 0) memcpy(bigger, d->text, d->text_used);
+    ga__free(d->ctx, d->text);
+    d->text = bigger;
+    d->text_size = size;
+  }
+  char *to = d->text + d->text_used;
+  to += snprintf(to, d->text_size - d->text_used, "%s%s%s", lead, name, tail);
+  if (length > 0) memcpy(to, text, length);
+  to += length;
+  if (length > 0 && text[length - 1] != '\n') *to++ = '\n';
+  *to = '\0';
+  d->text_used = (size_t)(to - d->text);
+  return 1;
+}
+
+/* All of a file. *text is NULL where it cannot be read, which is told at `from`. */
+static void load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
+                 size_t *length)
+{
+  struct stat about;
+  char piece[GA_TEXT_PIECE];
+  FILE *file = NULL;
+  *text = NULL;
+  ga__name_quote(piece, name, (int)strlen(name));
+  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, but a folder or a device", piece);
+    return;
+  }
+  if (!(file = fopen(path, "rb"))) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be opened: %s", piece, strerror(errno));
+    return;
+  }
+  if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || about.st_size > largest_file) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, or larger than %lld MB", piece,
+            largest_file >> 20);
+  } else if (!(*text = ga__alloc(r->ctx, (size_t)about.st_size + 1, 1))) {
+    r->failed = 1;
+  } else {
+    *length = fread(*text, 1, (size_t)about.st_size, file);
+    if (ferror(file)) {
+      ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be read: %s", piece, strerror(errno));
+      ga__free(r->ctx, *text);
+      *text = NULL;
+    }
+  }
+  fclose(file);
+}
+
+/* The tree of a text; NULL: nothing to go on with. */
+static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *text, size_t length)
+{
+  ga__tree *tree = NULL;
+  if (!keep_text(r, d, ga__messages_file(d->messages, file), text, length)) return NULL;
+  if (ga__tree_read(&d->forest, file, text, length, &tree)) return no_memory(r), NULL;
+  return tree && ga__expect_map(r, tree, "the model") ? tree : NULL;
+}
+
+/* ---- Includes ---- */
+
+/* out: `path` as seen from the folder of `from`, without . and ..; 0: it leaves the model's folder, or is too
+ * long. */
+static int normalise(char out[LONGEST_PATH], const char *from, const char *path)
+{
+  const char *stroke = strrchr(from, '/');
+  size_t n = stroke ? (size_t)(stroke - from) : 0;
+  memcpy(out, from, n);
+  while (*path) {
+    const size_t bytes = strcspn(path, "/");
+    if (bytes == 2 && memcmp(path, "..", 2) == 0) {
+      if (n == 0) return 0;
+      while (n > 0 && out[n - 1] != '/') n--;
+      if (n > 0) n--;
+    } else if (bytes > 0 && !(bytes == 1 && path[0] == '.')) {
+      if (n + bytes + 2 > LONGEST_PATH) return 0;
+      if (n > 0) out[n++] = '/';
+      memcpy(out + n, path, bytes);
+      n += bytes;
+    }
+    path += bytes + (path[bytes] == '/');
+  }
+  out[n] = '\0';
+  return n > 0;
+}
+
+/* Is a path, links resolved, below the model's folder? */
+static int is_inside(const ga__document *d, const char *real)
+{
+  const size_t n = strlen(d->real_folder);
+  if (strncmp(real, d->real_folder, n) != 0) return 0;
+  return d->real_folder[n - 1] == '/' || real[n] == '/';
+}
+
+static int find_file(const ga__document *d, const char *real)
+{
+  int i = 0;
+  while (i < d->n_files && strcmp(d->file[i].real, real) != 0) i++;
+  return i < d->n_files ? i : -1;
+}
+
+/* A file that was read, or is being read, must not be read again. 1: it was, and that is told. */
+static int is_known(ga__reading *r, const ga__document *d, const char *real, ga__place from)
+{
+  const int known = find_file(d, real);
+  char place[GA__PLACE_TEXT], chain[GA_ERROR_TEXT];
+  ga__writer w = {chain, sizeof chain, 0};
+  if (known < 0) return 0;
+  if (!d->file[known].reading) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is included already, at %s", d->file[known].path,
+            ga__place_text(place, r->messages, d->file[known].from));
+    return 1;
+  }
+  /* From the innermost outwards, so the chain reads "is included by". */
+  for (int i = d->n_files - 1; i >= 0; i--) {
+    if (d->file[i].file != from.file) continue;
+    for (; i >= 0; i = d->file[i].outer) {
+      ga__write(&w, "%s%s", w.used ? ", which is included by " : "", d->file[i].path);
+      if (i == known) break;
+    }
+    break;
+  }
+  ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' includes itself: it is included by %s",
+          d->file[known].path, chain);
+  return 1;
+}
+
+/* Checks the path of an include; 1: path and real are filled in. */
+static int find_include(ga__reading *r, const ga__document *d, const ga__file *outer, const ga__tree *tree,
+                        char path[LONGEST_PATH], char real[LONGEST_PATH])
+{
+  char piece[GA_TEXT_PIECE], named[LONGEST_PATH];
+  const char *text;
+  if (!ga__value_text(r, tree, "include", &text)) return 0;
+  ga__name_quote(piece, text, (int)strlen(text));
+  const char *folder = d->folder[0] ? d->folder : "./";
+  if (text[0] == '/') {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
+            "include '%s': expected a path relative to this file's folder, not an absolute one", piece);
+  } else if (!normalise(path, outer->path, text)) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
+            "include '%s': this leads out of the model's folder '%s', from which nothing else is read", piece,
+            folder);
+  } else if (snprintf(named, sizeof named, "%s%s", d->folder, path) >= (int)sizeof named) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "include '%s': the path is too long", piece);
+  } else if (!realpath(named, real)) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "include '%s': '%s' cannot be opened: %s", piece, named,
+            strerror(errno));
+  } else if (!is_inside(d, real)) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
+            "include '%s': a link leads out of the model's folder '%s', from which nothing else is read",
+            piece, folder);
+  } else {
+    return !is_known(r, d, real, tree->at);
+  }
+  return 0;
+}
+
+/* A new row of the list of files; −1: out of memory. */
+static int add_file(ga__reading *r, ga__document *d, const char *path, const char *real, ga__place from,
+                    int outer)
+{
+  char named[2 * LONGEST_PATH];
+  void *list = d->file;
+  if (!reserve(d->ctx, &list, d->n_files, &d->file_capacity, sizeof *d->file)) return no_memory(r) - 1;
+  d->file = list;
+  ga__file *f = &d->file[d->n_files];
+  snprintf(named, sizeof named, "%s%s", d->folder ? d->folder : "", path);
+  *f = (ga__file){.from = from, .outer = outer, .reading = 1};
+  f->path = ga__pool_text(&d->pool, path, strlen(path));
+  f->real = ga__pool_text(&d->pool, real, strlen(real));
+  f->file = ga__messages_add_file(d->messages, named);
+  if (!f->path || !f->real || f->file < 0) return no_memory(r) - 1;
+  return d->n_files++;
+}
+
+static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth);
+
+static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth)
+{
+  char path[LONGEST_PATH], real[LONGEST_PATH];
+  char *text;
+  size_t length = 0;
+  if (depth > DEEPEST_INCLUDE) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "files are included deeper than %d levels",
+            DEEPEST_INCLUDE);
+    return;
+  }
+  if (!find_include(r, d, &d->file[outer], tree, path, real)) return;
+  load(r, real, path, tree->at, &text, &length);
+  if (!text) return;
+  const int i = add_file(r, d, path, real, tree->at, outer);
+  ga__tree *root = i >= 0 ? plant(r, d, d->file[i].file, text, length) : NULL;
+  ga__free(r->ctx, text);
+  if (root) merge_file(r, d, i, root, depth);
+  if (i >= 0) d->file[i].reading = 0;
+}
+
+/* What a file includes comes before what it says itself. */
+static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth)
+{
+  ga__tree *include = ga__map_get(tree, "include");
+  if (include && !d->folder) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, include->key_at,
+            "nothing can be included: the model is a text, not a file");
+  } else if (include && include->kind == GA__TREE_SCALAR) {
+    include_one(r, d, file, include, depth + 1);
+  } else if (include && ga__expect_list(r, include, "include")) {
+    for (int i = 0; i < include->n && !r->failed; i++) include_one(r, d, file, include->child[i], depth + 1);
+  }
+  for (int i = 0; i < tree->n && !r->failed; i++) {
+    if (!merge_entry(r, d, tree->child[i])) break;
+  }
+}
+
+/* ---- Documents ---- */
+
+/* The model's folder, as named and without links. 0: out of memory. */
+static int find_folder(ga__reading *r, ga__document *d, const char *path)
+{
+  char real[LONGEST_PATH];
+  const char *stroke = strrchr(path, '/');
+  d->folder = ga__pool_text(&d->pool, path, stroke ? (size_t)(stroke - path) + 1 : 0);
+  if (!d->folder) return no_memory(r);
+  if (!realpath(d->folder[0] ? d->folder : ".", real)) real[0] = '\0';
+  d->real_folder = ga__pool_text(&d->pool, real[0] ? real : "/", strlen(real[0] ? real : "/"));
+  return d->real_folder ? 1 : no_memory(r);
+}
+
+static ga__tree *read_main(ga__reading *r, ga__document *d, const char *path, const char *name,
+                           const char *text, size_t length)
+{
+  char real[LONGEST_PATH] = "", *loaded = NULL;
+  if (path && !find_folder(r, d, path)) return NULL;
+  if (path && !realpath(path, real)) real[0] = '\0'; /* load() will say why */
+  const char *base = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const int i = add_file(r, d, path ? base : name ? name : "", real, GA__NOWHERE, -1);
+  if (i < 0) return NULL;
+  const ga__place whole = {d->file[i].file, 0, 0};
+  if (path) load(r, path, path, whole, &loaded, &length);
+  if (path && !loaded) return NULL;
+  ga__tree *root = plant(r, d, d->file[i].file, path ? loaded : text, length);
+  ga__free(r->ctx, loaded);
+  if (root) d->root.at = root->at;
+  return root;
+}
+
+/* Takes a section out. */
+static ga__tree *take_section(ga__document *d, const char *key)
+{
+  const int i = ga__names_find(&d->names, key, strlen(key));
+  if (i < 0) return NULL;
+  d->section[i].tree->used = 1;
+  return d->section[i].tree;
+}
+
+/* The root, of what is in the sections now. */
+static int make_root(ga__reading *r, ga__document *d, const ga__tree *without)
+{
+  d->root.kind = GA__TREE_MAP;
+  d->root.child = ga__pool_take(&d->pool, (size_t)d->names.n * sizeof *d->root.child);
+  if (!d->root.child) return no_memory(r);
+  for (int i = 0; i < d->names.n; i++) {
+    if (d->section[i].tree != without) d->root.child[d->root.n++] = d->section[i].tree;
+  }
+  return 1;
+}
+
+ga__document *ga__document_read(ga__reading *r, const char *path, const char *name, const char *text,
+                                size_t length)
+{
+  ga__document *d = ga__alloc(r->ctx, 1, sizeof *d);
+  if (!d) return no_memory(r), NULL;
+  d->ctx = d->pool.ctx = d->names.ctx = r->ctx;
+  d->messages = r->messages;
+  d->forest = (ga__forest){&d->pool, r->messages, GA__TREE_NODES, GA__TREE_ALIASED};
+  r->pool = &d->pool;
+  r->parameters = NULL;
+  ga__tree *root = read_main(r, d, path, name, text, length);
+  ga__tree *parameters = NULL;
+  if (root) merge_file(r, d, 0, root, 0);
+  if (root && !r->failed) {
+    parameters = take_section(d, "parameters");
+    d->parameters = ga__parameters_read(r, parameters);
+  }
+  for (int i = 0; root && i < d->n_repeats && !r->failed; i++) ga__repeat_expand(r, d, d->repeat[i]);
+  if (root && !r->failed) make_root(r, d, parameters);
+  if (!root || r->failed) {
+    ga__document_destroy(r->ctx, &d);
+    r->parameters = NULL;
+    r->pool = NULL;
+  }
+  return d;
+}
+
+void ga__document_destroy(ga_context *ctx, ga__document **d)
+{
+  if (!d || !*d) return;
+  ga__document *old = *d;
+  ga__parameters_destroy(ctx, &old->parameters);
+  for (int i = 0; i < old->names.n; i++) {
+    ga__names_destroy(&old->section[i].names);
+    ga__free(ctx, old->section[i].child);
+  }
+  ga__names_destroy(&old->names);
+  ga__free(ctx, old->section);
+  ga__free(ctx, old->repeat);
+  ga__free(ctx, old->file);
+  ga__free(ctx, old->text);
+  ga__pool_destroy(&old->pool);
+  ga__free(ctx, old);
+  *d = NULL;
+}
+
+ga__tree *ga__document_root(ga__document *d)
+{
+  return &d->root;
+}
+
+const char *ga__document_file(const ga__document *d, int file)
+{
+  return ga__messages_file(d->messages, file);
+}
+
+const char *ga__document_text(const ga__document *d)
+{
+  return d->text ? d->text : "";
+}

@@ -1,0 +1,284 @@
+/* Repeats: parts written once and made many times. What depends on the index is copied, the rest of a part is
+ * shared by all its copies. */
+#include "model/document.h"
+
+#include "mbs/name.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  DEEPEST = 8,            /* repeats within repeats */
+  MOST_COPIED = 20000000, /* values, lists and maps */
+  MOST_DIGITS = 15
+};
+static const long largest_index = 1000000000000000;
+
+typedef struct expansion {
+  ga__reading *r;
+  ga__document *d;
+  const ga__tree *spec; /* the outermost, for messages */
+  long rounds;          /* of all repeats, those within others included */
+  long copied;
+  int stopped;
+} expansion;
+
+static void stop_for_memory(expansion *x)
+{
+  x->r->failed = 1;
+  x->stopped = 1;
+}
+
+/* ---- Texts with {i} ---- */
+
+/* index, index+1, index-1: what nearly every name needs. */
+static int read_simple(const char *inner, size_t bytes, const ga__scope *scope, long *value)
+{
+  const int name = ga__name_length(inner);
+  if (name == 0 || (size_t)name > bytes) return 0;
+  while (scope && (strncmp(scope->name, inner, (size_t)name) != 0 || scope->name[name])) scope = scope->outer;
+  if (!scope) return 0;
+  *value = scope->value;
+  if ((size_t)name == bytes) return 1;
+  const char sign = inner[name];
+  const size_t digits = bytes - (size_t)name - 1;
+  long offset = 0;
+  if ((sign != '+' && sign != '-') || digits == 0 || digits > MOST_DIGITS) return 0;
+  for (size_t i = 0; i < digits; i++) {
+    const char c = inner[(size_t)name + 1 + i];
+    if (c < '0' || c > '9') return 0;
+    offset = 10 * offset + (c - '0');
+  }
+  *value += sign == '+' ? offset : -offset;
+  return 1;
+}
+
+/* A whole number from any expression in indices and parameters. */
+static int read_inner(expansion *x, const char *inner, size_t bytes, const ga__scope *scope, ga__place at,
+                      long *value)
+{
+  char what[GA_TEXT_PIECE + 32], piece[GA_TEXT_PIECE];
+  if (read_simple(inner, bytes, scope, value)) return 1;
+  ga__tree tree = {.kind = GA__TREE_SCALAR, .at = at, .scope = scope};
+  tree.text = ga__pool_text(&x->d->pool, inner, bytes);
+  if (!tree.text) return stop_for_memory(x), 0;
+  ga__name_quote(piece, inner, bytes < INT_MAX ? (int)bytes : INT_MAX);
+  snprintf(what, sizeof what, "{%s} in a repeat", piece);
+  return ga__value_int(x->r, &tree, -largest_index, largest_index, what, value);
+}
+
+/* {{ and }} stand for the braces themselves. 0: something is wrong, and told. */
+static int write_replaced(expansion *x, const char *text, const ga__scope *scope, ga__place at, ga__writer *w)
+{
+  while (*text) {
+    const size_t plain = strcspn(text, "{}");
+    ga__write(w, "%.*s", (int)plain, text);
+    text += plain;
+    if (!*text) break;
+    if (text[0] == text[1] || text[0] == '}') {
+      ga__write(w, "%c", text[0]);
+      text += text[0] == text[1] ? 2 : 1;
+      continue;
+    }
+    const char *end = strchr(text, '}');
+    long value;
+    if (!end) {
+      ga__say(x->r->messages, GA_MESSAGE_ERROR, at,
+              "a brace is opened and never closed; '{{' stands for a brace itself");
+      return 0;
+    }
+    if (!read_inner(x, text + 1, (size_t)(end - text) - 1, scope, at, &value)) return 0;
+    ga__write(w, "%ld", value);
+    text = end + 1;
+  }
+  return 1;
+}
+
+/* The text itself where it has no braces; NULL: something is wrong, and told. */
+static const char *replace(expansion *x, const char *text, const ga__scope *scope, ga__place at)
+{
+  ga__writer count = {0};
+  if (!strpbrk(text, "{}")) return text;
+  if (!write_replaced(x, text, scope, at, &count)) return NULL;
+  ga__writer w = {ga__pool_take(&x->d->pool, count.used + 1), count.used + 1, 0};
+  if (!w.text) return stop_for_memory(x), NULL;
+  write_replaced(x, text, scope, at, &w);
+  return w.text;
+}
+
+/* ---- Copies ---- */
+
+static int text_depends(const char *text, const ga__scope *scope)
+{
+  if (strpbrk(text, "{}")) return 1;
+  for (; scope; scope = scope->outer) {
+    if (strstr(text, scope->name)) return 1;
+  }
+  return 0;
+}
+
+static int depends(const ga__tree *tree, const ga__scope *scope)
+{
+  if (tree->key && strpbrk(tree->key, "{}")) return 1;
+  if (tree->kind == GA__TREE_SCALAR) return text_depends(tree->text, scope);
+  for (int i = 0; i < tree->n; i++) {
+    if (depends(tree->child[i], scope)) return 1;
+  }
+  return 0;
+}
+
+/* NULL: something is wrong, and told. */
+static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scope)
+{
+  if (!depends(from, scope)) return from;
+  if (x->copied++ >= MOST_COPIED) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, x->spec->at,
+            "the repeats make more than %d values, lists and maps", MOST_COPIED);
+    x->stopped = 1;
+    return NULL;
+  }
+  ga__tree *tree = ga__pool_take(&x->d->pool, sizeof *tree);
+  if (!tree) return stop_for_memory(x), NULL;
+  *tree = *from;
+  tree->scope = scope;
+  if (from->key && !(tree->key = replace(x, from->key, scope, from->key_at))) return NULL;
+  if (from->kind == GA__TREE_SCALAR) {
+    tree->text = replace(x, from->text, scope, from->at);
+    if (tree->text != from->text) tree->text_column = 0;
+    return tree->text ? tree : NULL;
+  }
+  tree->child = ga__pool_take(&x->d->pool, (size_t)from->n * sizeof *tree->child);
+  if (!tree->child) return stop_for_memory(x), NULL;
+  for (int i = 0; i < from->n; i++) {
+    if (!(tree->child[i] = instantiate(x, from->child[i], scope))) return NULL;
+  }
+  if (tree->kind == GA__TREE_MAP && ga__tree_unique(&x->d->forest, tree)) return stop_for_memory(x), NULL;
+  return tree;
+}
+
+/* ---- Repeats ---- */
+
+typedef struct repeat {
+  long count, from;
+  const char *index;
+  ga__tree *parts;
+} repeat;
+
+/* A value of a repeat that stands in another may use the outer index. */
+static int read_int(expansion *x, const ga__tree *tree, const ga__scope *scope, long low, long high,
+                    const char *what, long *out)
+{
+  ga__tree seen = *tree;
+  seen.scope = scope;
+  return ga__value_int(x->r, &seen, low, high, what, out);
+}
+
+static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scope, const char *name)
+{
+  char piece[GA_TEXT_PIECE];
+  const size_t bytes = strlen(name);
+  ga__number number;
+  ga__name_quote(piece, name, (int)bytes);
+  if (bytes >= GA_TEXT_PIECE || ga__name_length(name) != (int)bytes || strchr(name, '.') ||
+      strcmp(name, "t") == 0) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, tree->at,
+            "index of the repeat: '%s' cannot be one, expected a letter or _, then letters, digits and _, "
+            "but not t",
+            piece);
+    return 0;
+  }
+  if (ga__parameter_find(x->r, scope, name, bytes, &number, NULL) != GA__UNKNOWN_NAME) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, tree->at,
+            "index of the repeat: '%s' is a parameter or the index of an outer repeat already; name it by "
+            "'index'",
+            piece);
+    return 0;
+  }
+  return 1;
+}
+
+static int read_repeat(expansion *x, ga__tree *spec, const ga__scope *scope, repeat *out)
+{
+  static const char *const keys[] = {"count", "index", "from", "parts"};
+  if (!ga__expect_map(x->r, spec, "repeat")) return 0;
+  const ga__tree *count = ga__map_get(spec, "count"), *index = ga__map_get(spec, "index");
+  const ga__tree *from = ga__map_get(spec, "from");
+  int ok = 1;
+  *out = (repeat){.index = "i", .parts = ga__map_get(spec, "parts")};
+  ga__unknown_keys(x->r, spec, 4, keys, "repeat");
+  if (!count || !out->parts) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at, "repeat: '%s' is missing", count ? "parts" : "count");
+    return 0;
+  }
+  ok &= read_int(x, count, scope, 0, x->r->opts->max_parts, "count of the repeat", &out->count);
+  if (from) ok &= read_int(x, from, scope, -largest_index, largest_index, "from of the repeat", &out->from);
+  if (index) ok &= ga__value_text(x->r, index, "index of the repeat", &out->index);
+  if (ok) ok = check_index(x, index ? index : spec, scope, out->index);
+  return ga__expect_map(x->r, out->parts, "parts of the repeat") && ok;
+}
+
+static void expand_entry(expansion *x, ga__tree *entry, const ga__scope *scope, int depth);
+
+/* 0: no use in going on. */
+static int expand_section(expansion *x, ga__tree *section, const ga__scope *scope, int depth)
+{
+  if (strcmp(section->key, "repeat") == 0) {
+    expand_entry(x, section, scope, depth + 1);
+    return !x->stopped;
+  }
+  if (strcmp(section->key, "parameters") == 0 || strcmp(section->key, "include") == 0) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, section->key_at, "'%s' cannot be repeated", section->key);
+    return 0;
+  }
+  if (!ga__expect_map(x->r, section, section->key)) return 0;
+  for (int i = 0; i < section->n && !x->stopped; i++) {
+    ga__tree *part = instantiate(x, section->child[i], scope);
+    const ga__added added = part ? ga__document_add(x->r, x->d, section, part) : GA__NOT_ADDED;
+    if (added == GA__FULL) x->stopped = 1;
+    if (added != GA__ADDED) return 0;
+  }
+  return !x->stopped;
+}
+
+static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int depth)
+{
+  repeat rep;
+  int going = 1;
+  if (depth > DEEPEST) {
+    ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at, "repeats are nested deeper than %d levels", DEEPEST);
+    x->stopped = 1;
+    return;
+  }
+  if (!read_repeat(x, spec, outer, &rep)) return;
+  for (long i = 0; i < rep.count && going && !x->stopped; i++) {
+    ga__scope *scope = ga__pool_take(&x->d->pool, sizeof *scope);
+    if (!scope) {
+      stop_for_memory(x);
+      return;
+    }
+    if (++x->rounds > x->r->opts->max_parts) {
+      ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at,
+              "repeats within repeats go round more than %ld times", x->r->opts->max_parts);
+      x->stopped = 1;
+      return;
+    }
+    *scope = (ga__scope){rep.index, rep.from + i, outer};
+    for (int k = 0; k < rep.parts->n; k++) going &= expand_section(x, rep.parts->child[k], scope, depth);
+  }
+}
+
+static void expand_entry(expansion *x, ga__tree *entry, const ga__scope *scope, int depth)
+{
+  entry->used = 1;
+  if (entry->kind != GA__TREE_LIST) {
+    expand(x, entry, scope, depth);
+    return;
+  }
+  for (int i = 0; i < entry->n && !x->stopped; i++) expand(x, entry->child[i], scope, depth);
+}
+
+void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry)
+{
+  expansion x = {.r = r, .d = d, .spec = entry};
+  expand_entry(&x, entry, NULL, 1);
+}
