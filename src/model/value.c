@@ -222,9 +222,11 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
   }
   const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
   if (!ok) {
-    char problem[PROBLEM];
+    char problem[PROBLEM], prefix[32];
     ga_fault_text(problem, sizeof problem, &fault);
-    tell_text(r, tree, fault.column, what, problem, "");
+    const int n =
+        snprintf(prefix, sizeof prefix, "column %d, ", fault.column); /* the place says so already */
+    tell_text(r, tree, fault.column, what, problem + (strncmp(problem, prefix, (size_t)n) == 0 ? n : 0), "");
   }
   ga_expr_destroy(&e);
   return ok;

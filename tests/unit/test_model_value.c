@@ -1,0 +1,488 @@
+/* Values: numbers, quantities, expressions, parameters, and what is said where they are wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model_text_rig.h"
+
+static const char parameters[] = "parameters: {L: 12 mm, m: 3, n: 4, k: -2, w: 30 deg, width: 5}\n";
+
+/* The value of key x below the parameters, which stand on line 1. */
+static ga__tree *open_x(desk *k, const char *x)
+{
+  char text[8192];
+  desk_open(k);
+  snprintf(text, sizeof text, "%sx: %s", parameters, x);
+  ga__tree *root = desk_read(k, text);
+  assert_non_null(root);
+  return ga__map_get(root, "x");
+}
+
+static void numbers(void **state)
+{
+  static const struct {
+    const char *text, *unit;
+    double value;
+  } rows[] = {
+      {"0.5", "m", 0.5},
+      {"1e-3", "m", 1e-3},
+      {"-2", "m", -2},
+      {"+.5", "m", 0.5},
+      {"12 mm", "m", 0.012},
+      {"'12 mm'", "m", 0.012},
+      {"12mm", NULL, 0.012},
+      {"-12 mm", "m", -0.012},
+      {"5 (m)", "m", 5},
+      {"45°", "rad", 3.14159265358979323846 / 4},
+      {"9.81 m/s^2", "m/s^2", 9.81},
+      {"2*m", "kg", 6},
+      {"L", "m", 0.012},
+      {"-L", "m", -0.012},
+      {"L/2 + 3[mm]", "m", 0.009},
+      {"3[mm]", "m", 0.003},
+      {"3[mm]", "kg", 0.003},
+      {"m*L^2/12", "kg*m^2", 3 * 0.012 * 0.012 / 12},
+      {"2 * pi", "1", 2 * 3.14159265358979323846},
+      {"e", "1", 2.71828182845904523536},
+      {"sqrt(m + 1)", "1", 2},
+      {"if(n > 3, 1, 2)", "1", 1},
+      {"m", "kg", 3},
+      {"|\n  2 *\n  m\n", "kg", 6},
+      {"!!str 5", "m", 5},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    desk k;
+    double value = NAN;
+    const ga__tree *x = open_x(&k, rows[i].text);
+    const int ok = ga__value_number(&k.r, x, rows[i].unit, "x", &value);
+    assert_messages(&k, "", rows[i].text);
+    assert_int_equal(ok, 1);
+    if (!(fabs(value - rows[i].value) <= 1e-15 * fabs(rows[i].value)))
+      fail_msg("%s: %.17g instead of %.17g", rows[i].text, value, rows[i].value);
+    desk_close(&k);
+  }
+}
+
+static void wrong_numbers(void **state)
+{
+  static const struct {
+    const char *text, *unit, *messages;
+  } rows[] = {
+      {"12 mmm", "m",
+       "m.yaml:2:7: mass: '12 mmm': 'mmm' is unknown, expected a known unit; did you mean 'mm'?"},
+      {"'12 mmm'", "m",
+       "m.yaml:2:8: mass: '12 mmm': 'mmm' is unknown, expected a known unit; did you mean 'mm'?"},
+      {"12 mm", "kg", "m.yaml:2:7: mass: '12 mm' is a length (m), expected a mass (kg)"},
+      {"12 mm", "1", "m.yaml:2:7: mass: '12 mm' is a length (m), expected a plain number"},
+      {"L", "kg", "m.yaml:2:4: mass: 'L' is a length (m), expected a mass (kg)"},
+      {"-w", "m", "m.yaml:2:4: mass: '-w' is an angle (rad), expected a length (m)"},
+      {"1e999", "kg", "m.yaml:2:4: mass: '1e999': the number is too large"},
+      {"1e-999", "kg", "m.yaml:2:4: mass: '1e-999': the number is too small, it would become 0"},
+      {".nan", "kg", "m.yaml:2:4: mass: '.nan' is not finite, expected a mass (kg)"},
+      {"-.INF", "kg", "m.yaml:2:4: mass: '-.INF' is not finite, expected a mass (kg)"},
+      {"Infinity", NULL, "m.yaml:2:4: mass: 'Infinity' is not finite, expected a number"},
+      {"", "kg", "m.yaml:2:3: mass: there is nothing, expected a mass (kg)"},
+      {"''", "kg", "m.yaml:2:4: mass: there is nothing, expected a mass (kg)"},
+      {"[1]", "kg", "m.yaml:2:4: mass: expected a mass (kg), found a list"},
+      {"{a: 1}", NULL, "m.yaml:2:4: mass: expected a number, found a map"},
+      {"2*wdith", "m",
+       "m.yaml:2:6: mass: '2*wdith': 'wdith' is unknown, expected a known name; did you mean 'width'?"},
+      {"nothing_like_it", "m", "m.yaml:2:4: mass: 'nothing_like_it' is unknown, expected a known name"},
+      {"2*sqr(4)", "m",
+       "m.yaml:2:6: mass: '2*sqr(4)': 'sqr' is unknown, expected a known function; did you mean 'sqrt'?"},
+      {"2 L", "m", "m.yaml:2:6: mass: '2 L' is a volume (m^3), expected a length (m)"},
+      {"2 width", "m",
+       "m.yaml:2:6: mass: '2 width': 'width' is unknown, expected a known unit; 'width' is a parameter: for "
+       "a product write number*width"},
+      {"3 m + 20 mm", "m",
+       "m.yaml:2:8: mass: '3 m + 20 mm': something follows the unit, expected '*', '/', '^' or the "
+       "end; in expressions units stand in brackets, as in 3[m] + 20[mm]"},
+      {"'1,5'", "kg",
+       "m.yaml:2:6: mass: '1,5': ',' is out of place, expected an operator or the end; the decimal mark "
+       "is a point, and lists stand in brackets: [1, 2]"},
+      {"2*(3", "kg",
+       "m.yaml:2:8: mass: '2*(3': the parenthesis opened in column 3 is never closed, expected ')'"},
+      {"1/(m - 3)", "kg", "m.yaml:2:4: mass: '1/(m - 3)': 1 / 0 does not exist, the divisor must not be 0"},
+      {"log(k)", "kg", "m.yaml:2:4: mass: 'log(k)': log(-2) does not exist, the argument must be above 0"},
+      {"2*exp(1000)", "kg", "m.yaml:2:6: mass: '2*exp(1000)': 'exp(1000)': exp(1000) is too large"},
+      {"|\n  2*wdith\n", "m",
+       "m.yaml:2:4: mass: '2*wdith ': 'wdith' is unknown, expected a known name; did you mean 'width'?"},
+      {"sin", "m", "m.yaml:2:7: mass: 'sin' is a function, expected '(' and arguments"},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    desk k;
+    double value = 17;
+    const ga__tree *x = open_x(&k, rows[i].text);
+    assert_int_equal(ga__value_number(&k.r, x, rows[i].unit, "mass", &value), 0);
+    assert_true(value == 17);
+    assert_messages(&k, rows[i].messages, rows[i].text);
+    desk_close(&k);
+  }
+}
+
+static void lists(void **state)
+{
+  static const struct {
+    const char *text, *messages;
+  } wrong[] = {
+      {"[1, 2]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 2"},
+      {"[1, 2, 3, 4]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 4"},
+      {"1", "m.yaml:2:4: position: expected a list of 3 numbers, found a text"},
+      {"", "m.yaml:2:3: position: expected a list of 3 numbers, found nothing"},
+      {"{a: 1}", "m.yaml:2:4: position: expected a list of 3 numbers, found a map"},
+      {"[1 kg, 2, 3*x]", "m.yaml:2:7: position: '1 kg' is a mass (kg), expected a length (m)\n"
+                         "m.yaml:2:16: position: '3*x': 'x' is unknown, expected a known name"},
+  };
+  desk k;
+  double v[3];
+  (void)state;
+  const ga__tree *x = open_x(&k, "[L, 2 cm, -1]");
+  assert_int_equal(ga__value_numbers(&k.r, x, 3, "m", "position", v), 1);
+  assert_true(v[0] == 0.012 && v[1] == 0.02 && v[2] == -1);
+  assert_messages(&k, "", "a list");
+  desk_close(&k);
+  for (int i = 0; i < COUNT(wrong); i++) {
+    x = open_x(&k, wrong[i].text);
+    assert_int_equal(ga__value_numbers(&k.r, x, 3, "m", "position", v), 0);
+    assert_messages(&k, wrong[i].messages, wrong[i].text);
+    desk_close(&k);
+  }
+}
+
+static void whole_numbers(void **state)
+{
+  static const struct {
+    const char *text, *messages;
+  } rows[] = {
+      {"7", ""},
+      {"2*n - 1", ""},
+      {"2.5", "m.yaml:2:4: count: '2.5' is 2.5, expected a whole number"},
+      {"n/3", "m.yaml:2:4: count: 'n/3' is 1.33333333333333, expected a whole number"},
+      {"11", "m.yaml:2:4: count: '11' is out of range, expected 0 to 10"},
+      {"-1", "m.yaml:2:4: count: '-1' is out of range, expected 0 to 10"},
+      {"1e300", "m.yaml:2:4: count: '1e300' is 1e+300, expected a whole number"},
+      {"7 m", "m.yaml:2:6: count: '7 m' is a length (m), expected a plain number"},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    desk k;
+    long value = -5;
+    const ga__tree *x = open_x(&k, rows[i].text);
+    const int ok = ga__value_int(&k.r, x, 0, 10, "count", &value);
+    assert_messages(&k, rows[i].messages, rows[i].text);
+    assert_int_equal(ok, !rows[i].messages[0]);
+    assert_int_equal(value, ok ? 7 : -5);
+    desk_close(&k);
+  }
+}
+
+static void texts_and_choices(void **state)
+{
+  static const char *const names[] = {"linear", "monotone", "spline"};
+  static const struct {
+    const char *text;
+    int value;
+    const char *messages;
+  } choices[] = {
+      {"spline", 2, ""},
+      {"'linear'", 0, ""},
+      {"splin", -1,
+       "m.yaml:2:4: interpolation: 'splin' is unknown, expected linear, monotone or spline; did you mean "
+       "'spline'?"},
+      {"xyz", -1, "m.yaml:2:4: interpolation: 'xyz' is unknown, expected linear, monotone or spline"},
+      {"", -1, "m.yaml:2:3: interpolation: there is nothing, expected linear, monotone or spline"},
+      {"[a]", -1, "m.yaml:2:4: interpolation: expected one of several names, found a list"},
+  };
+  static const struct {
+    const char *text;
+    int value;
+    const char *messages;
+  } bools[] = {
+      {"true", 1, ""},
+      {"false", 0, ""},
+      {"yes", 1, ""},
+      {"no", 0, ""},
+      {"True", -1,
+       "m.yaml:2:4: massless: 'True' is unknown, expected true, false, yes or no; did you mean 'true'?"},
+      {"1", -1, "m.yaml:2:4: massless: '1' is unknown, expected true, false, yes or no"},
+  };
+  desk k;
+  (void)state;
+  for (int i = 0; i < COUNT(choices); i++) {
+    int value = -1;
+    const ga__tree *x = open_x(&k, choices[i].text);
+    assert_int_equal(ga__value_choice(&k.r, x, 3, names, "interpolation", &value), choices[i].value >= 0);
+    assert_int_equal(value, choices[i].value);
+    assert_messages(&k, choices[i].messages, choices[i].text);
+    desk_close(&k);
+  }
+  for (int i = 0; i < COUNT(bools); i++) {
+    int value = -1;
+    const ga__tree *x = open_x(&k, bools[i].text);
+    assert_int_equal(ga__value_bool(&k.r, x, "massless", &value), bools[i].value >= 0);
+    assert_int_equal(value, bools[i].value);
+    assert_messages(&k, bools[i].messages, bools[i].text);
+    desk_close(&k);
+  }
+  const char *text = NULL;
+  const ga__tree *x = open_x(&k, "\"a b\\tc\"");
+  assert_int_equal(ga__value_text(&k.r, x, "title", &text), 1);
+  assert_string_equal(text, "a b\tc");
+  desk_close(&k);
+  x = open_x(&k, "");
+  assert_int_equal(ga__value_text(&k.r, x, "title", &text), 0);
+  assert_messages(&k, "m.yaml:2:3: title: there is nothing, expected a text", "no text");
+  desk_close(&k);
+  x = open_x(&k, "[]");
+  assert_int_equal(ga__value_text(&k.r, x, "title", &text), 0);
+  assert_messages(&k, "m.yaml:2:4: title: expected a text, found a list", "a list");
+  desk_close(&k);
+}
+
+static void keys(void **state)
+{
+  static const char *const known[] = {"mass", "inertia", "position"};
+  desk k;
+  (void)state;
+  ga__tree *x = open_x(&k, "{mass: 1, mas: 2, \"a\\eb\": 3, inertia: 4}");
+  assert_string_equal(ga__map_get(x, "mass")->text, "1");
+  assert_string_equal(ga__map_get(x, "inertia")->text, "4");
+  assert_null(ga__map_get(x, "position"));
+  assert_null(ga__map_get(NULL, "position"));
+  assert_null(ga__map_get(x->child[0], "position"));
+  assert_int_equal(ga__expect_map(&k.r, x, "body"), 1);
+  ga__unknown_keys(&k.r, x, 3, known, "body 'a'");
+  assert_int_equal(ga__expect_list(&k.r, x, "body"), 0);
+  assert_int_equal(ga__expect_map(&k.r, x->child[0], "body"), 0);
+  assert_messages(
+      &k,
+      "m.yaml:2:4: body: expected a list, found a map\n"
+      "m.yaml:2:11: body: expected a map (key: value), found a text\n"
+      "m.yaml:2:14: body 'a': the key 'mas' is unknown, expected mass, inertia or position; did you mean "
+      "'mass'?\n"
+      "m.yaml:2:22: body 'a': the key 'a b' is unknown, expected mass, inertia or position",
+      "keys");
+  desk_close(&k);
+}
+
+static void formulas(void **state)
+{
+  static const struct {
+    const char *text, *formula;
+  } rows[] = {
+      {"m*crank.angle + k", "3*crank.angle + (-2)"},
+      {"sin(t)*L", "sin(t)*0.012"},
+      {"m(m)", "m(3)"},
+      {"3[m] + mm", "3[m] + mm"},
+      {"m", "3"},
+      {"2", "2"},
+  };
+  desk k;
+  const char *text;
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    const ga__tree *x = open_x(&k, rows[i].text);
+    assert_int_equal(ga__value_formula(&k.r, x, "torque", &text), 1);
+    assert_string_equal(text, rows[i].formula);
+    assert_messages(&k, "", rows[i].text);
+    desk_close(&k);
+  }
+  const ga__tree *x = open_x(&k, "");
+  assert_int_equal(ga__value_formula(&k.r, x, "torque", &text), 0);
+  assert_messages(&k, "m.yaml:2:3: torque: there is nothing, expected a text", "nothing");
+  desk_close(&k);
+}
+
+/* Texts at and beyond what expressions may have. */
+static void long_texts(void **state)
+{
+  static char text[GA_EXPR_LENGTH + 100];
+  desk k;
+  double value;
+  const char *formula;
+  (void)state;
+  memset(text, ' ', sizeof text - 1);
+  memcpy(text, "'1 +", 4);
+  memcpy(text + GA_EXPR_LENGTH - 1, "1'", 3);
+  const ga__tree *x = open_x(&k, text);
+  assert_int_equal(ga__value_number(&k.r, x, "1", "x", &value), 1);
+  assert_true(value == 2);
+  desk_close(&k);
+  memcpy(text + GA_EXPR_LENGTH - 1, "    2'", 7);
+  x = open_x(&k, text);
+  assert_int_equal(ga__value_number(&k.r, x, "1", "x", &value), 0);
+  assert_int_equal(ga__value_formula(&k.r, x, "f", &formula), 0);
+  assert_int_equal(ga__errors(k.r.messages), 2);
+  desk_close(&k);
+}
+
+/* ---- Parameters ---- */
+
+static double parameter(desk *k, const char *name)
+{
+  ga__number number = {.value = NAN};
+  const ga__lookup found = ga__parameter_find(&k->r, NULL, name, strlen(name), &number, NULL);
+  return found == GA__KNOWN_NAME ? number.value : NAN;
+}
+
+static void any_order(void **state)
+{
+  desk k;
+  (void)state;
+  desk_open(&k);
+  desk_read(&k, "parameters:\n  area: a*b\n  a: 2 cm\n  b: 3*a\n  half: -b/2\n  pi2: 2*pi\n");
+  assert_messages(&k, "", "parameters");
+  assert_true(fabs(parameter(&k, "area") - 0.0012) < 1e-17);
+  assert_true(fabs(parameter(&k, "half") + 0.03) < 1e-16);
+  assert_true(parameter(&k, "pi2") == 2 * 3.14159265358979323846);
+  assert_true(isnan(parameter(&k, "c")));
+  desk_close(&k);
+}
+
+static void wrong_parameters(void **state)
+{
+  static const struct {
+    const char *text, *messages;
+  } rows[] = {
+      {" a: b\n b: c\n c: 2*a + 1", "m.yaml:2:2: parameter 'a' depends on itself: a -> b -> c -> a"},
+      {" x: a\n a: b\n b: a", "m.yaml:3:2: parameter 'a' depends on itself: a -> b -> a"},
+      {" a: a", "m.yaml:2:2: parameter 'a' depends on itself: a -> a"},
+      {" a: 1/0\n b: a\n c: a + d\n d: 1",
+       "m.yaml:2:5: parameter 'a': '1/0': 1 / 0 does not exist, the divisor must not be 0"},
+      {" length: 1\n a: 2*lenght",
+       "m.yaml:3:7: parameter 'a': '2*lenght': 'lenght' is unknown, expected a known name; "
+       "did you mean 'length'?"},
+      {" 2a: 1\n t: 1\n a.b: 1\n mü: 2", "m.yaml:2:2: '2a' cannot be the name of a parameter, expected a "
+                                         "letter or _, then letters, digits and _\n"
+                                         "m.yaml:3:2: 't' cannot be the name of a parameter, it is the time\n"
+                                         "m.yaml:4:2: 'a.b' cannot be the name of a parameter, expected a "
+                                         "letter or _, then letters, digits and _\n"
+                                         "m.yaml:5:2: 'mü' cannot be the name of a parameter, expected a "
+                                         "letter or _, then letters, digits and _"},
+      {" a1234567890123456789012345678901234567890123456789012345678901234: 1",
+       "m.yaml:2:2: the parameter's name 'a12345678901234567890123456789012345678901234567890123456789...' "
+       "is longer than "
+       "63 characters"},
+      {" a: [1, 2]", "m.yaml:2:5: parameter 'a': expected a number, found a list"},
+      {" a: 1\n a: 2", "m.yaml:3:2: the key 'a' is there already, at m.yaml:2:2"},
+      {" [1]", "m.yaml:2:2: parameters: expected a map (key: value), found a list"},
+      {"", ""},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    char text[1024];
+    desk k;
+    desk_open(&k);
+    snprintf(text, sizeof text, "parameters:\n%s", rows[i].text);
+    desk_read(&k, text);
+    assert_messages(&k, rows[i].messages, text);
+    desk_close(&k);
+  }
+}
+
+static void overrides(void **state)
+{
+  static const char text[] = "parameters:\n  L: 12 mm\n  n: 3\n  m: 2*n\n  c1: c2\n  c2: c1";
+  static const struct {
+    const char *set[3];
+    double L, m;
+    const char *messages;
+  } rows[] = {
+      {{"L=2 cm", "c1=1"}, 0.02, 6, ""},
+      {{"n=5", "c1=1", "n= 7 "}, 0.012, 14, ""},
+      {{"m=n + 100[mm]", "c2=1"}, 0.012, 3.1, ""},
+      {{" L =L2", "c2=1"},
+       NAN,
+       6,
+       ":0:0: parameter 'L': 'L2' is unknown, expected a known name; did you mean 'c2'?"},
+      {{"l=1", "c2=1"}, 0.012, 6, ":0:0: there is no parameter 'l' to set; did you mean 'L'?"},
+      {{"quite_other=1", "c2=1"}, 0.012, 6, ":0:0: there is no parameter 'quite_other' to set"},
+      {{"n", "c2=1"}, 0.012, 6, ":0:0: 'n' sets no parameter, expected name=value"},
+      {{"n=", "c2=1"}, 0.012, NAN, ":0:0: parameter 'n': there is nothing, expected a number"},
+      {{"L=3 kg", "c2=1"},
+       3,
+       6,
+       ":0:0: parameter 'L' is set to '3 kg', a mass (kg); the model has '12 mm', a length (m)"},
+      {{"L=15", "c2=1"},
+       15,
+       6,
+       ":0:0: warning: parameter 'L' is set to '15' without a unit: taken in SI units, while the "
+       "model has '12 mm'"},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    desk k;
+    desk_open(&k);
+    k.opts.set = rows[i].set;
+    while (k.opts.n_set < 3 && rows[i].set[k.opts.n_set]) k.opts.n_set++;
+    desk_read(&k, text);
+    const double L = parameter(&k, "L"), m = parameter(&k, "m");
+    assert_messages(&k, rows[i].messages, rows[i].set[0]);
+    if (!(L == rows[i].L || (isnan(L) && isnan(rows[i].L)))) fail_msg("%s: L = %g", rows[i].set[0], L);
+    if (!(m == rows[i].m || (isnan(m) && isnan(rows[i].m)))) fail_msg("%s: m = %g", rows[i].set[0], m);
+    desk_close(&k);
+  }
+}
+
+static void unused_parameters(void **state)
+{
+  desk k;
+  double value;
+  const char *text;
+  (void)state;
+  desk_open(&k);
+  ga__tree *root = desk_read(&k, "parameters: {a: 1, b: 2*a, c: 3, d: 4}\nx: c\ny: sin(d*t)");
+  assert_int_equal(root->n, 2); /* parameters are taken out */
+  assert_true(ga__value_number(&k.r, ga__map_get(root, "x"), "1", "x", &value));
+  assert_true(ga__value_formula(&k.r, ga__map_get(root, "y"), "y", &text));
+  ga__parameters_unused(&k.r);
+  assert_messages(&k, "m.yaml:1:20: warning: the parameter 'b' is not used", "a to d");
+  desk_close(&k);
+}
+
+/* Each needs the next: the first asked for waits for all of them. */
+static void long_chains(void **state)
+{
+  (void)state;
+  for (int n = 200; n <= 201; n++) {
+    static char text[8192];
+    ga__writer w = {text, sizeof text, 0};
+    desk k;
+    desk_open(&k);
+    ga__write(&w, "parameters:\n");
+    for (int i = 1; i < n; i++) ga__write(&w, "  p%d: p%d + 1\n", i, i + 1);
+    ga__write(&w, "  p%d: 1\n", n);
+    desk_read(&k, text);
+    assert_messages(&k,
+                    n == 200 ? ""
+                             : "m.yaml:202:3: parameter 'p201': more than 200 parameters wait for each other "
+                               "here; put those first that others need",
+                    "a chain");
+    if (n == 200) assert_true(parameter(&k, "p1") == 200);
+    desk_close(&k);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers),
+      cmocka_unit_test(wrong_numbers),
+      cmocka_unit_test(lists),
+      cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(texts_and_choices),
+      cmocka_unit_test(keys),
+      cmocka_unit_test(formulas),
+      cmocka_unit_test(long_texts),
+      cmocka_unit_test(any_order),
+      cmocka_unit_test(wrong_parameters),
+      cmocka_unit_test(overrides),
+      cmocka_unit_test(unused_parameters),
+      cmocka_unit_test(long_chains),
+  };
+  return cmocka_run_group_tests_name("model value", tests, NULL, NULL);
+}
