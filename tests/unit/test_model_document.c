@@ -157,7 +157,7 @@ static void wrong_repeats(void **state)
       {"repeat: {count: 3, parts: {a: {\"x{i/2}\": {}}}}",
        "m.yaml:1:32: {i/2} in a repeat: 'i/2' is 0.5, expected a whole number"},
       {"repeat: {count: 1, parts: {a: {\"x{i}\": {\"k{i}\": 3, k0: 4}}}}",
-       "m.yaml:1:53: the key 'k0' is there already, at m.yaml:1:42"},
+       "m.yaml:1:52: the key 'k0' is there already, at m.yaml:1:41"},
       {"title: x\nrepeat: {count: 1, parts: {title: {\"x{i}\": {}}}}",
        "m.yaml:2:28: 'title' is there already, at m.yaml:1:1"},
   };

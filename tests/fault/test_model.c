@@ -1,0 +1,126 @@
+/* Reading of model files under failure of every allocation, libyaml's own included. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model_text_rig.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* libyaml's memory: these take the place of its own functions. */
+void *yaml_malloc(size_t bytes);
+void *yaml_realloc(void *old, size_t bytes);
+void yaml_free(void *block);
+unsigned char *yaml_strdup(const unsigned char *text);
+static long yaml_calls;
+
+void *yaml_malloc(size_t bytes)
+{
+  yaml_calls++;
+  return desk_get(NULL, bytes ? bytes : 1);
+}
+
+void *yaml_realloc(void *old, size_t bytes)
+{
+  yaml_calls++;
+  return desk_get(old, bytes ? bytes : 1);
+}
+
+void yaml_free(void *block)
+{
+  desk_release(block);
+}
+
+unsigned char *yaml_strdup(const unsigned char *text)
+{
+  const size_t bytes = text ? strlen((const char *)text) + 1 : 0;
+  unsigned char *copy = text ? yaml_malloc(bytes) : NULL;
+  return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+/* Reads a file with all that a document may have, then values of every kind. 1: something failed for want of
+ * memory. */
+static int read_all(desk *k, const char *path)
+{
+  static const char *const keys[] = {"bodies", "joints"};
+  int failed = !desk_start(k);
+  if (failed) return 1;
+  k->d = ga__document_read(&k->r, path, NULL, NULL, 0);
+  if (k->d) {
+    ga__tree *root = ga__document_root(k->d), *values = ga__map_get(root, "values");
+    double number;
+    const char *text;
+    for (int i = 0; values && i < values->n; i++) {
+      ga__value_number(&k->r, values->child[i], "m", "a value", &number);
+      ga__value_formula(&k->r, values->child[i], "a formula", &text);
+    }
+    ga__unknown_keys(&k->r, root, 2, keys, "the model");
+    ga__parameters_unused(&k->r);
+  }
+  ga__messages_finish(k->r.messages);
+  failed = k->r.failed || ga__messages_status(k->r.messages) == GA_ERR_MEMORY;
+  if (!failed && !k->d) fail_msg("nothing was read, and memory was there");
+  return failed;
+}
+
+static void write_model(const desk_folder *f)
+{
+  static char text[16384];
+  ga__writer w = {text, sizeof text, 0};
+  ga__write(&w, "include: [other.yaml]\nparameters: {L: 12 mm, h: L/2, unused: 1, same: 1}\n");
+  ga__write(&w,
+            "repeat: {count: 40, parts: {bodies: {\"rod{i}\": {x: [i*L, 0], y: &b {z: 1}, n: '{2*i}'}}}}\n");
+  ga__write(&w, "values: {a: 3, b: 2*h, c: wrong, d: 3 kgg, e: [1], f: 1/0, g: .nan}\n");
+  for (int i = 0; i < 40; i++) ga__write(&w, "s%d: &a%d {x: 1}\n", i, i + 1);
+  ga__write(&w, "copy: *a7\nlost: *a99\ns3: again\n");
+  desk_write(f, "m.yaml", text);
+  desk_write(f, "other.yaml", "parameters: {same: 2}\nbodies: {rod1: {}}\nlist: [1, 'two', \"three\"]\n");
+}
+
+static void each_allocation_fails(void **state)
+{
+  desk_folder f = {"/tmp/galpha_fault_XXXXXX"};
+  char path[256], clean[4096], text[4096];
+  static const char *const set[] = {"L=13 mm", "none=1"};
+  desk k;
+  (void)state;
+  assert_non_null(mkdtemp(f.path));
+  write_model(&f);
+  desk_path(&f, "m.yaml", path);
+  desk_open(&k);
+  desk_clear(&k);
+  k.opts.n_set = 2;
+  k.opts.set = set;
+  yaml_calls = 0;
+  const long before = desk_memory.count, live = desk_memory.live;
+  assert_int_equal(read_all(&k, path), 0);
+  desk_messages(&k, clean, sizeof clean);
+  assert_true(ga__messages_count(k.r.messages) > 10);
+  desk_clear(&k);
+  const long needed = desk_memory.count - before;
+  assert_true(yaml_calls > 100);
+  assert_true(needed > yaml_calls + 50);
+  for (long n = 1; n <= needed; n++) {
+    desk_memory.fail_at = desk_memory.count + n;
+    if (!read_all(&k, path)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, needed);
+    desk_memory.fail_at = 0;
+    desk_clear(&k);
+    assert_int_equal(desk_memory.live, live);
+  }
+  /* And all is as before. */
+  assert_int_equal(read_all(&k, path), 0);
+  assert_string_equal(desk_messages(&k, text, sizeof text), clean);
+  desk_close(&k);
+  remove(path);
+  remove(desk_path(&f, "other.yaml", path));
+  assert_int_equal(rmdir(f.path), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails)};
+  return cmocka_run_group_tests_name("fault: model", tests, NULL, NULL);
+}
