@@ -51,6 +51,7 @@ typedef struct ga__field {
   size_t given;         /* GA__AT_INT(): an int that says that this field is set; 0: none */
   unsigned long only;   /* kinds (bits of the field `kind`) that look at it; 0: all */
   int hidden;           /* 1: not in model files */
+  int no_default;       /* 1: what it is where it is not given will rarely do */
   const char *about;    /* one line */
 } ga__field;
 

@@ -108,8 +108,8 @@ static const ga__field ground_fields[] = {{.name = ""}};
 #define DEF ga_rigid_def
 static const ga__field rigid_fields[] = {
     NAME,
-    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .about = "> 0"},
-    {MANY(inertia, 6), .least = 3, .rule = GA__RULE_NUMBER, .unit = "kg*m^2",
+    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .no_default = 1, .about = "> 0"},
+    {MANY(inertia, 6), .least = 3, .rule = GA__RULE_NUMBER, .unit = "kg*m^2", .no_default = 1,
      .about = "Jxx Jyy Jzz, or with Jxy Jxz Jyz: entries of the tensor (Jxy = −∫xy dm) about the centre of "
               "mass, in "
               "axes parallel to the body's frame"},
@@ -127,8 +127,9 @@ static const ga__field rigid_fields[] = {
 #define DEF ga_planar_def
 static const ga__field planar_fields[] = {
     NAME,
-    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .about = "> 0"},
-    {ONE(inertia), .rule = GA__RULE_NUMBER, .unit = "kg*m^2", .about = "about the centre of mass, > 0"},
+    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .no_default = 1, .about = "> 0"},
+    {ONE(inertia), .rule = GA__RULE_NUMBER, .unit = "kg*m^2", .no_default = 1,
+     .about = "about the centre of mass, > 0"},
     {MANY(com, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "centre of mass in the body's frame"},
     {MANY(position, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of the frame's origin at the start"},
     {ONE(z), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of the plane that it moves in"},
@@ -142,7 +143,7 @@ static const ga__field planar_fields[] = {
 #define DEF ga_point_def
 static const ga__field point_fields[] = {
     NAME,
-    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .about = "> 0"},
+    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .no_default = 1, .about = "> 0"},
     {MANY(position, 3), .rule = GA__RULE_NUMBER, .unit = "m", .about = "at the start"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "at the start"},
     MASSLESS,
@@ -152,7 +153,8 @@ static const ga__field point_fields[] = {
 #define DEF ga_scalar_def
 static const ga__field scalar_fields[] = {
     NAME,
-    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .unit_other = "kg*m^2", .about = "inertia, > 0"},
+    {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .unit_other = "kg*m^2", .no_default = 1,
+     .about = "inertia, > 0"},
     {ONE(position), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "rad", .about = "at the start"},
     {ONE(velocity), .rule = GA__RULE_NUMBER, .unit = "m/s", .unit_other = "rad/s", .about = "at the start"},
     {ONE(rotational), .rule = GA__RULE_FLAG, .about = "the coordinate is an angle"},
@@ -184,7 +186,7 @@ static const ga__field joint_fields[] = {
      .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .about = "> 0"},
     {ONE(pitch), .rule = GA__RULE_NUMBER, .unit = "m", .only = BIT(GA_JOINT_SCREW),
      .about = "advance per turn, of either sign"},
-    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1",
+    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
      .about = "of a gear, a plain number, or the pinion's radius; of either sign, needed"},
 };
@@ -195,7 +197,7 @@ static const ga__field drive_fields[] = {
     NAME,
     {ONE(coordinate), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = COORDINATE,
      .about = COORDINATE},
-    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED,
+    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .unit = "m", .unit_other = "rad",
      .about = "its value over time; should have two continuous derivatives"},
 };
 #undef DEF
@@ -210,8 +212,8 @@ static const ga__field rolling_fields[] = {
     {ONE(plane), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
      .note = "\"ground\" or a marker on it",
      .about = "a frame of the ground, whose plane z = 0 is rolled on"},
-    {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK),
-     .about = "> 0"},
+    {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .no_default = 1,
+     .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK), .about = "> 0"},
 };
 #undef DEF
 
@@ -229,8 +231,10 @@ static const ga__field spring_fields[] = {
      .about = "constant force, positive in tension"},
     {ONE(rest), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .unit_other = "rad",
      .about = "length, or coordinate, without force"},
-    {ONE(force), .rule = GA__RULE_FUNCTION, .about = "further force, of l − rest"},
-    {ONE(damper), .rule = GA__RULE_FUNCTION, .about = "further force, of v"},
+    {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
+     .about = "further force, of l − rest"},
+    {ONE(damper), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
+     .about = "further force, of v"},
     {ONE(expression), .rule = GA__RULE_TEXT, .refers = GA__REFERS_EXPRESSION,
      .about = "further force, of the length l, its rate v, t and signals"},
 };

@@ -1,0 +1,651 @@
+/* Blocks of control systems: options by tables, inputs by name. */
+#include "model/reader.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is given as inputs. */
+typedef struct inputs_given {
+  int n;
+  const char **name; /* NULL: in the order of the block's inputs */
+  ga_input *input;
+  ga__tree **tree;
+  ga__tree *all; /* NULL: none are given */
+} inputs_given;
+
+typedef struct expression_opts {
+  int n_in;
+} expression_opts;
+
+typedef struct library_opts {
+  ga_block_user_opts user;
+  const char *library, *symbol, *jacobian;
+} library_opts;
+
+typedef union any_opts {
+  ga_block_gain_opts gain;
+  ga_block_sum_opts sum;
+  ga_block_product_opts product;
+  ga_block_constant_opts constant;
+  ga_block_function_of_time_opts function_of_time;
+  ga_block_integrator_opts integrator;
+  ga_block_state_space_opts state_space;
+  ga_block_transfer_function_opts transfer_function;
+  ga_block_first_order_opts first_order;
+  ga_block_second_order_opts second_order;
+  ga_block_delay_opts delay;
+  ga_block_pid_opts pid;
+  ga_block_saturation_opts saturation;
+  ga_block_dead_zone_opts dead_zone;
+  ga_block_tanh_opts tanh;
+  ga_block_table_opts table;
+  ga_table2d_opts table2d;
+  expression_opts expression;
+  library_opts library;
+} any_opts;
+
+/* A block being read. */
+typedef struct block_read {
+  ga__reader *reader;
+  ga__tree *map;
+  const char *what;
+  const inputs_given *given;
+  any_opts *opts;
+} block_read;
+
+typedef struct block_kind {
+  const ga__field *fields;
+  int n_fields;
+  const ga__extra *extra;
+  int n_extra;
+  void (*defaults)(void *base);
+  ga_status (*create)(const block_read *b, ga_control_block **out);
+  size_t n_in, n_out; /* GA__AT_INT(): sizes that go with the number of inputs; 0: fixed by the kind */
+} block_kind;
+
+/* ---- Fields ---- */
+
+#define ONE(member) .name = #member, .offset = offsetof(OPTS, member), .count = 1
+#define N(member) GA__AT_INT(OPTS, member)
+#define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
+
+static const char *const pass_names[] = {"low", "high", "band"};
+static const char *const interpolation_names[] = {"linear", "monotone", "spline"};
+static const char *const extrapolation_names[] = {"hold", "linear", "error"};
+
+#define LIMITS                                                                                               \
+  {ONE(lower), .rule = GA__RULE_LIMIT, .about = "lower limit; -inf: none"},                                  \
+      {ONE(upper), .rule = GA__RULE_LIMIT, .about = "upper limit; inf: none"},                               \
+  {                                                                                                          \
+    ONE(smoothing), .rule = GA__RULE_NOT_NEGATIVE,                                                           \
+                    .about = "half the width over which a limit's corner is rounded"                         \
+  }
+#define GAIN(words)                                                                                          \
+  {                                                                                                          \
+    ONE(gain), .rule = GA__RULE_NUMBER, .about = words                                                       \
+  }
+#define INITIAL_INPUT                                                                                        \
+  {                                                                                                          \
+    ONE(initial_input), .rule = GA__RULE_NUMBER, .about = "input of the equilibrium that it starts from"     \
+  }
+
+#define OPTS ga_block_gain_opts
+static const ga__field gain_fields[] = {
+    GAIN("of every input"),
+    {ONE(matrix), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_in),
+     .about = "instead: rows of a matrix"},
+};
+#undef OPTS
+#define OPTS ga_block_sum_opts
+static const ga__field sum_fields[] = {
+    {ONE(weights), .rule = GA__RULE_LIST, .rows = N(n_in), .about = "of the inputs; all 1 where not given"}};
+#undef OPTS
+#define OPTS ga_block_product_opts
+static const ga__field product_fields[] = {
+    GAIN("factor"),
+    {ONE(divide), .rule = GA__RULE_FLAGS, .rows = N(n_in), .about = "true for inputs to be divided by"},
+};
+#undef OPTS
+#define OPTS ga_block_constant_opts
+static const ga__field constant_fields[] = {{ONE(value), .rule = GA__RULE_LIST, .rows = N(n_out),
+                                             .about = "a number, or one for each output; needed"}};
+#undef OPTS
+#define OPTS ga_block_function_of_time_opts
+static const ga__field function_of_time_fields[] = {
+    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "of time; needed"}};
+#undef OPTS
+#define OPTS ga_block_integrator_opts
+static const ga__field integrator_fields[] = {
+    GAIN("factor"),
+    {ONE(initial), .rule = GA__RULE_LIST, .rows = N(n), .about = "values at the start; 0 where not given"},
+    LIMITS,
+    {ONE(tracking_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "of the anti-windup, > 0 where there is a limit"},
+};
+#undef OPTS
+#define OPTS ga_block_state_space_opts
+static const ga__field state_space_fields[] = {
+    {ONE(A), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_x), .about = "rows of the matrix"},
+    {ONE(B), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_in), .about = "likewise"},
+    {ONE(C), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_x), .about = "likewise"},
+    {ONE(D), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_in),
+     .about = "likewise; 0 where not given"},
+    {ONE(x0), .rule = GA__RULE_LIST, .rows = N(n_x), .about = "initial states; 0 where not given"},
+};
+#undef OPTS
+#define OPTS ga_block_transfer_function_opts
+static const ga__field transfer_function_fields[] = {
+    {ONE(num), .rule = GA__RULE_LIST, .rows = N(n_num),
+     .about = "coefficients of the numerator, highest power of s first"},
+    {ONE(den), .rule = GA__RULE_LIST, .rows = N(n_den), .about = "of the denominator, likewise"},
+    {ONE(steady_output), .rule = GA__RULE_NUMBER, .about = "output of the equilibrium that it starts from"},
+};
+#undef OPTS
+#define OPTS ga_block_first_order_opts
+static const ga__field first_order_fields[] = {
+    GAIN("in the pass band"),
+    {ONE(time_constant), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "> 0"},
+    {ONE(pass), .rule = GA__RULE_CHOICE, .choices = pass_names, .n_choices = 2, .about = "what goes through"},
+    INITIAL_INPUT,
+};
+#undef OPTS
+#define OPTS ga_block_second_order_opts
+static const ga__field second_order_fields[] = {
+    GAIN("in the pass band"),
+    {ONE(frequency), .rule = GA__RULE_POSITIVE, .unit = "Hz", .about = "of the undamped filter, > 0"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "1: critical"},
+    {ONE(pass), .rule = GA__RULE_CHOICE, NAMES_OF(pass_names), .about = "what goes through"},
+    INITIAL_INPUT,
+};
+#undef OPTS
+#define OPTS ga_block_delay_opts
+static const ga__field delay_fields[] = {
+    {ONE(time), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "> 0, needed"},
+    {ONE(order), .rule = GA__RULE_INTEGER, .low = 1, .high = GA_DELAY_ORDER, .about = "of the approximation"},
+    INITIAL_INPUT,
+};
+#undef OPTS
+#define OPTS ga_block_pid_opts
+static const ga__field pid_fields[] = {
+    {ONE(kp), .rule = GA__RULE_NUMBER, .about = "proportional gain"},
+    {ONE(ki), .rule = GA__RULE_NUMBER, .about = "integral gain"},
+    {ONE(kd), .rule = GA__RULE_NUMBER, .about = "derivative gain"},
+    {ONE(filter_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "of the derivative's filter; 0: |kd/kp|/10"},
+    {ONE(setpoint_weight), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "of the setpoint in the proportional part"},
+    {ONE(setpoint_weight_derivative), .rule = GA__RULE_NUMBER, .unit = "1", .about = "in the derivative"},
+    LIMITS,
+    {ONE(tracking_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "of the anti-windup; 0: √|kd/ki|, or |kp/ki| without kd"},
+    {ONE(integral), .rule = GA__RULE_NUMBER, .about = "integral part at the start"},
+    {ONE(filtered), .rule = GA__RULE_NUMBER, .about = "the filter's state at the start"},
+};
+#undef OPTS
+#define OPTS ga_block_saturation_opts
+static const ga__field saturation_fields[] = {LIMITS};
+#undef OPTS
+#define OPTS ga_block_dead_zone_opts
+static const ga__field dead_zone_fields[] = {LIMITS};
+#undef OPTS
+#define OPTS ga_block_tanh_opts
+static const ga__field tanh_fields[] = {
+    GAIN("slope at 0"),
+    {ONE(scale), .rule = GA__RULE_POSITIVE, .about = "the limit, > 0"},
+};
+#undef OPTS
+#define OPTS ga_block_table_opts
+static const ga__field table_fields[] = {
+    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "of the input; needed"}};
+#undef OPTS
+#define OPTS ga_table2d_opts
+static const ga__field table2d_fields[] = {
+    {ONE(x), .rule = GA__RULE_LIST, .rows = N(nx), .about = "where it is given, ascending"},
+    {ONE(y), .rule = GA__RULE_LIST, .rows = N(ny), .about = "likewise"},
+    {ONE(z), .rule = GA__RULE_MATRIX, .rows = N(nx), .columns = N(ny), .about = "values: a row for every x"},
+    {ONE(interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(interpolation_names), .about = "linear or spline"},
+    {ONE(outside), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names), .about = "beyond the points"},
+};
+#undef OPTS
+#define OPTS library_opts
+static const ga__field library_fields[] = {
+    {ONE(library), .rule = GA__RULE_TEXT,
+     .about = "path of the shared library, relative to the model's folder; needed"},
+    {ONE(symbol), .rule = GA__RULE_TEXT,
+     .about = "name of the function (ga_block_fn of galpha/control.h); needed"},
+    {ONE(jacobian), .rule = GA__RULE_TEXT,
+     .about = "name of its Jacobian (ga_block_jacobian_fn); differences where not given"},
+    {.name = "n_x",
+     .offset = offsetof(OPTS, user.n_x),
+     .count = 1,
+     .rule = GA__RULE_INTEGER,
+     .high = GA_BLOCK_SIZE,
+     .about = "number of states"},
+    {.name = "n_out",
+     .offset = offsetof(OPTS, user.n_out),
+     .count = 1,
+     .rule = GA__RULE_INTEGER,
+     .high = GA_BLOCK_SIZE,
+     .about = "number of outputs"},
+    {.name = "x0",
+     .offset = offsetof(OPTS, user.x0),
+     .count = 1,
+     .rule = GA__RULE_LIST,
+     .rows = N(user.n_x),
+     .about = "initial states; 0 where not given"},
+    {.name = "difference_step",
+     .offset = offsetof(OPTS, user.difference_step),
+     .count = 1,
+     .rule = GA__RULE_POSITIVE,
+     .unit = "1",
+     .about = "relative step of differences"},
+};
+#undef OPTS
+
+static const ga__extra expression_extra[] = {
+    {"expression", "texts",
+     "in the inputs' names, t, parameters and functions; a list where there are several outputs; needed"}};
+
+/* ---- Creation ---- */
+
+#define BLOCK(what)                                                                                          \
+  static void default_##what(void *base)                                                                     \
+  {                                                                                                          \
+    *(ga_block_##what##_opts *)base = ga_block_##what##_defaults();                                          \
+  }                                                                                                          \
+  static ga_status create_##what(const block_read *b, ga_control_block **out)                                \
+  {                                                                                                          \
+    return ga_block_create_##what(b->reader->r->ctx, &b->opts->what, out);                                   \
+  }
+BLOCK(gain)
+BLOCK(sum)
+BLOCK(product)
+BLOCK(constant)
+BLOCK(function_of_time)
+BLOCK(integrator)
+BLOCK(transfer_function)
+BLOCK(first_order)
+BLOCK(second_order)
+BLOCK(delay)
+BLOCK(pid)
+BLOCK(saturation)
+BLOCK(dead_zone)
+BLOCK(tanh)
+BLOCK(table)
+#undef BLOCK
+
+static void default_state_space(void *base)
+{
+  *(ga_block_state_space_opts *)base = ga_block_state_space_defaults();
+}
+
+static ga_status create_state_space(const block_read *b, ga_control_block **out)
+{
+  b->opts->state_space.names.in = b->given->name;
+  return ga_block_create_state_space(b->reader->r->ctx, &b->opts->state_space, out);
+}
+
+static void default_table2d(void *base)
+{
+  *(ga_table2d_opts *)base = ga_table2d_defaults();
+}
+
+static void release_table2d(void *thing)
+{
+  ga_table2d *table = thing;
+  ga_table2d_destroy(&table);
+}
+
+static ga_status create_table2d(const block_read *b, ga_control_block **out)
+{
+  ga_block_table2d_opts opts = ga_block_table2d_defaults();
+  ga_table2d *table = NULL;
+  ga_status status = ga_table2d_create(b->reader->r->ctx, &b->opts->table2d, &table);
+  if (status) return status;
+  if (!ga__keep(b->reader, table, release_table2d)) return GA_ERR_MEMORY;
+  opts.table = table;
+  return ga_block_create_table2d(b->reader->r->ctx, &opts, out);
+}
+
+/* Whose message has been said already. */
+static const ga_status SAID = GA_STOPPED;
+
+static ga_status said(const block_read *b, ga__place at, const char *problem)
+{
+  ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, at, "%s: %s", b->what, problem);
+  return SAID;
+}
+
+/* The texts with parameters replaced, and the functions that they call. */
+static ga_status read_formulas(const block_read *b, ga__tree *tree, ga_block_expression_opts *opts)
+{
+  const int single = tree->kind == GA__TREE_SCALAR;
+  const char **texts;
+  ga_symbol *all = NULL;
+  if (!ga__read_texts(b->reader, tree, b->what, &opts->n_out, &texts)) return SAID;
+  for (int i = 0; i < opts->n_out; i++) {
+    const ga__tree *text = single ? tree : tree->child[i];
+    ga_symbol *symbols;
+    int n;
+    if (!ga__value_formula(b->reader->r, text, b->what, &texts[i])) return SAID;
+    if (!ga__read_calls(b->reader, text, &n, &symbols)) return SAID;
+    ga_symbol *more = ga__room(b->reader, (size_t)(opts->n_symbols + n), sizeof *more);
+    if (!more) return GA_ERR_MEMORY;
+    if (opts->n_symbols > 0) memcpy(more, all, (size_t)opts->n_symbols * sizeof *more);
+    all = more;
+    for (int k = 0; k < n; k++) {
+      int known = 0;
+      for (int j = 0; j < opts->n_symbols; j++) known |= all[j].name == symbols[k].name;
+      if (!known) all[opts->n_symbols++] = symbols[k];
+    }
+  }
+  opts->texts = texts;
+  opts->symbols = all;
+  return GA_OK;
+}
+
+static ga_status create_expression(const block_read *b, ga_control_block **out)
+{
+  ga_block_expression_opts opts = ga_block_expression_defaults();
+  ga_text_error error = {.column = 0};
+  int failed = -1;
+  ga__tree *tree = ga__map_get(b->map, "expression");
+  if (!tree) return said(b, b->map->key_at, "it has no expression");
+  if (b->given->n > 0 && !b->given->name)
+    return said(b, b->given->all->at, "its inputs need names: inputs: {a: ..., b: ...}");
+  opts.n_in = b->given->n;
+  opts.inputs = b->given->name;
+  const ga_status status = read_formulas(b, tree, &opts);
+  if (status) return status;
+  const ga_status made = ga_block_create_expression(b->reader->r->ctx, &opts, &error, &failed, out);
+  if (made != GA_ERR_ARGUMENT || failed < 0) return made;
+  const ga__tree *text = tree->kind == GA__TREE_SCALAR ? tree : tree->child[failed];
+  const int as_given = strcmp(text->text, opts.texts[failed]) == 0;
+  return said(b, ga__value_place(text, as_given ? error.column : 1),
+              ga_context_error(b->reader->r->ctx)->text);
+}
+
+/* ---- Shared libraries ---- */
+
+static void default_library(void *base)
+{
+  ((library_opts *)base)->user = ga_block_user_defaults();
+}
+
+static void release_library(void *thing)
+{
+  dlclose(thing);
+}
+
+/* Within the model's folder: neither absolute nor upwards. */
+static int leaves_folder(const char *path)
+{
+  if (path[0] == '/') return 1;
+  for (const char *p = path; p; p = strchr(p, '/')) {
+    p += p != path;
+    if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2])) return 1;
+    if (!strchr(p, '/')) break;
+  }
+  return 0;
+}
+
+static ga_status open_library(const block_read *b, const ga__tree *tree, const char *library, void **handle)
+{
+  const ga__reader *reader = b->reader;
+  if (!reader->r->opts->allow_library)
+    return said(
+        b, tree->at,
+        "shared libraries are loaded only with the option --allow-library, since they may do anything");
+  if (!reader->folder)
+    return said(b, tree->at, "a model that is not in a file has no folder to look for libraries in");
+  if (leaves_folder(library)) return said(b, tree->at, "the library must be within the model's folder");
+  const size_t size = strlen(reader->folder) + strlen(library) + 2;
+  char *path = ga__room(b->reader, size, 1);
+  if (!path) return GA_ERR_MEMORY;
+  snprintf(path, size, "%s/%s", reader->folder, library);
+  *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!*handle) return said(b, tree->at, dlerror());
+  return ga__keep(b->reader, *handle, release_library) ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* A function's address as its pointer: both have the same size wherever there is dlsym(). */
+static ga_status find_symbol(const block_read *b, void *handle, const char *key, const char *name,
+                             void *pointer)
+{
+  void *address = dlsym(handle, name);
+  if (!address) {
+    char problem[GA__WHAT];
+    ga__what(problem, "the library has no '%s'", name);
+    return said(b, ga__map_get(b->map, key)->at, problem);
+  }
+  memcpy(pointer, &address, sizeof address);
+  return GA_OK;
+}
+
+static ga_status create_library(const block_read *b, ga_control_block **out)
+{
+  library_opts *opts = &b->opts->library;
+  void *handle = NULL;
+  const ga__tree *library = ga__map_get(b->map, "library");
+  if (!opts->library || !opts->symbol)
+    return said(b, b->map->key_at, opts->library ? "it has no symbol" : "it has no library");
+  ga_status status = open_library(b, library, opts->library, &handle);
+  if (!status) status = find_symbol(b, handle, "symbol", opts->symbol, &opts->user.function);
+  if (!status && opts->jacobian)
+    status = find_symbol(b, handle, "jacobian", opts->jacobian, &opts->user.jacobian);
+  if (status) return status;
+  opts->user.name = opts->symbol;
+  opts->user.names.in = b->given->name;
+  return ga_block_create_user(b->reader->r->ctx, &opts->user, out);
+}
+
+/* ---- The table ---- */
+
+#define FIELDS(what)                                                                                         \
+  .fields = what##_fields, .n_fields = (int)(sizeof(what##_fields) / sizeof(what##_fields[0]))
+#define KIND(what) FIELDS(what), .defaults = default_##what, .create = create_##what
+
+static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
+    [GA_KIND_GAIN] = {KIND(gain), .n_in = GA__AT_INT(ga_block_gain_opts, n_in),
+                      .n_out = GA__AT_INT(ga_block_gain_opts, n_out)},
+    [GA_KIND_SUM] = {KIND(sum), .n_in = GA__AT_INT(ga_block_sum_opts, n_in)},
+    [GA_KIND_PRODUCT] = {KIND(product), .n_in = GA__AT_INT(ga_block_product_opts, n_in)},
+    [GA_KIND_CONSTANT] = {KIND(constant)},
+    [GA_KIND_FUNCTION_OF_TIME] = {KIND(function_of_time)},
+    [GA_KIND_INTEGRATOR] = {KIND(integrator), .n_in = GA__AT_INT(ga_block_integrator_opts, n)},
+    [GA_KIND_STATE_SPACE] = {KIND(state_space), .n_in = GA__AT_INT(ga_block_state_space_opts, n_in)},
+    [GA_KIND_TRANSFER_FUNCTION] = {KIND(transfer_function)},
+    [GA_KIND_FIRST_ORDER] = {KIND(first_order)},
+    [GA_KIND_SECOND_ORDER] = {KIND(second_order)},
+    [GA_KIND_DELAY] = {KIND(delay)},
+    [GA_KIND_PID] = {KIND(pid)},
+    [GA_KIND_SATURATION] = {KIND(saturation)},
+    [GA_KIND_DEAD_ZONE] = {KIND(dead_zone)},
+    [GA_KIND_TANH] = {KIND(tanh)},
+    [GA_KIND_TABLE] = {KIND(table)},
+    [GA_KIND_TABLE2D] = {KIND(table2d)},
+    [GA_KIND_EXPRESSION] = {.extra = expression_extra, .n_extra = 1, .create = create_expression},
+    [GA_KIND_USER] = {KIND(library), .n_in = GA__AT_INT(library_opts, user.n_in)},
+};
+
+/* A user's function comes from a library here. */
+static const char *type_name(int kind)
+{
+  return kind == GA_KIND_USER ? "library" : ga_block_kind_name((ga_block_kind)kind);
+}
+
+int ga__block_group(int i, ga__group *group)
+{
+  if (i < 0 || i >= GA_N_BLOCK_KINDS) return 0;
+  const block_kind *k = &BLOCKS[i];
+  *group =
+      (ga__group){.section = "blocks",
+                  .type = type_name(i),
+                  .about = i == GA_KIND_USER ? "a C function from a shared library; only with --allow-library"
+                                             : ga_block_kind_about((ga_block_kind)i),
+                  .n = k->n_fields,
+                  .fields = k->fields,
+                  .n_extra = k->n_extra,
+                  .extra = k->extra,
+                  .defaults = k->defaults,
+                  .size = sizeof(any_opts)};
+  return 1;
+}
+
+/* ---- Inputs ---- */
+
+static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, int mute, inputs_given *given)
+{
+  int good = 1;
+  given->all = all;
+  if (!all) return 1;
+  const int listed = all->kind == GA__TREE_LIST, named = all->kind == GA__TREE_MAP;
+  given->n = listed || named ? all->n : 1;
+  given->input = ga__room(reader, (size_t)given->n, sizeof *given->input);
+  given->tree = ga__room(reader, (size_t)given->n, sizeof *given->tree);
+  if (named) given->name = ga__room(reader, (size_t)given->n, sizeof *given->name);
+  if (!given->input || !given->tree || (named && !given->name)) return 0;
+  for (int i = 0; i < given->n; i++) {
+    char text[GA__WHAT];
+    given->tree[i] = listed || named ? all->child[i] : all;
+    if (named) {
+      given->name[i] = given->tree[i]->key;
+      given->tree[i]->used = 1;
+      ga__what(text, "input %s of %s", given->name[i], what);
+    } else {
+      ga__what(text, "input %d of %s", i + 1, what);
+    }
+    if (!mute) good &= ga__read_input(reader, given->tree[i], NULL, text, &given->input[i]);
+  }
+  return good;
+}
+
+/* In the block's order. */
+static int match_by_name(const block_read *b, const ga_control_block *block, ga_input *to)
+{
+  const inputs_given *given = b->given;
+  const int n = ga_block_n_in(block);
+  const char *names[GA_BLOCK_SIZE];
+  int good = 1, has[GA_BLOCK_SIZE] = {0};
+  for (int i = 0; i < n; i++) names[i] = ga_block_input_name(block, i);
+  for (int k = 0; k < given->n; k++) {
+    int i = 0;
+    while (i < n && strcmp(names[i], given->name[k]) != 0) i++;
+    if (i < n) {
+      to[i] = given->input[k];
+      has[i] = 1;
+      continue;
+    }
+    char nearest[GA_TEXT_PIECE];
+    ga__nearest_name(nearest, given->name[k], n, names);
+    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->tree[k]->key_at, "%s has no input '%s'%s%s%s",
+            b->what, given->name[k],
+            nearest[0] ? "; did you mean '"
+            : n == 1   ? "; its input is '"
+                       : "",
+            nearest[0] ? nearest
+            : n == 1   ? names[0]
+                       : "",
+            nearest[0] ? "'?"
+            : n == 1   ? "'"
+                       : "");
+    good = 0;
+  }
+  for (int i = 0; i < n && good; i++) {
+    if (has[i]) continue;
+    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->all->at, "%s: its input '%s' is not given",
+            b->what, names[i]);
+    good = 0;
+  }
+  return good;
+}
+
+static int match_inputs(const block_read *b, const ga_control_block *block, ga_input *to)
+{
+  const inputs_given *given = b->given;
+  const int n = ga_block_n_in(block);
+  if (given->name) return match_by_name(b, block, to);
+  if (given->n != n) {
+    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->all ? given->all->at : b->map->key_at,
+            "%s has %d input%s, but %d %s given%s%s", b->what, n, n == 1 ? "" : "s", given->n,
+            given->n == 1 ? "is" : "are", n > 0 ? "; the first is called " : "",
+            n > 0 ? ga_block_input_name(block, 0) : "");
+    return 0;
+  }
+  if (n > 0) memcpy(to, given->input, (size_t)n * sizeof *to);
+  return 1;
+}
+
+/* ---- Blocks ---- */
+
+static int which_kind(ga__reader *reader, ga__tree *map, const char *what, int *kind)
+{
+  const char *names[GA_N_BLOCK_KINDS];
+  char text[GA__WHAT];
+  for (int i = 0; i < GA_N_BLOCK_KINDS; i++) names[i] = type_name(i);
+  ga__tree *type = ga__map_get(map, "type");
+  ga__what(text, "type of %s", what);
+  if (type) return ga__value_choice(reader->r, type, GA_N_BLOCK_KINDS, names, text, kind);
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key_at, "%s has no type; expected one such as 'pid'",
+          what);
+  return 0;
+}
+
+/* Sizes that the number of inputs gives, where a list did not. */
+static int size_by_inputs(const block_read *b, const block_kind *k, ga__owner *owner)
+{
+  const inputs_given *given = b->given;
+  if (!k->n_in || !given->all) return 1;
+  int good = ga__set_size(b->reader, owner, b->opts, k->n_in, given->n, "inputs", given->all);
+  if (k->n_out && !b->opts->gain.matrix)
+    good &= ga__set_size(b->reader, owner, b->opts, k->n_out, given->n, "inputs", given->all);
+  return good;
+}
+
+/* The block and its inputs to the machine. */
+static int add_block(const block_read *b, ga__named *named, const block_kind *k)
+{
+  ga__reader *reader = b->reader;
+  ga_control_block *block = NULL;
+  ga_input *inputs;
+  ga_status status = k->create(b, &block);
+  if (status == SAID) return 0;
+  if (status) {
+    if (status == GA_ERR_MEMORY) reader->r->failed = 1;
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, "%s: %s", b->what,
+            ga_context_error(reader->r->ctx)->text);
+    return 0;
+  }
+  inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
+  if (!inputs || !match_inputs(b, block, inputs)) {
+    ga_block_destroy(&block);
+    return 0;
+  }
+  status = ga_machine_add_block(reader->m, named->name, block, inputs);
+  if (status) ga__say_refusal(reader, named, status);
+  return !status;
+}
+
+int ga__read_block(ga__reader *reader, ga__named *named)
+{
+  static const char *const more[] = {"type", "inputs", "expression"};
+  char what[GA__WHAT];
+  inputs_given given = {.n = 0};
+  any_opts opts;
+  int kind;
+  memset(&opts, 0, sizeof opts);
+  ga__what(what, "block '%s'", named->name);
+  const block_read b = {reader, named->tree, what, &given, &opts};
+  int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), what, named->mute, &given);
+  if (!which_kind(reader, named->tree, what, &kind)) return 0;
+  const block_kind *k = &BLOCKS[kind];
+  ga__owner owner = {.what = what, .kind = -1};
+  if (k->defaults) k->defaults(&opts);
+  good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
+  good &= size_by_inputs(&b, k, &owner);
+  if (good && !reader->r->failed) good = add_block(&b, named, k);
+  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 3 : 2, more);
+  return good && !reader->r->failed;
+}

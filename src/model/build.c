@@ -1,0 +1,268 @@
+/* From sections to a machine: names first, then the parts, then the builder, whose refusals are told one by
+ * one with what it refuses left out. */
+#include "model/reader.h"
+
+#include "mbs/name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  MOST_ROUNDS = 20,       /* of building without what was refused */
+  MOST_TO_REPEAT = 20000, /* parts of a machine for which that is done */
+  MOST_KINDS = 8          /* in a section */
+};
+
+static const char *const other_keys[] = {"galpha",     "title",   "gravity", "form",     "simulation",
+                                         "parameters", "include", "repeat",  "functions"};
+enum { N_OTHER_KEYS = sizeof other_keys / sizeof other_keys[0], MOST_SECTIONS = 16 };
+
+const char *ga__section_at(int i)
+{
+  const char *last = "";
+  for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
+    const char *section = ga__kind_of((ga__part_kind)kind)->section;
+    if (strcmp(section, last) == 0) continue;
+    if (i-- == 0) return section;
+    last = section;
+  }
+  return NULL;
+}
+
+/* ---- Names ---- */
+
+/* What `bodies` holds is a body. */
+static void singular(char *text, size_t size, const char *section)
+{
+  const size_t n = strlen(section);
+  if (n > 3 && strcmp(section + n - 3, "ies") == 0)
+    snprintf(text, size, "%.*sy", (int)n - 3, section);
+  else
+    snprintf(text, size, "%.*s", (int)n - 1, section);
+}
+
+/* The kind of a part: the only one of its section, or by its type. −1: it was told that there is none. */
+static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
+{
+  const char *types[MOST_KINDS];
+  int kinds[MOST_KINDS], n = 0, found = 0;
+  char one[GA_TEXT_PIECE], what[GA__WHAT], list[GA__WHAT];
+  ga__writer w = {list, sizeof list, 0};
+  for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
+    const ga__kind *k = ga__kind_of((ga__part_kind)kind);
+    if (strcmp(k->section, section) != 0) continue;
+    types[n] = k->type;
+    kinds[n++] = kind;
+    ga__write(&w, "%s%s", n > 1 ? ", " : "", k->type ? k->type : "");
+  }
+  singular(one, sizeof one, section);
+  ga__what(what, "%s '%s'", one, part->key);
+  if (!ga__expect_map(reader->r, part, what)) return -1;
+  if (n == 1) return kinds[0];
+  ga__tree *type = ga__map_get(part, "type");
+  if (!type) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, part->key_at, "%s has no type; expected one of %s", what,
+            list);
+    return -1;
+  }
+  ga__what(what, "type of %s '%s'", one, part->key);
+  return ga__value_choice(reader->r, type, n, types, what, &found) ? kinds[found] : -1;
+}
+
+/* A section with something in it; one of nothing but its key is empty. */
+static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key)
+{
+  ga__tree *section = ga__map_get(root, key);
+  if (!section || (section->kind == GA__TREE_SCALAR && !section->text[0] && !section->quoted)) return NULL;
+  return ga__expect_map(reader->r, section, key) ? section : NULL;
+}
+
+/* NULL: the name is taken, which was told, or there is no memory. */
+static ga__named *add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int kind)
+{
+  const int before = d->names.n, i = ga__names_add(&d->names, tree->key);
+  if (i < 0) reader->r->failed = 1;
+  if (i < 0) return NULL;
+  if (i < before) {
+    char place[GA__PLACE_TEXT];
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->key_at, "the name '%s' is taken already, at %s",
+            tree->key, ga__place_text(place, reader->r->messages, d->list[i].tree->key_at));
+    return NULL;
+  }
+  d->list[i] = (ga__named){.name = d->names.name[i], .tree = tree, .kind = kind};
+  return &d->list[i];
+}
+
+static int make_room(ga__reader *reader, ga__directory *d, size_t n)
+{
+  d->names.ctx = reader->r->ctx;
+  d->list = ga__room(reader, n, sizeof *d->list);
+  return d->list != NULL;
+}
+
+/* All names, so that parts may refer to those that come later. *whole: 0 where a part is missing that others
+ * may rest on. */
+static int collect(ga__reader *reader, ga__tree *root, int *whole)
+{
+  ga__tree *section[MOST_SECTIONS], *functions = get_section(reader, root, "functions");
+  size_t n = 0;
+  for (int i = 0; ga__section_at(i); i++) {
+    section[i] = get_section(reader, root, ga__section_at(i));
+    n += section[i] ? (size_t)section[i]->n : 0;
+  }
+  if (!make_room(reader, &reader->parts, n) ||
+      !make_room(reader, &reader->functions, functions ? (size_t)functions->n : 0))
+    return 0;
+  for (int i = 0; ga__section_at(i); i++) {
+    const char *name = ga__section_at(i);
+    for (int k = 0; section[i] && k < section[i]->n; k++) {
+      ga__tree *part = section[i]->child[k];
+      part->used = 1;
+      const int kind = find_kind(reader, name, part);
+      if (kind < 0) *whole = 0;
+      /* a part of no kind is still known by its name, so that others find it */
+      if (!add_name(reader, &reader->parts, part, kind)) *whole = 0;
+    }
+  }
+  for (int k = 0; functions && k < functions->n; k++) {
+    functions->child[k]->used = 1;
+    add_name(reader, &reader->functions, functions->child[k], -1);
+  }
+  return !reader->r->failed;
+}
+
+static void finish_root(ga__reader *reader, const ga__tree *root)
+{
+  const char *known[MOST_SECTIONS + N_OTHER_KEYS];
+  int n = 0;
+  for (; ga__section_at(n); n++) known[n] = ga__section_at(n);
+  for (int i = 0; i < N_OTHER_KEYS; i++) known[n++] = other_keys[i];
+  ga__unknown_keys(reader->r, root, n, known, "the model");
+}
+
+/* ---- Parts ---- */
+
+/* Others can be judged without it. */
+static int may_be_missing(int kind)
+{
+  return kind == GA__PART_DRIVE || (kind >= GA__PART_SPRING && kind <= GA__PART_CONTACT);
+}
+
+/* 0: a part is missing that others may rest on. */
+static int read_parts(ga__reader *reader)
+{
+  int whole = 1;
+  for (int i = 0; i < reader->functions.names.n && !reader->r->failed; i++)
+    ga__read_named_function(reader, &reader->functions.list[i]);
+  for (int i = 0; i < reader->parts.names.n && !reader->r->failed; i++) {
+    ga__named *part = &reader->parts.list[i];
+    if (part->kind < 0 || (part->mute && part->kind != GA__PART_BLOCK)) continue;
+    const int good =
+        part->kind == GA__PART_BLOCK ? ga__read_block(reader, part) : ga__read_part(reader, part);
+    whole &= good || may_be_missing(part->kind);
+  }
+  return whole && !reader->r->failed;
+}
+
+/* The part that the builder's message names: "spring 's': ...". */
+static ga__named *find_refused(const ga__reader *reader)
+{
+  const char *text = ga_context_error(reader->r->ctx)->text, *from = strchr(text, '\'');
+  const char *to = from ? strchr(from + 1, '\'') : NULL;
+  return to ? ga__directory_find(&reader->parts, from + 1, (size_t)(to - from) - 1) : NULL;
+}
+
+/* Tells what the builder says; 1: it may be tried again without that part. */
+static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
+{
+  ga__named *part = status == GA_ERR_MEMORY ? NULL : find_refused(reader);
+  if (!part) {
+    ga__say_error(reader, whole, status);
+    return 0;
+  }
+  ga__say_refusal(reader, part, status);
+  const int again = !part->mute && (may_be_missing(part->kind) || part->kind == GA__PART_BLOCK);
+  part->mute = 1;
+  return again && reader->parts.names.n <= MOST_TO_REPEAT;
+}
+
+/* The machine anew, without those parts, for the sake of further messages. */
+static int read_again(ga__reader *reader, const ga_machine_opts *opts)
+{
+  ga__messages *told = reader->r->messages, *silent = ga__messages_create(reader->r->ctx);
+  if (!silent) return 0;
+  ga_machine_destroy(&reader->m);
+  reader->r->messages = silent;
+  reader->again = 1;
+  const int good = !ga_machine_create(reader->r->ctx, opts, &reader->m) && read_parts(reader);
+  reader->r->messages = told;
+  ga__messages_destroy(&silent);
+  return good;
+}
+
+static void build(ga__reader *reader, const ga__tree *root, const ga_machine_opts *opts)
+{
+  for (int round = 0; round < MOST_ROUNDS; round++) {
+    const ga_status status = ga_machine_build(reader->m);
+    if (!status || !tell_refusal(reader, status, root->at) || !read_again(reader, opts)) return;
+  }
+}
+
+/* ---- Signals to record ---- */
+
+static int is_signal(const ga_machine *m, const char *name)
+{
+  const size_t n = strlen(name);
+  if (n < 2 || strcmp(name + n - 2, ".*") != 0) return ga_machine_find_signal(m, name) >= 0;
+  for (int i = 0; i < ga_machine_n_signals(m); i++) {
+    const char *signal = ga_machine_signal_name(m, i);
+    if (signal && strncmp(signal, name, n - 1) == 0) return 1;
+  }
+  return 0;
+}
+
+static const char *signal_at(const void *m, int i)
+{
+  const char *name = ga_machine_signal_name(m, i);
+  return name ? name : "";
+}
+
+static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settings *settings)
+{
+  const ga__tree *record = ga__map_get(ga__map_get(root, "simulation"), "record");
+  for (int i = 0; i < settings->n_record; i++) {
+    const char *name = settings->record[i];
+    char nearest[GA_TEXT_PIECE];
+    if (is_signal(reader->m, name)) continue;
+    ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader->m, ga_machine_n_signals(reader->m));
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR,
+            record->kind == GA__TREE_LIST ? record->child[i]->at : record->at,
+            "record of simulation: there is no signal '%s'%s%s%s", name, nearest[0] ? "; did you mean '" : "",
+            nearest, nearest[0] ? "'?" : "");
+  }
+}
+
+/* ---- All of it ---- */
+
+void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, ga_run_settings *settings)
+{
+  int whole = 1;
+  const int named = collect(reader, root, &whole);
+  ga__read_globals(reader, root, globals);
+  if (named) ga__read_settings(reader, root, settings);
+  const ga_status status =
+      named ? ga_machine_create(reader->r->ctx, &globals->machine, &reader->m) : GA_ERR_MEMORY;
+  if (status) ga__say_error(reader, root->at, status);
+  if (!status) whole &= read_parts(reader);
+  finish_root(reader, root);
+  if (!status && whole) build(reader, root, &globals->machine);
+  if (ga_machine_system(reader->m)) check_record(reader, root, settings);
+  if (ga__errors(reader->r->messages) > 0 || reader->r->failed) {
+    ga_machine_destroy(&reader->m);
+  } else {
+    ga__suspect_parts(reader);
+    ga__parameters_unused(reader->r);
+  }
+  ga__names_destroy(&reader->parts.names);
+  ga__names_destroy(&reader->functions.names);
+}

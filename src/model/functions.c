@@ -1,0 +1,368 @@
+/* Functions of one variable, called t in their texts: named ones, and those in place. */
+#include "model/reader.h"
+
+#include "mbs/name.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef enum function_state { UNREAD = 0, BEING_READ, READ, BROKEN } function_state;
+
+/* What a kind is read into. */
+typedef union any_opts {
+  struct {
+    double value;
+  } constant;
+  ga_table_opts table;
+  ga_motion_opts motion;
+  ga_wave_opts wave;
+} any_opts;
+
+typedef struct function_kind {
+  const char *type, *about;
+  const ga__field *fields;
+  int n_fields;
+  const ga__extra *extra;
+  int n_extra;
+  void (*defaults)(void *base);
+  ga_status (*create)(ga_context *ctx, const any_opts *opts, ga_function **out); /* NULL: an expression */
+} function_kind;
+
+/* ---- The table ---- */
+
+#define ONE(type, member) .name = #member, .offset = offsetof(type, member), .count = 1
+#define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
+#define SIZE_OF(list) (int)(sizeof(list) / sizeof((list)[0]))
+
+static const char *const interpolation_names[] = {"linear", "monotone", "spline"};
+static const char *const extrapolation_names[] = {"hold", "linear", "error"};
+static const char *const motion_names[] = {
+#define MOTION_NAME(value, text, continuous) text,
+    GA_MOTION_LIST(MOTION_NAME)
+#undef MOTION_NAME
+};
+
+static const ga__field constant_fields[] = {
+    {.name = "value", .count = 1, .rule = GA__RULE_NUMBER, .about = "the value"}};
+
+static const ga__field table_fields[] = {
+    {ONE(ga_table_opts, x), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table_opts, n),
+     .about = "where it is given, ascending"},
+    {ONE(ga_table_opts, y), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table_opts, n),
+     .about = "values there"},
+    {ONE(ga_table_opts, interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(interpolation_names),
+     .about = "between the points"},
+    {ONE(ga_table_opts, before), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names),
+     .about = "below the first point"},
+    {ONE(ga_table_opts, after), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names),
+     .about = "above the last point"},
+};
+
+static const ga__field motion_fields[] = {
+    {ONE(ga_motion_opts, law), .rule = GA__RULE_CHOICE, NAMES_OF(motion_names),
+     .about = "how it goes from one value to the other"},
+    {ONE(ga_motion_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it begins"},
+    {ONE(ga_motion_opts, duration), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "how long it takes"},
+    {ONE(ga_motion_opts, from), .rule = GA__RULE_NUMBER, .about = "value before"},
+    {ONE(ga_motion_opts, to), .rule = GA__RULE_NUMBER, .about = "value after"},
+    {ONE(ga_motion_opts, ramp), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "trapezoid: part of the duration spent on speeding up, and again on slowing down"},
+};
+
+static const ga__field wave_fields[] = {
+    {ONE(ga_wave_opts, offset), .rule = GA__RULE_NUMBER, .about = "mean value"},
+    {ONE(ga_wave_opts, amplitude), .rule = GA__RULE_NUMBER, .about = "of the sine"},
+    {ONE(ga_wave_opts, frequency), .rule = GA__RULE_NUMBER, .unit = "Hz", .about = "up to t_start"},
+    {ONE(ga_wave_opts, frequency_end), .rule = GA__RULE_NUMBER, .unit = "Hz", .about = "after the sweep"},
+    {ONE(ga_wave_opts, phase), .rule = GA__RULE_NUMBER, .unit = "rad", .about = "at t_start"},
+    {ONE(ga_wave_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when the sweep begins"},
+    {ONE(ga_wave_opts, sweep), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "how long the frequency changes; 0: it does not"},
+};
+
+static const ga__extra expression_extra[] = {
+    {"expression", "text", "in t, parameters and other functions: `2*sin(w*t) + ramp(t)`"}};
+static const ga__extra table_extra[] = {{"rows", "rows", "instead of x and y: pairs [x, y]"}};
+
+static void default_table(void *base)
+{
+  *(ga_table_opts *)base = ga_table_defaults();
+}
+
+static void default_motion(void *base)
+{
+  *(ga_motion_opts *)base = ga_motion_defaults();
+}
+
+static void default_wave(void *base)
+{
+  *(ga_wave_opts *)base = ga_wave_defaults();
+}
+
+static ga_status create_constant(ga_context *ctx, const any_opts *opts, ga_function **out)
+{
+  return ga_function_create_constant(ctx, opts->constant.value, out);
+}
+
+static ga_status create_table(ga_context *ctx, const any_opts *opts, ga_function **out)
+{
+  return ga_function_create_table(ctx, &opts->table, out);
+}
+
+static ga_status create_motion(ga_context *ctx, const any_opts *opts, ga_function **out)
+{
+  return ga_function_create_motion(ctx, &opts->motion, out);
+}
+
+static ga_status create_wave(ga_context *ctx, const any_opts *opts, ga_function **out)
+{
+  return ga_function_create_wave(ctx, &opts->wave, out);
+}
+
+static const function_kind FUNCTIONS[] = {
+    {"constant", "always the same value", constant_fields, SIZE_OF(constant_fields), NULL, 0, NULL,
+     create_constant},
+    {"expression", "an expression in t", NULL, 0, expression_extra, 1, NULL, NULL},
+    {"table", "values at points, and between them", table_fields, SIZE_OF(table_fields), table_extra, 1,
+     default_table, create_table},
+    {"motion", "from one value to another, at rest before and after", motion_fields, SIZE_OF(motion_fields),
+     NULL, 0, default_motion, create_motion},
+    {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), the frequency swept on request", wave_fields,
+     SIZE_OF(wave_fields), NULL, 0, default_wave, create_wave},
+};
+enum { N_FUNCTIONS = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };
+
+int ga__function_group(int i, ga__group *group)
+{
+  if (i < 0 || i >= N_FUNCTIONS) return 0;
+  const function_kind *k = &FUNCTIONS[i];
+  *group = (ga__group){.section = "functions",
+                       .type = k->type,
+                       .about = k->about,
+                       .n = k->n_fields,
+                       .fields = k->fields,
+                       .n_extra = k->n_extra,
+                       .extra = k->extra,
+                       .defaults = k->defaults,
+                       .size = sizeof(any_opts)};
+  return 1;
+}
+
+/* ---- Expressions ---- */
+
+/* The next name in a text that is followed by '('; 0: there is none. */
+static int next_call(const char *text, int *at)
+{
+  for (int i = *at; text[i];) {
+    const int bytes = ga__name_length(text + i);
+    if (bytes == 0) {
+      i++;
+      continue;
+    }
+    const size_t blanks = strspn(text + i + bytes, " \t");
+    if (text[(size_t)(i + bytes) + blanks] == '(') {
+      *at = i;
+      return bytes;
+    }
+    i += bytes;
+  }
+  return 0;
+}
+
+int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols)
+{
+  int at = 0, bytes, good = 1;
+  *n = 0;
+  for (; (bytes = next_call(tree->text, &at)) > 0; at += bytes) ++*n;
+  *symbols = ga__room(reader, (size_t)*n, sizeof **symbols);
+  if (!*symbols) return 0;
+  *n = 0;
+  for (at = 0; (bytes = next_call(tree->text, &at)) > 0; at += bytes) {
+    ga__named *named = ga__directory_find(&reader->functions, tree->text + at, (size_t)bytes);
+    int known = !named;
+    for (int i = 0; i < *n && !known; i++) known = (*symbols)[i].name == named->name;
+    if (known) continue;
+    named->used = 1;
+    if (!ga__read_named_function(reader, named)) {
+      if (named->state == BEING_READ)
+        ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
+                "function '%s' uses itself", named->name);
+      good = 0;
+    }
+    (*symbols)[(*n)++] =
+        (ga_symbol){.name = named->name, .kind = GA_SYMBOL_FUNCTION, .function = named->function};
+  }
+  return good;
+}
+
+/* Names of values: t and parameters; the message is in the words of the file. */
+static int check_names(ga__reader *reader, const ga__tree *tree, const char *what)
+{
+  int good = 1;
+  for (int at = 0, bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
+    const char *name = tree->text + at;
+    ga__number number;
+    const int is_t = bytes == 1 && name[0] == 't';
+    if (is_t || (bytes == 1 && name[0] == 'e') || (bytes == 2 && strncmp(name, "pi", 2) == 0) ||
+        ga__parameter_find(reader->r, tree->scope, name, (size_t)bytes, &number, NULL) != GA__UNKNOWN_NAME)
+      continue;
+    ga__say(
+        reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
+        "%s: there is no parameter '%.*s'; a function's expression may use t, parameters and other functions",
+        what, bytes, name);
+    good = 0;
+  }
+  return good;
+}
+
+static void release_function(void *thing)
+{
+  ga_function *f = thing;
+  ga_function_destroy(&f);
+}
+
+static int create_expression(ga__reader *reader, ga__tree *tree, const char *what, ga_function **out)
+{
+  ga_function_expr_opts opts = ga_function_expr_defaults();
+  ga_text_error error = {.column = 0};
+  const char *given;
+  ga_symbol *symbols;
+  if (!ga__value_text(reader->r, tree, what, &given) || !check_names(reader, tree, what)) return 0;
+  if (!ga__read_calls(reader, tree, &opts.n_symbols, &symbols)) return 0;
+  if (!ga__value_formula(reader->r, tree, what, &opts.text)) return 0;
+  opts.symbols = symbols;
+  const ga_status status = ga_function_create_expr(reader->r->ctx, &opts, &error, out);
+  if (status)
+    ga__say_error(reader, ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), status);
+  return !status && ga__keep(reader, *out, release_function);
+}
+
+/* ---- Tables ---- */
+
+/* Pairs, one beside the other, into x and y. */
+static int read_rows(ga__reader *reader, ga__tree *rows, const char *what, ga_table_opts *opts)
+{
+  int good = 1;
+  if (!ga__expect_list(reader->r, rows, what)) return 0;
+  double *x = ga__room(reader, (size_t)rows->n, sizeof *x), *y = ga__room(reader, (size_t)rows->n, sizeof *y);
+  if (!x || !y) return 0;
+  for (int i = 0; i < rows->n; i++) {
+    double pair[2] = {0, 0};
+    good &= ga__value_numbers(reader->r, rows->child[i], 2, NULL, what, pair);
+    x[i] = pair[0];
+    y[i] = pair[1];
+  }
+  opts->n = rows->n;
+  opts->x = x;
+  opts->y = y;
+  return good;
+}
+
+static int complete_table(ga__reader *reader, ga__tree *map, const char *what, ga_table_opts *opts)
+{
+  char text[GA__WHAT];
+  ga__tree *rows = ga__map_get(map, "rows");
+  if (!rows == (!opts->x && !opts->y) || (!rows && (!opts->x || !opts->y))) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s: give x and y, or rows", what);
+    return 0;
+  }
+  ga__what(text, "rows of %s", what);
+  return !rows || read_rows(reader, rows, text, opts);
+}
+
+/* ---- Functions ---- */
+
+static int which_kind(ga__reader *reader, ga__tree *map, const char *what, int *kind)
+{
+  const char *names[N_FUNCTIONS];
+  char text[GA__WHAT];
+  for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
+  ga__tree *type = ga__map_get(map, "type");
+  ga__what(text, "type of %s", what);
+  if (type) return ga__value_choice(reader->r, type, N_FUNCTIONS, names, text, kind);
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at,
+          "%s has no type; expected constant, expression, table, motion or wave", what);
+  return 0;
+}
+
+static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree *map, const char *what,
+                            ga_function **out)
+{
+  any_opts opts;
+  ga__owner owner = {.what = what, .kind = -1};
+  memset(&opts, 0, sizeof opts);
+  if (k->defaults) k->defaults(&opts);
+  int good = ga__read_fields(reader, map, k->n_fields, k->fields, &owner, &opts);
+  if (k->create == create_table) good &= complete_table(reader, map, what, &opts.table);
+  if (k->create == create_constant && !ga__map_get(map, "value")) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s has no value", what);
+    good = 0;
+  }
+  if (!good) return 0;
+  const ga_status status = k->create(reader->r->ctx, &opts, out);
+  if (status == GA_ERR_MEMORY)
+    reader->r->failed = 1;
+  else if (status)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s: %s", what,
+            ga_context_error(reader->r->ctx)->text);
+  return !status && ga__keep(reader, *out, release_function);
+}
+
+static int create_from_map(ga__reader *reader, ga__tree *map, const char *what, ga_function **out)
+{
+  static const char *const more[] = {"type", "expression", "rows"};
+  int kind, good;
+  if (!ga__expect_map(reader->r, map, what) || !which_kind(reader, map, what, &kind)) return 0;
+  const function_kind *k = &FUNCTIONS[kind];
+  if (k->create) {
+    good = create_by_fields(reader, k, map, what, out);
+  } else {
+    ga__tree *text = ga__map_get(map, "expression");
+    good = text && create_expression(reader, text, what, out);
+    if (!text) ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s has no expression", what);
+  }
+  const ga__owner owner = {.what = what, .kind = -1};
+  ga__finish_keys(reader, map, k->n_fields, k->fields, &owner, 3, more);
+  return good;
+}
+
+int ga__read_named_function(ga__reader *reader, ga__named *named)
+{
+  char what[GA__WHAT];
+  if (named->state != UNREAD) return named->state == READ;
+  ga__what(what, "function '%s'", named->name);
+  named->state = BEING_READ;
+  named->state = create_from_map(reader, named->tree, what, &named->function) ? READ : BROKEN;
+  return named->state == READ;
+}
+
+int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
+                      const ga_function **f)
+{
+  ga_function *made = NULL;
+  int good = 0;
+  if (tree->kind != GA__TREE_SCALAR) {
+    good = create_from_map(reader, tree, what, &made);
+  } else {
+    ga__named *named = ga__directory_find(&reader->functions, tree->text, strlen(tree->text));
+    if (named) {
+      named->used = 1;
+      good = ga__read_named_function(reader, named);
+      made = named->function;
+    } else if (ga__is_number(reader, tree)) {
+      double value;
+      good = ga__value_number(reader->r, tree, unit, what, &value);
+      const ga_status status = good ? ga_function_create_constant(reader->r->ctx, value, &made) : GA_OK;
+      if (status) ga__say_error(reader, tree->at, status);
+      good &= !status && ga__keep(reader, made, release_function);
+    } else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0) {
+      char nearest[GA_TEXT_PIECE];
+      ga__names_nearest(nearest, &reader->functions.names, tree->text, strlen(tree->text));
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s", what,
+              tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+    } else {
+      good = create_expression(reader, tree, what, &made);
+    }
+  }
+  if (good) *f = made;
+  return good;
+}

@@ -1,0 +1,132 @@
+/* Model files as a whole: a document, its messages, its machine. */
+#include "model/reader.h"
+
+#include <string.h>
+
+struct ga_model {
+  ga_context *ctx;
+  ga__messages *messages;
+  ga__document *document; /* NULL: there was nothing to read */
+  ga_machine *machine;
+  struct ga__kept *kept; /* functions, tables, libraries that the machine borrows */
+  ga_run_settings settings;
+  const char *title; /* within the document */
+};
+
+ga_model_opts ga_model_defaults(void)
+{
+  return (ga_model_opts){.max_parts = 1000000};
+}
+
+/* "model/car.yaml" lies in "model", "car.yaml" in ".". */
+static const char *folder_of(ga__reader *reader, const char *path)
+{
+  const char *stroke = path ? strrchr(path, '/') : NULL;
+  if (!path) return NULL;
+  if (!stroke) return ".";
+  const size_t bytes = stroke == path ? 1 : (size_t)(stroke - path);
+  char *folder = ga__room(reader, bytes + 1, 1);
+  return folder ? memcpy(folder, path, bytes) : NULL;
+}
+
+static void read_document(ga_model *model, ga__reading *r, const char *path)
+{
+  ga__reader reader = {.r = r};
+  ga__globals globals = {.title = ""};
+  reader.folder = folder_of(&reader, path);
+  ga__read_machine(&reader, ga__document_root(model->document), &globals, &model->settings);
+  model->machine = reader.m;
+  model->kept = reader.kept;
+  model->title = globals.title;
+}
+
+static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
+                            size_t length, const ga_model_opts *opts, ga_model **out)
+{
+  const ga_model_opts used = opts ? *opts : ga_model_defaults();
+  ga_model *model = ga__alloc(ctx, 1, sizeof *model);
+  if (!model) return ga__no_memory(ctx, "a model");
+  model->ctx = ctx;
+  model->title = "";
+  model->messages = ga__messages_create(ctx);
+  if (!model->messages) {
+    ga_model_destroy(&model);
+    return ga__no_memory(ctx, "the messages of a model");
+  }
+  *out = model;
+  ga__default_settings(&model->settings);
+  ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
+  model->document = ga__document_read(&r, path, name, text, length);
+  if (model->document && !r.failed) read_document(model, &r, path);
+  ga__messages_finish(model->messages);
+  if (r.failed || ga__messages_status(model->messages)) {
+    ga_machine_destroy(&model->machine);
+    return ga__no_memory(ctx, "reading a model");
+  }
+  const int errors = ga__errors(model->messages);
+  if (errors == 0) return GA_OK;
+  const ga_model_message *first = ga__messages_at(model->messages, 0);
+  for (int i = 1; first && first->level != GA_MESSAGE_ERROR; i++) first = ga__messages_at(model->messages, i);
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "the model has %d error%s; the first, %s:%d:%d: %s", errors,
+                  errors == 1 ? "" : "s", first ? first->file : "", first ? first->line : 0,
+                  first ? first->column : 0, first ? first->text : "");
+}
+
+ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts, ga_model **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!path || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "model: %s is NULL", path ? "out" : "its path");
+  return read_model(ctx, path, NULL, NULL, 0, opts, out);
+}
+
+ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text, size_t length,
+                             const ga_model_opts *opts, ga_model **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!text || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "model: %s is NULL", text ? "out" : "its text");
+  return read_model(ctx, NULL, name ? name : "model", text, length, opts, out);
+}
+
+void ga_model_destroy(ga_model **model)
+{
+  if (!model || !*model) return;
+  ga_model *old = *model;
+  ga_machine_destroy(&old->machine);
+  ga__release_kept(&old->kept);
+  ga__document_destroy(old->ctx, &old->document);
+  ga__messages_destroy(&old->messages);
+  ga__free(old->ctx, old);
+  *model = NULL;
+}
+
+int ga_model_n_messages(const ga_model *model)
+{
+  return model ? ga__messages_count(model->messages) : 0;
+}
+
+const ga_model_message *ga_model_message_at(const ga_model *model, int i)
+{
+  return model ? ga__messages_at(model->messages, i) : NULL;
+}
+
+ga_machine *ga_model_machine(const ga_model *model)
+{
+  return model ? model->machine : NULL;
+}
+
+const ga_run_settings *ga_model_settings(const ga_model *model)
+{
+  return model ? &model->settings : NULL;
+}
+
+const char *ga_model_title(const ga_model *model)
+{
+  return model ? model->title : "";
+}
+
+const char *ga_model_text(const ga_model *model)
+{
+  return model && model->document ? ga__document_text(model->document) : "";
+}

@@ -1,0 +1,219 @@
+/* The page docs/model-format.md, from the tables that models are read by. */
+#include "model/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char introduction[] =
+    "# The format of model files\n"
+    "\n"
+    "This page is written by `ga_model_format_page()` from the tables that models are read by.\n"
+    "\n"
+    "A model is a YAML file (JSON is a subset). `galpha: 1` names the version of the format; everything else "
+    "is there where it is\n"
+    "needed:\n"
+    "\n"
+    "```yaml\n"
+    "galpha: 1\n"
+    "title: Pendulum\n"
+    "parameters: {L: 1 m, m: 2 kg}\n"
+    "gravity: [0, 0, -9.81]\n"
+    "bodies:\n"
+    "  rod: {type: rigid, mass: m, inertia: [1e-3, m*L^2/12, m*L^2/12], com: [L/2, 0, 0]}\n"
+    "joints:\n"
+    "  hinge: {type: revolute, a: ground, b: rod, at: {rotation: {z_axis: [0, 1, 0]}}}\n"
+    "simulation: {t_end: 5 s}\n"
+    "```\n"
+    "\n"
+    "Sections are maps from names to parts. A name is a letter or `_`, then letters, digits, `_`, and `.` "
+    "before a letter or `_`; no\n"
+    "two parts have the same, and `ground`, `t`, `energy` are taken. `ground` is the body that does not "
+    "move. Parts refer to each other\n"
+    "by name, in any order. A key that is not given keeps its default.\n"
+    "\n"
+    "## Numbers\n"
+    "\n"
+    "Wherever a number stands there may be\n"
+    "\n"
+    "- a number in SI units, angles in rad: `0.5`;\n"
+    "- a quantity: `30 deg`, `12 mm`, `3000 rpm`, `29.5 kN/m`; one of another dimension than the key's is an "
+    "error;\n"
+    "- an expression in parameters, with units in brackets: `2*L`, `L/2 + 3[mm]`. `pi` and `e` are known, "
+    "and the functions sin cos tan\n"
+    "  asin acos atan atan2 sinh cosh tanh exp log log10 sqrt cbrt abs sign floor ceil min max pow mod hypot "
+    "if step step5.\n"
+    "\n"
+    "Within brackets or braces, texts that have commas need quotes: `[\"hypot(a, b)\", 0]`.\n"
+    "\n"
+    "`parameters` is a map from names to such numbers; they may use each other in any order. `galpha run "
+    "--set L=2` overrides them.\n"
+    "\n"
+    "## Poses\n"
+    "\n"
+    "A pose is a map of `position` (three lengths) and `rotation`, or only a list of three lengths. Where "
+    "the key is `pose`, both may\n"
+    "stand beside the part's other keys. A rotation is a map of one of\n"
+    "\n"
+    "| keys | value |\n"
+    "|---|---|\n"
+    "| `matrix` | nine numbers, or three rows of three; its columns are the axes |\n"
+    "| `quaternion` | `[w, x, y, z]` |\n"
+    "| `axis`, `angle` | a vector and an angle |\n"
+    "| `euler`, `sequence` | three angles and axes: `xyz` about axes of the frame reached so far, `XYZ` "
+    "about fixed ones |\n"
+    "| `z_axis`, `x_axis` | where z points, and (if given) whereto x does as far as it can |\n"
+    "\n"
+    "## Inputs\n"
+    "\n"
+    "Forces and inputs of blocks that may change with time are a number, an expression of t, signals and "
+    "parameters\n"
+    "(`2*hinge.angle - k*motor.rate`), or a map of `value`, `function`, `expression`, whose sum it is then. "
+    "A parameter must not have the\n"
+    "name of a signal that the same expression could mean. Signals are named `part.channel`; `galpha check` "
+    "lists them.\n"
+    "\n"
+    "Where a function is asked for, there may be the name of one, a number, an expression in `t` and "
+    "parameters, or a function's map in\n"
+    "place. A function's own variable is called `t`, whatever it stands for.\n"
+    "\n"
+    "Inputs of a block are a map from their names, a list in their order, or a single one.\n"
+    "\n"
+    "## Repeats and includes\n"
+    "\n"
+    "```yaml\n"
+    "repeat:\n"
+    "  count: n\n"
+    "  index: i          # default i\n"
+    "  from: 0           # default 0\n"
+    "  parts:\n"
+    "    bodies:\n"
+    "      link{i}: {type: rigid, mass: m, inertia: [J, J, J], position: [i*l, 0, 0]}\n"
+    "```\n"
+    "\n"
+    "makes the parts `count` times: in expressions the index is a number, in names `{i}`, `{i+1}` stand for "
+    "it. `repeat` may be a list,\n"
+    "and stand within `parts` again.\n"
+    "\n"
+    "`include: file.yaml`, or a list of them, reads other files of the model's folder, whose sections are "
+    "put together with its own.\n";
+
+/* ---- Tables ---- */
+
+/* Texts may hold what means something in a table. */
+static void write_cell(ga__writer *w, const char *text)
+{
+  for (; *text; text++) ga__write(w, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static void write_value(ga__writer *w, const ga__field *f)
+{
+  static const char *const words[] = {[GA__RULE_TEXT] = "text",
+                                      [GA__RULE_TEXT_NEEDED] = "name",
+                                      [GA__RULE_SIX] = "6 numbers",
+                                      [GA__RULE_SIX_BY_SIX] = "6 numbers, or 6 rows of 6",
+                                      [GA__RULE_FLAG] = "true or false",
+                                      [GA__RULE_INTEGER] = "whole number",
+                                      [GA__RULE_POSE] = "pose",
+                                      [GA__RULE_INPUT] = "input",
+                                      [GA__RULE_FUNCTION] = "function",
+                                      [GA__RULE_FUNCTION_NEEDED] = "function",
+                                      [GA__RULE_LIST] = "numbers",
+                                      [GA__RULE_FLAGS] = "true or false, for each",
+                                      [GA__RULE_MATRIX] = "rows of numbers",
+                                      [GA__RULE_LIMIT] = "number"};
+  const char *word = f->refers == GA__REFERS_PART         ? "name"
+                     : f->refers == GA__REFERS_EXPRESSION ? "expression"
+                     : words[f->rule]                     ? words[f->rule]
+                                                          : "number";
+  if (f->rule == GA__RULE_CHOICE) {
+    for (int i = 0; i < f->n_choices && !f->choices_about; i++)
+      ga__write(w, "%s`%s`", i ? ", " : "", f->choices[i]);
+    if (f->choices_about) ga__write(w, "see below");
+  } else if (f->least) {
+    ga__write(w, "%d or %d %ss", f->least, f->count, word);
+  } else if (f->count > 1 && f->rule != GA__RULE_SIX && f->rule != GA__RULE_SIX_BY_SIX) {
+    ga__write(w, "%d %ss", f->count, word);
+  } else {
+    ga__write(w, "%s", word);
+  }
+}
+
+static void write_row(ga__writer *w, const ga__field *f, const void *base)
+{
+  char initial[GA_TEXT_PIECE];
+  ga__field_default(initial, sizeof initial, f, base);
+  ga__write(w, "| `%s` | ", ga__field_key(f, "type"));
+  write_value(w, f);
+  ga__write(w, " | %s%s%s | ", f->unit && strcmp(f->unit, "1") != 0 ? f->unit : "",
+            f->unit_other && strcmp(f->unit_other, "1") != 0 ? " or " : "",
+            f->unit_other && strcmp(f->unit_other, "1") != 0 ? f->unit_other : "");
+  ga__write(w, "%s | ", ga__field_needed(f, base) ? "needed" : initial);
+  write_cell(w, f->about);
+  ga__write(w, " |\n");
+}
+
+static void write_choices(ga__writer *w, const ga__field *f)
+{
+  if (!f->choices_about) return;
+  ga__write(w, "\n| `%s` | |\n|---|---|\n", ga__field_key(f, "type"));
+  for (int i = 0; i < f->n_choices; i++) {
+    ga__write(w, "| `%s` | ", f->choices[i]);
+    write_cell(w, f->choices_about[i]);
+    ga__write(w, " |\n");
+  }
+}
+
+/* Formulas keep their letters. */
+static void write_sentence(ga__writer *w, const char *text)
+{
+  const int formula = strstr(text, " = ") && strstr(text, " = ") < text + 10;
+  const char first = text[0], upper = first >= 'a' && first <= 'z' ? (char)(first - 'a' + 'A') : first;
+  ga__write(w, "\n%c%s.\n", formula ? first : upper, text + 1);
+}
+
+static void write_group(ga__writer *w, const ga__group *g)
+{
+  double base[GA__DEFAULTS];
+  ga__group_defaults(g, base);
+  if (g->type) ga__write(w, "\n### `type: %s`\n", g->type);
+  write_sentence(w, g->about);
+  if (g->n + g->n_extra > 0) ga__write(w, "\n| key | value | unit | default | |\n|---|---|---|---|---|\n");
+  for (int i = 0; i < g->n_extra; i++) {
+    ga__write(w, "| `%s` | %s | | | ", g->extra[i].name, g->extra[i].value);
+    write_cell(w, g->extra[i].about);
+    ga__write(w, " |\n");
+  }
+  for (int i = 0; i < g->n; i++)
+    if (!g->fields[i].hidden) write_row(w, &g->fields[i], base);
+  for (int i = 0; i < g->n; i++) write_choices(w, &g->fields[i]);
+}
+
+static void write_section(ga__writer *w, const char *section)
+{
+  ga__group g;
+  for (int i = 0; ga__group_at(i, &g); i++)
+    if (strcmp(g.section, section) == 0) write_group(w, &g);
+}
+
+size_t ga_model_format_page(char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  if (text && size > 0) text[0] = '\0';
+  ga__write(&w, "%s\n## Keys of the model\n", introduction);
+  write_section(&w, "");
+  for (int i = 0; ga__section_at(i); i++) {
+    if (strcmp(ga__section_at(i), "sensors") == 0) {
+      ga__write(&w, "\n## `functions`\n");
+      write_section(&w, "functions");
+    }
+    ga__write(&w, "\n## `%s`\n", ga__section_at(i));
+    if (strcmp(ga__section_at(i), "blocks") == 0)
+      ga__write(&w, "\nEvery block has the key `inputs`, where it has any; see above. One output is the "
+                    "signal of the block's name,\n"
+                    "several are `name.y1`, `name.y2`, ...; states are `name.x1`, ...\n");
+    write_section(&w, ga__section_at(i));
+  }
+  ga__write(&w, "\n## `simulation`\n");
+  write_section(&w, "simulation");
+  return w.used;
+}

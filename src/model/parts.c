@@ -1,0 +1,239 @@
+/* Parts of a machine, from maps to the builder; and what looks odd about them. */
+#include "model/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is hardly meant so: [kg] masses beyond these, moments of inertia beyond so many times mass · reach².
+ * Distances below the last [m] say nothing of a body's size. */
+#define LARGE_MASS 1e6
+#define SMALL_MASS 1e-9
+#define LARGE_INERTIA 100
+#define SMALL_REACH 1e-3
+
+typedef union any_def {
+  const char *name; /* the first of all */
+  ga_rigid_def rigid;
+  ga_planar_def planar;
+  ga_point_def point;
+  ga_scalar_def scalar;
+  ga_marker_def marker;
+  ga_joint_def joint;
+  ga_drive_def drive;
+  ga_rolling_def rolling;
+  ga_spring_def spring;
+  ga_actuator_def actuator;
+  ga_friction_def friction;
+  ga_bushing_def bushing;
+  ga_force_def force;
+  ga_contact_def contact;
+  ga_sensor_def sensor;
+} any_def;
+
+struct ga__bulk {
+  double mass, inertia, reach; /* reach: of what is fixed to it */
+  double position[3];
+};
+
+/* ---- Angles ---- */
+
+static int is_angle_name(const char *channel)
+{
+  static const char *const angles[] = {"angle", "angle_x", "angle_y"};
+  for (int i = 0; i < 3; i++)
+    if (strcmp(channel, angles[i]) == 0) return 1;
+  return 0;
+}
+
+/* Only looks: what is there is read elsewhere. */
+static const ga__tree *peek(const ga__tree *map, const char *key)
+{
+  for (int i = 0; i < map->n; i++)
+    if (strcmp(map->child[i]->key, key) == 0) return map->child[i];
+  return NULL;
+}
+
+/* Of a joint that has just one coordinate. */
+static int turns(const ga__tree *joint)
+{
+  const ga__tree *type = peek(joint, "type");
+  return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_REVOLUTE)) == 0;
+}
+
+static int is_true(const ga__tree *tree)
+{
+  return tree && tree->kind == GA__TREE_SCALAR &&
+         (strcmp(tree->text, "true") == 0 || strcmp(tree->text, "yes") == 0);
+}
+
+int ga__is_angle(const ga__reader *reader, const char *coordinate)
+{
+  const ga__named *part = ga__directory_head(&reader->parts, coordinate, strlen(coordinate));
+  if (!part) return 0;
+  const size_t bytes = strlen(part->name);
+  if (coordinate[bytes] == '.') return is_angle_name(coordinate + bytes + 1);
+  if (part->kind == GA__PART_SCALAR) return is_true(peek(part->tree, "rotational"));
+  return part->kind == GA__PART_JOINT && turns(part->tree);
+}
+
+/* Are the other units meant? */
+static int has_other_units(const ga__reader *reader, ga__part_kind kind, const ga__tree *tree)
+{
+  if (kind == GA__PART_SCALAR) return is_true(peek(tree, "rotational"));
+  if (kind == GA__PART_JOINT) {
+    const ga__tree *type = peek(tree, "type");
+    return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_GEAR)) == 0;
+  }
+  const ga__tree *coordinate = peek(tree, "coordinate");
+  return coordinate && coordinate->kind == GA__TREE_SCALAR && ga__is_angle(reader, coordinate->text);
+}
+
+/* ---- Sizes of bodies ---- */
+
+static double length_of(int n, const double *a, const double *b)
+{
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (a[i] - (b ? b[i] : 0)) * (a[i] - (b ? b[i] : 0));
+  return sqrt(sum);
+}
+
+static void note_body(ga__reader *reader, ga__named *named, const any_def *def)
+{
+  struct ga__bulk *bulk = ga__room(reader, 1, sizeof *bulk);
+  if (!bulk) return;
+  if (named->kind == GA__PART_RIGID) {
+    const ga_rigid_def *d = &def->rigid;
+    bulk->mass = d->mass;
+    bulk->inertia = fmax(d->inertia[0], fmax(d->inertia[1], d->inertia[2]));
+    bulk->reach = length_of(3, d->com, NULL);
+    memcpy(bulk->position, d->pose.position, sizeof bulk->position);
+  } else if (named->kind == GA__PART_PLANAR) {
+    bulk->mass = def->planar.mass;
+    bulk->inertia = def->planar.inertia;
+    bulk->reach = length_of(2, def->planar.com, NULL);
+    memcpy(bulk->position, def->planar.position, 2 * sizeof(double));
+    bulk->position[2] = def->planar.z;
+  } else {
+    bulk->mass = named->kind == GA__PART_POINT ? def->point.mass : 1;
+  }
+  named->bulk = bulk;
+}
+
+static void note_place(const ga__reader *reader, const char *body, const double *at, int in_ground)
+{
+  const ga__named *named = body ? ga__directory_find(&reader->parts, body, strlen(body)) : NULL;
+  if (!named || !named->bulk) return;
+  named->bulk->reach = fmax(named->bulk->reach, length_of(3, at, in_ground ? named->bulk->position : NULL));
+}
+
+/* Bodies come before markers and joints. */
+static void note(ga__reader *reader, ga__named *named, const any_def *def)
+{
+  if (named->kind <= GA__PART_SCALAR) note_body(reader, named, def);
+  if (named->kind == GA__PART_MARKER) note_place(reader, def->marker.body, def->marker.pose.position, 0);
+  if (named->kind == GA__PART_JOINT && def->joint.at_pose) {
+    note_place(reader, def->joint.a, def->joint.at.position, 1);
+    note_place(reader, def->joint.b, def->joint.at.position, 1);
+  }
+}
+
+static void suspect_body(ga__reader *reader, const ga__named *named)
+{
+  const struct ga__bulk *b = named->bulk;
+  const char *what = ga__part_text((ga__part_kind)named->kind);
+  ga__tree *mass = ga__map_get(named->tree, "mass"), *inertia = ga__map_get(named->tree, "inertia");
+  if (mass && b->mass > 0 && (b->mass > LARGE_MASS || b->mass < SMALL_MASS))
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, mass->at, "mass of %s '%s' is %g kg; is that meant so?",
+            what, named->name, b->mass);
+  const double reach = b->reach > SMALL_REACH ? b->reach : 1;
+  if (inertia && b->mass > 0 && b->inertia > LARGE_INERTIA * b->mass * reach * reach)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, inertia->at,
+            "inertia of %s '%s' is %g kg m², that of its mass of %g kg at a distance of %.3g m, but what is "
+            "fixed to it is within "
+            "%.3g m; is it in g*mm^2?",
+            what, named->name, b->inertia, b->mass, sqrt(b->inertia / b->mass), reach);
+}
+
+void ga__suspect_parts(ga__reader *reader)
+{
+  for (int i = 0; i < reader->parts.names.n; i++) {
+    const ga__named *named = &reader->parts.list[i];
+    if (named->bulk) suspect_body(reader, named);
+    if (!named->used && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
+      ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at, "%s '%s' is not used by anything",
+              ga__part_text((ga__part_kind)named->kind), named->name);
+  }
+  for (int i = 0; i < reader->functions.names.n; i++) {
+    const ga__named *named = &reader->functions.list[i];
+    if (!named->used)
+      ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at,
+              "function '%s' is not used by anything", named->name);
+  }
+}
+
+/* ---- Reading ---- */
+
+void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status)
+{
+  const char *text = ga_context_error(reader->r->ctx)->text, *field = strstr(text, "': ");
+  ga__place at = named->tree->key_at;
+  for (int i = 0; field && i < named->tree->n; i++) {
+    const ga__tree *child = named->tree->child[i];
+    const size_t bytes = strlen(child->key);
+    if (strncmp(field + 3, child->key, bytes) == 0 && strchr(" .[:", field[3 + bytes])) at = child->at;
+  }
+  ga__say_error(reader, at, status);
+}
+
+/* The field that `type` gives, of kinds that have one. */
+static int has_type(ga__reader *reader, const ga__kind *kind, const ga__named *named, const char *what)
+{
+  const ga__field *f = kind->fields;
+  while (f < kind->fields + kind->n_fields && strcmp(f->name, "kind") != 0) f++;
+  if (f == kind->fields + kind->n_fields || ga__map_get(named->tree, "type")) return 1;
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at,
+          "%s has no type; expected one such as '%s'", what, f->choices[0]);
+  return 0;
+}
+
+int ga__read_part(ga__reader *reader, ga__named *named)
+{
+  static const char *const more[] = {"type"};
+  const ga__part_kind which = (ga__part_kind)named->kind;
+  const ga__kind *kind = ga__kind_of(which);
+  any_def def;
+  char what[GA__WHAT];
+  memset(&def, 0, sizeof def);
+  ga__what(what, "%s '%s'", kind->text, named->name);
+  ga__owner owner = {
+      .what = what, .type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
+  kind->defaults(&def);
+  def.name = named->name;
+  int good = has_type(reader, kind, named, what);
+  good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, kind->type ? 1 : 0,
+                  more);
+  if (!good || reader->r->failed) return 0;
+  const ga_status status = kind->add(reader->m, &def);
+  if (status) {
+    ga__say_refusal(reader, named, status);
+    return 0;
+  }
+  if (!reader->again) note(reader, named, &def);
+  return 1;
+}
+
+int ga__part_group(int i, ga__group *group)
+{
+  if (i < 0 || i + 1 >= GA__PART_BLOCK) return 0;
+  const ga__kind *kind = ga__kind_of((ga__part_kind)(i + 1));
+  *group = (ga__group){.section = kind->section,
+                       .type = kind->type,
+                       .about = kind->about,
+                       .n = kind->n_fields - 1, /* the name is the key */
+                       .fields = kind->fields + 1,
+                       .defaults = kind->defaults,
+                       .size = kind->size};
+  return 1;
+}

@@ -1,0 +1,296 @@
+/* A JSON Schema of model files, from the tables that they are read by. */
+#include "model/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Groups ---- */
+
+int ga__group_at(int i, ga__group *group)
+{
+  static int (*const tables[])(int, ga__group *) = {ga__setting_group, ga__function_group, ga__part_group,
+                                                    ga__block_group};
+  for (size_t k = 0; k < sizeof tables / sizeof tables[0]; k++) {
+    int n = 0;
+    ga__group found;
+    while (tables[k](n, &found)) {
+      if (n++ != i) continue;
+      *group = found;
+      return 1;
+    }
+    i -= n;
+  }
+  return 0;
+}
+
+void ga__group_defaults(const ga__group *group, double base[GA__DEFAULTS])
+{
+  memset(base, 0, GA__DEFAULTS * sizeof *base);
+  if (group->defaults && group->size <= GA__DEFAULTS * sizeof *base) group->defaults(base);
+}
+
+static int is_number(const ga__field *f)
+{
+  return f->rule == GA__RULE_NUMBER || f->rule == GA__RULE_NUMBER_OR_NAN || f->rule == GA__RULE_POSITIVE ||
+         f->rule == GA__RULE_NOT_NEGATIVE || f->rule == GA__RULE_LIMIT;
+}
+
+void ga__field_default(char *text, size_t size, const ga__field *field, const void *base)
+{
+  const char *at = (const char *)base + field->offset;
+  double number;
+  int integer;
+  const char *name;
+  text[0] = '\0';
+  memcpy(&number, at, sizeof number);
+  memcpy(&integer, at, sizeof integer);
+  memcpy(&name, at, sizeof name);
+  if (is_number(field) && isnan(number))
+    snprintf(text, size, "as at the start");
+  else if (is_number(field) && isinf(number))
+    snprintf(text, size, "%s", number < 0 ? "-inf" : "inf");
+  else if (is_number(field))
+    snprintf(text, size, "%.6g", number);
+  else if (field->rule == GA__RULE_FLAG)
+    snprintf(text, size, "%s", integer ? "true" : "false");
+  else if (field->rule == GA__RULE_INTEGER)
+    snprintf(text, size, "%d", integer);
+  else if (field->rule == GA__RULE_CHOICE)
+    snprintf(text, size, "%s", strcmp(field->name, "kind") == 0 ? "" : field->choices[integer]);
+  else if (field->rule == GA__RULE_TEXT_NEEDED && name)
+    snprintf(text, size, "%s", name);
+  else if (field->rule == GA__RULE_INPUT || field->rule == GA__RULE_SIX || field->rule == GA__RULE_SIX_BY_SIX)
+    snprintf(text, size, "0");
+  if (field->no_default || ga__field_needed(field, base)) text[0] = '\0';
+}
+
+int ga__field_needed(const ga__field *field, const void *base)
+{
+  const char *at = (const char *)base + field->offset, *name;
+  double number;
+  memcpy(&number, at, sizeof number);
+  memcpy(&name, at, sizeof name);
+  if (field->rule == GA__RULE_POSITIVE) return !(number > 0);
+  if (field->rule == GA__RULE_TEXT_NEEDED) return !name;
+  return field->rule == GA__RULE_FUNCTION_NEEDED ||
+         (field->rule == GA__RULE_CHOICE && strcmp(field->name, "kind") == 0);
+}
+
+/* ---- JSON ---- */
+
+static void write_text(ga__writer *w, const char *text)
+{
+  ga__write(w, "\"");
+  for (; *text; text++) ga__write(w, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+  ga__write(w, "\"");
+}
+
+static void write_names(ga__writer *w, int n, const char *const *names)
+{
+  for (int i = 0; i < n; i++) {
+    ga__write(w, i ? ", " : "");
+    write_text(w, names[i]);
+  }
+}
+
+/* What may stand at a field. */
+static void write_value(ga__writer *w, const ga__field *f)
+{
+  static const char *const shapes[] = {
+      [GA__RULE_TEXT] = "text",    [GA__RULE_TEXT_NEEDED] = "text",
+      [GA__RULE_SIX] = "numbers",  [GA__RULE_SIX_BY_SIX] = "matrix",
+      [GA__RULE_FLAG] = "flag",    [GA__RULE_INTEGER] = "number",
+      [GA__RULE_POSE] = "pose",    [GA__RULE_FUNCTION] = "function",
+      [GA__RULE_LIST] = "numbers", [GA__RULE_FUNCTION_NEEDED] = "function",
+      [GA__RULE_FLAGS] = "flags",  [GA__RULE_MATRIX] = "matrix",
+      [GA__RULE_INPUT] = "input",
+  };
+  if (f->rule == GA__RULE_CHOICE) {
+    ga__write(w, "\"enum\": [");
+    write_names(w, f->n_choices, f->choices);
+    ga__write(w, "]");
+  } else if ((is_number(f) || f->rule == GA__RULE_INPUT) && f->count > 1) {
+    ga__write(
+        w, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}, \"minItems\": %d, \"maxItems\": %d",
+        is_number(f) ? "number" : "input", f->least ? f->least : f->count, f->count);
+  } else {
+    ga__write(w, "\"$ref\": \"#/$defs/%s\"", is_number(f) ? "number" : shapes[f->rule]);
+  }
+}
+
+static void write_field(ga__writer *w, const ga__field *f, const void *base)
+{
+  char text[3 * GA__WHAT], initial[GA_TEXT_PIECE];
+  ga__writer about = {text, sizeof text, 0};
+  ga__field_default(initial, sizeof initial, f, base);
+  ga__write(&about, "%s", f->about);
+  if (f->unit && strcmp(f->unit, "1") != 0)
+    ga__write(&about, " [%s%s%s]", f->unit, f->unit_other ? " or " : "", f->unit_other ? f->unit_other : "");
+  if (initial[0]) ga__write(&about, "; default %s", initial);
+  ga__write(w, "        \"%s\": {", ga__field_key(f, "type"));
+  write_value(w, f);
+  ga__write(w, ", \"description\": ");
+  write_text(w, text);
+  ga__write(w, "}");
+}
+
+/* Keys that stand beside those of the tables. */
+static void write_more(ga__writer *w, const ga__group *g, const char **between)
+{
+  for (int i = 0; i < g->n; i++) {
+    if (g->fields[i].rule != GA__RULE_POSE || strcmp(g->fields[i].name, "pose") != 0) continue;
+    ga__write(w, "%s        \"position\": {\"$ref\": \"#/$defs/numbers\"},\n", *between);
+    ga__write(w, "        \"rotation\": {\"$ref\": \"#/$defs/rotation\"}");
+    *between = ",\n";
+  }
+  for (int i = 0; i < g->n_extra; i++) {
+    ga__write(w, "%s        \"%s\": {\"$ref\": \"#/$defs/%s\", \"description\": ", *between, g->extra[i].name,
+              g->extra[i].value);
+    write_text(w, g->extra[i].about);
+    ga__write(w, "}");
+    *between = ",\n";
+  }
+  if (strcmp(g->section, "blocks") != 0) return;
+  ga__write(w, "%s        \"inputs\": {\"$ref\": \"#/$defs/inputs\"}", *between);
+  *between = ",\n";
+}
+
+static void write_properties(ga__writer *w, const ga__group *g)
+{
+  const char *between = "";
+  double base[GA__DEFAULTS];
+  ga__group_defaults(g, base);
+  if (g->type) {
+    ga__write(w, "        \"type\": {\"const\": \"%s\"}", g->type);
+    between = ",\n";
+  }
+  for (int i = 0; i < g->n; i++) {
+    if (g->fields[i].hidden) continue;
+    ga__write(w, "%s", between);
+    write_field(w, &g->fields[i], base);
+    between = ",\n";
+  }
+  write_more(w, g, &between);
+}
+
+/* One kind of map. */
+static void write_group(ga__writer *w, const ga__group *g)
+{
+  const char *between = "";
+  double base[GA__DEFAULTS];
+  ga__group_defaults(g, base);
+  ga__write(w, "      {\"type\": \"object\", \"description\": ");
+  write_text(w, g->about);
+  ga__write(w, ", \"additionalProperties\": false, \"required\": [");
+  if (g->type) {
+    ga__write(w, "\"type\"");
+    between = ", ";
+  }
+  for (int i = 0; i < g->n; i++) {
+    if (!ga__field_needed(&g->fields[i], base)) continue;
+    ga__write(w, "%s\"%s\"", between, ga__field_key(&g->fields[i], "type"));
+    between = ", ";
+  }
+  ga__write(w, "], \"properties\": {\n");
+  write_properties(w, g);
+  ga__write(w, "}}");
+}
+
+/* All kinds of a section, one of which each of its entries is. */
+static void write_kinds(ga__writer *w, const char *section)
+{
+  const char *between = "";
+  ga__group g;
+  ga__write(w, "    \"%s_kinds\": {\"anyOf\": [\n", section);
+  for (int i = 0; ga__group_at(i, &g); i++) {
+    if (strcmp(g.section, section) != 0) continue;
+    ga__write(w, "%s", between);
+    write_group(w, &g);
+    between = ",\n";
+  }
+  ga__write(w, "]},\n");
+}
+
+static void write_sections(ga__writer *w)
+{
+  for (int i = 0; ga__section_at(i); i++)
+    ga__write(w,
+              "      \"%s\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"$ref\": "
+              "\"#/$defs/%s_kinds\"}},\n",
+              ga__section_at(i), ga__section_at(i));
+  ga__write(w, "      \"functions\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"$ref\": "
+               "\"#/$defs/functions_kinds\"}},\n"
+               "      \"repeat\": {\"$ref\": \"#/$defs/repeat\"}");
+}
+
+static const char shapes_text[] =
+    "    \"number\": {\"type\": [\"number\", \"string\"], \"description\": \"a number in SI units, a "
+    "quantity ('12 mm'), or an expression in parameters ('2*L')\"},\n"
+    "    \"numbers\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/$defs/number\"}}]},\n"
+    "    \"matrix\": {\"anyOf\": [{\"$ref\": \"#/$defs/numbers\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/$defs/numbers\"}}]},\n"
+    "    \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": "
+    "\"#/$defs/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
+    "    \"text\": {\"type\": \"string\"},\n"
+    "    \"texts\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": {\"type\": "
+    "\"string\"}}]},\n"
+    "    \"flag\": {\"enum\": [true, false, \"true\", \"false\", \"yes\", \"no\"]},\n"
+    "    \"flags\": {\"anyOf\": [{\"$ref\": \"#/$defs/flag\"}, {\"type\": \"array\", \"items\": {\"$ref\": "
+    "\"#/$defs/flag\"}}]},\n"
+    "    \"rotation\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n"
+    "        \"matrix\": {\"$ref\": \"#/$defs/matrix\"}, \"quaternion\": {\"$ref\": \"#/$defs/numbers\"},\n"
+    "        \"axis\": {\"$ref\": \"#/$defs/numbers\"}, \"angle\": {\"$ref\": \"#/$defs/number\"},\n"
+    "        \"euler\": {\"$ref\": \"#/$defs/numbers\"}, \"sequence\": {\"type\": \"string\", \"pattern\": "
+    "\"^([xyz]{3}|[XYZ]{3})$\"},\n"
+    "        \"z_axis\": {\"$ref\": \"#/$defs/numbers\"}, \"x_axis\": {\"$ref\": \"#/$defs/numbers\"}}},\n"
+    "    \"pose\": {\"anyOf\": [{\"$ref\": \"#/$defs/numbers\"}, {\"type\": \"object\", "
+    "\"additionalProperties\": false, \"properties\": {\n"
+    "        \"position\": {\"$ref\": \"#/$defs/numbers\"}, \"rotation\": {\"$ref\": "
+    "\"#/$defs/rotation\"}}}]},\n"
+    "    \"function\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": "
+    "\"#/$defs/functions_kinds\"}]},\n"
+    "    \"input\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"object\", "
+    "\"additionalProperties\": false, \"properties\": {\n"
+    "        \"value\": {\"$ref\": \"#/$defs/number\"}, \"function\": {\"$ref\": \"#/$defs/function\"}, "
+    "\"expression\": {\"type\": \"string\"}}}]},\n"
+    "    \"inputs\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/$defs/input\"}},\n"
+    "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/$defs/input\"}}]},\n"
+    "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"count\", "
+    "\"parts\"], \"properties\": {\n"
+    "        \"count\": {\"$ref\": \"#/$defs/number\"}, \"index\": {\"type\": \"string\"}, \"from\": "
+    "{\"$ref\": \"#/$defs/number\"},\n"
+    "        \"parts\": {\"$ref\": \"#/$defs/parts\"}}},\n"
+    "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/$defs/one_repeat\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/$defs/one_repeat\"}}]},\n";
+
+size_t ga_model_schema(char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  ga__group g;
+  if (text && size > 0) text[0] = '\0';
+  ga__write(&w, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+                "  \"title\": \"galpha model\",\n  \"type\": \"object\",\n  \"required\": [\"galpha\"],\n"
+                "  \"additionalProperties\": false,\n  \"properties\": {\n"
+                "      \"parameters\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": "
+                "{\"$ref\": \"#/$defs/number\"}},\n"
+                "      \"include\": {\"$ref\": \"#/$defs/texts\"},\n"
+                "      \"simulation\": {\"$ref\": \"#/$defs/simulation_kinds\"},\n");
+  write_sections(&w);
+  ga__write(&w, ",\n");
+  for (int i = 0; ga__group_at(i, &g); i++)
+    if (!g.section[0]) write_properties(&w, &g);
+  ga__write(&w, "\n  },\n  \"$defs\": {\n%s", shapes_text);
+  ga__write(&w, "    \"parts\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n");
+  write_sections(&w);
+  ga__write(&w, "}},\n");
+  write_kinds(&w, "functions");
+  for (int i = 0; ga__section_at(i); i++) write_kinds(&w, ga__section_at(i));
+  ga__write(&w, "    \"simulation_kinds\": ");
+  for (int i = 0; ga__group_at(i, &g); i++)
+    if (strcmp(g.section, "simulation") == 0) write_group(&w, &g);
+  ga__write(&w, "\n  }\n}\n");
+  return w.used;
+}

@@ -1,0 +1,152 @@
+/* What a model says once: title, gravity, the form of rigid bodies, and how it is to be simulated. */
+#include "model/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
+#define ONE(type, member) .name = #member, .offset = offsetof(type, member), .count = 1
+
+static const char *const form_names[] = {
+    [GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
+static const char *const form_about[] = {[GA_FORM_SPACE] = "R³×SO(3), angular velocity in space",
+                                         [GA_FORM_BODY] = "R³×SO(3), angular velocity in the body",
+                                         [GA_FORM_SE3] = "SE(3), both velocities in the body"};
+static const char *const method_names[] = {[GA_INDEX3] = "index3",
+                                           [GA_STABILIZED] = "stabilized",
+                                           [GA_WEIGHTED] = "weighted",
+                                           [GA_SOI2] = "soi2",
+                                           [GA_HHT_SOI2] = "hht_soi2"};
+static const char *const method_about[] = {
+    [GA_INDEX3] = "exact equilibrium, positions constrained only",
+    [GA_STABILIZED] = "exact equilibrium, positions and velocities constrained",
+    [GA_WEIGHTED] = "weighted residual, positions constrained only (HHT-I3)",
+    [GA_SOI2] = "generalized-α-SOI2: weighted, positions and velocities constrained",
+    [GA_HHT_SOI2] = "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints"};
+
+static const ga__field global_fields[] = {
+    {ONE(ga_machine_opts, form), .rule = GA__RULE_CHOICE, NAMES_OF(form_names), .choices_about = form_about,
+     .about = "how rigid bodies are described"},
+    {.name = "gravity",
+     .offset = offsetof(ga_machine_opts, gravity),
+     .count = 3,
+     .rule = GA__RULE_NUMBER,
+     .unit = "m/s^2",
+     .about = "ground axes"},
+};
+
+static const ga__field setting_fields[] = {
+    {ONE(ga_run_settings, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it begins"},
+    {ONE(ga_run_settings, t_end), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it ends"},
+    {ONE(ga_run_settings, step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "step size; 0: error control chooses it"},
+    {ONE(ga_run_settings, tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
+     .about = "relative and absolute tolerance of error control"},
+    {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
+     .choices_about = method_about, .about = "of integration"},
+    {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "spectral radius at infinity, 0 to 1: 1 damps nothing"},
+    {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "distance of records; 0: every step"},
+};
+enum {
+  N_GLOBAL = sizeof global_fields / sizeof global_fields[0],
+  N_SETTING = sizeof setting_fields / sizeof setting_fields[0]
+};
+
+static const ga__extra global_extra[] = {
+    {"galpha", "number", "version of the format: 1; needed"},
+    {"title", "text", "for plots and reports"},
+};
+static const ga__extra setting_extra[] = {
+    {"record", "texts",
+     "signals to record, all where not given; `arm.*` stands for all that begin with `arm.`"}};
+
+static void default_globals(void *base)
+{
+  *(ga_machine_opts *)base = ga_machine_defaults();
+}
+
+void ga__default_settings(ga_run_settings *settings)
+{
+  *settings = (ga_run_settings){.t_end = 1, .tolerance = 1e-4, .method = GA_STABILIZED, .rho = 0.8};
+}
+
+static void default_settings(void *base)
+{
+  ga__default_settings(base);
+}
+
+int ga__setting_group(int i, ga__group *group)
+{
+  if (i < 0 || i > 1) return 0;
+  if (i == 0)
+    *group = (ga__group){.section = "",
+                         .about = "keys of the model itself",
+                         .n = N_GLOBAL,
+                         .fields = global_fields,
+                         .n_extra = 2,
+                         .extra = global_extra,
+                         .defaults = default_globals,
+                         .size = sizeof(ga_machine_opts)};
+  else
+    *group = (ga__group){.section = "simulation",
+                         .about = "what `galpha run` does, unless its options say otherwise",
+                         .n = N_SETTING,
+                         .fields = setting_fields,
+                         .n_extra = 1,
+                         .extra = setting_extra,
+                         .defaults = default_settings,
+                         .size = sizeof(ga_run_settings)};
+  return 1;
+}
+
+/* ---- Reading ---- */
+
+void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
+{
+  ga__owner owner = {.what = "the model", .kind = -1};
+  ga__tree *version = ga__map_get(root, "galpha"), *title = ga__map_get(root, "title");
+  long number = 0;
+  out->title = "";
+  default_globals(&out->machine);
+  if (!version)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, root->at,
+            "the version of the format is missing; expected the line 'galpha: 1'");
+  else
+    ga__value_int(reader->r, version, 1, 1, "galpha (the version of the format)", &number);
+  if (title) ga__value_text(reader->r, title, "title", &out->title);
+  ga__read_fields(reader, root, N_GLOBAL, global_fields, &owner, &out->machine);
+}
+
+static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
+{
+  const ga__tree *end = ga__map_get(map, "t_end"), *rho = ga__map_get(map, "rho");
+  if (!(s->t_end > s->t_start))
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, end ? end->at : map->key_at,
+            "simulation: t_end is %g s; it must be above t_start, which is %g s", s->t_end, s->t_start);
+  if (!(s->rho >= 0 && s->rho <= 1))
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, rho ? rho->at : map->key_at,
+            "simulation: rho is %g; it must be from 0 to 1", s->rho);
+}
+
+void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *settings)
+{
+  static const char *const more[] = {"record"};
+  ga__owner owner = {.what = "simulation", .kind = -1};
+  ga__tree *map = ga__map_get(root, "simulation");
+  if (!map || !ga__expect_map(reader->r, map, "simulation")) return;
+  const int good = ga__read_fields(reader, map, N_SETTING, setting_fields, &owner, settings);
+  ga__tree *record = ga__map_get(map, "record");
+  const char **names;
+  if (record && ga__read_texts(reader, record, "record of simulation", &settings->n_record, &names))
+    settings->record = names;
+  else
+    settings->n_record = 0;
+  for (int i = 0; i < settings->n_record; i++) {
+    ga__named *part = ga__directory_head(&reader->parts, settings->record[i], strlen(settings->record[i]));
+    if (part) part->used = 1;
+  }
+  ga__finish_keys(reader, map, N_SETTING, setting_fields, &owner, 1, more);
+  if (good) check_settings(reader, map, settings);
+}
