@@ -236,7 +236,7 @@ typedef struct mode { /* a way of running galpha */
   const char *name, *title;
   ga_method method;
   int controlled;    /* the setting is a tolerance; else a number of steps */
-  double newton_tol; /* the loosest power of ten that does not show in the error */
+  double newton_tol; /* loose: what it adds to the error is in the error measured */
 } mode;
 
 static const mode modes[] = {
