@@ -1,11 +1,23 @@
-/* galpha/result.h: result files. HDF5, readable while they grow and after a crash; docs/results.md says what is in them.
+/* galpha/result.h: result files. HDF5, readable while they grow and after a crash; docs/results.md says how
+ * to open them in other languages, and what they cost.
  *
- *   /time [n]            s
- *   /signals/<name> [n]  one dataset for each signal recorded, attribute "unit"
- *   /model               text of the model; attributes of the root: versions, options, status of the run
- *   /checkpoint/...      what a run needs to go on
+ *   /values [m × n]          one row for each of the m signals recorded, one column for each of the n records
+ *   /time [n]                s
+ *   /names [m], /units [m]   of the signals, UTF-8
+ *   /model                   text of the model, where there is one
+ *   /checkpoint/...          what a run needs to go on
+ *   attributes of the root   format, galpha (version), status, and the caller's own
  *
- * Values are buffered by blocks; every flush leaves a complete file behind. */
+ * Values are buffered by blocks; every flush leaves a complete file behind, in which all signals have the
+ * same length. Up to then, the file on disk is the one of the flush before, whatever happens to the process.
+ * (A loss of power is another matter: the system writes its pages when it likes.)
+ *
+ * A full disk, a limit (a process with RLIMIT_FSIZE must ignore SIGXFSZ) or a broken device ends a recording:
+ * the call returns GA_ERR_FILE with the system's reason, as does every later one, and the file stays as it
+ * was flushed last.
+ *
+ * Memory goes through the context, except what HDF5 takes for itself. HDF5's own messages are kept from being
+ * printed during these calls, and its settings are put back afterwards. */
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
 
@@ -16,45 +28,63 @@ extern "C" {
 #endif
 
 typedef struct ga_recorder_opts { /* start from ga_recorder_defaults() */
-  int n_signals;
-  const char *const *names, *const *units; /* [n_signals] copied */
-  const char *model;                       /* text of the model, copied; NULL: none */
-  int n_attributes;                        /* further facts about the run, as texts */
-  const char *const *attributes;           /* [2 n_attributes] name, value, name, value, ... */
-  int compression;                         /* 0 to 9; default 4 */
-  double flush_seconds;                    /* [s] of the clock between flushes; default 1 */
-  int append;                              /* 1: go on in a file that exists, after its checkpoint's time */
+  int n_signals;                  /* >= 1 */
+  const char *const *names;       /* [n_signals] copied; not empty, each once */
+  const char *const *units;       /* [n_signals] copied; NULL: all "" */
+  const char *model;              /* text of the model, copied; NULL: none */
+  int n_attributes;               /* further facts about the run, as texts */
+  const char *const *attributes;  /* [2 n_attributes] name, value, name, value, ...; copied */
+  int compression;                /* 1: without loss (default); 0: none */
+  double flush_seconds; /* [s] of the clock between flushes; 0: every record; default 1; infinity: only on
+                           request */
+  int append; /* 1: go on in a file that exists, after its checkpoint: records that came after it are dropped.
+                 Names must be the same; model and attributes stay as they are in the file, and may be NULL, 0
+                 here */
 } ga_recorder_opts;
 
 typedef struct ga_recorder ga_recorder;
 
 GA_API ga_recorder_opts ga_recorder_defaults(void);
-/* A file that exists is replaced (not with append). Errors name the file and the system's reason. */
-GA_API ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_recorder_opts *opts, ga_recorder **out);
-GA_API ga_status ga_recorder_add(ga_recorder *r, double t, const double *values); /* values[n_signals] */
+/* A file that exists is replaced (not with append) if it is HDF5 or empty; others are refused, and so is one
+ * that another recorder is writing. Errors name the file and the system's reason. The file is complete,
+ * without records, on return. */
+GA_API ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_recorder_opts *opts,
+                                    ga_recorder **out);
+/* values[n_signals], NaN and infinity allowed; t must not be less than that of the record before. */
+GA_API ga_status ga_recorder_add(ga_recorder *r, double t, const double *values);
 GA_API ga_status ga_recorder_flush(ga_recorder *r);
-/* Bytes that let the run go on from here; replaces the last one in a way that a crash leaves one of them whole. Flushes. */
+GA_API long ga_recorder_n_records(const ga_recorder *r); /* those of the file that was appended to included */
+/* n numbers that let the run go on from here. Replaces the last but one, so that a crash leaves one of them
+ * whole; it and the records up to here appear in the file together. Flushes. */
 GA_API ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n);
-/* How the run ended: "running" until it is set. */
+/* How the run ended, up to 255 bytes: "running" until it is set. Flushes. */
 GA_API ga_status ga_recorder_finish(ga_recorder *r, const char *status);
-GA_API void ga_recorder_destroy(ga_recorder **r); /* flushes and closes; NULL is fine */
+/* Flushes and closes; NULL is fine. Failures can only be heard of by a call of flush or finish before. */
+GA_API void ga_recorder_destroy(ga_recorder **r);
 
 typedef struct ga_result ga_result;
-GA_API ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out); /* read only */
-GA_API void ga_result_close(ga_result **r);
+
+/* Read only; may be open while the file is being written, and then shows the records that it had when it was
+ * opened. */
+GA_API ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out);
+GA_API void ga_result_close(ga_result **r); /* NULL is fine */
 GA_API long ga_result_n_records(const ga_result *r);
 GA_API int ga_result_n_signals(const ga_result *r);
-GA_API const char *ga_result_signal_name(const ga_result *r, int i);
+GA_API const char *ga_result_signal_name(const ga_result *r,
+                                         int i); /* "" where i is out of range; so are the others */
 GA_API const char *ga_result_signal_unit(const ga_result *r, int i);
 GA_API int ga_result_find(const ga_result *r, const char *name); /* −1: none; "time" is not among them */
 /* Records first ... first+n−1 of a signal (i = −1: the time). */
 GA_API ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out);
+GA_API int ga_result_n_attributes(const ga_result *r);
+GA_API const char *ga_result_attribute_name(const ga_result *r, int i);
 GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /* NULL: none */
 GA_API const char *ga_result_model(const ga_result *r);                       /* "" where there is none */
-GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved); /* saved NULL: only t and n; n 0:
-                                                                                              there is none */
-/* All of a result as CSV: a line of names ("time [s]", "hinge.angle [rad]"), then numbers with 17 digits. names NULL: all
- * signals. */
+/* The last checkpoint. saved[*n] NULL: only t and n are given; *n 0: there is none. */
+GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved);
+/* A line of names ("time [s]", "hinge.angle [rad]"; quoted where they have commas or quotes), then numbers
+ * with 17 digits. names NULL: all signals. The file appears when it is complete, and not at all after a
+ * failure; into what is not a regular file (/dev/stdout) it is written straight. */
 GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names);
 
 #ifdef __cplusplus

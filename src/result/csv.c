@@ -1,0 +1,127 @@
+/* Results as CSV (RFC 4180), the same in every locale. */
+#define _POSIX_C_SOURCE 200809L
+#include "result/result_impl.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NUMBER = 32, BLOCK_NUMBERS = 2097152, MOST_ROWS = 1024 };
+
+/* 17 digits; what stands for the decimal point in this locale becomes one. */
+static void put_number(FILE *file, double value)
+{
+  char text[NUMBER], *from = text, *to = text;
+  snprintf(text, sizeof text, "%.17g", value);
+  while (*from) {
+    if (strchr("+-0123456789abcdefghijklmnopqrstuvwxyz", *from)) {
+      *to++ = *from++;
+      continue;
+    }
+    *to++ = '.';
+    while (*from && !(*from >= '0' && *from <= '9')) from++;
+  }
+  fwrite(text, 1, (size_t)(to - text), file);
+}
+
+static void put_title(FILE *file, const char *name, const char *unit)
+{
+  const int quoted = strpbrk(name, ",\"\n\r") || strpbrk(unit, ",\"\n\r");
+  const char *const parts[] = {name, *unit ? " [" : "", unit, *unit ? "]" : ""};
+  if (quoted) fputc('"', file);
+  for (int k = 0; k < 4; k++)
+    for (const char *c = parts[k]; *c; c++) {
+      if (*c == '"') fputc('"', file);
+      fputc(*c, file);
+    }
+  if (quoted) fputc('"', file);
+}
+
+/* Block by block: rows of the time and of the signals chosen. */
+static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, double *block, long rows)
+{
+  const long total = ga_result_n_records(r);
+  for (long first = 0; first < total; first += rows) {
+    const long count = total - first < rows ? total - first : rows;
+    for (int k = 0; k <= n; k++) {
+      const ga_status status =
+          ga_result_read(r, k == 0 ? -1 : chosen[k - 1], first, count, block + (size_t)k * (size_t)rows);
+      if (status) return status;
+    }
+    for (long i = 0; i < count; i++)
+      for (int k = 0; k <= n; k++) {
+        put_number(file, block[(size_t)k * (size_t)rows + (size_t)i]);
+        fputc(k < n ? ',' : '\n', file);
+      }
+    if (ferror(file)) return GA_OK; /* told by the caller, with the system's reason */
+  }
+  return GA_OK;
+}
+
+static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n)
+{
+  long rows = MOST_ROWS;
+  double *block;
+  ga_status status;
+  while (rows > 1 && rows * (n + 1L) > BLOCK_NUMBERS) rows /= 2;
+  block = ga__alloc(ga__result_context(r), (size_t)rows * ((size_t)n + 1), sizeof *block);
+  if (!block) return ga__no_memory(ga__result_context(r), "rows of a table");
+  put_title(file, "time", "s");
+  for (int k = 0; k < n; k++) {
+    fputc(',', file);
+    put_title(file, ga_result_signal_name(r, chosen[k]), ga_result_signal_unit(r, chosen[k]));
+  }
+  fputc('\n', file);
+  status = put_rows(r, file, chosen, n, block, rows);
+  ga__free(ga__result_context(r), block);
+  return status;
+}
+
+/* Under another name first where path is, or will be, a regular file. */
+static ga_status write_file(ga_result *r, const char *path, char *hidden, const int *chosen, int n)
+{
+  struct stat now;
+  const int straight = stat(path, &now) == 0 && !S_ISREG(now.st_mode);
+  const char *name = straight ? path : hidden;
+  FILE *file = fopen(name, straight ? "w" : "wx");
+  int error = 0;
+  ga_status status;
+  if (!file) return ga__no_file(ga__result_context(r), path, "cannot be written", errno);
+  errno = 0;
+  status = put_all(r, file, chosen, n);
+  if (ferror(file)) error = errno ? errno : EIO;
+  if (fclose(file) && !error) error = errno;
+  if (status == GA_OK && !error && !straight && rename(hidden, path)) error = errno;
+  if (status == GA_OK && error) status = ga__no_file(ga__result_context(r), path, "cannot be written", error);
+  if (status && !straight) remove(hidden);
+  return status;
+}
+
+static ga_status choose(ga_result *r, int n, const char *const *names, int *chosen)
+{
+  for (int k = 0; k < n; k++) {
+    chosen[k] = names ? ga_result_find(r, names[k]) : k;
+    if (chosen[k] < 0)
+      return ga__fail(ga__result_context(r), GA_ERR_ARGUMENT, "%s: has no signal '%s'", ga__result_path(r),
+                      names[k]);
+  }
+  return GA_OK;
+}
+
+ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names)
+{
+  ga_context *ctx = ga__result_context(r);
+  const int count = names ? n : ga_result_n_signals(r);
+  const size_t size = strlen(path) + NUMBER;
+  int *chosen = ga__alloc(ctx, (size_t)count, sizeof *chosen);
+  char *hidden = ga__alloc(ctx, size, 1);
+  ga_status status = chosen && hidden ? choose(r, count, names, chosen) : ga__no_memory(ctx, "an export");
+  if (status == GA_OK) {
+    snprintf(hidden, size, "%s.%ld.part", path, (long)getpid());
+    status = write_file(r, path, hidden, chosen, count);
+  }
+  ga__free(ctx, hidden);
+  ga__free(ctx, chosen);
+  return status;
+}

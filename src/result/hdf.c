@@ -1,0 +1,103 @@
+/* Small things around HDF5 that writing and reading share. */
+#include "result/result_impl.h"
+#include <stdlib.h>
+#include <string.h>
+
+ga__quiet ga__quiet_begin(void)
+{
+  ga__quiet quiet = {NULL, NULL};
+  H5open(); /* before anything is asked, so that the answer is not overwritten by HDF5's own start */
+  H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return quiet;
+}
+
+void ga__quiet_end(const ga__quiet *quiet)
+{
+  H5Eclear2(H5E_DEFAULT);
+  H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->user);
+}
+
+hid_t ga__text_type(size_t size)
+{
+  hid_t type = H5Tcopy(H5T_C_S1);
+  if (type < 0) return type;
+  if (H5Tset_size(type, size ? size : 1) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+      H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
+    H5Tclose(type);
+    return -1;
+  }
+  return type;
+}
+
+int ga__text_attribute(hid_t object, const char *name, const char *value, size_t size)
+{
+  hid_t type = ga__text_type(size ? size : strlen(value)), space = H5Screate(H5S_SCALAR), attribute = -1;
+  int done = 0;
+  if (type >= 0 && space >= 0) attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  /* An empty value still has one byte, the end of the text. */
+  if (attribute >= 0) done = H5Awrite(attribute, type, value) >= 0 && H5Aclose(attribute) >= 0;
+  H5Sclose(space);
+  H5Tclose(type);
+  return done ? 0 : -1;
+}
+
+ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing, int error)
+{
+  return ga__fail(ctx, GA_ERR_FILE, "%s: %s: %s", path, doing,
+                  error ? strerror(error) : "HDF5 reports a damaged structure");
+}
+
+char *ga__copy_text(ga_context *ctx, const char *text)
+{
+  const size_t size = strlen(text) + 1;
+  char *copy = ga__alloc(ctx, size, 1);
+  return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* Heap sort: qsort() has no room for the names that the numbers stand for. */
+static void sift(int *order, const char *const *names, int at, int n)
+{
+  const int moving = order[at];
+  for (int child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && strcmp(names[order[child + 1]], names[order[child]]) > 0) child++;
+    if (strcmp(names[order[child]], names[moving]) <= 0) break;
+    order[at] = order[child];
+  }
+  order[at] = moving;
+}
+
+void ga__sort_names(int *order, const char *const *names, int n)
+{
+  for (int i = 0; i < n; i++) order[i] = i;
+  for (int i = n / 2 - 1; i >= 0; i--) sift(order, names, i, n);
+  for (int i = n - 1; i > 0; i--) {
+    const int last = order[i];
+    order[i] = order[0];
+    order[0] = last;
+    sift(order, names, 0, i);
+  }
+}
+
+int ga__find_name(const int *order, const char *const *names, int n, const char *name)
+{
+  int low = 0, high = n;
+  while (low < high) {
+    const int middle = low + (high - low) / 2, sign = strcmp(names[order[middle]], name);
+    if (sign == 0) return order[middle];
+    if (sign < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return -1;
+}
+
+/* FNV-1a, 32 bits. */
+double ga__checkpoint_sum(const double *saved, size_t n)
+{
+  const unsigned char *byte = (const unsigned char *)saved;
+  uint32_t sum = 2166136261u;
+  for (size_t i = 0; i < n * sizeof *saved; i++) sum = (sum ^ byte[i]) * 16777619u;
+  return sum;
+}

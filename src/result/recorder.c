@@ -1,0 +1,433 @@
+/* Writing result files: records are gathered in blocks, blocks are cut into chunks.
+ *
+ * A chunk holds `columns` signals over `rows` records. A block, one chunk for each group of signals and one
+ * of the time, is full after `rows` records: its chunks are compressed and go to the end of the file. A flush
+ * before that writes the chunks as they are, without compression, to a reserve place, over and over, until
+ * the block is full. Later blocks use the place again. There are two, because at that moment the file on disk
+ * may still refer to the one used before. */
+#define _POSIX_C_SOURCE 200809L
+#include "result/recorder.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  TILE = 8,     /* records that are turned together: as many numbers as a line of the cache has */
+  NO_FILTER = 3 /* mask of a chunk to which neither shuffle nor deflate was applied */
+};
+
+ga_recorder_opts ga_recorder_defaults(void)
+{
+  return (ga_recorder_opts){.compression = 1, .flush_seconds = 1.0};
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------ */
+
+/* The first failure is the last: nothing is written after it. */
+static ga_status failed(ga_recorder *r)
+{
+  if (!r->store.failure) r->store.failure = EIO;
+  if (r->store.failure == ENOMEM) return ga__no_memory(r->ctx, "pages of a result file");
+  return ga__fail(r->ctx, GA_ERR_FILE,
+                  "%s: cannot be written: %s; what was flushed before is kept (%ld records)", r->path,
+                  strerror(r->store.failure), r->kept);
+}
+
+/* ---- Chunks -------------------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+  hid_t dataset;
+  hsize_t offset[2];
+  const double *values;
+  size_t n, run; /* numbers, and those of one signal */
+} chunk;
+
+/* Chunk i of the block; that of the time comes last. */
+static chunk chunk_at(const ga_recorder *r, int i)
+{
+  const size_t rows = (size_t)r->rows, n = rows * (size_t)r->columns;
+  if (i == r->groups) return (chunk){r->time, {(hsize_t)r->first, 0}, r->times, rows, rows};
+  return (chunk){
+      r->values, {(hsize_t)(i * r->columns), (hsize_t)r->first}, r->block + (size_t)i * n, n, rows};
+}
+
+static int write_plain(ga_recorder *r, const chunk *c)
+{
+  const uint32_t mask = r->compression ? NO_FILTER : 0;
+  return H5Dwrite_chunk(c->dataset, H5P_DEFAULT, mask, c->offset, c->n * sizeof(double), c->values) < 0 ? -1
+                                                                                                        : 0;
+}
+
+/* An unfinished chunk: to its reserve place, or where it already is. */
+static int write_unfinished(ga_recorder *r, int i)
+{
+  const chunk c = chunk_at(r, i);
+  haddr_t *place = r->reserve[r->side] + i;
+  int error;
+  if (!r->compression) return write_plain(r, &c);
+  r->store.place = *place;
+  r->store.taken = HADDR_UNDEF;
+  error = write_plain(r, &c);
+  r->store.place = HADDR_UNDEF;
+  if (r->store.taken != HADDR_UNDEF) *place = r->store.taken;
+  return error;
+}
+
+static int write_finished(ga_recorder *r, int i)
+{
+  const chunk c = chunk_at(r, i);
+  const size_t size = r->compression ? ga__pack(r->packed, r->work, c.values, c.n, c.run) : 0;
+  if (size) return H5Dwrite_chunk(c.dataset, H5P_DEFAULT, 0, c.offset, size, r->packed) < 0 ? -1 : 0;
+  if (r->side >= 0) r->reserve[r->side][i] = HADDR_UNDEF; /* the chunk stays where it is */
+  return write_plain(r, &c);
+}
+
+static int set_lengths(ga_recorder *r, long n)
+{
+  const hsize_t size[2] = {(hsize_t)r->m, (hsize_t)n};
+  return H5Dset_extent(r->values, size) < 0 || H5Dset_extent(r->time, size + 1) < 0 ? -1 : 0;
+}
+
+static int write_block(ga_recorder *r, int (*write)(ga_recorder *, int))
+{
+  if (set_lengths(r, r->n)) return -1;
+  for (int i = 0; i <= r->groups; i++)
+    if (write(r, i) || r->store.failure) return -1;
+  return 0;
+}
+
+/* ---- Records ------------------------------------------------------------------------------------------- */
+
+/* block[signal][record] from tile[record][signal], a line of the cache at a time. */
+static void turn_tile(ga_recorder *r)
+{
+  const size_t m = (size_t)r->m, rows = (size_t)r->rows;
+  double *to = r->block + (r->n - r->first - r->in_tile);
+  for (size_t s = 0; s < m; s++, to += rows)
+    for (int i = 0; i < r->in_tile; i++) to[i] = r->tile[(size_t)i * m + s];
+  r->in_tile = 0;
+}
+
+static ga_status finish_block(ga_recorder *r)
+{
+  if (write_block(r, write_finished)) return failed(r);
+  r->first = r->n;
+  r->side = -1;
+  return GA_OK;
+}
+
+static ga_status commit(ga_recorder *r, int lengths_first)
+{
+  if (H5Fflush(r->file, H5F_SCOPE_LOCAL) < 0 || ga__store_commit(&r->store, lengths_first)) return failed(r);
+  r->kept = r->n;
+  clock_gettime(CLOCK_MONOTONIC, &r->flushed);
+  return GA_OK;
+}
+
+static ga_status flush(ga_recorder *r, int lengths_first)
+{
+  if (r->store.failure) return failed(r);
+  turn_tile(r);
+  if (r->n > r->first) {
+    if (r->side < 0) {
+      r->side = r->next_side;
+      r->next_side = 1 - r->next_side;
+    }
+    if (write_block(r, write_unfinished)) return failed(r);
+  }
+  return commit(r, lengths_first);
+}
+
+/* A flush after which no records are expected: the block is compressed as if it were full. */
+static ga_status settle(ga_recorder *r)
+{
+  const size_t rows = (size_t)r->rows, used = (size_t)(r->n - r->first);
+  if (r->store.failure) return failed(r);
+  turn_tile(r);
+  for (size_t s = 0; s < (size_t)r->m; s++)
+    memset(r->block + s * rows + used, 0, (rows - used) * sizeof *r->block);
+  memset(r->times + used, 0, (rows - used) * sizeof *r->times);
+  if (used > 0 && write_block(r, write_finished)) return failed(r);
+  r->side = -1;
+  return commit(r, 0);
+}
+
+static int flush_is_due(const ga_recorder *r)
+{
+  struct timespec now;
+  if (r->flush_seconds == 0.0) return 1;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - r->flushed.tv_sec) + 1e-9 * (double)(now.tv_nsec - r->flushed.tv_nsec) >=
+         r->flush_seconds;
+}
+
+ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
+{
+  ga_status status = GA_OK;
+  ga__quiet quiet;
+  if (r->store.failure) return failed(r);
+  if (!isfinite(t) || t < r->last_t)
+    return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a record at t = %g s cannot follow one at t = %g s",
+                    r->path, t, r->last_t);
+  memcpy(r->tile + (size_t)r->in_tile * (size_t)r->m, values, (size_t)r->m * sizeof *values);
+  r->times[r->n - r->first] = t;
+  r->last_t = t;
+  r->in_tile++;
+  r->n++;
+  if (r->in_tile == TILE || r->n - r->first == r->rows) turn_tile(r);
+  if (r->n - r->first < r->rows && !flush_is_due(r)) return GA_OK;
+  quiet = ga__quiet_begin();
+  if (r->n - r->first == r->rows) status = finish_block(r);
+  if (status == GA_OK && flush_is_due(r)) status = flush(r, 0);
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+ga_status ga_recorder_flush(ga_recorder *r)
+{
+  const ga__quiet quiet = ga__quiet_begin();
+  const ga_status status = flush(r, 0);
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+long ga_recorder_n_records(const ga_recorder *r)
+{
+  return r->n;
+}
+
+/* ---- Checkpoints and the end --------------------------------------------------------------------------- */
+
+static int write_checkpoint(ga_recorder *r, double t, const double *saved, size_t n)
+{
+  const int side = r->marks[0][GA__CP_SERIAL] > r->marks[1][GA__CP_SERIAL]; /* the older one is replaced */
+  const hsize_t size = n;
+  double *mark = r->marks[side];
+  if (H5Dset_extent(r->saved[side], &size) < 0 ||
+      H5Dwrite(r->saved[side], H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, saved) < 0)
+    return -1;
+  mark[GA__CP_SERIAL] = r->marks[1 - side][GA__CP_SERIAL] + 1.0;
+  mark[GA__CP_TIME] = t;
+  mark[GA__CP_RECORDS] = (double)r->n;
+  mark[GA__CP_COUNT] = (double)n;
+  mark[GA__CP_SUM] = ga__checkpoint_sum(saved, n);
+  return H5Dwrite(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0 ? -1 : 0;
+}
+
+ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n)
+{
+  ga__quiet quiet;
+  ga_status status;
+  if (!isfinite(t) || n == 0)
+    return ga__fail(r->ctx, GA_ERR_ARGUMENT,
+                    "%s: a checkpoint needs a time and numbers; t = %g s, %zu numbers were given", r->path, t,
+                    n);
+  if (r->store.failure) return failed(r);
+  quiet = ga__quiet_begin();
+  status = write_checkpoint(r, t, saved, n) || r->store.failure ? failed(r) : flush(r, 0);
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+static int write_status(ga_recorder *r, const char *text)
+{
+  char padded[GA__STATUS_SIZE] = {0};
+  hid_t type = ga__text_type(sizeof padded), attribute = H5Aopen(r->file, "status", H5P_DEFAULT);
+  int done = 0;
+  memcpy(padded, text, strlen(text));
+  if (type >= 0 && attribute >= 0) done = H5Awrite(attribute, type, padded) >= 0;
+  if (attribute >= 0) H5Aclose(attribute);
+  H5Tclose(type);
+  return done ? 0 : -1;
+}
+
+ga_status ga_recorder_finish(ga_recorder *r, const char *text)
+{
+  ga__quiet quiet;
+  ga_status status;
+  if (strlen(text) >= GA__STATUS_SIZE)
+    return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a status of %zu bytes is longer than %d", r->path,
+                    strlen(text), GA__STATUS_SIZE - 1);
+  if (r->store.failure) return failed(r);
+  quiet = ga__quiet_begin();
+  status = write_status(r, text) ? failed(r) : settle(r);
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+/* ---- Creation ------------------------------------------------------------------------------------------ */
+
+static ga_status check_names(ga_context *ctx, const char *path, const ga_recorder_opts *o)
+{
+  int *order = ga__alloc(ctx, (size_t)o->n_signals, sizeof *order);
+  ga_status status = GA_OK;
+  if (!order) return ga__no_memory(ctx, "the order of signals' names");
+  for (int i = 0; i < o->n_signals && status == GA_OK; i++)
+    if (!o->names[i] || !*o->names[i] || (o->units && !o->units[i]))
+      status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: signal %d has no name, or no unit (which may be empty)",
+                        path, i + 1);
+  if (status == GA_OK) ga__sort_names(order, o->names, o->n_signals);
+  for (int i = 1; i < o->n_signals && status == GA_OK; i++)
+    if (strcmp(o->names[order[i - 1]], o->names[order[i]]) == 0)
+      status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: there are two signals '%s'", path, o->names[order[i]]);
+  ga__free(ctx, order);
+  return status;
+}
+
+static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder_opts *o)
+{
+  static const char *const own[] = {"status", "format", "galpha"};
+  if (o->n_signals < 1 || !o->names)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: there are no signals to record; at least one is needed", path);
+  if (!(o->flush_seconds >= 0.0))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: flush_seconds = %g is negative", path, o->flush_seconds);
+  if (o->compression != 0 && o->compression != 1)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: compression = %d is neither 0 nor 1", path, o->compression);
+  for (int i = 0; i < o->n_attributes; i++) {
+    const char *name = o->attributes[2 * i];
+    int taken = !name || !*name || !o->attributes[2 * i + 1];
+    for (size_t k = 0; !taken && k < sizeof own / sizeof *own; k++) taken = strcmp(name, own[k]) == 0;
+    for (int k = 0; !taken && k < i; k++) taken = strcmp(name, o->attributes[2 * k]) == 0;
+    if (taken)
+      return ga__fail(ctx, GA_ERR_ARGUMENT,
+                      "%s: attribute %d ('%s') has no name or value, or a name that is taken", path, i + 1,
+                      name ? name : "");
+  }
+  return check_names(ctx, path, o);
+}
+
+static ga_status take_memory(ga_recorder *r)
+{
+  const size_t rows = (size_t)r->rows, numbers = rows * (size_t)r->columns, places = (size_t)r->groups + 1;
+  r->block = ga__alloc(r->ctx, numbers * (size_t)r->groups, sizeof *r->block);
+  r->times = ga__alloc(r->ctx, rows, sizeof *r->times);
+  r->tile = ga__alloc(r->ctx, (size_t)r->m * TILE, sizeof *r->tile);
+  r->packed = ga__alloc(r->ctx, numbers, sizeof(double));
+  r->work = ga__alloc(r->ctx, numbers, sizeof(double));
+  for (int k = 0; k < 2; k++) {
+    r->reserve[k] = ga__alloc(r->ctx, places, sizeof *r->reserve[k]);
+    for (size_t i = 0; r->reserve[k] && i < places; i++) r->reserve[k][i] = HADDR_UNDEF;
+  }
+  if (r->block && r->times && r->tile && r->packed && r->work && r->reserve[0] && r->reserve[1]) return GA_OK;
+  return ga__no_memory(r->ctx, "buffers of a result file");
+}
+
+/* Reads what the unfinished block has of the records that stay, and drops the others. */
+static ga_status take_up(ga_recorder *r)
+{
+  const long n = r->resume;
+  const hsize_t rows = (hsize_t)(n % r->rows), from[2] = {0, (hsize_t)(n - (long)rows)};
+  const hsize_t size[2] = {(hsize_t)r->m, rows},
+                in[2] = {(hsize_t)(r->groups * r->columns), (hsize_t)r->rows};
+  const hsize_t zero[2] = {0, 0};
+  hid_t memory = H5Screate_simple(2, in, NULL), file = H5Dget_space(r->values), line = H5Dget_space(r->time);
+  hid_t short_line = H5Screate_simple(1, &rows, NULL);
+  int error = 0;
+  if (rows)
+    error = H5Sselect_hyperslab(memory, H5S_SELECT_SET, zero, NULL, size, NULL) < 0 ||
+            H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, size, NULL) < 0 ||
+            H5Sselect_hyperslab(line, H5S_SELECT_SET, from + 1, NULL, size + 1, NULL) < 0 ||
+            H5Dread(r->values, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, r->block) < 0 ||
+            H5Dread(r->time, H5T_NATIVE_DOUBLE, short_line, line, H5P_DEFAULT, r->times) < 0;
+  H5Sclose(short_line);
+  H5Sclose(line);
+  H5Sclose(file);
+  H5Sclose(memory);
+  r->kept = r->n = n;
+  r->first = n - (long)rows;
+  if (rows) r->last_t = r->times[rows - 1];
+  return error || set_lengths(r, r->first) ? failed(r) : GA_OK;
+}
+
+static ga_status append(ga_recorder *r, const ga_recorder_opts *opts)
+{
+  ga_status status = ga__layout_open(r, opts);
+  if (status == GA_OK) status = take_memory(r);
+  if (status == GA_OK) status = take_up(r);
+  if (status == GA_OK && write_status(r, "running")) status = failed(r);
+  return status ? status : flush(r, 1);
+}
+
+static ga_status create(ga_recorder *r, const ga_recorder_opts *opts)
+{
+  ga_status status;
+  r->m = opts->n_signals;
+  r->compression = opts->compression;
+  ga__layout_sizes(r);
+  status = take_memory(r);
+  if (status) return status;
+  if (ga__layout_create(r, opts, &status)) return status ? status : failed(r);
+  return commit(r, 0);
+}
+
+static void release(ga_recorder *r)
+{
+  ga_context *ctx = r->ctx;
+  if (r->file >= 0) {
+    H5Fclose(r->file); /* closes the datasets too */
+    ga__store_commit(&r->store, 0);
+  }
+  ga__store_close(&r->store);
+  ga__free(ctx, r->reserve[0]);
+  ga__free(ctx, r->reserve[1]);
+  ga__free(ctx, r->work);
+  ga__free(ctx, r->packed);
+  ga__free(ctx, r->tile);
+  ga__free(ctx, r->times);
+  ga__free(ctx, r->block);
+  ga__free(ctx, r->path);
+  ga__free(ctx, r);
+}
+
+static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recorder_opts *opts,
+                               ga_recorder **out)
+{
+  ga_recorder *r = ga__alloc(ctx, 1, sizeof *r);
+  ga_status status;
+  if (!r) return ga__no_memory(ctx, "a recorder");
+  r->ctx = ctx;
+  r->file = -1;
+  r->side = -1;
+  r->last_t = -INFINITY;
+  r->flush_seconds = opts->flush_seconds;
+  r->path = ga__copy_text(ctx, path);
+  status = r->path ? ga__store_open(ctx, path, !opts->append, &r->store) : ga__no_memory(ctx, "a path");
+  if (status == GA_OK) {
+    status = opts->append ? append(r, opts) : create(r, opts);
+    if (status) { /* what could not be made or taken up is not touched any more */
+      if (!r->store.failure) r->store.failure = ECANCELED;
+      if (!opts->append) unlink(path);
+    }
+  }
+  if (status)
+    release(r);
+  else
+    *out = r;
+  return status;
+}
+
+ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_recorder_opts *opts,
+                             ga_recorder **out)
+{
+  ga__quiet quiet;
+  ga_status status;
+  *out = NULL;
+  status = check_opts(ctx, path, opts);
+  if (status) return status;
+  quiet = ga__quiet_begin();
+  status = open_recorder(ctx, path, opts, out);
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+void ga_recorder_destroy(ga_recorder **r)
+{
+  ga__quiet quiet;
+  if (!r || !*r) return;
+  quiet = ga__quiet_begin();
+  if (!(*r)->store.failure && ((*r)->kept < (*r)->n || (*r)->side >= 0)) settle(*r);
+  release(*r);
+  ga__quiet_end(&quiet);
+  *r = NULL;
+}

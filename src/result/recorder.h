@@ -1,0 +1,42 @@
+/* The recorder as its two files see it: layout.c makes and opens the file, recorder.c fills it. */
+#ifndef GALPHA_RESULT_RECORDER_H
+#define GALPHA_RESULT_RECORDER_H
+
+#include "result/result_impl.h"
+#include <time.h>
+
+enum { GA__STATUS_SIZE = 256 };
+
+struct ga_recorder {
+  ga_context *ctx;
+  char *path;
+  ga__store store;
+  hid_t file, values, time, table, saved[2]; /* negative: not open */
+  int m;                                     /* signals */
+  int rows, columns, groups;                 /* records of a block, signals of a chunk, chunks side by side */
+  int compression;
+  double *block;                /* [groups][columns][rows] */
+  double *times;                /* [rows] */
+  double *tile;                 /* records not yet in the block, one after the other */
+  int in_tile;                  /* their number */
+  long n, first;                /* records so far; the first one of the block */
+  unsigned char *packed, *work; /* [8 rows columns] */
+  haddr_t *reserve[2]; /* [groups+1] places of unfinished chunks, the time's last; HADDR_UNDEF: none yet */
+  int side,
+      next_side; /* which reserve the block uses, −1: none so far; which one the next to need one takes */
+  double last_t; /* [s] of the last record; −infinity: none */
+  long kept;     /* records in the file on disk */
+  long resume;   /* records at the checkpoint of the file that is appended to */
+  double flush_seconds;
+  struct timespec flushed;
+  double marks[2][GA__CP_COLUMNS]; /* the table of checkpoints */
+};
+
+/* Sizes of blocks and chunks for r->m signals. */
+void ga__layout_sizes(ga_recorder *r);
+/* Makes the structures of a new file; −1: HDF5 or the store failed. GA_ERR_MEMORY by *status. */
+int ga__layout_create(ga_recorder *r, const ga_recorder_opts *opts, ga_status *status);
+/* Opens those of a file that exists, and checks that it is about the same signals. */
+ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts);
+
+#endif

@@ -1,0 +1,420 @@
+/* Reading result files. */
+#define _POSIX_C_SOURCE 200809L
+#include "result/result_impl.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  CACHE_BYTES = 64 << 20
+}; /* a block of all signals fits: chunks are not unpacked for each signal anew */
+
+typedef struct texts {
+  int n;
+  char *buffer;
+  char **at; /* [n] */
+} texts;
+
+struct ga_result {
+  ga_context *ctx;
+  char *path;
+  hid_t file, values, time;
+  int m;
+  long n;
+  int *order; /* [m] signals by name */
+  texts names, units, attribute_names, attributes;
+  char *model;
+  int side; /* the checkpoint that counts; −1: none */
+  double mark[GA__CP_COLUMNS];
+};
+
+static ga_status damaged(const ga_result *r, const char *what)
+{
+  return ga__fail(r->ctx, GA_ERR_FILE,
+                  "%s: cannot be read: %s is damaged, or the file is not a result of galpha", r->path, what);
+}
+
+/* ---- Texts --------------------------------------------------------------------------------------------- */
+
+static ga_status no_memory(const ga_result *r)
+{
+  return ga__no_memory(r->ctx, "texts of a result file");
+}
+
+/* A dataset or attribute of texts has its type and its space; numbers are refused. */
+static int text_size(hid_t type, size_t *size)
+{
+  if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) return -1;
+  *size = H5Tget_size(type);
+  return 0;
+}
+
+/* The r->m texts of a dataset. */
+static ga_status read_texts(ga_result *r, const char *name, texts *out)
+{
+  const size_t m = (size_t)r->m;
+  hid_t set = H5Dopen2(r->file, name, H5P_DEFAULT), type = -1, space = -1, wide = -1;
+  size_t size = 0;
+  ga_status status = GA_OK;
+  if (set >= 0) {
+    type = H5Dget_type(set);
+    space = H5Dget_space(set);
+  }
+  if (set < 0 || text_size(type, &size) || H5Sget_simple_extent_npoints(space) != r->m)
+    status = damaged(r, name);
+  if (status == GA_OK) {
+    out->buffer = ga__alloc(r->ctx, m, size + 1);
+    out->at = ga__alloc(r->ctx, m, sizeof *out->at);
+    if (!out->buffer || !out->at) status = no_memory(r);
+  }
+  if (status == GA_OK) {
+    wide = ga__text_type(size + 1); /* with room for an end */
+    if (wide < 0 || H5Dread(set, wide, H5S_ALL, H5S_ALL, H5P_DEFAULT, out->buffer) < 0)
+      status = damaged(r, name);
+    for (size_t i = 0; i < m; i++) out->at[i] = out->buffer + i * (size + 1);
+    out->n = r->m;
+  }
+  if (wide >= 0) H5Tclose(wide);
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (set >= 0) H5Dclose(set);
+  return status;
+}
+
+static ga_status read_model(ga_result *r)
+{
+  hid_t set, type = -1;
+  size_t size = 0;
+  ga_status status = GA_OK;
+  if (H5Lexists(r->file, "model", H5P_DEFAULT) <= 0) {
+    r->model = ga__alloc(r->ctx, 1, 1);
+    return r->model ? GA_OK : no_memory(r);
+  }
+  set = H5Dopen2(r->file, "model", H5P_DEFAULT);
+  if (set >= 0) type = H5Dget_type(set);
+  if (set < 0 || text_size(type, &size)) status = damaged(r, "model");
+  if (status == GA_OK && !(r->model = ga__alloc(r->ctx, size + 1, 1))) status = no_memory(r);
+  if (status == GA_OK && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->model) < 0)
+    status = damaged(r, "model");
+  if (type >= 0) H5Tclose(type);
+  if (set >= 0) H5Dclose(set);
+  return status;
+}
+
+/* Attribute i into the lists, if it is one text. */
+static ga_status read_attribute(ga_result *r, hsize_t i)
+{
+  hid_t attribute = H5Aopen_by_idx(r->file, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT),
+        type = -1;
+  const int k = r->attributes.n;
+  ssize_t length = -1;
+  size_t size = 0;
+  ga_status status = GA_OK;
+  if (attribute >= 0) {
+    type = H5Aget_type(attribute);
+    length = H5Aget_name(attribute, 0, NULL);
+  }
+  if (length < 0) status = damaged(r, "an attribute");
+  if (status == GA_OK && !text_size(type, &size)) {
+    r->attributes.n = r->attribute_names.n = k + 1;
+    r->attribute_names.at[k] = ga__alloc(r->ctx, (size_t)length + 1, 1);
+    r->attributes.at[k] = ga__alloc(r->ctx, size + 1, 1);
+    if (!r->attribute_names.at[k] || !r->attributes.at[k])
+      status = no_memory(r);
+    else if (H5Aget_name(attribute, (size_t)length + 1, r->attribute_names.at[k]) < 0 ||
+             H5Aread(attribute, type, r->attributes.at[k]) < 0)
+      status = damaged(r, "an attribute");
+  }
+  if (type >= 0) H5Tclose(type);
+  if (attribute >= 0) H5Aclose(attribute);
+  return status;
+}
+
+static ga_status read_attributes(ga_result *r)
+{
+  const char *format;
+  H5O_info_t info;
+  ga_status status = GA_OK;
+  if (H5Oget_info2(r->file, &info, H5O_INFO_NUM_ATTRS) < 0) return damaged(r, "the root");
+  r->attributes.at = ga__alloc(r->ctx, info.num_attrs, sizeof(char *));
+  r->attribute_names.at = ga__alloc(r->ctx, info.num_attrs, sizeof(char *));
+  if (!r->attributes.at || !r->attribute_names.at) return no_memory(r);
+  for (hsize_t i = 0; i < info.num_attrs && status == GA_OK; i++) status = read_attribute(r, i);
+  if (status) return status;
+  format = ga_result_attribute(r, "format");
+  if (!format || strcmp(format, "galpha result 1") != 0)
+    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is HDF5, but not a result of galpha (its format is '%s')",
+                    r->path, format ? format : "");
+  return GA_OK;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------------- */
+
+static ga_status open_numbers(ga_result *r)
+{
+  hid_t access = H5Pcreate(H5P_DATASET_ACCESS), space = -1, line = -1;
+  hsize_t size[2] = {0, 0}, length = 0;
+  int done = 0;
+  if (access >= 0 && H5Pset_chunk_cache(access, 1009, CACHE_BYTES, 1.0) >= 0) {
+    r->values = H5Dopen2(r->file, "values", access);
+    r->time = H5Dopen2(r->file, "time", access);
+  }
+  if (r->values >= 0 && r->time >= 0) {
+    space = H5Dget_space(r->values);
+    line = H5Dget_space(r->time);
+    done = space >= 0 && line >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
+           H5Sget_simple_extent_ndims(line) == 1 && H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
+           H5Sget_simple_extent_dims(line, &length, NULL) == 1 && size[0] > 0 && size[0] <= INT32_MAX &&
+           size[1] == length;
+  }
+  r->m = (int)size[0];
+  r->n = (long)length;
+  if (line >= 0) H5Sclose(line);
+  if (space >= 0) H5Sclose(space);
+  if (access >= 0) H5Pclose(access);
+  return done ? GA_OK : damaged(r, "values or time");
+}
+
+ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
+{
+  const hsize_t from[2] = {(hsize_t)(i < 0 ? 0 : i), (hsize_t)first}, size[2] = {1, (hsize_t)n};
+  const int skip = i < 0;
+  hid_t memory, file;
+  ga__quiet quiet;
+  int done;
+  if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
+    return ga__fail(r->ctx, GA_ERR_ARGUMENT,
+                    "%s: has %d signals and %ld records; signal %d, records %ld to %ld were asked for",
+                    r->path, r->m, r->n, i, first, first + n - 1);
+  if (n == 0) return GA_OK;
+  quiet = ga__quiet_begin();
+  memory = H5Screate_simple(1, size + 1, NULL);
+  file = H5Dget_space(skip ? r->time : r->values);
+  done = memory >= 0 && file >= 0 &&
+         H5Sselect_hyperslab(file, H5S_SELECT_SET, from + skip, NULL, size + skip, NULL) >= 0 &&
+         H5Dread(skip ? r->time : r->values, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, out) >= 0;
+  H5Sclose(file);
+  H5Sclose(memory);
+  ga__quiet_end(&quiet);
+  return done ? GA_OK : damaged(r, skip ? "time" : r->names.at[i]);
+}
+
+/* ---- Checkpoints --------------------------------------------------------------------------------------- */
+
+/* The n numbers of a checkpoint, 1 if they are what its mark says. */
+static int read_saved(ga_result *r, int side, const double *mark, double *saved)
+{
+  hid_t set = H5Dopen2(r->file, side ? "checkpoint/b" : "checkpoint/a", H5P_DEFAULT), space = -1;
+  int done = 0;
+  if (set >= 0) space = H5Dget_space(set);
+  done = space >= 0 && (double)H5Sget_simple_extent_npoints(space) == mark[GA__CP_COUNT] &&
+         H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, saved) >= 0 &&
+         ga__checkpoint_sum(saved, (size_t)mark[GA__CP_COUNT]) == mark[GA__CP_SUM];
+  if (space >= 0) H5Sclose(space);
+  if (set >= 0) H5Dclose(set);
+  return done;
+}
+
+/* The later one of the two that is whole. */
+static ga_status find_checkpoint(ga_result *r)
+{
+  double marks[2][GA__CP_COLUMNS];
+  hid_t table = H5Dopen2(r->file, "checkpoint/table", H5P_DEFAULT),
+        space = table >= 0 ? H5Dget_space(table) : -1;
+  int done = space >= 0 && H5Sget_simple_extent_npoints(space) == 2 * GA__CP_COLUMNS &&
+             H5Dread(table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, marks) >= 0;
+  int side;
+  if (space >= 0) H5Sclose(space);
+  if (table >= 0) H5Dclose(table);
+  if (!done) return damaged(r, "the table of checkpoints");
+  side = marks[1][GA__CP_SERIAL] > marks[0][GA__CP_SERIAL];
+  for (int k = 0; k < 2 && r->side < 0; k++, side = 1 - side) {
+    const double *mark = marks[side];
+    double *saved;
+    if (!(mark[GA__CP_SERIAL] > 0.0 && mark[GA__CP_COUNT] > 0.0 && mark[GA__CP_RECORDS] <= (double)r->n))
+      continue;
+    saved = ga__alloc(r->ctx, (size_t)mark[GA__CP_COUNT], sizeof *saved);
+    if (!saved) return ga__no_memory(r->ctx, "a checkpoint");
+    if (read_saved(r, side, mark, saved)) {
+      r->side = side;
+      memcpy(r->mark, mark, sizeof r->mark);
+    }
+    ga__free(r->ctx, saved);
+  }
+  return GA_OK;
+}
+
+const double *ga__result_mark(const ga_result *r)
+{
+  return r->side < 0 ? NULL : r->mark;
+}
+
+ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved)
+{
+  ga__quiet quiet;
+  int done = 1;
+  *t = r->mark[GA__CP_TIME];
+  *n = (size_t)r->mark[GA__CP_COUNT];
+  if (r->side < 0 || !saved) return GA_OK;
+  quiet = ga__quiet_begin();
+  done = read_saved(r, r->side, r->mark, saved);
+  ga__quiet_end(&quiet);
+  return done ? GA_OK
+              : ga__fail(r->ctx, GA_ERR_FILE, "%s: the checkpoint was replaced since the file was opened",
+                         r->path);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------- */
+
+/* The system's reasons first: HDF5 has only one for all of them. */
+static ga_status check_file(const ga_result *r)
+{
+  struct stat now;
+  const int fd = open(r->path, O_RDONLY | O_CLOEXEC), error = fd < 0 || fstat(fd, &now) ? errno : 0;
+  if (fd >= 0) close(fd);
+  if (error) return ga__no_file(r->ctx, r->path, "cannot be opened", error);
+  if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "cannot be opened", EISDIR);
+  if (!S_ISREG(now.st_mode) || now.st_size == 0)
+    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
+  return GA_OK;
+}
+
+static ga_status open_file(ga_result *r)
+{
+  hid_t access;
+  ga_status status = check_file(r);
+  if (status) return status;
+  access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, 0, 1); /* the writer leaves complete files only */
+#endif
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
+  H5Pclose(access);
+  if (r->file < 0) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is not an HDF5 file, or is damaged", r->path);
+  status = read_attributes(r);
+  if (status == GA_OK) status = open_numbers(r);
+  if (status == GA_OK) status = read_texts(r, "names", &r->names);
+  if (status == GA_OK) status = read_texts(r, "units", &r->units);
+  if (status == GA_OK) status = read_model(r);
+  if (status == GA_OK) status = find_checkpoint(r);
+  if (status) return status;
+  r->order = ga__alloc(r->ctx, (size_t)r->m, sizeof *r->order);
+  if (!r->order) return no_memory(r);
+  ga__sort_names(r->order, (const char *const *)r->names.at, r->m);
+  return GA_OK;
+}
+
+ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
+{
+  const ga__quiet quiet = ga__quiet_begin();
+  ga_result *r = ga__alloc(ctx, 1, sizeof *r);
+  ga_status status;
+  *out = NULL;
+  if (r) {
+    r->ctx = ctx;
+    r->file = r->values = r->time = -1;
+    r->side = -1;
+    r->path = ga__copy_text(ctx, path);
+  }
+  status = r && r->path ? open_file(r) : ga__no_memory(ctx, "a result");
+  if (status)
+    ga_result_close(&r);
+  else
+    *out = r;
+  ga__quiet_end(&quiet);
+  return status;
+}
+
+static void release_texts(ga_context *ctx, texts *t)
+{
+  for (int i = 0; !t->buffer && i < t->n; i++)
+    ga__free(ctx, t->at[i]); /* one by one only where they have no buffer */
+  ga__free(ctx, t->buffer);
+  ga__free(ctx, t->at);
+}
+
+void ga_result_close(ga_result **result)
+{
+  ga_result *r = result ? *result : NULL;
+  ga__quiet quiet;
+  if (!r) return;
+  quiet = ga__quiet_begin();
+  if (r->file >= 0) H5Fclose(r->file);
+  ga__quiet_end(&quiet);
+  release_texts(r->ctx, &r->names);
+  release_texts(r->ctx, &r->units);
+  release_texts(r->ctx, &r->attribute_names);
+  release_texts(r->ctx, &r->attributes);
+  ga__free(r->ctx, r->order);
+  ga__free(r->ctx, r->model);
+  ga__free(r->ctx, r->path);
+  ga__free(r->ctx, r);
+  *result = NULL;
+}
+
+/* ---- What was read ------------------------------------------------------------------------------------- */
+
+static const char *text_at(const texts *t, int i)
+{
+  return i >= 0 && i < t->n ? t->at[i] : "";
+}
+
+long ga_result_n_records(const ga_result *r)
+{
+  return r->n;
+}
+
+int ga_result_n_signals(const ga_result *r)
+{
+  return r->m;
+}
+
+const char *ga_result_signal_name(const ga_result *r, int i)
+{
+  return text_at(&r->names, i);
+}
+
+const char *ga_result_signal_unit(const ga_result *r, int i)
+{
+  return text_at(&r->units, i);
+}
+
+int ga_result_find(const ga_result *r, const char *name)
+{
+  return ga__find_name(r->order, (const char *const *)r->names.at, r->m, name);
+}
+
+int ga_result_n_attributes(const ga_result *r)
+{
+  return r->attributes.n;
+}
+
+const char *ga_result_attribute_name(const ga_result *r, int i)
+{
+  return text_at(&r->attribute_names, i);
+}
+
+const char *ga_result_attribute(const ga_result *r, const char *name)
+{
+  for (int i = 0; i < r->attributes.n; i++)
+    if (strcmp(r->attribute_names.at[i], name) == 0) return r->attributes.at[i];
+  return NULL;
+}
+
+const char *ga_result_model(const ga_result *r)
+{
+  return r->model;
+}
+
+const char *ga__result_path(const ga_result *r)
+{
+  return r->path;
+}
+
+ga_context *ga__result_context(const ga_result *r)
+{
+  return r->ctx;
+}

@@ -1,0 +1,93 @@
+/* Internals of the result layer: the file as HDF5 writes it, compression of blocks, helpers around HDF5. */
+#ifndef GALPHA_RESULT_IMPL_H
+#define GALPHA_RESULT_IMPL_H
+
+#include "base/base_impl.h"
+#include "galpha/result.h"
+#include <hdf5.h>
+#include <stdint.h>
+
+/* ---- The file under HDF5 (store.c) ---------------------------------------------------------------------
+ *
+ * HDF5 may write its own structures at any moment and in any order; a process that is killed in between
+ * leaves a file that does not open. The store is a file driver that keeps all of them in memory, by pages,
+ * until ga__store_commit() writes them in an order in which every state on disk is a complete file:
+ *
+ *   1. values (chunks) are written at once, but to places that no committed structure refers to, or to
+ * records beyond the committed length;
+ *   2. pages other than the first: what they tell of, beyond the committed length, nobody looks up;
+ *   3. the first page, by one write: it has the lengths of all datasets, the checkpoints' table and the end
+ * of the file, so that the new records appear together or not at all.
+ *
+ * A write within one page of the system is not torn by a kill. No structure of up to a page crosses a page's
+ * border. After the first failure (full disk) nothing is written any more, and HDF5 is told that all is well,
+ * so that it can be closed in order; the file stays as it was last committed. */
+
+enum { GA__PAGE = 4096 };
+
+typedef struct ga__page {
+  haddr_t number; /* address/GA__PAGE */
+  unsigned char bytes[GA__PAGE];
+} ga__page;
+
+typedef struct ga__store {
+  H5FD_t head; /* first: all that HDF5 knows of */
+  ga_context *ctx;
+  int fd;               /* -1: closed */
+  int failure;          /* errno of the first failure; 0: none */
+  haddr_t eoa, eof;     /* end of what HDF5 has taken; end of what was written, pages in memory included */
+  haddr_t place;        /* where the next chunk of values goes; HADDR_UNDEF: at the end */
+  haddr_t taken;        /* where the last chunk went */
+  int n_pages, room;    /* pages held back, in ascending order; pages there is memory for */
+  ga__page **pages;     /* [room] those behind n_pages are spare */
+  hid_t driver, access; /* HDF5's names for the driver, and for the way to open files with it */
+} ga__store;
+
+/* Opens (1: replaces) the file for writing and locks it against other writers; path is for messages only
+ * after that. */
+ga_status ga__store_open(ga_context *ctx, const char *path, int replace, ga__store *store);
+/* 0, or errno. lengths_first: where records are dropped, the new lengths have to be there before anything
+ * else. */
+int ga__store_commit(ga__store *store, int lengths_first);
+void ga__store_close(ga__store *store); /* after H5Fclose() and the last commit; a closed one is fine */
+
+/* ---- Blocks of values (pack.c) ------------------------------------------------------------------------- */
+
+/* What HDF5's filters "shuffle" (8 bytes) and "deflate" make of n numbers, into out[8n]; signals of `run`
+ * numbers each follow one another. 0: it would not be shorter. work[8n]. */
+size_t ga__pack(unsigned char *out, unsigned char *work, const double *values, size_t n, size_t run);
+
+/* ---- Around HDF5 (hdf.c) ------------------------------------------------------------------------------- */
+
+/* HDF5 prints its errors unless told otherwise; these keep it quiet between a public function's begin and
+ * end. */
+typedef struct ga__quiet {
+  H5E_auto2_t print;
+  void *user;
+} ga__quiet;
+ga__quiet ga__quiet_begin(void);
+void ga__quiet_end(const ga__quiet *quiet);
+
+hid_t ga__text_type(size_t size); /* UTF-8 of up to size bytes, padded with zeros; negative on failure */
+int ga__text_attribute(hid_t object, const char *name, const char *value,
+                       size_t size); /* size 0: as long as value */
+ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing,
+                      int error);                       /* "path: doing: reason" */
+char *ga__copy_text(ga_context *ctx, const char *text); /* NULL: no memory */
+
+/* Numbers of names in the order of strcmp. */
+void ga__sort_names(int *order, const char *const *names, int n);
+int ga__find_name(const int *order, const char *const *names, int n, const char *name); /* -1: none */
+
+/* ---- Checkpoints: rows of /checkpoint/table ------------------------------------------------------------ */
+
+enum { GA__CP_SERIAL, GA__CP_TIME, GA__CP_RECORDS, GA__CP_COUNT, GA__CP_SUM, GA__CP_COLUMNS };
+
+/* What other files of the layer need of a result that is open. */
+const char *ga__result_path(const ga_result *r);
+ga_context *ga__result_context(const ga_result *r);
+const double *ga__result_mark(const ga_result *r); /* row of the checkpoint that counts; NULL: none */
+
+double ga__checkpoint_sum(const double *saved, size_t n); /* an integer below 2^32 */
+
+#endif

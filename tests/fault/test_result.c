@@ -1,0 +1,302 @@
+/* Result files under failure: processes that are killed, disks that are full, memory that is not there. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "result_rig.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static uint32_t random_number(void)
+{
+  static uint32_t x = 2463534242u;
+  x ^= x << 13;
+  x ^= x >> 17;
+  return x ^= x << 5;
+}
+
+/* ---- Kills ---- */
+
+typedef struct told { /* by the child, after each call that flushes */
+  volatile long flushed, checkpoint;
+} told;
+
+enum { SAVED = 700 };
+
+static void fill_saved(double *saved, long n)
+{
+  for (int i = 0; i < SAVED; i++) saved[i] = (double)n + 1e-3 * i;
+}
+
+/* Writes until it is killed, flushing and saving at random moments. */
+static void write_forever(rig *r, told *tell, uint32_t seed)
+{
+  double saved[SAVED];
+  ga_recorder *rec = NULL;
+  long k;
+  if (ga_recorder_create(r->ctx, r->path, &r->opts, &rec)) _exit(1);
+  for (k = ga_recorder_n_records(rec);; k++) {
+    if (rig_add(rec, r->m, k)) _exit(2);
+    seed = seed * 1664525u + 1013904223u;
+    if ((seed >> 16) % 37 == 0) {
+      if (ga_recorder_flush(rec)) _exit(3);
+      tell->flushed = k + 1;
+    }
+    if ((seed >> 16) % 101 == 0) {
+      fill_saved(saved, k + 1);
+      if (ga_recorder_checkpoint(rec, rig_time(k), saved, SAVED - (size_t)(k % 3))) _exit(4);
+      tell->flushed = tell->checkpoint = k + 1;
+    }
+  }
+}
+
+static void kill_after(rig *r, told *tell, unsigned microseconds)
+{
+  const struct timespec pause = {microseconds / 1000000u, 1000L * (microseconds % 1000000u)};
+  const uint32_t seed = random_number();
+  const pid_t child = fork();
+  int how = 0;
+  assert_true(child >= 0);
+  if (child == 0) write_forever(r, tell, seed);
+  while (!tell->flushed && waitpid(child, &how, WNOHANG) == 0) sched_yield();
+  if (tell->flushed) nanosleep(&pause, NULL);
+  kill(child, SIGKILL);
+  waitpid(child, &how, 0);
+  if (!WIFSIGNALED(how)) fail_msg("the writer ended by itself: %d", WEXITSTATUS(how));
+}
+
+/* All that was flushed is there, and what is there is right; the last checkpoint is whole. Its number of
+ * records. */
+static long check_killed(rig *r, const told *tell)
+{
+  double t, saved[SAVED], expected[SAVED];
+  ga_result *res = NULL;
+  const char *wrong;
+  size_t count = 0;
+  long length[2], at = 0;
+  if (rig_plain_lengths(r->path, length)) fail_msg("the file does not open in plain HDF5");
+  assert_int_equal(length[0], length[1]);
+  assert_true(length[0] >= tell->flushed);
+  assert_status(r->ctx, ga_result_open(r->ctx, r->path, &res), GA_OK);
+  assert_int_equal(ga_result_n_records(res), length[0]);
+  wrong = rig_wrong(res);
+  if (wrong) fail_msg("%s", wrong);
+  assert_string_equal(ga_result_attribute(res, "status"), "running");
+  assert_status(r->ctx, ga_result_checkpoint(res, &t, &count, NULL), GA_OK);
+  if (tell->checkpoint || count) {
+    assert_status(r->ctx, ga_result_checkpoint(res, &t, &count, saved), GA_OK);
+    at = (long)saved[0];
+    assert_true(at >= tell->checkpoint && at <= length[0]);
+    assert_true(t == rig_time(at - 1));
+    assert_int_equal(count, SAVED - (at - 1) % 3);
+    fill_saved(expected, at);
+    assert_memory_equal(saved, expected, count * sizeof *saved);
+  }
+  ga_result_close(&res);
+  return at;
+}
+
+/* Killed, looked at, gone on from its checkpoint, killed again, and so on. GALPHA_KILLS: how often; 3
+ * without. */
+static void survive_kills(int m, int compression)
+{
+  const char *asked = getenv("GALPHA_KILLS");
+  const int kills = asked ? atoi(asked) : 3;
+  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(tell != MAP_FAILED);
+  rig *r = rig_open(m);
+  r->opts.compression = compression;
+  for (int i = 0; i < kills; i++) {
+    *tell = (told){0, 0};
+    kill_after(r, tell, random_number() % 30000u);
+    const long at = check_killed(r, tell);
+    r->opts.append = at > 0 && at < 20000; /* anew where it has become long */
+  }
+  rig_close(r);
+  munmap(tell, sizeof *tell);
+}
+
+static void killed_few_signals(void **state)
+{
+  (void)state;
+  survive_kills(3, 1);
+}
+
+static void killed_many_signals(void **state)
+{
+  (void)state;
+  survive_kills(700, 1);
+}
+
+static void killed_plain(void **state)
+{
+  (void)state;
+  survive_kills(3, 0);
+}
+
+/* ---- Full disks ---- */
+
+/* Writes until it fails; what was flushed must be there, and later calls must fail in the same way. */
+static void write_until_full(rig *r, const char *reason)
+{
+  ga_recorder *rec = NULL;
+  ga_status status = GA_OK;
+  long k, flushed = 0;
+  assert_status(r->ctx, ga_recorder_create(r->ctx, r->path, &r->opts, &rec), GA_OK);
+  for (k = 0; status == GA_OK && k < 1000000; k++) {
+    status = rig_add(rec, r->m, k);
+    if (status == GA_OK && k % 100 == 99) {
+      status = ga_recorder_flush(rec);
+      if (status == GA_OK) flushed = k + 1;
+    }
+  }
+  assert_status(r->ctx, status, GA_ERR_FILE);
+  assert_says(r->ctx, r->path);
+  assert_says(r->ctx, reason);
+  assert_true(flushed > 0);
+  assert_status(r->ctx, rig_add(rec, r->m, k), GA_ERR_FILE);
+  assert_status(r->ctx, ga_recorder_flush(rec), GA_ERR_FILE);
+  assert_status(r->ctx, ga_recorder_finish(rec, "done"), GA_ERR_FILE);
+  assert_status(r->ctx, ga_recorder_checkpoint(rec, 1e9, (double[]){1.0}, 1), GA_ERR_FILE);
+  assert_says(r->ctx, reason);
+  ga_recorder_destroy(&rec);
+  rig_check(r, flushed);
+}
+
+static void file_too_large(void **state)
+{
+  struct rlimit old, small;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+  for (int i = 0; i < 40; i++) { /* limits that strike in chunks, in structures, in the middle of pages */
+    rig *r = rig_open(i % 2 ? 3 : 300);
+    r->opts.compression = i % 3 > 0;
+    small = old;
+    small.rlim_cur = (i % 2 ? 150000u : 5000000u) + random_number() % 500000u;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    write_until_full(r, strerror(EFBIG));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    rig_close(r);
+  }
+  signal(SIGXFSZ, handler);
+}
+
+/* No room even for the beginning: nothing is left behind. */
+static void no_room_to_begin(void **state)
+{
+  struct rlimit old, small;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  rig *r = rig_open(3);
+  ga_recorder *rec = NULL;
+  (void)state;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+  small = old;
+  for (rlim_t most = 0; most < 4500; most += 500) {
+    small.rlim_cur = most;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const ga_status status = ga_recorder_create(r->ctx, r->path, &r->opts, &rec);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_status(r->ctx, status, GA_ERR_FILE);
+    assert_says(r->ctx, r->path);
+    assert_null(rec);
+    assert_int_equal(access(r->path, F_OK), -1);
+  }
+  signal(SIGXFSZ, handler);
+  rig_close(r);
+}
+
+/* A disk of 1 MB, mounted in a name space of a child's own; skipped where that is not allowed. */
+static void disk_is_full(void **state)
+{
+  int how = 0;
+  (void)state;
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    rig *r = rig_open(3);
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("tmpfs", r->folder, "tmpfs", 0, "size=1m")) {
+      rig_close(r);
+      _exit(77);
+    }
+    write_until_full(r, strerror(ENOSPC));
+    unlink(r->path);
+    umount(r->folder);
+    rig_close(r);
+    _exit(0);
+  }
+  waitpid(child, &how, 0);
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 77) skip();
+  assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+}
+
+/* ---- Memory ---- */
+
+static ga_status whole_run(rig *r)
+{
+  const double saved[] = {1.0, 2.0, 3.0};
+  const char *const names[] = {"s1"};
+  char table[160];
+  ga_recorder *rec = NULL;
+  ga_result *res = NULL;
+  ga_status status = ga_recorder_create(r->ctx, r->path, &r->opts, &rec);
+  snprintf(table, sizeof table, "%s/out.csv", r->folder);
+  for (long k = status == GA_OK ? ga_recorder_n_records(rec) : 0; status == GA_OK && k < 30; k++)
+    status = rig_add(rec, r->m, k);
+  if (status == GA_OK) status = ga_recorder_checkpoint(rec, 1.0, saved, 3);
+  if (status == GA_OK) status = ga_recorder_finish(rec, "done");
+  ga_recorder_destroy(&rec);
+  if (status == GA_OK) status = ga_result_open(r->ctx, r->path, &res);
+  if (status == GA_OK) status = ga_result_export_csv(res, table, 1, names);
+  ga_result_close(&res);
+  unlink(table);
+  return status;
+}
+
+/* Of the context's allocations; HDF5's own are out of reach. */
+static void each_allocation_fails(void **state)
+{
+  (void)state;
+  for (int append = 0; append < 2; append++) {
+    rig *r = rig_open(5);
+    assert_status(r->ctx, whole_run(r), GA_OK);
+    r->opts.append = append;
+    const long before = r->heap.count, live = r->heap.live;
+    assert_status(r->ctx, whole_run(r), GA_OK);
+    const long needed = r->heap.count - before;
+    assert_true(needed > 30);
+    for (long n = 1; n <= needed; n++) {
+      ga_context_clear_error(r->ctx);
+      r->heap.fail_at = r->heap.count + n;
+      if (whole_run(r) != GA_ERR_MEMORY)
+        fail_msg("allocation %ld of %ld failed, and nobody noticed", n, needed);
+      assert_says(r->ctx, "out of memory for");
+      assert_int_equal(r->heap.live, live);
+    }
+    r->heap.fail_at = 0;
+    assert_status(r->ctx, whole_run(r), GA_OK);
+    rig_check(r, 30);
+    rig_close(r);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(killed_few_signals),    cmocka_unit_test(killed_many_signals),
+      cmocka_unit_test(killed_plain),          cmocka_unit_test(file_too_large),
+      cmocka_unit_test(no_room_to_begin),      cmocka_unit_test(disk_is_full),
+      cmocka_unit_test(each_allocation_fails),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
