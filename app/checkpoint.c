@@ -27,7 +27,18 @@ static void head_of(const app_runner *r, double head[N_HEAD])
   head[3] = (double)ga_meter_saved_size(r->meter);
 }
 
-ga_status app_checkpoint_keep(app_runner *r)
+static ga_status write_down(app_runner *r)
+{
+  const double t = ga_stepper_state(r->s.stepper)->t;
+  const ga_status status = r->written = ga_recorder_checkpoint(r->recorder, t, r->saved, r->n_saved);
+  r->clock_saved = app_clock();
+  if (status) return status;
+  r->t_saved = t;
+  r->has_saved = 1;
+  return GA_OK;
+}
+
+ga_status app_checkpoint_keep(app_runner *r, int must_write)
 {
   double *part = r->saved + N_HEAD;
   const app_totals totals = app_runner_totals(r);
@@ -36,18 +47,7 @@ ga_status app_checkpoint_keep(app_runner *r)
   const ga_status status = ga_simulator_save(r->s.simulator, part += APP_N_TOTALS);
   if (status) return status;
   ga_meter_save(r->meter, part + ga_simulator_saved_size(r->s.simulator));
-  r->t_saved = ga_stepper_state(r->s.stepper)->t;
-  r->has_saved = r->pending = 1;
-  return GA_OK;
-}
-
-ga_status app_checkpoint_write(app_runner *r, int now)
-{
-  if (!r->pending || (!now && app_clock() - r->clock_saved < r->flush_every)) return GA_OK;
-  const ga_status status = ga_recorder_checkpoint(r->recorder, r->t_saved, r->saved, r->n_saved);
-  r->clock_saved = app_clock();
-  r->pending = status != GA_OK;
-  return status;
+  return must_write || app_clock() - r->clock_saved >= r->flush_every ? write_down(r) : GA_OK;
 }
 
 /* ---- Going on ---- */
@@ -81,7 +81,7 @@ static ga_status load(app_runner *r, const double *saved)
   memcpy(&r->before, part, sizeof r->before);
   ga_status status = ga_simulator_load(r->s.simulator, part += APP_N_TOTALS);
   if (!status) status = ga_meter_load(r->meter, part + ga_simulator_saved_size(r->s.simulator));
-  r->metered = status == GA_OK;
+  r->metered = r->has_saved = status == GA_OK;
   return status;
 }
 
@@ -111,6 +111,7 @@ static int take_up(app_runner *r, ga_result *result, int *resumed)
     status = load(r, saved);
   free(saved);
   if (status) return app_session_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  r->t_saved = t;
   *resumed = code == APP_DONE;
   return code;
 }

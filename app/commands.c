@@ -18,7 +18,7 @@
   {"t-end", 0, "T", 0, "end of the simulation [s]"},                                                         \
       {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
       {"tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"},          \
-      {"method", 0, "M", 0, "stabilized, index3, soi2, hht-soi2 or weighted"},                               \
+      {"method", 0, "M", 0, "stabilized, index3, soi2, hht_soi2 or weighted"},                               \
   {                                                                                                          \
     "rho", 0, "R", 0, "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"                \
   }

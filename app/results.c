@@ -1,8 +1,10 @@
 /* Result files as operands, and the commands that only read them: export and info. */
+#define _POSIX_C_SOURCE 200809L
 #include "results.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, ga_result **out)
 {
@@ -48,20 +50,38 @@ static int chosen_names(const app_arguments *a, const ga_result *r, const char *
   return APP_DONE;
 }
 
+/* The library writes files only, so the standard output gets a copy of one. */
+static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
+{
+  char name[] = "/tmp/galpha-XXXXXX", block[8192];
+  const int fd = mkstemp(name);
+  size_t length = 0;
+  if (fd < 0) return perror("galpha export: no temporary file can be made"), APP_FAILED;
+  close(fd);
+  *status = ga_result_export_csv(r, name, n, names);
+  FILE *file = fopen(name, "rb");
+  remove(name);
+  while (file && (length = fread(block, 1, sizeof block, file)) > 0) fwrite(block, 1, length, stdout);
+  if (file) fclose(file);
+  return APP_DONE;
+}
+
 static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, const char *file)
 {
   const int to_output = strcmp(file, "-") == 0;
-  int n = 0;
   const char **names = calloc((size_t)ga_result_n_signals(r) + 1, sizeof *names);
+  ga_status status = GA_OK;
+  int n = 0;
   if (!names) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = chosen_names(a, r, names, &n);
-  if (!code && ga_result_export_csv(r, to_output ? "/dev/stdout" : file, n, n > 0 ? names : NULL)) {
-    fprintf(stderr, "galpha export: %s\n", ga_context_error(ctx)->text);
-    code = APP_FAILED;
-  } else if (!code && !to_output) {
-    printf("%s: %ld records of %d signals\n", file, ga_result_n_records(r),
-           n > 0 ? n : ga_result_n_signals(r));
-  }
+  const char **used = n > 0 ? names : NULL;
+  if (n == 0) n = ga_result_n_signals(r);
+  if (!code && to_output)
+    code = copy_out(r, n, used, &status);
+  else if (!code)
+    status = ga_result_export_csv(r, file, n, used);
+  if (status) code = (fprintf(stderr, "galpha export: %s\n", ga_context_error(ctx)->text), APP_FAILED);
+  if (!code && !to_output) printf("%s: %ld records of %d signals\n", file, ga_result_n_records(r), n);
   free(names);
   return code;
 }
@@ -96,12 +116,9 @@ static void print_signals(const ga_result *r, int all)
 
 static void print_facts(const ga_result *r)
 {
-  static const char *const names[] = {"title", "model_file", "status",          "version", "method",
-                                      "rho",   "step",       "tolerance",       "output",  "t_start",
-                                      "t_end", "set",        "checkpoint_every"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *value = ga_result_attribute(r, names[i]);
-    if (value && *value) printf("%-12s %s\n", names[i], value);
+  for (int i = 0; i < ga_result_n_attributes(r); i++) {
+    const char *name = ga_result_attribute_name(r, i), *value = ga_result_attribute(r, name);
+    if (value && *value) printf("%-12s %s\n", name, value);
   }
 }
 

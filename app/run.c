@@ -125,7 +125,11 @@ static ga_status prepare(app_runner *r)
   ga_status status = app_session_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(r->s.machine, &r->meter);
   if (!status) status = app_checkpoint_prepare(r);
-  if (!status && !(r->v = calloc(nv + 1, sizeof *r->v))) status = GA_ERR_MEMORY;
+  r->v = calloc(nv + 1, sizeof *r->v);
+  r->v_next = calloc(nv + 1, sizeof *r->v_next);
+  r->t_before = HUGE_VAL; /* no step yet */
+  r->clock_saved = app_clock();
+  if (!status && !(r->v && r->v_next)) status = GA_ERR_MEMORY;
   return status;
 }
 
@@ -142,12 +146,12 @@ static ga_status begin(app_runner *r)
 
 /* ---- Going ---- */
 
-static void remember(app_runner *r)
+static double remember(app_runner *r)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
   const size_t nv = (size_t)ga_system_size(ga_stepper_system(r->s.stepper), GA_BLOCK_V);
-  memcpy(r->v, s->v, nv * sizeof *r->v);
-  r->t_before = s->t;
+  memcpy(r->v_next, s->v, nv * sizeof *r->v_next);
+  return s->t;
 }
 
 /* What follows an accepted step. */
@@ -159,10 +163,8 @@ static ga_status after_step(app_runner *r)
   ga_status status = ga_meter_update(r->meter, s);
   if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
   if (steps % LOOK_EVERY == 0 || finished) look_at_constraints(r);
-  if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished)) {
-    status = app_checkpoint_keep(r);
-    if (!status) status = r->written = app_checkpoint_write(r, finished);
-  }
+  if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished))
+    status = app_checkpoint_keep(r, finished);
   app_progress_show(&r->s.progress, s->t, ga_simulator_next_step(r->s.simulator));
   return status;
 }
@@ -172,10 +174,14 @@ static ga_status go(app_runner *r)
 {
   while (!ga_simulator_finished(r->s.simulator)) {
     if (stop_signal) return GA_STOPPED;
-    remember(r);
+    const double t = remember(r);
     ga_status status = ga_simulator_step(r->s.simulator);
     if (r->written) return r->written;
     if (status < 0) return status;
+    double *before = r->v;
+    r->v = r->v_next;
+    r->v_next = before;
+    r->t_before = t;
     if ((status = after_step(r)) != GA_OK) return status;
   }
   return GA_OK;
@@ -196,15 +202,6 @@ static void print_energy(const app_runner *r)
   printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
          "%.2g J\n",
          e[0], e[1], e[2], e[3], e[4]);
-}
-
-static void print_records(const app_runner *r)
-{
-  ga_result *result = NULL;
-  if (ga_result_open(r->s.ctx, r->file, &result)) return;
-  printf("results      %s: %ld records of %d signals\n", r->file, ga_result_n_records(result),
-         ga_result_n_signals(result));
-  ga_result_close(&result);
 }
 
 static void print_summary(const app_runner *r, double seconds)
@@ -261,19 +258,25 @@ static void print_resume(const app_runner *r)
 /* Everything to the disk, and how it ended. */
 static ga_status close_file(app_runner *r, const char *how)
 {
-  ga_status status = GA_OK;
   if (!r->recorder) return GA_OK;
-  if (!r->written) status = app_checkpoint_write(r, 1);
-  const ga_status finished = ga_recorder_finish(r->recorder, how);
+  const ga_status status = ga_recorder_finish(r->recorder, how);
   ga_recorder_destroy(&r->recorder);
-  return status ? status : finished;
+  return status;
+}
+
+/* A text that was cut may end within a character of several bytes: all of the last such one is left out. */
+static void drop_half_character(char *text)
+{
+  size_t n = strlen(text);
+  while (n > 0 && (text[n - 1] & 0xC0) == 0x80) n--;
+  if (n > 0 && (text[n - 1] & 0xC0) == 0xC0) text[n - 1] = '\0';
 }
 
 /* Why it did not come to its end; returns the exit code. */
 static int tell_failure(app_runner *r, ga_status status, int started)
 {
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
-  char what[96], how[GA_ERROR_TEXT + 16];
+  char what[96], how[256]; /* of a status 255 bytes are kept */
   const ga_error error = *ga_context_error(r->s.ctx);
   const char *text = error.status == status ? error.text : ga_status_text(status);
   if (r->written)
@@ -284,9 +287,11 @@ static int tell_failure(app_runner *r, ga_status status, int started)
     snprintf(what, sizeof what, "the simulation cannot be started");
   fprintf(stderr, "galpha run: %s: %s\n", what, text);
   if (started && !r->written) print_last_change(r);
-  snprintf(how, sizeof how, "failed: %s", text);
+  snprintf(how, sizeof how, "failed: %.*s", (int)(sizeof how - sizeof "failed: "), text);
+  drop_half_character(how);
   const int had_file = r->recorder != NULL;
-  close_file(r, how);
+  const ga_status closed = close_file(r, how);
+  if (closed && !r->written) app_session_explain(&r->s, r->a, "the results cannot be written", closed);
   if (s && had_file) fprintf(stderr, "  results up to t = %.9g s are in %s\n", s->t, r->file);
   if (s && had_file && r->written) print_resume(r);
   return APP_FAILED;
@@ -296,11 +301,12 @@ static int tell_end(app_runner *r, ga_status status, double seconds)
 {
   const int quiet = app_has(r->a, "quiet"), stopped = status == GA_STOPPED;
   const double t = ga_stepper_state(r->s.stepper)->t;
+  const long records = ga_recorder_n_records(r->recorder);
   const ga_status closed = close_file(r, stopped ? "stopped" : "finished");
   if (closed) return app_session_explain(&r->s, r->a, "the results cannot be written", closed), APP_FAILED;
   if (!quiet) {
     print_summary(r, seconds);
-    print_records(r);
+    printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
     fflush(stdout);
   }
   if (!stopped) return APP_DONE;
@@ -360,6 +366,7 @@ int app_run(const app_arguments *a)
   free(r.index);
   free(r.values);
   free(r.v);
+  free(r.v_next);
   free(r.saved);
   free(r.file);
   return code;

@@ -30,15 +30,15 @@ typedef struct app_runner {
   double *values;    /* [n] */
   ga_status written; /* of the recorder, remembered beyond callbacks */
 
-  app_totals before; /* of the runs before this one */
-  app_totals worst;  /* of this one: residuals only */
-  double *v;         /* [nv] velocities before the last step */
-  double t_before;   /* [s] its beginning */
-  double *saved;     /* the last checkpoint */
+  app_totals before;  /* of the runs before this one */
+  app_totals worst;   /* of this one: residuals only */
+  double *v, *v_next; /* [nv] velocities before the last accepted step, and before the one being made */
+  double t_before;    /* [s] beginning of the last accepted step */
+  double *saved;      /* room for a checkpoint */
   size_t n_saved;
-  double t_saved;         /* [s] its time */
-  int has_saved, pending; /* pending: it is not on the disk yet */
-  double clock_saved;     /* [s] when one was last written */
+  double t_saved;     /* [s] time of the one that is on the disk */
+  int has_saved;      /* 1: there is one */
+  double clock_saved; /* [s] when it was written */
 } app_runner;
 
 app_totals app_runner_totals(const app_runner *r);
@@ -59,10 +59,9 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
 
 ga_status app_checkpoint_prepare(app_runner *r); /* room for it; after the simulator and the meter */
 /* Keeps what the run needs to go on from here. All runs of a model do this after the same steps, because it
- * changes bits: factors are dropped. When it is written to the disk does not matter, so that goes by the
- * clock. */
-ga_status app_checkpoint_keep(app_runner *r);
-ga_status app_checkpoint_write(app_runner *r, int now); /* now 0: only where it is time to */
+ * changes bits: factors are dropped. Whether it is written to the disk does not matter, so that goes by the
+ * clock, unless it must. */
+ga_status app_checkpoint_keep(app_runner *r, int must_write);
 /* Takes the run up from its file's checkpoint: *resumed 1; 0 where there is none. Returns an exit code. */
 int app_checkpoint_resume(app_runner *r, int *resumed);
 

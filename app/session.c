@@ -10,7 +10,7 @@ static const struct {
 } METHODS[] = {{"stabilized", GA_STABILIZED},
                {"index3", GA_INDEX3},
                {"soi2", GA_SOI2},
-               {"hht-soi2", GA_HHT_SOI2},
+               {"hht_soi2", GA_HHT_SOI2},
                {"weighted", GA_WEIGHTED}};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
@@ -37,7 +37,7 @@ static int take_method(const app_arguments *a, ga_method *method)
     if (strcmp(text, METHODS[i].name) == 0) return *method = METHODS[i].method, APP_DONE;
   const char *nearest = app_nearest(text, N_METHODS, method_at, NULL);
   return app_misused(a, "--method: there is no method \"%s\"; %s%s", text,
-                     nearest ? "the nearest is " : "there are stabilized, index3, soi2, hht-soi2, weighted",
+                     nearest ? "the nearest is " : "there are stabilized, index3, soi2, hht_soi2, weighted",
                      nearest ? nearest : "");
 }
 
