@@ -72,7 +72,7 @@ typedef struct ga__number {
  * that lives. */
 ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char *name, size_t bytes,
                               ga__number *out, const char **known);
-/* Calls for every name that an expression may use. */
+/* All parameters, to find the nearest name. */
 int ga__parameter_count(const ga__reading *r);
 const char *ga__parameter_name(const ga__reading *r, int i);
 /* Warns of parameters that nothing used; to be called when everything has been read, where there are no
