@@ -252,6 +252,8 @@ static const H5FD_class_t STORE = {
 
 /* ---- Commit -------------------------------------------------------------------------------------------- */
 
+enum { SUPERBLOCK = 48 }; /* bytes, of version 3 */
+
 static uint32_t rotate(uint32_t x, int by)
 {
   return x << by | x >> (32 - by);
@@ -291,7 +293,7 @@ static uint32_t superblock_sum(const unsigned char bytes[44])
  * be. */
 static int unmark(unsigned char page[GA__PAGE])
 {
-  enum { VERSION = 8, MARK = 11, SUM = 44 };
+  enum { VERSION = 8, MARK = 11, SUM = SUPERBLOCK - 4 };
   uint32_t sum = superblock_sum(page);
   if (memcmp(page, "\211HDF\r\n\032\n", 8) != 0 || page[VERSION] != 3 || word(page + SUM) != sum) return EIO;
   page[MARK] = 0;
@@ -300,12 +302,13 @@ static int unmark(unsigned char page[GA__PAGE])
   return 0;
 }
 
-static int commit_first(ga__store *s)
+/* The first n bytes of the first page: all of it, or the superblock with the end of the file only. */
+static int commit_first(ga__store *s, size_t n)
 {
   int error;
   if (s->n_pages == 0 || s->pages[0]->number != 0) return 0;
   error = unmark(s->pages[0]->bytes);
-  return error ? error : write_all(s->fd, s->pages[0]->bytes, GA__PAGE, 0);
+  return error ? error : write_all(s->fd, s->pages[0]->bytes, n, 0);
 }
 
 static int commit_pages(ga__store *s, int lengths_first)
@@ -314,13 +317,14 @@ static int commit_pages(ga__store *s, int lengths_first)
   int error;
   if (fstat(s->fd, &now)) return errno;
   if ((haddr_t)now.st_size < s->eoa && ftruncate(s->fd, (off_t)s->eoa)) return errno;
-  if (lengths_first && (error = commit_first(s)) != 0) return error;
+  error = commit_first(s, lengths_first ? GA__PAGE : SUPERBLOCK);
+  if (error) return error;
   for (int i = 0; i < s->n_pages; i++) {
     if (s->pages[i]->number == 0) continue;
     error = write_all(s->fd, s->pages[i]->bytes, GA__PAGE, s->pages[i]->number * GA__PAGE);
     if (error) return error;
   }
-  return lengths_first ? 0 : commit_first(s);
+  return lengths_first ? 0 : commit_first(s, GA__PAGE);
 }
 
 int ga__store_commit(ga__store *s, int lengths_first)

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -141,6 +142,85 @@ static void killed_plain(void **state)
 {
   (void)state;
   survive_kills(3, 0);
+}
+
+/* ---- Every moment ---- */
+
+/* A kill can come between any two pages that reach the disk. Here it does: what the library writes goes
+ * through this. */
+static long pages_written, last_page; /* last_page 0: for ever */
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+  const size_t first = 4096 - (size_t)(at % 4096);
+  for (size_t done = 0, part = first; done < n; done += part, part = 4096) {
+    if (part > n - done) part = n - done;
+    if (pages_written++ == last_page && last_page) _exit(0);
+    const long put = syscall(SYS_pwrite64, fd, (const char *)bytes + done, part, at + (off_t)done);
+    if (put < (long)part) return (ssize_t)done + put > 0 ? (ssize_t)done + (put > 0 ? put : 0) : -1;
+  }
+  return (ssize_t)n;
+}
+
+/* Three blocks, flushed while they fill, with checkpoints; then gone on from the last one. */
+static void short_run(rig *r, told *tell)
+{
+  double saved[SAVED];
+  ga_recorder *rec = NULL;
+  for (int part = 0; part < 2; part++) {
+    r->opts.append = part;
+    if (ga_recorder_create(r->ctx, r->path, &r->opts, &rec)) _exit(1);
+    if (part)
+      tell->flushed = tell->checkpoint; /* what came later may be dropped */
+    else
+      tell->flushed = 0;
+    for (long k = ga_recorder_n_records(rec); k < (part ? 3500 : 3200); k++) {
+      if (rig_add(rec, r->m, k)) _exit(2);
+      if (k % 230 == 7 && ga_recorder_flush(rec)) _exit(3);
+      if (k % 230 == 7) tell->flushed = k + 1;
+      if (k % 700 != 600) continue;
+      fill_saved(saved, k + 1);
+      if (ga_recorder_checkpoint(rec, rig_time(k), saved, SAVED - (size_t)(k % 3))) _exit(4);
+      tell->flushed = tell->checkpoint = k + 1;
+    }
+    ga_recorder_destroy(&rec);
+    tell->flushed = part ? 3500 : tell->checkpoint; /* the next one may drop down to there at any moment */
+  }
+}
+
+static void killed_between_any_two_pages(void **state)
+{
+  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const long stride = rig_brief() ? 97 : getenv("GALPHA_KILLS") ? 1 : 7;
+  long total, first;
+  ga_recorder *rec = NULL;
+  rig *r = rig_open(3);
+  (void)state;
+  pages_written = last_page = 0;
+  assert_status(r->ctx, ga_recorder_create(r->ctx, r->path, &r->opts, &rec), GA_OK);
+  first = pages_written; /* a file that could not be begun has no promise to keep */
+  ga_recorder_destroy(&rec);
+  pages_written = 0;
+  short_run(r, tell);
+  total = pages_written;
+  assert_true(total > 300);
+  for (long at = first; at < total; at += stride) {
+    int how = 0;
+    unlink(r->path);
+    *tell = (told){0, 0};
+    const pid_t child = fork();
+    if (child == 0) {
+      pages_written = 0;
+      last_page = at;
+      short_run(r, tell);
+      _exit(5);
+    }
+    waitpid(child, &how, 0);
+    if (!WIFEXITED(how) || WEXITSTATUS(how)) fail_msg("page %ld: the writer returned %d", at, how);
+    check_killed(r, tell);
+  }
+  rig_close(r);
+  munmap(tell, sizeof *tell);
 }
 
 /* ---- Full disks ---- */
@@ -293,10 +373,10 @@ static void each_allocation_fails(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(killed_few_signals),    cmocka_unit_test(killed_many_signals),
-      cmocka_unit_test(killed_plain),          cmocka_unit_test(file_too_large),
-      cmocka_unit_test(no_room_to_begin),      cmocka_unit_test(disk_is_full),
-      cmocka_unit_test(each_allocation_fails),
+      cmocka_unit_test(killed_few_signals), cmocka_unit_test(killed_many_signals),
+      cmocka_unit_test(killed_plain),       cmocka_unit_test(killed_between_any_two_pages),
+      cmocka_unit_test(file_too_large),     cmocka_unit_test(no_room_to_begin),
+      cmocka_unit_test(disk_is_full),       cmocka_unit_test(each_allocation_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
