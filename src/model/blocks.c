@@ -612,10 +612,11 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
   ga_input *inputs;
   ga_status status = k->create(b, &block);
   if (status == SAID) return 0;
+  if (status == GA_ERR_MEMORY) reader->r->failed = 1;
   if (status) {
-    if (status == GA_ERR_MEMORY) reader->r->failed = 1;
+    const char *text = ga_context_error(reader->r->ctx)->text, *after = strstr(text, "': ");
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, "%s: %s", b->what,
-            ga_context_error(reader->r->ctx)->text);
+            after && strncmp(text, "block '", 7) == 0 ? after + 3 : text);
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);

@@ -172,6 +172,20 @@ static ga__named *find_refused(const ga__reader *reader)
   return to ? ga__directory_find(&reader->parts, from + 1, (size_t)(to - from) - 1) : NULL;
 }
 
+/* What it says of parts that were left out is not the model's fault. */
+static int speaks_of_missing(const ga__reader *reader, const ga__named *refused)
+{
+  const char *text = ga_context_error(reader->r->ctx)->text;
+  for (int i = 0; i < reader->parts.names.n; i++) {
+    const ga__named *part = &reader->parts.list[i];
+    if (!part->mute || part->kind == GA__PART_BLOCK || part == refused) continue;
+    const size_t bytes = strlen(part->name);
+    for (const char *at = strstr(text, part->name); at; at = strstr(at + 1, part->name))
+      if (at > text && at[-1] == '\'' && (at[bytes] == '\'' || at[bytes] == '.')) return 1;
+  }
+  return 0;
+}
+
 /* Tells what the builder says; 1: it may be tried again without that part. */
 static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
 {
@@ -180,7 +194,7 @@ static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
     ga__say_error(reader, whole, status);
     return 0;
   }
-  ga__say_refusal(reader, part, status);
+  if (!speaks_of_missing(reader, part)) ga__say_refusal(reader, part, status);
   const int again = !part->mute && (may_be_missing(part->kind) || part->kind == GA__PART_BLOCK);
   part->mute = 1;
   return again && reader->parts.names.n <= MOST_TO_REPEAT;

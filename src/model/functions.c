@@ -231,8 +231,12 @@ static int create_expression(ga__reader *reader, ga__tree *tree, const char *wha
   if (!ga__value_formula(reader->r, tree, what, &opts.text)) return 0;
   opts.symbols = symbols;
   const ga_status status = ga_function_create_expr(reader->r->ctx, &opts, &error, out);
-  if (status)
-    ga__say_error(reader, ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), status);
+  if (status == GA_ERR_MEMORY)
+    reader->r->failed = 1;
+  else if (status) /* parameters that were replaced move what follows */
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR,
+            ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), "%s: %s", what,
+            ga_context_error(reader->r->ctx)->text);
   return !status && ga__keep(reader, *out, release_function);
 }
 

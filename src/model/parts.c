@@ -1,6 +1,7 @@
 /* Parts of a machine, from maps to the builder; and what looks odd about them. */
 #include "model/reader.h"
 
+#include "mbs/name.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,27 +175,53 @@ void ga__suspect_parts(ga__reader *reader)
 
 /* ---- Reading ---- */
 
-void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status)
+/* The input that a message counts and names, "input 2 (measurement)", as it was given. */
+static const ga__tree *find_input(const ga__named *named, const char *text)
 {
-  const char *text = ga_context_error(reader->r->ctx)->text, *field = strstr(text, "': ");
-  ga__place at = named->tree->key_at;
-  for (int i = 0; field && i < named->tree->n; i++) {
-    const ga__tree *child = named->tree->child[i];
-    const size_t bytes = strlen(child->key);
-    if (strncmp(field + 3, child->key, bytes) == 0 && strchr(" .[:", field[3 + bytes])) at = child->at;
-  }
-  ga__say_error(reader, at, status);
+  const ga__tree *inputs = peek(named->tree, "inputs");
+  char name[GA_BLOCK_NAME] = "";
+  int number = 0;
+  if (!inputs || sscanf(text, "input %d (%63[^)]", &number, name) < 1) return NULL;
+  if (inputs->kind == GA__TREE_MAP) return peek(inputs, name);
+  if (inputs->kind == GA__TREE_SCALAR) return inputs;
+  return number >= 1 && number <= inputs->n ? inputs->child[number - 1] : NULL;
 }
 
-/* The field that `type` gives, of kinds that have one. */
-static int has_type(ga__reader *reader, const ga__kind *kind, const ga__named *named, const char *what)
+/* The value that a message is about: what follows the part's name is the field. */
+static const ga__tree *find_blamed(const ga__named *named, const char *text)
 {
-  const ga__field *f = kind->fields;
-  while (f < kind->fields + kind->n_fields && strcmp(f->name, "kind") != 0) f++;
-  if (f == kind->fields + kind->n_fields || ga__map_get(named->tree, "type")) return 1;
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at,
-          "%s has no type; expected one such as '%s'", what, f->choices[0]);
-  return 0;
+  const char *field = strchr(text, '\'');
+  if (field) field = strchr(field + 1, '\'');
+  if (!field || (field[1] != ':' && field[1] != ',') || field[2] != ' ') return NULL;
+  field += 3;
+  if (strncmp(field, "input ", 6) == 0) return find_input(named, field);
+  for (int i = 0; i < named->tree->n; i++) {
+    const ga__tree *child = named->tree->child[i];
+    const size_t bytes = strlen(child->key);
+    if (strncmp(field, child->key, bytes) == 0 && field[bytes] && strchr(" .[:", field[bytes])) return child;
+  }
+  return NULL;
+}
+
+/* Within an expression, the signal that a message quotes. */
+static ga__place place_of_signal(const ga__tree *tree, const char *text)
+{
+  static const char before[] = "signal '";
+  const char *quoted = strstr(text, before);
+  if (tree->kind != GA__TREE_SCALAR || !quoted) return tree->at;
+  quoted += sizeof before - 1;
+  const size_t bytes = strcspn(quoted, "'");
+  for (const char *at = tree->text; *at; at++)
+    if (strncmp(at, quoted, bytes) == 0)
+      return ga__value_place(tree, ga__text_column(tree->text, (int)(at - tree->text)));
+  return tree->at;
+}
+
+void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status)
+{
+  const char *text = ga_context_error(reader->r->ctx)->text;
+  const ga__tree *blamed = find_blamed(named, text);
+  ga__say_error(reader, blamed ? place_of_signal(blamed, text) : named->tree->key_at, status);
 }
 
 int ga__read_part(ga__reader *reader, ga__named *named)
@@ -210,8 +237,7 @@ int ga__read_part(ga__reader *reader, ga__named *named)
       .what = what, .type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
   kind->defaults(&def);
   def.name = named->name;
-  int good = has_type(reader, kind, named, what);
-  good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  const int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, kind->type ? 1 : 0,
                   more);
   if (!good || reader->r->failed) return 0;

@@ -76,7 +76,7 @@ void ga__what(char text[GA__WHAT], const char *format, ...)
 /* ---- Expressions ---- */
 
 /* Compiles a text with all its names as variables: what is wrong with it is told in the words of the file. */
-static int check_syntax(ga__reader *reader, const ga__tree *tree)
+static int check_syntax(ga__reader *reader, const ga__tree *tree, const char *what)
 {
   const char *text = tree->text;
   const size_t length = strlen(text), most = 1 + length / 2;
@@ -95,7 +95,11 @@ static int check_syntax(ga__reader *reader, const ga__tree *tree)
   ga_expr *expr = NULL;
   const ga_status status = ga_expr_compile(reader->r->ctx, text, symbols, n, &error, &expr);
   ga_expr_destroy(&expr);
-  if (status) ga__say_error(reader, ga__value_place(tree, error.column), status);
+  if (status == GA_ERR_MEMORY)
+    reader->r->failed = 1;
+  else if (status)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error.column), "%s: %s", what,
+            ga_context_error(reader->r->ctx)->text);
   return !status;
 }
 
@@ -137,7 +141,7 @@ int ga__read_expression(ga__reader *reader, const ga__tree *tree, int n_local, c
                         const char *what, const char **text)
 {
   const char *given;
-  if (!ga__value_text(reader->r, tree, what, &given) || !check_syntax(reader, tree)) return 0;
+  if (!ga__value_text(reader->r, tree, what, &given) || !check_syntax(reader, tree, what)) return 0;
   int good = 1;
   for (int at = 0, bytes; (bytes = ga__name_next(given, &at)) > 0; at += bytes)
     good &= check_name(reader, tree, at, bytes, n_local, local, what);
@@ -602,6 +606,18 @@ static int read_flat_pose(ga__reader *reader, const ga__field *f, ga__tree *map,
   return read_pose_keys(reader, map, owner->what, (ga_pose *)(void *)((char *)base + f->offset));
 }
 
+/* 1: the field is needed, and this was told. */
+static int tell_missing(ga__reader *reader, const ga__field *f, const ga__tree *map, const ga__owner *owner,
+                        const void *base)
+{
+  if (!ga__field_needed(f, base)) return 0;
+  const char *expected = f->rule == GA__RULE_CHOICE ? f->choices[0] : f->note;
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, "%s has no %s%s%s%s",
+          owner->what, ga__field_key(f, owner->type_key), expected ? "; expected " : "",
+          f->rule == GA__RULE_CHOICE ? "one such as " : "", expected ? expected : "");
+  return 1;
+}
+
 int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *fields, ga__owner *owner,
                     void *base)
 {
@@ -611,7 +627,10 @@ int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *f
     if (f->hidden) continue;
     ga__tree *tree = ga__map_get(map, ga__field_key(f, owner->type_key));
     good &= read_flat_pose(reader, f, map, owner, base);
-    if (!tree) continue;
+    if (!tree) {
+      good &= !tell_missing(reader, f, map, owner, base);
+      continue;
+    }
     const int read = read_field(reader, f, tree, owner, base);
     if (read && f->rule == GA__RULE_CHOICE && strcmp(f->name, "kind") == 0)
       memcpy(&owner->kind, (char *)base + f->offset, sizeof owner->kind);

@@ -1,0 +1,1337 @@
+/* Model files: what they make is what the builder makes of the same numbers; what is wrong is told with its
+ * place. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core_rig.h"
+#include "galpha/model.h"
+#include "mbs/parts.h"
+#include "model/value.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ga_context *context(void)
+{
+  ga_context *ctx = NULL;
+  rig_memory = (rig_heap){0, 0, 0, 0};
+  assert_int_equal(rig_context(&ctx), GA_OK);
+  return ctx;
+}
+
+static void close_context(ga_context **ctx)
+{
+  ga_context_destroy(ctx);
+  assert_int_equal(rig_memory.live, 0);
+}
+
+/* Everything under the folder of the project is found from this file's own path. */
+static void source_path(char *path, size_t size, const char *below)
+{
+  static const char here[] = "tests/unit/test_model_reader.c";
+  const size_t root = strlen(__FILE__) - (sizeof here - 1);
+  snprintf(path, size, "%.*s%s", (int)root, __FILE__, below);
+}
+
+static ga_model *read_text(ga_context *ctx, const char *text)
+{
+  ga_model *model = NULL;
+  const ga_status status = ga_model_read_text(ctx, "model", text, strlen(text), NULL, &model);
+  if (status) fail_msg("%s\n%s", ga_context_error(ctx)->text, text);
+  return model;
+}
+
+/* ---- The same parts ---- */
+
+static void compare_numbers(const double *a, const double *b, int n, const char *part, const char *field)
+{
+  for (int i = 0; i < n; i++)
+    if (memcmp(&a[i], &b[i], sizeof *a) != 0)
+      fail_msg("%s: %s[%d] is %.17g instead of %.17g", part, field, i, a[i], b[i]);
+}
+
+static void compare_texts(const char *a, const char *b, const char *part, const char *field)
+{
+  if (!a != !b || (a && strcmp(a, b) != 0))
+    fail_msg("%s: %s is '%s' instead of '%s'", part, field, a ? a : "-", b ? b : "-");
+}
+
+static void compare_functions(const ga_function *a, const ga_function *b, const char *part, const char *field)
+{
+  if (!a != !b) fail_msg("%s: one of two has a %s", part, field);
+  for (int k = 0; a && k < 23; k++) {
+    double of_a[3] = {0}, of_b[3] = {0};
+    const double t = -0.4 + 0.11 * k;
+    assert_int_equal(ga_function_eval(a, t, 2, of_a, NULL), ga_function_eval(b, t, 2, of_b, NULL));
+    compare_numbers(of_a, of_b, 3, part, field);
+  }
+}
+
+static void compare_inputs(const ga_input *a, const ga_input *b, int n, const char *part, const char *field)
+{
+  for (int i = 0; i < n; i++) {
+    compare_numbers(&a[i].value, &b[i].value, 1, part, field);
+    compare_functions(a[i].function, b[i].function, part, field);
+    compare_texts(a[i].expression, b[i].expression, part, field);
+  }
+}
+
+static void compare_field(const ga__field *f, const char *a, const char *b, const char *part)
+{
+  const void *at = a + f->offset, *bt = b + f->offset;
+  switch (f->rule) {
+  case GA__RULE_TEXT:
+  case GA__RULE_TEXT_NEEDED:
+    compare_texts(*(const char *const *)at, *(const char *const *)bt, part, f->name);
+    break;
+  case GA__RULE_FLAG:
+  case GA__RULE_CHOICE:
+    if (memcmp(at, bt, sizeof(int)) != 0) fail_msg("%s: %s differs", part, f->name);
+    break;
+  case GA__RULE_POSE:
+    compare_numbers(at, bt, 12, part, f->name);
+    break;
+  case GA__RULE_INPUT:
+    compare_inputs(at, bt, f->count, part, f->name);
+    break;
+  case GA__RULE_FUNCTION:
+  case GA__RULE_FUNCTION_NEEDED:
+    compare_functions(*(const ga_function *const *)at, *(const ga_function *const *)bt, part, f->name);
+    break;
+  default:
+    compare_numbers(at, bt, f->count, part, f->name);
+  }
+}
+
+static void compare_blocks(const ga__block_def *a, const ga__block_def *b)
+{
+  enum { MOST = 16 };
+  rig_random random = {5};
+  double u[MOST], x[MOST], of_a[2][MOST], of_b[2][MOST], Ja[MOST * MOST], Jb[MOST * MOST];
+  const int n_in = ga_block_n_in(a->block), n_x = ga_block_n_x(a->block), n_out = ga_block_n_out(a->block);
+  assert_int_equal(ga_block_get_kind(a->block), ga_block_get_kind(b->block));
+  assert_int_equal(n_in, ga_block_n_in(b->block));
+  assert_int_equal(n_x, ga_block_n_x(b->block));
+  assert_int_equal(n_out, ga_block_n_out(b->block));
+  compare_inputs(a->inputs, b->inputs, n_in, a->name, "inputs");
+  ga_block_initial(a->block, of_a[0]);
+  ga_block_initial(b->block, of_b[0]);
+  compare_numbers(of_a[0], of_b[0], n_x, a->name, "initial state");
+  for (int k = 0; k < 20; k++) {
+    for (int i = 0; i < MOST; i++) u[i] = rig_uniform(&random, -3, 3);
+    for (int i = 0; i < MOST; i++) x[i] = rig_uniform(&random, -3, 3);
+    const ga_status status = ga_block_eval(a->block, 0.1 * k, u, x, of_a[0], of_a[1], NULL);
+    assert_int_equal(status, ga_block_eval(b->block, 0.1 * k, u, x, of_b[0], of_b[1], NULL));
+    assert_int_equal(ga_block_jacobian(a->block, 0.1 * k, u, x, Ja, NULL), status);
+    assert_int_equal(ga_block_jacobian(b->block, 0.1 * k, u, x, Jb, NULL), status);
+    if (status) continue;
+    compare_numbers(of_a[0], of_b[0], n_x, a->name, "xdot");
+    compare_numbers(of_a[1], of_b[1], n_out, a->name, "y");
+    compare_numbers(Ja, Jb, (n_x + n_out) * (n_in + n_x), a->name, "Jacobian");
+  }
+}
+
+/* Part by part, field by field, to the bit; the builder makes the same of the same. */
+static void compare_machines(const ga_machine *a, const ga_machine *b)
+{
+  assert_int_equal(a->n_parts, b->n_parts);
+  assert_int_equal(a->opts.form, b->opts.form);
+  compare_numbers(a->opts.gravity, b->opts.gravity, 3, "machine", "gravity");
+  for (int i = 1; i < a->n_parts; i++) {
+    const ga__part *p = &a->part[i], *q = &b->part[i];
+    assert_string_equal(p->name, q->name);
+    assert_int_equal(p->kind, q->kind);
+    const ga__kind *kind = ga__kind_of(p->kind);
+    for (int k = 0; k < kind->n_fields; k++) compare_field(&kind->fields[k], p->def, q->def, p->name);
+    if (p->kind == GA__PART_BLOCK) compare_blocks(p->def, q->def);
+  }
+}
+
+/* ---- Machines by C ---- */
+
+static double quantity(ga_context *ctx, const char *text)
+{
+  double value = NAN;
+  assert_status(ctx, ga_quantity_parse(ctx, text, NULL, &value, NULL, NULL), GA_OK);
+  return value;
+}
+
+#define ADD(m, what, def) assert_status(ga_machine_context(m), ga_machine_add_##what(m, def), GA_OK)
+
+static ga_function *expression(ga_context *ctx, const char *text)
+{
+  ga_function_expr_opts o = ga_function_expr_defaults();
+  ga_function *f = NULL;
+  o.text = text;
+  assert_status(ctx, ga_function_create_expr(ctx, &o, NULL, &f), GA_OK);
+  return f;
+}
+
+static const char bodies_text[] =
+    "galpha: 1\n"
+    "form: se3\n"
+    "gravity: [0.1, -0.2, -9.81]\n"
+    "parameters: {m: 2.5 kg, a: 30 deg}\n"
+    "bodies:\n"
+    "  full: {type: rigid, mass: m, inertia: [0.5, 0.7, 0.9, 0.05, -0.03, 0.04], com: [10 cm, -0.05, 0.07],\n"
+    "         position: [1, 2, 3], rotation: {euler: [a, 20 deg, -0.3], sequence: xyz}, velocity: [1, 0, 3 "
+    "km/s],\n"
+    "         omega: [60 rpm, 0, 1], omega_in_body: true}\n"
+    "  bare: {type: rigid, massless: yes, pose: {position: [0, 0, 5]}}\n"
+    "  quat: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {quaternion: [1, 2, 3, 4]}}\n"
+    "  flat: {type: planar, mass: 3, inertia: 0.4, com: [0.1, 0.2], position: [4, 5], z: 6, angle: 400 deg,\n"
+    "         velocity: [7, 8], rate: 9, massless: no}\n"
+    "  ball: {type: point, mass: 2 g, position: [1, 2, 3], velocity: [4, 5, 6]}\n"
+    "  rail: {type: scalar, mass: 2, position: 3 mm, velocity: 4}\n"
+    "  rotor: {type: scalar, mass: 2 kg*m^2, position: 3 deg, velocity: 4 rpm, rotational: true}\n"
+    "markers:\n"
+    "  one: {body: full, position: [1, 2, 3], rotation: {axis: [1, 2, 3], angle: 1 rad}}\n"
+    "  two: {body: ground, pose: [1, 0, 0]}\n"
+    "  three: {body: one, rotation: {z_axis: [1, 2, 3], x_axis: [1, 0, 0]}}\n"
+    "  four: {body: flat, rotation: {matrix: [[0, -1, 0], [1, 0, 0], [0, 0, 1]]}}\n"
+    "  five: {body: ball, rotation: {z_axis: [0, 3, 0]}}\n";
+
+static void bodies_by_c(ga_machine *m)
+{
+  ga_context *ctx = ga_machine_context(m);
+  ga_rigid_def full = ga_rigid_defaults(), bare = full, quat = full;
+  const double euler[3] = {quantity(ctx, "30 deg"), quantity(ctx, "20 deg"), -0.3}, wxyz[4] = {1, 2, 3, 4};
+  const double inertia[6] = {0.5, 0.7, 0.9, 0.05, -0.03, 0.04};
+  full.name = "full", full.mass = 2.5, memcpy(full.inertia, inertia, sizeof inertia);
+  full.com[0] = 0.1, full.com[1] = -0.05, full.com[2] = 0.07;
+  full.pose = ga_pose_at(1, 2, 3);
+  full.velocity[0] = 1, full.velocity[2] = 3000;
+  full.omega[0] = quantity(ctx, "60 rpm"), full.omega[2] = 1, full.omega_in_body = 1;
+  assert_int_equal(ga_rotation_euler(ctx, "xyz", euler, full.pose.rotation), GA_OK);
+  bare.name = "bare", bare.massless = 1, bare.pose.position[2] = 5;
+  quat.name = "quat", quat.mass = 1, quat.inertia[0] = quat.inertia[1] = quat.inertia[2] = 1;
+  assert_int_equal(ga_rotation_quaternion(ctx, wxyz, quat.pose.rotation), GA_OK);
+  ADD(m, rigid, &full);
+  ADD(m, rigid, &bare);
+  ADD(m, rigid, &quat);
+  ga_planar_def flat = {"flat", 3, 0.4, {0.1, 0.2}, {4, 5}, 6, quantity(ctx, "400 deg"), {7, 8}, 9, 0};
+  ga_point_def ball = {"ball", 2e-3, {1, 2, 3}, {4, 5, 6}, 0};
+  ga_scalar_def rail = {"rail", 2, 3e-3, 4, 0, 0},
+                rotor = {"rotor", 2, quantity(ctx, "3 deg"), quantity(ctx, "4 rpm"), 1, 0};
+  ADD(m, planar, &flat);
+  ADD(m, point, &ball);
+  ADD(m, scalar, &rail);
+  ADD(m, scalar, &rotor);
+}
+
+static void markers_by_c(ga_machine *m)
+{
+  static const double matrix[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, v[3] = {1, 2, 3}, x[3] = {1, 0, 0},
+                      y[3] = {0, 3, 0};
+  static const char *const name[] = {"one", "two", "three", "four", "five"};
+  static const char *const body[] = {"full", "ground", "one", "flat", "ball"};
+  ga_context *ctx = ga_machine_context(m);
+  for (int i = 0; i < 5; i++) {
+    ga_marker_def d = ga_marker_defaults();
+    d.name = name[i], d.body = body[i];
+    if (i == 0) d.pose = ga_pose_at(1, 2, 3), ga_rotation_axis_angle(ctx, v, 1, d.pose.rotation);
+    if (i == 1) d.pose = ga_pose_at(1, 0, 0);
+    if (i == 2) ga_rotation_z_axis(ctx, v, x, d.pose.rotation);
+    if (i == 3) ga_rotation_matrix(ctx, matrix, d.pose.rotation);
+    if (i == 4) ga_rotation_z_axis(ctx, y, NULL, d.pose.rotation);
+    ADD(m, marker, &d);
+  }
+}
+
+static void bodies_are_those_of_c(void **state)
+{
+  ga_context *ctx = context();
+  ga_machine_opts opts = {GA_FORM_SE3, {0.1, -0.2, -9.81}};
+  ga_machine *m = NULL;
+  (void)state;
+  ga_model *model = read_text(ctx, bodies_text);
+  assert_int_equal(ga_machine_create(ctx, &opts, &m), GA_OK);
+  bodies_by_c(m);
+  markers_by_c(m);
+  compare_machines(ga_model_machine(model), m);
+  ga_machine_destroy(&m);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+/* Every kind of joint between the ground and a body, at a pose. */
+static void joints_are_those_of_c(void **state)
+{
+  ga_context *ctx = context();
+  (void)state;
+  for (int kind = 0; kind < GA_JOINT_GEAR; kind++) {
+    char text[1000];
+    const double axis[3] = {0, 1, 2};
+    const int has_length = kind == GA_JOINT_DISTANCE || kind == GA_JOINT_ROD;
+    snprintf(text, sizeof text,
+             "galpha: 1\n"
+             "bodies: {arm: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}}\n"
+             "joints: {j: {type: %s, a: ground, b: arm%s}}\n",
+             ga_joint_name((ga_joint_kind)kind),
+             has_length ? ", length: 1 m"
+             : kind == GA_JOINT_SCREW
+                 ? ", pitch: 2 mm, at: {position: [1, 2, 3], rotation: {z_axis: [0, 1, 2]}}"
+                 : ", at: {position: [1, 2, 3], rotation: {z_axis: [0, 1, 2]}}");
+    ga_model *model = read_text(ctx, text);
+    ga_machine *m = NULL;
+    ga_rigid_def arm = ga_rigid_defaults();
+    ga_joint_def j = ga_joint_defaults();
+    arm.name = "arm", arm.mass = arm.inertia[0] = arm.inertia[1] = arm.inertia[2] = arm.pose.position[0] = 1;
+    j.name = "j", j.kind = (ga_joint_kind)kind, j.a = "ground", j.b = "arm";
+    if (has_length) {
+      j.length = 1;
+    } else {
+      j.at_pose = 1, j.at = ga_pose_at(1, 2, 3);
+      assert_int_equal(ga_rotation_z_axis(ctx, axis, NULL, j.at.rotation), GA_OK);
+    }
+    if (kind == GA_JOINT_SCREW) j.pitch = 2e-3;
+    assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
+    ADD(m, rigid, &arm);
+    ADD(m, joint, &j);
+    compare_machines(ga_model_machine(model), m);
+    ga_machine_destroy(&m);
+    ga_model_destroy(&model);
+  }
+  close_context(&ctx);
+}
+
+static const char couplings_text[] =
+    "galpha: 1\n"
+    "bodies:\n"
+    "  a: {type: scalar, mass: 1, rotational: true}\n"
+    "  b: {type: scalar, mass: 1, rotational: true}\n"
+    "  c: {type: scalar, mass: 1}\n"
+    "  d: {type: scalar, mass: 1}\n"
+    "  wheel: {type: rigid, mass: 1, inertia: [1, 1, 2], position: [0, 0, 0.5], rotation: {z_axis: [0, 1, "
+    "0]}}\n"
+    "  ball: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [3, 0, 0.2]}\n"
+    "  skate: {type: planar, mass: 1, inertia: 1}\n"
+    "joints:\n"
+    "  g: {type: gear, a: a, b: b, ratio: -2.5}\n"
+    "  r: {type: rack_and_pinion, a: c, b: b, ratio: 20 mm}\n"
+    "drives:\n"
+    "  motor: {coordinate: d, function: ramp}\n"
+    "rollings:\n"
+    "  roll: {type: disk, body: wheel, radius: 0.5}\n"
+    "  bowl: {type: sphere, body: ball, radius: 0.2 m, plane: ground}\n"
+    "  edge: {type: knife, body: skate}\n"
+    "functions:\n"
+    "  ramp: {type: motion, law: cycloidal, t_start: 0.1, duration: 500 ms, from: 0, to: 2}\n"
+    "sensors:\n"
+    "  s0: {type: position, of: wheel, from: ball, axes: wheel}\n"
+    "  s1: {type: velocity, of: wheel}\n"
+    "  s2: {type: acceleration, of: wheel, axes: ball}\n"
+    "  s3: {type: specific_force, of: wheel}\n"
+    "  s4: {type: angular_velocity, of: wheel}\n"
+    "  s5: {type: reaction_force, of: hold}\n"
+    "  s6: {type: reaction_torque, of: hold, axes: ball}\n";
+
+static void couplings_by_c(ga_machine *m, const ga_function *ramp)
+{
+  static const double y[3] = {0, 1, 0};
+  static const char *const scalar[] = {"a", "b", "c", "d"};
+  ga_context *ctx = ga_machine_context(m);
+  for (int i = 0; i < 4; i++) {
+    ga_scalar_def d = {scalar[i], 1, 0, 0, i < 2, 0};
+    ADD(m, scalar, &d);
+  }
+  ga_rigid_def wheel = ga_rigid_defaults(), ball = wheel;
+  wheel.name = "wheel", wheel.mass = wheel.inertia[0] = wheel.inertia[1] = 1, wheel.inertia[2] = 2;
+  wheel.pose.position[2] = 0.5;
+  assert_int_equal(ga_rotation_z_axis(ctx, y, NULL, wheel.pose.rotation), GA_OK);
+  ball.name = "ball", ball.mass = ball.inertia[0] = ball.inertia[1] = ball.inertia[2] = 1;
+  ball.pose = ga_pose_at(3, 0, 0.2);
+  ga_planar_def skate = ga_planar_defaults();
+  skate.name = "skate", skate.mass = skate.inertia = 1;
+  ADD(m, rigid, &wheel);
+  ADD(m, rigid, &ball);
+  ADD(m, planar, &skate);
+  ga_joint_def g = ga_joint_defaults(), r = g, hold = g;
+  g.name = "g", g.kind = GA_JOINT_GEAR, g.a = "a", g.b = "b", g.ratio = -2.5;
+  r.name = "r", r.kind = GA_JOINT_RACK, r.a = "c", r.b = "b", r.ratio = 0.02;
+  hold.name = "hold", hold.kind = GA_JOINT_SPHERICAL, hold.a = "wheel", hold.b = "ball", hold.at_pose = 1;
+  ADD(m, joint, &g);
+  ADD(m, joint, &r);
+  ADD(m, joint, &hold);
+  const ga_drive_def motor = {"motor", "d", ramp};
+  const ga_rolling_def roll = {"roll", GA_ROLLING_DISK, "wheel", "ground", 0.5},
+                       bowl = {"bowl", GA_ROLLING_SPHERE, "ball", "ground", 0.2},
+                       edge = {"edge", GA_ROLLING_KNIFE, "skate", "ground", 0};
+  ADD(m, drive, &motor);
+  ADD(m, rolling, &roll);
+  ADD(m, rolling, &bowl);
+  ADD(m, rolling, &edge);
+  for (int i = 0; i < 7; i++) {
+    ga_sensor_def s = ga_sensor_defaults();
+    const char name[] = {'s', (char)('0' + i), '\0'};
+    s.name = name, s.kind = (ga_sensor_kind)i, s.of = i < 5 ? "wheel" : "hold";
+    if (i == 0) s.from = "ball";
+    s.axes = i == 0 ? "wheel" : i == 2 || i == 6 ? "ball" : "ground";
+    ADD(m, sensor, &s);
+  }
+}
+
+static void couplings_and_sensors_are_those_of_c(void **state)
+{
+  ga_context *ctx = context();
+  ga_machine *m = NULL;
+  ga_function *ramp = NULL;
+  ga_motion_opts o = ga_motion_defaults();
+  char text[4000];
+  (void)state;
+  const char *joints = strstr(couplings_text, "drives:");
+  snprintf(text, sizeof text, "%.*s  hold: {type: spherical, a: wheel, b: ball, at: [0, 0, 0]}\n%s",
+           (int)(joints - couplings_text), couplings_text, joints);
+  ga_model *model = read_text(ctx, text);
+  o.law = GA_MOTION_CYCLOIDAL, o.t_start = 0.1, o.duration = 0.5, o.to = 2;
+  assert_int_equal(ga_function_create_motion(ctx, &o, &ramp), GA_OK);
+  assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
+  couplings_by_c(m, ramp);
+  compare_machines(ga_model_machine(model), m);
+  ga_machine_destroy(&m);
+  ga_function_destroy(&ramp);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+static const char forces_text[] =
+    "galpha: 1\n"
+    "parameters: {k: 3, d: 2 N*s/m, c: 7}\n"
+    "bodies:\n"
+    "  p: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [1, 2, 3]}\n"
+    "  r: {type: scalar, mass: 1, rotational: true}\n"
+    "functions:\n"
+    "  wave: {type: wave, offset: 1, amplitude: 2, frequency: 3 Hz, frequency_end: 6, phase: 90 deg, "
+    "t_start: 0.1, sweep: 2}\n"
+    "  soft: {type: table, rows: [[-1, -2], [0, 0], [1, 3]], interpolation: monotone, before: linear, after: "
+    "linear}\n"
+    "  text: {type: expression, expression: k*t + wave(t)}\n"
+    "  same: {type: constant, value: 4 N}\n"
+    "forces:\n"
+    "  s1: {type: spring, a: ground, b: p, stiffness: 3 kN/m, damping: d, preload: 1, rest: 2 cm, force: "
+    "soft, damper: text,\n"
+    "       expression: k*l^2 - c*v + p.x}\n"
+    "  s2: {type: spring, coordinate: r, stiffness: 3 N*m/rad, rest: 90 deg}\n"
+    "  a1: {type: actuator, a: ground, b: p, force: {value: 2 N, function: wave, expression: -c*p.vx}}\n"
+    "  a2: {type: actuator, coordinate: r, force: 3 N*m}\n"
+    "  a3: {type: actuator, coordinate: r, force: k*r.rate}\n"
+    "  f1: {type: friction, coordinate: r, level: 2*k, speed: 1 rpm}\n"
+    "  b1: {type: bushing, a: ground, b: p, stiffness: [1 kN/m, 2, 3, 4 N*m/rad, 5, 6], damping: [[1, 2, 3, "
+    "4, 5, 6],\n"
+    "       [0, 0, 0, 0, 0, 0], [0, 0, 0, 7 N*s/rad, 0, 0], [8 N*s, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, "
+    "0, 0, 0, 0, 9]],\n"
+    "       preload: [1, 2, 3 N, 4 N*m, 5, 6]}\n"
+    "  w1: {type: force, frame: p, axes: body, force: [1, 2*t, {function: same}], torque: [0, 0, p.vz]}\n"
+    "  c1: {type: contact, plane: ground, point: p, radius: 1 cm, stiffness: 1e6, dissipation: 0.1, mu: 0.3, "
+    "speed: 1 cm/s}\n"
+    "  c2: {type: contact, plane: ground, point: p, stiffness: 2 kN/m, exponent: 1}\n";
+
+static void lines_by_c(ga_machine *m, ga_function *const f[4])
+{
+  const double pi = 3.14159265358979324;
+  ga_spring_def s1 = ga_spring_defaults(), s2 = s1;
+  s1.name = "s1", s1.a = "ground", s1.b = "p", s1.stiffness = 3000, s1.damping = 2, s1.preload = 1,
+  s1.rest = 0.02;
+  s1.force = f[1], s1.damper = f[2], s1.expression = "3*l^2 - 7*v + p.x";
+  s2.name = "s2", s2.coordinate = "r", s2.stiffness = 3, s2.rest = 90 * pi / 180;
+  ADD(m, spring, &s1);
+  ADD(m, spring, &s2);
+  ga_actuator_def a1 = ga_actuator_defaults(), a2 = a1, a3 = a1;
+  a1.name = "a1", a1.a = "ground", a1.b = "p", a1.force = (ga_input){2, f[0], "-7*p.vx"};
+  a2.name = "a2", a2.coordinate = "r", a2.force.value = 3;
+  a3.name = "a3", a3.coordinate = "r", a3.force.expression = "3*r.rate";
+  ADD(m, actuator, &a1);
+  ADD(m, actuator, &a2);
+  ADD(m, actuator, &a3);
+  ga_friction_def f1 = ga_friction_defaults();
+  f1.name = "f1", f1.coordinate = "r", f1.level.value = 6, f1.speed = 2 * pi / 60;
+  ADD(m, friction, &f1);
+}
+
+static void forces_by_c(ga_machine *m, ga_function *const f[4])
+{
+  lines_by_c(m, f);
+  ga_bushing_def b = ga_bushing_defaults();
+  b.name = "b1", b.a = "ground", b.b = "p";
+  for (int i = 0; i < 6; i++) b.stiffness[7 * i] = b.damping[i] = b.preload[i] = i + 1;
+  b.stiffness[0] = 1000, b.damping[15] = 7, b.damping[18] = 8, b.damping[35] = 9;
+  ADD(m, bushing, &b);
+  ga_force_def w = ga_force_defaults();
+  w.name = "w1", w.frame = "p", w.axes = GA_AXES_BODY, w.force[0].value = 1, w.force[1].expression = "2*t";
+  w.force[2].function = f[3], w.torque[2].expression = "p.vz";
+  ADD(m, force, &w);
+  ga_contact_def c1 = ga_contact_defaults(), c2 = c1;
+  c1.name = "c1", c1.plane = "ground", c1.point = "p", c1.radius = 0.01, c1.stiffness = 1e6,
+  c1.dissipation = 0.1;
+  c1.mu = 0.3, c1.speed = 0.01;
+  c2.name = "c2", c2.plane = "ground", c2.point = "p", c2.stiffness = 2000, c2.exponent = 1;
+  ADD(m, contact, &c1);
+  ADD(m, contact, &c2);
+}
+
+static void make_functions(ga_context *ctx, ga_function *f[4])
+{
+  static const double x[] = {-1, 0, 1}, y[] = {-2, 0, 3};
+  const double pi = 3.14159265358979324;
+  const ga_wave_opts w = {1, 2, 3, 6, 90 * pi / 180, 0.1, 2};
+  const ga_table_opts t = {3, x, y, GA_INTERPOLATE_MONOTONE, GA_EXTRAPOLATE_LINEAR, GA_EXTRAPOLATE_LINEAR};
+  assert_status(ctx, ga_function_create_wave(ctx, &w, &f[0]), GA_OK);
+  assert_status(ctx, ga_function_create_table(ctx, &t, &f[1]), GA_OK);
+  const ga_symbol wave = {.name = "wave", .kind = GA_SYMBOL_FUNCTION, .function = f[0]};
+  const ga_function_expr_opts e = {"3*t + wave(t)", &wave, 1};
+  assert_status(ctx, ga_function_create_expr(ctx, &e, NULL, &f[2]), GA_OK);
+  assert_status(ctx, ga_function_create_constant(ctx, 4, &f[3]), GA_OK);
+}
+
+static void forces_and_functions_are_those_of_c(void **state)
+{
+  ga_context *ctx = context();
+  ga_machine *m = NULL;
+  ga_function *f[4];
+  (void)state;
+  ga_model *model = read_text(ctx, forces_text);
+  make_functions(ctx, f);
+  assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
+  ga_rigid_def p = ga_rigid_defaults();
+  ga_scalar_def r = {"r", 1, 0, 0, 1, 0};
+  p.name = "p", p.mass = p.inertia[0] = p.inertia[1] = p.inertia[2] = 1, p.pose = ga_pose_at(1, 2, 3);
+  ADD(m, rigid, &p);
+  ADD(m, scalar, &r);
+  forces_by_c(m, f);
+  compare_machines(ga_model_machine(model), m);
+  ga_machine_destroy(&m);
+  for (int i = 0; i < 4; i++) ga_function_destroy(&f[i]);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+/* ---- Blocks ---- */
+
+static const char blocks_text[] =
+    "galpha: 1\n"
+    "parameters: {k: 3}\n"
+    "bodies: {r: {type: scalar, mass: 1}}\n"
+    "functions: {ramp: {type: expression, expression: t^2}}\n"
+    "blocks:\n"
+    "  gain: {type: gain, gain: 2*k, inputs: r}\n"
+    "  both: {type: gain, matrix: [[1, 2], [3, k]], inputs: [r, 2*r.rate]}\n"
+    "  sum: {type: sum, weights: [1, -1, k], inputs: [r, gain, 1]}\n"
+    "  product: {type: product, gain: 2, divide: [false, true], inputs: [r, 3]}\n"
+    "  constant: {type: constant, value: [1, 2, k]}\n"
+    "  time: {type: function_of_time, function: ramp}\n"
+    "  integrator: {type: integrator, gain: 2, initial: [0.5], lower: -1, upper: inf, smoothing: 0.1, "
+    "tracking_time: 10 ms, inputs: r}\n"
+    "  ss: {type: state_space, A: [[0, 1], [-k, -1]], B: [[0], [1]], C: [[1, 0], [0, 1]], D: [[0], [k]], x0: "
+    "[1, 2], inputs: {force: r}}\n"
+    "  tf: {type: transfer_function, num: [1, 2], den: [1, k, 5], steady_output: 1, inputs: r}\n"
+    "  first: {type: first_order, gain: 2, time_constant: 20 ms, pass: high, initial_input: 1, inputs: {u: "
+    "r}}\n"
+    "  second: {type: second_order, gain: 2, frequency: 3 Hz, damping: 0.5, pass: band, initial_input: 1, "
+    "inputs: r}\n"
+    "  delay: {type: delay, time: 0.1 s, order: 4, initial_input: 1, inputs: r}\n"
+    "  pid: {type: pid, kp: 10, ki: 5, kd: 1, filter_time: 1 ms, setpoint_weight: 0.5, "
+    "setpoint_weight_derivative: 0.25, lower: -100,\n"
+    "        upper: 100, smoothing: 1, tracking_time: 0.5, integral: 2, filtered: 3, inputs: {measurement: "
+    "r, setpoint: {value: 1, function: ramp}}}\n"
+    "  sat: {type: saturation, lower: -2, upper: 1, smoothing: 0.1, inputs: r}\n"
+    "  dead: {type: dead_zone, lower: -2, upper: 1, inputs: r}\n"
+    "  tanh: {type: tanh, gain: 2, scale: 3, inputs: r}\n"
+    "  table: {type: table, function: {type: table, x: [0, 1, 2], y: [0, 1, 4], interpolation: spline}, "
+    "inputs: r}\n"
+    "  map: {type: table2d, x: [0, 1], y: [0, 1, 2], z: [[1, 2, 3], [4, 5, 6]], outside: linear, inputs: [r, "
+    "r.rate]}\n"
+    "  calc: {type: expression, expression: [k*a + ramp(b), a*b*t], inputs: {a: r, b: r.rate}}\n";
+
+typedef struct block_made {
+  const char *name;
+  ga_control_block *block;
+  ga_input inputs[3];
+} block_made;
+
+enum { N_MADE = 19 };
+
+static void blocks_without_states(ga_context *ctx, const ga_function *ramp, block_made *b)
+{
+  static const double matrix[4] = {1, 2, 3, 3}, weights[3] = {1, -1, 3}, value[3] = {1, 2, 3};
+  static const int divide[2] = {0, 1};
+  const ga_input r = {0, NULL, "r"};
+  ga_block_gain_opts gain = ga_block_gain_defaults(), both = gain;
+  gain.gain = 6;
+  b[0] = (block_made){"gain", NULL, {r}};
+  assert_status(ctx, ga_block_create_gain(ctx, &gain, &b[0].block), GA_OK);
+  both.n_in = both.n_out = 2, both.matrix = matrix;
+  b[1] = (block_made){"both", NULL, {r, {0, NULL, "2*r.rate"}}};
+  assert_status(ctx, ga_block_create_gain(ctx, &both, &b[1].block), GA_OK);
+  const ga_block_sum_opts sum = {3, weights};
+  b[2] = (block_made){"sum", NULL, {r, {0, NULL, "gain"}, {1, NULL, NULL}}};
+  assert_status(ctx, ga_block_create_sum(ctx, &sum, &b[2].block), GA_OK);
+  const ga_block_product_opts product = {2, 2, divide};
+  b[3] = (block_made){"product", NULL, {r, {3, NULL, NULL}}};
+  assert_status(ctx, ga_block_create_product(ctx, &product, &b[3].block), GA_OK);
+  const ga_block_constant_opts constant = {3, value};
+  b[4] = (block_made){.name = "constant"};
+  assert_status(ctx, ga_block_create_constant(ctx, &constant, &b[4].block), GA_OK);
+  const ga_block_function_of_time_opts time = {ramp};
+  b[5] = (block_made){.name = "time"};
+  assert_status(ctx, ga_block_create_function_of_time(ctx, &time, &b[5].block), GA_OK);
+}
+
+static void blocks_with_states(ga_context *ctx, const ga_function *ramp, block_made *b)
+{
+  static const double initial = 0.5, A[] = {0, 1, -3, -1}, B[] = {0, 1}, C[] = {1, 0, 0, 1}, D[] = {0, 3},
+                      x0[] = {1, 2};
+  static const double num[] = {1, 2}, den[] = {1, 3, 5};
+  const ga_input r = {0, NULL, "r"};
+  const ga_block_integrator_opts integrator = {1, 2, &initial, -1, INFINITY, 0.1, 0.01};
+  b[6] = (block_made){"integrator", NULL, {r}};
+  assert_status(ctx, ga_block_create_integrator(ctx, &integrator, &b[6].block), GA_OK);
+  const ga_block_state_space_opts ss = {1, 2, 2, A, B, C, D, x0, {NULL, NULL, NULL}};
+  b[7] = (block_made){"ss", NULL, {r}};
+  assert_status(ctx, ga_block_create_state_space(ctx, &ss, &b[7].block), GA_OK);
+  const ga_block_transfer_function_opts tf = {2, 3, num, den, 1};
+  b[8] = (block_made){"tf", NULL, {r}};
+  assert_status(ctx, ga_block_create_transfer_function(ctx, &tf, &b[8].block), GA_OK);
+  const ga_block_first_order_opts first = {2, 0.02, GA_PASS_HIGH, 1};
+  b[9] = (block_made){"first", NULL, {r}};
+  assert_status(ctx, ga_block_create_first_order(ctx, &first, &b[9].block), GA_OK);
+  const ga_block_second_order_opts second = {2, 3, 0.5, GA_PASS_BAND, 1};
+  b[10] = (block_made){"second", NULL, {r}};
+  assert_status(ctx, ga_block_create_second_order(ctx, &second, &b[10].block), GA_OK);
+  const ga_block_delay_opts delay = {0.1, 4, 1};
+  b[11] = (block_made){"delay", NULL, {r}};
+  assert_status(ctx, ga_block_create_delay(ctx, &delay, &b[11].block), GA_OK);
+  const ga_block_pid_opts pid = {10, 5, 1, 1e-3, 0.5, 0.25, -100, 100, 1, 0.5, 2, 3};
+  b[12] = (block_made){"pid", NULL, {{1, ramp, NULL}, r}};
+  assert_status(ctx, ga_block_create_pid(ctx, &pid, &b[12].block), GA_OK);
+}
+
+static void blocks_of_shapes(ga_context *ctx, const ga_function *ramp, const ga_function *table,
+                             const ga_table2d *map, block_made *b)
+{
+  static const char *const texts[] = {"3*a + ramp(b)", "a*b*t"}, *const names[] = {"a", "b"};
+  const ga_input r = {0, NULL, "r"}, rate = {0, NULL, "r.rate"};
+  const ga_block_saturation_opts sat = {-2, 1, 0.1};
+  b[13] = (block_made){"sat", NULL, {r}};
+  assert_status(ctx, ga_block_create_saturation(ctx, &sat, &b[13].block), GA_OK);
+  const ga_block_dead_zone_opts dead = {-2, 1, 0};
+  b[14] = (block_made){"dead", NULL, {r}};
+  assert_status(ctx, ga_block_create_dead_zone(ctx, &dead, &b[14].block), GA_OK);
+  const ga_block_tanh_opts th = {2, 3};
+  b[15] = (block_made){"tanh", NULL, {r}};
+  assert_status(ctx, ga_block_create_tanh(ctx, &th, &b[15].block), GA_OK);
+  const ga_block_table_opts of_one = {table};
+  b[16] = (block_made){"table", NULL, {r}};
+  assert_status(ctx, ga_block_create_table(ctx, &of_one, &b[16].block), GA_OK);
+  const ga_block_table2d_opts of_two = {map};
+  b[17] = (block_made){"map", NULL, {r, rate}};
+  assert_status(ctx, ga_block_create_table2d(ctx, &of_two, &b[17].block), GA_OK);
+  const ga_symbol symbol = {.name = "ramp", .kind = GA_SYMBOL_FUNCTION, .function = ramp};
+  const ga_block_expression_opts calc = {2, names, 2, texts, NULL, &symbol, 1};
+  b[18] = (block_made){"calc", NULL, {r, rate}};
+  assert_status(ctx, ga_block_create_expression(ctx, &calc, NULL, NULL, &b[18].block), GA_OK);
+}
+
+static void blocks_are_those_of_c(void **state)
+{
+  static const double x[] = {0, 1, 2}, y[] = {0, 1, 4}, z[] = {1, 2, 3, 4, 5, 6};
+  ga_context *ctx = context();
+  ga_machine *m = NULL;
+  block_made b[N_MADE];
+  ga_function *ramp = expression(ctx, "t^2"), *table = NULL;
+  ga_table2d *map = NULL;
+  const ga_table_opts t = {3, x, y, GA_INTERPOLATE_SPLINE, GA_EXTRAPOLATE_HOLD, GA_EXTRAPOLATE_HOLD};
+  const ga_table2d_opts t2 = {2, 3, x, x, z, GA_INTERPOLATE_LINEAR, GA_EXTRAPOLATE_LINEAR};
+  (void)state;
+  ga_model *model = read_text(ctx, blocks_text);
+  assert_status(ctx, ga_function_create_table(ctx, &t, &table), GA_OK);
+  assert_status(ctx, ga_table2d_create(ctx, &t2, &map), GA_OK);
+  assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
+  const ga_scalar_def r = {"r", 1, 0, 0, 0, 0};
+  ADD(m, scalar, &r);
+  blocks_without_states(ctx, ramp, b);
+  blocks_with_states(ctx, ramp, b);
+  blocks_of_shapes(ctx, ramp, table, map, b);
+  for (int i = 0; i < N_MADE; i++)
+    assert_status(ctx, ga_machine_add_block(m, b[i].name, b[i].block, b[i].inputs), GA_OK);
+  compare_machines(ga_model_machine(model), m);
+  ga_machine_destroy(&m);
+  ga_function_destroy(&ramp);
+  ga_function_destroy(&table);
+  ga_table2d_destroy(&map);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+/* Every kind of control.h is among those above, but for C functions, which come from libraries. */
+static void every_kind_of_block_is_read(void **state)
+{
+  (void)state;
+  for (int i = 0; i < GA_N_BLOCK_KINDS; i++) {
+    char type[100];
+    snprintf(type, sizeof type, "type: %s,", ga_block_kind_name((ga_block_kind)i));
+    if (i != GA_KIND_USER && !strstr(blocks_text, type)) fail_msg("no block has '%s'", type);
+  }
+}
+
+/* ---- Settings ---- */
+
+static void settings_are_read(void **state)
+{
+  ga_context *ctx = context();
+  (void)state;
+  ga_model *model = read_text(
+      ctx, "galpha: 1\ntitle: A title\nbodies: {p: {type: point, mass: 1}}\n"
+           "simulation: {t_start: 1, t_end: 1 min, step: 2 ms, tolerance: 1e-6, method: soi2, rho: 0.5,\n"
+           "  output: 10 ms, record: [p.x, p.*, energy.kinetic]}\n");
+  const ga_run_settings *s = ga_model_settings(model);
+  assert_string_equal(ga_model_title(model), "A title");
+  const double expected[] = {1, 60, 0.002, 1e-6, 0.5, 0.01};
+  const double read[] = {s->t_start, s->t_end, s->step, s->tolerance, s->rho, s->output};
+  compare_numbers(read, expected, 6, "simulation", "settings");
+  assert_int_equal(s->method, GA_SOI2);
+  assert_int_equal(s->n_record, 3);
+  assert_string_equal(s->record[1], "p.*");
+  assert_non_null(strstr(ga_model_text(model), "title: A title"));
+  ga_model_destroy(&model);
+  assert_null(model);
+  model = read_text(ctx, "galpha: 1\n");
+  s = ga_model_settings(model);
+  const double usual[] = {0, 1, 0, 1e-4, 0.8, 0};
+  const double found[] = {s->t_start, s->t_end, s->step, s->tolerance, s->rho, s->output};
+  compare_numbers(found, usual, 6, "simulation", "defaults");
+  assert_int_equal(s->method, GA_STABILIZED);
+  assert_int_equal(s->n_record, 0);
+  assert_string_equal(ga_model_title(model), "");
+  assert_int_equal(ga_model_n_messages(model), 0);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+/* ---- Messages ---- */
+
+typedef struct complaint {
+  const char *text; /* after "galpha: 1\n", so that its first line is the second */
+  int line, column;
+  const char *says;
+} complaint;
+
+#define ARM "bodies: {arm: {type: rigid, mass: 1, inertia: [1, 1, 1]}}\n"
+#define HINGE ARM "joints: {j: {type: revolute, a: ground, b: arm}}\n"
+
+static const complaint errors[] = {
+    /* the model */
+    {"gravty: [0, 0, 1]\n", 2, 1, "the key 'gravty' is unknown"},
+    {"gravity: [0, 0]\n", 2, 10, "gravity of the model: expected a list of 3"},
+    {"gravity: [0, 0, 1 m]\n", 2, 19, "'1 m' is a length (m), expected an acceleration"},
+    {"gravity: 9.81\n", 2, 10, "gravity of the model"},
+    {"form: so3\n", 2, 7, "'so3' is unknown, expected space, body or se3; did you mean 'se3'?"},
+    {"title: [a]\n", 2, 8, "title"},
+    {"bodies: [a]\n", 2, 9, "bodies: expected a map"},
+    {"bodies: {a: 3}\n", 2, 13, "body 'a': expected a map"},
+    {"bodies: {a: {mass: 3}}\n", 2, 10, "body 'a' has no type; expected one of rigid, planar, point, scalar"},
+    {"bodies: {a: {type: rigit}}\n", 2, 20, "type of body 'a': 'rigit' is unknown"},
+    {ARM "markers: {arm: {body: ground}}\n", 3, 11, "the name 'arm' is taken already, at model:2:10"},
+    {"bodies: {2nd: {type: point, mass: 1}}\n", 2, 10, "mass point '2nd': the name must be a letter"},
+    {"bodies: {t: {type: point, mass: 1}}\n", 2, 10, "mass point 't': the names ground, t, energy"},
+    /* bodies */
+    {"bodies: {a: {type: point, mass: 2 m}}\n", 2, 35,
+     "mass of mass point 'a': '2 m' is a length (m), expected a mass"},
+    {"bodies: {a: {type: point, mass: [1]}}\n", 2, 33, "mass of mass point 'a'"},
+    {"bodies: {a: {type: point, mass: x}}\n", 2, 33, "mass of mass point 'a'"},
+    {"bodies: {a: {type: point, mass: 0}}\n", 2, 33, "mass is 0 kg; it must be > 0"},
+    {"bodies: {a: {type: point, mass: 1, velocity: [1, 2]}}\n", 2, 46, "expected a list of 3 numbers"},
+    {"bodies: {a: {type: point, mass: 1, massles: true}}\n", 2, 36, "the key 'massles' is unknown"},
+    {"bodies: {a: {type: point, mass: 1, massless: 3}}\n", 2, 46, "massless of mass point 'a'"},
+    {"bodies: {a: {type: point, mass: 1, coordinate: x}}\n", 2, 36, "the key 'coordinate' is unknown"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1]}}\n", 2, 45, "2 numbers are given, expected 3 or 6"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 5]}}\n", 2, 10, "which no body has"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], pose: [1, 2, 3], rotation: {}}}\n", 2, 56,
+     "has both a pose and a rotation"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], pose: {positon: [1, 2, 3]}}}\n", 2, 63,
+     "the key 'positon' is unknown"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 2, 3]}}}\n", 2, 66,
+     "give one of matrix"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [0, 0, 0], angle: 1}}}\n", 2,
+     66, "the axis is 0"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [0, 0, 1], angle: 1 m}}}\n", 2,
+     93, "'1 m' is a length"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {quaternion: [1, 2, 3]}}}\n", 2, 79,
+     "expected a list of 4"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {euler: [1, 2, 3], sequence: xyw}}}\n",
+     2, 66, "xyw"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: 30 deg}}\n", 2, 66,
+     "rotation of rigid body 'a': expected a map"},
+    {"bodies: {a: {type: scalar, mass: 1 kg*m^2}}\n", 2, 36, "expected a mass (kg)"},
+    {"bodies: {a: {type: scalar, mass: 1 kg, rotational: true}}\n", 2, 36,
+     "mass of scalar 'a': '1 kg' is a mass"},
+    /* markers, joints */
+    {"markers: {a: {}}\n", 2, 11, "marker 'a' has no body; expected a body or marker"},
+    {ARM "markers: {a: {body: amr}}\n", 3, 21,
+     "'amr', but there is no part of that name; expected a body or marker, or \"ground\"; did you mean "
+     "'arm'?"},
+    {ARM "joints: {j: {a: ground, b: arm}}\n", 3, 10, "joint 'j' has no type"},
+    {ARM "joints: {j: {type: revolut, a: ground, b: arm}}\n", 3, 20, "did you mean 'revolute'?"},
+    {ARM "joints: {j: {type: revolute, a: ground}}\n", 3, 10, "joint 'j' has no b"},
+    {ARM "joints: {j: {type: revolute, a: arm, b: arm}}\n", 3, 33, "a and b are both 'arm'"},
+    {ARM "joints: {j: {type: rod, a: arm, b: ground, length: 1 s}}\n", 3, 54,
+     "length of joint 'j': '1 s' is a time"},
+    {ARM "joints: {j: {type: rod, a: arm, b: ground, length: -1}}\n", 3, 52, "length is -1 m"},
+    {ARM "joints: {j: {type: gear, a: arm, b: ground, ratio: 1 m}}\n", 3, 54, "ratio of joint 'j'"},
+    {ARM "joints: {j: {type: gear, a: arm, b: ground}}\n", 3, 10, "ratio is 0; a gear needs"},
+    {HINGE "drives: {d: {coordinate: j.angle}}\n", 4, 10, "drive 'd' has no function"},
+    {HINGE "drives: {d: {coordinate: j.angle, function: 3 m}}\n", 4, 47,
+     "'3 m' is a length (m), expected an angle"},
+    {HINGE "drives: {d: {coordinate: j.angle, function: rmap}}\nfunctions: {ramp: {type: motion}}\n", 4, 45,
+     "there is no function 'rmap'; did you mean 'ramp'?"},
+    {HINGE "drives: {d: {coordinate: j.angle, function: 2*q}}\n", 4, 47, "there is no parameter 'q'"},
+    {HINGE "drives: {d: {coordinate: j.angle, function: 2*(t}}\n", 4, 49,
+     "function of drive 'd': expression '2*(t', column 5"},
+    {ARM "rollings: {r: {type: disk, body: arm, radius: 0}}\n", 3, 47, "radius is 0 m"},
+    /* forces */
+    {HINGE "forces: {s: {coordinate: j.angle}}\n", 4, 10, "force 's' has no type"},
+    {HINGE "forces: {s: {type: spring, coordinate: j.angle, stiffness: 3 N/m}}\n", 4, 62,
+     "expected a torsional stiffness"},
+    {HINGE "forces: {s: {type: spring, coordinate: j, stiffness: 3 N/m}}\n", 4, 56,
+     "expected a torsional stiffness"},
+    {HINGE "forces: {s: {type: spring, a: ground, b: arm, stiffness: 3 N*m/rad}}\n", 4, 60,
+     "expected a stiffness"},
+    {HINGE "forces: {s: {type: spring, coordinate: j.angle, expression: 2*l + foo.x}}\n", 4, 67,
+     "there is no signal or parameter 'foo.x'"},
+    {HINGE "forces: {s: {type: spring, coordinate: j.angle, expression: 2*l + *}}\n", 4, 67,
+     "'*' is out of place"},
+    {HINGE "parameters: {v: 1}\nforces: {s: {type: spring, coordinate: j.angle, expression: 2*v}}\n", 5, 63,
+     "'v' is a parameter, and has a meaning here too"},
+    {HINGE "parameters: {g: 1}\nblocks: {g: {type: constant, value: 1}}\nforces: {s: {type: actuator, "
+           "coordinate: j.angle, force: g*t}}\n",
+     6, 58, "'g' is a parameter, and a signal too"},
+    {HINGE "forces: {s: {type: actuator, coordinate: j.angle, force: pdi}}\nblocks: {pid: {type: constant, "
+           "value: 1}}\n",
+     4, 58, "there is no signal or parameter 'pdi'; did you mean 'pid'?"},
+    {HINGE "forces: {s: {type: actuator, coordinate: j.angle, force: 3 kg}}\n", 4, 60, "expected a torque"},
+    {HINGE "forces: {s: {type: actuator, coordinate: j.angle, force: 3 knn}}\n", 4, 60, "'knn' is unknown"},
+    {HINGE "forces: {s: {type: actuator, coordinate: j.angle, force: {valeu: 3}}}\n", 4, 59,
+     "the key 'valeu' is unknown"},
+    {HINGE "forces: {s: {type: actuator, coordinate: j.angle, force: [1]}}\n", 4, 58,
+     "force of actuator 's'"},
+    {HINGE "forces: {s: {type: friction, coordinate: j.angle, level: 1}}\n", 4, 10,
+     "friction 's' has no speed"},
+    {HINGE "forces: {s: {type: friction, coordinate: j.angle, level: 1, speed: -1}}\n", 4, 68,
+     "speed of friction 's' is -1; it must be > 0"},
+    {HINGE "forces: {s: {type: bushing, a: ground, b: arm, stiffness: [1, 2, 3]}}\n", 4, 59,
+     "expected a list of 6"},
+    {HINGE "forces: {s: {type: bushing, a: ground, b: arm, stiffness: [1, 2, 3, 4 N/m, 5, 6]}}\n", 4, 71,
+     "expected a torsional stiffness"},
+    {HINGE "forces: {s: {type: force, frame: arm, force: [1, 2]}}\n", 4, 46,
+     "2 values are given, expected 3"},
+    {HINGE "forces: {s: {type: force, frame: arm, axes: space}}\n", 4, 45,
+     "'space' is unknown, expected ground or body"},
+    {HINGE "forces: {s: {type: contact, plane: ground, point: arm, stiffness: 3 N/m}}\n", 4, 69,
+     "stiffness of contact 's'"},
+    {HINGE "forces: {s: {type: contact, plane: ground, point: arm}}\n", 4, 10,
+     "contact 's' has no stiffness"},
+    /* functions */
+    {"functions: {f: {value: 1}}\n", 2, 16, "function 'f' has no type"},
+    {"functions: {f: {type: constant}}\n", 2, 16, "function 'f' has no value"},
+    {"functions: {f: {type: expression}}\n", 2, 16, "function 'f' has no expression"},
+    {"functions: {f: {type: tabel}}\n", 2, 23, "did you mean 'table'?"},
+    {"functions: {f: {type: table, x: [1, 2]}}\n", 2, 16, "give x and y, or rows"},
+    {"functions: {f: {type: table, x: [1, 2], y: [1, 2], rows: []}}\n", 2, 16, "give x and y, or rows"},
+    {"functions: {f: {type: table, x: [1, 2], y: [1, 2, 3]}}\n", 2, 44, "y makes it 3, but x has 2"},
+    {"functions: {f: {type: table, rows: [[1, 2], [3]]}}\n", 2, 45, "expected a list of 2"},
+    {"functions: {f: {type: table, rows: [[1, 2], [1, 2]]}}\n", 2, 16, "x must ascend"},
+    {"functions: {f: {type: motion, duration: 0}}\n", 2, 41, "duration of function 'f' is 0; it must be > 0"},
+    {"functions: {f: {type: motion, expression: t}}\n", 2, 31, "the key 'expression' is unknown"},
+    {"functions: {f: {type: wave, frequency: 3 s}}\n", 2, 42, "frequency of function 'f'"},
+    {"functions: {f: {type: expression, expression: g(t)}, g: {type: expression, expression: f(t)}}\n", 2, 88,
+     "uses itself"},
+    {"functions: {f: {type: expression, expression: g(t)}}\n", 2, 47, "'g' is unknown"},
+    /* blocks */
+    {"blocks: {b: {gain: 1}}\n", 2, 10, "block 'b' has no type"},
+    {"blocks: {b: {type: gian}}\n", 2, 20, "did you mean 'gain'?"},
+    {"blocks: {b: {type: gain}}\n", 2, 10, "block 'b' has 1 input, but 0 are given"},
+    {"blocks: {b: {type: gain, gian: 2, inputs: 1}}\n", 2, 26, "the key 'gian' is unknown"},
+    {"blocks: {b: {type: pid, inputs: {setpoint: 1, measuremnt: 2}}}\n", 2, 47,
+     "no input 'measuremnt'; did you mean 'measurement'?"},
+    {"blocks: {b: {type: pid, inputs: {setpoint: 1}}}\n", 2, 33, "its input 'measurement' is not given"},
+    {"blocks: {b: {type: gain, matrix: [[1, 2]], inputs: [1]}}\n", 2, 52,
+     "inputs makes it 1, but matrix has 2"},
+    {"blocks: {b: {type: state_space, A: [[1, 2], [3, 4]], B: [[1]], C: [[1, 2]]}}\n", 2, 57,
+     "B makes it 1, but A has 2"},
+    {"blocks: {b: {type: state_space, A: [[1, 2], [3]]}}\n", 2, 45, "expected a list of 2"},
+    {"blocks: {b: {type: delay, inputs: 1}}\n", 2, 10, "block 'b' has no time"},
+    {"blocks: {b: {type: delay, time: 1, order: 9, inputs: 1}}\n", 2, 43, "order of block 'b'"},
+    {"blocks: {b: {type: first_order, pass: band, inputs: 1}}\n", 2, 39, "expected low or high"},
+    {"blocks: {b: {type: saturation, lower: 2, upper: 1, inputs: 1}}\n", 2, 10,
+     "block 'b': lower is 2 and upper is 1"},
+    {"blocks: {b: {type: table, inputs: 1}}\n", 2, 10, "block 'b' has no function"},
+    {"blocks: {b: {type: product, divide: [1.5, yes], inputs: [1, 2]}}\n", 2, 38, "divide of block 'b'"},
+    {"blocks: {b: {type: expression, inputs: {a: 1}}}\n", 2, 10, "block 'b': it has no expression"},
+    {"blocks: {b: {type: expression, expression: a, inputs: [1]}}\n", 2, 55, "its inputs need names"},
+    {"blocks: {b: {type: expression, expression: a + c, inputs: {a: 1}}}\n", 2, 48, "'c' is unknown"},
+    {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "it has no library"},
+    {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "--allow-library"},
+    /* what only the builder sees */
+    {HINGE "forces: {s: {type: spring, coordinate: j.angel}}\n", 4, 40, "joint 'j' has no 'angel'"},
+    {HINGE "parameters: {k: 2}\nforces: {s: {type: actuator, coordinate: j.angle, force: k*j.angl}}\n", 5, 60,
+     "there is no signal 'j.angl'"},
+    {HINGE "blocks: {b: {type: gain, inputs: arm.angle}}\n", 4, 34, "there is no signal 'arm.angle'"},
+    {HINGE "blocks: {b: {type: sum, inputs: [1, arm.angle]}}\n", 4, 37, "there is no signal 'arm.angle'"},
+    {HINGE "blocks: {b: {type: pid, inputs: {setpoint: 1, measurement: 2*arm.angle}}}\n", 4, 62,
+     "there is no signal 'arm.angle'"},
+    {HINGE "sensors: {s: {type: position, of: j}}\n", 4, 35, "sensor 's': of is 'j', a joint"},
+    {HINGE "sensors: {s: {of: j}}\n", 4, 11, "sensor 's' has no type"},
+    /* settings */
+    {"simulation: {t_end: -1}\n", 2, 21, "t_end is -1 s; it must be above t_start"},
+    {"simulation: {rho: 2}\n", 2, 19, "rho is 2; it must be from 0 to 1"},
+    {"simulation: {step: -1}\n", 2, 20, "step of simulation is -1; it must be >= 0"},
+    {"simulation: {tolerance: 0}\n", 2, 25, "tolerance of simulation is 0; it must be > 0"},
+    {"simulation: {metod: soi2}\n", 2, 14, "the key 'metod' is unknown"},
+    {"simulation: {method: soi3}\n", 2, 22, "did you mean 'soi2'?"},
+    {"simulation: 3\n", 2, 13, "simulation: expected a map"},
+    {HINGE "simulation: {record: [j.angle, j.angl]}\n", 4, 32,
+     "there is no signal 'j.angl'; did you mean 'j.angle'?"},
+    {HINGE "simulation: {record: k.*}\n", 4, 22, "there is no signal 'k.*'"},
+};
+
+static const complaint warnings[] = {
+    {"bodies: {a: {type: point, mass: 1e7}}\n", 2, 33, "mass of mass point 'a' is 1e+07 kg"},
+    {"bodies: {a: {type: point, mass: 1e-10}}\n", 2, 33, "is that meant so?"},
+    {"bodies: {a: {type: planar, mass: 1, inertia: 1e5}}\n", 2, 46, "is it in g*mm^2?"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [2, 2, 2]}}\nmarkers: {m: {body: a, position: [0.1, 0, "
+     "0]}}\n"
+     "sensors: {s: {type: position, of: m}}\n",
+     2, 45, "is it in g*mm^2?"},
+    {ARM "markers: {m: {body: arm}}\n", 3, 11, "marker 'm' is not used"},
+    {ARM "functions: {f: {type: motion}}\n", 3, 13, "function 'f' is not used"},
+    {ARM "blocks: {b: {type: constant, value: 1}}\n", 3, 10, "block 'b' is not used"},
+    {ARM "parameters: {k: 1}\n", 3, 14, "'k' is not used"},
+    {ARM "joints: {j: {type: revolute, a: ground, b: arm, pitch: 1}}\n", 3, 49,
+     "its type does not look at pitch"},
+};
+
+/* That message, and no other. */
+static int is_complaint(ga_context *ctx, const complaint *c, ga_message_level level)
+{
+  char text[2000];
+  ga_model *model = NULL;
+  snprintf(text, sizeof text, "galpha: 1\n%s", c->text);
+  const ga_status status = ga_model_read_text(ctx, "model", text, strlen(text), NULL, &model);
+  const ga_model_message *m = ga_model_message_at(model, 0);
+  if (ga_model_n_messages(model) != 1 || !strstr(m->text, c->says) || m->line != c->line ||
+      m->column != c->column || m->level != level || strcmp(m->file, "model") != 0) {
+    print_message("%s", text);
+    for (int i = 0; i < ga_model_n_messages(model); i++) {
+      m = ga_model_message_at(model, i);
+      print_message("%s:%d:%d: %d: %s\n", m->file, m->line, m->column, (int)m->level, m->text);
+    }
+    print_message("expected %d:%d: %s\n", c->line, c->column, c->says);
+    ga_model_destroy(&model);
+    return 0;
+  }
+  assert_int_equal(status, level == GA_MESSAGE_ERROR ? GA_ERR_ARGUMENT : GA_OK);
+  assert_true(!ga_model_machine(model) == (level == GA_MESSAGE_ERROR));
+  ga_model_destroy(&model);
+  return 1;
+}
+
+static void every_error_has_its_place(void **state)
+{
+  ga_context *ctx = context();
+  int wrong = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+    wrong += !is_complaint(ctx, &errors[i], GA_MESSAGE_ERROR);
+  close_context(&ctx);
+  assert_int_equal(wrong, 0);
+}
+
+static void odd_things_are_warned_of(void **state)
+{
+  ga_context *ctx = context();
+  int wrong = 0;
+  (void)state;
+  for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
+    wrong += !is_complaint(ctx, &warnings[i], GA_MESSAGE_WARNING);
+  close_context(&ctx);
+  assert_int_equal(wrong, 0);
+}
+
+/* Those that reading finds, and those that only building does. */
+static void all_errors_come_at_once(void **state)
+{
+  static const char text[] = "galpha: 1\n" HINGE "forces:\n"
+                             "  a: {type: spring, coordinate: j.angel}\n"
+                             "  b: {type: actuator, coordinate: j.angle, force: 3 kg}\n"
+                             "  c: {type: actuator, coordinate: j.angle, force: j.angl}\n"
+                             "  d: {type: actuator, coordinate: j.angle, force: a.force}\n"
+                             "  e: {type: actuator, coordinate: arm, force: g}\n"
+                             "blocks: {g: {type: gain, inputs: arm.angle}}\n";
+  static const int lines[] = {5, 6, 7, 9, 10};
+  ga_context *ctx = context();
+  ga_model *model = NULL;
+  (void)state;
+  assert_int_equal(ga_model_read_text(ctx, NULL, text, strlen(text), NULL, &model), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_model_n_messages(model), 5);
+  for (int i = 0; i < 5; i++) assert_int_equal(ga_model_message_at(model, i)->line, lines[i]);
+  assert_says(ctx, "the model has 5 errors; the first, model:5:33: spring 'a'");
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
+static void version_is_asked_for(void **state)
+{
+  static const char *const texts[] = {"title: x\n", "galpha: 2\n", "galpha: x\n"};
+  ga_context *ctx = context();
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    ga_model *model = NULL;
+    assert_int_equal(ga_model_read_text(ctx, "m", texts[i], strlen(texts[i]), NULL, &model), GA_ERR_ARGUMENT);
+    assert_int_equal(ga_model_n_messages(model), 1);
+    assert_non_null(strstr(ga_model_message_at(model, 0)->text, "version of the format"));
+    ga_model_destroy(&model);
+  }
+  close_context(&ctx);
+}
+
+static void wrong_calls_are_refused(void **state)
+{
+  ga_context *ctx = context();
+  ga_model *model = NULL;
+  (void)state;
+  assert_int_equal(ga_model_read_text(NULL, "m", "", 0, NULL, &model), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_model_read_text(ctx, "m", NULL, 0, NULL, &model), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_model_read_text(ctx, "m", "", 0, NULL, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_model_read_file(ctx, NULL, NULL, &model), GA_ERR_ARGUMENT);
+  assert_null(model);
+  assert_int_equal(ga_model_read_file(ctx, "/nowhere/at/all.yaml", NULL, &model), GA_ERR_ARGUMENT);
+  assert_non_null(model);
+  assert_null(ga_model_machine(model));
+  assert_string_equal(ga_model_text(model), "");
+  ga_model_destroy(&model);
+  ga_model_destroy(NULL);
+  assert_int_equal(ga_model_n_messages(NULL), 0);
+  assert_null(ga_model_message_at(NULL, 0));
+  close_context(&ctx);
+}
+
+/* ---- Runs ---- */
+
+/* All signals after some steps. */
+static void run(ga_context *ctx, const ga_machine *m, double h, int steps, double *out)
+{
+  const ga_system *sys = ga_machine_system(m);
+  double *q = calloc((size_t)(sys->nq + sys->nv + sys->size[GA_BLOCK_X]) + 1, sizeof *q);
+  ga_start_opts start = ga_start_defaults();
+  ga_stepper *st = NULL;
+  assert_non_null(q);
+  start.h = h;
+  assert_status(ctx, ga_machine_initial(m, q, q + sys->nq, q + sys->nq + sys->nv), GA_OK);
+  assert_status(ctx, ga_stepper_create(ctx, sys, NULL, &st), GA_OK);
+  assert_status(ctx, ga_stepper_start(st, &start, 0, q, q + sys->nq, q + sys->nq + sys->nv, NULL, NULL, NULL),
+                GA_OK);
+  for (int i = 0; i < steps; i++) assert_status(ctx, ga_stepper_step(st, h), GA_OK);
+  assert_status(ctx, ga_machine_signals(m, NULL, ga_stepper_state(st), ga_machine_n_signals(m), NULL, out),
+                GA_OK);
+  ga_stepper_destroy(&st);
+  free(q);
+}
+
+static ga_model *read_example(ga_context *ctx, const char *name)
+{
+  char below[200], path[1000];
+  ga_model *model = NULL;
+  snprintf(below, sizeof below, "examples/models/%s.yaml", name);
+  source_path(path, sizeof path, below);
+  assert_status(ctx, ga_model_read_file(ctx, path, NULL, &model), GA_OK);
+  if (ga_model_n_messages(model) > 0) fail_msg("%s: %s", name, ga_model_message_at(model, 0)->text);
+  return model;
+}
+
+static void examples_run(void **state)
+{
+  static const char *const names[] = {"pendulum", "slider_crank_3d",     "four_bar_3d",
+                                      "arm",      "quarter_car_skyhook", "chain"};
+  ga_context *ctx = context();
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    ga_model *model = read_example(ctx, names[i]);
+    const ga_machine *m = ga_model_machine(model);
+    const int n = ga_machine_n_signals(m), balance = ga_machine_find_signal(m, "energy.kinetic");
+    double *signals = calloc((size_t)n, sizeof *signals);
+    assert_non_null(signals);
+    assert_true(strlen(ga_model_title(model)) > 0);
+    run(ctx, m, 1e-3, rig_brief() ? 3 : 50, signals);
+    assert_true(signals[balance] >= 0);
+    free(signals);
+    ga_model_destroy(&model);
+  }
+  close_context(&ctx);
+}
+
+/* The arm of docs/arm.c. */
+static ga_machine *arm_by_c(ga_context *ctx, const ga_function *setpoint, double low)
+{
+  const double z[3] = {0, 0, 1};
+  ga_machine_opts opts = ga_machine_defaults();
+  ga_machine *m = NULL;
+  opts.gravity[1] = -9.81;
+  assert_status(ctx, ga_machine_create(ctx, &opts, &m), GA_OK);
+  ga_rigid_def arm = ga_rigid_defaults();
+  arm.name = "arm", arm.mass = 2, arm.com[0] = 0.5;
+  arm.inertia[0] = 1e-3, arm.inertia[1] = arm.inertia[2] = 2.0 / 12;
+  assert_status(ctx, ga_rotation_axis_angle(ctx, z, low, arm.pose.rotation), GA_OK);
+  ADD(m, rigid, &arm);
+  ga_joint_def hinge = ga_joint_defaults();
+  hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "ground", hinge.b = "arm";
+  ADD(m, joint, &hinge);
+  ga_spring_def bearing = ga_spring_defaults();
+  bearing.name = "bearing", bearing.coordinate = "hinge.angle", bearing.damping = 0.5;
+  ADD(m, spring, &bearing);
+  ga_actuator_def motor = ga_actuator_defaults();
+  motor.name = "motor", motor.coordinate = "hinge.angle", motor.force.expression = "pid";
+  ADD(m, actuator, &motor);
+  ga_block_pid_opts pid = ga_block_pid_defaults();
+  ga_control_block *block = NULL;
+  const ga_input inputs[2] = {{0, setpoint, NULL}, {0, NULL, "hinge.angle"}};
+  pid.kp = 200, pid.ki = 400, pid.kd = 30, pid.setpoint_weight_derivative = 1;
+  pid.integral = 2 * 9.81 * 1 / 2 * cos(low);
+  assert_status(ctx, ga_block_create_pid(ctx, &pid, &block), GA_OK);
+  assert_status(ctx, ga_machine_add_block(m, "pid", block, inputs), GA_OK);
+  assert_status(ctx, ga_machine_build(m), GA_OK);
+  return m;
+}
+
+static void a_run_has_the_bits_of_c(void **state)
+{
+  ga_context *ctx = context();
+  ga_function *setpoint = NULL;
+  ga_motion_opts law = ga_motion_defaults();
+  double low = 0, of_file[100], of_c[100];
+  (void)state;
+  assert_int_equal(ga_quantity_parse(ctx, "-60 deg", "rad", &low, NULL, NULL), GA_OK);
+  law.from = low, law.to = -low;
+  assert_status(ctx, ga_function_create_motion(ctx, &law, &setpoint), GA_OK);
+  ga_model *model = read_example(ctx, "arm");
+  ga_machine *m = arm_by_c(ctx, setpoint, low);
+  compare_machines(ga_model_machine(model), m);
+  const int n = ga_machine_n_signals(m);
+  assert_true(n <= 100);
+  assert_int_equal(n, ga_machine_n_signals(ga_model_machine(model)));
+  run(ctx, m, 2e-3, 200, of_c);
+  run(ctx, ga_model_machine(model), 2e-3, 200, of_file);
+  compare_numbers(of_file, of_c, n, "arm", "signals");
+  ga_machine_destroy(&m);
+  ga_model_destroy(&model);
+  ga_function_destroy(&setpoint);
+  close_context(&ctx);
+}
+
+/* ---- Shared libraries ---- */
+
+static const char library_code[] =
+    "int twice(void *user, double t, const double *u, const double *x, double *xdot, double *y)\n"
+    "{ (void)user; (void)t; xdot[0] = u[0] - x[0]; y[0] = 2*u[0] + x[0]; return 0; }\n"
+    "int slope(void *user, double t, const double *u, const double *x, double *J)\n"
+    "{ (void)user; (void)t; (void)u; (void)x; J[0] = 1; J[1] = -1; J[2] = 2; J[3] = 1; return 0; }\n";
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+  char path[400];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* A library in a folder of its own; 0: there is no compiler here. */
+static int make_library(char folder[40])
+{
+  char command[500];
+  snprintf(folder, 40, "/tmp/galpha_library_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  write_file(folder, "code.c", library_code);
+  snprintf(command, sizeof command, "cc -shared -fPIC -o %s/lib.so %s/code.c 2>/dev/null", folder, folder);
+  return system(command) == 0;
+}
+
+static void remove_library(const char *folder)
+{
+  static const char *const names[] = {"code.c", "lib.so", "m.yaml"};
+  for (int i = 0; i < 3; i++) {
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    (void)unlink(path);
+  }
+  assert_int_equal(rmdir(folder), 0);
+}
+
+static ga_status read_library(ga_context *ctx, const char *folder, const char *block, ga_model **model)
+{
+  char text[600], path[400];
+  ga_model_opts opts = ga_model_defaults();
+  opts.allow_library = 1;
+  snprintf(text, sizeof text,
+           "galpha: 1\nbodies: {r: {type: scalar, mass: 1, position: 3}}\nblocks: {b: {type: library, %s, "
+           "inputs: r}}\n",
+           block);
+  write_file(folder, "m.yaml", text);
+  snprintf(path, sizeof path, "%s/m.yaml", folder);
+  return ga_model_read_file(ctx, path, &opts, model);
+}
+
+static void libraries_are_loaded_on_request(void **state)
+{
+  static const char *const wrong[][2] = {
+      {"library: none.so, symbol: twice, n_out: 1", "none.so"},
+      {"library: lib.so, symbol: thrice, n_out: 1", "the library has no 'thrice'"},
+      {"library: lib.so, symbol: twice, jacobian: none, n_out: 1", "the library has no 'none'"},
+      {"library: ../lib.so, symbol: twice, n_out: 1", "within the model's folder"},
+      {"library: sub/../../lib.so, symbol: twice, n_out: 1", "within the model's folder"},
+      {"library: /lib.so, symbol: twice, n_out: 1", "within the model's folder"},
+      {"library: lib.so, symbol: twice", "block 'b'"},
+      {"library: lib.so, n_out: 1", "it has no symbol"}};
+  ga_context *ctx = context();
+  ga_model *model = NULL;
+  char folder[40];
+  (void)state;
+  if (!make_library(folder)) {
+    remove_library(folder);
+    close_context(&ctx);
+    skip();
+  }
+  assert_status(
+      ctx,
+      read_library(ctx, folder, "library: lib.so, symbol: twice, jacobian: slope, x0: [5], n_out: 1", &model),
+      GA_OK);
+  const ga_machine *m = ga_model_machine(model);
+  double signals[20];
+  assert_true(ga_machine_n_signals(m) <= 20);
+  run(ctx, m, 1e-3, 0, signals);
+  assert_true(signals[ga_machine_find_signal(m, "b")] == 11);
+  ga_model_destroy(&model);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(read_library(ctx, folder, wrong[i][0], &model), GA_ERR_ARGUMENT);
+    assert_non_null(strstr(ga_model_message_at(model, 0)->text, wrong[i][1]));
+    assert_int_equal(ga_model_message_at(model, 0)->line, 3);
+    ga_model_destroy(&model);
+  }
+  remove_library(folder);
+  close_context(&ctx);
+}
+
+/* ---- The format ---- */
+
+static char *whole_text(size_t (*write)(char *text, size_t size))
+{
+  const size_t n = write(NULL, 0);
+  char *text = calloc(n + 1, 1), few[8] = "xxxxxxx";
+  assert_non_null(text);
+  assert_int_equal(write(text, n + 1), n);
+  assert_int_equal(strlen(text), n);
+  assert_int_equal(write(few, sizeof few), n);
+  assert_int_equal(strncmp(few, text, sizeof few - 1), 0);
+  return text;
+}
+
+/* docs/model-format.md is what the tables say; `ga_model_format_page()` writes it. */
+static void page_is_up_to_date(void **state)
+{
+  char path[1000];
+  char *page = whole_text(ga_model_format_page);
+  const size_t n = strlen(page);
+  char *kept = calloc(n + 2, 1);
+  (void)state;
+  source_path(path, sizeof path, "docs/model-format.md");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_non_null(kept);
+  const size_t read = fread(kept, 1, n + 1, file);
+  fclose(file);
+  if (read != n || strcmp(page, kept) != 0) fail_msg("docs/model-format.md is not what the tables say");
+  free(kept);
+  free(page);
+}
+
+/* JSON is YAML: the schema is read as a model would be. */
+static void schema_is_json(void **state)
+{
+  static const char *const keys[] = {"galpha", "parameters", "include",  "repeat", "bodies",    "markers",
+                                     "joints", "drives",     "rollings", "forces", "functions", "sensors",
+                                     "blocks", "simulation", "gravity",  "form"};
+  ga_context *ctx = context();
+  ga__messages *messages = ga__messages_create(ctx);
+  ga__pool pool = {.ctx = ctx};
+  ga__forest forest = {&pool, messages, 100000, 10};
+  ga__tree *tree = NULL;
+  char *text = whole_text(ga_model_schema);
+  (void)state;
+  assert_int_equal(ga__tree_read(&forest, 0, text, strlen(text), &tree), GA_OK);
+  assert_non_null(tree);
+  assert_int_equal(ga__errors(messages), 0);
+  ga__tree *properties = ga__map_get(tree, "properties");
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (!ga__map_get(properties, keys[i])) fail_msg("the schema does not know '%s'", keys[i]);
+  assert_int_equal(properties->n, sizeof keys / sizeof keys[0] + 1); /* and the title */
+  ga__pool_destroy(&pool);
+  ga__messages_destroy(&messages);
+  free(text);
+  close_context(&ctx);
+}
+
+/* ---- Want of memory ---- */
+
+static void memory_may_end_anywhere(void **state)
+{
+  static const char *const texts[] = {forces_text, blocks_text};
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    long failures = 0;
+    for (long at = 1;; at += rig_brief() ? 17 : 1) {
+      ga_context *ctx = context();
+      ga_model *model = NULL;
+      rig_memory.fail_at = rig_memory.count + at;
+      const ga_status status = ga_model_read_text(ctx, "m", texts[k], strlen(texts[k]), NULL, &model);
+      const int failed = rig_memory.count >= rig_memory.fail_at;
+      rig_memory.fail_at = 0;
+      if (failed) assert_int_equal(status, GA_ERR_MEMORY);
+      if (failed && model) assert_null(ga_model_machine(model));
+      ga_model_destroy(&model);
+      close_context(&ctx);
+      if (!failed) {
+        assert_int_equal(status, GA_OK);
+        break;
+      }
+      failures++;
+    }
+    assert_true(failures > 10);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bodies_are_those_of_c),
+      cmocka_unit_test(joints_are_those_of_c),
+      cmocka_unit_test(couplings_and_sensors_are_those_of_c),
+      cmocka_unit_test(forces_and_functions_are_those_of_c),
+      cmocka_unit_test(blocks_are_those_of_c),
+      cmocka_unit_test(every_kind_of_block_is_read),
+      cmocka_unit_test(settings_are_read),
+      cmocka_unit_test(every_error_has_its_place),
+      cmocka_unit_test(odd_things_are_warned_of),
+      cmocka_unit_test(all_errors_come_at_once),
+      cmocka_unit_test(version_is_asked_for),
+      cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(examples_run),
+      cmocka_unit_test(a_run_has_the_bits_of_c),
+      cmocka_unit_test(libraries_are_loaded_on_request),
+      cmocka_unit_test(page_is_up_to_date),
+      cmocka_unit_test(schema_is_json),
+      cmocka_unit_test(memory_may_end_anywhere),
+  };
+  return cmocka_run_group_tests_name("model_reader", tests, NULL, NULL);
+}
