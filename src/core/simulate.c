@@ -546,7 +546,8 @@ static ga_status fixed_step(ga_simulator *sim)
     if (status) count_rejection(sim, status);
   }
   if (status)
-    return no_step(sim, st->now.scalar[GA__T], "a step failed in all parts that were tried, down to", h);
+    return no_step(sim, st->now.scalar[GA__T],
+                   "a step failed in all parts that were tried; the last one was h", h);
   sim->h_next = h < wanted ? wanted - h : h == wanted ? fixed : fixed + wanted - h;
   return GA_OK;
 }
