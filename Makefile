@@ -18,9 +18,10 @@ build: deps ## build the release into build/release (the default)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
-run: build ## the heavy top, and the picture of its convergence in build/heavy_top.svg
-	@test ! -x $(BIN)/example || $(BIN)/example heavy_top
-	@test ! -x $(BIN)/converge || $(BIN)/converge heavy_top -o build/heavy_top.svg
+run: build ## a controlled arm from its model file: build/arm.h5, build/arm.svg, and its convergence in build/arm_orders.svg
+	@$(BIN)/galpha run examples/models/arm.yaml -o build/arm.h5
+	@$(BIN)/galpha plot build/arm.h5 hinge.angle pid arm.wz -o build/arm.svg
+	@$(BIN)/galpha converge examples/models/arm.yaml --step 0.02 -o build/arm_orders.svg
 
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests
