@@ -72,8 +72,6 @@ typedef struct block_kind {
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 
 static const char *const pass_names[] = {"low", "high", "band"};
-static const char *const interpolation_names[] = {"linear", "monotone", "spline"};
-static const char *const extrapolation_names[] = {"hold", "linear", "error"};
 
 #define LIMITS                                                                                               \
   {ONE(lower), .rule = GA__RULE_LIMIT, .about = "lower limit; -inf: none"},                                  \
@@ -205,8 +203,9 @@ static const ga__field table2d_fields[] = {
     {ONE(x), .rule = GA__RULE_LIST, .rows = N(nx), .about = "where it is given, ascending"},
     {ONE(y), .rule = GA__RULE_LIST, .rows = N(ny), .about = "likewise"},
     {ONE(z), .rule = GA__RULE_MATRIX, .rows = N(nx), .columns = N(ny), .about = "values: a row for every x"},
-    {ONE(interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(interpolation_names), .about = "linear or spline"},
-    {ONE(outside), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names), .about = "beyond the points"},
+    {ONE(interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(ga__interpolation_names),
+     .about = "linear or spline"},
+    {ONE(outside), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names), .about = "beyond the points"},
 };
 #undef OPTS
 #define OPTS library_opts

@@ -33,8 +33,8 @@ typedef struct function_kind {
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define SIZE_OF(list) (int)(sizeof(list) / sizeof((list)[0]))
 
-static const char *const interpolation_names[] = {"linear", "monotone", "spline"};
-static const char *const extrapolation_names[] = {"hold", "linear", "error"};
+const char *const ga__interpolation_names[GA__N_INTERPOLATIONS] = {"linear", "monotone", "spline"};
+const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS] = {"hold", "linear", "error"};
 static const char *const motion_names[] = {
 #define MOTION_NAME(value, text, continuous) text,
     GA_MOTION_LIST(MOTION_NAME)
@@ -49,11 +49,11 @@ static const ga__field table_fields[] = {
      .about = "where it is given, ascending"},
     {ONE(ga_table_opts, y), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table_opts, n),
      .about = "values there"},
-    {ONE(ga_table_opts, interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(interpolation_names),
+    {ONE(ga_table_opts, interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(ga__interpolation_names),
      .about = "between the points"},
-    {ONE(ga_table_opts, before), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names),
+    {ONE(ga_table_opts, before), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
      .about = "below the first point"},
-    {ONE(ga_table_opts, after), .rule = GA__RULE_CHOICE, NAMES_OF(extrapolation_names),
+    {ONE(ga_table_opts, after), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
      .about = "above the last point"},
 };
 

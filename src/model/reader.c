@@ -162,9 +162,8 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
         ((alone || pi) && !ga__directory_find(&reader->parts, text + at, (size_t)bytes)))
       continue;
     /* "12 nm": a number and an unknown unit rather than a signal */
-    const size_t digits = strspn(text, "0123456789.+-eE \t");
-    return at > 0 && digits == (size_t)at && strpbrk(text, "0123456789") < text + at &&
-           strpbrk(text, "0123456789") != NULL;
+    const size_t before = strspn(text, "0123456789.+-eE \t");
+    return before == (size_t)at && strcspn(text, "0123456789") < before;
   }
   return 1;
 }

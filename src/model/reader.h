@@ -102,6 +102,9 @@ void ga__suspect_parts(ga__reader *reader);
 int ga__is_angle(const ga__reader *reader, const char *coordinate);
 
 /* functions.c */
+enum { GA__N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, GA__N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };
+extern const char *const ga__interpolation_names[GA__N_INTERPOLATIONS];
+extern const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS];
 int ga__read_named_function(ga__reader *reader, ga__named *named); /* 0: it could not be made */
 /* A name, a number, an expression in t, or a function in place; unit: of its value. */
 int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
@@ -160,7 +163,10 @@ void ga__field_default(char *text, size_t size, const ga__field *field, const vo
 int ga__field_needed(const ga__field *field, const void *base);
 int ga__part_group(int i, ga__group *group);     /* parts.c */
 int ga__function_group(int i, ga__group *group); /* functions.c */
-int ga__block_group(int i, ga__group *group);    /* blocks.c */
-int ga__setting_group(int i, ga__group *group);  /* settings.c */
+enum { GA__N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, GA__N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };
+extern const char *const ga__interpolation_names[GA__N_INTERPOLATIONS];
+extern const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS];
+int ga__block_group(int i, ga__group *group);   /* blocks.c */
+int ga__setting_group(int i, ga__group *group); /* settings.c */
 
 #endif
