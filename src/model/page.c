@@ -76,7 +76,9 @@ static const char introduction[] =
     "place. A function's own variable is called `t`, whatever it stands for.\n"
     "\n"
     "Inputs of a block are a map from their names, a list in their order, or a single one.\n"
-    "\n"
+    "\n";
+
+static const char on_signals[] =
     "## Signals\n"
     "\n"
     "| of | signals |\n"
@@ -222,7 +224,7 @@ size_t ga_model_format_page(char *text, size_t size)
 {
   ga__writer w = {text, size, 0};
   if (text && size > 0) text[0] = '\0';
-  ga__write(&w, "%s\n## Keys of the model\n", introduction);
+  ga__write(&w, "%s%s\n## Keys of the model\n", introduction, on_signals);
   write_section(&w, "");
   for (int i = 0; ga__section_at(i); i++) {
     if (strcmp(ga__section_at(i), "sensors") == 0) {

@@ -163,10 +163,7 @@ void ga__field_default(char *text, size_t size, const ga__field *field, const vo
 int ga__field_needed(const ga__field *field, const void *base);
 int ga__part_group(int i, ga__group *group);     /* parts.c */
 int ga__function_group(int i, ga__group *group); /* functions.c */
-enum { GA__N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, GA__N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };
-extern const char *const ga__interpolation_names[GA__N_INTERPOLATIONS];
-extern const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS];
-int ga__block_group(int i, ga__group *group);   /* blocks.c */
-int ga__setting_group(int i, ga__group *group); /* settings.c */
+int ga__block_group(int i, ga__group *group);    /* blocks.c */
+int ga__setting_group(int i, ga__group *group);  /* settings.c */
 
 #endif
