@@ -1,29 +1,7 @@
-/* libFuzzer target: any text as a model, down to its values. Build with clang
- * -fsanitize=fuzzer,address,undefined and the sources of base, expr, mbs/name.c and of model that documents
- * need; run with corpus/tree. */
+/* Any text as a model, down to its values: the reader's layer of text. */
+#include "fuzz.h"
 #include "model/value.h"
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static long live;
-
-static void *get(void *user, size_t bytes)
-{
-  void *block = malloc(bytes);
-  (void)user;
-  if (block) live++;
-  return block;
-}
-
-static void release(void *user, void *block)
-{
-  (void)user;
-  live--;
-  free(block);
-}
 
 /* Every node in every role. */
 static void visit(ga__reading *r, ga__tree *tree)
@@ -60,11 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static const char *const set[] = {"L=2*m"};
   const ga_model_opts opts = {.n_set = 1, .set = set, .max_parts = 200};
-  ga_context_opts o = ga_context_defaults();
-  ga_context *ctx;
-  o.alloc = get;
-  o.release = release;
-  if (ga_context_create(&o, &ctx)) return 0;
+  ga_context *ctx = fuzz_open();
+  if (!ctx) return 0;
   ga__reading r = {.ctx = ctx, .opts = &opts, .messages = ga__messages_create(ctx)};
   ga__document *d = ga__document_read(&r, NULL, "fuzz.yaml", (const char *)data, size);
   if (!d && ga__errors(r.messages) == 0 && !r.failed) abort(); /* nothing read, and nothing said */
@@ -76,7 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   check_messages(r.messages);
   ga__document_destroy(ctx, &d);
   ga__messages_destroy(&r.messages);
-  ga_context_destroy(&ctx);
-  if (live != 0) abort();
+  fuzz_close(ctx);
   return 0;
 }
