@@ -1,16 +1,19 @@
 /* galpha check: what a model is, and whether it can be started. */
-#include "session.h"
+#include "task.h"
 
-static void print_sizes(const app_session *s, const char *file)
+static void print_sizes(const app_task *s, const char *file)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const char *title = ga_model_title(s->model);
   printf("%s%s%s\n", file, *title ? ": " : "", title);
-  printf("%d bodies, %d velocities, %d holonomic and %d nonholonomic constraints, %d states, %d outputs, %d "
-         "signals\n",
-         ga_group_n_factors(ga_system_group(sys)), ga_system_size(sys, GA_BLOCK_V),
-         ga_system_size(sys, GA_BLOCK_LAMBDA), ga_system_size(sys, GA_BLOCK_PSI),
-         ga_system_size(sys, GA_BLOCK_X), ga_system_size(sys, GA_BLOCK_Y), ga_machine_n_signals(s->machine));
+  int bodies = ga_machine_n_bodies(s->machine), joints = ga_machine_n_joints(s->machine);
+  printf(
+      "%d %s, %d %s, %d velocities, %d holonomic and %d nonholonomic constraints, %d states, %d outputs, %d "
+      "signals\n",
+      bodies, bodies == 1 ? "body" : "bodies", joints, joints == 1 ? "joint" : "joints",
+      ga_system_size(sys, GA_BLOCK_V), ga_system_size(sys, GA_BLOCK_LAMBDA),
+      ga_system_size(sys, GA_BLOCK_PSI), ga_system_size(sys, GA_BLOCK_X), ga_system_size(sys, GA_BLOCK_Y),
+      ga_machine_n_signals(s->machine));
 }
 
 static void print_settings(const ga_run_settings *o)
@@ -29,21 +32,21 @@ static void print_settings(const ga_run_settings *o)
 
 int app_check(const app_arguments *a)
 {
-  app_session s;
+  app_task s;
   const ga_simulate_opts opts = ga_simulate_defaults();
-  int code = app_session_open(&s, a);
+  int code = app_task_open(&s, a);
   if (!code) {
     print_sizes(&s, a->operands[0]);
     print_settings(&s.settings);
-    ga_status status = app_session_prepare(&s, &s.settings, &opts);
-    if (!status) status = app_session_start(&s);
+    ga_status status = app_task_prepare(&s, &s.settings, &opts);
+    if (!status) status = app_task_start(&s);
     if (status) {
-      app_session_explain(&s, a, "the machine cannot be started", status);
+      app_task_explain(&s, a, "the machine cannot be started", status);
       code = APP_FAILED;
     } else {
-      app_session_report(&s, stdout);
+      app_task_report(&s, stdout);
     }
   }
-  app_session_close(&s);
+  app_task_close(&s);
   return code;
 }

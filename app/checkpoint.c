@@ -110,7 +110,7 @@ static int take_up(app_runner *r, ga_result *result, int *resumed)
   else if (!status)
     status = load(r, saved);
   free(saved);
-  if (status) return app_session_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  if (status) return app_task_explain(&r->s, r->a, "--resume", status), APP_USAGE;
   r->t_saved = t;
   *resumed = code == APP_DONE;
   return code;
@@ -122,7 +122,7 @@ int app_checkpoint_resume(app_runner *r, int *resumed)
   *resumed = 0;
   if (access(r->file, F_OK) != 0) return APP_DONE;
   const ga_status status = ga_result_open(r->s.ctx, r->file, &result);
-  if (status) return app_session_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  if (status) return app_task_explain(&r->s, r->a, "--resume", status), APP_USAGE;
   take_distance(r, result);
   int code = same_run(r, result);
   if (!code) code = take_up(r, result, resumed);

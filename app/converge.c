@@ -1,6 +1,6 @@
 /* galpha converge: halves the step, or the tolerance, and tells at which order the errors fall. */
 #include "gnuplot.h"
-#include "session.h"
+#include "task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct solution { /* at the end of a run */
 } solution;
 
 typedef struct study {
-  app_session s;
+  app_task s;
   const app_arguments *a;
   int by_step; /* 1: the step is halved, 0: the tolerance */
   int n;       /* runs in the table */
@@ -55,8 +55,8 @@ static ga_status run_once(study *t, solution *r, double size)
   const ga_simulate_opts opts = ga_simulate_defaults();
   ga_run_settings settings = t->s.settings;
   r->size = *(t->by_step ? &settings.step : &settings.tolerance) = size;
-  ga_status status = app_session_prepare(&t->s, &settings, &opts);
-  if (!status) status = app_session_start(&t->s);
+  ga_status status = app_task_prepare(&t->s, &settings, &opts);
+  if (!status) status = app_task_start(&t->s);
   if (!status) status = ga_simulator_run(t->s.simulator);
   if (status) return status;
   r->steps = (double)ga_simulator_stats(t->s.simulator)->steps;
@@ -184,7 +184,7 @@ static int run_all(study *t)
     if (!status) continue;
     char what[64];
     snprintf(what, sizeof what, "with a %s of %.3g", t->by_step ? "step" : "tolerance", size);
-    app_session_explain(&t->s, t->a, what, status);
+    app_task_explain(&t->s, t->a, what, status);
     return APP_FAILED;
   }
   for (int i = 0; i < t->n; i++) measure(t, &t->run[i]);
@@ -201,7 +201,7 @@ int app_converge(const app_arguments *a)
   if (file && !app_gnuplot_knows(file))
     return app_misused(a, "\"%s\" ends neither in .svg nor in .png nor in .pdf", file);
   t.n = (int)levels;
-  code = app_session_open(&t.s, a);
+  code = app_task_open(&t.s, a);
   if (!code) {
     t.by_step = t.s.settings.step > 0.0;
     measure_lengths(&t);
@@ -214,6 +214,6 @@ int app_converge(const app_arguments *a)
   }
   for (int i = 0; i <= t.n; i++)
     for (int c = 0; c < N_COMPONENTS; c++) free(t.run[i].part[c]);
-  app_session_close(&t.s);
+  app_task_close(&t.s);
   return code;
 }

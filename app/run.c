@@ -122,7 +122,7 @@ static ga_status prepare(app_runner *r)
   opts.output_every = r->s.settings.output;
   opts.output = on_output;
   opts.user = r;
-  ga_status status = app_session_prepare(&r->s, &r->s.settings, &opts);
+  ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(r->s.machine, &r->meter);
   if (!status) status = app_checkpoint_prepare(r);
   r->v = calloc(nv + 1, sizeof *r->v);
@@ -135,7 +135,7 @@ static ga_status prepare(app_runner *r)
 
 static ga_status begin(app_runner *r)
 {
-  ga_status status = app_session_start(&r->s);
+  ga_status status = app_task_start(&r->s);
   const ga_state *s = ga_stepper_state(r->s.stepper);
   if (r->written) return r->written;
   if (!status && !r->metered) status = ga_meter_start(r->meter, s);
@@ -291,7 +291,7 @@ static int tell_failure(app_runner *r, ga_status status, int started)
   drop_half_character(how);
   const int had_file = r->recorder != NULL;
   const ga_status closed = close_file(r, how);
-  if (closed && !r->written) app_session_explain(&r->s, r->a, "the results cannot be written", closed);
+  if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   if (s && had_file) fprintf(stderr, "  results up to t = %.9g s are in %s\n", s->t, r->file);
   if (s && had_file && r->written) print_resume(r);
   return APP_FAILED;
@@ -303,7 +303,7 @@ static int tell_end(app_runner *r, ga_status status, double seconds)
   const double t = ga_stepper_state(r->s.stepper)->t;
   const long records = ga_recorder_n_records(r->recorder);
   const ga_status closed = close_file(r, stopped ? "stopped" : "finished");
-  if (closed) return app_session_explain(&r->s, r->a, "the results cannot be written", closed), APP_FAILED;
+  if (closed) return app_task_explain(&r->s, r->a, "the results cannot be written", closed), APP_FAILED;
   if (!quiet) {
     print_summary(r, seconds);
     printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
@@ -331,7 +331,7 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
   if (!quiet && !resumed && app_has(r->a, "resume"))
     printf("%s has no checkpoint: from the beginning\n", r->file);
-  if (!quiet && !resumed) app_session_report(&r->s, stdout);
+  if (!quiet && !resumed) app_task_report(&r->s, stdout);
   fflush(stdout);
   app_progress_start(&r->s.progress, quiet, r->s.settings.t_start, t, r->s.settings.t_end);
   return APP_DONE;
@@ -356,13 +356,13 @@ static int simulate(app_runner *r)
 int app_run(const app_arguments *a)
 {
   app_runner r = {.a = a};
-  int code = app_session_open(&r.s, a);
+  int code = app_task_open(&r.s, a);
   if (!code) code = take_options(&r);
   if (!code) code = app_record_choose(&r);
   if (!code) code = simulate(&r);
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);
-  app_session_close(&r.s);
+  app_task_close(&r.s);
   free(r.index);
   free(r.values);
   free(r.v);

@@ -2,7 +2,7 @@
 #ifndef GALPHA_APP_RUNNER_H
 #define GALPHA_APP_RUNNER_H
 
-#include "session.h"
+#include "task.h"
 
 #include "galpha/result.h"
 
@@ -16,7 +16,7 @@ typedef struct app_totals {
 enum { APP_N_TOTALS = sizeof(app_totals) / sizeof(double) };
 
 typedef struct app_runner {
-  app_session s;
+  app_task s;
   const app_arguments *a;
   char *file; /* of results */
   long checkpoint_every;

@@ -335,6 +335,8 @@ GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_contro
 GA_API ga_status ga_machine_build(ga_machine *m);
 GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
 GA_API ga_context *ga_machine_context(const ga_machine *m);
+GA_API int ga_machine_n_bodies(const ga_machine *m); /* rigid, planar, points and scalars, without the ground */
+GA_API int ga_machine_n_joints(const ga_machine *m);
 /* Initial values, as given: ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
 

@@ -31,7 +31,7 @@ typedef struct ga_model_opts { /* start from ga_model_defaults() */
 typedef struct ga_run_settings {
   double t_start, t_end;  /* [s] default 0, 1 */
   double step;            /* [s] > 0: fixed steps; 0: error control */
-  double tolerance;       /* [-] rtol and atol of error control; default 1e-4 */
+  double tolerance;       /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
   ga_method method;       /* default GA_STABILIZED */
   double rho;             /* [-] default 0.8 */
   double output;          /* [s] distance of records; 0: every accepted step */

@@ -408,3 +408,20 @@ ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block
   if (status) ga_block_destroy(&block);
   return status;
 }
+
+static int count_kinds(const ga_machine *m, ga__part_kind first, ga__part_kind last)
+{
+  int n = 0;
+  for (int i = 1; m && i < m->n_parts; i++) n += m->part[i].kind >= first && m->part[i].kind <= last;
+  return n;
+}
+
+int ga_machine_n_bodies(const ga_machine *m)
+{
+  return count_kinds(m, GA__PART_RIGID, GA__PART_SCALAR);
+}
+
+int ga_machine_n_joints(const ga_machine *m)
+{
+  return count_kinds(m, GA__PART_JOINT, GA__PART_JOINT);
+}

@@ -41,7 +41,7 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "step size; 0: error control chooses it"},
     {ONE(ga_run_settings, tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
-     .about = "relative and absolute tolerance of error control"},
+     .about = "relative tolerance of error control; the absolute one is a hundredth of it"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
      .choices_about = method_about, .about = "of integration"},
     {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",

@@ -1,6 +1,6 @@
 /* A model read and made ready to be simulated, as run, check and converge need it. */
-#ifndef GALPHA_APP_SESSION_H
-#define GALPHA_APP_SESSION_H
+#ifndef GALPHA_APP_TASK_H
+#define GALPHA_APP_TASK_H
 
 #include "app.h"
 #include "progress.h"
@@ -8,7 +8,7 @@
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 
-typedef struct app_session {
+typedef struct app_task {
   ga_context *ctx;
   ga_model *model;
   ga_machine *machine;      /* the model's */
@@ -17,22 +17,22 @@ typedef struct app_session {
   ga_simulator *simulator;
   ga_start_report start;
   app_progress progress; /* warnings of the library must not stand within its bar */
-} app_session;
+} app_task;
 
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
  * code; to be closed after failures too. */
-int app_session_open(app_session *s, const app_arguments *a);
-void app_session_close(app_session *s);
+int app_task_open(app_task *s, const app_arguments *a);
+void app_task_close(app_task *s);
 
 /* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
-ga_status app_session_prepare(app_session *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
-ga_status app_session_start(app_session *s);
+ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
+ga_status app_task_start(app_task *s);
 
 /* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
  * it is of this status. */
-void app_session_explain(const app_session *s, const app_arguments *a, const char *what, ga_status status);
+void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);
 /* Mobility, redundant constraints and what was made consistent. */
-void app_session_report(const app_session *s, FILE *out);
+void app_task_report(const app_task *s, FILE *out);
 const char *app_method_name(ga_method method);
 
 #endif

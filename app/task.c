@@ -1,4 +1,4 @@
-#include "session.h"
+#include "task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int take_method(const app_arguments *a, ga_method *method)
 }
 
 /* What the command line says instead of the model. */
-static int take_settings(app_session *s, const app_arguments *a)
+static int take_settings(app_task *s, const app_arguments *a)
 {
   ga_run_settings *o = &s->settings;
   int code = app_number(a, "t-end", "s", -1e12, 1e12, &o->t_end);
@@ -63,7 +63,7 @@ static int take_settings(app_session *s, const app_arguments *a)
 
 static void log_warning(void *user, ga_log_level level, const char *message)
 {
-  app_session *s = user;
+  app_task *s = user;
   (void)level;
   app_progress_clear(&s->progress);
   fprintf(stderr, "warning: %s\n", message);
@@ -88,7 +88,7 @@ static int count_errors(const ga_model *model)
   return n;
 }
 
-static int read_model(app_session *s, const app_arguments *a)
+static int read_model(app_task *s, const app_arguments *a)
 {
   ga_model_opts opts = ga_model_defaults();
   const char **set = calloc((size_t)a->n_given + 1, sizeof *set);
@@ -104,14 +104,14 @@ static int read_model(app_session *s, const app_arguments *a)
   if (errors > 0)
     fprintf(stderr, "%s: %d error%s\n", a->operands[0], errors, errors == 1 ? "" : "s");
   else if (status)
-    app_session_explain(s, a, "the model cannot be read", status);
+    app_task_explain(s, a, "the model cannot be read", status);
   return status == GA_ERR_MEMORY ? APP_FAILED : status ? APP_USAGE : APP_DONE;
 }
 
-int app_session_open(app_session *s, const app_arguments *a)
+int app_task_open(app_task *s, const app_arguments *a)
 {
   ga_context_opts opts = ga_context_defaults();
-  *s = (app_session){0};
+  *s = (app_task){0};
   opts.log = log_warning;
   opts.log_user = s;
   if (ga_context_create(&opts, &s->ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
@@ -122,7 +122,7 @@ int app_session_open(app_session *s, const app_arguments *a)
   return take_settings(s, a);
 }
 
-void app_session_close(app_session *s)
+void app_task_close(app_task *s)
 {
   ga_simulator_destroy(&s->simulator);
   ga_stepper_destroy(&s->stepper);
@@ -132,7 +132,7 @@ void app_session_close(app_session *s)
 
 /* ---- Making ready ---- */
 
-ga_status app_session_prepare(app_session *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
+ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
 {
   ga_stepper_opts stepper = ga_stepper_defaults();
   ga_simulate_opts o = *opts;
@@ -150,7 +150,7 @@ ga_status app_session_prepare(app_session *s, const ga_run_settings *settings, c
   return status;
 }
 
-ga_status app_session_start(app_session *s)
+ga_status app_task_start(app_task *s)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
@@ -167,7 +167,7 @@ ga_status app_session_start(app_session *s)
 
 /* ---- Words ---- */
 
-void app_session_explain(const app_session *s, const app_arguments *a, const char *what, ga_status status)
+void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status)
 {
   const ga_error *e = ga_context_error(s->ctx);
   fprintf(stderr, "galpha %s: %s: %s\n", a->command->name, what,
@@ -182,7 +182,7 @@ static void print_indented(FILE *out, const char *text)
   }
 }
 
-void app_session_report(const app_session *s, FILE *out)
+void app_task_report(const app_task *s, FILE *out)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const int n_start = ga_start_report_text(sys, &s->start, NULL, 0);
