@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "conserve.h"
 #include "machines.h"
+#include "models.h"
 #include "papers.h"
 #include "same.h"
 
@@ -295,11 +296,12 @@ static int parse(session *s, int argc, char **argv)
       if (!s->csv) return fprintf(stderr, "verify: cannot write %s\n", argv[i]), 1;
       fprintf(s->csv, "problem,case,quantity,h,value\n");
     } else if (argv[i][0] != '-' &&
-               (ex_problem_find(argv[i]) || mx_machine_find(argv[i]) || strcmp(argv[i], "conserve") == 0)) {
+               (ex_problem_find(argv[i]) || mx_machine_find(argv[i]) || strcmp(argv[i], "conserve") == 0 ||
+                strcmp(argv[i], "models") == 0)) {
       argv[s->n_names++] = argv[i];
     } else {
       return fprintf(stderr,
-                     "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE | conserve ...]\n"
+                     "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE | conserve | models ...]\n"
                      "no such problem, machine or option: %s\n",
                      argv[i]),
              1;
@@ -323,6 +325,7 @@ int main(int argc, char **argv)
   const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   vf_control_run(&sink);
   vf_machines_run(&sink);
+  vf_models_run(&sink);
   vf_papers_run(&sink);
   vf_conserve_run(&sink);
   for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
