@@ -32,13 +32,17 @@ hid_t ga__text_type(size_t size)
 
 int ga__text_attribute(hid_t object, const char *name, const char *value, size_t size)
 {
-  hid_t type = ga__text_type(size ? size : strlen(value)), space = H5Screate(H5S_SCALAR), attribute = -1;
+  const size_t length = strlen(value); /* an empty value still has one byte, the end of the text */
+  hid_t given = ga__text_type(length), kept = ga__text_type(size ? size : length),
+        space = H5Screate(H5S_SCALAR);
+  hid_t attribute = -1;
   int done = 0;
-  if (type >= 0 && space >= 0) attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-  /* An empty value still has one byte, the end of the text. */
-  if (attribute >= 0) done = H5Awrite(attribute, type, value) >= 0 && H5Aclose(attribute) >= 0;
-  H5Sclose(space);
-  H5Tclose(type);
+  if (given >= 0 && kept >= 0 && space >= 0)
+    attribute = H5Acreate2(object, name, kept, space, H5P_DEFAULT, H5P_DEFAULT);
+  if (attribute >= 0) done = H5Awrite(attribute, given, value) >= 0 && H5Aclose(attribute) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (kept >= 0) H5Tclose(kept);
+  if (given >= 0) H5Tclose(given);
   return done ? 0 : -1;
 }
 

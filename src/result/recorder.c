@@ -232,13 +232,11 @@ ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, 
 
 static int write_status(ga_recorder *r, const char *text)
 {
-  char padded[GA__STATUS_SIZE] = {0};
-  hid_t type = ga__text_type(sizeof padded), attribute = H5Aopen(r->file, "status", H5P_DEFAULT);
+  hid_t type = ga__text_type(strlen(text)), attribute = H5Aopen(r->file, "status", H5P_DEFAULT);
   int done = 0;
-  memcpy(padded, text, strlen(text));
-  if (type >= 0 && attribute >= 0) done = H5Awrite(attribute, type, padded) >= 0;
+  if (type >= 0 && attribute >= 0) done = H5Awrite(attribute, type, text) >= 0;
   if (attribute >= 0) H5Aclose(attribute);
-  H5Tclose(type);
+  if (type >= 0) H5Tclose(type);
   return done ? 0 : -1;
 }
 

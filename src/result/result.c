@@ -185,9 +185,10 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
   ga__quiet quiet;
   int done;
   if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
-    return ga__fail(r->ctx, GA_ERR_ARGUMENT,
-                    "%s: has %d signals and %ld records; signal %d, records %ld to %ld were asked for",
-                    r->path, r->m, r->n, i, first, first + n - 1);
+    return ga__fail(
+        r->ctx, GA_ERR_ARGUMENT,
+        "%s: has %d signals and %ld records; of signal %d, %ld records from %ld on were asked for", r->path,
+        r->m, r->n, i, n, first);
   if (n == 0) return GA_OK;
   quiet = ga__quiet_begin();
   memory = H5Screate_simple(1, size + 1, NULL);

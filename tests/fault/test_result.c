@@ -304,7 +304,7 @@ static void disk_is_full(void **state)
   assert_true(child >= 0);
   if (child == 0) {
     rig *r = rig_open(3);
-    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+    if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
         mount("tmpfs", r->folder, "tmpfs", 0, "size=1m")) {
       rig_close(r);
       _exit(77);
