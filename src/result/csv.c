@@ -82,7 +82,8 @@ static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n)
 static ga_status write_file(ga_result *r, const char *path, char *hidden, const int *chosen, int n)
 {
   struct stat now;
-  const int straight = stat(path, &now) == 0 && !S_ISREG(now.st_mode);
+  /* through links, devices and pipes: only a plain file may be replaced */
+  const int straight = lstat(path, &now) == 0 && !S_ISREG(now.st_mode);
   const char *name = straight ? path : hidden;
   FILE *file = fopen(name, straight ? "w" : "wx");
   int error = 0;
