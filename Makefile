@@ -6,7 +6,7 @@ export JOBS
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: deps build run test verify bench format clean help
+.PHONY: deps build run test verify bench soak format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,11 @@ bench: ## speed, side by side with installed peers, into build/bench.json (FULL=
 	@scripts/install-deps --bench
 	@$(MAKE) build
 	@scripts/run-bench $(BIN) build/bench.json $(if $(FULL),--full)
+
+soak: ## fuzzing, kills and long runs, about 40 minutes (FUZZ_SECONDS=20 STEPS=100000: a quick look)
+	@scripts/install-deps --soak
+	@$(MAKE) build
+	@scripts/soak $(RELEASE)
 
 format: ## format all C sources
 	@command -v clang-format >/dev/null || { echo "make format needs clang-format (apt-get install clang-format)"; exit 1; }
