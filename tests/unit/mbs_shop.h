@@ -147,7 +147,6 @@ static inline void shop_spot(rig_spot *spot, const shop *s, rig_random *random, 
 static inline void shop_check(const shop *s, rig_random *random, int n, double reach, double tol,
                               const char *what)
 {
-  if (rig_brief()) n = (n + 4) / 5;
   for (int k = 0; k < n; k++) {
     rig_spot spot;
     ga_check_report report;
