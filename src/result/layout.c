@@ -4,9 +4,8 @@
 #include <string.h>
 
 enum {
-  MOST_ROWS = 1024, /* of a block: a file that is flushed has up to two unused blocks, which must not outgrow
-                       a short one */
-  LEAST_ROWS = 8,   /* of a block */
+  MOST_ROWS = 1024,       /* of a block: a short file that was flushed has one, not compressed */
+  LEAST_ROWS = 8,         /* of a block */
   BLOCK_NUMBERS = 524288, /* of a block, where that leaves LEAST_ROWS: 4 MiB */
   CHUNK_NUMBERS = 131072, /* of a chunk at most: 1 MiB, which is what other programs' caches hold */
   SAVED_CHUNK = 8192,     /* numbers of a checkpoint's chunk */
@@ -37,7 +36,7 @@ static hid_t grown_dataset(hid_t file, const char *name, hsize_t fixed, hsize_t 
   if (space >= 0 && create >= 0 && access >= 0 && H5Pset_chunk(create, rank, chunk + skip) >= 0 &&
       H5Pset_fill_time(create, H5D_FILL_TIME_NEVER) >= 0 && H5Pset_chunk_cache(access, 0, 0, 0.0) >= 0 &&
       (!compression || (H5Pset_shuffle(create) >= 0 && H5Pset_deflate(create, 4) >= 0)))
-    made = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
+    made = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, access);
   H5Pclose(access);
   H5Pclose(create);
   H5Sclose(space);
@@ -50,7 +49,7 @@ static hid_t table_dataset(hid_t file)
   const hsize_t size[2] = {2, GA__CP_COLUMNS};
   hid_t space = H5Screate_simple(2, size, NULL), create = H5Pcreate(H5P_DATASET_CREATE), made = -1;
   if (space >= 0 && create >= 0 && H5Pset_layout(create, H5D_COMPACT) >= 0)
-    made = H5Dcreate2(file, "checkpoint/table", H5T_IEEE_F64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    made = H5Dcreate2(file, "checkpoint/table", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, H5P_DEFAULT);
   H5Pclose(create);
   H5Sclose(space);
   return made;

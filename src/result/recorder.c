@@ -1,10 +1,10 @@
 /* Writing result files: records are gathered in blocks, blocks are cut into chunks.
  *
  * A chunk holds `columns` signals over `rows` records. A block, one chunk for each group of signals and one
- * of the time, is full after `rows` records: its chunks are compressed and go to the end of the file. A flush
- * before that writes the chunks as they are, without compression, to a reserve place, over and over, until
- * the block is full. Later blocks use the place again. There are two, because at that moment the file on disk
- * may still refer to the one used before. */
+ * of the time, is full after `rows` records; then its chunks are compressed and go to the end of the file. A
+ * flush before that writes the chunks as they are, and from then on they stay so: later records of the block
+ * are written into their place. Thus no number that was flushed is ever moved or changed, and whoever has the
+ * file open goes on reading the right ones. */
 #define _POSIX_C_SOURCE 200809L
 #include "result/recorder.h"
 #include <errno.h>
@@ -59,28 +59,11 @@ static int write_plain(ga_recorder *r, const chunk *c)
                                                                                                         : 0;
 }
 
-/* An unfinished chunk: to its reserve place, or where it already is. */
-static int write_unfinished(ga_recorder *r, int i)
+static int write_packed(ga_recorder *r, const chunk *c)
 {
-  const chunk c = chunk_at(r, i);
-  haddr_t *place = r->reserve[r->side] + i;
-  int error;
-  if (!r->compression) return write_plain(r, &c);
-  r->store.place = *place;
-  r->store.taken = HADDR_UNDEF;
-  error = write_plain(r, &c);
-  r->store.place = HADDR_UNDEF;
-  if (r->store.taken != HADDR_UNDEF) *place = r->store.taken;
-  return error;
-}
-
-static int write_finished(ga_recorder *r, int i)
-{
-  const chunk c = chunk_at(r, i);
-  const size_t size = r->compression ? ga__pack(r->packed, r->work, c.values, c.n, c.run) : 0;
-  if (size) return H5Dwrite_chunk(c.dataset, H5P_DEFAULT, 0, c.offset, size, r->packed) < 0 ? -1 : 0;
-  if (r->side >= 0) r->reserve[r->side][i] = HADDR_UNDEF; /* the chunk stays where it is */
-  return write_plain(r, &c);
+  const size_t size = ga__pack(r->packed, r->work, c->values, c->n, c->run);
+  if (!size) return write_plain(r, c);
+  return H5Dwrite_chunk(c->dataset, H5P_DEFAULT, 0, c->offset, size, r->packed) < 0 ? -1 : 0;
 }
 
 static int set_lengths(ga_recorder *r, long n)
@@ -89,11 +72,13 @@ static int set_lengths(ga_recorder *r, long n)
   return H5Dset_extent(r->values, size) < 0 || H5Dset_extent(r->time, size + 1) < 0 ? -1 : 0;
 }
 
-static int write_block(ga_recorder *r, int (*write)(ga_recorder *, int))
+static int write_block(ga_recorder *r)
 {
   if (set_lengths(r, r->n)) return -1;
-  for (int i = 0; i <= r->groups; i++)
-    if (write(r, i) || r->store.failure) return -1;
+  for (int i = 0; i <= r->groups; i++) {
+    const chunk c = chunk_at(r, i);
+    if ((r->plain ? write_plain(r, &c) : write_packed(r, &c)) || r->store.failure) return -1;
+  }
   return 0;
 }
 
@@ -111,9 +96,9 @@ static void turn_tile(ga_recorder *r)
 
 static ga_status finish_block(ga_recorder *r)
 {
-  if (write_block(r, write_finished)) return failed(r);
+  if (write_block(r)) return failed(r);
   r->first = r->n;
-  r->side = -1;
+  r->plain = !r->compression;
   return GA_OK;
 }
 
@@ -129,13 +114,8 @@ static ga_status flush(ga_recorder *r, int lengths_first)
 {
   if (r->store.failure) return failed(r);
   turn_tile(r);
-  if (r->n > r->first) {
-    if (r->side < 0) {
-      r->side = r->next_side;
-      r->next_side = 1 - r->next_side;
-    }
-    if (write_block(r, write_unfinished)) return failed(r);
-  }
+  r->plain = r->plain || r->n > r->first;
+  if (r->n > r->first && write_block(r)) return failed(r);
   return commit(r, lengths_first);
 }
 
@@ -145,12 +125,15 @@ static ga_status settle(ga_recorder *r)
   const size_t rows = (size_t)r->rows, used = (size_t)(r->n - r->first);
   if (r->store.failure) return failed(r);
   turn_tile(r);
-  for (size_t s = 0; s < (size_t)r->m; s++)
-    memset(r->block + s * rows + used, 0, (rows - used) * sizeof *r->block);
-  memset(r->times + used, 0, (rows - used) * sizeof *r->times);
-  if (used > 0 && write_block(r, write_finished)) return failed(r);
-  r->side = -1;
-  return commit(r, 0);
+  if (!r->plain && used > 0) {
+    for (size_t s = 0; s < (size_t)r->m; s++)
+      memset(r->block + s * rows + used, 0, (rows - used) * sizeof *r->block);
+    memset(r->times + used, 0, (rows - used) * sizeof *r->times);
+    if (write_block(r)) return failed(r);
+    r->plain = 1; /* should more records come after all, they must not go over these */
+    return commit(r, 0);
+  }
+  return flush(r, 0);
 }
 
 static int flush_is_due(const ga_recorder *r)
@@ -297,17 +280,13 @@ static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder
 
 static ga_status take_memory(ga_recorder *r)
 {
-  const size_t rows = (size_t)r->rows, numbers = rows * (size_t)r->columns, places = (size_t)r->groups + 1;
+  const size_t rows = (size_t)r->rows, numbers = rows * (size_t)r->columns;
   r->block = ga__alloc(r->ctx, numbers * (size_t)r->groups, sizeof *r->block);
   r->times = ga__alloc(r->ctx, rows, sizeof *r->times);
   r->tile = ga__alloc(r->ctx, (size_t)r->m * TILE, sizeof *r->tile);
   r->packed = ga__alloc(r->ctx, numbers, sizeof(double));
   r->work = ga__alloc(r->ctx, numbers, sizeof(double));
-  for (int k = 0; k < 2; k++) {
-    r->reserve[k] = ga__alloc(r->ctx, places, sizeof *r->reserve[k]);
-    for (size_t i = 0; r->reserve[k] && i < places; i++) r->reserve[k][i] = HADDR_UNDEF;
-  }
-  if (r->block && r->times && r->tile && r->packed && r->work && r->reserve[0] && r->reserve[1]) return GA_OK;
+  if (r->block && r->times && r->tile && r->packed && r->work) return GA_OK;
   return ga__no_memory(r->ctx, "buffers of a result file");
 }
 
@@ -341,6 +320,7 @@ static ga_status take_up(ga_recorder *r)
 static ga_status append(ga_recorder *r, const ga_recorder_opts *opts)
 {
   ga_status status = ga__layout_open(r, opts);
+  r->plain = !r->compression;
   if (status == GA_OK) status = take_memory(r);
   if (status == GA_OK) status = take_up(r);
   if (status == GA_OK && write_status(r, "running")) status = failed(r);
@@ -352,6 +332,7 @@ static ga_status create(ga_recorder *r, const ga_recorder_opts *opts)
   ga_status status;
   r->m = opts->n_signals;
   r->compression = opts->compression;
+  r->plain = !r->compression;
   ga__layout_sizes(r);
   status = take_memory(r);
   if (status) return status;
@@ -367,8 +348,6 @@ static void release(ga_recorder *r)
     ga__store_commit(&r->store, 0);
   }
   ga__store_close(&r->store);
-  ga__free(ctx, r->reserve[0]);
-  ga__free(ctx, r->reserve[1]);
   ga__free(ctx, r->work);
   ga__free(ctx, r->packed);
   ga__free(ctx, r->tile);
@@ -386,7 +365,6 @@ static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recor
   if (!r) return ga__no_memory(ctx, "a recorder");
   r->ctx = ctx;
   r->file = -1;
-  r->side = -1;
   r->last_t = -INFINITY;
   r->flush_seconds = opts->flush_seconds;
   r->path = ga__copy_text(ctx, path);
@@ -424,7 +402,7 @@ void ga_recorder_destroy(ga_recorder **r)
   ga__quiet quiet;
   if (!r || !*r) return;
   quiet = ga__quiet_begin();
-  if (!(*r)->store.failure && ((*r)->kept < (*r)->n || (*r)->side >= 0)) settle(*r);
+  if (!(*r)->store.failure && (*r)->kept < (*r)->n) settle(*r);
   release(*r);
   ga__quiet_end(&quiet);
   *r = NULL;

@@ -21,12 +21,10 @@ struct ga_recorder {
   int in_tile;                  /* their number */
   long n, first;                /* records so far; the first one of the block */
   unsigned char *packed, *work; /* [8 rows columns] */
-  haddr_t *reserve[2]; /* [groups+1] places of unfinished chunks, the time's last; HADDR_UNDEF: none yet */
-  int side,
-      next_side; /* which reserve the block uses, −1: none so far; which one the next to need one takes */
-  double last_t; /* [s] of the last record; −infinity: none */
-  long kept;     /* records in the file on disk */
-  long resume;   /* records at the checkpoint of the file that is appended to */
+  int plain;                    /* 1: chunks of the block are not compressed, or are in the file already */
+  double last_t;                /* [s] of the last record; −infinity: none */
+  long kept;                    /* records in the file on disk */
+  long resume;                  /* records at the checkpoint of the file that is appended to */
   double flush_seconds;
   struct timespec flushed;
   double marks[2][GA__CP_COLUMNS]; /* the table of checkpoints */

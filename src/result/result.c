@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-  CACHE_BYTES = 64 << 20
-}; /* a block of all signals fits: chunks are not unpacked for each signal anew */
+  CACHE_BYTES = 64 << 20, /* a block of all signals fits: chunks are not unpacked for each signal anew */
+  TRIES = 5,              /* a reader can meet a page just while it is being written */
+  PAUSE = 1000000         /* [ns] between them */
+};
 
 typedef struct texts {
   int n;
@@ -28,12 +31,54 @@ struct ga_result {
   char *model;
   int side; /* the checkpoint that counts; −1: none */
   double mark[GA__CP_COLUMNS];
+  int torn; /* 1: what was read does not fit together */
 };
 
-static ga_status damaged(const ga_result *r, const char *what)
+static ga_status damaged(ga_result *r, const char *what)
 {
+  r->torn = 1;
   return ga__fail(r->ctx, GA_ERR_FILE,
                   "%s: cannot be read: %s is damaged, or the file is not a result of galpha", r->path, what);
+}
+
+/* ---- The file ------------------------------------------------------------------------------------------ */
+
+/* The system's reasons first: HDF5 has only one for all of them. */
+static ga_status check_file(const ga_result *r)
+{
+  char start[8] = {0};
+  struct stat now;
+  const int fd = open(r->path, O_RDONLY | O_CLOEXEC), error = fd < 0 || fstat(fd, &now) ? errno : 0;
+  const int empty = !error && (!S_ISREG(now.st_mode) || now.st_size == 0);
+  const int other = !error && !empty &&
+                    (pread(fd, start, sizeof start, 0) < 0 || memcmp(start, "\211HDF\r\n\032\n", 8) != 0);
+  if (fd >= 0) close(fd);
+  if (error) return ga__no_file(r->ctx, r->path, "cannot be opened", error);
+  if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "cannot be opened", EISDIR);
+  if (empty) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
+  if (other) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is not an HDF5 file", r->path);
+  return GA_OK;
+}
+
+/* Anew, where it is open already. */
+static ga_status open_hdf5(ga_result *r)
+{
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  if (r->file >= 0) H5Fclose(r->file);
+  r->values = r->time = -1;
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, 0, 1); /* the writer leaves complete files only */
+#endif
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
+  H5Pclose(access);
+  return r->file < 0 ? damaged(r, "the whole") : GA_OK;
+}
+
+static void pause_a_little(void)
+{
+  const struct timespec pause = {0, PAUSE};
+  nanosleep(&pause, NULL);
 }
 
 /* ---- Texts --------------------------------------------------------------------------------------------- */
@@ -169,19 +214,34 @@ static ga_status open_numbers(ga_result *r)
            H5Sget_simple_extent_dims(line, &length, NULL) == 1 && size[0] > 0 && size[0] <= INT32_MAX &&
            size[1] == length;
   }
-  r->m = (int)size[0];
-  r->n = (long)length;
+  done = done && (!r->m || (size[0] == (hsize_t)r->m &&
+                            length >= (hsize_t)r->n)); /* opened again: no less than before */
+  if (!r->m) {
+    r->m = (int)size[0];
+    r->n = (long)length;
+  }
   if (line >= 0) H5Sclose(line);
   if (space >= 0) H5Sclose(space);
   if (access >= 0) H5Pclose(access);
   return done ? GA_OK : damaged(r, "values or time");
 }
 
-ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
+static int read_once(ga_result *r, int i, long first, long n, double *out)
 {
   const hsize_t from[2] = {(hsize_t)(i < 0 ? 0 : i), (hsize_t)first}, size[2] = {1, (hsize_t)n};
   const int skip = i < 0;
-  hid_t memory, file;
+  hid_t set = skip ? r->time : r->values, memory = H5Screate_simple(1, size + 1, NULL),
+        file = H5Dget_space(set);
+  const int done = memory >= 0 && file >= 0 &&
+                   H5Sselect_hyperslab(file, H5S_SELECT_SET, from + skip, NULL, size + skip, NULL) >= 0 &&
+                   H5Dread(set, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, out) >= 0;
+  if (file >= 0) H5Sclose(file);
+  if (memory >= 0) H5Sclose(memory);
+  return done;
+}
+
+ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
+{
   ga__quiet quiet;
   int done;
   if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
@@ -191,15 +251,13 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
         r->m, r->n, i, n, first);
   if (n == 0) return GA_OK;
   quiet = ga__quiet_begin();
-  memory = H5Screate_simple(1, size + 1, NULL);
-  file = H5Dget_space(skip ? r->time : r->values);
-  done = memory >= 0 && file >= 0 &&
-         H5Sselect_hyperslab(file, H5S_SELECT_SET, from + skip, NULL, size + skip, NULL) >= 0 &&
-         H5Dread(skip ? r->time : r->values, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, out) >= 0;
-  H5Sclose(file);
-  H5Sclose(memory);
+  done = read_once(r, i, first, n, out);
+  for (int k = 1; k < TRIES && !done; k++) {
+    pause_a_little();
+    done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && read_once(r, i, first, n, out);
+  }
   ga__quiet_end(&quiet);
-  return done ? GA_OK : damaged(r, skip ? "time" : r->names.at[i]);
+  return done ? GA_OK : damaged(r, i < 0 ? "time" : r->names.at[i]);
 }
 
 /* ---- Checkpoints --------------------------------------------------------------------------------------- */
@@ -269,32 +327,11 @@ ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved
 
 /* ---- Opening and closing ------------------------------------------------------------------------------- */
 
-/* The system's reasons first: HDF5 has only one for all of them. */
-static ga_status check_file(const ga_result *r)
-{
-  struct stat now;
-  const int fd = open(r->path, O_RDONLY | O_CLOEXEC), error = fd < 0 || fstat(fd, &now) ? errno : 0;
-  if (fd >= 0) close(fd);
-  if (error) return ga__no_file(r->ctx, r->path, "cannot be opened", error);
-  if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "cannot be opened", EISDIR);
-  if (!S_ISREG(now.st_mode) || now.st_size == 0)
-    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
-  return GA_OK;
-}
-
 static ga_status open_file(ga_result *r)
 {
-  hid_t access;
   ga_status status = check_file(r);
+  if (status == GA_OK) status = open_hdf5(r);
   if (status) return status;
-  access = H5Pcreate(H5P_FILE_ACCESS);
-#if H5_VERSION_GE(1, 10, 7)
-  H5Pset_file_locking(access, 0, 1); /* the writer leaves complete files only */
-#endif
-  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
-  H5Pclose(access);
-  if (r->file < 0) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is not an HDF5 file, or is damaged", r->path);
   status = read_attributes(r);
   if (status == GA_OK) status = open_numbers(r);
   if (status == GA_OK) status = read_texts(r, "names", &r->names);
@@ -308,12 +345,10 @@ static ga_status open_file(ga_result *r)
   return GA_OK;
 }
 
-ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
+static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, int *torn)
 {
-  const ga__quiet quiet = ga__quiet_begin();
   ga_result *r = ga__alloc(ctx, 1, sizeof *r);
   ga_status status;
-  *out = NULL;
   if (r) {
     r->ctx = ctx;
     r->file = r->values = r->time = -1;
@@ -321,10 +356,25 @@ ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
     r->path = ga__copy_text(ctx, path);
   }
   status = r && r->path ? open_file(r) : ga__no_memory(ctx, "a result");
+  *torn = r && r->torn;
   if (status)
     ga_result_close(&r);
   else
     *out = r;
+  return status;
+}
+
+ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
+{
+  const ga__quiet quiet = ga__quiet_begin();
+  ga_status status;
+  int torn;
+  *out = NULL;
+  status = open_once(ctx, path, out, &torn);
+  for (int k = 1; k < TRIES && status == GA_ERR_FILE && torn; k++) {
+    pause_a_little();
+    status = open_once(ctx, path, out, &torn);
+  }
   ga__quiet_end(&quiet);
   return status;
 }

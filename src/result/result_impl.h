@@ -37,8 +37,6 @@ typedef struct ga__store {
   int fd;               /* -1: closed */
   int failure;          /* errno of the first failure; 0: none */
   haddr_t eoa, eof;     /* end of what HDF5 has taken; end of what was written, pages in memory included */
-  haddr_t place;        /* where the next chunk of values goes; HADDR_UNDEF: at the end */
-  haddr_t taken;        /* where the last chunk went */
   int n_pages, room;    /* pages held back, in ascending order; pages there is memory for */
   ga__page **pages;     /* [room] those behind n_pages are spare */
   hid_t driver, access; /* HDF5's names for the driver, and for the way to open files with it */

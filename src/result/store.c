@@ -166,15 +166,9 @@ static haddr_t store_take(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t
   ga__store *s = (ga__store *)file;
   haddr_t at = s->eoa;
   (void)transfer;
-  if (type == H5FD_MEM_DRAW && s->place != HADDR_UNDEF) {
-    s->taken = s->place;
-    s->place = HADDR_UNDEF;
-    return s->taken;
-  }
   if (type != H5FD_MEM_DRAW && n <= GA__PAGE && at / GA__PAGE != (at + n - 1) / GA__PAGE)
     at = (at / GA__PAGE + 1) * GA__PAGE;
   s->eoa = at + n;
-  if (type == H5FD_MEM_DRAW) s->taken = at;
   return at;
 }
 
@@ -372,7 +366,7 @@ static ga_status open_file(ga__store *s, const char *path, int replace)
 ga_status ga__store_open(ga_context *ctx, const char *path, int replace, ga__store *s)
 {
   ga_status status;
-  *s = (ga__store){.ctx = ctx, .fd = -1, .place = HADDR_UNDEF, .driver = -1, .access = -1};
+  *s = (ga__store){.ctx = ctx, .fd = -1, .driver = -1, .access = -1};
   status = open_file(s, path, replace);
   if (status == GA_OK && make_room(s)) status = ga__no_memory(ctx, "pages of a result file");
   if (status == GA_OK) {

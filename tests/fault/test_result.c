@@ -144,6 +144,34 @@ static void killed_plain(void **state)
   survive_kills(3, 0);
 }
 
+/* Opened again and again while it is written as fast as can be: always a whole file, never a wrong number. */
+static void read_while_it_is_written(void **state)
+{
+  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  rig *r = rig_open(3);
+  (void)state;
+  *tell = (told){0, 0};
+  const pid_t child = fork();
+  if (child == 0) write_forever(r, tell, 1);
+  while (!tell->flushed) sched_yield();
+  for (int i = 0; i < (rig_brief() ? 3 : 40); i++) {
+    const long flushed = tell->flushed;
+    ga_result *res = NULL;
+    const char *wrong = NULL;
+    const ga_status status = ga_result_open(r->ctx, r->path, &res);
+    const int short_of = status == GA_OK && ga_result_n_records(res) < flushed;
+    if (status == GA_OK) wrong = rig_wrong(res);
+    ga_result_close(&res);
+    if (status || wrong || short_of) kill(child, SIGKILL);
+    assert_status(r->ctx, status, GA_OK);
+    if (wrong || short_of) fail_msg("%s", wrong ? wrong : "records that were flushed are not there");
+  }
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  rig_close(r);
+  munmap(tell, sizeof *tell);
+}
+
 /* ---- Every moment ---- */
 
 /* A kill can come between any two pages that reach the disk. Here it does: what the library writes goes
@@ -373,10 +401,15 @@ static void each_allocation_fails(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(killed_few_signals), cmocka_unit_test(killed_many_signals),
-      cmocka_unit_test(killed_plain),       cmocka_unit_test(killed_between_any_two_pages),
-      cmocka_unit_test(file_too_large),     cmocka_unit_test(no_room_to_begin),
-      cmocka_unit_test(disk_is_full),       cmocka_unit_test(each_allocation_fails),
+      cmocka_unit_test(killed_few_signals),
+      cmocka_unit_test(killed_many_signals),
+      cmocka_unit_test(killed_plain),
+      cmocka_unit_test(killed_between_any_two_pages),
+      cmocka_unit_test(read_while_it_is_written),
+      cmocka_unit_test(file_too_large),
+      cmocka_unit_test(no_room_to_begin),
+      cmocka_unit_test(disk_is_full),
+      cmocka_unit_test(each_allocation_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
