@@ -61,7 +61,7 @@ static int write_plain(ga_recorder *r, const chunk *c)
 
 static int write_packed(ga_recorder *r, const chunk *c)
 {
-  const size_t size = ga__pack(r->packed, r->work, c->values, c->n, c->run);
+  const size_t size = ga__pack(r->ctx, r->packed, r->work, c->values, c->n, c->run);
   if (!size) return write_plain(r, c);
   return H5Dwrite_chunk(c->dataset, H5P_DEFAULT, 0, c->offset, size, r->packed) < 0 ? -1 : 0;
 }

@@ -53,8 +53,9 @@ void ga__store_close(ga__store *store); /* after H5Fclose() and the last commit;
 /* ---- Blocks of values (pack.c) ------------------------------------------------------------------------- */
 
 /* What HDF5's filters "shuffle" (8 bytes) and "deflate" make of n numbers, into out[8n]; signals of `run`
- * numbers each follow one another. 0: it would not be shorter. work[8n]. */
-size_t ga__pack(unsigned char *out, unsigned char *work, const double *values, size_t n, size_t run);
+ * numbers each follow one another. 0: it would not be shorter, or there is no memory. work[8n]. */
+size_t ga__pack(ga_context *ctx, unsigned char *out, unsigned char *work, const double *values, size_t n,
+                size_t run);
 
 /* ---- Around HDF5 (hdf.c) ------------------------------------------------------------------------------- */
 
