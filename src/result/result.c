@@ -10,7 +10,7 @@
 
 enum {
   CACHE_BYTES = 64 << 20, /* a block of all signals fits: chunks are not unpacked for each signal anew */
-  TRIES = 5,              /* a reader can meet a page just while it is being written */
+  TRIES = 60,             /* a reader can meet a page just while it is being written, a slow one often */
   PAUSE = 1000000         /* [ns] between them */
 };
 
@@ -75,9 +75,9 @@ static ga_status open_hdf5(ga_result *r)
   return r->file < 0 ? damaged(r, "the whole") : GA_OK;
 }
 
-static void pause_a_little(void)
+static void pause_a_little(int k) /* not in step with the writer */
 {
-  const struct timespec pause = {0, PAUSE};
+  const struct timespec pause = {0, PAUSE * (1 + k % 3)};
   nanosleep(&pause, NULL);
 }
 
@@ -253,7 +253,7 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
   quiet = ga__quiet_begin();
   done = read_once(r, i, first, n, out);
   for (int k = 1; k < TRIES && !done; k++) {
-    pause_a_little();
+    pause_a_little(k);
     done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && read_once(r, i, first, n, out);
   }
   ga__quiet_end(&quiet);
@@ -372,7 +372,7 @@ ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
   *out = NULL;
   status = open_once(ctx, path, out, &torn);
   for (int k = 1; k < TRIES && status == GA_ERR_FILE && torn; k++) {
-    pause_a_little();
+    pause_a_little(k);
     status = open_once(ctx, path, out, &torn);
   }
   ga__quiet_end(&quiet);
