@@ -11,7 +11,8 @@
 enum {
   CACHE_BYTES = 64 << 20, /* a block of all signals fits: chunks are not unpacked for each signal anew */
   TRIES = 60,             /* a reader can meet a page just while it is being written, a slow one often */
-  PAUSE = 1000000         /* [ns] between them */
+  STILL = 5,              /* of them where nobody writes */
+  PAUSE = 1000000         /* [ns] between them, at the least */
 };
 
 typedef struct texts {
@@ -75,10 +76,23 @@ static ga_status open_hdf5(ga_result *r)
   return r->file < 0 ? damaged(r, "the whole") : GA_OK;
 }
 
-static void pause_a_little(int k) /* not in step with the writer */
+/* How long it is worth trying again: while somebody writes the file, and not for ever. */
+typedef struct patience {
+  struct timespec seen; /* when it was written last */
+  int tries, still;     /* since then */
+} patience;
+
+static int wait_again(patience *p, const char *path)
 {
-  const struct timespec pause = {0, PAUSE * (1 + k % 3)};
+  const struct timespec pause = {0, PAUSE * (1 + p->tries % 3)}; /* not in step with the writer */
+  struct stat now;
+  if (++p->tries >= TRIES) return 0;
   nanosleep(&pause, NULL);
+  if (stat(path, &now)) return 0;
+  p->still =
+      now.st_mtim.tv_sec == p->seen.tv_sec && now.st_mtim.tv_nsec == p->seen.tv_nsec ? p->still + 1 : 0;
+  p->seen = now.st_mtim;
+  return p->still < STILL;
 }
 
 /* ---- Texts --------------------------------------------------------------------------------------------- */
@@ -243,6 +257,7 @@ static int read_once(ga_result *r, int i, long first, long n, double *out)
 ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
 {
   ga__quiet quiet;
+  patience patience_left = {{0, 0}, 0, 0};
   int done;
   if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
     return ga__fail(
@@ -252,8 +267,7 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
   if (n == 0) return GA_OK;
   quiet = ga__quiet_begin();
   done = read_once(r, i, first, n, out);
-  for (int k = 1; k < TRIES && !done; k++) {
-    pause_a_little(k);
+  while (!done && wait_again(&patience_left, r->path)) {
     done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && read_once(r, i, first, n, out);
   }
   ga__quiet_end(&quiet);
@@ -367,12 +381,12 @@ static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, i
 ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
 {
   const ga__quiet quiet = ga__quiet_begin();
+  patience patience_left = {{0, 0}, 0, 0};
   ga_status status;
   int torn;
   *out = NULL;
   status = open_once(ctx, path, out, &torn);
-  for (int k = 1; k < TRIES && status == GA_ERR_FILE && torn; k++) {
-    pause_a_little(k);
+  while (status == GA_ERR_FILE && torn && wait_again(&patience_left, path)) {
     status = open_once(ctx, path, out, &torn);
   }
   ga__quiet_end(&quiet);
