@@ -129,7 +129,6 @@ static ga_status add_row(ga_machine *m, ga__built *b, int part, const char *labe
   if (!row) return GA_ERR_MEMORY;
   row->part = part;
   row->first_term = b->term.n;
-  snprintf(row->label, sizeof row->label, "%s", label);
   *out = row;
   return ga__label_lambda(m, b, part, label, &row->lambda);
 }

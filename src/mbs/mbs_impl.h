@@ -263,13 +263,11 @@ typedef struct ga__term {
 } ga__term;
 typedef struct ga__row {
   int part;
-  char label[40]; /* "rotation about y", for messages: "<part>: <label>" */
   int first_slot, n_slots, first_term, n_terms;
   const ga_function *target; /* NULL: none */
   double constant;
   int wrap;   /* 1: an angle, taken within (−π, π] */
   int lambda; /* its number */
-  const char *unit;
 } ga__row;
 
 /* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. */
@@ -440,7 +438,6 @@ typedef struct ga__built {
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
   struct ga__form *form;            /* NULL: GA_FORM_SPACE, or no rigid body */
-  double *work;
 } ga__built;
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
