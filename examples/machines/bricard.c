@@ -6,6 +6,8 @@
 
 enum { N_RODS = 5 };
 
+static const double mass = 1.0, side = 0.1, length = 1.0; /* [kg], [m] of the section, [m] */
+
 static const double corner[N_RODS + 1][3] = {{0, 0, 0},  {1, 0, 0},  {1, -1, 0},
                                              {1, -1, 1}, {0, -1, 1}, {0, 0, 1}};
 static const double axis[N_RODS + 1][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
@@ -15,10 +17,11 @@ static void rod_add(mx_builder *b, const char *name, const double from[3], const
 {
   ga_rigid_def d = ga_rigid_defaults();
   d.name = name;
-  d.mass = 1.0;
+  d.mass = mass;
   for (int i = 0; i < 3; i++) {
     d.pose.position[i] = 0.5 * (from[i] + to[i]);
-    d.inertia[i] = from[i] != to[i] ? 0.02 / 12.0 : 1.01 / 12.0;
+    d.inertia[i] =
+        from[i] != to[i] ? mass * 2 * (side * side) / 12 : mass * (length * length + side * side) / 12;
   }
   mx_add(b, rigid, &d);
 }

@@ -11,26 +11,25 @@ static const double crank = 0.4, coupler = 1.0, rocker = 0.8, base = 1.0; /* [m]
 static const double start_angle = 1.0;                                    /* [rad] of the crank */
 
 /* A thin bar of 1 kg/m from one point to another. */
-static void bar_add(mx_builder *b, int variant, const char *name, const double from[2], const double to[2])
+static void bar_add(mx_builder *b, int variant, const char *name, const double from[2], const double to[2],
+                    double length, double angle)
 {
   static const double z_axis[3] = {0, 0, 1};
-  const double dx = to[0] - from[0], dy = to[1] - from[1], length = hypot(dx, dy), angle = atan2(dy, dx);
-  const double at[3] = {0.5 * (from[0] + to[0]), 0.5 * (from[1] + to[1]), 0},
-               J = length * length * length / 12;
+  const double at[3] = {0.5 * (from[0] + to[0]), 0.5 * (from[1] + to[1]), 0}, cube = pow(length, 3);
   ga_planar_def p = ga_planar_defaults();
   ga_rigid_def r = ga_rigid_defaults();
   if (variant == PLANAR) {
     p.name = name;
     p.mass = length;
-    p.inertia = J;
+    p.inertia = cube / 12;
     memcpy(p.position, at, sizeof p.position);
     p.angle = angle;
     mx_add(b, planar, &p);
   } else {
     r.name = name;
     r.mass = length;
-    r.inertia[0] = 0.01 * J;
-    r.inertia[1] = r.inertia[2] = J;
+    r.inertia[0] = 0.01 * cube / 12;
+    r.inertia[1] = r.inertia[2] = cube / 12;
     r.pose = mx_pose_turned(b, at, z_axis, angle);
     mx_add(b, rigid, &r);
   }
@@ -44,9 +43,9 @@ static void build(const mx_machine *self, mx_builder *b)
   const double along = (coupler * coupler - rocker * rocker + d * d) / (2 * d),
                up = sqrt(coupler * coupler - along * along);
   const double Q[2] = {P[0] + along * e[0] - up * e[1], P[1] + along * e[1] + up * e[0]};
-  bar_add(b, self->variant, "crank", A, P);
-  bar_add(b, self->variant, "coupler", P, Q);
-  bar_add(b, self->variant, "rocker", B, Q);
+  bar_add(b, self->variant, "crank", A, P, crank, start_angle);
+  bar_add(b, self->variant, "coupler", P, Q, coupler, atan2(Q[1] - P[1], Q[0] - P[0]));
+  bar_add(b, self->variant, "rocker", B, Q, rocker, atan2(Q[1] - B[1], Q[0] - B[0]));
   mx_joint_at(b, "A", GA_JOINT_REVOLUTE, "ground", "crank", ga_pose_at(A[0], A[1], 0));
   mx_joint_at(b, "P", GA_JOINT_REVOLUTE, "crank", "coupler", ga_pose_at(P[0], P[1], 0));
   mx_joint_at(b, "Q", GA_JOINT_REVOLUTE, "coupler", "rocker", ga_pose_at(Q[0], Q[1], 0));

@@ -4,6 +4,7 @@
 #include <math.h>
 
 static const double pi = 3.14159265358979323846, density = 7700.0;
+static const double tilt = 45 * 3.14159265358979323846 / 180; /* [rad] of the rotor's axis */
 
 /* A cylinder with its axis along x of its frame. */
 static ga_rigid_def cylinder(const char *name, double diameter, double length)
@@ -24,11 +25,11 @@ static void build(const mx_machine *self, mx_builder *b)
   (void)self;
   rod.pose = ga_pose_at(0.125, 0, 0);
   mx_add(b, rigid, &rod);
-  rotor.pose = mx_pose_turned(b, end, y_axis, pi / 4);
+  rotor.pose = mx_pose_turned(b, end, y_axis, tilt);
   rotor.omega[0] = 10.0;
   rotor.omega_in_body = 1;
   mx_add(b, rigid, &rotor);
-  const double axis[3] = {rotor.pose.rotation[0], rotor.pose.rotation[3], rotor.pose.rotation[6]};
+  const double axis[3] = {cos(tilt), 0, -sin(tilt)};
   mx_joint_at(b, "ball", GA_JOINT_SPHERICAL, "ground", "rod", ga_pose_at(0, 0, 0));
   mx_joint_at(b, "bearing", GA_JOINT_REVOLUTE, "rod", "rotor", mx_pose_axis(b, end, axis));
   mx_sensor(b, "rod_rate", GA_SENSOR_ANGULAR_VELOCITY, "rod", "rod");

@@ -97,11 +97,13 @@ const mx_machine mx_pendulum_parts = {
 
 static void slider_crank(const mx_machine *self, mx_builder *b)
 {
-  static const double crank[2] = {0, 0.15}, hinge[2] = {0, 0.3};
-  const double end = sqrt(0.27), rod[2] = {0.5 * end, 0.15}, slider[2] = {end, 0};
+  static const double crank_length = 0.3, rod_length = 0.6, crank_mass = 0.36, rod_mass = 0.15;
+  const double crank_squared = crank_length * crank_length, rod_squared = rod_length * rod_length;
+  const double end = sqrt(rod_squared - crank_squared), crank[2] = {0, crank_length / 2},
+               hinge[2] = {0, crank_length}, rod[2] = {0.5 * end, crank_length / 2}, slider[2] = {end, 0};
   (void)self;
-  planar_add(b, "crank", 0.36, 0.36 * 0.09 / 12, crank, 0.5 * pi);
-  planar_add(b, "rod", 0.15, 0.15 * 0.36 / 12, rod, -pi / 6);
+  planar_add(b, "crank", crank_mass, crank_mass * crank_squared / 12, crank, 0.5 * pi);
+  planar_add(b, "rod", rod_mass, rod_mass * rod_squared / 12, rod, -asin(crank_length / rod_length));
   planar_add(b, "slider", 0.1, 1, slider, 0);
   planar_add(b, "second", 0.7, 1, slider, 0);
   pin_add(b, "hinge", "hinge_angle", hinge);
