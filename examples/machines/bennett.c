@@ -8,15 +8,31 @@
 #include <math.h>
 
 static const double a = 0.6, b_length = 1.0, alpha = 0.6; /* [m], [m], [rad] */
-static const double start_angle = 1.0;                    /* [rad] θ₁ */
 
-static ga_pose turn_z(mx_builder *b, double angle)
+static void bar_add(mx_builder *b, const char *name, double length, ga_pose pose)
 {
-  static const double origin[3] = {0, 0, 0}, z[3] = {0, 0, 1};
-  return mx_pose_turned(b, origin, z, angle);
+  const double cube = pow(length, 3);
+  ga_rigid_def d = ga_rigid_defaults();
+  d.name = name;
+  d.mass = length;
+  d.com[0] = 0.5 * length;
+  d.inertia[0] = 1e-3 * length;
+  d.inertia[1] = d.inertia[2] = cube / 12;
+  d.pose = pose;
+  mx_add(b, rigid, &d);
 }
 
-/* From a bar's first joint to its second. */
+/* At a point, turned about three axes one after the other. */
+static ga_pose euler(mx_builder *b, const double at[3], const char *sequence, double first, double second,
+                     double third)
+{
+  const double angle[3] = {first, second, third};
+  ga_pose pose = ga_pose_at(at[0], at[1], at[2]);
+  if (!b->status) b->status = ga_rotation_euler(b->ctx, sequence, angle, pose.rotation);
+  return pose;
+}
+
+/* From a bar's first joint to its second; or back, with both numbers negative. */
 static ga_pose along_bar(mx_builder *b, double length, double twist)
 {
   static const double x[3] = {1, 0, 0};
@@ -24,43 +40,29 @@ static ga_pose along_bar(mx_builder *b, double length, double twist)
   return mx_pose_turned(b, at, x, twist);
 }
 
-static void bar_add(mx_builder *b, const char *name, const char *end_name, double length,
-                    const ga_pose *start, const ga_pose *end)
-{
-  ga_rigid_def d = ga_rigid_defaults();
-  d.name = name;
-  d.mass = length;
-  d.com[0] = 0.5 * length;
-  d.inertia[0] = 1e-3 * length;
-  d.inertia[1] = d.inertia[2] = length * length * length / 12;
-  d.pose = *start;
-  mx_add(b, rigid, &d);
-  mx_marker(b, end_name, name, *end);
-}
-
+/* The third bar is placed from the other end of the loop: the ground is the fourth, and ends where the first
+ * begins. */
 static void build(const mx_machine *self, mx_builder *b)
 {
-  static const char *const bar[3] = {"bar1", "bar2", "bar3"}, *const end[4] = {"ground", "end1", "end2",
-                                                                               "end3"};
-  static const char *const joint[4] = {"J1", "J2", "J3", "J4"};
+  static const double origin[3] = {0, 0, 0}, z[3] = {0, 0, 1}, theta1 = 1.0; /* [rad] at the start */
   const double beta = asin(b_length * sin(alpha) / a),
                ratio = sin(0.5 * (beta + alpha)) / sin(0.5 * (beta - alpha));
-  const double second = 2 * atan2(ratio, tan(0.5 * start_angle));
-  const double theta[3] = {start_angle, second, -start_angle}, length[4] = {a, b_length, a, b_length},
-               twist[4] = {alpha, beta, alpha, beta};
-  ga_pose at = ga_pose_identity();
+  const double theta2 = 2 * atan2(ratio, tan(0.5 * theta1));
+  const double second[3] = {a * cos(theta1), a * sin(theta1), 0};
+  const double third[3] = {-b_length - a * cos(theta2), -a * sin(theta2) * cos(beta),
+                           a * sin(theta2) * sin(beta)};
   (void)self;
-  for (int i = 0; i < 3; i++) {
-    const ga_pose turned = turn_z(b, theta[i]), across = along_bar(b, length[i], twist[i]);
-    at = mx_pose_compose(&at, &turned);
-    bar_add(b, bar[i], end[i + 1], length[i], &at, &across);
-    mx_joint(b, joint[i], GA_JOINT_REVOLUTE, end[i], bar[i]);
-    at = mx_pose_compose(&at, &across);
-  }
-  /* the ground is the fourth bar; it ends where the first begins */
-  const ga_pose across = along_bar(b, length[3], twist[3]), first = mx_pose_inverse(&across);
-  mx_marker(b, "base", "ground", first);
-  mx_joint(b, joint[3], GA_JOINT_REVOLUTE, end[3], "base");
+  bar_add(b, "bar1", a, mx_pose_turned(b, origin, z, theta1));
+  bar_add(b, "bar2", b_length, euler(b, second, "zxz", theta1, alpha, theta2));
+  bar_add(b, "bar3", a, euler(b, third, "xzx", -beta, theta2, -alpha));
+  mx_marker(b, "end1", "bar1", along_bar(b, a, alpha));
+  mx_marker(b, "end2", "bar2", along_bar(b, b_length, beta));
+  mx_marker(b, "end3", "bar3", along_bar(b, a, alpha));
+  mx_marker(b, "base", "ground", along_bar(b, -b_length, -beta));
+  mx_joint(b, "J1", GA_JOINT_REVOLUTE, "ground", "bar1");
+  mx_joint(b, "J2", GA_JOINT_REVOLUTE, "end1", "bar2");
+  mx_joint(b, "J3", GA_JOINT_REVOLUTE, "end2", "bar3");
+  mx_joint(b, "J4", GA_JOINT_REVOLUTE, "end3", "base");
 }
 
 const mx_machine mx_bennett = {

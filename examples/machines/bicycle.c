@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double wheelbase = 1.02, tilt = 0.31415926535897932; /* [m], [rad] of the steering axis: π/10 */
+static const double wheelbase = 1.02, trail = 0.08;           /* [m] */
+static const double tilt = 18 * 3.14159265358979323846 / 180; /* [rad] of the steering axis */
+static const double head_height = 0.85595086466;              /* [m] of a point on that axis */
 
 static void body_add(mx_builder *b, const char *name, double mass, const double J[6], double x, double z,
                      double v, double spin)
@@ -47,7 +49,7 @@ static void build(const mx_machine *self, mx_builder *b)
   static const double frame_J[6] = {9.2, 11, 2.8, 0, -2.4, 0},
                       fork_J[6] = {0.05892, 0.06, 0.00708, 0, 0.00756, 0};
   static const double rear_hub[3] = {0, 0, 0.3}, front_hub[3] = {1.02, 0, 0.35}, y_axis[3] = {0, 1, 0};
-  static const double head[3] = {0.82188470506, 0, 0.85595086466};
+  const double head[3] = {wheelbase + trail - head_height * tan(tilt), 0, head_height};
   const double steering[3] = {-sin(tilt), 0, cos(tilt)}, v = 1e-3 * self->variant;
   ga_force_def push = ga_force_defaults();
   wheel_add(b, "rear", "rear_disk", "rear_contact", 2, 0.0603, 0.12, 0.3, 0, v);

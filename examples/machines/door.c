@@ -4,27 +4,28 @@
 #include "machine.h"
 #include <math.h>
 
-static const double lean = 0.17453292519943295; /* [rad] 10° */
+static const double lean = 10 * 3.14159265358979323846 / 180; /* [rad] */
 
-/* The door lies in the xz plane of the leaning frame, its hinges along that frame's z axis. */
+/* The door lies in the yz plane of the leaning frame, its hinges along that frame's z axis. */
 static void build(const mx_machine *self, mx_builder *b)
 {
-  static const double height[3] = {0.2, 1.0, 1.8}, width = 0.9, tall = 2.0, thick = 0.04;
+  static const double width = 0.9, tall = 2.0, thick = 0.04, spacing = 0.8;
   static const char *const name[3] = {"hinge1", "hinge2", "hinge3"};
-  static const double origin[3] = {0, 0, 0}, y_axis[3] = {0, 1, 0};
-  const ga_pose post = mx_pose_turned(b, origin, y_axis, lean),
-                middle = ga_pose_at(0, 0.5 * width, 0.5 * tall);
-  ga_rigid_def d = ga_rigid_defaults();
-  d.name = "door";
-  d.mass = 40.0;
-  d.inertia[0] = d.mass * (width * width + tall * tall) / 12;
-  d.inertia[1] = d.mass * (thick * thick + tall * tall) / 12;
-  d.inertia[2] = d.mass * (thick * thick + width * width) / 12;
-  d.pose = mx_pose_compose(&post, &middle);
-  mx_add(b, rigid, &d);
-  for (int i = 0; i < self->variant; i++) {
-    const ga_pose at = ga_pose_at(0, 0, height[self->variant == 1 ? 1 : i]);
-    mx_joint_at(b, name[i], GA_JOINT_REVOLUTE, "ground", "door", mx_pose_compose(&post, &at));
+  static const double y_axis[3] = {0, 1, 0};
+  const double w = width * width, h = tall * tall, d = thick * thick, s = sin(lean), c = cos(lean);
+  const double middle[3] = {tall / 2 * s, width / 2, tall / 2 * c};
+  ga_rigid_def door = ga_rigid_defaults();
+  door.name = "door";
+  door.mass = 40.0;
+  door.inertia[0] = door.mass * (w + h) / 12;
+  door.inertia[1] = door.mass * (d + h) / 12;
+  door.inertia[2] = door.mass * (d + w) / 12;
+  door.pose = mx_pose_turned(b, middle, y_axis, lean);
+  mx_add(b, rigid, &door);
+  for (int i = 1; i <= self->variant; i++) {
+    const double height = tall / 2 + (i - (self->variant + 1) / 2.0) * spacing,
+                 at[3] = {height * s, 0, height * c};
+    mx_joint_at(b, name[i - 1], GA_JOINT_REVOLUTE, "ground", "door", mx_pose_turned(b, at, y_axis, lean));
   }
 }
 

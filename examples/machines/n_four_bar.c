@@ -28,20 +28,20 @@ static void build(const mx_machine *self, mx_builder *b)
 {
   char post[24], top[24], pin[24];
   for (int i = 0; i <= self->variant; i++) {
-    const ga_pose foot = ga_pose_at(i, 0, 0), head = ga_pose_at(i, 1, 0);
     snprintf(post, sizeof post, "post%d", i);
     link_add(b, post, i, 0.5, half_pi, 0.5, -1.0);
     snprintf(pin, sizeof pin, "A%d", i);
-    mx_joint_at(b, pin, GA_JOINT_REVOLUTE, "ground", post, foot);
-    if (i > 0) { /* still the top link to the left */
-      snprintf(pin, sizeof pin, "B%d_left", i);
-      mx_joint_at(b, pin, GA_JOINT_REVOLUTE, post, top, head);
-    }
-    if (i == self->variant) break;
+    mx_joint_at(b, pin, GA_JOINT_REVOLUTE, "ground", post, ga_pose_at(i, 0, 0));
+  }
+  for (int i = 0; i < self->variant; i++) {
     snprintf(top, sizeof top, "top%d", i);
     link_add(b, top, i + 0.5, 1.0, 0.0, 1.0, 0.0);
+    snprintf(post, sizeof post, "post%d", i);
     snprintf(pin, sizeof pin, "B%d_right", i);
-    mx_joint_at(b, pin, GA_JOINT_REVOLUTE, post, top, head);
+    mx_joint_at(b, pin, GA_JOINT_REVOLUTE, post, top, ga_pose_at(i, 1, 0));
+    snprintf(post, sizeof post, "post%d", i + 1);
+    snprintf(pin, sizeof pin, "B%d_left", i + 1);
+    mx_joint_at(b, pin, GA_JOINT_REVOLUTE, post, top, ga_pose_at(i + 1, 1, 0));
   }
   mx_marker(b, "B0", "post0", ga_pose_at(0.5, 0, 0));
 }

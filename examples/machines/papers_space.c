@@ -179,16 +179,19 @@ const mx_machine mx_slider_crank_hht_space = {
 
 static void slider_crank(const mx_machine *self, mx_builder *b)
 {
-  const double end = sqrt(0.27);
-  const plane_body body[4] = {{"crank", 0.36, 0.36 * 0.09 / 12, 0, 0.15, 0.5 * pi, 0, 0, 0},
-                              {"rod", 0.15, 0.15 * 0.36 / 12, 0.5 * end, 0.15, -pi / 6, 0, 0, 0},
+  static const double crank = 0.3, rod = 0.6, crank_mass = 0.36, rod_mass = 0.15;
+  const double crank_squared = crank * crank, rod_squared = rod * rod,
+               end = sqrt(rod_squared - crank_squared), crank_J = crank_mass * crank_squared / 12,
+               rod_J = rod_mass * rod_squared / 12;
+  const plane_body body[4] = {{"crank", crank_mass, crank_J, 0, crank / 2, 0.5 * pi, 0, 0, 0},
+                              {"rod", rod_mass, rod_J, 0.5 * end, crank / 2, -asin(crank / rod), 0, 0, 0},
                               {"slider", 0.1, 1, end, 0, 0, 0, 0, 0},
                               {"second", 0.7, 1, end, 0, 0, 0, 0, 0}};
   ga_force_def motor = ga_force_defaults();
   static const double origin[3] = {0, 0, 0};
   (void)self;
   for (int i = 0; i < 4; i++) plane_body_add(b, &body[i]);
-  crank_joints_add(b, 0.15, 0.3);
+  crank_joints_add(b, crank / 2, rod / 2);
   mx_marker(b, "rail_second", "second", mx_pose_axis(b, origin, x_axis));
   mx_joint(b, "rail", GA_JOINT_PRISMATIC, "rail_slider", "rail_second");
   spring_add(b, "rail.displacement", 1000, 0, 0);

@@ -14,23 +14,55 @@
 
 #define SHORT_RUN 0.05 /* [s] */
 
-enum { BRIEF_STEPS = 200, MOST_SET = 4, FEWEST_MODELS = 20 };
+enum { BRIEF_STEPS = 200, MOST_SET = 4, FEWEST_MODELS = 40 };
 
-/* Model, machine, and the parameter with which the model is that machine. */
+#define PLACE_01 "x=0 m", "y=0 m", "z=0 m", "tilt=0 deg"
+#define PLACE_02 "x=1 m", "y=2 m", "z=3 m", "tilt=-45 deg"
+
+/* Model, machine, and the parameters with which the model is that machine. */
 static const struct {
   const char *model, *machine, *set[MOST_SET];
 } twins[] = {
     {"simple_pendulum", "simple_pendulum", {0}},
     {"double_pendulum", "double_pendulum", {0}},
+    {"four_bar", "four_bar", {0}},
+    {"four_bar_3d", "four_bar_3d", {0}},
     {"gyroscopic", "gyroscopic", {0}},
     {"bricard", "bricard", {0}},
+    {"bennett", "bennett", {0}},
+    {"door", "door_three_hinges", {0}},
+    {"door", "door_one_hinge", {"hinges=1"}},
+    {"n_four_bar", "n_four_bar_1", {"n=1"}},
+    {"n_four_bar", "n_four_bar_2", {"n=2"}},
+    {"n_four_bar", "n_four_bar_3", {0}},
+    {"light_cart_pole", "light_cart_pole", {0}},
+    {"rhombus", "rhombus", {0}},
+    {"car_axis", "car_axis_parts", {0}},
+    {"joint_revolute", "revolute_01", {0}},
+    {"joint_revolute", "revolute_02", {PLACE_02}},
+    {"joint_spherical", "spherical_01", {0}},
+    {"joint_spherical", "spherical_02", {PLACE_02}},
+    {"joint_prismatic", "prismatic_01", {PLACE_01}},
+    {"joint_prismatic", "prismatic_02", {0}},
+    {"joint_prismatic", "prismatic_03", {"tilt=-90 deg"}},
+    {"joint_torsion_spring", "torsion_spring_01", {0}},
+    {"line_spring", "line_spring_02", {0}},
     {"heavy_top", "heavy_top_parts", {0}},
+    {"tumbling_top", "tumbling_top_parts", {0}},
     {"rolling_disk", "rolling_disk_parts", {0}},
+    {"rolling_disk_rotor", "rolling_disk_rotor", {0}},
+    {"bicycle", "bicycle", {0}},
+    {"bicycle", "bicycle_slow", {"v=4 m/s"}},
+    {"bicycle", "bicycle_fast", {"v=7 m/s"}},
+    {"torsion_pendulum", "pendulum_parts", {0}},
+    {"torsion_pendulum_space", "pendulum_space", {0}},
     {"slider_crank", "slider_crank_parts", {0}},
+    {"slider_crank_space", "slider_crank_space", {0}},
+    {"slider_crank_hht", "slider_crank_hht_parts", {0}},
+    {"slider_crank_hht_space", "slider_crank_hht_space", {0}},
     {"slider_crank_3d", "slider_crank_3d", {0}},
     {"andrews", "andrews_bars", {0}},
     {"andrews_pins", "andrews_parts", {0}},
-    {"four_bar_3d", "four_bar_3d", {0}},
     {"spring_mass", "spring_mass_parts", {0}},
     {"quarter_car_step", "quarter_car_step", {0}},
     {"quarter_car_skyhook", "quarter_car_skyhook", {0}},
