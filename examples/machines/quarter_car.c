@@ -1,15 +1,16 @@
-/* quarter_car_step, quarter_car_skyhook, quarter_car_hydraulic: a quarter of a car, 315 kg on a spring
- * of 29.5 kN/m, a wheel of 37.5 kg on a tyre of 210 kN/m. Heights count from the static position, so that
- * there is no gravity.
+/* quarter_car_step, quarter_car_skyhook, quarter_car_hydraulic, quarter_car_blocks: a quarter of a car, 315
+ * kg on a spring of 29.5 kN/m, a wheel of 37.5 kg on a tyre of 210 kN/m. Heights count from the static
+ * position, so that there is no gravity.
  *
  * step       damper of 1500 N s/m, the road rises by 0.05 m at t = 0; exact reference
  * skyhook    a bump; the damper is soft or hard according to sprung.v (sprung.v − wheel.v)
  * hydraulic  the same bump; a damper with two pressures and a valve, whose current follows an acceleration
- * sensor */
+ *            sensor; both as C functions
+ * blocks     the same damper of expressions and integrators, as model files have it */
 #include "machine.h"
 #include <math.h>
 
-enum { STEP, SKYHOOK, HYDRAULIC };
+enum { STEP, SKYHOOK, HYDRAULIC, BLOCKS };
 
 static const double ride_height = 1.0, wheel_height = 0.5; /* [m] where the points are drawn */
 
@@ -106,28 +107,153 @@ static void user_block_add(mx_builder *b, const char *name, ga_block_fn function
   mx_block(b, name, block, inputs);
 }
 
-static void hydraulic_add(mx_builder *b)
+/* A leaky integrator of the car's acceleration. */
+static void control_add(mx_builder *b)
 {
   static const double A = -0.5, B = 1, C = 1;
   static const char *const acceleration[] = {"sprung.az"};
-  static const char *const wish[] = {"-3000*control", "strut.rate"};
-  static const char *const state[] = {"strut.length - 0.5", "strut.rate", "current"};
   ga_block_state_space_opts o = ga_block_state_space_defaults();
   ga_control_block *filter = NULL;
-  ga_actuator_def force = ga_actuator_defaults();
   o.n_in = o.n_x = o.n_out = 1;
   o.A = &A;
   o.B = &B;
   o.C = &C;
   if (!b->status) b->status = ga_block_create_state_space(b->ctx, &o, &filter);
   mx_block(b, "control", filter, acceleration);
+}
+
+static void damper_force_add(mx_builder *b, const char *name, const char *expression)
+{
+  ga_actuator_def d = ga_actuator_defaults();
+  d.name = name;
+  d.a = "wheel";
+  d.b = "sprung";
+  d.force = (ga_input){.expression = expression};
+  mx_add(b, actuator, &d);
+}
+
+static void hydraulic_add(mx_builder *b)
+{
+  static const char *const wish[] = {"-3000*control", "strut.rate"};
+  static const char *const state[] = {"strut.length - 0.5", "strut.rate", "current"};
+  control_add(b);
   user_block_add(b, "current", inverse_damper, 2, 0, wish);
   user_block_add(b, "damper", damper, 3, 2, state);
-  force.name = "damper_force";
-  force.a = "wheel";
-  force.b = "sprung";
-  force.force = (ga_input){.expression = "-damper"};
-  mx_add(b, actuator, &force);
+  damper_force_add(b, "damper_force", "-damper");
+}
+
+/* ---- The same of expressions ---- */
+
+enum { MOST_SYMBOLS = 32 };
+
+/* What expressions may use; grows by functions. */
+typedef struct vocabulary {
+  ga_symbol symbol[MOST_SYMBOLS];
+  int n;
+} vocabulary;
+
+static void constant_add(vocabulary *w, const char *name, double value)
+{
+  w->symbol[w->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT, .value = value};
+}
+
+static void function_add(mx_builder *b, vocabulary *w, const char *name, const char *text)
+{
+  ga_function_expr_opts o = ga_function_expr_defaults();
+  ga_function *f = NULL;
+  o.text = text;
+  o.symbols = w->symbol;
+  o.n_symbols = w->n;
+  if (!b->status && b->n_functions == MX_MOST_FUNCTIONS) b->status = GA_ERR_MEMORY;
+  if (!b->status) b->status = ga_function_create_expr(b->ctx, &o, NULL, &f);
+  if (b->status) return;
+  b->function[b->n_functions++] = f;
+  w->symbol[w->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_FUNCTION, .function = f};
+}
+
+static vocabulary damper_words(mx_builder *b)
+{
+  const struct {
+    const char *name;
+    double value;
+  } constant[] = {{"Ap", Ap},
+                  {"Arod", Arod},
+                  {"Ar", Ar},
+                  {"Vr0", Vr0},
+                  {"Vc0", Vc0},
+                  {"bulk", bulk},
+                  {"Kpis", Kpis},
+                  {"Kbase", Kbase},
+                  {"dp0", dp0},
+                  {"dps", dps},
+                  {"Ksoft", Ksoft},
+                  {"Khard", Khard},
+                  {"i_low", 0.3},
+                  {"i_high", 1.6},
+                  {"v0", 0.02},
+                  {"drop0", 2e4},
+                  {"i_mid", (0.3 + 1.6) / 2},
+                  {"i_half", (1.6 - 0.3) / 2}};
+  vocabulary w = {.n = 0};
+  for (size_t i = 0; i < sizeof constant / sizeof *constant; i++)
+    constant_add(&w, constant[i].name, constant[i].value);
+  function_add(b, &w, "check_valve", "0.5*(t + sqrt(t^2 + dps^2)) - 0.5*dps"); /* max(t, 0), rounded */
+  function_add(b, &w, "orifice", "t/(t^2 + dp0^2)^0.25");                      /* √t */
+  function_add(b, &w, "way", "tanh(t/v0)");                                    /* sign(t) */
+  function_add(b, &w, "side", "Arod + (Ar - Arod)*0.5*(1 + way(t))");          /* area, by the speed */
+  function_add(b, &w, "drop", "0.5*(t + sqrt(t^2 + drop0^2))");                /* max(t, 0), never 0 */
+  function_add(b, &w, "limit", "i_mid + i_half*tanh((t - i_mid)/i_half)");
+  return w;
+}
+
+/* A block of expressions; `names` of its inputs, and where they come from. */
+static void expression_add(mx_builder *b, const vocabulary *w, const char *name, int n_in,
+                           const char *const *names, const char *const *from, int n_out,
+                           const char *const *texts)
+{
+  ga_block_expression_opts o = ga_block_expression_defaults();
+  ga_control_block *block = NULL;
+  o.n_in = n_in;
+  o.inputs = names;
+  o.n_out = n_out;
+  o.texts = texts;
+  o.symbols = w->symbol;
+  o.n_symbols = w->n;
+  if (!b->status) b->status = ga_block_create_expression(b->ctx, &o, NULL, NULL, &block);
+  mx_block(b, name, block, from);
+}
+
+static void pressure_add(mx_builder *b, const char *name, const char *rate)
+{
+  const ga_block_integrator_opts o = ga_block_integrator_defaults();
+  ga_control_block *block = NULL;
+  if (!b->status) b->status = ga_block_create_integrator(b->ctx, &o, &block);
+  mx_block(b, name, block, &rate);
+}
+
+static void blocks_add(mx_builder *b)
+{
+  static const char *const wish_names[] = {"force", "v"}, *const wish[] = {"-3000*control", "strut.rate"};
+  static const char *const opening_name[] = {"K"}, *const opening[] = {"valve"};
+  static const char *const state_names[] = {"l", "v", "i", "pr", "pc"};
+  static const char *const state[] = {"strut.length - 0.5", "strut.rate", "current", "rebound",
+                                      "compression"};
+  static const char *const valve[] = {"side(v)*sqrt(v^2 + 1e-4)/drop(-force*way(v)/side(v))"};
+  static const char *const current[] = {"limit(i_low + (i_high - i_low)*(Ksoft - K)/(Ksoft - Khard))"};
+  static const char *const rates[] = {
+      "bulk/(Vr0 - Ar*l)*(Ar*v + Kpis*orifice(check_valve(pc - pr)) - "
+      "(Ksoft - (Ksoft - Khard)*(i - i_low)/(i_high - i_low))*pr)",
+      "bulk/(Vc0 + Ap*l)*(-Ap*v - Kpis*orifice(check_valve(pc - pr)) + Kbase*orifice(check_valve(-pc)))"};
+  static const char *const tension[] = {"Ar*pr - Ap*pc"};
+  const vocabulary w = damper_words(b);
+  control_add(b);
+  expression_add(b, &w, "valve", 2, wish_names, wish, 1, valve);
+  expression_add(b, &w, "current", 1, opening_name, opening, 1, current);
+  expression_add(b, &w, "rates", 5, state_names, state, 2, rates);
+  pressure_add(b, "rebound", "rates.y1");
+  pressure_add(b, "compression", "rates.y2");
+  expression_add(b, &w, "tension", 2, state_names + 3, state + 3, 1, tension);
+  damper_force_add(b, "damper", "-tension");
 }
 
 /* ---- The machines ---- */
@@ -148,6 +274,7 @@ static void build(const mx_machine *self, mx_builder *b)
   }
   spring_add(b, "tyre", "road", "wheel", 210000, 0, wheel_height, NULL);
   if (self->variant == HYDRAULIC) hydraulic_add(b);
+  if (self->variant == BLOCKS) blocks_add(b);
 }
 
 #define HEIGHTS(position, velocity, p_order, v_order)                                                        \
@@ -207,6 +334,27 @@ const mx_machine mx_quarter_car_hydraulic = {
                   {"control", "x_ctrl", 0, 0, 1e-4, 0},
                   {"current", "i", 0, 0, 3e-3, 0},
                   {"damper", "Fd", 0, 0, 2, 0}},
+    .energy = 2e-3,
+    .mobility = 2,
+    .redundant = 0,
+    .in_short = 1,
+};
+
+const mx_machine mx_quarter_car_blocks = {
+    .name = "quarter_car_blocks",
+    .title = "quarter car over a bump, hydraulic damper of expressions and integrators",
+    .build = build,
+    .variant = BLOCKS,
+    .t_end = 3.0,
+    .h = 2.5e-4,
+    .rho = 0.8,
+    .twin = "quarter_car_hydraulic",
+    .reference = {{"sprung.z", "sprung.z", 0, 0, 1e-9, 0},
+                  {"sprung.vz", "sprung.vz", 0, 0, 1e-8, 0},
+                  {"rebound", "damper.x1", 0, 0, 1, 0},
+                  {"compression", "damper.x2", 0, 0, 1, 0},
+                  {"current", "current", 0, 0, 1e-6, 0},
+                  {"tension", "damper", 0, 0, 1e-3, 0}},
     .energy = 2e-3,
     .mobility = 2,
     .redundant = 0,

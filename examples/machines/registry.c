@@ -29,6 +29,7 @@
   X(quarter_car_step)                                                                                        \
   X(quarter_car_skyhook)                                                                                     \
   X(quarter_car_hydraulic)                                                                                   \
+  X(quarter_car_blocks)                                                                                      \
   X(four_bar)                                                                                                \
   X(four_bar_3d)                                                                                             \
   X(door_one_hinge)                                                                                          \

@@ -66,6 +66,7 @@ static const struct {
     {"spring_mass", "spring_mass_parts", {0}},
     {"quarter_car_step", "quarter_car_step", {0}},
     {"quarter_car_skyhook", "quarter_car_skyhook", {0}},
+    {"quarter_car_hydraulic", "quarter_car_blocks", {0}},
 };
 
 /* What a model without a twin must show: |a − factor·b| at most `bound`, b NULL standing for 1. */
