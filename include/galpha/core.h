@@ -357,6 +357,32 @@ GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
 /* Takes back the last step, bit for bit, factors included; once, and before anything else is done. */
 GA_API ga_status ga_stepper_undo(ga_stepper *st);
 
+/* -- The step that was not to be: what is known of the last one where it failed or was taken back -- */
+
+typedef struct ga_residual { /* of one equation, where Newton's iteration stood */
+  ga_block block;            /* GA_BLOCK_ETA: B v + Φ_t */
+  int index;
+  double value; /* M vdot − f (weighted methods: their mean of it), Φ, k, xdot − s, y − o, B v + Φ_t */
+  double size;  /* [-] |value| against the terms of its block, by which equations are compared */
+} ga_residual;
+
+enum { GA_FAILURE_RESIDUALS = 4 };
+typedef struct ga_step_failure {
+  ga_status status; /* as ga_stepper_step() gave it; GA_OK: the step was made, and taken back */
+  double t, h;      /* [s] where it began, and its size */
+  const char *text; /* its message without t and h; where a callback spoke, that callback's words; "" with
+                       GA_OK */
+  int block, index; /* the equation or unknown that it names, as ga_error; -1: none */
+  int n;            /* the largest residuals, largest first; 0: taken back, or they have no value there */
+  ga_residual residual[GA_FAILURE_RESIDUALS];
+  int has_trial;  /* 1: every number of `trial` is finite */
+  ga_state trial; /* where it was going when it ended */
+} ga_step_failure;
+
+/* Fills *out, and returns 1; 0: the last step was accepted, or the stepper has been started, projected, saved
+ * or loaded since. Evaluates the equations once. What *out points to is valid until the stepper changes. */
+GA_API int ga_stepper_failure(ga_stepper *st, ga_step_failure *out);
+
 /* Local error of the last step, numerical minus exact, in algebra coordinates: e_q[nv], e_v[nv], e_x[n_x],
  * each may be NULL. e_v and e_x need two steps and are 0 after the first. */
 GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x);

@@ -376,6 +376,8 @@ typedef struct ga__redundant {
   unsigned char *shared; /* [n_lambda + n_psi] */
 } ga__redundant;
 
+typedef enum ga__tried { GA__ACCEPTED = 0, GA__FAILED, GA__TAKEN_BACK } ga__tried;
+
 struct ga_stepper {
   const ga__family *family;
   ga_context *ctx;
@@ -405,9 +407,11 @@ struct ga_stepper {
   int flipped;     /* 1: the small matrix has just given way to the full one */
   int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
   double *K_kept;
-  int busy;     /* 1: a simulator is looking into the last step */
-  int can_undo; /* 1: next holds the state before the last step */
-  int b_valid;  /* B_n is that of the present state */
+  int busy;        /* 1: a simulator is looking into the last step */
+  ga__tried tried; /* what became of the last step, as far as next still has it */
+  ga_error why;    /* it failed */
+  int can_undo;    /* 1: next holds the state before the last step */
+  int b_valid;     /* B_n is that of the present state */
 
   int warned;                        /* of a nearly singular iteration matrix */
   int stabilized;                    /* 1: B v + Φ_t = 0 is kept by multipliers η */
@@ -452,6 +456,7 @@ struct ga_stepper {
 };
 
 ga_status ga__newton(ga_stepper *st);
+void ga__failure_keep(ga_stepper *st, ga_status status); /* the step under way has failed (failure.c) */
 
 /* -- Redundant constraints (redundant.c, closing.c) -- */
 ga_status ga__redundant_create(ga_stepper *st);

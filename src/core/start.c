@@ -674,6 +674,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
                     (int)kind);
   st->can_undo = 0; /* `next` serves as work space */
+  st->tried = GA__ACCEPTED;
   ga_status status = ga__ready_matrices(st);
   if (status) return status;
   ga__full *f = &st->now;

@@ -312,9 +312,11 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   int relations = st->red.null.r;
   ga__keep_factors(st);
   st->can_undo = 0;
+  st->tried = GA__ACCEPTED;
   if ((status = ga__solve_step(st, h))) { /* `now` was never touched */
     st->stats.failed_steps++;
     ga__restore_factors(st, 1);
+    ga__failure_keep(st, status);
     return status;
   }
   ga__judge_predictor(st);
@@ -334,6 +336,7 @@ ga_status ga_stepper_undo(ga_stepper *st)
   exchange(st);
   ga__restore_factors(st, 0);
   st->can_undo = 0;
+  st->tried = GA__TAKEN_BACK;
   st->stats.steps--;
   st->stats.redundant = (int)st->now.scalar[GA__REDUNDANT];
   return GA_OK;
@@ -360,6 +363,7 @@ void ga__forget_factors(ga_stepper *st)
 {
   st->have_factors = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
+  st->tried = GA__ACCEPTED;
   st->rate = 0.0;
   st->red.valid = 0;
   ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,

@@ -1,0 +1,140 @@
+/* What is known of a step that failed: which equations are off, and by how much. */
+#include "core/core_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+void ga__failure_keep(ga_stepper *st, ga_status status)
+{
+  const ga_error *e = ga_context_error(st->ctx);
+  st->tried = GA__FAILED;
+  st->why = e->status == status ? *e : (ga_error){status, NAN, -1, -1, ""};
+}
+
+/* A callback that spoke is quoted behind a sentence about it (ga__answer): its words are what matters. Times
+ * and step sizes in front are told apart. */
+static const char *words_of(const ga_stepper *st)
+{
+  static const char quoted[] = "; a smaller step may help: ", gave_up[] = " gave up (it returned ";
+  const char *at = strstr(st->why.text, quoted), *words = at ? at + sizeof quoted - 1 : st->why.text;
+  at = words == st->why.text ? strstr(words, gave_up) : NULL;
+  const char *end = at ? strstr(at, "): ") : NULL;
+  if (end) words = end + 3;
+  end = strncmp(words, "t = ", 4) == 0 ? strstr(words, ": ") : NULL;
+  return end ? end + 2 : words;
+}
+
+static int all_finite(const ga_system *sys, const ga__full *f)
+{
+  const struct {
+    const double *a;
+    int n;
+  } all[] = {{f->q, sys->nq},
+             {f->v, sys->nv},
+             {f->vdot, sys->nv},
+             {f->lambda, sys->size[GA_BLOCK_LAMBDA]},
+             {f->psi, sys->size[GA_BLOCK_PSI]},
+             {f->x, sys->size[GA_BLOCK_X]},
+             {f->xdot, sys->size[GA_BLOCK_X]},
+             {f->y, sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (ga__first_bad(all[i].a, all[i].n) >= 0) return 0;
+  return 1;
+}
+
+/* Where the iteration stood: the unknowns may have been updated since the last trial. The weighted family has
+ * vdot at the end only: a₁ stands for it. */
+static int trial_of(ga_stepper *st)
+{
+  st->family->trial(st);
+  if (st->family == &ga__weighted) memcpy(st->next.vdot, st->next.a, (size_t)st->sys->nv * sizeof(double));
+  return all_finite(st->sys, &st->next);
+}
+
+/* The dynamics into out[nv], as forces: M vdot − f, or what the weighted family makes of it; the size of
+ * their terms. */
+static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double *size)
+{
+  const ga_system *sys = st->sys;
+  ga_status status = ga__call(sys, GA__MASS, p, out);
+  if (!status) status = ga__call(sys, GA__FORCE, p, st->tmp);
+  if (status) return status;
+  *size = 0.0;
+  for (int i = 0; i < sys->nv; i++) {
+    *size = fmax(*size, fmax(fabs(out[i]), fabs(st->tmp[i])));
+    out[i] -= st->tmp[i];
+  }
+  if (st->family != &ga__weighted) return GA_OK;
+  status = st->family->residual(st);
+  st->stats.residuals--;
+  for (int i = 0; !status && i < sys->nv; i++) out[i] = -st->r[i];
+  return status;
+}
+
+/* Into its place among the largest found so far. */
+static void enter(ga_step_failure *f, ga_residual found)
+{
+  int at = f->n < GA_FAILURE_RESIDUALS ? f->n++ : f->n;
+  while (at > 0 && found.size > f->residual[at - 1].size) {
+    if (at < GA_FAILURE_RESIDUALS) f->residual[at] = f->residual[at - 1];
+    at--;
+  }
+  if (at < GA_FAILURE_RESIDUALS) f->residual[at] = found;
+}
+
+static void enter_all(ga_step_failure *f, ga_block block, const double *value, int n, double scale)
+{
+  for (int i = 0; i < n; i++)
+    if (value[i] != 0.0) enter(f, (ga_residual){block, i, value[i], fabs(value[i]) * scale});
+}
+
+/* Positions are compared with q, rates with v, states by what a step adds to them, outputs with y: each with
+ * 1 + the largest. */
+static void measure(ga_stepper *st, ga_step_failure *f)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *m = &st->next;
+  const int *n = sys->size;
+  double *out = st->solve, terms = 0.0;
+  ga_point p = ga__full_point(m);
+  if (!dynamics(st, &p, out, &terms)) enter_all(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
+  if (!ga__call(sys, GA__PHI, &p, out))
+    enter_all(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA], 1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
+  const double v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
+  if (!ga__call(sys, GA__K, &p, out)) enter_all(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
+  if (st->opts.method != GA_INDEX3 && st->opts.method != GA_WEIGHTED && n[GA_BLOCK_LAMBDA] &&
+      !ga__phi_dot(&st->deriv, &p, out))
+    enter_all(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
+  if (!ga__call(sys, GA__STATE, &p, out)) {
+    for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = m->xdot[i] - out[i];
+    enter_all(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
+  }
+  if (!ga__call(sys, GA__OUTPUT, &p, out)) {
+    for (int i = 0; i < n[GA_BLOCK_Y]; i++) out[i] = m->y[i] - out[i];
+    enter_all(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
+  }
+}
+
+int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
+{
+  if (!st || !out || st->tried == GA__ACCEPTED) return 0;
+  const ga_error error = st->ctx->error; /* looking must not change what was said */
+  const int failed = st->tried == GA__FAILED;
+  const ga__full *m = &st->next;
+  *out = (ga_step_failure){.text = "", .block = -1, .index = -1};
+  if (failed) {
+    out->status = st->why.status;
+    out->text = words_of(st);
+    out->block = st->why.block;
+    out->index = st->why.index;
+  }
+  out->t = st->now.scalar[GA__T];
+  out->h = failed ? st->h : m->scalar[GA__T] - out->t;
+  out->has_trial = failed ? trial_of(st) : 1;
+  out->trial = (ga_state){m->scalar[GA__T], m->q,   m->v, m->vdot, m->a, m->lambda,
+                          m->psi,           m->eta, m->x, m->xdot, m->w, m->y};
+  const int has_values = out->status != GA_RETRY_CALLBACK && out->status != GA_RETRY_NAN;
+  if (failed && has_values && out->has_trial) measure(st, out);
+  st->ctx->error = error;
+  return 1;
+}
