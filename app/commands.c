@@ -43,6 +43,14 @@ static const char run_more[] =
 
 static const app_option check_options[] = {OPTIONS_MODEL, OPTION_END};
 
+static const app_option write_options[] = {
+    {"out", 'o', "FILE", 0, "file to write (default: the standard output)"}, OPTIONS_MODEL, OPTION_END};
+
+static const char write_more[] =
+    "What is included is merged, parameters have the values of --set; names, order, expressions, units and "
+    "repeats stay\n"
+    "as they were written. Comments are lost. The result makes the same machine, to the last bit.";
+
 static const app_option converge_options[] = {
     {"out", 'o', "FILE", 0, "picture of the errors, .svg, .png or .pdf, made by gnuplot"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
@@ -81,6 +89,8 @@ static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
     {"check", app_check, "MODEL", 1, 1,
      "tells mobility, redundant constraints and initial consistency of a model", check_options, NULL},
+    {"write", app_write, "MODEL", 1, 1, "writes a model as one file, with all that it includes",
+     write_options, write_more},
     {"converge", app_converge, "MODEL", 1, 1,
      "halves the step again and again, tells errors and their orders", converge_options, converge_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals of results", plot_options, plot_more},

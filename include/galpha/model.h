@@ -58,6 +58,19 @@ GA_API const char *ga_model_title(const ga_model *model); /* "" where it has non
 /* The text of the model with its includes, as read, for keeping beside results. */
 GA_API const char *ga_model_text(const ga_model *model);
 
+/* The model as one YAML text that stands for itself: what was included is merged, parameters have the values
+ * that opts.set gave them. All else is as it was written: names, order, expressions, quantities with their
+ * units, repeats; only comments and the layout of lines are lost, and aliases are written out. Read again, it
+ * makes the same machine, to the last bit; written again, the same text.
+ *
+ * *text ends in a NUL, belongs to the model and lives as long; length may be NULL. GA_ERR_ARGUMENT where the
+ * model has errors: what was not understood is not written. */
+GA_API ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length);
+/* The same into a file, which is replaced where it is there already: GA_ERR_FILE leaves the old one as it
+ * was, or none. A file that the model was read from is refused with GA_ERR_ARGUMENT: its comments would be
+ * lost. Libraries of blocks are looked for relative to the file's folder, so they have to go with it. */
+GA_API ga_status ga_model_write_file(ga_model *model, const char *path);
+
 /* The format itself, from the reader's table: a JSON Schema, and the pages of docs/model-format.md. Returns the length it
  * needs, as snprintf does. */
 GA_API size_t ga_model_schema(char *text, size_t size);

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 enum { DEEPEST_INCLUDE = 16, LONGEST_PATH = PATH_MAX, FIRST_CAPACITY = 16 };
-static const long long largest_file = 256LL << 20; /* bytes */
 
 static int no_memory(ga__reading *r)
 {
@@ -132,6 +131,7 @@ static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
   const int is_map = entry->kind == GA__TREE_MAP;
   const ga__section *section = open_section(r, d, entry, is_map, &is_new);
   if (!section) return 0;
+  if (is_map && entry->style != GA__STYLE_FLOW) section->tree->style = entry->style;
   const ga__tree *tree = section->tree; /* the list of sections may move */
   if (!is_new && !is_nothing(entry) && !(is_map && tree->kind == GA__TREE_MAP)) {
     tell_again(r, tree, entry, NULL);
@@ -186,9 +186,9 @@ static void load(ga__reading *r, const char *path, const char *name, ga__place f
     ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be opened: %s", piece, strerror(errno));
     return;
   }
-  if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || about.st_size > largest_file) {
+  if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || about.st_size > GA__LARGEST_FILE) {
     ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, or larger than %lld MB", piece,
-            largest_file >> 20);
+            GA__LARGEST_FILE >> 20);
   } else if (!(*text = ga__alloc(r->ctx, (size_t)about.st_size + 1, 1))) {
     r->failed = 1;
   } else {
@@ -408,6 +408,14 @@ static ga__tree *take_section(ga__document *d, const char *key)
   return d->section[i].tree;
 }
 
+/* What is there now was given, what comes by repeats will be given by them again. */
+static void mark_given(ga__document *d, const ga__tree *root)
+{
+  d->main = root;
+  d->n_given = d->names.n;
+  for (int i = 0; i < d->names.n; i++) d->section[i].n_given = d->section[i].tree->n;
+}
+
 /* The root, of what is in the sections now. */
 static int make_root(ga__reading *r, ga__document *d, const ga__tree *without)
 {
@@ -434,6 +442,7 @@ ga__document *ga__document_read(ga__reading *r, const char *path, const char *na
   ga__tree *parameters = NULL;
   if (root) merge_file(r, d, 0, root, 0);
   if (root && !r->failed) {
+    mark_given(d, root);
     parameters = take_section(d, "parameters");
     d->parameters = ga__parameters_read(r, parameters);
   }

@@ -4,12 +4,15 @@
 
 #include "model/value.h"
 
+#define GA__LARGEST_FILE (256LL << 20) /* bytes of one file */
+
 /* An entry of the root. Maps grow by includes and repeats. */
 typedef struct ga__section {
   ga__tree *tree;
   ga__names names; /* of its children, where it is a map */
   ga__tree **child;
   int capacity;
+  int n_given; /* children that files gave; those after them are by repeats */
 } ga__section;
 
 typedef struct ga__file {
@@ -37,7 +40,11 @@ struct ga__document {
   const char *folder, *real_folder; /* of the model; folder is "" or ends in a stroke. NULL: it is a text */
   char *text;
   size_t text_used, text_size;
-  long n_parts; /* entries of sections that are maps themselves */
+  long n_parts;         /* entries of sections that are maps themselves */
+  long n_rounds;        /* of all repeats, those within others included */
+  long n_copied;        /* values, lists and maps that repeats made */
+  const ga__tree *main; /* of the model's own file */
+  int n_given;          /* sections that files gave; those after them are by repeats */
   ga__tree root;
 };
 

@@ -11,6 +11,8 @@ struct ga_model {
   struct ga__kept *kept; /* functions, tables, libraries that the machine borrows */
   ga_run_settings settings;
   const char *title; /* within the document */
+  char *written;     /* by ga_model_write_text(); NULL: not yet asked for */
+  size_t n_written;
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -96,6 +98,7 @@ void ga_model_destroy(ga_model **model)
   ga_machine_destroy(&old->machine);
   ga__release_kept(&old->kept);
   ga__document_destroy(old->ctx, &old->document);
+  ga__free(old->ctx, old->written);
   ga__messages_destroy(&old->messages);
   ga__free(old->ctx, old);
   *model = NULL;
@@ -129,4 +132,31 @@ const char *ga_model_title(const ga_model *model)
 const char *ga_model_text(const ga_model *model)
 {
   return model && model->document ? ga__document_text(model->document) : "";
+}
+
+ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length)
+{
+  if (text) *text = NULL;
+  if (length) *length = 0;
+  if (!model) return GA_ERR_ARGUMENT;
+  if (!text) return ga__fail(model->ctx, GA_ERR_ARGUMENT, "model: the place for its text is NULL");
+  if (!model->machine)
+    return ga__fail(model->ctx, GA_ERR_ARGUMENT, "a model with errors cannot be written; see its messages");
+  if (!model->written) {
+    const ga_status status = ga__document_write(model->document, &model->written, &model->n_written);
+    if (status) return status;
+  }
+  *text = model->written;
+  if (length) *length = model->n_written;
+  return GA_OK;
+}
+
+ga_status ga_model_write_file(ga_model *model, const char *path)
+{
+  const char *text;
+  size_t length;
+  if (!model) return GA_ERR_ARGUMENT;
+  if (!path) return ga__fail(model->ctx, GA_ERR_ARGUMENT, "model: the path to write it to is NULL");
+  const ga_status status = ga_model_write_text(model, &text, &length);
+  return status ? status : ga__document_save(model->document, path, text, length);
 }

@@ -74,6 +74,15 @@ void ga__names_nearest(char *nearest, const ga__names *names, const char *word, 
 
 typedef enum ga__tree_kind { GA__TREE_SCALAR, GA__TREE_LIST, GA__TREE_MAP } ga__tree_kind;
 
+/* How a value was written, for writing it again. */
+typedef enum ga__tree_style {
+  GA__STYLE_PLAIN,  /* a text without quotes; a list or map in lines of its own */
+  GA__STYLE_SINGLE, /* texts: in single quotes */
+  GA__STYLE_DOUBLE, /* in double quotes */
+  GA__STYLE_LINES,  /* line by line, after | or > */
+  GA__STYLE_FLOW    /* lists and maps: in brackets or braces */
+} ga__tree_style;
+
 /* Indices of the repeats that a tree was made by, the innermost first. */
 typedef struct ga__scope {
   const char *name;
@@ -90,6 +99,7 @@ typedef struct ga__tree {
   int text_column;  /* scalar: of the first character of text; 0: the text does not stand so in the file */
   int quoted;       /* scalar: it stood in quotes */
   int n;            /* children */
+  ga__tree_style style, key_style;
   struct ga__tree **child;
   const ga__scope *scope; /* NULL: not in a repeat, or nothing below depends on its index */
   int used;               /* set by readers: a key that nobody asked for is told as unknown */

@@ -12,6 +12,7 @@ typedef enum state { NEW, WAITING, KNOWN, WRONG } state;
 
 typedef struct parameter {
   ga__tree *tree;     /* in a file */
+  ga__tree **place;   /* within the section, where an override takes its place */
   ga__tree *override; /* from opts.set, NULL: none */
   state state;
   ga__number number;
@@ -154,13 +155,16 @@ static int check_name(ga__reading *r, const ga__tree *tree)
   return 0;
 }
 
-/* A scalar of no file; NULL: out of memory. */
+/* A scalar of no file, without blanks around it, as in a file; NULL: out of memory. */
 static ga__tree *make_scalar(ga__pool *pool, const char *text)
 {
   ga__tree *tree = ga__pool_take(pool, sizeof *tree);
   if (!tree) return NULL;
+  text += strspn(text, " \t");
+  size_t bytes = strlen(text);
+  while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t')) bytes--;
   *tree = (ga__tree){.kind = GA__TREE_SCALAR, .at = GA__NOWHERE, .key_at = GA__NOWHERE};
-  tree->text = ga__pool_text(pool, text, strlen(text));
+  tree->text = ga__pool_text(pool, text, bytes);
   return tree->text ? tree : NULL;
 }
 
@@ -185,8 +189,12 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
             nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
     return 1;
   }
-  all->at[i].override = make_scalar(&all->pool, equals + 1);
-  return all->at[i].override != NULL;
+  ga__tree *override = make_scalar(&all->pool, equals + 1);
+  if (!override) return 0;
+  override->key = all->names.name[i];
+  override->key_style = all->at[i].tree->key_style;
+  all->at[i].override = *all->at[i].place = override;
+  return 1;
 }
 
 /* ---- All of them ---- */
@@ -203,6 +211,7 @@ static int read_names(ga__reading *r, struct ga__parameters *all, ga__tree *sect
     const int i = ga__names_add(&all->names, section->child[k]->key);
     if (i < 0) return 0;
     all->at[i].tree = section->child[k];
+    all->at[i].place = &section->child[k];
   }
   return 1;
 }

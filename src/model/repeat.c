@@ -18,8 +18,6 @@ typedef struct expansion {
   ga__reading *r;
   ga__document *d;
   const ga__tree *spec; /* the outermost, for messages */
-  long rounds;          /* of all repeats, those within others included */
-  long copied;
   int stopped;
 } expansion;
 
@@ -131,7 +129,7 @@ static int depends(const ga__tree *tree, const ga__scope *scope)
 static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scope)
 {
   if (!depends(from, scope)) return from;
-  if (x->copied++ >= MOST_COPIED) {
+  if (x->d->n_copied++ >= MOST_COPIED) {
     ga__say(x->r->messages, GA_MESSAGE_ERROR, x->spec->at,
             "the repeats make more than %d values, lists and maps", MOST_COPIED);
     x->stopped = 1;
@@ -256,7 +254,7 @@ static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int dep
       stop_for_memory(x);
       return;
     }
-    if (++x->rounds > x->r->opts->max_parts) {
+    if (++x->d->n_rounds > x->r->opts->max_parts) {
       ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at,
               "repeats within repeats go round more than %ld times", x->r->opts->max_parts);
       x->stopped = 1;

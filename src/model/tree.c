@@ -319,6 +319,15 @@ static void place_text(ga__tree *node, const yaml_event_t *event)
   }
 }
 
+/* What a tag makes a text would be lost without quotes. */
+static ga__tree_style style_of(yaml_scalar_style_t style, int is_text)
+{
+  if (style == YAML_SINGLE_QUOTED_SCALAR_STYLE) return GA__STYLE_SINGLE;
+  if (style == YAML_DOUBLE_QUOTED_SCALAR_STYLE) return GA__STYLE_DOUBLE;
+  if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE) return GA__STYLE_LINES;
+  return is_text ? GA__STYLE_SINGLE : GA__STYLE_PLAIN;
+}
+
 static ga__tree *read_scalar(builder *b, const yaml_event_t *event)
 {
   int is_text = 0;
@@ -326,7 +335,8 @@ static ga__tree *read_scalar(builder *b, const yaml_event_t *event)
   check_tag(b, event->data.scalar.tag, at, &is_text);
   ga__tree *node = new_node(b, GA__TREE_SCALAR, at);
   if (!node || !(node->text = copy_text(b, event, at))) return NULL;
-  node->quoted = is_text || event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+  node->style = style_of(event->data.scalar.style, is_text);
+  node->quoted = node->style != GA__STYLE_PLAIN;
   place_text(node, event);
   const int i = open_anchor(b, event->data.scalar.anchor, at);
   if (i >= 0) b->anchor[i].node = node;
@@ -392,6 +402,7 @@ static void read_pair(builder *b, const yaml_event_t *event, int depth)
   if (!child || !key) return;
   child->key = key;
   child->key_at = at;
+  child->key_style = style_of(event->data.scalar.style, 0);
   push(b, child);
 }
 
@@ -413,6 +424,8 @@ static ga__tree *read_node(builder *b, const yaml_event_t *event, int depth)
 {
   const ga__place at = place_of(b, event->start_mark);
   const int is_list = event->type == YAML_SEQUENCE_START_EVENT;
+  const int is_flow = is_list ? event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+                              : event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
   int is_text;
   if (event->type == YAML_SCALAR_EVENT) return read_scalar(b, event);
   if (event->type == YAML_ALIAS_EVENT) return read_alias(b, event, depth);
@@ -422,6 +435,7 @@ static ga__tree *read_node(builder *b, const yaml_event_t *event, int depth)
   const int i =
       open_anchor(b, is_list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor, at);
   if (!node) return NULL;
+  node->style = is_flow ? GA__STYLE_FLOW : GA__STYLE_PLAIN;
   if (is_list) {
     read_list(b, node, depth);
   } else {

@@ -96,4 +96,13 @@ ga__tree *ga__document_root(ga__document *d); /* a map */
 const char *ga__document_file(const ga__document *d, int file);
 const char *ga__document_text(const ga__document *d); /* of all files, each with a line that names it */
 
+/* ---- Writing (write.c) ------------------------------------------------------------------------------------
+ */
+
+/* The document as one YAML text, which the caller frees by ga__free(): includes merged, parameters as set,
+ * everything else as it was written, repeats too. */
+ga_status ga__document_write(const ga__document *d, char **text, size_t *length);
+/* Writes that text to a file, wholly or not at all. The files of the document are refused. */
+ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
+
 #endif

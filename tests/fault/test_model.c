@@ -1,4 +1,4 @@
-/* Reading of model files under failure of every allocation, libyaml's own included. */
+/* Reading and writing of model files under failure of every allocation, libyaml's own included. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,8 +119,68 @@ static void each_allocation_fails(void **state)
   assert_int_equal(rmdir(f.path), 0);
 }
 
+/* ---- Writing ---- */
+
+/* Long enough that its text is enlarged on the way. */
+static ga_model *read_parts(ga_context *ctx)
+{
+  static char text[65536];
+  ga_model_opts opts = ga_model_defaults();
+  static const char *const set[] = {"m=13 g"};
+  ga__writer w = {text, sizeof text, 0};
+  ga_model *model = NULL;
+  ga__write(&w, "galpha: 1\ntitle: |\n  two\n  lines\nparameters: {m: 12 g}\nbodies:\n");
+  for (int i = 0; i < 170; i++)
+    ga__write(&w, "  p%d: {type: point, mass: %d*m, position: [1, -2, '3 mm']}\n", i, i + 1);
+  ga__write(&w, "repeat: [{count: 2, parts: {bodies: {'q{i}': {type: point, mass: \"m\"}}}}]\n");
+  opts.n_set = 1;
+  opts.set = set;
+  assert_int_equal(ga_model_read_text(ctx, "m.yaml", text, strlen(text), &opts, &model), GA_OK);
+  return model;
+}
+
+static void each_allocation_of_writing_fails(void **state)
+{
+  desk_folder f = {"/tmp/galpha_fault_XXXXXX"};
+  char path[256];
+  const char *text = NULL;
+  size_t length = 0;
+  desk k;
+  (void)state;
+  assert_non_null(mkdtemp(f.path));
+  desk_path(&f, "whole.yaml", path);
+  desk_open(&k);
+  ga_model *model = read_parts(k.ctx);
+  const long live = desk_memory.live;
+  yaml_calls = 0;
+  long n = 1;
+  for (;; n++) { /* until there is enough */
+    desk_memory.fail_at = desk_memory.count + n;
+    const ga_status status = ga_model_write_file(model, path);
+    const int enough = desk_memory.count < desk_memory.fail_at;
+    desk_memory.fail_at = 0;
+    if (enough) {
+      assert_int_equal(status, GA_OK);
+      break;
+    }
+    assert_int_equal(status, GA_ERR_MEMORY);
+    assert_int_equal(ga_context_error(k.ctx)->status, GA_ERR_MEMORY);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(desk_memory.live <= live + 1); /* the text, once it is there */
+  }
+  assert_true(n > 50 && yaml_calls > 50);
+  assert_int_equal(ga_model_write_text(model, &text, &length), GA_OK);
+  assert_true(length > 2 * 4096);
+  assert_non_null(strstr(text, "parameters: {m: 13 g}\n"));
+  ga_model_destroy(&model);
+  desk_close(&k);
+  assert_int_equal(remove(path), 0);
+  assert_int_equal(rmdir(f.path), 0);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_allocation_of_writing_fails)};
   return cmocka_run_group_tests_name("fault: model", tests, NULL, NULL);
 }
