@@ -14,7 +14,7 @@
 
 #define SHORT_RUN 0.05 /* [s] */
 
-enum { BRIEF_STEPS = 200, MOST_SET = 4, FEWEST_MODELS = 40 };
+enum { BRIEF_STEPS = 200, MOST_SET = 4, FEWEST_MODELS = 42 };
 
 #define PLACE_01 "x=0 m", "y=0 m", "z=0 m", "tilt=0 deg"
 #define PLACE_02 "x=1 m", "y=2 m", "z=3 m", "tilt=-45 deg"
@@ -84,6 +84,11 @@ static const struct {
     {"cart_pole", 0, "hinge.angle", NULL, 0, 1e-5},
     {"cart_pole", 0, "observer.y2", "track.displacement_rate", 1, 1e-9},
     {"cart_pole", 0, "observer.y4", "hinge.angle_rate", 1, 1e-9},
+    /* the example of that name, integrated in another formulation with 34 digits */
+    {"mechatronic", 0, "bar.angle", NULL, 0.1369564976857599, 1e-6},
+    {"mechatronic", 0, "pin.fx", NULL, 2.463248391623624, 1e-5},
+    {"mechatronic", 0, "amplifier", NULL, 5.1737883537525, 2e-5},
+    {"mechatronic", 0, "damper", NULL, -0.45695055384802985, 1e-6},
     {"four_bar_motor", 0, "rotor", "A.angle", 20, 1e-9},
     {"four_bar_motor", 0, "rotor.rate", "A.angle_rate", 20, 1e-9},
     {"four_bar_motor", 0, "motor.force", "current", 0.1, 1e-12},
