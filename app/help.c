@@ -10,6 +10,7 @@ static const app_option before[] = {{"help", 'h', NULL, 0, "this help; after a c
                                     {"version", 0, NULL, 0, "the version"},
                                     {"man", 0, NULL, 0, "the man page, for man -l -"},
                                     {"completion", 0, NULL, 0, "completion for bash, to be sourced"},
+                                    {"schema", 0, NULL, 0, "a JSON Schema of model files, for editors"},
                                     {NULL, 0, NULL, 0, NULL}};
 
 static const char *const codes[] = {

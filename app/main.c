@@ -3,7 +3,9 @@
 #include "app.h"
 
 #include "galpha/galpha.h"
+#include "galpha/model.h"
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *command_name(const void *user, int i)
@@ -46,6 +48,17 @@ static int help(int argc, char **argv)
   return APP_DONE;
 }
 
+static int print_schema(void)
+{
+  const size_t size = ga_model_schema(NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  ga_model_schema(text, size);
+  fputs(text, stdout);
+  free(text);
+  return APP_DONE;
+}
+
 static int dispatch(int argc, char **argv)
 {
   if (argc < 2) return app_help(stderr), APP_USAGE;
@@ -57,6 +70,7 @@ static int dispatch(int argc, char **argv)
   if (strcmp(first, "--version") == 0) return printf("galpha %s\n", ga_version()), APP_DONE;
   if (strcmp(first, "--man") == 0) return app_man_page(stdout), APP_DONE;
   if (strcmp(first, "--completion") == 0) return app_completion(stdout), APP_DONE;
+  if (strcmp(first, "--schema") == 0) return print_schema();
   if (first[0] == '-') {
     fprintf(stderr,
             "galpha: there is no option %s before a command; galpha --help lists commands and options\n",

@@ -111,11 +111,12 @@ static void write_value(ga__writer *w, const ga__field *f)
     write_names(w, f->n_choices, f->choices);
     ga__write(w, "]");
   } else if ((is_number(f) || f->rule == GA__RULE_INPUT) && f->count > 1) {
-    ga__write(
-        w, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}, \"minItems\": %d, \"maxItems\": %d",
-        is_number(f) ? "number" : "input", f->least ? f->least : f->count, f->count);
+    ga__write(w,
+              "\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/%s\"}, \"minItems\": %d, "
+              "\"maxItems\": %d",
+              is_number(f) ? "number" : "input", f->least ? f->least : f->count, f->count);
   } else {
-    ga__write(w, "\"$ref\": \"#/$defs/%s\"", is_number(f) ? "number" : shapes[f->rule]);
+    ga__write(w, "\"$ref\": \"#/definitions/%s\"", is_number(f) ? "number" : shapes[f->rule]);
   }
 }
 
@@ -140,19 +141,19 @@ static void write_more(ga__writer *w, const ga__group *g, const char **between)
 {
   for (int i = 0; i < g->n; i++) {
     if (g->fields[i].rule != GA__RULE_POSE || strcmp(g->fields[i].name, "pose") != 0) continue;
-    ga__write(w, "%s        \"position\": {\"$ref\": \"#/$defs/numbers\"},\n", *between);
-    ga__write(w, "        \"rotation\": {\"$ref\": \"#/$defs/rotation\"}");
+    ga__write(w, "%s        \"position\": {\"$ref\": \"#/definitions/numbers\"},\n", *between);
+    ga__write(w, "        \"rotation\": {\"$ref\": \"#/definitions/rotation\"}");
     *between = ",\n";
   }
   for (int i = 0; i < g->n_extra; i++) {
-    ga__write(w, "%s        \"%s\": {\"$ref\": \"#/$defs/%s\", \"description\": ", *between, g->extra[i].name,
-              g->extra[i].value);
+    ga__write(w, "%s        \"%s\": {\"$ref\": \"#/definitions/%s\", \"description\": ", *between,
+              g->extra[i].name, g->extra[i].value);
     write_text(w, g->extra[i].about);
     ga__write(w, "}");
     *between = ",\n";
   }
   if (strcmp(g->section, "blocks") != 0) return;
-  ga__write(w, "%s        \"inputs\": {\"$ref\": \"#/$defs/inputs\"}", *between);
+  ga__write(w, "%s        \"inputs\": {\"$ref\": \"#/definitions/inputs\"}", *between);
   *between = ",\n";
 }
 
@@ -217,72 +218,78 @@ static void write_sections(ga__writer *w)
   for (int i = 0; ga__section_at(i); i++)
     ga__write(w,
               "      \"%s\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"$ref\": "
-              "\"#/$defs/%s_kinds\"}},\n",
+              "\"#/definitions/%s_kinds\"}},\n",
               ga__section_at(i), ga__section_at(i));
   ga__write(w, "      \"functions\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"$ref\": "
-               "\"#/$defs/functions_kinds\"}},\n"
-               "      \"repeat\": {\"$ref\": \"#/$defs/repeat\"}");
+               "\"#/definitions/functions_kinds\"}},\n"
+               "      \"repeat\": {\"$ref\": \"#/definitions/repeat\"}");
 }
 
 static const char shapes_text[] =
     "    \"number\": {\"type\": [\"number\", \"string\"], \"description\": \"a number in SI units, a "
     "quantity ('12 mm'), or an expression in parameters ('2*L')\"},\n"
-    "    \"numbers\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/$defs/number\"}}]},\n"
-    "    \"matrix\": {\"anyOf\": [{\"$ref\": \"#/$defs/numbers\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/$defs/numbers\"}}]},\n"
+    "    \"numbers\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/definitions/number\"}}]},\n"
+    "    \"matrix\": {\"anyOf\": [{\"$ref\": \"#/definitions/numbers\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/definitions/numbers\"}}]},\n"
     "    \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": "
-    "\"#/$defs/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
+    "\"#/definitions/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
     "    \"text\": {\"type\": \"string\"},\n"
     "    \"texts\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": {\"type\": "
     "\"string\"}}]},\n"
     "    \"flag\": {\"enum\": [true, false, \"true\", \"false\", \"yes\", \"no\"]},\n"
-    "    \"flags\": {\"anyOf\": [{\"$ref\": \"#/$defs/flag\"}, {\"type\": \"array\", \"items\": {\"$ref\": "
-    "\"#/$defs/flag\"}}]},\n"
+    "    \"flags\": {\"anyOf\": [{\"$ref\": \"#/definitions/flag\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": "
+    "\"#/definitions/flag\"}}]},\n"
     "    \"rotation\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n"
-    "        \"matrix\": {\"$ref\": \"#/$defs/matrix\"}, \"quaternion\": {\"$ref\": \"#/$defs/numbers\"},\n"
-    "        \"axis\": {\"$ref\": \"#/$defs/numbers\"}, \"angle\": {\"$ref\": \"#/$defs/number\"},\n"
-    "        \"euler\": {\"$ref\": \"#/$defs/numbers\"}, \"sequence\": {\"type\": \"string\", \"pattern\": "
+    "        \"matrix\": {\"$ref\": \"#/definitions/matrix\"}, \"quaternion\": {\"$ref\": "
+    "\"#/definitions/numbers\"},\n"
+    "        \"axis\": {\"$ref\": \"#/definitions/numbers\"}, \"angle\": {\"$ref\": "
+    "\"#/definitions/number\"},\n"
+    "        \"euler\": {\"$ref\": \"#/definitions/numbers\"}, \"sequence\": {\"type\": \"string\", "
+    "\"pattern\": "
     "\"^([xyz]{3}|[XYZ]{3})$\"},\n"
-    "        \"z_axis\": {\"$ref\": \"#/$defs/numbers\"}, \"x_axis\": {\"$ref\": \"#/$defs/numbers\"}}},\n"
-    "    \"pose\": {\"anyOf\": [{\"$ref\": \"#/$defs/numbers\"}, {\"type\": \"object\", "
+    "        \"z_axis\": {\"$ref\": \"#/definitions/numbers\"}, \"x_axis\": {\"$ref\": "
+    "\"#/definitions/numbers\"}}},\n"
+    "    \"pose\": {\"anyOf\": [{\"$ref\": \"#/definitions/numbers\"}, {\"type\": \"object\", "
     "\"additionalProperties\": false, \"properties\": {\n"
-    "        \"position\": {\"$ref\": \"#/$defs/numbers\"}, \"rotation\": {\"$ref\": "
-    "\"#/$defs/rotation\"}}}]},\n"
-    "    \"function\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": "
-    "\"#/$defs/functions_kinds\"}]},\n"
-    "    \"input\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"object\", "
+    "        \"position\": {\"$ref\": \"#/definitions/numbers\"}, \"rotation\": {\"$ref\": "
+    "\"#/definitions/rotation\"}}}]},\n"
+    "    \"function\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"$ref\": "
+    "\"#/definitions/functions_kinds\"}]},\n"
+    "    \"input\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"object\", "
     "\"additionalProperties\": false, \"properties\": {\n"
-    "        \"value\": {\"$ref\": \"#/$defs/number\"}, \"function\": {\"$ref\": \"#/$defs/function\"}, "
+    "        \"value\": {\"$ref\": \"#/definitions/number\"}, \"function\": {\"$ref\": "
+    "\"#/definitions/function\"}, "
     "\"expression\": {\"type\": \"string\"}}}]},\n"
-    "    \"inputs\": {\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/$defs/input\"}},\n"
-    "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/$defs/input\"}}]},\n"
+    "    \"inputs\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/definitions/input\"}},\n"
+    "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/definitions/input\"}}]},\n"
     "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"count\", "
     "\"parts\"], \"properties\": {\n"
-    "        \"count\": {\"$ref\": \"#/$defs/number\"}, \"index\": {\"type\": \"string\"}, \"from\": "
-    "{\"$ref\": \"#/$defs/number\"},\n"
-    "        \"parts\": {\"$ref\": \"#/$defs/parts\"}}},\n"
-    "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/$defs/one_repeat\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/$defs/one_repeat\"}}]},\n";
+    "        \"count\": {\"$ref\": \"#/definitions/number\"}, \"index\": {\"type\": \"string\"}, \"from\": "
+    "{\"$ref\": \"#/definitions/number\"},\n"
+    "        \"parts\": {\"$ref\": \"#/definitions/parts\"}}},\n"
+    "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/definitions/one_repeat\"}, {\"type\": \"array\", \"items\": "
+    "{\"$ref\": \"#/definitions/one_repeat\"}}]},\n";
 
 size_t ga_model_schema(char *text, size_t size)
 {
   ga__writer w = {text, size, 0};
   ga__group g;
   if (text && size > 0) text[0] = '\0';
-  ga__write(&w, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+  ga__write(&w, "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
                 "  \"title\": \"galpha model\",\n  \"type\": \"object\",\n  \"required\": [\"galpha\"],\n"
                 "  \"additionalProperties\": false,\n  \"properties\": {\n"
                 "      \"parameters\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": "
-                "{\"$ref\": \"#/$defs/number\"}},\n"
-                "      \"include\": {\"$ref\": \"#/$defs/texts\"},\n"
-                "      \"simulation\": {\"$ref\": \"#/$defs/simulation_kinds\"},\n");
+                "{\"$ref\": \"#/definitions/number\"}},\n"
+                "      \"include\": {\"$ref\": \"#/definitions/texts\"},\n"
+                "      \"simulation\": {\"$ref\": \"#/definitions/simulation_kinds\"},\n");
   write_sections(&w);
   ga__write(&w, ",\n");
   for (int i = 0; ga__group_at(i, &g); i++)
     if (!g.section[0]) write_properties(&w, &g);
-  ga__write(&w, "\n  },\n  \"$defs\": {\n%s", shapes_text);
+  ga__write(&w, "\n  },\n  \"definitions\": {\n%s", shapes_text);
   ga__write(&w, "    \"parts\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n");
   write_sections(&w);
   ga__write(&w, "}},\n");

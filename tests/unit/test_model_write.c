@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH = 1000, FEWEST_EXAMPLES = 19, STEPS = 5 };
+enum { PATH = 1000, FEWEST_EXAMPLES = 40, STEPS = 5 };
 
 static ga_context *context(void)
 {
