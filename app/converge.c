@@ -1,5 +1,6 @@
 /* galpha converge: halves the step, or the tolerance, and tells at which order the errors fall. */
 #include "gnuplot.h"
+#include "failure.h"
 #include "task.h"
 
 #include <math.h>
@@ -185,6 +186,7 @@ static int run_all(study *t)
     char what[64];
     snprintf(what, sizeof what, "with a %s of %.3g", t->by_step ? "step" : "tolerance", size);
     app_task_explain(&t->s, t->a, what, status);
+    app_failure_equations(&t->s);
     return APP_FAILED;
   }
   for (int i = 0; i < t->n; i++) measure(t, &t->run[i]);

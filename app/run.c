@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY = 16 }; /* steps between looks at the constraints: looking costs an evaluation */
+enum { LOOK_EVERY = 64 }; /* steps between looks at the constraints: looking costs an evaluation */
 
 /* ---- Being stopped ---- */
 
@@ -118,18 +118,14 @@ static int on_output(void *user, const ga_state *s)
 static ga_status prepare(app_runner *r)
 {
   ga_simulate_opts opts = ga_simulate_defaults();
-  const size_t nv = (size_t)ga_system_size(ga_machine_system(r->s.machine), GA_BLOCK_V);
   opts.output_every = r->s.settings.output;
   opts.output = on_output;
   opts.user = r;
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(r->s.machine, &r->meter);
   if (!status) status = app_checkpoint_prepare(r);
-  r->v = calloc(nv + 1, sizeof *r->v);
-  r->v_next = calloc(nv + 1, sizeof *r->v_next);
-  r->t_before = HUGE_VAL; /* no step yet */
   r->clock_saved = app_clock();
-  if (!status && !(r->v && r->v_next)) status = GA_ERR_MEMORY;
+  if (!status && !app_watch_open(&r->watch, &r->s)) status = GA_ERR_MEMORY;
   return status;
 }
 
@@ -146,14 +142,6 @@ static ga_status begin(app_runner *r)
 
 /* ---- Going ---- */
 
-static double remember(app_runner *r)
-{
-  const ga_state *s = ga_stepper_state(r->s.stepper);
-  const size_t nv = (size_t)ga_system_size(ga_stepper_system(r->s.stepper), GA_BLOCK_V);
-  memcpy(r->v_next, s->v, nv * sizeof *r->v_next);
-  return s->t;
-}
-
 /* What follows an accepted step. */
 static ga_status after_step(app_runner *r)
 {
@@ -161,6 +149,7 @@ static ga_status after_step(app_runner *r)
   const long steps = (long)r->before.steps + ga_simulator_stats(r->s.simulator)->steps;
   const int finished = ga_simulator_finished(r->s.simulator);
   ga_status status = ga_meter_update(r->meter, s);
+  app_watch_step(&r->watch, &r->s);
   if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
   if (steps % LOOK_EVERY == 0 || finished) look_at_constraints(r);
   if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished))
@@ -174,14 +163,9 @@ static ga_status go(app_runner *r)
 {
   while (!ga_simulator_finished(r->s.simulator)) {
     if (stop_signal) return GA_STOPPED;
-    const double t = remember(r);
     ga_status status = ga_simulator_step(r->s.simulator);
     if (r->written) return r->written;
     if (status < 0) return status;
-    double *before = r->v;
-    r->v = r->v_next;
-    r->v_next = before;
-    r->t_before = t;
     if ((status = after_step(r)) != GA_OK) return status;
   }
   return GA_OK;
@@ -225,24 +209,6 @@ static void print_summary(const app_runner *r, double seconds)
            t.phi_dot, t.nonholonomic);
 }
 
-/* The velocity that changed most in the last step, as a hint to what goes wrong. */
-static void print_last_change(const app_runner *r)
-{
-  const ga_state *s = ga_stepper_state(r->s.stepper);
-  const ga_system *sys = ga_stepper_system(r->s.stepper);
-  const int nv = ga_system_size(sys, GA_BLOCK_V);
-  char name[192];
-  int most = -1;
-  if (!s || !(s->t > r->t_before)) return;
-  for (int i = 0; i < nv; i++)
-    if (most < 0 || fabs(s->v[i] - r->v[i]) > fabs(s->v[most] - r->v[most])) most = i;
-  if (most < 0) return;
-  ga_system_name(sys, GA_BLOCK_V, most, name, sizeof name);
-  fprintf(stderr,
-          "  last step: from t = %.9g s to %.9g s; the velocity of %s changed most, from %.6g to %.6g\n",
-          r->t_before, s->t, name, r->v[most], s->v[most]);
-}
-
 static const char *signal_name(int number)
 {
   return number == SIGINT ? "an interrupt (SIGINT)" : "SIGTERM";
@@ -279,14 +245,18 @@ static int tell_failure(app_runner *r, ga_status status, int started)
   char what[96], how[256]; /* of a status 255 bytes are kept */
   const ga_error error = *ga_context_error(r->s.ctx);
   const char *text = error.status == status ? error.text : ga_status_text(status);
+  const char *words = text;
   if (r->written)
     snprintf(what, sizeof what, "the results cannot be written");
-  else if (started)
-    snprintf(what, sizeof what, "the simulation failed after %.0f steps", app_runner_totals(r).steps);
-  else
+  else if (!started)
     snprintf(what, sizeof what, "the simulation cannot be started");
-  fprintf(stderr, "galpha run: %s: %s\n", what, text);
-  if (started && !r->written) print_last_change(r);
+  else {
+    snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
+             app_runner_totals(r).steps);
+    words = app_failure_headline(&r->s, text);
+  }
+  fprintf(stderr, "galpha run: %s: %s\n", what, words);
+  if (started && !r->written) app_failure_report(&r->watch, &r->s);
   snprintf(how, sizeof how, "failed: %.*s", (int)(sizeof how - sizeof "failed: "), text);
   drop_half_character(how);
   const int had_file = r->recorder != NULL;
@@ -327,6 +297,7 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   *status = resumed ? r->written = app_record_open(r, 1) : begin(r);
   if (*status) return APP_DONE;
   *started = 1;
+  app_watch_step(&r->watch, &r->s);
   const double t = ga_stepper_state(r->s.stepper)->t;
   if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
   if (!quiet && !resumed && app_has(r->a, "resume"))
@@ -365,8 +336,7 @@ int app_run(const app_arguments *a)
   app_task_close(&r.s);
   free(r.index);
   free(r.values);
-  free(r.v);
-  free(r.v_next);
+  app_watch_close(&r.watch);
   free(r.saved);
   free(r.file);
   return code;

@@ -2,6 +2,7 @@
 #ifndef GALPHA_APP_RUNNER_H
 #define GALPHA_APP_RUNNER_H
 
+#include "failure.h"
 #include "task.h"
 
 #include "galpha/result.h"
@@ -30,11 +31,10 @@ typedef struct app_runner {
   double *values;    /* [n] */
   ga_status written; /* of the recorder, remembered beyond callbacks */
 
-  app_totals before;  /* of the runs before this one */
-  app_totals worst;   /* of this one: residuals only */
-  double *v, *v_next; /* [nv] velocities before the last accepted step, and before the one being made */
-  double t_before;    /* [s] beginning of the last accepted step */
-  double *saved;      /* room for a checkpoint */
+  app_totals before; /* of the runs before this one */
+  app_totals worst;  /* of this one: residuals only */
+  app_watch watch;
+  double *saved; /* room for a checkpoint */
   size_t n_saved;
   double t_saved;     /* [s] time of the one that is on the disk */
   int has_saved;      /* 1: there is one */

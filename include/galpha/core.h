@@ -366,14 +366,15 @@ typedef struct ga_residual { /* of one equation, where Newton's iteration stood 
   double size;  /* [-] |value| against the terms of its block, by which equations are compared */
 } ga_residual;
 
-enum { GA_FAILURE_RESIDUALS = 4 };
+enum { GA_FAILURE_RESIDUALS = GA_N_BLOCKS + 1 };
 typedef struct ga_step_failure {
   ga_status status; /* as ga_stepper_step() gave it; GA_OK: the step was made, and taken back */
   double t, h;      /* [s] where it began, and its size */
   const char *text; /* its message without t and h; where a callback spoke, that callback's words; "" with
                        GA_OK */
   int block, index; /* the equation or unknown that it names, as ga_error; -1: none */
-  int n;            /* the largest residuals, largest first; 0: taken back, or they have no value there */
+  int n;            /* the largest residual of every block, largest first; 0: taken back, or they have no
+                       value there */
   ga_residual residual[GA_FAILURE_RESIDUALS];
   int has_trial;  /* 1: every number of `trial` is finite */
   ga_state trial; /* where it was going when it ended */

@@ -386,6 +386,13 @@ GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const 
 /* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and hinge2"),
  * of a stepper that was started; returns the length it needs, as snprintf does. */
 GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size);
+/* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along x", into
+ * text; returns the unit of its residual, "" where it has none. */
+GA_API const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text, size_t size);
+/* What is known of a step that failed (ga_stepper_failure), a line for each: when and why, the equations that are off
+ * most with their parts, values and units, whose force is the largest there, where drives want to be. Returns the length
+ * it needs, as snprintf does; 0: no step failed. The context's error stays as it is. */
+GA_API int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -71,21 +71,15 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
   return status;
 }
 
-/* Into its place among the largest found so far. */
-static void enter(ga_step_failure *f, ga_residual found)
+/* The largest one of a block into its place among those of the others. */
+static void enter(ga_step_failure *f, ga_block block, const double *value, int n, double scale)
 {
-  int at = f->n < GA_FAILURE_RESIDUALS ? f->n++ : f->n;
-  while (at > 0 && found.size > f->residual[at - 1].size) {
-    if (at < GA_FAILURE_RESIDUALS) f->residual[at] = f->residual[at - 1];
-    at--;
-  }
-  if (at < GA_FAILURE_RESIDUALS) f->residual[at] = found;
-}
-
-static void enter_all(ga_step_failure *f, ga_block block, const double *value, int n, double scale)
-{
-  for (int i = 0; i < n; i++)
-    if (value[i] != 0.0) enter(f, (ga_residual){block, i, value[i], fabs(value[i]) * scale});
+  int index = 0, at = f->n;
+  const double largest = ga__max_abs(value, n, &index);
+  if (!(largest > 0.0)) return;
+  for (; at > 0 && largest * scale > f->residual[at - 1].size; at--) f->residual[at] = f->residual[at - 1];
+  f->residual[at] = (ga_residual){block, index, value[index], largest * scale};
+  f->n++;
 }
 
 /* Positions are compared with q, rates with v, states by what a step adds to them, outputs with y: each with
@@ -97,21 +91,21 @@ static void measure(ga_stepper *st, ga_step_failure *f)
   const int *n = sys->size;
   double *out = st->solve, terms = 0.0;
   ga_point p = ga__full_point(m);
-  if (!dynamics(st, &p, out, &terms)) enter_all(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
+  if (!dynamics(st, &p, out, &terms)) enter(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
   if (!ga__call(sys, GA__PHI, &p, out))
-    enter_all(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA], 1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
+    enter(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA], 1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
   const double v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
-  if (!ga__call(sys, GA__K, &p, out)) enter_all(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
+  if (!ga__call(sys, GA__K, &p, out)) enter(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
   if (st->opts.method != GA_INDEX3 && st->opts.method != GA_WEIGHTED && n[GA_BLOCK_LAMBDA] &&
       !ga__phi_dot(&st->deriv, &p, out))
-    enter_all(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
+    enter(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
   if (!ga__call(sys, GA__STATE, &p, out)) {
     for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = m->xdot[i] - out[i];
-    enter_all(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
+    enter(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
   }
   if (!ga__call(sys, GA__OUTPUT, &p, out)) {
     for (int i = 0; i < n[GA_BLOCK_Y]; i++) out[i] = m->y[i] - out[i];
-    enter_all(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
+    enter(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
   }
 }
 

@@ -1,0 +1,233 @@
+/* Equations in words, with units; why a step failed, in terms of parts. */
+#include "mbs/channel.h"
+#include "mbs/system.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Equations ---- */
+
+static const char *const KIND_UNIT[2][3] = {{"m", "m/s", "N"}, {"rad", "rad/s", "N*m"}};
+enum { POSITION, RATE, FORCE };
+
+static const ga__node *node_of(const ga__built *b, int v)
+{
+  int low = 0, high = b->node.n - 1;
+  while (low < high) { /* the last node that begins at or before v */
+    const int middle = (low + high + 1) / 2;
+    if (GA__AT(b->node, ga__node, middle)->v <= v)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return GA__AT(b->node, ga__node, low);
+}
+
+/* Is the coordinate of a scalar node an angle? That of a joint that follows one is what its joint says. */
+static int turns(const ga__built *b, const ga__node *node)
+{
+  const ga__part *part = &b->m->part[node->part];
+  if (part->kind == GA__PART_SCALAR) return ((const ga_scalar_def *)part->def)->rotational != 0;
+  const ga__joint *joint = ga__joint_of(b, node->part);
+  for (int i = 0; joint && i < joint->n_coordinates; i++) {
+    const int gauge = joint->coordinate[i].scalar_gauge;
+    if (gauge < 0) continue;
+    const ga__marker *marker = GA__AT(b->marker, ga__marker, GA__AT(b->gauge, ga__gauge, gauge)->a);
+    if (GA__AT(b->node, ga__node, marker->node) == node) return joint->coordinate[i].rotational != 0;
+  }
+  return 0;
+}
+
+static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
+{
+  static const char *const what[6] = {"force along x",  "force along y",  "force along z",
+                                      "torque about x", "torque about y", "torque about z"};
+  const ga__node *node = node_of(b, index);
+  const ga__part *part = &b->m->part[node->part];
+  ga__write(w, "%s '%s': ", ga__part_text(part->kind), part->name);
+  if (node->scalar) {
+    const int angle = turns(b, node);
+    ga__write(w, "%s", angle ? "torque" : "force");
+    return KIND_UNIT[angle][FORCE];
+  }
+  int c = 0;
+  while (c < 5 && node->column[c] != index - node->v) c++;
+  ga__write(w, "%s%s", what[c], node->rigid && b->m->opts.form != GA_FORM_SPACE ? " of its own frame" : "");
+  return KIND_UNIT[c >= 3][FORCE];
+}
+
+/* 1: the row of a constraint is an angle, or the sine of one. */
+static int constrains_angle(const ga__built *b, int lambda)
+{
+  for (int i = 0; i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    if (row->lambda != lambda || !row->n_terms) continue;
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge);
+    if (g->kind == GA__SCALAR)
+      return turns(b, GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node));
+    return g->kind == GA__ANGLE || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
+  }
+  return 0;
+}
+
+static const char *say_constraint(ga__writer *w, const ga__built *b, ga_block block, int index)
+{
+  const ga__list *labels = block == GA_BLOCK_PSI ? &b->psi_label : &b->lambda_label;
+  const ga__label *label = GA__AT(*labels, ga__label, index);
+  const ga__part *part = &b->m->part[label->part];
+  ga__write(w, "%s '%s': %s%s", ga__part_text(part->kind), part->name,
+            block == GA_BLOCK_ETA ? "rate of the " : "", label->text);
+  if (block == GA_BLOCK_PSI) return KIND_UNIT[0][RATE];
+  return KIND_UNIT[constrains_angle(b, index)][block == GA_BLOCK_ETA ? RATE : POSITION];
+}
+
+/* States and outputs: of blocks, of formulas, or sensed. */
+static const char *say_output(ga__writer *w, const ga__built *b, ga_block block, int index)
+{
+  const ga__y *y = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
+  if (y && y->kind == GA__Y_PROBE) {
+    const ga__probe *probe = GA__AT(b->probe, ga__probe, y->index);
+    char name[256];
+    ga__channel at;
+    ga__channel_get(b, probe->part, probe->channel, &at);
+    ga__channel_name(name, sizeof name, b->m->part[probe->part].name, at.name);
+    ga__write(w, "signal '%s'", name);
+    return at.unit;
+  }
+  if (y && y->kind == GA__Y_FORMULA) {
+    const ga__formula *f = GA__AT(b->formula, ga__formula, y->index);
+    const ga__part *part = &b->m->part[f->part];
+    ga__write(w, "%s '%s': expression '%.60s'", ga__part_text(part->kind), part->name, ga_expr_text(f->expr));
+    return "";
+  }
+  for (int i = 0; i < b->blocked.n; i++) {
+    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
+    const int first = y ? k->y : k->x, n = y ? ga_block_n_out(k->block) : ga_block_n_x(k->block);
+    if (index >= first && index < first + n)
+      ga__write(w, "block '%s': %s %d", b->m->part[k->part].name, y ? "output" : "state", index - first + 1);
+  }
+  return "";
+}
+
+static const char *say_equation(ga__writer *w, const ga__built *b, ga_block block, int index)
+{
+  if (block == GA_BLOCK_V) return say_dynamics(w, b, index);
+  if (block == GA_BLOCK_X || block == GA_BLOCK_Y) return say_output(w, b, block, index);
+  return say_constraint(w, b, block, index);
+}
+
+const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  const ga__built *b = m ? m->built : NULL;
+  if (!b || (int)block < 0 || block > GA_BLOCK_ETA || index < 0 || index >= ga_system_size(b->system, block))
+    return "";
+  return say_equation(&w, b, block, index);
+}
+
+/* ---- Who pulls ---- */
+
+/* The force element that has the largest part in one row of the dynamics; −1: none. */
+static int largest_force(const ga_machine *m, const ga_state *s, int row, double *value)
+{
+  ga__built *b = m->built;
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  const size_t bytes = (size_t)b->nv * sizeof(double);
+  double *f = ga__alloc(m->ctx, (size_t)b->nv, sizeof *f);
+  int part = -1;
+  *value = 0.0;
+  for (int i = 0; f && i < b->law.n + b->wrench.n; i++) {
+    ga__law *law = i < b->law.n ? GA__AT(b->law, ga__law, i) : NULL;
+    const ga__wrench *wrench = law ? NULL : GA__AT(b->wrench, ga__wrench, i - b->law.n);
+    memset(f, 0, bytes);
+    if (law ? ga__law_force(&e, law, f) : ga__wrench_force(&e, wrench, f)) continue;
+    if (!(fabs(f[row]) > fabs(*value))) continue;
+    *value = f[row];
+    part = law ? law->part : wrench->part;
+  }
+  ga__free(m->ctx, f);
+  return part;
+}
+
+/* Where the step was going, or else where it began: an iteration that went astray may have left all contacts.
+ */
+static void say_largest_force(ga__writer *w, const ga_machine *m, const ga_step_failure *f,
+                              const ga_state *now, const ga_residual *r, const char *unit)
+{
+  double value;
+  if (r->block != GA_BLOCK_V || m->built->form) return; /* in other forms rows are not those of space */
+  int part = largest_force(m, &f->trial, r->index, &value);
+  if (part < 0) part = largest_force(m, now, r->index, &value);
+  if (part >= 0)
+    ga__write(w, "; the largest force there is that of %s '%s', %.4g %s", ga__part_text(m->part[part].kind),
+              m->part[part].name, value, unit);
+}
+
+/* ---- The report ---- */
+
+#define JUMP 10.0 /* times what the rate makes of a step: more is no smooth motion */
+
+/* Where drives want their coordinates: one that asks for too much, or jumps, is a usual reason. */
+static void say_drives(ga__writer *w, const ga_machine *m, const ga_step_failure *f)
+{
+  enum { MOST = 4 };
+  int n = 0;
+  for (int i = 0; i < m->n_parts && n < MOST; i++) {
+    if (m->part[i].kind != GA__PART_DRIVE) continue;
+    const ga_drive_def *def = m->part[i].def;
+    const ga__joint *joint = ga__joint_of(m->built, i);
+    double y[2], end;
+    if (!joint || ga_function_eval(def->function, f->t, 1, y, NULL) ||
+        ga_function_eval(def->function, f->t + f->h, 0, &end, NULL))
+      continue;
+    const int angle = constrains_angle(m->built, GA__AT(m->built->row, ga__row, joint->first_row)->lambda);
+    const char *const *unit = KIND_UNIT[angle];
+    ga__write(w, "drive '%s' wants %s at %.6g %s, moving at %.4g %s", m->part[i].name, def->coordinate, y[0],
+              unit[POSITION], y[1], unit[RATE]);
+    if (fabs(end - y[0]) > JUMP * (fabs(y[1]) * f->h + DBL_EPSILON * (1.0 + fabs(y[0]))))
+      ga__write(w, ", and at %.6g %s within the step", end, unit[POSITION]);
+    ga__write(w, "\n");
+    n++;
+  }
+}
+
+/* Equations that are met to this are not worth a line. */
+#define MET 1e-8
+
+static int is_worth_saying(const ga_step_failure *f, int i)
+{
+  return i == 0 || f->residual[i].size > MET;
+}
+
+static void say_residuals(ga__writer *w, const ga_machine *m, const ga_step_failure *f, const ga_state *now)
+{
+  for (int i = 0; i < f->n && is_worth_saying(f, i); i++) {
+    const ga_residual *r = &f->residual[i];
+    ga__write(w, "%s: ", i ? "then" : "largest residual");
+    const char *unit = say_equation(w, m->built, r->block, r->index);
+    ga__write(w, " is off by %.3g%s%s", r->value, unit[0] ? " " : "", unit);
+    if (r->block == GA_BLOCK_V) ga__write(w, ", %.2g of the largest term", r->size);
+    if (i == 0) say_largest_force(w, m, f, now, r, unit);
+    ga__write(w, "\n");
+  }
+}
+
+int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  ga_step_failure f;
+  if (size) text[0] = '\0';
+  if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system || !ga_stepper_failure(st, &f))
+    return 0;
+  const ga_error error = *ga_context_error(m->ctx);
+  ga__write(&w, "a step of %.3g s from t = %.9g s %s%s\n", f.h, f.t,
+            f.status ? "failed: " : "was made and taken back", f.text);
+  say_residuals(&w, m, &f, ga_stepper_state(st));
+  if (f.status != GA_RETRY_CALLBACK && f.status != GA_RETRY_NAN) say_drives(&w, m, &f);
+  m->ctx->error = error;
+  return (int)w.used;
+}
