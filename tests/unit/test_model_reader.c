@@ -150,6 +150,18 @@ static void compare_machines(const ga_machine *a, const ga_machine *b)
   }
 }
 
+/* The model, and what it is when it was written and read again. */
+static void compare_with_c(ga_model *model, const ga_machine *by_c)
+{
+  ga_context *ctx = ga_machine_context(by_c);
+  const char *text = NULL;
+  compare_machines(ga_model_machine(model), by_c);
+  assert_status(ctx, ga_model_write_text(model, &text, NULL), GA_OK);
+  ga_model *again = read_text(ctx, text);
+  compare_machines(ga_model_machine(again), by_c);
+  ga_model_destroy(&again);
+}
+
 /* ---- Machines by C ---- */
 
 static double quantity(ga_context *ctx, const char *text)
@@ -251,7 +263,7 @@ static void bodies_are_those_of_c(void **state)
   assert_int_equal(ga_machine_create(ctx, &opts, &m), GA_OK);
   bodies_by_c(m);
   markers_by_c(m);
-  compare_machines(ga_model_machine(model), m);
+  compare_with_c(model, m);
   ga_machine_destroy(&m);
   ga_model_destroy(&model);
   close_context(&ctx);
@@ -291,7 +303,7 @@ static void joints_are_those_of_c(void **state)
     assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
     ADD(m, rigid, &arm);
     ADD(m, joint, &j);
-    compare_machines(ga_model_machine(model), m);
+    compare_with_c(model, m);
     ga_machine_destroy(&m);
     ga_model_destroy(&model);
   }
@@ -390,7 +402,7 @@ static void couplings_and_sensors_are_those_of_c(void **state)
   assert_int_equal(ga_function_create_motion(ctx, &o, &ramp), GA_OK);
   assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
   couplings_by_c(m, ramp);
-  compare_machines(ga_model_machine(model), m);
+  compare_with_c(model, m);
   ga_machine_destroy(&m);
   ga_function_destroy(&ramp);
   ga_model_destroy(&model);
@@ -501,7 +513,7 @@ static void forces_and_functions_are_those_of_c(void **state)
   ADD(m, rigid, &p);
   ADD(m, scalar, &r);
   forces_by_c(m, f);
-  compare_machines(ga_model_machine(model), m);
+  compare_with_c(model, m);
   ga_machine_destroy(&m);
   for (int i = 0; i < 4; i++) ga_function_destroy(&f[i]);
   ga_model_destroy(&model);
@@ -656,7 +668,7 @@ static void blocks_are_those_of_c(void **state)
   blocks_of_shapes(ctx, ramp, table, map, b);
   for (int i = 0; i < N_MADE; i++)
     assert_status(ctx, ga_machine_add_block(m, b[i].name, b[i].block, b[i].inputs), GA_OK);
-  compare_machines(ga_model_machine(model), m);
+  compare_with_c(model, m);
   ga_machine_destroy(&m);
   ga_function_destroy(&ramp);
   ga_function_destroy(&table);
@@ -1116,7 +1128,7 @@ static void a_run_has_the_bits_of_c(void **state)
   assert_status(ctx, ga_function_create_motion(ctx, &law, &setpoint), GA_OK);
   ga_model *model = read_example(ctx, "arm");
   ga_machine *m = arm_by_c(ctx, setpoint, low);
-  compare_machines(ga_model_machine(model), m);
+  compare_with_c(model, m);
   const int n = ga_machine_n_signals(m);
   assert_true(n <= 100);
   assert_int_equal(n, ga_machine_n_signals(ga_model_machine(model)));
