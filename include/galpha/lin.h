@@ -1,4 +1,4 @@
-/* galpha/lin.h: sparse matrices with a fixed pattern, and their LU factors (dense or KLU). */
+/* galpha/lin.h: sparse matrices with a fixed pattern, and their LU factors (dense, KLU, or by blocks). */
 #ifndef GALPHA_LIN_H
 #define GALPHA_LIN_H
 
@@ -31,9 +31,11 @@ GA_API void ga_sparse_mul(double *y, const ga_sparse *A, const double *x); /* y 
 GA_API void ga_sparse_mul_t(double *y, const ga_sparse *A, const double *x); /* y = Aᵀ x; likewise */
 
 typedef enum ga_lu_kind {
-  GA_LU_AUTO = 0, /* dense or sparse by size and fill, as measured in bench/ */
+  GA_LU_AUTO = 0, /* one of these by size, fill and blocks, as measured in bench/ */
   GA_LU_DENSE,    /* plain C for small matrices, LAPACK above */
-  GA_LU_SPARSE    /* KLU */
+  GA_LU_SPARSE,   /* KLU */
+  GA_LU_BLOCKS    /* small dense blocks, where a stepper's system says which velocities belong together
+                     (ga_system_def.cluster; machines do); otherwise as GA_LU_SPARSE */
 } ga_lu_kind;
 
 typedef struct ga_lu_info {

@@ -343,7 +343,7 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
 
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
 {
-  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, out)
+  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, 1, out)
                      : ga_lu_create(as->ctx, as->K, kind, out);
 }
 

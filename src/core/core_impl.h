@@ -237,9 +237,10 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind);
 /* The row that belongs to a column: its own, but for the two sets of multipliers of the stabilized form's
  * block-triangular matrix, which change places. layout NULL: a matrix without extra rows. */
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
-/* LU with that order; every (partner, column) must be in K's pattern. */
+/* LU with that order; every (partner, column) must be in K's pattern. by_fronts: the faster factors for
+ * matrices that are far from singular, whose pivots say less of how far. */
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
-                                          ga_lu_kind kind, ga_lu **out);
+                                          ga_lu_kind kind, int by_fronts, ga_lu **out);
 
 /* kind: of the factors it is meant for. */
 ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,

@@ -57,7 +57,7 @@ static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *pl
    * fill */
   return kind == GA_LU_DENSE || n < GRAM_SPARSE
              ? ga_lu_create(sys->ctx, g->K, kind, &g->lu)
-             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, &g->lu);
+             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, 0, &g->lu);
 }
 
 ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g)

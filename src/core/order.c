@@ -30,22 +30,23 @@ static int cluster_of(const ga_system *sys, const ga__layout *layout, int column
 }
 
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
-                                          ga_lu_kind kind, ga_lu **out)
+                                          ga_lu_kind kind, int by_fronts, ga_lu **out)
 {
   ga_context *ctx = sys->ctx;
   size_t n = (size_t)K->cols;
   int *partner = ga__alloc(ctx, n, sizeof *partner), *cluster = ga__alloc(ctx, n, sizeof *cluster);
-  int *P = ga__alloc(ctx, n, sizeof *P), *Q = ga__alloc(ctx, n, sizeof *Q);
+  ga__order order = {ga__alloc(ctx, n, sizeof(int)), ga__alloc(ctx, n, sizeof(int)),
+                     by_fronts ? ga__alloc(ctx, n, sizeof(int)) : NULL};
   ga_status status = GA_OK;
-  if (!partner || !cluster || !P || !Q)
+  if (!partner || !cluster || !order.P || !order.Q || (by_fronts && !order.block))
     status = ga__no_memory(ctx, "the order of elimination of a sparse matrix");
   for (int c = 0; !status && c < K->cols; c++) {
     partner[c] = ga__order_partner(sys, layout, c);
     cluster[c] = cluster_of(sys, layout, c);
   }
-  if (!status) status = ga__order_bodies(ctx, K, partner, cluster, P, Q);
-  if (!status) status = ga__lu_create_ordered(ctx, K, kind, P, Q, out);
-  int *const block[] = {partner, cluster, P, Q};
+  if (!status) status = ga__order_bodies(ctx, K, partner, cluster, &order);
+  if (!status) status = ga__lu_create_ordered(ctx, K, kind, &order, out);
+  int *const block[] = {partner, cluster, order.P, order.Q, order.block};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   return status;
 }

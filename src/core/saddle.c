@@ -61,7 +61,7 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
   }
   for (int i = 0; i < n_xy; i++) sd->diag_place[i] = place[sd->diag_place[i]];
-  return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, &sd->lu)
+  return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, 0, &sd->lu)
                  : ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
 }
 

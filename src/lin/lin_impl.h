@@ -20,14 +20,22 @@ typedef struct ga__lu_backend {
 
 extern const ga__lu_backend ga__lu_dense;
 extern const ga__lu_backend ga__lu_klu;
+extern const ga__lu_backend ga__lu_block;
+
+/* An order of elimination: pivot k is sought first in row P[k] of column Q[k], and these entries must be in
+ * the pattern. Pivots of one block follow each other. */
+typedef struct ga__order {
+  int *P, *Q;
+  int *block; /* of each pivot; NULL: blocks mean nothing */
+} ga__order;
 
 struct ga_lu {
   ga_context *ctx;
   const ga_sparse *A;
   const ga__lu_backend *backend;
-  void *data;       /* the backend's own */
-  int factored;     /* solve may be called */
-  const int *P, *Q; /* order of elimination asked for, during creation only; NULL: the backend's own */
+  void *data;             /* the backend's own */
+  int factored;           /* solve may be called */
+  const ga__order *order; /* asked for, during creation only; NULL: the backend's own */
   ga_lu_info info;
 };
 
@@ -38,15 +46,15 @@ typedef enum ga__pivots { GA__PIVOTS_GOOD, GA__PIVOTS_SMALL, GA__PIVOTS_MISSING 
  * rounding of a zero; small: the matrix is so ill-conditioned that growth could hide or feign that. */
 ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column);
 
-/* ga_lu_create() with an order of elimination for sparse factors: pivot k is sought first in row P[k] of
- * column Q[k], and these entries must be in the pattern. P, Q NULL: as ga_lu_create(); else AUTO means
- * sparse. */
-ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *P,
-                                const int *Q, ga_lu **out);
+/* ga_lu_create() with an order of elimination for sparse factors, NULL: as ga_lu_create(); else AUTO means
+ * GA_LU_BLOCKS where the order has blocks, or GA_LU_SPARSE. */
+ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const ga__order *order,
+                                ga_lu **out);
 /* Such an order by bodies, see order.c: partner[n] is the row that belongs to each column, cluster[n] the
- * body of a velocity, −1 for multipliers and others, −2 for a second set of multipliers. Into P[n], Q[n]. */
+ * body of a velocity, −1 for multipliers and others, −2 for a second set of multipliers. Into order's P[n],
+ * Q[n] and, where it is not NULL, block[n]. */
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
-                           int *P, int *Q);
+                           ga__order *order);
 
 /* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
  * NULL is fine. */

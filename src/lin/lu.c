@@ -83,6 +83,7 @@ static int unmatched_column(ga_context *ctx, const ga_sparse *A)
 static const ga__lu_backend *const backends[] = {
     [GA_LU_DENSE] = &ga__lu_dense,
     [GA_LU_SPARSE] = &ga__lu_klu,
+    [GA_LU_BLOCKS] = &ga__lu_block,
 };
 
 static void drop_backend(ga_lu *lu)
@@ -100,6 +101,7 @@ static ga_status use_backend(ga_lu *lu, ga_lu_kind kind)
 static ga_status choose_backend(ga_lu *lu)
 {
   const double n = lu->A->cols;
+  if (lu->order) return use_backend(lu, lu->order->block ? GA_LU_BLOCKS : GA_LU_SPARSE);
   if (n <= DENSE_MOST) return use_backend(lu, GA_LU_DENSE);
   const ga_status status = use_backend(lu, GA_LU_SPARSE);
   if (status || lu->info.n_fill <= SPARSE_FILL * n * n) return status;
@@ -114,7 +116,7 @@ static ga_status check_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind ki
     return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: the matrix must be square, it is %d x %d", A->rows,
                     A->cols);
   }
-  if (kind != GA_LU_AUTO && kind != GA_LU_DENSE && kind != GA_LU_SPARSE) {
+  if ((int)kind < GA_LU_AUTO || kind > GA_LU_BLOCKS) {
     return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: kind %d is not one of ga_lu_kind", (int)kind);
   }
   if ((size_t)A->nnz == (size_t)A->rows * (size_t)A->cols) return GA_OK;
@@ -132,11 +134,11 @@ static ga_status check_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind ki
 
 ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_lu **out)
 {
-  return ga__lu_create_ordered(ctx, A, kind, NULL, NULL, out);
+  return ga__lu_create_ordered(ctx, A, kind, NULL, out);
 }
 
-ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *P,
-                                const int *Q, ga_lu **out)
+ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const ga__order *order,
+                                ga_lu **out)
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
@@ -148,14 +150,13 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
   if (!lu) return ga__no_memory(ctx, "LU factors");
   lu->ctx = ctx;
   lu->A = A;
-  lu->P = P;
-  lu->Q = Q;
+  lu->order = order;
   lu->info.rcond = 1; /* also the answer for a matrix without rows */
   lu->info.weak_column = -1;
-  status = kind == GA_LU_AUTO && P ? use_backend(lu, GA_LU_SPARSE)
-           : kind == GA_LU_AUTO    ? choose_backend(lu)
-                                   : use_backend(lu, kind);
-  lu->P = lu->Q = NULL;
+  const int blocks = order && order->block;
+  if (kind == GA_LU_BLOCKS && !blocks) kind = GA_LU_SPARSE;
+  status = kind == GA_LU_AUTO ? choose_backend(lu) : use_backend(lu, kind);
+  lu->order = NULL;
   if (status) {
     ga_lu_destroy(&lu);
   } else {

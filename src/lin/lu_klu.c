@@ -69,6 +69,7 @@ static ga_status sparse_create(ga_lu *lu)
   s->common.scale = -1; /* the matrix is scaled before it is handed over */
   /* An exact zero may come after a pivot that is only rounding: all are computed, then judged in turn. */
   s->common.halt_if_singular = 0;
+  const ga__order *order = lu->order;
   s->col_start = (int *)lu->A->col_start;
   s->row = (int *)lu->A->row;
   double **const per_row[] = {&s->found, &s->inverse, &s->x, &s->R, &s->marked_found, &s->marked_R};
@@ -79,12 +80,11 @@ static ga_status sparse_create(ga_lu *lu)
   for (size_t i = 0; i < sizeof per_entry / sizeof *per_entry; i++)
     if (!(*per_entry[i] = ga__alloc(lu->ctx, (size_t)lu->A->nnz, sizeof(double))))
       return ga__no_memory(lu->ctx, "sparse LU factors");
-  s->symbolic =
-      lu->P ? klu_analyze_given(lu->A->cols, s->col_start, s->row, (int *)lu->P, (int *)lu->Q, &s->common)
-            : klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
+  s->symbolic = order ? klu_analyze_given(lu->A->cols, s->col_start, s->row, order->P, order->Q, &s->common)
+                      : klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
   if (!s->symbolic) return failure(lu, "the analysis of a sparse matrix");
   const double fill = s->symbolic->lnz + s->symbolic->unz - s->symbolic->n + s->symbolic->nzoff;
-  if (lu->P) return GA_OK;                                /* the fill is known after factor */
+  if (order) return GA_OK;                                /* the fill is known after factor */
   lu->info.n_fill = fill < INT_MAX ? (int)fill : INT_MAX; /* without exchanges of rows; exact after factor */
   return GA_OK;
 }

@@ -1,34 +1,53 @@
-/* An order of elimination for saddle-point matrices of bodies and constraints: every multiplier goes to the
- * body of one of the velocities that its constraint acts on, a body with its multipliers is one block, and
- * the blocks are ordered by approximate minimum degree. Within a block velocities come first: when they are
- * gone their constraints have pivots on the diagonal, where there were none before. */
+/* An order of elimination for saddle-point matrices of bodies and constraints.
+ *
+ * The velocities of a body make a cluster, given from outside. All other unknowns come in groups: those next
+ * to each other whose equations act on the same bodies, as the multipliers of a joint do. A group goes to one
+ * of its bodies, no two to the same: two joints of one body can be dependent there, two ball joints are; what
+ * finds no body of its own goes to the last one of its bodies, when nothing depends any more. The clusters
+ * are ordered by approximate minimum degree. In a cluster velocities come first: when they are gone their
+ * constraints have pivots on the diagonal, where there were none before. */
 #include "lin/lin_impl.h"
+#include <stdlib.h>
 #include <string.h>
 #include <suitesparse/amd.h>
 #include <suitesparse/btf.h>
 
+/* Groups of more bodies than this are a star in the graph of the clusters, not a clique. */
+enum { CLIQUE_MOST = 8 };
+
+typedef struct group {
+  int first, end;    /* columns, in `column` */
+  int bodies, n;     /* clusters it acts on, in `met` */
+  int kind, cluster; /* what the columns were given as; where it goes, −1: to the last of its bodies */
+} group;
+
 typedef struct ordering {
   ga_context *ctx;
   const ga_sparse *A;
-  const int *partner;      /* [n] row that belongs to a column */
+  const int *partner, *given;
   int *cluster;            /* [n] of a column */
   int *column;             /* [n] column that a row belongs to */
   int *row_start, *by_row; /* A by rows: columns */
-  int n_clusters;
+  group *group;
+  int n_groups;
+  int *member;    /* [n] columns of the groups */
+  int *met;       /* [nnz] bodies of the groups */
+  int n_clusters; /* bodies first */
+  int *rank;      /* [n_clusters] in the order found */
 } ordering;
 
-static void *take(ga_context *ctx, int n)
+static int *ints(ga_context *ctx, size_t n)
 {
-  return ga__alloc(ctx, (size_t)n, sizeof(int));
+  return ga__alloc(ctx, n, sizeof(int));
 }
 
 static int list_rows(ordering *o)
 {
   const ga_sparse *A = o->A;
   const int n = A->cols;
-  o->column = take(o->ctx, n);
-  o->row_start = take(o->ctx, n + 2);
-  o->by_row = take(o->ctx, A->nnz);
+  o->column = ints(o->ctx, (size_t)n);
+  o->row_start = ints(o->ctx, (size_t)n + 2);
+  o->by_row = ints(o->ctx, (size_t)A->nnz);
   if (!o->column || !o->row_start || !o->by_row) return 0;
   for (int c = 0; c < n; c++) o->column[o->partner[c]] = c;
   for (int p = 0; p < A->nnz; p++) o->row_start[A->row[p] + 2]++;
@@ -38,112 +57,191 @@ static int list_rows(ordering *o)
   return 1;
 }
 
-/* Each column without a cluster takes that of a column met by its row; different ones take different columns
- * as far as that can be (a maximum matching), so that no body gets more constraints than it has velocities.
- */
-static int match(ordering *o, int n_free, const int *free_column, const int *given)
+/* ---- Groups ---- */
+
+static int compare(const void *a, const void *b)
 {
-  const int n = o->A->cols;
-  int entries = 0, ok = 0;
-  for (int k = 0; k < n_free; k++) {
-    const int r = o->partner[free_column[k]];
-    entries += o->row_start[r + 1] - o->row_start[r];
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+/* Bodies that the equation of a column acts on, ascending; returns their number. */
+static int bodies_of(const ordering *o, int column, int *out)
+{
+  const int row = o->partner[column];
+  int n = 0, kept = 0;
+  for (int i = o->row_start[row]; i < o->row_start[row + 1]; i++) {
+    const int body = o->given[o->by_row[i]];
+    if (body >= 0 && (n == 0 || out[n - 1] != body)) out[n++] = body;
   }
-  int *start = take(o->ctx, n_free + 1), *met = take(o->ctx, entries), *matched = take(o->ctx, n),
-      *work = take(o->ctx, 5 * (n_free + 1));
-  if (start && met && matched && work) {
-    double effort;
-    ok = 1;
-    for (int k = 0, at = 0; k < n_free; k++) {
-      const int r = o->partner[free_column[k]];
-      for (int i = o->row_start[r]; i < o->row_start[r + 1]; i++)
-        if (given[o->by_row[i]] >= 0) met[at++] = o->by_row[i];
-      start[k + 1] = at;
-      if (at > start[k]) o->cluster[free_column[k]] = given[met[start[k]]];
+  qsort(out, (size_t)n, sizeof *out, compare);
+  for (int i = 0; i < n; i++)
+    if (i == 0 || out[i] != out[i - 1]) out[kept++] = out[i];
+  return kept;
+}
+
+static int is_same(const ordering *o, const group *g, int kind, const int *body, int n)
+{
+  return g->kind == kind && g->n == n && n > 0 && !memcmp(o->met + g->bodies, body, (size_t)n * sizeof *body);
+}
+
+static int find_groups(ordering *o)
+{
+  const size_t n = (size_t)o->A->cols;
+  int at = 0, used = 0;
+  o->group = ga__alloc(o->ctx, n, sizeof *o->group);
+  o->member = ints(o->ctx, n);
+  o->met = ints(o->ctx, (size_t)o->A->nnz);
+  if (!o->group || !o->member || !o->met) return 0;
+  for (int c = 0; c < o->A->cols; c++) {
+    o->cluster[c] = o->given[c];
+    if (o->given[c] >= o->n_clusters) o->n_clusters = o->given[c] + 1;
+  }
+  for (int c = 0; c < o->A->cols; c++) {
+    if (o->given[c] >= 0) continue;
+    const int bodies = bodies_of(o, c, o->met + used);
+    group *last = o->group + o->n_groups - 1;
+    if (o->n_groups == 0 || !is_same(o, last, o->given[c], o->met + used, bodies)) {
+      last = o->group + o->n_groups++;
+      *last = (group){at, at, used, bodies, o->given[c], -1};
+      used += bodies;
     }
-    btf_maxtrans(n, n_free, start, met, 0, &effort, matched, work);
-    for (int c = 0; c < n; c++)
-      if (matched[c] >= 0) o->cluster[free_column[matched[c]]] = given[c];
+    o->member[at++] = c;
+    last->end = at;
   }
-  ga__free(o->ctx, start);
-  ga__free(o->ctx, met);
-  ga__free(o->ctx, matched);
-  ga__free(o->ctx, work);
-  return ok;
+  return 1;
 }
 
-/* Kind by kind of columns without a cluster: two multipliers of one constraint do not compete. */
-static int assign_clusters(ordering *o, const int *given)
+/* As many groups of a kind as possible get a body of their own. */
+static int match(ordering *o, int kind)
 {
-  const int n = o->A->cols;
-  int ok = 1, least = 0, *free_column = take(o->ctx, n);
-  if (!free_column) return 0;
-  for (int c = 0; c < n; c++) {
-    o->cluster[c] = given[c];
-    if (given[c] < least) least = given[c];
-    if (given[c] >= o->n_clusters) o->n_clusters = given[c] + 1;
+  const int n = o->n_groups;
+  int *start = ints(o->ctx, (size_t)n + 1), *item = ints(o->ctx, (size_t)o->A->nnz),
+      *matched = ints(o->ctx, (size_t)o->n_clusters), *work = ints(o->ctx, 5 * ((size_t)n + 1));
+  const int ok = start && item && matched && work;
+  if (ok) {
+    double effort;
+    for (int g = 0, at = 0; g < n; g++) {
+      for (int i = 0; o->group[g].kind == kind && i < o->group[g].n; i++)
+        item[at++] = o->met[o->group[g].bodies + i];
+      start[g + 1] = at;
+    }
+    btf_maxtrans(o->n_clusters, n, start, item, 0, &effort, matched, work);
+    for (int b = 0; b < o->n_clusters; b++)
+      if (matched[b] >= 0) o->group[matched[b]].cluster = b;
   }
-  for (int kind = -1; ok && kind >= least; kind--) {
-    int n_free = 0;
-    for (int c = 0; c < n; c++)
-      if (given[c] == kind) free_column[n_free++] = c;
-    ok = match(o, n_free, free_column, given);
-  }
-  ga__free(o->ctx, free_column);
-  for (int c = 0; c < n; c++)
-    if (o->cluster[c] < 0) o->cluster[c] = o->n_clusters++;
+  int *const temporary[] = {start, item, matched, work};
+  for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(o->ctx, temporary[i]);
   return ok;
 }
 
-/* The order of the clusters: place[cluster]. Pairs that occur more than once are no harm to AMD. */
-static int order_clusters(ordering *o, int *order)
+/* Clusters of what acts on no body are its own. */
+static int place_groups(ordering *o)
+{
+  int least = 0, ok = 1;
+  for (int g = 0; g < o->n_groups; g++)
+    if (o->group[g].kind < least) least = o->group[g].kind;
+  for (int kind = -1; ok && kind >= least; kind--) ok = match(o, kind);
+  for (int g = 0; g < o->n_groups; g++) {
+    if (o->group[g].n == 0) o->group[g].cluster = o->n_clusters++;
+    for (int i = o->group[g].first; i < o->group[g].end; i++) o->cluster[o->member[i]] = o->group[g].cluster;
+  }
+  return ok;
+}
+
+/* ---- Order ---- */
+
+/* Pairs of clusters, each given once; with item NULL they are counted into start[cluster + 2]. */
+typedef struct graph {
+  int *start, *item;
+} graph;
+
+static void add_pair(graph *g, int a, int b)
+{
+  if (a < 0 || b < 0 || a == b) return;
+  if (g->item)
+    g->item[g->start[a + 1]++] = b;
+  else
+    g->start[a + 2]++;
+}
+
+static void add_pairs(const ordering *o, graph *to)
 {
   const ga_sparse *A = o->A;
-  const int k = o->n_clusters;
-  int *start = take(o->ctx, k + 2), *met = take(o->ctx, A->nnz), ok = 0;
-  if (start && met) {
-    for (int c = 0; c < A->cols; c++) start[o->cluster[c] + 2] += A->col_start[c + 1] - A->col_start[c];
-    for (int i = 0; i < k; i++) start[i + 2] += start[i + 1];
-    for (int c = 0; c < A->cols; c++)
-      for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
-        met[start[o->cluster[c] + 1]++] = o->cluster[o->column[A->row[p]]];
-    ok = amd_order(k, start, met, order, NULL, NULL) >= AMD_OK;
+  for (int c = 0; c < A->cols; c++)
+    for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
+      add_pair(to, o->cluster[c], o->cluster[o->column[A->row[p]]]);
+  for (int k = 0; k < o->n_groups; k++) {
+    const group *g = &o->group[k];
+    for (int i = 0; g->cluster < 0 && i < g->n; i++)
+      for (int j = i + 1; j < (g->n <= CLIQUE_MOST || i == 0 ? g->n : 0); j++)
+        add_pair(to, o->met[g->bodies + i], o->met[g->bodies + j]);
   }
-  ga__free(o->ctx, start);
-  ga__free(o->ctx, met);
+}
+
+/* Pairs that occur more than once are no harm to AMD. */
+static int order_clusters(ordering *o)
+{
+  const int n = o->n_clusters;
+  graph g = {ints(o->ctx, (size_t)n + 2), NULL};
+  int *order = ints(o->ctx, (size_t)n), ok = 0;
+  o->rank = ints(o->ctx, (size_t)n);
+  if (g.start && order && o->rank) {
+    add_pairs(o, &g);
+    for (int i = 0; i < n; i++) g.start[i + 2] += g.start[i + 1];
+    g.item = ints(o->ctx, (size_t)g.start[n + 1]);
+    if (g.item) add_pairs(o, &g);
+    ok = g.item && amd_order(n, g.start, g.item, order, NULL, NULL) >= AMD_OK;
+    for (int i = 0; ok && i < n; i++) o->rank[order[i]] = i;
+  }
+  ga__free(o->ctx, g.start);
+  ga__free(o->ctx, g.item);
+  ga__free(o->ctx, order);
   return ok;
 }
 
-/* P, Q from the order of the clusters: in each the given columns first. */
-static int expand(const ordering *o, const int *given, const int *order, int *P, int *Q)
+/* Groups without a body of their own go to the last of their bodies. */
+static void place_rest(ordering *o)
+{
+  for (int k = 0; k < o->n_groups; k++) {
+    const group *g = &o->group[k];
+    if (g->cluster >= 0) continue;
+    int last = o->met[g->bodies];
+    for (int i = 1; i < g->n; i++)
+      if (o->rank[o->met[g->bodies + i]] > o->rank[last]) last = o->met[g->bodies + i];
+    for (int i = g->first; i < g->end; i++) o->cluster[o->member[i]] = last;
+  }
+}
+
+/* The pivots from the order of the clusters: in each the given columns first, all others after them. */
+static int expand(const ordering *o, ga__order *out)
 {
   const int n = o->A->cols, k = o->n_clusters;
-  int *rank = take(o->ctx, k), *start = take(o->ctx, 2 * k + 1);
-  const int ok = rank && start;
-  for (int i = 0; ok && i < k; i++) rank[order[i]] = i;
-  for (int c = 0; ok && c < n; c++) start[2 * rank[o->cluster[c]] + (given[c] < 0) + 1]++;
-  for (int i = 0; ok && i < 2 * k; i++) start[i + 1] += start[i];
-  for (int c = 0; ok && c < n; c++) {
-    const int at = start[2 * rank[o->cluster[c]] + (given[c] < 0)]++;
-    Q[at] = c;
-    P[at] = o->partner[c];
+  int *start = ints(o->ctx, 2 * (size_t)k + 1);
+  if (!start) return 0;
+  for (int c = 0; c < n; c++) start[2 * o->rank[o->cluster[c]] + (o->given[c] < 0) + 1]++;
+  for (int i = 0; i < 2 * k; i++) start[i + 1] += start[i];
+  for (int c = 0; c < n; c++) {
+    const int block = 2 * o->rank[o->cluster[c]] + (o->given[c] < 0), at = start[block]++;
+    out->Q[at] = c;
+    out->P[at] = o->partner[c];
+    if (out->block) out->block[at] = block;
   }
-  ga__free(o->ctx, rank);
   ga__free(o->ctx, start);
-  return ok;
+  return 1;
 }
 
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
-                           int *P, int *Q)
+                           ga__order *out)
 {
-  ordering o = {ctx, A, partner, NULL, NULL, NULL, NULL, 0};
-  int *order = NULL;
-  o.cluster = take(ctx, A->cols);
-  int ok = o.cluster && list_rows(&o) && assign_clusters(&o, cluster);
-  if (ok)
-    ok = (order = take(ctx, o.n_clusters)) != NULL && order_clusters(&o, order) &&
-         expand(&o, cluster, order, P, Q);
-  void *const block[] = {order, o.cluster, o.column, o.row_start, o.by_row};
+  ordering o = {.ctx = ctx, .A = A, .partner = partner, .given = cluster};
+  o.cluster = ints(ctx, (size_t)A->cols);
+  int ok = o.cluster && list_rows(&o) && find_groups(&o) && place_groups(&o) && order_clusters(&o);
+  if (ok) {
+    place_rest(&o);
+    ok = expand(&o, out);
+  }
+  void *const block[] = {o.cluster, o.column, o.row_start, o.by_row, o.group, o.member, o.met, o.rank};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   return ok ? GA_OK : ga__no_memory(ctx, "the order of elimination of a sparse matrix");
 }

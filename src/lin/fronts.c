@@ -1,0 +1,396 @@
+/* The plan of an elimination by blocks. The graph is that of the blocks, made symmetric: block i meets block
+ * j when A has an entry in the rows of one and the columns of the other. */
+#include "lin/fronts.h"
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/btf.h>
+
+/* Lists of ints, one for each block. */
+typedef struct lists {
+  int *start; /* [n + 1] */
+  int *item;
+} lists;
+
+/* What is needed only while planning. "Early" numbers are those before postorder. */
+typedef struct plan {
+  ga_context *ctx;
+  const ga_sparse *A;
+  const ga__order *order;
+  ga__fronts *out;
+  int n, n_blocks;
+  int *component; /* [n] of a column */
+  int *early;     /* [n] pivots of the order given, component by component */
+  int *block_of;  /* [n] of a column: early number of its block */
+  int *row_block; /* [n] likewise of the row with its pivot */
+  int *size;      /* [n_blocks] */
+  lists edge;     /* later blocks that A lets a block meet; an item may come more than once */
+  lists met;      /* those that it meets during the elimination */
+  int *parent;    /* the first of them, −1: none */
+  int *child, *sibling, *mark;
+  int *rank;     /* [n_blocks] in postorder */
+  int *front_of; /* [n] by pivots, in postorder */
+  int *row_pivot, *column_pivot;
+  int *where; /* [n] row of a pivot in the front at hand */
+} plan;
+
+static int *ints(const plan *p, size_t n)
+{
+  return ga__alloc(p->ctx, n, sizeof(int));
+}
+
+/* ---- Components and blocks ---- */
+
+/* Strong components of the pattern with the pivots on its diagonal. */
+static int find_components(plan *p)
+{
+  const size_t n = (size_t)p->n;
+  int *column = ints(p, n), *perm = ints(p, n), *start = ints(p, n + 1), *work = ints(p, 4 * n);
+  const int ok = column && perm && start && work;
+  if (ok) {
+    for (int k = 0; k < p->n; k++) column[p->order->P[k]] = p->order->Q[k];
+    p->out->n_components =
+        btf_strongcomp(p->n, (int *)p->A->col_start, (int *)p->A->row, column, perm, start, work);
+    for (int c = 0; c < p->out->n_components; c++)
+      for (int k = start[c]; k < start[c + 1]; k++) p->component[column[k]] = c;
+  }
+  int *const temporary[] = {column, perm, start, work};
+  for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(p->ctx, temporary[i]);
+  return ok;
+}
+
+/* Pivots by components, in each as the order has them; blocks are what is left of the given ones there. */
+static int find_blocks(plan *p)
+{
+  const int count = p->out->n_components, n = p->n;
+  int *at = ints(p, (size_t)count + 1);
+  p->early = ints(p, (size_t)n);
+  p->size = ints(p, (size_t)n);
+  if (!at || !p->early || !p->size) {
+    ga__free(p->ctx, at);
+    return 0;
+  }
+  for (int k = 0; k < n; k++) at[p->component[k] + 1]++;
+  for (int c = 0; c < count; c++) at[c + 1] += at[c];
+  for (int k = 0; k < n; k++) p->early[at[p->component[p->order->Q[k]]]++] = k;
+  for (int i = 0; i < n; i++) {
+    const int k = p->early[i], last = i > 0 ? p->early[i - 1] : -1;
+    if (last < 0 || p->order->block[k] != p->order->block[last] ||
+        p->component[p->order->Q[k]] != p->component[p->order->Q[last]])
+      p->n_blocks++;
+    p->size[p->n_blocks - 1]++;
+    p->block_of[p->order->Q[k]] = p->row_block[p->order->P[k]] = p->n_blocks - 1;
+  }
+  ga__free(p->ctx, at);
+  return 1;
+}
+
+/* Pairs of blocks, from the earlier to the later one. */
+static int find_edges(plan *p)
+{
+  const ga_sparse *A = p->A;
+  int *start = p->edge.start = ints(p, (size_t)p->n_blocks + 2);
+  int *item = p->edge.item = ints(p, (size_t)A->nnz);
+  int *component = ints(p, (size_t)p->n_blocks);
+  if (!start || !item || !component) {
+    ga__free(p->ctx, component);
+    return 0;
+  }
+  for (int c = 0; c < A->cols; c++) component[p->block_of[c]] = p->component[c];
+  for (int fill = 0; fill < 2; fill++) {
+    for (int c = 0; c < A->cols; c++)
+      for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
+        const int i = p->row_block[A->row[e]], j = p->block_of[c], first = i < j ? i : j;
+        if (i == j || component[i] != component[j]) continue;
+        if (fill)
+          item[start[first + 1]++] = i < j ? j : i;
+        else
+          start[first + 2]++;
+      }
+    for (int b = 0; !fill && b < p->n_blocks; b++) start[b + 2] += start[b + 1];
+  }
+  ga__free(p->ctx, component);
+  return 1;
+}
+
+/* ---- Elimination ---- */
+
+static int compare(const void *a, const void *b)
+{
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+/* What a block meets: later blocks by A, and those that its children meet. With item NULL they are counted.
+ * Returns how many; the first of them is the parent. */
+static int meet(plan *p, int block, int *item)
+{
+  int count = 0, first = p->n_blocks;
+  p->mark[block] = block;
+  for (int child = p->child[block];; child = p->sibling[child]) {
+    const lists *from = child < 0 ? &p->edge : &p->met;
+    const int list = child < 0 ? block : child;
+    for (int i = from->start[list]; i < from->start[list + 1]; i++) {
+      const int other = from->item[i];
+      if (p->mark[other] == block) continue;
+      p->mark[other] = block;
+      if (other < first) first = other;
+      if (item) item[count] = other;
+      count++;
+    }
+    if (child < 0) break;
+  }
+  p->parent[block] = count ? first : -1;
+  return count;
+}
+
+static int *larger(const plan *p, int *old, int used, int room)
+{
+  int *block = ints(p, (size_t)room);
+  if (block && used) memcpy(block, old, (size_t)used * sizeof *block);
+  if (block) ga__free(p->ctx, old);
+  return block;
+}
+
+static int eliminate(plan *p)
+{
+  const size_t n = (size_t)p->n_blocks;
+  int room = 4 * p->n_blocks + 64, used = 0;
+  p->met.start = ints(p, n + 1);
+  p->met.item = ints(p, (size_t)room);
+  p->parent = ints(p, n);
+  p->child = ints(p, n);
+  p->sibling = ints(p, n);
+  p->mark = ints(p, n);
+  if (!p->met.start || !p->met.item || !p->parent || !p->child || !p->sibling || !p->mark) return 0;
+  for (int b = 0; b < p->n_blocks; b++) p->child[b] = p->mark[b] = -1;
+  for (int b = 0; b < p->n_blocks; b++) {
+    if (used + p->n_blocks - b > room) { /* room for what a block can meet at most */
+      room = 2 * room + p->n_blocks;
+      int *item = larger(p, p->met.item, used, room);
+      if (!item) return 0;
+      p->met.item = item;
+    }
+    int *item = p->met.item + used;
+    const int count = meet(p, b, item), parent = p->parent[b];
+    qsort(item, (size_t)count, sizeof *item, compare);
+    used += count;
+    p->met.start[b + 1] = used;
+    if (parent < 0) continue;
+    p->sibling[b] = p->child[parent];
+    p->child[parent] = b;
+  }
+  return 1;
+}
+
+/* Children before their parents and next to each other, so that what they hand on can wait on a stack; roots,
+ * and with them components, keep their order. */
+static int postorder(plan *p)
+{
+  int *stack = ints(p, (size_t)p->n_blocks), next = 0;
+  p->rank = ints(p, (size_t)p->n_blocks);
+  if (!stack || !p->rank) {
+    ga__free(p->ctx, stack);
+    return 0;
+  }
+  for (int root = 0; root < p->n_blocks; root++) {
+    if (p->parent[root] >= 0) continue;
+    int depth = 0;
+    stack[depth++] = root;
+    while (depth) {
+      const int at = stack[depth - 1], child = p->child[at];
+      if (child >= 0) { /* taken off the list on the way down */
+        p->child[at] = p->sibling[child];
+        stack[depth++] = child;
+      } else {
+        p->rank[at] = next++;
+        depth--;
+      }
+    }
+  }
+  ga__free(p->ctx, stack);
+  return 1;
+}
+
+/* ---- Fronts ---- */
+
+static int make_fronts(plan *p)
+{
+  ga__fronts *out = p->out;
+  const size_t n = (size_t)p->n;
+  out->n_fronts = p->n_blocks;
+  out->front = ga__alloc(p->ctx, (size_t)p->n_blocks, sizeof *out->front);
+  out->P = ints(p, n);
+  out->Q = ints(p, n);
+  out->component = ints(p, (size_t)out->n_components + 1);
+  p->front_of = ints(p, n);
+  p->row_pivot = ints(p, n);
+  p->column_pivot = ints(p, n);
+  p->where = ints(p, n);
+  if (!out->front || !out->P || !out->Q || !out->component || !p->front_of || !p->row_pivot ||
+      !p->column_pivot || !p->where)
+    return 0;
+  for (int b = 0; b < p->n_blocks; b++) {
+    ga__front *f = &out->front[p->rank[b]];
+    f->size = p->size[b];
+    for (int i = p->met.start[b]; i < p->met.start[b + 1]; i++) f->below += p->size[p->met.item[i]];
+    if (p->parent[b] >= 0) out->front[p->rank[p->parent[b]]].n_children++;
+  }
+  for (int i = 0, first = 0; i < out->n_fronts; i++) {
+    out->front[i].first = first;
+    first += out->front[i].size;
+  }
+  for (int i = 0; i < p->n; i++) { /* first counts up while its pivots come, and goes back below */
+    const int k = p->early[i], column = p->order->Q[k], front = p->rank[p->block_of[column]];
+    const int pivot = out->front[front].first++;
+    out->P[pivot] = p->order->P[k];
+    out->Q[pivot] = column;
+    p->row_pivot[out->P[pivot]] = p->column_pivot[column] = pivot;
+    p->front_of[pivot] = front;
+    int *end = &out->component[p->component[column] + 1];
+    if (front + 1 > *end) *end = front + 1;
+  }
+  for (int i = 0; i < out->n_fronts; i++) out->front[i].first -= out->front[i].size;
+  return 1;
+}
+
+static void measure(ga__fronts *out)
+{
+  int index = 0;
+  for (int i = 0; i < out->n_fronts; i++) {
+    ga__front *f = &out->front[i];
+    const int rows = f->size + f->below;
+    f->width = rows + (rows & 1);
+    f->index = index;
+    index += f->below;
+    f->factor = out->n_factors;
+    out->n_factors += (size_t)f->size * (size_t)(f->width + f->below);
+    if ((size_t)rows * (size_t)f->width > out->front_size) out->front_size = (size_t)rows * (size_t)f->width;
+    if (f->width > out->longest) out->longest = f->width;
+  }
+}
+
+/* The rows of a front below its pivots, where they stand in the next one, and how much waits at most. */
+static int list_rows(plan *p)
+{
+  ga__fronts *out = p->out;
+  const ga__front *last = &out->front[out->n_fronts - 1];
+  const size_t n = (size_t)(last->index + last->below);
+  int *block_at = ints(p, (size_t)p->n_blocks), *waiting = ints(p, (size_t)p->n_blocks), n_waiting = 0;
+  size_t used = 0;
+  out->index = ints(p, n);
+  out->place = ints(p, n);
+  const int ok = block_at && waiting && out->index && out->place;
+  for (int b = 0; ok && b < p->n_blocks; b++) block_at[p->rank[b]] = b;
+  for (int i = 0; ok && i < out->n_fronts; i++) {
+    const ga__front *f = &out->front[i];
+    const int b = block_at[i];
+    int at = 0;
+    for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
+    for (int m = p->met.start[b]; m < p->met.start[b + 1]; m++) {
+      const ga__front *other = &out->front[p->rank[p->met.item[m]]];
+      for (int k = 0; k < other->size; k++, at++) {
+        out->index[f->index + at] = other->first + k;
+        p->where[other->first + k] = f->size + at;
+      }
+    }
+    for (int k = 0; k < f->n_children; k++) {
+      const ga__front *child = &out->front[waiting[--n_waiting]];
+      for (int r = 0; r < child->below; r++)
+        out->place[child->index + r] = p->where[out->index[child->index + r]];
+      used -= (size_t)child->below * (size_t)child->below;
+    }
+    if (f->below == 0) continue;
+    waiting[n_waiting++] = i;
+    used += (size_t)f->below * (size_t)f->below;
+    if (used > out->stack_size) out->stack_size = used;
+    if (n_waiting > out->n_waiting) out->n_waiting = n_waiting;
+  }
+  ga__free(p->ctx, block_at);
+  ga__free(p->ctx, waiting);
+  return ok;
+}
+
+/* ---- Entries ---- */
+
+/* An entry belongs to the front of the first of its two pivots, and outside of the components to none. */
+static int list_entries(plan *p)
+{
+  ga__fronts *out = p->out;
+  const ga_sparse *A = p->A;
+  int *start = ints(p, (size_t)p->n_blocks + 2), *row = NULL, ok = 0;
+  out->entry = ga__alloc(p->ctx, (size_t)A->nnz, sizeof *out->entry);
+  out->off = ga__alloc(p->ctx, (size_t)A->nnz, sizeof *out->off);
+  out->off_start = ints(p, (size_t)p->n + 1);
+  row = ints(p, (size_t)A->nnz); /* of an entry's pair: packed below */
+  if (!start || !out->entry || !out->off || !out->off_start || !row) goto end;
+  ok = 1;
+  for (int fill = 0; fill < 2; fill++) {
+    int off = 0;
+    for (int pivot = 0; pivot < p->n; pivot++) {
+      const int c = out->Q[pivot];
+      for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
+        const int other = p->row_pivot[A->row[e]];
+        const int front = p->front_of[other < pivot ? other : pivot];
+        if (p->component[out->Q[other]] != p->component[c]) {
+          if (fill) out->off[off] = (ga__move){e, other};
+          off++;
+        } else if (fill) {
+          out->entry[start[front + 1]] = (ga__move){e, 0};
+          row[start[front + 1]++] = pivot;
+        } else {
+          start[front + 2]++;
+        }
+      }
+      out->off_start[pivot + 1] = off;
+    }
+    for (int i = 0; !fill && i < out->n_fronts; i++) start[i + 2] += start[i + 1];
+  }
+  for (int i = 0; i < out->n_fronts; i++) {
+    ga__front *f = &out->front[i];
+    f->entry = start[i];
+    f->n_entry = start[i + 1] - start[i];
+    for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
+    for (int k = 0; k < f->below; k++) p->where[out->index[f->index + k]] = f->size + k;
+    for (int k = start[i]; k < start[i + 1]; k++)
+      out->entry[k].to = p->where[p->row_pivot[A->row[out->entry[k].from]]] * f->width + p->where[row[k]];
+  }
+end:
+  ga__free(p->ctx, start);
+  ga__free(p->ctx, row);
+  return ok;
+}
+
+static int make_plan(plan *p)
+{
+  const size_t n = (size_t)p->n;
+  p->component = ints(p, n);
+  p->block_of = ints(p, n);
+  p->row_block = ints(p, n);
+  if (!p->component || !p->block_of || !p->row_block) return 0;
+  if (!find_components(p) || !find_blocks(p) || !find_edges(p) || !eliminate(p) || !postorder(p)) return 0;
+  if (!make_fronts(p)) return 0;
+  measure(p->out);
+  return list_rows(p) && list_entries(p);
+}
+
+ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out)
+{
+  *out = (ga__fronts){.n = A->cols};
+  plan p = {.ctx = ctx, .A = A, .order = order, .out = out, .n = A->cols};
+  const int ok = make_plan(&p);
+  int *const temporary[] = {p.component, p.early,     p.block_of, p.row_block, p.size,         p.edge.start,
+                            p.edge.item, p.met.start, p.met.item, p.parent,    p.child,        p.sibling,
+                            p.mark,      p.rank,      p.front_of, p.row_pivot, p.column_pivot, p.where};
+  for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(ctx, temporary[i]);
+  if (ok) return GA_OK;
+  ga__fronts_destroy(ctx, out);
+  return ga__no_memory(ctx, "the plan of sparse LU factors");
+}
+
+void ga__fronts_destroy(ga_context *ctx, ga__fronts *f)
+{
+  void *const block[] = {f->P,     f->Q,     f->component, f->front, f->index,
+                         f->place, f->entry, f->off_start, f->off};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  *f = (ga__fronts){0};
+}

@@ -1,0 +1,45 @@
+/* The plan of an elimination by blocks: components, fronts, and where every number goes. See lu_block.c. */
+#ifndef GALPHA_LIN_FRONTS_H
+#define GALPHA_LIN_FRONTS_H
+
+#include "lin/lin_impl.h"
+
+typedef struct ga__front {
+  int first, size;    /* pivots */
+  int below;          /* rows, and columns, of the front beside them */
+  int width;          /* length of a row of the front: size + below, made even */
+  int index;          /* [below] into `index` and `place` */
+  int entry, n_entry; /* entries of A that belong to the front */
+  int n_children;     /* fronts that hand on to this one; in postorder they are the last that wait */
+  size_t factor;      /* into the factors: the pivots' rows [size][width], L21 [below][size] */
+} ga__front;
+
+/* `from` is an index into A's values. */
+typedef struct ga__move {
+  int from, to;
+} ga__move;
+
+typedef struct ga__fronts {
+  int n;             /* pivots */
+  int n_fronts;      /* in postorder, component by component */
+  int n_components;  /* block triangular: unknowns of the last one are found first */
+  int *P, *Q;        /* [n] row and column of a pivot */
+  int *component;    /* [n_components + 1] first front of each */
+  ga__front *front;  /* [n_fronts] */
+  int *index;        /* pivots of the rows below, front by front */
+  int *place;        /* as index: the row of each in the front that it is handed on to */
+  ga__move *entry;   /* front by front, `to` the place in the front */
+  int *off_start;    /* [n + 1] by the pivot of their column: entries of A outside of the components, */
+  ga__move *off;     /* `to` the pivot of their row */
+  size_t n_factors;  /* numbers in all factors */
+  size_t front_size; /* numbers in the largest front, */
+  int longest;       /* rows of the longest front, made even */
+  size_t stack_size; /* most numbers that wait to be handed on */
+  int n_waiting;     /* most fronts that wait */
+} ga__fronts;
+
+/* Out of memory: nothing is left behind, and GA_ERR_MEMORY. */
+ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out);
+void ga__fronts_destroy(ga_context *ctx, ga__fronts *f);
+
+#endif

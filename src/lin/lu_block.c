@@ -1,0 +1,537 @@
+/* Sparse LU factors by dense fronts, for matrices whose unknowns come in small blocks (bodies, joints).
+ *
+ * The matrix is brought to block triangular form; within a component the blocks are eliminated in the given
+ * order. Pivots are sought within their block only, so that everything else is known beforehand (fronts.c):
+ * the fill, and the place of every number. To each block belongs a front, a small dense matrix
+ *
+ *        [ F11 F12 ]   s pivots        F11 = Pᵀ L11 U11,  U12 = L11⁻¹ P F12,  L21 = F21 U11⁻¹
+ *    F = [ F21 F22 ]   m rows below    F22 − L21 U12 is handed on to the front of the next block that it
+ * meets
+ *
+ * (the multifrontal method). Where a block has no good pivots of its own the whole matrix goes to KLU, which
+ * seeks them elsewhere, and so do the REST next ones.
+ *
+ * Nothing is scaled: rows are weighed with R and columns with C, powers of two found with the first factors,
+ * where pivots are sought and judged. */
+#include "lin/fronts.h"
+#include <math.h>
+#include <string.h>
+
+enum { REST = 50 };
+/* [-] scaled entries of L21 beyond this would let rounding grow. */
+static const double MOST_GROWTH = 1e5;
+
+typedef struct blocks {
+  ga__fronts plan;
+  double *factors;   /* of all fronts */
+  double *off_value; /* A's values outside of the components when it was factored */
+  double *front;     /* the largest one, */
+  double *row;       /* [longest] of it */
+  double *stack;     /* what waits to be handed on, */
+  int *waiting;      /* and its fronts */
+  int *taken;        /* [n] row of F11, before exchanges, that a pivot was found in */
+  double *inverse;   /* [n] of the pivots */
+  double *pivot;     /* [n] scaled */
+  double *x;         /* [n] a right-hand side in the order of the pivots */
+  double *local;     /* [longest] */
+  double *R, *C;     /* [n] by pivots */
+  double growth;     /* largest scaled entry of L21 */
+  int scaled;        /* R and C have been found */
+  int rest;          /* factorisations to be left to KLU */
+  int by_klu;        /* the last factors are KLU's */
+  int marking;       /* 1: these are to be kept: */
+  int marked_rest, marked_scaled;
+  int scale_marked; /* 1: marked_R, marked_C have R and C as they were */
+  double *marked_R, *marked_C;
+  ga_lu klu;
+} blocks;
+
+static void block_destroy(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  ga__fronts_destroy(lu->ctx, &b->plan);
+  if (b->klu.data) b->klu.backend->destroy(&b->klu);
+  void *const array[] = {b->factors, b->off_value, b->front,   b->row,      b->stack,
+                         b->waiting, b->taken,     b->inverse, b->pivot,    b->x,
+                         b->local,   b->R,         b->C,       b->marked_R, b->marked_C};
+  for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
+  ga__free(lu->ctx, b);
+  lu->data = NULL;
+}
+
+static ga_status take_memory(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  const size_t n = (size_t)plan->n;
+  struct {
+    void **array;
+    size_t count, bytes;
+  } need[] = {{(void **)&b->factors, plan->n_factors, sizeof(double)},
+              {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
+              {(void **)&b->front, plan->front_size, sizeof(double)},
+              {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
+              {(void **)&b->stack, plan->stack_size, sizeof(double)},
+              {(void **)&b->waiting, (size_t)plan->n_waiting, sizeof(int)},
+              {(void **)&b->taken, n, sizeof(int)},
+              {(void **)&b->inverse, n, sizeof(double)},
+              {(void **)&b->pivot, n, sizeof(double)},
+              {(void **)&b->x, n, sizeof(double)},
+              {(void **)&b->local, (size_t)plan->longest, sizeof(double)},
+              {(void **)&b->R, n, sizeof(double)},
+              {(void **)&b->C, n, sizeof(double)},
+              {(void **)&b->marked_R, n, sizeof(double)},
+              {(void **)&b->marked_C, n, sizeof(double)}};
+  for (size_t i = 0; i < sizeof need / sizeof *need; i++)
+    if (!(*need[i].array = ga__alloc(lu->ctx, need[i].count, need[i].bytes)))
+      return ga__no_memory(lu->ctx, "sparse LU factors");
+  return GA_OK;
+}
+
+static ga_status block_create(ga_lu *lu)
+{
+  blocks *b = lu->data = ga__alloc(lu->ctx, 1, sizeof *b);
+  if (!b) return ga__no_memory(lu->ctx, "sparse LU factors");
+  b->klu = (ga_lu){.ctx = lu->ctx, .A = lu->A, .backend = &ga__lu_klu, .order = lu->order};
+  ga_status status = b->klu.backend->create(&b->klu);
+  b->klu.order = NULL;
+  if (!status) status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
+  if (!status) status = take_memory(lu);
+  lu->info.n_fill = (int)b->plan.n_factors;
+  return status;
+}
+
+/* ---- Scaling ---- */
+
+/* 1/x, or 1/√x with half = 1, to the nearest power of two; 1 for 0. */
+static double reciprocal(double x, int half)
+{
+  int exponent = 0;
+  if (x > 0) frexp(x, &exponent);
+  return ldexp(1, -(half ? exponent / 2 : exponent));
+}
+
+/* R_k = C_k = 1/√|a_kk| where there is a diagonal; where there is none, 1 over the largest entry of the row
+ * or column, scaled already in the other direction. */
+static void find_scale(const ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  const ga_sparse *A = lu->A;
+  double *row = b->x; /* largest entries by rows of A, then by the pivots' numbers */
+  for (int k = 0; k < plan->n; k++) {
+    const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]);
+    const double a = at >= 0 ? fabs(A->value[at]) : 0;
+    b->R[k] = b->C[k] = a > 0 ? reciprocal(a, 1) : 0;
+    row[k] = 0;
+  }
+  for (int k = 0; k < plan->n; k++) /* C of the others waits until rows have been weighed */
+    for (int p = A->col_start[plan->Q[k]]; b->C[k] > 0 && p < A->col_start[plan->Q[k] + 1]; p++)
+      row[A->row[p]] = fmax(row[A->row[p]], b->C[k] * fabs(A->value[p]));
+  for (int k = 0; k < plan->n; k++)
+    if (b->R[k] == 0) b->R[k] = reciprocal(row[plan->P[k]], 0);
+  for (int k = 0; k < plan->n; k++) row[plan->P[k]] = b->R[k];
+  for (int k = 0; k < plan->n; k++) {
+    double most = 0;
+    if (b->C[k] > 0) continue;
+    for (int p = A->col_start[plan->Q[k]]; p < A->col_start[plan->Q[k] + 1]; p++)
+      most = fmax(most, row[A->row[p]] * fabs(A->value[p]));
+    b->C[k] = reciprocal(most, 0);
+  }
+}
+
+static void renew_scale(const ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const size_t bytes = (size_t)b->plan.n * sizeof(double);
+  if (b->marking && b->scaled && !b->scale_marked) {
+    memcpy(b->marked_R, b->R, bytes);
+    memcpy(b->marked_C, b->C, bytes);
+    b->scale_marked = 1;
+  }
+  find_scale(lu);
+  b->scaled = 1;
+}
+
+static double block_column_max(const ga_lu *lu, int column)
+{
+  const blocks *b = lu->data;
+  const ga_sparse *A = lu->A;
+  double most = 0;
+  int pivot = 0;
+  while (b->plan.Q[pivot] != column) pivot++;
+  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
+    int k = 0;
+    while (b->plan.P[k] != A->row[p]) k++;
+    most = fmax(most, b->R[k] * b->C[pivot] * fabs(A->value[p]));
+  }
+  return most;
+}
+
+/* ---- Factors ---- */
+
+static void exchange(double *restrict a, double *restrict b, int n)
+{
+  for (int j = 0; j < n; j++) {
+    const double t = a[j];
+    a[j] = b[j];
+    b[j] = t;
+  }
+}
+
+/* Two numbers at once; rows of fronts have an even length. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* s steps of elimination in F[rows][W]: L takes the place of the zeros. weight[s] and taken[s] follow the
+ * exchanges. Written for a constant W: the inner loop is most of the work, and u is kept in registers. */
+static inline __attribute__((always_inline)) void eliminate(double *F, int rows, int s, const int W, pair *u,
+                                                            double *restrict weight, int *restrict taken,
+                                                            double *restrict inverse)
+{
+  for (int k = 0; k < s; k++) {
+    double *pivot_row = F + k * W, most = fabs(pivot_row[k]) * weight[k];
+    int best = k;
+    for (int i = k + 1; i < s; i++) {
+      const double size = fabs(F[i * W + k]) * weight[i];
+      if (size > most) most = size, best = i;
+    }
+    if (best != k) {
+      const double w = weight[k];
+      const int t = taken[k];
+      exchange(pivot_row, F + best * W, W);
+      weight[k] = weight[best], weight[best] = w;
+      taken[k] = taken[best], taken[best] = t;
+    }
+    const double over_pivot = inverse[k] = 1 / pivot_row[k];
+    for (int j = 0; j < W / 2; j++) {
+      u[j] = *(const pair *)(pivot_row + 2 * j);
+      if (2 * j <= k) u[j][0] = 0;
+      if (2 * j + 1 <= k) u[j][1] = 0;
+    }
+    for (int i = k + 1; i < rows; i++) {
+      double *f = F + i * W;
+      const double l = f[k] * over_pivot;
+      const pair ll = {l, l};
+      for (int j = 0; j < W / 2; j++) *(pair *)(f + 2 * j) -= ll * u[j];
+      f[k] = l;
+    }
+  }
+}
+
+/* Sizes that are written out: velocities of bodies, constraints of joints; and widths of fronts. */
+#define SIZES(X) X(1) X(2) X(3) X(5) X(6)
+#define UNROLLED _Pragma("GCC unroll 8")
+#define WIDTHS(X) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24)
+
+static void eliminate_front(const blocks *b, const ga__front *f, double *weight)
+{
+  double *F = b->front, *inverse = b->inverse + f->first;
+  int *taken = b->taken + f->first, rows = f->size + f->below;
+  switch (f->width) {
+#define CASE(W)                                                                                              \
+  case W: {                                                                                                  \
+    pair u[W / 2];                                                                                           \
+    eliminate(F, rows, f->size, W, u, weight, taken, inverse);                                               \
+    break;                                                                                                   \
+  }
+    WIDTHS(CASE)
+#undef CASE
+  default:
+    eliminate(F, rows, f->size, f->width, (pair *)(void *)b->row, weight, taken, inverse);
+  }
+}
+
+/* F := entries of A and what the children hand on; returns the new end of the stack. */
+static double *fill_front(const blocks *b, const double *value, const ga__front *f, double *end,
+                          int *n_waiting)
+{
+  const ga__fronts *plan = &b->plan;
+  double *F = b->front;
+  const int rows = f->size + f->below, W = f->width;
+  const ga__move *entry = plan->entry + f->entry;
+  memset(F, 0, (size_t)rows * (size_t)W * sizeof *F);
+  for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
+  for (int k = 0; k < f->n_children; k++) {
+    const ga__front *child = &plan->front[b->waiting[--*n_waiting]];
+    const int m = child->below, *place = plan->place + child->index;
+    end -= (size_t)m * (size_t)m;
+    for (int i = 0; i < m; i++) {
+      double *to = F + (size_t)place[i] * (size_t)W;
+      const double *from = end + (size_t)i * (size_t)m;
+      for (int j = 0; j < m; j++) to[place[j]] += from[j];
+    }
+  }
+  return end;
+}
+
+/* The largest scaled entry of L21; weight[s] are those of the pivots' rows. */
+static double growth_of(const blocks *b, const ga__front *f, const double *weight)
+{
+  const int s = f->size, W = f->width, *index = b->plan.index + f->index;
+  const double *l = b->front + s * W;
+  double most = 0;
+  for (int i = 0; i < f->below; i++, l += W)
+    for (int k = 0; k < s; k++) {
+      const double size = b->R[index[i]] * fabs(l[k]);
+      if (!(size <= most * weight[k])) most = size / weight[k]; /* a NaN stays */
+    }
+  return most;
+}
+
+/* L11, U11 and U12 as they are in the front, and L21. */
+static inline __attribute__((always_inline)) void store(double *to, const double *F, const int s, int m,
+                                                        int W)
+{
+  memcpy(to, F, (size_t)(s * W) * sizeof *to);
+  to += s * W;
+  F += s * W;
+  for (int i = 0; i < m; i++, to += s, F += W) {
+    UNROLLED
+    for (int k = 0; k < s; k++) to[k] = F[k];
+  }
+}
+
+static void store_factors(const blocks *b, const ga__front *f)
+{
+  double *to = b->factors + f->factor;
+  switch (f->size) {
+#define CASE(S)                                                                                              \
+  case S:                                                                                                    \
+    store(to, b->front, S, f->below, f->width);                                                              \
+    break;
+    SIZES(CASE)
+#undef CASE
+  default:
+    store(to, b->front, f->size, f->below, f->width);
+  }
+}
+
+/* F22 waits for the next front. */
+static double *hand_on(const blocks *b, const ga__front *f, double *to)
+{
+  const double *F = b->front + f->size * f->width + f->size;
+  for (int i = 0; i < f->below; i++, to += f->below, F += f->width)
+    for (int j = 0; j < f->below; j++) to[j] = F[j];
+  return to;
+}
+
+static void factor_blocks(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  double *end = b->stack, *weight = b->local;
+  int n_waiting = 0;
+  b->growth = 0;
+  for (int i = 0; i < plan->n_fronts; i++) {
+    const ga__front *f = &plan->front[i];
+    const int first = f->first;
+    end = fill_front(b, lu->A->value, f, end, &n_waiting);
+    for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
+    eliminate_front(b, f, weight);
+    store_factors(b, f);
+    for (int k = 0; k < f->size; k++)
+      b->pivot[first + k] = b->front[k * f->width + k] * weight[k] * b->C[first + k];
+    const double growth = growth_of(b, f, weight);
+    if (!(growth <= b->growth)) b->growth = growth;
+    if (f->below == 0) continue;
+    end = hand_on(b, f, end);
+    b->waiting[n_waiting++] = i;
+  }
+  for (int k = 0; k < plan->off_start[plan->n]; k++) b->off_value[k] = lu->A->value[plan->off[k].from];
+}
+
+static int is_good(ga_lu *lu)
+{
+  const blocks *b = lu->data;
+  return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan.Q) == GA__PIVOTS_GOOD;
+}
+
+static ga_status factor_by_klu(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  b->by_klu = 1;
+  const ga_status status = b->klu.backend->factor(&b->klu);
+  const long n_solve = lu->info.n_solve, n_factor = lu->info.n_factor, n_refactor = lu->info.n_refactor;
+  lu->info = b->klu.info;
+  lu->info.kind = GA_LU_BLOCKS;
+  lu->info.n_solve = n_solve;
+  lu->info.n_factor = n_factor + b->klu.info.n_factor;
+  lu->info.n_refactor = n_refactor + b->klu.info.n_refactor;
+  b->klu.info.n_factor = b->klu.info.n_refactor = 0;
+  return status;
+}
+
+static ga_status block_factor(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  if (b->rest > 0) {
+    b->rest--;
+    return factor_by_klu(lu);
+  }
+  const int first = !b->scaled;
+  if (first) renew_scale(lu);
+  factor_blocks(lu);
+  int good = is_good(lu);
+  if (!good && !first) { /* the scale may have grown old */
+    renew_scale(lu);
+    factor_blocks(lu);
+    good = is_good(lu);
+  }
+  if (!good) {
+    b->rest = REST;
+    return factor_by_klu(lu);
+  }
+  b->by_klu = 0;
+  lu->info.n_fill = (int)b->plan.n_factors;
+  if (first)
+    lu->info.n_factor++;
+  else
+    lu->info.n_refactor++;
+  return GA_OK;
+}
+
+/* ---- Solving ---- */
+
+/* Both written for a constant s, which keeps y in registers. x := L⁻¹ x, */
+enum { FEW = 8 };
+
+static inline __attribute__((always_inline)) void lower(const blocks *b, const ga__front *f,
+                                                        double *restrict x, const int s)
+{
+  const int W = f->width, *taken = b->taken + f->first, *index = b->plan.index + f->index;
+  const double *L = b->factors + f->factor;
+  double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
+  UNROLLED
+  for (int k = 0; k < s; k++) y[k] = own[taken[k]];
+  UNROLLED
+  for (int k = 0; k < s; k++) UNROLLED
+  for (int i = k + 1; i < s; i++) y[i] -= L[i * W + k] * y[k];
+  UNROLLED
+  for (int k = 0; k < s; k++) own[k] = y[k];
+  L += s * W;
+  for (int i = 0; i < f->below; i++, L += s) {
+    double sum = 0;
+    UNROLLED
+    for (int k = 0; k < s; k++) sum += L[k] * y[k];
+    x[index[i]] -= sum;
+  }
+}
+
+/* x := U⁻¹ x. */
+static inline __attribute__((always_inline)) void upper(const blocks *b, const ga__front *f,
+                                                        double *restrict x, const int s)
+{
+  const int W = f->width, *index = b->plan.index + f->index;
+  const double *U = b->factors + f->factor, *inverse = b->inverse + f->first;
+  double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
+  UNROLLED
+  for (int k = 0; k < s; k++) y[k] = own[k];
+  for (int i = 0; i < f->below; i++) {
+    const double z = x[index[i]];
+    UNROLLED
+    for (int k = 0; k < s; k++) y[k] -= U[k * W + s + i] * z;
+  }
+  UNROLLED
+  for (int k = s - 1; k >= 0; k--) {
+    y[k] *= inverse[k];
+    UNROLLED
+    for (int j = 0; j < k; j++) y[j] -= U[j * W + k] * y[k];
+  }
+  UNROLLED
+  for (int k = 0; k < s; k++) own[k] = y[k];
+}
+
+static void solve_lower(const blocks *b, const ga__front *f, double *x)
+{
+  switch (f->size) {
+#define CASE(S)                                                                                              \
+  case S:                                                                                                    \
+    lower(b, f, x, S);                                                                                       \
+    break;
+    SIZES(CASE)
+#undef CASE
+  default:
+    lower(b, f, x, f->size);
+  }
+}
+
+static void solve_upper(const blocks *b, const ga__front *f, double *x)
+{
+  switch (f->size) {
+#define CASE(S)                                                                                              \
+  case S:                                                                                                    \
+    upper(b, f, x, S);                                                                                       \
+    break;
+    SIZES(CASE)
+#undef CASE
+  default:
+    upper(b, f, x, f->size);
+  }
+}
+
+static void block_solve(ga_lu *lu, double *rhs)
+{
+  const blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  double *x = b->x;
+  if (b->by_klu) {
+    b->klu.backend->solve((ga_lu *)&b->klu, rhs);
+    return;
+  }
+  for (int k = 0; k < plan->n; k++) x[k] = rhs[plan->P[k]];
+  for (int c = plan->n_components - 1; c >= 0; c--) {
+    const int first = plan->component[c], end = plan->component[c + 1];
+    for (int i = first; i < end; i++) solve_lower(b, &plan->front[i], x);
+    for (int i = end - 1; i >= first; i--) solve_upper(b, &plan->front[i], x);
+    if (c == 0) continue;
+    const int from = plan->front[first].first, to = plan->front[end - 1].first + plan->front[end - 1].size;
+    for (int k = from; k < to; k++)
+      for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
+        x[plan->off[p].to] -= b->off_value[p] * x[k];
+  }
+  for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = x[k];
+}
+
+/* ---- What later factors depend on ---- */
+
+static void block_mark(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  b->marking = 1;
+  b->marked_rest = b->rest;
+  b->marked_scaled = b->scaled;
+  b->scale_marked = 0;
+  b->klu.backend->mark(&b->klu);
+}
+
+static void block_rollback(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const size_t bytes = (size_t)b->plan.n * sizeof(double);
+  if (b->marking) {
+    b->rest = b->marked_rest;
+    b->scaled = b->marked_scaled;
+  }
+  if (b->scale_marked) {
+    memcpy(b->R, b->marked_R, bytes);
+    memcpy(b->C, b->marked_C, bytes);
+    b->scale_marked = 0;
+  }
+  b->klu.backend->rollback(&b->klu);
+}
+
+static void block_forget(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  b->scaled = b->rest = b->marking = b->scale_marked = 0;
+  b->klu.backend->forget(&b->klu);
+}
+
+const ga__lu_backend ga__lu_block = {.create = block_create,
+                                     .destroy = block_destroy,
+                                     .factor = block_factor,
+                                     .solve = block_solve,
+                                     .column_max = block_column_max,
+                                     .mark = block_mark,
+                                     .rollback = block_rollback,
+                                     .forget = block_forget};
