@@ -225,17 +225,16 @@ static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
     for (int i = 0; i < as->layout.n_rules; i++) walk_rule(as, map, at, p, &as->layout.rule[i], groups);
 }
 
-/* Equations of a border: those of Φ, and those of k where it has them. */
-static int border_length(const ga__assembly *as, const ga__border *b)
+int ga__border_length(const ga__assembly *as, const ga__border *b)
 {
   return as->sys->size[GA_BLOCK_LAMBDA] + (b->row[1] < 0 ? 0 : as->sys->size[GA_BLOCK_PSI]);
 }
 
-static size_t count_border(const ga__assembly *as)
+size_t ga__assembly_borders(const ga__assembly *as)
 {
   size_t count = 0;
   for (int b = 0; b < as->layout.n_borders; b++)
-    count += 2 * (size_t)as->layout.relations[b] * (size_t)border_length(as, &as->layout.border[b]);
+    count += 2 * (size_t)as->layout.relations[b] * (size_t)ga__border_length(as, &as->layout.border[b]);
   return count;
 }
 
@@ -245,7 +244,7 @@ static void add_borders(ga__assembly *as, pairs *p)
   for (int b = 0; b < as->layout.n_borders; b++) {
     const ga__border *border = &as->layout.border[b];
     for (int k = 0; k < as->layout.relations[b]; k++, at++)
-      for (int i = 0; i < border_length(as, border); i++) {
+      for (int i = 0; i < ga__border_length(as, border); i++) {
         int is_k = i >= nl;
         add_pair(p, border->row[is_k] + i - is_k * nl, at);
         add_pair(p, at, border->col[is_k] + i - is_k * nl);
@@ -268,7 +267,7 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->TA, (size_t)ga_group_blocks_length(sys->group), sizeof(double)},
               {(void **)&as->eta_b, (size_t)size->factors, sizeof(int)},
               {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
-              {(void **)&as->border_place, count_border(as), sizeof(int)}};
+              {(void **)&as->border_place, ga__assembly_borders(as), sizeof(int)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
@@ -290,7 +289,7 @@ static void distribute(ga__assembly *as, const int *place)
   }
   for (int i = 0; i < as->n_direct; i++) as->direct[i].place = place[at++];
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) as->diag_place[i] = place[at++];
-  for (size_t i = 0; i < count_border(as); i++) as->border_place[i] = place[at++];
+  for (size_t i = 0; i < ga__assembly_borders(as); i++) as->border_place[i] = place[at++];
 }
 
 static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
@@ -333,6 +332,7 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   if (status) return status;
   pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
   status = build(as, &map, &p, &place);
+  if (!status) status = ga__assembly_arrange(as);
   ga__free(sys->ctx, place);
   ga__free(sys->ctx, p.row);
   ga__free(sys->ctx, p.col);
@@ -351,137 +351,10 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct, as->diag_place, as->group,     as->group_entry, as->group_place,
-                         as->TA,     as->eta_b,      as->eta_place, as->border_place};
+  void *const block[] = {as->direct, as->diag_place, as->group,     as->group_entry,  as->group_place,
+                         as->TA,     as->eta_b,      as->eta_place, as->border_place, as->copy,
+                         as->run,    as->tile,       as->blank};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);
-}
-
-/* T A, block by block. */
-static void multiply_blocks(const ga__assembly *as, const double *T, const double *A, double *TA)
-{
-  const ga_group *g = as->sys->group;
-  for (int b = 0, n = ga_group_n_blocks(g), at = 0; b < n; b++) {
-    int start, m = ga_group_block(g, b, &start);
-    const double *t = T + at, *a = A + at;
-    double *out = TA + at;
-    for (int i = 0; m == 3 && i < 9; i += 3) {
-      const double x = t[i], y = t[i + 1], z = t[i + 2];
-      out[i] = x * a[0] + y * a[3] + z * a[6];
-      out[i + 1] = x * a[1] + y * a[4] + z * a[7];
-      out[i + 2] = x * a[2] + y * a[5] + z * a[8];
-    }
-    for (int i = 0; m != 3 && i < m; i++)
-      for (int j = 0; j < m; j++) {
-        double sum = 0.0;
-        for (int k = 0; k < m; k++) sum += t[i * m + k] * a[k * m + j];
-        out[i * m + j] = sum;
-      }
-    at += m * m;
-  }
-}
-
-/* w = row M, M of m columns. */
-static inline void turn(double *w, const double *row, const double *M, int m)
-{
-  for (int j = 0; j < m; j++) w[j] = 0.0;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) w[j] += row[i] * M[i * m + j];
-}
-
-/* K(row, η) −= w B_nᵀ, w the row times T. */
-static void fill_etas(double *K, const ga__assembly *as, const ga__group_row *g, const double *w,
-                      const double *B_n)
-{
-  const int *place = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
-  for (int i = 0; i < g->eta_count; i++)
-    for (int c = 0; c < g->size; c++) K[place[i]] -= w[c] * B_n[*b++];
-}
-
-static inline double pick(const double *values, int entry)
-{
-  return entry >= 0 ? values[entry] : 0.0;
-}
-
-/* Rotations are nearly all there is: three columns, in registers. */
-static void fill_rotation(double *K, const ga__assembly *as, const ga__assembly_input *in,
-                          const ga__group_row *g, const double *TA)
-{
-  const double *values = in->source[g->source], scale = in->scale[g->scale], *M = TA + g->block_start;
-  const int *entry = as->group_entry + g->first, *place = as->group_place + g->first;
-  double x = scale * pick(values, entry[0]), y = scale * pick(values, entry[1]),
-         z = scale * pick(values, entry[2]);
-  K[place[0]] += x * M[0] + y * M[3] + z * M[6];
-  K[place[1]] += x * M[1] + y * M[4] + z * M[7];
-  K[place[2]] += x * M[2] + y * M[5] + z * M[8];
-  if (!g->eta_count) return;
-  const double *T = in->T + g->block_start, *B_n = in->B_n;
-  const double u = x * T[0] + y * T[3] + z * T[6], v = x * T[1] + y * T[4] + z * T[7],
-               w = x * T[2] + y * T[5] + z * T[8];
-  const int *to = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
-  for (int i = 0; i < g->eta_count; i++, b += 3) K[to[i]] -= u * B_n[b[0]] + v * B_n[b[1]] + w * B_n[b[2]];
-}
-
-static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in, const double *TA)
-{
-  for (int k = 0; k < as->n_groups; k++) {
-    const ga__group_row *g = &as->group[k];
-    const double *values = in->source[g->source], scale = in->scale[g->scale];
-    const int *entry = as->group_entry + g->first, *place = as->group_place + g->first;
-    double row[6], w[6];
-    if (g->block_start < 0) {
-      row[0] = scale * pick(values, entry[0]);
-      K[place[0]] += row[0];
-      fill_etas(K, as, g, row, in->B_n);
-    } else if (g->size == 3) {
-      fill_rotation(K, as, in, g, TA);
-    } else {
-      for (int c = 0; c < g->size; c++) row[c] = scale * pick(values, entry[c]);
-      turn(w, row, TA + g->block_start, g->size);
-      for (int c = 0; c < g->size; c++) K[place[c]] += w[c];
-      if (g->eta_count && TA != in->T) turn(w, row, in->T + g->block_start, g->size);
-      fill_etas(K, as, g, w, in->B_n);
-    }
-  }
-}
-
-/* Entries of one rule follow each other. */
-static void fill_direct(double *K, const ga__assembly *as, const ga__assembly_input *in)
-{
-  const ga__direct *d = as->direct, *end = d + as->n_direct;
-  while (d < end) {
-    const int source = d->source, scale = d->scale;
-    const double *values = in->source[source], factor = in->scale[scale];
-    for (; d < end && d->source == source && d->scale == scale; d++) K[d->place] += factor * values[d->entry];
-  }
-}
-
-static void fill_borders(ga__assembly *as, const ga__assembly_input *in)
-{
-  const ga_system *sys = as->sys;
-  int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  const int *place = as->border_place;
-  for (int b = 0; b < as->layout.n_borders; b++) {
-    const ga__border *border = &as->layout.border[b];
-    const ga__null *null = border->holonomic ? in->null_b : in->null;
-    for (int k = 0; k < as->layout.relations[b]; k++)
-      for (int i = 0; i < border_length(as, border); i++)
-        for (int side = 0; side < 2; side++)
-          as->K->value[*place++] += null->length[i] * null->N[(size_t)k * (size_t)m + (size_t)i];
-  }
-}
-
-void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
-{
-  const ga_system *sys = as->sys;
-  double *K = as->K->value;
-  int nx = sys->size[GA_BLOCK_X];
-  ga_sparse_zero(as->K);
-  fill_direct(K, as, in);
-  for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
-  fill_borders(as, in);
-  if (in->A) multiply_blocks(as, in->T, in->A, as->TA);
-  fill_groups(K, as, in, in->A ? as->TA : in->T);
 }

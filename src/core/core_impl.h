@@ -86,6 +86,10 @@ void ga__deriv_destroy(ga__deriv *w);
 
 /* Fills J->D, Q, G (zeroed here) as core.h says, by the callback or by differences. */
 ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J);
+/* The same without a look at the numbers, for matrices whose factorisation looks at them anyway; and the
+ * look, which names the first that is not finite. */
+ga_status ga__jacobian_unseen(ga__deriv *w, const ga_point *p, ga_jacobian *J);
+ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jacobian *J);
 /* B v + Φ_t; Φ's acceleration at vdot = 0; k_t + k_q v: by the callbacks or what core.h says stands in. */
 ga_status ga__phi_dot(ga__deriv *w, const ga_point *p, double *out);
 ga_status ga__phi_acc(ga__deriv *w, const ga_point *p, double *out);
@@ -187,10 +191,30 @@ typedef struct ga__layout {
   int relations[GA__MAX_BORDERS]; /* rows and columns of each border, behind everything else; 0: none */
 } ga__layout;
 
-typedef struct ga__direct {
+typedef struct ga__direct { /* while the plan is made */
   int entry, place;
   unsigned char source, scale;
 } ga__direct;
+
+/* How numbers are filled in (fill.c): copies in runs of one source and scale, */
+typedef struct ga__copy {
+  int entry, place;
+} ga__copy;
+typedef struct ga__run {
+  ga__source source;
+  int scale;
+  int adds; /* 0: it is the first to write at its places */
+  int end;  /* of its copies */
+} ga__run;
+/* and three rows in three columns that one tangent block turns: entries follow each other row by row, places
+ * column by column. Etas as in ga__group_row, for the first row; places of the others follow. */
+typedef struct ga__tile {
+  ga__source source;
+  int scale, adds;
+  int block_start;
+  int entry, place[3];
+  int eta_first, factor_first, eta_count;
+} ga__tile;
 
 /* Entries of one row in the columns of one tangent block, or of one commuting column: they move together when
  * the derivative with respect to q is multiplied by the tangent operator. */
@@ -213,7 +237,13 @@ typedef struct ga__assembly {
   int *border_place; /* of every border, relation and constraint: in the column, in the row */
   ga_sparse *K;
   int n_direct;
-  ga__direct *direct;
+  ga__direct *direct; /* NULL once arranged; */
+  unsigned char *direct_first;
+  ga__copy *copy;
+  int n_runs, n_tiles, n_blank;
+  ga__run *run;
+  ga__tile *tile;
+  int *blank;      /* places to be cleared first */
   int *diag_place; /* [n_x + n_y] */
   int n_groups;
   ga__group_row *group;
@@ -247,7 +277,11 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
                               ga__assembly *as);
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out);
 void ga__assembly_destroy(ga__assembly *as);
+ga_status ga__assembly_arrange(ga__assembly *as); /* for filling; the last of its creation (fill.c) */
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
+/* Equations of a border: those of Φ, and those of k where it has them; entries of all borders. */
+int ga__border_length(const ga__assembly *as, const ga__border *b);
+size_t ga__assembly_borders(const ga__assembly *as);
 
 /* ---- The saddle-point matrix [M Bᵀ Aᵀ; B; A] of starts and projections (saddle.c) -----------------------
  */
@@ -428,6 +462,7 @@ struct ga_stepper {
   const double *v_n;             /* velocity that the step begins with */
   double *v_moved;               /* [nv] for it, where it is not the state's */
   double h;                      /* of the step under way */
+  unsigned long motion;          /* of the trial: the context's number for it; exact family only */
   ga__arena arena;               /* of everything below */
   double *D, *Q, *G, *B_n;
   double *a_n, *w_n;       /* a and w adjusted to h */

@@ -380,19 +380,29 @@ static ga_status bad_entry(const ga_system *sys, const ga_point *p, const double
                      values[e], row, col);
 }
 
+ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jacobian *J)
+{
+  ga_status status;
+  if (J->want & GA_WANT_D && (status = bad_entry(sys, p, J->D, "D"))) return status;
+  if (J->want & (GA_WANT_Q | GA_WANT_B) && (status = bad_entry(sys, p, J->Q, "Q"))) return status;
+  return J->want & GA_WANT_G ? bad_entry(sys, p, J->G, "G") : GA_OK;
+}
+
 ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J)
+{
+  ga_status status = ga__jacobian_unseen(w, p, J);
+  return status || !w->sys->def.jacobian ? status : ga__jacobian_bad(w->sys, p, J);
+}
+
+ga_status ga__jacobian_unseen(ga__deriv *w, const ga_point *p, ga_jacobian *J)
 {
   const ga_system *sys = w->sys;
   size_t bytes = (size_t)sys->n_entries * sizeof(double);
-  ga_status status;
   if (J->want & GA_WANT_D) memset(J->D, 0, bytes);
   if (J->want & (GA_WANT_Q | GA_WANT_B)) memset(J->Q, 0, bytes);
   if (J->want & GA_WANT_G) memset(J->G, 0, bytes);
   if (!sys->def.jacobian) return difference_jacobian(w, p, J);
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.jacobian(sys->def.user, p, J);
-  if ((status = ga__answer(sys, "jacobian", -1, p->t, code, before))) return status;
-  if (J->want & GA_WANT_D && (status = bad_entry(sys, p, J->D, "D"))) return status;
-  if (J->want & (GA_WANT_Q | GA_WANT_B) && (status = bad_entry(sys, p, J->Q, "Q"))) return status;
-  return J->want & GA_WANT_G ? bad_entry(sys, p, J->G, "G") : GA_OK;
+  return ga__answer(sys, "jacobian", -1, p->t, code, before);
 }

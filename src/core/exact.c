@@ -49,10 +49,11 @@ void ga__trial(ga_stepper *st)
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
   ga__trial_states(st);
+  st->motion = ++sys->ctx->motions_told;
 }
 
 /* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
-static ga_status residual(ga_stepper *st)
+static ga_status scaled_residual(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
@@ -72,6 +73,15 @@ static ga_status residual(ga_stepper *st)
   if ((status = ga__phi_dot(&st->deriv, &p, r + sys->n))) return status;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
+}
+
+/* Between a trial and the next its motion stays. */
+static ga_status residual(ga_stepper *st)
+{
+  st->sys->ctx->motion = st->motion;
+  ga_status status = scaled_residual(st);
+  st->sys->ctx->motion = 0;
+  return status;
 }
 
 /* The scaled matrix. Unknowns (u, hλ, hψ, x₁, h y, η) with Δq = u − B_nᵀη, residuals (h(M vdot₁−f), Φ/h, k,
@@ -133,7 +143,9 @@ ga_status ga__prepare_factors(ga_stepper *st)
   ga_jacobian J = {want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
-  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  sys->ctx->motion = st->motion;
+  ga_status status = ga__jacobian_unseen(&st->deriv, &p, &J);
+  sys->ctx->motion = 0;
   if (status) return status;
   ga__prepare_tangent(st);
   ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
@@ -145,7 +157,9 @@ ga_status ga__prepare_factors(ga_stepper *st)
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};
   ga__assembly_fill(&st->assembly, &in);
-  return ga__factor(st, st->lu);
+  status = ga__factor(st, st->lu);
+  const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_bad(sys, &p, &J) : GA_OK;
+  return bad ? bad : status;
 }
 
 /* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and st->tighter times |dv|/(1+|v|) and |dq|/(1+|q|). */

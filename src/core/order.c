@@ -4,8 +4,8 @@
 #include "core/core_impl.h"
 #include "lin/lin_impl.h"
 
-/* Below this KLU's own order is as good. */
-enum { ORDER_LEAST = 120 };
+/* Below this KLU with its own order, or dense factors, are as good. */
+enum { ORDER_LEAST = 80 };
 
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind)
 {

@@ -360,7 +360,7 @@ void ga__keep_factors(ga_stepper *st)
 
 void ga__save_matrix(ga_stepper *st)
 {
-  if (st->renewed || !st->kept.have_factors) return;
+  if (st->renewed || !st->kept.have_factors || st->opts.newton.reuse != GA_REUSE) return;
   const ga_sparse *K = (st->kept.cheap ? &st->cheap_assembly : &st->assembly)->K;
   if (!st->restore) /* else K_kept has it still, and K that of a step taken back */
     memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));

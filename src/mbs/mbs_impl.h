@@ -437,7 +437,9 @@ typedef struct ga__built {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
-  struct ga__form *form;            /* NULL: GA_FORM_SPACE, or no rigid body */
+  unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
+  const double *motion_q, *motion_v, *motion_vdot;
+  struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
 } ga__built;
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */

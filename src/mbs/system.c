@@ -8,7 +8,15 @@
 ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot)
 {
   ga__built *b = m->built;
-  ga__kin_at(b, p->q, with_v ? p->v : NULL, with_vdot ? p->vdot : NULL, b->kin);
+  const unsigned long motion = m->ctx->motion;
+  if (!motion) {
+    ga__kin_at(b, p->q, with_v ? p->v : NULL, with_vdot ? p->vdot : NULL, b->kin);
+    b->motion = 0;
+  } else if (motion != b->motion || p->q != b->motion_q || p->v != b->motion_v || p->vdot != b->motion_vdot) {
+    ga__kin_at(b, p->q, p->v, p->vdot, b->kin);
+    b->motion = motion;
+    b->motion_q = p->q, b->motion_v = p->v, b->motion_vdot = p->vdot;
+  }
   return (ga__eval){m, b, p, b->kin};
 }
 
@@ -269,6 +277,7 @@ ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *
       if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
   }
   if (b->form) {
+    m->built->motion = 0;
     for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
     ga__form_velocity(b, b->kin, v);
   }
