@@ -432,6 +432,11 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
             1e-3 * (s->settings.t_end - s->settings.t_start), 100.0 * s->settings.tolerance);
     return;
   }
+  if (f->status < 0) {
+    say_try("why did the function named above return a number below 0? That ends a run at once; above 0 asks "
+            "for smaller steps");
+    return;
+  }
   if (no_value && strstr(f->text, "outside of the table")) {
     say_try("more points in the table, or before: and after: as hold or linear");
     return;
@@ -487,6 +492,8 @@ const char *app_failure_headline(const app_task *s, const char *text)
   case GA_RETRY_CALLBACK:
   case GA_RETRY_NAN:
     return "an equation has no value";
+  case GA_ERR_CALLBACK:
+    return "a function gave up";
   default:
     return text;
   }
