@@ -1,5 +1,6 @@
 /* galpha run: simulates a model and writes its results. */
 #define _POSIX_C_SOURCE 200809L
+#include "failure.h"
 #include "runner.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef GALPHA_APP_RUNNER_H
 #define GALPHA_APP_RUNNER_H
 
-#include "failure.h"
+#include "watch.h"
 #include "task.h"
 
 #include "galpha/result.h"

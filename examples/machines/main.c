@@ -165,7 +165,7 @@ static void print_result(const mx_machine *m, const mx_options *o, const mx_resu
 {
   printf("%s\n", r->mobility);
   if (r->n > 0)
-    printf("  %-44s %18s  %10s  %8s\n", "signal", "last value", o->rtol > 0 ? "rms error" : "error", "at t");
+    printf("  %-44s %18s  %10s  %8s\n", "signal", "last value", m->rtol > 0 ? "rms error" : "error", "at t");
   for (int k = 0; k < r->n; k++)
     printf("  %-44.44s %18.12g  %10.2e  %8.4g\n", m->reference[k].signal, r->last[k], r->error[k], r->at[k]);
   printf("\nenergy balance: off by at most %.2e J\n", r->energy);

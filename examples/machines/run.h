@@ -54,7 +54,8 @@ void mx_run_close(mx_run *run);
 /* A machine against its references. */
 typedef struct mx_result {
   int n;                            /* references */
-  double error[MX_MOST_REFERENCES]; /* the largest over all rows; with error control their root mean square */
+  double error[MX_MOST_REFERENCES]; /* the largest over all rows; their root mean square where machine->rtol >
+                                       0 */
   double at[MX_MOST_REFERENCES];    /* [s] where it is largest */
   double last[MX_MOST_REFERENCES];  /* the signal at the last time compared */
   double energy;                    /* [J] largest error of the balance */

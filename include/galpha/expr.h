@@ -70,7 +70,7 @@ typedef enum ga_symbol_kind {
 } ga_symbol_kind;
 
 /* A name that expressions may use: a letter or _, then letters, digits, _, and . before a letter or _. pi and
- * e are known unless a symbol takes their name. */
+ * e are known unless a symbol takes their name. A value and a function may have the same name. */
 typedef struct ga_symbol {
   const char *name;
   ga_symbol_kind kind;

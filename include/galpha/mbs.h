@@ -223,6 +223,11 @@ typedef struct ga_input {      /* {0}: 0 */
   const char *expression;      /* in t and signals: "pid", "2*motor.angle"; NULL: none */
 } ga_input;
 
+/* A function of one argument that expressions of the machine may call: "2*characteristic(strut.length)", with exact
+ * derivatives. To be added before the machine is built; borrowed as long as that lives. Functions have names of their own: a
+ * part may be called the same. One that is called like a function that expressions know takes its place. */
+GA_API ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function);
+
 /* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or the
  * coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is
  *   preload + stiffness (l − rest) + damping v + force(l − rest) + damper(v) + expression */

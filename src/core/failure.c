@@ -127,7 +127,7 @@ int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
   out->has_trial = failed ? trial_of(st) : 1;
   out->trial = (ga_state){m->scalar[GA__T], m->q,   m->v, m->vdot, m->a, m->lambda,
                           m->psi,           m->eta, m->x, m->xdot, m->w, m->y};
-  const int has_values = out->status != GA_RETRY_CALLBACK && out->status != GA_RETRY_NAN;
+  const int has_values = out->status == GA_RETRY_NEWTON || out->status == GA_RETRY_SINGULAR;
   if (failed && has_values && out->has_trial) measure(st, out);
   st->ctx->error = error;
   return 1;

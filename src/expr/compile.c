@@ -157,18 +157,26 @@ static int is_callable(const ga_symbol *symbol)
   return symbol->kind == GA_SYMBOL_FUNCTION || symbol->kind == GA_SYMBOL_TABLE2D;
 }
 
-/* The symbol of that name, NULL where there is none. A second one is an error: which is meant? */
-static ga_status find_symbol(parser *p, const token *t, const ga_symbol **found)
+/* The symbol of that name, NULL where there is none. A second one is an error: which is meant? A value and a
+ * function may share a name, since calls are told by their parentheses; one of the other sort is found where
+ * there is no other. */
+static ga_status find_symbol(parser *p, const token *t, int call, const ga_symbol **found)
 {
+  const ga_symbol *other = NULL;
   *found = NULL;
   for (int i = 0; i < p->n_symbols; i++) {
     if (!p->symbols[i].name || !token_is(p, t, p->symbols[i].name)) continue;
+    if (is_callable(&p->symbols[i]) != call) {
+      other = &p->symbols[i];
+      continue;
+    }
     if (*found) {
       return ga__text_fail(&p->source, t->start, t->bytes, NULL, NULL, "the name '%s' is defined twice",
                            p->symbols[i].name);
     }
     *found = &p->symbols[i];
   }
+  if (!*found) *found = other;
   return GA_OK;
 }
 
@@ -227,7 +235,7 @@ static ga_status parse_value(parser *p, const token *t)
 {
   const ga_symbol *symbol;
   ga__instr instr = {.code = GA__NUMBER};
-  ga_status status = find_symbol(p, t, &symbol);
+  ga_status status = find_symbol(p, t, 0, &symbol);
   if (status) return status;
   for (int i = 0; i < N_BUILT_IN && !symbol; i++) {
     if (token_is(p, t, built_in[i].name)) symbol = &built_in[i];
@@ -329,7 +337,7 @@ static ga_status parse_call(parser *p, const token *t)
   const ga_symbol *symbol;
   int n;
   const ga__op *op = NULL;
-  ga_status status = find_symbol(p, t, &symbol);
+  ga_status status = find_symbol(p, t, 1, &symbol);
   if (status) return status;
   if (symbol && !is_callable(symbol)) symbol = NULL; /* a variable named like a function hides nothing */
   if (!symbol && !(op = find_op(p, t, -1, 0))) return unknown_name(p, t, 1);

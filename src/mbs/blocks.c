@@ -226,7 +226,7 @@ static int gather(const ga__eval *e, const ga__blocked *block)
 /* xdot and y, each may be NULL. */
 static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, double *y)
 {
-  ga_fault fault = {GA_FAULT_NONE};
+  ga_fault fault = {.kind = GA_FAULT_NONE};
   const int code = gather(e, block);
   if (code) return code;
   return answer(e, block, ga_block_eval(block->block, e->p->t, block->u, e->p->x + block->x, xdot, y, &fault),
@@ -319,7 +319,7 @@ static int block_jacobian(const ga__eval *e, const ga__blocked *block, double *D
 {
   const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
   const int rows = n_x + ga_block_n_out(block->block);
-  ga_fault fault = {GA_FAULT_NONE};
+  ga_fault fault = {.kind = GA_FAULT_NONE};
   int code = gather(e, block);
   if (!code)
     code = answer(e, block,

@@ -51,9 +51,20 @@ static const char *const COORDINATE_SUFFIX[3] = {"", "_rate", "_acc"}, *const SC
 static const ga__probe_kind COORDINATE_KIND[3] = {GA__PROBE_GAUGE, GA__PROBE_GAUGE_RATE, GA__PROBE_GAUGE_ACC};
 static const char *const SENSOR_UNIT[] = {"m", "m/s", "m/s^2", "m/s^2", "rad/s", "N", "N*m"};
 
-static void set(ga__channel *to, const char *name, const char *unit, ga__probe_kind kind, int component)
+/* A channel with its name in pieces: values are asked for far more often than names. */
+typedef struct sketch {
+  const char *name, *suffix; /* "angle", "_rate" */
+  int number;                /* of an output or a state of a block, behind the name; 0: none */
+  const char *unit;
+  int coordinate;
+  ga__probe probe;
+} sketch;
+
+static void set(sketch *to, const char *name, const char *unit, ga__probe_kind kind, int component)
 {
-  snprintf(to->name, sizeof to->name, "%s", name);
+  to->name = name;
+  to->suffix = "";
+  to->number = 0;
   to->unit = unit;
   to->coordinate = -1;
   to->probe = GA__NO_PROBE;
@@ -132,7 +143,7 @@ static int frame_channels(const ga__built *b, int part)
   }
 }
 
-static void frame_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void frame_channel(const ga__built *b, int part, int c, sketch *to)
 {
   set(to, FRAME[c].name, FRAME[c].unit, FRAME[c].kind, FRAME[c].component);
   to->probe.of = b->part_marker[part];
@@ -147,15 +158,14 @@ static int joint_channels(const ga__built *b, int part)
   return 3 * joint->n_coordinates + (joint->a >= 0 ? 6 : joint->n_rows > 0);
 }
 
-static void joint_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void joint_channel(const ga__built *b, int part, int c, sketch *to)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   if (c < 3 * joint->n_coordinates) {
     const ga__coordinate *at = &joint->coordinate[c / 3];
-    char name[32];
     const int scalar = b->m->part[part].kind == GA__PART_SCALAR;
-    snprintf(name, sizeof name, "%s%s", at->name, (scalar ? SCALAR_NAME : COORDINATE_SUFFIX)[c % 3]);
-    set(to, name, MOTION_UNIT[at->rotational != 0][c % 3], COORDINATE_KIND[c % 3], 0);
+    set(to, at->name, MOTION_UNIT[at->rotational != 0][c % 3], COORDINATE_KIND[c % 3], 0);
+    to->suffix = (scalar ? SCALAR_NAME : COORDINATE_SUFFIX)[c % 3];
     to->coordinate = c / 3;
     to->probe.gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
     if (c % 3 == 0) to->probe.turns = turning_of(b, part, c / 3);
@@ -189,7 +199,7 @@ static int law_channels(const ga__built *b, int part)
   }
 }
 
-static void law_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void law_channel(const ga__built *b, int part, int c, sketch *to)
 {
   static const char *const name[3] = {"length", "rate", "force"};
   const ga__part_kind kind = b->m->part[part].kind;
@@ -216,14 +226,13 @@ static int block_channels(const ga__built *b, int part)
   return block ? ga_block_n_out(block->block) + ga_block_n_x(block->block) : 0;
 }
 
-static void block_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void block_channel(const ga__built *b, int part, int c, sketch *to)
 {
   const ga__blocked *block = blocked_of(b, part);
   const int n_out = ga_block_n_out(block->block);
-  char name[32] = "";
-  if (c >= n_out || n_out > 1)
-    snprintf(name, sizeof name, "%s%d", c < n_out ? "y" : "x", c < n_out ? c + 1 : c - n_out + 1);
-  set(to, name, "", c < n_out ? GA__PROBE_OUTPUT : GA__PROBE_STATE, 0);
+  const int numbered = c >= n_out || n_out > 1;
+  set(to, !numbered ? "" : c < n_out ? "y" : "x", "", c < n_out ? GA__PROBE_OUTPUT : GA__PROBE_STATE, 0);
+  if (numbered) to->number = c < n_out ? c + 1 : c - n_out + 1;
   to->probe.index = c < n_out ? block->y + c : block->x + c - n_out;
 }
 
@@ -234,7 +243,7 @@ static int sensor_channels(const ga__built *b, int part)
   return 3;
 }
 
-static void sensor_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void sensor_channel(const ga__built *b, int part, int c, sketch *to)
 {
   const ga_sensor_def *def = b->m->part[part].def;
   set(to, AXIS[c], SENSOR_UNIT[def->kind], GA__PROBE_POSITION, c);
@@ -248,7 +257,7 @@ static int rolling_channels(const ga__built *b, int part)
   return ((const ga_rolling_def *)b->m->part[part].def)->kind != GA_ROLLING_KNIFE;
 }
 
-static void rolling_channel(const ga__built *b, int part, int c, ga__channel *to)
+static void rolling_channel(const ga__built *b, int part, int c, sketch *to)
 {
   (void)c;
   set(to, "normal", "N", GA__PROBE_MULTIPLIER, 0);
@@ -257,7 +266,7 @@ static void rolling_channel(const ga__built *b, int part, int c, ga__channel *to
 
 typedef struct channels {
   int (*count)(const ga__built *b, int part);
-  void (*get)(const ga__built *b, int part, int c, ga__channel *to);
+  void (*get)(const ga__built *b, int part, int c, sketch *to);
 } channels;
 
 static const channels CHANNELS[GA__N_PARTS] = {
@@ -286,7 +295,22 @@ int ga__channels_count(const ga__built *b, int part)
 
 void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to)
 {
-  CHANNELS[b->m->part[part].kind].get(b, part, c, to);
+  sketch at;
+  CHANNELS[b->m->part[part].kind].get(b, part, c, &at);
+  if (at.number)
+    snprintf(to->name, sizeof to->name, "%s%s%d", at.name, at.suffix, at.number);
+  else
+    snprintf(to->name, sizeof to->name, "%s%s", at.name, at.suffix);
+  to->unit = at.unit;
+  to->coordinate = at.coordinate;
+  to->probe = at.probe;
+}
+
+void ga__channel_probe(const ga__built *b, int part, int c, ga__probe *to)
+{
+  sketch at;
+  CHANNELS[b->m->part[part].kind].get(b, part, c, &at);
+  *to = at.probe;
 }
 
 /* ---- Names ---- */

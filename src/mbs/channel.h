@@ -20,6 +20,7 @@ typedef struct ga__channel {
 /* Before ga__signals_create() probes of laws, sensors and rolling contacts are not complete. */
 int ga__channels_count(const ga__built *b, int part);
 void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to);
+void ga__channel_probe(const ga__built *b, int part, int c, ga__probe *to); /* without making its name */
 void ga__channel_name(char *text, size_t size, const char *part, const char *channel);
 /* Part, channel and its number of a name; 0: there is none. *owner (may be NULL): the part that begins it,
  * −1. */

@@ -227,7 +227,8 @@ int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t s
   ga__write(&w, "a step of %.3g s from t = %.9g s %s%s\n", f.h, f.t,
             f.status ? "failed: " : "was made and taken back", f.text);
   say_residuals(&w, m, &f, ga_stepper_state(st));
-  if (f.status != GA_RETRY_CALLBACK && f.status != GA_RETRY_NAN) say_drives(&w, m, &f);
+  if (f.status == GA_OK || f.status == GA_RETRY_NEWTON || f.status == GA_RETRY_SINGULAR)
+    say_drives(&w, m, &f);
   m->ctx->error = error;
   return (int)w.used;
 }

@@ -8,9 +8,10 @@
 
 typedef struct name_list {
   char *text;         /* a copy of the text, every name closed by a 0 */
-  ga_symbol *symbols; /* t, local names, then signals: variables 0, 1, ... */
-  int *offset;        /* of a symbol's first occurrence in the text */
-  int n, n_local;
+  ga_symbol *symbols; /* t, local names, then signals: variables 0, 1, ...; then functions */
+  int *offset;        /* of a variable's first occurrence in the text */
+  int n, n_local;     /* variables, local names among them */
+  int n_functions;
 } name_list;
 
 static void free_names(ga_context *ctx, name_list *names)
@@ -41,13 +42,22 @@ static void add_name(name_list *names, const char *name, int offset)
   names->offset[names->n++] = offset;
 }
 
-/* Every name that stands for a value, once each. On failure what was taken stays with names. */
+/* The machine's functions; none where nothing is called. */
+static void add_functions(const ga_machine *m, const char *text, name_list *names)
+{
+  if (m->n_functions == 0 || !strchr(text, '(')) return;
+  memcpy(names->symbols + names->n, m->function, (size_t)m->n_functions * sizeof *m->function);
+  names->n_functions = m->n_functions;
+}
+
+/* Every name that stands for a value, once each, and functions. On failure what was taken stays with names.
+ */
 static ga_status list_names(const ga_machine *m, const char *text, int n_local, const char *const *local,
                             name_list *names)
 {
   const size_t length = strlen(text), most = 2 + (size_t)n_local + length / 2;
   names->text = ga__alloc(m->ctx, length + 1, 1);
-  names->symbols = ga__alloc(m->ctx, most, sizeof *names->symbols);
+  names->symbols = ga__alloc(m->ctx, most + (size_t)m->n_functions, sizeof *names->symbols);
   names->offset = ga__alloc(m->ctx, most, sizeof *names->offset);
   if (!names->text || !names->symbols || !names->offset)
     return ga__no_memory(m->ctx, "the names of an expression");
@@ -60,6 +70,7 @@ static ga_status list_names(const ga_machine *m, const char *text, int n_local, 
     const char *name = names->text + at;
     if (!is_known(names, name) && !is_constant(m, name)) add_name(names, name, at);
   }
+  add_functions(m, text, names);
   return GA_OK;
 }
 
@@ -78,7 +89,8 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
 static ga_status compile(ga_machine *m, const ga__part *asking, const char *field, const char *text,
                          const name_list *names, ga__formula *f)
 {
-  const ga_status status = ga_expr_compile(m->ctx, text, names->symbols, names->n, NULL, &f->expr);
+  const ga_status status =
+      ga_expr_compile(m->ctx, text, names->symbols, names->n + names->n_functions, NULL, &f->expr);
   if (status == GA_ERR_ARGUMENT)
     return ga__fail(m->ctx, status, "%s '%s', %s: %s", ga__part_text(asking->kind), asking->name, field,
                     ga_context_error(m->ctx)->text);

@@ -8,6 +8,7 @@
 #include "mbs/law_impl.h"
 
 #include "lie/mat3.h"
+#include <stddef.h>
 #include <string.h>
 
 /* The gauges of a law at the point of an evaluation. */
@@ -152,7 +153,8 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
   nodes_of(v->node, e->b, law);
   memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
   memcpy(v->w + 6, e->kin[v->node[1]].w, 6 * sizeof(double));
-  memset(at, 0, sizeof *at);
+  memset(at, 0, slopes ? sizeof *at : offsetof(ga__law_at, by_rho));
+  at->by_y = NULL;
   for (int i = 0; i < law->n; i++) {
     ga__sight_at(&sight, gauge_of(e->b, law, i), marker, e->kin);
     at->rho[i] = ga__gauge_value(&sight);
@@ -230,13 +232,51 @@ int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J)
   return 0;
 }
 
+/* ---- Energy ---- */
+
+int ga__law_is_linear(const ga__built *b, const ga__law *law)
+{
+  const ga__gauge_kind kind = gauge_of(b, law, 0)->kind;
+  return law->n == 1 && (kind == GA__SCALAR || kind == GA__PLANE_ANGLE);
+}
+
+/* The turn of a planar node, or of the ground, and its rate. */
+static void turn_of(const ga__eval *e, int marker, double *angle, double *rate)
+{
+  const int index = GA__AT(e->b->marker, ga__marker, marker)->node;
+  const ga__node *node = GA__AT(e->b->node, ga__node, index);
+  *angle = index == 0 ? 0 : e->p->q[node->q + 2];
+  *rate = index == 0 ? 0 : e->p->v[node->v + node->column[5]];
+}
+
+/* A gauge that is a coordinate, or the difference of two, needs no frames: what look() would find, bit for
+ * bit. */
+static int look_along(ga__law_at *at, const ga__eval *e, const ga__law *law)
+{
+  const ga__gauge *g = gauge_of(e->b, law, 0);
+  memset(at, 0, offsetof(ga__law_at, by_rho));
+  at->by_y = NULL;
+  if (g->kind == GA__SCALAR) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, GA__AT(e->b->marker, ga__marker, g->a)->node);
+    at->rho[0] = e->p->q[node->q];
+    at->rate[0] = 0.0 + e->p->v[node->v];
+  } else {
+    double angle[2], rate[2];
+    turn_of(e, g->a, &angle[0], &rate[0]);
+    turn_of(e, g->b, &angle[1], &rate[1]);
+    at->rho[0] = angle[1] - angle[0] + g->offset;
+    at->rate[0] = 0.0 - rate[0] + rate[1];
+  }
+  return ga__law_type_of(law->kind)->force(e, law, at, 0);
+}
+
 int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
                    double *power_in)
 {
   view v;
   ga__law_at at;
   ga__law_power power = {0, 0, 0};
-  int status = look(&v, &at, e, law, 0);
+  int status = ga__law_is_linear(e->b, law) ? look_along(&at, e, law) : look(&v, &at, e, law, 0);
   if (!status) status = ga__law_type_of(law->kind)->power(e, law, &at, &power);
   memcpy(force, at.F, 6 * sizeof *force);
   *stored = power.stored;

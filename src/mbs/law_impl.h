@@ -24,10 +24,12 @@ typedef struct ga__law_power {
 typedef struct ga__law_type {
   /* From the part's definition; the law is zeroed but for kind and part, and input.y is −1. */
   ga_status (*resolve)(ga_machine *m, ga__built *b, ga__law *law);
-  /* F, and with slopes 1 by_rho, by_rate and by_y, all of them zero on entry. Returns as ga_eval_fn. */
+  /* F, which is zero on entry; with slopes 1 also by_rho, by_rate and by_y, zero then. Returns as ga_eval_fn.
+   */
   int (*force)(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes);
   int (*power)(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power);
-  int products; /* 1: F depends on ρ or ρ' */
+  int (*works)(const ga__built *b, const ga__law *law); /* ga__law_works(); NULL: always */
+  int products;                                         /* 1: F depends on ρ or ρ' */
 } ga__law_type;
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind);

@@ -142,6 +142,12 @@ static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at 
   return status;
 }
 
+static int spring_works(const ga__built *b, const ga__law *law)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  return def->damping != 0 || def->damper || def->force || law->formula.expr;
+}
+
 /* ---- Actuator: F = −force(t, y) ---- */
 
 static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
@@ -310,6 +316,16 @@ static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at
   return 0;
 }
 
+/* Stiffnesses that are not symmetric have no potential. */
+static int bushing_works(const ga__built *b, const ga__law *law)
+{
+  const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      if (def->damping[6 * i + j] != 0 || def->stiffness[6 * i + j] != def->stiffness[6 * j + i]) return 1;
+  return 0;
+}
+
 /* ---- Contact ---- */
 
 /* Gauges along z, x, y of the plane. With δ = radius − z the normal force is N = k δ^n max(0, 1 + c δ') (Hunt
@@ -384,13 +400,19 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at
 const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {
   static const ga__law_type type[] = {
-      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, 1},
-      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, 0},
-      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, 1},
-      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, 1},
-      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, 1},
+      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1},
+      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0},
+      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1},
+      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1},
+      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1},
   };
   return &type[kind];
+}
+
+int ga__law_works(const ga__built *b, const ga__law *law)
+{
+  const ga__law_type *type = ga__law_type_of(law->kind);
+  return type->works ? type->works(b, law) : 1;
 }
 
 int ga__law_kind_of(ga__part_kind kind)

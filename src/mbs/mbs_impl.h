@@ -62,6 +62,8 @@ struct ga_machine {
   struct ga__built *built; /* NULL until it is built */
   int *bucket;             /* names: 1 + index of a part, 0: empty; open addressing */
   int n_buckets;           /* a power of two */
+  int n_functions;         /* that expressions may call */
+  ga_symbol *function;     /* [n_functions] their names belong to the machine */
 };
 
 const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
@@ -529,6 +531,8 @@ int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J);
  * inputs. */
 int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
                    double *power_in);
+int ga__law_is_linear(const ga__built *b, const ga__law *law); /* 1: its energy needs no ga__kin, only q, v */
+int ga__law_works(const ga__built *b, const ga__law *law);     /* 0: it never loses power nor puts any in */
 void ga__law_free(ga_context *ctx, ga__law *law);
 
 ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part);
@@ -549,9 +553,26 @@ void ga__rolling_k(const ga__eval *e, const ga__rolling *r, double *k);
 void ga__rolling_k_acc(const ga__eval *e, const ga__rolling *r, double *out);
 void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *J);
 
-/* Value at an evaluation; for outputs of the system, the derivatives: columns by component of twist. */
-int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value);
-/* 1: has the derivatives needed for a row of y. */
+/* What was worked out last for probes of one evaluation: components of one vector, or an angle and its rate,
+ * are asked for one after the other. Numbers are those of probes, GA__UNSEEN: nothing yet. */
+enum { GA__UNSEEN = -2 };
+typedef struct ga__seen {
+  int of, axes; /* markers */
+  ga__frame of_frame, axes_frame;
+  ga__probe_kind vector; /* X, of the markers vector_of and vector_from */
+  int vector_of, vector_from;
+  double X[3];
+  int joint; /* F, T: its reaction */
+  double F[3], T[3];
+  int gauge, has_gradient;
+  ga__sight sight;
+  double g[12], w[12]; /* gradient, twists */
+} ga__seen;
+void ga__seen_begin(ga__seen *seen);
+/* Value at an evaluation; seen: begun, and used for nothing but probes of this evaluation. */
+int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, double *value);
+int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
+/* For outputs of the system, the derivatives: columns by component of twist. 1: has them. */
 int ga__probe_can_feed(const ga__built *b, const ga__probe *probe);
 /* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are.
  */
@@ -599,8 +620,11 @@ struct ga_meter {
   int started;
   double t, dissipated, input;
   double start;                 /* kinetic + potential then */
-  ga__powers last;              /* at t */
+  double lost, in;              /* [W] at t */
   double *angle, *rate, *turns; /* [n_turns] at t */
+  int n_laws, n_rows;           /* what loses power or puts it in, besides wrenches */
+  int *law, *row;
+  int needs_kin; /* 0: all of these need no more than q and v */
 };
 
 #endif

@@ -3,7 +3,7 @@
  *   kinetic + potential + dissipated − input = const
  *
  * dissipated and input are integrals of powers by the trapezoidal rule, which is as accurate as the steps. */
-#include "mbs/mbs_impl.h"
+#include "mbs/channel.h"
 #include "mbs/system.h"
 
 #include "lie/mat3.h"
@@ -27,7 +27,7 @@ static double kinetic_of(const ga__node *node, const ga__kin *k)
 static int drive_power(const ga__eval *e, const ga__row *row, double *power)
 {
   double target[2];
-  ga_fault fault = {GA_FAULT_NONE};
+  ga_fault fault = {.kind = GA_FAULT_NONE};
   if (!row->target) return 0;
   if (ga_function_eval(row->target, e->p->t, 1, target, &fault))
     return ga__fault(e, row->part, "function", &fault);
@@ -63,6 +63,47 @@ int ga__powers_at(const ga__eval *e, ga__powers *out)
 
 /* ---- Along a run ---- */
 
+/* Powers lost and put in: what a step needs. Conservative forces are left out, and with them, in most
+ * machines, nearly everything. */
+static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
+{
+  const ga__built *b = e->b;
+  int code = 0;
+  *lost = *in = 0;
+  for (int i = 0; !code && i < meter->n_laws; i++) {
+    double force[6], stored, law_lost, law_in;
+    code = ga__law_energy(e, GA__AT(b->law, ga__law, meter->law[i]), force, &stored, &law_lost, &law_in);
+    *lost += law_lost;
+    *in += law_in;
+  }
+  for (int i = 0; !code && i < b->wrench.n; i++) {
+    double power;
+    code = ga__wrench_power(e, GA__AT(b->wrench, ga__wrench, i), &power);
+    *in += power;
+  }
+  for (int i = 0; !code && i < meter->n_rows; i++)
+    code = drive_power(e, GA__AT(b->row, ga__row, meter->row[i]), in);
+  return code;
+}
+
+/* Which laws and rows do work; law and row may be NULL: they are only counted. */
+static void list_workers(const ga__built *b, ga_meter *meter)
+{
+  meter->n_laws = meter->n_rows = 0;
+  meter->needs_kin = b->wrench.n > 0 || b->signals.n_turns > 0;
+  for (int i = 0; i < b->law.n; i++) {
+    if (!ga__law_works(b, GA__AT(b->law, ga__law, i))) continue;
+    if (meter->law) meter->law[meter->n_laws] = i;
+    meter->n_laws++;
+    if (!ga__law_is_linear(b, GA__AT(b->law, ga__law, i))) meter->needs_kin = 1;
+  }
+  for (int i = 0; i < b->row.n; i++) {
+    if (!GA__AT(b->row, ga__row, i)->target) continue;
+    if (meter->row) meter->row[meter->n_rows] = i;
+    meter->n_rows++;
+  }
+}
+
 ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
 {
   if (out) *out = NULL;
@@ -70,17 +111,20 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
   const size_t n = (size_t)m->built->signals.n_turns;
   ga_meter *meter = ga__alloc(m->ctx, 1, sizeof *meter);
-  double *block = ga__alloc(m->ctx, 3 * n, sizeof *block);
-  if (!meter || !block) {
-    ga__free(m->ctx, meter);
-    ga__free(m->ctx, block);
-    return ga__no_memory(m->ctx, "a meter");
-  }
+  if (!meter) return ga__no_memory(m->ctx, "a meter");
   meter->ctx = m->ctx;
   meter->m = m;
-  meter->angle = block;
-  meter->rate = block + n;
-  meter->turns = block + 2 * n;
+  list_workers(m->built, meter);
+  meter->angle = ga__alloc(m->ctx, 3 * n, sizeof *meter->angle);
+  meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
+  meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
+  if (!meter->angle || !meter->law || !meter->row) {
+    ga_meter_destroy(&meter);
+    return ga__no_memory(m->ctx, "a meter");
+  }
+  list_workers(m->built, meter);
+  meter->rate = meter->angle + n;
+  meter->turns = meter->angle + 2 * n;
   *out = meter;
   return GA_OK;
 }
@@ -90,6 +134,8 @@ void ga_meter_destroy(ga_meter **meter)
   if (!meter || !*meter) return;
   ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
+  ga__free(ctx, (*meter)->law);
+  ga__free(ctx, (*meter)->row);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
@@ -97,7 +143,9 @@ void ga_meter_destroy(ga_meter **meter)
 /* An angle that has no turns of its own, and its rate. */
 static void angle_at(const ga__eval *e, int turning, double *angle, double *rate)
 {
-  ga__probe probe = {.kind = GA__PROBE_GAUGE, .gauge = e->b->signals.turning[turning]};
+  ga__probe probe = GA__NO_PROBE;
+  probe.kind = GA__PROBE_GAUGE;
+  probe.gauge = e->b->signals.turning[turning];
   ga__probe_value(e, &probe, angle);
   probe.kind = GA__PROBE_GAUGE_RATE;
   ga__probe_value(e, &probe, rate);
@@ -117,12 +165,15 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
   const int n = meter->m->built->signals.n_turns;
-  const int code = ga__powers_at(&e, &meter->last);
+  ga__powers now;
+  const int code = ga__powers_at(&e, &now);
   meter->started = 0;
   if (code) return no_powers(meter, code, s->t);
   meter->t = s->t;
   meter->dissipated = meter->input = 0;
-  meter->start = meter->last.kinetic + meter->last.potential;
+  meter->start = now.kinetic + now.potential;
+  meter->lost = now.lost;
+  meter->in = now.in;
   for (int i = 0; i < n; i++) {
     angle_at(&e, i, &meter->angle[i], &meter->rate[i]);
     meter->turns[i] = 0;
@@ -138,15 +189,20 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   if (!meter->started) return ga__fail(ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
   if (!s || !(s->t >= meter->t))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
-  const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
-  const int n = meter->m->built->signals.n_turns;
+  ga__built *b = meter->m->built;
+  const int n = b->signals.n_turns;
   const double h = s->t - meter->t;
-  ga__powers now;
-  const int code = ga__powers_at(&e, &now);
+  double lost, in;
+  if (meter->n_laws + meter->n_rows + b->wrench.n + n == 0) { /* nothing to count */
+    meter->t = s->t;
+    return GA_OK;
+  }
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = meter->needs_kin ? ga__eval_at(meter->m, &p, 1, 0) : (ga__eval){meter->m, b, &p, b->kin};
+  const int code = work_at(meter, &e, &lost, &in);
   if (code) return no_powers(meter, code, s->t);
-  meter->dissipated += 0.5 * h * (meter->last.lost + now.lost);
-  meter->input += 0.5 * h * (meter->last.in + now.in);
+  meter->dissipated += 0.5 * h * (meter->lost + lost);
+  meter->input += 0.5 * h * (meter->in + in);
   for (int i = 0; i < n; i++) {
     double angle, rate;
     angle_at(&e, i, &angle, &rate);
@@ -156,14 +212,15 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
     meter->angle[i] = angle;
     meter->rate[i] = rate;
   }
-  meter->last = now;
+  meter->lost = lost;
+  meter->in = in;
   meter->t = s->t;
   return GA_OK;
 }
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9 };
+enum { N_SAVED = 7 };
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
@@ -173,9 +230,8 @@ size_t ga_meter_saved_size(const ga_meter *meter)
 void ga_meter_save(const ga_meter *meter, double *saved)
 {
   if (!meter || !saved) return;
-  const double fixed[N_SAVED] = {meter->started,        meter->t,         meter->dissipated,
-                                 meter->input,          meter->start,     meter->last.kinetic,
-                                 meter->last.potential, meter->last.lost, meter->last.in};
+  const double fixed[N_SAVED] = {meter->started, meter->t,    meter->dissipated, meter->input,
+                                 meter->start,   meter->lost, meter->in};
   memcpy(saved, fixed, sizeof fixed);
   memcpy(saved + N_SAVED, meter->angle, (ga_meter_saved_size(meter) - N_SAVED) * sizeof *saved);
 }
@@ -193,7 +249,8 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->dissipated = saved[2];
   meter->input = saved[3];
   meter->start = saved[4];
-  meter->last = (ga__powers){saved[5], saved[6], saved[7], saved[8]};
+  meter->lost = saved[5];
+  meter->in = saved[6];
   memcpy(meter->angle, saved + N_SAVED, (n - N_SAVED) * sizeof *saved);
   return GA_OK;
 }

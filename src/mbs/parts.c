@@ -213,6 +213,8 @@ void ga_machine_destroy(ga_machine **m)
   ga_context *ctx = (*m)->ctx;
   ga__built_destroy(ctx, &(*m)->built);
   for (int i = 0; i < (*m)->n_parts; i++) free_part(ctx, &(*m)->part[i]);
+  for (int i = 0; i < (*m)->n_functions; i++) ga__free(ctx, (void *)(uintptr_t)(*m)->function[i].name);
+  ga__free(ctx, (*m)->function);
   ga__free(ctx, (*m)->part);
   ga__free(ctx, (*m)->bucket);
   ga__free(ctx, *m);
@@ -408,6 +410,56 @@ ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block
   if (status) ga_block_destroy(&block);
   return status;
 }
+
+/* ---- Functions ---- */
+
+static ga_status check_function(const ga_machine *m, const char *name, const ga_function *function)
+{
+  char quoted[GA_TEXT_PIECE];
+  if (!name || !name[0])
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function: its name is %s; expressions need one to call it by",
+                    name ? "empty" : "missing");
+  ga__name_quote(quoted, name, (int)strlen(name));
+  if ((size_t)ga__name_length(name) != strlen(name))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "function '%s': the name must be a letter or _, then letters, digits, _, and . before a "
+                    "letter or _",
+                    quoted);
+  if (!function)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function '%s': the function itself is NULL", quoted);
+  for (int i = 0; i < m->n_functions; i++)
+    if (strcmp(m->function[i].name, name) == 0)
+      return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function '%s': another has this name already; give another",
+                      quoted);
+  if (m->built)
+    return ga__fail(m->ctx, GA_ERR_ORDER,
+                    "function '%s': the machine is built; add functions before ga_machine_build()", quoted);
+  return GA_OK;
+}
+
+ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga_status status = check_function(m, name, function);
+  if (status) return status;
+  const size_t n = (size_t)m->n_functions, bytes = strlen(name) + 1;
+  ga_symbol *all = ga__alloc(m->ctx, n + 1, sizeof *all);
+  char *own = ga__alloc(m->ctx, bytes, 1);
+  if (!all || !own) {
+    ga__free(m->ctx, all);
+    ga__free(m->ctx, own);
+    return ga__no_memory(m->ctx, "a function of a machine");
+  }
+  if (n > 0) memcpy(all, m->function, n * sizeof *all);
+  memcpy(own, name, bytes);
+  all[n] = (ga_symbol){.name = own, .kind = GA_SYMBOL_FUNCTION, .function = function};
+  ga__free(m->ctx, m->function);
+  m->function = all;
+  m->n_functions++;
+  return GA_OK;
+}
+
+/* ---- Counting ---- */
 
 static int count_kinds(const ga_machine *m, ga__part_kind first, ga__part_kind last)
 {

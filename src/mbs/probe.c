@@ -153,32 +153,33 @@ typedef struct view {
   double e[3], X[3];
 } view;
 
-/* X = p_of − p_from; u + ω × r; u' + ω' × r + ω × (ω × r), minus g; ω; ω' */
-static void view_vector(view *w, const ga__eval *e, const ga__probe *probe)
+/* X = p_of − p_from; u + ω × r; u' + ω' × r + ω × (ω × r), minus g; ω; ω'. from: for positions. */
+static void vector_at(double X[3], const ga__eval *e, ga__probe_kind kind, const ga__frame *of,
+                      const ga__frame *from)
 {
-  const double *twist = w->kin->w, *acc = w->kin->acc;
+  const double *twist = e->kin[of->node].w, *acc = e->kin[of->node].acc;
   double c[3], cc[3];
-  switch (probe->kind) {
+  switch (kind) {
   case GA__PROBE_POSITION:
-    for (int i = 0; i < 3; i++) w->X[i] = w->of.p[i] - w->from.p[i];
+    for (int i = 0; i < 3; i++) X[i] = of->p[i] - from->p[i];
     return;
   case GA__PROBE_VELOCITY:
-    ga__vec3_cross(c, twist + 3, w->of.r);
-    for (int i = 0; i < 3; i++) w->X[i] = twist[i] + c[i];
+    ga__vec3_cross(c, twist + 3, of->r);
+    for (int i = 0; i < 3; i++) X[i] = twist[i] + c[i];
     return;
   case GA__PROBE_ANGULAR_VELOCITY:
-    memcpy(w->X, twist + 3, sizeof w->X);
+    memcpy(X, twist + 3, 3 * sizeof *X);
     return;
   case GA__PROBE_ANGULAR_ACCELERATION:
-    memcpy(w->X, acc + 3, sizeof w->X);
+    memcpy(X, acc + 3, 3 * sizeof *X);
     return;
   default: /* accelerations */
-    ga__vec3_cross(c, twist + 3, w->of.r);
+    ga__vec3_cross(c, twist + 3, of->r);
     ga__vec3_cross(cc, twist + 3, c);
-    ga__vec3_cross(c, acc + 3, w->of.r);
-    for (int i = 0; i < 3; i++) w->X[i] = acc[i] + c[i] + cc[i];
-    if (probe->kind == GA__PROBE_SPECIFIC_FORCE)
-      for (int i = 0; i < 3; i++) w->X[i] -= e->m->opts.gravity[i];
+    ga__vec3_cross(c, acc + 3, of->r);
+    for (int i = 0; i < 3; i++) X[i] = acc[i] + c[i] + cc[i];
+    if (kind == GA__PROBE_SPECIFIC_FORCE)
+      for (int i = 0; i < 3; i++) X[i] -= e->m->opts.gravity[i];
     return;
   }
 }
@@ -198,7 +199,7 @@ static void view_at(view *w, const ga__eval *e, const ga__probe *probe)
   if (probe->kind == GA__PROBE_POSITION) ga__frame_at(&w->from, marker_at(e->b, probe->from), e->kin);
   w->kin = &e->kin[w->of.node];
   w->axes = view_axis(w->e, e, probe);
-  view_vector(w, e, probe);
+  vector_at(w->X, e, probe->kind, &w->of, &w->from);
 }
 
 /* to += scale (e, r × e) */
@@ -413,27 +414,37 @@ static void both(double w[12], const ga__eval *e, const ga__sight *s, int accele
   }
 }
 
-/* ρ;   ρ' = g · w;   ρ'' = g · w' + wᵀ K w */
-static double gauge_value(const ga__eval *e, const ga__probe *probe)
+/* ρ'' = g · w' + wᵀ K w */
+static double gauge_acceleration(const ga__seen *seen, const ga__eval *e)
 {
-  ga__sight s;
-  double g[12], K[144], w[12], acc[12], value = 0;
-  ga__sight_at(&s, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
-  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&s);
-  ga__gauge_gradient(g, &s);
-  both(w, e, &s, 0);
-  if (probe->kind == GA__PROBE_GAUGE_RATE) {
-    for (int i = 0; i < 12; i++) value += g[i] * w[i];
-    return value;
-  }
-  both(acc, e, &s, 1);
-  ga__gauge_curvature(K, &s);
+  const double *g = seen->g, *w = seen->w;
+  double K[144], acc[12], value = 0;
+  both(acc, e, &seen->sight, 1);
+  if (!ga__gauge_tiles(seen->sight.gauge)) return ga__dot12(g, acc);
+  ga__gauge_curvature(K, &seen->sight);
   for (int i = 0; i < 12; i++) {
     double turn = 0;
     for (int j = 0; j < 12; j++) turn += K[12 * i + j] * w[j];
     value += g[i] * acc[i] + w[i] * turn;
   }
   return value;
+}
+
+/* ρ;   ρ' = g · w;   ρ'' */
+static double gauge_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+{
+  if (seen->gauge != probe->gauge) {
+    ga__sight_at(&seen->sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+    seen->gauge = probe->gauge;
+    seen->has_gradient = 0;
+  }
+  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&seen->sight);
+  if (!seen->has_gradient) {
+    ga__gauge_gradient(seen->g, &seen->sight);
+    both(seen->w, e, &seen->sight, 0);
+    seen->has_gradient = 1;
+  }
+  return probe->kind == GA__PROBE_GAUGE_RATE ? ga__dot12(seen->g, seen->w) : gauge_acceleration(seen, e);
 }
 
 /* A rate by q: wᵀ K. An acceleration is that of a scalar node, whose g is constant. */
@@ -477,27 +488,72 @@ static double quaternion(const double R[9], int i)
   return k > 0 && rest[k][0] < 0 ? -q : q;
 }
 
+void ga__seen_begin(ga__seen *seen)
+{
+  seen->of = seen->axes = seen->vector_of = seen->joint = seen->gauge = GA__UNSEEN;
+}
+
+static const ga__frame *seen_frame(ga__seen *seen, const ga__eval *e, int marker)
+{
+  if (seen->of != marker) ga__frame_at(&seen->of_frame, marker_at(e->b, marker), e->kin);
+  seen->of = marker;
+  return &seen->of_frame;
+}
+
+/* e · X, e the axis that the probe asks for. */
+static double along_axis(ga__seen *seen, const ga__eval *e, const ga__probe *probe, const double X[3])
+{
+  if (seen->axes != probe->axes) ga__frame_at(&seen->axes_frame, marker_at(e->b, probe->axes), e->kin);
+  seen->axes = probe->axes;
+  const double *A = seen->axes_frame.A + probe->component;
+  const double axis[3] = {A[0], A[3], A[6]};
+  return ga__vec3_dot(axis, X);
+}
+
+static double reaction_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+{
+  if (seen->joint != probe->joint)
+    reaction(seen->F, seen->T, e, GA__AT(e->b->joint, ga__joint, probe->joint));
+  seen->joint = probe->joint;
+  return along_axis(seen, e, probe, probe->kind == GA__PROBE_REACTION_FORCE ? seen->F : seen->T);
+}
+
+static double vector_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+{
+  if (seen->vector_of != probe->of || seen->vector != probe->kind || seen->vector_from != probe->from) {
+    ga__frame from;
+    if (probe->kind == GA__PROBE_POSITION) ga__frame_at(&from, marker_at(e->b, probe->from), e->kin);
+    vector_at(seen->X, e, probe->kind, seen_frame(seen, e, probe->of), &from);
+    seen->vector = probe->kind;
+    seen->vector_of = probe->of;
+    seen->vector_from = probe->from;
+  }
+  return along_axis(seen, e, probe, seen->X);
+}
+
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
 {
+  ga__seen seen;
+  ga__seen_begin(&seen);
+  return ga__probe_read(&seen, e, probe, value);
+}
+
+int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, double *value)
+{
   const ga__built *b = e->b;
-  double n[3], F[3], T[3], force[6], stored, lost, power;
-  ga__frame f;
-  view w;
+  double force[6], stored, lost, power;
   switch (probe->kind) {
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
-    reaction(F, T, e, GA__AT(b->joint, ga__joint, probe->joint));
-    view_axis(n, e, probe);
-    *value = ga__vec3_dot(n, probe->kind == GA__PROBE_REACTION_FORCE ? F : T);
+    *value = reaction_value(seen, e, probe);
     return 0;
   case GA__PROBE_GAUGE:
   case GA__PROBE_GAUGE_RATE:
   case GA__PROBE_GAUGE_ACC:
-    *value = gauge_value(e, probe);
+    *value = gauge_value(seen, e, probe);
     return 0;
   case GA__PROBE_QUATERNION:
-    ga__frame_at(&f, marker_at(b, probe->of), e->kin);
-    *value = quaternion(f.A, probe->component);
+    *value = quaternion(seen_frame(seen, e, probe->of)->A, probe->component);
     return 0;
   case GA__PROBE_ANGLE:
     *value = e->kin[marker_at(b, probe->of)->node].angle;
@@ -520,8 +576,7 @@ int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
     *value = NAN;
     return -1;
   default:
-    view_at(&w, e, probe);
-    *value = ga__vec3_dot(w.e, w.X);
+    *value = vector_value(seen, e, probe);
     return 0;
   }
 }

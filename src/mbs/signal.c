@@ -342,8 +342,8 @@ static double energy_of(const ga_meter *meter, const ga__powers *now, double t, 
   if (what == GA__POTENTIAL) return now->potential;
   if (!meter || !meter->started) return 0;
   const double half = 0.5 * (t - meter->t); /* from the meter's last state on, by the same rule */
-  const double dissipated = meter->dissipated + half * (meter->last.lost + now->lost);
-  const double input = meter->input + half * (meter->last.in + now->in);
+  const double dissipated = meter->dissipated + half * (meter->lost + now->lost);
+  const double input = meter->input + half * (meter->in + now->in);
   if (what == GA__DISSIPATED) return dissipated;
   if (what == GA__INPUT) return input;
   return now->kinetic + now->potential + dissipated - input - meter->start;
@@ -362,7 +362,8 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                              const int *index, double *out)
 {
   ga__powers now;
-  int have_powers = 0;
+  ga__seen seen;
+  int have_powers = 0, part = 0;
   if (!m) return GA_ERR_ARGUMENT;
   if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
   if (!s || (!out && (n > 0 || !index)) || (meter && meter->m != m))
@@ -371,22 +372,25 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
   if (!index) n = m->built->signals.n;
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  const int *first = m->built->signals.first;
+  ga__seen_begin(&seen);
   for (int k = 0; k < n; k++) {
     const int i = index ? index[k] : k;
-    ga__channel at;
+    ga__probe probe;
     int code = 0;
     if (!is_signal(m, i))
       return ga__fail(m->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
                       m->built->signals.n);
-    const int part = part_of(m->built, i), c = i - m->built->signals.first[part];
+    if (i < first[part] || i >= first[part + 1]) part = part_of(m->built, i);
+    const int c = i - first[part];
     if (part == m->n_parts) {
       if (!have_powers) code = ga__powers_at(&e, &now);
       have_powers = !code;
       out[k] = code ? NAN : energy_of(meter, &now, s->t, c);
     } else {
-      ga__channel_get(m->built, part, c, &at);
-      code = ga__probe_value(&e, &at.probe, &out[k]);
-      if (at.probe.turns >= 0) out[k] = with_turns(meter, at.probe.turns, s->t, out[k]);
+      ga__channel_probe(m->built, part, c, &probe);
+      code = ga__probe_read(&seen, &e, &probe, &out[k]);
+      if (probe.turns >= 0) out[k] = with_turns(meter, probe.turns, s->t, out[k]);
     }
     if (code)
       return ga__fail(m->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK,

@@ -154,6 +154,7 @@ static int read_parts(ga__reader *reader)
   int whole = 1;
   for (int i = 0; i < reader->functions.names.n && !reader->r->failed; i++)
     ga__read_named_function(reader, &reader->functions.list[i]);
+  ga__add_functions(reader);
   for (int i = 0; i < reader->parts.names.n && !reader->r->failed; i++) {
     ga__named *part = &reader->parts.list[i];
     if (part->kind < 0 || (part->mute && part->kind != GA__PART_BLOCK)) continue;

@@ -186,8 +186,8 @@ static void load(ga__reading *r, const char *path, const char *name, ga__place f
     ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be opened: %s", piece, strerror(errno));
     return;
   }
-  if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || about.st_size > GA__LARGEST_FILE) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, or larger than %lld MB", piece,
+  if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || (size_t)about.st_size > GA__LARGEST_FILE) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, or larger than %zu MB", piece,
             GA__LARGEST_FILE >> 20);
   } else if (!(*text = ga__alloc(r->ctx, (size_t)about.st_size + 1, 1))) {
     r->failed = 1;

@@ -4,8 +4,6 @@
 
 #include "model/value.h"
 
-#define GA__LARGEST_FILE (256LL << 20) /* bytes of one file */
-
 /* An entry of the root. Maps grow by includes and repeats. */
 typedef struct ga__section {
   ga__tree *tree;

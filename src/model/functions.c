@@ -168,6 +168,13 @@ static int next_call(const char *text, int *at)
   return 0;
 }
 
+int ga__calls_function(const ga__reader *reader, const char *text)
+{
+  for (int at = 0, bytes; (bytes = next_call(text, &at)) > 0; at += bytes)
+    if (ga__directory_find(&reader->functions, text + at, (size_t)bytes)) return 1;
+  return 0;
+}
+
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols)
 {
   int at = 0, bytes, good = 1;
@@ -369,4 +376,15 @@ int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, cons
   }
   if (good) *f = made;
   return good;
+}
+
+void ga__add_functions(ga__reader *reader)
+{
+  for (int i = 0; i < reader->functions.names.n && !reader->r->failed; i++) {
+    const ga__named *named = &reader->functions.list[i];
+    const int can_be_called = ga__name_length(named->name) == (int)strlen(named->name);
+    if (named->state != READ || !can_be_called) continue;
+    const ga_status status = ga_machine_add_function(reader->m, named->name, named->function);
+    if (status) ga__say_error(reader, named->tree->key_at, status);
+  }
 }

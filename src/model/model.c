@@ -143,7 +143,8 @@ ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length
   if (!model->machine)
     return ga__fail(model->ctx, GA_ERR_ARGUMENT, "a model with errors cannot be written; see its messages");
   if (!model->written) {
-    const ga_status status = ga__document_write(model->document, &model->written, &model->n_written);
+    const ga_status status =
+        ga__document_write(model->document, GA__LARGEST_FILE, &model->written, &model->n_written);
     if (status) return status;
   }
   *text = model->written;

@@ -75,21 +75,28 @@ void ga__what(char text[GA__WHAT], const char *format, ...)
 
 /* ---- Expressions ---- */
 
-/* Compiles a text with all its names as variables: what is wrong with it is told in the words of the file. */
+/* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is told
+ * in the words of the file. */
 static int check_syntax(ga__reader *reader, const ga__tree *tree, const char *what)
 {
   const char *text = tree->text;
-  const size_t length = strlen(text), most = 1 + length / 2;
-  ga_symbol *symbols = ga__room(reader, most, sizeof *symbols);
+  const int n_functions = reader->functions.names.n;
+  const size_t length = strlen(text), most = 1 + length / 2 + (size_t)n_functions;
+  ga_symbol *symbols = ga__room(reader, most, sizeof *symbols), *calls;
   char *names = ga__room(reader, length + 1, 1);
-  int n = 0;
-  if (!symbols || !names) return 0;
+  int n = 0, n_calls;
+  if (!symbols || !names || !ga__read_calls(reader, tree, &n_calls, &calls)) return 0;
   memcpy(names, text, length);
   for (int at = 0, bytes; (bytes = ga__name_next(text, &at)) > 0; at += bytes) {
     int known = 0;
     names[at + bytes] = '\0';
     for (int i = 0; i < n; i++) known |= strcmp(symbols[i].name, names + at) == 0;
     if (!known) symbols[n] = (ga_symbol){.name = names + at, .kind = GA_SYMBOL_VARIABLE, .index = n}, n++;
+  }
+  for (int i = 0; i < n_functions; i++) {
+    const ga__named *f = &reader->functions.list[i];
+    if (f->function)
+      symbols[n++] = (ga_symbol){.name = f->name, .kind = GA_SYMBOL_FUNCTION, .function = f->function};
   }
   ga_text_error error = {.column = 0};
   ga_expr *expr = NULL;
@@ -132,6 +139,11 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
   char nearest[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
   ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
   ga__name_quote(quoted, name, bytes);
+  if (ga__directory_find(&reader->functions, name, (size_t)bytes)) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, place,
+            "%s: '%s' is a function; it needs an argument, as in %s(t)", what, quoted, quoted);
+    return 0;
+  }
   ga__say(reader->r->messages, GA_MESSAGE_ERROR, place, "%s: there is no signal or parameter '%s'%s%s%s",
           what, quoted, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
   return 0;
@@ -152,7 +164,7 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
 {
   const char *text = tree->text;
   double value;
-  if (tree->kind != GA__TREE_SCALAR) return 0;
+  if (tree->kind != GA__TREE_SCALAR || ga__calls_function(reader, text)) return 0;
   if (!ga_quantity_parse(reader->r->ctx, text, NULL, &value, NULL, NULL)) return 1;
   for (int at = 0, bytes; (bytes = ga__name_next(text, &at)) > 0; at += bytes) {
     ga__number number;

@@ -109,6 +109,9 @@ int ga__read_named_function(ga__reader *reader, ga__named *named); /* 0: it coul
 /* A name, a number, an expression in t, or a function in place; unit: of its value. */
 int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
                       const ga_function **f);
+int ga__calls_function(const ga__reader *reader, const char *text); /* 1: one of the model's functions */
+/* All functions that could be made become the machine's. */
+void ga__add_functions(ga__reader *reader);
 /* The functions that a text calls, as symbols; 0 after failure. */
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols);
 

@@ -89,6 +89,7 @@ int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, 
 /* A whole document: the file with its includes merged, `repeat` expanded, `parameters` taken out and set.
  * path NULL: text. NULL after errors that leave nothing to read. */
 typedef struct ga__document ga__document;
+#define GA__LARGEST_FILE ((size_t)256 << 20) /* bytes of one */
 ga__document *ga__document_read(ga__reading *r, const char *path, const char *name, const char *text,
                                 size_t length);
 void ga__document_destroy(ga_context *ctx, ga__document **d);
@@ -100,8 +101,8 @@ const char *ga__document_text(const ga__document *d); /* of all files, each with
  */
 
 /* The document as one YAML text, which the caller frees by ga__free(): includes merged, parameters as set,
- * everything else as it was written, repeats too. */
-ga_status ga__document_write(const ga__document *d, char **text, size_t *length);
+ * everything else as it was written, repeats too. A text of more than `most` bytes is refused. */
+ga_status ga__document_write(const ga__document *d, size_t most, char **text, size_t *length);
 /* Writes that text to a file, wholly or not at all. The files of the document are refused. */
 ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
 

@@ -18,8 +18,8 @@ typedef struct output {
   ga_context *ctx;
   yaml_emitter_t emitter;
   char *text;
-  size_t used, size;
-  int too_long; /* nobody could read it again */
+  size_t used, size, most;
+  int too_long; /* more than most */
 } output;
 
 /* ---- The text ---- */
@@ -41,7 +41,7 @@ static int grow(output *o, size_t needed)
 static int take_piece(void *user, unsigned char *piece, size_t bytes)
 {
   output *o = user;
-  if (o->used + bytes > (size_t)GA__LARGEST_FILE) {
+  if (bytes > o->most - o->used) {
     o->too_long = 1;
     return 0;
   }
@@ -59,11 +59,10 @@ static int send(output *o, int made, yaml_event_t *event)
 
 /* ---- Scalars ---- */
 
-/* Returns, and the line ends of Unicode, would become others when read, unless they are escaped. */
+/* The line ends of Unicode are such for libyaml, but not for every reader: only an escape is safe. */
 static int has_odd_break(const char *text)
 {
-  return strchr(text, '\r') || strstr(text, "\xC2\x85") || strstr(text, "\xE2\x80\xA8") ||
-         strstr(text, "\xE2\x80\xA9");
+  return strstr(text, "\xE2\x80\xA8") || strstr(text, "\xE2\x80\xA9");
 }
 
 /* As it was written, where that says the same; the emitter takes quotes for what cannot be without. */
@@ -233,12 +232,12 @@ static int put_document(output *o, const ga__document *d)
          send(o, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1), &event) &&
          open_map(o, 0) && put_sections(o, d) && close_map(o) &&
          send(o, yaml_document_end_event_initialize(&event, 1), &event) &&
-         send(o, yaml_stream_end_event_initialize(&event), &event) && yaml_emitter_flush(&o->emitter);
+         send(o, yaml_stream_end_event_initialize(&event), &event);
 }
 
-ga_status ga__document_write(const ga__document *d, char **text, size_t *length)
+ga_status ga__document_write(const ga__document *d, size_t most, char **text, size_t *length)
 {
-  output o = {.ctx = d->ctx};
+  output o = {.ctx = d->ctx, .most = most};
   if (!yaml_emitter_initialize(&o.emitter)) return ga__no_memory(d->ctx, "writing a model");
   yaml_emitter_set_output(&o.emitter, take_piece, &o);
   yaml_emitter_set_encoding(&o.emitter, YAML_UTF8_ENCODING);
@@ -257,8 +256,8 @@ ga_status ga__document_write(const ga__document *d, char **text, size_t *length)
   if (o.too_long)
     return ga__fail(
         d->ctx, GA_ERR_ARGUMENT,
-        "the model in one text is larger than %lld MB, the most that is read; aliases are written out",
-        GA__LARGEST_FILE >> 20);
+        "the model in one text has more than %zu bytes, the most that is read; aliases are written out",
+        most);
   return ga__no_memory(d->ctx, "writing a model");
 }
 

@@ -1182,6 +1182,33 @@ static void names_and_slots(void **state)
   ga_expr_destroy(&e);
 }
 
+/* A value and a function of one name are told apart by parentheses, whichever comes first; two functions are
+ * not. */
+static void value_and_function_of_one_name(void **state)
+{
+  fixture *f = *state;
+  const double v[N_VARS] = {3};
+  ga_function *square = NULL;
+  ga_function_expr_opts o = ga_function_expr_defaults();
+  o.text = "t^2";
+  assert_int_equal(ga_function_create_expr(f->ctx, &o, NULL, &square), GA_OK);
+  const ga_symbol value = {.name = "a", .kind = GA_SYMBOL_VARIABLE},
+                  call = {.name = "a", .kind = GA_SYMBOL_FUNCTION, .function = square};
+  const ga_symbol lists[][2] = {{value, call}, {call, value}, {call, call}};
+  ga_text_error error;
+  ga_expr *e = NULL;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(ga_expr_compile(f->ctx, "a + a(a + 1)", lists[i], 2, &error, &e), GA_OK);
+    assert_near(eval_at(e, v), 3 + 16, 0, "a + a(a + 1)");
+    ga_expr_destroy(&e);
+  }
+  assert_int_equal(ga_expr_compile(f->ctx, "1 + a(2)", lists[2], 2, &error, &e), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(f->ctx)->text, "'a' is defined twice"));
+  assert_int_equal(ga_expr_compile(f->ctx, "1 + a", &call, 1, &error, &e), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(f->ctx)->text, "'a' is a function"));
+  ga_function_destroy(&square);
+}
+
 /* ---- Garbage ---- */
 
 /* Whatever the bytes are, compiling ends in an expression or a message with a position inside the text. */
@@ -1307,6 +1334,7 @@ int main(void)
       CASE(limits),
       CASE(arguments_checked),
       CASE(names_and_slots),
+      CASE(value_and_function_of_one_name),
       CASE(garbage),
       CASE(memory_fails),
       CASE(evaluation_takes_no_memory),

@@ -7,6 +7,8 @@
 
 #include "mbs_rig.h"
 
+#include "mbs/system.h"
+
 enum { MOST = 64 };
 
 /* ---- Energies ---- */
@@ -355,7 +357,7 @@ static void test_saved_turns(void **state)
     mbs_ok(&r, ga_stepper_step(st, 0.1));
     mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
   }
-  assert_int_equal(ga_meter_saved_size(a), 9 + 3);
+  assert_int_equal(ga_meter_saved_size(a), 7 + 3);
   ga_meter_save(a, saved);
   mbs_ok(&r, ga_meter_load(b, saved));
   assert_near(mbs_signal(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
@@ -408,6 +410,158 @@ static void test_saving(void **state)
   mbs_close(&r);
 }
 
+/* ---- What a step costs ---- */
+
+static ga__powers powers_of(const mbs_rig *r, ga_stepper *st)
+{
+  const ga_point p = ga__point_of(ga_stepper_state(st));
+  const ga__eval e = ga__eval_at(r->m, &p, 1, 1);
+  ga__powers all;
+  assert_int_equal(ga__powers_at(&e, &all), 0);
+  return all;
+}
+
+/* What cannot lose power nor put any in is left out of a step, and makes no difference to any bit. */
+static void test_left_out(void **state)
+{
+  (void)state;
+  for (int what = 0; what < KINDS; what++) {
+    mbs_rig r = machine(what % 2 ? GA_FORM_SPACE : GA_FORM_SE3, what);
+    ga_meter *meter = NULL;
+    ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+    double dissipated = 0, input = 0;
+    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+    ga__powers last = powers_of(&r, st);
+    for (int k = 0; k < 5; k++) {
+      const double t = ga_stepper_state(st)->t;
+      mbs_ok(&r, ga_stepper_step(st, 0.01));
+      mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+      const ga__powers now = powers_of(&r, st);
+      const double h = ga_stepper_state(st)->t - t;
+      dissipated += 0.5 * h * (last.lost + now.lost);
+      input += 0.5 * h * (last.in + now.in);
+      last = now;
+    }
+    assert_true(meter->dissipated == dissipated && meter->input == input);
+    assert_true((dissipated != 0) == ((what & LOSSES) != 0));
+    assert_true((input != 0) == ((what & (FORCES | DRIVE | CONTROL)) != 0));
+    assert_true(meter->t == ga_stepper_state(st)->t);
+    ga_stepper_destroy(&st);
+    ga_meter_destroy(&meter);
+    mbs_close(&r);
+  }
+}
+
+static void add_coil(const mbs_rig *r, const char *name, const char *coordinate)
+{
+  ga_spring_def d = ga_spring_defaults();
+  d.name = name;
+  d.coordinate = coordinate;
+  d.stiffness = 3;
+  d.damping = 0.7;
+  d.rest = 0.1;
+  mbs_ok(r, ga_machine_add_spring(r->m, &d));
+}
+
+/* A scalar body's coordinate, angles of planar bodies against the ground and each other: their laws need no
+ * frames, and their lengths and rates are the same bits as those of the signals, which take them from
+ * frames. */
+static mbs_rig linear_machine(void)
+{
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  ga_planar_def upper = mbs_planar("upper"), lower = mbs_planar("lower");
+  ga_scalar_def rotor = ga_scalar_defaults();
+  rotor.name = "rotor";
+  rotor.mass = 2;
+  rotor.rotational = 1;
+  rotor.position = 0.4;
+  rotor.velocity = -1.3;
+  for (int i = 0; i < 2; i++) /* both turn about the origin */
+    upper.position[i] = upper.velocity[i] = lower.position[i] = lower.velocity[i] = 0;
+  mbs_ok(&r, ga_machine_add_planar(r.m, &upper));
+  mbs_ok(&r, ga_machine_add_planar(r.m, &lower));
+  mbs_ok(&r, ga_machine_add_scalar(r.m, &rotor));
+  for (int i = 0; i < 2; i++) {
+    ga_joint_def d = ga_joint_defaults();
+    d.name = i ? "elbow" : "hinge";
+    d.kind = GA_JOINT_REVOLUTE;
+    d.a = i ? "upper" : "ground";
+    d.b = i ? "lower" : "upper";
+    mbs_ok(&r, ga_machine_add_joint(r.m, &d));
+  }
+  add_coil(&r, "one", "hinge.angle");
+  add_coil(&r, "two", "elbow.angle");
+  add_coil(&r, "three", "rotor");
+  mbs_ok(&r, ga_machine_build(r.m));
+  return r;
+}
+
+static void test_linear(void **state)
+{
+  (void)state;
+  mbs_rig r = linear_machine();
+  ga_meter *meter = NULL;
+  ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  assert_int_equal(meter->needs_kin, 0);
+  assert_int_equal(meter->n_laws, 3);
+  for (int k = 0; k < 20; k++) {
+    static const char *const name[3][3] = {{"one.length", "one.rate", "one.force"},
+                                           {"two.length", "two.rate", "two.force"},
+                                           {"three.length", "three.rate", "three.force"}};
+    double lost = 0;
+    mbs_ok(&r, ga_stepper_step(st, 0.01));
+    mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+    for (int i = 0; i < 3; i++) {
+      const double length = mbs_signal(&r, NULL, st, name[i][0]), v = mbs_signal(&r, NULL, st, name[i][1]);
+      assert_true(v != 0);
+      lost += (0.7 * v + 0.0) * v;
+      assert_near(mbs_signal(&r, NULL, st, name[i][2]), 3 * (length - 0.1) + 0.7 * v, 1e-15, "force");
+    }
+    assert_true(meter->lost == lost);
+  }
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  mbs_close(&r);
+}
+
+/* Signals of one state share what was worked out for the one before: in any order they are the same bits. */
+static void test_any_order(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    mbs_rig opened = k < 2 ? machine(k ? GA_FORM_SE3 : GA_FORM_SPACE, KINDS - 1) : linear_machine(),
+            *r = &opened;
+    enum { ROOM = 256 };
+    double all[ROOM], mixed[ROOM], one;
+    int order[ROOM];
+    unsigned seed = 1;
+    ga_stepper *st = mbs_start(r, NAN, 0.01, -1);
+    const int n = ga_machine_n_signals(r->m);
+    assert_true(n <= ROOM);
+    for (int i = 0; i < 3; i++) mbs_ok(r, ga_stepper_step(st, 0.01));
+    const ga_state *s = ga_stepper_state(st);
+    mbs_ok(r, ga_machine_signals(r->m, NULL, s, 0, NULL, all));
+    for (int i = 0; i < n; i++) {
+      mbs_ok(r, ga_machine_signals(r->m, NULL, s, 1, &i, &one));
+      if (memcmp(&one, &all[i], sizeof one) != 0)
+        fail_msg("%s: %.17g, alone %.17g", ga_machine_signal_name(r->m, i), all[i], one);
+    }
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < ROOM; i++) order[i] = (int)((seed = seed * 1664525u + 1013904223u) >> 8) % n;
+      mbs_ok(r, ga_machine_signals(r->m, NULL, s, ROOM, order, mixed));
+      for (int i = 0; i < ROOM; i++)
+        if (memcmp(&mixed[i], &all[order[i]], sizeof one) != 0)
+          fail_msg("%s: %.17g, in another order %.17g", ga_machine_signal_name(r->m, order[i]), all[order[i]],
+                   mixed[i]);
+    }
+    ga_stepper_destroy(&st);
+    mbs_close(r);
+  }
+}
+
 static void test_messages(void **state)
 {
   (void)state;
@@ -422,7 +576,7 @@ static void test_messages(void **state)
   assert_null(meter);
   assert_status(r.ctx, ga_meter_create(r.m, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_meter_create(NULL, &meter), GA_ERR_ARGUMENT);
-  for (int k = 1; k <= 2; k++) { /* both of its allocations */
+  for (int k = 1; k <= 4; k++) { /* all of its allocations */
     rig_memory.fail_at = rig_memory.count + k;
     assert_status(r.ctx, ga_meter_create(r.m, &meter), GA_ERR_MEMORY);
     assert_null(meter);
@@ -456,6 +610,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_balance),  cmocka_unit_test(test_values),      cmocka_unit_test(test_turns),
       cmocka_unit_test(test_turning),  cmocka_unit_test(test_saved_turns), cmocka_unit_test(test_saving),
+      cmocka_unit_test(test_left_out), cmocka_unit_test(test_linear),      cmocka_unit_test(test_any_order),
       cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests_name("mbs meters", tests, open_functions, close_functions);

@@ -1,0 +1,290 @@
+/* Looking back: states of a run's last steps and of some before, and which signals changed unusually. */
+#include "watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Watching ---- */
+
+static size_t numbers_of(const app_watch *w)
+{
+  return (size_t)w->nq + 2 * (size_t)w->nv + (size_t)w->n_lambda + (size_t)w->n_psi + (size_t)w->n_x +
+         (size_t)w->n_y;
+}
+
+int app_watch_open(app_watch *w, const app_task *s)
+{
+  const ga_system *sys = ga_machine_system(s->machine);
+  *w = (app_watch){.nq = ga_group_nq(ga_system_group(sys)),
+                   .nv = ga_system_size(sys, GA_BLOCK_V),
+                   .n_lambda = ga_system_size(sys, GA_BLOCK_LAMBDA),
+                   .n_psi = ga_system_size(sys, GA_BLOCK_PSI),
+                   .n_x = ga_system_size(sys, GA_BLOCK_X),
+                   .n_y = ga_system_size(sys, GA_BLOCK_Y),
+                   .stride = 1};
+  const size_t n = numbers_of(w);
+  w->room = calloc((APP_RECENT + APP_PAST) * n + 1, sizeof *w->room);
+  for (size_t i = 0; w->room && i < APP_RECENT; i++) w->recent[i].numbers = w->room + i * n;
+  for (size_t i = 0; w->room && i < APP_PAST; i++) w->past[i].numbers = w->room + (APP_RECENT + i) * n;
+  return w->room != NULL;
+}
+
+void app_watch_close(app_watch *w)
+{
+  free(w->room);
+  w->room = NULL;
+}
+
+static void keep(const app_watch *w, app_moment *m, const app_task *s)
+{
+  const ga_state *state = ga_stepper_state(s->stepper);
+  const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
+  const struct {
+    const double *from;
+    int n;
+  } part[] = {{state->q, w->nq},      {state->v, w->nv},  {state->vdot, w->nv}, {state->lambda, w->n_lambda},
+              {state->psi, w->n_psi}, {state->x, w->n_x}, {state->y, w->n_y}};
+  double *to = m->numbers;
+  for (size_t i = 0; i < sizeof part / sizeof *part; to += part[i].n, i++)
+    if (part[i].n) memcpy(to, part[i].from, (size_t)part[i].n * sizeof *to);
+  m->t = state->t;
+  m->h = w->steps > 0 ? state->t - w->t : 0.0;
+  m->step = w->steps;
+  m->rejected[0] = stats->rejected_error;
+  m->rejected[1] = stats->rejected_newton;
+  m->rejected[2] = stats->rejected_callback;
+}
+
+/* Every second one of the past goes when there is no more room. */
+static void thin_out(app_watch *w)
+{
+  for (int i = 1; 2 * i < APP_PAST; i++) {
+    const app_moment kept = w->past[2 * i];
+    w->past[2 * i] = w->past[i];
+    w->past[i] = kept;
+  }
+  w->n_past = APP_PAST / 2;
+  w->stride *= 2;
+}
+
+void app_watch_step(app_watch *w, const app_task *s)
+{
+  if (w->n_recent == APP_RECENT) {
+    const app_moment oldest = w->recent[0];
+    memmove(w->recent, w->recent + 1, (APP_RECENT - 1) * sizeof *w->recent);
+    w->recent[--w->n_recent] = oldest;
+  }
+  keep(w, &w->recent[w->n_recent++], s);
+  if (w->steps % w->stride == 0) {
+    if (w->n_past == APP_PAST) thin_out(w);
+    if (w->steps % w->stride == 0) keep(w, &w->past[w->n_past++], s);
+  }
+  w->t = ga_stepper_state(s->stepper)->t;
+  w->steps++;
+}
+
+/* ---- Looking back ---- */
+
+static ga_state state_of(const app_watch *w, const app_moment *m)
+{
+  ga_state s = {.t = m->t, .q = m->numbers};
+  s.v = s.q + w->nq;
+  s.vdot = s.v + w->nv;
+  s.lambda = s.vdot + w->nv;
+  s.psi = s.lambda + w->n_lambda;
+  s.x = s.psi + w->n_psi;
+  s.y = s.x + w->n_x;
+  return s;
+}
+
+double app_history_step(const app_history *h)
+{
+  const app_moment *first = h->moment[0], *end = h->moment[h->n - 1 - h->trial];
+  return end->step > first->step ? (end->t - first->t) / (double)(end->step - first->step) : 0.0;
+}
+
+/* The changes asked for are those of the last CHANGES steps, as long as steps are on the average. */
+#define CHANGES 3.0
+
+static int find_before(const app_history *h)
+{
+  const int last = h->n - 1 - h->trial;
+  const double mean = app_history_step(h);
+  int before = last - 2;
+  while (before > 0 && h->moment[before]->t > h->moment[last]->t - CHANGES * mean) before--;
+  return before;
+}
+
+double app_history_value(const app_history *h, int moment, int signal)
+{
+  return h->value[(size_t)moment * (size_t)h->n_signals + (size_t)signal];
+}
+
+static size_t unit_place(app_history *h, int signal)
+{
+  const char *unit = ga_machine_signal_unit(h->machine, signal);
+  size_t i = 0;
+  while (i < APP_UNITS - 1 && h->unit[i] && strcmp(h->unit[i], unit) != 0) i++;
+  h->unit[i] = unit;
+  return i;
+}
+
+static void measure_units(app_history *h)
+{
+  for (int i = 0; i < h->n_signals; i++) {
+    double *largest = &h->largest[unit_place(h, i)];
+    for (int k = 0; k <= h->before; k++) *largest = fmax(*largest, fabs(app_history_value(h, k, i)));
+  }
+}
+
+void app_history_close(app_history *h)
+{
+  free(h->value);
+  h->value = NULL;
+}
+
+int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
+{
+  *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
+  for (int i = 0; i < w->n_past && w->n_recent && w->past[i].step < w->recent[0].step; i++)
+    h->moment[h->n++] = &w->past[i];
+  for (int i = 0; i < w->n_recent; i++) h->moment[h->n++] = &w->recent[i];
+  if (h->n == 0) return 0;
+  h->value = malloc((size_t)APP_MOMENTS * (size_t)h->n_signals * sizeof *h->value + 1);
+  if (!h->value) return 0;
+  for (int i = 0; i < h->n; i++) {
+    const ga_state state = state_of(w, h->moment[i]);
+    if (ga_machine_signals(s->machine, NULL, &state, h->n_signals, NULL,
+                           h->value + (size_t)i * (size_t)h->n_signals))
+      return 0;
+  }
+  if (f && f->has_trial &&
+      !ga_machine_signals(s->machine, NULL, &f->trial, h->n_signals, NULL,
+                          h->value + (size_t)h->n * (size_t)h->n_signals)) {
+    h->tried.t = f->trial.t;
+    h->moment[h->n++] = &h->tried;
+    h->trial = 1;
+  }
+  h->before = find_before(h);
+  measure_units(h);
+  return 1;
+}
+
+/* Angles may begin a new turn. */
+static double change_between(const app_history *h, int from, int to, int signal)
+{
+  const double d = app_history_value(h, to, signal) - app_history_value(h, from, signal);
+  const double turn = 6.283185307179586;
+  return strcmp(ga_machine_signal_unit(h->machine, signal), "rad") == 0 && fabs(d) > 0.5 * turn
+             ? d - turn * floor(d / turn + 0.5)
+             : d;
+}
+
+static int ends_in(const char *name, const char *ending)
+{
+  const size_t n = strlen(name), m = strlen(ending);
+  return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+int app_history_rank(const app_history *h, int signal)
+{
+  static const char *const units[] = {"m", "rad", "m/s", "rad/s", "", "N", "N*m"};
+  static const int ranks[] = {1, 1, 3, 3, 4, 5, 5};
+  const char *name = ga_machine_signal_name(h->machine, signal);
+  const char *unit = ga_machine_signal_unit(h->machine, signal);
+  if (!name || strncmp(name, "energy.", 7) == 0) return -1;
+  for (const char *q = "wxyz"; *q; q++)
+    if (ends_in(name, (char[]){'.', 'q', *q, '\0'})) return -1;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    if (strcmp(unit, units[i]) != 0) continue;
+    if (ranks[i] == 1) return ends_in(name, ".x") || ends_in(name, ".y") || ends_in(name, ".z") ? 2 : 1;
+    if (ranks[i] == 5) return ends_in(name, ".force") || ends_in(name, ".normal") ? 5 : 7;
+    return ranks[i];
+  }
+  return 6;
+}
+
+void app_history_range(const app_history *h, int signal, double *least, double *most)
+{
+  *least = HUGE_VAL, *most = -HUGE_VAL;
+  for (int i = 0; i <= h->before; i++) {
+    *least = fmin(*least, app_history_value(h, i, signal));
+    *most = fmax(*most, app_history_value(h, i, signal));
+  }
+}
+
+#define ROUNDING 1e-9 /* of a number, what is nothing */
+/* Changes this much smaller than the largest value of any signal in the same unit matter to nobody. */
+#define MATTERS 1e-3
+
+/* The largest change from one moment on, over the range that the signal had before. */
+static app_finding look_at(const app_history *h, int signal, int from, int to)
+{
+  app_finding f = {.signal = signal, .rank = app_history_rank(h, signal), .from = from, .to = to};
+  double least, most;
+  app_history_range(h, signal, &least, &most);
+  for (int i = from + 1; i <= to; i++) {
+    const double d = change_between(h, from, i, signal);
+    if (!(fabs(d) > fabs(f.change))) continue;
+    f.change = d;
+    f.to = i;
+  }
+  const double size = fmax(fabs(least), fabs(most)), range = most - least;
+  const double scale = range > ROUNDING * size ? range : size;
+  const double part = (h->moment[f.to]->t - h->moment[from]->t) / (h->moment[h->before]->t - h->moment[0]->t);
+  f.ratio = scale > 0.0 ? fabs(f.change) / scale : f.change != 0.0 ? HUGE_VAL : 0.0;
+  f.usual = range > ROUNDING * size ? fabs(f.change) / (range * part) : f.change != 0.0 ? HUGE_VAL : 0.0;
+  return f;
+}
+
+/* Motion, what blocks and forces give, and what follows from these: some of each are told. */
+enum { N_GROUPS = 3, MOST_OF_A_GROUP = APP_FINDINGS / N_GROUPS };
+
+static int group_of(const app_finding *f)
+{
+  return f->rank <= 3 ? 0 : f->rank <= 5 ? 1 : 2;
+}
+
+static int comes_before(const app_finding *a, const app_finding *b)
+{
+  return a->rank != b->rank ? a->rank < b->rank : a->ratio > b->ratio;
+}
+
+/* The same change by another name, as an angle of a body and of its joint. */
+static int same_change(const app_finding *a, const app_finding *b)
+{
+  return fabs(fabs(a->change) - fabs(b->change)) <= 1e-6 * fabs(a->change);
+}
+
+static void enter(app_finding *found, int *n, const app_finding *f)
+{
+  int at = 0;
+  for (int i = 0; i < *n; i++)
+    if (same_change(&found[i], f)) return;
+  while (at < *n && !comes_before(f, &found[at])) at++;
+  if (at == MOST_OF_A_GROUP) return;
+  if (*n < MOST_OF_A_GROUP) ++*n;
+  memmove(found + at + 1, found + at, (size_t)(*n - at - 1) * sizeof *found);
+  found[at] = *f;
+}
+
+/* A change counts that is this much of its range, and this many times what is usual. */
+#define NOTABLE 0.05
+#define UNUSUAL 4.0
+
+int app_history_changes(app_history *h, int from, int to, double most, unsigned groups, app_finding *found)
+{
+  app_finding of[N_GROUPS][MOST_OF_A_GROUP];
+  int n[N_GROUPS] = {0}, all = 0;
+  for (int i = 0; i < h->n_signals; i++) {
+    const app_finding f = look_at(h, i, from, to);
+    const int group = f.rank < 0 ? 0 : group_of(&f);
+    if (f.rank < 0 || !(groups >> group & 1u) || !(f.ratio > NOTABLE && f.usual > UNUSUAL) || f.ratio > most)
+      continue;
+    if (fabs(f.change) > MATTERS * h->largest[unit_place(h, i)]) enter(of[group], &n[group], &f);
+  }
+  for (int g = 0; g < N_GROUPS; g++)
+    for (int i = 0; i < n[g]; i++) found[all++] = of[g][i];
+  return all;
+}

@@ -1,0 +1,75 @@
+/* What a run looks back on when it fails: states of its last steps, and of some before. */
+#ifndef GALPHA_APP_WATCH_H
+#define GALPHA_APP_WATCH_H
+
+#include "task.h"
+
+/* ---- Watching ---- */
+
+enum {
+  APP_RECENT = 32, /* states of the last steps */
+  APP_PAST = 32    /* states of the whole run, evenly among its steps */
+};
+
+typedef struct app_moment {
+  double t, h;      /* [s] h: of the step that led here, 0: the start */
+  long step;        /* number of the accepted step that led here */
+  long rejected[3]; /* steps refused up to here: by error, by Newton, not evaluated */
+  double *numbers;  /* q, v, vdot, λ, ψ, x, y */
+} app_moment;
+
+typedef struct app_watch {
+  int nq, nv, n_lambda, n_psi, n_x, n_y;
+  long steps; /* seen */
+  double t;   /* [s] of the last */
+  int n_recent, n_past;
+  long stride; /* steps between those of the past */
+  app_moment recent[APP_RECENT], past[APP_PAST];
+  double *room;
+} app_watch;
+
+/* 0: out of memory. After the stepper; costs a copy of the state for every step. */
+int app_watch_open(app_watch *w, const app_task *s);
+void app_watch_close(app_watch *w);
+void app_watch_step(app_watch *w, const app_task *s); /* after the start, and after every accepted step */
+
+/* ---- Looking back ---- */
+
+enum { APP_MOMENTS = APP_RECENT + APP_PAST + 1, APP_UNITS = 16, APP_FINDINGS = 6 };
+
+/* Signals at moments in the order of time; the last one may be where the step that failed was going. */
+typedef struct app_history {
+  const ga_machine *machine;
+  int n_signals, n; /* moments */
+  int before; /* the last moment before the changes asked for; <= 0: there is nothing to compare them with */
+  int trial;  /* 1: the last moment is a trial */
+  const app_moment *moment[APP_MOMENTS];
+  app_moment tried;
+  double *value;               /* [n][n_signals] */
+  const char *unit[APP_UNITS]; /* of signals; NULL after the last */
+  double largest[APP_UNITS];   /* value in each, before the changes asked for */
+} app_history;
+
+typedef struct app_finding {
+  int signal, rank;
+  int from, to;  /* moments */
+  double change; /* from the one to the other */
+  double ratio;  /* to what it had been ranging over before */
+  double usual;  /* to what it usually changes by in as much time */
+} app_finding;
+
+/* 0: there are no states, or no memory. To be closed in any case. */
+int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f);
+void app_history_close(app_history *h);
+double app_history_step(const app_history *h); /* [s] mean of all steps */
+double app_history_value(const app_history *h, int moment, int signal);
+void app_history_range(const app_history *h, int signal, double *least, double *most); /* up to `before` */
+/* What is nearer to the cause stands first: 1, 2 coordinates of joints and bodies, 3 rates, 4 what blocks and
+ * 5 forces give, then what follows from all that. -1: not worth telling. */
+int app_history_rank(const app_history *h, int signal);
+/* The signals that changed unusually between two moments, by up to `most` times their range; groups: which
+ * ranks, as bits. Returns how many were found, up to APP_FINDINGS. */
+enum { APP_ALL_GROUPS = 7, APP_FORCES_ONLY = 2 };
+int app_history_changes(app_history *h, int from, int to, double most, unsigned groups, app_finding *found);
+
+#endif
