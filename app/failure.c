@@ -178,6 +178,12 @@ void app_failure_equations(const app_task *s)
   free(text);
 }
 
+int app_failure_length(const char *text)
+{
+  const char *at = strstr(text, ". Is there a discontinuity that should be an event?");
+  return at ? (int)(at - text) : (int)strlen(text);
+}
+
 const char *app_failure_headline(const app_task *s, const char *text)
 {
   ga_step_failure f;

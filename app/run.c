@@ -256,7 +256,7 @@ static int tell_failure(app_runner *r, ga_status status, int started)
              app_runner_totals(r).steps);
     words = app_failure_headline(&r->s, text);
   }
-  fprintf(stderr, "galpha run: %s: %s\n", what, words);
+  fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
   if (started && !r->written) app_failure_report(&r->watch, &r->s);
   snprintf(how, sizeof how, "failed: %.*s", (int)(sizeof how - sizeof "failed: "), text);
   drop_half_character(how);

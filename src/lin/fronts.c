@@ -1,6 +1,7 @@
 /* The plan of an elimination by blocks. The graph is that of the blocks, made symmetric: block i meets block
  * j when A has an entry in the rows of one and the columns of the other. */
 #include "lin/fronts.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/btf.h>
@@ -29,8 +30,8 @@ typedef struct plan {
   int *child, *sibling, *mark;
   int *rank;     /* [n_blocks] in postorder */
   int *front_of; /* [n] by pivots, in postorder */
-  int *row_pivot, *column_pivot;
-  int *where; /* [n] row of a pivot in the front at hand */
+  int *where;    /* [n] row of a pivot in the front at hand */
+  int too_large; /* more than an int can count */
 } plan;
 
 static int *ints(const plan *p, size_t n)
@@ -120,8 +121,8 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* What a block meets: later blocks by A, and those that its children meet. With item NULL they are counted.
- * Returns how many; the first of them is the parent. */
+/* What a block meets: later blocks by A, and those that its children meet. Returns how many; the first of
+ * them is the parent. */
 static int meet(plan *p, int block, int *item)
 {
   int count = 0, first = p->n_blocks;
@@ -134,8 +135,7 @@ static int meet(plan *p, int block, int *item)
       if (p->mark[other] == block) continue;
       p->mark[other] = block;
       if (other < first) first = other;
-      if (item) item[count] = other;
-      count++;
+      item[count++] = other;
     }
     if (child < 0) break;
   }
@@ -143,10 +143,10 @@ static int meet(plan *p, int block, int *item)
   return count;
 }
 
-static int *larger(const plan *p, int *old, int used, int room)
+static int *larger(const plan *p, int *old, size_t used, size_t room)
 {
-  int *block = ints(p, (size_t)room);
-  if (block && used) memcpy(block, old, (size_t)used * sizeof *block);
+  int *block = ints(p, room);
+  if (block && used) memcpy(block, old, used * sizeof *block);
   if (block) ga__free(p->ctx, old);
   return block;
 }
@@ -154,9 +154,9 @@ static int *larger(const plan *p, int *old, int used, int room)
 static int eliminate(plan *p)
 {
   const size_t n = (size_t)p->n_blocks;
-  int room = 4 * p->n_blocks + 64, used = 0;
+  size_t room = 4 * n + 64, used = 0;
   p->met.start = ints(p, n + 1);
-  p->met.item = ints(p, (size_t)room);
+  p->met.item = ints(p, room);
   p->parent = ints(p, n);
   p->child = ints(p, n);
   p->sibling = ints(p, n);
@@ -164,8 +164,9 @@ static int eliminate(plan *p)
   if (!p->met.start || !p->met.item || !p->parent || !p->child || !p->sibling || !p->mark) return 0;
   for (int b = 0; b < p->n_blocks; b++) p->child[b] = p->mark[b] = -1;
   for (int b = 0; b < p->n_blocks; b++) {
-    if (used + p->n_blocks - b > room) { /* room for what a block can meet at most */
-      room = 2 * room + p->n_blocks;
+    if ((p->too_large = used + n > INT_MAX)) return 0;
+    if (used + n - (size_t)b > room) { /* room for what a block can meet at most */
+      room = 2 * room + n;
       int *item = larger(p, p->met.item, used, room);
       if (!item) return 0;
       p->met.item = item;
@@ -173,8 +174,8 @@ static int eliminate(plan *p)
     int *item = p->met.item + used;
     const int count = meet(p, b, item), parent = p->parent[b];
     qsort(item, (size_t)count, sizeof *item, compare);
-    used += count;
-    p->met.start[b + 1] = used;
+    used += (size_t)count;
+    p->met.start[b + 1] = (int)used;
     if (parent < 0) continue;
     p->sibling[b] = p->child[parent];
     p->child[parent] = b;
@@ -223,11 +224,11 @@ static int make_fronts(plan *p)
   out->Q = ints(p, n);
   out->component = ints(p, (size_t)out->n_components + 1);
   p->front_of = ints(p, n);
-  p->row_pivot = ints(p, n);
-  p->column_pivot = ints(p, n);
+  out->row_pivot = ints(p, n);
+  out->column_pivot = ints(p, n);
   p->where = ints(p, n);
-  if (!out->front || !out->P || !out->Q || !out->component || !p->front_of || !p->row_pivot ||
-      !p->column_pivot || !p->where)
+  if (!out->front || !out->P || !out->Q || !out->component || !p->front_of || !out->row_pivot ||
+      !out->column_pivot || !p->where)
     return 0;
   for (int b = 0; b < p->n_blocks; b++) {
     ga__front *f = &out->front[p->rank[b]];
@@ -244,7 +245,7 @@ static int make_fronts(plan *p)
     const int pivot = out->front[front].first++;
     out->P[pivot] = p->order->P[k];
     out->Q[pivot] = column;
-    p->row_pivot[out->P[pivot]] = p->column_pivot[column] = pivot;
+    out->row_pivot[out->P[pivot]] = out->column_pivot[column] = pivot;
     p->front_of[pivot] = front;
     int *end = &out->component[p->component[column] + 1];
     if (front + 1 > *end) *end = front + 1;
@@ -253,20 +254,26 @@ static int make_fronts(plan *p)
   return 1;
 }
 
-static void measure(ga__fronts *out)
+/* Places within a front, and in the lists of rows, are ints. */
+static int measure(plan *p)
 {
-  int index = 0;
+  ga__fronts *out = p->out;
+  size_t index = 0;
   for (int i = 0; i < out->n_fronts; i++) {
     ga__front *f = &out->front[i];
-    const int rows = f->size + f->below;
-    f->width = rows + (rows & 1);
-    f->index = index;
-    index += f->below;
+    const size_t size = (size_t)f->size, below = (size_t)f->below, rows = size + below,
+                 width = rows + rows % 2;
+    if ((p->too_large = rows * width > INT_MAX || index + below > INT_MAX)) return 0;
+    f->width = (int)width;
+    f->index = (int)index;
+    index += below;
     f->factor = out->n_factors;
-    out->n_factors += (size_t)f->size * (size_t)(f->width + f->below);
-    if ((size_t)rows * (size_t)f->width > out->front_size) out->front_size = (size_t)rows * (size_t)f->width;
+    out->n_factors += size * (width + below);
+    out->n_fill += size * (rows + below);
+    if (rows * width > out->front_size) out->front_size = rows * width;
     if (f->width > out->longest) out->longest = f->width;
   }
+  return 1;
 }
 
 /* The rows of a front below its pivots, where they stand in the next one, and how much waits at most. */
@@ -330,7 +337,7 @@ static int list_entries(plan *p)
     for (int pivot = 0; pivot < p->n; pivot++) {
       const int c = out->Q[pivot];
       for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
-        const int other = p->row_pivot[A->row[e]];
+        const int other = out->row_pivot[A->row[e]];
         const int front = p->front_of[other < pivot ? other : pivot];
         if (p->component[out->Q[other]] != p->component[c]) {
           if (fill) out->off[off] = (ga__move){e, other};
@@ -346,6 +353,7 @@ static int list_entries(plan *p)
     }
     for (int i = 0; !fill && i < out->n_fronts; i++) start[i + 2] += start[i + 1];
   }
+  out->n_fill += (size_t)out->off_start[p->n];
   for (int i = 0; i < out->n_fronts; i++) {
     ga__front *f = &out->front[i];
     f->entry = start[i];
@@ -353,7 +361,7 @@ static int list_entries(plan *p)
     for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
     for (int k = 0; k < f->below; k++) p->where[out->index[f->index + k]] = f->size + k;
     for (int k = start[i]; k < start[i + 1]; k++)
-      out->entry[k].to = p->where[p->row_pivot[A->row[out->entry[k].from]]] * f->width + p->where[row[k]];
+      out->entry[k].to = p->where[out->row_pivot[A->row[out->entry[k].from]]] * f->width + p->where[row[k]];
   }
 end:
   ga__free(p->ctx, start);
@@ -369,9 +377,7 @@ static int make_plan(plan *p)
   p->row_block = ints(p, n);
   if (!p->component || !p->block_of || !p->row_block) return 0;
   if (!find_components(p) || !find_blocks(p) || !find_edges(p) || !eliminate(p) || !postorder(p)) return 0;
-  if (!make_fronts(p)) return 0;
-  measure(p->out);
-  return list_rows(p) && list_entries(p);
+  return make_fronts(p) && measure(p) && list_rows(p) && list_entries(p);
 }
 
 ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out)
@@ -379,19 +385,25 @@ ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order
   *out = (ga__fronts){.n = A->cols};
   plan p = {.ctx = ctx, .A = A, .order = order, .out = out, .n = A->cols};
   const int ok = make_plan(&p);
-  int *const temporary[] = {p.component, p.early,     p.block_of, p.row_block, p.size,         p.edge.start,
-                            p.edge.item, p.met.start, p.met.item, p.parent,    p.child,        p.sibling,
-                            p.mark,      p.rank,      p.front_of, p.row_pivot, p.column_pivot, p.where};
+  int *const temporary[] = {p.component, p.early,     p.block_of, p.row_block, p.size,  p.edge.start,
+                            p.edge.item, p.met.start, p.met.item, p.parent,    p.child, p.sibling,
+                            p.mark,      p.rank,      p.front_of, p.where};
   for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(ctx, temporary[i]);
   if (ok) return GA_OK;
   ga__fronts_destroy(ctx, out);
+  if (p.too_large)
+    return ga__fail(
+        ctx, GA_ERR_MEMORY,
+        "LU factors by blocks: a front of the %d x %d matrix has more entries than an int can count; "
+        "take GA_LU_SPARSE",
+        A->rows, A->cols);
   return ga__no_memory(ctx, "the plan of sparse LU factors");
 }
 
 void ga__fronts_destroy(ga_context *ctx, ga__fronts *f)
 {
-  void *const block[] = {f->P,     f->Q,     f->component, f->front, f->index,
-                         f->place, f->entry, f->off_start, f->off};
+  void *const block[] = {f->P,     f->Q,     f->row_pivot, f->column_pivot, f->component, f->front,
+                         f->index, f->place, f->entry,     f->off_start,    f->off};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   *f = (ga__fronts){0};
 }

@@ -26,6 +26,8 @@ typedef struct ga__fronts {
   int n_fronts;      /* in postorder, component by component */
   int n_components;  /* block triangular: unknowns of the last one are found first */
   int *P, *Q;        /* [n] row and column of a pivot */
+  int *row_pivot;    /* [n] pivot of a row, */
+  int *column_pivot; /* and of a column of A */
   int *component;    /* [n_components + 1] first front of each */
   ga__front *front;  /* [n_fronts] */
   int *index;        /* pivots of the rows below, front by front */
@@ -34,14 +36,18 @@ typedef struct ga__fronts {
   int *off_start;    /* [n + 1] by the pivot of their column: entries of A outside of the components, */
   ga__move *off;     /* `to` the pivot of their row */
   size_t n_factors;  /* numbers in all factors */
+  size_t n_fill;     /* entries of L+U, with those outside of the components */
   size_t front_size; /* numbers in the largest front, */
   int longest;       /* rows of the longest front, made even */
   size_t stack_size; /* most numbers that wait to be handed on */
   int n_waiting;     /* most fronts that wait */
 } ga__fronts;
 
-/* Out of memory: nothing is left behind, and GA_ERR_MEMORY. */
+/* Out of memory, or fronts that an int cannot count: nothing is left behind, and GA_ERR_MEMORY. */
 ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out);
 void ga__fronts_destroy(ga_context *ctx, ga__fronts *f);
+
+/* Whether the last factors of a GA_LU_BLOCKS are those by fronts, not KLU's. */
+int ga__lu_is_by_fronts(const ga_lu *lu);
 
 #endif

@@ -14,12 +14,23 @@
  * Nothing is scaled: rows are weighed with R and columns with C, powers of two found with the first factors,
  * where pivots are sought and judged. */
 #include "lin/fronts.h"
+#include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { REST = 50 };
-/* [-] scaled entries of L21 beyond this would let rounding grow. */
+/* [-] scaled entries of L21 beyond this would let rounding grow; pivots beyond it show that the scale is out
+ * of date, and would let the rounding of a zero pass for a pivot. */
 static const double MOST_GROWTH = 1e5;
+static const double NEAR_ONE = 4; /* [-] largest scaled entries, at least 2 as scales are powers of two */
+
+typedef struct memory {
+  int scaled;    /* R and C have been found */
+  int rest;      /* factorisations to be left to KLU */
+  int searched;  /* KLU has pivots */
+  uint64_t seen; /* checksum of the last matrix, where it was left to KLU; 0: it was not */
+} memory;
 
 typedef struct blocks {
   ga__fronts plan;
@@ -35,12 +46,11 @@ typedef struct blocks {
   double *x;         /* [n] a right-hand side in the order of the pivots */
   double *local;     /* [longest] */
   double *R, *C;     /* [n] by pivots */
-  double growth;     /* largest scaled entry of L21 */
-  int scaled;        /* R and C have been found */
-  int rest;          /* factorisations to be left to KLU */
+  double growth;     /* largest scaled entry of L21, or pivot */
   int by_klu;        /* the last factors are KLU's */
+  memory now;        /* with R, C and klu all that later factors depend on */
   int marking;       /* 1: these are to be kept: */
-  int marked_rest, marked_scaled;
+  memory marked;
   int scale_marked; /* 1: marked_R, marked_C have R and C as they were */
   double *marked_R, *marked_C;
   ga_lu klu;
@@ -89,6 +99,11 @@ static ga_status take_memory(ga_lu *lu)
   return GA_OK;
 }
 
+static int n_fill(const blocks *b)
+{
+  return b->plan.n_fill < INT_MAX ? (int)b->plan.n_fill : INT_MAX;
+}
+
 static ga_status block_create(ga_lu *lu)
 {
   blocks *b = lu->data = ga__alloc(lu->ctx, 1, sizeof *b);
@@ -98,7 +113,7 @@ static ga_status block_create(ga_lu *lu)
   b->klu.order = NULL;
   if (!status) status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
   if (!status) status = take_memory(lu);
-  lu->info.n_fill = (int)b->plan.n_factors;
+  lu->info.n_fill = n_fill(b);
   return status;
 }
 
@@ -109,34 +124,52 @@ static double reciprocal(double x, int half)
 {
   int exponent = 0;
   if (x > 0) frexp(x, &exponent);
+  if (exponent < -1000) exponent = -1000;
   return ldexp(1, -(half ? exponent / 2 : exponent));
 }
 
-/* R_k = C_k = 1/√|a_kk| where there is a diagonal; where there is none, 1 over the largest entry of the row
- * or column, scaled already in the other direction. */
+/* R_k = C_k = 1/√|a_kk| where there is a diagonal, less where entries with earlier pivots would not stay near
+ * 1 at the most, as they do in matrices of bodies. */
+static void scale_diagonal(const ga_lu *lu, double *row)
+{
+  blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  const ga_sparse *A = lu->A;
+  for (int k = 0; k < plan->n; k++) row[k] = 0;
+  for (int k = 0; k < plan->n; k++) {
+    const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]), end = A->col_start[plan->Q[k] + 1];
+    const double a = at >= 0 ? fabs(A->value[at]) : 0;
+    double column = 0;
+    b->R[k] = b->C[k] = a > 0 ? reciprocal(a, 1) : 0;
+    for (int p = A->col_start[plan->Q[k]]; a > 0 && p < end; p++) {
+      const int i = plan->row_pivot[A->row[p]];
+      if (i < k) column = fmax(column, b->R[i] * fabs(A->value[p]));
+    }
+    if (b->R[k] * row[k] > NEAR_ONE) b->R[k] = reciprocal(row[k], 0);
+    if (b->C[k] * column > NEAR_ONE) b->C[k] = reciprocal(column, 0);
+    for (int p = A->col_start[plan->Q[k]]; a > 0 && p < end; p++) {
+      const int i = plan->row_pivot[A->row[p]];
+      row[i] = fmax(row[i], b->C[k] * fabs(A->value[p]));
+    }
+  }
+}
+
+/* Where there is no diagonal, 1 over the largest entry of the row or column, scaled already in the other
+ * direction: rows first. */
 static void find_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
   const ga_sparse *A = lu->A;
-  double *row = b->x; /* largest entries by rows of A, then by the pivots' numbers */
-  for (int k = 0; k < plan->n; k++) {
-    const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]);
-    const double a = at >= 0 ? fabs(A->value[at]) : 0;
-    b->R[k] = b->C[k] = a > 0 ? reciprocal(a, 1) : 0;
-    row[k] = 0;
-  }
-  for (int k = 0; k < plan->n; k++) /* C of the others waits until rows have been weighed */
-    for (int p = A->col_start[plan->Q[k]]; b->C[k] > 0 && p < A->col_start[plan->Q[k] + 1]; p++)
-      row[A->row[p]] = fmax(row[A->row[p]], b->C[k] * fabs(A->value[p]));
+  double *row = b->x; /* largest entries by pivots, in the columns that have a scale */
+  scale_diagonal(lu, row);
   for (int k = 0; k < plan->n; k++)
-    if (b->R[k] == 0) b->R[k] = reciprocal(row[plan->P[k]], 0);
-  for (int k = 0; k < plan->n; k++) row[plan->P[k]] = b->R[k];
+    if (b->R[k] == 0) b->R[k] = reciprocal(row[k], 0);
   for (int k = 0; k < plan->n; k++) {
     double most = 0;
     if (b->C[k] > 0) continue;
     for (int p = A->col_start[plan->Q[k]]; p < A->col_start[plan->Q[k] + 1]; p++)
-      most = fmax(most, row[A->row[p]] * fabs(A->value[p]));
+      most = fmax(most, b->R[plan->row_pivot[A->row[p]]] * fabs(A->value[p]));
     b->C[k] = reciprocal(most, 0);
   }
 }
@@ -145,27 +178,23 @@ static void renew_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
   const size_t bytes = (size_t)b->plan.n * sizeof(double);
-  if (b->marking && b->scaled && !b->scale_marked) {
+  if (b->marking && b->now.scaled && !b->scale_marked) {
     memcpy(b->marked_R, b->R, bytes);
     memcpy(b->marked_C, b->C, bytes);
     b->scale_marked = 1;
   }
   find_scale(lu);
-  b->scaled = 1;
+  b->now.scaled = 1;
 }
 
 static double block_column_max(const ga_lu *lu, int column)
 {
   const blocks *b = lu->data;
   const ga_sparse *A = lu->A;
+  const double C = b->C[b->plan.column_pivot[column]];
   double most = 0;
-  int pivot = 0;
-  while (b->plan.Q[pivot] != column) pivot++;
-  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
-    int k = 0;
-    while (b->plan.P[k] != A->row[p]) k++;
-    most = fmax(most, b->R[k] * b->C[pivot] * fabs(A->value[p]));
-  }
+  for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++)
+    most = fmax(most, b->R[b->plan.row_pivot[A->row[p]]] * C * fabs(A->value[p]));
   return most;
 }
 
@@ -279,6 +308,12 @@ static double *fill_front(const blocks *b, double *F, const double *value, int n
   return end;
 }
 
+/* Unlike fmax() it keeps a NaN. */
+static double larger(double a, double b)
+{
+  return b <= a || a != a ? a : b;
+}
+
 /* The largest scaled entry of L21; weight[s] are those of the pivots' rows. */
 static double growth_of(const blocks *b, const ga__front *f, const double *F, const double *weight)
 {
@@ -288,7 +323,8 @@ static double growth_of(const blocks *b, const ga__front *f, const double *F, co
   for (int i = 0; i < f->below; i++, l += W)
     for (int k = 0; k < s; k++) {
       const double size = b->R[index[i]] * fabs(l[k]);
-      if (!(size <= most * weight[k])) most = size / weight[k]; /* a NaN stays */
+      if (!(size <= most * weight[k])) most = size / weight[k];
+      if (most != most) return most; /* a NaN would be overwritten */
     }
   return most;
 }
@@ -345,10 +381,12 @@ static void factor_blocks(ga_lu *lu)
     for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
     eliminate_front(b, f, F, weight);
     store_factors(b, f, F);
-    for (int k = 0; k < f->size; k++) b->pivot[first + k] = F[k * f->width + k] * weight[k] * b->C[first + k];
-    const double growth = growth_of(b, f, F, weight);
-    if (!(growth <= b->growth)) b->growth = growth;
-    if (f->below == 0 || f->waits == 0) continue;
+    for (int k = 0; k < f->size; k++) {
+      b->pivot[first + k] = F[k * f->width + k] * weight[k] * b->C[first + k];
+      b->growth = larger(b->growth, fabs(b->pivot[first + k]));
+    }
+    b->growth = larger(b->growth, growth_of(b, f, F, weight));
+    if (!f->waits) continue;
     end = put_aside(f, F, end);
     b->waiting[n_waiting++] = i;
   }
@@ -361,11 +399,26 @@ static int is_good(ga_lu *lu)
   return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan.Q) == GA__PIVOTS_GOOD;
 }
 
-static ga_status factor_by_klu(ga_lu *lu)
+/* Of the bits of A's values, never 0. */
+static uint64_t checksum(const ga_sparse *A)
+{
+  uint64_t sum = 0;
+  for (int p = 0; p < A->nnz; p++) {
+    uint64_t bits;
+    memcpy(&bits, &A->value[p], sizeof bits);
+    sum = (sum ^ bits) * 0x9e3779b97f4a7c15u;
+    sum ^= sum >> 32;
+  }
+  return sum ? sum : 1;
+}
+
+static ga_status factor_by_klu(ga_lu *lu, uint64_t seen)
 {
   blocks *b = lu->data;
   b->by_klu = 1;
+  b->now.seen = seen;
   const ga_status status = b->klu.backend->factor(&b->klu);
+  b->now.searched = !status;
   const long n_solve = lu->info.n_solve, n_factor = lu->info.n_factor, n_refactor = lu->info.n_refactor;
   lu->info = b->klu.info;
   lu->info.kind = GA_LU_BLOCKS;
@@ -376,14 +429,17 @@ static ga_status factor_by_klu(ga_lu *lu)
   return status;
 }
 
+/* A matrix given again goes the same way again and does not count, so that factors that a detour has cost can
+ * be made once more. */
 static ga_status block_factor(ga_lu *lu)
 {
   blocks *b = lu->data;
-  if (b->rest > 0) {
-    b->rest--;
-    return factor_by_klu(lu);
+  const uint64_t seen = b->now.seen ? checksum(lu->A) : 0;
+  if (b->now.seen && (b->now.rest > 0 || seen == b->now.seen)) {
+    b->now.rest -= seen != b->now.seen;
+    return factor_by_klu(lu, seen);
   }
-  const int first = !b->scaled;
+  const int first = !b->now.scaled;
   if (first) renew_scale(lu);
   factor_blocks(lu);
   int good = is_good(lu);
@@ -393,11 +449,12 @@ static ga_status block_factor(ga_lu *lu)
     good = is_good(lu);
   }
   if (!good) {
-    b->rest = REST;
-    return factor_by_klu(lu);
+    b->now.rest = REST;
+    return factor_by_klu(lu, checksum(lu->A));
   }
   b->by_klu = 0;
-  lu->info.n_fill = (int)b->plan.n_factors;
+  b->now.seen = 0;
+  lu->info.n_fill = n_fill(b);
   if (first)
     lu->info.n_factor++;
   else
@@ -507,38 +564,49 @@ static void block_solve(ga_lu *lu, double *rhs)
   for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = x[k];
 }
 
+int ga__lu_is_by_fronts(const ga_lu *lu)
+{
+  const blocks *b = lu->data;
+  return lu->factored && !b->by_klu;
+}
+
 /* ---- What later factors depend on ---- */
 
 static void block_mark(ga_lu *lu)
 {
   blocks *b = lu->data;
   b->marking = 1;
-  b->marked_rest = b->rest;
-  b->marked_scaled = b->scaled;
+  b->marked = b->now;
   b->scale_marked = 0;
   b->klu.backend->mark(&b->klu);
 }
 
+/* KLU goes back to the pivots that it had; where it had none it must not keep those found since, and factors
+ * by them are gone. */
 static void block_rollback(ga_lu *lu)
 {
   blocks *b = lu->data;
   const size_t bytes = (size_t)b->plan.n * sizeof(double);
-  if (b->marking) {
-    b->rest = b->marked_rest;
-    b->scaled = b->marked_scaled;
-  }
+  if (!b->marking) return;
   if (b->scale_marked) {
     memcpy(b->R, b->marked_R, bytes);
     memcpy(b->C, b->marked_C, bytes);
     b->scale_marked = 0;
   }
   b->klu.backend->rollback(&b->klu);
+  if (b->now.searched && !b->marked.searched) {
+    b->klu.backend->forget(&b->klu);
+    b->klu.backend->mark(&b->klu);
+    if (b->by_klu) lu->factored = 0;
+  }
+  b->now = b->marked;
 }
 
 static void block_forget(ga_lu *lu)
 {
   blocks *b = lu->data;
-  b->scaled = b->rest = b->marking = b->scale_marked = 0;
+  b->now = (memory){0};
+  b->marking = b->scale_marked = 0;
   b->klu.backend->forget(&b->klu);
 }
 

@@ -2,10 +2,10 @@
  *
  * The velocities of a body make a cluster, given from outside. All other unknowns come in groups: those next
  * to each other whose equations act on the same bodies, as the multipliers of a joint do. A group goes to one
- * of its bodies, no two to the same: two joints of one body can be dependent there, two ball joints are; what
- * finds no body of its own goes to the last one of its bodies, when nothing depends any more. The clusters
- * are ordered by approximate minimum degree. In a cluster velocities come first: when they are gone their
- * constraints have pivots on the diagonal, where there were none before. */
+ * of its bodies with velocities enough, no two to the same: two joints of one body can be dependent there,
+ * two ball joints are; what finds no body of its own goes to the last one of its bodies, when nothing depends
+ * any more. The clusters are ordered by approximate minimum degree. In a cluster velocities come first: when
+ * they are gone their constraints have pivots on the diagonal, where there were none before. */
 #include "lin/lin_impl.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,7 @@ typedef struct ordering {
   int *member;    /* [n] columns of the groups */
   int *met;       /* [nnz] bodies of the groups */
   int n_clusters; /* bodies first */
+  int *size;      /* [bodies] velocities of each */
   int *rank;      /* [n_clusters] in the order found */
 } ordering;
 
@@ -85,6 +86,18 @@ static int is_same(const ordering *o, const group *g, int kind, const int *body,
   return g->kind == kind && g->n == n && n > 0 && !memcmp(o->met + g->bodies, body, (size_t)n * sizeof *body);
 }
 
+static int find_bodies(ordering *o)
+{
+  for (int c = 0; c < o->A->cols; c++) {
+    o->cluster[c] = o->given[c];
+    if (o->given[c] >= o->n_clusters) o->n_clusters = o->given[c] + 1;
+  }
+  o->size = ints(o->ctx, (size_t)o->n_clusters);
+  for (int c = 0; o->size && c < o->A->cols; c++)
+    if (o->given[c] >= 0) o->size[o->given[c]]++;
+  return o->size != NULL;
+}
+
 static int find_groups(ordering *o)
 {
   const size_t n = (size_t)o->A->cols;
@@ -93,10 +106,6 @@ static int find_groups(ordering *o)
   o->member = ints(o->ctx, n);
   o->met = ints(o->ctx, (size_t)o->A->nnz);
   if (!o->group || !o->member || !o->met) return 0;
-  for (int c = 0; c < o->A->cols; c++) {
-    o->cluster[c] = o->given[c];
-    if (o->given[c] >= o->n_clusters) o->n_clusters = o->given[c] + 1;
-  }
   for (int c = 0; c < o->A->cols; c++) {
     if (o->given[c] >= 0) continue;
     const int bodies = bodies_of(o, c, o->met + used);
@@ -122,8 +131,11 @@ static int match(ordering *o, int kind)
   if (ok) {
     double effort;
     for (int g = 0, at = 0; g < n; g++) {
-      for (int i = 0; o->group[g].kind == kind && i < o->group[g].n; i++)
-        item[at++] = o->met[o->group[g].bodies + i];
+      const group *one = &o->group[g];
+      for (int i = 0; one->kind == kind && i < one->n; i++) {
+        const int body = o->met[one->bodies + i];
+        if (o->size[body] >= one->end - one->first) item[at++] = body;
+      }
       start[g + 1] = at;
     }
     btf_maxtrans(o->n_clusters, n, start, item, 0, &effort, matched, work);
@@ -236,12 +248,14 @@ ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partn
 {
   ordering o = {.ctx = ctx, .A = A, .partner = partner, .given = cluster};
   o.cluster = ints(ctx, (size_t)A->cols);
-  int ok = o.cluster && list_rows(&o) && find_groups(&o) && place_groups(&o) && order_clusters(&o);
+  int ok = o.cluster && list_rows(&o) && find_bodies(&o) && find_groups(&o) && place_groups(&o) &&
+           order_clusters(&o);
   if (ok) {
     place_rest(&o);
     ok = expand(&o, out);
   }
-  void *const block[] = {o.cluster, o.column, o.row_start, o.by_row, o.group, o.member, o.met, o.rank};
+  void *const block[] = {o.cluster, o.column, o.row_start, o.by_row, o.group,
+                         o.member,  o.met,    o.size,      o.rank};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   return ok ? GA_OK : ga__no_memory(ctx, "the order of elimination of a sparse matrix");
 }

@@ -360,6 +360,7 @@ static ga_status create_expression(const block_read *b, ga_control_block **out)
   if (status) return status;
   const ga_status made = ga_block_create_expression(b->reader->r->ctx, &opts, &error, &failed, out);
   if (made != GA_ERR_ARGUMENT || failed < 0) return made;
+  if (ga__may_be_elsewhere(b->reader->r, &error)) return SAID;
   const ga__tree *text = tree->kind == GA__TREE_SCALAR ? tree : tree->child[failed];
   const int as_given = strcmp(text->text, opts.texts[failed]) == 0;
   return said(b, ga__value_place(text, as_given ? error.column : 1),
@@ -645,6 +646,8 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   if (k->defaults) k->defaults(&opts);
   good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
+  for (int i = 0; i < k->n_extra; i++)
+    ga__map_get(named->tree, k->extra[i].name); /* known, even if not read */
   if (good && !reader->r->failed) good = add_block(&b, named, k);
   ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 3 : 2, more);
   return good && !reader->r->failed;

@@ -270,7 +270,7 @@ void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, 
   if (status) ga__say_error(reader, root->at, status);
   if (!status) whole &= read_parts(reader);
   finish_root(reader, root);
-  if (!status && whole) build(reader, root, &globals->machine);
+  if (!status && whole && !reader->r->incomplete) build(reader, root, &globals->machine);
   if (ga_machine_system(reader->m)) check_record(reader, root, settings);
   if (ga__errors(reader->r->messages) > 0 || reader->r->failed) {
     ga_machine_destroy(&reader->m);

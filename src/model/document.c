@@ -88,6 +88,26 @@ static void tell_again(ga__reading *r, const ga__tree *first, const ga__tree *se
   }
 }
 
+/* Is `inner` a file that `outer` includes, itself or by others? Numbers of messages. */
+static int is_included_by(const ga__document *d, int inner, int outer)
+{
+  int i = d->n_files - 1;
+  while (i >= 0 && d->file[i].file != inner) i--;
+  for (i = i >= 0 ? d->file[i].outer : -1; i >= 0; i = d->file[i].outer)
+    if (d->file[i].file == outer) return 1;
+  return 0;
+}
+
+/* What a model says once. Where it is included, the file that includes it has the last word. */
+static int has_last_word(const ga__document *d, const char *section, const ga__tree *old,
+                         const ga__tree *entry)
+{
+  static const char *const once[] = {"title", "gravity", "form", "simulation"};
+  size_t i = 0, n = sizeof once / sizeof once[0];
+  while (i < n && strcmp(once[i], section) != 0) i++;
+  return i < n && is_included_by(d, old->key_at.file, entry->key_at.file);
+}
+
 ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child)
 {
   int is_new;
@@ -108,6 +128,10 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
   s->tree->child = s->child;
   const int i = has_room ? ga__names_add(&s->names, child->key) : -1;
   if (i < 0) return no_memory(r), GA__FULL;
+  if (i < n && has_last_word(d, head->key, s->child[i], child)) {
+    s->child[i] = child;
+    return GA__ADDED;
+  }
   if (i < n) {
     tell_again(r, s->child[i], child, head->key);
     return GA__NOT_ADDED;
@@ -116,11 +140,20 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
   return GA__ADDED;
 }
 
+/* Every file may name its version; that of the model itself is looked at with its other keys. */
+static int is_version_of_included(ga__reading *r, const ga__document *d, const ga__tree *entry)
+{
+  long number;
+  if (strcmp(entry->key, "galpha") != 0 || entry->key_at.file == d->file[0].file) return 0;
+  ga__value_int(r, entry, 1, 1, GA__VERSION_KEY, &number);
+  return 1;
+}
+
 /* An entry of a file's root. 0: no use in going on. */
 static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
 {
   int is_new;
-  if (strcmp(entry->key, "include") == 0) return 1;
+  if (strcmp(entry->key, "include") == 0 || is_version_of_included(r, d, entry)) return 1;
   if (strcmp(entry->key, "repeat") == 0) {
     void *list = d->repeat;
     if (!reserve(d->ctx, &list, d->n_repeats, &d->repeat_capacity, sizeof *d->repeat)) return no_memory(r);
@@ -132,7 +165,11 @@ static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
   const ga__section *section = open_section(r, d, entry, is_map, &is_new);
   if (!section) return 0;
   if (is_map && entry->style != GA__STYLE_FLOW) section->tree->style = entry->style;
-  const ga__tree *tree = section->tree; /* the list of sections may move */
+  ga__tree *tree = section->tree; /* the list of sections may move */
+  if (!is_new && !is_map && tree->kind != GA__TREE_MAP && has_last_word(d, entry->key, tree, entry)) {
+    *tree = *entry;
+    return 1;
+  }
   if (!is_new && !is_nothing(entry) && !(is_map && tree->kind == GA__TREE_MAP)) {
     tell_again(r, tree, entry, NULL);
     return 1;
@@ -279,7 +316,7 @@ static int is_known(ga__reading *r, const ga__document *d, const char *real, ga_
   return 1;
 }
 
-/* Checks the path of an include; 1: path and real are filled in. */
+/* Checks the path of an include; 1: path and real are filled in, −1: the file was read before. */
 static int find_include(ga__reading *r, const ga__document *d, const ga__file *outer, const ga__tree *tree,
                         char path[LONGEST_PATH], char real[LONGEST_PATH])
 {
@@ -305,7 +342,7 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
             "include '%s': a link leads out of the model's folder '%s', from which nothing else is read",
             piece, folder);
   } else {
-    return !is_known(r, d, real, tree->at);
+    return is_known(r, d, real, tree->at) ? -1 : 1;
   }
   return 0;
 }
@@ -330,24 +367,43 @@ static int add_file(ga__reading *r, ga__document *d, const char *path, const cha
 
 static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth);
 
-static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth)
+/* The tree of an included file, *file its row; NULL where nothing can be merged, *file −1 where that is so
+ * because it was read before. */
+static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth,
+                              int *file)
 {
   char path[LONGEST_PATH], real[LONGEST_PATH];
   char *text;
   size_t length = 0;
+  *file = outer;
   if (depth > DEEPEST_INCLUDE) {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "files are included deeper than %d levels",
             DEEPEST_INCLUDE);
-    return;
+    return NULL;
   }
-  if (!find_include(r, d, &d->file[outer], tree, path, real)) return;
+  const int found = find_include(r, d, &d->file[outer], tree, path, real);
+  if (found < 0) *file = -1;
+  if (found <= 0) return NULL;
   load(r, real, path, tree->at, &text, &length);
-  if (!text) return;
-  const int i = add_file(r, d, path, real, tree->at, outer);
-  ga__tree *root = i >= 0 ? plant(r, d, d->file[i].file, text, length) : NULL;
+  if (!text) return NULL;
+  *file = add_file(r, d, path, real, tree->at, outer);
+  ga__tree *root = *file >= 0 ? plant(r, d, d->file[*file].file, text, length) : NULL;
   ga__free(r->ctx, text);
-  if (root) merge_file(r, d, i, root, depth);
-  if (i >= 0) d->file[i].reading = 0;
+  return root;
+}
+
+/* What is wrong with a file that cannot be read is told first: much else may follow from it. */
+static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth)
+{
+  int file;
+  const int said = ga__messages_count(r->messages);
+  ga__tree *root = open_include(r, d, outer, tree, depth, &file);
+  if (!root && file >= 0) {
+    ga__messages_lead(r->messages, said);
+    r->incomplete = 1;
+  }
+  if (root) merge_file(r, d, file, root, depth);
+  if (file >= 0 && file != outer) d->file[file].reading = 0;
 }
 
 /* What a file includes comes before what it says itself. */

@@ -212,11 +212,18 @@ static int check_names(ga__reader *reader, const ga__tree *tree, const char *wha
     if (is_t || (bytes == 1 && name[0] == 'e') || (bytes == 2 && strncmp(name, "pi", 2) == 0) ||
         ga__parameter_find(reader->r, tree->scope, name, (size_t)bytes, &number, NULL) != GA__UNKNOWN_NAME)
       continue;
+    good = 0;
+    if (reader->r->incomplete) continue;
+    if (ga__directory_find(&reader->functions, name, (size_t)bytes)) {
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
+              "%s: '%.*s' is a function; it needs an argument, as in %.*s(t)", what, bytes, name, bytes,
+              name);
+      continue;
+    }
     ga__say(
         reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
         "%s: there is no parameter '%.*s'; a function's expression may use t, parameters and other functions",
         what, bytes, name);
-    good = 0;
   }
   return good;
 }
@@ -240,7 +247,8 @@ static int create_expression(ga__reader *reader, ga__tree *tree, const char *wha
   const ga_status status = ga_function_create_expr(reader->r->ctx, &opts, &error, out);
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
-  else if (status) /* parameters that were replaced move what follows */
+  else if (status &&
+           !ga__may_be_elsewhere(reader->r, &error)) /* parameters that were replaced move what follows */
     ga__say(reader->r->messages, GA_MESSAGE_ERROR,
             ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), "%s: %s", what,
             ga_context_error(reader->r->ctx)->text);
@@ -336,14 +344,29 @@ static int create_from_map(ga__reader *reader, ga__tree *map, const char *what, 
   return good;
 }
 
+/* A number of this unit, as a function. */
+static int create_number(ga__reader *reader, const ga__tree *tree, const char *unit, const char *what,
+                         ga_function **out)
+{
+  double value;
+  if (!ga__value_number(reader->r, tree, unit, what, &value)) return 0;
+  const ga_status status = ga_function_create_constant(reader->r->ctx, value, out);
+  if (status) ga__say_error(reader, tree->at, status);
+  return !status && ga__keep(reader, *out, release_function);
+}
+
 int ga__read_named_function(ga__reader *reader, ga__named *named)
 {
   char what[GA__WHAT];
+  ga__tree *tree = named->tree;
   if (named->state != UNREAD) return named->state == READ;
   ga__what(what, "function '%s'", named->name);
   named->state = BEING_READ;
-  named->state = create_from_map(reader, named->tree, what, &named->function) ? READ : BROKEN;
-  return named->state == READ;
+  const int good = tree->kind != GA__TREE_SCALAR ? create_from_map(reader, tree, what, &named->function)
+                   : ga__is_number(reader, tree) ? create_number(reader, tree, NULL, what, &named->function)
+                                                 : create_expression(reader, tree, what, &named->function);
+  named->state = good ? READ : BROKEN;
+  return good;
 }
 
 int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
@@ -360,13 +383,10 @@ int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, cons
       good = ga__read_named_function(reader, named);
       made = named->function;
     } else if (ga__is_number(reader, tree)) {
-      double value;
-      good = ga__value_number(reader->r, tree, unit, what, &value);
-      const ga_status status = good ? ga_function_create_constant(reader->r->ctx, value, &made) : GA_OK;
-      if (status) ga__say_error(reader, tree->at, status);
-      good &= !status && ga__keep(reader, made, release_function);
+      good = create_number(reader, tree, unit, what, &made);
     } else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0) {
       char nearest[GA_TEXT_PIECE];
+      if (reader->r->incomplete) return 0;
       ga__names_nearest(nearest, &reader->functions.names, tree->text, strlen(tree->text));
       ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s", what,
               tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");

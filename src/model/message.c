@@ -17,6 +17,7 @@ typedef struct entry {
   ga__place at;
   int order; /* in which it was said */
   int more;  /* others of that place that were left out */
+  int lead;  /* 1: comes before those that do not */
   char *text;
 } entry;
 
@@ -173,14 +174,19 @@ void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *
   }
 }
 
+void ga__messages_lead(ga__messages *m, int from)
+{
+  for (int i = from; i < m->n; i++) m->entry[i].lead = 1;
+}
+
 /* ---- The end ---- */
 
 static int compare(const void *first, const void *second)
 {
   const entry *a = first, *b = second;
-  const int of_a[] = {a->at.file, a->at.line, a->at.column, a->order};
-  const int of_b[] = {b->at.file, b->at.line, b->at.column, b->order};
-  for (int i = 0; i < 4; i++) {
+  const int of_a[] = {!a->lead, a->at.file, a->at.line, a->at.column, a->order};
+  const int of_b[] = {!b->lead, b->at.file, b->at.line, b->at.column, b->order};
+  for (int i = 0; i < 5; i++) {
     if (of_a[i] != of_b[i]) return of_a[i] < of_b[i] ? -1 : 1;
   }
   return 0;

@@ -33,10 +33,13 @@ enum { GA__PLACE_TEXT = 160 };
 /* "car.yaml:12:3", for a second place within a message; returns text. A long name keeps its end. */
 const char *ga__place_text(char text[GA__PLACE_TEXT], const ga__messages *m, ga__place at);
 
-/* To be called once, when all is said; only then can messages be asked for. Sorted by file, line and column.
+/* What was said from number `from` on (a count of before) comes before all else: others may follow from it.
  */
+void ga__messages_lead(ga__messages *m, int from);
+/* To be called once, when all is said; only then can messages be asked for. Leading ones first, then sorted
+ * by file, line and column. */
 void ga__messages_finish(ga__messages *m);
-int ga__messages_count(const ga__messages *m);
+int ga__messages_count(const ga__messages *m);                         /* those kept; at any time */
 const ga_model_message *ga__messages_at(const ga__messages *m, int i); /* NULL: there is none */
 
 /* ---- Memory (pool.c) --------------------------------------------------------------------------------------

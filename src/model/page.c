@@ -128,7 +128,11 @@ static const char on_signals[] =
     "and stand within `parts` again.\n"
     "\n"
     "`include: file.yaml`, or a list of them, reads other files of the model's folder, whose sections are "
-    "put together with its own.\n";
+    "put together with its own.\n"
+    "They may be models themselves. `title`, `gravity`, `form` and the keys of `simulation` are then those "
+    "of "
+    "the file that includes, where\n"
+    "both say something; all other names must be in one file alone.\n";
 
 /* ---- Tables ---- */
 
@@ -236,7 +240,9 @@ size_t ga_model_format_page(char *text, size_t size)
   write_section(&w, "");
   for (int i = 0; ga__section_at(i); i++) {
     if (strcmp(ga__section_at(i), "sensors") == 0) {
-      ga__write(&w, "\n## `functions`\n");
+      ga__write(&w, "\n## `functions`\n\nA function is a text, as in `lift: 0.1*sin(w*t)`, which is the same "
+                    "as\n`lift: {type: expression, expression: 0.1*sin(w*t)}`; or a number; or a map with "
+                    "the key `type`.\n");
       write_section(&w, "functions");
     }
     ga__write(&w, "\n## `%s`\n", ga__section_at(i));

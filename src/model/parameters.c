@@ -182,6 +182,7 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   while (bytes > 0 && set[0] == ' ') set++, bytes--;
   while (bytes > 0 && set[bytes - 1] == ' ') bytes--;
   const int i = ga__names_find(&all->names, set, bytes);
+  if (i < 0 && r->incomplete) return 1;
   if (i < 0) {
     ga__name_quote(piece, set, (int)bytes);
     ga__names_nearest(nearest, &all->names, set, bytes);

@@ -104,7 +104,7 @@ static int check_syntax(ga__reader *reader, const ga__tree *tree, const char *wh
   ga_expr_destroy(&expr);
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
-  else if (status)
+  else if (status && !ga__may_be_elsewhere(reader->r, &error))
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error.column), "%s: %s", what,
             ga_context_error(reader->r->ctx)->text);
   return !status;
@@ -144,6 +144,7 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
             "%s: '%s' is a function; it needs an argument, as in %s(t)", what, quoted, quoted);
     return 0;
   }
+  if (reader->r->incomplete) return 0;
   ga__say(reader->r->messages, GA_MESSAGE_ERROR, place, "%s: there is no signal or parameter '%s'%s%s%s",
           what, quoted, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
   return 0;
@@ -492,6 +493,7 @@ static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree
     part->used = 1;
     return 1;
   }
+  if (reader->r->incomplete) return 0;
   char nearest[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
   ga__names_nearest(nearest, &reader->parts.names, *text, bytes);
   ga__name_quote(quoted, *text, (int)bytes);

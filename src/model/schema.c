@@ -221,7 +221,7 @@ static void write_sections(ga__writer *w)
               "\"#/definitions/%s_kinds\"}},\n",
               ga__section_at(i), ga__section_at(i));
   ga__write(w, "      \"functions\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"$ref\": "
-               "\"#/definitions/functions_kinds\"}},\n"
+               "\"#/definitions/function\"}},\n"
                "      \"repeat\": {\"$ref\": \"#/definitions/repeat\"}");
 }
 

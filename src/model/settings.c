@@ -114,7 +114,7 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, root->at,
             "the version of the format is missing; expected the line 'galpha: 1'");
   else
-    ga__value_int(reader->r, version, 1, 1, "galpha (the version of the format)", &number);
+    ga__value_int(reader->r, version, 1, 1, GA__VERSION_KEY, &number);
   if (title) ga__value_text(reader->r, title, "title", &out->title);
   ga__read_fields(reader, root, N_GLOBAL, global_fields, &owner, &out->machine);
 }

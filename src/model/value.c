@@ -205,6 +205,12 @@ static const char *comma_hint(const char *text, const ga_text_error *error)
              : "";
 }
 
+int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error)
+{
+  return r->incomplete &&
+         (strcmp(error->expected, "a known name") == 0 || strcmp(error->expected, "a known function") == 0);
+}
+
 static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const char *what, double *value)
 {
   ga_text_error error;
@@ -216,8 +222,9 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
     return 0;
   }
   if (status) {
-    tell_text(r, tree, error.column, what, problem_of(r, "expression", tree->text, &error),
-              comma_hint(tree->text, &error));
+    if (!ga__may_be_elsewhere(r, &error))
+      tell_text(r, tree, error.column, what, problem_of(r, "expression", tree->text, &error),
+                comma_hint(tree->text, &error));
     return 0;
   }
   const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;

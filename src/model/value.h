@@ -15,7 +15,11 @@ typedef struct ga__reading {
       *parameters; /* values known; a parameter may use those before and after it, circles are told */
   ga__pool *pool;  /* memory that lives as long as the document */
   int failed;      /* 1: out of memory */
+  int incomplete;  /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;
+
+/* An unknown name in an expression that may be that of a file which could not be read: nothing to tell. */
+int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error);
 
 /* Each returns 1, or 0 after having said what is wrong (once: an expression in a parameter that is wrong
  * itself fails silently; out of memory sets r->failed). unit: that of the value in SI, as expr's ("kg*m^2",
@@ -82,6 +86,8 @@ void ga__parameters_unused(ga__reading *r);
 /* A scalar's number with its unit, for parameters. */
 int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
                         ga__number *out);
+
+#define GA__VERSION_KEY "galpha (the version of the format)"
 
 /* ---- Documents (document.c) -------------------------------------------------------------------------------
  */

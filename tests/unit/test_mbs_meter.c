@@ -527,6 +527,48 @@ static void test_linear(void **state)
   mbs_close(&r);
 }
 
+/* Of bushings, those without damping whose stiffnesses are symmetric are conservative; of springs, those
+ * without a damper, a force function or a formula. */
+static void test_conservative(void **state)
+{
+  (void)state;
+  mbs_rig r = mbs_open(GA_FORM_SPACE);
+  static const char *const names[] = {"symmetric", "skew", "damped", "plain", "shaped", "written"};
+  ga_meter *meter = NULL;
+  add_arm(&r, "one", 1);
+  for (int i = 0; i < 3; i++) {
+    ga_bushing_def d = ga_bushing_defaults();
+    d.name = names[i];
+    d.a = "ground";
+    d.b = "one";
+    for (int k = 0; k < 6; k++) d.stiffness[7 * k] = 10;
+    d.stiffness[6 * 0 + 2] = d.stiffness[6 * 2 + 0] = 3;
+    if (i == 1) d.stiffness[6 * 2 + 0] = 2;
+    if (i == 2) d.damping[7 * 4] = 0.1;
+    mbs_ok(&r, ga_machine_add_bushing(r.m, &d));
+  }
+  for (int i = 3; i < 6; i++) {
+    ga_spring_def d = ga_spring_defaults();
+    d.name = names[i];
+    d.a = "ground";
+    d.b = "one";
+    d.stiffness = 4;
+    if (i == 4) d.force = cubic;
+    if (i == 5) d.expression = "0.1*l";
+    mbs_ok(&r, ga_machine_add_spring(r.m, &d));
+  }
+  mbs_ok(&r, ga_machine_build(r.m));
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  assert_int_equal(meter->n_laws, 4);
+  for (int i = 0; i < 4; i++) {
+    static const char *const expected[] = {"skew", "damped", "shaped", "written"};
+    const ga__law *law = GA__AT(r.m->built->law, ga__law, meter->law[i]);
+    assert_string_equal(r.m->part[law->part].name, expected[i]);
+  }
+  ga_meter_destroy(&meter);
+  mbs_close(&r);
+}
+
 /* Signals of one state share what was worked out for the one before: in any order they are the same bits. */
 static void test_any_order(void **state)
 {
@@ -608,9 +650,11 @@ static void test_messages(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_balance),  cmocka_unit_test(test_values),      cmocka_unit_test(test_turns),
-      cmocka_unit_test(test_turning),  cmocka_unit_test(test_saved_turns), cmocka_unit_test(test_saving),
-      cmocka_unit_test(test_left_out), cmocka_unit_test(test_linear),      cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_balance),     cmocka_unit_test(test_values),
+      cmocka_unit_test(test_turns),       cmocka_unit_test(test_turning),
+      cmocka_unit_test(test_saved_turns), cmocka_unit_test(test_saving),
+      cmocka_unit_test(test_left_out),    cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_any_order),   cmocka_unit_test(test_conservative),
       cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests_name("mbs meters", tests, open_functions, close_functions);

@@ -345,9 +345,8 @@ static void includes(void **state)
       {"names in both",
        {{"in/m.yaml", "include: [a.yaml]\nbodies:\n  b: {}\n  a: {}\ntitle: two\nparameters: {p: 1}"},
         {"in/a.yaml", "title: one\nbodies: {a: {}}\nparameters: {p: 2}"}},
-       "{title: one, bodies: {a: {}, b: {}}}",
+       "{title: two, bodies: {a: {}, b: {}}}",
        "m.yaml:4:3: 'a' of bodies is there already, at a.yaml:2:10\n"
-       "m.yaml:5:1: 'title' is there already, at a.yaml:1:1\n"
        "m.yaml:6:14: 'p' of parameters is there already, at a.yaml:3:14"},
       {"of different kinds",
        {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1}\ny: [1]\nz: {}\nw: {a: 1}"},
@@ -420,10 +419,33 @@ static void includes(void **state)
       {"faults of two files",
        {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1, a: 2}"}, {"in/a.yaml", "x: [1, 2"}},
        "{x: {a: 1}}",
-       "m.yaml:2:11: the key 'a' is there already, at m.yaml:2:5\n"
        "a.yaml:2:1: this is no YAML: while parsing a flow sequence that began in line 1: did not find "
        "expected ',' or ']'; is "
-       "a comma or a closing bracket missing?"},
+       "a comma or a closing bracket missing?\n"
+       "m.yaml:2:11: the key 'a' is there already, at m.yaml:2:5"},
+      {"a model includes a model: the outer one has the last word on what is said once",
+       {{"in/m.yaml", "galpha: 1\ninclude: a.yaml\ntitle: m\nsimulation: {t_end: 2, rho: 1}\nform: body"},
+        {"in/a.yaml", "galpha: 1\ninclude: b.yaml\ntitle: a\ngravity: [0, 0, 1]\nsimulation: {t_end: 1}"},
+        {"in/b.yaml", "title: b\ngravity: [0, 0, 2]\nsimulation: {step: 0.1, rho: 0}\nform: se3"}},
+       "{title: m, gravity: [0, 0, 1], simulation: {step: 0.1, rho: 1, t_end: 2}, form: body, galpha: 1}",
+       ""},
+      {"neither of two files that are included side by side has it",
+       {{"in/m.yaml", "include: [a.yaml, b.yaml]"},
+        {"in/a.yaml", "title: a\nsimulation: {t_end: 1}"},
+        {"in/b.yaml", "title: b\nsimulation: {t_end: 2}"}},
+       "{title: a, simulation: {t_end: 1}}",
+       "b.yaml:1:1: 'title' is there already, at a.yaml:1:1\n"
+       "b.yaml:2:14: 't_end' of simulation is there already, at a.yaml:2:14"},
+      {"another version is included",
+       {{"in/m.yaml", "galpha: 1\ninclude: a.yaml"}, {"in/a.yaml", "x: 1\ngalpha: 2"}},
+       "{x: 1, galpha: 1}",
+       "a.yaml:2:9: galpha (the version of the format): '2' is out of range, expected 1 to 1"},
+      {"names that may be in a file which cannot be read are not missed",
+       {{"in/m.yaml", "x: {a: 1, a: 2}\nparameters: {p: 2*q, r: 1 mmm}\ninclude: [none.yaml]"}},
+       "{x: {a: 1}}",
+       "m.yaml:3:11: include 'none.yaml': 'none.yaml' cannot be opened: No such file or directory\n"
+       "m.yaml:1:11: the key 'a' is there already, at m.yaml:1:5\n"
+       "m.yaml:2:27: parameter 'r': '1 mmm': 'mmm' is unknown, expected a known unit; did you mean 'mm'?"},
       {"an empty file",
        {{"in/m.yaml", "include: [a.yaml]"}, {"in/a.yaml", ""}},
        "{}",

@@ -860,6 +860,12 @@ static const complaint errors[] = {
     {"functions: {f: {type: expression, expression: g(t)}, g: {type: expression, expression: f(t)}}\n", 2, 88,
      "uses itself"},
     {"functions: {f: {type: expression, expression: g(t)}}\n", 2, 47, "'g' is unknown"},
+    {"functions: {f: g(t)}\n", 2, 16, "'g' is unknown"},
+    {"functions: {f: 2*q}\n", 2, 18, "there is no parameter 'q'"},
+    {"functions: {f: t + g, g: 1}\n", 2, 20, "'g' is a function; it needs an argument, as in g(t)"},
+    {"functions: {f: 2 mmm}\n", 2, 18, "'mmm' is unknown"},
+    {"functions: {f: f(t)}\n", 2, 16, "function 'f' uses itself"},
+    {"functions: {f: [1, 2]}\n", 2, 16, "function 'f': expected a map"},
     /* blocks */
     {"blocks: {b: {gain: 1}}\n", 2, 10, "block 'b' has no type"},
     {"blocks: {b: {type: gian}}\n", 2, 20, "did you mean 'gain'?"},
@@ -883,6 +889,8 @@ static const complaint errors[] = {
     {"blocks: {b: {type: expression, inputs: {a: 1}}}\n", 2, 10, "block 'b': it has no expression"},
     {"blocks: {b: {type: expression, expression: a, inputs: [1]}}\n", 2, 55, "its inputs need names"},
     {"blocks: {b: {type: expression, expression: a + c, inputs: {a: 1}}}\n", 2, 48, "'c' is unknown"},
+    {"blocks: {b: {type: expression, expression: a, inputs: {a: nobody}}}\n", 2, 59,
+     "there is no signal or parameter 'nobody'"},
     {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "it has no library"},
     {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "--allow-library"},
     /* what only the builder sees */
