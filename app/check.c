@@ -6,14 +6,13 @@ static void print_sizes(const app_task *s, const char *file)
   const ga_system *sys = ga_machine_system(s->machine);
   const char *title = ga_model_title(s->model);
   printf("%s%s%s\n", file, *title ? ": " : "", title);
-  int bodies = ga_machine_n_bodies(s->machine), joints = ga_machine_n_joints(s->machine);
-  printf(
-      "%d %s, %d %s, %d velocities, %d holonomic and %d nonholonomic constraints, %d states, %d outputs, %d "
-      "signals\n",
-      bodies, bodies == 1 ? "body" : "bodies", joints, joints == 1 ? "joint" : "joints",
-      ga_system_size(sys, GA_BLOCK_V), ga_system_size(sys, GA_BLOCK_LAMBDA),
-      ga_system_size(sys, GA_BLOCK_PSI), ga_system_size(sys, GA_BLOCK_X), ga_system_size(sys, GA_BLOCK_Y),
-      ga_machine_n_signals(s->machine));
+  const int states = ga_system_size(sys, GA_BLOCK_X), outputs = ga_system_size(sys, GA_BLOCK_Y);
+  const int bodies = ga_machine_n_bodies(s->machine), joints = ga_machine_n_joints(s->machine);
+  printf("%d bod%s, %d joint%s, %d velocities, %d holonomic and %d nonholonomic constraints, %d state%s, %d "
+         "output%s, %d signals\n",
+         bodies, bodies == 1 ? "y" : "ies", joints, joints == 1 ? "" : "s", ga_system_size(sys, GA_BLOCK_V),
+         ga_system_size(sys, GA_BLOCK_LAMBDA), ga_system_size(sys, GA_BLOCK_PSI), states,
+         states == 1 ? "" : "s", outputs, outputs == 1 ? "" : "s", ga_machine_n_signals(s->machine));
 }
 
 static void print_settings(const ga_run_settings *o)

@@ -8,27 +8,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { MOST_CURVES = 64, BUCKETS = 1500, MOST_POINTS = 20000, TITLE_LENGTH = 512 };
+
+/* Sizes in pixels of an .svg. */
 enum {
-  MOST_CURVES = 64,
-  BUCKETS = 1500,
-  MOST_POINTS = 20000,
   WIDTH = 900,
-  PANEL = 270,
-  SQUARE = 480,
-  AROUND = 90
+  LEFT = 105, /* of the axes: numbers and label */
+  RIGHT = 30,
+  AXES = WIDTH - LEFT - RIGHT,
+  OVER_TIME = 185, /* height of the axes */
+  OVER_EACH_OTHER = 420,
+  LEGEND_LINE = 21,
+  ABOVE = 14, /* a legend */
+  TICKS = 28, /* numbers below the axes */
+  LABEL = 26, /* below them */
+  TITLE = 30
 };
 
 typedef struct curve {
-  int file;  /* index of the result */
-  int x, y;  /* signals; x −1: the time */
-  int panel; /* where it is drawn */
-  int like;  /* curves of one signal in several results have one colour */
+  int file;   /* index of the result */
+  int x, y;   /* signals; x −1: the time */
+  int panel;  /* where it is drawn */
+  int like;   /* curves of one signal in several results have one colour */
+  int colour; /* from 1, in its panel */
 } curve;
 
 typedef struct panel {
   const char *unit_x, *unit_y;
-  int n;           /* curves */
-  int x, y, first; /* signals and result of its first curve */
+  int n, n_colours;       /* curves, and colours of them */
+  int x, y, first;        /* signals and result of its first curve */
+  double low[2], high[2]; /* of all its points */
+  int columns, rows;      /* of its legend */
+  int top, bottom;        /* of its axes, from the top of the picture */
 } panel;
 
 typedef struct picture {
@@ -40,6 +51,7 @@ typedef struct picture {
   curve curve[MOST_CURVES];
   panel panel[MOST_CURVES];
   double from, to;
+  int height;
 } picture;
 
 /* ---- What is to be drawn ---- */
@@ -85,8 +97,22 @@ static int panel_for(picture *p, const curve *c)
     if (strcmp(there->unit_x, x) == 0 && strcmp(there->unit_y, y) == 0 && (there->x < 0) == (c->x < 0))
       return i;
   }
-  p->panel[p->n_panels] = (panel){.unit_x = x, .unit_y = y, .x = c->x, .y = c->y, .first = c->file};
+  p->panel[p->n_panels] = (panel){.unit_x = x,
+                                  .unit_y = y,
+                                  .x = c->x,
+                                  .y = c->y,
+                                  .first = c->file,
+                                  .low = {HUGE_VAL, HUGE_VAL},
+                                  .high = {-HUGE_VAL, -HUGE_VAL}};
   return p->n_panels++;
+}
+
+/* Every panel begins with the first colour. */
+static int colour_for(picture *p, const curve *c)
+{
+  for (const curve *before = p->curve; before < c; before++)
+    if (before->panel == c->panel && before->like == c->like) return before->colour;
+  return ++p->panel[c->panel].n_colours;
 }
 
 static int add_curve(picture *p, int file, int x, int y, int like)
@@ -97,6 +123,7 @@ static int add_curve(picture *p, int file, int x, int y, int like)
   *c = (curve){.file = file, .x = x, .y = y, .like = like};
   c->panel = panel_for(p, c);
   p->panel[c->panel].n++;
+  c->colour = colour_for(p, c);
   return APP_DONE;
 }
 
@@ -206,12 +233,23 @@ static void write_curve(FILE *to, int number, const curve *c, const points *p)
   fputs("EOD\n", to);
 }
 
+static void widen(panel *to, const points *p)
+{
+  for (long i = 0; i < p->n; i++) {
+    to->low[0] = fmin(to->low[0], p->x[i]);
+    to->high[0] = fmax(to->high[0], p->x[i]);
+    to->low[1] = fmin(to->low[1], p->y[i]);
+    to->high[1] = fmax(to->high[1], p->y[i]);
+  }
+}
+
 static int write_curves(picture *p, FILE *to)
 {
   for (int i = 0; i < p->n_curves; i++) {
     points data;
     const ga_status status = read_points(p, &p->curve[i], &data);
     if (!status) write_curve(to, i, &p->curve[i], &data);
+    if (!status) widen(&p->panel[p->curve[i].panel], &data);
     free(data.t);
     if (status) return fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text), APP_FAILED;
     if (data.n == 0)
@@ -219,6 +257,54 @@ static int write_curves(picture *p, FILE *to)
                          p->from, p->to);
   }
   return APP_DONE;
+}
+
+/* ---- Layout ---- */
+
+static void curve_title(char text[TITLE_LENGTH], const picture *p, const curve *c)
+{
+  const char *unit = unit_of(p, c->file, c->y);
+  snprintf(text, TITLE_LENGTH, "%s [%s]%s%s%s%s%s", name_of(p, c->file, c->y), *unit ? unit : "-",
+           c->x >= 0 ? " over " : "", c->x >= 0 ? name_of(p, c->file, c->x) : "", p->n_files > 1 ? " (" : "",
+           p->n_files > 1 ? p->file[c->file] : "", p->n_files > 1 ? ")" : "");
+}
+
+/* As many columns as there is room for the longest title: not more than gnuplot, which takes more than 10
+ * pixels for a character, will fill. */
+static void lay_out_legend(picture *p, int number)
+{
+  enum { SAMPLE = 75 }; /* of a line, and the gaps around it */
+  panel *here = &p->panel[number];
+  size_t longest = 0;
+  for (int i = 0; i < p->n_curves; i++) {
+    char title[TITLE_LENGTH];
+    if (p->curve[i].panel != number) continue;
+    curve_title(title, p, &p->curve[i]);
+    longest = strlen(title) > longest ? strlen(title) : longest;
+  }
+  here->columns = (int)(AXES / (SAMPLE + 10.6 * (double)longest));
+  if (here->columns < 1) here->columns = 1;
+  if (here->columns > here->n) here->columns = here->n;
+  here->rows = (here->n + here->columns - 1) / here->columns;
+}
+
+/* Panels over time have one label, below the last. */
+static int has_label(const picture *p, int number)
+{
+  return p->panel[number].x >= 0 || number == p->n_panels - 1 || p->panel[number + 1].x >= 0;
+}
+
+static void lay_out(picture *p, int has_title)
+{
+  int y = has_title ? TITLE : 0;
+  for (int i = 0; i < p->n_panels; i++) {
+    panel *here = &p->panel[i];
+    lay_out_legend(p, i);
+    here->top = y + ABOVE + here->rows * LEGEND_LINE;
+    here->bottom = here->top + (here->x < 0 ? OVER_TIME : OVER_EACH_OTHER);
+    y = here->bottom + TICKS + (has_label(p, i) ? LABEL : 0);
+  }
+  p->height = y + ABOVE;
 }
 
 /* ---- Drawing ---- */
@@ -235,30 +321,56 @@ static void label(FILE *to, const char *what, const char *name, const char *unit
 static void draw_curve(const picture *p, FILE *to, int i)
 {
   const curve *c = &p->curve[i];
-  const char *unit = unit_of(p, c->file, c->y);
-  char title[512];
-  snprintf(title, sizeof title, "%s [%s]%s%s%s%s%s", name_of(p, c->file, c->y), *unit ? unit : "-",
-           c->x >= 0 ? " over " : "", c->x >= 0 ? name_of(p, c->file, c->x) : "", p->n_files > 1 ? " (" : "",
-           p->n_files > 1 ? p->file[c->file] : "", p->n_files > 1 ? ")" : "");
-  fprintf(to, "$c%d using 1:2 with lines linewidth 2 linecolor %d dashtype %d title ", i, c->like + 1,
+  char title[TITLE_LENGTH];
+  curve_title(title, p, c);
+  fprintf(to, "$c%d using 1:2 with lines linewidth 2 linecolor %d dashtype %d title ", i, c->colour,
           c->file + 1);
   app_gnuplot_quoted(to, title);
   fputs(" noenhanced", to);
 }
 
+/* Ranges [low, high] of x and y with some room around the curves; time has none. Of two lengths a metre is as
+ * long both ways: the range that has room is made larger, about its middle. */
+static void choose_ranges(double low[2], double high[2], const panel *here)
+{
+  const double size[2] = {AXES, OVER_EACH_OTHER}, room = 0.08;
+  const int over_time = here->x < 0;
+  double scale = 0.0;
+  for (int k = 0; k < 2; k++) {
+    const double span = here->high[k] - here->low[k], most = fmax(fabs(here->high[k]), fabs(here->low[k]));
+    const int flat = !(span > 1e-9 * most);
+    const double half =
+        flat ? (most > 0.0 ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
+    low[k] = 0.5 * (here->low[k] + here->high[k]) - half;
+    high[k] = 0.5 * (here->low[k] + here->high[k]) + half;
+    if (!flat) scale = fmax(scale, 2.0 * half / size[k]);
+  }
+  if (over_time || strcmp(here->unit_x, "m") != 0 || strcmp(here->unit_y, "m") != 0 || !(scale > 0.0)) return;
+  for (int k = 0; k < 2; k++) {
+    const double middle = 0.5 * (low[k] + high[k]);
+    low[k] = middle - 0.5 * scale * size[k];
+    high[k] = middle + 0.5 * scale * size[k];
+  }
+}
+
 static void draw_panel(const picture *p, FILE *to, int number)
 {
   const panel *here = &p->panel[number];
-  const int over_time = here->x < 0, last = number == p->n_panels - 1 || p->panel[number + 1].x >= 0;
+  const int over_time = here->x < 0;
+  const double height = p->height;
+  double low[2], high[2];
   const char *separator = "plot ";
-  if (over_time && !last)
-    fputs("unset xlabel\n", to);
-  else
+  if (has_label(p, number))
     label(to, "xlabel", over_time || here->n == 1 ? name_of(p, here->first, here->x) : "", here->unit_x);
+  else
+    fputs("unset xlabel\n", to);
   label(to, "ylabel", here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
-  /* the same scale both ways where both are lengths */
-  fputs(!over_time && strcmp(here->unit_x, here->unit_y) == 0 ? "set size ratio -1\n" : "set size noratio\n",
-        to);
+  fprintf(to, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", 1.0 - here->top / height,
+          1.0 - here->bottom / height);
+  fprintf(to, "set key at screen %.6f, screen %.6f left top horizontal Left reverse maxcols %d\n",
+          (double)LEFT / WIDTH, 1.0 - (here->top - here->rows * LEGEND_LINE - 6) / height, here->columns);
+  choose_ranges(low, high, here);
+  fprintf(to, "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n", low[0], high[0], low[1], high[1]);
   for (int i = 0; i < p->n_curves; i++) {
     if (p->curve[i].panel != number) continue;
     fputs(separator, to);
@@ -268,15 +380,25 @@ static void draw_panel(const picture *p, FILE *to, int number)
   fputc('\n', to);
 }
 
-static void draw_all(const picture *p, FILE *to, FILE *data)
+/* Told apart on white, also by those who see red and green alike. */
+static void draw_style(FILE *to)
 {
-  const char *title = app_text(p->a, "title");
+  static const char *const colours[] = {"0060ad", "d55e00", "009e73", "9400d3", "a6761d",
+                                        "e7298a", "56b4e9", "000000", "e69f00", "7f7f7f"};
+  const int n = (int)(sizeof colours / sizeof *colours);
+  for (int i = 0; i < n; i++) fprintf(to, "set linetype %d linecolor rgb '#%s'\n", i + 1, colours[i]);
+  fprintf(to, "set linetype cycle %d\nset grid\nset format '%%h'\n", n);
+  fprintf(to, "set lmargin at screen %.6f\nset rmargin at screen %.6f\n", (double)LEFT / WIDTH,
+          (double)(WIDTH - RIGHT) / WIDTH);
+}
+
+static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
+{
   int c;
-  if (!title && p->n_files == 1) title = ga_result_attribute(p->result[0], "title");
   for (rewind(data); (c = getc(data)) != EOF;) putc(c, to);
-  fputs("set grid\nset key tmargin left horizontal Left reverse\nset lmargin 12\nset rmargin 4\n", to);
-  fprintf(to, "set multiplot layout %d,1", p->n_panels);
-  if (title && *title) {
+  draw_style(to);
+  fputs("set multiplot", to);
+  if (*title) {
     fputs(" title ", to);
     app_gnuplot_quoted(to, title);
     fputs(" noenhanced", to);
@@ -286,24 +408,20 @@ static void draw_all(const picture *p, FILE *to, FILE *data)
   fputs("unset multiplot\n", to);
 }
 
-/* Signals over each other need more room. */
-static int panel_height(const picture *p)
-{
-  for (int i = 0; i < p->n_panels; i++)
-    if (p->panel[i].x >= 0) return SQUARE;
-  return PANEL;
-}
-
 /* gnuplot is not started, and so its picture not begun, before all numbers are there. */
 static int draw(picture *p, const char *file)
 {
   app_gnuplot g;
   FILE *data = tmpfile();
   if (!data) return fputs("galpha plot: no temporary file can be made\n", stderr), APP_FAILED;
+  const char *title = app_text(p->a, "title");
+  if (!title && p->n_files == 1) title = ga_result_attribute(p->result[0], "title");
+  if (!title) title = "";
   int code = write_curves(p, data);
-  if (!code) code = app_gnuplot_open(&g, p->a, file, WIDTH, AROUND + panel_height(p) * p->n_panels);
+  lay_out(p, *title != '\0');
+  if (!code) code = app_gnuplot_open(&g, p->a, file, WIDTH, p->height);
   if (!code) {
-    draw_all(p, g.to, data);
+    draw_all(p, g.to, data, title);
     code = app_gnuplot_close(&g, p->a);
   }
   fclose(data);

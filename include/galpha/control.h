@@ -86,6 +86,13 @@ GA_API const char *ga_block_input_name(const ga_control_block *block, int i);
 GA_API const char *ga_block_state_name(const ga_control_block *block, int i);
 GA_API const char *ga_block_output_name(const ga_control_block *block, int i);
 
+/* Unit of output i, for those who show or write it: "Pa". It says what the numbers are in, and converts
+ * nothing. Any that ga_unit_parse() knows, shorter than GA_BLOCK_NAME; "1" and "" stand for none, which is
+ * also what it is at first. Best set before the block is given to a machine. */
+GA_API ga_status ga_block_set_unit(ga_control_block *block, int i, const char *unit);
+/* "" where it has none, NULL where there is no such i. */
+GA_API const char *ga_block_output_unit(const ga_control_block *block, int i);
+
 /* 1 where s or o can depend: row counts xdot, then y; col counts u, then x. 0 elsewhere, for every t, u, x,
  * and where there is no such row or column. An integrator's y does not depend on u, and so closes no
  * algebraic loop. */

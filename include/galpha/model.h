@@ -51,7 +51,8 @@ GA_API ga_status ga_model_read_text(ga_context *ctx, const char *name, const cha
 GA_API void ga_model_destroy(ga_model **model); /* its machine too */
 
 GA_API int ga_model_n_messages(const ga_model *model);
-GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i); /* in the order of the text */
+/* In the order of the text, but first of all what is wrong with a file that could not be read. */
+GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i);
 GA_API ga_machine *ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
 GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */

@@ -58,7 +58,8 @@ ga_status ga__block_new(ga_context *ctx, ga_block_kind kind, const ga__block_typ
   b->x0 = ga__alloc(ctx, (size_t)n.n_x, sizeof *b->x0);
   b->depends = ga__alloc(ctx, (size_t)ga__block_rows(b) * (size_t)ga__block_cols(b), 1);
   b->names = ga__alloc(ctx, (size_t)ports + 1, sizeof *b->names);
-  if (!b->x0 || !b->depends || !b->names) {
+  b->units = ga__alloc(ctx, (size_t)n.n_out, sizeof *b->units);
+  if (!b->x0 || !b->depends || !b->names || !b->units) {
     ga_block_destroy(&b);
     return ga__no_memory(ctx, "a control block");
   }
@@ -79,6 +80,7 @@ void ga_block_destroy(ga_control_block **block)
   ga__free(b->ctx, b->x0);
   ga__free(b->ctx, b->depends);
   ga__free(b->ctx, b->names);
+  ga__free(b->ctx, b->units);
   ga__free(b->ctx, b);
   *block = NULL;
 }
@@ -118,6 +120,28 @@ const char *ga_block_state_name(const ga_control_block *block, int i)
 const char *ga_block_output_name(const ga_control_block *block, int i)
 {
   return i >= 0 && i < block->n_out ? block->names[block->n_in + block->n_x + i] : NULL;
+}
+
+ga_status ga_block_set_unit(ga_control_block *block, int i, const char *unit)
+{
+  ga_dimension ignored;
+  if (!block) return GA_ERR_ARGUMENT;
+  const char *kind = KINDS[block->kind].name;
+  if (i < 0 || i >= block->n_out)
+    return ga__fail(block->ctx, GA_ERR_ARGUMENT, "block '%s': unit of output %d, but it has %d of them", kind,
+                    i, block->n_out);
+  if (!unit || strcmp(unit, "1") == 0) unit = "";
+  if (strlen(unit) >= GA_BLOCK_NAME)
+    return ga__fail(block->ctx, GA_ERR_ARGUMENT, "block '%s': a unit has at most %d bytes", kind,
+                    GA_BLOCK_NAME - 1);
+  const ga_status status = *unit ? ga_unit_parse(block->ctx, unit, NULL, &ignored, NULL) : GA_OK;
+  if (!status) snprintf(block->units[i], GA_BLOCK_NAME, "%s", unit);
+  return status;
+}
+
+const char *ga_block_output_unit(const ga_control_block *block, int i)
+{
+  return i >= 0 && i < block->n_out ? block->units[i] : NULL;
 }
 
 int ga_block_depends(const ga_control_block *block, int row, int col)

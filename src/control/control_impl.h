@@ -72,6 +72,7 @@ struct ga_control_block {
   double *x0;
   unsigned char *depends;       /* [rows*cols] */
   char (*names)[GA_BLOCK_NAME]; /* of inputs, states, outputs, then of the block itself */
+  char (*units)[GA_BLOCK_NAME]; /* of outputs */
   ga__block_data data;
 };
 

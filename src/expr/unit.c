@@ -205,8 +205,8 @@ static ga_status unknown_unit(const ga__source *source, int start, int bytes)
   char name[GA_TEXT_PIECE];
   int power;
   const char last = source->text[start + bytes - 1];
+  for (int i = 0; i < N_UNITS; i++) ga__nearest_try(&nearest, units[i].name); /* rather 'Pa' than 'das' */
   for (int i = 0; i < N_UNITS; i++) {
-    ga__nearest_try(&nearest, units[i].name);
     for (int k = 0; k < N_PREFIXES && units[i].prefixes; k++) {
       snprintf(name, sizeof name, "%s%s", prefixes[k].name, units[i].name);
       ga__nearest_try(&nearest, name);

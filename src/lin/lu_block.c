@@ -128,29 +128,29 @@ static double reciprocal(double x, int half)
   return ldexp(1, -(half ? exponent / 2 : exponent));
 }
 
-/* R_k = C_k = 1/√|a_kk| where there is a diagonal, less where entries with earlier pivots would not stay near
- * 1 at the most, as they do in matrices of bodies. */
-static void scale_diagonal(const ga_lu *lu, double *row)
+/* R_k = C_k = 1/√|a_kk| where there is a diagonal, less where entries of its component with earlier pivots,
+ * from `first` on, would not stay near 1 at the most, as they do in matrices of bodies. row[n]: largest
+ * entries by pivots, in the columns that have a scale. */
+static void scale_diagonal(const ga_lu *lu, int first, int k, double *row)
 {
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
   const ga_sparse *A = lu->A;
-  for (int k = 0; k < plan->n; k++) row[k] = 0;
-  for (int k = 0; k < plan->n; k++) {
-    const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]), end = A->col_start[plan->Q[k] + 1];
-    const double a = at >= 0 ? fabs(A->value[at]) : 0;
-    double column = 0;
-    b->R[k] = b->C[k] = a > 0 ? reciprocal(a, 1) : 0;
-    for (int p = A->col_start[plan->Q[k]]; a > 0 && p < end; p++) {
-      const int i = plan->row_pivot[A->row[p]];
-      if (i < k) column = fmax(column, b->R[i] * fabs(A->value[p]));
-    }
-    if (b->R[k] * row[k] > NEAR_ONE) b->R[k] = reciprocal(row[k], 0);
-    if (b->C[k] * column > NEAR_ONE) b->C[k] = reciprocal(column, 0);
-    for (int p = A->col_start[plan->Q[k]]; a > 0 && p < end; p++) {
-      const int i = plan->row_pivot[A->row[p]];
-      row[i] = fmax(row[i], b->C[k] * fabs(A->value[p]));
-    }
+  const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]), end = A->col_start[plan->Q[k] + 1];
+  const double a = at >= 0 ? fabs(A->value[at]) : 0;
+  double column = 0;
+  b->R[k] = b->C[k] = 0;
+  if (a == 0) return;
+  for (int p = A->col_start[plan->Q[k]]; p < end; p++) {
+    const int i = plan->row_pivot[A->row[p]];
+    if (i >= first && i < k) column = fmax(column, b->R[i] * fabs(A->value[p]));
+  }
+  b->R[k] = b->C[k] = reciprocal(a, 1);
+  if (b->R[k] * row[k] > NEAR_ONE) b->R[k] = reciprocal(row[k], 0);
+  if (b->C[k] * column > NEAR_ONE) b->C[k] = reciprocal(column, 0);
+  for (int p = A->col_start[plan->Q[k]]; p < end; p++) {
+    const int i = plan->row_pivot[A->row[p]];
+    if (i >= first) row[i] = fmax(row[i], b->C[k] * fabs(A->value[p]));
   }
 }
 
@@ -161,8 +161,12 @@ static void find_scale(const ga_lu *lu)
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
   const ga_sparse *A = lu->A;
-  double *row = b->x; /* largest entries by pivots, in the columns that have a scale */
-  scale_diagonal(lu, row);
+  double *row = b->x;
+  for (int k = 0; k < plan->n; k++) row[k] = 0;
+  for (int c = 0, k = 0; c < plan->n_components; c++) {
+    const int first = k, last = plan->component[c + 1] - 1;
+    for (; k < plan->front[last].first + plan->front[last].size; k++) scale_diagonal(lu, first, k, row);
+  }
   for (int k = 0; k < plan->n; k++)
     if (b->R[k] == 0) b->R[k] = reciprocal(row[k], 0);
   for (int k = 0; k < plan->n; k++) {

@@ -231,7 +231,8 @@ static void block_channel(const ga__built *b, int part, int c, sketch *to)
   const ga__blocked *block = blocked_of(b, part);
   const int n_out = ga_block_n_out(block->block);
   const int numbered = c >= n_out || n_out > 1;
-  set(to, !numbered ? "" : c < n_out ? "y" : "x", "", c < n_out ? GA__PROBE_OUTPUT : GA__PROBE_STATE, 0);
+  const char *unit = c < n_out ? ga_block_output_unit(block->block, c) : "";
+  set(to, !numbered ? "" : c < n_out ? "y" : "x", unit, c < n_out ? GA__PROBE_OUTPUT : GA__PROBE_STATE, 0);
   if (numbered) to->number = c < n_out ? c + 1 : c - n_out + 1;
   to->probe.index = c < n_out ? block->y + c : block->x + c - n_out;
 }

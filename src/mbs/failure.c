@@ -105,8 +105,9 @@ static const char *say_output(ga__writer *w, const ga__built *b, ga_block block,
   for (int i = 0; i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
     const int first = y ? k->y : k->x, n = y ? ga_block_n_out(k->block) : ga_block_n_x(k->block);
-    if (index >= first && index < first + n)
-      ga__write(w, "block '%s': %s %d", b->m->part[k->part].name, y ? "output" : "state", index - first + 1);
+    if (index < first || index >= first + n) continue;
+    ga__write(w, "block '%s': %s %d", b->m->part[k->part].name, y ? "output" : "state", index - first + 1);
+    if (y) return ga_block_output_unit(k->block, index - first);
   }
   return "";
 }

@@ -604,6 +604,34 @@ static int size_by_inputs(const block_read *b, const block_kind *k, ga__owner *o
   return good;
 }
 
+/* The key `unit`: one for all outputs, or a list of one for each. */
+static int set_units(const block_read *b, ga_control_block *block)
+{
+  ga__reading *r = b->reader->r;
+  const ga__tree *given = ga__map_get(b->map, "unit");
+  const int n = ga_block_n_out(block);
+  char what[GA__WHAT];
+  if (!given) return 1;
+  ga__what(what, "unit of %s", b->what);
+  if (given->kind == GA__TREE_LIST && given->n != n) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, given->at, "%s: %d are given, but it has %d output%s", what,
+            given->n, n, n == 1 ? "" : "s");
+    return 0;
+  }
+  int good = 1;
+  for (int i = 0; i < n; i++) {
+    const ga__tree *tree = given->kind == GA__TREE_LIST ? given->child[i] : given;
+    const char *unit;
+    if (!ga__value_unit(r, tree, what, &unit)) {
+      good = 0;
+    } else if (ga_block_set_unit(block, i, unit)) {
+      ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s", what, ga_context_error(r->ctx)->text);
+      good = 0;
+    }
+  }
+  return good;
+}
+
 /* The block and its inputs to the machine. */
 static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 {
@@ -620,7 +648,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
-  if (!inputs || !match_inputs(b, block, inputs)) {
+  if (!inputs || !(match_inputs(b, block, inputs) & set_units(b, block))) {
     ga_block_destroy(&block);
     return 0;
   }
@@ -631,7 +659,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 
 int ga__read_block(ga__reader *reader, ga__named *named)
 {
-  static const char *const more[] = {"type", "inputs", "expression"};
+  static const char *const more[] = {"type", "inputs", "unit", "expression"};
   char what[GA__WHAT];
   inputs_given given = {.n = 0};
   any_opts opts;
@@ -646,9 +674,9 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   if (k->defaults) k->defaults(&opts);
   good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
-  for (int i = 0; i < k->n_extra; i++)
-    ga__map_get(named->tree, k->extra[i].name); /* known, even if not read */
+  ga__map_get(named->tree, "unit"); /* known, even where the block is not made */
+  for (int i = 0; i < k->n_extra; i++) ga__map_get(named->tree, k->extra[i].name);
   if (good && !reader->r->failed) good = add_block(&b, named, k);
-  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 3 : 2, more);
+  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 4 : 3, more);
   return good && !reader->r->failed;
 }

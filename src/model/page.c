@@ -247,9 +247,12 @@ size_t ga_model_format_page(char *text, size_t size)
     }
     ga__write(&w, "\n## `%s`\n", ga__section_at(i));
     if (strcmp(ga__section_at(i), "blocks") == 0)
-      ga__write(&w, "\nEvery block has the key `inputs`, where it has any; see above. One output is the "
-                    "signal of the block's name,\n"
-                    "several are `name.y1`, `name.y2`, ...; states are `name.x1`, ...\n");
+      ga__write(&w,
+                "\nEvery block has the key `inputs`, where it has any; see above. One output is the "
+                "signal of the block's name,\n"
+                "several are `name.y1`, `name.y2`, ...; states are `name.x1`, ... The key `unit` says what "
+                "outputs are in, for plots\n"
+                "and tables: `unit: Pa`, or a list of one for each output. Nothing is converted by it.\n");
     write_section(&w, ga__section_at(i));
   }
   ga__write(&w, "\n## `simulation`\n");

@@ -153,7 +153,12 @@ static void write_more(ga__writer *w, const ga__group *g, const char **between)
     *between = ",\n";
   }
   if (strcmp(g->section, "blocks") != 0) return;
-  ga__write(w, "%s        \"inputs\": {\"$ref\": \"#/definitions/inputs\"}", *between);
+  ga__write(
+      w,
+      "%s        \"inputs\": {\"$ref\": \"#/definitions/inputs\"},\n"
+      "        \"unit\": {\"$ref\": \"#/definitions/texts\", \"description\": \"of its outputs, for plots "
+      "and tables\"}",
+      *between);
   *between = ",\n";
 }
 

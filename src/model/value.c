@@ -379,6 +379,17 @@ int ga__value_text(ga__reading *r, const ga__tree *tree, const char *what, const
   return 1;
 }
 
+int ga__value_unit(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+{
+  ga_text_error error = {.column = 0};
+  ga_dimension ignored;
+  if (!ga__value_text(r, tree, what, out)) return 0;
+  const ga_status status = ga_unit_parse(r->ctx, *out, NULL, &ignored, &error);
+  if (status == GA_ERR_MEMORY) r->failed = 1;
+  if (status) tell_text(r, tree, error.column, what, problem_of(r, "unit", tree->text, &error), "");
+  return !status;
+}
+
 static const char *name_at(const void *names, int i)
 {
   return ((const char *const *)names)[i];

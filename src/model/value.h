@@ -35,6 +35,8 @@ int ga__value_bool(ga__reading *r, const ga__tree *tree, const char *what,
                    int *out); /* true, false, yes, no */
 /* A name or text; the pointer lives as long as the tree. */
 int ga__value_text(ga__reading *r, const ga__tree *tree, const char *what, const char **out);
+/* A unit, "Pa"; likewise. */
+int ga__value_unit(ga__reading *r, const ga__tree *tree, const char *what, const char **out);
 /* One of n names; the message offers the nearest. */
 int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, const char *what,
                      int *out);

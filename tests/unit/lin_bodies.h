@@ -16,7 +16,8 @@ enum { LIN_DOF_MOST = 16 };
 
 typedef struct lin_bodies {
   int n_bodies, n_joints;
-  int n_states; /* unknowns of their own, with an entry on the diagonal; the last third know no body */
+  int n_states; /* unknowns of their own, with an entry on the diagonal; the even ones act on the body that
+                        acts on them, the last third know no body */
   int second;   /* 1: a second set of multipliers, which makes the matrix block triangular */
   int springs;  /* 1: bodies that share a joint are coupled in M too, 2: one way only */
   double wild;  /* how far constraints are from unit ones; from about 0.5 on they grow dependent */
@@ -204,7 +205,7 @@ static inline void lin_add_states(lin_list *list, const lin_bodies *m, lin_rando
       if (k > 0) lin_add(list, first + k, first + k - 1, lin_uniform(r));
       continue;
     }
-    const int from = lin_below(r, m->n_bodies), to = lin_below(r, m->n_bodies);
+    const int from = lin_below(r, m->n_bodies), to = k % 2 ? lin_below(r, m->n_bodies) : from;
     lin_add(list, first + k, m->first[from], lin_uniform(r));
     lin_add(list, m->first[to], first + k, 0.1 * m->mass[to] * lin_uniform(r));
   }

@@ -253,6 +253,39 @@ static void names(void **state)
   ga_block_destroy(&b);
 }
 
+static void units(void **state)
+{
+  static const char long_one[] = "m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m";
+  bench *bn = *state;
+  ga_control_block *b = NULL;
+  make_gain_matrix(&bn->w, &b);
+  assert_string_equal(ga_block_output_unit(b, 1), "");
+  assert_int_equal(ga_block_set_unit(b, 1, "N*m/rad"), GA_OK);
+  assert_string_equal(ga_block_output_unit(b, 0), "");
+  assert_string_equal(ga_block_output_unit(b, 1), "N*m/rad");
+  assert_null(ga_block_output_unit(b, 2));
+  assert_null(ga_block_output_unit(b, -1));
+  assert_int_equal(ga_block_set_unit(b, 2, "m"), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(bn->ctx)->text, "unit of output 2, but it has 2"));
+  assert_int_equal(ga_block_set_unit(b, -1, "m"), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_block_set_unit(b, 1, "Pas"), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(bn->ctx)->text, "'Pas' is unknown"));
+  assert_int_equal(strlen(long_one), GA_BLOCK_NAME - 1);
+  assert_int_equal(ga_block_set_unit(b, 0, long_one), GA_OK);
+  assert_string_equal(ga_block_output_unit(b, 0), long_one);
+  assert_int_equal(
+      ga_block_set_unit(b, 0, "m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m*m"),
+      GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(bn->ctx)->text, "at most 63 bytes"));
+  assert_string_equal(ga_block_output_unit(b, 0), long_one); /* as it was */
+  assert_int_equal(ga_block_set_unit(b, 0, "1"), GA_OK);
+  assert_string_equal(ga_block_output_unit(b, 0), "");
+  assert_int_equal(ga_block_set_unit(b, 1, NULL), GA_OK);
+  assert_string_equal(ga_block_output_unit(b, 1), "");
+  assert_int_equal(ga_block_set_unit(NULL, 0, "m"), GA_ERR_ARGUMENT);
+  ga_block_destroy(&b);
+}
+
 /* At the initial state and the input of its equilibrium a block is at rest, with this output. */
 static void assert_at_rest(ga_control_block *b, double u, double y)
 {
@@ -955,6 +988,7 @@ int main(void)
                                      TEST(patterns_of_all_kinds),
                                      TEST(parts_and_bad_inputs_of_all_kinds),
                                      TEST(names),
+                                     TEST(units),
                                      TEST(initial_states),
                                      TEST(static_values),
                                      TEST(limits_hard),

@@ -677,6 +677,41 @@ static void blocks_are_those_of_c(void **state)
   close_context(&ctx);
 }
 
+static void blocks_have_units(void **state)
+{
+  static const char *const expected[][2] = {{"p", "kPa"},     {"two.y1", "V"},  {"two.y2", ""},
+                                            {"same.y1", "A"}, {"same.y2", "A"}, {"f", ""},
+                                            {"f.x1", ""}};
+  ga_context *ctx = context();
+  (void)state;
+  ga_model *model =
+      read_text(ctx, "galpha: 1\n"
+                     "bodies: {a: {type: scalar, mass: 1}}\n"
+                     "blocks:\n"
+                     "  p: {type: gain, gain: 2, inputs: a, unit: kPa}\n"
+                     "  two: {type: expression, expression: [u, 2*u], inputs: {u: p}, unit: [V, 1]}\n"
+                     "  same: {type: constant, value: [1, 2], unit: A}\n"
+                     "  f: {type: first_order, time_constant: 1, inputs: two.y1}\n"
+                     "simulation: {record: [f, same.*]}\n");
+  const ga_machine *m = ga_model_machine(model);
+  for (int i = 0; i < (int)(sizeof expected / sizeof expected[0]); i++) {
+    const int signal = ga_machine_find_signal(m, expected[i][0]);
+    assert_true(signal >= 0);
+    assert_string_equal(ga_machine_signal_unit(m, signal), expected[i][1]);
+  }
+  char text[200];
+  int named = 0;
+  for (int i = 0; i < ga_system_size(ga_machine_system(m), GA_BLOCK_Y); i++) {
+    const char *unit = ga_machine_equation(m, GA_BLOCK_Y, i, text, sizeof text);
+    if (strcmp(text, "block 'p': output 1") != 0) continue;
+    assert_string_equal(unit, "kPa");
+    named = 1;
+  }
+  assert_true(named);
+  ga_model_destroy(&model);
+  close_context(&ctx);
+}
+
 /* Every kind of control.h is among those above, but for C functions, which come from libraries. */
 static void every_kind_of_block_is_read(void **state)
 {
@@ -890,6 +925,15 @@ static const complaint errors[] = {
     {"blocks: {b: {type: expression, expression: a, inputs: [1]}}\n", 2, 55, "its inputs need names"},
     {"blocks: {b: {type: expression, expression: a + c, inputs: {a: 1}}}\n", 2, 48, "'c' is unknown"},
     {"blocks: {b: {type: expression, expression: a, inputs: {a: nobody}}}\n", 2, 59,
+     "there is no signal or parameter 'nobody'"},
+    {"blocks: {b: {type: constant, value: 1, unit: Pas}}\n", 2, 46,
+     "unit of block 'b': 'Pas' is unknown, expected a known unit; did you mean 'Pa'?"},
+    {"blocks: {b: {type: constant, value: [1, 2], unit: [Pa]}}\n", 2, 51,
+     "unit of block 'b': 1 are given, but it has 2 outputs"},
+    {"blocks: {b: {type: constant, value: [1, 2], unit: [Pa, {}]}}\n", 2, 56,
+     "unit of block 'b': expected a text, found a map"},
+    {"blocks: {b: {type: constant, value: 1, unit: }}\n", 2, 46, "unit of block 'b': there is nothing"},
+    {"blocks: {b: {type: gain, unit: m, inputs: nobody}}\n", 2, 43,
      "there is no signal or parameter 'nobody'"},
     {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "it has no library"},
     {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "--allow-library"},
@@ -1346,6 +1390,7 @@ int main(void)
       cmocka_unit_test(forces_and_functions_are_those_of_c),
       cmocka_unit_test(blocks_are_those_of_c),
       cmocka_unit_test(every_kind_of_block_is_read),
+      cmocka_unit_test(blocks_have_units),
       cmocka_unit_test(settings_are_read),
       cmocka_unit_test(every_error_has_its_place),
       cmocka_unit_test(odd_things_are_warned_of),
