@@ -86,7 +86,7 @@ static int run_chunk(const spatial_machine *m, ga_stepper *st, int steps, split 
   return 0;
 }
 
-static split measure_split(spatial_kind kind, int n, ga_method method, ga_reuse reuse)
+static split measure_split(spatial_kind kind, int n, ga_method method, ga_reuse reuse, ga_lu_kind lu)
 {
   /* Short chunks, of which the fastest counts: the machine may have other work. With reuse they are long
    * enough for new factors to have their part. */
@@ -99,6 +99,7 @@ static split measure_split(spatial_kind kind, int n, ga_method method, ga_reuse 
   ga_stepper_opts opts = ga_stepper_defaults();
   opts.method = method;
   opts.newton.reuse = reuse;
+  opts.lu = lu;
   opts.newton.tol = 1e-3; /* one iteration per step, or nearly so */
   opts.timing = 1;
   int bad = spatial_machine_open(&m, kind, n) || start(&m, &opts, split_h, &st);
@@ -125,11 +126,15 @@ static void split_one(report *r, spatial_kind kind, int n, ga_method method, dou
   char name[40];
   const char *form = method == GA_INDEX3 ? "index3" : "stabilized";
   name_of(name, sizeof name, kind, n);
-  const split fresh = measure_split(kind, n, method, GA_FRESH_STEP),
-              old = measure_split(kind, n, method, GA_REUSE);
-  if (!fresh.ok || !old.ok) return;
+  const split fresh = measure_split(kind, n, method, GA_FRESH_STEP, GA_LU_AUTO),
+              old = measure_split(kind, n, method, GA_REUSE, GA_LU_AUTO),
+              klu = measure_split(kind, n, method, GA_FRESH_STEP, GA_LU_SPARSE);
+  if (!fresh.ok || !old.ok || !klu.ok) return;
+  const double klu_parts = fresh.assembly + klu.factor + klu.solve;
   print_split(name, "fresh", &fresh);
   print_split(name, "reuse", &old);
+  print_split(name, "KLU", &klu);
+  printf("  %-22s %10.2f of assembly, KLU's refactorisation and solve\n", "", fresh.step / klu_parts);
   printf("  %-22s %10.2f of its parts, %.2f with reuse\n", "", fresh.step / fresh.alone,
          old.step / fresh.step);
   *step = fresh.step;
@@ -137,6 +142,9 @@ static void split_one(report *r, spatial_kind kind, int n, ga_method method, dou
   report_add(r, 1e6 * fresh.assembly, "mbs.split.%s.%s.assembly_us", form, name);
   report_add(r, 1e6 * fresh.factor, "mbs.split.%s.%s.factor_us", form, name);
   report_add(r, 1e6 * fresh.solve, "mbs.split.%s.%s.solve_us", form, name);
+  report_add(r, 1e6 * klu.factor, "mbs.split.%s.%s.klu_factor_us", form, name);
+  report_add(r, 1e6 * klu.solve, "mbs.split.%s.%s.klu_solve_us", form, name);
+  report_add(r, fresh.step / klu_parts, "mbs.split.%s.%s.step_over_klu_parts", form, name);
   report_add(r, 1e6 * fresh.rest, "mbs.split.%s.%s.rest_us", form, name);
   report_add(r, fresh.iterations, "mbs.split.%s.%s.iterations_per_step", form, name);
   report_add(r, fresh.step / fresh.alone, "mbs.split.%s.%s.step_over_parts", form, name);
@@ -214,7 +222,7 @@ static void converge_one(report *r, spatial_kind kind, int n, double most_cpu)
 static void measure_convergence(report *r, const bench_options *o)
 {
   static const int rods[] = {100, 400, 1000};
-  const double most_cpu = o->full ? 50.0 : 5.0;
+  const double most_cpu = o->full ? 400.0 : 5.0;
   printf("\nconverge: steps of 0.1 ms with the stepper's defaults, %g s of CPU each at the most\n", most_cpu);
   printf("  %-15s %8s %8s %8s %9s %8s %8s %9s %8s\n", "", "steps", "t [s]", "failed", "at floor", "iter",
          "fact", "tip error", "CPU [s]");

@@ -12,7 +12,9 @@
 
 /* Stumpff's functions c_k(x) = Σ_j (−x)^j / (k+2j)! obey c_k = 1/k! − x c_{k+2}, and a = c_1, b = c_2, c =
  * c_3, b' = (c_1 − 2 c_2)/x = 2 c_4 − c_3,   c' = (c_2 − 3 c_3)/x = 3 c_5 − c_4 so that two series do for
- * all. The first term left out is 4e-17 of c_4 at SERIES_X. */
+ * all. The first term left out is 4e-17 of c_4 at SERIES_X; up to SMALL_X, where steps of a simulation are,
+ * half the terms do as well. */
+#define SMALL_X 0.01
 static void trig_series(ga__trig *t, double x)
 {
   static const double inverse_factorial[][2] = {
@@ -27,9 +29,10 @@ static void trig_series(ga__trig *t, double x)
       {1 / 2432902008176640000.0, 1 / 51090942171709440000.0},
       {1 / 1124000727777607680000.0, 1 / 25852016738884976640000.0}, /* 1/22!, 1/23! */
   };
-  enum { TERMS = sizeof inverse_factorial / sizeof inverse_factorial[0] };
-  double c4 = inverse_factorial[TERMS - 1][0], c5 = inverse_factorial[TERMS - 1][1];
-  for (int k = TERMS - 2; k >= 0; k--) {
+  enum { TERMS = sizeof inverse_factorial / sizeof inverse_factorial[0], FEW_TERMS = TERMS / 2 };
+  const int last = x < SMALL_X ? FEW_TERMS - 1 : TERMS - 1;
+  double c4 = inverse_factorial[last][0], c5 = inverse_factorial[last][1];
+  for (int k = last - 1; k >= 0; k--) {
     c4 = inverse_factorial[k][0] - x * c4;
     c5 = inverse_factorial[k][1] - x * c5;
   }
@@ -183,6 +186,19 @@ static void so3_exp(const ga__part *p, double *q, const double *d)
   ga__so3_exp(q, d, &t);
 }
 
+/* As ga__part_move(), in one: rotations are moved more often than anything else. */
+static void so3_move(const ga__part *p, double *q1, const double *q, const double *d)
+{
+  double E[9], R[9];
+  so3_exp(p, E, d);
+  if (p->sign > 0)
+    ga__mat3_mul(R, q, E);
+  else
+    ga__mat3_mul(R, E, q);
+  ga__so3_tidy(R);
+  for (int i = 0; i < 9; i++) q1[i] = R[i];
+}
+
 static void so3_log(const ga__part *p, double *d, const double *q)
 {
   (void)p;
@@ -248,7 +264,7 @@ const ga__kind ga__kind_so3 = {
     .inverse = so3_inverse,
     .exp = so3_exp,
     .log = so3_log,
-    .move = ga__part_move,
+    .move = so3_move,
     .difference = ga__part_difference,
     .rate = so3_rate,
     .bracket = ga__so3_part_bracket,

@@ -289,7 +289,7 @@ static int list_rows(plan *p)
   const int ok = block_at && waiting && out->index && out->place;
   for (int b = 0; ok && b < p->n_blocks; b++) block_at[p->rank[b]] = b;
   for (int i = 0; ok && i < out->n_fronts; i++) {
-    const ga__front *f = &out->front[i];
+    ga__front *f = &out->front[i];
     const int b = block_at[i];
     int at = 0;
     for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
@@ -301,12 +301,13 @@ static int list_rows(plan *p)
       }
     }
     for (int k = 0; k < f->n_children; k++) {
-      const ga__front *child = &out->front[waiting[--n_waiting]];
+      const ga__front *child = k == 0 ? f - 1 : &out->front[waiting[--n_waiting]];
       for (int r = 0; r < child->below; r++)
         out->place[child->index + r] = p->where[out->index[child->index + r]];
-      used -= (size_t)child->below * (size_t)child->below;
+      if (k > 0) used -= (size_t)child->below * (size_t)child->below;
     }
-    if (f->below == 0) continue;
+    f->waits = f->below > 0 && p->rank[p->parent[b]] != i + 1;
+    if (!f->waits) continue;
     waiting[n_waiting++] = i;
     used += (size_t)f->below * (size_t)f->below;
     if (used > out->stack_size) out->stack_size = used;

@@ -10,8 +10,10 @@ typedef struct ga__front {
   int width;          /* length of a row of the front: size + below, made even */
   int index;          /* [below] into `index` and `place` */
   int entry, n_entry; /* entries of A that belong to the front */
-  int n_children;     /* fronts that hand on to this one; in postorder they are the last that wait */
-  size_t factor;      /* into the factors: the pivots' rows [size][width], L21 [below][size] */
+  int n_children; /* fronts that hand on to this one: in postorder the one before it, and the last that wait
+                   */
+  int waits;      /* 1: the next front is not the one that it hands on to */
+  size_t factor;  /* into the factors: the pivots' rows [size][width], L21 [below][size] */
 } ga__front;
 
 /* `from` is an index into A's values. */

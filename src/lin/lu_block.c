@@ -36,7 +36,7 @@ typedef struct blocks {
   ga__fronts plan;
   double *factors;   /* of all fronts */
   double *off_value; /* A's values outside of the components when it was factored */
-  double *front;     /* the largest one, */
+  double *front[2];  /* the largest one, and the one before, */
   double *row;       /* [longest] of it */
   double *stack;     /* what waits to be handed on, */
   int *waiting;      /* and its fronts */
@@ -61,9 +61,9 @@ static void block_destroy(ga_lu *lu)
   blocks *b = lu->data;
   ga__fronts_destroy(lu->ctx, &b->plan);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
-  void *const array[] = {b->factors, b->off_value, b->front,   b->row,      b->stack,
-                         b->waiting, b->taken,     b->inverse, b->pivot,    b->x,
-                         b->local,   b->R,         b->C,       b->marked_R, b->marked_C};
+  void *const array[] = {b->factors, b->off_value, b->front[0], b->front[1], b->row, b->stack,
+                         b->waiting, b->taken,     b->inverse,  b->pivot,    b->x,   b->local,
+                         b->R,       b->C,         b->marked_R, b->marked_C};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
@@ -79,7 +79,8 @@ static ga_status take_memory(ga_lu *lu)
     size_t count, bytes;
   } need[] = {{(void **)&b->factors, plan->n_factors, sizeof(double)},
               {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
-              {(void **)&b->front, plan->front_size, sizeof(double)},
+              {(void **)&b->front[0], plan->front_size, sizeof(double)},
+              {(void **)&b->front[1], plan->front_size, sizeof(double)},
               {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
               {(void **)&b->stack, plan->stack_size, sizeof(double)},
               {(void **)&b->waiting, (size_t)plan->n_waiting, sizeof(int)},
@@ -256,9 +257,9 @@ static inline __attribute__((always_inline)) void eliminate(double *F, int rows,
 #define UNROLLED _Pragma("GCC unroll 8")
 #define WIDTHS(X) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24)
 
-static void eliminate_front(const blocks *b, const ga__front *f, double *weight)
+static void eliminate_front(const blocks *b, const ga__front *f, double *F, double *weight)
 {
-  double *F = b->front, *inverse = b->inverse + f->first;
+  double *inverse = b->inverse + f->first;
   int *taken = b->taken + f->first, rows = f->size + f->below;
   switch (f->width) {
 #define CASE(W)                                                                                              \
@@ -274,25 +275,39 @@ static void eliminate_front(const blocks *b, const ga__front *f, double *weight)
   }
 }
 
-/* F := entries of A and what the children hand on; returns the new end of the stack. */
-static double *fill_front(const blocks *b, const double *value, const ga__front *f, double *end,
+/* F += what a child hands on, from[below][stride]. Mostly its places follow each other. */
+static inline void take_over(double *F, int W, const int *place, int m, const double *from, int stride)
+{
+  if (place[m - 1] - place[0] == m - 1) {
+    double *to = F + place[0] * W + place[0];
+    for (int i = 0; i < m; i++, to += W, from += stride)
+      for (int j = 0; j < m; j++) to[j] += from[j];
+    return;
+  }
+  for (int i = 0; i < m; i++, from += stride)
+    for (int j = 0; j < m; j++) F[place[i] * W + place[j]] += from[j];
+}
+
+/* F := entries of A and what the children hand on: the last of them is the front before this one and still in
+ * its place, the others wait on the stack, whose new end is returned. */
+static double *fill_front(const blocks *b, double *F, const double *value, int number, double *end,
                           int *n_waiting)
 {
   const ga__fronts *plan = &b->plan;
-  double *F = b->front;
+  const ga__front *f = &plan->front[number];
   const int rows = f->size + f->below, W = f->width;
   const ga__move *entry = plan->entry + f->entry;
   memset(F, 0, (size_t)rows * (size_t)W * sizeof *F);
   for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
-  for (int k = 0; k < f->n_children; k++) {
+  if (f->n_children > 0) {
+    const ga__front *last = f - 1;
+    take_over(F, W, plan->place + last->index, last->below,
+              b->front[(number - 1) % 2] + last->size * last->width + last->size, last->width);
+  }
+  for (int k = 1; k < f->n_children; k++) {
     const ga__front *child = &plan->front[b->waiting[--*n_waiting]];
-    const int m = child->below, *place = plan->place + child->index;
-    end -= (size_t)m * (size_t)m;
-    for (int i = 0; i < m; i++) {
-      double *to = F + (size_t)place[i] * (size_t)W;
-      const double *from = end + (size_t)i * (size_t)m;
-      for (int j = 0; j < m; j++) to[place[j]] += from[j];
-    }
+    end -= (size_t)child->below * (size_t)child->below;
+    take_over(F, W, plan->place + child->index, child->below, end, child->below);
   }
   return end;
 }
@@ -304,10 +319,10 @@ static double larger(double a, double b)
 }
 
 /* The largest scaled entry of L21; weight[s] are those of the pivots' rows. */
-static double growth_of(const blocks *b, const ga__front *f, const double *weight)
+static double growth_of(const blocks *b, const ga__front *f, const double *F, const double *weight)
 {
   const int s = f->size, W = f->width, *index = b->plan.index + f->index;
-  const double *l = b->front + s * W;
+  const double *l = F + s * W;
   double most = 0;
   for (int i = 0; i < f->below; i++, l += W)
     for (int k = 0; k < s; k++) {
@@ -331,25 +346,25 @@ static inline __attribute__((always_inline)) void store(double *to, const double
   }
 }
 
-static void store_factors(const blocks *b, const ga__front *f)
+static void store_factors(const blocks *b, const ga__front *f, const double *F)
 {
   double *to = b->factors + f->factor;
   switch (f->size) {
 #define CASE(S)                                                                                              \
   case S:                                                                                                    \
-    store(to, b->front, S, f->below, f->width);                                                              \
+    store(to, F, S, f->below, f->width);                                                                     \
     break;
     SIZES(CASE)
 #undef CASE
   default:
-    store(to, b->front, f->size, f->below, f->width);
+    store(to, F, f->size, f->below, f->width);
   }
 }
 
-/* F22 waits for the next front. */
-static double *hand_on(const blocks *b, const ga__front *f, double *to)
+/* F22 waits on the stack. */
+static double *put_aside(const ga__front *f, const double *F, double *to)
 {
-  const double *F = b->front + f->size * f->width + f->size;
+  F += f->size * f->width + f->size;
   for (int i = 0; i < f->below; i++, to += f->below, F += f->width)
     for (int j = 0; j < f->below; j++) to[j] = F[j];
   return to;
@@ -365,17 +380,18 @@ static void factor_blocks(ga_lu *lu)
   for (int i = 0; i < plan->n_fronts; i++) {
     const ga__front *f = &plan->front[i];
     const int first = f->first;
-    end = fill_front(b, lu->A->value, f, end, &n_waiting);
+    double *F = b->front[i % 2];
+    end = fill_front(b, F, lu->A->value, i, end, &n_waiting);
     for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
-    eliminate_front(b, f, weight);
-    store_factors(b, f);
+    eliminate_front(b, f, F, weight);
+    store_factors(b, f, F);
     for (int k = 0; k < f->size; k++) {
-      b->pivot[first + k] = b->front[k * f->width + k] * weight[k] * b->C[first + k];
+      b->pivot[first + k] = F[k * f->width + k] * weight[k] * b->C[first + k];
       b->growth = larger(b->growth, fabs(b->pivot[first + k]));
     }
-    b->growth = larger(b->growth, growth_of(b, f, weight));
-    if (f->below == 0) continue;
-    end = hand_on(b, f, end);
+    b->growth = larger(b->growth, growth_of(b, f, F, weight));
+    if (!f->waits) continue;
+    end = put_aside(f, F, end);
     b->waiting[n_waiting++] = i;
   }
   for (int k = 0; k < plan->off_start[plan->n]; k++) b->off_value[k] = lu->A->value[plan->off[k].from];

@@ -76,14 +76,23 @@ static ga_status begin(ga_machine *m, ga__built *b)
   const struct {
     ga__list *list;
     size_t size;
-  } lists[] = {{&b->node, sizeof(ga__node)},       {&b->marker, sizeof(ga__marker)},
-               {&b->gauge, sizeof(ga__gauge)},     {&b->row, sizeof(ga__row)},
-               {&b->slot, sizeof(ga__slot)},       {&b->term, sizeof(ga__term)},
-               {&b->point3, sizeof(ga__point3)},   {&b->law, sizeof(ga__law)},
-               {&b->wrench, sizeof(ga__wrench)},   {&b->rolling, sizeof(ga__rolling)},
-               {&b->joint, sizeof(ga__joint)},     {&b->y, sizeof(ga__y)},
-               {&b->formula, sizeof(ga__formula)}, {&b->blocked, sizeof(ga__blocked)},
-               {&b->probe, sizeof(ga__probe)},     {&b->lambda_label, sizeof(ga__label)},
+  } lists[] = {{&b->node, sizeof(ga__node)},
+               {&b->marker, sizeof(ga__marker)},
+               {&b->gauge, sizeof(ga__gauge)},
+               {&b->row, sizeof(ga__row)},
+               {&b->slot, sizeof(ga__slot)},
+               {&b->term, sizeof(ga__term)},
+               {&b->point3, sizeof(ga__point3)},
+               {&b->axes, sizeof(ga__axes)},
+               {&b->law, sizeof(ga__law)},
+               {&b->wrench, sizeof(ga__wrench)},
+               {&b->rolling, sizeof(ga__rolling)},
+               {&b->joint, sizeof(ga__joint)},
+               {&b->y, sizeof(ga__y)},
+               {&b->formula, sizeof(ga__formula)},
+               {&b->blocked, sizeof(ga__blocked)},
+               {&b->probe, sizeof(ga__probe)},
+               {&b->lambda_label, sizeof(ga__label)},
                {&b->psi_label, sizeof(ga__label)}};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) lists[i].list->size = lists[i].size;
   b->m = m;
@@ -196,9 +205,10 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   for (int i = 0; i < b->formula.n; i++) ga__formula_free(ctx, GA__AT(b->formula, ga__formula, i));
   ga__form_destroy(ctx, &b->form);
   ga__pattern_free(&b->pattern);
-  ga__list *const lists[] = {&b->node,    &b->marker,  &b->gauge,  &b->row,          &b->slot,     &b->term,
-                             &b->point3,  &b->law,     &b->wrench, &b->rolling,      &b->joint,    &b->y,
-                             &b->formula, &b->blocked, &b->probe,  &b->lambda_label, &b->psi_label};
+  ga__list *const lists[] = {&b->node,    &b->marker,       &b->gauge,    &b->row,     &b->slot,
+                             &b->term,    &b->point3,       &b->axes,     &b->law,     &b->wrench,
+                             &b->rolling, &b->joint,        &b->y,        &b->formula, &b->blocked,
+                             &b->probe,   &b->lambda_label, &b->psi_label};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
   void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);

@@ -101,7 +101,7 @@ static ga_status bind_row(ga__built *b, ga__row *row)
                          GA__AT(b->marker, ga__marker, g->b)->node};
     for (int k = 0; k < 4; k++) term->pair[k] = ga__find_pair(&b->pattern, node[k / 2], node[k % 2]);
   }
-  return GA_OK;
+  return ga__axes_take(b, row);
 }
 
 /* Entries of one end: of B three of x, nine of φ; of Bᵀ three and six. */
@@ -271,6 +271,7 @@ static int row_values(const ga__eval *e, double *out, int order)
 {
   for (int i = 0; i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
+    if (row->by_axes) continue;
     double sum = order == 0 ? -row->constant : 0.0, target[3] = {0.0, 0.0, 0.0};
     ga_fault fault;
     if (row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
@@ -294,7 +295,7 @@ static void row_forces(const ga__eval *e, double *f)
 {
   for (int i = 0; i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
-    for (int t = 0; t < row->n_terms; t++) {
+    for (int t = 0; !row->by_axes && t < row->n_terms; t++) {
       const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
       double g[12], scale = -term->c * e->p->lambda[row->lambda];
       ga__sight s;
@@ -345,33 +346,38 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
 void ga__constraint_force(const ga__eval *e, double *f)
 {
   point_forces(e, f);
+  ga__axes_force(e, f);
   row_forces(e, f);
 }
 
 int ga__constraint_phi(const ga__eval *e, double *phi)
 {
   point_values(e, phi, 0);
+  ga__axes_values(e, phi, 0);
   return row_values(e, phi, 0);
 }
 
 int ga__constraint_phi_dot(const ga__eval *e, double *out)
 {
   point_values(e, out, 1);
+  ga__axes_values(e, out, 1);
   return row_values(e, out, 1);
 }
 
 int ga__constraint_phi_acc(const ga__eval *e, double *out)
 {
   point_values(e, out, 2);
+  ga__axes_values(e, out, 2);
   return row_values(e, out, 2);
 }
 
 int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   point_jacobians(e, J);
+  ga__axes_jacobian(e, J);
   for (int i = 0; i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
-    for (int t = 0; t < row->n_terms; t++)
+    for (int t = 0; !row->by_axes && t < row->n_terms; t++)
       term_jacobian(e, row, GA__AT(e->b->term, ga__term, row->first_term + t), J);
   }
   return 0;

@@ -175,6 +175,7 @@ typedef struct ga__pair {
   int i, j;
   int at[4];     /* first entry of the tile, −1: none */
   unsigned full; /* bit k: tile k has all its entries; else the diagonal */
+  unsigned whole;  /* bit by tile: all nine entries are there, and follow each other */
 } ga__pair;
 
 /* The dynamics of a node by one output y: one entry for each of the node's velocities. */
@@ -268,9 +269,21 @@ typedef struct ga__row {
   int first_slot, n_slots, first_term, n_terms;
   const ga_function *target; /* NULL: none */
   double constant;
-  int wrap;   /* 1: an angle, taken within (−π, π] */
-  int lambda; /* its number */
+  int wrap;    /* 1: an angle, taken within (−π, π] */
+  int lambda;  /* its number */
+  int by_axes; /* 1: evaluated in axes.c */
 } ga__row;
+
+/* A row that holds the angle between two axes fixed in rigid bodies or the ground: e_a · e_b = constant, as
+ * hinges and slides do, twice and more each. (axes.c) */
+typedef struct ga__axes {
+  int lambda;
+  int node[2];
+  double u[2][3]; /* the axes, in body axes */
+  double constant;
+  int B[2], Bt[2]; /* first of three entries of φ; −1: ground */
+  int pair[4];     /* aa, ab, ba, bb */
+} ga__axes;
 
 /* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. */
 typedef struct ga__point3 {
@@ -426,8 +439,8 @@ typedef struct ga__list {
 typedef struct ga__built {
   const ga_machine *m;
   ga_system *system;
-  ga__list node, marker, gauge, row, slot, term, point3, law, wrench, rolling, joint, y, formula, blocked,
-      probe;
+  ga__list node, marker, gauge, row, slot, term, point3, axes, law, wrench, rolling, joint, y, formula,
+      blocked, probe;
   int *part_node;   /* [n_parts] node of a body; −1 */
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
@@ -581,6 +594,12 @@ int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, i
  * and by λ, ψ, x, y into d; by q into dq. */
 int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
                      double *dq);
+
+/* Constraint rows that hold two axes (axes.c); the others' part of ga__constraint_...(). */
+ga_status ga__axes_take(ga__built *b, ga__row *row);
+void ga__axes_values(const ga__eval *e, double *out, int order); /* Φ, Φ' or Φ'' at vdot = 0: 0, 1, 2 */
+void ga__axes_force(const ga__eval *e, double *f);
+void ga__axes_jacobian(const ga__eval *e, ga_jacobian *J);
 
 /* Constraint rows (constraint.c). */
 void ga__constraint_force(const ga__eval *e, double *f);

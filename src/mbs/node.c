@@ -248,13 +248,13 @@ double ga__gauge_initial_rate(const ga__built *b, int gauge)
 
 /* ---- Inertia ---- */
 
-/* J_s = R J Rᵀ */
-static void space_inertia(double Js[9], const double R[9], const double J[9])
+/* J_s = R J Rᵀ, symmetric */
+static inline void space_inertia(double Js[9], const double R[9], const double J[9])
 {
   double RJ[9];
   ga__mat3_mul(RJ, R, J);
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) Js[3 * i + j] = ga__vec3_dot(RJ + 3 * i, R + 3 * j);
+    for (int j = i; j < 3; j++) Js[3 * i + j] = Js[3 * j + i] = ga__vec3_dot(RJ + 3 * i, R + 3 * j);
 }
 
 /* y = R J Rᵀ x */
@@ -309,35 +309,42 @@ ga_status ga__inertia_want(ga__built *b)
   return GA_OK;
 }
 
-/* C = Js a~ − (Js a)~: the derivative of Js a by a rotation, from δJs = φ~ Js − Js φ~. */
-static void inertia_slope(double C[9], const double Js[9], const double a[3])
+/* T −= p~ */
+static inline void subtract_skew(double T[9], const double p[3])
 {
-  double Ja[3], skew[9], minus[9];
-  ga__mat3_mul_vec(Ja, Js, a);
-  ga__mat3_skew(skew, 1.0, a);
-  ga__mat3_skew(minus, -1.0, Ja);
-  ga__mat3_mul(C, Js, skew);
-  for (int k = 0; k < 9; k++) C[k] += minus[k];
+  T[1] += p[2], T[2] -= p[1], T[3] -= p[2], T[5] += p[0], T[6] += p[1], T[7] -= p[0];
 }
 
-/* D: shift_vdot Js + shift_v (ω~ Js − (Js ω)~);   Q: slope(ω') + ω~ slope(ω) */
+/* With L = Js ω and δJs = φ~ Js − Js φ~ by a rotation, δ(Js a) = (Js a~ − (Js a)~) φ:
+ *   D: shift_vdot Js + shift_v (A − L~),   A = ω~ Js
+ *   Q: Js ω'~ − (Js ω')~ + ω~ (Js ω~ − L~) = Js ω'~ − (Js ω')~ + A ω~ − L ωᵀ + (ω·L) I
+ * where rows of X a~ are those of X times a, crosswise, and columns of A are ω × rows of Js. */
 static void rigid_jacobian(const ga__eval *e, const ga__node *node, const ga__kin *k, ga_jacobian *J)
 {
-  double Js[9], W[9], T[9], S[9], Jw[3];
+  const double *w = k->w + 3, *acc = k->acc + 3;
+  double Js[9], A[9], T[9], L[3], N[3], column[3];
   space_inertia(Js, k->R, node->J);
-  ga__mat3_skew(W, 1.0, k->w + 3);
+  ga__mat3_mul_vec(L, Js, w);
+  for (int j = 0; j < 3; j++) {
+    ga__vec3_cross(column, w, Js + 3 * j);
+    A[j] = column[0], A[3 + j] = column[1], A[6 + j] = column[2];
+  }
   if (J->want & GA_WANT_D) {
-    ga__mat3_mul_vec(Jw, Js, k->w + 3);
-    ga__mat3_mul(T, W, Js);
-    ga__mat3_skew(S, -1.0, Jw);
-    for (int i = 0; i < 9; i++) T[i] = J->shift_vdot * Js[i] + J->shift_v * (T[i] + S[i]);
+    memcpy(T, A, sizeof T);
+    subtract_skew(T, L);
+    for (int i = 0; i < 9; i++) T[i] = J->shift_vdot * Js[i] + J->shift_v * T[i];
     ga__add_tile(J->D, e->b, node->self, GA__RR, 1.0, T);
   }
   if (J->want & GA_WANT_Q) {
-    inertia_slope(S, Js, k->w + 3);
-    ga__mat3_mul(T, W, S);
-    inertia_slope(S, Js, k->acc + 3);
-    for (int i = 0; i < 9; i++) T[i] += S[i];
+    const double wL = ga__vec3_dot(w, L);
+    double B[9];
+    ga__mat3_mul_vec(N, Js, acc);
+    for (int i = 0; i < 9; i += 3) {
+      ga__vec3_cross(T + i, Js + i, acc);
+      ga__vec3_cross(B + i, A + i, w);
+    }
+    for (int i = 0; i < 9; i++) T[i] += B[i] - L[i / 3] * w[i % 3] + (i % 4 == 0 ? wL : 0.0);
+    subtract_skew(T, N);
     ga__add_tile(J->Q, e->b, node->self, GA__RR, 1.0, T);
   }
 }

@@ -42,7 +42,7 @@ ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned 
   ga_status status = room(pt->ctx, (void **)&pt->pair, pt->n_pairs, &pt->pairs_capacity, sizeof *pt->pair);
   if (status) return status;
   ga__pair *p = &pt->pair[pt->n_pairs++];
-  p->i = i, p->j = j, p->full = i == j ? full : tiles;
+  *p = (ga__pair){.i = i, .j = j, .full = i == j ? full : tiles};
   for (int k = 0; k < 4; k++) p->at[k] = tiles >> k & 1u ? 0 : -1;
   return GA_OK;
 }
@@ -114,6 +114,7 @@ static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
       int entry = ga__own_entry(&b->pattern, ni->v + row, nj->v + col);
       if (entry < 0) return GA_ERR_MEMORY;
       if (p->at[tile] < 0) p->at[tile] = entry;
+      if (entry == p->at[tile] + 8) p->whole |= 1u << tile;
     }
   return GA_OK;
 }
@@ -164,7 +165,7 @@ ga_status ga__pattern_merge(ga__built *b)
 
 int ga__find_pair(const ga__pattern *pt, int i, int j)
 {
-  ga__pair key = {i, j, {0, 0, 0, 0}, 0};
+  ga__pair key = {.i = i, .j = j};
   const ga__pair *found =
       pt->n_pairs ? bsearch(&key, pt->pair, (size_t)pt->n_pairs, sizeof key, by_pair) : NULL;
   return found ? (int)(found - pt->pair) : -1;
@@ -194,12 +195,12 @@ void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double 
   const ga__pair *p = &b->pattern.pair[pair];
   if (p->at[tile] < 0) return;
   double *to = array + p->at[tile];
-  unsigned rows = part_of(node_at(b, p->i)->has, tile / 2), cols = part_of(node_at(b, p->j)->has, tile % 2);
-  int full = (int)(p->full >> tile & 1u);
-  if (full && rows == 7u && cols == 7u) {
+  if (p->whole >> tile & 1u) {
     for (int k = 0; k < 9; k++) to[k] += scale * T[k];
     return;
   }
+  unsigned rows = part_of(node_at(b, p->i)->has, tile / 2), cols = part_of(node_at(b, p->j)->has, tile % 2);
+  int full = (int)(p->full >> tile & 1u);
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++)
       if (rows >> r & 1u && cols >> c & 1u && (full || r == c)) *to++ += scale * T[3 * r + c];
