@@ -32,6 +32,7 @@ typedef struct sparse {
   double *scale;        /* [nnz] R by entries */
   double *value;        /* [nnz] R A */
   int marking;          /* 1: the pivots in use when they were marked are to be kept: */
+  int none_marked;      /* 1: there were none */
   int found_marked;     /* 1: marked_found has `found` as it was */
   klu_numeric *marked;  /* NULL while they are still in use */
   double *marked_found, *marked_R;
@@ -298,6 +299,7 @@ static void sparse_mark(ga_lu *lu)
   sparse *s = lu->data;
   klu_free_numeric(&s->marked, &s->common);
   s->marking = 1;
+  s->none_marked = !s->numeric;
   s->found_marked = 0;
 }
 
@@ -305,6 +307,10 @@ static void sparse_rollback(ga_lu *lu)
 {
   sparse *s = lu->data;
   const size_t bytes = (size_t)lu->A->cols * sizeof(double);
+  if (s->marking && s->none_marked && s->numeric) { /* what was found since is not to be used again */
+    klu_free_numeric(&s->numeric, &s->common);
+    lu->factored = 0;
+  }
   if (s->found_marked) memcpy(s->found, s->marked_found, bytes);
   s->found_marked = 0;
   if (!s->marked) return;
@@ -321,7 +327,7 @@ static void sparse_forget(ga_lu *lu)
   sparse *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
-  s->marking = s->found_marked = 0;
+  s->marking = s->none_marked = s->found_marked = 0;
 }
 
 const ga__lu_backend ga__lu_klu = {.create = sparse_create,
