@@ -141,9 +141,9 @@ typedef struct ga_dimension {
   signed char power[GA_N_BASE_UNITS];
 } ga_dimension;
 
-/* A unit such as "kN*m/rad", "m/s^2", "1/s": names from the table (ga_unit_list) joined by * / ^integer and
- * parentheses, from left to right. *factor is its value in SI units. factor, dimension and error may be NULL.
- * GA_ERR_ARGUMENT when it cannot be read. degC counts as a difference of temperatures here. */
+/* A unit such as "kN*m/rad", "m/s^2", "1/s": names from the table (ga_unit_list) joined by * (or a space) /
+ * ^integer and parentheses, from left to right. *factor is its value in SI units. factor, dimension and error
+ * may be NULL. GA_ERR_ARGUMENT when it cannot be read. degC counts as a difference of temperatures here. */
 GA_API ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor, ga_dimension *dimension,
                                ga_text_error *error);
 

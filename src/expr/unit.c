@@ -302,8 +302,8 @@ static ga_status read_factor(ga__unit *unit, const ga__source *source, int *at, 
   return GA_OK;
 }
 
-/* * or · gives 1, / gives -1, anything else 0; *at moves behind it. */
-static int read_sign(const char *text, int *at)
+/* * or · or a space between names gives 1, / gives -1, anything else 0; *at moves behind it. */
+static int read_sign(const char *text, int *at, int *by_space)
 {
   static const char dot[] = "·";
   const int i = ga__skip_space(text, *at);
@@ -314,13 +314,15 @@ static int read_sign(const char *text, int *at)
     sign = 1;
     bytes = (int)sizeof dot - 1;
   }
+  *by_space = !sign && i > *at && unit_name_length(text + i) > 0;
+  if (*by_space) sign = 1, bytes = 0;
   if (sign) *at = ga__skip_space(text, i + bytes);
   return sign;
 }
 
 static ga_status read_product(ga__unit *unit, const ga__source *source, int *at, int nesting)
 {
-  int sign = 1, factors = 0;
+  int sign = 1, factors = 0, divided = 0, by_space = 0;
   *unit = unit_one;
   do {
     ga__unit factor;
@@ -334,7 +336,12 @@ static ga_status read_product(ga__unit *unit, const ga__source *source, int *at,
     }
     /* Only alone is 20 degC a temperature; in W/degC it is a difference. */
     unit->offset = factors++ == 0 && power == 1 ? factor.offset : 0;
-    sign = read_sign(source->text, at);
+    sign = read_sign(source->text, at, &by_space);
+    divided |= sign < 0;
+    if (by_space && divided) {
+      return ga__text_fail(source, *at, unit_name_length(source->text + *at), "'*', '/' or parentheses", NULL,
+                           "is it above or below the fraction bar?");
+    }
   } while (sign);
   return GA_OK;
 }
