@@ -12,6 +12,7 @@
 #define SMALL_MASS 1e-9
 #define LARGE_INERTIA 100
 #define SMALL_REACH 1e-3
+#define TILT 1e-6 /* of an axis against the normal of a plane, 1 − cosine */
 
 typedef union any_def {
   const char *name; /* the first of all */
@@ -128,6 +129,26 @@ static void note_place(const ga__reader *reader, const char *body, const double 
   named->bulk->reach = fmax(named->bulk->reach, length_of(3, at, in_ground ? named->bulk->position : NULL));
 }
 
+static int is_in_plane(const ga__reader *reader, const char *body)
+{
+  const ga__named *named = ga__directory_find(&reader->parts, body, strlen(body));
+  return strcmp(body, "ground") == 0 || (named && named->kind == GA__PART_PLANAR);
+}
+
+/* In the plane joints turn about z and slide along x; an axis as it would be in space gives another joint
+ * than was meant. */
+static void suspect_axis(ga__reader *reader, const ga__named *named, const ga_joint_def *def)
+{
+  const ga__tree *at = ga__map_get(named->tree, "at");
+  if (!at || !is_in_plane(reader, def->a) || !is_in_plane(reader, def->b)) return;
+  if (fabs(def->at.rotation[8]) > 1 - TILT) return;
+  ga__say(
+      reader->r->messages, GA_MESSAGE_WARNING, at->at,
+      "at of joint '%s': its z axis leaves the plane of the bodies that it joins; there a joint slides along "
+      "x, and turns about z",
+      named->name);
+}
+
 /* Bodies come before markers and joints. */
 static void note(ga__reader *reader, ga__named *named, const any_def *def)
 {
@@ -136,6 +157,7 @@ static void note(ga__reader *reader, ga__named *named, const any_def *def)
   if (named->kind == GA__PART_JOINT && def->joint.at_pose) {
     note_place(reader, def->joint.a, def->joint.at.position, 1);
     note_place(reader, def->joint.b, def->joint.at.position, 1);
+    suspect_axis(reader, named, &def->joint);
   }
 }
 
