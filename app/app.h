@@ -89,7 +89,7 @@ int app_misused(const app_arguments *a, const char *format, ...) __attribute__((
 typedef const char *(*app_name_fn)(const void *user, int i);
 /* The name out of n that is most like this one; NULL where none is like it. */
 const char *app_nearest(const char *name, int n, app_name_fn at, const void *user);
-/* 1: a name ending in .* stands for all that begin so, * for all; another for itself. */
+/* 1: the name, or one that * (any letters) and ? (any one letter) in the pattern stand for. */
 int app_matches(const char *pattern, const char *name);
 int app_ends_in(const char *text, const char *ending); /* in upper or lower case */
 int app_same_file(const char *a, const char *b);       /* 1: both are there, and the same */

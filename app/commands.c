@@ -71,8 +71,8 @@ static const app_option plot_options[] = {{"out", 'o', "FILE", 0, "picture, .svg
                                           OPTION_END};
 
 static const char plot_more[] = "OUT are result files, one or several to be compared; SIGNAL are names of "
-                                "signals, and a name ending in .* stands\n"
-                                "for all that begin so. Signals of one unit share a panel. galpha info OUT "
+                                "signals, in which * stands for\n"
+                                "any letters: 'arm.*'. Signals of one unit share a panel. galpha info OUT "
                                 "lists the signals. Needs gnuplot.";
 
 static const app_option export_options[] = {

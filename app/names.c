@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "app.h"
 
+#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -58,9 +59,7 @@ const char *app_nearest(const char *name, int n, app_name_fn at, const void *use
 
 int app_matches(const char *pattern, const char *name)
 {
-  const size_t n = strlen(pattern);
-  const int open = n > 0 && pattern[n - 1] == '*' && (n == 1 || pattern[n - 2] == '.');
-  return open ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+  return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
 }
 
 int app_ends_in(const char *text, const char *ending)

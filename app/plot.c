@@ -29,13 +29,12 @@ typedef struct curve {
   int file;   /* index of the result */
   int x, y;   /* signals; x −1: the time */
   int panel;  /* where it is drawn */
-  int like;   /* curves of one signal in several results have one colour */
-  int colour; /* from 1, in its panel */
+  int colour; /* from 1, in its panel: a dashed curve is seen on one that it agrees with */
 } curve;
 
 typedef struct panel {
   const char *unit_x, *unit_y;
-  int n, n_colours;       /* curves, and colours of them */
+  int n;                  /* curves */
   int x, y, first;        /* signals and result of its first curve */
   double low[2], high[2]; /* of all its points */
   int columns, rows;      /* of its legend */
@@ -45,7 +44,7 @@ typedef struct panel {
 typedef struct picture {
   const app_arguments *a;
   ga_context *ctx;
-  int n_files, n_curves, n_panels, n_like;
+  int n_files, n_curves, n_panels;
   const char **file; /* [n_files] */
   ga_result **result;
   curve curve[MOST_CURVES];
@@ -107,23 +106,14 @@ static int panel_for(picture *p, const curve *c)
   return p->n_panels++;
 }
 
-/* Every panel begins with the first colour. */
-static int colour_for(picture *p, const curve *c)
-{
-  for (const curve *before = p->curve; before < c; before++)
-    if (before->panel == c->panel && before->like == c->like) return before->colour;
-  return ++p->panel[c->panel].n_colours;
-}
-
-static int add_curve(picture *p, int file, int x, int y, int like)
+static int add_curve(picture *p, int file, int x, int y)
 {
   if (p->n_curves == MOST_CURVES)
     return app_misused(p->a, "more than %d curves; name fewer signals", MOST_CURVES);
   curve *c = &p->curve[p->n_curves++];
-  *c = (curve){.file = file, .x = x, .y = y, .like = like};
+  *c = (curve){.file = file, .x = x, .y = y};
   c->panel = panel_for(p, c);
-  p->panel[c->panel].n++;
-  c->colour = colour_for(p, c);
+  c->colour = ++p->panel[c->panel].n;
   return APP_DONE;
 }
 
@@ -138,10 +128,9 @@ static int add_signals(picture *p, const char *pattern)
     for (int f = 0; f < p->n_files; f++) {
       const int signal = ga_result_find(p->result[f], name);
       if (signal < 0) return app_result_no_signal(p->a, p->result[f], p->file[f], name);
-      const int code = add_curve(p, f, -1, signal, p->n_like);
+      const int code = add_curve(p, f, -1, signal);
       if (code) return code;
     }
-    p->n_like++;
   }
   return APP_DONE;
 }
@@ -155,10 +144,9 @@ static int add_pair(picture *p, const char *const *names)
       if (signal[k] < 0 && strcmp(names[k], "time") != 0)
         return app_result_no_signal(p->a, p->result[f], p->file[f], names[k]);
     }
-    const int code = add_curve(p, f, signal[0], signal[1], p->n_like);
+    const int code = add_curve(p, f, signal[0], signal[1]);
     if (code) return code;
   }
-  p->n_like++;
   return APP_DONE;
 }
 
@@ -333,14 +321,14 @@ static void draw_curve(const picture *p, FILE *to, int i)
  * long both ways: the range that has room is made larger, about its middle. */
 static void choose_ranges(double low[2], double high[2], const panel *here)
 {
-  const double size[2] = {AXES, OVER_EACH_OTHER}, room = 0.08;
+  const double size[2] = {AXES, OVER_EACH_OTHER}, room = 0.08, nothing = 1e-20;
   const int over_time = here->x < 0;
   double scale = 0.0;
   for (int k = 0; k < 2; k++) {
     const double span = here->high[k] - here->low[k], most = fmax(fabs(here->high[k]), fabs(here->low[k]));
-    const int flat = !(span > 1e-9 * most);
+    const int flat = most < nothing || !(span > 1e-9 * most);
     const double half =
-        flat ? (most > 0.0 ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
+        flat ? (most > nothing ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
     low[k] = 0.5 * (here->low[k] + here->high[k]) - half;
     high[k] = 0.5 * (here->low[k] + here->high[k]) + half;
     if (!flat) scale = fmax(scale, 2.0 * half / size[k]);
@@ -364,7 +352,7 @@ static void draw_panel(const picture *p, FILE *to, int number)
     label(to, "xlabel", over_time || here->n == 1 ? name_of(p, here->first, here->x) : "", here->unit_x);
   else
     fputs("unset xlabel\n", to);
-  label(to, "ylabel", here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
+  label(to, "ylabel", !over_time && here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
   fprintf(to, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", 1.0 - here->top / height,
           1.0 - here->bottom / height);
   fprintf(to, "set key at screen %.6f, screen %.6f left top horizontal Left reverse maxcols %d\n",

@@ -4,6 +4,7 @@
 
 #include "mbs/name.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -227,11 +228,10 @@ static void build(ga__reader *reader, const ga__tree *root, const ga_machine_opt
 
 static int is_signal(const ga_machine *m, const char *name)
 {
-  const size_t n = strlen(name);
-  if (n < 2 || strcmp(name + n - 2, ".*") != 0) return ga_machine_find_signal(m, name) >= 0;
+  if (!strpbrk(name, "*?[")) return ga_machine_find_signal(m, name) >= 0;
   for (int i = 0; i < ga_machine_n_signals(m); i++) {
     const char *signal = ga_machine_signal_name(m, i);
-    if (signal && strncmp(signal, name, n - 1) == 0) return 1;
+    if (signal && fnmatch(name, signal, FNM_NOESCAPE) == 0) return 1;
   }
   return 0;
 }

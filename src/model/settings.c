@@ -60,7 +60,7 @@ static const ga__extra global_extra[] = {
 };
 static const ga__extra setting_extra[] = {
     {"record", "texts",
-     "signals to record, all where not given; `arm.*` stands for all that begin with `arm.`"}};
+     "signals to record, all where not given; `*` stands for any letters: `arm.*`, `*.angle`"}};
 
 static void default_globals(void *base)
 {

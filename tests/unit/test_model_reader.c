@@ -958,6 +958,7 @@ static const complaint errors[] = {
     {HINGE "simulation: {record: [j.angle, j.angl]}\n", 4, 32,
      "there is no signal 'j.angl'; did you mean 'j.angle'?"},
     {HINGE "simulation: {record: k.*}\n", 4, 22, "there is no signal 'k.*'"},
+    {HINGE "simulation: {record: ['*.angle', '*.angel']}\n", 4, 34, "there is no signal '*.angel'"},
 };
 
 static const complaint warnings[] = {
@@ -969,6 +970,9 @@ static const complaint warnings[] = {
      "sensors: {s: {type: position, of: m}}\n",
      2, 45, "is it in g*mm^2?"},
     {ARM "markers: {m: {body: arm}}\n", 3, 11, "marker 'm' is not used"},
+    {"bodies: {a: {type: planar, mass: 1, inertia: 1}}\n"
+     "joints: {j: {type: prismatic, a: ground, b: a, at: {rotation: {z_axis: [1, 0, 0]}}}}\n",
+     3, 52, "at of joint 'j': its z axis leaves the plane"},
     {ARM "functions: {f: {type: motion}}\n", 3, 13, "function 'f' is not used"},
     {ARM "blocks: {b: {type: constant, value: 1}}\n", 3, 10, "block 'b' is not used"},
     {ARM "parameters: {k: 1}\n", 3, 14, "'k' is not used"},
