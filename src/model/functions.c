@@ -240,7 +240,9 @@ static int create_expression(ga__reader *reader, ga__tree *tree, const char *wha
   ga_text_error error = {.column = 0};
   const char *given;
   ga_symbol *symbols;
-  if (!ga__value_text(reader->r, tree, what, &given) || !check_names(reader, tree, what)) return 0;
+  if (!ga__value_text(reader->r, tree, what, &given) || !ga__check_syntax(reader, tree, what) ||
+      !check_names(reader, tree, what))
+    return 0;
   if (!ga__read_calls(reader, tree, &opts.n_symbols, &symbols)) return 0;
   if (!ga__value_formula(reader->r, tree, what, &opts.text)) return 0;
   opts.symbols = symbols;

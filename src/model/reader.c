@@ -75,9 +75,7 @@ void ga__what(char text[GA__WHAT], const char *format, ...)
 
 /* ---- Expressions ---- */
 
-/* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is told
- * in the words of the file. */
-static int check_syntax(ga__reader *reader, const ga__tree *tree, const char *what)
+int ga__check_syntax(ga__reader *reader, const ga__tree *tree, const char *what)
 {
   const char *text = tree->text;
   const int n_functions = reader->functions.names.n;
@@ -117,6 +115,26 @@ static int is_one_of(int n, const char *const *names, const char *name, size_t b
   return 0;
 }
 
+static const char *parameter_at(const void *r, int i)
+{
+  return ga__parameter_name(r, i);
+}
+
+/* The nearest part, with the channel that was written: "shaft.angle" for "shat.angle"; or else parameter. */
+static void find_nearest(char nearest[2 * GA_TEXT_PIECE], const ga__reader *reader, const char *name,
+                         int bytes)
+{
+  int head = 0;
+  while (head < bytes && name[head] != '.') head++;
+  ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
+  if (!nearest[0] && head < bytes) {
+    ga__names_nearest(nearest, &reader->parts.names, name, (size_t)head);
+    if (nearest[0]) snprintf(nearest + strlen(nearest), GA_TEXT_PIECE, "%.*s", bytes - head, name + head);
+  }
+  if (!nearest[0])
+    ga__name_nearest(nearest, name, bytes, parameter_at, reader->r, ga__parameter_count(reader->r));
+}
+
 /* 1: the name is a signal's, a parameter's or a number's; nothing but one of them. */
 static int check_name(ga__reader *reader, const ga__tree *tree, int at, int bytes, int n_local,
                       const char *const *local, const char *what)
@@ -136,8 +154,8 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
     return 0;
   }
   if (lookup != GA__UNKNOWN_NAME || part || is_local || is_one_of(2, numbers, name, (size_t)bytes)) return 1;
-  char nearest[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
-  ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
+  char nearest[2 * GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
+  find_nearest(nearest, reader, name, bytes);
   ga__name_quote(quoted, name, bytes);
   if (ga__directory_find(&reader->functions, name, (size_t)bytes)) {
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, place,
@@ -154,7 +172,7 @@ int ga__read_expression(ga__reader *reader, const ga__tree *tree, int n_local, c
                         const char *what, const char **text)
 {
   const char *given;
-  if (!ga__value_text(reader->r, tree, what, &given) || !check_syntax(reader, tree, what)) return 0;
+  if (!ga__value_text(reader->r, tree, what, &given) || !ga__check_syntax(reader, tree, what)) return 0;
   int good = 1;
   for (int at = 0, bytes; (bytes = ga__name_next(given, &at)) > 0; at += bytes)
     good &= check_name(reader, tree, at, bytes, n_local, local, what);
@@ -432,10 +450,14 @@ static int read_numbers(ga__reader *reader, const ga__field *f, ga__tree *tree, 
   double *to = (double *)(void *)((char *)base + f->offset);
   if (f->count == 1) return read_number(reader, f, tree, unit, what, to);
   const int few = f->least && tree->kind == GA__TREE_LIST && tree->n == f->least;
-  if (few || !f->least || tree->kind != GA__TREE_LIST || tree->n == f->count)
+  if (few || !f->least || (tree->kind == GA__TREE_LIST && tree->n == f->count))
     return ga__value_numbers(reader->r, tree, few ? f->least : f->count, unit, what, to);
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %d numbers are given, expected %d or %d",
-          what, tree->n, f->least, f->count);
+  if (tree->kind != GA__TREE_LIST)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d or %d numbers", what,
+            f->least, f->count);
+  else
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %d numbers are given, expected %d or %d",
+            what, tree->n, f->least, f->count);
   return 0;
 }
 
@@ -624,7 +646,15 @@ static int tell_missing(ga__reader *reader, const ga__field *f, const ga__tree *
                         const void *base)
 {
   if (!ga__field_needed(f, base)) return 0;
+  char quantity[2 * GA_TEXT_PIECE];
   const char *expected = f->rule == GA__RULE_CHOICE ? f->choices[0] : f->note;
+  const char *unit = owner->other && f->unit_other ? f->unit_other : f->unit;
+  ga_dimension dimension;
+  if (!expected && unit && strcmp(unit, "1") != 0 &&
+      !ga_unit_parse(reader->r->ctx, unit, NULL, &dimension, NULL)) {
+    ga_dimension_text(quantity, sizeof quantity, &dimension);
+    expected = quantity;
+  }
   ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, "%s has no %s%s%s%s",
           owner->what, ga__field_key(f, owner->type_key), expected ? "; expected " : "",
           f->rule == GA__RULE_CHOICE ? "one such as " : "", expected ? expected : "");

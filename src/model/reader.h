@@ -80,6 +80,9 @@ int ga__set_size(ga__reader *reader, ga__owner *owner, void *base, size_t at, in
 int ga__read_pose(ga__reader *reader, ga__tree *tree, const char *what, ga_pose *pose);
 /* Text, number, or map of value, function, expression. */
 int ga__read_input(ga__reader *reader, ga__tree *tree, const char *unit, const char *what, ga_input *input);
+/* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is told
+ * in the words of the file. 0: something is. */
+int ga__check_syntax(ga__reader *reader, const ga__tree *tree, const char *what);
 /* An expression of t, signals and `local` names, parameters replaced by their values. */
 int ga__read_expression(ga__reader *reader, const ga__tree *tree, int n_local, const char *const *local,
                         const char *what, const char **text);

@@ -13,11 +13,30 @@ enum { PROBLEM = GA_ERROR_TEXT + 256 };
 
 /* ---- Places and words ---- */
 
+typedef enum number_kind { IS_EMPTY, IS_NUMBER, IS_QUANTITY, IS_EXPRESSION } number_kind;
+
+/* A number alone, a number before what can only be a unit, or anything else. */
+static number_kind classify(const char *text)
+{
+  int at = ga__skip_space(text, 0);
+  if (!text[at]) return IS_EMPTY;
+  if (text[at] == '-' || text[at] == '+') at = ga__skip_space(text, at + 1);
+  const int bytes = ga__number_length(text + at);
+  if (bytes == 0) return IS_EXPRESSION;
+  at = ga__skip_space(text, at + bytes);
+  const char c = text[at];
+  if (!c) return IS_NUMBER;
+  return ga__is_letter(c) || ga__is_digit(c) || c == '(' || (unsigned char)c >= 0x80u ? IS_QUANTITY
+                                                                                      : IS_EXPRESSION;
+}
+
 static const char *kind_text(const ga__tree *tree)
 {
   if (tree->kind == GA__TREE_LIST) return "a list";
   if (tree->kind == GA__TREE_MAP) return "a map";
-  return tree->text[0] || tree->quoted ? "a text" : "nothing";
+  if (!tree->text[0] && !tree->quoted) return "nothing";
+  const number_kind kind = classify(tree->text);
+  return !tree->quoted && (kind == IS_NUMBER || kind == IS_QUANTITY) ? "a number" : "a text";
 }
 
 static const char *quote(char piece[GA_TEXT_PIECE], const char *text)
@@ -45,23 +64,6 @@ static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *what,
 }
 
 /* ---- Numbers ---- */
-
-typedef enum number_kind { IS_EMPTY, IS_NUMBER, IS_QUANTITY, IS_EXPRESSION } number_kind;
-
-/* A number alone, a number before what can only be a unit, or anything else. */
-static number_kind classify(const char *text)
-{
-  int at = ga__skip_space(text, 0);
-  if (!text[at]) return IS_EMPTY;
-  if (text[at] == '-' || text[at] == '+') at = ga__skip_space(text, at + 1);
-  const int bytes = ga__number_length(text + at);
-  if (bytes == 0) return IS_EXPRESSION;
-  at = ga__skip_space(text, at + bytes);
-  const char c = text[at];
-  if (!c) return IS_NUMBER;
-  return ga__is_letter(c) || ga__is_digit(c) || c == '(' || (unsigned char)c >= 0x80u ? IS_QUANTITY
-                                                                                      : IS_EXPRESSION;
-}
 
 /* .inf, -inf, nan, Infinity: what YAML and C call numbers, and no expression means. */
 static int is_not_finite(const char *text)
@@ -531,6 +533,11 @@ int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what)
   return 0;
 }
 
+static int is_nothing(const ga__tree *tree)
+{
+  return tree->kind == GA__TREE_SCALAR && !tree->text[0] && !tree->quoted;
+}
+
 void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known, const char *what)
 {
   for (int i = 0; map->kind == GA__TREE_MAP && i < map->n; i++) {
@@ -539,7 +546,10 @@ void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *co
     ga__writer w = {problem, sizeof problem, 0};
     if (child->used) continue;
     ga__write(&w, "the key '%s' is unknown", quote(piece, child->key));
-    write_choice(&w, child->key, n, known, ", expected ");
+    if (ga__is_digit(child->key[0]) && is_nothing(child)) /* {mass: 0,8 kg} */
+      ga__write(&w, "; the decimal mark is a point");
+    else
+      write_choice(&w, child->key, n, known, ", expected ");
     ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at, "%s: %s", what, problem);
   }
 }

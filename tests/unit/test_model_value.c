@@ -131,7 +131,7 @@ static void lists(void **state)
   } wrong[] = {
       {"[1, 2]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 2"},
       {"[1, 2, 3, 4]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 4"},
-      {"1", "m.yaml:2:4: position: expected a list of 3 numbers, found a text"},
+      {"1", "m.yaml:2:4: position: expected a list of 3 numbers, found a number"},
       {"", "m.yaml:2:3: position: expected a list of 3 numbers, found nothing"},
       {"{a: 1}", "m.yaml:2:4: position: expected a list of 3 numbers, found a map"},
       {"[1 kg, 2, 3*x]", "m.yaml:2:7: position: '1 kg' is a mass (kg), expected a length (m)\n"
@@ -261,7 +261,7 @@ static void keys(void **state)
   assert_messages(
       &k,
       "m.yaml:2:4: body: expected a list, found a map\n"
-      "m.yaml:2:11: body: expected a map (key: value), found a text\n"
+      "m.yaml:2:11: body: expected a map (key: value), found a number\n"
       "m.yaml:2:14: body 'a': the key 'mas' is unknown, expected mass, inertia or position; did you mean "
       "'mass'?\n"
       "m.yaml:2:22: body 'a': the key 'a b' is unknown, expected mass, inertia or position",
