@@ -253,7 +253,26 @@ static inline __attribute__((always_inline)) void eliminate(double *F, int rows,
 }
 
 /* Sizes that are written out: velocities of bodies, constraints of joints; and widths of fronts. */
-#define SIZES(X) X(1) X(2) X(3) X(5) X(6)
+#define BY_SIZE(size, DO)                                                                                    \
+  switch (size) {                                                                                            \
+  case 1:                                                                                                    \
+    DO(1);                                                                                                   \
+    break;                                                                                                   \
+  case 2:                                                                                                    \
+    DO(2);                                                                                                   \
+    break;                                                                                                   \
+  case 3:                                                                                                    \
+    DO(3);                                                                                                   \
+    break;                                                                                                   \
+  case 5:                                                                                                    \
+    DO(5);                                                                                                   \
+    break;                                                                                                   \
+  case 6:                                                                                                    \
+    DO(6);                                                                                                   \
+    break;                                                                                                   \
+  default:                                                                                                   \
+    DO(size);                                                                                                \
+  }
 #define UNROLLED _Pragma("GCC unroll 8")
 #define WIDTHS(X) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24)
 
@@ -349,16 +368,9 @@ static inline __attribute__((always_inline)) void store(double *to, const double
 static void store_factors(const blocks *b, const ga__front *f, const double *F)
 {
   double *to = b->factors + f->factor;
-  switch (f->size) {
-#define CASE(S)                                                                                              \
-  case S:                                                                                                    \
-    store(to, F, S, f->below, f->width);                                                                     \
-    break;
-    SIZES(CASE)
-#undef CASE
-  default:
-    store(to, F, f->size, f->below, f->width);
-  }
+#define DO(S) store(to, F, S, f->below, f->width)
+  BY_SIZE(f->size, DO)
+#undef DO
 }
 
 /* F22 waits on the stack. */
@@ -519,30 +531,16 @@ static inline __attribute__((always_inline)) void upper(const blocks *b, const g
 
 static void solve_lower(const blocks *b, const ga__front *f, double *x)
 {
-  switch (f->size) {
-#define CASE(S)                                                                                              \
-  case S:                                                                                                    \
-    lower(b, f, x, S);                                                                                       \
-    break;
-    SIZES(CASE)
-#undef CASE
-  default:
-    lower(b, f, x, f->size);
-  }
+#define DO(S) lower(b, f, x, S)
+  BY_SIZE(f->size, DO)
+#undef DO
 }
 
 static void solve_upper(const blocks *b, const ga__front *f, double *x)
 {
-  switch (f->size) {
-#define CASE(S)                                                                                              \
-  case S:                                                                                                    \
-    upper(b, f, x, S);                                                                                       \
-    break;
-    SIZES(CASE)
-#undef CASE
-  default:
-    upper(b, f, x, f->size);
-  }
+#define DO(S) upper(b, f, x, S)
+  BY_SIZE(f->size, DO)
+#undef DO
 }
 
 static void block_solve(ga_lu *lu, double *rhs)
