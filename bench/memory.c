@@ -1,6 +1,5 @@
 #include "memory.h"
-
-#include <SuiteSparse_config.h>
+#include "../tests/sparse_memory.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@
 enum { HEADER = 16 }; /* before every block, keeps its size and its alignment */
 
 static memory_count *sparse_count; /* SuiteSparse's hooks carry no pointer of the caller */
-static struct SuiteSparse_config_struct before;
 
 static void *count_resize(memory_count *c, void *block, size_t bytes)
 {
@@ -68,16 +66,12 @@ ga_status memory_context_begin(memory_count *count, ga_context **out)
   opts.release = count_release;
   opts.alloc_user = count;
   sparse_count = count;
-  before = SuiteSparse_config;
-  SuiteSparse_config.malloc_func = sparse_malloc;
-  SuiteSparse_config.calloc_func = sparse_calloc;
-  SuiteSparse_config.realloc_func = sparse_realloc;
-  SuiteSparse_config.free_func = sparse_free;
+  sparse_memory_use(sparse_malloc, sparse_calloc, sparse_realloc, sparse_free);
   return ga_context_create(&opts, out);
 }
 
 void memory_context_end(ga_context **ctx)
 {
   ga_context_destroy(ctx);
-  SuiteSparse_config = before;
+  sparse_memory_reset();
 }

@@ -5,12 +5,12 @@
 
 #include "core/core_impl.h"
 #include "problem.h"
+#include "sparse_memory.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/SuiteSparse_config.h>
 
 /* ---- Memory that counts and fails -----------------------------------------------------------------------
  */
@@ -74,10 +74,7 @@ static inline void *rig_klu_zeroed(size_t n, size_t size)
 static inline int rig_hook_klu(void **state)
 {
   (void)state;
-  SuiteSparse_config.malloc_func = rig_klu_get;
-  SuiteSparse_config.calloc_func = rig_klu_zeroed;
-  SuiteSparse_config.realloc_func = rig_get;
-  SuiteSparse_config.free_func = rig_release;
+  sparse_memory_use(rig_klu_get, rig_klu_zeroed, rig_get, rig_release);
   return 0;
 }
 

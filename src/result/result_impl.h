@@ -4,6 +4,7 @@
 
 #include "base/base_impl.h"
 #include "galpha/result.h"
+#define H5_USE_110_API /* the same functions whatever version is installed, from 1.10 on */
 #include <hdf5.h>
 #include <stdint.h>
 

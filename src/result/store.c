@@ -226,6 +226,10 @@ static haddr_t store_eof(const H5FD_t *file, H5FD_mem_t type)
 }
 
 static const H5FD_class_t STORE = {
+#ifdef H5FD_CLASS_VERSION /* HDF5 from 1.14 on */
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)0x6761, /* any number that HDF5 leaves to others */
+#endif
     .name = "galpha_store",
     .maxaddr = (haddr_t)INT64_MAX,
     .fc_degree = H5F_CLOSE_STRONG,

@@ -6,11 +6,11 @@
 #include <cmocka.h>
 
 #include "lin_matrices.h"
+#include "sparse_memory.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <suitesparse/SuiteSparse_config.h>
 
 /* ---- memory that counts and fails ---- */
 
@@ -669,16 +669,10 @@ static void lu_takes_empty(void **state)
 
 static void use_klu_memory(int on)
 {
-  static struct SuiteSparse_config_struct normal;
-  if (on) {
-    normal = SuiteSparse_config;
-    SuiteSparse_config.malloc_func = klu_get;
-    SuiteSparse_config.calloc_func = klu_get_zeroed;
-    SuiteSparse_config.realloc_func = klu_get_again;
-    SuiteSparse_config.free_func = klu_release;
-  } else {
-    SuiteSparse_config = normal;
-  }
+  if (on)
+    sparse_memory_use(klu_get, klu_get_zeroed, klu_get_again, klu_release);
+  else
+    sparse_memory_reset();
 }
 
 /* Creates, factors and solves; frees all. The first failure, or GA_OK. */
