@@ -320,52 +320,84 @@ static int list_rows(plan *p)
 
 /* ---- Entries ---- */
 
-/* An entry belongs to the front of the first of its two pivots, and outside of the components to none. */
-static int list_entries(plan *p)
+static int is_off(const plan *p, int row_pivot, int column_pivot)
+{
+  return p->component[p->out->Q[row_pivot]] != p->component[p->out->Q[column_pivot]];
+}
+
+/* Entries outside of the components, by the pivots of their rows. */
+static int list_off(plan *p)
 {
   ga__fronts *out = p->out;
   const ga_sparse *A = p->A;
-  int *start = ints(p, (size_t)p->n_blocks + 2), *row = NULL, ok = 0;
-  out->entry = ga__alloc(p->ctx, (size_t)A->nnz, sizeof *out->entry);
-  out->off = ga__alloc(p->ctx, (size_t)A->nnz, sizeof *out->off);
-  out->off_start = ints(p, (size_t)p->n + 1);
-  row = ints(p, (size_t)A->nnz); /* of an entry's pair: packed below */
-  if (!start || !out->entry || !out->off || !out->off_start || !row) goto end;
-  ok = 1;
-  for (int fill = 0; fill < 2; fill++) {
-    int off = 0;
+  int *start = out->off_start = ints(p, (size_t)p->n + 2);
+  for (int fill = 0; start && fill < 2; fill++) {
     for (int pivot = 0; pivot < p->n; pivot++) {
       const int c = out->Q[pivot];
       for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
-        const int other = out->row_pivot[A->row[e]];
-        const int front = p->front_of[other < pivot ? other : pivot];
-        if (p->component[out->Q[other]] != p->component[c]) {
-          if (fill) out->off[off] = (ga__move){e, other};
-          off++;
-        } else if (fill) {
-          out->entry[start[front + 1]] = (ga__move){e, 0};
-          row[start[front + 1]++] = pivot;
-        } else {
-          start[front + 2]++;
-        }
+        const int row = out->row_pivot[A->row[e]];
+        if (!is_off(p, row, pivot)) continue;
+        if (fill)
+          out->off[start[row + 1]++] = (ga__move){e, pivot};
+        else
+          start[row + 2]++;
       }
-      out->off_start[pivot + 1] = off;
+    }
+    if (fill) break;
+    for (int k = 0; k < p->n; k++) start[k + 2] += start[k + 1];
+    out->off = ga__alloc(p->ctx, (size_t)start[p->n + 1], sizeof *out->off);
+    if (!out->off) return 0;
+  }
+  if (!start) return 0;
+  out->n_fill += (size_t)start[p->n];
+  return 1;
+}
+
+/* The other entries, each in the front of the first of its two pivots; column[]: the pivots of their columns.
+ */
+static void sort_entries(const plan *p, int *start, int *column)
+{
+  ga__fronts *out = p->out;
+  const ga_sparse *A = p->A;
+  for (int fill = 0; fill < 2; fill++) {
+    for (int pivot = 0; pivot < p->n; pivot++) {
+      const int c = out->Q[pivot];
+      for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
+        const int row = out->row_pivot[A->row[e]], front = p->front_of[row < pivot ? row : pivot];
+        if (is_off(p, row, pivot)) continue;
+        if (!fill) {
+          start[front + 2]++;
+          continue;
+        }
+        out->entry[start[front + 1]].from = e;
+        column[start[front + 1]++] = pivot;
+      }
     }
     for (int i = 0; !fill && i < out->n_fronts; i++) start[i + 2] += start[i + 1];
   }
-  out->n_fill += (size_t)out->off_start[p->n];
-  for (int i = 0; i < out->n_fronts; i++) {
+}
+
+static int list_entries(plan *p)
+{
+  ga__fronts *out = p->out;
+  const size_t nnz = (size_t)p->A->nnz;
+  int *start = ints(p, (size_t)p->n_blocks + 2), *column = ints(p, nnz);
+  out->entry = ga__alloc(p->ctx, nnz, sizeof *out->entry);
+  const int ok = start && column && out->entry;
+  if (ok) sort_entries(p, start, column);
+  for (int i = 0; ok && i < out->n_fronts; i++) {
     ga__front *f = &out->front[i];
     f->entry = start[i];
     f->n_entry = start[i + 1] - start[i];
     for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
     for (int k = 0; k < f->below; k++) p->where[out->index[f->index + k]] = f->size + k;
-    for (int k = start[i]; k < start[i + 1]; k++)
-      out->entry[k].to = p->where[out->row_pivot[A->row[out->entry[k].from]]] * f->width + p->where[row[k]];
+    for (int k = start[i]; k < start[i + 1]; k++) {
+      const int row = out->row_pivot[p->A->row[out->entry[k].from]];
+      out->entry[k].to = p->where[row] * f->width + p->where[column[k]];
+    }
   }
-end:
   ga__free(p->ctx, start);
-  ga__free(p->ctx, row);
+  ga__free(p->ctx, column);
   return ok;
 }
 
@@ -377,7 +409,7 @@ static int make_plan(plan *p)
   p->row_block = ints(p, n);
   if (!p->component || !p->block_of || !p->row_block) return 0;
   if (!find_components(p) || !find_blocks(p) || !find_edges(p) || !eliminate(p) || !postorder(p)) return 0;
-  return make_fronts(p) && measure(p) && list_rows(p) && list_entries(p);
+  return make_fronts(p) && measure(p) && list_rows(p) && list_off(p) && list_entries(p);
 }
 
 ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out)

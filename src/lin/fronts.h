@@ -33,8 +33,8 @@ typedef struct ga__fronts {
   int *index;        /* pivots of the rows below, front by front */
   int *place;        /* as index: the row of each in the front that it is handed on to */
   ga__move *entry;   /* front by front, `to` the place in the front */
-  int *off_start;    /* [n + 1] by the pivot of their column: entries of A outside of the components, */
-  ga__move *off;     /* `to` the pivot of their row */
+  int *off_start;    /* [n + 1] by the pivot of their row: entries of A outside of the components, */
+  ga__move *off;     /* `to` the pivot of their column */
   size_t n_factors;  /* numbers in all factors */
   size_t n_fill;     /* entries of L+U, with those outside of the components */
   size_t front_size; /* numbers in the largest front, */

@@ -543,6 +543,18 @@ static void solve_upper(const blocks *b, const ga__front *f, double *x)
 #undef DO
 }
 
+/* Unknowns of other components go to the right-hand side of one. */
+static void take_known(const blocks *b, const ga__front *first, const ga__front *last, double *x)
+{
+  const ga__fronts *plan = &b->plan;
+  for (int k = first->first; k < last->first + last->size; k++) {
+    double sum = 0;
+    for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
+      sum += b->off_value[p] * x[plan->off[p].to];
+    x[k] -= sum;
+  }
+}
+
 static void block_solve(ga_lu *lu, double *rhs)
 {
   const blocks *b = lu->data;
@@ -555,13 +567,9 @@ static void block_solve(ga_lu *lu, double *rhs)
   for (int k = 0; k < plan->n; k++) x[k] = rhs[plan->P[k]];
   for (int c = plan->n_components - 1; c >= 0; c--) {
     const int first = plan->component[c], end = plan->component[c + 1];
+    if (c < plan->n_components - 1) take_known(b, &plan->front[first], &plan->front[end - 1], x);
     for (int i = first; i < end; i++) solve_lower(b, &plan->front[i], x);
     for (int i = end - 1; i >= first; i--) solve_upper(b, &plan->front[i], x);
-    if (c == 0) continue;
-    const int from = plan->front[first].first, to = plan->front[end - 1].first + plan->front[end - 1].size;
-    for (int k = from; k < to; k++)
-      for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
-        x[plan->off[p].to] -= b->off_value[p] * x[k];
   }
   for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = x[k];
 }
