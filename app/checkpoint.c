@@ -47,6 +47,7 @@ ga_status app_checkpoint_keep(app_runner *r, int must_write)
   const ga_status status = ga_simulator_save(r->s.simulator, part += APP_N_TOTALS);
   if (status) return status;
   ga_meter_save(r->meter, part + ga_simulator_saved_size(r->s.simulator));
+  if (!r->has_saved) must_write = 1; /* who stops a run in its first second wants to go on, too */
   return must_write || app_clock() - r->clock_saved >= r->flush_every ? write_down(r) : GA_OK;
 }
 

@@ -35,7 +35,7 @@ static const app_option run_options[] = {
     OPTION_END};
 
 static const char run_more[] =
-    "Results can be read while they grow, and after a crash. Ctrl-C stops at the next step with everything "
+    "Results can be read while they grow, and after a crash. Ctrl-C stops soon, with everything "
     "on disk;\n"
     "--resume then goes on from the last checkpoint, and gives the same bits as a run that was never "
     "stopped. With\n"

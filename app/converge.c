@@ -126,6 +126,15 @@ static void print_row(const study *t, const solution *r, const solution *before)
 
 /* ---- The picture ---- */
 
+/* A number below every run, or every second: powers of ten alone would be one or two. */
+static void write_ticks(const study *t, FILE *to)
+{
+  enum { MOST_TICKS = 6 };
+  const int every = (t->n + MOST_TICKS - 1) / MOST_TICKS;
+  for (int i = 0; i < t->n; i += every) fprintf(to, "%s%.17g", i ? ", " : "set xtics (", t->run[i].size);
+  fputs(")\n", to);
+}
+
 static void write_data(const study *t, FILE *to)
 {
   fputs("$errors << EOD\n", to);
@@ -152,10 +161,12 @@ static int draw(const study *t, const char *file)
   if (code) return code;
   for (int c = 0; c < N_COMPONENTS; c++) top = fmax(top, t->run[0].error[c]);
   write_data(t, g.to);
+  write_ticks(t, g.to);
   fputs("set title ", g.to);
   app_gnuplot_quoted(g.to, *title ? title : t->a->operands[0]);
   fprintf(g.to,
-          " noenhanced\nset logscale xy\nset format xy '10^{%%T}'\nset grid\nset key outside\n"
+          " noenhanced\nset logscale xy\nset format y '10^{%%T}'\nset format x '%%.3g'\nset grid\nset key "
+          "outside\n"
           "set xlabel '%s'\nset ylabel 'error at t = %g s, 2-norm'\nplot [%.17g:%.17g]",
           t->by_step ? "step h [s]" : "tolerance", t->s.settings.t_end, last / 1.5, first * 1.5);
   for (int c = 0; c < N_COMPONENTS; c++)

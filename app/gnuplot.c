@@ -59,6 +59,16 @@ static int start(app_gnuplot *g)
   return g->to ? 0 : errno;
 }
 
+/* Told apart on white, also by those who see red and green alike. */
+static void write_colours(FILE *to)
+{
+  static const char *const colours[] = {"0060ad", "d55e00", "009e73", "9400d3", "a6761d",
+                                        "e7298a", "56b4e9", "000000", "e69f00", "7f7f7f"};
+  const int n = (int)(sizeof colours / sizeof *colours);
+  for (int i = 0; i < n; i++) fprintf(to, "set linetype %d linecolor rgb '#%s'\n", i + 1, colours[i]);
+  fprintf(to, "set linetype cycle %d\n", n);
+}
+
 int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, int width, int height)
 {
   const struct terminal *t = terminal_of(file);
@@ -79,6 +89,7 @@ int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, i
           t->scale * height, t->more);
   app_gnuplot_quoted(g->to, file);
   fputc('\n', g->to);
+  write_colours(g->to);
   return APP_DONE;
 }
 

@@ -4,9 +4,11 @@
 
 #include "galpha/galpha.h"
 #include "galpha/model.h"
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *command_name(const void *user, int i)
 {
@@ -86,6 +88,9 @@ int main(int argc, char **argv)
   signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
   const int code = dispatch(argc, argv);
   if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-  fputs("galpha: the standard output could not be written\n", stderr);
+  struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  const int left =
+      poll(&out, 1, 0) > 0 && (out.revents & POLLERR); /* as head does, when it has seen enough */
+  if (!left) fputs("galpha: the standard output could not be written\n", stderr);
   return code ? code : APP_FAILED;
 }

@@ -368,23 +368,12 @@ static void draw_panel(const picture *p, FILE *to, int number)
   fputc('\n', to);
 }
 
-/* Told apart on white, also by those who see red and green alike. */
-static void draw_style(FILE *to)
-{
-  static const char *const colours[] = {"0060ad", "d55e00", "009e73", "9400d3", "a6761d",
-                                        "e7298a", "56b4e9", "000000", "e69f00", "7f7f7f"};
-  const int n = (int)(sizeof colours / sizeof *colours);
-  for (int i = 0; i < n; i++) fprintf(to, "set linetype %d linecolor rgb '#%s'\n", i + 1, colours[i]);
-  fprintf(to, "set linetype cycle %d\nset grid\nset format '%%h'\n", n);
-  fprintf(to, "set lmargin at screen %.6f\nset rmargin at screen %.6f\n", (double)LEFT / WIDTH,
-          (double)(WIDTH - RIGHT) / WIDTH);
-}
-
 static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
 {
   int c;
   for (rewind(data); (c = getc(data)) != EOF;) putc(c, to);
-  draw_style(to);
+  fprintf(to, "set grid\nset format '%%h'\nset lmargin at screen %.6f\nset rmargin at screen %.6f\n",
+          (double)LEFT / WIDTH, (double)(WIDTH - RIGHT) / WIDTH);
   fputs("set multiplot", to);
   if (*title) {
     fputs(" title ", to);

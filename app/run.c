@@ -154,16 +154,26 @@ static ga_status after_step(app_runner *r)
   if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
   if (steps % LOOK_EVERY == 0 || finished) look_at_constraints(r);
   if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished))
-    status = app_checkpoint_keep(r, finished);
+    status = app_checkpoint_keep(r, finished || stop_signal);
   app_progress_show(&r->s.progress, s->t, ga_simulator_next_step(r->s.simulator));
   return status;
 }
 
 /* GA_OK: at the end; GA_STOPPED: by a signal; < 0: failed. */
+/* At once, unless the next checkpoint may be near: then nothing has to be computed again. */
+static int may_stop(const app_runner *r, double asked)
+{
+  const double wait = 0.5; /* [s] that a user is made to wait at most, or one step */
+  return r->checkpoint_every == 0 || (r->has_saved && ga_stepper_state(r->s.stepper)->t <= r->t_saved) ||
+         app_clock() - asked > wait;
+}
+
 static ga_status go(app_runner *r)
 {
+  double asked = 0.0; /* [s] when it was asked to stop */
   while (!ga_simulator_finished(r->s.simulator)) {
-    if (stop_signal) return GA_STOPPED;
+    if (stop_signal && asked == 0.0) asked = app_clock();
+    if (stop_signal && may_stop(r, asked)) return GA_STOPPED;
     ga_status status = ga_simulator_step(r->s.simulator);
     if (r->written) return r->written;
     if (status < 0) return status;
@@ -217,7 +227,10 @@ static const char *signal_name(int number)
 
 static void print_resume(const app_runner *r)
 {
-  if (r->has_saved) fprintf(stderr, "  --resume goes on from t = %.9g s\n", r->t_saved);
+  if (r->has_saved)
+    fprintf(stderr, "  --resume goes on from t = %.9g s\n", r->t_saved);
+  else
+    fputs("  there is no checkpoint yet: --resume would begin again; see --checkpoint-every\n", stderr);
 }
 
 /* ---- Ending ---- */
