@@ -1,5 +1,5 @@
 /* Help, man page and completion, all from the table of commands. */
-#include "app.h"
+#include "task.h"
 
 #include "galpha/galpha.h"
 #include <string.h>
@@ -135,12 +135,19 @@ void app_completion(FILE *out)
         "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
         "    return\n"
         "  fi\n"
+        "  if [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = --method ]; then\n"
+        "    mapfile -t COMPREPLY < <(compgen -W '",
+        out);
+  for (int i = 0; app_method_at(i); i++) fprintf(out, "%s%s", i ? " " : "", app_method_at(i));
+  fputs("' -- \"$word\")\n"
+        "    return\n"
+        "  fi\n"
         "  mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
         "  case ${COMP_WORDS[1]} in # after a result, its signals\n"
         "    plot | export)\n"
         "      for file in \"${COMP_WORDS[@]:2}\"; do\n"
         "        [ -f \"$file\" ] || continue\n"
-        "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$(galpha info --names \"$file\" "
+        "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$(\"$1\" info --names \"$file\" "
         "2>/dev/null)\" -- \"$word\")\n"
         "        break\n"
         "      done ;;\n"

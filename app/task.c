@@ -27,6 +27,11 @@ const char *app_method_name(ga_method method)
   return "unknown";
 }
 
+const char *app_method_at(int i)
+{
+  return i >= 0 && i < N_METHODS ? METHODS[i].name : NULL;
+}
+
 /* ---- Reading ---- */
 
 static int take_method(const app_arguments *a, ga_method *method)
@@ -174,11 +179,16 @@ void app_task_explain(const app_task *s, const app_arguments *a, const char *wha
           e->status == status ? e->text : ga_status_text(status));
 }
 
-static void print_indented(FILE *out, const char *text)
+/* The lines of a start's report, less those that the machine's has said with the names of its parts. */
+static void print_start(FILE *out, const char *text)
 {
-  for (const char *c = text; *c; c++) {
-    if (c == text || c[-1] == '\n') fputs("  ", out);
-    fputc(*c, out);
+  static const char *const said[] = {"mobility:", "redundant:"};
+  while (*text) {
+    const size_t end = strcspn(text, "\n"), length = end + (text[end] == '\n');
+    int known = 0;
+    for (int i = 0; i < 2; i++) known |= strncmp(text, said[i], strlen(said[i])) == 0;
+    if (!known) fprintf(out, "  %.*s", (int)length, text);
+    text += length;
   }
 }
 
@@ -194,6 +204,6 @@ void app_task_report(const app_task *s, FILE *out)
   fputs(text, out);
   ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
-  print_indented(out, text);
+  print_start(out, text);
   free(text);
 }

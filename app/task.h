@@ -34,5 +34,6 @@ void app_task_explain(const app_task *s, const app_arguments *a, const char *wha
 /* Mobility, redundant constraints and what was made consistent. */
 void app_task_report(const app_task *s, FILE *out);
 const char *app_method_name(ga_method method);
+const char *app_method_at(int i); /* number i = 0, 1, ...; NULL after the last */
 
 #endif
