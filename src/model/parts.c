@@ -183,7 +183,9 @@ void ga__suspect_parts(ga__reader *reader)
   for (int i = 0; i < reader->parts.names.n; i++) {
     const ga__named *named = &reader->parts.list[i];
     if (named->bulk) suspect_body(reader, named);
-    if (!named->used && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
+    /* a block with a unit is there to be looked at */
+    const int shown = named->kind == GA__PART_BLOCK && peek(named->tree, "unit");
+    if (!named->used && !shown && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
       ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at, "%s '%s' is not used by anything",
               ga__part_text((ga__part_kind)named->kind), named->name);
   }
