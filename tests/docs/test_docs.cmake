@@ -1,4 +1,4 @@
-# The documentation keeps what it promises: the programs of docs/start.md, docs/simulate.md and docs/machines.md are
+# The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md and docs/machines.md are
 # docs/pendulum.c, docs/bouncing_pendulum.c and docs/arm.c, they compile, and they print what the pages show; every link
 # to a file of the tree leads somewhere.
 #
@@ -50,7 +50,7 @@ macro(program page source)
   report("the program of ${page} prints what the page shows" "${problem}")
 endmacro()
 
-program(start.md pendulum.c)
+program(start-c.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
 program(machines.md arm.c)
 
