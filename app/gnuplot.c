@@ -15,7 +15,7 @@ static const struct terminal {
   double scale; /* of its sizes over pixels of an .svg */
 } terminals[] = {{".svg", "svg", "font 'sans,14' background rgb 'white'", 1.0},
                  {".png", "pngcairo", "font 'sans,18'", 1.5},
-                 {".pdf", "pdfcairo", "font 'sans,10'", 1.0 / 100.0}};
+                 {".pdf", "pdfcairo", "font 'sans,10' fontscale 0.85 linewidth 0.8", 1.0 / 100.0}};
 
 static const struct terminal *terminal_of(const char *file)
 {
