@@ -5,91 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lin_matrices.h"
-#include "sparse_memory.h"
+#include "lin_memory.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- memory that counts and fails ---- */
-
-typedef struct memory {
-  long count, live; /* allocations made, and not yet freed */
-  long fail_at;     /* the allocation of this number fails; 0: none */
-  int kept;         /* it was a change of size: what was there before stays, and may be enough */
-} memory;
-
-static void *counted(memory *m, void *(*get)(void *, size_t), void *old, size_t bytes)
-{
-  if (++m->count == m->fail_at) {
-    m->kept = old != NULL;
-    return NULL;
-  }
-  void *block = get(old, bytes);
-  if (block && !old) m->live++;
-  return block;
-}
-
-static void *get_context(void *user, size_t bytes)
-{
-  return counted(user, realloc, NULL, bytes);
-}
-
-static void release_context(void *user, void *block)
-{
-  ((memory *)user)->live--;
-  free(block);
-}
-
-/* KLU allocates through functions without user data. */
-static memory klu_memory;
-static void *klu_get(size_t bytes)
-{
-  return counted(&klu_memory, realloc, NULL, bytes);
-}
-static void *klu_get_again(void *block, size_t bytes)
-{
-  return counted(&klu_memory, realloc, block, bytes);
-}
-static void *klu_get_zeroed(size_t n, size_t size)
-{
-  void *block = klu_get(n * size);
-  return block ? memset(block, 0, n * size) : NULL;
-}
-static void klu_release(void *block)
-{
-  if (block) klu_memory.live--;
-  free(block);
-}
-
-typedef struct fixture {
-  ga_context *ctx;
-  memory memory;
-} fixture;
-
-static int set_up(void **state)
-{
-  fixture *f = calloc(1, sizeof *f);
-  if (!f) return -1;
-  ga_context_opts opts = ga_context_defaults();
-  opts.alloc = get_context;
-  opts.release = release_context;
-  opts.alloc_user = &f->memory;
-  klu_memory = (memory){0, 0, 0, 0};
-  *state = f;
-  return ga_context_create(&opts, &f->ctx);
-}
-
-/* Every test frees all it made. */
-static int tear_down(void **state)
-{
-  fixture *f = *state;
-  ga_context_destroy(&f->ctx);
-  const long live = f->memory.live + klu_memory.live;
-  free(f);
-  return live == 0 ? 0 : -1;
-}
 
 /* ---- helpers ---- */
 
@@ -667,14 +587,6 @@ static void lu_takes_empty(void **state)
 
 /* ---- memory ---- */
 
-static void use_klu_memory(int on)
-{
-  if (on)
-    sparse_memory_use(klu_get, klu_get_zeroed, klu_get_again, klu_release);
-  else
-    sparse_memory_reset();
-}
-
 /* Creates, factors and solves; frees all. The first failure, or GA_OK. */
 static ga_status whole_life(ga_context *ctx, ga_lu_kind kind)
 {
@@ -703,7 +615,6 @@ static ga_status whole_life(ga_context *ctx, ga_lu_kind kind)
 static void lu_survives_lack_of_memory(void **state)
 {
   fixture *f = *state;
-  use_klu_memory(1);
   for (int k = 0; k < N_KINDS; k++) {
     memory *const pools[] = {&f->memory, &klu_memory};
     for (int p = 0; p < 2; p++) {
@@ -724,13 +635,11 @@ static void lu_survives_lack_of_memory(void **state)
       }
     }
   }
-  use_klu_memory(0);
 }
 
 static void lu_does_not_allocate(void **state)
 {
   fixture *f = *state;
-  use_klu_memory(1);
   for (int k = 0; k < N_KINDS; k++) {
     for (int c = 0; c < LIN_N_CHAINS; c++) {
       ga_sparse *A = lin_chain(f->ctx, &lin_chains[c], 12, 6);
@@ -752,7 +661,6 @@ static void lu_does_not_allocate(void **state)
       ga_sparse_destroy(f->ctx, &A);
     }
   }
-  use_klu_memory(0);
 }
 
 #define LIN_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

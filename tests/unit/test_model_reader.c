@@ -14,20 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static ga_context *context(void)
-{
-  ga_context *ctx = NULL;
-  rig_memory = (rig_heap){0, 0, 0, 0};
-  assert_int_equal(rig_context(&ctx), GA_OK);
-  return ctx;
-}
-
-static void close_context(ga_context **ctx)
-{
-  ga_context_destroy(ctx);
-  assert_int_equal(rig_memory.live, 0);
-}
-
 /* Everything under the folder of the project is found from this file's own path. */
 static void source_path(char *path, size_t size, const char *below)
 {
@@ -255,7 +241,7 @@ static void markers_by_c(ga_machine *m)
 
 static void bodies_are_those_of_c(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_machine_opts opts = {GA_FORM_SE3, {0.1, -0.2, -9.81}};
   ga_machine *m = NULL;
   (void)state;
@@ -266,13 +252,13 @@ static void bodies_are_those_of_c(void **state)
   compare_with_c(model, m);
   ga_machine_destroy(&m);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* Every kind of joint between the ground and a body, at a pose. */
 static void joints_are_those_of_c(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   for (int kind = 0; kind < GA_JOINT_GEAR; kind++) {
     char text[1000];
@@ -307,7 +293,7 @@ static void joints_are_those_of_c(void **state)
     ga_machine_destroy(&m);
     ga_model_destroy(&model);
   }
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static const char couplings_text[] =
@@ -388,7 +374,7 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
 
 static void couplings_and_sensors_are_those_of_c(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_machine *m = NULL;
   ga_function *ramp = NULL;
   ga_motion_opts o = ga_motion_defaults();
@@ -406,7 +392,7 @@ static void couplings_and_sensors_are_those_of_c(void **state)
   ga_machine_destroy(&m);
   ga_function_destroy(&ramp);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static const char forces_text[] =
@@ -500,7 +486,7 @@ static void make_functions(ga_context *ctx, ga_function *f[4])
 
 static void forces_and_functions_are_those_of_c(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_machine *m = NULL;
   ga_function *f[4];
   (void)state;
@@ -517,7 +503,7 @@ static void forces_and_functions_are_those_of_c(void **state)
   ga_machine_destroy(&m);
   for (int i = 0; i < 4; i++) ga_function_destroy(&f[i]);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Blocks ---- */
@@ -649,7 +635,7 @@ static void blocks_of_shapes(ga_context *ctx, const ga_function *ramp, const ga_
 static void blocks_are_those_of_c(void **state)
 {
   static const double x[] = {0, 1, 2}, y[] = {0, 1, 4}, z[] = {1, 2, 3, 4, 5, 6};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_machine *m = NULL;
   block_made b[N_MADE];
   ga_function *ramp = expression(ctx, "t^2"), *table = NULL;
@@ -674,7 +660,7 @@ static void blocks_are_those_of_c(void **state)
   ga_function_destroy(&table);
   ga_table2d_destroy(&map);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static void blocks_have_units(void **state)
@@ -682,7 +668,7 @@ static void blocks_have_units(void **state)
   static const char *const expected[][2] = {{"p", "kPa"},     {"two.y1", "V"},  {"two.y2", ""},
                                             {"same.y1", "A"}, {"same.y2", "A"}, {"f", ""},
                                             {"f.x1", ""}};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   ga_model *model =
       read_text(ctx, "galpha: 1\n"
@@ -710,7 +696,7 @@ static void blocks_have_units(void **state)
   }
   assert_true(named);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* Every kind of control.h is among those above, but for C functions, which come from libraries. */
@@ -728,7 +714,7 @@ static void every_kind_of_block_is_read(void **state)
 
 static void settings_are_read(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   ga_model *model = read_text(
       ctx, "galpha: 1\ntitle: A title\nbodies: {p: {type: point, mass: 1}}\n"
@@ -755,7 +741,7 @@ static void settings_are_read(void **state)
   assert_string_equal(ga_model_title(model), "");
   assert_int_equal(ga_model_n_messages(model), 0);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Messages ---- */
@@ -1020,23 +1006,23 @@ static int is_complaint(ga_context *ctx, const complaint *c, ga_message_level le
 
 static void every_error_has_its_place(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   int wrong = 0;
   (void)state;
   for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
     wrong += !is_complaint(ctx, &errors[i], GA_MESSAGE_ERROR);
-  close_context(&ctx);
+  rig_close_context(&ctx);
   assert_int_equal(wrong, 0);
 }
 
 static void odd_things_are_warned_of(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   int wrong = 0;
   (void)state;
   for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
     wrong += !is_complaint(ctx, &warnings[i], GA_MESSAGE_WARNING);
-  close_context(&ctx);
+  rig_close_context(&ctx);
   assert_int_equal(wrong, 0);
 }
 
@@ -1051,7 +1037,7 @@ static void all_errors_come_at_once(void **state)
                              "  e: {type: actuator, coordinate: arm, force: g}\n"
                              "blocks: {g: {type: gain, inputs: arm.angle}}\n";
   static const int lines[] = {5, 6, 7, 9, 10};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = NULL;
   (void)state;
   assert_int_equal(ga_model_read_text(ctx, NULL, text, strlen(text), NULL, &model), GA_ERR_ARGUMENT);
@@ -1059,13 +1045,13 @@ static void all_errors_come_at_once(void **state)
   for (int i = 0; i < 5; i++) assert_int_equal(ga_model_message_at(model, i)->line, lines[i]);
   assert_says(ctx, "the model has 5 errors; the first, model:5:33: spring 'a'");
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static void version_is_asked_for(void **state)
 {
   static const char *const texts[] = {"title: x\n", "galpha: 2\n", "galpha: x\n"};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   for (int i = 0; i < 3; i++) {
     ga_model *model = NULL;
@@ -1074,12 +1060,12 @@ static void version_is_asked_for(void **state)
     assert_non_null(strstr(ga_model_message_at(model, 0)->text, "version of the format"));
     ga_model_destroy(&model);
   }
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static void wrong_calls_are_refused(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = NULL;
   (void)state;
   assert_int_equal(ga_model_read_text(NULL, "m", "", 0, NULL, &model), GA_ERR_ARGUMENT);
@@ -1095,7 +1081,7 @@ static void wrong_calls_are_refused(void **state)
   ga_model_destroy(NULL);
   assert_int_equal(ga_model_n_messages(NULL), 0);
   assert_null(ga_model_message_at(NULL, 0));
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Runs ---- */
@@ -1135,7 +1121,7 @@ static void examples_run(void **state)
 {
   static const char *const names[] = {"pendulum", "slider_crank_3d",     "four_bar_3d",
                                       "arm",      "quarter_car_skyhook", "chain"};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     ga_model *model = read_example(ctx, names[i]);
@@ -1149,7 +1135,7 @@ static void examples_run(void **state)
     free(signals);
     ga_model_destroy(&model);
   }
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* The arm of docs/arm.c. */
@@ -1187,7 +1173,7 @@ static ga_machine *arm_by_c(ga_context *ctx, const ga_function *setpoint, double
 
 static void a_run_has_the_bits_of_c(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_function *setpoint = NULL;
   ga_motion_opts law = ga_motion_defaults();
   double low = 0, of_file[100], of_c[100];
@@ -1207,7 +1193,7 @@ static void a_run_has_the_bits_of_c(void **state)
   ga_machine_destroy(&m);
   ga_model_destroy(&model);
   ga_function_destroy(&setpoint);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Shared libraries ---- */
@@ -1275,13 +1261,13 @@ static void libraries_are_loaded_on_request(void **state)
       {"library: /lib.so, symbol: twice, n_out: 1", "within the model's folder"},
       {"library: lib.so, symbol: twice", "block 'b'"},
       {"library: lib.so, n_out: 1", "it has no symbol"}};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = NULL;
   char folder[40];
   (void)state;
   if (!make_library(folder)) {
     remove_library(folder);
-    close_context(&ctx);
+    rig_close_context(&ctx);
     skip();
   }
   assert_status(
@@ -1301,7 +1287,7 @@ static void libraries_are_loaded_on_request(void **state)
     ga_model_destroy(&model);
   }
   remove_library(folder);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- The format ---- */
@@ -1349,7 +1335,7 @@ static void schema_is_json(void **state)
   static const char *const keys[] = {"galpha", "parameters", "include",  "repeat", "bodies",    "markers",
                                      "joints", "drives",     "rollings", "forces", "functions", "sensors",
                                      "blocks", "simulation", "gravity",  "form"};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};
   ga__forest forest = {&pool, messages, 100000, 10};
@@ -1366,7 +1352,7 @@ static void schema_is_json(void **state)
   ga__pool_destroy(&pool);
   ga__messages_destroy(&messages);
   free(text);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Want of memory ---- */
@@ -1378,7 +1364,7 @@ static void memory_may_end_anywhere(void **state)
   for (int k = 0; k < 2; k++) {
     long failures = 0;
     for (long at = 1;; at += rig_brief() ? 17 : 1) {
-      ga_context *ctx = context();
+      ga_context *ctx = rig_open_context();
       ga_model *model = NULL;
       rig_memory.fail_at = rig_memory.count + at;
       const ga_status status = ga_model_read_text(ctx, "m", texts[k], strlen(texts[k]), NULL, &model);
@@ -1387,7 +1373,7 @@ static void memory_may_end_anywhere(void **state)
       if (failed) assert_int_equal(status, GA_ERR_MEMORY);
       if (failed && model) assert_null(ga_model_machine(model));
       ga_model_destroy(&model);
-      close_context(&ctx);
+      rig_close_context(&ctx);
       if (!failed) {
         assert_int_equal(status, GA_OK);
         break;

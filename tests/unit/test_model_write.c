@@ -18,20 +18,6 @@
 
 enum { PATH = 1000, FEWEST_EXAMPLES = 40, STEPS = 5 };
 
-static ga_context *context(void)
-{
-  ga_context *ctx = NULL;
-  rig_memory = (rig_heap){0, 0, 0, 0};
-  assert_int_equal(rig_context(&ctx), GA_OK);
-  return ctx;
-}
-
-static void close_context(ga_context **ctx)
-{
-  ga_context_destroy(ctx);
-  assert_int_equal(rig_memory.live, 0);
-}
-
 /* The folder of examples, found from this file's own path. */
 static void examples_path(char *path, const char *name)
 {
@@ -171,12 +157,12 @@ static void examples_are_the_same(void **state)
   for (const struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
     const char *ending = strrchr(entry->d_name, '.');
     if (!ending || strcmp(ending, ".yaml") != 0 || (rig_brief() && n++ % 6 != 0)) continue;
-    ga_context *ctx = context();
+    ga_context *ctx = rig_open_context();
     examples_path(path, entry->d_name);
     ga_model *model = read_file(ctx, path, 0, NULL);
     round_trip(ctx, model, entry->d_name);
     ga_model_destroy(&model);
-    close_context(&ctx);
+    rig_close_context(&ctx);
     n += !rig_brief();
   }
   closedir(list);
@@ -224,12 +210,12 @@ static const char kept_text[] =
 
 static void texts_are_kept(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = read_text(ctx, kept_text);
   (void)state;
   assert_string_equal(round_trip(ctx, model, "kept"), kept_text);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* What is written in another way, and how. */
@@ -262,14 +248,14 @@ static void other_forms_are_made_plain(void **state)
        "    position: [1 + 1 + 1 + 1 + 1 + 1 + 1, 2 + 2 + 2 + 2 + 2 + 2, 3 + 3 + 3 + 3 + 3 + 3 + 3 + 3 + 3 + "
        "3 + 3]\n"},
   };
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     ga_model *model = read_text(ctx, cases[i].from);
     assert_string_equal(round_trip(ctx, model, cases[i].from), cases[i].to);
     ga_model_destroy(&model);
   }
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Any tree ---- */
@@ -411,7 +397,7 @@ static ga_status write_tree(garden *g, ga__tree *tree, size_t most, char **text)
 
 static void any_tree_is_kept(void **state)
 {
-  garden g = {.ctx = context(), .random = {3}};
+  garden g = {.ctx = rig_open_context(), .random = {3}};
   (void)state;
   for (int k = 0; k < (rig_brief() ? 100 : 3000); k++) {
     ga__tree *again = NULL;
@@ -437,7 +423,7 @@ static void any_tree_is_kept(void **state)
     ga__pool_destroy(&g.pool);
     ga__messages_destroy(&g.messages);
   }
-  close_context(&g.ctx);
+  rig_close_context(&g.ctx);
 }
 
 /* ---- Parameters that are set ---- */
@@ -445,7 +431,7 @@ static void any_tree_is_kept(void **state)
 static void overrides_are_written(void **state)
 {
   static const char *const set[] = {"length= 500 mm ", "mass=2[kg] + 1e-3[kg]", "length=+0.4 m"};
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = NULL;
   static const char text[] = "galpha: 1\nparameters: {length: 1 m, mass: 2 kg, half: length/2}\nbodies:\n"
                              "  rod: {type: rigid, mass: mass, inertia: [1, 1, 1], com: [half, 0, 0]}\n"
@@ -475,7 +461,7 @@ static void overrides_are_written(void **state)
   assert_status(ctx, ga_model_read_text(ctx, "m", text, strlen(text), &opts, &model), GA_OK);
   assert_non_null(strstr(round_trip(ctx, model, "set"), "{length: 500 mm, mass: 2 kg, half: length/2}"));
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Files ---- */
@@ -557,7 +543,7 @@ static void includes_are_merged(void **state)
   static const char *const set[] = {"m=3 kg"};
   char path[PATH];
   folder f;
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   open_folder(&f);
   ga_model *model = read_file(ctx, at(&f, "model.yaml", path), 1, set);
@@ -569,7 +555,7 @@ static void includes_are_merged(void **state)
   assert_string_equal(round_trip(ctx, model, "merged"), merged_text);
   ga_model_destroy(&model);
   close_folder(&f);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* The same path again, and through a link, which stays one. */
@@ -578,7 +564,7 @@ static void files_are_replaced(void **state)
   char path[PATH], target[PATH];
   struct stat about;
   folder f;
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   open_folder(&f);
   ga_model *model = read_text(ctx, kept_text);
@@ -596,7 +582,7 @@ static void files_are_replaced(void **state)
   assert_file(&f, "other.yaml", kept_text);
   ga_model_destroy(&model);
   close_folder(&f);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static void sources_are_not_replaced(void **state)
@@ -605,7 +591,7 @@ static void sources_are_not_replaced(void **state)
                                       "link.yaml"};
   char path[PATH];
   folder f;
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   (void)state;
   open_folder(&f);
   ga_model *model = read_file(ctx, at(&f, "model.yaml", path), 0, NULL);
@@ -617,14 +603,14 @@ static void sources_are_not_replaced(void **state)
   }
   ga_model_destroy(&model);
   close_folder(&f);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 static void failures_leave_nothing(void **state)
 {
   char path[PATH];
   folder f;
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   struct rlimit before, none;
   (void)state;
   open_folder(&f);
@@ -658,14 +644,14 @@ static void failures_leave_nothing(void **state)
   assert_int_not_equal(access(path, F_OK), 0);
   ga_model_destroy(&model);
   close_folder(&f); /* finds what else was left */
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 /* ---- Wrong calls, want of memory ---- */
 
 static void wrong_calls_are_refused(void **state)
 {
-  ga_context *ctx = context();
+  ga_context *ctx = rig_open_context();
   ga_model *model = NULL;
   const char *text = "x";
   size_t length = 1;
@@ -689,7 +675,7 @@ static void wrong_calls_are_refused(void **state)
   assert_status(ctx, ga_model_write_text(model, &text, NULL), GA_OK);
   assert_string_equal(text, kept_text);
   ga_model_destroy(&model);
-  close_context(&ctx);
+  rig_close_context(&ctx);
 }
 
 int main(void)
