@@ -143,10 +143,10 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
 
 /* ---- Parts ---- */
 
-/* Others can be judged without it. */
+/* Others can be judged without it, where what is said of it is left out (speaks_of_missing). */
 static int may_be_missing(int kind)
 {
-  return kind == GA__PART_DRIVE || (kind >= GA__PART_SPRING && kind <= GA__PART_CONTACT);
+  return kind != GA__PART_BLOCK;
 }
 
 /* 0: a part is missing that others may rest on. */
@@ -162,6 +162,7 @@ static int read_parts(ga__reader *reader)
     const int good =
         part->kind == GA__PART_BLOCK ? ga__read_block(reader, part) : ga__read_part(reader, part);
     whole &= good || may_be_missing(part->kind);
+    if (!good && may_be_missing(part->kind)) part->mute = 1;
   }
   return whole && !reader->r->failed;
 }
