@@ -68,14 +68,19 @@ static void thin_out(app_watch *w)
   w->stride *= 2;
 }
 
+/* The i-th of the recent moments, in the order of time. */
+static const app_moment *recent_at(const app_watch *w, int i)
+{
+  return &w->recent[(w->oldest + i) % APP_RECENT];
+}
+
 void app_watch_step(app_watch *w, const app_task *s)
 {
-  if (w->n_recent == APP_RECENT) {
-    const app_moment oldest = w->recent[0];
-    memmove(w->recent, w->recent + 1, (APP_RECENT - 1) * sizeof *w->recent);
-    w->recent[--w->n_recent] = oldest;
-  }
-  keep(w, &w->recent[w->n_recent++], s);
+  if (w->n_recent == APP_RECENT)
+    w->oldest = (w->oldest + 1) % APP_RECENT;
+  else
+    w->n_recent++;
+  keep(w, &w->recent[(w->oldest + w->n_recent - 1) % APP_RECENT], s);
   if (w->steps % w->stride == 0) {
     if (w->n_past == APP_PAST) thin_out(w);
     if (w->steps % w->stride == 0) keep(w, &w->past[w->n_past++], s);
@@ -147,9 +152,9 @@ void app_history_close(app_history *h)
 int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
 {
   *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
-  for (int i = 0; i < w->n_past && w->n_recent && w->past[i].step < w->recent[0].step; i++)
+  for (int i = 0; i < w->n_past && w->n_recent && w->past[i].step < recent_at(w, 0)->step; i++)
     h->moment[h->n++] = &w->past[i];
-  for (int i = 0; i < w->n_recent; i++) h->moment[h->n++] = &w->recent[i];
+  for (int i = 0; i < w->n_recent; i++) h->moment[h->n++] = recent_at(w, i);
   if (h->n == 0) return 0;
   h->value = malloc((size_t)APP_MOMENTS * (size_t)h->n_signals * sizeof *h->value + 1);
   if (!h->value) return 0;

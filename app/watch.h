@@ -24,6 +24,7 @@ typedef struct app_watch {
   double t;   /* [s] of the last */
   int n_recent, n_past;
   long stride; /* steps between those of the past */
+  int oldest;  /* of the recent ones, which go round */
   app_moment recent[APP_RECENT], past[APP_PAST];
   double *room;
 } app_watch;
