@@ -313,158 +313,159 @@ typedef struct file_row {
   const char *name, *text;
 } file_row;
 
+static const struct {
+  const char *about;
+  file_row file[4];
+  const char *tree, *messages;
+} include_rows[] = {
+    {"two files",
+     {{"in/m.yaml", "include: [a.yaml, b.yaml]\nbodies: {m: {}}"},
+      {"in/a.yaml", "bodies: {a: {}}"},
+      {"in/b.yaml", "x: 1"}},
+     "{bodies: {a: {}, m: {}}, x: 1}",
+     ""},
+    {"one text",
+     {{"in/m.yaml", "include: a.yaml"}, {"in/a.yaml", "bodies: {a: {}}"}},
+     "{bodies: {a: {}}}",
+     ""},
+    {"folders",
+     {{"in/m.yaml", "include: [sub/a.yaml]"},
+      {"in/sub/a.yaml", "include: [b.yaml, ./../a.yaml]\nx: {c: 1}"},
+      {"in/sub/b.yaml", "x: {d: 1}"},
+      {"in/a.yaml", "x: {e: 1}"}},
+     "{x: {d: 1, e: 1, c: 1}}",
+     ""},
+    {"parameters and repeats of several files",
+     {{"in/m.yaml", "include: [a.yaml]\nparameters: {n: k}\nrepeat: {count: n, parts: {x: {\"m{i}\": 1}}}"},
+      {"in/a.yaml", "parameters: {k: 2}\nrepeat: {count: n, parts: {x: {\"a{i}\": 1}}}"}},
+     "{x: {a0: 1, a1: 1, m0: 1, m1: 1}}",
+     ""},
+    {"names in both",
+     {{"in/m.yaml", "include: [a.yaml]\nbodies:\n  b: {}\n  a: {}\ntitle: two\nparameters: {p: 1}"},
+      {"in/a.yaml", "title: one\nbodies: {a: {}}\nparameters: {p: 2}"}},
+     "{title: two, bodies: {a: {}, b: {}}}",
+     "m.yaml:4:3: 'a' of bodies is there already, at a.yaml:2:10\n"
+     "m.yaml:6:14: 'p' of parameters is there already, at a.yaml:3:14"},
+    {"of different kinds",
+     {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1}\ny: [1]\nz: {}\nw: {a: 1}"},
+      {"in/a.yaml", "x: 1\ny: {a: 1}\nz: [1]\nw:"}},
+     "{x: 1, y: {a: 1}, z: [1], w: {a: 1}}",
+     "m.yaml:2:1: 'x' is there already, at a.yaml:1:1\n"
+     "m.yaml:3:1: 'y' is there already, at a.yaml:2:1\n"
+     "m.yaml:4:1: 'z' is there already, at a.yaml:3:1"},
+    {"not there",
+     {{"in/m.yaml", "include: [c.yaml]\nx: 1"}},
+     "{x: 1}",
+     "m.yaml:1:11: include 'c.yaml': 'c.yaml' cannot be opened: No such file or directory"},
+    {"absolute",
+     {{"in/m.yaml", "include: [/etc/passwd]\nx: 1"}},
+     "{x: 1}",
+     "m.yaml:1:11: include '/etc/passwd': expected a path relative to this file's folder, not an absolute "
+     "one"},
+    {"outside",
+     {{"in/m.yaml", "include: [../out.yaml, sub/../../out.yaml, .., sub/x/../../../in/a.yaml]"}},
+     "{}",
+     "m.yaml:1:11: include '../out.yaml': this leads out of the model's folder '', from which nothing else "
+     "is read\n"
+     "m.yaml:1:24: include 'sub/../../out.yaml': this leads out of the model's folder '', from which "
+     "nothing else is read\n"
+     "m.yaml:1:44: include '..': this leads out of the model's folder '', from which nothing else is read\n"
+     "m.yaml:1:48: include 'sub/x/../../../in/a.yaml': this leads out of the model's folder '', from which "
+     "nothing else is "
+     "read"},
+    {"a link out of the folder",
+     {{"in/m.yaml", "include: [link.yaml]"}},
+     "{}",
+     "m.yaml:1:11: include 'link.yaml': a link leads out of the model's folder '', from which nothing else "
+     "is read"},
+    {"a link within the folder",
+     {{"in/m.yaml", "include: [inner.yaml]"}, {"in/a.yaml", "x: 1"}},
+     "{x: 1}",
+     ""},
+    {"the same by a link",
+     {{"in/m.yaml", "include: [a.yaml, inner.yaml]"}, {"in/a.yaml", "x: 1"}},
+     "{x: 1}",
+     "m.yaml:1:19: 'a.yaml' is included already, at m.yaml:1:11"},
+    {"a folder",
+     {{"in/m.yaml", "include: [sub]"}},
+     "{}",
+     "m.yaml:1:11: 'sub' is no file, but a folder or a device"},
+    {"itself",
+     {{"in/m.yaml", "include: [m.yaml]"}},
+     "{}",
+     "m.yaml:1:11: 'm.yaml' includes itself: it is included by m.yaml"},
+    {"a circle",
+     {{"in/m.yaml", "include: [a.yaml]"},
+      {"in/a.yaml", "include: [sub/b.yaml]"},
+      {"in/sub/b.yaml", "include: ../a.yaml"}},
+     "{}",
+     "sub/b.yaml:1:10: 'a.yaml' includes itself: it is included by sub/b.yaml, which is included by "
+     "a.yaml"},
+    {"twice",
+     {{"in/m.yaml", "include: [a.yaml, a.yaml]"}, {"in/a.yaml", "x: {y: {}}"}},
+     "{x: {y: {}}}",
+     "m.yaml:1:19: 'a.yaml' is included already, at m.yaml:1:11"},
+    {"no text",
+     {{"in/m.yaml", "include: {a: 1}"}},
+     "{}",
+     "m.yaml:1:10: include: expected a list, found a map"},
+    {"no text in a list",
+     {{"in/m.yaml", "include: [[1], '']"}},
+     "{}",
+     "m.yaml:1:11: include: expected a text, found a list\nm.yaml:1:16: include: there is nothing, "
+     "expected a text"},
+    {"faults of two files",
+     {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1, a: 2}"}, {"in/a.yaml", "x: [1, 2"}},
+     "{x: {a: 1}}",
+     "a.yaml:2:1: this is no YAML: while parsing a flow sequence that began in line 1: did not find "
+     "expected ',' or ']'; is "
+     "a comma or a closing bracket missing?\n"
+     "m.yaml:2:11: the key 'a' is there already, at m.yaml:2:5"},
+    {"a model includes a model: the outer one has the last word on what is said once",
+     {{"in/m.yaml", "galpha: 1\ninclude: a.yaml\ntitle: m\nsimulation: {t_end: 2, rho: 1}\nform: body"},
+      {"in/a.yaml", "galpha: 1\ninclude: b.yaml\ntitle: a\ngravity: [0, 0, 1]\nsimulation: {t_end: 1}"},
+      {"in/b.yaml", "title: b\ngravity: [0, 0, 2]\nsimulation: {step: 0.1, rho: 0}\nform: se3"}},
+     "{title: m, gravity: [0, 0, 1], simulation: {step: 0.1, rho: 1, t_end: 2}, form: body, galpha: 1}",
+     ""},
+    {"neither of two files that are included side by side has it",
+     {{"in/m.yaml", "include: [a.yaml, b.yaml]"},
+      {"in/a.yaml", "title: a\nsimulation: {t_end: 1}"},
+      {"in/b.yaml", "title: b\nsimulation: {t_end: 2}"}},
+     "{title: a, simulation: {t_end: 1}}",
+     "b.yaml:1:1: 'title' is there already, at a.yaml:1:1\n"
+     "b.yaml:2:14: 't_end' of simulation is there already, at a.yaml:2:14"},
+    {"another version is included",
+     {{"in/m.yaml", "galpha: 1\ninclude: a.yaml"}, {"in/a.yaml", "x: 1\ngalpha: 2"}},
+     "{x: 1, galpha: 1}",
+     "a.yaml:2:9: galpha (the version of the format): '2' is out of range, expected 1 to 1"},
+    {"names that may be in a file which cannot be read are not missed",
+     {{"in/m.yaml", "x: {a: 1, a: 2}\nparameters: {p: 2*q, r: 1 mmm}\ninclude: [none.yaml]"}},
+     "{x: {a: 1}}",
+     "m.yaml:3:11: include 'none.yaml': 'none.yaml' cannot be opened: No such file or directory\n"
+     "m.yaml:1:11: the key 'a' is there already, at m.yaml:1:5\n"
+     "m.yaml:2:27: parameter 'r': '1 mmm': 'mmm' is unknown, expected a known unit; did you mean 'mm'?"},
+    {"an empty file",
+     {{"in/m.yaml", "include: [a.yaml]"}, {"in/a.yaml", ""}},
+     "{}",
+     "a.yaml:1:1: there is nothing in this file, expected a map"},
+    {"no model",
+     {{"in/a.yaml", "x: 1"}},
+     NULL,
+     "m.yaml:0:0: 'm.yaml' cannot be opened: No such file or directory"},
+};
+
 static void includes(void **state)
 {
-  static const struct {
-    const char *about;
-    file_row file[4];
-    const char *tree, *messages;
-  } rows[] = {
-      {"two files",
-       {{"in/m.yaml", "include: [a.yaml, b.yaml]\nbodies: {m: {}}"},
-        {"in/a.yaml", "bodies: {a: {}}"},
-        {"in/b.yaml", "x: 1"}},
-       "{bodies: {a: {}, m: {}}, x: 1}",
-       ""},
-      {"one text",
-       {{"in/m.yaml", "include: a.yaml"}, {"in/a.yaml", "bodies: {a: {}}"}},
-       "{bodies: {a: {}}}",
-       ""},
-      {"folders",
-       {{"in/m.yaml", "include: [sub/a.yaml]"},
-        {"in/sub/a.yaml", "include: [b.yaml, ./../a.yaml]\nx: {c: 1}"},
-        {"in/sub/b.yaml", "x: {d: 1}"},
-        {"in/a.yaml", "x: {e: 1}"}},
-       "{x: {d: 1, e: 1, c: 1}}",
-       ""},
-      {"parameters and repeats of several files",
-       {{"in/m.yaml", "include: [a.yaml]\nparameters: {n: k}\nrepeat: {count: n, parts: {x: {\"m{i}\": 1}}}"},
-        {"in/a.yaml", "parameters: {k: 2}\nrepeat: {count: n, parts: {x: {\"a{i}\": 1}}}"}},
-       "{x: {a0: 1, a1: 1, m0: 1, m1: 1}}",
-       ""},
-      {"names in both",
-       {{"in/m.yaml", "include: [a.yaml]\nbodies:\n  b: {}\n  a: {}\ntitle: two\nparameters: {p: 1}"},
-        {"in/a.yaml", "title: one\nbodies: {a: {}}\nparameters: {p: 2}"}},
-       "{title: two, bodies: {a: {}, b: {}}}",
-       "m.yaml:4:3: 'a' of bodies is there already, at a.yaml:2:10\n"
-       "m.yaml:6:14: 'p' of parameters is there already, at a.yaml:3:14"},
-      {"of different kinds",
-       {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1}\ny: [1]\nz: {}\nw: {a: 1}"},
-        {"in/a.yaml", "x: 1\ny: {a: 1}\nz: [1]\nw:"}},
-       "{x: 1, y: {a: 1}, z: [1], w: {a: 1}}",
-       "m.yaml:2:1: 'x' is there already, at a.yaml:1:1\n"
-       "m.yaml:3:1: 'y' is there already, at a.yaml:2:1\n"
-       "m.yaml:4:1: 'z' is there already, at a.yaml:3:1"},
-      {"not there",
-       {{"in/m.yaml", "include: [c.yaml]\nx: 1"}},
-       "{x: 1}",
-       "m.yaml:1:11: include 'c.yaml': 'c.yaml' cannot be opened: No such file or directory"},
-      {"absolute",
-       {{"in/m.yaml", "include: [/etc/passwd]\nx: 1"}},
-       "{x: 1}",
-       "m.yaml:1:11: include '/etc/passwd': expected a path relative to this file's folder, not an absolute "
-       "one"},
-      {"outside",
-       {{"in/m.yaml", "include: [../out.yaml, sub/../../out.yaml, .., sub/x/../../../in/a.yaml]"}},
-       "{}",
-       "m.yaml:1:11: include '../out.yaml': this leads out of the model's folder '', from which nothing else "
-       "is read\n"
-       "m.yaml:1:24: include 'sub/../../out.yaml': this leads out of the model's folder '', from which "
-       "nothing else is read\n"
-       "m.yaml:1:44: include '..': this leads out of the model's folder '', from which nothing else is read\n"
-       "m.yaml:1:48: include 'sub/x/../../../in/a.yaml': this leads out of the model's folder '', from which "
-       "nothing else is "
-       "read"},
-      {"a link out of the folder",
-       {{"in/m.yaml", "include: [link.yaml]"}},
-       "{}",
-       "m.yaml:1:11: include 'link.yaml': a link leads out of the model's folder '', from which nothing else "
-       "is read"},
-      {"a link within the folder",
-       {{"in/m.yaml", "include: [inner.yaml]"}, {"in/a.yaml", "x: 1"}},
-       "{x: 1}",
-       ""},
-      {"the same by a link",
-       {{"in/m.yaml", "include: [a.yaml, inner.yaml]"}, {"in/a.yaml", "x: 1"}},
-       "{x: 1}",
-       "m.yaml:1:19: 'a.yaml' is included already, at m.yaml:1:11"},
-      {"a folder",
-       {{"in/m.yaml", "include: [sub]"}},
-       "{}",
-       "m.yaml:1:11: 'sub' is no file, but a folder or a device"},
-      {"itself",
-       {{"in/m.yaml", "include: [m.yaml]"}},
-       "{}",
-       "m.yaml:1:11: 'm.yaml' includes itself: it is included by m.yaml"},
-      {"a circle",
-       {{"in/m.yaml", "include: [a.yaml]"},
-        {"in/a.yaml", "include: [sub/b.yaml]"},
-        {"in/sub/b.yaml", "include: ../a.yaml"}},
-       "{}",
-       "sub/b.yaml:1:10: 'a.yaml' includes itself: it is included by sub/b.yaml, which is included by "
-       "a.yaml"},
-      {"twice",
-       {{"in/m.yaml", "include: [a.yaml, a.yaml]"}, {"in/a.yaml", "x: {y: {}}"}},
-       "{x: {y: {}}}",
-       "m.yaml:1:19: 'a.yaml' is included already, at m.yaml:1:11"},
-      {"no text",
-       {{"in/m.yaml", "include: {a: 1}"}},
-       "{}",
-       "m.yaml:1:10: include: expected a list, found a map"},
-      {"no text in a list",
-       {{"in/m.yaml", "include: [[1], '']"}},
-       "{}",
-       "m.yaml:1:11: include: expected a text, found a list\nm.yaml:1:16: include: there is nothing, "
-       "expected a text"},
-      {"faults of two files",
-       {{"in/m.yaml", "include: [a.yaml]\nx: {a: 1, a: 2}"}, {"in/a.yaml", "x: [1, 2"}},
-       "{x: {a: 1}}",
-       "a.yaml:2:1: this is no YAML: while parsing a flow sequence that began in line 1: did not find "
-       "expected ',' or ']'; is "
-       "a comma or a closing bracket missing?\n"
-       "m.yaml:2:11: the key 'a' is there already, at m.yaml:2:5"},
-      {"a model includes a model: the outer one has the last word on what is said once",
-       {{"in/m.yaml", "galpha: 1\ninclude: a.yaml\ntitle: m\nsimulation: {t_end: 2, rho: 1}\nform: body"},
-        {"in/a.yaml", "galpha: 1\ninclude: b.yaml\ntitle: a\ngravity: [0, 0, 1]\nsimulation: {t_end: 1}"},
-        {"in/b.yaml", "title: b\ngravity: [0, 0, 2]\nsimulation: {step: 0.1, rho: 0}\nform: se3"}},
-       "{title: m, gravity: [0, 0, 1], simulation: {step: 0.1, rho: 1, t_end: 2}, form: body, galpha: 1}",
-       ""},
-      {"neither of two files that are included side by side has it",
-       {{"in/m.yaml", "include: [a.yaml, b.yaml]"},
-        {"in/a.yaml", "title: a\nsimulation: {t_end: 1}"},
-        {"in/b.yaml", "title: b\nsimulation: {t_end: 2}"}},
-       "{title: a, simulation: {t_end: 1}}",
-       "b.yaml:1:1: 'title' is there already, at a.yaml:1:1\n"
-       "b.yaml:2:14: 't_end' of simulation is there already, at a.yaml:2:14"},
-      {"another version is included",
-       {{"in/m.yaml", "galpha: 1\ninclude: a.yaml"}, {"in/a.yaml", "x: 1\ngalpha: 2"}},
-       "{x: 1, galpha: 1}",
-       "a.yaml:2:9: galpha (the version of the format): '2' is out of range, expected 1 to 1"},
-      {"names that may be in a file which cannot be read are not missed",
-       {{"in/m.yaml", "x: {a: 1, a: 2}\nparameters: {p: 2*q, r: 1 mmm}\ninclude: [none.yaml]"}},
-       "{x: {a: 1}}",
-       "m.yaml:3:11: include 'none.yaml': 'none.yaml' cannot be opened: No such file or directory\n"
-       "m.yaml:1:11: the key 'a' is there already, at m.yaml:1:5\n"
-       "m.yaml:2:27: parameter 'r': '1 mmm': 'mmm' is unknown, expected a known unit; did you mean 'mm'?"},
-      {"an empty file",
-       {{"in/m.yaml", "include: [a.yaml]"}, {"in/a.yaml", ""}},
-       "{}",
-       "a.yaml:1:1: there is nothing in this file, expected a map"},
-      {"no model",
-       {{"in/a.yaml", "x: 1"}},
-       NULL,
-       "m.yaml:0:0: 'm.yaml' cannot be opened: No such file or directory"},
-  };
   const desk_folder *f = *state;
   char path[256], other[256];
   desk_write(f, "out.yaml", "x: 1");
   assert_int_equal(symlink(desk_path(f, "out.yaml", path), desk_path(f, "in/link.yaml", other)), 0);
   assert_int_equal(symlink("a.yaml", desk_path(f, "in/inner.yaml", other)), 0);
-  for (int i = 0; i < COUNT(rows); i++) {
+  for (int i = 0; i < COUNT(include_rows); i++) {
     clear_files(f);
-    for (int n = 0; n < 4 && rows[i].file[n].name; n++)
-      desk_write(f, rows[i].file[n].name, rows[i].file[n].text);
-    check_files(f, rows[i].tree, rows[i].messages, rows[i].about);
+    for (int n = 0; n < 4 && include_rows[i].file[n].name; n++)
+      desk_write(f, include_rows[i].file[n].name, include_rows[i].file[n].text);
+    check_files(f, include_rows[i].tree, include_rows[i].messages, include_rows[i].about);
   }
   clear_files(f);
 }
