@@ -240,13 +240,20 @@ int ga__law_is_linear(const ga__built *b, const ga__law *law)
   return law->n == 1 && (kind == GA__SCALAR || kind == GA__PLANE_ANGLE);
 }
 
+/* Which of v is the rate of a planar node's turn, −1: it is the ground. */
+static int turn_rate(const ga__built *b, int marker)
+{
+  const int index = GA__AT(b->marker, ga__marker, marker)->node;
+  const ga__node *node = GA__AT(b->node, ga__node, index);
+  return index == 0 ? -1 : node->v + node->column[5];
+}
+
 /* The turn of a planar node, or of the ground, and its rate. */
 static void turn_of(const ga__eval *e, int marker, double *angle, double *rate)
 {
-  const int index = GA__AT(e->b->marker, ga__marker, marker)->node;
-  const ga__node *node = GA__AT(e->b->node, ga__node, index);
-  *angle = index == 0 ? 0 : e->p->q[node->q + 2];
-  *rate = index == 0 ? 0 : e->p->v[node->v + node->column[5]];
+  const int index = GA__AT(e->b->marker, ga__marker, marker)->node, of_v = turn_rate(e->b, marker);
+  *angle = index == 0 ? 0 : e->p->q[GA__AT(e->b->node, ga__node, index)->q + 2];
+  *rate = of_v < 0 ? 0 : e->p->v[of_v];
 }
 
 /* A gauge that is a coordinate, or the difference of two, needs no frames: what look() would find, bit for
@@ -268,6 +275,22 @@ static int look_along(ga__law_at *at, const ga__eval *e, const ga__law *law)
     at->rate[0] = 0.0 - rate[0] + rate[1];
   }
   return ga__law_type_of(law->kind)->force(e, law, at, 0);
+}
+
+void ga__law_work_of(const ga__built *b, int index, ga__law_work *work)
+{
+  const ga__law *law = GA__AT(b->law, ga__law, index);
+  const ga__law_type *type = ga__law_type_of(law->kind);
+  const ga__gauge *g = gauge_of(b, law, 0);
+  *work = (ga__law_work){.law = index, .minus = -1, .plus = -1, .y = -1};
+  work->simple = ga__law_is_linear(b, law) && type->simple && type->simple(b, law, work);
+  if (!work->simple) return;
+  if (g->kind == GA__SCALAR) {
+    work->plus = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node)->v;
+  } else {
+    work->minus = turn_rate(b, g->a);
+    work->plus = turn_rate(b, g->b);
+  }
 }
 
 int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,

@@ -30,6 +30,9 @@ typedef struct ga__law_type {
   int (*power)(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power);
   int (*works)(const ga__built *b, const ga__law *law); /* ga__law_works(); NULL: always */
   int products;                                         /* 1: F depends on ρ or ρ' */
+  /* Damping, force and y of ga__law_work where the law does nothing else to the energy; 0: it does. NULL: it
+   * always does. */
+  int (*simple)(const ga__built *b, const ga__law *law, ga__law_work *work);
 } ga__law_type;
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind);

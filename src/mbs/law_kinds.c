@@ -148,6 +148,14 @@ static int spring_works(const ga__built *b, const ga__law *law)
   return def->damping != 0 || def->damper || def->force || law->formula.expr;
 }
 
+/* Damping alone loses c v²; stiffness and preload are conservative. */
+static int spring_simple(const ga__built *b, const ga__law *law, ga__law_work *work)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  work->damping = def->damping;
+  return !def->damper && !def->force && !law->formula.expr;
+}
+
 /* ---- Actuator: F = −force(t, y) ---- */
 
 static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
@@ -174,6 +182,14 @@ static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_a
   (void)law;
   power->in = -at->F[0] * at->rate[0];
   return 0;
+}
+
+static int actuator_simple(const ga__built *b, const ga__law *law, ga__law_work *work)
+{
+  (void)b;
+  work->force = law->input.value;
+  work->y = law->input.y;
+  return !law->input.function;
 }
 
 /* ---- Friction: F = level(t, y) tanh(v / speed) ---- */
@@ -400,11 +416,11 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at
 const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {
   static const ga__law_type type[] = {
-      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1},
-      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0},
-      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1},
-      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1},
-      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1},
+      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple},
+      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple},
+      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL},
+      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL},
+      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL},
   };
   return &type[kind];
 }

@@ -173,9 +173,9 @@ unsigned ga__gauge_tiles(const ga__gauge *g);
 enum { GA__XX = 0, GA__XR = 1, GA__RX_ = 2, GA__RR = 3 };
 typedef struct ga__pair {
   int i, j;
-  int at[4];     /* first entry of the tile, −1: none */
-  unsigned full; /* bit k: tile k has all its entries; else the diagonal */
-  unsigned whole;  /* bit by tile: all nine entries are there, and follow each other */
+  int at[4];      /* first entry of the tile, −1: none */
+  unsigned full;  /* bit k: tile k has all its entries; else the diagonal */
+  unsigned whole; /* bit by tile: all nine entries are there, and follow each other */
 } ga__pair;
 
 /* The dynamics of a node by one output y: one entry for each of the node's velocities. */
@@ -546,6 +546,16 @@ int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *sto
                    double *power_in);
 int ga__law_is_linear(const ga__built *b, const ga__law *law); /* 1: its energy needs no ga__kin, only q, v */
 int ga__law_works(const ga__built *b, const ga__law *law);     /* 0: it never loses power nor puts any in */
+/* The powers of a law where they are no more than damping ρ'² lost and (force + y) ρ' put in, ρ' being the
+ * difference of two velocities: what ga__law_energy() gives, bit for bit, for far less. */
+typedef struct ga__law_work {
+  int law;               /* its number */
+  int simple;            /* 0: it does more, and ga__law_energy() has to be asked */
+  int minus, plus;       /* ρ' = v[plus] − v[minus]; −1: the ground, 0 */
+  int y;                 /* −1: none */
+  double damping, force; /* one of them 0 */
+} ga__law_work;
+void ga__law_work_of(const ga__built *b, int law, ga__law_work *work);
 void ga__law_free(ga_context *ctx, ga__law *law);
 
 ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part);
@@ -640,10 +650,15 @@ struct ga_meter {
   double t, dissipated, input;
   double start;                 /* kinetic + potential then */
   double lost, in;              /* [W] at t */
-  double *angle, *rate, *turns; /* [n_turns] at t */
-  int n_laws, n_rows;           /* what loses power or puts it in, besides wrenches */
-  int *law, *row;
-  int needs_kin; /* 0: all of these need no more than q and v */
+  double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
+  double moved, fastest;        /* what any of them can have moved by since; largest |ω| at t */
+  int n_turning, watch;         /* nodes whose ω these come from; 1: angles are looked at in every step */
+  int *turning;
+  int n_laws, n_rows; /* what loses power or puts it in, besides wrenches */
+  ga__law_work *law;
+  int *row;
+  int needs_kin; /* 0: laws, wrenches and rows need no more than q and v */
+  int simple;    /* 1: simple laws are all that there is to count */
 };
 
 #endif

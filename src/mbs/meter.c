@@ -63,6 +63,29 @@ int ga__powers_at(const ga__eval *e, ga__powers *out)
 
 /* ---- Along a run ---- */
 
+/* Adds the powers of simple laws, all of them or one; rates are summed as in look_along(), law.c. */
+static void simple_work(const ga__law_work *w, int n, const double *v, const double *y, double *lost,
+                        double *in)
+{
+  for (int i = 0; i < n; i++) {
+    double rate = 0.0;
+    if (w[i].minus >= 0) rate -= v[w[i].minus];
+    if (w[i].plus >= 0) rate += v[w[i].plus];
+    *lost += w[i].damping * rate * rate;
+    *in += (w[i].y >= 0 ? w[i].force + y[w[i].y] : w[i].force) * rate;
+  }
+}
+
+static int law_work(const ga__eval *e, const ga__law_work *w, double *lost, double *in)
+{
+  double force[6], stored, law_lost, law_in;
+  if (w->simple) return simple_work(w, 1, e->p->v, e->p->y, lost, in), 0;
+  const int code = ga__law_energy(e, GA__AT(e->b->law, ga__law, w->law), force, &stored, &law_lost, &law_in);
+  *lost += law_lost;
+  *in += law_in;
+  return code;
+}
+
 /* Powers lost and put in: what a step needs. Conservative forces are left out, and with them, in most
  * machines, nearly everything. */
 static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
@@ -70,12 +93,7 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
   const ga__built *b = e->b;
   int code = 0;
   *lost = *in = 0;
-  for (int i = 0; !code && i < meter->n_laws; i++) {
-    double force[6], stored, law_lost, law_in;
-    code = ga__law_energy(e, GA__AT(b->law, ga__law, meter->law[i]), force, &stored, &law_lost, &law_in);
-    *lost += law_lost;
-    *in += law_in;
-  }
+  for (int i = 0; !code && i < meter->n_laws; i++) code = law_work(e, &meter->law[i], lost, in);
   for (int i = 0; !code && i < b->wrench.n; i++) {
     double power;
     code = ga__wrench_power(e, GA__AT(b->wrench, ga__wrench, i), &power);
@@ -90,10 +108,12 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
 static void list_workers(const ga__built *b, ga_meter *meter)
 {
   meter->n_laws = meter->n_rows = 0;
-  meter->needs_kin = b->wrench.n > 0 || b->signals.n_turns > 0;
+  meter->simple = 1;
+  meter->needs_kin = b->wrench.n > 0;
   for (int i = 0; i < b->law.n; i++) {
     if (!ga__law_works(b, GA__AT(b->law, ga__law, i))) continue;
-    if (meter->law) meter->law[meter->n_laws] = i;
+    if (meter->law) ga__law_work_of(b, i, &meter->law[meter->n_laws]);
+    if (meter->law && !meter->law[meter->n_laws].simple) meter->simple = 0;
     meter->n_laws++;
     if (!ga__law_is_linear(b, GA__AT(b->law, ga__law, i))) meter->needs_kin = 1;
   }
@@ -101,6 +121,24 @@ static void list_workers(const ga__built *b, ga_meter *meter)
     if (!GA__AT(b->row, ga__row, i)->target) continue;
     if (meter->row) meter->row[meter->n_rows] = i;
     meter->n_rows++;
+  }
+  if (meter->needs_kin || meter->n_rows || b->signals.n_turns) meter->simple = 0;
+}
+
+/* The nodes whose angles have their turns counted. An angle about z is one of a joint that holds this axis of
+ * both its sides, so that it cannot change faster than they turn; those of universal joints can. */
+static void list_turning(const ga__built *b, ga_meter *meter)
+{
+  for (int i = 0; i < b->signals.n_turns; i++) {
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.turning[i]);
+    const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node,
+                         GA__AT(b->marker, ga__marker, g->b)->node};
+    if (g->axis != 2) meter->watch = 1;
+    for (int k = 0; k < 2; k++) {
+      int at = 0;
+      while (at < meter->n_turning && meter->turning[at] != node[k]) at++;
+      if (node[k] > 0 && at == meter->n_turning) meter->turning[meter->n_turning++] = node[k];
+    }
   }
 }
 
@@ -118,11 +156,13 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   meter->angle = ga__alloc(m->ctx, 3 * n, sizeof *meter->angle);
   meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
   meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
-  if (!meter->angle || !meter->law || !meter->row) {
+  meter->turning = ga__alloc(m->ctx, 2 * n, sizeof *meter->turning);
+  if (!meter->angle || !meter->law || !meter->row || !meter->turning) {
     ga_meter_destroy(&meter);
     return ga__no_memory(m->ctx, "a meter");
   }
   list_workers(m->built, meter);
+  list_turning(m->built, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
   *out = meter;
@@ -136,19 +176,56 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, (*meter)->law);
   ga__free(ctx, (*meter)->row);
+  ga__free(ctx, (*meter)->turning);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
 
-/* An angle that has no turns of its own, and its rate. */
+/* ---- Turns ----
+ *
+ * An angle is looked at once it can have moved by LOOK_AGAIN, which is far enough from half a turn to be sure
+ * of its turns: no angle of these moves faster than |ω_a| + |ω_b|, and lengths of ω are the same in all
+ * forms. Where it moves that much in a step it is looked at after each, and its rate says how far it has
+ * come. */
+#define LOOK_AGAIN 0.5 /* [rad] */
+
+static double fastest_at(const ga_meter *meter, const double *v)
+{
+  double most = 0;
+  for (int i = 0; i < meter->n_turning; i++) {
+    const ga__node *node = GA__AT(meter->m->built->node, ga__node, meter->turning[i]);
+    double square = 0;
+    for (int c = 3; c < 6; c++)
+      if (node->column[c] >= 0) square += v[node->v + node->column[c]] * v[node->v + node->column[c]];
+    if (!(square <= most)) most = square;
+  }
+  return sqrt(most);
+}
+
+/* An angle that has no turns of its own, and its rate, seen once for both. */
 static void angle_at(const ga__eval *e, int turning, double *angle, double *rate)
 {
   ga__probe probe = GA__NO_PROBE;
+  ga__seen seen;
+  ga__seen_begin(&seen);
   probe.kind = GA__PROBE_GAUGE;
   probe.gauge = e->b->signals.turning[turning];
-  ga__probe_value(e, &probe, angle);
+  ga__probe_read(&seen, e, &probe, angle);
   probe.kind = GA__PROBE_GAUGE_RATE;
-  ga__probe_value(e, &probe, rate);
+  ga__probe_read(&seen, e, &probe, rate);
+}
+
+static void count_turns(ga_meter *meter, const ga__eval *e, double h)
+{
+  for (int i = 0; i < meter->m->built->signals.n_turns; i++) {
+    double angle, rate;
+    angle_at(e, i, &angle, &rate);
+    const double expected =
+        meter->angle[i] + GA__TWO_PI * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
+    meter->turns[i] = round((expected - angle) / GA__TWO_PI);
+    meter->angle[i] = angle;
+    meter->rate[i] = rate;
+  }
 }
 
 static ga_status no_powers(const ga_meter *meter, int code, double t)
@@ -178,7 +255,43 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
     angle_at(&e, i, &meter->angle[i], &meter->rate[i]);
     meter->turns[i] = 0;
   }
+  meter->moved = 0;
+  meter->fastest = fastest_at(meter, s->v);
   meter->started = 1;
+  return GA_OK;
+}
+
+/* Adds a step of h up to where the powers are these. */
+static void add_step(ga_meter *meter, double h, double lost, double in)
+{
+  meter->dissipated += 0.5 * h * (meter->lost + lost);
+  meter->input += 0.5 * h * (meter->in + in);
+  meter->lost = lost;
+  meter->in = in;
+}
+
+/* Where there is more than simple laws. */
+static ga_status full_update(ga_meter *meter, const ga_state *s)
+{
+  ga__built *b = meter->m->built;
+  const int n = b->signals.n_turns;
+  const double h = s->t - meter->t, fastest = fastest_at(meter, s->v);
+  const double moved = meter->moved + h * (meter->fastest + fastest); /* 2 · ½ h (...) */
+  const int looks = n > 0 && (meter->watch || !(moved < LOOK_AGAIN));
+  double lost, in;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e =
+      meter->needs_kin || looks ? ga__eval_at(meter->m, &p, 1, 0) : (ga__eval){meter->m, b, &p, b->kin};
+  const int code = work_at(meter, &e, &lost, &in);
+  if (code) return no_powers(meter, code, s->t);
+  add_step(meter, h, lost, in);
+  if (looks)
+    count_turns(meter, &e, h);
+  else if (meter->moved == 0)
+    for (int i = 0; i < n; i++) meter->rate[i] = 0;
+  meter->moved = looks ? 0 : moved;
+  meter->fastest = fastest;
+  meter->t = s->t;
   return GA_OK;
 }
 
@@ -189,38 +302,17 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   if (!meter->started) return ga__fail(ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
   if (!s || !(s->t >= meter->t))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
-  ga__built *b = meter->m->built;
-  const int n = b->signals.n_turns;
-  const double h = s->t - meter->t;
-  double lost, in;
-  if (meter->n_laws + meter->n_rows + b->wrench.n + n == 0) { /* nothing to count */
-    meter->t = s->t;
-    return GA_OK;
-  }
-  const ga_point p = ga__point_of(s);
-  const ga__eval e = meter->needs_kin ? ga__eval_at(meter->m, &p, 1, 0) : (ga__eval){meter->m, b, &p, b->kin};
-  const int code = work_at(meter, &e, &lost, &in);
-  if (code) return no_powers(meter, code, s->t);
-  meter->dissipated += 0.5 * h * (meter->lost + lost);
-  meter->input += 0.5 * h * (meter->in + in);
-  for (int i = 0; i < n; i++) {
-    double angle, rate;
-    angle_at(&e, i, &angle, &rate);
-    const double expected =
-        meter->angle[i] + GA__TWO_PI * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
-    meter->turns[i] = round((expected - angle) / GA__TWO_PI);
-    meter->angle[i] = angle;
-    meter->rate[i] = rate;
-  }
-  meter->lost = lost;
-  meter->in = in;
+  if (!meter->simple) return full_update(meter, s);
+  double lost = 0, in = 0;
+  simple_work(meter->law, meter->n_laws, s->v, s->y, &lost, &in);
+  add_step(meter, s->t - meter->t, lost, in);
   meter->t = s->t;
   return GA_OK;
 }
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 7 };
+enum { N_SAVED = 9 };
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
@@ -230,8 +322,8 @@ size_t ga_meter_saved_size(const ga_meter *meter)
 void ga_meter_save(const ga_meter *meter, double *saved)
 {
   if (!meter || !saved) return;
-  const double fixed[N_SAVED] = {meter->started, meter->t,    meter->dissipated, meter->input,
-                                 meter->start,   meter->lost, meter->in};
+  const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,  meter->start,
+                                 meter->lost,    meter->in, meter->moved,      meter->fastest};
   memcpy(saved, fixed, sizeof fixed);
   memcpy(saved + N_SAVED, meter->angle, (ga_meter_saved_size(meter) - N_SAVED) * sizeof *saved);
 }
@@ -251,6 +343,8 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->start = saved[4];
   meter->lost = saved[5];
   meter->in = saved[6];
+  meter->moved = saved[7];
+  meter->fastest = saved[8];
   memcpy(meter->angle, saved + N_SAVED, (n - N_SAVED) * sizeof *saved);
   return GA_OK;
 }

@@ -258,33 +258,37 @@ static void test_values(void **state)
 
 /* ---- Turns ---- */
 
-/* A wheel that turns by more than half a turn in a step. */
-static mbs_rig wheel(double rate, int used)
+/* A wheel on a hub, which a coil may use. */
+static void add_wheel(const mbs_rig *r, double rate, int used)
 {
-  mbs_rig r = mbs_open(GA_FORM_SPACE);
   ga_rigid_def d = ga_rigid_defaults();
   ga_joint_def j = ga_joint_defaults();
+  ga_spring_def s = ga_spring_defaults();
   d.name = "wheel";
   d.mass = 1;
   d.inertia[0] = d.inertia[1] = 1;
   d.inertia[2] = 2;
   d.omega[2] = rate;
-  mbs_ok(&r, ga_machine_add_rigid(r.m, &d));
+  mbs_ok(r, ga_machine_add_rigid(r->m, &d));
   j.name = "hub";
   j.kind = GA_JOINT_REVOLUTE;
   j.a = "ground";
   j.b = "wheel";
-  mbs_ok(&r, ga_machine_add_joint(r.m, &j));
-  if (used) {
-    ga_spring_def s = ga_spring_defaults();
-    s.name = "coil";
-    s.coordinate = "hub.angle";
-    mbs_ok(&r, ga_machine_add_spring(r.m, &s));
-  }
+  mbs_ok(r, ga_machine_add_joint(r->m, &j));
+  s.name = "coil";
+  s.coordinate = "hub.angle";
+  if (used) mbs_ok(r, ga_machine_add_spring(r->m, &s));
+}
+
+static mbs_rig wheel(ga_form form, double rate, int used)
+{
+  mbs_rig r = mbs_open(form);
+  add_wheel(&r, rate, used);
   mbs_ok(&r, ga_machine_build(r.m));
   return r;
 }
 
+/* Slow ones, and such that turn by more than half a turn in a step. */
 static void test_turns(void **state)
 {
   (void)state;
@@ -292,7 +296,7 @@ static void test_turns(void **state)
   const double h = 0.125;
   for (int used = 0; used < 2; used++)
     for (size_t k = 0; k < sizeof rate / sizeof *rate; k++) {
-      mbs_rig r = wheel(rate[k], used);
+      mbs_rig r = wheel((ga_form)(k % 3), rate[k], used);
       ga_meter *meter = NULL;
       mbs_ok(&r, ga_meter_create(r.m, &meter));
       ga_stepper *st = mbs_start(&r, NAN, h, -1);
@@ -315,6 +319,110 @@ static void test_turns(void **state)
     }
 }
 
+/* A wheel that slows down, turns back and gets fast, α = 4 rad/s²: its angle is looked at now and then, and
+ * in the end after every step; it is right at any time, between steps too, and as often as it passes ±π. */
+static void test_turns_by_looks(void **state)
+{
+  (void)state;
+  enum { STEPS = 700 };
+  const double h = 0.02, begin = -6, alpha = 4;
+  for (int form = 0; form < 3; form++) {
+    mbs_rig r = mbs_open((ga_form)form);
+    ga_force_def torque = ga_force_defaults();
+    ga_meter *meter = NULL;
+    int looks = 0, last = 0;
+    add_wheel(&r, begin, 0);
+    torque.name = "torque";
+    torque.frame = "wheel";
+    torque.torque[2].value = 2 * alpha;
+    mbs_ok(&r, ga_machine_add_force(r.m, &torque));
+    mbs_ok(&r, ga_machine_build(r.m));
+    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    ga_stepper *st = mbs_start(&r, NAN, h, -1);
+    mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+    for (int i = 1; i <= STEPS; i++) {
+      const double t = h * i, angle = (begin + 0.5 * alpha * t) * t;
+      mbs_ok(&r, ga_stepper_step(st, h));
+      assert_near(mbs_signal(&r, meter, st, "hub.angle"), angle, 1e-7 * (1 + fabs(angle)), "before");
+      mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+      assert_near(mbs_signal(&r, meter, st, "hub.angle"), angle, 1e-7 * (1 + fabs(angle)), "after");
+      assert_near(meter->fastest, fabs(begin + alpha * t), 1e-8, "rate");
+      looks += meter->moved == 0;
+      last = meter->moved == 0 ? last + 1 : 0;
+    }
+    assert_true(looks > 50 && looks < STEPS);
+    assert_true(last > 100); /* 0.5 rad in a step of 20 ms: from 12.5 rad/s on */
+    ga_stepper_destroy(&st);
+    ga_meter_destroy(&meter);
+    mbs_close(&r);
+  }
+}
+
+/* The rate of a look that is long past says nothing of where an angle went since: a wheel that is stopped,
+ * and rests for 100 s, has not turned. */
+static void test_turns_at_rest(void **state)
+{
+  (void)state;
+  mbs_rig r = wheel(GA_FORM_SPACE, 5, 0);
+  ga_meter *meter = NULL;
+  ga_stepper *st = mbs_start(&r, NAN, 0.3, -1);
+  const double stands[6] = {0};
+  const int index = ga_machine_find_signal(r.m, "hub.angle");
+  double angle;
+  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  for (int i = 0; i < 5; i++) {
+    mbs_ok(&r, ga_stepper_step(st, 0.3));
+    mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+  }
+  assert_true(meter->moved == 0);
+  ga_state s = *ga_stepper_state(st);
+  s.v = stands;
+  for (int i = 0; i < 4; i++) {
+    s.t += i < 2 ? 1e-3 : 100;
+    mbs_ok(&r, ga_machine_signals(r.m, meter, &s, 1, &index, &angle));
+    assert_near(angle, 7.5, 1e-8, "before the meter knows");
+    mbs_ok(&r, ga_meter_update(meter, &s));
+    assert_true(meter->moved > 0);
+    mbs_ok(&r, ga_machine_signals(r.m, meter, &s, 1, &index, &angle));
+    assert_near(angle, 7.5, 1e-8, "after");
+  }
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  mbs_close(&r);
+}
+
+/* The lengths of ω are those of the nodes in space, whatever velocities the form has. */
+static void test_fastest(void **state)
+{
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    mbs_rig r = machine((ga_form)form, FORCES | DRIVE);
+    ga_meter *meter = NULL;
+    ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+    assert_int_equal(meter->watch, 0);
+    assert_true(meter->n_turning > 0);
+    for (int k = 0; k < 20; k++) {
+      double most = 0;
+      mbs_ok(&r, ga_stepper_step(st, 0.01));
+      mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+      const ga_point p = ga__point_of(ga_stepper_state(st));
+      const ga__eval e = ga__eval_at(r.m, &p, 1, 0);
+      for (int i = 0; i < meter->n_turning; i++) {
+        const double *w = e.kin[meter->turning[i]].w + 3;
+        most = fmax(most, sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]));
+      }
+      assert_true(most > 0.01);
+      assert_near(meter->fastest, most, 1e-14 * (1 + most), "|ω|");
+    }
+    ga_stepper_destroy(&st);
+    ga_meter_destroy(&meter);
+    mbs_close(&r);
+  }
+}
+
 /* Each angle of a joint has turns of its own. */
 static void test_turning(void **state)
 {
@@ -332,6 +440,10 @@ static void test_turning(void **state)
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(r.m->built->signals.n_turns, 3);
+  assert_int_equal(meter->watch, 1); /* angles of a universal joint may change faster than its sides turn */
+  mbs_ok(&r, ga_stepper_step(st, 0.01));
+  mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+  assert_true(meter->moved == 0);
   for (int i = 0; i < 3; i++) meter->turns[i] = 10 * (i + 1);
   for (int i = 0; i < 3; i++)
     turns[i] = mbs_signal(&r, meter, st, name[i]) - mbs_signal(&r, NULL, st, name[i]);
@@ -345,7 +457,7 @@ static void test_turning(void **state)
 static void test_saved_turns(void **state)
 {
   (void)state;
-  mbs_rig r = wheel(9, 0);
+  mbs_rig r = wheel(GA_FORM_SPACE, 9, 0);
   ga_meter *a = NULL, *b = NULL;
   double saved[MOST];
   mbs_ok(&r, ga_meter_create(r.m, &a));
@@ -357,7 +469,7 @@ static void test_saved_turns(void **state)
     mbs_ok(&r, ga_stepper_step(st, 0.1));
     mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
   }
-  assert_int_equal(ga_meter_saved_size(a), 7 + 3);
+  assert_int_equal(ga_meter_saved_size(a), 9 + 3);
   ga_meter_save(a, saved);
   mbs_ok(&r, ga_meter_load(b, saved));
   assert_near(mbs_signal(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
@@ -467,7 +579,7 @@ static void add_coil(const mbs_rig *r, const char *name, const char *coordinate)
 /* A scalar body's coordinate, angles of planar bodies against the ground and each other: their laws need no
  * frames, and their lengths and rates are the same bits as those of the signals, which take them from
  * frames. */
-static mbs_rig linear_machine(void)
+static mbs_rig linear_parts(void)
 {
   mbs_rig r = mbs_open(GA_FORM_SPACE);
   ga_planar_def upper = mbs_planar("upper"), lower = mbs_planar("lower");
@@ -493,6 +605,12 @@ static mbs_rig linear_machine(void)
   add_coil(&r, "one", "hinge.angle");
   add_coil(&r, "two", "elbow.angle");
   add_coil(&r, "three", "rotor");
+  return r;
+}
+
+static mbs_rig linear_machine(void)
+{
+  mbs_rig r = linear_parts();
   mbs_ok(&r, ga_machine_build(r.m));
   return r;
 }
@@ -525,6 +643,54 @@ static void test_linear(void **state)
   ga_stepper_destroy(&st);
   ga_meter_destroy(&meter);
   mbs_close(&r);
+}
+
+/* Actuators of a constant and of an output along coordinates, and dampers: nothing else is asked for their
+ * powers, and these are the same bits as those of the laws. A function of time is asked for. */
+static void test_simple(void **state)
+{
+  (void)state;
+  static const char *const coordinate[] = {"elbow.angle", "hinge.angle", "rotor"};
+  for (int timed = 0; timed < 2; timed++) {
+    mbs_rig r = linear_parts();
+    ga_meter *meter = NULL;
+    double dissipated = 0, input = 0;
+    for (int i = 0; i < 3; i++) {
+      static const char *const name[] = {"a", "b", "c"};
+      ga_actuator_def a = ga_actuator_defaults();
+      a.name = name[i];
+      a.coordinate = coordinate[i];
+      if (i < 2)
+        a.force.value = 0.3 - i;
+      else
+        a.force.expression = "-0.2*elbow.angle_rate";
+      if (timed && i == 1) a.force.function = wave;
+      mbs_ok(&r, ga_machine_add_actuator(r.m, &a));
+    }
+    mbs_ok(&r, ga_machine_build(r.m));
+    ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
+    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    assert_int_equal(meter->n_laws, 6);
+    assert_int_equal(meter->simple, !timed);
+    mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+    ga__powers last = powers_of(&r, st);
+    for (int k = 0; k < 20; k++) {
+      const double t = ga_stepper_state(st)->t;
+      mbs_ok(&r, ga_stepper_step(st, 0.01));
+      mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+      const ga__powers now = powers_of(&r, st);
+      const double h = ga_stepper_state(st)->t - t;
+      dissipated += 0.5 * h * (last.lost + now.lost);
+      input += 0.5 * h * (last.in + now.in);
+      last = now;
+      assert_true(now.lost > 0 && now.in != 0);
+      assert_true(meter->lost == now.lost && meter->in == now.in && meter->t == ga_stepper_state(st)->t);
+      assert_true(meter->dissipated == dissipated && meter->input == input);
+    }
+    ga_stepper_destroy(&st);
+    ga_meter_destroy(&meter);
+    mbs_close(&r);
+  }
 }
 
 /* Of bushings, those without damping whose stiffnesses are symmetric are conservative; of springs, those
@@ -562,7 +728,7 @@ static void test_conservative(void **state)
   assert_int_equal(meter->n_laws, 4);
   for (int i = 0; i < 4; i++) {
     static const char *const expected[] = {"skew", "damped", "shaped", "written"};
-    const ga__law *law = GA__AT(r.m->built->law, ga__law, meter->law[i]);
+    const ga__law *law = GA__AT(r.m->built->law, ga__law, meter->law[i].law);
     assert_string_equal(r.m->part[law->part].name, expected[i]);
   }
   ga_meter_destroy(&meter);
@@ -618,7 +784,7 @@ static void test_messages(void **state)
   assert_null(meter);
   assert_status(r.ctx, ga_meter_create(r.m, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_meter_create(NULL, &meter), GA_ERR_ARGUMENT);
-  for (int k = 1; k <= 4; k++) { /* all of its allocations */
+  for (int k = 1; k <= 5; k++) { /* all of its allocations */
     rig_memory.fail_at = rig_memory.count + k;
     assert_status(r.ctx, ga_meter_create(r.m, &meter), GA_ERR_MEMORY);
     assert_null(meter);
@@ -650,11 +816,13 @@ static void test_messages(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_balance),     cmocka_unit_test(test_values),
-      cmocka_unit_test(test_turns),       cmocka_unit_test(test_turning),
-      cmocka_unit_test(test_saved_turns), cmocka_unit_test(test_saving),
-      cmocka_unit_test(test_left_out),    cmocka_unit_test(test_linear),
-      cmocka_unit_test(test_any_order),   cmocka_unit_test(test_conservative),
+      cmocka_unit_test(test_balance),        cmocka_unit_test(test_values),
+      cmocka_unit_test(test_turns),          cmocka_unit_test(test_turning),
+      cmocka_unit_test(test_saved_turns),    cmocka_unit_test(test_saving),
+      cmocka_unit_test(test_left_out),       cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_any_order),      cmocka_unit_test(test_conservative),
+      cmocka_unit_test(test_turns_by_looks), cmocka_unit_test(test_turns_at_rest),
+      cmocka_unit_test(test_fastest),        cmocka_unit_test(test_simple),
       cmocka_unit_test(test_messages),
   };
   return cmocka_run_group_tests_name("mbs meters", tests, open_functions, close_functions);
