@@ -207,7 +207,7 @@ void app_failure_report(const app_watch *w, const app_task *s)
 {
   ga_step_failure f;
   app_history h;
-  if (w->n_recent == 0 || !ga_stepper_failure(s->stepper, &f)) return;
+  if (w->steps == 0 || !ga_stepper_failure(s->stepper, &f)) return;
   app_failure_equations(s);
   if (app_history_open(&h, w, s, &f)) {
     say_steps(&h, s, &f);

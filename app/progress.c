@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define REDRAW 0.1 /* [s] between two pictures of the bar */
-enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40 };
+enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40, MOST_BETWEEN_LOOKS = 256 };
 
 double app_clock(void)
 {
@@ -29,12 +29,19 @@ void app_duration(char *text, size_t size, double seconds)
     snprintf(text, size, seconds < 9.95 ? "%.2g s" : "%.0f s", seconds);
 }
 
+static void set_tenth(app_progress *p, int tenth)
+{
+  p->tenth = tenth;
+  p->t_next = p->t_start + 0.1 * (tenth + 1) * (1.0 - 1e-9) * (p->t_end - p->t_start);
+}
+
 void app_progress_start(app_progress *p, int quiet, double t_start, double t_from, double t_end)
 {
   *p = (app_progress){.t_start = t_start, .t_from = t_from, .t_end = t_end};
   p->mode = quiet ? APP_PROGRESS_NONE : isatty(STDERR_FILENO) ? APP_PROGRESS_BAR : APP_PROGRESS_LINES;
-  p->began = p->last = app_clock();
-  p->tenth = (int)(10.0 * (t_from - t_start) / (t_end - t_start));
+  p->began = p->last = p->looked = app_clock();
+  p->every = p->wait = 1;
+  set_tenth(p, (int)(10.0 * (t_from - t_start) / (t_end - t_start)));
 }
 
 /* "t = 4.2 s, 0.83 of real time, h = 0.001 s, 12 s left" */
@@ -73,21 +80,47 @@ static void draw(app_progress *p, double fraction, const char *text)
   p->shown = 1;
 }
 
+static double fraction_of(const app_progress *p, double t)
+{
+  return (t - p->t_start) / (p->t_end - p->t_start);
+}
+
+static int tenth_of(const app_progress *p, double t)
+{
+  return (int)(10.0 * fraction_of(p, t) * (1.0 + 1e-12));
+}
+
+/* Asking the clock costs more than all the rest, so that it is not asked after every step where steps are
+ * fast. */
+static int clock_says_so(app_progress *p)
+{
+  const double now = app_clock(), since = now - p->looked;
+  if (since > 0.5 * REDRAW)
+    p->every = 1;
+  else if (since < REDRAW / 16 && p->every < MOST_BETWEEN_LOOKS)
+    p->every *= 2;
+  p->wait = p->every;
+  p->looked = now;
+  return now - p->last >= REDRAW;
+}
+
+int app_progress_due(app_progress *p, double t)
+{
+  if (p->mode == APP_PROGRESS_NONE) return 0;
+  if (p->mode == APP_PROGRESS_LINES) return t >= p->t_next && tenth_of(p, t) > p->tenth;
+  return --p->wait <= 0 && clock_says_so(p);
+}
+
 void app_progress_show(app_progress *p, double t, double h)
 {
   char text[160];
-  if (p->mode == APP_PROGRESS_NONE) return;
-  const double now = app_clock(), fraction = (t - p->t_start) / (p->t_end - p->t_start);
-  const int tenth = (int)(10.0 * fraction * (1.0 + 1e-12));
-  const int due = p->mode == APP_PROGRESS_BAR ? now - p->last >= REDRAW : tenth > p->tenth;
-  if (!due) return;
-  p->last = now;
-  p->tenth = tenth;
+  p->last = app_clock();
+  set_tenth(p, tenth_of(p, t));
   describe(p, text, sizeof text, t, h);
   if (p->mode == APP_PROGRESS_BAR)
-    draw(p, fraction, text);
+    draw(p, fraction_of(p, t), text);
   else
-    fprintf(stderr, "%3d %%  %s\n", 10 * tenth, text);
+    fprintf(stderr, "%3d %%  %s\n", 10 * p->tenth, text);
 }
 
 void app_progress_clear(app_progress *p)

@@ -15,7 +15,10 @@ typedef struct app_progress { /* all 0: shows nothing */
   double t_start, t_from,
       t_end;          /* [s] t_from: where this run took over, after t_start where it was resumed */
   double began, last; /* [s] of the clock */
-  int tenth;          /* lines: the last one told */
+  int tenth;          /* lines: the last one told, */
+  double t_next;      /* [s] and where the next one is, but for rounding */
+  double looked;      /* [s] bar: when the clock was asked last, */
+  int every, wait;    /* steps from one such look to the next, and to go */
   int shown;          /* 1: a bar stands in the present line */
 } app_progress;
 
@@ -24,7 +27,8 @@ double app_clock(void); /* [s] that only runs forward */
 void app_duration(char *text, size_t size, double seconds);
 
 void app_progress_start(app_progress *p, int quiet, double t_start, double t_from, double t_end);
-void app_progress_show(app_progress *p, double t, double h); /* after every step: draws when it is time to */
-void app_progress_clear(app_progress *p);                    /* before anything else is printed */
+int app_progress_due(app_progress *p, double t); /* after every step: is it time to show it? */
+void app_progress_show(app_progress *p, double t, double h);
+void app_progress_clear(app_progress *p); /* before anything else is printed */
 
 #endif

@@ -144,22 +144,22 @@ static ga_status begin(app_runner *r)
 /* ---- Going ---- */
 
 /* What follows an accepted step. */
-static ga_status after_step(app_runner *r)
+static ga_status after_step(app_runner *r, int finished)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
-  const long steps = (long)r->before.steps + ga_simulator_stats(r->s.simulator)->steps;
-  const int finished = ga_simulator_finished(r->s.simulator);
+  const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
+  const long steps = (long)r->before.steps + stats->steps;
   ga_status status = ga_meter_update(r->meter, s);
-  app_watch_step(&r->watch, &r->s);
+  app_watch_step(&r->watch, s, stats);
   if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
   if (steps % LOOK_EVERY == 0 || finished) look_at_constraints(r);
   if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished))
     status = app_checkpoint_keep(r, finished || stop_signal);
-  app_progress_show(&r->s.progress, s->t, ga_simulator_next_step(r->s.simulator));
+  if (app_progress_due(&r->s.progress, s->t))
+    app_progress_show(&r->s.progress, s->t, ga_simulator_next_step(r->s.simulator));
   return status;
 }
 
-/* GA_OK: at the end; GA_STOPPED: by a signal; < 0: failed. */
 /* At once, unless the next checkpoint may be near: then nothing has to be computed again. */
 static int may_stop(const app_runner *r, double asked)
 {
@@ -168,16 +168,19 @@ static int may_stop(const app_runner *r, double asked)
          app_clock() - asked > wait;
 }
 
+/* GA_OK: at the end; GA_STOPPED: by a signal; < 0: failed. */
 static ga_status go(app_runner *r)
 {
   double asked = 0.0; /* [s] when it was asked to stop */
-  while (!ga_simulator_finished(r->s.simulator)) {
+  int finished = ga_simulator_finished(r->s.simulator);
+  while (!finished) {
     if (stop_signal && asked == 0.0) asked = app_clock();
     if (stop_signal && may_stop(r, asked)) return GA_STOPPED;
     ga_status status = ga_simulator_step(r->s.simulator);
     if (r->written) return r->written;
     if (status < 0) return status;
-    if ((status = after_step(r)) != GA_OK) return status;
+    finished = status == GA_STOPPED && ga_simulator_finished(r->s.simulator);
+    if ((status = after_step(r, finished)) != GA_OK) return status;
   }
   return GA_OK;
 }
@@ -311,7 +314,7 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   *status = resumed ? r->written = app_record_open(r, 1) : begin(r);
   if (*status) return APP_DONE;
   *started = 1;
-  app_watch_step(&r->watch, &r->s);
+  app_watch_step(&r->watch, ga_stepper_state(r->s.stepper), ga_simulator_stats(r->s.simulator));
   const double t = ga_stepper_state(r->s.stepper)->t;
   if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
   if (!quiet && !resumed && app_has(r->a, "resume"))

@@ -7,12 +7,6 @@
 
 /* ---- Watching ---- */
 
-static size_t numbers_of(const app_watch *w)
-{
-  return (size_t)w->nq + 2 * (size_t)w->nv + (size_t)w->n_lambda + (size_t)w->n_psi + (size_t)w->n_x +
-         (size_t)w->n_y;
-}
-
 int app_watch_open(app_watch *w, const app_task *s)
 {
   const ga_system *sys = ga_machine_system(s->machine);
@@ -23,7 +17,8 @@ int app_watch_open(app_watch *w, const app_task *s)
                    .n_x = ga_system_size(sys, GA_BLOCK_X),
                    .n_y = ga_system_size(sys, GA_BLOCK_Y),
                    .stride = 1};
-  const size_t n = numbers_of(w);
+  const size_t n = w->n = (size_t)w->nq + 3 * (size_t)w->nv + 2 * (size_t)w->n_lambda + (size_t)w->n_psi +
+                          3 * (size_t)w->n_x + (size_t)w->n_y;
   w->room = calloc((APP_RECENT + APP_PAST) * n + 1, sizeof *w->room);
   for (size_t i = 0; w->room && i < APP_RECENT; i++) w->recent[i].numbers = w->room + i * n;
   for (size_t i = 0; w->room && i < APP_PAST; i++) w->past[i].numbers = w->room + (APP_RECENT + i) * n;
@@ -36,20 +31,12 @@ void app_watch_close(app_watch *w)
   w->room = NULL;
 }
 
-static void keep(const app_watch *w, app_moment *m, const app_task *s)
+/* The arrays of a stepper's state are one piece of memory. */
+static void keep(const app_watch *w, app_moment *m, const ga_state *s, const ga_simulate_stats *stats)
 {
-  const ga_state *state = ga_stepper_state(s->stepper);
-  const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
-  const struct {
-    const double *from;
-    int n;
-  } part[] = {{state->q, w->nq},      {state->v, w->nv},  {state->vdot, w->nv}, {state->lambda, w->n_lambda},
-              {state->psi, w->n_psi}, {state->x, w->n_x}, {state->y, w->n_y}};
-  double *to = m->numbers;
-  for (size_t i = 0; i < sizeof part / sizeof *part; to += part[i].n, i++)
-    if (part[i].n) memcpy(to, part[i].from, (size_t)part[i].n * sizeof *to);
-  m->t = state->t;
-  m->h = w->steps > 0 ? state->t - w->t : 0.0;
+  memcpy(m->numbers, s->q, w->n * sizeof *m->numbers);
+  m->t = s->t;
+  m->h = w->steps > 0 ? s->t - w->t : 0.0;
   m->step = w->steps;
   m->rejected[0] = stats->rejected_error;
   m->rejected[1] = stats->rejected_newton;
@@ -68,24 +55,26 @@ static void thin_out(app_watch *w)
   w->stride *= 2;
 }
 
+static int n_recent(const app_watch *w)
+{
+  return w->steps < APP_RECENT ? (int)w->steps : APP_RECENT;
+}
+
 /* The i-th of the recent moments, in the order of time. */
 static const app_moment *recent_at(const app_watch *w, int i)
 {
-  return &w->recent[(w->oldest + i) % APP_RECENT];
+  return &w->recent[(w->steps - n_recent(w) + i) % APP_RECENT];
 }
 
-void app_watch_step(app_watch *w, const app_task *s)
+void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
-  if (w->n_recent == APP_RECENT)
-    w->oldest = (w->oldest + 1) % APP_RECENT;
-  else
-    w->n_recent++;
-  keep(w, &w->recent[(w->oldest + w->n_recent - 1) % APP_RECENT], s);
-  if (w->steps % w->stride == 0) {
+  keep(w, &w->recent[(unsigned long)w->steps % APP_RECENT], s, stats);
+  if (w->steps == w->due) {
     if (w->n_past == APP_PAST) thin_out(w);
-    if (w->steps % w->stride == 0) keep(w, &w->past[w->n_past++], s);
+    keep(w, &w->past[w->n_past++], s, stats);
+    w->due += w->stride;
   }
-  w->t = ga_stepper_state(s->stepper)->t;
+  w->t = s->t;
   w->steps++;
 }
 
@@ -96,10 +85,14 @@ static ga_state state_of(const app_watch *w, const app_moment *m)
   ga_state s = {.t = m->t, .q = m->numbers};
   s.v = s.q + w->nq;
   s.vdot = s.v + w->nv;
-  s.lambda = s.vdot + w->nv;
+  s.a = s.vdot + w->nv;
+  s.lambda = s.a + w->nv;
   s.psi = s.lambda + w->n_lambda;
-  s.x = s.psi + w->n_psi;
-  s.y = s.x + w->n_x;
+  s.eta = s.psi + w->n_psi;
+  s.x = s.eta + w->n_lambda;
+  s.xdot = s.x + w->n_x;
+  s.w = s.xdot + w->n_x;
+  s.y = s.w + w->n_x;
   return s;
 }
 
@@ -152,9 +145,9 @@ void app_history_close(app_history *h)
 int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
 {
   *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
-  for (int i = 0; i < w->n_past && w->n_recent && w->past[i].step < recent_at(w, 0)->step; i++)
+  for (int i = 0; i < w->n_past && w->past[i].step < recent_at(w, 0)->step; i++)
     h->moment[h->n++] = &w->past[i];
-  for (int i = 0; i < w->n_recent; i++) h->moment[h->n++] = recent_at(w, i);
+  for (int i = 0; i < n_recent(w); i++) h->moment[h->n++] = recent_at(w, i);
   if (h->n == 0) return 0;
   h->value = malloc((size_t)APP_MOMENTS * (size_t)h->n_signals * sizeof *h->value + 1);
   if (!h->value) return 0;

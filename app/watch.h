@@ -15,24 +15,26 @@ typedef struct app_moment {
   double t, h;      /* [s] h: of the step that led here, 0: the start */
   long step;        /* number of the accepted step that led here */
   long rejected[3]; /* steps refused up to here: by error, by Newton, not evaluated */
-  double *numbers;  /* q, v, vdot, λ, ψ, x, y */
+  double *numbers;  /* the stepper's state, from q to the end of y */
 } app_moment;
 
 typedef struct app_watch {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
+  size_t n;   /* numbers of a state */
   long steps; /* seen */
   double t;   /* [s] of the last */
-  int n_recent, n_past;
-  long stride; /* steps between those of the past */
-  int oldest;  /* of the recent ones, which go round */
-  app_moment recent[APP_RECENT], past[APP_PAST];
+  int n_past;
+  long stride;                                   /* steps between those of the past */
+  long due;                                      /* the step that is the next of them */
+  app_moment recent[APP_RECENT], past[APP_PAST]; /* recent ones go round */
   double *room;
 } app_watch;
 
 /* 0: out of memory. After the stepper; costs a copy of the state for every step. */
 int app_watch_open(app_watch *w, const app_task *s);
 void app_watch_close(app_watch *w);
-void app_watch_step(app_watch *w, const app_task *s); /* after the start, and after every accepted step */
+/* After the start, and after every accepted step: the stepper's state, and what the simulator has counted. */
+void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats);
 
 /* ---- Looking back ---- */
 

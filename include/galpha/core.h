@@ -259,7 +259,9 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_redundant redundant; /* default GA_REDUNDANT_ACCEPT */
 } ga_stepper_opts;
 
-/* The solution at one time; the arrays belong to the stepper and change with the next step. */
+/* The solution at one time; the arrays belong to the stepper and change with the next step. In a stepper's
+ * own state they follow each other in memory, in this order and without gaps: from q to the end of y one copy
+ * takes all of them. States given to outputs and events may have theirs anywhere. */
 typedef struct ga_state {
   double t;             /* [s] */
   const double *q;      /* [nq] */

@@ -450,6 +450,36 @@ static void dense_and_sparse_agree(void **state)
     }
 }
 
+/* ---- The state ---- */
+
+/* One copy takes all of it, as core.h promises. */
+static void arrays_without_gaps(void **state)
+{
+  (void)state;
+  for (int i = 0; ex_problem_at(i); i++) {
+    rig r = rig_open(ex_problem_at(i)->name);
+    rig_build(&r);
+    rig_start(&r, r.problem->h);
+    for (int k = 0; k < 3; k++) {
+      const ga_state *s = ga_stepper_state(r.st);
+      const int nv = r.sys->nv, nl = ga_system_size(r.sys, GA_BLOCK_LAMBDA),
+                np = ga_system_size(r.sys, GA_BLOCK_PSI), nx = ga_system_size(r.sys, GA_BLOCK_X);
+      assert_ptr_equal(s->v, s->q + r.sys->nq);
+      assert_ptr_equal(s->vdot, s->v + nv);
+      assert_ptr_equal(s->a, s->vdot + nv);
+      assert_ptr_equal(s->lambda, s->a + nv);
+      assert_ptr_equal(s->psi, s->lambda + nl);
+      assert_ptr_equal(s->eta, s->psi + np);
+      assert_ptr_equal(s->x, s->eta + nl);
+      assert_ptr_equal(s->xdot, s->x + nx);
+      assert_ptr_equal(s->w, s->xdot + nx);
+      assert_ptr_equal(s->y, s->w + nx);
+      rig_steps(&r, 0.1 * r.problem->h, 1);
+    }
+    rig_close(&r);
+  }
+}
+
 /* ---- Statistics ---- */
 
 static void statistics(void **state)
@@ -525,6 +555,7 @@ int main(void)
       cmocka_unit_test(predictors_agree),
       cmocka_unit_test(eta_terms_agree),
       cmocka_unit_test(dense_and_sparse_agree),
+      cmocka_unit_test(arrays_without_gaps),
       cmocka_unit_test(statistics),
       cmocka_unit_test(no_allocation_in_steps),
   };
