@@ -79,6 +79,21 @@ typedef struct ga_jacobian {
 
 typedef int (*ga_jacobian_fn)(void *user, const ga_point *p, ga_jacobian *J); /* returns as ga_eval_fn */
 
+/* Everything that one iteration needs, in one pass over the parts of a model. */
+typedef struct ga_sweep {
+  double *dynamics;       /* [nv] M vdot − f */
+  double *phi, *k;        /* [n_lambda], [n_psi] */
+  double *state, *output; /* [n_x], [n_y] */
+  double *phi_dot;        /* [n_lambda] B v + Φ_t; NULL: not wanted */
+  ga_jacobian *jacobian;  /* NULL: not wanted; else as below */
+} ga_sweep;
+
+/* Writes all of these, as the callbacks for each of them would but for rounding, and the same bits with a
+ * Jacobian and without. Returns as ga_eval_fn. The Jacobian's arrays are not cleared: they hold zeros, or
+ * what this system has written there before, so that every entry that is ever written has to be written, or
+ * cleared, again. */
+typedef int (*ga_sweep_fn)(void *user, const ga_point *p, ga_sweep *out);
+
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
 
@@ -101,14 +116,18 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
   ga_eval_fn output_guess; /* y to begin the start with  [n_y]  NULL: zeros, which o must then bear */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
-  ga_name_fn name;         /* NULL: "dynamics 3", "lambda 0", ... */
-  int rheonomic;           /* 1: Φ depends on t; looked at only when phi_dot is NULL */
+  ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
+  ga_name_fn name;   /* NULL: "dynamics 3", "lambda 0", ... */
+  int rheonomic;     /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 
   /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
    * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
+  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added. NULL: in any. What an array must
+   * not have at an entry is not looked at there. */
+  const unsigned char *pattern_in;
 
   /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of
    * them. Large sparse matrices are then factored body by body. NULL: not known. */

@@ -71,6 +71,9 @@ GA_API void ga_group_tangent(const ga_group *g, double *T, const double *d);
 GA_API void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const double *d);
 /* A with A b = bracket(a, b), in packed blocks. */
 GA_API void ga_group_ad(const ga_group *g, double *A, const double *a);
+/* T(d) and T(d) (I + κ A), A that of ga_group_ad() for a. */
+GA_API void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double *d, double kappa,
+                                const double *a);
 
 /* How far q is off the group: largest |RᵀR−I| entry, negative determinants as 2, ||p|−1|; NaN and Inf come
  * out. */

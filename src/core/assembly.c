@@ -117,7 +117,8 @@ static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *r
 {
   const ga_system *sys = as->sys;
   if (as->direct) {
-    as->direct[at->direct] = (ga__direct){entry, 0, (unsigned char)rule->source, (unsigned char)rule->scale};
+    as->direct[at->direct] =
+        (ga__direct){entry, 0, (unsigned char)rule->source, (unsigned char)rule->scale, 0};
     add_pair(p, target_row(as, rule, sys->row[entry]), target_col(as, rule, sys->col[entry]));
   }
   at->direct++;
@@ -195,6 +196,25 @@ static int leads(const ga_system *sys, const column_map *map, int row, int posit
   return 1;
 }
 
+/* Can a rule's source be non-zero at an entry? M has what D has. */
+static int holds(const ga_system *sys, ga__source source, int entry)
+{
+  static const unsigned char ARRAY[GA__N_SOURCES] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
+  return (sys->in[entry] & ARRAY[source]) != 0;
+}
+
+/* Or at any entry of the group that this one stands for? */
+static int group_holds(const ga_system *sys, const column_map *map, ga__source source, int row, int position)
+{
+  const int block = map->block[sys->col[map->by_row[position]]];
+  if (block < 0) return holds(sys, source, map->by_row[position]);
+  for (int i = position; i < map->row_start[row + 1]; i++) {
+    const int e = map->by_row[i];
+    if (sys->col[e] < sys->nv && map->block[sys->col[e]] == block && holds(sys, source, e)) return 1;
+  }
+  return 0;
+}
+
 /* Groups in the first pass, all else in the second: what is not turned, and columns that commute and have no
  * etas. */
 static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
@@ -209,9 +229,9 @@ static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
       if (!(rule->cols & 1u << ga__block_of(sys, sys->col[e], &index))) continue;
       int in_group = rule->turned && (map->block[sys->col[e]] >= 0 || has_etas(as, rule));
       if (in_group != groups) continue;
-      if (!groups)
+      if (!groups && holds(sys, rule->source, e))
         add_direct(as, at, p, rule, e);
-      else if (leads(sys, map, row, i))
+      else if (groups && leads(sys, map, row, i) && group_holds(sys, map, rule->source, row, i))
         add_group(as, map, at, p, rule, e);
     }
 }
@@ -264,7 +284,6 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->group, (size_t)size->groups, sizeof(ga__group_row)},
               {(void **)&as->group_entry, (size_t)size->members, sizeof(int)},
               {(void **)&as->group_place, (size_t)size->members, sizeof(int)},
-              {(void **)&as->TA, (size_t)ga_group_blocks_length(sys->group), sizeof(double)},
               {(void **)&as->eta_b, (size_t)size->factors, sizeof(int)},
               {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
               {(void **)&as->border_place, ga__assembly_borders(as), sizeof(int)}};
@@ -351,9 +370,9 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct, as->diag_place, as->group,     as->group_entry,  as->group_place,
-                         as->TA,     as->eta_b,      as->eta_place, as->border_place, as->copy,
-                         as->run,    as->tile,       as->blank};
+  void *const block[] = {as->direct,      as->diag_place, as->group,     as->group_entry,
+                         as->group_place, as->eta_b,      as->eta_place, as->border_place,
+                         as->copy,        as->run,        as->tile,      as->blank, as->stripe};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);

@@ -30,13 +30,14 @@ struct ga_system {
   int nq, nv, n;
   int size[GA_N_BLOCKS];
   int start[GA_N_BLOCKS];
-  int n_entries;  /* of the pattern; n² when dense */
-  int *row, *col; /* [n_entries] */
-  int *cluster;   /* [nv] bodies of the velocities; NULL: not known */
-  int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
-  int *b_entry;   /* [n_b] which entries these are */
-  int *b_row;     /* [n_b] their rows, counted from LAMBDA's first */
-  int *b_col;     /* [n_b] their columns */
+  int n_entries;     /* of the pattern; n² when dense */
+  int *row, *col;    /* [n_entries] */
+  unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
+  int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
+  int n_b;           /* entries in rows LAMBDA, columns V: those of B and G */
+  int *b_entry;      /* [n_b] which entries these are */
+  int *b_row;        /* [n_b] their rows, counted from LAMBDA's first */
+  int *b_col;        /* [n_b] their columns */
 };
 
 /* Around a call of the user's: what the callback stores in the context goes behind the core's own words.
@@ -96,6 +97,9 @@ ga_status ga__phi_acc(ga__deriv *w, const ga_point *p, double *out);
 ga_status ga__k_acc(ga__deriv *w, const ga_point *p, double *out);
 /* r = (M vdot − f, Φ, k, −s, −o) into out[n]; tmp[nv] is overwritten. */
 ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *tmp);
+/* The same and, rate not NULL, B v + Φ_t by the system's sweep, with the derivatives where J is not NULL. */
+ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
+                    double *tmp);
 /* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v,
  * by fourth-order differences. */
 ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out);
@@ -193,28 +197,37 @@ typedef struct ga__layout {
 
 typedef struct ga__direct { /* while the plan is made */
   int entry, place;
-  unsigned char source, scale;
+  unsigned char source, scale, adds;
 } ga__direct;
 
-/* How numbers are filled in (fill.c): copies in runs of one source and scale, */
+/* How numbers are filled in (fill.c): copies of entries that follow each other to places that do, in runs of
+ * one source, scale and length, */
 typedef struct ga__copy {
   int entry, place;
 } ga__copy;
 typedef struct ga__run {
   ga__source source;
   int scale;
-  int adds; /* 0: it is the first to write at its places */
-  int end;  /* of its copies */
+  int adds;   /* 0: it is the first to write at its places */
+  int length; /* of each copy */
+  int end;    /* of its copies */
 } ga__run;
-/* and three rows in three columns that one tangent block turns: entries follow each other row by row, places
- * column by column. Etas as in ga__group_row, for the first row; places of the others follow. */
+/* and three rows in three columns that one tangent block turns: entries follow each other column by column,
+ * as places do within each. What is copied to the same places, from entries in the same order, is added on
+ * the way. Etas as in ga__group_row, for the first row; places of the others follow. */
 typedef struct ga__tile {
   ga__source source;
   int scale, adds;
   int block_start;
   int entry, place[3];
+  int base_source, base_scale, base_entry; /* of the copy, −1: none */
   int eta_first, factor_first, eta_count;
 } ga__tile;
+
+/* Runs and tiles of one stripe of the matrix's values: where they end. */
+typedef struct ga__stripe {
+  int runs, tiles;
+} ga__stripe;
 
 /* Entries of one row in the columns of one tangent block, or of one commuting column: they move together when
  * the derivative with respect to q is multiplied by the tangent operator. */
@@ -237,18 +250,17 @@ typedef struct ga__assembly {
   int *border_place; /* of every border, relation and constraint: in the column, in the row */
   ga_sparse *K;
   int n_direct;
-  ga__direct *direct; /* NULL once arranged; */
-  unsigned char *direct_first;
+  ga__direct *direct; /* NULL once arranged */
   ga__copy *copy;
-  int n_runs, n_tiles, n_blank;
+  int n_runs, n_tiles, n_blank, n_stripes;
   ga__run *run;
   ga__tile *tile;
+  ga__stripe *stripe;
   int *blank;      /* places to be cleared first */
   int *diag_place; /* [n_x + n_y] */
   int n_groups;
   ga__group_row *group;
   int *group_entry, *group_place; /* entry -1: the pattern has none there */
-  double *TA;                     /* T A in packed blocks, while filling */
   int *eta_b, *eta_place; /* for every eta of a group: entries of B, one for each of its columns; its place */
 } ga__assembly;
 
@@ -257,7 +269,7 @@ typedef struct ga__assembly_input {
   double scale[GA__MAX_SCALES];
   double diag_x;     /* on the diagonal of the states; outputs have 1 */
   const double *T;   /* packed tangent blocks */
-  const double *A;   /* packed I + κ ad(v_n) of the commutator term, or NULL */
+  const double *TA;  /* the same times I + κ ad(v_n) of the commutator term, where there is one */
   const double *B_n; /* [n_b + 1] B at the beginning of the step, where there are columns of η; then 0 */
   const ga__null *null, *null_b; /* for the borders */
 } ga__assembly_input;
@@ -463,12 +475,14 @@ struct ga_stepper {
   double *v_moved;               /* [nv] for it, where it is not the state's */
   double h;                      /* of the step under way */
   unsigned long motion;          /* of the trial: the context's number for it; exact family only */
+  int renewing;                  /* 1: the iteration matrix will be made at this trial */
+  int swept;                     /* 1: D, Q, G are those of this trial already */
   ga__arena arena;               /* of everything below */
   double *D, *Q, *G, *B_n;
   double *a_n, *w_n;       /* a and w adjusted to h */
   double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
   double *exponent;        /* [nv] hΔq + commutator */
-  double *T, *ad;          /* packed blocks */
+  double *T, *TA;          /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
   double *r;               /* [n + n_eta] right-hand side, then the increment */
   double *tmp;             /* [max(nv, n_lambda, ...)] */
   double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections */
@@ -552,7 +566,7 @@ ga_status ga__prepare_factors(ga_stepper *st); /* Jacobian at next, iteration ma
 ga_point ga__full_point(const ga__full *f);
 double ga__seconds(const ga_stepper *st); /* of a clock that runs with opts.timing only */
 void ga__trial_states(ga_stepper *st);    /* x₁, xdot₁, w₁ of next from px */
-void ga__prepare_tangent(ga_stepper *st); /* T and A at the present exponent */
+void ga__prepare_tangent(ga_stepper *st); /* T and T A at the present exponent */
 /* An LU could not be made because its pattern is singular: say so again, with the name of the unknown instead
  * of a column. Other statuses pass through. */
 ga_status ga__name_column(ga_stepper *st, ga_status status);

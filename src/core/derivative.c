@@ -164,6 +164,38 @@ ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, dou
   return GA_OK;
 }
 
+/* What a sweep cannot say is said by the callback that it stands for, where that fails as well. */
+static ga_status sweep_failed(const ga_system *sys, const ga_point *p, double *out, double *rate, int code,
+                              ga_status before, double *tmp)
+{
+  const ga_error said = sys->ctx->error;
+  ga_status status = ga__residual(sys, p, out, tmp);
+  if (!status && rate) status = ga__call(sys, GA__PHI_DOT, p, rate);
+  if (status) return status;
+  sys->ctx->error = said;
+  return ga__answer(sys, "sweep", -1, p->t, code, before);
+}
+
+ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
+                    double *tmp)
+{
+  const int *start = sys->start, nl = sys->size[GA_BLOCK_LAMBDA];
+  ga_sweep s = {out,
+                out + start[GA_BLOCK_LAMBDA],
+                out + start[GA_BLOCK_PSI],
+                out + start[GA_BLOCK_X],
+                out + start[GA_BLOCK_Y],
+                rate,
+                J};
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.sweep(sys->def.user, p, &s);
+  if (code || ga__first_bad(out, sys->n) >= 0 || (rate && ga__first_bad(rate, nl) >= 0))
+    return sweep_failed(sys, p, out, rate, code, before, tmp);
+  if (sys->ctx->error.status == GA_OK) sys->ctx->error.status = before;
+  for (int i = start[GA_BLOCK_X]; i < sys->n; i++) out[i] = -out[i];
+  return GA_OK;
+}
+
 /* The fourth-order formula g'(0) ≈ (8(g(s) − g(−s)) − (g(2s) − g(−2s))) / (12 s). */
 enum { N_SAMPLES = 4 };
 static const double SAMPLE_AT[N_SAMPLES] = {1.0, -1.0, 2.0, -2.0};

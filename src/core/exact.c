@@ -50,6 +50,29 @@ void ga__trial(ga_stepper *st)
   ga_group_move(sys->group, m->q, n->q, st->exponent);
   ga__trial_states(st);
   st->motion = ++sys->ctx->motions_told;
+  st->swept = 0;
+}
+
+/* What the iteration matrix is made of. */
+static ga_jacobian derivatives(const ga_stepper *st)
+{
+  const unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->stabilized ? GA_WANT_G : 0u);
+  return (ga_jacobian){want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
+}
+
+/* Residuals into r, and the derivatives where they will be wanted and come along. */
+static ga_status residuals(ga_stepper *st, const ga_point *p)
+{
+  const ga_system *sys = st->sys;
+  double *rate = st->stabilized ? st->r + sys->n : NULL;
+  if (sys->def.sweep) {
+    ga_jacobian J = derivatives(st);
+    const ga_status status = ga__sweep(sys, p, st->r, rate, st->renewing ? &J : NULL, st->tmp);
+    st->swept = !status && st->renewing;
+    return status;
+  }
+  ga_status status = ga__residual(sys, p, st->r, st->tmp);
+  return status || !rate ? status : ga__phi_dot(&st->deriv, p, rate);
 }
 
 /* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
@@ -60,7 +83,7 @@ static ga_status scaled_residual(ga_stepper *st)
   double h = st->h, *r = st->r;
   ga_point p = ga__full_point(&st->next);
   st->stats.residuals++;
-  ga_status status = ga__residual(sys, &p, r, st->tmp);
+  ga_status status = residuals(st, &p);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] *= -h;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[start[GA_BLOCK_LAMBDA] + i] /= -h;
@@ -69,9 +92,7 @@ static ga_status scaled_residual(ga_stepper *st)
     r[start[GA_BLOCK_X] + i] = -h * (st->next.xdot[i] + r[start[GA_BLOCK_X] + i]);
   for (int i = 0; i < size[GA_BLOCK_Y]; i++)
     r[start[GA_BLOCK_Y] + i] = -h * (st->next.y[i] + r[start[GA_BLOCK_Y] + i]);
-  if (!st->stabilized) return GA_OK;
-  if ((status = ga__phi_dot(&st->deriv, &p, r + sys->n))) return status;
-  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
+  for (int i = 0; st->stabilized && i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
 }
 
@@ -139,20 +160,21 @@ ga_status ga__prepare_factors(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__full_point(&st->next);
-  unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->stabilized ? GA_WANT_G : 0u);
-  ga_jacobian J = {want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
+  ga_jacobian J = derivatives(st);
+  ga_status status = GA_OK;
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
   sys->ctx->motion = st->motion;
-  ga_status status = ga__jacobian_unseen(&st->deriv, &p, &J);
+  if (!st->swept) status = ga__jacobian_unseen(&st->deriv, &p, &J);
   sys->ctx->motion = 0;
+  st->swept = 0;
   if (status) return status;
   ga__prepare_tangent(st);
   ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
                            .scale = {1.0, st->h, 1.0 / st->h, st->c2, st->h * st->h},
                            .diag_x = st->d1,
                            .T = st->T,
-                           .A = st->commutes ? st->ad : NULL,
+                           .TA = st->commutes ? st->TA : st->T,
                            .B_n = st->B_n,
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};

@@ -1,10 +1,13 @@
 /* Numbers into an iteration matrix.
  *
  * The plan of assembly.c is rearranged once, for what memory likes: entries that are only copied in runs of
- * one source and scale; rows of three that are turned by one block, three by three as tiles; and whoever
- * comes first to a place writes, all others add, so that the matrix need not be cleared. */
+ * one source and scale; rows of three that are turned by one block, three by three as tiles; all that, stripe
+ * by stripe of the matrix, so that it comes from memory once; and whoever comes first to a place writes, all
+ * others add, so that the matrix need not be cleared. */
+#include "base/quad.h"
 #include "core/core_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Arranging ---- */
@@ -18,29 +21,6 @@ static int blank_if_new(ga__assembly *as, unsigned char *seen, int place)
   return 1;
 }
 
-/* Runs of copies: first those that write, then those that add. */
-static void arrange_copies(ga__assembly *as, unsigned char *seen)
-{
-  unsigned char *first = as->direct_first;
-  int at = 0;
-  for (int i = 0; i < as->n_direct; i++) {
-    first[i] = !seen[as->direct[i].place];
-    seen[as->direct[i].place] = 1;
-  }
-  for (int adds = 0; adds < 2; adds++)
-    for (int i = 0; i < as->n_direct; i++) {
-      const ga__direct *d = &as->direct[i];
-      if (first[i] == adds) continue;
-      ga__run *run = as->n_runs ? &as->run[as->n_runs - 1] : NULL;
-      if (!run || run->adds != adds || run->source != d->source || run->scale != d->scale) {
-        run = &as->run[as->n_runs++];
-        *run = (ga__run){(ga__source)d->source, d->scale, adds, at};
-      }
-      as->copy[at++] = (ga__copy){d->entry, d->place};
-      run->end = at;
-    }
-}
-
 /* Is g the row below the row `up` of a tile: entries and places following those? */
 static int follows(const ga__assembly *as, const ga__group_row *up, const ga__group_row *g)
 {
@@ -49,7 +29,7 @@ static int follows(const ga__assembly *as, const ga__group_row *up, const ga__gr
     return 0;
   for (int c = 0; c < 3; c++)
     if (as->group_place[g->first + c] != as->group_place[up->first + c] + 1 ||
-        as->group_entry[g->first + c] != as->group_entry[up->first + c] + 3)
+        as->group_entry[g->first + c] != as->group_entry[up->first + c] + 1)
       return 0;
   for (int i = 0; i < g->eta_count; i++)
     if (as->eta_place[g->eta_first + i] != as->eta_place[up->eta_first + i] + 1) return 0;
@@ -70,8 +50,8 @@ static int next_row(const ga__assembly *as, const unsigned char *used, int k)
 static int leads_a_tile(const ga__assembly *as, const ga__group_row *g)
 {
   const int *entry = as->group_entry + g->first;
-  return g->block_start >= 0 && g->size == 3 && entry[0] >= 0 && entry[1] == entry[0] + 1 &&
-         entry[2] == entry[0] + 2;
+  return g->block_start >= 0 && g->size == 3 && entry[0] >= 0 && entry[1] == entry[0] + 3 &&
+         entry[2] == entry[0] + 6;
 }
 
 /* Tiles of three rows; what makes none stays among the groups. */
@@ -85,19 +65,143 @@ static void arrange_tiles(ga__assembly *as, unsigned char *used)
     if (third < 0) continue;
     used[k] = used[second] = used[third] = 1;
     const int *place = as->group_place + g->first;
-    as->tile[as->n_tiles++] = (ga__tile){g->source,
-                                         g->scale,
-                                         0,
-                                         g->block_start,
-                                         as->group_entry[g->first],
-                                         {place[0], place[1], place[2]},
-                                         g->eta_first,
-                                         g->factor_first,
-                                         g->eta_count};
+    as->tile[as->n_tiles++] = (ga__tile){
+        g->source, g->scale, 0, g->block_start, as->group_entry[g->first], {place[0], place[1], place[2]},
+        -1,        0,        0, g->eta_first,   g->factor_first,           g->eta_count};
   }
   for (int k = 0; k < as->n_groups; k++)
     if (!used[k]) as->group[left++] = as->group[k];
   as->n_groups = left;
+}
+
+/* Values of a stripe: with what they are made of, they stay in the nearest cache. */
+enum { STRIPE = 2048 };
+
+/* In the order in which copies are made: stripe by stripe, those that write, then those that add; runs
+ * together, and within them by place. */
+static int by_run(const void *x, const void *y)
+{
+  const ga__direct *a = x, *b = y;
+  if (a->place / STRIPE != b->place / STRIPE) return a->place < b->place ? -1 : 1;
+  if (a->adds != b->adds) return a->adds < b->adds ? -1 : 1;
+  if (a->source != b->source) return a->source < b->source ? -1 : 1;
+  if (a->scale != b->scale) return a->scale < b->scale ? -1 : 1;
+  return a->place != b->place  ? (a->place < b->place ? -1 : 1)
+         : a->entry < b->entry ? -1
+                               : a->entry > b->entry;
+}
+
+static int same_run(const ga__direct *a, const ga__direct *b)
+{
+  return a->adds == b->adds && a->source == b->source && a->scale == b->scale;
+}
+
+/* Copies of this many entries; what follows each other is cut into these. */
+static const int LENGTH[] = {6, 3, 1};
+enum { N_LENGTHS = sizeof LENGTH / sizeof *LENGTH };
+
+/* One run from directs[from..to) for the pieces of one length; only counted while as->run is NULL. */
+static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
+{
+  const int before = *at;
+  for (int i = from; i < to;) {
+    const ga__direct *d = &as->direct[i];
+    int strip = 1;
+    while (i + strip < to && d[strip].place == d->place + strip && d[strip].entry == d->entry + strip)
+      strip++;
+    for (int k = 0, done = 0; k < N_LENGTHS; k++)
+      for (; done + LENGTH[k] <= strip; done += LENGTH[k])
+        if (LENGTH[k] == length) as->copy[(*at)++] = (ga__copy){d->entry + done, d->place + done};
+    i += strip;
+  }
+  if (*at == before) return;
+  if (as->run)
+    as->run[as->n_runs] = (ga__run){(ga__source)as->direct[from].source, as->direct[from].scale,
+                                    as->direct[from].adds, length, *at};
+  as->n_runs++;
+}
+
+static void cut_runs(ga__assembly *as, int n)
+{
+  int at = 0;
+  as->n_runs = 0;
+  for (int from = 0, to; from < n; from = to) {
+    const int stripe = as->direct[from].place / STRIPE;
+    for (to = from + 1;
+         to < n && same_run(&as->direct[from], &as->direct[to]) && as->direct[to].place / STRIPE == stripe;)
+      to++;
+    for (int k = 0; k < N_LENGTHS; k++) cut_run(as, from, to, LENGTH[k], &at);
+    if (as->run) as->stripe[stripe].runs = as->n_runs;
+  }
+}
+
+static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
+{
+  int n = 0;
+  for (int i = 0; i < as->n_direct; i++) { /* those that tiles have taken are marked by an entry of −1 */
+    if (as->direct[i].entry < 0) continue;
+    as->direct[n] = as->direct[i];
+    as->direct[n].adds = seen[as->direct[n].place];
+    seen[as->direct[n++].place] = 1;
+  }
+  if (n) qsort(as->direct, (size_t)n, sizeof *as->direct, by_run);
+  cut_runs(as, n);
+  as->run = ga__alloc(as->ctx, (size_t)as->n_runs, sizeof *as->run);
+  if (!as->run) return GA_ERR_MEMORY;
+  cut_runs(as, n);
+  return GA_OK;
+}
+
+/* Tiles by the stripe of their last column, which copies to the others then have reached as well; otherwise
+ * in the order in which they are. */
+static int stripe_of(const ga__tile *t)
+{
+  return t->place[2] / STRIPE;
+}
+
+static void arrange_stripes(ga__assembly *as, ga__tile *sorted)
+{
+  int at = 0;
+  for (int k = 0; k < as->n_tiles; k++) as->stripe[stripe_of(&as->tile[k])].tiles++;
+  for (int i = 0; i < as->n_stripes;
+       i++) { /* first where each begins, then, as they are put, where it ends */
+    const int count = as->stripe[i].tiles;
+    as->stripe[i].tiles = at;
+    at += count;
+    if (i > 0 && as->stripe[i].runs == 0) as->stripe[i].runs = as->stripe[i - 1].runs;
+  }
+  for (int k = 0; k < as->n_tiles; k++) sorted[as->stripe[stripe_of(&as->tile[k])].tiles++] = as->tile[k];
+  if (as->n_tiles) memcpy(as->tile, sorted, (size_t)as->n_tiles * sizeof *sorted);
+}
+
+/* The only copy that goes to each place, −1: none, −2: several. */
+static void find_copies(const ga__assembly *as, int *copy_of)
+{
+  for (int i = 0; i < as->K->nnz; i++) copy_of[i] = -1;
+  for (int i = 0; i < as->n_direct; i++) {
+    int *one = &copy_of[as->direct[i].place];
+    *one = *one == -1 ? i : -2;
+  }
+}
+
+/* Tiles take over the copies that go to all their nine places, once each. */
+static void take_copies(ga__assembly *as, const int *copy_of)
+{
+  for (int k = 0; k < as->n_tiles; k++) {
+    ga__tile *t = &as->tile[k];
+    const int lead = copy_of[t->place[0]];
+    const ga__direct *first = lead < 0 ? NULL : &as->direct[lead];
+    int fits = first && first->entry >= 0;
+    for (int i = 0; fits && i < 9; i++) {
+      const int one = copy_of[t->place[i / 3] + i % 3];
+      fits = one >= 0 && same_run(&as->direct[one], first) && as->direct[one].entry == first->entry + i;
+    }
+    if (!fits) continue;
+    t->base_source = first->source;
+    t->base_scale = first->scale;
+    t->base_entry = first->entry;
+    for (int i = 8; i >= 0; i--) as->direct[copy_of[t->place[i / 3] + i % 3]].entry = -1;
+  }
 }
 
 static void arrange_writers(ga__assembly *as, unsigned char *seen)
@@ -129,51 +233,34 @@ ga_status ga__assembly_arrange(ga__assembly *as)
   ga_context *ctx = as->ctx;
   const size_t nnz = (size_t)as->K->nnz, groups = (size_t)as->n_groups, direct = (size_t)as->n_direct;
   unsigned char *seen = ga__alloc(ctx, nnz, 1), *used = ga__alloc(ctx, groups, 1);
-  as->direct_first = ga__alloc(ctx, direct, 1);
+  int *copy_of = ga__alloc(ctx, nnz, sizeof *copy_of);
   as->copy = ga__alloc(ctx, direct, sizeof *as->copy);
-  as->run = ga__alloc(ctx, 2 * (size_t)as->layout.n_rules, sizeof *as->run);
   as->tile = ga__alloc(ctx, groups / 3, sizeof *as->tile);
+  ga__tile *sorted = ga__alloc(ctx, groups / 3, sizeof *sorted);
   as->blank = ga__alloc(ctx, nnz, sizeof *as->blank);
-  const int ok = seen && used && as->direct_first && as->copy && as->run && as->tile && as->blank;
+  as->n_stripes = as->K->nnz / STRIPE + 1;
+  as->stripe = ga__alloc(ctx, (size_t)as->n_stripes, sizeof *as->stripe);
+  int ok = seen && used && copy_of && sorted && as->copy && as->tile && as->blank && as->stripe;
   if (ok) {
-    arrange_copies(as, seen);
     arrange_tiles(as, used);
+    find_copies(as, copy_of);
+    take_copies(as, copy_of);
+    ok = !arrange_copies(as, seen);
+  }
+  if (ok) {
+    arrange_stripes(as, sorted);
     arrange_writers(as, seen);
   }
+  ga__free(ctx, sorted);
   ga__free(ctx, seen);
   ga__free(ctx, used);
-  ga__free(ctx, as->direct_first);
+  ga__free(ctx, copy_of);
   ga__free(ctx, as->direct);
-  as->direct_first = NULL;
   as->direct = NULL;
   return ok ? GA_OK : ga__no_memory(ctx, "the plan of an iteration matrix");
 }
 
 /* ---- Filling ---- */
-
-/* T A, block by block. */
-static void multiply_blocks(const ga__assembly *as, const double *T, const double *A, double *TA)
-{
-  const ga_group *g = as->sys->group;
-  for (int b = 0, n = ga_group_n_blocks(g), at = 0; b < n; b++) {
-    int start, m = ga_group_block(g, b, &start);
-    const double *t = T + at, *a = A + at;
-    double *out = TA + at;
-    for (int i = 0; m == 3 && i < 9; i += 3) {
-      const double x = t[i], y = t[i + 1], z = t[i + 2];
-      out[i] = x * a[0] + y * a[3] + z * a[6];
-      out[i + 1] = x * a[1] + y * a[4] + z * a[7];
-      out[i + 2] = x * a[2] + y * a[5] + z * a[8];
-    }
-    for (int i = 0; m != 3 && i < m; i++)
-      for (int j = 0; j < m; j++) {
-        double sum = 0.0;
-        for (int k = 0; k < m; k++) sum += t[i * m + k] * a[k * m + j];
-        out[i * m + j] = sum;
-      }
-    at += m * m;
-  }
-}
 
 /* w = row M, M of m columns. */
 static inline void turn(double *w, const double *row, const double *M, int m)
@@ -197,8 +284,9 @@ static inline double pick(const double *values, int entry)
   return entry >= 0 ? values[entry] : 0.0;
 }
 
-static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in, const double *TA)
+static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in)
 {
+  const double *TA = in->TA;
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     const double *values = in->source[g->source], scale = in->scale[g->scale];
@@ -217,52 +305,78 @@ static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_in
   }
 }
 
-/* W = scale V M, all 3 x 3. */
-static inline void turn_tile(double W[9], double scale, const double *V, const double *M)
+/* A column of V M, V[9] by columns; the fourth number means nothing. */
+#define COLUMN(V, x, y, z)                                                                                   \
+  (*(const ga__quad *)(V) * (x) + *(const ga__quad *)((V) + 3) * (y) + *(const ga__quad *)((V) + 6) * (z))
+
+/* K(rows, η) −= V T B_nᵀ */
+GA__INLINE void fill_tile_etas(double *K, const ga__assembly *as, const ga__tile *t, const double *V,
+                               double scale, const double *T, const double *B_n)
 {
-  for (int i = 0; i < 3; i++) {
-    const double x = scale * V[3 * i], y = scale * V[3 * i + 1], z = scale * V[3 * i + 2];
-    for (int j = 0; j < 3; j++) W[3 * i + j] = x * M[j] + y * M[3 + j] + z * M[6 + j];
+  const int *place = as->eta_place + t->eta_first, *b = as->eta_b + t->factor_first;
+  ga__quad W[3];
+  for (int j = 0; j < 3; j++) W[j] = scale * COLUMN(V, T[j], T[3 + j], T[6 + j]);
+  for (int i = 0; i < t->eta_count; i++, b += 3) {
+    double *to = K + place[i];
+    const ga__quad sum = W[0] * B_n[b[0]] + W[1] * B_n[b[1]] + W[2] * B_n[b[2]];
+    *(ga__duo *)to -= (ga__duo){sum[0], sum[1]};
+    to[2] -= sum[2];
   }
 }
 
 /* Rotations are nearly all there is. */
-static void fill_tiles(double *K, const ga__assembly *as, const ga__assembly_input *in, const double *TA)
+GA__WIDE static void fill_tiles(double *K, const ga__assembly *as, const ga__assembly_input *in, int from,
+                                int to_tile)
 {
-  for (int k = 0; k < as->n_tiles; k++) {
+  for (int k = from; k < to_tile; k++) {
     const ga__tile *t = &as->tile[k];
-    const double *V = in->source[t->source] + t->entry, scale = in->scale[t->scale];
-    double W[9];
-    turn_tile(W, scale, V, TA + t->block_start);
+    const double *V = in->source[t->source] + t->entry, *M = in->TA + t->block_start,
+                 scale = in->scale[t->scale];
+    const double *base = t->base_source < 0 ? NULL : in->source[t->base_source] + t->base_entry;
+    const double factor = base ? in->scale[t->base_scale] : 0.0;
     for (int j = 0; j < 3; j++) {
       double *to = K + t->place[j];
-      if (t->adds)
-        to[0] += W[j], to[1] += W[3 + j], to[2] += W[6 + j];
-      else
-        to[0] = W[j], to[1] = W[3 + j], to[2] = W[6 + j];
+      ga__quad W = scale * COLUMN(V, M[j], M[3 + j], M[6 + j]);
+      if (base) W += factor * *(const ga__quad *)(base + 3 * j);
+      if (t->adds) W += (ga__quad){to[0], to[1], to[2], 0.0};
+      ga__quad_store3(to, W);
     }
-    if (!t->eta_count) continue;
-    const int *place = as->eta_place + t->eta_first, *b = as->eta_b + t->factor_first;
-    turn_tile(W, scale, V, in->T + t->block_start);
-    for (int i = 0; i < t->eta_count; i++, b += 3) {
-      const double x = in->B_n[b[0]], y = in->B_n[b[1]], z = in->B_n[b[2]];
-      double *to = K + place[i];
-      for (int r = 0; r < 3; r++) to[r] -= W[3 * r] * x + W[3 * r + 1] * y + W[3 * r + 2] * z;
-    }
+    if (t->eta_count) fill_tile_etas(K, as, t, V, scale, in->T + t->block_start, in->B_n);
   }
 }
 
-static void fill_copies(double *K, const ga__assembly *as, const ga__assembly_input *in)
+/* length and adds are constants where this is called, so that the copies are written out. */
+GA__INLINE void copy_run(double *restrict K, const ga__copy *restrict c, const ga__copy *end,
+                         const double *restrict values, double factor, int adds, int length)
 {
-  const ga__copy *c = as->copy;
-  for (int i = 0; i < as->n_runs; i++) {
+  for (; c < end; c++) {
+    double *to = K + c->place;
+    const double *from = values + c->entry;
+    for (int i = 0; i < length; i++) to[i] = adds ? to[i] + factor * from[i] : factor * from[i];
+  }
+}
+
+static void fill_copies(double *K, const ga__assembly *as, const ga__assembly_input *in, int from, int to)
+{
+  const ga__copy *c = as->copy + (from ? as->run[from - 1].end : 0);
+  for (int i = from; i < to; i++) {
     const ga__run *run = &as->run[i];
     const ga__copy *end = as->copy + run->end;
     const double *values = in->source[run->source], factor = in->scale[run->scale];
-    if (run->adds)
-      for (; c < end; c++) K[c->place] += factor * values[c->entry];
-    else
-      for (; c < end; c++) K[c->place] = factor * values[c->entry];
+    switch (2 * run->length + run->adds) {
+#define CASES(length)                                                                                        \
+  case 2 * (length):                                                                                         \
+    copy_run(K, c, end, values, factor, 0, length);                                                          \
+    break;                                                                                                   \
+  case 2 * (length) + 1:                                                                                     \
+    copy_run(K, c, end, values, factor, 1, length);                                                          \
+    break;
+      CASES(6)
+      CASES(3)
+      CASES(1)
+#undef CASES
+    }
+    c = end;
   }
 }
 
@@ -287,12 +401,14 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
   double *K = as->K->value;
   int nx = sys->size[GA_BLOCK_X];
   for (int i = 0; i < as->n_blank; i++) K[as->blank[i]] = 0.0;
-  fill_copies(K, as, in);
+  for (int i = 0, run = 0, tile = 0; i < as->n_stripes; i++) {
+    fill_copies(K, as, in, run, as->stripe[i].runs);
+    fill_tiles(K, as, in, tile, as->stripe[i].tiles);
+    run = as->stripe[i].runs;
+    tile = as->stripe[i].tiles;
+  }
   for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
   fill_borders(as, in);
-  if (in->A) multiply_blocks(as, in->T, in->A, as->TA);
-  const double *TA = in->A ? as->TA : in->T;
-  fill_tiles(K, as, in, TA);
-  fill_groups(K, as, in, TA);
+  fill_groups(K, as, in);
 }

@@ -199,7 +199,10 @@ ga_status ga__newton(ga_stepper *st)
   for (int it = 0; it < limit; it++) {
     ga_status status;
     st->family->trial(st);
-    if ((status = timed(st, st->family->residual, &st->stats.time_residual))) return status;
+    st->renewing = renew;
+    status = timed(st, st->family->residual, &st->stats.time_residual);
+    st->renewing = 0;
+    if (status) return status;
     if (renew && (status = renew_factors(st))) return status;
     if (st->flipped) { /* begin again with the full matrix, from the prediction */
       st->flipped = 0;

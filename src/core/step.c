@@ -247,16 +247,10 @@ double ga__seconds(const ga_stepper *st)
 void ga__prepare_tangent(ga_stepper *st)
 {
   const ga_group *g = st->sys->group;
-  ga_group_tangent(g, st->T, st->exponent);
-  if (st->commutes) { /* A = I + (h c₂/12) ad(v_n) */
-    ga_group_ad(g, st->ad, st->v_n);
-    for (int i = 0, n = ga_group_blocks_length(g); i < n; i++) st->ad[i] *= st->h * st->c2 / 12.0;
-    for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
-      int start, size = ga_group_block(g, b, &start);
-      for (int i = 0; i < size; i++) st->ad[at + i * size + i] += 1.0;
-      at += size * size;
-    }
-  }
+  if (st->commutes)
+    ga_group_tangent_ad(g, st->T, st->TA, st->exponent, st->h * st->c2 / 12.0, st->v_n);
+  else
+    ga_group_tangent(g, st->T, st->exponent);
 }
 
 static ga_status singular(ga_stepper *st, const ga_lu *lu)

@@ -133,7 +133,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->px, nx},
               {&st->exponent, nv},
               {&st->T, blocks},
-              {&st->ad, blocks},
+              {&st->TA, blocks},
               {&st->r, n},
               {&st->tmp, n},
               {&st->jerk_v, nv},

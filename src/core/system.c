@@ -83,6 +83,10 @@ static ga_status check_callbacks(ga_system *sys)
                       "system: the callback '%s' is given, but %s has size 0; is %s set?", FN[fn].name,
                       BLOCK_NAME[block], SIZE_NAME[block]);
   }
+  if (sys->def.sweep && (!sys->def.jacobian || (sys->def.n_lambda > 0 && !sys->def.phi_dot)))
+    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                    "system: the callback 'sweep' is given, but '%s' is missing, which it stands for",
+                    sys->def.jacobian ? "phi_dot" : "jacobian");
   return GA_OK;
 }
 
@@ -107,6 +111,8 @@ static ga_status set_sizes(ga_system *sys)
   return GA_OK;
 }
 
+enum { ANYWHERE = GA_WANT_D | GA_WANT_Q | GA_WANT_G };
+
 static ga_status copy_pattern(ga_system *sys)
 {
   const ga_system_def *def = &sys->def;
@@ -114,10 +120,12 @@ static ga_status copy_pattern(ga_system *sys)
   sys->n_entries = dense ? sys->n * sys->n : def->n_pattern;
   sys->row = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *sys->row);
   sys->col = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *sys->col);
-  if (!sys->row || !sys->col) return ga__no_memory(sys->ctx, "the pattern of a system");
+  sys->in = ga__alloc(sys->ctx, (size_t)sys->n_entries, sizeof *sys->in);
+  if (!sys->row || !sys->col || !sys->in) return ga__no_memory(sys->ctx, "the pattern of a system");
   for (int e = 0; e < sys->n_entries; e++) {
     sys->row[e] = dense ? e / sys->n : def->pattern_row[e];
     sys->col[e] = dense ? e % sys->n : def->pattern_col[e];
+    sys->in[e] = dense || !def->pattern_in ? ANYWHERE : def->pattern_in[e];
     if (sys->row[e] < 0 || sys->row[e] >= sys->n || sys->col[e] < 0 || sys->col[e] >= sys->n)
       return ga__fail(sys->ctx, GA_ERR_PATTERN,
                       "system: entry %d of the pattern is (%d, %d), but the matrix is %d by %d", e,
@@ -235,6 +243,7 @@ void ga_system_destroy(ga_system **sys)
   ga_group_destroy(&(*sys)->group);
   ga__free(ctx, (*sys)->row);
   ga__free(ctx, (*sys)->col);
+  ga__free(ctx, (*sys)->in);
   ga__free(ctx, (*sys)->cluster);
   ga__free(ctx, (*sys)->b_entry);
   ga__free(ctx, (*sys)->b_row);

@@ -302,7 +302,7 @@ static ga_status prepare(ga_stepper *st)
       .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h), s->beta * h / s->gamma, h, bh2},
       .diag_x = st->d1,
       .T = st->T,
-      .A = st->commutes ? st->ad : NULL,
+      .TA = st->commutes ? st->TA : st->T,
       .null = &st->red.null};
   ga__assembly_fill(as, &in);
   return ga__factor(st, st->cheap ? st->cheap_lu : st->lu);

@@ -217,10 +217,22 @@ void ga_group_log(const ga_group *g, double *d, const double *q)
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->log(p, d + p->v, q + p->q);
 }
 
+/* Blocks from b on that are of its kind. */
+static int run_of(const ga_group *g, int b)
+{
+  int n = 1;
+  while (b + n < g->n_blocks && g->block[b + n]->kind == g->block[b]->kind) n++;
+  return n;
+}
+
 void ga_group_move(const ga_group *g, double *q1, const double *q, const double *d)
 {
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
-    p->kind->move(p, q1 + p->q, q + p->q, d + p->v);
+    if (!p->kind->moves) p->kind->move(p, q1 + p->q, q + p->q, d + p->v);
+  for (int b = 0, n; b < g->n_blocks; b += n) {
+    n = run_of(g, b);
+    if (g->block[b]->kind->moves) g->block[b]->kind->moves(g->block + b, n, q1, q, d);
+  }
 }
 
 void ga_group_difference(const ga_group *g, double *d, const double *q, const double *q1)
@@ -262,6 +274,15 @@ void ga_group_ad(const ga_group *g, double *A, const double *a)
   for (int b = 0; b < g->n_blocks; b++) {
     const ga__part *p = g->block[b];
     p->kind->ad(p, A + p->packed, a + p->v);
+  }
+}
+
+void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double *d, double kappa,
+                         const double *a)
+{
+  for (int b = 0, n; b < g->n_blocks; b += n) {
+    n = run_of(g, b);
+    g->block[b]->kind->tangent_ads(g->block + b, n, T, TA, d, kappa, a);
   }
 }
 

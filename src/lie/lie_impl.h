@@ -37,6 +37,11 @@ struct ga__kind {
                   const double *d); /* this and the next two: NULL if no block */
   void (*tangent_inverse)(const ga__part *p, double *Tinv, const double *d);
   void (*ad)(const ga__part *p, double *A, const double *a);
+  /* Of n parts at once, with the arrays of the whole group, so that what they wait for overlaps. moves may be
+   * NULL. */
+  void (*moves)(const ga__part *const *part, int n, double *q1, const double *q, const double *d);
+  void (*tangent_ads)(const ga__part *const *part, int n, double *T, double *TA, const double *d,
+                      double kappa, const double *a);
   void (*tidy)(const ga__part *p, double *q); /* takes a small defect ε to O(ε²); used by ga__part_move */
   double (*defect)(const ga__part *p, const double *q);
   void (*normalise)(const ga__part *p, double *q);
@@ -81,6 +86,8 @@ void ga__so3_part_bracket(const ga__part *p, double *c, const double *a, const d
 void ga__so3_part_tangent(const ga__part *p, double *T, const double *d);
 void ga__so3_part_tangent_inverse(const ga__part *p, double *Tinv, const double *d);
 void ga__so3_part_ad(const ga__part *p, double *A, const double *a);
+void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, double *T, double *TA, const double *d,
+                              double kappa, const double *a);
 
 /* The larger one; NaN if either is NaN, which fmax would hide. */
 static inline double ga__larger(double a, double b)

@@ -118,6 +118,27 @@ static void se3_tangent(const ga__part *p, double *T, const double *d)
   assemble(T, P, D);
 }
 
+static void tangent_ad(const ga__part *p, double *T, double *TA, const double *d, double kappa,
+                       const double *a)
+{
+  double A[36];
+  se3_tangent(p, T, d);
+  se3_ad(p, A, a);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      double sum = 0.0;
+      for (int k = 0; k < 6; k++) sum += T[6 * i + k] * A[6 * k + j];
+      TA[6 * i + j] = T[6 * i + j] + kappa * sum;
+    }
+}
+
+static void se3_tangent_ads(const ga__part *const *part, int n, double *T, double *TA, const double *d,
+                            double kappa, const double *a)
+{
+  for (int i = 0; i < n; i++)
+    tangent_ad(part[i], T + part[i]->packed, TA + part[i]->packed, d + part[i]->v, kappa, a + part[i]->v);
+}
+
 static void se3_tangent_inverse(const ga__part *p, double *Tinv, const double *d)
 {
   double side[6], P[9], D[9], minus_PD[9];
@@ -166,6 +187,7 @@ const ga__kind ga__kind_se3 = {
     .tangent = se3_tangent,
     .tangent_inverse = se3_tangent_inverse,
     .ad = se3_ad,
+    .tangent_ads = se3_tangent_ads,
     .tidy = se3_tidy,
     .defect = se3_defect,
     .normalise = se3_normalise,

@@ -213,12 +213,16 @@ static void exchange(double *restrict a, double *restrict b, int n)
   }
 }
 
-/* Two numbers at once; rows of fronts have an even length. */
+/* Four numbers at once, and two at the end; rows of fronts have an even length. */
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+typedef long long quad_mask __attribute__((vector_size(32)));
+typedef long long pair_mask __attribute__((vector_size(16)));
+#define GA__WIDE __attribute__((target_clones("avx2", "default")))
 
 /* s steps of elimination in F[rows][W]: L takes the place of the zeros. weight[s] and taken[s] follow the
  * exchanges. Written for a constant W: the inner loop is most of the work, and u is kept in registers. */
-static inline __attribute__((always_inline)) void eliminate(double *F, int rows, int s, const int W, pair *u,
+static inline __attribute__((always_inline)) void eliminate(double *F, int rows, int s, const int W, quad *u,
                                                             double *restrict weight, int *restrict taken,
                                                             double *restrict inverse)
 {
@@ -237,16 +241,24 @@ static inline __attribute__((always_inline)) void eliminate(double *F, int rows,
       taken[k] = taken[best], taken[best] = t;
     }
     const double over_pivot = inverse[k] = 1 / pivot_row[k];
-    for (int j = 0; j < W / 2; j++) {
-      u[j] = *(const pair *)(pivot_row + 2 * j);
-      if (2 * j <= k) u[j][0] = 0;
-      if (2 * j + 1 <= k) u[j][1] = 0;
+    const quad_mask kk = {k, k, k, k};
+    pair tail;
+    for (int j = 0; j < W / 4; j++) {
+      const quad_mask at = {4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3};
+      u[j] = (quad)((quad_mask)*(const quad *)(pivot_row + 4 * j) & (at > kk));
+    }
+    if (W % 4) {
+      tail = *(const pair *)(pivot_row + W - 2);
+      if (W - 2 <= k) tail[0] = 0;
+      if (W - 1 <= k) tail[1] = 0;
     }
     for (int i = k + 1; i < rows; i++) {
       double *f = F + i * W;
       const double l = f[k] * over_pivot;
-      const pair ll = {l, l};
-      for (int j = 0; j < W / 2; j++) *(pair *)(f + 2 * j) -= ll * u[j];
+      const quad ll = {l, l, l, l};
+      const pair l2 = {l, l};
+      for (int j = 0; j < W / 4; j++) *(quad *)(f + 4 * j) -= ll * u[j];
+      if (W % 4) *(pair *)(f + W - 2) -= l2 * tail;
       f[k] = l;
     }
   }
@@ -276,21 +288,21 @@ static inline __attribute__((always_inline)) void eliminate(double *F, int rows,
 #define UNROLLED _Pragma("GCC unroll 8")
 #define WIDTHS(X) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24)
 
-static void eliminate_front(const blocks *b, const ga__front *f, double *F, double *weight)
+GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double *F, double *weight)
 {
   double *inverse = b->inverse + f->first;
   int *taken = b->taken + f->first, rows = f->size + f->below;
   switch (f->width) {
 #define CASE(W)                                                                                              \
   case W: {                                                                                                  \
-    pair u[W / 2];                                                                                           \
+    quad u[W / 4 + 1];                                                                                           \
     eliminate(F, rows, f->size, W, u, weight, taken, inverse);                                               \
     break;                                                                                                   \
   }
     WIDTHS(CASE)
 #undef CASE
   default:
-    eliminate(F, rows, f->size, f->width, (pair *)(void *)b->row, weight, taken, inverse);
+    eliminate(F, rows, f->size, f->width, (quad *)(void *)b->row, weight, taken, inverse);
   }
 }
 

@@ -49,8 +49,12 @@ ga_status ga__axes_take(ga__built *b, ga__row *row)
     const ga__slot *s = slot[k] < 0 ? NULL : GA__AT(b->slot, ga__slot, row->first_slot + slot[k]);
     x->B[k] = s ? s->B : -1;
     x->Bt[k] = s ? s->Bt : -1;
+    x->v[k] = node_at(b, x->node[k])->v;
+    if (!s) continue;
+    ga__set_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, s->B, 3);
+    ga__set_entries(&b->pattern, GA_WANT_D, s->Bt, 3);
   }
-  for (int k = 0; k < 4; k++) x->pair[k] = term->pair[k];
+  for (int k = 0; k < 4; k++) x->rr[k] = term->pair[k] < 0 ? -1 : b->pattern.pair[term->pair[k]].at[GA__RR];
   row->by_axes = 1;
   return GA_OK;
 }
@@ -106,7 +110,7 @@ void ga__axes_force(const ga__eval *e, double *f)
     const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
     const view s = view_of(e, x);
     const double la = e->p->lambda[x->lambda];
-    double t[3], *const to[2] = {f + node_at(e->b, x->node[0])->v + 3, f + node_at(e->b, x->node[1])->v + 3};
+    double t[3], *const to[2] = {f + x->v[0] + 3, f + x->v[1] + 3};
     ga__vec3_cross(t, s.e, s.f);
     for (int c = 0; c < 3; c++) {
       if (x->node[0]) to[0][c] -= la * t[c];
@@ -117,41 +121,62 @@ void ga__axes_force(const ga__eval *e, double *f)
 
 /* ---- Derivatives ---- */
 
-static inline void add3(double *to, double scale, const double t[3])
+static inline void put3(double *to, double scale, const double t[3])
 {
-  for (int i = 0; i < 3; i++) to[i] += scale * t[i];
+  for (int i = 0; i < 3; i++) to[i] = scale * t[i];
 }
 
-static inline void curvature(const ga__eval *e, const ga__axes *x, const view *s, ga_jacobian *J)
+/* array[tile φφ] += scale T, by columns */
+static inline void add_tile(double *array, int at, double scale, const double T[9])
 {
-  const double la = e->p->lambda[x->lambda];
+  for (int i = 0; at >= 0 && i < 9; i++) array[at + i] += scale * T[i];
+}
+
+static inline void curvature(double la, const ga__axes *x, const view *s, const ga_jacobian *J)
+{
   double ef[9], fe[9];
   for (int i = 0; i < 9; i++) {
     const double z = i % 4 == 0 ? s->z : 0.0;
-    ef[i] = s->e[i / 3] * s->f[i % 3] - z;
-    fe[i] = s->f[i / 3] * s->e[i % 3] - z;
+    ef[i] = s->e[i % 3] * s->f[i / 3] - z;
+    fe[i] = s->f[i % 3] * s->e[i / 3] - z;
   }
-  ga__add_tile(J->Q, e->b, x->pair[0], GA__RR, la, ef);
-  ga__add_tile(J->Q, e->b, x->pair[1], GA__RR, -la, fe);
-  ga__add_tile(J->Q, e->b, x->pair[2], GA__RR, -la, ef);
-  ga__add_tile(J->Q, e->b, x->pair[3], GA__RR, la, fe);
+  add_tile(J->Q, x->rr[0], la, ef);
+  add_tile(J->Q, x->rr[1], -la, fe);
+  add_tile(J->Q, x->rr[2], -la, ef);
+  add_tile(J->Q, x->rr[3], la, fe);
 }
 
-void ga__axes_jacobian(const ga__eval *e, ga_jacobian *J)
+static inline void jacobian(const ga__axes *x, const view *s, const double t[3], double la,
+                            const ga_jacobian *J)
+{
+  double slope[2][3];
+  if (J->want & GA_WANT_G) slopes(slope[0], slope[1], s);
+  for (int k = 0; k < 2; k++) {
+    const double sign = k == 0 ? 1.0 : -1.0;
+    if (x->B[k] < 0) continue;
+    if (J->want & (GA_WANT_Q | GA_WANT_B)) put3(J->Q + x->B[k], sign, t);
+    if (J->want & GA_WANT_D) put3(J->D + x->Bt[k], sign, t);
+    if (J->want & GA_WANT_G) put3(J->G + x->B[k], 1.0, slope[k]);
+  }
+  if (J->want & GA_WANT_Q) curvature(la, x, s, J);
+}
+
+void ga__axes_sweep(const ga__eval *e, const ga_sweep *sweep, const ga_jacobian *J)
 {
   for (int i = 0; i < e->b->axes.n; i++) {
     const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
     const view s = view_of(e, x);
-    double t[3], slope[2][3];
+    const double la = e->p->lambda[x->lambda];
+    double t[3];
     ga__vec3_cross(t, s.e, s.f);
-    if (J->want & GA_WANT_G) slopes(slope[0], slope[1], &s);
-    for (int k = 0; k < 2; k++) {
-      const double sign = k == 0 ? 1.0 : -1.0;
-      if (x->B[k] < 0) continue;
-      if (J->want & (GA_WANT_Q | GA_WANT_B)) add3(J->Q + x->B[k], sign, t);
-      if (J->want & GA_WANT_D) add3(J->D + x->Bt[k], sign, t);
-      if (J->want & GA_WANT_G) add3(J->G + x->B[k], 1.0, slope[k]);
+    if (sweep) {
+      sweep->phi[x->lambda] = s.z - x->constant;
+      if (sweep->phi_dot) sweep->phi_dot[x->lambda] = ga__vec3_dot(t, s.d);
+      for (int c = 0; c < 3; c++) {
+        if (x->node[0]) sweep->dynamics[x->v[0] + 3 + c] += la * t[c];
+        if (x->node[1]) sweep->dynamics[x->v[1] + 3 + c] -= la * t[c];
+      }
     }
-    if (J->want & GA_WANT_Q) curvature(e, x, &s, J);
+    if (J) jacobian(x, &s, t, la, J);
   }
 }

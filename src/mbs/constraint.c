@@ -1,9 +1,8 @@
-/* Holonomic constraints: rows that hold sums of gauges, and the frequent case of two origins held together.
+/* Holonomic constraints: rows that hold sums of gauges. The frequent ones have files of their own, axes.c and
+ * point3.c.
  *
  * A row:  Φ = Σ c ρ − target(t) − constant,  B = Σ c g,  D_q(B v) = Σ c wᵀK,  D_q(Bᵀλ) = λ Σ c K,
- *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target''
- * Two origins:  Φ = p_b − p_a,  B_b = [I, −r_b~],  D_q(B v)_b = −ω_b~ r_b~,  D_q(B_bᵀ λ) = λ~ r_b~;  a with
- * the signs turned. */
+ *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target'' */
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
@@ -59,15 +58,7 @@ ga_status ga__constraint_want(ga__built *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->row.n; i++) status = want_row(b, GA__AT(b->row, ga__row, i));
-  for (int i = 0; !status && i < b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(b->point3, ga__point3, i);
-    const int marker[2] = {p->a, p->b};
-    for (int k = 0; !status && k < 2; k++) {
-      int node = GA__AT(b->marker, ga__marker, marker[k])->node;
-      status = ga__want_pair(&b->pattern, node, node, 1u << GA__RR, 1u << GA__RR);
-    }
-  }
-  return status;
+  return status ? status : ga__points_want(b);
 }
 
 static ga_status bind_slot(ga__built *b, ga__slot *slot, int lambda)
@@ -104,137 +95,12 @@ static ga_status bind_row(ga__built *b, ga__row *row)
   return ga__axes_take(b, row);
 }
 
-/* Entries of one end: of B three of x, nine of φ; of Bᵀ three and six. */
-static ga_status bind_end(ga__built *b, int marker, int lambda, int *B, int *Bt, int *pair)
-{
-  int at = GA__AT(b->marker, ga__marker, marker)->node, first = b->nv + lambda, ok = 1;
-  const ga__node *node = node_at(b, at);
-  if (at == 0) return GA_OK;
-  *pair = ga__find_pair(&b->pattern, at, at);
-  *B = b->pattern.n;
-  for (int i = 0; i < 3; i++) ok = ok && ga__own_entry(&b->pattern, first + i, node->v + i) >= 0;
-  for (int i = 0; i < 9; i++) ok = ok && ga__own_entry(&b->pattern, first + i / 3, node->v + 3 + i % 3) >= 0;
-  *Bt = b->pattern.n;
-  for (int i = 0; i < 3; i++) ok = ok && ga__own_entry(&b->pattern, node->v + i, first + i) >= 0;
-  for (int i = 0; i < 9; i++)
-    if (i / 3 != i % 3) ok = ok && ga__own_entry(&b->pattern, node->v + 3 + i / 3, first + i % 3) >= 0;
-  return ok ? GA_OK : GA_ERR_MEMORY;
-}
-
 ga_status ga__constraint_bind(ga__built *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->row.n; i++) status = bind_row(b, GA__AT(b->row, ga__row, i));
-  for (int i = 0; !status && i < b->point3.n; i++) {
-    ga__point3 *p = GA__AT(b->point3, ga__point3, i);
-    status = bind_end(b, p->a, p->lambda, &p->Ba, &p->Bta, &p->pair_aa);
-    if (!status) status = bind_end(b, p->b, p->lambda, &p->Bb, &p->Btb, &p->pair_bb);
-  }
-  return status;
-}
-
-/* ---- Two origins held together ---- */
-
-typedef struct end {
-  int node;
-  double r[3];
-  const ga__kin *kin;
-} end;
-
-/* Inlined, as those below, so that the arm stays in registers. */
-static inline end end_at(const ga__eval *e, int marker)
-{
-  const ga__marker *mk = GA__AT(e->b->marker, ga__marker, marker);
-  const ga__kin *kin = &e->kin[mk->node];
-  const double *R = kin->R, x = mk->s[0], y = mk->s[1], z = mk->s[2];
-  return (end){
-      mk->node,
-      {R[0] * x + R[1] * y + R[2] * z, R[3] * x + R[4] * y + R[5] * z, R[6] * x + R[7] * y + R[8] * z},
-      kin};
-}
-
-/* Φ, Φ' or Φ'' of order 0, 1, 2. */
-static inline void point_value(double out[3], const end *at, int order)
-{
-  const double *w = at->kin->w + 3;
-  double c[3];
-  if (order == 0)
-    for (int i = 0; i < 3; i++) out[i] = at->kin->x[i] + at->r[i];
-  if (order == 0) return;
-  ga__vec3_cross(c, w, at->r);
-  if (order == 1)
-    for (int i = 0; i < 3; i++) out[i] = at->kin->w[i] + c[i];
-  else
-    ga__vec3_cross(out, w, c);
-}
-
-static inline void point_values(const ga__eval *e, double *out, int order)
-{
-  for (int i = 0; i < e->b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
-    end a = end_at(e, p->a), b = end_at(e, p->b);
-    double pa[3], pb[3];
-    point_value(pa, &a, order);
-    point_value(pb, &b, order);
-    for (int k = 0; k < 3; k++) out[p->lambda + k] = pb[k] - pa[k];
-  }
-}
-
-static inline void pull(const ga__eval *e, const end *at, double sign, const double lambda[3], double *f)
-{
-  double torque[3], *to = f + node_at(e->b, at->node)->v;
-  if (at->node == 0) return;
-  ga__vec3_cross(torque, at->r, lambda);
-  for (int i = 0; i < 3; i++) to[i] += sign * lambda[i], to[3 + i] += sign * torque[i];
-}
-
-static void point_forces(const ga__eval *e, double *f)
-{
-  for (int i = 0; i < e->b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
-    end a = end_at(e, p->a), b = end_at(e, p->b);
-    pull(e, &a, 1.0, e->p->lambda + p->lambda, f);
-    pull(e, &b, -1.0, e->p->lambda + p->lambda, f);
-  }
-}
-
-/* B_b = [I, −r~] into Q, its transpose into D, −ω~ r~ = (ω·r) I − r ωᵀ into G, λ~ r~ = r λᵀ − (λ·r) I into Q.
- */
-static inline void end_jacobian(const ga__eval *e, const end *at, double sign, const double *la, int B,
-                                int Bt, int pair, ga_jacobian *J)
-{
-  const double *r = at->r, *w = at->kin->w + 3, x = sign * r[0], y = sign * r[1], z = sign * r[2];
-  if (at->node == 0) return;
-  if (J->want & (GA_WANT_Q | GA_WANT_B)) {
-    double *to = J->Q + B;
-    to[0] = to[1] = to[2] = sign;
-    to[4] = z, to[5] = -y, to[6] = -z, to[8] = x, to[9] = y, to[10] = -x;
-  }
-  if (J->want & GA_WANT_D) {
-    double *to = J->D + Bt; /* (−r~)ᵀ = r~ without its diagonal */
-    to[0] = to[1] = to[2] = sign;
-    to[3] = -z, to[4] = y, to[5] = z, to[6] = -x, to[7] = -y, to[8] = x;
-  }
-  if (J->want & GA_WANT_G) {
-    double *to = J->G + B + 3, wr = ga__vec3_dot(w, r);
-    for (int i = 0; i < 9; i++) to[i] = sign * ((i % 4 == 0 ? wr : 0.0) - r[i / 3] * w[i % 3]);
-  }
-  if (J->want & GA_WANT_Q) {
-    double T[9], lr = ga__vec3_dot(la, r);
-    for (int i = 0; i < 9; i++) T[i] = r[i / 3] * la[i % 3] - (i % 4 == 0 ? lr : 0.0);
-    ga__add_tile(J->Q, e->b, pair, GA__RR, sign, T);
-  }
-}
-
-static void point_jacobians(const ga__eval *e, ga_jacobian *J)
-{
-  for (int i = 0; i < e->b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
-    end a = end_at(e, p->a), b = end_at(e, p->b);
-    const double *la = e->p->lambda + p->lambda;
-    end_jacobian(e, &a, -1.0, la, p->Ba, p->Bta, p->pair_aa, J);
-    end_jacobian(e, &b, 1.0, la, p->Bb, p->Btb, p->pair_bb, J);
-  }
+  for (int i = 0; i < b->row.n; i++) b->n_plain_rows += !GA__AT(b->row, ga__row, i)->by_axes;
+  return status ? status : ga__points_bind(b);
 }
 
 /* ---- Rows ---- */
@@ -269,7 +135,7 @@ static double term_value(const ga__eval *e, const ga__term *term, int order)
 
 static int row_values(const ga__eval *e, double *out, int order)
 {
-  for (int i = 0; i < e->b->row.n; i++) {
+  for (int i = 0; e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
     if (row->by_axes) continue;
     double sum = order == 0 ? -row->constant : 0.0, target[3] = {0.0, 0.0, 0.0};
@@ -291,9 +157,9 @@ static void add_wrench(const ga__eval *e, int node_index, double scale, const do
     if (node->column[c] >= 0) f[node->v + node->column[c]] += scale * wrench[c];
 }
 
-static void row_forces(const ga__eval *e, double *f)
+void ga__row_forces(const ga__eval *e, double *f)
 {
-  for (int i = 0; i < e->b->row.n; i++) {
+  for (int i = 0; e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
     for (int t = 0; !row->by_axes && t < row->n_terms; t++) {
       const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
@@ -345,40 +211,43 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
 
 void ga__constraint_force(const ga__eval *e, double *f)
 {
-  point_forces(e, f);
+  ga__points_force(e, f);
   ga__axes_force(e, f);
-  row_forces(e, f);
+  ga__row_forces(e, f);
 }
 
 int ga__constraint_phi(const ga__eval *e, double *phi)
 {
-  point_values(e, phi, 0);
+  ga__points_values(e, phi, 0);
   ga__axes_values(e, phi, 0);
   return row_values(e, phi, 0);
 }
 
 int ga__constraint_phi_dot(const ga__eval *e, double *out)
 {
-  point_values(e, out, 1);
+  ga__points_values(e, out, 1);
   ga__axes_values(e, out, 1);
   return row_values(e, out, 1);
 }
 
 int ga__constraint_phi_acc(const ga__eval *e, double *out)
 {
-  point_values(e, out, 2);
+  ga__points_values(e, out, 2);
   ga__axes_values(e, out, 2);
   return row_values(e, out, 2);
 }
 
-int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J)
+int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 {
-  point_jacobians(e, J);
-  ga__axes_jacobian(e, J);
-  for (int i = 0; i < e->b->row.n; i++) {
+  int status = 0;
+  ga__axes_sweep(e, s, J);
+  if (!e->b->n_plain_rows) return 0;
+  if (s) status = row_values(e, s->phi, 0);
+  if (!status && s && s->phi_dot) status = row_values(e, s->phi_dot, 1);
+  for (int i = 0; !status && J && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
     for (int t = 0; !row->by_axes && t < row->n_terms; t++)
       term_jacobian(e, row, GA__AT(e->b->term, ga__term, row->first_term + t), J);
   }
-  return 0;
+  return status;
 }

@@ -161,7 +161,7 @@ static ga_status hold_origins(ga_machine *m, ga__built *b, ga__joint *joint, int
   if ((na->rigid || !na->has) && (nb->rigid || !nb->has)) {
     ga__point3 *p = ga__list_add(m->ctx, &b->point3);
     if (!p) return GA_ERR_MEMORY;
-    *p = (ga__point3){joint->part, joint->a, joint->b, b->n_lambda, -1, -1, -1, -1, -1, -1};
+    *p = (ga__point3){.part = joint->part, .a = joint->a, .b = joint->b, .lambda = b->n_lambda};
     joint->point3 = b->point3.n - 1;
     ga_status status = GA_OK;
     for (int i = 0, lambda; !status && i < 3; i++)

@@ -12,6 +12,7 @@
 
 #include "base/base_impl.h"
 #include "galpha/mbs.h"
+#include <string.h>
 
 #define GA__TWO_PI 6.283185307179586
 /* [m] Ends closer than this are taken to coincide: rounding of positions. */
@@ -79,18 +80,19 @@ ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *f
 
 enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32, GA__ALL6 = 63 };
 
-typedef struct ga__node {
-  int part;                  /* that it belongs to: a body, or the joint or drive that needs it */
-  unsigned has;              /* of the six components of its twist; the ground has none */
-  int column[6];             /* component → column among its velocities, −1: not there */
-  int n;                     /* velocities */
+typedef struct ga__node {    /* what evaluations need comes first */
   int q, v;                  /* where its coordinates and velocities begin */
   int planar, scalar, rigid; /* which kind of coordinates: 1 for one of them, none: point or ground */
-  double mass, J[9];         /* [kg], [kg m²] about the origin, in body axes */
-  double com[3];             /* the origin, seen in the body's frame */
-  double z;                  /* planar: the plane */
-  double q0[12], v0[6];      /* at the start: as stored in q of the form; a twist (space) */
-  int self;                  /* its pair with itself */
+  int xx, xx_full, rr;  /* rigid nodes: first entries of its tiles xx (all nine or the diagonal) and φφ */
+  double mass, J[9];    /* [kg], [kg m²] about the origin, in body axes */
+  double z;             /* planar: the plane */
+  unsigned has;         /* of the six components of its twist; the ground has none */
+  int column[6];        /* component → column among its velocities, −1: not there */
+  int n;                /* velocities */
+  int self;             /* its pair with itself */
+  int part;             /* that it belongs to: a body, or the joint or drive that needs it */
+  double com[3];        /* the origin, seen in the body's frame */
+  double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
 } ga__node;
 
 /* Where a node is and how it moves, at the point of an evaluation. */
@@ -169,7 +171,7 @@ unsigned ga__gauge_tiles(const ga__gauge *g);
  */
 
 /* The dynamics of node i by the velocities of node j: tiles xx, xφ, φx, φφ, each over the components that the
- * nodes have, row-major, all entries or the diagonal only. */
+ * nodes have, column by column, all entries or the diagonal only. */
 enum { GA__XX = 0, GA__XR = 1, GA__RX_ = 2, GA__RR = 3 };
 typedef struct ga__pair {
   int i, j;
@@ -183,6 +185,12 @@ typedef struct ga__port {
   int node, y, at;
 } ga__port;
 
+/* Entries of one array: GA_WANT_D, Q or G. */
+typedef struct ga__clear {
+  unsigned array;
+  int first, count;
+} ga__clear;
+
 typedef struct ga__pattern {
   ga_context *ctx;
   int n_pairs, pairs_capacity;
@@ -190,7 +198,11 @@ typedef struct ga__pattern {
   int n_ports, ports_capacity;
   ga__port *port; /* sorted by (node, y) once merged */
   int n, capacity;
-  int *row, *col; /* entries */
+  int *row, *col;     /* entries */
+  unsigned char *in;  /* [n] arrays that can be non-zero there: GA_WANT_D, Q, G; all until somebody says no */
+  unsigned char *set; /* [n] arrays whose entry an element always writes over */
+  int n_clear;
+  ga__clear *clear; /* what is added to, and cleared before */
 } ga__pattern;
 
 /* First stage: what elements will write. tiles, full: bits as in ga__pair. */
@@ -204,6 +216,13 @@ int ga__find_pair(const ga__pattern *pt, int i, int j); /* index, −1: none (th
 int ga__find_port(const ga__pattern *pt, int node, int y);
 /* An entry of its own: nobody else may ask for the same place. Returns its index, −1: out of memory. */
 int ga__own_entry(ga__pattern *pt, int row, int col);
+/* An element writes these over whenever the arrays are wanted; or nobody ever writes there. arrays:
+ * GA_WANT_D, Q, G. */
+void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count);
+void ga__leave_entries(ga__pattern *pt, unsigned arrays, int first, int count);
+/* Last stage: what has to be cleared before. And clearing it. */
+ga_status ga__list_clears(struct ga__built *b);
+void ga__clear_entries(const ga__pattern *pt, const ga_jacobian *J);
 
 /* array[tile] += scale · T, T[9] over all three components each. */
 void ga__add_tile(double *array, const struct ga__built *b, int pair, int tile, double scale,
@@ -278,21 +297,34 @@ typedef struct ga__row {
  * hinges and slides do, twice and more each. (axes.c) */
 typedef struct ga__axes {
   int lambda;
-  int node[2];
-  double u[2][3]; /* the axes, in body axes */
+  int node[2], v[2]; /* their first velocities */
+  double u[2][3];    /* the axes, in body axes */
   double constant;
   int B[2], Bt[2]; /* first of three entries of φ; −1: ground */
-  int pair[4];     /* aa, ab, ba, bb */
+  int rr[4];       /* tiles φφ of the pairs aa, ab, ba, bb; −1: ground */
 } ga__axes;
 
-/* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. */
+/* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. (point3.c) */
+typedef struct ga__end {
+  int node, v; /* 0: ground; first velocity */
+  double s[3]; /* from the node's origin, in body axes */
+  int B;       /* first entry: 3 of x (diagonal), then 9 of φ, column by column */
+  int Bt;      /* of the first column of Bᵀ: one of x, two of φ (without the diagonal) */
+  int rr;      /* the node's own tile φφ */
+} ga__end;
 typedef struct ga__point3 {
-  int part, a, b;       /* markers */
-  int lambda;           /* first of three */
-  int Ba, Bb;           /* first entries: 3 of x (diagonal), then 9 of φ, row-major; −1: ground */
-  int Bta, Btb;         /* 3 of x, then 6 of φ (rows φ, columns λ, without the diagonal) */
-  int pair_aa, pair_bb; /* −1: ground */
+  int part, a, b; /* markers */
+  int lambda;     /* first of three */
+  int stride;     /* from one column of Bᵀ to the next */
+  ga__end end[2];
 } ga__point3;
+
+/* An end as sweeps go through them, body by body. (body.c) */
+typedef struct ga__placed {
+  double s[3], sign; /* 1 for b, −1 for a */
+  int lambda, B, Bt, stride;
+  int first; /* 1: the other end's body comes later */
+} ga__placed;
 
 /* Force against growing gauges: F(ρ, ρ', t, y)[n]. All gauges of a law share their markers. (law.c) */
 typedef enum ga__law_kind {
@@ -446,10 +478,14 @@ typedef struct ga__built {
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
+  ga__placed *end;         /* of all point3, by node: */
+  int *end_start;          /* [nodes + 1] */
+  double *f;               /* [nv] work space: forces within a sweep */
   double *y_slope;         /* work space: derivatives of one row, by D, then by Q */
   int y_room;              /* columns that it has room for */
   ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
+  int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
@@ -495,12 +531,22 @@ ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *label
 ga_status ga__nodes_create(ga_machine *m, ga__built *b);
 ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part,
                               int *marker); /* massless, on a joint's behalf */
+/* Of one node: of a rigid one in the space form, */
+static inline void ga__kin_rigid(const ga__node *node, const double *q, const double *v, const double *vdot,
+                                 ga__kin *k)
+{
+  memcpy(k->x, q + node->q, 12 * sizeof *q); /* x and R follow each other in both */
+  if (v) memcpy(k->w, v + node->v, sizeof k->w);
+  if (vdot) memcpy(k->acc, vdot + node->v, sizeof k->acc);
+}
+/* and of any other; v, vdot may be NULL */
+void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
 void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot,
                 ga__kin *kin); /* v, vdot may be NULL */
 void ga__inertia_mass(const ga__eval *e, double *out);
 void ga__inertia_force(const ga__eval *e, double *f); /* gravity and gyroscopic */
-void ga__inertia_jacobian(const ga__eval *e, ga_jacobian *J);
 ga_status ga__inertia_want(ga__built *b);
+void ga__inertia_bind(ga__built *b);
 
 /* Joints and drives (joint.c). */
 ga_status ga__joints_create(ga_machine *m,
@@ -605,18 +651,31 @@ int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, i
 int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
                      double *dq);
 
-/* Constraint rows that hold two axes (axes.c); the others' part of ga__constraint_...(). */
+/* Elements that are frequent are swept: values added to s (NULL: not wanted; f with its sign turned to
+ * s->dynamics), derivatives to J (NULL: not wanted). The others' part of ga__constraint_...() is what sweeps
+ * do, for the callbacks of single blocks. order: Φ, Φ' or Φ'' at vdot = 0. */
+/* Constraint rows that hold two axes (axes.c). */
 ga_status ga__axes_take(ga__built *b, ga__row *row);
-void ga__axes_values(const ga__eval *e, double *out, int order); /* Φ, Φ' or Φ'' at vdot = 0: 0, 1, 2 */
+void ga__axes_values(const ga__eval *e, double *out, int order);
 void ga__axes_force(const ga__eval *e, double *f);
-void ga__axes_jacobian(const ga__eval *e, ga_jacobian *J);
+void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
+/* Two origins held together (point3.c). */
+ga_status ga__points_want(ga__built *b);
+ga_status ga__points_bind(ga__built *b);
+void ga__points_values(const ga__eval *e, double *out, int order);
+void ga__points_force(const ga__eval *e, double *f);
+ga_status ga__ends_list(ga__built *b);
+/* Inertia, weight and these (body.c): the first of all elements, writes s->dynamics, tiles of bodies and rows
+ * of its own. moved: 1 if kin is to be made first, node by node. */
+void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J);
 
 /* Constraint rows (constraint.c). */
 void ga__constraint_force(const ga__eval *e, double *f);
+void ga__row_forces(const ga__eval *e, double *f); /* of the rows that sweeps leave out */
 int ga__constraint_phi(const ga__eval *e, double *phi);
 int ga__constraint_phi_dot(const ga__eval *e, double *out);
 int ga__constraint_phi_acc(const ga__eval *e, double *out);
-int ga__constraint_jacobian(const ga__eval *e, ga_jacobian *J);
+int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J); /* s, J may be NULL */
 
 /* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be
  * used by each other and by all others, then their inputs. */

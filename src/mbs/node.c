@@ -182,25 +182,26 @@ static void spread(double six[6], const ga__node *node, const double *v)
   for (int c = 0; c < 6; c++) six[c] = node->column[c] >= 0 ? v[node->v + node->column[c]] : 0.0;
 }
 
+void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k)
+{
+  const double *at = q + node->q;
+  if (node->planar)
+    planar_kin(k, node, at);
+  else
+    for (int c = 0; c < node->n; c++) k->x[c] = at[c];
+  if (v) spread(k->w, node, v);
+  if (vdot) spread(k->acc, node, vdot);
+}
+
 void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
 {
+  const double *velocity = b->form ? NULL : v, *acceleration = b->form ? NULL : vdot;
   for (int i = 0; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
-    const double *at = q + node->q;
-    ga__kin *k = &kin[i];
-    if (node->rigid) {
-      memcpy(k->x, at, 12 * sizeof(double)); /* x and R follow each other in both */
-      if (b->form) continue;
-      if (v) memcpy(k->w, v + node->v, sizeof k->w);
-      if (vdot) memcpy(k->acc, vdot + node->v, sizeof k->acc);
-      continue;
-    }
-    if (node->planar)
-      planar_kin(k, node, at);
+    if (node->rigid)
+      ga__kin_rigid(node, q, velocity, acceleration, &kin[i]);
     else
-      for (int c = 0; c < node->n; c++) k->x[c] = at[c];
-    if (v) spread(k->w, node, v);
-    if (vdot) spread(k->acc, node, vdot);
+      ga__kin_other(node, q, v, vdot, &kin[i]);
   }
   if (b->form && v) ga__form_kin(b, v, vdot, kin);
 }
@@ -247,15 +248,6 @@ double ga__gauge_initial_rate(const ga__built *b, int gauge)
 }
 
 /* ---- Inertia ---- */
-
-/* J_s = R J Rᵀ, symmetric */
-static inline void space_inertia(double Js[9], const double R[9], const double J[9])
-{
-  double RJ[9];
-  ga__mat3_mul(RJ, R, J);
-  for (int i = 0; i < 3; i++)
-    for (int j = i; j < 3; j++) Js[3 * i + j] = Js[3 * j + i] = ga__vec3_dot(RJ + 3 * i, R + 3 * j);
-}
 
 /* y = R J Rᵀ x */
 static void turned_inertia(double y[3], const double R[9], const double J[9], const double x[3])
@@ -309,56 +301,18 @@ ga_status ga__inertia_want(ga__built *b)
   return GA_OK;
 }
 
-/* T −= p~ */
-static inline void subtract_skew(double T[9], const double p[3])
+void ga__inertia_bind(ga__built *b)
 {
-  T[1] += p[2], T[2] -= p[1], T[3] -= p[2], T[5] += p[0], T[6] += p[1], T[7] -= p[0];
-}
-
-/* With L = Js ω and δJs = φ~ Js − Js φ~ by a rotation, δ(Js a) = (Js a~ − (Js a)~) φ:
- *   D: shift_vdot Js + shift_v (A − L~),   A = ω~ Js
- *   Q: Js ω'~ − (Js ω')~ + ω~ (Js ω~ − L~) = Js ω'~ − (Js ω')~ + A ω~ − L ωᵀ + (ω·L) I
- * where rows of X a~ are those of X times a, crosswise, and columns of A are ω × rows of Js. */
-static void rigid_jacobian(const ga__eval *e, const ga__node *node, const ga__kin *k, ga_jacobian *J)
-{
-  const double *w = k->w + 3, *acc = k->acc + 3;
-  double Js[9], A[9], T[9], L[3], N[3], column[3];
-  space_inertia(Js, k->R, node->J);
-  ga__mat3_mul_vec(L, Js, w);
-  for (int j = 0; j < 3; j++) {
-    ga__vec3_cross(column, w, Js + 3 * j);
-    A[j] = column[0], A[3 + j] = column[1], A[6 + j] = column[2];
-  }
-  if (J->want & GA_WANT_D) {
-    memcpy(T, A, sizeof T);
-    subtract_skew(T, L);
-    for (int i = 0; i < 9; i++) T[i] = J->shift_vdot * Js[i] + J->shift_v * T[i];
-    ga__add_tile(J->D, e->b, node->self, GA__RR, 1.0, T);
-  }
-  if (J->want & GA_WANT_Q) {
-    const double wL = ga__vec3_dot(w, L);
-    double B[9];
-    ga__mat3_mul_vec(N, Js, acc);
-    for (int i = 0; i < 9; i += 3) {
-      ga__vec3_cross(T + i, Js + i, acc);
-      ga__vec3_cross(B + i, A + i, w);
-    }
-    for (int i = 0; i < 9; i++) T[i] += B[i] - L[i / 3] * w[i % 3] + (i % 4 == 0 ? wL : 0.0);
-    subtract_skew(T, N);
-    ga__add_tile(J->Q, e->b, node->self, GA__RR, 1.0, T);
-  }
-}
-
-void ga__inertia_jacobian(const ga__eval *e, ga_jacobian *J)
-{
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    if (J->want & GA_WANT_D) {
-      const double mass[9] = {node->mass, 0, 0, 0, node->mass, 0, 0, 0, node->mass};
-      ga__add_tile(J->D, e->b, node->self, GA__XX, J->shift_vdot, mass);
-    }
-    if (node->rigid) rigid_jacobian(e, node, &e->kin[i], J);
-    if (node->planar && J->want & GA_WANT_D)
-      ga__add_tile(J->D, e->b, node->self, GA__RR, J->shift_vdot, node->J);
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = GA__AT(b->node, ga__node, i);
+    node->self = ga__find_pair(&b->pattern, i, i);
+    if (!node->rigid) continue;
+    const ga__pair *pair = &b->pattern.pair[node->self];
+    node->xx = pair->at[GA__XX];
+    node->xx_full = (int)(pair->full >> GA__XX & 1u);
+    node->rr = pair->at[GA__RR];
+    ga__set_entries(&b->pattern, GA_WANT_D, node->xx, node->xx_full ? 9 : 3);
+    if (!node->xx_full) ga__leave_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
+    ga__set_entries(&b->pattern, GA_WANT_D | GA_WANT_Q, node->rr, 9);
   }
 }

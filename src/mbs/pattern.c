@@ -92,14 +92,74 @@ static int by_port(const void *x, const void *y)
 
 int ga__own_entry(ga__pattern *pt, int row, int col)
 {
-  int capacity = pt->capacity;
-  if (room(pt->ctx, (void **)&pt->row, pt->n, &capacity, sizeof *pt->row)) return -1;
-  if (room(pt->ctx, (void **)&pt->col, pt->n, &pt->capacity, sizeof *pt->col)) {
-    return -1;
-  }
+  int capacity[] = {pt->capacity, pt->capacity, pt->capacity, pt->capacity};
+  if (room(pt->ctx, (void **)&pt->row, pt->n, &capacity[0], sizeof *pt->row)) return -1;
+  if (room(pt->ctx, (void **)&pt->col, pt->n, &capacity[1], sizeof *pt->col)) return -1;
+  if (room(pt->ctx, (void **)&pt->set, pt->n, &capacity[2], sizeof *pt->set)) return -1;
+  if (room(pt->ctx, (void **)&pt->in, pt->n, &capacity[3], sizeof *pt->in)) return -1;
+  pt->capacity = capacity[0];
   pt->row[pt->n] = row;
   pt->col[pt->n] = col;
+  pt->set[pt->n] = 0;
+  pt->in[pt->n] = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
   return pt->n++;
+}
+
+void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count)
+{
+  for (int i = first; i < first + count; i++) pt->set[i] |= (unsigned char)arrays;
+}
+
+void ga__leave_entries(ga__pattern *pt, unsigned arrays, int first, int count)
+{
+  for (int i = first; i < first + count; i++) pt->in[i] &= (unsigned char)~arrays;
+}
+
+/* Φ does not depend on v; Q and G are derivatives by q. */
+static void leave_blocks(ga__built *b)
+{
+  for (int i = 0; i < b->pattern.n; i++) {
+    const int row = b->pattern.row[i], in_phi = row >= b->nv && row < b->nv + b->n_lambda;
+    if (in_phi) ga__leave_entries(&b->pattern, GA_WANT_D, i, 1);
+    if (!in_phi) ga__leave_entries(&b->pattern, GA_WANT_G, i, 1);
+    if (b->pattern.col[i] >= b->nv) ga__leave_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, i, 1);
+  }
+}
+
+/* Counting while pt->clear is NULL, then filling. */
+static int walk_clears(ga__pattern *pt)
+{
+  static const unsigned ARRAY[] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G};
+  int n = 0;
+  for (int k = 0; k < 3; k++)
+    for (int i = 0, open = 0; i < pt->n; i++) {
+      const int adds = (pt->in[i] & ~pt->set[i] & ARRAY[k]) != 0;
+      if (adds && !open && pt->clear) pt->clear[n] = (ga__clear){ARRAY[k], i, 0};
+      if (adds && !open) n++;
+      if (adds && pt->clear) pt->clear[n - 1].count++;
+      open = adds;
+    }
+  return n;
+}
+
+ga_status ga__list_clears(ga__built *b)
+{
+  ga__pattern *pt = &b->pattern;
+  leave_blocks(b);
+  pt->clear = ga__alloc(pt->ctx, (size_t)walk_clears(pt), sizeof *pt->clear);
+  if (!pt->clear) return GA_ERR_MEMORY;
+  pt->n_clear = walk_clears(pt);
+  return GA_OK;
+}
+
+void ga__clear_entries(const ga__pattern *pt, const ga_jacobian *J)
+{
+  const unsigned want = J->want | (J->want & GA_WANT_B ? GA_WANT_Q : 0u);
+  for (int i = 0; i < pt->n_clear; i++) {
+    const ga__clear *c = &pt->clear[i];
+    double *array = c->array == GA_WANT_D ? J->D : c->array == GA_WANT_Q ? J->Q : J->G;
+    if (want & c->array) memset(array + c->first, 0, (size_t)c->count * sizeof(double));
+  }
 }
 
 static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
@@ -107,8 +167,8 @@ static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
   const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
   int part_i = tile / 2, part_j = tile % 2, full = (int)(p->full >> tile & 1u);
   p->at[tile] = -1;
-  for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++) {
+  for (int c = 0; c < 3; c++)
+    for (int r = 0; r < 3; r++) {
       int row = ni->column[3 * part_i + r], col = nj->column[3 * part_j + c];
       if (row < 0 || col < 0 || (!full && r != c)) continue;
       int entry = ga__own_entry(&b->pattern, ni->v + row, nj->v + col);
@@ -182,7 +242,7 @@ int ga__find_port(const ga__pattern *pt, int node, int y)
 void ga__pattern_free(ga__pattern *pt)
 {
   if (!pt->ctx) return;
-  void *const block[] = {pt->pair, pt->port, pt->row, pt->col};
+  void *const block[] = {pt->pair, pt->port, pt->row, pt->col, pt->set, pt->in, pt->clear};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(pt->ctx, block[i]);
   memset(pt, 0, sizeof *pt);
 }
@@ -196,13 +256,13 @@ void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double 
   if (p->at[tile] < 0) return;
   double *to = array + p->at[tile];
   if (p->whole >> tile & 1u) {
-    for (int k = 0; k < 9; k++) to[k] += scale * T[k];
+    for (int k = 0; k < 9; k++) to[k] += scale * T[k % 3 * 3 + k / 3];
     return;
   }
   unsigned rows = part_of(node_at(b, p->i)->has, tile / 2), cols = part_of(node_at(b, p->j)->has, tile % 2);
   int full = (int)(p->full >> tile & 1u);
-  for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++)
+  for (int c = 0; c < 3; c++)
+    for (int r = 0; r < 3; r++)
       if (rows >> r & 1u && cols >> c & 1u && (full || r == c)) *to++ += scale * T[3 * r + c];
 }
 

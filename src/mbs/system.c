@@ -5,18 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Is kin that of another point? It will be that of this one. */
+static int moves_to(ga__built *b, unsigned long motion, const ga_point *p)
+{
+  if (motion && motion == b->motion && p->q == b->motion_q && p->v == b->motion_v &&
+      p->vdot == b->motion_vdot)
+    return 0;
+  b->motion = motion;
+  b->motion_q = p->q, b->motion_v = p->v, b->motion_vdot = p->vdot;
+  return 1;
+}
+
 ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot)
 {
   ga__built *b = m->built;
-  const unsigned long motion = m->ctx->motion;
-  if (!motion) {
-    ga__kin_at(b, p->q, with_v ? p->v : NULL, with_vdot ? p->vdot : NULL, b->kin);
-    b->motion = 0;
-  } else if (motion != b->motion || p->q != b->motion_q || p->v != b->motion_v || p->vdot != b->motion_vdot) {
-    ga__kin_at(b, p->q, p->v, p->vdot, b->kin);
-    b->motion = motion;
-    b->motion_q = p->q, b->motion_v = p->v, b->motion_vdot = p->vdot;
-  }
+  const unsigned long motion =
+      m->ctx->motion; /* 0: none that comes again, so that all of kin is not needed */
+  if (moves_to(b, motion, p))
+    ga__kin_at(b, p->q, with_v || motion ? p->v : NULL, with_vdot || motion ? p->vdot : NULL, b->kin);
   return (ga__eval){m, b, p, b->kin};
 }
 
@@ -38,18 +44,24 @@ static int mass(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-static int space_force(const ga__eval *e, double *f)
+/* f += what is neither inertia nor a constraint of Φ alone */
+static int add_other_forces(const ga__eval *e, double *f)
 {
   const ga__built *b = e->b;
   int status = 0;
-  memset(f, 0, (size_t)b->nv * sizeof *f);
-  ga__inertia_force(e, f);
-  ga__constraint_force(e, f);
   for (int i = 0; !status && i < b->law.n; i++) status = ga__law_force(e, GA__AT(b->law, ga__law, i), f);
   for (int i = 0; !status && i < b->wrench.n; i++)
     status = ga__wrench_force(e, GA__AT(b->wrench, ga__wrench, i), f);
   for (int i = 0; i < b->rolling.n; i++) ga__rolling_force(e, GA__AT(b->rolling, ga__rolling, i), f);
   return status;
+}
+
+static int space_force(const ga__eval *e, double *f)
+{
+  memset(f, 0, (size_t)e->b->nv * sizeof *f);
+  ga__inertia_force(e, f);
+  ga__constraint_force(e, f);
+  return add_other_forces(e, f);
 }
 
 static int force(void *user, const ga_point *p, double *f)
@@ -116,23 +128,63 @@ static int output_guess(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-static int space_jacobian(const ga__eval *e, ga_jacobian *J)
+/* Of what is not swept. */
+static int other_jacobians(const ga__eval *e, ga_jacobian *J)
 {
   const ga__built *b = e->b;
-  int status = ga__constraint_jacobian(e, J);
+  int status = 0;
   for (int i = 0; i < b->rolling.n; i++) ga__rolling_jacobian(e, GA__AT(b->rolling, ga__rolling, i), J);
-  if (status || !(J->want & (GA_WANT_D | GA_WANT_Q))) return status;
-  ga__inertia_jacobian(e, J);
+  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
   for (int i = 0; !status && i < b->law.n; i++) status = ga__law_jacobian(e, GA__AT(b->law, ga__law, i), J);
   for (int i = 0; !status && i < b->wrench.n; i++)
     status = ga__wrench_jacobian(e, GA__AT(b->wrench, ga__wrench, i), J);
   return status ? status : ga__outputs_jacobian(e, J);
 }
 
+static int space_jacobian(const ga__eval *e, ga_jacobian *J)
+{
+  ga__bodies_sweep(e, 0, NULL, J);
+  int status = ga__constraint_sweep(e, NULL, J);
+  return status ? status : other_jacobians(e, J);
+}
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
   return e.b->form ? ga__form_jacobian(&e, J, space_jacobian, space_force) : space_jacobian(&e, J);
+}
+
+/* ---- All at once ---- */
+
+/* M vdot − f less the forces that are not swept: springs, wrenches, rolling, rows of mixed gauges. */
+static int sweep_others(const ga__eval *e, const ga_sweep *s)
+{
+  const ga__built *b = e->b;
+  if (b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n == 0) return 0;
+  memset(b->f, 0, (size_t)b->nv * sizeof *b->f);
+  ga__row_forces(e, b->f);
+  const int status = add_other_forces(e, b->f);
+  for (int i = 0; i < b->nv; i++) s->dynamics[i] -= b->f[i];
+  for (int i = 0; i < b->rolling.n; i++) {
+    const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
+    ga__rolling_phi(e, r, s->phi);
+    if (s->phi_dot) ga__rolling_phi_dot(e, r, s->phi_dot);
+    ga__rolling_k(e, r, s->k);
+  }
+  return status;
+}
+
+static int sweep(void *user, const ga_point *p, ga_sweep *s)
+{
+  const ga_machine *m = user;
+  const ga__eval e = {m, m->built, p, m->built->kin};
+  ga_jacobian *J = s->jacobian;
+  if (J) ga__clear_entries(&e.b->pattern, J);
+  ga__bodies_sweep(&e, moves_to(e.b, m->ctx->motion, p), s, J);
+  int status = ga__constraint_sweep(&e, s, J);
+  if (!status) status = sweep_others(&e, s);
+  if (!status && e.b->n_x) status = ga__states_value(&e, s->state);
+  if (!status && e.b->n_y) status = ga__outputs_value(&e, s->output);
+  return status || !J ? status : other_jacobians(&e, J);
 }
 
 /* ---- Names ---- */
@@ -240,10 +292,12 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   if (b->n_x > 0) def.state = state;
   if (b->n_y > 0) def.output = output, def.output_guess = output_guess;
   def.jacobian = jacobian;
+  if (!b->form) def.sweep = sweep;
   def.name = name;
   def.n_pattern = b->pattern.n;
   def.pattern_row = b->pattern.row;
   def.pattern_col = b->pattern.col;
+  def.pattern_in = b->form ? NULL : b->pattern.in;
   int *cluster = ga__alloc(m->ctx, (size_t)b->nv, sizeof *cluster);
   for (int i = 1; cluster && i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);

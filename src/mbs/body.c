@@ -1,0 +1,211 @@
+/* Rigid bodies in a sweep: inertia, weight, and the ends of points held together on them (point3.c), so that
+ * everything about a body is read, and added up, once. */
+#include "base/quad.h"
+#include "mbs/mbs_impl.h"
+
+/* ---- Ends by body ---- */
+
+/* Sorted by node, joints in their order: a place for every end, and where each node's begin. */
+ga_status ga__ends_list(ga__built *b)
+{
+  const int n = 2 * b->point3.n;
+  b->end = ga__alloc(b->m->ctx, (size_t)n, sizeof *b->end);
+  b->end_start = ga__alloc(b->m->ctx, (size_t)b->node.n + 2, sizeof *b->end_start);
+  if (!b->end || !b->end_start) return GA_ERR_MEMORY;
+  int *start = b->end_start + 1;
+  for (int i = 0; i < n; i++) start[GA__AT(b->point3, ga__point3, i / 2)->end[i % 2].node + 1]++;
+  for (int i = 0; i < b->node.n; i++) start[i + 1] += start[i];
+  for (int i = 0; i < n; i++) {
+    const ga__point3 *p = GA__AT(b->point3, ga__point3, i / 2);
+    const ga__end *end = &p->end[i % 2];
+    ga__placed *to = &b->end[start[end->node]++];
+    *to = (ga__placed){
+        {end->s[0], end->s[1], end->s[2]}, i % 2 ? 1.0 : -1.0, p->lambda, end->B, end->Bt, p->stride,
+        end->node < p->end[1 - i % 2].node};
+  }
+  return GA_OK;
+}
+
+/* ---- Inertia ---- */
+
+static inline void put_mass(double *xx, int full, double m)
+{
+  if (full)
+    for (int i = 0; i < 9; i++) xx[i] = i % 4 == 0 ? m : 0.0;
+  else
+    xx[0] = xx[1] = xx[2] = m;
+}
+
+/* Column j of p~ */
+GA__INLINE ga__quad skew_column(ga__quad p, const int j)
+{
+  const ga__quad zero = {0, 0, 0, 0};
+  const ga__quad turned = j == 0   ? GA__SHUFFLE(p, zero, 4, 2, 1, 4)
+                          : j == 1 ? GA__SHUFFLE(p, zero, 2, 4, 0, 4)
+                                   : GA__SHUFFLE(p, zero, 1, 0, 4, 4);
+  const ga__quad sign = {j == 1 ? -1 : 1, j == 2 ? -1 : 1, j == 0 ? -1 : 1, 1};
+  return turned * sign;
+}
+
+/* A body at a point, matrices by columns. */
+typedef struct body {
+  const ga__node *node;
+  const double *x, *Rm, *v, *vdot; /* place, rotation by rows, twist, acceleration */
+  ga__quad R[3];
+  ga__quad w;    /* ω */
+  ga__quad F, T; /* M vdot − f, growing */
+  ga__quad Q[3]; /* D_q of T by φ, growing */
+} body;
+
+/* F = m (u' − g), T = N + ω × L with L = Js ω, N = Js ω', Js = R J Rᵀ. With δJs = φ~ Js − Js φ~ by a
+ * rotation, δ(Js a) = (Js a~ − (Js a)~) φ: D: shift_vdot Js + shift_v (A − L~),   A = ω~ Js Q: Js ω'~ − N~ +
+ * ω~ (Js ω~ − L~) = Js ω'~ − N~ + A ω~ − L ωᵀ + (ω·L) I Columns of A are ω × columns of Js; column j of X a~
+ * is x_k a_l − x_l a_k, (k, l) the two after j. */
+GA__INLINE void begin_body(body *b, const double *g, const ga_jacobian *J)
+{
+  const ga__node *node = b->node;
+  const double *R = b->Rm, *w = b->v + 3, *acc = b->vdot + 3;
+  const ga__quad RJ[3] = {ga__quad_times(b->R, node->J), ga__quad_times(b->R, node->J + 3),
+                          ga__quad_times(b->R, node->J + 6)};
+  const ga__quad Js[3] = {ga__quad_times(RJ, R), ga__quad_times(RJ, R + 3), ga__quad_times(RJ, R + 6)};
+  const ga__quad L = ga__quad_times(Js, w), N = ga__quad_times(Js, acc);
+  b->F = node->mass * (ga__quad_load(b->vdot) - ga__quad_load3(g));
+  b->T = N + ga__quad_cross(b->w, L);
+  if (!J) return;
+  const ga__quad A[3] = {ga__quad_cross(b->w, Js[0]), ga__quad_cross(b->w, Js[1]),
+                         ga__quad_cross(b->w, Js[2])};
+  if (J->want & GA_WANT_D) {
+    double *to = J->D + node->rr;
+    put_mass(J->D + node->xx, node->xx_full, J->shift_vdot * node->mass);
+    ga__quad_store3(to, J->shift_vdot * Js[0] + J->shift_v * (A[0] - skew_column(L, 0)));
+    ga__quad_store3(to + 3, J->shift_vdot * Js[1] + J->shift_v * (A[1] - skew_column(L, 1)));
+    ga__quad_store3(to + 6, J->shift_vdot * Js[2] + J->shift_v * (A[2] - skew_column(L, 2)));
+  }
+  const ga__quad p = b->w * L;
+  const double wL = p[0] + p[1] + p[2];
+#define Q_COLUMN(j, k, l)                                                                                    \
+  ((Js[k] * acc[l] - Js[l] * acc[k]) + (A[k] * w[l] - A[l] * w[k]) - L * w[j] - skew_column(N, j) +          \
+   (ga__quad){(j) == 0 ? wL : 0, (j) == 1 ? wL : 0, (j) == 2 ? wL : 0, 0})
+  b->Q[0] = Q_COLUMN(0, 1, 2);
+  b->Q[1] = Q_COLUMN(1, 2, 0);
+  b->Q[2] = Q_COLUMN(2, 0, 1);
+#undef Q_COLUMN
+}
+
+GA__INLINE void end_body(const body *b, double *r, const ga_jacobian *J)
+{
+  if (r) {
+    ga__quad_store3(r + b->node->v, b->F);
+    ga__quad_store3(r + b->node->v + 3, b->T);
+  }
+  if (!J || !(J->want & GA_WANT_Q)) return;
+  for (int j = 0; j < 3; j++) ga__quad_store3(J->Q + b->node->rr + 3 * j, b->Q[j]);
+}
+
+/* ---- Ends ---- */
+
+/* With r the arm times the sign of the end: B = [±I, −r~] into Q, its transpose into D; (ω·r) I − r ωᵀ into
+ * G; r λᵀ − (λ·r) I is added to the body's own tile. The fourth number of r is 0. */
+GA__INLINE void end_jacobian(body *b, const ga__placed *end, ga__quad r, const double *la,
+                             const ga_jacobian *J)
+{
+  const double sign = end->sign, *w = b->v + 3;
+  const ga__quad zero = {0, 0, 0, 0}, one = {sign, 0, 0, 0};
+  if (J->want & (GA_WANT_Q | GA_WANT_B)) { /* the diagonal, then (0 −z y), (z 0 −x), (−y x 0) */
+    double *to = J->Q + end->B;
+    *(ga__quad *)to = (ga__quad){sign, sign, sign, 0};
+    *(ga__quad *)(to + 4) = GA__SHUFFLE(r, r, 2, 1, 2, 3) * (ga__quad){-1, 1, 1, 1};
+    *(ga__quad *)(to + 8) = GA__SHUFFLE(r, r, 0, 1, 0, 3) * (ga__quad){-1, -1, 1, 1};
+  }
+  if (J->want & GA_WANT_D) { /* columns of r~ without its diagonal */
+    double *to = J->D + end->Bt;
+    ga__quad_store3(to, one + GA__SHUFFLE(r, zero, 4, 2, 1, 4) * (ga__quad){1, 1, -1, 1});
+    ga__quad_store3(to + end->stride, one + GA__SHUFFLE(r, zero, 4, 2, 0, 4) * (ga__quad){1, -1, 1, 1});
+    ga__quad_store3(to + 2 * end->stride, one + GA__SHUFFLE(r, zero, 4, 1, 0, 4) * (ga__quad){1, 1, -1, 1});
+  }
+  if (J->want & GA_WANT_G) {
+    double *to = J->G + end->B + 3, wr = r[0] * w[0] + r[1] * w[1] + r[2] * w[2];
+    ga__quad_store3(to, (ga__quad){wr, 0, 0, 0} - r * w[0]);
+    ga__quad_store3(to + 3, (ga__quad){0, wr, 0, 0} - r * w[1]);
+    ga__quad_store3(to + 6, (ga__quad){0, 0, wr, 0} - r * w[2]);
+  }
+  if (J->want & GA_WANT_Q) {
+    const double lr = r[0] * la[0] + r[1] * la[1] + r[2] * la[2];
+    b->Q[0] += r * la[0] - (ga__quad){lr, 0, 0, 0};
+    b->Q[1] += r * la[1] - (ga__quad){0, lr, 0, 0};
+    b->Q[2] += r * la[2] - (ga__quad){0, 0, lr, 0};
+  }
+}
+
+/* out[3] is written by the first of its two ends, and added to by the second */
+GA__INLINE void put(double *out, int first, ga__quad value)
+{
+  if (first)
+    ga__quad_store3(out, value);
+  else
+    ga__quad_store3(out, ga__quad_load3(out) + value);
+}
+
+GA__INLINE void sweep_end(const ga__eval *e, body *b, const ga__placed *end, const ga_sweep *s,
+                          const ga_jacobian *J)
+{
+  const ga__quad zero = {0, 0, 0, 0};
+  const double *la = e->p->lambda + end->lambda;
+  const ga__quad r = GA__SHUFFLE(end->sign * ga__quad_times(b->R, end->s), zero, 0, 1, 2, 7);
+  if (s) {
+    const ga__quad lambda = ga__quad_load3(la);
+    put(s->phi + end->lambda, end->first, end->sign * ga__quad_load(b->x) + r);
+    if (s->phi_dot)
+      put(s->phi_dot + end->lambda, end->first, end->sign * ga__quad_load(b->v) + ga__quad_cross(b->w, r));
+    b->F += end->sign * lambda;
+    b->T += ga__quad_cross(r, lambda);
+  }
+  if (J && b->node->rigid) end_jacobian(b, end, r, la, J);
+}
+
+/* ---- All nodes ---- */
+
+static void sweep_other(const ga__eval *e, const ga__node *node, const ga__kin *k, double *r,
+                        const ga_jacobian *J)
+{
+  const double *g = e->m->opts.gravity;
+  for (int c = 0; r && c < 3; c++)
+    if (node->column[c] >= 0)
+      r[node->v + node->column[c]] = node->mass * (k->acc[c] - (node->scalar ? 0.0 : g[c]));
+  if (r && node->planar) r[node->v + 2] = node->J[8] * k->acc[5];
+  if (!J || !(J->want & GA_WANT_D)) return;
+  const double mass[9] = {node->mass, 0, 0, 0, node->mass, 0, 0, 0, node->mass};
+  ga__add_tile(J->D, e->b, node->self, GA__XX, J->shift_vdot, mass);
+  if (node->planar) ga__add_tile(J->D, e->b, node->self, GA__RR, J->shift_vdot, node->J);
+}
+
+/* The ground has ends too, which give Φ alone. */
+GA__WIDE void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
+{
+  const ga__built *built = e->b;
+  const ga_point *p = e->p;
+  double *r = s ? s->dynamics : NULL;
+  const ga_jacobian *tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) ? J : NULL;
+  for (int i = 0; i < built->node.n; i++) {
+    const ga__node *node = GA__AT(built->node, ga__node, i);
+    ga__kin *kin = &built->kin[i];
+    body b = {.node = node};
+    if (node->rigid && moved) { /* read where it is: kin is not at hand so soon */
+      b.x = p->q + node->q, b.v = p->v + node->v, b.vdot = p->vdot + node->v;
+      b.Rm = b.x + 3;
+      ga__kin_rigid(node, p->q, p->v, p->vdot, kin);
+    } else if (node->rigid || i == 0) {
+      b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
+    } else {
+      if (moved) ga__kin_other(node, p->q, p->v, p->vdot, kin);
+      sweep_other(e, node, kin, r, J);
+      continue;
+    }
+    ga__quad_columns(b.R, b.Rm);
+    b.w = ga__quad_load3(b.v + 3);
+    if (i > 0) begin_body(&b, e->m->opts.gravity, tiles);
+    for (int k = built->end_start[i]; k < built->end_start[i + 1]; k++)
+      sweep_end(e, &b, &built->end[k], s, J);
+    if (i > 0) end_body(&b, r, J);
+  }
+}
