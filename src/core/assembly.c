@@ -51,6 +51,7 @@ typedef struct column_map {
   int *b_start, *b;        /* entries of B by column: indices into b_entry */
   int *row_start, *by_row; /* entries of the system's pattern by row */
   int *met, *met_at;       /* [n_lambda] group that met a row of B last, and as which of its etas */
+  int *etas, *factors; /* [nv] of the columns that begin here: how many etas, and where their factors are */
 } column_map;
 
 static void map_destroy(ga_context *ctx, column_map *map)
@@ -63,6 +64,8 @@ static void map_destroy(ga_context *ctx, column_map *map)
   ga__free(ctx, map->by_row);
   ga__free(ctx, map->met);
   ga__free(ctx, map->met_at);
+  ga__free(ctx, map->etas);
+  ga__free(ctx, map->factors);
 }
 
 static ga_status map_create(const ga_system *sys, column_map *map)
@@ -77,8 +80,10 @@ static ga_status map_create(const ga_system *sys, column_map *map)
   map->by_row = ga__alloc(ctx, (size_t)sys->n_entries, sizeof(int));
   map->met = ga__alloc(ctx, (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(int));
   map->met_at = ga__alloc(ctx, (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(int));
-  if (!map->met || !map->met_at || !map->block || !map->packed || !map->b_start || !map->b ||
-      !map->row_start || !map->by_row) {
+  map->etas = ga__alloc(ctx, (size_t)sys->nv, sizeof(int));
+  map->factors = ga__alloc(ctx, (size_t)sys->nv, sizeof(int));
+  if (!map->met || !map->met_at || !map->etas || !map->factors || !map->block || !map->packed ||
+      !map->b_start || !map->b || !map->row_start || !map->by_row) {
     map_destroy(ctx, map);
     return ga__no_memory(ctx, "the plan of an iteration matrix");
   }
@@ -124,28 +129,46 @@ static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *r
   at->direct++;
 }
 
-/* The etas of a group: one for every row of B that meets its columns, with the entries there; n_b, behind the
- * last, stands for none. */
-static void add_etas(ga__assembly *as, column_map *map, cursor *at, pairs *p, int row, int start, int size)
+/* The etas of some columns: one for every row of B that meets them, with the entries there; n_b, behind the
+ * last, stands for none. The same for all rows of the matrix. */
+static void find_etas(ga__assembly *as, column_map *map, cursor *at, int start, int size)
 {
   const ga_system *sys = as->sys;
-  int group = (int)at->groups + 1, count = 0;
+  int count = 0;
+  map->factors[start] = (int)at->factors;
   for (int c = 0; c < size; c++)
     for (int i = map->b_start[start + c]; i < map->b_start[start + c + 1]; i++) {
       int b = map->b[i], r = sys->b_row[b];
-      if (map->met[r] != group) {
-        map->met[r] = group;
+      if (map->met[r] != start + 1) {
+        map->met[r] = start + 1;
         map->met_at[r] = count++;
-        if (as->direct) {
-          int *factor = as->eta_b + at->factors + (int64_t)map->met_at[r] * size;
-          for (int k = 0; k < size; k++) factor[k] = sys->n_b;
-          add_pair(p, row, sys->n + r);
-        }
+        if (as->direct)
+          for (int k = 0; k < size; k++)
+            as->eta_b[at->factors + (int64_t)map->met_at[r] * size + k] = sys->n_b;
       }
       if (as->direct) as->eta_b[at->factors + (int64_t)map->met_at[r] * size + c] = b;
     }
-  at->etas += count;
+  map->etas[start] = count;
   at->factors += (int64_t)count * size;
+}
+
+static int first_entry(const int *factor, int size, int none)
+{
+  int k = 0;
+  while (k < size - 1 && factor[k] == none) k++;
+  return factor[k];
+}
+
+/* Those of a group: places in its row. */
+static void add_etas(ga__assembly *as, column_map *map, cursor *at, pairs *p, int row, int start, int size)
+{
+  const ga_system *sys = as->sys;
+  if (map->etas[start] < 0) find_etas(as, map, at, start, size);
+  for (int i = 0; as->direct && i < map->etas[start]; i++) {
+    const int b = first_entry(as->eta_b + map->factors[start] + i * size, size, sys->n_b);
+    add_pair(p, row, sys->n + sys->b_row[b]);
+  }
+  at->etas += map->etas[start];
 }
 
 static int has_etas(const ga__assembly *as, const ga__rule *rule)
@@ -166,8 +189,8 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
     packed = map->packed[column];
   }
   if (as->direct) {
-    as->group[at->groups] = (ga__group_row){rule->source,     rule->scale,   packed,           size,
-                                            (int)at->members, (int)at->etas, (int)at->factors, 0};
+    as->group[at->groups] =
+        (ga__group_row){rule->source, rule->scale, packed, size, (int)at->members, (int)at->etas, 0, 0};
     for (int c = 0; c < size; c++) {
       as->group_entry[at->members + c] = block < 0 ? entry : -1;
       add_pair(p, target, target_col(as, rule, start + c));
@@ -180,6 +203,7 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
   }
   if (has_etas(as, rule)) add_etas(as, map, at, p, target, start, size);
   if (as->direct) as->group[at->groups].eta_count = (int)(at->etas - before);
+  if (as->direct && at->etas > before) as->group[at->groups].factor_first = map->factors[start];
   at->groups++;
   at->members += size;
 }
@@ -241,6 +265,7 @@ static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
 {
   if (as->sys->size[GA_BLOCK_LAMBDA] > 0)
     memset(map->met, 0, (size_t)as->sys->size[GA_BLOCK_LAMBDA] * sizeof *map->met);
+  for (int c = 0; c < as->sys->nv; c++) map->etas[c] = -1;
   for (int groups = 1; groups >= 0; groups--)
     for (int i = 0; i < as->layout.n_rules; i++) walk_rule(as, map, at, p, &as->layout.rule[i], groups);
 }
@@ -370,9 +395,9 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct,      as->diag_place, as->group,     as->group_entry,
-                         as->group_place, as->eta_b,      as->eta_place, as->border_place,
-                         as->copy,        as->run,        as->tile,      as->blank, as->stripe};
+  void *const block[] = {as->direct, as->diag_place, as->group,        as->group_entry, as->group_place,
+                         as->eta_b,  as->eta_place,  as->border_place, as->copy,        as->run,
+                         as->tile,   as->blank,      as->stripe};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);

@@ -33,8 +33,7 @@ static int follows(const ga__assembly *as, const ga__group_row *up, const ga__gr
       return 0;
   for (int i = 0; i < g->eta_count; i++)
     if (as->eta_place[g->eta_first + i] != as->eta_place[up->eta_first + i] + 1) return 0;
-  return !g->eta_count || !memcmp(as->eta_b + g->factor_first, as->eta_b + up->factor_first,
-                                  3 * (size_t)g->eta_count * sizeof(int));
+  return !g->eta_count || g->factor_first == up->factor_first;
 }
 
 /* How far the next row of a tile may be: rows of a body have so many blocks. */
@@ -135,6 +134,16 @@ static void cut_runs(ga__assembly *as, int n)
   }
 }
 
+/* Tiles reach places of η in any stripe, before copies there: those must find them cleared. */
+static void blank_copied_etas(ga__assembly *as, unsigned char *seen, const int *copy_of)
+{
+  for (int k = 0; k < as->n_tiles; k++)
+    for (int i = 0; i < 3 * as->tile[k].eta_count; i++) {
+      const int place = as->eta_place[as->tile[k].eta_first + i / 3] + i % 3;
+      if (copy_of[place] != -1) blank_if_new(as, seen, place);
+    }
+}
+
 static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
 {
   int n = 0;
@@ -204,16 +213,22 @@ static void take_copies(ga__assembly *as, const int *copy_of)
   }
 }
 
+/* Three places in a row: 1 if nobody has been there, else those that are new are cleared beforehand. */
+static int are_new(ga__assembly *as, unsigned char *seen, int place)
+{
+  const int all = !seen[place] && !seen[place + 1] && !seen[place + 2];
+  for (int i = 0; i < 3; i++) {
+    if (!all) blank_if_new(as, seen, place + i);
+    seen[place + i] = 1;
+  }
+  return all;
+}
+
+/* Who is the first at its places, in the order of filling; a place of etas or groups that is written, not
+ * added to, is kept as its complement. */
 static void arrange_writers(ga__assembly *as, unsigned char *seen)
 {
   const ga_system *sys = as->sys;
-  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) blank_if_new(as, seen, as->diag_place[i]);
-  for (size_t i = 0; i < ga__assembly_borders(as); i++) blank_if_new(as, seen, as->border_place[i]);
-  for (int k = 0; k < as->n_groups; k++) {
-    const ga__group_row *g = &as->group[k];
-    for (int c = 0; c < g->size; c++) blank_if_new(as, seen, as->group_place[g->first + c]);
-    for (int i = 0; i < g->eta_count; i++) blank_if_new(as, seen, as->eta_place[g->eta_first + i]);
-  }
   for (int k = 0; k < as->n_tiles; k++) {
     ga__tile *t = &as->tile[k];
     int taken = 0;
@@ -223,8 +238,21 @@ static void arrange_writers(ga__assembly *as, unsigned char *seen)
       if (t->adds) blank_if_new(as, seen, t->place[c / 3] + c % 3);
       seen[t->place[c / 3] + c % 3] = 1;
     }
-    for (int i = 0; i < 3 * t->eta_count; i++)
-      blank_if_new(as, seen, as->eta_place[t->eta_first + i / 3] + i % 3);
+    for (int i = t->eta_first; i < t->eta_first + t->eta_count; i++)
+      if (are_new(as, seen, as->eta_place[i])) as->eta_place[i] = ~as->eta_place[i];
+  }
+  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) blank_if_new(as, seen, as->diag_place[i]);
+  for (size_t i = 0; i < ga__assembly_borders(as); i++) blank_if_new(as, seen, as->border_place[i]);
+  for (int k = 0; k < as->n_groups; k++) {
+    const ga__group_row *g = &as->group[k];
+    int *const list[2] = {as->group_place + g->first, as->eta_place + g->eta_first};
+    const int length[2] = {g->size, g->eta_count};
+    for (int i = 0; i < length[0] + length[1]; i++) {
+      int *place = i < length[0] ? &list[0][i] : &list[1][i - length[0]];
+      const int new_place = !seen[*place];
+      seen[*place] = 1;
+      if (new_place) *place = ~*place;
+    }
   }
 }
 
@@ -245,6 +273,7 @@ ga_status ga__assembly_arrange(ga__assembly *as)
     arrange_tiles(as, used);
     find_copies(as, copy_of);
     take_copies(as, copy_of);
+    blank_copied_etas(as, seen, copy_of);
     ok = !arrange_copies(as, seen);
   }
   if (ok) {
@@ -270,13 +299,25 @@ static inline void turn(double *w, const double *row, const double *M, int m)
     for (int j = 0; j < m; j++) w[j] += row[i] * M[i * m + j];
 }
 
+/* K[place] += x, or = x at the complement of a place */
+GA__INLINE void put(double *K, int place, double x)
+{
+  if (place < 0)
+    K[~place] = x;
+  else
+    K[place] += x;
+}
+
 /* K(row, η) −= w B_nᵀ, w the row times T. */
 static void fill_etas(double *K, const ga__assembly *as, const ga__group_row *g, const double *w,
                       const double *B_n)
 {
   const int *place = as->eta_place + g->eta_first, *b = as->eta_b + g->factor_first;
-  for (int i = 0; i < g->eta_count; i++)
-    for (int c = 0; c < g->size; c++) K[place[i]] -= w[c] * B_n[*b++];
+  for (int i = 0; i < g->eta_count; i++) {
+    double sum = 0.0;
+    for (int c = 0; c < g->size; c++) sum += w[c] * B_n[*b++];
+    put(K, place[i], -sum);
+  }
 }
 
 static inline double pick(const double *values, int entry)
@@ -284,9 +325,23 @@ static inline double pick(const double *values, int entry)
   return entry >= 0 ? values[entry] : 0.0;
 }
 
+/* A single row of a rotation. */
+GA__INLINE void fill_row(double *K, const ga__assembly *as, const ga__group_row *g, const double row[3],
+                         const ga__assembly_input *in)
+{
+  const double *M = in->TA + g->block_start, *T = in->T + g->block_start, x = row[0], y = row[1], z = row[2];
+  const int *place = as->group_place + g->first, *b = as->eta_b + g->factor_first;
+  for (int j = 0; j < 3; j++) put(K, place[j], x * M[j] + y * M[3 + j] + z * M[6 + j]);
+  if (!g->eta_count) return;
+  const double u = x * T[0] + y * T[3] + z * T[6], v = x * T[1] + y * T[4] + z * T[7],
+               w = x * T[2] + y * T[5] + z * T[8];
+  place = as->eta_place + g->eta_first;
+  for (int i = 0; i < g->eta_count; i++, b += 3)
+    put(K, place[i], -(u * in->B_n[b[0]] + v * in->B_n[b[1]] + w * in->B_n[b[2]]));
+}
+
 static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_input *in)
 {
-  const double *TA = in->TA;
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     const double *values = in->source[g->source], scale = in->scale[g->scale];
@@ -294,12 +349,14 @@ static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_in
     double row[6], w[6];
     for (int c = 0; c < g->size; c++) row[c] = scale * pick(values, entry[c]);
     if (g->block_start < 0) {
-      K[place[0]] += row[0];
+      put(K, place[0], row[0]);
       fill_etas(K, as, g, row, in->B_n);
+    } else if (g->size == 3) {
+      fill_row(K, as, g, row, in);
     } else {
-      turn(w, row, TA + g->block_start, g->size);
-      for (int c = 0; c < g->size; c++) K[place[c]] += w[c];
-      if (g->eta_count && TA != in->T) turn(w, row, in->T + g->block_start, g->size);
+      turn(w, row, in->TA + g->block_start, g->size);
+      for (int c = 0; c < g->size; c++) put(K, place[c], w[c]);
+      if (g->eta_count && in->TA != in->T) turn(w, row, in->T + g->block_start, g->size);
       fill_etas(K, as, g, w, in->B_n);
     }
   }
@@ -317,10 +374,11 @@ GA__INLINE void fill_tile_etas(double *K, const ga__assembly *as, const ga__tile
   ga__quad W[3];
   for (int j = 0; j < 3; j++) W[j] = scale * COLUMN(V, T[j], T[3 + j], T[6 + j]);
   for (int i = 0; i < t->eta_count; i++, b += 3) {
-    double *to = K + place[i];
     const ga__quad sum = W[0] * B_n[b[0]] + W[1] * B_n[b[1]] + W[2] * B_n[b[2]];
-    *(ga__duo *)to -= (ga__duo){sum[0], sum[1]};
-    to[2] -= sum[2];
+    if (place[i] < 0)
+      ga__quad_store3(K + ~place[i], -sum);
+    else
+      ga__quad_store3(K + place[i], ga__quad_load3(K + place[i]) - sum);
   }
 }
 

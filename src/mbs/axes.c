@@ -5,6 +5,7 @@
  *   D_q(B v)_a = (d·e) f − z d,   D_q(B v)_b = z d − (d·f) e,   Φ'' at vdot = 0: D_q(B v)·(ω_a, ω_b)
  *   D_q(Bᵀλ) by rotations of (a, b), z on the diagonals:
  *     λ [ e fᵀ − z I,  z I − f eᵀ;  z I − e fᵀ,  f eᵀ − z I ] */
+#include "base/quad.h"
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
@@ -119,64 +120,99 @@ void ga__axes_force(const ga__eval *e, double *f)
   }
 }
 
-/* ---- Derivatives ---- */
+/* ---- Sweeping ---- */
 
-static inline void put3(double *to, double scale, const double t[3])
+/* Rows between the same two nodes, as those of a hinge, one after the other: what they share, and what they
+ * add up. Matrices by columns. */
+typedef struct hinge {
+  ga__quad Ra[3], Rb[3];
+  ga__quad d;            /* ω_a − ω_b */
+  ga__quad T;            /* Σ λ t */
+  ga__quad ef[3], fe[3]; /* Σ λ (e fᵀ − z I), Σ λ (f eᵀ − z I) */
+} hinge;
+
+GA__INLINE double dot3(ga__quad a, ga__quad b)
 {
-  for (int i = 0; i < 3; i++) to[i] = scale * t[i];
+  const ga__quad p = a * b;
+  return p[0] + p[1] + p[2];
 }
 
-/* array[tile φφ] += scale T, by columns */
-static inline void add_tile(double *array, int at, double scale, const double T[9])
+GA__INLINE void begin_hinge(hinge *h, const ga__kin *a, const ga__kin *b)
 {
-  for (int i = 0; at >= 0 && i < 9; i++) array[at + i] += scale * T[i];
+  const ga__quad zero = {0, 0, 0, 0};
+  ga__quad_columns(h->Ra, a->R);
+  ga__quad_columns(h->Rb, b->R);
+  h->d = ga__quad_load(a->w + 3) - ga__quad_load(b->w + 3);
+  h->T = zero;
+  for (int j = 0; j < 3; j++) h->ef[j] = h->fe[j] = zero;
 }
 
-static inline void curvature(double la, const ga__axes *x, const view *s, const ga_jacobian *J)
+GA__INLINE void row_jacobian(hinge *h, const ga__axes *x, ga__quad e, ga__quad f, ga__quad t, double z,
+                             double la, const ga_jacobian *J)
 {
-  double ef[9], fe[9];
-  for (int i = 0; i < 9; i++) {
-    const double z = i % 4 == 0 ? s->z : 0.0;
-    ef[i] = s->e[i % 3] * s->f[i / 3] - z;
-    fe[i] = s->f[i % 3] * s->e[i / 3] - z;
-  }
-  add_tile(J->Q, x->rr[0], la, ef);
-  add_tile(J->Q, x->rr[1], -la, fe);
-  add_tile(J->Q, x->rr[2], -la, ef);
-  add_tile(J->Q, x->rr[3], la, fe);
-}
-
-static inline void jacobian(const ga__axes *x, const view *s, const double t[3], double la,
-                            const ga_jacobian *J)
-{
-  double slope[2][3];
-  if (J->want & GA_WANT_G) slopes(slope[0], slope[1], s);
+  const ga__quad slope[2] = {dot3(h->d, e) * f - z * h->d, z * h->d - dot3(h->d, f) * e};
   for (int k = 0; k < 2; k++) {
-    const double sign = k == 0 ? 1.0 : -1.0;
     if (x->B[k] < 0) continue;
-    if (J->want & (GA_WANT_Q | GA_WANT_B)) put3(J->Q + x->B[k], sign, t);
-    if (J->want & GA_WANT_D) put3(J->D + x->Bt[k], sign, t);
-    if (J->want & GA_WANT_G) put3(J->G + x->B[k], 1.0, slope[k]);
+    if (J->want & (GA_WANT_Q | GA_WANT_B)) ga__quad_store3(J->Q + x->B[k], k == 0 ? t : -t);
+    if (J->want & GA_WANT_D) ga__quad_store3(J->D + x->Bt[k], k == 0 ? t : -t);
+    if (J->want & GA_WANT_G) ga__quad_store3(J->G + x->B[k], k == 0 ? slope[0] : slope[1]);
   }
-  if (J->want & GA_WANT_Q) curvature(la, x, s, J);
+  const double lz = la * z;
+  const ga__quad le = la * e, lf = la * f;
+  h->ef[0] += le * f[0] - (ga__quad){lz, 0, 0, 0};
+  h->ef[1] += le * f[1] - (ga__quad){0, lz, 0, 0};
+  h->ef[2] += le * f[2] - (ga__quad){0, 0, lz, 0};
+  h->fe[0] += lf * e[0] - (ga__quad){lz, 0, 0, 0};
+  h->fe[1] += lf * e[1] - (ga__quad){0, lz, 0, 0};
+  h->fe[2] += lf * e[2] - (ga__quad){0, 0, lz, 0};
 }
 
-void ga__axes_sweep(const ga__eval *e, const ga_sweep *sweep, const ga_jacobian *J)
+GA__INLINE void sweep_row(hinge *h, const ga__eval *eval, const ga__axes *x, const ga_sweep *s,
+                          const ga_jacobian *J)
 {
-  for (int i = 0; i < e->b->axes.n; i++) {
-    const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
-    const view s = view_of(e, x);
-    const double la = e->p->lambda[x->lambda];
-    double t[3];
-    ga__vec3_cross(t, s.e, s.f);
-    if (sweep) {
-      sweep->phi[x->lambda] = s.z - x->constant;
-      if (sweep->phi_dot) sweep->phi_dot[x->lambda] = ga__vec3_dot(t, s.d);
-      for (int c = 0; c < 3; c++) {
-        if (x->node[0]) sweep->dynamics[x->v[0] + 3 + c] += la * t[c];
-        if (x->node[1]) sweep->dynamics[x->v[1] + 3 + c] -= la * t[c];
-      }
-    }
-    if (J) jacobian(x, &s, t, la, J);
+  const ga__quad e = ga__quad_times(h->Ra, x->u[0]), f = ga__quad_times(h->Rb, x->u[1]);
+  const ga__quad t = ga__quad_cross(e, f);
+  const double la = eval->p->lambda[x->lambda], z = dot3(e, f);
+  h->T += la * t;
+  if (s) s->phi[x->lambda] = z - x->constant;
+  if (s && s->phi_dot) s->phi_dot[x->lambda] = dot3(t, h->d);
+  if (J) row_jacobian(h, x, e, f, t, z, la, J);
+}
+
+/* array[tile φφ] += or −= T */
+GA__INLINE void add_tile(double *array, int at, int minus, const ga__quad T[3])
+{
+  if (at < 0) return;
+  for (int j = 0; j < 3; j++) {
+    const ga__quad before = ga__quad_load3(array + at + 3 * j), by = minus ? -T[j] : T[j];
+    ga__quad_store3(array + at + 3 * j, before + by);
+  }
+}
+
+GA__INLINE void end_hinge(const hinge *h, const ga__axes *x, const ga_sweep *s, const ga_jacobian *J)
+{
+  for (int k = 0; s && k < 2; k++) {
+    double *to = s->dynamics + x->v[k] + 3;
+    if (x->node[k] == 0) continue;
+    const ga__quad by = k == 0 ? h->T : -h->T;
+    ga__quad_store3(to, ga__quad_load3(to) + by);
+  }
+  if (!J || !(J->want & GA_WANT_Q)) return;
+  add_tile(J->Q, x->rr[0], 0, h->ef);
+  add_tile(J->Q, x->rr[1], 1, h->fe);
+  add_tile(J->Q, x->rr[2], 1, h->ef);
+  add_tile(J->Q, x->rr[3], 0, h->fe);
+}
+
+GA__WIDE void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
+{
+  const ga__axes *x = e->b->axes.at, *end = x + e->b->axes.n;
+  while (x < end) {
+    const ga__axes *first = x;
+    hinge h;
+    begin_hinge(&h, &e->kin[x->node[0]], &e->kin[x->node[1]]);
+    do sweep_row(&h, e, x++, s, J);
+    while (x < end && x->node[0] == first->node[0] && x->node[1] == first->node[1]);
+    end_hinge(&h, first, s, J);
   }
 }
