@@ -262,13 +262,13 @@ static int measure(plan *p)
   for (int i = 0; i < out->n_fronts; i++) {
     ga__front *f = &out->front[i];
     const size_t size = (size_t)f->size, below = (size_t)f->below, rows = size + below,
-                 width = rows + rows % 2;
+                 width = (rows + 3) / 4 * 4;
     if ((p->too_large = rows * width > INT_MAX || index + below > INT_MAX)) return 0;
     f->width = (int)width;
     f->index = (int)index;
     index += below;
     f->factor = out->n_factors;
-    out->n_factors += size * (width + below);
+    out->n_factors += size * (rows + below);
     out->n_fill += size * (rows + below);
     if (rows * width > out->front_size) out->front_size = rows * width;
     if (f->width > out->longest) out->longest = f->width;

@@ -7,13 +7,13 @@
 typedef struct ga__front {
   int first, size;    /* pivots */
   int below;          /* rows, and columns, of the front beside them */
-  int width;          /* length of a row of the front: size + below, made even */
+  int width;          /* length of a row of the front: size + below, made a multiple of four */
   int index;          /* [below] into `index` and `place` */
   int entry, n_entry; /* entries of A that belong to the front */
   int n_children; /* fronts that hand on to this one: in postorder the one before it, and the last that wait
                    */
   int waits;      /* 1: the next front is not the one that it hands on to */
-  size_t factor;  /* into the factors: the pivots' rows [size][width], L21 [below][size] */
+  size_t factor;  /* into the factors: the pivots' rows [size][size + below], L21 [below][size] */
 } ga__front;
 
 /* `from` is an index into A's values. */
@@ -38,7 +38,7 @@ typedef struct ga__fronts {
   size_t n_factors;  /* numbers in all factors */
   size_t n_fill;     /* entries of L+U, with those outside of the components */
   size_t front_size; /* numbers in the largest front, */
-  int longest;       /* rows of the longest front, made even */
+  int longest;       /* rows of the longest front, made a multiple of four */
   size_t stack_size; /* most numbers that wait to be handed on */
   int n_waiting;     /* most fronts that wait */
 } ga__fronts;

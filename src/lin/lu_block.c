@@ -13,6 +13,7 @@
  *
  * Nothing is scaled: rows are weighed with R and columns with C, powers of two found with the first factors,
  * where pivots are sought and judged. */
+#include "base/quad.h"
 #include "lin/fronts.h"
 #include <limits.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 
 enum { REST = 50 };
+enum { LINE = 8 }; /* numbers in a line of the cache */
 /* [-] scaled entries of L21 beyond this would let rounding grow; pivots beyond it show that the scale is out
  * of date, and would let the rounding of a zero pass for a pivot. */
 static const double MOST_GROWTH = 1e5;
@@ -36,7 +38,8 @@ typedef struct blocks {
   ga__fronts plan;
   double *factors;   /* of all fronts */
   double *off_value; /* A's values outside of the components when it was factored */
-  double *front[2];  /* the largest one, and the one before, */
+  double *room;      /* for two fronts, */
+  double *front[2];  /* in lines of the cache: the largest one, and the one before, */
   double *row;       /* [longest] of it */
   double *stack;     /* what waits to be handed on, */
   int *waiting;      /* and its fronts */
@@ -46,6 +49,7 @@ typedef struct blocks {
   double *x;         /* [n] a right-hand side in the order of the pivots */
   double *local;     /* [longest] */
   double *R, *C;     /* [n] by pivots */
+  double *over;      /* [n] 1/R */
   double growth;     /* largest scaled entry of L21, or pivot */
   int by_klu;        /* the last factors are KLU's */
   memory now;        /* with R, C and klu all that later factors depend on */
@@ -61,9 +65,9 @@ static void block_destroy(ga_lu *lu)
   blocks *b = lu->data;
   ga__fronts_destroy(lu->ctx, &b->plan);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
-  void *const array[] = {b->factors, b->off_value, b->front[0], b->front[1], b->row, b->stack,
-                         b->waiting, b->taken,     b->inverse,  b->pivot,    b->x,   b->local,
-                         b->R,       b->C,         b->marked_R, b->marked_C};
+  void *const array[] = {b->factors, b->off_value, b->room,     b->row,     b->stack, b->waiting,
+                         b->taken,   b->inverse,   b->pivot,    b->x,       b->local, b->R,
+                         b->C,       b->over,      b->marked_R, b->marked_C};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
@@ -77,10 +81,9 @@ static ga_status take_memory(ga_lu *lu)
   struct {
     void **array;
     size_t count, bytes;
-  } need[] = {{(void **)&b->factors, plan->n_factors, sizeof(double)},
+  } need[] = {{(void **)&b->factors, plan->n_factors + 4, sizeof(double)},
               {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
-              {(void **)&b->front[0], plan->front_size, sizeof(double)},
-              {(void **)&b->front[1], plan->front_size, sizeof(double)},
+              {(void **)&b->room, 2 * (plan->front_size + 2 * LINE), sizeof(double)},
               {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
               {(void **)&b->stack, plan->stack_size, sizeof(double)},
               {(void **)&b->waiting, (size_t)plan->n_waiting, sizeof(int)},
@@ -88,14 +91,18 @@ static ga_status take_memory(ga_lu *lu)
               {(void **)&b->inverse, n, sizeof(double)},
               {(void **)&b->pivot, n, sizeof(double)},
               {(void **)&b->x, n, sizeof(double)},
-              {(void **)&b->local, (size_t)plan->longest, sizeof(double)},
+              {(void **)&b->local, (size_t)plan->longest + 4, sizeof(double)},
               {(void **)&b->R, n, sizeof(double)},
               {(void **)&b->C, n, sizeof(double)},
+              {(void **)&b->over, n, sizeof(double)},
               {(void **)&b->marked_R, n, sizeof(double)},
               {(void **)&b->marked_C, n, sizeof(double)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(lu->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(lu->ctx, "sparse LU factors");
+  const size_t off = (uintptr_t)b->room / sizeof(double) % LINE;
+  b->front[0] = b->room + (LINE - off) % LINE;
+  b->front[1] = b->front[0] + (plan->front_size + LINE - 1) / LINE * LINE;
   return GA_OK;
 }
 
@@ -213,55 +220,53 @@ static void exchange(double *restrict a, double *restrict b, int n)
   }
 }
 
-/* Four numbers at once, and two at the end; rows of fronts have an even length. */
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
-typedef long long quad_mask __attribute__((vector_size(32)));
-typedef long long pair_mask __attribute__((vector_size(16)));
-#define GA__WIDE __attribute__((target_clones("avx2", "default")))
-
-/* s steps of elimination in F[rows][W]: L takes the place of the zeros. weight[s] and taken[s] follow the
- * exchanges. Written for a constant W: the inner loop is most of the work, and u is kept in registers. */
-static inline __attribute__((always_inline)) void eliminate(double *F, int rows, int s, const int W, quad *u,
-                                                            double *restrict weight, int *restrict taken,
-                                                            double *restrict inverse)
+/* One step of elimination in F[rows][W], pivot k of s: L takes the place of the zeros. weight[s] and taken[s]
+ * follow the exchanges. Written for constants W and J, 4 J <= k: columns before 4 J are done with. The inner
+ * loop is most of the work, and the pivot's row is kept in registers. */
+GA__INLINE void eliminate_one(double *F, int rows, int s, int k, const int W, const int J, ga__quad *u,
+                              double *restrict weight, int *restrict taken, double *restrict inverse)
 {
-  for (int k = 0; k < s; k++) {
-    double *pivot_row = F + k * W, most = fabs(pivot_row[k]) * weight[k];
-    int best = k;
-    for (int i = k + 1; i < s; i++) {
-      const double size = fabs(F[i * W + k]) * weight[i];
-      if (size > most) most = size, best = i;
-    }
-    if (best != k) {
-      const double w = weight[k];
-      const int t = taken[k];
-      exchange(pivot_row, F + best * W, W);
-      weight[k] = weight[best], weight[best] = w;
-      taken[k] = taken[best], taken[best] = t;
-    }
-    const double over_pivot = inverse[k] = 1 / pivot_row[k];
-    const quad_mask kk = {k, k, k, k};
-    pair tail;
-    for (int j = 0; j < W / 4; j++) {
-      const quad_mask at = {4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3};
-      u[j] = (quad)((quad_mask)*(const quad *)(pivot_row + 4 * j) & (at > kk));
-    }
-    if (W % 4) {
-      tail = *(const pair *)(pivot_row + W - 2);
-      if (W - 2 <= k) tail[0] = 0;
-      if (W - 1 <= k) tail[1] = 0;
-    }
-    for (int i = k + 1; i < rows; i++) {
-      double *f = F + i * W;
-      const double l = f[k] * over_pivot;
-      const quad ll = {l, l, l, l};
-      const pair l2 = {l, l};
-      for (int j = 0; j < W / 4; j++) *(quad *)(f + 4 * j) -= ll * u[j];
-      if (W % 4) *(pair *)(f + W - 2) -= l2 * tail;
+  double *pivot_row = F + k * W, most = fabs(pivot_row[k]) * weight[k];
+  const ga__quad_mask kk = {k, k, k, k};
+  int best = k;
+  for (int i = k + 1; i < s; i++) {
+    const double size = fabs(F[i * W + k]) * weight[i];
+    if (size > most) most = size, best = i;
+  }
+  if (best != k) {
+    const double w = weight[k];
+    const int t = taken[k];
+    exchange(pivot_row, F + best * W, W);
+    weight[k] = weight[best], weight[best] = w;
+    taken[k] = taken[best], taken[best] = t;
+  }
+  const double over_pivot = inverse[k] = 1 / pivot_row[k];
+  for (int j = J; j < W / 4; j++) {
+    const ga__quad_mask at = {4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3};
+    u[j] = (ga__quad)((ga__quad_mask)ga__quad_load(pivot_row + 4 * j) & (at > kk));
+  }
+  const ga__quad_mask lane = {4 * J, 4 * J + 1, 4 * J + 2, 4 * J + 3}, here = lane == kk;
+  for (int i = k + 1; i < rows; i++) {
+    double *f = F + i * W;
+    const double l = f[k] * over_pivot;
+    const ga__quad ll = {l, l, l, l}, first = ga__quad_load(f + 4 * J) - ll * u[J];
+    for (int j = J + 1; j < W / 4; j++) *(ga__quad *)(f + 4 * j) -= ll * u[j];
+    if (J < 2) { /* l is in the first four: one store, as the next step will load it */
+      *(ga__quad *)(f + 4 * J) = (ga__quad)(((ga__quad_mask)first & ~here) | ((ga__quad_mask)ll & here));
+    } else {
+      *(ga__quad *)(f + 4 * J) = first;
       f[k] = l;
     }
   }
+}
+
+GA__INLINE void eliminate(double *F, int rows, int s, const int W, ga__quad *u, double *restrict weight,
+                          int *restrict taken, double *restrict inverse)
+{
+  int k = 0;
+  for (; k < s && k < 4; k++) eliminate_one(F, rows, s, k, W, 0, u, weight, taken, inverse);
+  for (; W >= 8 && k < s && k < 8; k++) eliminate_one(F, rows, s, k, W, 1, u, weight, taken, inverse);
+  for (; W >= 12 && k < s; k++) eliminate_one(F, rows, s, k, W, 2, u, weight, taken, inverse);
 }
 
 /* Sizes that are written out: velocities of bodies, constraints of joints; and widths of fronts. */
@@ -286,7 +291,7 @@ static inline __attribute__((always_inline)) void eliminate(double *F, int rows,
     DO(size);                                                                                                \
   }
 #define UNROLLED _Pragma("GCC unroll 8")
-#define WIDTHS(X) X(2) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24)
+#define WIDTHS(X) X(4) X(8) X(12) X(16) X(20) X(24)
 
 GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double *F, double *weight)
 {
@@ -295,14 +300,14 @@ GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double
   switch (f->width) {
 #define CASE(W)                                                                                              \
   case W: {                                                                                                  \
-    quad u[W / 4 + 1];                                                                                           \
+    ga__quad u[W / 4];                                                                                       \
     eliminate(F, rows, f->size, W, u, weight, taken, inverse);                                               \
     break;                                                                                                   \
   }
     WIDTHS(CASE)
 #undef CASE
   default:
-    eliminate(F, rows, f->size, f->width, (quad *)(void *)b->row, weight, taken, inverse);
+    eliminate(F, rows, f->size, f->width, (ga__quad *)(void *)b->row, weight, taken, inverse);
   }
 }
 
@@ -319,70 +324,66 @@ static inline void take_over(double *F, int W, const int *place, int m, const do
     for (int j = 0; j < m; j++) F[place[i] * W + place[j]] += from[j];
 }
 
-/* F := entries of A and what the children hand on: the last of them is the front before this one and still in
- * its place, the others wait on the stack, whose new end is returned. */
-static double *fill_front(const blocks *b, double *F, const double *value, int number, double *end,
-                          int *n_waiting)
+/* F := entries of A */
+static void fill_front(const blocks *b, double *F, const double *value, const ga__front *f)
+{
+  const ga__move *entry = b->plan.entry + f->entry;
+  memset(F, 0, (size_t)(f->size + f->below) * (size_t)f->width * sizeof *F);
+  for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
+}
+
+/* F += what the children hand on: the last of them is the front before this one and still in its place, the
+ * others wait on the stack, whose new end is returned. */
+static double *add_children(const blocks *b, double *F, int number, double *end, int *n_waiting)
 {
   const ga__fronts *plan = &b->plan;
   const ga__front *f = &plan->front[number];
-  const int rows = f->size + f->below, W = f->width;
-  const ga__move *entry = plan->entry + f->entry;
-  memset(F, 0, (size_t)rows * (size_t)W * sizeof *F);
-  for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
   if (f->n_children > 0) {
     const ga__front *last = f - 1;
-    take_over(F, W, plan->place + last->index, last->below,
+    take_over(F, f->width, plan->place + last->index, last->below,
               b->front[(number - 1) % 2] + last->size * last->width + last->size, last->width);
   }
   for (int k = 1; k < f->n_children; k++) {
     const ga__front *child = &plan->front[b->waiting[--*n_waiting]];
     end -= (size_t)child->below * (size_t)child->below;
-    take_over(F, W, plan->place + child->index, child->below, end, child->below);
+    take_over(F, f->width, plan->place + child->index, child->below, end, child->below);
   }
   return end;
 }
 
-/* Unlike fmax() it keeps a NaN. */
-static double larger(double a, double b)
+/* L11, U11 and U12 as they are in the front, then L21, rows without what fills them up: that is written over
+ * by the row that follows, or lies behind the last. */
+GA__INLINE void store_rows(double *to, const double *F, int n, int length, int W)
 {
-  return b <= a || a != a ? a : b;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < length; j += 4) *(ga__quad *)(to + i * length + j) = ga__quad_load(F + i * W + j);
 }
 
-/* The largest scaled entry of L21; weight[s] are those of the pivots' rows. */
-static double growth_of(const blocks *b, const ga__front *f, const double *F, const double *weight)
+/* The larger of each two, or b where a is NaN. */
+GA__INLINE ga__quad larger(ga__quad a, ga__quad b)
 {
-  const int s = f->size, W = f->width, *index = b->plan.index + f->index;
+  const ga__quad_mask from_a = a > b;
+  return (ga__quad)(((ga__quad_mask)a & from_a) | ((ga__quad_mask)b & ~from_a));
+}
+
+/* The largest scaled entry of L21, NaN if there is one in it; over[] are 1 / the weights of the pivots' rows,
+ * with zeros behind them. */
+GA__INLINE double growth_of(const double *R, const ga__front *f, const int *index, const double *F,
+                            const double *over)
+{
+  const ga__quad_mask sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+  const int s = f->size, W = f->width;
   const double *l = F + s * W;
-  double most = 0;
+  ga__quad most = {0, 0, 0, 0}, bad = most;
   for (int i = 0; i < f->below; i++, l += W)
-    for (int k = 0; k < s; k++) {
-      const double size = b->R[index[i]] * fabs(l[k]);
-      if (!(size <= most * weight[k])) most = size / weight[k];
-      if (most != most) return most; /* a NaN would be overwritten */
+    for (int k = 0; k < s; k += 4) {
+      const ga__quad size =
+          (ga__quad)((ga__quad_mask)ga__quad_load(l + k) & sign) * (R[index[i]] * ga__quad_load(over + k));
+      most = larger(size, most);
+      bad += size * 0.0;
     }
-  return most;
-}
-
-/* L11, U11 and U12 as they are in the front, and L21. */
-static inline __attribute__((always_inline)) void store(double *to, const double *F, const int s, int m,
-                                                        int W)
-{
-  memcpy(to, F, (size_t)(s * W) * sizeof *to);
-  to += s * W;
-  F += s * W;
-  for (int i = 0; i < m; i++, to += s, F += W) {
-    UNROLLED
-    for (int k = 0; k < s; k++) to[k] = F[k];
-  }
-}
-
-static void store_factors(const blocks *b, const ga__front *f, const double *F)
-{
-  double *to = b->factors + f->factor;
-#define DO(S) store(to, F, S, f->below, f->width)
-  BY_SIZE(f->size, DO)
-#undef DO
+  const double low = most[0] > most[1] ? most[0] : most[1], high = most[2] > most[3] ? most[2] : most[3];
+  return (low > high ? low : high) + (bad[0] + bad[1] + bad[2] + bad[3]);
 }
 
 /* F22 waits on the stack. */
@@ -394,6 +395,27 @@ static double *put_aside(const ga__front *f, const double *F, double *to)
   return to;
 }
 
+/* Factors of a front, pivots and growth, once it is eliminated; weight[s] are those of the pivots' rows. */
+GA__WIDE static void keep_front(blocks *b, const ga__front *f, const double *F, double *weight)
+{
+  const int s = f->size, W = f->width, rows = s + f->below, *index = b->plan.index + f->index,
+            *taken = b->taken + f->first;
+  const double *C = b->C + f->first, *over = b->over + f->first;
+  double *to = b->factors + f->factor, *pivot = b->pivot + f->first, most = b->growth, bad = 0;
+  for (int k = 0; k < s; k++) {
+    const double p = F[k * W + k] * weight[k] * C[k];
+    pivot[k] = p;
+    most = fabs(p) > most ? fabs(p) : most;
+    bad += p * 0.0;
+    weight[k] = over[taken[k]];
+  }
+  for (int k = s; k % 4; k++) weight[k] = 0;
+  store_rows(to, F, s, rows, W);
+  store_rows(to + s * rows, F + s * W, f->below, s, W);
+  const double below = growth_of(b->R, f, index, F, weight);
+  b->growth = (most > below ? most : below) + (bad + below * 0.0 + b->growth * 0.0); /* keeps a NaN */
+}
+
 static void factor_blocks(ga_lu *lu)
 {
   blocks *b = lu->data;
@@ -401,19 +423,16 @@ static void factor_blocks(ga_lu *lu)
   double *end = b->stack, *weight = b->local;
   int n_waiting = 0;
   b->growth = 0;
+  for (int i = 0; i < plan->n; i++) b->over[i] = 1 / b->R[i];
   for (int i = 0; i < plan->n_fronts; i++) {
     const ga__front *f = &plan->front[i];
     const int first = f->first;
     double *F = b->front[i % 2];
-    end = fill_front(b, F, lu->A->value, i, end, &n_waiting);
+    fill_front(b, F, lu->A->value, f);
+    end = add_children(b, F, i, end, &n_waiting);
     for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
     eliminate_front(b, f, F, weight);
-    store_factors(b, f, F);
-    for (int k = 0; k < f->size; k++) {
-      b->pivot[first + k] = F[k * f->width + k] * weight[k] * b->C[first + k];
-      b->growth = larger(b->growth, fabs(b->pivot[first + k]));
-    }
-    b->growth = larger(b->growth, growth_of(b, f, F, weight));
+    keep_front(b, f, F, weight);
     if (!f->waits) continue;
     end = put_aside(f, F, end);
     b->waiting[n_waiting++] = i;
@@ -498,7 +517,7 @@ enum { FEW = 8 };
 static inline __attribute__((always_inline)) void lower(const blocks *b, const ga__front *f,
                                                         double *restrict x, const int s)
 {
-  const int W = f->width, *taken = b->taken + f->first, *index = b->plan.index + f->index;
+  const int W = s + f->below, *taken = b->taken + f->first, *index = b->plan.index + f->index;
   const double *L = b->factors + f->factor;
   double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
   UNROLLED
@@ -521,7 +540,7 @@ static inline __attribute__((always_inline)) void lower(const blocks *b, const g
 static inline __attribute__((always_inline)) void upper(const blocks *b, const ga__front *f,
                                                         double *restrict x, const int s)
 {
-  const int W = f->width, *index = b->plan.index + f->index;
+  const int W = s + f->below, *index = b->plan.index + f->index;
   const double *U = b->factors + f->factor, *inverse = b->inverse + f->first;
   double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
   UNROLLED
