@@ -25,9 +25,7 @@
 #endif
 
 /* Vectors are handed to inlined functions only, so that no calling convention matters. */
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 #define GA__INLINE static inline __attribute__((always_inline))
 
 /* Anywhere in arrays of double. */
