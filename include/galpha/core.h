@@ -159,12 +159,15 @@ typedef enum ga_check_what {
   GA_CHECK_PHI_ACC, /* phi_acc against phi_dot along the motion */
   GA_CHECK_K_ACC,   /* k_acc against k along the motion */
   GA_CHECK_B,       /* B asked for alone against B within Q */
-  GA_CHECK_PATTERN  /* a derivative outside the declared pattern */
+  GA_CHECK_PATTERN, /* a derivative outside the declared pattern, or in an array that pattern_in leaves out */
+  GA_CHECK_SWEEP    /* sweep against the callbacks that it stands for, and against itself: without a Jacobian,
+                       and over another point's numbers */
 } ga_check_what;
 
 typedef struct ga_check_finding {
   ga_check_what what;
-  int row, col; /* in the whole matrix; col -1 for PHI_DOT, PHI_ACC, K_ACC */
+  int row, col; /* in the whole matrix; col -1 for PHI_DOT, PHI_ACC, K_ACC and residuals of SWEEP, whose
+                   rows of B v + Φ_t come behind all others */
   double given, expected;
 } ga_check_finding;
 

@@ -1,5 +1,5 @@
 /* The derivative checker: what the user gave against fourth-order differences, column by column. */
-#include "core/core_impl.h"
+#include "core/check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,100 +8,147 @@
 /* Entries below this part of a row's own terms are rounding of the differences. */
 #define NOISE 1e-6
 
-enum { MAX_FINDINGS = sizeof((ga_check_report *)0)->finding / sizeof(ga_check_finding) };
-
-typedef struct checker {
-  const ga_system *sys;
-  const ga_point *p;
-  ga__deriv deriv;
-  double tol;
-  ga_check_report report;
-  double error[MAX_FINDINGS]; /* of the findings kept */
-  double *values;             /* [3 n_entries] given D, Q, G */
-  double *expected, *terms;   /* [n] */
-  double *row_size;           /* [n] largest given entry of each row */
-  double *given;              /* [n] one column */
-  int *in_pattern;            /* [n] stamps */
-} checker;
-
 /* Keep a finding among the worst. */
-static void keep(checker *c, ga_check_what what, int row, int col, double given, double expected,
+static void keep(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
                  double error)
 {
   ga_check_report *r = &c->report;
   r->n_wrong++;
-  int at = r->n_findings < MAX_FINDINGS ? r->n_findings++ : MAX_FINDINGS;
+  int at = r->n_findings < GA__MAX_FINDINGS ? r->n_findings++ : GA__MAX_FINDINGS;
   while (at > 0 && c->error[at - 1] < error) {
-    if (at < MAX_FINDINGS) {
+    if (at < GA__MAX_FINDINGS) {
       r->finding[at] = r->finding[at - 1];
       c->error[at] = c->error[at - 1];
+      c->said[at] = c->said[at - 1];
     }
     at--;
   }
-  if (at == MAX_FINDINGS) return;
-  r->finding[at] = (ga_check_finding){what, row, col, given, expected};
+  if (at == GA__MAX_FINDINGS) return;
+  r->finding[at] = (ga_check_finding){said->what, row, col, given, expected};
   c->error[at] = error;
+  c->said[at] = said;
 }
 
-static void compare(checker *c, ga_check_what what, int row, int col, double given, double expected,
-                    double scale)
+/* Counts a comparison; its error. */
+static double weigh(ga__checker *c, int row, double given, double expected, double scale)
 {
   double error = fabs(given - expected) / (scale + fabs(expected) + NOISE * (1.0 + c->terms[row]));
   c->report.n_checked++;
   if (!(error <= c->report.worst)) c->report.worst = error;
-  if (!(error <= c->tol)) keep(c, what, row, col, given, expected, error);
+  return error;
 }
 
-static int is_phi(const ga_system *sys, int row)
+void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
+                       double scale)
+{
+  const double error = weigh(c, row, given, expected, scale);
+  if (!(error <= c->tol)) keep(c, said, row, col, given, expected, error);
+}
+
+void ga__check_same(ga__checker *c, const ga__said *said, int row, int col, double given, double expected)
+{
+  const double error = weigh(c, row, given, expected, 0.0);
+  if (!(given == expected)) keep(c, said, row, col, given, expected, error);
+}
+
+int ga__check_is_phi(const ga_system *sys, int row)
 {
   return row >= sys->start[GA_BLOCK_LAMBDA] && row < sys->start[GA_BLOCK_PSI];
 }
 
-/* Rows of one column that a kind of derivative has anything to say about. */
-static int concerns(const ga_system *sys, ga_check_what what, int row)
-{
-  return what == GA_CHECK_G ? is_phi(sys, row) : 1;
-}
+/* ---- Columns ---- */
 
-static ga_status check_column(checker *c, ga_check_what what, const ga_jacobian *J, ga__pass pass,
-                              const double *values, int col)
-{
-  const ga_system *sys = c->sys;
-  ga_status status = ga__difference_column(&c->deriv, c->p, J, pass, col, c->expected);
-  if (status) return status;
-  for (int r = 0; r < sys->n; r++) c->in_pattern[r] = 0;
-  for (int e = 0; e < sys->n_entries; e++)
-    if (sys->col[e] == col) {
-      c->in_pattern[sys->row[e]] = 1;
-      c->given[sys->row[e]] = values[e];
-    }
-  for (int r = 0; r < sys->n; r++) {
-    if (!concerns(sys, what, r)) continue;
-    if (c->in_pattern[r])
-      compare(c, sys->def.jacobian ? what : GA_CHECK_PATTERN, r, col,
-              sys->def.jacobian ? c->given[r] : c->expected[r], c->expected[r], c->row_size[r]);
-    else
-      compare(c, GA_CHECK_PATTERN, r, col, 0.0, c->expected[r], c->row_size[r]);
-  }
-  return GA_OK;
-}
+#define BY_DIFFERENCES "given", "differences give", 9
+static const ga__said OUTSIDE = {GA_CHECK_PATTERN, "the pattern", "the pattern has no entry there, so",
+                                 "differences give", 9};
 
 /* One kind of derivative: ask for it with these shifts, then go through its columns. */
 typedef struct kind {
-  ga_check_what what;
+  ga__said said;
+  ga__said left_out; /* where pattern_in has none of it */
   ga__pass pass;
-  unsigned want;
+  unsigned want, array;
   double shift_v, shift_vdot;
   int columns_v; /* 1: columns V; 0: the others */
 } kind;
 
-static const kind KINDS[] = {{GA_CHECK_D_V, GA__PASS_D, GA_WANT_D, 1.0, 0.0, 1},
-                             {GA_CHECK_D_VDOT, GA__PASS_D, GA_WANT_D, 0.0, 1.0, 1},
-                             {GA_CHECK_D_OTHER, GA__PASS_D, GA_WANT_D, 1.0, 1.0, 0},
-                             {GA_CHECK_Q, GA__PASS_Q, GA_WANT_Q | GA_WANT_B, 1.0, 1.0, 1},
-                             {GA_CHECK_G, GA__PASS_G, GA_WANT_G, 1.0, 1.0, 1}};
+#define LEFT_OUT(array)                                                                                      \
+  {                                                                                                          \
+    GA_CHECK_PATTERN, "the pattern", "pattern_in leaves out " array " there, so", array " is", 9             \
+  }
+static const kind KINDS[] = {
+    {{GA_CHECK_D_V, "D (by v)", BY_DIFFERENCES},
+     LEFT_OUT("D"),
+     GA__PASS_D,
+     GA_WANT_D,
+     GA_WANT_D,
+     1.0,
+     0.0,
+     1},
+    {{GA_CHECK_D_VDOT, "D (by vdot)", BY_DIFFERENCES},
+     LEFT_OUT("D"),
+     GA__PASS_D,
+     GA_WANT_D,
+     GA_WANT_D,
+     0.0,
+     1.0,
+     1},
+    {{GA_CHECK_D_OTHER, "D", BY_DIFFERENCES}, LEFT_OUT("D"), GA__PASS_D, GA_WANT_D, GA_WANT_D, 1.0, 1.0, 0},
+    {{GA_CHECK_Q, "Q", BY_DIFFERENCES},
+     LEFT_OUT("Q"),
+     GA__PASS_Q,
+     GA_WANT_Q | GA_WANT_B,
+     GA_WANT_Q,
+     1.0,
+     1.0,
+     1},
+    {{GA_CHECK_G, "G", BY_DIFFERENCES}, LEFT_OUT("G"), GA__PASS_G, GA_WANT_G, GA_WANT_G, 1.0, 1.0, 1}};
+#undef LEFT_OUT
 
-static ga_status check_kind(checker *c, const kind *k)
+/* Rows of one column that a kind of derivative has anything to say about. */
+static int concerns(const ga_system *sys, const kind *k, int row)
+{
+  return k->array == GA_WANT_G ? ga__check_is_phi(sys, row) : 1;
+}
+
+static void check_entry(ga__checker *c, const kind *k, const double *values, int row, int col)
+{
+  const int e = c->entry[row], written = c->sys->def.jacobian != NULL;
+  const double expected = c->expected[row], size = c->row_size[row],
+               given = e >= 0 && written ? values[e] : 0.0;
+  if (e < 0) {
+    ga__check_compare(c, &OUTSIDE, row, col, 0.0, expected, size);
+    return;
+  }
+  if (!(c->sys->in[e] & k->array))
+    ga__check_compare(c, &k->left_out, row, col, 0.0, written ? given : expected, size);
+  ga__check_compare(c, &k->said, row, col, written ? given : expected, expected, size);
+}
+
+static ga_status check_column(ga__checker *c, const kind *k, const ga_jacobian *J, const double *values,
+                              int col)
+{
+  const ga_system *sys = c->sys;
+  ga_status status = ga__difference_column(&c->deriv, c->p, J, k->pass, col, c->expected);
+  if (status) return status;
+  for (int r = 0; r < sys->n; r++) c->entry[r] = -1;
+  for (int e = 0; e < sys->n_entries; e++)
+    if (sys->col[e] == col) c->entry[sys->row[e]] = e;
+  for (int r = 0; r < sys->n; r++)
+    if (concerns(sys, k, r)) check_entry(c, k, values, r, col);
+  return GA_OK;
+}
+
+void ga__check_rows(ga__checker *c, const double *values, int columns_v)
+{
+  const ga_system *sys = c->sys;
+  for (int r = 0; r < sys->n; r++) c->row_size[r] = 0.0;
+  for (int e = 0; values && e < sys->n_entries; e++)
+    if ((sys->col[e] < sys->nv) == columns_v)
+      c->row_size[sys->row[e]] = fmax(c->row_size[sys->row[e]], fabs(values[e]));
+}
+
+static ga_status check_kind(ga__checker *c, const kind *k)
 {
   const ga_system *sys = c->sys;
   size_t n = (size_t)sys->n_entries;
@@ -110,17 +157,16 @@ static ga_status check_kind(checker *c, const kind *k)
   const double *values = k->pass == GA__PASS_D ? D : k->pass == GA__PASS_Q ? Q : G;
   ga_status status = sys->def.jacobian ? ga__jacobian(&c->deriv, c->p, &J) : GA_OK;
   if (status) return status;
-  for (int r = 0; r < sys->n; r++) c->row_size[r] = 0.0;
-  for (int e = 0; sys->def.jacobian && e < sys->n_entries; e++)
-    if ((sys->col[e] < sys->nv) == k->columns_v)
-      c->row_size[sys->row[e]] = fmax(c->row_size[sys->row[e]], fabs(values[e]));
+  ga__check_rows(c, sys->def.jacobian ? values : NULL, k->columns_v);
   for (int col = k->columns_v ? 0 : sys->nv; col < (k->columns_v ? sys->nv : sys->n); col++)
-    if ((status = check_column(c, k->what, &J, k->pass, values, col))) return status;
+    if ((status = check_column(c, k, &J, values, col))) return status;
   return GA_OK;
 }
 
+/* ---- All else ---- */
+
 /* A user's time derivative against differences of what it is the derivative of. */
-static ga_status check_motion(checker *c, ga_check_what what, ga__fn given, ga__fn of, ga_block block)
+static ga_status check_motion(ga__checker *c, const ga__said *said, ga__fn given, ga__fn of, ga_block block)
 {
   const ga_system *sys = c->sys;
   if (!ga__has(sys, given) || sys->size[block] == 0) return GA_OK;
@@ -130,12 +176,12 @@ static ga_status check_motion(checker *c, ga_check_what what, ga__fn given, ga__
   /* rates are sums of terms of the size of v, of which nothing is left where constraints are met */
   double size = ga__max_abs(c->given, sys->size[block], NULL) + 0.01 * ga__max_abs(c->p->v, sys->nv, NULL);
   for (int i = 0; i < sys->size[block]; i++)
-    compare(c, what, sys->start[block] + i, -1, c->given[i], c->expected[i], size);
+    ga__check_compare(c, said, sys->start[block] + i, -1, c->given[i], c->expected[i], size);
   return GA_OK;
 }
 
 /* Size of the terms of each residual, to know what rounding can do. */
-static ga_status measure_terms(checker *c)
+static ga_status measure_terms(ga__checker *c)
 {
   const ga_system *sys = c->sys;
   ga_status status = ga__residual(sys, c->p, c->terms, c->expected);
@@ -147,9 +193,11 @@ static ga_status measure_terms(checker *c)
 }
 
 /* B asked for alone must be the B that comes with the rest of Q. */
-static ga_status check_b_alone(checker *c)
+static ga_status check_b_alone(ga__checker *c)
 {
   const ga_system *sys = c->sys;
+  static const ga__said ALONE = {GA_CHECK_B, "B (asked for alone, with GA_WANT_B)", "given",
+                                 "with the rest of Q it is", 9};
   size_t n = (size_t)sys->n_entries;
   double *D = c->values, *Q = D + n, *G = Q + n;
   if (!sys->def.jacobian || sys->n_b == 0) return GA_OK;
@@ -158,24 +206,26 @@ static ga_status check_b_alone(checker *c)
   if (!status) status = ga__jacobian(&c->deriv, c->p, &alone);
   for (int i = 0; !status && i < sys->n_b; i++) {
     int e = sys->b_entry[i];
-    compare(c, GA_CHECK_B, sys->row[e], sys->col[e], G[e], Q[e], 0.0);
+    ga__check_compare(c, &ALONE, sys->row[e], sys->col[e], G[e], Q[e], 0.0);
   }
   return status;
 }
 
 /* phi_dot comes first: G is compared with differences of it, and cannot be judged where it is wrong. */
-static ga_status run(checker *c)
+static ga_status run(ga__checker *c)
 {
+  static const ga__said DOT = {GA_CHECK_PHI_DOT, "phi_dot", BY_DIFFERENCES},
+                        ACC = {GA_CHECK_PHI_ACC, "phi_acc", BY_DIFFERENCES},
+                        K_ACC = {GA_CHECK_K_ACC, "k_acc", BY_DIFFERENCES};
   ga_status status = measure_terms(c);
-  if (!status) status = check_motion(c, GA_CHECK_PHI_DOT, GA__PHI_DOT, GA__PHI, GA_BLOCK_LAMBDA);
+  if (!status) status = check_motion(c, &DOT, GA__PHI_DOT, GA__PHI, GA_BLOCK_LAMBDA);
   int phi_dot_wrong = c->report.n_wrong > 0;
   for (size_t i = 0; !status && i < sizeof KINDS / sizeof *KINDS; i++)
-    if (KINDS[i].what != GA_CHECK_G || !phi_dot_wrong) status = check_kind(c, &KINDS[i]);
+    if (KINDS[i].array != GA_WANT_G || !phi_dot_wrong) status = check_kind(c, &KINDS[i]);
   if (!status) status = check_b_alone(c);
-  if (!status && !phi_dot_wrong)
-    status = check_motion(c, GA_CHECK_PHI_ACC, GA__PHI_ACC, GA__PHI_DOT, GA_BLOCK_LAMBDA);
-  if (!status) status = check_motion(c, GA_CHECK_K_ACC, GA__K_ACC, GA__K, GA_BLOCK_PSI);
-  return status;
+  if (!status && !phi_dot_wrong) status = check_motion(c, &ACC, GA__PHI_ACC, GA__PHI_DOT, GA_BLOCK_LAMBDA);
+  if (!status) status = check_motion(c, &K_ACC, GA__K_ACC, GA__K, GA_BLOCK_PSI);
+  return status ? status : ga__check_sweep(c);
 }
 
 /* Every part that the system has must be there, and q on its group. */
@@ -204,18 +254,8 @@ static ga_status check_point(const ga_system *sys, const ga_point *p)
   return GA_OK;
 }
 
-static ga_status verdict(checker *c)
+static ga_status verdict(ga__checker *c)
 {
-  static const char *const NAME[] = {[GA_CHECK_D_V] = "D (by v)",
-                                     [GA_CHECK_D_VDOT] = "D (by vdot)",
-                                     [GA_CHECK_D_OTHER] = "D",
-                                     [GA_CHECK_Q] = "Q",
-                                     [GA_CHECK_G] = "G",
-                                     [GA_CHECK_PHI_DOT] = "phi_dot",
-                                     [GA_CHECK_PHI_ACC] = "phi_acc",
-                                     [GA_CHECK_K_ACC] = "k_acc",
-                                     [GA_CHECK_B] = "B (asked for alone, with GA_WANT_B)",
-                                     [GA_CHECK_PATTERN] = "the pattern"};
   const ga_system *sys = c->sys;
   const ga_check_finding *f = &c->report.finding[0];
   char row[192], col[192] = "";
@@ -229,11 +269,11 @@ static ga_status verdict(checker *c)
     ga__describe_unknown(sys, column, j, name, sizeof name);
     snprintf(col, sizeof col, ", column %d, %s", f->col, name);
   }
-  return ga__fail_at(
-      sys->ctx, GA_ERR_DERIVATIVE, c->p->t, (int)block, i,
-      "derivatives: %d of %d are wrong; worst is %s in row %d, %s%s: %s %.9g, differences give %.9g",
-      c->report.n_wrong, c->report.n_checked, NAME[f->what], f->row, row, col,
-      f->what == GA_CHECK_PATTERN ? "the pattern has no entry there, so" : "given", f->given, f->expected);
+  const ga__said *said = c->said[0];
+  return ga__fail_at(sys->ctx, GA_ERR_DERIVATIVE, c->p->t, (int)block, i,
+                     "derivatives: %d of %d are wrong; worst is %s in row %d, %s%s: %s %.*g, %s %.*g",
+                     c->report.n_wrong, c->report.n_checked, said->name, f->row, row, col, said->given,
+                     said->digits, f->given, said->expected, said->digits, f->expected);
 }
 
 ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, ga_check_report *report)
@@ -246,7 +286,7 @@ ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, g
                     tol);
   ga_status status = check_point(sys, p);
   if (status) return status;
-  checker c;
+  ga__checker c;
   memset(&c, 0, sizeof c);
   c.sys = sys;
   c.p = p;
@@ -254,19 +294,20 @@ ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, g
   status = ga__deriv_create(sys, &c.deriv);
   if (status) return status;
   size_t n = (size_t)sys->n;
-  c.values = ga__alloc(ctx, 3 * (size_t)sys->n_entries + 4 * n, sizeof(double));
-  c.in_pattern = ga__alloc(ctx, n, sizeof(int));
-  if (c.values && c.in_pattern) {
+  c.values =
+      ga__alloc(ctx, 3 * (size_t)sys->n_entries + 4 * n + (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(double));
+  c.entry = ga__alloc(ctx, n, sizeof(int));
+  if (c.values && c.entry) {
     c.expected = c.values + 3 * (size_t)sys->n_entries;
-    c.terms = c.expected + n;
-    c.row_size = c.terms + n;
+    c.row_size = c.expected + n;
     c.given = c.row_size + n;
+    c.terms = c.given + n;
     status = run(&c);
   } else {
     status = ga__no_memory(ctx, "checking derivatives");
   }
   ga__free(ctx, c.values);
-  ga__free(ctx, c.in_pattern);
+  ga__free(ctx, c.entry);
   ga__deriv_destroy(&c.deriv);
   if (status) return status;
   if (report) *report = c.report;

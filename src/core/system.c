@@ -216,6 +216,7 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   if (def->n_pattern > 0 && (status = check_unique(sys))) return status;
   sys->def.factors = NULL;
   sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
+  sys->def.pattern_in = NULL;
   return list_b(sys);
 }
 

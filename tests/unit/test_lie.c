@@ -855,6 +855,112 @@ static void tangent_keeps_its_own_vector(void **state)
     }
 }
 
+/* TA = T + κ T A, block by block */
+static void multiply_ad(const ga_group *g, double *TA, const double *T, const double *A, double kappa)
+{
+  for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
+    const int size = ga_group_block(g, b, NULL);
+    double product[36];
+    matrix_product(product, T + at, A + at, size);
+    for (int i = 0; i < size * size; i++) TA[at + i] = T[at + i] + kappa * product[i];
+    at += size * size;
+  }
+}
+
+static void tangent_ad_is_the_product(void **state)
+{
+  const world *w = *state;
+  static const double kappas[] = {0, 1e-3, -0.7, 3};
+  uint64_t seed = 21;
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int k = 0; k < 4 * COUNT(angles); k++) {
+      const ga_group *g = w->group[i];
+      const int n = ga_group_blocks_length(g);
+      const double kappa = kappas[k / COUNT(angles)];
+      double d[MAX_N], a[MAX_N], T[MAX_PACKED], A[MAX_PACKED], expected[MAX_PACKED], TA[MAX_PACKED];
+      random_vector(d, ga_group_nv(g), 1, &seed);
+      random_vector(a, ga_group_nv(g), 1, &seed);
+      scale_rotations(g, d, angles[k % COUNT(angles)]);
+      ga_group_tangent(g, expected, d);
+      ga_group_ad(g, A, a);
+      ga_group_tangent_ad(g, T, TA, d, kappa, a);
+      assert_close(cases[i].name, T, expected, n, 1e-15);
+      multiply_ad(g, expected, T, A, kappa);
+      assert_close(cases[i].name, TA, expected, n, 1e-14);
+    }
+}
+
+/* ---- Runs of parts of one kind ------------------------------------------------------------------ */
+
+enum { LONG_N = 700, LONG_PACKED = 1000 };
+
+/* More rotations in a row than are moved together, with others in between, at both ends, and alone. */
+static ga_group *long_product(ga_context *ctx)
+{
+  static const struct {
+    int count;
+    ga_factor factor;
+  } runs[] = {{1, {GA_SE3, 0, GA_LEFT}},    {19, {GA_R3SO3, 0, GA_RIGHT}}, {2, {GA_QUAT, 0, GA_RIGHT}},
+              {1, {GA_SO3, 0, GA_LEFT}},    {1, {GA_RN, 5, GA_LEFT}},      {16, {GA_SO3, 0, GA_RIGHT}},
+              {2, {GA_SE3, 0, GA_RIGHT}},   {3, {GA_R3SO3, 0, GA_LEFT}},   {1, {GA_QUAT, 0, GA_LEFT}},
+              {15, {GA_R3SO3, 0, GA_LEFT}}, {2, {GA_SO3, 0, GA_RIGHT}}};
+  ga_factor factors[80];
+  int n = 0;
+  for (int i = 0; i < COUNT(runs); i++)
+    for (int k = 0; k < runs[i].count; k++) factors[n++] = runs[i].factor;
+  return make_group(ctx, n, factors);
+}
+
+/* The piece of q1 that belongs to one factor: as that factor moves alone, and by exp and product. */
+static void check_own_move(ga_context *ctx, const ga_group *g, int factor, const double *q1, const double *q,
+                           const double *d, double tol)
+{
+  int qs, vs;
+  const ga_factor f = ga_group_factor(g, factor, &qs, &vs);
+  ga_group *one = make_group(ctx, 1, &f);
+  const int nq = ga_group_nq(one);
+  double alone[12], e[12];
+  ga_group_move(one, alone, q + qs, d + vs);
+  assert_close("alone", q1 + qs, alone, nq, 0);
+  ga_group_exp(one, e, d + vs);
+  if (f.side == GA_LEFT)
+    ga_group_compose(one, alone, q + qs, e);
+  else
+    ga_group_compose(one, alone, e, q + qs);
+  assert_close("composed", q1 + qs, alone, nq, tol);
+  ga_group_destroy(&one);
+}
+
+static void runs_are_their_parts(void **state)
+{
+  const world *w = *state;
+  ga_group *g = long_product(w->ctx);
+  const int nq = ga_group_nq(g), nv = ga_group_nv(g), packed = ga_group_blocks_length(g);
+  uint64_t seed = 22;
+  assert_true(nq <= LONG_N && packed <= LONG_PACKED);
+  static const double sizes[] = {1e-9, 5e-3, 0.1, 1, 4};
+  for (int k = 0; k < COUNT(sizes); k++) {
+    double q[LONG_N], q1[LONG_N], d[LONG_N], a[LONG_N];
+    double T[LONG_PACKED], TA[LONG_PACKED], A[LONG_PACKED], expected[LONG_PACKED];
+    random_vector(d, nv, 2, &seed);
+    ga_group_exp(g, q, d);
+    random_vector(d, nv, sizes[k], &seed);
+    random_vector(a, nv, 1, &seed);
+    ga_group_move(g, q1, q, d);
+    for (int i = 0; i < ga_group_n_factors(g); i++)
+      check_own_move(w->ctx, g, i, q1, q, d, 4e-15 * (1 + sizes[k]));
+    ga_group_move(g, q, q, d);
+    assert_close("in place", q, q1, nq, 0);
+    ga_group_tangent_ad(g, T, TA, d, 0.3, a);
+    ga_group_tangent(g, expected, d);
+    assert_close("tangent", T, expected, packed, 2e-15);
+    ga_group_ad(g, A, a);
+    multiply_ad(g, expected, T, A, 0.3);
+    assert_close("tangent times ad", TA, expected, packed, 1e-14);
+  }
+  ga_group_destroy(&g);
+}
+
 /* ---- defect and normalise ----------------------------------------------------------------------- */
 
 static void defect_tells_how_far_off(void **state)
@@ -1077,6 +1183,8 @@ int main(void)
       cmocka_unit_test(tangent_is_the_derivative_of_move),
       cmocka_unit_test(tangent_inverse_is_the_inverse),
       cmocka_unit_test(tangent_keeps_its_own_vector),
+      cmocka_unit_test(tangent_ad_is_the_product),
+      cmocka_unit_test(runs_are_their_parts),
       cmocka_unit_test(defect_tells_how_far_off),
       cmocka_unit_test(normalise_finds_the_polar_factor),
       cmocka_unit_test(normalise_in_every_group),

@@ -1,0 +1,44 @@
+/* What the files of the checker share. */
+#ifndef GALPHA_CORE_CHECK_H
+#define GALPHA_CORE_CHECK_H
+
+#include "core/core_impl.h"
+
+enum { GA__MAX_FINDINGS = sizeof((ga_check_report *)0)->finding / sizeof(ga_check_finding) };
+
+/* How a finding is put into words: "<name> in row 3, ...: <given> 1.5, <expected> 2". */
+typedef struct ga__said {
+  ga_check_what what;
+  const char *name, *given, *expected;
+  int digits; /* shown of both numbers */
+} ga__said;
+
+typedef struct ga__checker {
+  const ga_system *sys;
+  const ga_point *p;
+  ga__deriv deriv;
+  double tol;
+  ga_check_report report;
+  double error[GA__MAX_FINDINGS];         /* of the findings kept */
+  const ga__said *said[GA__MAX_FINDINGS]; /* likewise */
+  double *values;                         /* [3 n_entries] given D, Q, G */
+  double *expected;                       /* [n] */
+  double *terms;                          /* [n + n_lambda] of the equations, then of B v + Φ_t */
+  double *row_size;                       /* [n] largest given entry of each row */
+  double *given;                          /* [n] */
+  int *entry;                             /* [n] of each row in one column, −1: none */
+} ga__checker;
+
+/* given against expected, off by what part of scale + |expected|? */
+void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
+                       double scale);
+/* Two numbers that have to be the same to the last bit. */
+void ga__check_same(ga__checker *c, const ga__said *said, int row, int col, double given, double expected);
+/* The largest entry of each row in columns V (columns_v 1) or in the others (0) into c->row_size. */
+void ga__check_rows(ga__checker *c, const double *values, int columns_v);
+int ga__check_is_phi(const ga_system *sys, int row);
+
+/* The system's sweep, where it has one, against what it stands for; check_sweep.c. */
+ga_status ga__check_sweep(ga__checker *c);
+
+#endif
