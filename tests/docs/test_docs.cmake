@@ -1,6 +1,6 @@
-# The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md and docs/machines.md are
-# docs/pendulum.c, docs/bouncing_pendulum.c and docs/arm.c, they compile, and they print what the pages show; every link
-# to a file of the tree leads somewhere.
+# The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md and
+# docs/sweep.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c and docs/hanging_chain.c, they compile, and they
+# print what the pages show; every link to a file of the tree leads somewhere.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -53,6 +53,7 @@ endmacro()
 program(start-c.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
 program(machines.md arm.c)
+program(sweep.md hanging_chain.c)
 
 # ---- Links ----
 
