@@ -148,7 +148,8 @@ static ga_status fill(sweeper *w)
   for (int i = 0; status && i < 3; i++) {
     const ga_point p = elsewhere(w->c, FAR[i]);
     ctx->error = said;
-    status = sweep(w, &p, w->other, 1, &w->filled);
+    status = ga__jacobian(&w->c->deriv, &p, &w->filled); /* writes to the same arrays in a stepper, too */
+    if (!status) status = sweep(w, &p, w->other, 1, &w->filled);
   }
   return status;
 }

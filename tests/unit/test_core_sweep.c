@@ -48,7 +48,8 @@ enum {
   WRONG_WITHOUT_RATE,
   ADDS_TO_D,
   ADDS_TO_Q,
-  ADDS_TO_G
+  ADDS_TO_G,
+  LEAVES_G /* an entry that is zero at rest is not touched */
 };
 
 static const sled GOOD = {.fn = -1};
@@ -180,6 +181,7 @@ static void sweep_entries(const ga_point *p, ga_jacobian *J, int wrong)
   if (wrong == ADDS_TO_D) d[7] += J->D[7];
   if (wrong == ADDS_TO_Q) q[1] += J->Q[1];
   if (wrong == ADDS_TO_G) g[11] += J->G[11];
+  if (wrong == LEAVES_G) g[11] = J->G[11];
   if (J->want & GA_WANT_D) memcpy(J->D, d, sizeof d);
   if (J->want & (GA_WANT_Q | GA_WANT_B)) memcpy(J->Q, q, sizeof q);
   if (J->want & GA_WANT_G) memcpy(J->G, g, sizeof g);
@@ -604,6 +606,25 @@ static void checker_finds_wrong_sweeps(void **state)
   }
 }
 
+/* Zero at this point, but `jacobian` may have written there at another. */
+static void checker_finds_what_is_never_written(void **state)
+{
+  rig_random random = {12};
+  rig_spot spot;
+  sled s = GOOD;
+  rig r = sled_open(&s);
+  (void)state;
+  r.def.sweep = sled_sweep;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  sled_spot(&spot, &random);
+  spot.v[0] = 0.0;
+  assert_status(r.ctx, ga_system_check(r.sys, &spot.p, 1e-6, NULL), GA_OK);
+  s.wrong = LEAVES_G;
+  assert_status(r.ctx, ga_system_check(r.sys, &spot.p, 1e-6, NULL), GA_ERR_DERIVATIVE);
+  assert_says(r.ctx, "sweep's G in row 3, phi 0, column 0, coordinate 0: over another point's numbers");
+  rig_close(&r);
+}
+
 /* Failures of the sweep within the checker; one that happens elsewhere only makes it look nearer. */
 static void checker_and_failing_sweeps(void **state)
 {
@@ -749,6 +770,7 @@ int main(void)
                                      cmocka_unit_test(failures_of_the_sweep_alone),
                                      cmocka_unit_test(each_sweep_fails),
                                      cmocka_unit_test(checker_finds_wrong_sweeps),
+                                     cmocka_unit_test(checker_finds_what_is_never_written),
                                      cmocka_unit_test(checker_and_failing_sweeps),
                                      cmocka_unit_test(checker_without_memory),
                                      cmocka_unit_test(pattern_in_changes_nothing),
