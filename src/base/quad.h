@@ -1,6 +1,7 @@
 /* Four numbers at once, for the innermost loops. Compilers turn this into what the processor has: with
  * GA__WIDE a function is compiled twice, for processors with AVX2 and for all others, and the right one is
- * taken when the library is loaded. Neither fuses products and sums, so that both give the same bits.
+ * taken when the library is loaded. Neither fuses products and sums, so that both give the same bits. Such
+ * functions have to be static: others would be exported from the library, hidden or not.
  *
  * Vectors of three are kept with a fourth number that means nothing: it may be read beyond their end, where
  * there has to be memory, and is never stored. */

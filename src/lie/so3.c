@@ -306,8 +306,8 @@ GA__INLINE void tangent_ad_rows(double sign, double *T, double *TA, const double
   ga__quad_store3(TA + 6, third + ga__quad_cross(third, by));
 }
 
-GA__WIDE void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, double *T, double *TA,
-                                       const double *d, double kappa, const double *a)
+GA__WIDE static void tangents_ad(const ga__part *const *part, int n, double *T, double *TA, const double *d,
+                                 double kappa, const double *a)
 {
   ga__trig t[TOGETHER];
   for (int from = 0; from < n; from += TOGETHER) {
@@ -318,6 +318,12 @@ GA__WIDE void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, doubl
       tangent_ad_rows(p->sign, T + p->packed, TA + p->packed, d + p->v, kappa, a + p->v, &t[i]);
     }
   }
+}
+
+void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, double *T, double *TA, const double *d,
+                              double kappa, const double *a)
+{
+  tangents_ad(part, n, T, TA, d, kappa, a);
 }
 
 static void so3_tidy(const ga__part *p, double *q)

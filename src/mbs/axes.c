@@ -204,7 +204,7 @@ GA__INLINE void end_hinge(const hinge *h, const ga__axes *x, const ga_sweep *s, 
   add_tile(J->Q, x->rr[3], 0, h->fe);
 }
 
-GA__WIDE void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
+GA__WIDE static void sweep_hinges(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
 {
   const ga__axes *x = e->b->axes.at, *end = x + e->b->axes.n;
   while (x < end) {
@@ -215,4 +215,9 @@ GA__WIDE void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jaco
     while (x < end && x->node[0] == first->node[0] && x->node[1] == first->node[1]);
     end_hinge(&h, first, s, J);
   }
+}
+
+void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
+{
+  sweep_hinges(e, s, J);
 }

@@ -180,7 +180,7 @@ static void sweep_other(const ga__eval *e, const ga__node *node, const ga__kin *
 }
 
 /* The ground has ends too, which give Φ alone. */
-GA__WIDE void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
+GA__WIDE static void sweep_nodes(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
 {
   const ga__built *built = e->b;
   const ga_point *p = e->p;
@@ -208,4 +208,9 @@ GA__WIDE void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, 
       sweep_end(e, &b, &built->end[k], s, J);
     if (i > 0) end_body(&b, r, J);
   }
+}
+
+void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
+{
+  sweep_nodes(e, moved, s, J);
 }
