@@ -265,8 +265,8 @@ static const problem problems[] = {
     {SPATIAL_SPHERICAL, 10, 0, {3600, 3600, 1.5e-7}}, {SPATIAL_SPHERICAL, 20, 0, {5000, 3000, 1.5e-7}},
     {SPATIAL_SPHERICAL, 95, 1, {11000, 12000, 2e-6}}, {SPATIAL_SPHERICAL, 100, 2, {11000, 12000, 2e-6}},
     {SPATIAL_SPHERICAL, 400, 1, {0, 0, 3e-6}},        {SPATIAL_REVOLUTE, 10, 1, {3200, 3200, 2.5e-7}},
-    {SPATIAL_REVOLUTE, 20, 0, {4400, 3000, 4e-7}},    {SPATIAL_REVOLUTE, 95, 1, {8000, 8000, 1e-6}},
-    {SPATIAL_REVOLUTE, 100, 1, {8000, 8000, 1e-6}},
+    {SPATIAL_REVOLUTE, 20, 0, {4400, 3000, 4e-7}},    {SPATIAL_REVOLUTE, 95, 1, {2800, 3600, 5e-6}},
+    {SPATIAL_REVOLUTE, 100, 1, {2800, 3600, 5e-6}},
 };
 
 typedef struct task {
