@@ -42,7 +42,8 @@ typedef struct split { /* [s] per step, but for the counts */
   int ok;
 } split;
 
-static const double split_h = 5e-6; /* [s] small, so that one iteration per step will do, with 10000 rods too */
+static const double split_h =
+    5e-6; /* [s] small, so that one iteration per step will do, with 10000 rods too */
 
 /* The parts are timed by the clock on the wall: so is the step, and a chunk that was interrupted falls out.
  */
@@ -154,6 +155,18 @@ static void split_one(report *r, spatial_kind kind, int n, ga_method method, dou
   report_add(r, (double)(fresh.sparse + old.sparse), "mbs.split.%s.%s.pivot_allocations", form, name);
 }
 
+/* Of log(time) over log(n), by least squares. */
+static double slope(int count, const int *n, const double *time)
+{
+  double x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
+  for (int i = 0; i < count; i++) x += log(n[i]) / count, y += log(time[i]) / count;
+  for (int i = 0; i < count; i++) {
+    xx += (log(n[i]) - x) * (log(n[i]) - x);
+    xy += (log(n[i]) - x) * (log(time[i]) - y);
+  }
+  return xy / xx;
+}
+
 static void measure_splits(report *r)
 {
   static const int rods[] = {10, 100, 1000, 10000};
@@ -166,10 +179,14 @@ static void measure_splits(report *r)
       printf("  %-15s %-6s %10s %10s %10s %10s %10s %6s %6s %6s %6s\n", "", "", "step", "assembly", "factor",
              "solve", "rest", "iter", "fact", "alloc", "pivots");
       for (int i = 0; i < N; i++) split_one(r, (spatial_kind)kind, rods[i], (ga_method)method, &step[i]);
-      const double growth = log(step[3] / step[1]) / log((double)rods[3] / rods[1]);
-      printf("  time per step ~ N^%.2f from %d to %d rods\n", growth, rods[1], rods[3]);
-      report_add(r, growth, "mbs.split.%s.%s.growth_exponent", method == GA_INDEX3 ? "index3" : "stabilized",
-                 spatial_kind_name((spatial_kind)kind));
+      const char *form = method == GA_INDEX3 ? "index3" : "stabilized",
+                 *chain = spatial_kind_name((spatial_kind)kind);
+      const double growth = log(step[3] / step[1]) / log((double)rods[3] / rods[1]),
+                   fit = slope(N, rods, step);
+      printf("  time per step ~ N^%.2f from %d to %d rods; all sizes together: N^%.2f\n", growth, rods[1],
+             rods[3], fit);
+      report_add(r, growth, "mbs.split.%s.%s.growth_exponent", form, chain);
+      report_add(r, fit, "mbs.split.%s.%s.growth_exponent_fit", form, chain);
     }
 }
 
