@@ -81,7 +81,7 @@ typedef int (*ga_jacobian_fn)(void *user, const ga_point *p, ga_jacobian *J); /*
 
 /* Everything that one iteration needs, in one pass over the parts of a model. */
 typedef struct ga_sweep {
-  double *dynamics;       /* [nv] M vdot − f */
+  double *dynamics;       /* [nv] M vdot − f; NULL, as all below: only the Jacobian is wanted */
   double *phi, *k;        /* [n_lambda], [n_psi] */
   double *state, *output; /* [n_x], [n_y] */
   double *phi_dot;        /* [n_lambda] B v + Φ_t; NULL: not wanted */

@@ -196,6 +196,16 @@ ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double
   return GA_OK;
 }
 
+ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J)
+{
+  const ga_system *sys = w->sys;
+  if (!sys->def.sweep) return ga__jacobian(w, p, J);
+  ga_sweep s = {.jacobian = J};
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.sweep(sys->def.user, p, &s);
+  return ga__answer(sys, "sweep", -1, p->t, code, before);
+}
+
 /* The fourth-order formula g'(0) ≈ (8(g(s) − g(−s)) − (g(2s) − g(−2s))) / (12 s). */
 enum { N_SAMPLES = 4 };
 static const double SAMPLE_AT[N_SAMPLES] = {1.0, -1.0, 2.0, -2.0};

@@ -203,7 +203,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, int moved, const ga_sweep *s
     }
     ga__quad_columns(b.R, b.Rm);
     b.w = ga__quad_load3(b.v + 3);
-    if (i > 0) begin_body(&b, e->m->opts.gravity, tiles);
+    if (i > 0 && (s || tiles)) begin_body(&b, e->m->opts.gravity, tiles);
     for (int k = built->end_start[i]; k < built->end_start[i + 1]; k++)
       sweep_end(e, &b, &built->end[k], s, J);
     if (i > 0) end_body(&b, r, J);

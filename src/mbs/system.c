@@ -173,17 +173,18 @@ static int sweep_others(const ga__eval *e, const ga_sweep *s)
   return status;
 }
 
-static int sweep(void *user, const ga_point *p, ga_sweep *s)
+static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 {
   const ga_machine *m = user;
   const ga__eval e = {m, m->built, p, m->built->kin};
-  ga_jacobian *J = s->jacobian;
+  ga_jacobian *J = wanted->jacobian;
+  ga_sweep *s = wanted->dynamics ? wanted : NULL;
   if (J) ga__clear_entries(&e.b->pattern, J);
   ga__bodies_sweep(&e, moves_to(e.b, m->ctx->motion, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
-  if (!status) status = sweep_others(&e, s);
-  if (!status && e.b->n_x) status = ga__states_value(&e, s->state);
-  if (!status && e.b->n_y) status = ga__outputs_value(&e, s->output);
+  if (!status && s) status = sweep_others(&e, s);
+  if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);
+  if (!status && s && e.b->n_y) status = ga__outputs_value(&e, s->output);
   return status || !J ? status : other_jacobians(&e, J);
 }
 
