@@ -81,11 +81,12 @@ typedef int (*ga_jacobian_fn)(void *user, const ga_point *p, ga_jacobian *J); /*
 
 /* Everything that one iteration needs, in one pass over the parts of a model. */
 typedef struct ga_sweep {
-  double *dynamics;       /* [nv] M vdot − f; NULL, as all below: only the Jacobian is wanted */
+  double *dynamics;       /* [nv] M vdot − f */
   double *phi, *k;        /* [n_lambda], [n_psi] */
   double *state, *output; /* [n_x], [n_y] */
   double *phi_dot;        /* [n_lambda] B v + Φ_t; NULL: not wanted */
   ga_jacobian *jacobian;  /* NULL: not wanted; else as below */
+  int jacobian_alone;     /* 1: what is written to the other arrays will not be read, and may be left out */
 } ga_sweep;
 
 /* Writes all of these, as the callbacks for each of them would but for rounding, and the same bits with a

@@ -21,6 +21,8 @@ static const ga__said STALE[N_ARRAYS] = {{GA_CHECK_SWEEP, "sweep's D", OVER},
                                          {GA_CHECK_SWEEP, "sweep's Q", OVER},
                                          {GA_CHECK_SWEEP, "sweep's G", OVER}};
 #undef OVER
+static const ga__said B_ALONE = {GA_CHECK_SWEEP, "sweep's B (asked for alone)", "given", "within Q it is",
+                                 17};
 
 typedef struct sweeper {
   ga__checker *c;
@@ -33,14 +35,8 @@ typedef struct sweeper {
 static ga_status sweep(const sweeper *w, const ga_point *p, double *r, int with_rate, ga_jacobian *J)
 {
   const ga_system *sys = w->c->sys;
-  const int *start = sys->start;
-  ga_sweep s = {r,
-                r + start[GA_BLOCK_LAMBDA],
-                r + start[GA_BLOCK_PSI],
-                r + start[GA_BLOCK_X],
-                r + start[GA_BLOCK_Y],
-                with_rate ? r + sys->n : NULL,
-                J};
+  ga_sweep s = ga__sweep_into(sys, r, with_rate ? r + sys->n : NULL, J);
+  s.jacobian_alone = J && J->want == GA_WANT_B;
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
   return ga__answer(sys, "sweep", -1, p->t, code, before);
@@ -154,6 +150,22 @@ static ga_status fill(sweeper *w)
   return status;
 }
 
+/* B as the stabilized form asks for it: alone, over another point's numbers. */
+static ga_status check_b(sweeper *w)
+{
+  const ga_system *sys = w->c->sys;
+  ga_jacobian J = w->filled;
+  J.want = GA_WANT_B;
+  ga_status status = fill(w);
+  if (!status) status = sweep(w, w->c->p, w->other, 0, &J);
+  for (int i = 0; !status && i < sys->n_b; i++) {
+    const int e = sys->b_entry[i];
+    if (is_read(sys, 1, e))
+      ga__check_same(w->c, &B_ALONE, sys->row[e], sys->col[e], w->filled.Q[e], w->clear.Q[e]);
+  }
+  return status;
+}
+
 static ga_status run(sweeper *w)
 {
   ga__checker *c = w->c;
@@ -171,7 +183,7 @@ static ga_status run(sweeper *w)
   if ((status = fill(w))) return status;
   if ((status = sweep(w, c->p, w->other, 1, &w->filled))) return status;
   for (int k = 0; k < N_ARRAYS; k++) compare_filled(w, k);
-  return GA_OK;
+  return check_b(w);
 }
 
 /* Unlike shifts, so that one taken for the other is seen. */

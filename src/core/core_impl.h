@@ -100,9 +100,11 @@ ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, dou
 /* The same and, rate not NULL, B v + Φ_t by the system's sweep, with the derivatives where J is not NULL. */
 ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
                     double *tmp);
+/* Where a sweep puts what: out[n]; rate and J may be NULL. */
+ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jacobian *J);
 /* B alone (J->want is GA_WANT_B) into J->Q, which holds zeros or what the system has written there before. By
  * a sweep where there is one, whose numbers are not looked at. */
-ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J);
+ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room); /* [n] */
 /* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v,
  * by fourth-order differences. */
 ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out);

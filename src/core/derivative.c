@@ -176,17 +176,23 @@ static ga_status sweep_failed(const ga_system *sys, const ga_point *p, double *o
   return ga__answer(sys, "sweep", -1, p->t, code, before);
 }
 
+ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jacobian *J)
+{
+  const int *start = sys->start;
+  return (ga_sweep){.dynamics = out,
+                    .phi = out + start[GA_BLOCK_LAMBDA],
+                    .k = out + start[GA_BLOCK_PSI],
+                    .state = out + start[GA_BLOCK_X],
+                    .output = out + start[GA_BLOCK_Y],
+                    .phi_dot = rate,
+                    .jacobian = J};
+}
+
 ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
                     double *tmp)
 {
   const int *start = sys->start, nl = sys->size[GA_BLOCK_LAMBDA];
-  ga_sweep s = {out,
-                out + start[GA_BLOCK_LAMBDA],
-                out + start[GA_BLOCK_PSI],
-                out + start[GA_BLOCK_X],
-                out + start[GA_BLOCK_Y],
-                rate,
-                J};
+  ga_sweep s = ga__sweep_into(sys, out, rate, J);
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
   if (code || ga__first_bad(out, sys->n) >= 0 || (rate && ga__first_bad(rate, nl) >= 0))
@@ -196,11 +202,12 @@ ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double
   return GA_OK;
 }
 
-ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J)
+ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room)
 {
   const ga_system *sys = w->sys;
   if (!sys->def.sweep) return ga__jacobian(w, p, J);
-  ga_sweep s = {.jacobian = J};
+  ga_sweep s = ga__sweep_into(sys, room, NULL, J);
+  s.jacobian_alone = 1;
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
   return ga__answer(sys, "sweep", -1, p->t, code, before);

@@ -14,7 +14,7 @@ ga_status ga__update_b(ga_stepper *st)
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   st->stats.constraint_jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
-  ga_status status = ga__b_again(&st->deriv, &p, &J);
+  ga_status status = ga__b_again(&st->deriv, &p, &J, st->r);
   if (status) return status;
   for (int i = 0; i < sys->n_b; i++) st->B_n[i] = st->Q[sys->b_entry[i]];
   if (ga__first_bad(st->B_n, sys->n_b) >= 0 && (status = ga__jacobian_bad(sys, &p, &J))) return status;

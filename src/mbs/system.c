@@ -178,7 +178,7 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   const ga_machine *m = user;
   const ga__eval e = {m, m->built, p, m->built->kin};
   ga_jacobian *J = wanted->jacobian;
-  ga_sweep *s = wanted->dynamics ? wanted : NULL;
+  ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
   if (J) ga__clear_entries(&e.b->pattern, J);
   ga__bodies_sweep(&e, moves_to(e.b, m->ctx->motion, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
