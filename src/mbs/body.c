@@ -180,7 +180,7 @@ static void sweep_other(const ga__eval *e, const ga__node *node, const ga__kin *
 }
 
 /* The ground has ends too, which give Φ alone. */
-GA__WIDE static void sweep_nodes(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
+GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J)
 {
   const ga__built *built = e->b;
   const ga_point *p = e->p;
@@ -190,14 +190,14 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, int moved, const ga_sweep *s
     const ga__node *node = GA__AT(built->node, ga__node, i);
     ga__kin *kin = &built->kin[i];
     body b = {.node = node};
-    if (node->rigid && moved) { /* read where it is: kin is not at hand so soon */
+    if (node->rigid && use != GA__KIN_MADE) { /* read where it is: kin is not at hand so soon */
       b.x = p->q + node->q, b.v = p->v + node->v, b.vdot = p->vdot + node->v;
       b.Rm = b.x + 3;
-      ga__kin_rigid(node, p->q, p->v, p->vdot, kin);
+      if (use == GA__KIN_MAKE) ga__kin_rigid(node, p->q, p->v, p->vdot, kin);
     } else if (node->rigid || i == 0) {
       b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
     } else {
-      if (moved) ga__kin_other(node, p->q, p->v, p->vdot, kin);
+      if (use != GA__KIN_MADE) ga__kin_other(node, p->q, p->v, p->vdot, kin);
       sweep_other(e, node, kin, r, J);
       continue;
     }
@@ -210,7 +210,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, int moved, const ga_sweep *s
   }
 }
 
-void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J)
+void ga__bodies_sweep(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J)
 {
-  sweep_nodes(e, moved, s, J);
+  sweep_nodes(e, use, s, J);
 }

@@ -666,8 +666,13 @@ void ga__points_values(const ga__eval *e, double *out, int order);
 void ga__points_force(const ga__eval *e, double *f);
 ga_status ga__ends_list(ga__built *b);
 /* Inertia, weight and these (body.c): the first of all elements, writes s->dynamics, tiles of bodies and rows
- * of its own. moved: 1 if kin is to be made first, node by node. */
-void ga__bodies_sweep(const ga__eval *e, int moved, const ga_sweep *s, const ga_jacobian *J);
+ * of its own. */
+typedef enum ga__kin_use {
+  GA__KIN_MADE, /* kin is that of the point */
+  GA__KIN_MAKE, /* it is to be made, node by node */
+  GA__KIN_NONE  /* nobody will read it */
+} ga__kin_use;
+void ga__bodies_sweep(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J);
 
 /* Constraint rows (constraint.c). */
 void ga__constraint_force(const ga__eval *e, double *f);

@@ -143,7 +143,7 @@ static int other_jacobians(const ga__eval *e, ga_jacobian *J)
 
 static int space_jacobian(const ga__eval *e, ga_jacobian *J)
 {
-  ga__bodies_sweep(e, 0, NULL, J);
+  ga__bodies_sweep(e, GA__KIN_MADE, NULL, J);
   int status = ga__constraint_sweep(e, NULL, J);
   return status ? status : other_jacobians(e, J);
 }
@@ -173,6 +173,16 @@ static int sweep_others(const ga__eval *e, const ga_sweep *s)
   return status;
 }
 
+/* Ball joints alone need no more than their own bodies. */
+static ga__kin_use use_of_kin(ga__built *b, unsigned long motion, const ga_point *p)
+{
+  if (!moves_to(b, motion, p)) return GA__KIN_MADE;
+  if (b->axes.n + b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n + b->n_x + b->n_y > 0)
+    return GA__KIN_MAKE;
+  b->motion = 0; /* it will not be that of this point */
+  return GA__KIN_NONE;
+}
+
 static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 {
   const ga_machine *m = user;
@@ -180,7 +190,7 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
   if (J) ga__clear_entries(&e.b->pattern, J);
-  ga__bodies_sweep(&e, moves_to(e.b, m->ctx->motion, p), s, J);
+  ga__bodies_sweep(&e, use_of_kin(e.b, m->ctx->motion, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
   if (!status && s) status = sweep_others(&e, s);
   if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);
