@@ -59,6 +59,9 @@ GA_API void ga_group_rate(const ga_group *g, double *qdot, const double *q, cons
 
 /* c = [a,b] on the left and −[a,b] on the right (the bracket that belongs to the side); 0 on R^n. */
 GA_API void ga_group_bracket(const ga_group *g, double *c, const double *a, const double *b);
+/* c += factor [a,b], with the sign of the side; nothing is done on R^n. c may not overlap a or b. */
+GA_API void ga_group_add_bracket(const ga_group *g, double *c, double factor, const double *a,
+                                 const double *b);
 
 /* The non-trivial diagonal blocks of tangent operators: R^n and translations of GA_R3SO3 have none. Block b
  * covers v[start .. start+size-1], size 3 or 6 (GA_SE3). Packed, row-major, one after the other. */

@@ -51,4 +51,9 @@ static inline void ga__arena_release(ga__arena *arena, size_t mark)
   arena->used = mark;
 }
 
+/* ---- Long arrays (numbers.c) ---- */
+
+int ga__all_finite(const double *a, int n);
+double ga__largest(const double *a, int n); /* largest size; NaN if one is not finite; 0 of none */
+
 #endif

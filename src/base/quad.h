@@ -27,6 +27,15 @@
 
 /* Vectors are handed to inlined functions only, so that no calling convention matters. */
 #pragma GCC diagnostic ignored "-Wpsabi"
+/* Before a loop whose iterations touch different numbers, whatever the compiler may fear of pointers. */
+#if defined(__clang__)
+#define GA__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define GA__INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define GA__INDEPENDENT
+#endif
+
 #define GA__INLINE static inline __attribute__((always_inline))
 
 /* Anywhere in arrays of double. */
@@ -65,6 +74,13 @@ GA__INLINE ga__quad ga__quad_cross(ga__quad a, ga__quad b)
 {
   return GA__SHUFFLE(a, a, 1, 2, 0, 3) * GA__SHUFFLE(b, b, 2, 0, 1, 3) -
          GA__SHUFFLE(a, a, 2, 0, 1, 3) * GA__SHUFFLE(b, b, 1, 2, 0, 3);
+}
+
+/* The larger of each two; b where a is NaN. */
+GA__INLINE ga__quad ga__quad_larger(ga__quad a, ga__quad b)
+{
+  const ga__quad_mask from_a = a > b;
+  return (ga__quad)(((ga__quad_mask)a & from_a) | ((ga__quad_mask)b & ~from_a));
 }
 
 /* The columns of A[9], row-major. */

@@ -1,5 +1,6 @@
 /* The exact-equilibrium family (Arnold & Brüls 2007, Brüls & Arnold 2008, Arnold, Cardona & Brüls 2015):
  * every equation of the system holds at the end of the step. Index-3 and stabilized index-2 forms. */
+#include "base/quad.h"
 #include "core/core_impl.h"
 
 #include <float.h>
@@ -27,27 +28,42 @@ ga_status ga__update_b(ga_stepper *st)
  *   v₁    = v + h(a + c₂ p)                 vdot₁ = c₁ p + (a − αf vdot)/(1−αf)      a₁ = a + p/β
  *   x₁    = x + h(w + θ px)                 xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf)  w₁ = w + px
  * which involve no difference of nearly equal numbers. */
+typedef struct rates { /* what the loop below reads and writes */
+  const double *p, *a_n, *v_n, *vdot_n;
+  double *v, *vdot, *a, *exponent;
+} rates;
+
+GA__WIDE static void trial_rates(const rates *r, int n, double h, double c1, double c2, const ga_scheme *s)
+{
+  const double alpha_f = s->alpha_f, inv_f = 1.0 / (1.0 - s->alpha_f), inv_beta = 1.0 / s->beta;
+  const double *p = r->p, *a_n = r->a_n, *v_n = r->v_n, *vdot_n = r->vdot_n;
+  double *v = r->v, *vdot = r->vdot, *a = r->a, *exponent = r->exponent;
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) {
+    v[i] = v_n[i] + h * (a_n[i] + c2 * p[i]);
+    vdot[i] = c1 * p[i] + (a_n[i] - alpha_f * vdot_n[i]) * inv_f;
+    a[i] = a_n[i] + p[i] * inv_beta;
+    exponent[i] = v_n[i] + h * (0.5 * a_n[i] + p[i]);
+  }
+}
+
+GA__WIDE static void scale(double *x, int n, double by)
+{
+  for (int i = 0; i < n; i++) x[i] *= by;
+}
+
 void ga__trial(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
   const ga__full *n = &st->now;
   ga__full *m = &st->next;
-  double h = st->h, inv_f = 1.0 / (1.0 - s->alpha_f), inv_beta = 1.0 / s->beta;
-  for (int i = 0; i < sys->nv; i++) {
-    double a = st->a_n[i], p = st->p[i];
-    m->v[i] = st->v_n[i] + h * (a + st->c2 * p);
-    m->vdot[i] = st->c1 * p + (a - s->alpha_f * n->vdot[i]) * inv_f;
-    m->a[i] = a + p * inv_beta;
-    st->exponent[i] = st->v_n[i] + h * (0.5 * a + p);
-  }
+  const double h = st->h;
+  const rates r = {st->p, st->a_n, st->v_n, n->vdot, m->v, m->vdot, m->a, st->exponent};
+  trial_rates(&r, sys->nv, h, st->c1, st->c2, &st->opts.scheme);
   if (st->stabilized)
     for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
-  for (int i = 0; i < sys->nv; i++) st->exponent[i] *= h;
-  if (st->commutes) {
-    ga_group_bracket(sys->group, st->tmp, st->v_n, m->v);
-    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
-  }
+  scale(st->exponent, sys->nv, h);
+  if (st->commutes) ga_group_add_bracket(sys->group, st->exponent, h * h / 12.0, st->v_n, m->v);
   ga_group_move(sys->group, m->q, n->q, st->exponent);
   ga__trial_states(st);
   st->motion = ++sys->ctx->motions_told;

@@ -1,5 +1,6 @@
 /* What the families of methods share: the beginning of a step, the first-order states, tangent operators,
  * factors. */
+#include "base/quad.h"
 #include "core/core_impl.h"
 #include "lin/lin_impl.h"
 
@@ -47,12 +48,15 @@ typedef struct history {
 } history;
 
 /* to = w₀ now + w₁ prev + w₂ prev2; then the values move up by one. */
-static void extrapolate(const history *x, const double w[3])
+GA__WIDE static void extrapolate(const history *x, const double w[3])
 {
+  const double *now = x->now, *prev = x->prev, *prev2 = x->prev2, w0 = w[0], w1 = w[1], w2 = w[2];
+  double *to = x->to, *keep = x->keep, *keep2 = x->keep2;
+  GA__INDEPENDENT
   for (int i = 0; i < x->n; i++) {
-    x->to[i] = w[0] * x->now[i] + w[1] * x->prev[i] + w[2] * x->prev2[i];
-    x->keep2[i] = x->prev[i];
-    x->keep[i] = x->now[i];
+    to[i] = w0 * now[i] + w1 * prev[i] + w2 * prev2[i];
+    keep2[i] = prev[i];
+    keep[i] = now[i];
   }
 }
 
@@ -76,18 +80,24 @@ static void predict_weights(ga_stepper *st, double h)
   }
 }
 
+GA__WIDE static void prediction_error(double *out, const double *a, const ga__full *f, const double w[3],
+                                      int n)
+{
+  const double *now = f->a, *prev = f->a_prev, *prev2 = f->a_prev2, w0 = w[0], w1 = w[1], w2 = w[2];
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) out[i] = a[i] - (w0 * now[i] + w1 * prev[i] + w2 * prev2[i]);
+}
+
 void ga__judge_predictor(ga_stepper *st)
 {
   const ga__full *f = &st->now;
   ga__full *m = &st->next;
-  double e[3] = {0.0, 0.0, 0.0};
+  double e[3];
   if (st->opts.newton.predictor != GA_PREDICT_AUTO) return;
-  for (int i = 0; i < st->sys->nv; i++)
-    for (int k = 0; k < 3; k++) {
-      double d = fabs(m->a[i] - (st->weight[k][0] * f->a[i] + st->weight[k][1] * f->a_prev[i] +
-                                 st->weight[k][2] * f->a_prev2[i]));
-      e[k] = d > e[k] ? d : e[k];
-    }
+  for (int k = 0; k < 3; k++) {
+    prediction_error(st->tmp, m->a, f, st->weight[k], st->sys->nv);
+    e[k] = ga__largest(st->tmp, st->sys->nv);
+  }
   m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
 }
 

@@ -316,41 +316,20 @@ void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char 
   describe(sys, UNKNOWN_NAME, block, index, text, size);
 }
 
-/* Four sums and maxima at a time: one would wait for itself, since floating-point sums may not be reordered.
- */
-enum { LANES = 4 };
-
 int ga__first_bad(const double *a, int n)
 {
-  double sum[LANES] = {0.0, 0.0, 0.0, 0.0};
+  if (ga__all_finite(a, n)) return -1;
   int i = 0;
-  for (; i + LANES <= n; i += LANES)
-    for (int k = 0; k < LANES; k++) sum[k] += a[i + k] * 0.0; /* 0 unless a component is NaN or infinite */
-  for (; i < n; i++) sum[0] += a[i] * 0.0;
-  if (sum[0] + sum[1] + sum[2] + sum[3] == 0.0) return -1;
-  for (i = 0; i < n; i++)
-    if (!isfinite(a[i])) return i;
-  return -1;
+  while (isfinite(a[i])) i++;
+  return i;
 }
 
 double ga__max_abs(const double *a, int n, int *where)
 {
-  double most[LANES] = {0.0, 0.0, 0.0, 0.0}, bad[LANES] = {0.0, 0.0, 0.0, 0.0};
-  int i = 0;
-  for (; i + LANES <= n; i += LANES)
-    for (int k = 0; k < LANES; k++) {
-      most[k] = fabs(a[i + k]) > most[k] ? fabs(a[i + k]) : most[k];
-      bad[k] += a[i + k] * 0.0;
-    }
-  for (; i < n; i++) {
-    most[0] = fabs(a[i]) > most[0] ? fabs(a[i]) : most[0];
-    bad[0] += a[i] * 0.0;
-  }
-  for (int k = 1; k < LANES; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-  double largest = most[0] + (bad[0] + bad[1] + bad[2] + bad[3]); /* NaN if a component is not finite */
+  const double largest = ga__largest(a, n);
   if (where) {
     *where = n > 0 ? 0 : -1;
-    for (i = 0; i < n && fabs(a[i]) < largest; i++) *where = i + 1 < n ? i + 1 : *where;
+    for (int i = 0; i < n && fabs(a[i]) < largest; i++) *where = i + 1 < n ? i + 1 : *where;
     if (!(largest == largest)) *where = ga__first_bad(a, n);
   }
   return largest;

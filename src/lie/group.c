@@ -253,6 +253,14 @@ void ga_group_bracket(const ga_group *g, double *c, const double *a, const doubl
     p->kind->bracket(p, c + p->v, a + p->v, b + p->v);
 }
 
+void ga_group_add_bracket(const ga_group *g, double *c, double factor, const double *a, const double *b)
+{
+  for (int i = 0; i < g->n_blocks; i++) { /* parts without a block commute */
+    const ga__part *p = g->block[i];
+    p->kind->add_bracket(p, c + p->v, factor, a + p->v, b + p->v);
+  }
+}
+
 void ga_group_tangent(const ga_group *g, double *T, const double *d)
 {
   for (int b = 0; b < g->n_blocks; b++) {

@@ -33,6 +33,8 @@ struct ga__kind {
   void (*difference)(const ga__part *p, double *d, const double *q, const double *q1);
   void (*rate)(const ga__part *p, double *qdot, const double *q, const double *v);
   void (*bracket)(const ga__part *p, double *c, const double *a, const double *b);
+  void (*add_bracket)(const ga__part *p, double *c, double factor, const double *a,
+                      const double *b); /* NULL if there is no block */
   void (*tangent)(const ga__part *p, double *T,
                   const double *d); /* this and the next two: NULL if no block */
   void (*tangent_inverse)(const ga__part *p, double *Tinv, const double *d);
@@ -83,6 +85,7 @@ void ga__quat_log(double *psi, const double *p);
 
 /* The part functions that SO(3) and the unit quaternions share, having the same algebra. */
 void ga__so3_part_bracket(const ga__part *p, double *c, const double *a, const double *b);
+void ga__so3_part_add_bracket(const ga__part *p, double *c, double factor, const double *a, const double *b);
 void ga__so3_part_tangent(const ga__part *p, double *T, const double *d);
 void ga__so3_part_tangent_inverse(const ga__part *p, double *Tinv, const double *d);
 void ga__so3_part_ad(const ga__part *p, double *A, const double *a);

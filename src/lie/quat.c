@@ -102,6 +102,7 @@ const ga__kind ga__kind_quat = {
     .difference = ga__part_difference,
     .rate = quat_rate,
     .bracket = ga__so3_part_bracket,
+    .add_bracket = ga__so3_part_add_bracket,
     .tangent = ga__so3_part_tangent,
     .tangent_inverse = ga__so3_part_tangent_inverse,
     .ad = ga__so3_part_ad,

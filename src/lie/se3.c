@@ -88,6 +88,13 @@ static void se3_bracket(const ga__part *p, double *c, const double *a, const dou
   ga__so3_part_bracket(p, c + 3, a + 3, b + 3);
 }
 
+static void se3_add_bracket(const ga__part *p, double *c, double factor, const double *a, const double *b)
+{
+  double own[6];
+  se3_bracket(p, own, a, b);
+  for (int i = 0; i < 6; i++) c[i] += factor * own[i];
+}
+
 static void se3_ad(const ga__part *p, double *A, const double *a)
 {
   double P[9], S[9];
@@ -184,6 +191,7 @@ const ga__kind ga__kind_se3 = {
     .difference = ga__part_difference,
     .rate = se3_rate,
     .bracket = se3_bracket,
+    .add_bracket = se3_add_bracket,
     .tangent = se3_tangent,
     .tangent_inverse = se3_tangent_inverse,
     .ad = se3_ad,

@@ -267,6 +267,14 @@ void ga__so3_part_bracket(const ga__part *p, double *c, const double *a, const d
   c[2] = p->sign * (a[0] * b[1] - a[1] * b[0]);
 }
 
+void ga__so3_part_add_bracket(const ga__part *p, double *c, double factor, const double *a, const double *b)
+{
+  const double k = factor * p->sign;
+  c[0] += k * (a[1] * b[2] - a[2] * b[1]);
+  c[1] += k * (a[2] * b[0] - a[0] * b[2]);
+  c[2] += k * (a[0] * b[1] - a[1] * b[0]);
+}
+
 void ga__so3_part_tangent(const ga__part *p, double *T, const double *d)
 {
   const double psi[3] = {p->sign * d[0], p->sign * d[1], p->sign * d[2]};
@@ -357,6 +365,7 @@ const ga__kind ga__kind_so3 = {
     .difference = ga__part_difference,
     .rate = so3_rate,
     .bracket = ga__so3_part_bracket,
+    .add_bracket = ga__so3_part_add_bracket,
     .tangent = ga__so3_part_tangent,
     .tangent_inverse = ga__so3_part_tangent_inverse,
     .ad = ga__so3_part_ad,

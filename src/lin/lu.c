@@ -176,14 +176,8 @@ void ga_lu_destroy(ga_lu **lu)
 static ga_status check_finite(ga_lu *lu)
 {
   const ga_sparse *A = lu->A;
-  enum { LANES = 4 };               /* sums side by side, which need not wait for each other */
-  double sum[LANES] = {0, 0, 0, 0}; /* 0*x is NaN for x infinite or NaN, and a sum keeps it */
   int p = 0, col = 0;
-  for (; p + LANES <= A->nnz; p += LANES)
-    for (int k = 0; k < LANES; k++) sum[k] += 0 * A->value[p + k];
-  for (; p < A->nnz; p++) sum[0] += 0 * A->value[p];
-  if (sum[0] + sum[1] + sum[2] + sum[3] == 0) return GA_OK;
-  p = 0;
+  if (ga__all_finite(A->value, A->nnz)) return GA_OK;
   while (isfinite(A->value[p])) p++;
   while (A->col_start[col + 1] <= p) col++;
   return ga__fail_at(lu->ctx, GA_RETRY_NAN, NAN, -1, A->row[p], "the matrix holds %g in row %d, column %d",

@@ -359,13 +359,6 @@ GA__INLINE void store_rows(double *to, const double *F, int n, int length, int W
     for (int j = 0; j < length; j += 4) *(ga__quad *)(to + i * length + j) = ga__quad_load(F + i * W + j);
 }
 
-/* The larger of each two, or b where a is NaN. */
-GA__INLINE ga__quad larger(ga__quad a, ga__quad b)
-{
-  const ga__quad_mask from_a = a > b;
-  return (ga__quad)(((ga__quad_mask)a & from_a) | ((ga__quad_mask)b & ~from_a));
-}
-
 /* The largest scaled entry of L21, NaN if there is one in it; over[] are 1 / the weights of the pivots' rows,
  * with zeros behind them. */
 GA__INLINE double growth_of(const double *R, const ga__front *f, const int *index, const double *F,
@@ -379,7 +372,7 @@ GA__INLINE double growth_of(const double *R, const ga__front *f, const int *inde
     for (int k = 0; k < s; k += 4) {
       const ga__quad size =
           (ga__quad)((ga__quad_mask)ga__quad_load(l + k) & sign) * (R[index[i]] * ga__quad_load(over + k));
-      most = larger(size, most);
+      most = ga__quad_larger(size, most);
       bad += size * 0.0;
     }
   const double low = most[0] > most[1] ? most[0] : most[1], high = most[2] > most[3] ? most[2] : most[3];

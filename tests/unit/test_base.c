@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base_impl.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,6 +373,38 @@ static void test_arena_without_memory(void **state)
   }
 }
 
+/* ---- Long arrays ---- */
+
+enum { LONGEST = 70 };
+
+/* Every length and place: whatever is taken four or sixteen at a time, nothing is left out or read beyond. */
+static void long_arrays_are_seen_whole(void **state)
+{
+  const double strange[] = {NAN, -NAN, INFINITY, -INFINITY};
+  (void)state;
+  for (int n = 0; n <= LONGEST; n++) {
+    double *a = malloc((size_t)(n ? n : 1) * sizeof *a); /* of its own, so that sanitizers see its end */
+    assert_non_null(a);
+    for (int i = 0; i < n; i++) a[i] = i % 2 ? 0.5 : -0.25;
+    assert_true(ga__all_finite(a, n));
+    assert_true(ga__largest(a, n) == (n > 1 ? 0.5 : n ? 0.25 : 0.0));
+    for (int i = 0; i < n; i++) {
+      const double before = a[i];
+      a[i] = i % 2 ? 3.0 : -3.0;
+      assert_true(ga__largest(a, n) == 3.0);
+      a[i] = DBL_MAX;
+      assert_true(ga__all_finite(a, n) && ga__largest(a, n) == DBL_MAX);
+      for (int k = 0; k < 4; k++) {
+        a[i] = strange[k];
+        assert_false(ga__all_finite(a, n));
+        assert_true(isnan(ga__largest(a, n)));
+      }
+      a[i] = before;
+    }
+    free(a);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -392,6 +425,7 @@ int main(void)
       cmocka_unit_test(test_alloc_failure_comes_back_as_null),
       cmocka_unit_test(test_arena_is_a_stack),
       cmocka_unit_test(test_arena_without_memory),
+      cmocka_unit_test(long_arrays_are_seen_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

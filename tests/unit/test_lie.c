@@ -731,6 +731,9 @@ static void bracket_is_a_lie_bracket(void **state)
       ga_group_ad(g, A, x[0]);
       apply_blocks(g, d, A, x[1], 0);
       assert_close("ad", d, c, nv, 1e-15);
+      for (int m = 0; m < nv; m++) d[m] = x[2][m], c[m] = x[2][m] - 0.7 * c[m];
+      ga_group_add_bracket(g, d, -0.7, x[0], x[1]);
+      assert_close("added", d, c, nv, 1e-15);
     }
 }
 
