@@ -157,7 +157,7 @@ static void add_wrench(const ga__eval *e, int node_index, double scale, const do
     if (node->column[c] >= 0) f[node->v + node->column[c]] += scale * wrench[c];
 }
 
-void ga__row_forces(const ga__eval *e, double *f)
+static void row_forces(const ga__eval *e, double *f)
 {
   for (int i = 0; e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
@@ -180,18 +180,16 @@ static void add_masked(double *to, unsigned mask, double scale, const double six
     if (mask >> c & 1u) *to++ += scale * six[c];
 }
 
-static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term *term, ga_jacobian *J)
+static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term *term, const ga__sight *s,
+                          const double g[12], const ga_jacobian *J)
 {
   const int slot[2] = {term->slot_a, term->slot_b};
-  double g[12], w[12], K[144], slope[12];
-  ga__sight s;
-  sight_of(e, term, &s);
-  ga__gauge_gradient(g, &s);
-  unsigned tiles = ga__gauge_tiles(s.gauge);
+  double w[12], K[144], slope[12];
+  unsigned tiles = ga__gauge_tiles(s->gauge);
   int curved = tiles && J->want & (GA_WANT_Q | GA_WANT_G);
   if (curved) {
-    ga__gauge_curvature(K, &s);
-    twists_of(e, &s, w);
+    ga__gauge_curvature(K, s);
+    twists_of(e, s, w);
     memset(slope, 0, sizeof slope);
     for (int i = 0; i < 12; i++)
       for (int j = 0; j < 12; j++) slope[j] += w[i] * K[12 * i + j];
@@ -207,13 +205,44 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
     ga__add_curvature(J->Q, e->b, term->pair, tiles, term->c * e->p->lambda[row->lambda], K);
 }
 
+/* Everything of a row, gauge by gauge. */
+static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, const ga_jacobian *J)
+{
+  const int order = s && s->phi_dot ? 1 : 0;
+  double phi = -row->constant, rate = 0.0, target[2] = {0.0, 0.0};
+  ga_fault fault;
+  if (s && row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
+    return ga__fault(e, row->part, "function", &fault);
+  phi -= target[0];
+  rate -= target[1];
+  for (int t = 0; t < row->n_terms; t++) {
+    const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
+    double g[12], w[12];
+    ga__sight sight;
+    sight_of(e, term, &sight);
+    ga__gauge_gradient(g, &sight);
+    if (J) term_jacobian(e, row, term, &sight, g, J);
+    if (!s) continue;
+    const double pull = term->c * e->p->lambda[row->lambda];
+    add_wrench(e, sight.a.node, pull, g, s->dynamics);
+    add_wrench(e, sight.b.node, pull, g + 6, s->dynamics);
+    phi += term->c * ga__gauge_value(&sight);
+    if (!order) continue;
+    twists_of(e, &sight, w);
+    rate += term->c * ga__dot12(g, w);
+  }
+  if (s) s->phi[row->lambda] = row->wrap ? remainder(phi, GA__TWO_PI) : phi;
+  if (order) s->phi_dot[row->lambda] = rate;
+  return 0;
+}
+
 /* ---- All of them ---- */
 
 void ga__constraint_force(const ga__eval *e, double *f)
 {
   ga__points_force(e, f);
   ga__axes_force(e, f);
-  ga__row_forces(e, f);
+  row_forces(e, f);
 }
 
 int ga__constraint_phi(const ga__eval *e, double *phi)
@@ -237,17 +266,13 @@ int ga__constraint_phi_acc(const ga__eval *e, double *out)
   return row_values(e, out, 2);
 }
 
-int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
+int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
 {
   int status = 0;
   ga__axes_sweep(e, s, J);
-  if (!e->b->n_plain_rows) return 0;
-  if (s) status = row_values(e, s->phi, 0);
-  if (!status && s && s->phi_dot) status = row_values(e, s->phi_dot, 1);
-  for (int i = 0; !status && J && i < e->b->row.n; i++) {
+  for (int i = 0; !status && e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
-    for (int t = 0; !row->by_axes && t < row->n_terms; t++)
-      term_jacobian(e, row, GA__AT(e->b->term, ga__term, row->first_term + t), J);
+    if (!row->by_axes) status = sweep_row(e, row, s, J);
   }
   return status;
 }

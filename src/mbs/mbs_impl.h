@@ -676,11 +676,10 @@ void ga__bodies_sweep(const ga__eval *e, ga__kin_use use, const ga_sweep *s, con
 
 /* Constraint rows (constraint.c). */
 void ga__constraint_force(const ga__eval *e, double *f);
-void ga__row_forces(const ga__eval *e, double *f); /* of the rows that sweeps leave out */
 int ga__constraint_phi(const ga__eval *e, double *phi);
 int ga__constraint_phi_dot(const ga__eval *e, double *out);
 int ga__constraint_phi_acc(const ga__eval *e, double *out);
-int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J); /* s, J may be NULL */
+int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J); /* s, J may be NULL */
 
 /* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be
  * used by each other and by all others, then their inputs. */

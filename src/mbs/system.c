@@ -44,15 +44,28 @@ static int mass(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-/* f += what is neither inertia nor a constraint of Φ alone */
-static int add_other_forces(const ga__eval *e, double *f)
+/* What is neither inertia nor a constraint of Φ alone: f += its forces, derivatives to J; either may be NULL.
+ */
+static int visit_others(const ga__eval *e, double *f, ga_jacobian *J)
 {
   const ga__built *b = e->b;
+  const int tiles = J && J->want & (GA_WANT_D | GA_WANT_Q);
   int status = 0;
-  for (int i = 0; !status && i < b->law.n; i++) status = ga__law_force(e, GA__AT(b->law, ga__law, i), f);
-  for (int i = 0; !status && i < b->wrench.n; i++)
-    status = ga__wrench_force(e, GA__AT(b->wrench, ga__wrench, i), f);
-  for (int i = 0; i < b->rolling.n; i++) ga__rolling_force(e, GA__AT(b->rolling, ga__rolling, i), f);
+  for (int i = 0; !status && (f || tiles) && i < b->law.n; i++) {
+    ga__law *law = GA__AT(b->law, ga__law, i);
+    if (f) status = ga__law_force(e, law, f);
+    if (!status && tiles) status = ga__law_jacobian(e, law, J);
+  }
+  for (int i = 0; !status && (f || tiles) && i < b->wrench.n; i++) {
+    const ga__wrench *wrench = GA__AT(b->wrench, ga__wrench, i);
+    if (f) status = ga__wrench_force(e, wrench, f);
+    if (!status && tiles) status = ga__wrench_jacobian(e, wrench, J);
+  }
+  for (int i = 0; i < b->rolling.n; i++) {
+    const ga__rolling *rolling = GA__AT(b->rolling, ga__rolling, i);
+    if (f) ga__rolling_force(e, rolling, f);
+    if (J) ga__rolling_jacobian(e, rolling, J);
+  }
   return status;
 }
 
@@ -61,7 +74,7 @@ static int space_force(const ga__eval *e, double *f)
   memset(f, 0, (size_t)e->b->nv * sizeof *f);
   ga__inertia_force(e, f);
   ga__constraint_force(e, f);
-  return add_other_forces(e, f);
+  return visit_others(e, f, NULL);
 }
 
 static int force(void *user, const ga_point *p, double *f)
@@ -128,24 +141,12 @@ static int output_guess(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-/* Of what is not swept. */
-static int other_jacobians(const ga__eval *e, ga_jacobian *J)
-{
-  const ga__built *b = e->b;
-  int status = 0;
-  for (int i = 0; i < b->rolling.n; i++) ga__rolling_jacobian(e, GA__AT(b->rolling, ga__rolling, i), J);
-  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
-  for (int i = 0; !status && i < b->law.n; i++) status = ga__law_jacobian(e, GA__AT(b->law, ga__law, i), J);
-  for (int i = 0; !status && i < b->wrench.n; i++)
-    status = ga__wrench_jacobian(e, GA__AT(b->wrench, ga__wrench, i), J);
-  return status ? status : ga__outputs_jacobian(e, J);
-}
-
 static int space_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   ga__bodies_sweep(e, GA__KIN_MADE, NULL, J);
   int status = ga__constraint_sweep(e, NULL, J);
-  return status ? status : other_jacobians(e, J);
+  if (!status) status = visit_others(e, NULL, J);
+  return status || !(J->want & (GA_WANT_D | GA_WANT_Q)) ? status : ga__outputs_jacobian(e, J);
 }
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
@@ -155,14 +156,14 @@ static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 
 /* ---- All at once ---- */
 
-/* M vdot − f less the forces that are not swept: springs, wrenches, rolling, rows of mixed gauges. */
-static int sweep_others(const ga__eval *e, const ga_sweep *s)
+/* Springs, wrenches, rolling; s may be NULL. */
+static int sweep_others(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 {
   const ga__built *b = e->b;
-  if (b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n == 0) return 0;
+  if (b->law.n + b->wrench.n + b->rolling.n == 0) return 0;
+  if (!s) return visit_others(e, NULL, J);
   memset(b->f, 0, (size_t)b->nv * sizeof *b->f);
-  ga__row_forces(e, b->f);
-  const int status = add_other_forces(e, b->f);
+  const int status = visit_others(e, b->f, J);
   for (int i = 0; i < b->nv; i++) s->dynamics[i] -= b->f[i];
   for (int i = 0; i < b->rolling.n; i++) {
     const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
@@ -192,10 +193,10 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   if (J) ga__clear_entries(&e.b->pattern, J);
   ga__bodies_sweep(&e, use_of_kin(e.b, m->ctx->motion, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
-  if (!status && s) status = sweep_others(&e, s);
+  if (!status) status = sweep_others(&e, s, J);
   if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);
   if (!status && s && e.b->n_y) status = ga__outputs_value(&e, s->output);
-  return status || !J ? status : other_jacobians(&e, J);
+  return status || !J || !(J->want & (GA_WANT_D | GA_WANT_Q)) ? status : ga__outputs_jacobian(&e, J);
 }
 
 /* ---- Names ---- */
