@@ -165,7 +165,7 @@ static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
  * in the order in which they are. */
 static int stripe_of(const ga__tile *t)
 {
-  return t->place[2] / STRIPE;
+  return (t->place[2] + 2) / STRIPE;
 }
 
 static void arrange_stripes(ga__assembly *as, ga__tile *sorted)

@@ -1,0 +1,228 @@
+/* Iteration matrices of large systems against the table of rules, read a second time here, entry by entry.
+ * What the numbers mean plays no part: they are random, over patterns that are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core_rig.h"
+
+enum { BODIES = 64, JOINTS = BODIES, N_X = 2, N_Y = 3, MOST_ENTRIES = 40000 };
+
+typedef struct sketch {
+  int n, row[MOST_ENTRIES], col[MOST_ENTRIES];
+  unsigned char in[MOST_ENTRIES];
+} sketch;
+
+static int nothing(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  (void)p;
+  (void)out;
+  return 0;
+}
+
+/* Three by three, by columns or by rows; now and then not all of it in all arrays. */
+static void add_tile(sketch *s, rig_random *random, int row, int col)
+{
+  const unsigned char all = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
+  const int by_rows = rig_uniform(random, 0, 1) < 0.1, some = rig_uniform(random, 0, 1) < 0.3;
+  for (int i = 0; i < 9; i++) {
+    assert_true(s->n < MOST_ENTRIES);
+    s->row[s->n] = row + (by_rows ? i / 3 : i % 3);
+    s->col[s->n] = col + (by_rows ? i % 3 : i / 3);
+    s->in[s->n++] = some ? (unsigned char)(all & (unsigned)rig_uniform(random, 0, 8)) : all;
+  }
+}
+
+static void add_one(sketch *s, int row, int col)
+{
+  s->row[s->n] = row, s->col[s->n] = col;
+  s->in[s->n++] = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
+}
+
+/* A chain: each body feels itself and its neighbours, each joint holds two of them; some of them are seen by
+ * outputs, which push others. */
+static ga_system *chain(ga_context *ctx, sketch *s, rig_random *random)
+{
+  ga_factor factor[BODIES];
+  int cluster[6 * BODIES];
+  ga_system_def def = ga_system_defaults();
+  const int lambda = 6 * BODIES, x = lambda + 3 * JOINTS, y = x + N_X;
+  ga_system *sys = NULL;
+  s->n = 0;
+  for (int i = 0; i < BODIES; i++) {
+    factor[i] = (ga_factor){i % 8 == 3   ? GA_SE3
+                            : i % 8 == 6 ? GA_RN
+                                         : GA_R3SO3,
+                            i % 8 == 6 ? 6 : 0, i % 2 || i % 8 == 6 ? GA_LEFT : GA_RIGHT};
+    for (int j = i > 0 ? i - 1 : 0; j < BODIES && j <= i + 1; j++)
+      for (int k = 0; k < 4; k++) add_tile(s, random, 6 * i + 3 * (k / 2), 6 * j + 3 * (k % 2));
+    for (int j = i; j < JOINTS && j <= i + 1; j++)
+      for (int k = 0; k < 2; k++) {
+        add_tile(s, random, 6 * i + 3 * k, lambda + 3 * j);
+        add_tile(s, random, lambda + 3 * j, 6 * i + 3 * k);
+      }
+    if (i % 4 == 0) add_tile(s, random, y, 6 * i + 3);
+    if (i % 4 == 1) add_tile(s, random, 6 * i, y);
+    if (i % 4 == 2) add_one(s, x, 6 * i + 4), add_one(s, 6 * i + 2, x + 1);
+  }
+  add_one(s, x, x), add_one(s, x, x + 1), add_one(s, y, y + 1), add_one(s, y + 2, x);
+  def.n_factors = BODIES;
+  def.factors = factor;
+  def.n_lambda = 3 * JOINTS;
+  def.n_x = N_X;
+  def.n_y = N_Y;
+  def.mass = def.force = def.phi = def.state = def.output = nothing;
+  for (int i = 0; i < 6 * BODIES; i++) cluster[i] = i / 6;
+  def.cluster = cluster;
+  def.n_pattern = s->n;
+  def.pattern_row = s->row;
+  def.pattern_col = s->col;
+  def.pattern_in = s->in;
+  assert_status(ctx, ga_system_create(ctx, &def, &sys), GA_OK);
+  return sys;
+}
+
+typedef struct numbers {
+  double *source[GA__N_SOURCES], *T, *TA, *B_n;
+  ga__assembly_input in;
+} numbers;
+
+static double *random_array(rig_random *random, int n)
+{
+  double *a = malloc((size_t)n * sizeof *a + sizeof *a);
+  assert_non_null(a);
+  for (int i = 0; i < n; i++) a[i] = rig_uniform(random, -1, 1);
+  a[n] = 0; /* four are read where three are meant */
+  return a;
+}
+
+static numbers numbers_open(const ga_system *sys, rig_random *random)
+{
+  static const unsigned array[GA__N_SOURCES] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
+  const int blocks = ga_group_blocks_length(sys->group);
+  numbers x = {.T = random_array(random, blocks),
+               .TA = random_array(random, blocks),
+               .B_n = random_array(random, sys->n_b)};
+  for (int k = 0; k < GA__N_SOURCES; k++) {
+    x.in.source[k] = x.source[k] = random_array(random, sys->n_entries);
+    for (int e = 0; e < sys->n_entries; e++)
+      if (!(sys->in[e] & array[k])) x.source[k][e] = 0;
+  }
+  for (int k = 0; k < GA__MAX_SCALES; k++) x.in.scale[k] = rig_uniform(random, 0.5, 2);
+  x.in.diag_x = 3;
+  x.in.T = x.T, x.in.TA = x.TA, x.in.B_n = x.B_n;
+  return x;
+}
+
+static void numbers_close(numbers *x)
+{
+  for (int k = 0; k < GA__N_SOURCES; k++) free(x->source[k]);
+  free(x->T);
+  free(x->TA);
+  free(x->B_n);
+}
+
+static void add_to(double *K, const ga__assembly *as, int row, int col, double x)
+{
+  const int place = ga_sparse_find(as->K, row, col);
+  if (x == 0) return;
+  assert_true(place >= 0);
+  K[place] += x;
+}
+
+/* K(row, η) −= x B_nᵀ, x in one column */
+static void add_etas(double *K, const ga__assembly *as, const numbers *x, int row, int col, double value)
+{
+  const ga_system *sys = as->sys;
+  for (int b = 0; b < sys->n_b; b++)
+    if (sys->b_col[b] == col) add_to(K, as, row, sys->n + sys->b_row[b], -value * x->B_n[b]);
+}
+
+static void by_rule(double *K, const ga__assembly *as, const numbers *x, const ga__rule *rule,
+                    const int *block_of)
+{
+  const ga_system *sys = as->sys;
+  const int etas = rule->eta && rule->eta <= as->layout.eta_level;
+  for (int e = 0; e < sys->n_entries; e++) {
+    const double value = x->in.scale[rule->scale] * x->source[rule->source][e];
+    const int col = sys->col[e], shift = sys->n - as->layout.extra_from;
+    const int row = sys->row[e] + (rule->to_row ? shift : 0), to_col = rule->to_col ? shift : 0;
+    int index, start = col, size = 0, packed = 0;
+    if (ga__block_of(sys, sys->row[e], &index) != rule->row) continue;
+    if (!(rule->cols >> ga__block_of(sys, col, &index) & 1u)) continue;
+    if (rule->turned && block_of[col] >= 0) {
+      for (int b = 0; b <= block_of[col]; b++)
+        packed += size * size, size = ga_group_block(sys->group, b, &start);
+    } else {
+      add_to(K, as, row, col + to_col, value);
+      if (etas) add_etas(K, as, x, row, col, value);
+    }
+    for (int j = 0; j < size; j++) {
+      const int at = packed + (col - start) * size + j;
+      add_to(K, as, row, start + j + to_col, value * x->TA[at]);
+      if (etas) add_etas(K, as, x, row, start + j, value * x->T[at]);
+    }
+  }
+}
+
+static void assert_filled(const ga__assembly *as, const numbers *x, const char *what)
+{
+  const ga_system *sys = as->sys;
+  double *K = calloc((size_t)as->K->nnz, sizeof *K);
+  int *block_of = malloc((size_t)sys->n * sizeof *block_of);
+  assert_true(K && block_of);
+  for (int c = 0; c < sys->n; c++) block_of[c] = -1;
+  for (int b = 0; b < ga_group_n_blocks(sys->group); b++) {
+    int start;
+    for (int c = ga_group_block(sys->group, b, &start) - 1; c >= 0; c--) block_of[start + c] = b;
+  }
+  for (int i = 0; i < as->layout.n_rules; i++)
+    if (as->layout.n_extra || !(as->layout.rule[i].to_row || as->layout.rule[i].to_col))
+      by_rule(K, as, x, &as->layout.rule[i], block_of);
+  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++)
+    add_to(K, as, i, i, i < sys->start[GA_BLOCK_Y] ? x->in.diag_x : 1.0);
+  for (int i = 0; i < as->K->nnz; i++) assert_near(as->K->value[i], K[i], 1e-12, what);
+  free(K);
+  free(block_of);
+}
+
+/* Several times over the same matrix: whatever was there must not be seen. */
+static void matrices_follow_the_rules(void **state)
+{
+  static sketch s;
+  rig_random random = {5};
+  (void)state;
+  for (int round = 0; round < 12; round++) {
+    ga_context *ctx = NULL;
+    assert_int_equal(rig_context(&ctx), GA_OK);
+    ga_system *sys = chain(ctx, &s, &random);
+    for (int method = 0; method < 5; method++) {
+      ga_stepper st = {.sys = sys, .stabilized = method == 1 || method == 2, .two_sets = method == 4};
+      st.opts.newton.eta_terms = method == 2 ? GA_ETA_FULL : GA_ETA_TRIANGULAR;
+      const ga__layout layout = (method < 3 ? &ga__exact : &ga__weighted)->layout(&st);
+      ga__assembly as;
+      char what[64];
+      assert_status(ctx, ga__assembly_create(sys, &layout, round % 2 ? GA_LU_BLOCKS : GA_LU_SPARSE, &as),
+                    GA_OK);
+      snprintf(what, sizeof what, "pattern %d, matrix %d", round, method);
+      for (int time = 0; time < 2; time++) {
+        numbers x = numbers_open(sys, &random);
+        ga__assembly_fill(&as, &x.in);
+        assert_filled(&as, &x, what);
+        numbers_close(&x);
+      }
+      ga__assembly_destroy(&as);
+    }
+    ga_system_destroy(&sys);
+    ga_context_destroy(&ctx);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_follow_the_rules)};
+  return cmocka_run_group_tests_name("core: filling of iteration matrices", tests, rig_hook_klu, NULL);
+}
