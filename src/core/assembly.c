@@ -341,12 +341,13 @@ static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
   const ga_system *sys = as->sys;
   cursor size = {0, 0, 0, 0, 0}, at = {0, 0, 0, 0, 0};
   walk(as, map, &size, p);
-  if (size.direct + size.members + size.factors > INT_MAX / 4)
+  const int64_t numbers = size.direct + size.members + size.etas + size.factors;
+  if (numbers > INT_MAX / 4)
     return ga__fail(
         sys->ctx, GA_ERR_ARGUMENT,
         "stepper: the iteration matrix would be put together from %.3g numbers; declare a pattern, or take "
         "GA_ETA_TRIANGULAR",
-        (double)(size.direct + size.members + size.factors));
+        (double)numbers);
   ga_status status = take_memory(as, &size);
   if (status) return status;
   walk(as, map, &at, p);

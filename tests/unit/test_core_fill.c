@@ -221,8 +221,41 @@ static void matrices_follow_the_rules(void **state)
   }
 }
 
+/* So many constraints on one coordinate that their multipliers η would all meet each other. */
+static void too_many_etas_are_refused(void **state)
+{
+  enum { N = 40000 };
+  static int row[4 * N], col[4 * N];
+  const ga_factor factor = {GA_RN, N + 1, GA_LEFT};
+  ga_stepper_opts opts = ga_stepper_defaults();
+  ga_system_def def = ga_system_defaults();
+  ga_context *ctx = NULL;
+  ga_system *sys = NULL;
+  ga_stepper *st = NULL;
+  (void)state;
+  assert_int_equal(rig_context(&ctx), GA_OK);
+  for (int i = 0; i < 4 * N; i++) {
+    const int phi = N + 1 + i / 4, q = i % 2 ? 1 + i / 4 : 0;
+    row[i] = i % 4 < 2 ? phi : q;
+    col[i] = i % 4 < 2 ? q : phi;
+  }
+  def.n_factors = 1;
+  def.factors = &factor;
+  def.n_lambda = N;
+  def.mass = def.force = def.phi = nothing;
+  def.n_pattern = 4 * N;
+  def.pattern_row = row;
+  def.pattern_col = col;
+  assert_status(ctx, ga_system_create(ctx, &def, &sys), GA_OK);
+  assert_status(ctx, ga_stepper_create(ctx, sys, &opts, &st), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(ctx)->text, "would be put together from 1.6e+09 numbers"));
+  ga_system_destroy(&sys);
+  ga_context_destroy(&ctx);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_follow_the_rules)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_follow_the_rules),
+                                     cmocka_unit_test(too_many_etas_are_refused)};
   return cmocka_run_group_tests_name("core: filling of iteration matrices", tests, rig_hook_klu, NULL);
 }
