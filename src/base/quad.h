@@ -43,11 +43,12 @@ typedef double ga__quad __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double ga__duo __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long long ga__quad_mask __attribute__((vector_size(32)));
 
-/* Numbers of a (0 to 3) and b (4 to 7). */
+/* Numbers of a (0 to 3) and b (4 to 7). Older compilers want both of one type, attributes included. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define GA__SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
-#define GA__SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (ga__quad_mask){i, j, k, l})
+#define GA__SHUFFLE(a, b, i, j, k, l)                                                                        \
+  __builtin_shuffle((ga__quad)(a), (ga__quad)(b), (ga__quad_mask){i, j, k, l})
 #endif
 
 GA__INLINE ga__quad ga__quad_load(const double *from)
