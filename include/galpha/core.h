@@ -126,8 +126,8 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
-  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added. NULL: in any. What an array must
-   * not have at an entry is not looked at there. */
+  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added. NULL: in any. The others have to
+   * stay zero there. */
   const unsigned char *pattern_in;
 
   /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of
