@@ -56,11 +56,23 @@ GA__INLINE ga__quad ga__quad_load(const double *from)
   return *(const ga__quad *)from;
 }
 
-/* Three, and a 0; written as ga__quad_store3() writes, so that what has just been stored is at hand. */
+/* Of three numbers. The fourth is not 0 but the third again: for a 0 compilers take an instruction (vmovq
+ * between registers) that valgrind does not know. */
+#define GA__QUAD3(x, y, z) ((ga__quad){x, y, z, z})
+/* Column j of the unit matrix */
+#define GA__QUAD_UNIT(j) ((ga__quad){(j) == 0, (j) == 1, (j) == 2, 0})
+
+/* Three alone; loaded as ga__quad_store3() stores, so that what has just been stored is at hand. */
 GA__INLINE ga__quad ga__quad_load3(const double *from)
 {
   const ga__duo low = *(const ga__duo *)from;
-  return (ga__quad){low[0], low[1], from[2], 0};
+  return GA__QUAD3(low[0], low[1], from[2]);
+}
+
+/* v with a 0 as its fourth number */
+GA__INLINE ga__quad ga__quad_only3(ga__quad v)
+{
+  return (ga__quad)((ga__quad_mask)v & (ga__quad_mask){-1, -1, -1, 0});
 }
 
 /* to[0..2] = v, leaving the fourth out */

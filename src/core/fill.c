@@ -396,7 +396,7 @@ GA__WIDE static void fill_tiles(double *K, const ga__assembly *as, const ga__ass
       double *to = K + t->place[j];
       ga__quad W = scale * COLUMN(V, M[j], M[3 + j], M[6 + j]);
       if (base) W += factor * *(const ga__quad *)(base + 3 * j);
-      if (t->adds) W += (ga__quad){to[0], to[1], to[2], 0.0};
+      if (t->adds) W += ga__quad_load3(to);
       ga__quad_store3(to, W);
     }
     if (t->eta_count) fill_tile_etas(K, as, t, V, scale, in->T + t->block_start, in->B_n);

@@ -210,7 +210,7 @@ GA__INLINE void move_rows(double sign, double *q1, const double *q, const double
                           {xy + z, alpha + by * d[1], yz - x},
                           {xz - y, yz + x, alpha + t->b * d[2] * d[2]}};
   if (sign > 0) {
-    for (int i = 0; i < 3; i++) S[i] = (ga__quad){E[i][0], E[i][1], E[i][2], 0};
+    for (int i = 0; i < 3; i++) S[i] = GA__QUAD3(E[i][0], E[i][1], E[i][2]);
     for (int i = 0; i < 3; i++) R[i] = ga__quad_times(S, q + 3 * i);
   } else {
     S[0] = ga__quad_load(q), S[1] = ga__quad_load(q + 3), S[2] = ga__quad_load3(q + 6);
@@ -222,8 +222,7 @@ GA__INLINE void move_rows(double sign, double *q1, const double *q, const double
     entry[i][2] = GA__SHUFFLE(R[i], R[i], 2, 2, 2, 2);
   }
   for (int j = 0; j < 3; j++)
-    S[j] = (ga__quad){j == 0 ? 1.5 : 0, j == 1 ? 1.5 : 0, j == 2 ? 1.5 : 0, 0} -
-           0.5 * (entry[0][j] * R[0] + entry[1][j] * R[1] + entry[2][j] * R[2]);
+    S[j] = 1.5 * GA__QUAD_UNIT(j) - 0.5 * (entry[0][j] * R[0] + entry[1][j] * R[1] + entry[2][j] * R[2]);
   for (int i = 0; i < 3; i++)
     ga__quad_store3(q1 + 3 * i, entry[i][0] * S[0] + entry[i][1] * S[1] + entry[i][2] * S[2]);
 }
@@ -302,10 +301,10 @@ GA__INLINE void tangent_ad_rows(double sign, double *T, double *TA, const double
 {
   const double k = sign * kappa, b = -sign * t->b, x = b * d[0], y = b * d[1], z = b * d[2];
   const double cx = t->c * d[0], cy = t->c * d[1], xy = cx * d[1], xz = cx * d[2], yz = cy * d[2];
-  const ga__quad first = {t->a + cx * d[0], xy - z, xz + y, 0},
-                 second = {xy + z, t->a + cy * d[1], yz - x, 0},
-                 third = {xz - y, yz + x, t->a + t->c * d[2] * d[2], 0};
-  const ga__quad by = {k * a[0], k * a[1], k * a[2], 0};
+  const ga__quad first = GA__QUAD3(t->a + cx * d[0], xy - z, xz + y),
+                 second = GA__QUAD3(xy + z, t->a + cy * d[1], yz - x),
+                 third = GA__QUAD3(xz - y, yz + x, t->a + t->c * d[2] * d[2]);
+  const ga__quad by = GA__QUAD3(k * a[0], k * a[1], k * a[2]);
   ga__quad_store3(T, first);
   ga__quad_store3(T + 3, second);
   ga__quad_store3(T + 6, third);

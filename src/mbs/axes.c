@@ -159,12 +159,12 @@ GA__INLINE void row_jacobian(hinge *h, const ga__axes *x, ga__quad e, ga__quad f
   }
   const double lz = la * z;
   const ga__quad le = la * e, lf = la * f;
-  h->ef[0] += le * f[0] - (ga__quad){lz, 0, 0, 0};
-  h->ef[1] += le * f[1] - (ga__quad){0, lz, 0, 0};
-  h->ef[2] += le * f[2] - (ga__quad){0, 0, lz, 0};
-  h->fe[0] += lf * e[0] - (ga__quad){lz, 0, 0, 0};
-  h->fe[1] += lf * e[1] - (ga__quad){0, lz, 0, 0};
-  h->fe[2] += lf * e[2] - (ga__quad){0, 0, lz, 0};
+  h->ef[0] += le * f[0] - lz * GA__QUAD_UNIT(0);
+  h->ef[1] += le * f[1] - lz * GA__QUAD_UNIT(1);
+  h->ef[2] += le * f[2] - lz * GA__QUAD_UNIT(2);
+  h->fe[0] += lf * e[0] - lz * GA__QUAD_UNIT(0);
+  h->fe[1] += lf * e[1] - lz * GA__QUAD_UNIT(1);
+  h->fe[2] += lf * e[2] - lz * GA__QUAD_UNIT(2);
 }
 
 GA__INLINE void sweep_row(hinge *h, const ga__eval *eval, const ga__axes *x, const ga_sweep *s,

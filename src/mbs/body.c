@@ -39,12 +39,9 @@ static inline void put_mass(double *xx, int full, double m)
 /* Column j of p~ */
 GA__INLINE ga__quad skew_column(ga__quad p, const int j)
 {
-  const ga__quad zero = {0, 0, 0, 0};
-  const ga__quad turned = j == 0   ? GA__SHUFFLE(p, zero, 4, 2, 1, 4)
-                          : j == 1 ? GA__SHUFFLE(p, zero, 2, 4, 0, 4)
-                                   : GA__SHUFFLE(p, zero, 1, 0, 4, 4);
-  const ga__quad sign = {j == 1 ? -1 : 1, j == 2 ? -1 : 1, j == 0 ? -1 : 1, 1};
-  return turned * sign;
+  return j == 0   ? GA__SHUFFLE(p, p, 0, 2, 1, 3) * (ga__quad){0, 1, -1, 0}
+         : j == 1 ? GA__SHUFFLE(p, p, 2, 1, 0, 3) * (ga__quad){-1, 0, 1, 0}
+                  : GA__SHUFFLE(p, p, 1, 0, 2, 3) * (ga__quad){1, -1, 0, 0};
 }
 
 /* A body at a point, matrices by columns. */
@@ -85,7 +82,7 @@ GA__INLINE void begin_body(body *b, const double *g, const ga_jacobian *J)
   const double wL = p[0] + p[1] + p[2];
 #define Q_COLUMN(j, k, l)                                                                                    \
   ((Js[k] * acc[l] - Js[l] * acc[k]) + (A[k] * w[l] - A[l] * w[k]) - L * w[j] - skew_column(N, j) +          \
-   (ga__quad){(j) == 0 ? wL : 0, (j) == 1 ? wL : 0, (j) == 2 ? wL : 0, 0})
+   wL * GA__QUAD_UNIT(j))
   b->Q[0] = Q_COLUMN(0, 1, 2);
   b->Q[1] = Q_COLUMN(1, 2, 0);
   b->Q[2] = Q_COLUMN(2, 0, 1);
@@ -110,30 +107,30 @@ GA__INLINE void end_jacobian(body *b, const ga__placed *end, ga__quad r, const d
                              const ga_jacobian *J)
 {
   const double sign = end->sign, *w = b->v + 3;
-  const ga__quad zero = {0, 0, 0, 0}, one = {sign, 0, 0, 0};
+  const ga__quad one = sign * GA__QUAD_UNIT(0);
   if (J->want & (GA_WANT_Q | GA_WANT_B)) { /* the diagonal, then (0 −z y), (z 0 −x), (−y x 0) */
     double *to = J->Q + end->B;
-    *(ga__quad *)to = (ga__quad){sign, sign, sign, 0};
+    *(ga__quad *)to = sign * (ga__quad){1, 1, 1, 0};
     *(ga__quad *)(to + 4) = GA__SHUFFLE(r, r, 2, 1, 2, 3) * (ga__quad){-1, 1, 1, 1};
     *(ga__quad *)(to + 8) = GA__SHUFFLE(r, r, 0, 1, 0, 3) * (ga__quad){-1, -1, 1, 1};
   }
   if (J->want & GA_WANT_D) { /* columns of r~ without its diagonal */
     double *to = J->D + end->Bt;
-    ga__quad_store3(to, one + GA__SHUFFLE(r, zero, 4, 2, 1, 4) * (ga__quad){1, 1, -1, 1});
-    ga__quad_store3(to + end->stride, one + GA__SHUFFLE(r, zero, 4, 2, 0, 4) * (ga__quad){1, -1, 1, 1});
-    ga__quad_store3(to + 2 * end->stride, one + GA__SHUFFLE(r, zero, 4, 1, 0, 4) * (ga__quad){1, 1, -1, 1});
+    ga__quad_store3(to, one + GA__SHUFFLE(r, r, 0, 2, 1, 3) * (ga__quad){0, 1, -1, 0});
+    ga__quad_store3(to + end->stride, one + GA__SHUFFLE(r, r, 1, 2, 0, 3) * (ga__quad){0, -1, 1, 0});
+    ga__quad_store3(to + 2 * end->stride, one + GA__SHUFFLE(r, r, 2, 1, 0, 3) * (ga__quad){0, 1, -1, 0});
   }
   if (J->want & GA_WANT_G) {
     double *to = J->G + end->B + 3, wr = r[0] * w[0] + r[1] * w[1] + r[2] * w[2];
-    ga__quad_store3(to, (ga__quad){wr, 0, 0, 0} - r * w[0]);
-    ga__quad_store3(to + 3, (ga__quad){0, wr, 0, 0} - r * w[1]);
-    ga__quad_store3(to + 6, (ga__quad){0, 0, wr, 0} - r * w[2]);
+    ga__quad_store3(to, wr * GA__QUAD_UNIT(0) - r * w[0]);
+    ga__quad_store3(to + 3, wr * GA__QUAD_UNIT(1) - r * w[1]);
+    ga__quad_store3(to + 6, wr * GA__QUAD_UNIT(2) - r * w[2]);
   }
   if (J->want & GA_WANT_Q) {
     const double lr = r[0] * la[0] + r[1] * la[1] + r[2] * la[2];
-    b->Q[0] += r * la[0] - (ga__quad){lr, 0, 0, 0};
-    b->Q[1] += r * la[1] - (ga__quad){0, lr, 0, 0};
-    b->Q[2] += r * la[2] - (ga__quad){0, 0, lr, 0};
+    b->Q[0] += r * la[0] - lr * GA__QUAD_UNIT(0);
+    b->Q[1] += r * la[1] - lr * GA__QUAD_UNIT(1);
+    b->Q[2] += r * la[2] - lr * GA__QUAD_UNIT(2);
   }
 }
 
@@ -149,9 +146,8 @@ GA__INLINE void put(double *out, int first, ga__quad value)
 GA__INLINE void sweep_end(const ga__eval *e, body *b, const ga__placed *end, const ga_sweep *s,
                           const ga_jacobian *J)
 {
-  const ga__quad zero = {0, 0, 0, 0};
   const double *la = e->p->lambda + end->lambda;
-  const ga__quad r = GA__SHUFFLE(end->sign * ga__quad_times(b->R, end->s), zero, 0, 1, 2, 7);
+  const ga__quad r = ga__quad_only3(end->sign * ga__quad_times(b->R, end->s));
   if (s) {
     const ga__quad lambda = ga__quad_load3(la);
     put(s->phi + end->lambda, end->first, end->sign * ga__quad_load(b->x) + r);
