@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY = 64 }; /* steps between looks at the constraints: looking costs an evaluation */
+enum { LOOK_EVERY = 256 }; /* steps between looks at the constraints: looking costs an evaluation */
 
 /* ---- Being stopped ---- */
 
