@@ -29,7 +29,7 @@ struct ga__kind {
   void (*inverse)(const ga__part *p, double *q, const double *a);
   void (*exp)(const ga__part *p, double *q, const double *d);
   void (*log)(const ga__part *p, double *d, const double *q);
-  void (*move)(const ga__part *p, double *q1, const double *q, const double *d);
+  void (*move)(const ga__part *p, double *q1, const double *q, const double *d); /* NULL: `moves` does it */
   void (*difference)(const ga__part *p, double *d, const double *q, const double *q1);
   void (*rate)(const ga__part *p, double *qdot, const double *q, const double *v);
   void (*bracket)(const ga__part *p, double *c, const double *a, const double *b);
@@ -39,8 +39,8 @@ struct ga__kind {
                   const double *d); /* this and the next two: NULL if no block */
   void (*tangent_inverse)(const ga__part *p, double *Tinv, const double *d);
   void (*ad)(const ga__part *p, double *A, const double *a);
-  /* Of n parts at once, with the arrays of the whole group, so that what they wait for overlaps. moves may be
-   * NULL. */
+  /* Of n parts at once, with the arrays of the whole group, so that what they wait for overlaps. moves:
+   * NULL where there is `move`. */
   void (*moves)(const ga__part *const *part, int n, double *q1, const double *q, const double *d);
   void (*tangent_ads)(const ga__part *const *part, int n, double *T, double *TA, const double *d,
                       double kappa, const double *a);

@@ -241,13 +241,6 @@ GA__WIDE static void so3_moves(const ga__part *const *part, int n, double *q1, c
   }
 }
 
-static void so3_move(const ga__part *p, double *q1, const double *q, const double *d)
-{
-  ga__trig t;
-  ga__trig_eval(&t, ga__vec3_dot(d, d));
-  move_rows(p->sign, q1, q, d, &t);
-}
-
 static void so3_log(const ga__part *p, double *d, const double *q)
 {
   (void)p;
@@ -360,7 +353,6 @@ const ga__kind ga__kind_so3 = {
     .inverse = so3_inverse,
     .exp = so3_exp,
     .log = so3_log,
-    .move = so3_move,
     .difference = ga__part_difference,
     .rate = so3_rate,
     .bracket = ga__so3_part_bracket,
