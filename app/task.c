@@ -192,6 +192,16 @@ static void print_start(FILE *out, const char *text)
   }
 }
 
+/* Whoever has forgotten gravity sees a machine that does not move. */
+static int is_at_rest(const app_task *s)
+{
+  const ga_state *state = ga_stepper_state(s->stepper);
+  const int n = state ? ga_system_size(ga_machine_system(s->machine), GA_BLOCK_V) : 0;
+  for (int i = 0; i < n; i++)
+    if (state->v[i] != 0.0 || state->vdot[i] != 0.0) return 0;
+  return n > 0;
+}
+
 void app_task_report(const app_task *s, FILE *out)
 {
   const ga_system *sys = ga_machine_system(s->machine);
@@ -205,5 +215,8 @@ void app_task_report(const app_task *s, FILE *out)
   ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
   print_start(out, text);
+  if (is_at_rest(s))
+    fputs("  at rest: all velocities and accelerations are 0 (without the key 'gravity' there is none)\n",
+          out);
   free(text);
 }
