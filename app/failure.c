@@ -56,14 +56,15 @@ static void say_steps(const app_history *h, const app_task *s, const ga_step_fai
  * look so. */
 static void say_standing(const app_history *h)
 {
-  const int last = h->n - 1 - h->trial;
+  const int last = h->n - 1 - h->trial, before = h->before;
   int said = 0;
   for (int i = 0; i < h->n_signals && said < 2; i++) {
     const int rank = app_history_rank(h, i);
     if (rank != 4 && rank != 5) continue;
     int stands = last;
     while (stands > 0 && app_history_value(h, stands - 1, i) == app_history_value(h, last, i)) stands--;
-    if (stands == 0 || stands > last - 2 || stands < h->before - 8) continue;
+    const long since = h->moment[stands]->step;
+    if (stands == 0 || since > h->moment[last]->step - 2 || since < h->moment[before]->step - 8) continue;
     fprintf(stderr, "  %s stands at ", ga_machine_signal_name(h->machine, i));
     say_value(app_history_value(h, last, i), ga_machine_signal_unit(h->machine, i));
     fprintf(stderr, " since t = %.6g s\n", h->moment[stands]->t);
@@ -207,7 +208,7 @@ void app_failure_report(const app_watch *w, const app_task *s)
 {
   ga_step_failure f;
   app_history h;
-  if (w->steps == 0 || !ga_stepper_failure(s->stepper, &f)) return;
+  if (w->n_recent == 0 || !ga_stepper_failure(s->stepper, &f)) return;
   app_failure_equations(s);
   if (app_history_open(&h, w, s, &f)) {
     say_steps(&h, s, &f);

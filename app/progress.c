@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "progress.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,6 +34,7 @@ void app_duration(char *text, size_t size, double seconds)
 static void set_tenth(app_progress *p, int tenth)
 {
   p->tenth = tenth;
+  if (p->mode != APP_PROGRESS_LINES) return;
   p->t_next = p->t_start + 0.1 * (tenth + 1) * (1.0 - 1e-9) * (p->t_end - p->t_start);
 }
 
@@ -40,7 +43,9 @@ void app_progress_start(app_progress *p, int quiet, double t_start, double t_fro
   *p = (app_progress){.t_start = t_start, .t_from = t_from, .t_end = t_end};
   p->mode = quiet ? APP_PROGRESS_NONE : isatty(STDERR_FILENO) ? APP_PROGRESS_BAR : APP_PROGRESS_LINES;
   p->began = p->last = p->looked = app_clock();
-  p->every = p->wait = 1;
+  p->every = 1;
+  p->next = p->mode == APP_PROGRESS_BAR ? 0 : LONG_MAX;
+  p->t_next = HUGE_VAL;
   set_tenth(p, (int)(10.0 * (t_from - t_start) / (t_end - t_start)));
 }
 
@@ -92,23 +97,23 @@ static int tenth_of(const app_progress *p, double t)
 
 /* Asking the clock costs more than all the rest, so that it is not asked after every step where steps are
  * fast. */
-static int clock_says_so(app_progress *p)
+static int clock_says_so(app_progress *p, long step)
 {
   const double now = app_clock(), since = now - p->looked;
   if (since > 0.5 * REDRAW)
     p->every = 1;
   else if (since < REDRAW / 16 && p->every < MOST_BETWEEN_LOOKS)
     p->every *= 2;
-  p->wait = p->every;
+  p->next = step + p->every;
   p->looked = now;
   return now - p->last >= REDRAW;
 }
 
-int app_progress_due(app_progress *p, double t)
+int app_progress_due(app_progress *p, double t, long step)
 {
   if (p->mode == APP_PROGRESS_NONE) return 0;
   if (p->mode == APP_PROGRESS_LINES) return t >= p->t_next && tenth_of(p, t) > p->tenth;
-  return --p->wait <= 0 && clock_says_so(p);
+  return step >= p->next && clock_says_so(p, step);
 }
 
 void app_progress_show(app_progress *p, double t, double h)

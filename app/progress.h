@@ -16,9 +16,9 @@ typedef struct app_progress { /* all 0: shows nothing */
       t_end;          /* [s] t_from: where this run took over, after t_start where it was resumed */
   double began, last; /* [s] of the clock */
   int tenth;          /* lines: the last one told, */
-  double t_next;      /* [s] and where the next one is, but for rounding */
+  double t_next;      /* [s] and where the next one is, but for rounding; bar: infinite */
   double looked;      /* [s] bar: when the clock was asked last, */
-  int every, wait;    /* steps from one such look to the next, and to go */
+  long every, next;   /* steps from one such look to the next, and the step then; lines: LONG_MAX */
   int shown;          /* 1: a bar stands in the present line */
 } app_progress;
 
@@ -27,7 +27,9 @@ double app_clock(void); /* [s] that only runs forward */
 void app_duration(char *text, size_t size, double seconds);
 
 void app_progress_start(app_progress *p, int quiet, double t_start, double t_from, double t_end);
-int app_progress_due(app_progress *p, double t); /* after every step: is it time to show it? */
+/* Is it time to show it? To be asked after step number `next`, after the first one beyond t_next, and
+ * whenever else. */
+int app_progress_due(app_progress *p, double t, long step);
 void app_progress_show(app_progress *p, double t, double h);
 void app_progress_clear(app_progress *p); /* before anything else is printed */
 

@@ -3,6 +3,7 @@
 #include "failure.h"
 #include "runner.h"
 
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -143,21 +144,42 @@ static ga_status begin(app_runner *r)
 
 /* ---- Going ---- */
 
-/* What follows an accepted step. */
-static ga_status after_step(app_runner *r, int finished)
+static long lesser(long a, long b)
 {
-  const ga_state *s = ga_stepper_state(r->s.stepper);
+  return a < b ? a : b;
+}
+
+/* Steps until the next one that can be divided by `every`. */
+static long steps_until(long step, long every)
+{
+  return every > 0 ? every - step % every : LONG_MAX;
+}
+
+/* What is not done after every step; finished: this was the last one. Constraints and checkpoints go by the
+ * number of steps from the run's beginning, that before it was resumed included. */
+static ga_status now_and_then(app_runner *r, const ga_state *s, int finished)
+{
   const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
-  const long steps = (long)r->before.steps + stats->steps;
-  ga_status status = ga_meter_update(r->meter, s);
-  app_watch_step(&r->watch, s, stats);
-  if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
-  if (steps % LOOK_EVERY == 0 || finished) look_at_constraints(r);
-  if (!status && r->checkpoint_every > 0 && (steps % r->checkpoint_every == 0 || finished))
-    status = app_checkpoint_keep(r, finished || stop_signal);
-  if (app_progress_due(&r->s.progress, s->t))
-    app_progress_show(&r->s.progress, s->t, ga_simulator_next_step(r->s.simulator));
+  const long step = stats->steps, all = (long)r->before.steps + step, every = r->checkpoint_every;
+  app_progress *progress = &r->s.progress;
+  ga_status status = GA_OK;
+  if (step >= r->watch.next) app_watch_step(&r->watch, s, stats);
+  if (all % LOOK_EVERY == 0 || finished) look_at_constraints(r);
+  if (every > 0 && (all % every == 0 || finished)) status = app_checkpoint_keep(r, finished || stop_signal);
+  if (app_progress_due(progress, s->t, step))
+    app_progress_show(progress, s->t, ga_simulator_next_step(r->s.simulator));
+  r->wait = lesser(lesser(steps_until(all, LOOK_EVERY), steps_until(all, every)),
+                   lesser(r->watch.next, progress->next) - step);
   return status;
+}
+
+/* What follows an accepted step. */
+static ga_status after_step(app_runner *r, const ga_state *s, int finished)
+{
+  ga_status status = ga_meter_update(r->meter, s);
+  if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
+  if (status || (--r->wait > 0 && s->t < r->s.progress.t_next && !finished)) return status;
+  return now_and_then(r, s, finished);
 }
 
 /* At once, unless the next checkpoint may be near: then nothing has to be computed again. */
@@ -171,16 +193,19 @@ static int may_stop(const app_runner *r, double asked)
 /* GA_OK: at the end; GA_STOPPED: by a signal; < 0: failed. */
 static ga_status go(app_runner *r)
 {
+  const ga_state *s = ga_stepper_state(r->s.stepper);
   double asked = 0.0; /* [s] when it was asked to stop */
   int finished = ga_simulator_finished(r->s.simulator);
   while (!finished) {
-    if (stop_signal && asked == 0.0) asked = app_clock();
-    if (stop_signal && may_stop(r, asked)) return GA_STOPPED;
+    if (stop_signal) {
+      if (asked == 0.0) asked = app_clock();
+      if (may_stop(r, asked)) return GA_STOPPED;
+    }
     ga_status status = ga_simulator_step(r->s.simulator);
     if (r->written) return r->written;
     if (status < 0) return status;
     finished = status == GA_STOPPED && ga_simulator_finished(r->s.simulator);
-    if ((status = after_step(r, finished)) != GA_OK) return status;
+    if ((status = after_step(r, s, finished)) != GA_OK) return status;
   }
   return GA_OK;
 }

@@ -34,6 +34,7 @@ typedef struct app_runner {
   app_totals before; /* of the runs before this one */
   app_totals worst;  /* of this one: residuals only */
   app_watch watch;
+  long wait;     /* steps to the next one after which there is more to do than count */
   double *saved; /* room for a checkpoint */
   size_t n_saved;
   double t_saved;     /* [s] time of the one that is on the disk */

@@ -16,6 +16,7 @@ int app_watch_open(app_watch *w, const app_task *s)
                    .n_psi = ga_system_size(sys, GA_BLOCK_PSI),
                    .n_x = ga_system_size(sys, GA_BLOCK_X),
                    .n_y = ga_system_size(sys, GA_BLOCK_Y),
+                   .every = s->settings.step > 0.0 ? APP_EVERY : 1,
                    .stride = 1};
   const size_t n = w->n = (size_t)w->nq + 3 * (size_t)w->nv + 2 * (size_t)w->n_lambda + (size_t)w->n_psi +
                           3 * (size_t)w->n_x + (size_t)w->n_y;
@@ -31,16 +32,23 @@ void app_watch_close(app_watch *w)
   w->room = NULL;
 }
 
+/* Of steps that were not seen one by one, h is the mean. */
+static app_moment moment_of(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
+{
+  const long passed = stats->steps - w->step;
+  return (app_moment){s->t,
+                      passed > 0 ? (s->t - w->t) / (double)passed : 0.0,
+                      stats->steps,
+                      {stats->rejected_error, stats->rejected_newton, stats->rejected_callback},
+                      NULL};
+}
+
 /* The arrays of a stepper's state are one piece of memory. */
 static void keep(const app_watch *w, app_moment *m, const ga_state *s, const ga_simulate_stats *stats)
 {
-  memcpy(m->numbers, s->q, w->n * sizeof *m->numbers);
-  m->t = s->t;
-  m->h = w->steps > 0 ? s->t - w->t : 0.0;
-  m->step = w->steps;
-  m->rejected[0] = stats->rejected_error;
-  m->rejected[1] = stats->rejected_newton;
-  m->rejected[2] = stats->rejected_callback;
+  double *numbers = m->numbers;
+  *m = moment_of(w, s, stats);
+  m->numbers = memcpy(numbers, s->q, w->n * sizeof *numbers);
 }
 
 /* Every second one of the past goes when there is no more room. */
@@ -57,25 +65,29 @@ static void thin_out(app_watch *w)
 
 static int n_recent(const app_watch *w)
 {
-  return w->steps < APP_RECENT ? (int)w->steps : APP_RECENT;
+  return w->n_recent < APP_RECENT ? (int)w->n_recent : APP_RECENT;
 }
 
 /* The i-th of the recent moments, in the order of time. */
 static const app_moment *recent_at(const app_watch *w, int i)
 {
-  return &w->recent[(w->steps - n_recent(w) + i) % APP_RECENT];
+  return &w->recent[(w->n_recent - n_recent(w) + i) % APP_RECENT];
 }
 
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
-  keep(w, &w->recent[(unsigned long)w->steps % APP_RECENT], s, stats);
-  if (w->steps == w->due) {
+  const long step = stats->steps;
+  if (w->n_recent == 0) w->step = step; /* a run that goes on has made some */
+  keep(w, &w->recent[w->n_recent % APP_RECENT], s, stats);
+  if (step >= w->due) {
     if (w->n_past == APP_PAST) thin_out(w);
     keep(w, &w->past[w->n_past++], s, stats);
-    w->due += w->stride;
+    w->due = step + w->stride;
   }
+  w->n_recent++;
+  w->step = step;
   w->t = s->t;
-  w->steps++;
+  w->next = step + (w->n_recent < APP_RECENT ? 1 : w->every);
 }
 
 /* ---- Looking back ---- */
@@ -102,15 +114,19 @@ double app_history_step(const app_history *h)
   return end->step > first->step ? (end->t - first->t) / (double)(end->step - first->step) : 0.0;
 }
 
-/* The changes asked for are those of the last CHANGES steps, as long as steps are on the average. */
+/* The changes asked for are those of the last CHANGES steps, as long as steps are on the average, and of two
+ * in any case. */
 #define CHANGES 3.0
 
 static int find_before(const app_history *h)
 {
   const int last = h->n - 1 - h->trial;
   const double mean = app_history_step(h);
-  int before = last - 2;
-  while (before > 0 && h->moment[before]->t > h->moment[last]->t - CHANGES * mean) before--;
+  const app_moment *end = h->moment[last];
+  int before = last;
+  while (before >= 0 &&
+         (h->moment[before]->t > end->t - CHANGES * mean || h->moment[before]->step > end->step - 2))
+    before--;
   return before;
 }
 
@@ -142,17 +158,27 @@ void app_history_close(app_history *h)
   h->value = NULL;
 }
 
-int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
+static void list_moments(app_history *h, const app_watch *w, const app_task *s)
 {
-  *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
   for (int i = 0; i < w->n_past && w->past[i].step < recent_at(w, 0)->step; i++)
     h->moment[h->n++] = &w->past[i];
   for (int i = 0; i < n_recent(w); i++) h->moment[h->n++] = recent_at(w, i);
+  const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
+  if (h->n == 0 || stats->steps == w->step) return;
+  h->now = moment_of(w, ga_stepper_state(s->stepper), stats);
+  h->moment[h->n++] = &h->now;
+}
+
+int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
+{
+  *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
+  list_moments(h, w, s);
   if (h->n == 0) return 0;
   h->value = malloc((size_t)APP_MOMENTS * (size_t)h->n_signals * sizeof *h->value + 1);
   if (!h->value) return 0;
   for (int i = 0; i < h->n; i++) {
-    const ga_state state = state_of(w, h->moment[i]);
+    const app_moment *m = h->moment[i];
+    const ga_state state = m->numbers ? state_of(w, m) : *ga_stepper_state(s->stepper);
     if (ga_machine_signals(s->machine, NULL, &state, h->n_signals, NULL,
                            h->value + (size_t)i * (size_t)h->n_signals))
       return 0;

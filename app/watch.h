@@ -7,7 +7,8 @@
 /* ---- Watching ---- */
 
 enum {
-  APP_RECENT = 32, /* states of the last steps */
+  APP_RECENT = 32, /* states of the last steps, */
+  APP_EVERY = 8,   /* or every so many where steps are equal */
   APP_PAST = 32    /* states of the whole run, evenly among its steps */
 };
 
@@ -15,14 +16,17 @@ typedef struct app_moment {
   double t, h;      /* [s] h: of the step that led here, 0: the start */
   long step;        /* number of the accepted step that led here */
   long rejected[3]; /* steps refused up to here: by error, by Newton, not evaluated */
-  double *numbers;  /* the stepper's state, from q to the end of y */
+  double *numbers;  /* the stepper's state, from q to the end of y; NULL: it is not kept */
 } app_moment;
 
 typedef struct app_watch {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
-  size_t n;   /* numbers of a state */
-  long steps; /* seen */
-  double t;   /* [s] of the last */
+  size_t n;      /* numbers of a state */
+  long every;    /* steps from one of the recent states to the next, but for the first ones */
+  long next;     /* the step that is to be seen next */
+  long step;     /* the last one seen, */
+  double t;      /* [s] and its time */
+  long n_recent; /* seen; the last of them are there */
   int n_past;
   long stride;                                   /* steps between those of the past */
   long due;                                      /* the step that is the next of them */
@@ -30,15 +34,16 @@ typedef struct app_watch {
   double *room;
 } app_watch;
 
-/* 0: out of memory. After the stepper; costs a copy of the state for every step. */
+/* 0: out of memory. After the stepper. */
 int app_watch_open(app_watch *w, const app_task *s);
 void app_watch_close(app_watch *w);
-/* After the start, and after every accepted step: the stepper's state, and what the simulator has counted. */
+/* After the start, and after accepted steps from number `next` on: the stepper's state, and what the
+ * simulator has counted. */
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats);
 
 /* ---- Looking back ---- */
 
-enum { APP_MOMENTS = APP_RECENT + APP_PAST + 1, APP_UNITS = 16, APP_FINDINGS = 6 };
+enum { APP_MOMENTS = APP_RECENT + APP_PAST + 2, APP_UNITS = 16, APP_FINDINGS = 6 };
 
 /* Signals at moments in the order of time; the last one may be where the step that failed was going. */
 typedef struct app_history {
@@ -47,7 +52,7 @@ typedef struct app_history {
   int before; /* the last moment before the changes asked for; <= 0: there is nothing to compare them with */
   int trial;  /* 1: the last moment is a trial */
   const app_moment *moment[APP_MOMENTS];
-  app_moment tried;
+  app_moment now, tried;
   double *value;               /* [n][n_signals] */
   const char *unit[APP_UNITS]; /* of signals; NULL after the last */
   double largest[APP_UNITS];   /* value in each, before the changes asked for */

@@ -424,7 +424,9 @@ typedef int (*ga_observer_fn)(void *user, const ga_stepper *st);
 /* n steps of size h. GA_STOPPED when the observer (may be NULL) said so. */
 GA_API ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user);
 
-GA_API const ga_state *ga_stepper_state(const ga_stepper *st); /* NULL before the start */
+/* NULL before the start. The pointer stays the same: it shows the state of the moment until the stepper is
+ * destroyed. */
+GA_API const ga_state *ga_stepper_state(const ga_stepper *st);
 GA_API const ga_stats *ga_stepper_stats(const ga_stepper *st);
 GA_API const ga_system *ga_stepper_system(const ga_stepper *st);
 

@@ -706,6 +706,7 @@ typedef struct ga__powers {
   double lost, in;           /* [W] */
 } ga__powers;
 int ga__powers_at(const ga__eval *e, ga__powers *out);
+
 struct ga_meter {
   ga_context *ctx;
   const ga_machine *m;
@@ -714,14 +715,14 @@ struct ga_meter {
   double start;                 /* kinetic + potential then */
   double lost, in;              /* [W] at t */
   double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
-  double moved, fastest;        /* what any of them can have moved by since; largest |ω| at t */
-  int n_turning, watch;         /* nodes whose ω these come from; 1: angles are looked at in every step */
-  int *turning;
+  double moved, fastest;        /* what any of them can have moved by since; a bound of all |ω| at t */
+  int n_spin, watch;            /* 1: angles are looked at in every step */
+  int *spin;          /* [n_spin] places in v of the components of ω that move them; after each ω −1 */
   int n_laws, n_rows; /* what loses power or puts it in, besides wrenches */
   ga__law_work *law;
   int *row;
   int needs_kin; /* 0: laws, wrenches and rows need no more than q and v */
-  int simple;    /* 1: simple laws are all that there is to count */
+  int simple; /* 1: simple laws, and turns that need no look in every step, are all that there is to count */
 };
 
 #endif

@@ -122,7 +122,21 @@ static void list_workers(const ga__built *b, ga_meter *meter)
     if (meter->row) meter->row[meter->n_rows] = i;
     meter->n_rows++;
   }
-  if (meter->needs_kin || meter->n_rows || b->signals.n_turns) meter->simple = 0;
+  if (meter->needs_kin || meter->n_rows) meter->simple = 0;
+}
+
+static int is_listed(const int *list, int n, int number)
+{
+  for (int i = 0; i < n; i++)
+    if (list[i] == number) return 1;
+  return 0;
+}
+
+static void list_spin(const ga__node *node, ga_meter *meter)
+{
+  for (int c = 3; c < 6; c++)
+    if (node->column[c] >= 0) meter->spin[meter->n_spin++] = node->v + node->column[c];
+  meter->spin[meter->n_spin++] = -1;
 }
 
 /* The nodes whose angles have their turns counted. An angle about z is one of a joint that holds this axis of
@@ -131,13 +145,12 @@ static void list_turning(const ga__built *b, ga_meter *meter)
 {
   for (int i = 0; i < b->signals.n_turns; i++) {
     const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.turning[i]);
-    const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node,
-                         GA__AT(b->marker, ga__marker, g->b)->node};
-    if (g->axis != 2) meter->watch = 1;
+    const int marker[2] = {g->a, g->b};
+    if (g->axis != 2) meter->watch = 1, meter->simple = 0;
     for (int k = 0; k < 2; k++) {
-      int at = 0;
-      while (at < meter->n_turning && meter->turning[at] != node[k]) at++;
-      if (node[k] > 0 && at == meter->n_turning) meter->turning[meter->n_turning++] = node[k];
+      const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
+      const int about_z = node->column[5]; /* < 0: the ground */
+      if (about_z >= 0 && !is_listed(meter->spin, meter->n_spin, node->v + about_z)) list_spin(node, meter);
     }
   }
 }
@@ -156,8 +169,8 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   meter->angle = ga__alloc(m->ctx, 3 * n, sizeof *meter->angle);
   meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
   meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
-  meter->turning = ga__alloc(m->ctx, 2 * n, sizeof *meter->turning);
-  if (!meter->angle || !meter->law || !meter->row || !meter->turning) {
+  meter->spin = ga__alloc(m->ctx, 8 * n, sizeof *meter->spin);
+  if (!meter->angle || !meter->law || !meter->row || !meter->spin) {
     ga_meter_destroy(&meter);
     return ga__no_memory(m->ctx, "a meter");
   }
@@ -176,7 +189,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, (*meter)->law);
   ga__free(ctx, (*meter)->row);
-  ga__free(ctx, (*meter)->turning);
+  ga__free(ctx, (*meter)->spin);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
@@ -189,17 +202,19 @@ void ga_meter_destroy(ga_meter **meter)
  * come. */
 #define LOOK_AGAIN 0.5 /* [rad] */
 
+/* The sum of its components bounds an |ω|, and is cheaper. */
 static double fastest_at(const ga_meter *meter, const double *v)
 {
-  double most = 0;
-  for (int i = 0; i < meter->n_turning; i++) {
-    const ga__node *node = GA__AT(meter->m->built->node, ga__node, meter->turning[i]);
-    double square = 0;
-    for (int c = 3; c < 6; c++)
-      if (node->column[c] >= 0) square += v[node->v + node->column[c]] * v[node->v + node->column[c]];
-    if (!(square <= most)) most = square;
+  double most = 0, sum = 0;
+  for (const int *at = meter->spin, *end = at + meter->n_spin; at < end; at++) {
+    if (*at >= 0) {
+      sum += fabs(v[*at]);
+      continue;
+    }
+    if (!(sum <= most)) most = sum;
+    sum = 0;
   }
-  return sqrt(most);
+  return most;
 }
 
 /* An angle that has no turns of its own, and its rate, seen once for both. */
@@ -270,14 +285,19 @@ static void add_step(ga_meter *meter, double h, double lost, double in)
   meter->in = in;
 }
 
-/* Where there is more than simple laws. */
-static ga_status full_update(ga_meter *meter, const ga_state *s)
+/* The angles are not looked at: their rates are those of an earlier time from now on. */
+static void pass_angles(ga_meter *meter, double moved)
+{
+  if (meter->moved == 0)
+    for (int i = 0; i < meter->m->built->signals.n_turns; i++) meter->rate[i] = 0;
+  meter->moved = moved;
+}
+
+/* Where more than simple laws does work, or angles are to be looked at. */
+static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
   ga__built *b = meter->m->built;
-  const int n = b->signals.n_turns;
-  const double h = s->t - meter->t, fastest = fastest_at(meter, s->v);
-  const double moved = meter->moved + h * (meter->fastest + fastest); /* 2 · ½ h (...) */
-  const int looks = n > 0 && (meter->watch || !(moved < LOOK_AGAIN));
+  const int looks = b->signals.n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   double lost, in;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
@@ -286,12 +306,9 @@ static ga_status full_update(ga_meter *meter, const ga_state *s)
   if (code) return no_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
   if (looks)
-    count_turns(meter, &e, h);
-  else if (meter->moved == 0)
-    for (int i = 0; i < n; i++) meter->rate[i] = 0;
-  meter->moved = looks ? 0 : moved;
-  meter->fastest = fastest;
-  meter->t = s->t;
+    count_turns(meter, &e, h), meter->moved = 0;
+  else
+    pass_angles(meter, moved);
   return GA_OK;
 }
 
@@ -302,10 +319,18 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   if (!meter->started) return ga__fail(ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
   if (!s || !(s->t >= meter->t))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
-  if (!meter->simple) return full_update(meter, s);
-  double lost = 0, in = 0;
-  simple_work(meter->law, meter->n_laws, s->v, s->y, &lost, &in);
-  add_step(meter, s->t - meter->t, lost, in);
+  const double h = s->t - meter->t, fastest = fastest_at(meter, s->v);
+  const double moved = meter->moved + h * (meter->fastest + fastest); /* 2 · ½ h (...) */
+  if (!meter->simple || !(moved < LOOK_AGAIN)) {
+    const ga_status status = full_update(meter, s, h, moved);
+    if (status) return status;
+  } else {
+    double lost = 0, in = 0;
+    simple_work(meter->law, meter->n_laws, s->v, s->y, &lost, &in);
+    add_step(meter, h, lost, in);
+    pass_angles(meter, moved);
+  }
+  meter->fastest = fastest;
   meter->t = s->t;
   return GA_OK;
 }
