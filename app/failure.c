@@ -34,7 +34,8 @@ static void say_change(const app_history *h, const app_finding *f)
   fputc('\n', stderr);
 }
 
-/* Up to when steps were as long as usual, and what refused such since. */
+/* Up to when steps were as long as usual, and what refused such since. Between two moments there may be steps
+ * that were not seen, as long as usual. */
 static void say_steps(const app_history *h, const app_task *s, const ga_step_failure *f)
 {
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
@@ -42,14 +43,23 @@ static void say_steps(const app_history *h, const app_task *s, const ga_step_fai
   const double usual = 0.5 * app_history_step(h);
   int at = last;
   while (at > 0 && h->moment[at]->h < usual) at--;
-  const app_moment *from = h->moment[at];
+  const app_moment *from = h->moment[at], *then = at < last ? h->moment[at + 1] : NULL;
+  const double t = then ? then->t - then->h : from->t;
+  const long step = then ? then->step - 1 : from->step;
   fprintf(stderr, "  step size: ");
-  if (from->h > 0.0) fprintf(stderr, "%.3g s up to t = %.9g s; ", from->h, from->t);
+  if (from->h > 0.0) fprintf(stderr, "%.3g s up to t = %.9g s; ", from->h, t);
   fprintf(stderr,
           "%.3g s was tried last. %s: %ld accepted, refused %ld by error, %ld by Newton, %ld not evaluated\n",
-          f->h, from->h > 0.0 ? "Since then" : "Steps", h->moment[last]->step - from->step,
+          f->h, from->h > 0.0 ? "Since then" : "Steps", h->moment[last]->step - step,
           stats->rejected_error - from->rejected[0], stats->rejected_newton - from->rejected[1],
           stats->rejected_callback - from->rejected[2]);
+}
+
+/* But for what an iteration leaves. */
+static int is_as_last(const app_history *h, int moment, int signal)
+{
+  const double value = app_history_value(h, h->n - 1 - h->trial, signal);
+  return fabs(app_history_value(h, moment, signal) - value) <= 1e-12 * fabs(value);
 }
 
 /* A signal of a block or force that began to stand still, or to move, not long ago: limits and ends of tables
@@ -62,7 +72,7 @@ static void say_standing(const app_history *h)
     const int rank = app_history_rank(h, i);
     if (rank != 4 && rank != 5) continue;
     int stands = last;
-    while (stands > 0 && app_history_value(h, stands - 1, i) == app_history_value(h, last, i)) stands--;
+    while (stands > 0 && is_as_last(h, stands - 1, i)) stands--;
     const long since = h->moment[stands]->step;
     if (stands == 0 || since > h->moment[last]->step - 2 || since < h->moment[before]->step - 8) continue;
     fprintf(stderr, "  %s stands at ", ga_machine_signal_name(h->machine, i));

@@ -161,25 +161,20 @@ static ga_status now_and_then(app_runner *r, const ga_state *s, int finished)
 {
   const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
   const long step = stats->steps, all = (long)r->before.steps + step, every = r->checkpoint_every;
+  const int records = r->s.settings.output == 0.0;
   app_progress *progress = &r->s.progress;
-  ga_status status = GA_OK;
-  if (step >= r->watch.next) app_watch_step(&r->watch, s, stats);
+  ga_status status = records ? app_record_state(r, s) : GA_OK;
+  if (step >= r->watch.next || app_refused(stats) > r->watch.refused) app_watch_step(&r->watch, s, stats);
   if (all % LOOK_EVERY == 0 || finished) look_at_constraints(r);
-  if (every > 0 && (all % every == 0 || finished)) status = app_checkpoint_keep(r, finished || stop_signal);
+  if (!status && every > 0 && (all % every == 0 || finished))
+    status = app_checkpoint_keep(r, finished || stop_signal);
   if (app_progress_due(progress, s->t, step))
     app_progress_show(progress, s->t, ga_simulator_next_step(r->s.simulator));
   r->wait = lesser(lesser(steps_until(all, LOOK_EVERY), steps_until(all, every)),
                    lesser(r->watch.next, progress->next) - step);
+  if (records) r->wait = 1;
+  r->t_wait = progress->t_next;
   return status;
-}
-
-/* What follows an accepted step. */
-static ga_status after_step(app_runner *r, const ga_state *s, int finished)
-{
-  ga_status status = ga_meter_update(r->meter, s);
-  if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
-  if (status || (--r->wait > 0 && s->t < r->s.progress.t_next && !finished)) return status;
-  return now_and_then(r, s, finished);
 }
 
 /* At once, unless the next checkpoint may be near: then nothing has to be computed again. */
@@ -194,6 +189,7 @@ static int may_stop(const app_runner *r, double asked)
 static ga_status go(app_runner *r)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
+  const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
   double asked = 0.0; /* [s] when it was asked to stop */
   int finished = ga_simulator_finished(r->s.simulator);
   while (!finished) {
@@ -202,10 +198,15 @@ static ga_status go(app_runner *r)
       if (may_stop(r, asked)) return GA_STOPPED;
     }
     ga_status status = ga_simulator_step(r->s.simulator);
-    if (r->written) return r->written;
-    if (status < 0) return status;
-    finished = status == GA_STOPPED && ga_simulator_finished(r->s.simulator);
-    if ((status = after_step(r, s, finished)) != GA_OK) return status;
+    if (status != GA_OK) {
+      if (r->written) return r->written;
+      if (status < 0) return status;
+      finished = ga_simulator_finished(r->s.simulator);
+    }
+    status = ga_meter_update(r->meter, s);
+    if (status) return status;
+    const int due = --r->wait <= 0 || s->t >= r->t_wait || app_refused(stats) > r->watch.refused || finished;
+    if (due && (status = now_and_then(r, s, finished)) != GA_OK) return status;
   }
   return GA_OK;
 }

@@ -24,7 +24,9 @@ typedef struct app_runner {
   double flush_every; /* [s] of the clock */
 
   ga_meter *meter;
-  int metered; /* 1: the meter has its start */
+  int metered;   /* 1: the meter has its start */
+  long wait;     /* there is more to do than count after so many steps, */
+  double t_wait; /* [s] or at this time */
   ga_recorder *recorder;
   int n;             /* signals recorded */
   int *index;        /* [n] of the machine */
@@ -34,7 +36,6 @@ typedef struct app_runner {
   app_totals before; /* of the runs before this one */
   app_totals worst;  /* of this one: residuals only */
   app_watch watch;
-  long wait;     /* steps to the next one after which there is more to do than count */
   double *saved; /* room for a checkpoint */
   size_t n_saved;
   double t_saved;     /* [s] time of the one that is on the disk */

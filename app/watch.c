@@ -16,6 +16,7 @@ int app_watch_open(app_watch *w, const app_task *s)
                    .n_psi = ga_system_size(sys, GA_BLOCK_PSI),
                    .n_x = ga_system_size(sys, GA_BLOCK_X),
                    .n_y = ga_system_size(sys, GA_BLOCK_Y),
+                   .h = s->settings.step,
                    .every = s->settings.step > 0.0 ? APP_EVERY : 1,
                    .stride = 1};
   const size_t n = w->n = (size_t)w->nq + 3 * (size_t)w->nv + 2 * (size_t)w->n_lambda + (size_t)w->n_psi +
@@ -32,12 +33,12 @@ void app_watch_close(app_watch *w)
   w->room = NULL;
 }
 
-/* Of steps that were not seen one by one, h is the mean. */
+/* Steps that were not seen are equal ones; the last may be shorter. */
 static app_moment moment_of(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
   const long passed = stats->steps - w->step;
   return (app_moment){s->t,
-                      passed > 0 ? (s->t - w->t) / (double)passed : 0.0,
+                      passed > 0 ? s->t - w->t - (double)(passed - 1) * w->h : 0.0,
                       stats->steps,
                       {stats->rejected_error, stats->rejected_newton, stats->rejected_callback},
                       NULL};
@@ -76,8 +77,9 @@ static const app_moment *recent_at(const app_watch *w, int i)
 
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
-  const long step = stats->steps;
+  const long step = stats->steps, refused = app_refused(stats);
   if (w->n_recent == 0) w->step = step; /* a run that goes on has made some */
+  if (w->n_recent == 0 || refused > w->refused) w->careful = step + APP_RECENT;
   keep(w, &w->recent[w->n_recent % APP_RECENT], s, stats);
   if (step >= w->due) {
     if (w->n_past == APP_PAST) thin_out(w);
@@ -87,7 +89,8 @@ void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *st
   w->n_recent++;
   w->step = step;
   w->t = s->t;
-  w->next = step + (w->n_recent < APP_RECENT ? 1 : w->every);
+  w->refused = refused;
+  w->next = step + (step < w->careful ? 1 : w->every);
 }
 
 /* ---- Looking back ---- */

@@ -8,7 +8,7 @@
 
 enum {
   APP_RECENT = 32, /* states of the last steps, */
-  APP_EVERY = 8,   /* or every so many where steps are equal */
+  APP_EVERY = 8,   /* or every so many while steps are equal and none is refused */
   APP_PAST = 32    /* states of the whole run, evenly among its steps */
 };
 
@@ -22,8 +22,11 @@ typedef struct app_moment {
 typedef struct app_watch {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   size_t n;      /* numbers of a state */
-  long every;    /* steps from one of the recent states to the next, but for the first ones */
-  long next;     /* the step that is to be seen next */
+  double h;      /* [s] of equal steps; 0: error control */
+  long every;    /* steps from one of the recent states to the next, where all is well */
+  long next;     /* the step that is to be seen next, at the latest: */
+  long refused;  /* one is to be seen where more than so many steps have been refused, */
+  long careful;  /* and then all up to this one */
   long step;     /* the last one seen, */
   double t;      /* [s] and its time */
   long n_recent; /* seen; the last of them are there */
@@ -37,8 +40,13 @@ typedef struct app_watch {
 /* 0: out of memory. After the stepper. */
 int app_watch_open(app_watch *w, const app_task *s);
 void app_watch_close(app_watch *w);
-/* After the start, and after accepted steps from number `next` on: the stepper's state, and what the
- * simulator has counted. */
+/* Refused steps of all kinds. */
+static inline long app_refused(const ga_simulate_stats *stats)
+{
+  return stats->rejected_error + stats->rejected_newton + stats->rejected_callback;
+}
+/* After the start, and after accepted steps from number `next` on, or where steps have been refused: the
+ * stepper's state, and what the simulator has counted. */
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats);
 
 /* ---- Looking back ---- */

@@ -707,22 +707,25 @@ typedef struct ga__powers {
 } ga__powers;
 int ga__powers_at(const ga__eval *e, ga__powers *out);
 
-struct ga_meter {
+struct ga_meter { /* what every step needs stands first, in two lines of the processor's cache */
+  int started;
+  int simple; /* 1: simple laws, and turns that need no look in every step, are all there is to count */
+  int n_laws, n_spin; /* how many of law and spin */
+  double t, dissipated, input;
+  double lost, in; /* [W] at t */
+  double moved,
+      fastest;       /* what any angle can have moved by since it was looked at; a bound of all |ω| at t */
+  ga__law_work *law; /* what loses power or puts it in, besides wrenches and rows */
+  int *spin;         /* places in v of the components of ω that move angles; after each ω −1 */
+
   ga_context *ctx;
   const ga_machine *m;
-  int started;
-  double t, dissipated, input;
   double start;                 /* kinetic + potential then */
-  double lost, in;              /* [W] at t */
   double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
-  double moved, fastest;        /* what any of them can have moved by since; a bound of all |ω| at t */
-  int n_spin, watch;            /* 1: angles are looked at in every step */
-  int *spin;          /* [n_spin] places in v of the components of ω that move them; after each ω −1 */
-  int n_laws, n_rows; /* what loses power or puts it in, besides wrenches */
-  ga__law_work *law;
-  int *row;
+  int n_turns, watch;           /* 1: angles are looked at in every step */
+  int n_rows;
+  int *row;      /* those that do work */
   int needs_kin; /* 0: laws, wrenches and rows need no more than q and v */
-  int simple; /* 1: simple laws, and turns that need no look in every step, are all that there is to count */
 };
 
 #endif

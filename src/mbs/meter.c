@@ -165,6 +165,7 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   if (!meter) return ga__no_memory(m->ctx, "a meter");
   meter->ctx = m->ctx;
   meter->m = m;
+  meter->n_turns = m->built->signals.n_turns;
   list_workers(m->built, meter);
   meter->angle = ga__alloc(m->ctx, 3 * n, sizeof *meter->angle);
   meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
@@ -232,7 +233,7 @@ static void angle_at(const ga__eval *e, int turning, double *angle, double *rate
 
 static void count_turns(ga_meter *meter, const ga__eval *e, double h)
 {
-  for (int i = 0; i < meter->m->built->signals.n_turns; i++) {
+  for (int i = 0; i < meter->n_turns; i++) {
     double angle, rate;
     angle_at(e, i, &angle, &rate);
     const double expected =
@@ -245,18 +246,16 @@ static void count_turns(ga_meter *meter, const ga__eval *e, double h)
 
 static ga_status no_powers(const ga_meter *meter, int code, double t)
 {
-  return ga__fail_at(meter->m->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, -1, -1,
+  return ga__fail_at(meter->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, -1, -1,
                      "meter: a force has no value at t = %.9g, so that energies cannot be counted", t);
 }
 
 ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  if (!s)
-    return ga__fail(meter->m->ctx, GA_ERR_ARGUMENT, "meter: the state is NULL; start the stepper first");
+  if (!s) return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: the state is NULL; start the stepper first");
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
-  const int n = meter->m->built->signals.n_turns;
   ga__powers now;
   const int code = ga__powers_at(&e, &now);
   meter->started = 0;
@@ -266,7 +265,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   meter->start = now.kinetic + now.potential;
   meter->lost = now.lost;
   meter->in = now.in;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < meter->n_turns; i++) {
     angle_at(&e, i, &meter->angle[i], &meter->rate[i]);
     meter->turns[i] = 0;
   }
@@ -288,8 +287,8 @@ static void add_step(ga_meter *meter, double h, double lost, double in)
 /* The angles are not looked at: their rates are those of an earlier time from now on. */
 static void pass_angles(ga_meter *meter, double moved)
 {
-  if (meter->moved == 0)
-    for (int i = 0; i < meter->m->built->signals.n_turns; i++) meter->rate[i] = 0;
+  if (meter->moved == 0 && meter->n_spin > 0)
+    for (int i = 0; i < meter->n_turns; i++) meter->rate[i] = 0;
   meter->moved = moved;
 }
 
@@ -297,7 +296,7 @@ static void pass_angles(ga_meter *meter, double moved)
 static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
   ga__built *b = meter->m->built;
-  const int looks = b->signals.n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
+  const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   double lost, in;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
@@ -315,10 +314,10 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
 ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  ga_context *ctx = meter->m->ctx;
-  if (!meter->started) return ga__fail(ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
+  if (!meter->started)
+    return ga__fail(meter->ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
   if (!s || !(s->t >= meter->t))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
+    return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
   const double h = s->t - meter->t, fastest = fastest_at(meter, s->v);
   const double moved = meter->moved + h * (meter->fastest + fastest); /* 2 · ½ h (...) */
   if (!meter->simple || !(moved < LOOK_AGAIN)) {
@@ -341,7 +340,7 @@ enum { N_SAVED = 9 };
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
-  return meter ? N_SAVED + 3 * (size_t)meter->m->built->signals.n_turns : 0;
+  return meter ? N_SAVED + 3 * (size_t)meter->n_turns : 0;
 }
 
 void ga_meter_save(const ga_meter *meter, double *saved)
@@ -356,11 +355,11 @@ void ga_meter_save(const ga_meter *meter, double *saved)
 ga_status ga_meter_load(ga_meter *meter, const double *saved)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  if (!saved) return ga__fail(meter->m->ctx, GA_ERR_ARGUMENT, "meter: what was saved is NULL");
+  if (!saved) return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: what was saved is NULL");
   const size_t n = ga_meter_saved_size(meter);
   for (size_t i = 0; i < n; i++)
     if (!isfinite(saved[i]))
-      return ga__fail(meter->m->ctx, GA_ERR_NAN, "meter: number %zu of what was saved is not finite", i);
+      return ga__fail(meter->ctx, GA_ERR_NAN, "meter: number %zu of what was saved is not finite", i);
   meter->started = saved[0] != 0;
   meter->t = saved[1];
   meter->dissipated = saved[2];
