@@ -423,7 +423,7 @@ double ga__saved_time(const ga_stepper *st, const double *saved)
 
 ga_status ga__check_saved(ga_stepper *st, const double *saved)
 {
-  if (fabs(saved[0]) != (double)st->full_length || saved[1] != st->opts.method)
+  if (fabs(saved[0]) != (double)st->full_length || saved[1] != (double)st->opts.method)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT,
                     "ga_stepper_load: the saved state has %g numbers of method %g, this stepper's has %zu of "
                     "method %d; it was "
