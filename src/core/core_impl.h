@@ -476,6 +476,10 @@ struct ga_stepper {
   double gamma, theta;           /* of the step under way */
   double noise_v;                /* of vdot, where it has been found out; 0: not */
   double *est_q, *est_v, *est_x; /* local errors of the last step */
+  double *est_all;               /* est_q before ga__filter() */
+  double *probe_d;               /* [nv] a direction, */
+  double *probe_q, *probe_v;     /* [nq], [nv] a state that far away, */
+  double *probe_y, *probe_f;     /* [2 n_y], [2 nv] outputs there, forces there and here */
   const double *v_n;             /* velocity that the step begins with */
   double *v_moved;               /* [nv] for it, where it is not the state's */
   double h;                      /* of the step under way */
@@ -545,10 +549,16 @@ ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_c
 /* What rounding of the equations' terms at a state does to the unknowns, found by sending it through the
  * factors. */
 ga__measure ga__noise(ga_stepper *st, const ga__full *at);
-/* Local errors of the last step into est_q, est_v, est_x (estimate.c). */
+/* Local errors of the last step into est_q, est_v, est_x (estimate.c); without with_v est_v is raw, off the
+ * constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
-/* est_q := what of it a step would not damp away, by the factors of the iteration matrix. */
+/* est_q := what of it a step would not damp away, by the factors of the iteration matrix; all of it: est_all.
+ */
 ga_status ga__filter(ga_stepper *st);
+/* 1: the stiffness that takes est_all to est_q was there when the step began; 0: it came up during the step,
+ * and has damped nothing yet; *period: of the motion it makes, 2π √(M/K). small: times est_all is a change
+ * that forces are differenced by. */
+int ga__filter_holds(ga_stepper *st, double small, double *period);
 /* Is this what ga_stepper_save() wrote for such a stepper? And the time it was written at. */
 ga_status ga__check_saved(ga_stepper *st, const double *saved);
 double ga__saved_time(const ga_stepper *st, const double *saved);

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PI 3.14159265358979323846
+
 /* Rates r at the end, at the beginning and, h_prev before it, earlier; right after a start `earlier` is their
  * derivative at the beginning, h_prev 0. */
 typedef struct rates {
@@ -252,6 +254,7 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
 ga_status ga__filter(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
+  memcpy(st->est_all, st->est_q, (size_t)sys->nv * sizeof(double));
   if (st->cheap) return GA_OK; /* chosen because no force is stiff */
   double c = st->family == &ga__exact ? st->c1 : 1.0 - st->opts.scheme.alpha_m;
   int at = st->two_sets ? sys->n : 0;
@@ -263,6 +266,63 @@ ga_status ga__filter(ga_stepper *st)
   if (!status) status = ga_lu_solve(st->lu, st->r);
   if (!status) memcpy(st->est_q, st->r + at, (size_t)sys->nv * sizeof(double));
   return status;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* y = o along a chain of outputs, of which each pass knows one more; the first is that of `p`. */
+static ga_status probe_outputs(ga_stepper *st, ga_point *p)
+{
+  enum { PASSES = 3 };
+  const int n = st->sys->size[GA_BLOCK_Y];
+  ga_status status = GA_OK;
+  for (int i = 0; !status && n > 0 && i < PASSES; i++) {
+    double *y = st->probe_y + (i % 2) * n;
+    status = ga__call(st->sys, GA__OUTPUT, p, y);
+    p->y = y;
+  }
+  return status;
+}
+
+/* small · dᵀ(h²K + h c₂ D) d, K = −∂f/∂q, D = −∂f/∂v, by a difference of forces. */
+static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const double *d, double small, double *s)
+{
+  const ga_system *sys = st->sys;
+  const double h = st->now.scalar[GA__H_OLD];
+  double *there = st->probe_f, *here = st->probe_f + sys->nv;
+  ga_point p = ga__full_point(at);
+  ga_status status = ga__call(sys, GA__FORCE, &p, here);
+  for (int i = 0; i < sys->nv; i++) st->probe_v[i] = small * d[i];
+  ga_group_move(sys->group, st->probe_q, at->q, st->probe_v);
+  for (int i = 0; i < sys->nv; i++) st->probe_v[i] = at->v[i] + st->c2 / h * st->probe_v[i];
+  p.q = st->probe_q;
+  p.v = st->probe_v;
+  if (!status) status = probe_outputs(st, &p);
+  if (!status) status = ga__call(sys, GA__FORCE, &p, there);
+  if (!status) *s = h * h * (dot(d, here, sys->nv) - dot(d, there, sys->nv));
+  return status;
+}
+
+/* Along d, what the filter takes away: c₁M + h c₂D + h²K may be twice what it was, but not more. A contact
+ * that closes, a valve that shuts, or friction that begins to stick within the step makes it much more. */
+int ga__filter_holds(ga_stepper *st, double small, double *period)
+{
+  const ga_system *sys = st->sys;
+  double *d = st->probe_d, before = 0.0, after = 0.0;
+  for (int i = 0; i < sys->nv; i++) d[i] = st->est_all[i] - st->est_q[i];
+  ga_point p = ga__full_point(&st->now);
+  p.vdot = d;
+  ga_status status = ga__call(sys, GA__MASS, &p, st->probe_f);
+  const double mass = st->c1 * small * dot(d, st->probe_f, sys->nv);
+  if (!status) status = stiffness_along(st, &st->next, d, small, &before);
+  if (!status) status = stiffness_along(st, &st->now, d, small, &after);
+  *period = after > 0.0 ? 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(mass / (st->c1 * after)) : 0.0;
+  return status || mass + after <= 2.0 * (mass + fmax(before, 0.0));
 }
 
 ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x)

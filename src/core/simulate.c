@@ -28,8 +28,9 @@ struct ga_simulator {
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
   int started, finished, last_event;
-  int stopped; /* by an output or by on_event: for good */
-  int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
+  int stopped;         /* by an output or by on_event: for good */
+  int worst;           /* coordinate that dominates the error test; n_v and beyond: states */
+  double strict_until; /* [s] until when errors are not filtered; −DBL_MAX: they are */
   ga_start_opts start;
   ga_simulate_stats stats;
   double *g, *g_new, *g_at; /* [n_events] */
@@ -216,6 +217,35 @@ static void weigh_q(const ga_simulator *sim, const double *e, double *largest, i
   }
 }
 
+/* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
+ * comes up, as in a contact that a body bounces off. Two periods of the motion it makes are then to be
+ * accurate without the filter, and in velocities too, with which it goes on. */
+#define STRICT 2.0
+
+static void weigh_v(const ga_simulator *sim, double *largest, int *worst)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_stepper *st = sim->st;
+  for (int i = 0; i < st->sys->nv; i++)
+    weigh_one(st->est_v[i], o->atol_v + o->rtol_v * fabs(st->now.v[i]), i, largest, worst);
+}
+
+static void doubt_filter(ga_simulator *sim, double *ratio)
+{
+  ga_stepper *st = sim->st;
+  double all = 0.0, strict = 0.0, period;
+  int worst = 0;
+  weigh_q(sim, st->est_all, &all, &worst);
+  strict = all;
+  weigh_v(sim, &strict, &worst);
+  if (strict > 1.0 && *ratio < 0.5 * all && !ga__filter_holds(st, 0.01 / all, &period))
+    sim->strict_until = st->now.scalar[GA__T] + STRICT * period;
+  if (st->next.scalar[GA__T] >= sim->strict_until) return;
+  memcpy(st->est_q, st->est_all, (size_t)st->sys->nv * sizeof(double));
+  *ratio = strict;
+  sim->worst = worst;
+}
+
 /* Estimate over tolerance of the step just made. */
 static ga_status error_ratio(ga_simulator *sim, double *ratio)
 {
@@ -231,9 +261,8 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   weigh_q(sim, st->est_q, ratio, &sim->worst);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
     weigh_one(st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
-  if (!per_unit) return GA_OK;
-  for (int i = 0; i < sys->nv; i++)
-    weigh_one(st->est_v[i], o->atol_v + o->rtol_v * fabs(st->now.v[i]), i, ratio, &sim->worst);
+  if (!per_unit) return doubt_filter(sim, ratio), GA_OK;
+  weigh_v(sim, ratio, &sim->worst);
   *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
   return GA_OK;
 }
@@ -335,6 +364,7 @@ static ga_status begin(ga_simulator *sim, double t, const double *q, const doubl
     }
     sim->h_next = s.h;
     sim->err_old = 0.0;
+    sim->strict_until = -DBL_MAX;
     if (chosen) return GA_OK;
     chosen = 1;
     s.h = fmin(first_step(sim), room);
@@ -457,12 +487,27 @@ static ga_status too_small(ga_simulator *sim, double h, double err, ga_status wh
                      t, h_least(sim), h, err, name);
 }
 
-/* An error that grows while steps shrink is rounding: the tolerance is below what can be had here. */
-static int is_rounding(double err, double *last, int *grown)
+/* Is the largest error far below the values, as rounding is even where it has been amplified? */
+static int is_faint(const ga_simulator *sim)
+{
+  const ga_stepper *st = sim->st;
+  const ga_system *sys = st->sys;
+  const double faint = 1e-8; /* about the root of ε */
+  const int i = sim->worst, k = i - sys->nv, nx = sys->size[GA_BLOCK_X];
+  if (k >= 0) return fabs(st->est_x[k]) <= faint * ga__max_abs(st->now.x, nx, NULL);
+  const double v = ga__max_abs(st->now.v, sys->nv, NULL), a = ga__max_abs(st->now.vdot, sys->nv, NULL);
+  if (sim->opts.error == GA_PER_UNIT_STEP && fabs(st->est_v[i]) > faint * (v + a * st->now.scalar[GA__H_OLD]))
+    return 0;
+  return fabs(st->est_q[i]) <= faint * ga__max_abs(st->now.q, sys->nq, NULL);
+}
+
+/* A faint error that grows while steps shrink is rounding: the tolerance is below what can be had here. One
+ * that is not faint grows where a shorter step is the first to end in a contact or beyond a jump. */
+static int is_rounding(const ga_simulator *sim, double err, double *last, int *grown)
 {
   *grown = *last > 0.0 && err > 1.5 * *last ? *grown + 1 : 0;
   *last = err;
-  return *grown >= 2;
+  return *grown >= 2 && is_faint(sim);
 }
 
 /* Before a step is refused: is what is refused more than rounding makes of the accelerations? *err: what is
@@ -506,7 +551,7 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
     if (status > 0) count_rejection(sim, status);
     return status;
   }
-  int rounding = *err > 1.0 && (below_noise(sim, err) || is_rounding(*err, last, grown));
+  int rounding = *err > 1.0 && (below_noise(sim, err) || is_rounding(sim, *err, last, grown));
   if (rounding) warn_rounding(sim, h);
   if (*err <= 1.0 || rounding) {
     sim->h_next = rounding ? fmin(GROW * h, h_most(sim)) : fmax(controlled(sim, h, *err), h_least(sim));
@@ -855,14 +900,14 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 11, PER_EVENT = 3 };
+enum { N_SAVED = 12, PER_EVENT = 3 };
 
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
   const ga_start_opts *o = &sim->start;
   const double number[N_SAVED] = {sim->opts.n_events, sim->t0,         sim->h_next, sim->err_old,
                                   sim->stopped,       sim->last_event, o->project,  o->shift_a,
-                                  o->perturb_v,       o->max_change,   o->max_gap};
+                                  o->perturb_v,       o->max_change,   o->max_gap,  sim->strict_until};
   memcpy(s, number, sizeof number);
 }
 
@@ -879,6 +924,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   o->perturb_v = s[8] != 0.0;
   o->max_change = s[9];
   o->max_gap = s[10];
+  sim->strict_until = s[11];
   sim->started = 1;
 }
 

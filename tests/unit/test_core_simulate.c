@@ -17,7 +17,9 @@ typedef enum toy_kind {
   TOY_BALL,   /* q'' = −10 */
   TOY_JUMP,   /* q'' = 0 before t = 0.5, 1 from there on */
   TOY_WALL,   /* as SPRING, but nothing can be evaluated from t = 0.5 on */
-  TOY_WILD    /* a force that no iteration converges for from t = 0.5 on */
+  TOY_WILD,   /* a force that no iteration converges for from t = 0.5 on */
+  TOY_BOUNCE, /* q'' = −10 + stiffness δ^1.5, δ = −depth − q where that is above 0 */
+  TOY_PEAK    /* q'' = stiffness/(1e-8 + (t − depth)²) */
 } toy_kind;
 
 typedef struct toy {
@@ -28,6 +30,7 @@ typedef struct toy {
   double last_t;    /* end of the last accepted step */
   double hole;      /* > 0: nothing can be evaluated within 1.5e-3 of this time */
   long failures;
+  double depth, stiffness; /* BOUNCE; PEAK: depth is a time [s] */
 } toy;
 
 static int toy_mass(void *user, const ga_point *p, double *out)
@@ -49,6 +52,8 @@ static int toy_force(void *user, const ga_point *p, double *out)
   int varies = m->kind == TOY_SPRING || m->kind > TOY_JUMP;
   out[0] = varies ? -p->q[0] : constant[m->kind];
   if (m->kind == TOY_WILD && p->t > 0.5) out[0] = p->vdot[0] + 1e9 * sin(1e9 * p->q[0]) + 1.0;
+  if (m->kind == TOY_BOUNCE) out[0] = -10.0 + m->stiffness * pow(fmax(-m->depth - p->q[0], 0.0), 1.5);
+  if (m->kind == TOY_PEAK) out[0] = m->stiffness / (1e-8 + (p->t - m->depth) * (p->t - m->depth));
   return m->kind == TOY_WALL && p->t > 0.5;
 }
 
@@ -955,6 +960,51 @@ static void tolerance_below_rounding(void **state)
   bench_close(&b);
 }
 
+/* A ball that bounces, without loss, on a floor that is stiff: the contact is neither stepped over nor taken
+ * for stiffness that needs no accuracy, nor is an error that grows when a shorter step is the first to end in
+ * it rounding. Contacts last some ms, flights about a second. */
+static void impacts(void **state)
+{
+  (void)state;
+  static const struct {
+    double stiffness, tol, loss; /* of the energy, by the method */
+  } row[] = {{5e6, 1e-4, 0.06}, {5e7, 1e-4, 0.06}, {5e6, 1e-5, 0.01}, {5e7, 1e-5, 0.01}, {5e7, 1e-6, 0.002}};
+  static const double depth[] = {0.4, 0.9, 1.0, 1.5, 3.0};
+  for (int i = 0; i < 25; i++)
+    for (int rho = 0; rho < 10; rho++) {
+      toy m = {.kind = TOY_BOUNCE, .stiffness = row[i % 5].stiffness, .depth = depth[i / 5]};
+      bench b = bench_open(NULL, &m, NULL);
+      assert_status(b.r.ctx, ga_scheme_rho(b.r.ctx, 0.1 * rho, &b.r.opts.scheme), GA_OK);
+      b.o.t_end = 3.0;
+      b.o.rtol = b.o.atol = b.o.rtol_v = b.o.atol_v = row[i % 5].tol;
+      assert_status(b.r.ctx, bench_run(&b), GA_OK);
+      const ga_state *s = ga_stepper_state(b.r.st);
+      const double in = fmax(-m.depth - s->q[0], 0.0), all = 0.5 + 10.0 * m.depth;
+      const double energy =
+          0.5 * s->v[0] * s->v[0] + 10.0 * (m.depth + s->q[0]) + 0.4 * m.stiffness * pow(in, 2.5);
+      assert_near(energy, all, row[i % 5].loss * all, "energy");
+      assert_int_equal(ga_simulator_stats(b.sim)->at_rounding, 0);
+      assert_true(ga_simulator_stats(b.sim)->steps < 3000);
+      bench_close(&b);
+    }
+}
+
+/* Nor is it rounding where a force has a sharp peak, so that errors grow as shorter steps end closer to it.
+ */
+static void peaks(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 400; i++) {
+    toy m = {.kind = TOY_PEAK, .depth = 0.3 + 0.03 * (i % 20), .stiffness = 1e-5 * pow(10.0, 0.2 * (i / 20))};
+    bench b = bench_open(NULL, &m, NULL);
+    b.o.t_end = 1.5;
+    b.o.rtol = b.o.atol = 1e-5;
+    assert_status(b.r.ctx, bench_run(&b), GA_OK);
+    assert_int_equal(ga_simulator_stats(b.sim)->at_rounding, 0);
+    bench_close(&b);
+  }
+}
+
 /* ---- Statistics ---- */
 
 static void statistics(void **state)
@@ -1218,6 +1268,8 @@ int main(void)
       cmocka_unit_test(fixed_steps_over_a_hole),
       cmocka_unit_test(callbacks_that_ask_for_smaller_steps),
       cmocka_unit_test(tolerance_below_rounding),
+      cmocka_unit_test(impacts),
+      cmocka_unit_test(peaks),
       cmocka_unit_test(statistics),
       cmocka_unit_test(continued_after_load),
       cmocka_unit_test(stops_survive_loading),
