@@ -593,7 +593,8 @@ static ga_status fixed_step(ga_simulator *sim)
   if (status)
     return no_step(sim, st->now.scalar[GA__T],
                    "a step failed in all parts that were tried; the last one was h", h);
-  sim->h_next = h < wanted ? wanted - h : h == wanted ? fixed : fixed + wanted - h;
+  const double left = wanted - h; /* too little for a step of its own: it goes with the next one */
+  sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
   return GA_OK;
 }
 
