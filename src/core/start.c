@@ -153,9 +153,12 @@ static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const 
     if ((status = velocity_residual(st, &p, offset))) return status;
     record_velocity(st, c, ck, 0);
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
-    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))
-      return too_far(st, o, ck->residual_before > c->residual_before ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA,
-                     ck->residual_before > c->residual_before ? ck : c, "velocities");
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL))) {
+      const int slips = ck->residual_before > c->residual_before;
+      ga_start_change said = slips ? *ck : *c;
+      said.change = c->change, said.worst_change = c->worst_change; /* of both together */
+      return too_far(st, o, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, &said, "velocities");
+    }
     if (settled(size, &before)) break;
   }
   return GA_OK;

@@ -248,6 +248,7 @@ static void nonholonomic_is_named(void **state)
       GA_ERR_INCONSISTENT);
   assert_int_equal(ga_context_error(r.ctx)->block, GA_BLOCK_PSI);
   assert_says(r.ctx, "k 0");
+  assert_says(r.ctx, "would move coordinate");
   rig_close(&r);
 }
 
