@@ -36,12 +36,22 @@ static void second_difference(double *out, const rates *r, int n, double kappa)
   }
 }
 
+/* 1: constraints prescribe all of the motion. q and v have no error then, but forces and accelerations have:
+ * steps are those of free bodies that move in the same way. */
+static int is_held(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const double n = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  return n > 0.0 && n - st->now.scalar[GA__REDUNDANT] >= sys->nv;
+}
+
 static void raw_q(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga__full *n = &st->next, *m = &st->now; /* before and after the step */
   double h = m->scalar[GA__H_OLD], factor = m->scalar[GA__KAPPA_H2] * h / m->scalar[GA__SPAN];
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (m->a[i] - m->a_prev[i]);
+  if (is_held(st)) return;
   if (!st->commutes && ga_group_n_blocks(sys->group) > 0) {
     ga_group_bracket(sys->group, st->tmp, n->v, n->vdot);
     for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * st->tmp[i];
@@ -212,6 +222,7 @@ static ga_status estimate(ga_stepper *st, int with_v)
   ga_status status = GA_OK;
   raw_q(st);
   with_v &= differences(st);
+  if (is_held(st)) return GA_OK;
   with_v &= weighted || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
   if (along && with_v) {
     status = offset_of(st, &st->next, st->v_n, offset); /* δ' is (δ₁ − δ)/h, and δ₁ is normal here */
@@ -255,7 +266,7 @@ ga_status ga__filter(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   memcpy(st->est_all, st->est_q, (size_t)sys->nv * sizeof(double));
-  if (st->cheap) return GA_OK; /* chosen because no force is stiff */
+  if (st->cheap || is_held(st)) return GA_OK; /* cheap: chosen because no force is stiff */
   double c = st->family == &ga__exact ? st->c1 : 1.0 - st->opts.scheme.alpha_m;
   int at = st->two_sets ? sys->n : 0;
   ga_point p = ga__full_point(&st->now);

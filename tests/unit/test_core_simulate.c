@@ -1005,6 +1005,69 @@ static void peaks(void **state)
   }
 }
 
+static int driven_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -p->lambda[0];
+  return 0;
+}
+
+static int driven_phi(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->q[0] - sin(p->t);
+  return 0;
+}
+
+static int driven_phi_dot(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->v[0] - cos(p->t);
+  return 0;
+}
+
+static int driven_phi_acc(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = sin(p->t);
+  return 0;
+}
+
+static int driven_output(void *user, const ga_state *s)
+{
+  double *worst = user;
+  worst[0] = fmax(worst[0], fabs(s->vdot[0] + sin(s->t)));
+  worst[1] = fmax(worst[1], fabs(s->lambda[0] - sin(s->t)));
+  return 0;
+}
+
+/* A motion that is prescribed has no errors of q and v; those of accelerations and forces follow the
+ * tolerance all the same, with (steps)⁻² ~ tol^(2/3). */
+static void driven(void **state)
+{
+  (void)state;
+  static const ga_method method[] = {GA_INDEX3, GA_STABILIZED, GA_SOI2};
+  for (int i = 0; i < 9; i++) {
+    toy m = {.kind = TOY_FREE};
+    double worst[2] = {0}, tol = pow(100.0, -2 - i / 3);
+    bench b = bench_open(NULL, &m, NULL);
+    b.r.def.n_lambda = 1;
+    b.r.def.force = driven_force;
+    b.r.def.phi = driven_phi;
+    b.r.def.phi_dot = driven_phi_dot;
+    b.r.def.phi_acc = driven_phi_acc;
+    b.r.opts.method = method[i % 3];
+    b.o.t_end = 6.0;
+    b.o.rtol = b.o.atol = tol;
+    b.o.output = driven_output;
+    b.o.output_every = 0.01;
+    b.o.user = worst;
+    assert_status(b.r.ctx, bench_run(&b), GA_OK);
+    assert_true(fmax(worst[0], worst[1]) < 20.0 * pow(tol, 2.0 / 3.0));
+    bench_close(&b);
+  }
+}
+
 /* ---- Statistics ---- */
 
 static void statistics(void **state)
@@ -1270,6 +1333,7 @@ int main(void)
       cmocka_unit_test(tolerance_below_rounding),
       cmocka_unit_test(impacts),
       cmocka_unit_test(peaks),
+      cmocka_unit_test(driven),
       cmocka_unit_test(statistics),
       cmocka_unit_test(continued_after_load),
       cmocka_unit_test(stops_survive_loading),
