@@ -93,6 +93,9 @@ const char *app_nearest(const char *name, int n, app_name_fn at, const void *use
 int app_matches(const char *pattern, const char *name);
 int app_ends_in(const char *text, const char *ending); /* in upper or lower case */
 int app_same_file(const char *a, const char *b);       /* 1: both are there, and the same */
+/* The model's name with this ending instead of its own, in the present folder; to be freed. NULL: no memory.
+ */
+char *app_beside(const char *model, const char *ending);
 
 /* ---- Help (help.c) --------------------------------------------------------------------------------------
  */

@@ -52,7 +52,8 @@ static const char write_more[] =
     "as they were written. Comments are lost. The result makes the same machine, to the last bit.";
 
 static const app_option converge_options[] = {
-    {"out", 'o', "FILE", 0, "picture of the errors, .svg, .png or .pdf, made by gnuplot"},
+    {"out", 'o', "FILE", 0,
+     "picture of the errors, .svg, .png or .pdf (default: the model's name with _orders.svg)"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
     OPTIONS_METHOD,
     OPTIONS_MODEL,
@@ -61,7 +62,11 @@ static const app_option converge_options[] = {
 static const char converge_more[] =
     "Errors are those at the end, against a run with a quarter of the least step; 2-norms over all "
     "components. Where\n"
-    "the model has error control, the tolerance is halved instead, unless --step is given.";
+    "the model has error control, the tolerance is halved instead, unless --step is given. The picture, of "
+    "both "
+    "axes\n"
+    "logarithmic, is drawn by gnuplot; where that cannot be done, and -o was not given, the table alone is "
+    "exit code 0.";
 
 static const app_option plot_options[] = {{"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
                                           {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},

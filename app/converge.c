@@ -204,6 +204,17 @@ static int run_all(study *t)
   return APP_DONE;
 }
 
+/* A picture that was not asked for by name may be missing: the table is what counts. */
+static int draw_somewhere(const study *t, const char *file)
+{
+  if (file) return draw(t, file);
+  char *beside = app_beside(t->a->operands[0], "_orders.svg");
+  if (!beside) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  draw(t, beside);
+  free(beside);
+  return APP_DONE;
+}
+
 int app_converge(const app_arguments *a)
 {
   study t = {.a = a};
@@ -223,7 +234,8 @@ int app_converge(const app_arguments *a)
   if (!code) {
     print_header(&t);
     for (int i = 0; i < t.n; i++) print_row(&t, &t.run[i], i > 0 ? &t.run[i - 1] : NULL);
-    if (file) code = draw(&t, file);
+    fflush(stdout);
+    code = draw_somewhere(&t, file);
   }
   for (int i = 0; i <= t.n; i++)
     for (int c = 0; c < N_COMPONENTS; c++) free(t.run[i].part[c]);

@@ -3,6 +3,7 @@
 #include "app.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -73,4 +74,15 @@ int app_same_file(const char *a, const char *b)
   struct stat first, second;
   return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
+}
+
+char *app_beside(const char *model, const char *ending)
+{
+  const char *slash = strrchr(model, '/'), *base = slash ? slash + 1 : model, *dot = strrchr(base, '.');
+  const size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+  char *file = malloc(n + strlen(ending) + 1);
+  if (!file) return NULL;
+  memcpy(file, base, n);
+  strcpy(file + n, ending);
+  return file;
 }

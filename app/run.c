@@ -70,18 +70,6 @@ static void look_at_constraints(app_runner *r)
 
 /* ---- Getting ready ---- */
 
-/* The model's name with .h5 in the present folder. */
-static char *default_file(const char *model)
-{
-  const char *slash = strrchr(model, '/'), *base = slash ? slash + 1 : model, *dot = strrchr(base, '.');
-  const size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-  char *file = malloc(n + sizeof ".h5");
-  if (!file) return NULL;
-  memcpy(file, base, n);
-  strcpy(file + n, ".h5");
-  return file;
-}
-
 /* What is there and no result is not ours to replace. */
 static int check_file(const app_runner *r)
 {
@@ -100,7 +88,7 @@ static int take_options(app_runner *r)
   const char *file = app_text(r->a, "out");
   r->checkpoint_every = 500;
   r->flush_every = 1.0;
-  r->file = file ? malloc(strlen(file) + 1) : default_file(r->a->operands[0]);
+  r->file = file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], ".h5");
   if (!r->file) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   if (file) strcpy(r->file, file);
   int code = app_integer(r->a, "checkpoint-every", 0, 1000000000, &r->checkpoint_every);
