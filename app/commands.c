@@ -39,7 +39,9 @@ static const char run_more[] =
     "on disk;\n"
     "--resume then goes on from the last checkpoint, and gives the same bits as a run that was never "
     "stopped. With\n"
-    "--resume the model and the options must be as they were; only --t-end may be later.";
+    "--resume the model and the options must be as they were; only --t-end may be later. A run that had "
+    "finished\n"
+    "goes on so too, but not with the bits of one long run: its last step was made to end at the old end.";
 
 static const app_option check_options[] = {OPTIONS_MODEL, OPTION_END};
 

@@ -1,6 +1,5 @@
 /* galpha run: simulates a model and writes its results. */
 #define _POSIX_C_SOURCE 200809L
-#include "failure.h"
 #include "runner.h"
 
 #include <limits.h>
@@ -199,132 +198,17 @@ static ga_status go(app_runner *r)
   return GA_OK;
 }
 
-/* ---- Words ---- */
-
-static void print_energy(const app_runner *r)
-{
-  static const char *const names[] = {"energy.kinetic", "energy.potential", "energy.dissipated",
-                                      "energy.input", "energy.balance"};
-  enum { N = sizeof names / sizeof *names };
-  int index[N];
-  double e[N];
-  for (int i = 0; i < N; i++)
-    if ((index[i] = ga_machine_find_signal(r->s.machine, names[i])) < 0) return;
-  if (ga_machine_signals(r->s.machine, r->meter, ga_stepper_state(r->s.stepper), N, index, e)) return;
-  printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
-         "%.2g J\n",
-         e[0], e[1], e[2], e[3], e[4]);
-}
-
-static void print_summary(const app_runner *r, double seconds)
-{
-  const app_totals t = app_runner_totals(r);
-  const ga_state *s = ga_stepper_state(r->s.stepper);
-  const ga_system *sys = ga_stepper_system(r->s.stepper);
-  char elapsed[32];
-  app_duration(elapsed, sizeof elapsed, seconds);
-  printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at", s->t,
-         elapsed);
-  if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
-  printf("\nsteps        %.0f, from %.2g s to %.2g s; rejected: %.0f by error, %.0f by Newton, %.0f not "
-         "evaluated\n",
-         t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
-  printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
-         t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
-  print_energy(r);
-  if (ga_system_size(sys, GA_BLOCK_LAMBDA) + ga_system_size(sys, GA_BLOCK_PSI) > 0)
-    printf("constraints  worst residual %.2g of positions, %.2g of velocities, %.2g nonholonomic\n", t.phi,
-           t.phi_dot, t.nonholonomic);
-}
-
-static const char *signal_name(int number)
-{
-  return number == SIGINT ? "an interrupt (SIGINT)" : "SIGTERM";
-}
-
-static void print_resume(const app_runner *r)
-{
-  if (r->has_saved)
-    fprintf(stderr, "  --resume goes on from t = %.9g s\n", r->t_saved);
-  else
-    fputs("  there is no checkpoint yet: --resume would begin again; see --checkpoint-every\n", stderr);
-}
-
-/* ---- Ending ---- */
-
-/* Everything to the disk, and how it ended. */
-static ga_status close_file(app_runner *r, const char *how)
-{
-  if (!r->recorder) return GA_OK;
-  const ga_status status = ga_recorder_finish(r->recorder, how);
-  ga_recorder_destroy(&r->recorder);
-  return status;
-}
-
-/* A text that was cut may end within a character of several bytes: all of the last such one is left out. */
-static void drop_half_character(char *text)
-{
-  size_t n = strlen(text);
-  while (n > 0 && (text[n - 1] & 0xC0) == 0x80) n--;
-  if (n > 0 && (text[n - 1] & 0xC0) == 0xC0) text[n - 1] = '\0';
-}
-
-/* Why it did not come to its end; returns the exit code. */
-static int tell_failure(app_runner *r, ga_status status, int started)
-{
-  const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
-  char what[96], how[256]; /* of a status 255 bytes are kept */
-  const ga_error error = *ga_context_error(r->s.ctx);
-  const char *text = error.status == status ? error.text : ga_status_text(status);
-  const char *words = text;
-  if (r->written)
-    snprintf(what, sizeof what, "the results cannot be written");
-  else if (!started)
-    snprintf(what, sizeof what, "the simulation cannot be started");
-  else {
-    snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
-             app_runner_totals(r).steps);
-    words = app_failure_headline(&r->s, text);
-  }
-  fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
-  if (started && !r->written) app_failure_report(&r->watch, &r->s);
-  snprintf(how, sizeof how, "failed: %.*s", (int)(sizeof how - sizeof "failed: "), text);
-  drop_half_character(how);
-  const int had_file = r->recorder != NULL;
-  const ga_status closed = close_file(r, how);
-  if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
-  if (s && had_file) fprintf(stderr, "  results up to t = %.9g s are in %s\n", s->t, r->file);
-  if (s && had_file && r->written) print_resume(r);
-  return APP_FAILED;
-}
-
-static int tell_end(app_runner *r, ga_status status, double seconds)
-{
-  const int quiet = app_has(r->a, "quiet"), stopped = status == GA_STOPPED;
-  const double t = ga_stepper_state(r->s.stepper)->t;
-  const long records = ga_recorder_n_records(r->recorder);
-  const ga_status closed = close_file(r, stopped ? "stopped" : "finished");
-  if (closed) return app_task_explain(&r->s, r->a, "the results cannot be written", closed), APP_FAILED;
-  if (!quiet) {
-    print_summary(r, seconds);
-    printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
-    fflush(stdout);
-  }
-  if (!stopped) return APP_DONE;
-  fprintf(stderr, "galpha run: stopped by %s at t = %.9g s; results up to there are in %s\n",
-          signal_name((int)stop_signal), t, r->file);
-  print_resume(r);
-  return APP_FAILED;
-}
-
 /* ---- The command ---- */
 
-/* Starts anew, or where the file's checkpoint is; *started: there is a state. */
+/* Starts anew, or where the file's checkpoint is; *started: there is a state. The file of a run that has
+ * nothing left to do is not opened. */
 static int start_run(app_runner *r, int *started, ga_status *status)
 {
   const int quiet = app_has(r->a, "quiet");
   int resumed = 0, code = APP_DONE;
   if (app_has(r->a, "resume") && (code = app_checkpoint_resume(r, &resumed)) != APP_DONE) return code;
+  r->had_finished = r->had_finished && resumed && ga_simulator_finished(r->s.simulator);
+  if (r->had_finished) return APP_DONE;
   *status = resumed ? r->written = app_record_open(r, 1) : begin(r);
   if (*status) return APP_DONE;
   *started = 1;
@@ -339,6 +223,14 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   return APP_DONE;
 }
 
+static int nothing_to_do(const app_runner *r)
+{
+  if (!app_has(r->a, "quiet"))
+    printf("%s had finished at t = %.9g s: nothing to do; a later --t-end goes on from there\n", r->file,
+           ga_stepper_state(r->s.stepper)->t);
+  return APP_DONE;
+}
+
 static int simulate(app_runner *r)
 {
   int started = 0;
@@ -347,12 +239,14 @@ static int simulate(app_runner *r)
   if (!status) {
     const int code = start_run(r, &started, &status);
     if (code) return code;
+    if (r->had_finished) return nothing_to_do(r);
   }
   catch_signals();
   if (!status) status = go(r);
   app_progress_clear(&r->s.progress);
-  return status == GA_OK || status == GA_STOPPED ? tell_end(r, status, app_clock() - began)
-                                                 : tell_failure(r, status, started);
+  return status == GA_OK || status == GA_STOPPED
+             ? app_end_told(r, status ? (int)stop_signal : 0, app_clock() - began)
+             : app_end_failed(r, status, started);
 }
 
 int app_run(const app_arguments *a)

@@ -41,6 +41,7 @@ typedef struct app_runner {
   double t_saved;     /* [s] time of the one that is on the disk */
   int has_saved;      /* 1: there is one */
   double clock_saved; /* [s] when it was written */
+  int had_finished;   /* 1: the run that is to go on had come to its end */
 } app_runner;
 
 app_totals app_runner_totals(const app_runner *r);
@@ -66,5 +67,12 @@ ga_status app_checkpoint_prepare(app_runner *r); /* room for it; after the simul
 ga_status app_checkpoint_keep(app_runner *r, int must_write);
 /* Takes the run up from its file's checkpoint: *resumed 1; 0 where there is none. Returns an exit code. */
 int app_checkpoint_resume(app_runner *r, int *resumed);
+
+/* ---- The end (ending.c) ---- */
+
+/* Closes the file, tells how the run ended and what is in the file; return the exit code. stopped_by: a
+ * signal, 0: it came to its end. started: there is a state. */
+int app_end_told(app_runner *r, int stopped_by, double seconds);
+int app_end_failed(app_runner *r, ga_status status, int started);
 
 #endif

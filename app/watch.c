@@ -111,6 +111,19 @@ static ga_state state_of(const app_watch *w, const app_moment *m)
   return s;
 }
 
+int app_watch_range(const app_watch *w, const app_task *s, int signal, double range[2])
+{
+  range[0] = HUGE_VAL, range[1] = -HUGE_VAL;
+  for (int i = 0; i <= w->n_past; i++) {
+    const ga_state state = i < w->n_past ? state_of(w, &w->past[i]) : *ga_stepper_state(s->stepper);
+    double value;
+    if (ga_machine_signals(s->machine, NULL, &state, 1, &signal, &value)) return 0;
+    range[0] = fmin(range[0], value);
+    range[1] = fmax(range[1], value);
+  }
+  return 1;
+}
+
 double app_history_step(const app_history *h)
 {
   const app_moment *first = h->moment[0], *end = h->moment[h->n - 1 - h->trial];

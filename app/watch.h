@@ -49,6 +49,10 @@ static inline long app_refused(const ga_simulate_stats *stats)
  * stepper's state, and what the simulator has counted. */
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats);
 
+/* The least and the largest value of a signal that needs no meter, at some moments of the whole run and now.
+ * 0: it has none. */
+int app_watch_range(const app_watch *w, const app_task *s, int signal, double range[2]);
+
 /* ---- Looking back ---- */
 
 enum { APP_MOMENTS = APP_RECENT + APP_PAST + 2, APP_UNITS = 16, APP_FINDINGS = 6 };

@@ -54,6 +54,7 @@ GA_API ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_
 GA_API ga_status ga_recorder_add(ga_recorder *r, double t, const double *values);
 GA_API ga_status ga_recorder_flush(ga_recorder *r);
 GA_API long ga_recorder_n_records(const ga_recorder *r); /* those of the file that was appended to included */
+GA_API double ga_recorder_time(const ga_recorder *r); /* [s] of the last of them; −infinity: there is none */
 /* n numbers that let the run go on from here. Replaces the last but one, so that a crash leaves one of them
  * whole; it and the records up to here appear in the file together. Flushes. */
 GA_API ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n);

@@ -180,6 +180,11 @@ long ga_recorder_n_records(const ga_recorder *r)
   return r->n;
 }
 
+double ga_recorder_time(const ga_recorder *r)
+{
+  return r->last_t;
+}
+
 /* ---- Checkpoints and the end --------------------------------------------------------------------------- */
 
 static int write_checkpoint(ga_recorder *r, double t, const double *saved, size_t n)
@@ -290,6 +295,18 @@ static ga_status take_memory(ga_recorder *r)
   return ga__no_memory(r->ctx, "buffers of a result file");
 }
 
+/* The time of record n − 1, which may be in a block that is full. */
+static int read_last_time(ga_recorder *r, long n)
+{
+  const hsize_t at = (hsize_t)(n - 1), one = 1;
+  hid_t memory = H5Screate_simple(1, &one, NULL), line = H5Dget_space(r->time);
+  const int error = H5Sselect_hyperslab(line, H5S_SELECT_SET, &at, NULL, &one, NULL) < 0 ||
+                    H5Dread(r->time, H5T_NATIVE_DOUBLE, memory, line, H5P_DEFAULT, &r->last_t) < 0;
+  H5Sclose(line);
+  H5Sclose(memory);
+  return error;
+}
+
 /* Reads what the unfinished block has of the records that stay, and drops the others. */
 static ga_status take_up(ga_recorder *r)
 {
@@ -313,7 +330,7 @@ static ga_status take_up(ga_recorder *r)
   H5Sclose(memory);
   r->kept = r->n = n;
   r->first = n - (long)rows;
-  if (rows) r->last_t = r->times[rows - 1];
+  if (n > 0 && !error) error = read_last_time(r, n);
   return error || set_lengths(r, r->first) ? failed(r) : GA_OK;
 }
 

@@ -1,0 +1,199 @@
+/* How a run ended: its last record, its summary, why it failed, and what is in the file. */
+#define _POSIX_C_SOURCE 200809L
+#include "failure.h"
+#include "runner.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+/* ---- Energies ---- */
+
+typedef enum energy { KINETIC, POTENTIAL, DISSIPATED, INPUT, BALANCE, N_ENERGIES } energy;
+
+typedef struct energies {
+  int index[N_ENERGIES]; /* signals */
+  double value[N_ENERGIES];
+} energies;
+
+static int read_energies(const app_runner *r, energies *e)
+{
+  static const char *const names[N_ENERGIES] = {"energy.kinetic", "energy.potential", "energy.dissipated",
+                                                "energy.input", "energy.balance"};
+  for (int i = 0; i < N_ENERGIES; i++)
+    if ((e->index[i] = ga_machine_find_signal(r->s.machine, names[i])) < 0) return 0;
+  return ga_machine_signals(r->s.machine, r->meter, ga_stepper_state(r->s.stepper), N_ENERGIES, e->index,
+                            e->value) == GA_OK;
+}
+
+static void print_energy(const energies *e)
+{
+  printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
+         "%.2g J\n",
+         e->value[KINETIC], e->value[POTENTIAL], e->value[DISSIPATED], e->value[INPUT], e->value[BALANCE]);
+}
+
+#define BALANCED 1e-2 /* of the energy exchanged, */
+#define ROUNDING 1e-8 /* or of a potential energy that does not change */
+
+/* The motion between start and end is looked at only where the energies at the end leave a doubt. */
+static void warn_of_energy(const app_runner *r, const energies *e)
+{
+  const double off = fabs(e->value[BALANCE]), step = r->s.settings.step;
+  double moved = fmax(fabs(e->value[DISSIPATED]), fabs(e->value[INPUT])), kinetic[2], potential[2];
+  if (off <= BALANCED * fmax(moved, fabs(e->value[KINETIC]))) return;
+  if (!app_watch_range(&r->watch, &r->s, e->index[KINETIC], kinetic) ||
+      !app_watch_range(&r->watch, &r->s, e->index[POTENTIAL], potential))
+    return;
+  moved = fmax(moved, fmax(kinetic[1], potential[1] - potential[0]));
+  if (off <= BALANCED * moved || off <= ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]))) return;
+  fprintf(stderr, "warning: the energy balance is off by %.3g J, ", off);
+  if (off < moved)
+    fprintf(stderr, "%.2g %% of the largest energy exchanged, %.3g J: ", 100.0 * off / moved, moved);
+  else
+    fprintf(stderr, "more than all that was exchanged, %.3g J: ", moved);
+  if (step > 0.0)
+    fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4", 0.25 * step);
+  else
+    fprintf(stderr, "the steps are too large; try --tol %.1g", 0.1 * r->s.settings.tolerance);
+  fputs("; galpha converge tells the errors\n", stderr);
+}
+
+/* ---- Summary ---- */
+
+static void print_summary(const app_runner *r, double seconds, const energies *e)
+{
+  const app_totals t = app_runner_totals(r);
+  const ga_state *s = ga_stepper_state(r->s.stepper);
+  const ga_system *sys = ga_stepper_system(r->s.stepper);
+  char elapsed[32];
+  app_duration(elapsed, sizeof elapsed, seconds);
+  printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at", s->t,
+         elapsed);
+  if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
+  printf("\nsteps        %.0f, from %.2g s to %.2g s; rejected: %.0f by error, %.0f by Newton, %.0f not "
+         "evaluated\n",
+         t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
+  printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
+         t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
+  if (e) print_energy(e);
+  if (ga_system_size(sys, GA_BLOCK_LAMBDA) + ga_system_size(sys, GA_BLOCK_PSI) > 0)
+    printf("constraints  worst residual %.2g of positions, %.2g of velocities, %.2g nonholonomic\n", t.phi,
+           t.phi_dot, t.nonholonomic);
+}
+
+/* ---- The file ---- */
+
+/* What failed or was stopped between two records ends with one all the same, if it can be had: that is where
+ * one wants to look. A run that goes on drops it, as it comes after the checkpoint. */
+static void record_last(app_runner *r)
+{
+  const ga_state *s = ga_stepper_state(r->s.stepper);
+  if (!r->recorder || r->written || !(ga_recorder_time(r->recorder) < s->t)) return;
+  if (ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values)) return;
+  ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is told when it is closed */
+}
+
+/* Everything to the disk, and how it ended. */
+static ga_status close_file(app_runner *r, const char *how)
+{
+  if (!r->recorder) return GA_OK;
+  const ga_status status = ga_recorder_finish(r->recorder, how);
+  ga_recorder_destroy(&r->recorder);
+  return status;
+}
+
+static void tell_resume(double t, size_t saved)
+{
+  if (saved > 0)
+    fprintf(stderr, "  --resume goes on from t = %.9g s\n", t);
+  else
+    fputs("  there is no checkpoint yet: --resume would begin again; see --checkpoint-every\n", stderr);
+}
+
+/* What is in the file that was closed, as whoever opens it will find. */
+static void tell_kept(const app_runner *r, int with_resume)
+{
+  ga_result *result = NULL;
+  double last = 0.0, t = 0.0;
+  size_t saved = 0;
+  ga_status status = ga_result_open(r->s.ctx, r->file, &result);
+  const long n = status ? 0 : ga_result_n_records(result);
+  if (!status && n > 0) status = ga_result_read(result, -1, n - 1, 1, &last);
+  if (!status) status = ga_result_checkpoint(result, &t, &saved, NULL);
+  if (status)
+    fprintf(stderr, "  %s cannot be read back\n", r->file);
+  else if (n > 0)
+    fprintf(stderr, "  results up to t = %.9g s are in %s\n", last, r->file);
+  else
+    fprintf(stderr, "  there are no records in %s\n", r->file);
+  if (!status && with_resume) tell_resume(t, saved);
+  ga_result_close(&result);
+}
+
+/* ---- Ending ---- */
+
+/* "failed: text", of a long text as many words as a status has room for. */
+static void failed_text(char *how, size_t size, const char *text)
+{
+  static const char more[] = " \u2026";
+  const int length = snprintf(how, size, "failed: %s", text);
+  if (length < (int)size) return;
+  size_t end = size - sizeof more;
+  while (end > 0 && how[end] != ' ') end--;
+  strcpy(how + end, more);
+}
+
+int app_end_failed(app_runner *r, ga_status status, int started)
+{
+  const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
+  char what[96], how[256]; /* of a status 255 bytes are kept */
+  const ga_error error = *ga_context_error(r->s.ctx);
+  const char *text = error.status == status ? error.text : ga_status_text(status);
+  const char *words = text;
+  if (r->written)
+    snprintf(what, sizeof what, "the results cannot be written");
+  else if (!started)
+    snprintf(what, sizeof what, "the simulation cannot be started");
+  else {
+    snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
+             app_runner_totals(r).steps);
+    words = app_failure_headline(&r->s, text);
+  }
+  fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
+  if (started && !r->written) app_failure_report(&r->watch, &r->s);
+  failed_text(how, sizeof how, text);
+  const int had_file = r->recorder != NULL;
+  if (s) record_last(r);
+  const ga_status closed = close_file(r, how);
+  if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
+  if (had_file) tell_kept(r, r->written != GA_OK);
+  return APP_FAILED;
+}
+
+static const char *signal_name(int number)
+{
+  return number == SIGINT ? "an interrupt (SIGINT)" : "SIGTERM";
+}
+
+int app_end_told(app_runner *r, int stopped_by, double seconds)
+{
+  const int quiet = app_has(r->a, "quiet");
+  const double t = ga_stepper_state(r->s.stepper)->t;
+  energies e;
+  const int has_energies = read_energies(r, &e);
+  if (stopped_by) record_last(r);
+  const long records = ga_recorder_n_records(r->recorder);
+  const ga_status closed = close_file(r, stopped_by ? "stopped" : "finished");
+  if (!quiet) {
+    print_summary(r, seconds, has_energies ? &e : NULL);
+    if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
+    fflush(stdout);
+  }
+  if (has_energies) warn_of_energy(r, &e);
+  if (stopped_by) fprintf(stderr, "galpha run: stopped by %s at t = %.9g s\n", signal_name(stopped_by), t);
+  if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
+  if (!closed && !stopped_by) return APP_DONE;
+  tell_kept(r, 1);
+  return APP_FAILED;
+}
