@@ -38,7 +38,7 @@ int app_check(const app_arguments *a)
     print_sizes(&s, a->operands[0]);
     print_settings(&s.settings);
     ga_status status = app_task_prepare(&s, &s.settings, &opts);
-    if (!status) status = app_task_start(&s);
+    if (!status) status = app_task_start(&s, 1);
     if (status) {
       app_task_explain(&s, a, "the machine cannot be started", status);
       code = APP_FAILED;

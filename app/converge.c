@@ -57,7 +57,7 @@ static ga_status run_once(study *t, solution *r, double size)
   ga_run_settings settings = t->s.settings;
   r->size = *(t->by_step ? &settings.step : &settings.tolerance) = size;
   ga_status status = app_task_prepare(&t->s, &settings, &opts);
-  if (!status) status = app_task_start(&t->s);
+  if (!status) status = app_task_start(&t->s, 0);
   if (!status) status = ga_simulator_run(t->s.simulator);
   if (status) return status;
   r->steps = (double)ga_simulator_stats(t->s.simulator)->steps;

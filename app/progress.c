@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REDRAW 0.1 /* [s] between two pictures of the bar */
+#define REDRAW 0.1   /* [s] between two pictures of the bar */
+#define PATIENCE 0.5 /* [s] within which nobody wants to read lines */
 enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40, MOST_BETWEEN_LOOKS = 256 };
 
 double app_clock(void)
@@ -109,10 +110,19 @@ static int clock_says_so(app_progress *p, long step)
   return now - p->last >= REDRAW;
 }
 
+/* A tenth of a run that has only just begun is passed over. */
+static int line_is_due(app_progress *p, double t)
+{
+  if (t < p->t_next || tenth_of(p, t) <= p->tenth) return 0;
+  if (app_clock() - p->began > PATIENCE) return 1;
+  set_tenth(p, tenth_of(p, t));
+  return 0;
+}
+
 int app_progress_due(app_progress *p, double t, long step)
 {
   if (p->mode == APP_PROGRESS_NONE) return 0;
-  if (p->mode == APP_PROGRESS_LINES) return t >= p->t_next && tenth_of(p, t) > p->tenth;
+  if (p->mode == APP_PROGRESS_LINES) return line_is_due(p, t);
   return step >= p->next && clock_says_so(p, step);
 }
 

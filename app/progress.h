@@ -1,4 +1,5 @@
-/* Progress of a run on stderr: a bar on a terminal, a line for every tenth elsewhere. */
+/* Progress of a run on stderr: a bar on a terminal, a line for every tenth elsewhere, of runs that take some
+ * time. */
 #ifndef GALPHA_APP_PROGRESS_H
 #define GALPHA_APP_PROGRESS_H
 

@@ -120,7 +120,7 @@ static ga_status prepare(app_runner *r)
 
 static ga_status begin(app_runner *r)
 {
-  ga_status status = app_task_start(&r->s);
+  ga_status status = app_task_start(&r->s, !app_has(r->a, "quiet"));
   const ga_state *s = ga_stepper_state(r->s.stepper);
   if (r->written) return r->written;
   if (!status && !r->metered) status = ga_meter_start(r->meter, s);

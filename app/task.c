@@ -66,13 +66,45 @@ static int take_settings(app_task *s, const app_arguments *a)
   return code;
 }
 
-static void log_warning(void *user, ga_log_level level, const char *message)
+/* ---- Warnings ---- */
+
+static void say_warning(app_task *s, const char *message)
 {
-  app_task *s = user;
-  (void)level;
   app_progress_clear(&s->progress);
   fprintf(stderr, "warning: %s\n", message);
 }
+
+/* A start is made again and again, by the first step's search and by converge, and warns each time. */
+static void log_warning(void *user, ga_log_level level, const char *message)
+{
+  app_task *s = user;
+  app_warnings *w = &s->warnings;
+  (void)level;
+  for (int i = 0; i < w->n; i++)
+    if (strcmp(w->text[i], message) == 0) return;
+  const size_t size = strlen(message) + 1;
+  char *kept = w->n < APP_WARNINGS ? malloc(size) : NULL;
+  if (kept) w->text[w->n++] = memcpy(kept, message, size);
+  if (kept && w->hold) return;
+  w->n_said = w->n;
+  say_warning(s, message);
+}
+
+/* The two that the reports have, with the names of parts and all that was moved. */
+static int is_reported(const char *message)
+{
+  return strncmp(message, "start: the given ", 17) == 0 || strstr(message, " constraints are redundant, ");
+}
+
+static void release_warnings(app_task *s, int reported)
+{
+  app_warnings *w = &s->warnings;
+  w->hold = 0;
+  for (; w->n_said < w->n; w->n_said++)
+    if (!reported || !is_reported(w->text[w->n_said])) say_warning(s, w->text[w->n_said]);
+}
+
+/* ---- The model ---- */
 
 static void print_messages(const ga_model *model)
 {
@@ -133,6 +165,7 @@ void app_task_close(app_task *s)
   ga_stepper_destroy(&s->stepper);
   ga_model_destroy(&s->model);
   ga_context_destroy(&s->ctx);
+  for (int i = 0; i < s->warnings.n; i++) free(s->warnings.text[i]);
 }
 
 /* ---- Making ready ---- */
@@ -155,17 +188,19 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   return status;
 }
 
-ga_status app_task_start(app_task *s)
+ga_status app_task_start(app_task *s, int report)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
   const size_t nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
   double *q = calloc(nq + nv + nx + 1, sizeof *q);
   if (!q) return GA_ERR_MEMORY;
+  s->warnings.hold = report;
   ga_status status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
   if (!status)
     status = ga_simulator_start(s->simulator, NULL, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
                                 &s->start);
+  release_warnings(s, report && !status);
   free(q);
   return status;
 }
@@ -179,15 +214,23 @@ void app_task_explain(const app_task *s, const app_arguments *a, const char *wha
           e->status == status ? e->text : ga_status_text(status));
 }
 
+/* Initial values that were off by more than rounding, as the library's own warning has it. */
+static int was_moved(const ga_start_change *c, const char *line, const char *what)
+{
+  return c->change > 1e-6 && strncmp(line, what, strlen(what)) == 0;
+}
+
 /* The lines of a start's report, less those that the machine's has said with the names of its parts. */
-static void print_start(FILE *out, const char *text)
+static void print_start(FILE *out, const char *text, const ga_start_report *start)
 {
   static const char *const said[] = {"mobility:", "redundant:"};
   while (*text) {
     const size_t end = strcspn(text, "\n"), length = end + (text[end] == '\n');
     int known = 0;
     for (int i = 0; i < 2; i++) known |= strncmp(text, said[i], strlen(said[i])) == 0;
-    if (!known) fprintf(out, "  %.*s", (int)length, text);
+    const int moved =
+        was_moved(&start->position, text, "positions:") || was_moved(&start->velocity, text, "velocities:");
+    if (!known) fprintf(out, "  %s%.*s", moved ? "warning: " : "", (int)length, text);
     text += length;
   }
 }
@@ -202,6 +245,14 @@ static int is_at_rest(const app_task *s)
   return n > 0;
 }
 
+/* In whichever of its files. */
+static int has_gravity(const app_task *s)
+{
+  const char *text = NULL;
+  if (ga_model_write_text(s->model, &text, NULL)) return 0;
+  return strncmp(text, "gravity:", 8) == 0 || strstr(text, "\ngravity:");
+}
+
 void app_task_report(const app_task *s, FILE *out)
 {
   const ga_system *sys = ga_machine_system(s->machine);
@@ -214,9 +265,9 @@ void app_task_report(const app_task *s, FILE *out)
   fputs(text, out);
   ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
-  print_start(out, text);
+  print_start(out, text, &s->start);
   if (is_at_rest(s))
-    fputs("  at rest: all velocities and accelerations are 0 (without the key 'gravity' there is none)\n",
-          out);
+    fprintf(out, "  at rest: all velocities and accelerations are 0%s\n",
+            has_gravity(s) ? "" : " (without the key 'gravity' there is none)");
   free(text);
 }

@@ -8,6 +8,14 @@
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 
+/* Warnings of the library that have been said or are held back: each is said once. */
+enum { APP_WARNINGS = 32 };
+typedef struct app_warnings {
+  int n, n_said; /* from number n_said on they are held back */
+  int hold;      /* 1: new ones are */
+  char *text[APP_WARNINGS];
+} app_warnings;
+
 typedef struct app_task {
   ga_context *ctx;
   ga_model *model;
@@ -17,6 +25,7 @@ typedef struct app_task {
   ga_simulator *simulator;
   ga_start_report start;
   app_progress progress; /* warnings of the library must not stand within its bar */
+  app_warnings warnings;
 } app_task;
 
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
@@ -26,7 +35,8 @@ void app_task_close(app_task *s);
 
 /* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
-ga_status app_task_start(app_task *s);
+/* report: app_task_report() follows a start that succeeds, and says itself what the start would warn of. */
+ga_status app_task_start(app_task *s, int report);
 
 /* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
  * it is of this status. */
