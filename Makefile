@@ -18,10 +18,11 @@ build: deps ## build the release into build/release (the default)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
-run: build ## a controlled arm from its model file: build/arm.h5, build/arm.svg, and its convergence in build/arm_orders.svg
-	@$(BIN)/galpha run examples/models/arm.yaml -o build/arm.h5
-	@$(BIN)/galpha plot build/arm.h5 hinge.angle pid arm.wz -o build/arm.svg
-	@$(BIN)/galpha converge examples/models/arm.yaml --step 0.02 -o build/arm_orders.svg
+run: build ## a robot arm with two controllers: build/robot_arm.h5, its motion in build/robot_arm.svg, its errors in build/robot_arm_orders.svg
+	@$(BIN)/galpha run examples/models/robot_arm.yaml -o build/robot_arm.h5
+	@$(BIN)/galpha plot build/robot_arm.h5 "*.angle" "*.angle_rate" "*_motor.force" --xy tool.x tool.y -o build/robot_arm.svg
+	@cd build && ../$(BIN)/galpha converge ../examples/models/robot_arm.yaml --step 10ms
+	@echo "look at build/robot_arm.svg and build/robot_arm_orders.svg"
 
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests

@@ -13,7 +13,8 @@ enum { MOST_CURVES = 64, BUCKETS = 1500, MOST_POINTS = 20000, TITLE_LENGTH = 512
 /* Sizes in pixels of an .svg. */
 enum {
   WIDTH = 900,
-  LEFT = 105, /* of the axes: numbers and label */
+  LEFT = 125, /* of the axes: numbers and label, */
+  NAME = 20,  /* whose middle is there in all panels, however wide the numbers are */
   RIGHT = 30,
   AXES = WIDTH - LEFT - RIGHT,
   OVER_TIME = 185, /* height of the axes */
@@ -303,7 +304,7 @@ static void label(FILE *to, const char *what, const char *name, const char *unit
   snprintf(text, sizeof text, "%s%s[%s]", name, *name ? " " : "", *unit ? unit : "-");
   fprintf(to, "set %s ", what);
   app_gnuplot_quoted(to, text);
-  fputs(" noenhanced\n", to);
+  fputs(" noenhanced", to);
 }
 
 static void draw_curve(const picture *p, FILE *to, int i)
@@ -351,8 +352,10 @@ static void draw_panel(const picture *p, FILE *to, int number)
   if (has_label(p, number))
     label(to, "xlabel", over_time || here->n == 1 ? name_of(p, here->first, here->x) : "", here->unit_x);
   else
-    fputs("unset xlabel\n", to);
-  label(to, "ylabel", !over_time && here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
+    fputs("unset xlabel", to);
+  fputc('\n', to);
+  label(to, "label 1", !over_time && here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
+  fprintf(to, " at screen %.6f, graph 0.5 center rotate by 90\n", (double)NAME / WIDTH);
   fprintf(to, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", 1.0 - here->top / height,
           1.0 - here->bottom / height);
   fprintf(to, "set key at screen %.6f, screen %.6f left top horizontal Left reverse maxcols %d\n",
