@@ -64,6 +64,15 @@ static int unknown(const app_arguments *a, const char *text, size_t length)
                      a->command->name);
 }
 
+/* A word that is an option of the command, and so hardly meant as the value of another. */
+static int is_option(const app_arguments *a, const char *word)
+{
+  const app_option *options = a->command->options;
+  if (word[0] != '-' || word[1] == '\0') return 0;
+  if (word[1] != '-') return find_letter(options, word[1]) != NULL;
+  return find(options, word + 2, strcspn(word + 2, "=")) != NULL;
+}
+
 /* Takes the values of an option: the first may be attached to it, the others follow. */
 static int take(app_arguments *a, const app_option *o, const char *attached, int argc, char **argv, int *at)
 {
@@ -75,11 +84,11 @@ static int take(app_arguments *a, const app_option *o, const char *attached, int
   for (int i = 0; i < n; i++) {
     if (i == 0 && attached)
       given->value[0] = attached;
-    else if (*at + 1 < argc)
+    else if (*at + 1 < argc && !is_option(a, argv[*at + 1]))
       given->value[i] = argv[++*at];
     else
-      return app_misused(a, "--%s needs %s: --%s %s", o->name, n == 1 ? "a value" : "two values", o->name,
-                         o->value);
+      return app_misused(a, "--%s needs %s: --%s %s, %s", o->name, n == 1 ? "a value" : "two values", o->name,
+                         o->value, o->text);
   }
   a->n_given++;
   return APP_DONE;
@@ -110,13 +119,14 @@ static int take_short(app_arguments *a, int argc, char **argv, int *at)
   return APP_DONE;
 }
 
+/* All commands have one operand that must be there, the first: "MODEL", or "OUT" of "OUT... SIGNAL...". */
 static int count_operands(const app_arguments *a)
 {
   const app_command *c = a->command;
   if (a->n_operands < c->n_least)
-    return app_misused(a, "%s\nusage: galpha %s %s [options]",
-                       a->n_operands == 0 ? "what is to be worked on is missing" : "something is missing",
-                       c->name, c->operands);
+    return app_misused(a, "%.*s is missing, the file of %s\nusage: galpha %s %s [options]",
+                       (int)strcspn(c->operands, ". "), c->operands,
+                       strncmp(c->operands, "MODEL", 5) == 0 ? "a model" : "results", c->name, c->operands);
   if (c->n_most >= 0 && a->n_operands > c->n_most)
     return app_misused(a, "\"%s\" is too much\nusage: galpha %s %s [options]", a->operands[c->n_most],
                        c->name, c->operands);

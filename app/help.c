@@ -108,6 +108,21 @@ static void completion_options(FILE *out, const app_option *o)
   for (; o->name; o++) fprintf(out, " --%s", o->name);
 }
 
+/* Options, each once, whose values are neither files nor signals: numbers, times, parameters, titles. */
+static void completion_values(FILE *out)
+{
+  const app_option *seen[64];
+  int n = 0;
+  for (int i = 0; i < app_n_commands(); i++)
+    for (const app_option *o = app_command_at(i)->options; o->name; o++) {
+      int known = !o->value || strcmp(o->value, "FILE") == 0 || strcmp(o->name, "xy") == 0 || n == 64;
+      for (int k = 0; k < n && !known; k++) known = strcmp(seen[k]->name, o->name) == 0;
+      if (known) continue;
+      fprintf(out, "%s--%s", n ? " | " : "", o->name);
+      seen[n++] = o;
+    }
+}
+
 void app_completion(FILE *out)
 {
   fputs("# bash completion for galpha; written by galpha --completion\n"
@@ -142,6 +157,12 @@ void app_completion(FILE *out)
   fputs("' -- \"$word\")\n"
         "    return\n"
         "  fi\n"
+        "  case ${COMP_WORDS[COMP_CWORD - 1]} in # what is no file\n"
+        "    ",
+        out);
+  completion_values(out);
+  fputs(") return ;;\n"
+        "  esac\n"
         "  mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
         "  case ${COMP_WORDS[1]} in # after a result, its signals\n"
         "    plot | export)\n"

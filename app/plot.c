@@ -118,34 +118,62 @@ static int add_curve(picture *p, int file, int x, int y)
   return APP_DONE;
 }
 
-/* All signals of the first result that the name stands for, each from every result. */
-static int add_signals(picture *p, const char *pattern)
+/* Results that are compared may be of models that differ: what one of them lacks is drawn from the others. */
+static void warn_missing(const picture *p, int file, const char *name)
 {
-  if (!app_result_has(p->result[0], pattern))
-    return app_result_no_signal(p->a, p->result[0], p->file[0], pattern);
-  for (int i = 0; i < ga_result_n_signals(p->result[0]); i++) {
-    const char *name = ga_result_signal_name(p->result[0], i);
-    if (!app_matches(pattern, name)) continue;
+  fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->file[file], name);
+}
+
+/* All signals of one result that the name stands for, less those that a result before it has; each from all
+ * that have it. */
+static int add_signals_of(picture *p, int first, const char *pattern)
+{
+  const ga_result *r = p->result[first];
+  for (int i = 0; i < ga_result_n_signals(r); i++) {
+    const char *name = ga_result_signal_name(r, i);
+    int known = !app_matches(pattern, name);
+    for (int f = 0; f < first && !known; f++) known = ga_result_find(p->result[f], name) >= 0;
+    if (known) continue;
     for (int f = 0; f < p->n_files; f++) {
       const int signal = ga_result_find(p->result[f], name);
-      if (signal < 0) return app_result_no_signal(p->a, p->result[f], p->file[f], name);
-      const int code = add_curve(p, f, -1, signal);
+      const int code = signal < 0 ? APP_DONE : add_curve(p, f, -1, signal);
       if (code) return code;
     }
   }
   return APP_DONE;
 }
 
+static int add_signals(picture *p, const char *pattern)
+{
+  int known = 0, code = APP_DONE;
+  for (int f = 0; f < p->n_files; f++) known |= app_result_has(p->result[f], pattern);
+  if (!known) return app_result_no_signal(p->a, p->result[0], p->file[0], pattern);
+  for (int f = 0; f < p->n_files && !code; f++) {
+    if (!app_result_has(p->result[f], pattern)) warn_missing(p, f, pattern);
+    code = add_signals_of(p, f, pattern);
+  }
+  return code;
+}
+
+/* −1: the time; −2: there is no such signal. */
+static int find_signal(const picture *p, int file, const char *name)
+{
+  const int signal = ga_result_find(p->result[file], name);
+  return signal >= 0 ? signal : strcmp(name, "time") == 0 ? -1 : -2;
+}
+
 static int add_pair(picture *p, const char *const *names)
 {
+  for (int k = 0; k < 2; k++) {
+    int known = 0;
+    for (int f = 0; f < p->n_files; f++) known |= find_signal(p, f, names[k]) > -2;
+    if (!known) return app_result_no_signal(p->a, p->result[0], p->file[0], names[k]);
+  }
   for (int f = 0; f < p->n_files; f++) {
-    int signal[2];
-    for (int k = 0; k < 2; k++) {
-      signal[k] = strcmp(names[k], "time") == 0 ? -1 : ga_result_find(p->result[f], names[k]);
-      if (signal[k] < 0 && strcmp(names[k], "time") != 0)
-        return app_result_no_signal(p->a, p->result[f], p->file[f], names[k]);
-    }
-    const int code = add_curve(p, f, signal[0], signal[1]);
+    const int x = find_signal(p, f, names[0]), y = find_signal(p, f, names[1]);
+    if (x < -1) warn_missing(p, f, names[0]);
+    if (y < -1) warn_missing(p, f, names[1]);
+    const int code = x < -1 || y < -1 ? APP_DONE : add_curve(p, f, x, y);
     if (code) return code;
   }
   return APP_DONE;
@@ -232,6 +260,22 @@ static void widen(panel *to, const points *p)
   }
 }
 
+/* Panels over time are read from above to below. */
+static void share_time(picture *p)
+{
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (int i = 0; i < p->n_panels; i++) {
+    if (p->panel[i].x >= 0) continue;
+    low = fmin(low, p->panel[i].low[0]);
+    high = fmax(high, p->panel[i].high[0]);
+  }
+  for (int i = 0; i < p->n_panels; i++) {
+    if (p->panel[i].x >= 0) continue;
+    p->panel[i].low[0] = low;
+    p->panel[i].high[0] = high;
+  }
+}
+
 static int write_curves(picture *p, FILE *to)
 {
   for (int i = 0; i < p->n_curves; i++) {
@@ -245,6 +289,7 @@ static int write_curves(picture *p, FILE *to)
       return app_misused(p->a, "%s has no records between t = %g s and %g s", p->file[p->curve[i].file],
                          p->from, p->to);
   }
+  share_time(p);
   return APP_DONE;
 }
 
@@ -388,15 +433,32 @@ static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
   fputs("unset multiplot\n", to);
 }
 
+/* The one given, or those of the models, each once. */
+static void choose_title(const picture *p, char title[TITLE_LENGTH])
+{
+  const char *given = app_text(p->a, "title");
+  size_t used = 0;
+  snprintf(title, TITLE_LENGTH, "%s", given ? given : "");
+  for (int f = 0; f < p->n_files && !given; f++) {
+    const char *own = ga_result_attribute(p->result[f], "title");
+    int said = !own || !*own;
+    for (int k = 0; k < f && !said; k++) {
+      const char *other = ga_result_attribute(p->result[k], "title");
+      said = other && strcmp(other, own) == 0;
+    }
+    if (said || used >= TITLE_LENGTH - 1) continue;
+    used += (size_t)snprintf(title + used, TITLE_LENGTH - used, "%s%s", used ? " and " : "", own);
+  }
+}
+
 /* gnuplot is not started, and so its picture not begun, before all numbers are there. */
 static int draw(picture *p, const char *file)
 {
   app_gnuplot g;
   FILE *data = tmpfile();
   if (!data) return fputs("galpha plot: no temporary file can be made\n", stderr), APP_FAILED;
-  const char *title = app_text(p->a, "title");
-  if (!title && p->n_files == 1) title = ga_result_attribute(p->result[0], "title");
-  if (!title) title = "";
+  char title[TITLE_LENGTH];
+  choose_title(p, title);
   int code = write_curves(p, data);
   lay_out(p, *title != '\0');
   if (!code) code = app_gnuplot_open(&g, p->a, file, WIDTH, p->height);

@@ -36,18 +36,32 @@ int app_result_has(const ga_result *r, const char *pattern)
 
 /* ---- export ---- */
 
-/* The names that operands stand for, patterns included, in *names; returns an exit code. */
+/* "time" is the first column of every table; to ask for it is no mistake. */
+static int is_time(const ga_result *r, const char *name)
+{
+  return strcmp(name, "time") == 0 && ga_result_find(r, name) < 0;
+}
+
+/* The names that operands stand for, patterns included, in the order of the operands and each once; returns
+ * an exit code. */
 static int chosen_names(const app_arguments *a, const ga_result *r, const char **names, int *n)
 {
-  for (int k = 1; k < a->n_operands; k++)
-    if (!app_result_has(r, a->operands[k])) return app_result_no_signal(a, r, a->operands[0], a->operands[k]);
-  for (int i = 0; i < ga_result_n_signals(r); i++) {
-    int wanted = 0;
-    for (int k = 1; k < a->n_operands && !wanted; k++)
-      wanted = app_matches(a->operands[k], ga_result_signal_name(r, i));
-    if (wanted) names[(*n)++] = ga_result_signal_name(r, i);
+  const int all = ga_result_n_signals(r);
+  char *taken = calloc((size_t)all + 1, 1);
+  int code = APP_DONE;
+  if (!taken) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  for (int k = 1; k < a->n_operands && !code; k++) {
+    const char *pattern = a->operands[k];
+    if (!is_time(r, pattern) && !app_result_has(r, pattern))
+      code = app_result_no_signal(a, r, a->operands[0], pattern);
+    for (int i = 0; i < all && !code; i++) {
+      if (taken[i] || !app_matches(pattern, ga_result_signal_name(r, i))) continue;
+      names[(*n)++] = ga_result_signal_name(r, i);
+      taken[i] = 1;
+    }
   }
-  return APP_DONE;
+  free(taken);
+  return code;
 }
 
 /* The library writes files only, so the standard output gets a copy of one. */
@@ -74,8 +88,8 @@ static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, cons
   int n = 0;
   if (!names) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = chosen_names(a, r, names, &n);
-  const char **used = n > 0 ? names : NULL;
-  if (n == 0) n = ga_result_n_signals(r);
+  const char **used = a->n_operands > 1 ? names : NULL;
+  if (!used) n = ga_result_n_signals(r);
   if (!code && to_output)
     code = copy_out(r, n, used, &status);
   else if (!code)
@@ -114,11 +128,19 @@ static void print_signals(const ga_result *r, int all)
   if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);
 }
 
+/* Of step and tolerance one has a meaning. */
+static int is_idle(const ga_result *r, const char *name)
+{
+  const char *step = ga_result_attribute(r, "step");
+  const int fixed = step && strtod(step, NULL) > 0.0;
+  return strcmp(name, fixed ? "tolerance" : "step") == 0;
+}
+
 static void print_facts(const ga_result *r)
 {
   for (int i = 0; i < ga_result_n_attributes(r); i++) {
     const char *name = ga_result_attribute_name(r, i), *value = ga_result_attribute(r, name);
-    if (value && *value) printf("%-12s %s\n", name, value);
+    if (value && *value && !is_idle(r, name)) printf("%-12s %s\n", name, value);
   }
 }
 
