@@ -1,8 +1,10 @@
 /* What a run writes into its result file. */
+#define _POSIX_C_SOURCE 200809L
 #include "runner.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 /* ---- Which signals ---- */
 
@@ -73,6 +75,32 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
 
 enum { MOST_ATTRIBUTES = 16, ATTRIBUTE = 512 };
 
+/* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
+static void build_text(char *text, size_t size)
+{
+#if defined(__clang__)
+  const char *const compiler = ""; /* says its name itself */
+#elif defined(__GNUC__)
+  const char *const compiler = "gcc ";
+#else
+  const char *const compiler = "unknown compiler ";
+#endif
+#ifdef __VERSION__
+  const char *const version = __VERSION__;
+#else
+  const char *const version = "";
+#endif
+#ifdef __OPTIMIZE__
+  const char *const how = "optimised";
+#else
+  const char *const how = "not optimised";
+#endif
+  struct utsname system;
+  const int known = uname(&system) >= 0;
+  snprintf(text, size, "%s%s, %s%s%s%s%s", compiler, version, how, known ? ", " : "",
+           known ? system.sysname : "", known ? " " : "", known ? system.machine : "");
+}
+
 ga_status app_record_open(app_runner *r, int append)
 {
   ga_recorder_opts opts = ga_recorder_defaults();
@@ -89,6 +117,8 @@ ga_status app_record_open(app_runner *r, int append)
   number_text(values[n], ATTRIBUTE, r->s.settings.t_end), attributes[2 * n++] = "t_end";
   snprintf(values[n], ATTRIBUTE, "%s", r->a->operands[0]), attributes[2 * n++] = "model_file";
   snprintf(values[n], ATTRIBUTE, "%s", ga_model_title(r->s.model)), attributes[2 * n++] = "title";
+  ga_result_library(values[n], ATTRIBUTE), attributes[2 * n++] = "library";
+  build_text(values[n], ATTRIBUTE), attributes[2 * n++] = "build";
   for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
   opts.n_signals = r->n;
   opts.names = names;

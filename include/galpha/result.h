@@ -63,6 +63,10 @@ GA_API ga_status ga_recorder_finish(ga_recorder *r, const char *status);
 /* Flushes and closes; NULL is fine. Failures can only be heard of by a call of flush or finish before. */
 GA_API void ga_recorder_destroy(ga_recorder **r);
 
+/* The library that files are written and read by, as it runs: "HDF5 1.14.6". Returns the length, as snprintf
+ * does; size 0: nothing is written. */
+GA_API int ga_result_library(char *text, size_t size);
+
 typedef struct ga_result ga_result;
 
 /* Read only; may be open while the file is being written, and then shows the records that it had when it was

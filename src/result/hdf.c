@@ -1,5 +1,6 @@
 /* Small things around HDF5 that writing and reading share. */
 #include "result/result_impl.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,4 +105,11 @@ double ga__checkpoint_sum(const double *saved, size_t n)
   uint32_t sum = 2166136261u;
   for (size_t i = 0; i < n * sizeof *saved; i++) sum = (sum ^ byte[i]) * 16777619u;
   return sum;
+}
+
+int ga_result_library(char *text, size_t size)
+{
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return snprintf(text, size, "HDF5 %u.%u.%u", major, minor, release);
 }
