@@ -16,7 +16,9 @@ enum {
   LEFT = 125, /* of the axes: numbers and label, */
   NAME = 20,  /* whose middle is there in all panels, however wide the numbers are */
   RIGHT = 30,
-  AXES = WIDTH - LEFT - RIGHT,
+  DIGIT = 12, /* of a number, those above the usual make the left side wider */
+  USUAL_DIGITS = 6,
+  MOST_DIGITS = 10,
   OVER_TIME = 185, /* height of the axes */
   OVER_EACH_OTHER = 420,
   LEGEND_LINE = 21,
@@ -39,6 +41,7 @@ typedef struct panel {
   int x, y, first;        /* signals and result of its first curve */
   double low[2], high[2]; /* of all its points */
   int columns, rows;      /* of its legend */
+  int digits;             /* of the numbers beside it */
   int top, bottom;        /* of its axes, from the top of the picture */
 } panel;
 
@@ -51,7 +54,7 @@ typedef struct picture {
   curve curve[MOST_CURVES];
   panel panel[MOST_CURVES];
   double from, to;
-  int height;
+  int height, left; /* left: of all axes */
 } picture;
 
 /* ---- What is to be drawn ---- */
@@ -295,6 +298,35 @@ static int write_curves(picture *p, FILE *to)
 
 /* ---- Layout ---- */
 
+static int axes_width(const picture *p)
+{
+  return WIDTH - p->left - RIGHT;
+}
+
+#define NOTHING 1e-20 /* values below this are 0 */
+
+/* No two values are told apart by more than rounding. */
+static int is_flat(const panel *here, int axis)
+{
+  const double span = here->high[axis] - here->low[axis];
+  const double most = fmax(fabs(here->high[axis]), fabs(here->low[axis]));
+  return most < NOTHING || !(span > 1e-9 * most);
+}
+
+/* As many digits as tell the numbers beside an axis apart, where values differ little from each other. */
+static void lay_out_numbers(picture *p)
+{
+  p->left = LEFT;
+  for (int i = 0; i < p->n_panels; i++) {
+    panel *here = &p->panel[i];
+    const double span = here->high[1] - here->low[1], most = fmax(fabs(here->high[1]), fabs(here->low[1]));
+    const int needed = is_flat(here, 1) ? 0 : 2 + (int)ceil(log10(most / span));
+    here->digits = needed < USUAL_DIGITS ? USUAL_DIGITS : needed > MOST_DIGITS ? MOST_DIGITS : needed;
+    const int left = LEFT + DIGIT * (here->digits - USUAL_DIGITS);
+    p->left = left > p->left ? left : p->left;
+  }
+}
+
 static void curve_title(char text[TITLE_LENGTH], const picture *p, const curve *c)
 {
   const char *unit = unit_of(p, c->file, c->y);
@@ -316,7 +348,7 @@ static void lay_out_legend(picture *p, int number)
     curve_title(title, p, &p->curve[i]);
     longest = strlen(title) > longest ? strlen(title) : longest;
   }
-  here->columns = (int)(AXES / (SAMPLE + 10.6 * (double)longest));
+  here->columns = (int)(axes_width(p) / (SAMPLE + 10.6 * (double)longest));
   if (here->columns < 1) here->columns = 1;
   if (here->columns > here->n) here->columns = here->n;
   here->rows = (here->n + here->columns - 1) / here->columns;
@@ -331,6 +363,7 @@ static int has_label(const picture *p, int number)
 static void lay_out(picture *p, int has_title)
 {
   int y = has_title ? TITLE : 0;
+  lay_out_numbers(p);
   for (int i = 0; i < p->n_panels; i++) {
     panel *here = &p->panel[i];
     lay_out_legend(p, i);
@@ -365,16 +398,16 @@ static void draw_curve(const picture *p, FILE *to, int i)
 
 /* Ranges [low, high] of x and y with some room around the curves; time has none. Of two lengths a metre is as
  * long both ways: the range that has room is made larger, about its middle. */
-static void choose_ranges(double low[2], double high[2], const panel *here)
+static void choose_ranges(double low[2], double high[2], const panel *here, int width)
 {
-  const double size[2] = {AXES, OVER_EACH_OTHER}, room = 0.08, nothing = 1e-20;
+  const double size[2] = {width, OVER_EACH_OTHER}, room = 0.08;
   const int over_time = here->x < 0;
   double scale = 0.0;
   for (int k = 0; k < 2; k++) {
     const double span = here->high[k] - here->low[k], most = fmax(fabs(here->high[k]), fabs(here->low[k]));
-    const int flat = most < nothing || !(span > 1e-9 * most);
+    const int flat = is_flat(here, k);
     const double half =
-        flat ? (most > nothing ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
+        flat ? (most > NOTHING ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
     low[k] = 0.5 * (here->low[k] + here->high[k]) - half;
     high[k] = 0.5 * (here->low[k] + here->high[k]) + half;
     if (!flat) scale = fmax(scale, 2.0 * half / size[k]);
@@ -404,9 +437,10 @@ static void draw_panel(const picture *p, FILE *to, int number)
   fprintf(to, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", 1.0 - here->top / height,
           1.0 - here->bottom / height);
   fprintf(to, "set key at screen %.6f, screen %.6f left top horizontal Left reverse maxcols %d\n",
-          (double)LEFT / WIDTH, 1.0 - (here->top - here->rows * LEGEND_LINE - 6) / height, here->columns);
-  choose_ranges(low, high, here);
+          (double)p->left / WIDTH, 1.0 - (here->top - here->rows * LEGEND_LINE - 6) / height, here->columns);
+  choose_ranges(low, high, here, axes_width(p));
   fprintf(to, "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n", low[0], high[0], low[1], high[1]);
+  fprintf(to, "set format y '%%.%dh'\n", here->digits);
   for (int i = 0; i < p->n_curves; i++) {
     if (p->curve[i].panel != number) continue;
     fputs(separator, to);
@@ -421,7 +455,7 @@ static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
   int c;
   for (rewind(data); (c = getc(data)) != EOF;) putc(c, to);
   fprintf(to, "set grid\nset format '%%h'\nset lmargin at screen %.6f\nset rmargin at screen %.6f\n",
-          (double)LEFT / WIDTH, (double)(WIDTH - RIGHT) / WIDTH);
+          (double)p->left / WIDTH, (double)(WIDTH - RIGHT) / WIDTH);
   fputs("set multiplot", to);
   if (*title) {
     fputs(" title ", to);
