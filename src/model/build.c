@@ -78,20 +78,22 @@ static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key
   return ga__expect_map(reader->r, section, key) ? section : NULL;
 }
 
-/* NULL: the name is taken, which was told, or there is no memory. */
-static ga__named *add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int kind)
+/* A name that is taken already is told; of two parts the first stays. */
+static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int kind)
 {
   const int before = d->names.n, i = ga__names_add(&d->names, tree->key);
-  if (i < 0) reader->r->failed = 1;
-  if (i < 0) return NULL;
+  if (i < 0) {
+    reader->r->failed = 1;
+    return;
+  }
   if (i < before) {
     char place[GA__PLACE_TEXT];
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->key_at, "the name '%s' is taken already, at %s",
             tree->key, ga__place_text(place, reader->r->messages, d->list[i].tree->key_at));
-    return NULL;
+    d->list[i].twofold = 1;
+    return;
   }
   d->list[i] = (ga__named){.name = d->names.name[i], .tree = tree, .kind = kind};
-  return &d->list[i];
 }
 
 static int make_room(ga__reader *reader, ga__directory *d, size_t n)
@@ -101,9 +103,8 @@ static int make_room(ga__reader *reader, ga__directory *d, size_t n)
   return d->list != NULL;
 }
 
-/* All names, so that parts may refer to those that come later. *whole: 0 where a part is missing that others
- * may rest on. */
-static int collect(ga__reader *reader, ga__tree *root, int *whole)
+/* All names, so that parts may refer to those that come later; 0: no memory. */
+static int collect(ga__reader *reader, ga__tree *root)
 {
   ga__tree *section[MOST_SECTIONS], *functions = get_section(reader, root, "functions");
   size_t n = 0;
@@ -119,10 +120,8 @@ static int collect(ga__reader *reader, ga__tree *root, int *whole)
     for (int k = 0; section[i] && k < section[i]->n; k++) {
       ga__tree *part = section[i]->child[k];
       part->used = 1;
-      const int kind = find_kind(reader, name, part);
-      if (kind < 0) *whole = 0;
       /* a part of no kind is still known by its name, so that others find it */
-      if (!add_name(reader, &reader->parts, part, kind)) *whole = 0;
+      add_name(reader, &reader->parts, part, find_kind(reader, name, part));
     }
   }
   for (int k = 0; functions && k < functions->n; k++) {
@@ -143,28 +142,52 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
 
 /* ---- Parts ---- */
 
-/* Others can be judged without it, where what is said of it is left out (speaks_of_missing). */
-static int may_be_missing(int kind)
+/* What is said from now on is not kept; NULL: no memory. To be undone by speak_up(). */
+static ga__messages *fall_silent(ga__reader *reader)
 {
-  return kind != GA__PART_BLOCK;
+  ga__messages *told = reader->r->messages, *silent = ga__messages_create(reader->r->ctx);
+  if (!silent) {
+    reader->r->failed = 1;
+    return NULL;
+  }
+  reader->r->messages = silent;
+  return told;
 }
 
-/* 0: a part is missing that others may rest on. */
+static void speak_up(ga__reader *reader, ga__messages *told)
+{
+  if (ga__messages_status(reader->r->messages)) reader->r->failed = 1;
+  ga__messages_destroy(&reader->r->messages);
+  reader->r->messages = told;
+}
+
+/* A block that is wrong keeps what can be kept of it: others may use its outputs. */
+static void read_block(ga__reader *reader, ga__named *part)
+{
+  if (ga__read_block(reader, part)) return;
+  ga__messages *told = reader->r->failed ? NULL : fall_silent(reader);
+  if (!told) return;
+  do {
+    part->cut++;
+  } while (part->cut < GA__CUT_ALL && !reader->r->failed && !ga__read_block(reader, part));
+  speak_up(reader, told);
+}
+
+/* 0: no memory. */
 static int read_parts(ga__reader *reader)
 {
-  int whole = 1;
   for (int i = 0; i < reader->functions.names.n && !reader->r->failed; i++)
     ga__read_named_function(reader, &reader->functions.list[i]);
   ga__add_functions(reader);
   for (int i = 0; i < reader->parts.names.n && !reader->r->failed; i++) {
     ga__named *part = &reader->parts.list[i];
-    if (part->kind < 0 || (part->mute && part->kind != GA__PART_BLOCK)) continue;
-    const int good =
-        part->kind == GA__PART_BLOCK ? ga__read_block(reader, part) : ga__read_part(reader, part);
-    whole &= good || may_be_missing(part->kind);
-    if (!good && may_be_missing(part->kind)) part->mute = 1;
+    if (part->kind < 0 || part->cut == GA__CUT_ALL) continue;
+    if (part->kind == GA__PART_BLOCK)
+      read_block(reader, part);
+    else
+      ga__read_part(reader, part);
   }
-  return whole && !reader->r->failed;
+  return !reader->r->failed;
 }
 
 /* The part that the builder's message names: "spring 's': ...". */
@@ -175,13 +198,20 @@ static ga__named *find_refused(const ga__reader *reader)
   return to ? ga__directory_find(&reader->parts, from + 1, (size_t)(to - from) - 1) : NULL;
 }
 
-/* What it says of parts that were left out is not the model's fault. */
-static int speaks_of_missing(const ga__reader *reader, const ga__named *refused)
+/* Is it unknown which signals this part would have, or of what kind it is? */
+static int is_vague(const ga__named *part)
+{
+  return part->kind < 0 || part->twofold || part->cut == GA__CUT_ALL ||
+         (part->kind == GA__PART_BLOCK && part->cut == GA__CUT_NUMBERS);
+}
+
+/* What is said of parts that were told to be wrong is not the model's fault. */
+static int speaks_of_vague(const ga__reader *reader, const ga__named *refused)
 {
   const char *text = ga_context_error(reader->r->ctx)->text;
   for (int i = 0; i < reader->parts.names.n; i++) {
     const ga__named *part = &reader->parts.list[i];
-    if (!part->mute || part->kind == GA__PART_BLOCK || part == refused) continue;
+    if (!is_vague(part) || part == refused) continue;
     const size_t bytes = strlen(part->name);
     for (const char *at = strstr(text, part->name); at; at = strstr(at + 1, part->name))
       if (at > text && at[-1] == '\'' && (at[bytes] == '\'' || at[bytes] == '.')) return 1;
@@ -189,31 +219,34 @@ static int speaks_of_missing(const ga__reader *reader, const ga__named *refused)
   return 0;
 }
 
-/* Tells what the builder says; 1: it may be tried again without that part. */
+/* Tells what the builder says, unless it follows from what was told; 1: it may be tried again without that
+ * part. */
 static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
 {
   ga__named *part = status == GA_ERR_MEMORY ? NULL : find_refused(reader);
   if (!part) {
-    ga__say_error(reader, whole, status);
+    if (status == GA_ERR_MEMORY || !ga__errors(reader->r->messages)) ga__say_error(reader, whole, status);
     return 0;
   }
-  if (!speaks_of_missing(reader, part)) ga__say_refusal(reader, part, status);
-  const int again = !part->mute && (may_be_missing(part->kind) || part->kind == GA__PART_BLOCK);
-  part->mute = 1;
-  return again && reader->parts.names.n <= MOST_TO_REPEAT;
+  const int follows = part->cut != GA__CUT_NOTHING || speaks_of_vague(reader, part) ||
+                      (reader->guessed && status == GA_ERR_INCONSISTENT);
+  if (!follows) ga__say_refusal(reader, part, status);
+  if (part->cut == GA__CUT_ALL) return 0;
+  part->cut = part->kind == GA__PART_BLOCK && !part->cut ? GA__CUT_INPUTS : GA__CUT_ALL;
+  return reader->parts.names.n <= MOST_TO_REPEAT;
 }
 
 /* The machine anew, without those parts, for the sake of further messages. */
 static int read_again(ga__reader *reader, const ga_machine_opts *opts)
 {
-  ga__messages *told = reader->r->messages, *silent = ga__messages_create(reader->r->ctx);
-  if (!silent) return 0;
+  ga__messages *told = fall_silent(reader);
+  if (!told) return 0;
   ga_machine_destroy(&reader->m);
-  reader->r->messages = silent;
   reader->again = 1;
-  const int good = !ga_machine_create(reader->r->ctx, opts, &reader->m) && read_parts(reader);
-  reader->r->messages = told;
-  ga__messages_destroy(&silent);
+  const ga_status status = ga_machine_create(reader->r->ctx, opts, &reader->m);
+  if (status) reader->r->failed = 1; /* it was made of the same before */
+  const int good = !status && read_parts(reader);
+  speak_up(reader, told);
   return good;
 }
 
@@ -227,20 +260,32 @@ static void build(ga__reader *reader, const ga__tree *root, const ga_machine_opt
 
 /* ---- Signals to record ---- */
 
-static int is_signal(const ga_machine *m, const char *name)
+/* Names are made when they are asked for. */
+static const char *signal_at(const void *names, int i)
 {
-  if (!strpbrk(name, "*?[")) return ga_machine_find_signal(m, name) >= 0;
-  for (int i = 0; i < ga_machine_n_signals(m); i++) {
-    const char *signal = ga_machine_signal_name(m, i);
-    if (signal && fnmatch(name, signal, FNM_NOESCAPE) == 0) return 1;
-  }
+  const ga__reader *reader = names;
+  const char *name = ga_machine_signal_name(reader->m, i);
+  if (!name) reader->r->failed = 1;
+  return name ? name : "";
+}
+
+static int is_signal(const ga__reader *reader, const char *name)
+{
+  if (!strpbrk(name, "*?[")) return ga_machine_find_signal(reader->m, name) >= 0;
+  for (int i = 0; i < ga_machine_n_signals(reader->m); i++)
+    if (fnmatch(name, signal_at(reader, i), FNM_NOESCAPE) == 0) return 1;
   return 0;
 }
 
-static const char *signal_at(const void *m, int i)
+/* Of a part that could not be built nothing can be recorded, and a pattern may mean one of its signals. */
+static int may_be_vague(const ga__reader *reader, const char *name)
 {
-  const char *name = ga_machine_signal_name(m, i);
-  return name ? name : "";
+  const ga__named *part = ga__directory_head(&reader->parts, name, strlen(name));
+  if (part) return is_vague(part);
+  int vague = 0;
+  for (int i = 0; strpbrk(name, "*?[") && i < reader->parts.names.n; i++)
+    vague |= is_vague(&reader->parts.list[i]);
+  return vague;
 }
 
 static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settings *settings)
@@ -249,8 +294,8 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
   for (int i = 0; i < settings->n_record; i++) {
     const char *name = settings->record[i];
     char nearest[GA_TEXT_PIECE];
-    if (is_signal(reader->m, name)) continue;
-    ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader->m, ga_machine_n_signals(reader->m));
+    if (is_signal(reader, name) || may_be_vague(reader, name)) continue;
+    ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader, ga_machine_n_signals(reader->m));
     ga__say(reader->r->messages, GA_MESSAGE_ERROR,
             record->kind == GA__TREE_LIST ? record->child[i]->at : record->at,
             "record of simulation: there is no signal '%s'%s%s%s", name, nearest[0] ? "; did you mean '" : "",
@@ -262,16 +307,15 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
 
 void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, ga_run_settings *settings)
 {
-  int whole = 1;
-  const int named = collect(reader, root, &whole);
+  const int named = collect(reader, root);
   ga__read_globals(reader, root, globals);
   if (named) ga__read_settings(reader, root, settings);
   const ga_status status =
       named ? ga_machine_create(reader->r->ctx, &globals->machine, &reader->m) : GA_ERR_MEMORY;
   if (status) ga__say_error(reader, root->at, status);
-  if (!status) whole &= read_parts(reader);
+  const int read = !status && read_parts(reader);
   finish_root(reader, root);
-  if (!status && whole && !reader->r->incomplete) build(reader, root, &globals->machine);
+  if (read && !reader->r->incomplete) build(reader, root, &globals->machine);
   if (ga_machine_system(reader->m)) check_record(reader, root, settings);
   if (ga__errors(reader->r->messages) > 0 || reader->r->failed) {
     ga_machine_destroy(&reader->m);

@@ -248,7 +248,64 @@ void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status statu
   ga__say_error(reader, blamed ? place_of_signal(blamed, text) : named->tree->key_at, status);
 }
 
-int ga__read_part(ga__reader *reader, ga__named *named)
+/* Masses that any body may have. */
+static void set_bulk(ga__part_kind kind, any_def *def)
+{
+  static const double unit[6] = {1, 1, 1, 0, 0, 0};
+  if (kind == GA__PART_RIGID) {
+    def->rigid.mass = 1;
+    memcpy(def->rigid.inertia, unit, sizeof unit);
+  } else if (kind == GA__PART_PLANAR) {
+    def->planar.mass = def->planar.inertia = 1;
+  } else if (kind == GA__PART_POINT) {
+    def->point.mass = 1;
+  } else if (kind == GA__PART_SCALAR) {
+    def->scalar.mass = 1;
+  }
+}
+
+/* What others can judge a part by: the bodies that it belongs to, and of a joint the type, which gives its
+ * coordinates. 0: that is unknown, or is not enough. */
+static int keep_names(ga__part_kind which, const any_def *read, int type, any_def *def)
+{
+  if (which == GA__PART_SCALAR) def->scalar.rotational = read->scalar.rotational;
+  if (which <= GA__PART_SCALAR) return 1;
+  if (which == GA__PART_MARKER) return (def->marker.body = read->marker.body) != NULL;
+  const ga_joint_def *joint = &read->joint;
+  if (which != GA__PART_JOINT || type < 0 || type == GA_JOINT_GEAR || type == GA_JOINT_RACK) return 0;
+  def->joint.kind = joint->kind;
+  def->joint.a = joint->a ? joint->a : "ground";
+  def->joint.b = joint->b ? joint->b : "ground";
+  return joint->a || joint->b;
+}
+
+static int try_part(ga__reader *reader, const ga__kind *kind, const any_def *def)
+{
+  const ga_status status = kind->add(reader->m, def);
+  if (status == GA_ERR_MEMORY) reader->r->failed = 1;
+  return !status;
+}
+
+/* In place of a part that is wrong, one of the same kind and name. is_read: only its numbers were refused.
+ * 0: there is none. */
+static int add_substitute(ga__reader *reader, const ga__named *named, const any_def *read, int is_read,
+                          int type)
+{
+  const ga__part_kind which = (ga__part_kind)named->kind;
+  const ga__kind *kind = ga__kind_of(which);
+  any_def def = *read;
+  set_bulk(which, &def);
+  if (which <= GA__PART_SCALAR && is_read && try_part(reader, kind, &def)) return 1;
+  memset(&def, 0, sizeof def);
+  kind->defaults(&def);
+  def.name = named->name;
+  set_bulk(which, &def);
+  if (!keep_names(which, read, type, &def)) return 0;
+  reader->guessed = 1;
+  return try_part(reader, kind, &def);
+}
+
+void ga__read_part(ga__reader *reader, ga__named *named)
 {
   static const char *const more[] = {"type"};
   const ga__part_kind which = (ga__part_kind)named->kind;
@@ -264,14 +321,13 @@ int ga__read_part(ga__reader *reader, ga__named *named)
   const int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, kind->type ? 1 : 0,
                   more);
-  if (!good || reader->r->failed) return 0;
-  const ga_status status = kind->add(reader->m, &def);
-  if (status) {
-    ga__say_refusal(reader, named, status);
-    return 0;
-  }
-  if (!reader->again) note(reader, named, &def);
-  return 1;
+  if (reader->r->failed) return;
+  const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
+  if (status) ga__say_refusal(reader, named, status);
+  if (!good || status)
+    named->cut = add_substitute(reader, named, &def, good, owner.kind) ? GA__CUT_NUMBERS : GA__CUT_ALL;
+  else if (!reader->again)
+    note(reader, named, &def);
 }
 
 int ga__part_group(int i, ga__group *group)

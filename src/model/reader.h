@@ -8,12 +8,22 @@
 
 /* ---- Names of parts and functions ---- */
 
+/* What of a wrong part stays out of the machine, which is built all the same for the sake of further
+ * messages. */
+typedef enum ga__cut {
+  GA__CUT_NOTHING = 0,
+  GA__CUT_INPUTS,  /* of a block: all are 0 */
+  GA__CUT_NUMBERS, /* defaults stand in for what could not be read */
+  GA__CUT_ALL
+} ga__cut;
+
 typedef struct ga__named {
   const char *name;
   ga__tree *tree; /* where it is defined */
-  int kind;       /* of a part: ga__part_kind */
+  int kind;       /* of a part: ga__part_kind; −1: unknown, which was told */
   int used;       /* somebody refers to it */
-  int mute;       /* a part that cannot be built: left out, or a block without inputs */
+  int twofold;    /* two parts have this name, which was told */
+  ga__cut cut;    /* of a part */
   int state;      /* of a function: a function_state */
   ga_function *function;
   struct ga__bulk *bulk; /* of a body: what its numbers are judged by; NULL: not read */
@@ -36,6 +46,7 @@ typedef struct ga__reader {
   ga__directory parts, functions;
   struct ga__kept *kept; /* what the machine borrows, the latest first */
   int again;             /* 1: another round without the parts that could not be built */
+  int guessed;           /* 1: defaults stand in for places, so that what lies where says nothing */
 } ga__reader;
 
 /* `release` will be called with `thing` after the machine is gone; 0: no memory, and it was called. */
@@ -96,7 +107,8 @@ void ga__say_error(ga__reader *reader, ga__place at, ga_status status);
 /* ---- Sections ---- */
 
 /* parts.c */
-int ga__read_part(ga__reader *reader, ga__named *named); /* 0: it was not added */
+/* Sets named->cut where it is wrong, which was told. */
+void ga__read_part(ga__reader *reader, ga__named *named);
 /* Says what the builder refuses, where the part, or the field that is meant, stands. */
 void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status);
 /* Warnings of numbers that are hardly meant so, and of parts that nothing refers to; when all is read. */
@@ -119,7 +131,8 @@ void ga__add_functions(ga__reader *reader);
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols);
 
 /* blocks.c */
-int ga__read_block(ga__reader *reader, ga__named *named); /* 0: it was not added */
+/* As far as named->cut leaves it; 0: it was not added. */
+int ga__read_block(ga__reader *reader, ga__named *named);
 
 /* settings.c */
 typedef struct ga__globals {

@@ -1026,6 +1026,52 @@ static void odd_things_are_warned_of(void **state)
   assert_int_equal(wrong, 0);
 }
 
+/* Parts of every kind that are wrong, and others that rest on them. */
+static const char wrong_text[] = "galpha: 1\n"
+                                 "bodies:\n"
+                                 "  arm: {type: rigid, mass: -1, inertia: [1, 1, 1]}\n"
+                                 "  rod: {type: planar, mass: 1, inertia: 1, position: [0, x]}\n"
+                                 "  ball: {type: point, mass: 1 m}\n"
+                                 "  mass: {type: scalar, mass: 0}\n"
+                                 "  cube: {type: rigd}\n"
+                                 "markers:\n"
+                                 "  tip: {body: rod, position: 3}\n"
+                                 "  top: {body: nobody}\n"
+                                 "joints:\n"
+                                 "  hinge: {type: revolute, a: grnd, b: arm}\n"
+                                 "  slide: {type: prismatc, a: ground, b: rod}\n"
+                                 "  pair: {type: gear, a: hinge.angle, b: mass, ratio: 0}\n"
+                                 "forces:\n"
+                                 "  s1: {type: spring, a: tip, b: rod}\n"
+                                 "  s2: {type: spring, a: top, b: arm}\n"
+                                 "  s3: {type: spring, coordinate: slide.displacement}\n"
+                                 "  s4: {type: spring, coordinate: hinge.angel}\n"
+                                 "  s5: {type: actuator, coordinate: mass, force: cube.x + low + s3.force}\n"
+                                 "blocks:\n"
+                                 "  low: {type: saturation, lower: 1, upper: 0, inputs: hinge.angle}\n"
+                                 "  sum: {type: sum, inputs: [low, arm.x)]}\n"
+                                 "  two: {type: constant}\n"
+                                 "  last: {type: gain, inputs: sum + low + hinge.angl}\n"
+                                 "simulation: {record: [two.y1, \"low*\", cube.x, hinge.angle, mass.rat]}\n";
+static const int wrong_lines[] = {3, 4, 5, 6, 7, 9, 10, 12, 13, 14, 16, 19, 22, 23, 24, 25, 26};
+enum { N_WRONG = sizeof wrong_lines / sizeof wrong_lines[0] };
+
+static void errors_do_not_hide_others(void **state)
+{
+  ga_context *ctx = rig_open_context();
+  ga_model *model = NULL;
+  (void)state;
+  assert_int_equal(ga_model_read_text(ctx, NULL, wrong_text, strlen(wrong_text), NULL, &model),
+                   GA_ERR_ARGUMENT);
+  for (int i = 0; i < ga_model_n_messages(model); i++) {
+    const ga_model_message *m = ga_model_message_at(model, i);
+    if (i >= N_WRONG || m->line != wrong_lines[i]) fail_msg("line %d: %s", m->line, m->text);
+  }
+  assert_int_equal(ga_model_n_messages(model), N_WRONG);
+  ga_model_destroy(&model);
+  rig_close_context(&ctx);
+}
+
 /* Those that reading finds, and those that only building does. */
 static void all_errors_come_at_once(void **state)
 {
@@ -1359,9 +1405,9 @@ static void schema_is_json(void **state)
 
 static void memory_may_end_anywhere(void **state)
 {
-  static const char *const texts[] = {forces_text, blocks_text};
+  static const char *const texts[] = {forces_text, blocks_text, wrong_text};
   (void)state;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 3; k++) {
     long failures = 0;
     for (long at = 1;; at += rig_brief() ? 17 : 1) {
       ga_context *ctx = rig_open_context();
@@ -1375,7 +1421,7 @@ static void memory_may_end_anywhere(void **state)
       ga_model_destroy(&model);
       rig_close_context(&ctx);
       if (!failed) {
-        assert_int_equal(status, GA_OK);
+        assert_int_equal(status, texts[k] == wrong_text ? GA_ERR_ARGUMENT : GA_OK);
         break;
       }
       failures++;
@@ -1398,6 +1444,7 @@ int main(void)
       cmocka_unit_test(every_error_has_its_place),
       cmocka_unit_test(odd_things_are_warned_of),
       cmocka_unit_test(all_errors_come_at_once),
+      cmocka_unit_test(errors_do_not_hide_others),
       cmocka_unit_test(version_is_asked_for),
       cmocka_unit_test(wrong_calls_are_refused),
       cmocka_unit_test(examples_run),
