@@ -1,5 +1,5 @@
-/* galpha/model.h: model files. YAML (JSON is a subset) with parameters, expressions and units, read into a machine and the
- * settings of its simulation. docs/model-format.md lists every key.
+/* galpha/model.h: model files. YAML (JSON is a subset) with parameters, expressions and units, read into a
+ * machine and the settings of its simulation. docs/model-format.md lists every key.
  *
  * Reading never stops at the first fault: all that can be found is told, with file, line and column. */
 #ifndef GALPHA_MODEL_H
@@ -29,22 +29,23 @@ typedef struct ga_model_opts { /* start from ga_model_defaults() */
 
 /* What a run is to do; from the model's `simulation`, or defaults. */
 typedef struct ga_run_settings {
-  double t_start, t_end;  /* [s] default 0, 1 */
-  double step;            /* [s] > 0: fixed steps; 0: error control */
-  double tolerance;       /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
-  ga_method method;       /* default GA_STABILIZED */
-  double rho;             /* [-] default 0.8 */
-  double output;          /* [s] distance of records; 0: every accepted step */
-  int n_record;           /* signals to record; 0: all */
+  double t_start, t_end;     /* [s] default 0, 1 */
+  double step;               /* [s] > 0: fixed steps; 0: error control */
+  double tolerance;          /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
+  ga_method method;          /* default GA_STABILIZED */
+  double rho;                /* [-] default 0.8 */
+  double output;             /* [s] distance of records; 0: every accepted step */
+  int n_record;              /* signals to record; 0: all */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */
 } ga_run_settings;
 
 typedef struct ga_model ga_model;
 
 GA_API ga_model_opts ga_model_defaults(void);
-/* *out is made whenever there was memory for it, so that messages can be asked for; GA_ERR_ARGUMENT where there is an
- * error among them, and then it has no machine. opts NULL: the defaults. */
-GA_API ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts, ga_model **out);
+/* *out is made whenever there was memory for it, so that messages can be asked for; GA_ERR_ARGUMENT where
+ * there is an error among them, and then it has no machine. opts NULL: the defaults. */
+GA_API ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts,
+                                    ga_model **out);
 /* name stands for the file in messages; includes are refused. */
 GA_API ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text, size_t length,
                                     const ga_model_opts *opts, ga_model **out);
@@ -53,10 +54,13 @@ GA_API void ga_model_destroy(ga_model **model); /* its machine too */
 GA_API int ga_model_n_messages(const ga_model *model);
 /* In the order of the text, but first of all what is wrong with a file that could not be read. */
 GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i);
-GA_API ga_machine *ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
+GA_API ga_machine *
+ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
 GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */
-/* The text of the model with its includes, as read, for keeping beside results. */
+/* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
+ * names its file; where others are included, what ga_model_write_text() gives, and below it the text of each
+ * file as comments. The files' texts one after the other where the model has errors. */
 GA_API const char *ga_model_text(const ga_model *model);
 
 /* The model as one YAML text that stands for itself: what was included is merged, parameters have the values
@@ -72,8 +76,8 @@ GA_API ga_status ga_model_write_text(ga_model *model, const char **text, size_t 
  * lost. Libraries of blocks are looked for relative to the file's folder, so they have to go with it. */
 GA_API ga_status ga_model_write_file(ga_model *model, const char *path);
 
-/* The format itself, from the reader's table: a JSON Schema, and the pages of docs/model-format.md. Returns the length it
- * needs, as snprintf does. */
+/* The format itself, from the reader's table: a JSON Schema, and the pages of docs/model-format.md. Returns
+ * the length it needs, as snprintf does. */
 GA_API size_t ga_model_schema(char *text, size_t size);
 GA_API size_t ga_model_format_page(char *text, size_t size);
 

@@ -242,7 +242,11 @@ static void load(ga__reading *r, const char *path, const char *name, ga__place f
 /* The tree of a text; NULL: nothing to go on with. */
 static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *text, size_t length)
 {
+  static const char mark[] = "\xEF\xBB\xBF"; /* of byte order: some editors write it */
+  const size_t lead = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
   ga__tree *tree = NULL;
+  text += lead;
+  length -= lead;
   if (!keep_text(r, d, ga__messages_file(d->messages, file), text, length)) return NULL;
   if (ga__tree_read(&d->forest, file, text, length, &tree)) return no_memory(r), NULL;
   return tree && ga__expect_map(r, tree, "the model") ? tree : NULL;
@@ -539,6 +543,11 @@ ga__tree *ga__document_root(ga__document *d)
 const char *ga__document_file(const ga__document *d, int file)
 {
   return ga__messages_file(d->messages, file);
+}
+
+int ga__document_n_files(const ga__document *d)
+{
+  return d->n_files;
 }
 
 const char *ga__document_text(const ga__document *d)

@@ -13,6 +13,7 @@ struct ga_model {
   const char *title; /* within the document */
   char *written;     /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
+  char *whole; /* of a model of several files, what stands for itself; NULL: its text does so as it is */
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -42,6 +43,16 @@ static void read_document(ga_model *model, ga__reading *r, const char *path)
   model->title = globals.title;
 }
 
+/* A model that is too long to be written, aliases written out, is kept as it was read. */
+static ga_status keep_whole(ga_model *model)
+{
+  const ga_status status =
+      ga__document_write(model->document, GA__LARGEST_FILE, &model->written, &model->n_written);
+  if (status) return status == GA_ERR_MEMORY ? status : GA_OK;
+  model->whole = ga__document_keep(model->document, model->written, model->n_written);
+  return model->whole ? GA_OK : GA_ERR_MEMORY;
+}
+
 static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
                             size_t length, const ga_model_opts *opts, ga_model **out)
 {
@@ -60,6 +71,7 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
   model->document = ga__document_read(&r, path, name, text, length);
   if (model->document && !r.failed) read_document(model, &r, path);
+  if (model->machine && ga__document_n_files(model->document) > 1) r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
   if (r.failed || ga__messages_status(model->messages)) {
     ga_machine_destroy(&model->machine);
@@ -99,6 +111,7 @@ void ga_model_destroy(ga_model **model)
   ga__release_kept(&old->kept);
   ga__document_destroy(old->ctx, &old->document);
   ga__free(old->ctx, old->written);
+  ga__free(old->ctx, old->whole);
   ga__messages_destroy(&old->messages);
   ga__free(old->ctx, old);
   *model = NULL;
@@ -131,7 +144,8 @@ const char *ga_model_title(const ga_model *model)
 
 const char *ga_model_text(const ga_model *model)
 {
-  return model && model->document ? ga__document_text(model->document) : "";
+  if (!model || !model->document) return "";
+  return model->whole ? model->whole : ga__document_text(model->document);
 }
 
 ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length)

@@ -111,6 +111,10 @@ const char *ga__document_text(const ga__document *d); /* of all files, each with
 /* The document as one YAML text, which the caller frees by ga__free(): includes merged, parameters as set,
  * everything else as it was written, repeats too. A text of more than `most` bytes is refused. */
 ga_status ga__document_write(const ga__document *d, size_t most, char **text, size_t *length);
+/* That text for keeping beside results, with those of the files below it as comments: so their own comments
+ * are not lost. The caller frees it by ga__free(). NULL: out of memory. */
+char *ga__document_keep(const ga__document *d, const char *written, size_t length);
+int ga__document_n_files(const ga__document *d);
 /* Writes that text to a file, wholly or not at all. The files of the document are refused. */
 ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
 

@@ -261,6 +261,42 @@ ga_status ga__document_write(const ga__document *d, size_t most, char **text, si
   return ga__no_memory(d->ctx, "writing a model");
 }
 
+/* ---- Beside results ---- */
+
+/* Bytes of the end of a line that begins here; 0: none does. For libyaml there are five kinds of it. */
+static size_t break_length(const char *text)
+{
+  if (text[0] == '\r') return text[1] == '\n' ? 2 : 1;
+  if (text[0] == '\n') return 1;
+  if (strncmp(text, "\xC2\x85", 2) == 0) return 2;
+  return strncmp(text, "\xE2\x80\xA8", 3) == 0 || strncmp(text, "\xE2\x80\xA9", 3) == 0 ? 3 : 0;
+}
+
+/* Every line as a comment. */
+static void write_comments(ga__writer *w, const char *text)
+{
+  while (*text) {
+    size_t bytes = 0;
+    while (text[bytes] && !break_length(text + bytes)) bytes++;
+    ga__write(w, "#%s%.*s\n", bytes ? " " : "", (int)bytes, text);
+    text += bytes;
+    text += break_length(text);
+  }
+}
+
+char *ga__document_keep(const ga__document *d, const char *written, size_t length)
+{
+  ga__writer count = {0};
+  write_comments(&count, ga__document_text(d));
+  char *text = ga__alloc(d->ctx, length + count.used + 2, 1);
+  if (!text) return NULL;
+  memcpy(text, written, length);
+  text[length] = '\n';
+  ga__writer w = {text + length + 1, count.used + 1, 0};
+  write_comments(&w, ga__document_text(d));
+  return text;
+}
+
 /* ---- Files ---- */
 
 static int is_source(const ga__document *d, const char *path)

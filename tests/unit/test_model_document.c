@@ -49,6 +49,16 @@ static void texts(void **state)
       {"[1]", NULL, "m.yaml:1:1: the model: expected a map (key: value), found a list"},
       {"text", NULL, "m.yaml:1:1: the model: expected a map (key: value), found a text"},
       {"", NULL, "m.yaml:1:1: there is nothing in this file, expected a map"},
+      {"\xEF\xBB\xBF"
+       "a: 1\nb: 2",
+       "{a: 1, b: 2}", ""}, /* a mark of byte order, once */
+      {"\xEF\xBB\xBF"
+       "a: 1, \"b\": 2",
+       NULL,
+       "m.yaml:1:10: this is no YAML: mapping values are not allowed in this context; a text with ': ' in it "
+       "needs "
+       "quotes, or the indentation is off"},
+      {"\xEF\xBB\xBF", NULL, "m.yaml:1:1: there is nothing in this file, expected a map"},
       {"a: 1\ninclude: [b.yaml]", "{a: 1}",
        "m.yaml:2:1: nothing can be included: the model is a text, not a file"},
   };
@@ -324,6 +334,13 @@ static const struct {
       {"in/b.yaml", "x: 1"}},
      "{bodies: {a: {}, m: {}}, x: 1}",
      ""},
+    {"marks of byte order",
+     {{"in/m.yaml", "\xEF\xBB\xBF"
+                    "include: a.yaml"},
+      {"in/a.yaml", "\xEF\xBB\xBF"
+                    "a: {b: 1, b: 2}"}},
+     "{a: {b: 1}}",
+     "a.yaml:1:11: the key 'b' is there already, at a.yaml:1:5"},
     {"one text",
      {{"in/m.yaml", "include: a.yaml"}, {"in/a.yaml", "bodies: {a: {}}"}},
      "{bodies: {a: {}}}",

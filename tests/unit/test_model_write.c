@@ -559,6 +559,37 @@ static void includes_are_merged(void **state)
 }
 
 /* The same path again, and through a link, which stays one. */
+/* What is kept beside results can be run: the merged model, and below it what the files say, comments and
+ * all. */
+static void kept_text_is_a_model(void **state)
+{
+  static const char *const set[] = {"m=3 kg"};
+  static const char below[] = "\n# # ---- ";
+  char path[PATH];
+  folder f;
+  ga_context *ctx = rig_open_context();
+  (void)state;
+  open_folder(&f);
+  make_file(&f, "parts/more.yaml",
+            "# hinged\xE2\x80\xA8# at\xC2\x85# its\r# end\r\nparameters: {n: 3}\n\n"
+            "markers: {end: {body: rod, position: [1, 0, 0]}}\n"
+            "joints: {hinge: {type: revolute, a: ground, b: end}}\n");
+  ga_model *model = read_file(ctx, at(&f, "model.yaml", path), 1, set);
+  const char *kept = ga_model_text(model);
+  assert_int_equal(strncmp(kept, merged_text, strlen(merged_text)), 0);
+  assert_int_equal(strncmp(kept + strlen(merged_text), below, strlen(below)), 0);
+  assert_non_null(
+      strstr(kept, "\n# # hinged\n# # at\n# # its\n# # end\n# parameters: {n: 3}\n#\n# markers:"));
+  assert_int_equal(kept[strlen(kept) - 1], '\n');
+  ga_model *again = read_text(ctx, kept);
+  compare_signals(ctx, model, again, "kept");
+  compare_settings(ga_model_settings(model), ga_model_settings(again));
+  ga_model_destroy(&again);
+  ga_model_destroy(&model);
+  close_folder(&f);
+  rig_close_context(&ctx);
+}
+
 static void files_are_replaced(void **state)
 {
   char path[PATH], target[PATH];
@@ -684,8 +715,9 @@ int main(void)
       cmocka_unit_test(examples_are_the_same),      cmocka_unit_test(texts_are_kept),
       cmocka_unit_test(other_forms_are_made_plain), cmocka_unit_test(any_tree_is_kept),
       cmocka_unit_test(overrides_are_written),      cmocka_unit_test(includes_are_merged),
-      cmocka_unit_test(files_are_replaced),         cmocka_unit_test(sources_are_not_replaced),
-      cmocka_unit_test(failures_leave_nothing),     cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(kept_text_is_a_model),       cmocka_unit_test(files_are_replaced),
+      cmocka_unit_test(sources_are_not_replaced),   cmocka_unit_test(failures_leave_nothing),
+      cmocka_unit_test(wrong_calls_are_refused),
   };
   return cmocka_run_group_tests_name("model_write", tests, NULL, NULL);
 }
