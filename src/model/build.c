@@ -70,6 +70,20 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
   return ga__value_choice(reader->r, type, n, types, what, &found) ? kinds[found] : -1;
 }
 
+/* The section that `bodys` or `body` means, which are further from `bodies` than a slip of a finger; NULL:
+ * none. */
+static const char *find_meant(const char *key)
+{
+  char one[GA_TEXT_PIECE];
+  for (int i = 0; ga__section_at(i); i++) {
+    singular(one, sizeof one, ga__section_at(i));
+    const size_t bytes = strlen(one);
+    if (strncmp(key, one, bytes) == 0 && (!key[bytes] || strcmp(key + bytes, "s") == 0))
+      return ga__section_at(i);
+  }
+  return NULL;
+}
+
 /* A section with something in it; one of nothing but its key is empty. */
 static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key)
 {
@@ -96,6 +110,22 @@ static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int k
   d->list[i] = (ga__named){.name = d->names.name[i], .tree = tree, .kind = kind};
 }
 
+static int is_unknown(const ga__tree *section)
+{
+  int known = section->kind != GA__TREE_MAP;
+  for (int i = 0; ga__section_at(i) && !known; i++) known = strcmp(section->key, ga__section_at(i)) == 0;
+  for (int i = 0; i < N_OTHER_KEYS && !known; i++) known = strcmp(section->key, other_keys[i]) == 0;
+  return !known;
+}
+
+/* What a section of a wrong name holds is not missed elsewhere. */
+static void add_unknown(ga__reader *reader, const ga__tree *section)
+{
+  for (int i = 0; i < section->n; i++)
+    if (!ga__directory_find(&reader->parts, section->child[i]->key, strlen(section->child[i]->key)))
+      add_name(reader, &reader->parts, section->child[i], -1);
+}
+
 static int make_room(ga__reader *reader, ga__directory *d, size_t n)
 {
   d->names.ctx = reader->r->ctx;
@@ -112,6 +142,7 @@ static int collect(ga__reader *reader, ga__tree *root)
     section[i] = get_section(reader, root, ga__section_at(i));
     n += section[i] ? (size_t)section[i]->n : 0;
   }
+  for (int i = 0; i < root->n; i++) n += is_unknown(root->child[i]) ? (size_t)root->child[i]->n : 0;
   if (!make_room(reader, &reader->parts, n) ||
       !make_room(reader, &reader->functions, functions ? (size_t)functions->n : 0))
     return 0;
@@ -124,6 +155,8 @@ static int collect(ga__reader *reader, ga__tree *root)
       add_name(reader, &reader->parts, part, find_kind(reader, name, part));
     }
   }
+  for (int i = 0; i < root->n; i++)
+    if (is_unknown(root->child[i])) add_unknown(reader, root->child[i]);
   for (int k = 0; functions && k < functions->n; k++) {
     functions->child[k]->used = 1;
     add_name(reader, &reader->functions, functions->child[k], -1);
@@ -137,6 +170,13 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
   int n = 0;
   for (; ga__section_at(n); n++) known[n] = ga__section_at(n);
   for (int i = 0; i < N_OTHER_KEYS; i++) known[n++] = other_keys[i];
+  for (int i = 0; i < root->n; i++) {
+    const char *meant = root->child[i]->used ? NULL : find_meant(root->child[i]->key);
+    if (!meant) continue;
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, root->child[i]->key_at,
+            "the model: the key '%s' is unknown; did you mean '%s'?", root->child[i]->key, meant);
+    root->child[i]->used = 1;
+  }
   ga__unknown_keys(reader->r, root, n, known, "the model");
 }
 

@@ -48,18 +48,10 @@ static int is_angle_name(const char *channel)
   return 0;
 }
 
-/* Only looks: what is there is read elsewhere. */
-static const ga__tree *peek(const ga__tree *map, const char *key)
-{
-  for (int i = 0; i < map->n; i++)
-    if (strcmp(map->child[i]->key, key) == 0) return map->child[i];
-  return NULL;
-}
-
 /* Of a joint that has just one coordinate. */
 static int turns(const ga__tree *joint)
 {
-  const ga__tree *type = peek(joint, "type");
+  const ga__tree *type = ga__map_peek(joint, "type");
   return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_REVOLUTE)) == 0;
 }
 
@@ -75,19 +67,19 @@ int ga__is_angle(const ga__reader *reader, const char *coordinate)
   if (!part) return 0;
   const size_t bytes = strlen(part->name);
   if (coordinate[bytes] == '.') return is_angle_name(coordinate + bytes + 1);
-  if (part->kind == GA__PART_SCALAR) return is_true(peek(part->tree, "rotational"));
+  if (part->kind == GA__PART_SCALAR) return is_true(ga__map_peek(part->tree, "rotational"));
   return part->kind == GA__PART_JOINT && turns(part->tree);
 }
 
 /* Are the other units meant? */
 static int has_other_units(const ga__reader *reader, ga__part_kind kind, const ga__tree *tree)
 {
-  if (kind == GA__PART_SCALAR) return is_true(peek(tree, "rotational"));
+  if (kind == GA__PART_SCALAR) return is_true(ga__map_peek(tree, "rotational"));
   if (kind == GA__PART_JOINT) {
-    const ga__tree *type = peek(tree, "type");
+    const ga__tree *type = ga__map_peek(tree, "type");
     return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_GEAR)) == 0;
   }
-  const ga__tree *coordinate = peek(tree, "coordinate");
+  const ga__tree *coordinate = ga__map_peek(tree, "coordinate");
   return coordinate && coordinate->kind == GA__TREE_SCALAR && ga__is_angle(reader, coordinate->text);
 }
 
@@ -184,7 +176,7 @@ void ga__suspect_parts(ga__reader *reader)
     const ga__named *named = &reader->parts.list[i];
     if (named->bulk) suspect_body(reader, named);
     /* a block with a unit is there to be looked at */
-    const int shown = named->kind == GA__PART_BLOCK && peek(named->tree, "unit");
+    const int shown = named->kind == GA__PART_BLOCK && ga__map_peek(named->tree, "unit");
     if (!named->used && !shown && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
       ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at, "%s '%s' is not used by anything",
               ga__part_text((ga__part_kind)named->kind), named->name);
@@ -198,55 +190,6 @@ void ga__suspect_parts(ga__reader *reader)
 }
 
 /* ---- Reading ---- */
-
-/* The input that a message counts and names, "input 2 (measurement)", as it was given. */
-static const ga__tree *find_input(const ga__named *named, const char *text)
-{
-  const ga__tree *inputs = peek(named->tree, "inputs");
-  char name[GA_BLOCK_NAME] = "";
-  int number = 0;
-  if (!inputs || sscanf(text, "input %d (%63[^)]", &number, name) < 1) return NULL;
-  if (inputs->kind == GA__TREE_MAP) return peek(inputs, name);
-  if (inputs->kind == GA__TREE_SCALAR) return inputs;
-  return number >= 1 && number <= inputs->n ? inputs->child[number - 1] : NULL;
-}
-
-/* The value that a message is about: what follows the part's name is the field. */
-static const ga__tree *find_blamed(const ga__named *named, const char *text)
-{
-  const char *field = strchr(text, '\'');
-  if (field) field = strchr(field + 1, '\'');
-  if (!field || (field[1] != ':' && field[1] != ',') || field[2] != ' ') return NULL;
-  field += 3;
-  if (strncmp(field, "input ", 6) == 0) return find_input(named, field);
-  for (int i = 0; i < named->tree->n; i++) {
-    const ga__tree *child = named->tree->child[i];
-    const size_t bytes = strlen(child->key);
-    if (strncmp(field, child->key, bytes) == 0 && field[bytes] && strchr(" .[:", field[bytes])) return child;
-  }
-  return NULL;
-}
-
-/* Within an expression, the signal that a message quotes. */
-static ga__place place_of_signal(const ga__tree *tree, const char *text)
-{
-  static const char before[] = "signal '";
-  const char *quoted = strstr(text, before);
-  if (tree->kind != GA__TREE_SCALAR || !quoted) return tree->at;
-  quoted += sizeof before - 1;
-  const size_t bytes = strcspn(quoted, "'");
-  for (const char *at = tree->text; *at; at++)
-    if (strncmp(at, quoted, bytes) == 0)
-      return ga__value_place(tree, ga__text_column(tree->text, (int)(at - tree->text)));
-  return tree->at;
-}
-
-void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status)
-{
-  const char *text = ga_context_error(reader->r->ctx)->text;
-  const ga__tree *blamed = find_blamed(named, text);
-  ga__say_error(reader, blamed ? place_of_signal(blamed, text) : named->tree->key_at, status);
-}
 
 /* Masses that any body may have. */
 static void set_bulk(ga__part_kind kind, any_def *def)
@@ -305,6 +248,16 @@ static int add_substitute(ga__reader *reader, const ga__named *named, const any_
   return try_part(reader, kind, &def);
 }
 
+/* Of a coupling it must be given, of other joints it is not looked at. */
+static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner *owner)
+{
+  const int gear = owner->kind == GA_JOINT_GEAR;
+  if ((!gear && owner->kind != GA_JOINT_RACK) || ga__map_peek(named->tree, "ratio")) return 1;
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, "%s has no ratio; expected %s",
+          owner->what, gear ? "that of the gear, of either sign" : "the pinion's radius, of either sign");
+  return 0;
+}
+
 void ga__read_part(ga__reader *reader, ga__named *named)
 {
   static const char *const more[] = {"type"};
@@ -318,9 +271,10 @@ void ga__read_part(ga__reader *reader, ga__named *named)
       .what = what, .type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
   kind->defaults(&def);
   def.name = named->name;
-  const int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, kind->type ? 1 : 0,
                   more);
+  if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (reader->r->failed) return;
   const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
   if (status) ga__say_refusal(reader, named, status);

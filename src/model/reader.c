@@ -503,6 +503,24 @@ static int read_six_by_six(ga__reader *reader, const ga__field *f, const ga__tre
 
 /* ---- Texts ---- */
 
+/* With the ground, where that will do; with the coordinate that was written, "hinge.angle" for "hnge.angle".
+ */
+static void find_nearest_part(char nearest[2 * GA_TEXT_PIECE], const ga__reader *reader, const ga__field *f,
+                              const char *name, int bytes)
+{
+  static const char *const ground[] = {"ground"};
+  char of_ground[GA_TEXT_PIECE] = "";
+  const char *dot = memchr(name, '.', (size_t)bytes);
+  const int head = dot ? (int)(dot - name) : bytes;
+  if (f->note && strstr(f->note, "ground")) ga__nearest_name(of_ground, name, 1, ground);
+  ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
+  if (!nearest[0] && dot) {
+    ga__names_nearest(nearest, &reader->parts.names, name, (size_t)head);
+    if (nearest[0]) snprintf(nearest + strlen(nearest), GA_TEXT_PIECE, "%.*s", bytes - head, name + head);
+  }
+  if (of_ground[0] && !nearest[0]) memcpy(nearest, of_ground, sizeof of_ground);
+}
+
 /* A part that is referred to: of an unknown one the nearest is told, here where it stands. */
 static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree *tree, const char *what,
                           const char **text)
@@ -516,8 +534,8 @@ static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree
     return 1;
   }
   if (reader->r->incomplete) return 0;
-  char nearest[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
-  ga__names_nearest(nearest, &reader->parts.names, *text, bytes);
+  char nearest[2 * GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
+  find_nearest_part(nearest, reader, f, *text, (int)bytes);
   ga__name_quote(quoted, *text, (int)bytes);
   ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
           "%s is '%s', but there is no part of that name; expected %s%s%s%s", what, quoted, f->note,

@@ -109,12 +109,13 @@ void ga__say_error(ga__reader *reader, ga__place at, ga_status status);
 /* parts.c */
 /* Sets named->cut where it is wrong, which was told. */
 void ga__read_part(ga__reader *reader, ga__named *named);
-/* Says what the builder refuses, where the part, or the field that is meant, stands. */
-void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status);
 /* Warnings of numbers that are hardly meant so, and of parts that nothing refers to; when all is read. */
 void ga__suspect_parts(ga__reader *reader);
 /* Is a coordinate an angle? By its name, or by the part that it belongs to. */
 int ga__is_angle(const ga__reader *reader, const char *coordinate);
+
+/* refusal.c: says what the builder refuses, where the part, or the field that is meant, stands. */
+void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status);
 
 /* functions.c */
 enum { GA__N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, GA__N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };

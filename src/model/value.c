@@ -518,6 +518,13 @@ ga__tree *ga__map_get(ga__tree *map, const char *key)
   return NULL;
 }
 
+const ga__tree *ga__map_peek(const ga__tree *map, const char *key)
+{
+  for (int i = 0; map->kind == GA__TREE_MAP && i < map->n; i++)
+    if (strcmp(map->child[i]->key, key) == 0) return map->child[i];
+  return NULL;
+}
+
 int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what)
 {
   if (tree->kind == GA__TREE_MAP) return 1;

@@ -49,6 +49,8 @@ ga__place ga__value_place(const ga__tree *tree, int column);
 
 /* Maps: the child of a key, marked as used; NULL: not there. */
 ga__tree *ga__map_get(ga__tree *map, const char *key);
+/* Only looks. */
+const ga__tree *ga__map_peek(const ga__tree *map, const char *key);
 /* Is it a map (list)? Says so if not. */
 int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what);
 int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what);
