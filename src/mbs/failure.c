@@ -58,16 +58,22 @@ static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
   return KIND_UNIT[c >= 3][FORCE];
 }
 
+/* 1: what is measured is an angle, or the sine of one. */
+static int is_angle(const ga__built *b, int gauge)
+{
+  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
+  if (g->kind == GA__SCALAR)
+    return turns(b, GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node));
+  return g->kind == GA__ANGLE || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
+}
+
 /* 1: the row of a constraint is an angle, or the sine of one. */
 static int constrains_angle(const ga__built *b, int lambda)
 {
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
     if (row->lambda != lambda || !row->n_terms) continue;
-    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge);
-    if (g->kind == GA__SCALAR)
-      return turns(b, GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node));
-    return g->kind == GA__ANGLE || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
+    return is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge);
   }
   return 0;
 }
@@ -81,6 +87,23 @@ static const char *say_constraint(ga__writer *w, const ga__built *b, ga_block bl
             block == GA_BLOCK_ETA ? "rate of the " : "", label->text);
   if (block == GA_BLOCK_PSI) return KIND_UNIT[0][RATE];
   return KIND_UNIT[constrains_angle(b, index)][block == GA_BLOCK_ETA ? RATE : POSITION];
+}
+
+/* What the part that a formula was written for makes of output y: a force or a torque; a block's input may be
+ * anything. */
+static const char *unit_of_formula(const ga__built *b, int part, int y)
+{
+  for (int i = 0; i < b->law.n; i++) {
+    const ga__law *law = GA__AT(b->law, ga__law, i);
+    if (law->part == part && law->input.y == y && law->n > 0)
+      return KIND_UNIT[is_angle(b, law->gauge[0])][FORCE];
+  }
+  for (int i = 0; i < b->wrench.n; i++) {
+    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
+    for (int k = 0; k < 6 && w->part == part; k++)
+      if ((k < 3 ? w->force[k] : w->torque[k - 3]).y == y) return KIND_UNIT[k >= 3][FORCE];
+  }
+  return "";
 }
 
 /* States and outputs: of blocks, of formulas, or sensed. */
@@ -100,7 +123,7 @@ static const char *say_output(ga__writer *w, const ga__built *b, ga_block block,
     const ga__formula *f = GA__AT(b->formula, ga__formula, y->index);
     const ga__part *part = &b->m->part[f->part];
     ga__write(w, "%s '%s': expression '%.60s'", ga__part_text(part->kind), part->name, ga_expr_text(f->expr));
-    return "";
+    return unit_of_formula(b, f->part, index);
   }
   for (int i = 0; i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);

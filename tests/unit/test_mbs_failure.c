@@ -143,14 +143,27 @@ static void test_outputs(void **state)
   shop_scalar(&s, "slide", 0, 1);
   integrator(&s, "sum", "3*slide.rate");
   actuator(&s, "motor", "slide", "-2*sum - slide");
+  rotor(&s, "disk");
+  actuator(&s, "brake", "disk", "-3*disk.rate");
+  integrator(&s, "heat", "disk.rate^2");
+  shop_rigid(&s, "car", 5, 0, 0);
+  ga_force_def push = ga_force_defaults();
+  push.name = "push", push.frame = "car";
+  push.force[1].expression = "1 - car.vy";
+  push.torque[2].expression = "2 - car.wz";
+  SHOP_ADD(&s, force, &push);
   assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_V, 0, text, sizeof text), ""); /* not built */
   assert_string_equal(text, "");
   shop_build(&s);
   expect(&s, GA_BLOCK_X, "block 'sum': state 1", "");
   expect(&s, GA_BLOCK_Y, "block 'sum': output 1", "");
   expect(&s, GA_BLOCK_Y, "signal 'slide.rate'", "m/s");
-  expect(&s, GA_BLOCK_Y, "actuator 'motor': expression '-2*sum - slide'", "");
-  assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_V, 1, text, sizeof text), "");
+  expect(&s, GA_BLOCK_Y, "actuator 'motor': expression '-2*sum - slide'", "N");
+  expect(&s, GA_BLOCK_Y, "actuator 'brake': expression '-3*disk.rate'", "N*m");
+  expect(&s, GA_BLOCK_Y, "force 'push': expression '1 - car.vy'", "N");
+  expect(&s, GA_BLOCK_Y, "force 'push': expression '2 - car.wz'", "N*m");
+  expect(&s, GA_BLOCK_Y, "block 'heat': expression 'disk.rate^2'", "");
+  assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_V, 8, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_PSI, 0, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(s.m, (ga_block)9, 0, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(NULL, GA_BLOCK_V, 0, text, sizeof text), "");
@@ -190,7 +203,7 @@ static void test_switching_force(void **state)
       "a step of 0.01 s from t = ", " failed: Newton's iteration did not converge",
       "largest residual: actuator 'relay': expression 'if(slide + slide.rate > 0, -10, 10)' "
       "is off by ",
-      NULL};
+      " N\n", NULL};
   shop_scalar(&s, "slide", 1, 0);
   actuator(&s, "relay", "slide", "if(slide + slide.rate > 0, -10, 10)");
   shop_start(&s);
