@@ -73,6 +73,7 @@ static char character_at(const builder *b, yaml_mark_t mark)
 /* What usually lies behind libyaml's words. */
 static const char *hint_for(const builder *b, const char *problem)
 {
+  static const char flow[] = "did not find expected ',' or";
   static const struct {
     const char *problem, *hint;
   } hints[] = {
@@ -86,7 +87,12 @@ static const char *hint_for(const builder *b, const char *problem)
       {"did not find expected alphabetic or numeric character",
        "; a text that begins with * or & needs quotes"},
   };
-  if (character_at(b, b->parser.problem_mark) == '\t') return "; indent by blanks, not by tabs";
+  const char at = character_at(b, b->parser.problem_mark);
+  if (at == '\t') return "; indent by blanks, not by tabs";
+  if ((at == '[' || at == '{') && strncmp(problem, flow, strlen(flow)) == 0)
+    return "; within brackets or braces an expression with brackets of its own needs quotes: "
+           "\"2*cos(10[deg])\"; or is a "
+           "comma missing?";
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
     if (strncmp(problem, hints[i].problem, strlen(hints[i].problem)) == 0) return hints[i].hint;
   }
@@ -280,6 +286,64 @@ static ga__tree *read_alias(builder *b, const yaml_event_t *event, int depth)
   return empty;
 }
 
+/* ---- Expressions torn at their commas ---- */
+
+/* Parentheses that are open after a text, -1: one is closed that was not opened. */
+static int balance(int open, const char *text)
+{
+  for (; *text && open >= 0; text++) open += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+  return open;
+}
+
+/* What stands between two commas: an entry of a list, or in a map a key without a value; NULL: neither. */
+static const char *piece_of(const ga__tree *node, int i)
+{
+  const ga__tree *child = node->child[i];
+  if (child->kind != GA__TREE_SCALAR || child->quoted) return NULL;
+  if (node->kind == GA__TREE_LIST) return child->text;
+  return child->key_style == GA__STYLE_PLAIN && !child->text[0] ? child->key : NULL;
+}
+
+/* How many of the children after number i its expression goes on over; 0: it is not torn. */
+static int count_torn(const ga__tree *node, int i)
+{
+  const ga__tree *first = node->child[i];
+  int open = first->kind == GA__TREE_SCALAR && !first->quoted ? balance(0, first->text) : 0;
+  for (int k = i + 1; open > 0 && k < node->n; k++) {
+    const char *piece = piece_of(node, k);
+    open = piece ? balance(open, piece) : -1;
+    if (open == 0) return k - i;
+  }
+  return 0;
+}
+
+/* [0, max(a, b)] has three entries, and {force: max(a, b)} two keys: this is told once, and read as it was
+ * meant, so that nothing else follows from it. */
+static void mend_torn(builder *b, ga__tree *node)
+{
+  int kept = 0;
+  for (int i = 0, n_torn; i < node->n; i += 1 + n_torn) {
+    ga__tree *child = node->child[kept++] = node->child[i];
+    n_torn = count_torn(node, i);
+    if (n_torn == 0) continue;
+    size_t size = strlen(child->text) + 1;
+    for (int k = i + 1; k <= i + n_torn; k++) size += strlen(piece_of(node, k)) + 2;
+    char *whole = ga__pool_take(b->forest->pool, size), piece[GA_TEXT_PIECE];
+    if (!whole) {
+      no_memory(b);
+      return;
+    }
+    ga__writer w = {whole, size, 0};
+    ga__write(&w, "%s", child->text);
+    for (int k = i + 1; k <= i + n_torn; k++) ga__write(&w, ", %s", piece_of(node, k));
+    child->text = whole;
+    ga__name_quote(piece, whole, (int)strlen(whole));
+    ga__say(b->forest->messages, GA_MESSAGE_ERROR, child->at,
+            "within brackets or braces an expression with commas needs quotes: \"%s\"", piece);
+  }
+  node->n = kept;
+}
+
 /* ---- Scalars, lists, maps ---- */
 
 static int characters(const char *text)
@@ -354,7 +418,7 @@ static void read_list(builder *b, ga__tree *node, int depth)
     ga__tree *child = ends ? NULL : read_node(b, &event, depth + 1);
     yaml_event_delete(&event);
     if (ends) {
-      take_children(b, node, base);
+      if (take_children(b, node, base) && node->style == GA__STYLE_FLOW) mend_torn(b, node);
       return;
     }
     if (child) push(b, child);
@@ -415,7 +479,9 @@ static void read_map(builder *b, ga__tree *node, int depth)
     if (!ends) read_pair(b, &event, depth);
     yaml_event_delete(&event);
     if (!ends) continue;
-    if (take_children(b, node, base) && ga__tree_unique(b->forest, node)) no_memory(b);
+    if (!take_children(b, node, base)) return;
+    if (node->style == GA__STYLE_FLOW) mend_torn(b, node);
+    if (!b->stopped && ga__tree_unique(b->forest, node)) no_memory(b);
     return;
   }
 }

@@ -136,6 +136,15 @@ static void refused(void **state)
       {"a: {b: 1\nc: 2}",
        "m.yaml:2:2: this is no YAML: while parsing a flow mapping that began in line 1: did not find "
        "expected ',' or '}'; is a comma or a closing brace missing?"},
+      {"a: [0, R*cos(10[deg])]", "m.yaml:1:16: this is no YAML: while parsing a flow sequence: did not find "
+                                 "expected ',' or ']'; within brackets or "
+                                 "braces an expression with brackets of its own needs quotes: "
+                                 "\"2*cos(10[deg])\"; or is a comma missing?"},
+      {"a: [0, max(b, c), 3]\nd: {e: if(b, (c), 3), f: 1}\ng: [a(b, c), h(i,j(k), l)]",
+       "m.yaml:1:8: within brackets or braces an expression with commas needs quotes: \"max(b, c)\"\n"
+       "m.yaml:2:8: within brackets or braces an expression with commas needs quotes: \"if(b, (c), 3)\"\n"
+       "m.yaml:3:5: within brackets or braces an expression with commas needs quotes: \"a(b, c)\"\n"
+       "m.yaml:3:14: within brackets or braces an expression with commas needs quotes: \"h(i, j(k), l)\""},
       {"a: 'x\n",
        "m.yaml:2:1: this is no YAML: while scanning a quoted scalar that began in line 1: found unexpected "
        "end of stream; is a closing quote missing?"},
