@@ -126,6 +126,9 @@ typedef struct ga__forest {
  */
 ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t length, ga__tree **out);
 
+/* Is it the word null of JSON, or one of YAML's others? Without quotes it is nothing: an empty text. */
+int ga__tree_is_null(const char *text);
+
 /* Of two children of the same key the first is kept, and the second told. */
 ga_status ga__tree_unique(ga__forest *forest, ga__tree *map);
 

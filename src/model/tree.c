@@ -1,6 +1,7 @@
 /* From YAML to trees, by libyaml's events. libyaml's own memory is the C library's: it has no hooks;
  * everything that outlives a reading is the context's. */
 #include "model/model_impl.h"
+#include "model/surrogate.h"
 
 #include "mbs/name.h"
 #include <stdio.h>
@@ -19,6 +20,7 @@ typedef struct builder {
   int file;
   const char *text;
   size_t length;
+  ga__mended mended; /* where the text is not the one that was given */
   yaml_parser_t parser;
   int stopped; /* an error after which nothing can be read */
   ga_status status;
@@ -38,9 +40,14 @@ static void *no_memory(builder *b)
   return NULL;
 }
 
+static int column_of(const builder *b, yaml_mark_t mark)
+{
+  return ga__mended_column(&b->mended, (int)mark.line, (int)mark.column);
+}
+
 static ga__place place_of(const builder *b, yaml_mark_t mark)
 {
-  return (ga__place){b->file, (int)mark.line + 1, (int)mark.column + 1};
+  return (ga__place){b->file, (int)mark.line + 1, column_of(b, mark) + 1};
 }
 
 /* The place of a byte. */
@@ -55,6 +62,7 @@ static ga__place place_of_byte(const builder *b, size_t offset)
       at.column++;
     }
   }
+  at.column = ga__mended_column(&b->mended, at.line - 1, at.column - 1) + 1;
   return at;
 }
 
@@ -84,6 +92,7 @@ static const char *hint_for(const builder *b, const char *problem)
       {"did not find expected ',' or ']'", "; is a comma or a closing bracket missing?"},
       {"did not find expected '-' indicator", "; is the indentation the same as in the lines above?"},
       {"found unexpected end of stream", "; is a closing quote missing?"},
+      {"found invalid Unicode character escape code", "; surrogates come in pairs, as in \"\\ud83d\\ude00\""},
       {"did not find expected alphabetic or numeric character",
        "; a text that begins with * or & needs quotes"},
   };
@@ -368,7 +377,7 @@ static const char *copy_text(builder *b, const yaml_event_t *event, ga__place at
 
 /* Where the text begins in the file, if it stands there as it is: on one line, and without escapes. Anchor
  * and tag come before it, so a plain one is counted back from its end. */
-static void place_text(ga__tree *node, const yaml_event_t *event)
+static void place_text(const builder *b, ga__tree *node, const yaml_event_t *event)
 {
   const yaml_mark_t start = event->start_mark, end = event->end_mark;
   const int n = characters(node->text), length = (int)end.column - (int)start.column;
@@ -376,10 +385,10 @@ static void place_text(ga__tree *node, const yaml_event_t *event)
   const int behind = event->data.scalar.anchor || event->data.scalar.tag;
   if (start.line != end.line) return;
   if (style == YAML_PLAIN_SCALAR_STYLE && length >= n) {
-    node->text_column = (int)end.column - n + 1;
+    node->text_column = column_of(b, end) - n + 1;
     if (n > 0) node->at.column = node->text_column;
   } else if (!behind && length == n + 2) {
-    node->text_column = (int)start.column + 2;
+    node->text_column = column_of(b, start) + 2;
   }
 }
 
@@ -392,6 +401,14 @@ static ga__tree_style style_of(yaml_scalar_style_t style, int is_text)
   return is_text ? GA__STYLE_SINGLE : GA__STYLE_PLAIN;
 }
 
+int ga__tree_is_null(const char *text)
+{
+  static const char *const words[] = {"null", "Null", "NULL", "~"};
+  for (int i = 0; i < 4; i++)
+    if (strcmp(text, words[i]) == 0) return 1;
+  return 0;
+}
+
 static ga__tree *read_scalar(builder *b, const yaml_event_t *event)
 {
   int is_text = 0;
@@ -401,7 +418,8 @@ static ga__tree *read_scalar(builder *b, const yaml_event_t *event)
   if (!node || !(node->text = copy_text(b, event, at))) return NULL;
   node->style = style_of(event->data.scalar.style, is_text);
   node->quoted = node->style != GA__STYLE_PLAIN;
-  place_text(node, event);
+  place_text(b, node, event);
+  if (!node->quoted && ga__tree_is_null(node->text)) node->text = "";
   const int i = open_anchor(b, event->data.scalar.anchor, at);
   if (i >= 0) b->anchor[i].node = node;
   return node;
@@ -587,13 +605,21 @@ static ga__tree *read_documents(builder *b)
 ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t length, ga__tree **out)
 {
   ga_context *ctx = forest->pool->ctx;
-  builder b = {.forest = forest, .file = file, .text = text, .length = length, .anchors = {.ctx = ctx}};
+  builder b = {.forest = forest, .file = file, .anchors = {.ctx = ctx}};
   *out = NULL;
-  if (!yaml_parser_initialize(&b.parser)) return GA_ERR_MEMORY;
-  yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
+  ga_status status = ga__surrogates_mend(ctx, text, length, &b.mended);
+  if (!status && !yaml_parser_initialize(&b.parser)) status = GA_ERR_MEMORY;
+  if (status) {
+    ga__mended_free(ctx, &b.mended);
+    return status;
+  }
+  b.text = b.mended.text ? b.mended.text : text;
+  b.length = b.mended.length;
+  yaml_parser_set_input_string(&b.parser, (const unsigned char *)b.text, b.length);
   yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
   ga__tree *root = read_documents(&b);
   yaml_parser_delete(&b.parser);
+  ga__mended_free(ctx, &b.mended);
   ga__free(ctx, b.stack);
   ga__free(ctx, b.anchor);
   ga__names_destroy(&b.anchors);

@@ -72,6 +72,7 @@ static yaml_scalar_style_t scalar_style(const char *text, ga__tree_style style)
   if (style == GA__STYLE_LINES && !odd) return YAML_LITERAL_SCALAR_STYLE;
   if (style == GA__STYLE_LINES || style == GA__STYLE_DOUBLE || odd || strchr(text, '\n'))
     return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+  if (ga__tree_is_null(text)) return YAML_SINGLE_QUOTED_SCALAR_STYLE;
   return style == GA__STYLE_SINGLE ? YAML_SINGLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE;
 }
 

@@ -70,7 +70,8 @@ static void write_model(const desk_folder *f)
 {
   static char text[16384];
   ga__writer w = {text, sizeof text, 0};
-  ga__write(&w, "include: [other.yaml]\nparameters: {L: 12 mm, h: L/2, unused: 1, same: 1}\n");
+  ga__write(&w, "title: \"\\ud83d\\ude00\"\ninclude: [other.yaml]\nparameters: {L: 12 mm, h: L/2, unused: 1, "
+                "same: 1}\n");
   ga__write(&w,
             "repeat: {count: 40, parts: {bodies: {\"rod{i}\": {x: [i*L, 0], y: &b {z: 1}, n: '{2*i}'}}}}\n");
   ga__write(&w, "values: {a: 3, b: 2*h, c: wrong, d: 3 kgg, e: [1], f: 1/0, g: .nan}\n");

@@ -75,7 +75,19 @@ static void shapes_and_places(void **state)
       {"a: \"x\\ty\"", "{a@1:1='x\ty'@1:4+0}@1:1"},
       {"a: |\n  x\n  y\n", "{a@1:1='x\ny\n'@1:4+0}@1:1"},
       {"a: x\n  y", "{a@1:1=x y@1:4+0}@1:1"},
-      {"a:\nb: ~", "{a@1:1=@1:3+3 b@2:1=~@2:4+4}@1:1"},
+      {"a:\nb: ~", "{a@1:1=@1:3+3 b@2:1=@2:4+4}@1:1"},
+      {"{\"a\": null, \"b\": \"null\", \"c\": [Null, NULL, !!str null]}",
+       "{a@1:2=@1:7+7 b@1:13='null'@1:18+19 c@1:26=[@1:32+32 @1:38+38 'null'@1:50+50]@1:31}@1:1"},
+      /* pairs of surrogates, and what looks like them */
+      {"{\"a\": \"\\ud83d\\ude00\", \"b\": 2,\n \"c\": 3}",
+       "{a@1:2='\xF0\x9F\x98\x80'@1:7+0 b@1:23=2@1:28+28 c@2:2=3@2:7+7}@1:1"},
+      {"{\"\\uD800\\uDC00\": \"x\\\\ud83d\\\"\\udbff\\udfff \\u00e4 \\ud83d\\ude00\", b: '2'}",
+       "{\xF0\x90\x80\x80@1:2='x\\ud83d\"\xF4\x8F\xBF\xBF \xC3\xA4 \xF0\x9F\x98\x80'@1:18+0 "
+       "b@1:64='2'@1:67+68}@1:1"},
+      {"a: \\ud83d\\ude00 # \"\\ud83d\\ude00\"\nb: '\\ud83d\\ude00'\nc: |\n  \"\\ud83d\\ude00\"\nd: "
+       "\"\\ud83d\\ude00\"",
+       "{a@1:1=\\ud83d\\ude00@1:4+4 b@2:1='\\ud83d\\ude00'@2:4+5 c@3:1='\"\\ud83d\\ude00\"\n'@3:4+0 "
+       "d@5:1='\xF0\x9F\x98\x80'@5:4+0}@1:1"},
       {"a: !!str 5\nb: !!int 6", "{a@1:1='5'@1:10+10 b@2:1=6@2:10+10}@1:1"},
       {"größe: µm x", "{größe@1:1=µm x@1:8+8}@1:1"},
       {"\xEF\xBB\xBF"
@@ -145,6 +157,12 @@ static void refused(void **state)
        "m.yaml:2:8: within brackets or braces an expression with commas needs quotes: \"if(b, (c), 3)\"\n"
        "m.yaml:3:5: within brackets or braces an expression with commas needs quotes: \"a(b, c)\"\n"
        "m.yaml:3:14: within brackets or braces an expression with commas needs quotes: \"h(i, j(k), l)\""},
+      {"a: {\"b\": \"\\ud83d\\ude00\", b: 1}", "m.yaml:1:26: the key 'b' is there already, at m.yaml:1:5"},
+      {"a: [\"\\ud83d\\ude00\", \"\\ude00\\ud83d\"]", "m.yaml:1:24: this is no YAML: while parsing a quoted "
+                                                      "scalar: found invalid Unicode character escape code; "
+                                                      "surrogates come in pairs, as in \"\\ud83d\\ude00\""},
+      {"a: [\"\\ud83d\\ude00\" \"\xFF\"]",
+       "m.yaml:1:21: this is no UTF-8 text: invalid leading UTF-8 octet (0xFF)"},
       {"a: 'x\n",
        "m.yaml:2:1: this is no YAML: while scanning a quoted scalar that began in line 1: found unexpected "
        "end of stream; is a closing quote missing?"},
