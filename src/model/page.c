@@ -189,7 +189,7 @@ static void write_row(ga__writer *w, const ga__field *f, const void *base)
             f->unit_other && strcmp(f->unit_other, "1") != 0 ? f->unit_other : "");
   ga__write(w, "%s | ", ga__field_needed(f, base) ? "needed" : initial);
   write_cell(w, f->about);
-  ga__write(w, " |\n");
+  ga__write(w, "%s |\n", ga__field_note(f));
 }
 
 static void write_choices(ga__writer *w, const ga__field *f)

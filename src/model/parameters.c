@@ -150,6 +150,10 @@ static int check_name(ga__reading *r, const ga__tree *tree)
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
             "'t' cannot be the name of a parameter, it is the time");
   } else {
+    if (strcmp(tree->key, "pi") == 0 || strcmp(tree->key, "e") == 0)
+      ga__say(r->messages, GA_MESSAGE_WARNING, tree->key_at,
+              "the parameter '%s' takes the place of the number %s in all expressions; is that meant so?",
+              tree->key, tree->key[0] == 'p' ? "π = 3.14159..." : "e = 2.71828...");
     return 1;
   }
   return 0;

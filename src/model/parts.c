@@ -144,7 +144,13 @@ static void suspect_axis(ga__reader *reader, const ga__named *named, const ga_jo
 /* Bodies come before markers and joints. */
 static void note(ga__reader *reader, ga__named *named, const any_def *def)
 {
+  const ga__tree *angle = named->kind == GA__PART_PLANAR ? ga__map_peek(named->tree, "angle") : NULL;
   if (named->kind <= GA__PART_SCALAR) note_body(reader, named, def);
+  if (angle) {
+    char what[GA__WHAT];
+    ga__what(what, "angle of %s '%s'", ga__part_text(GA__PART_PLANAR), named->name);
+    ga__suspect_turn(reader, angle, what);
+  }
   if (named->kind == GA__PART_MARKER) note_place(reader, def->marker.body, def->marker.pose.position, 0);
   if (named->kind == GA__PART_JOINT && def->joint.at_pose) {
     note_place(reader, def->joint.a, def->joint.at.position, 1);

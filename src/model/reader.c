@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FULL_TURN (6.283185307179586 * (1 + 1e-9))
+
 enum { MOST_KEYS = 48 };
 
 /* ---- Names ---- */
@@ -238,6 +240,32 @@ static const char *const rotation_keys[] = {"matrix", "quaternion", "axis",   "a
                                             "euler",  "sequence",   "z_axis", "x_axis"};
 enum { MATRIX, QUATERNION, AXIS, ANGLE, EULER, SEQUENCE, Z_AXIS, X_AXIS, N_ROTATION_KEYS };
 
+void ga__suspect_turn(ga__reader *reader, const ga__tree *tree, const char *what)
+{
+  ga__number number;
+  if (tree->kind != GA__TREE_SCALAR || strchr(tree->text, '[')) return;
+  if (!ga__value_with_unit(reader->r, tree, "rad", what, &number) || number.has_dimension) return;
+  if (fabs(number.value) > FULL_TURN)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, tree->at,
+            "%s: %g rad are more than a turn; is it in deg?", what, number.value);
+}
+
+static int read_turn(ga__reader *reader, const ga__tree *tree, const char *what, double *angle)
+{
+  if (!ga__value_number(reader->r, tree, "rad", what, angle)) return 0;
+  ga__suspect_turn(reader, tree, what);
+  return 1;
+}
+
+static int read_euler(ga__reader *reader, const ga__tree *tree, const char *what, double angle[3])
+{
+  if (tree->kind != GA__TREE_LIST || tree->n != 3)
+    return ga__value_numbers(reader->r, tree, 3, "rad", what, angle);
+  int good = 1;
+  for (int i = 0; i < 3; i++) good &= read_turn(reader, tree->child[i], what, &angle[i]);
+  return good;
+}
+
 static int turn(ga__reader *reader, ga__tree *const given[N_ROTATION_KEYS], const char *what,
                 ga_status *status, double rotation[9])
 {
@@ -253,10 +281,10 @@ static int turn(ga__reader *reader, ga__tree *const given[N_ROTATION_KEYS], cons
     if (good) *status = ga_rotation_quaternion(r->ctx, m, rotation);
   } else if (given[AXIS]) {
     good = ga__value_numbers(r, given[AXIS], 3, NULL, what, m);
-    good &= ga__value_number(r, given[ANGLE], "rad", what, &angle);
+    good &= read_turn(reader, given[ANGLE], what, &angle);
     if (good) *status = ga_rotation_axis_angle(r->ctx, m, angle, rotation);
   } else if (given[EULER]) {
-    good = ga__value_numbers(r, given[EULER], 3, "rad", what, m);
+    good = read_euler(reader, given[EULER], what, m);
     good &= ga__value_text(r, given[SEQUENCE], what, &sequence);
     if (good) *status = ga_rotation_euler(r->ctx, sequence, m, rotation);
   } else {
@@ -412,6 +440,13 @@ static int wrong_number(ga__reader *reader, const ga__tree *tree, const char *wh
 {
   ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s is %g; it must be %s", what, value, must);
   return 0;
+}
+
+const char *ga__field_note(const ga__field *field)
+{
+  return field->unit && strcmp(field->unit, "N/m^exponent") == 0
+             ? "; a plain number in SI units, unless the exponent is 1, 2 or 3"
+             : "";
 }
 
 /* "N/m^exponent" with the exponent that was read before, where units can say it; else a plain number. */

@@ -84,11 +84,15 @@ void ga__finish_keys(ga__reader *reader, const ga__tree *map, int n, const ga__f
                      const ga__owner *owner, int n_more, const char *const *more);
 /* The name under which a field stands in files. */
 const char *ga__field_key(const ga__field *field, const char *type_key);
+/* What there is to add to a field's line; "": nothing. */
+const char *ga__field_note(const ga__field *field);
 /* A size that a list or the inputs gave; 0: another was given already, and it was told. */
 int ga__set_size(ga__reader *reader, ga__owner *owner, void *base, size_t at, int n, const char *by,
                  const ga__tree *tree);
 
 int ga__read_pose(ga__reader *reader, ga__tree *tree, const char *what, ga_pose *pose);
+/* Warns of an angle that was read: a plain number of more than a turn is rather one of degrees. */
+void ga__suspect_turn(ga__reader *reader, const ga__tree *tree, const char *what);
 /* Text, number, or map of value, function, expression. */
 int ga__read_input(ga__reader *reader, ga__tree *tree, const char *unit, const char *what, ga_input *input);
 /* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is told

@@ -125,7 +125,7 @@ static void write_field(ga__writer *w, const ga__field *f, const void *base)
   char text[3 * GA__WHAT], initial[GA_TEXT_PIECE];
   ga__writer about = {text, sizeof text, 0};
   ga__field_default(initial, sizeof initial, f, base);
-  ga__write(&about, "%s", f->about);
+  ga__write(&about, "%s%s", f->about, ga__field_note(f));
   if (f->unit && strcmp(f->unit, "1") != 0)
     ga__write(&about, " [%s%s%s]", f->unit, f->unit_other ? " or " : "", f->unit_other ? f->unit_other : "");
   if (initial[0]) ga__write(&about, "; default %s", initial);

@@ -1,8 +1,11 @@
 /* What a model says once: title, gravity, the form of rigid bodies, and how it is to be simulated. */
 #include "model/reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define LARGE_GRAVITY 100 /* [m/s²] more is hardly meant so */
 
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define ONE(type, member) .name = #member, .offset = offsetof(type, member), .count = 1
@@ -117,6 +120,22 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
     ga__value_int(reader->r, version, 1, 1, GA__VERSION_KEY, &number);
   if (title) ga__value_text(reader->r, title, "title", &out->title);
   ga__read_fields(reader, root, N_GLOBAL, global_fields, &owner, &out->machine);
+  const double *g = out->machine.gravity, length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  if (length > LARGE_GRAVITY)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, ga__map_get(root, "gravity")->at,
+            "gravity of the model is %g m/s²; is it in mm/s^2?", length);
+}
+
+static void suspect_settings(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
+{
+  const ga__tree *step = ga__map_get(map, "step"), *tolerance = ga__map_get(map, "tolerance");
+  if (s->step > 0 && tolerance)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, tolerance->key_at,
+            "simulation: tolerance is not used, for step gives the size of all steps");
+  if (s->step > s->t_end - s->t_start && s->t_end > s->t_start)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, step->at,
+            "simulation: step is %g s, more than the %g s from t_start to t_end", s->step,
+            s->t_end - s->t_start);
 }
 
 static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
@@ -149,4 +168,5 @@ void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *sett
   }
   ga__finish_keys(reader, map, N_SETTING, setting_fields, &owner, 1, more);
   if (good) check_settings(reader, map, settings);
+  if (good) suspect_settings(reader, map, settings);
 }

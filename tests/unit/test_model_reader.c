@@ -977,8 +977,32 @@ static const complaint warnings[] = {
     {ARM "functions: {f: {type: motion}}\n", 3, 13, "function 'f' is not used"},
     {ARM "blocks: {b: {type: constant, value: 1}}\n", 3, 10, "block 'b' is not used"},
     {ARM "parameters: {k: 1}\n", 3, 14, "'k' is not used"},
+    {"parameters: {pi: 3}\nbodies: {a: {type: point, mass: pi}}\n", 2, 14, "takes the place of the number π"},
+    {"parameters: {e: 3}\nbodies: {a: {type: point, mass: e}}\n", 2, 14, "takes the place of the number e"},
+    {ARM "simulation: {step: 1 ms, tolerance: 1e-6}\n", 3, 26, "tolerance is not used"},
+    {ARM "simulation: {step: 1, t_start: 1, t_end: 1.5}\n", 3, 20, "step is 1 s, more than the 0.5 s"},
+    {"gravity: [0, 0, -9810]\n" ARM, 2, 10, "gravity of the model is 9810 m/s²; is it in mm/s^2?"},
+    {"bodies: {a: {type: planar, mass: 1, inertia: 1, angle: 45}}\n", 2, 57,
+     "angle of planar body 'a': 45 rad are"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: 45}}}\n", 2,
+     91, "45 rad are more than a turn; is it in deg?"},
+    {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {euler: [1, -90, 360 deg], sequence: "
+     "xyz}}}\n",
+     2, 78, "-90 rad are more than a turn"},
     {ARM "joints: {j: {type: revolute, a: ground, b: arm, pitch: 1}}\n", 3, 49,
      "its type does not look at pitch"},
+};
+
+/* What looks odd, but is not. */
+static const char *const harmless[] = {
+    "simulation: {step: 0, tolerance: 1e-6}\n",
+    "simulation: {tolerance: 1e-6}\n",
+    "simulation: {step: 1, t_start: 1, t_end: 2}\n",
+    "gravity: [0, 0, -99]\n",
+    "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: 720 deg}}}\n",
+    "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: "
+    "'720[deg]'}}}\n",
+    "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: -2*pi}}}\n",
 };
 
 /* That message, and no other. */
@@ -1024,6 +1048,13 @@ static void odd_things_are_warned_of(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
     wrong += !is_complaint(ctx, &warnings[i], GA_MESSAGE_WARNING);
+  for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++) {
+    char text[2000];
+    snprintf(text, sizeof text, "galpha: 1\n%s", harmless[i]);
+    ga_model *model = read_text(ctx, text);
+    if (ga_model_n_messages(model) > 0) fail_msg("%s\n%s", text, ga_model_message_at(model, 0)->text);
+    ga_model_destroy(&model);
+  }
   rig_close_context(&ctx);
   assert_int_equal(wrong, 0);
 }
