@@ -334,7 +334,7 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
             "include '%s': expected a path relative to this file's folder, not an absolute one", piece);
   } else if (!normalise(path, outer->path, text)) {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': this leads out of the model's folder '%s', from which nothing else is read", piece,
+            "include '%s': this is not within the model's folder '%s'; only files within it are read", piece,
             folder);
   } else if (snprintf(named, sizeof named, "%s%s", d->folder, path) >= (int)sizeof named) {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "include '%s': the path is too long", piece);
@@ -343,8 +343,8 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
             strerror(errno));
   } else if (!is_inside(d, real)) {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': a link leads out of the model's folder '%s', from which nothing else is read",
-            piece, folder);
+            "include '%s': a link leads out of the model's folder '%s'; only files within it are read", piece,
+            folder);
   } else {
     return is_known(r, d, real, tree->at) ? -1 : 1;
   }

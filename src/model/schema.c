@@ -99,8 +99,8 @@ static void write_value(ga__writer *w, const ga__field *f)
 {
   static const char *const shapes[] = {
       [GA__RULE_TEXT] = "text",    [GA__RULE_TEXT_NEEDED] = "text",
-      [GA__RULE_SIX] = "numbers",  [GA__RULE_SIX_BY_SIX] = "matrix",
-      [GA__RULE_FLAG] = "flag",    [GA__RULE_INTEGER] = "number",
+      [GA__RULE_SIX] = "six",      [GA__RULE_SIX_BY_SIX] = "six_by_six",
+      [GA__RULE_FLAG] = "flag",    [GA__RULE_INTEGER] = "integer",
       [GA__RULE_POSE] = "pose",    [GA__RULE_FUNCTION] = "function",
       [GA__RULE_LIST] = "numbers", [GA__RULE_FUNCTION_NEEDED] = "function",
       [GA__RULE_FLAGS] = "flags",  [GA__RULE_MATRIX] = "matrix",
@@ -115,6 +115,8 @@ static void write_value(ga__writer *w, const ga__field *f)
               "\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/%s\"}, \"minItems\": %d, "
               "\"maxItems\": %d",
               is_number(f) ? "number" : "input", f->least ? f->least : f->count, f->count);
+  } else if (f->rule == GA__RULE_INTEGER) {
+    ga__write(w, "\"type\": [\"integer\", \"string\"], \"minimum\": %ld, \"maximum\": %ld", f->low, f->high);
   } else {
     ga__write(w, "\"$ref\": \"#/definitions/%s\"", is_number(f) ? "number" : shapes[f->rule]);
   }
@@ -141,7 +143,7 @@ static void write_more(ga__writer *w, const ga__group *g, const char **between)
 {
   for (int i = 0; i < g->n; i++) {
     if (g->fields[i].rule != GA__RULE_POSE || strcmp(g->fields[i].name, "pose") != 0) continue;
-    ga__write(w, "%s        \"position\": {\"$ref\": \"#/definitions/numbers\"},\n", *between);
+    ga__write(w, "%s        \"position\": {\"$ref\": \"#/definitions/three\"},\n", *between);
     ga__write(w, "        \"rotation\": {\"$ref\": \"#/definitions/rotation\"}");
     *between = ",\n";
   }
@@ -230,6 +232,10 @@ static void write_sections(ga__writer *w)
                "      \"repeat\": {\"$ref\": \"#/definitions/repeat\"}");
 }
 
+#define LIST_OF(name, of, n)                                                                                 \
+  "    \"" name "\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/definitions/" of                        \
+  "\"}, \"minItems\": " n ", \"maxItems\": " n "},\n"
+
 static const char shapes_text[] =
     "    \"number\": {\"type\": [\"number\", \"string\"], \"description\": \"a number in SI units, a "
     "quantity ('12 mm'), or an expression in parameters ('2*L')\"},\n"
@@ -237,46 +243,67 @@ static const char shapes_text[] =
     "{\"$ref\": \"#/definitions/number\"}}]},\n"
     "    \"matrix\": {\"anyOf\": [{\"$ref\": \"#/definitions/numbers\"}, {\"type\": \"array\", \"items\": "
     "{\"$ref\": \"#/definitions/numbers\"}}]},\n"
-    "    \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": "
-    "\"#/definitions/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
-    "    \"text\": {\"type\": \"string\"},\n"
-    "    \"texts\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": {\"type\": "
-    "\"string\"}}]},\n"
-    "    \"flag\": {\"enum\": [true, false, \"true\", \"false\", \"yes\", \"no\"]},\n"
-    "    \"flags\": {\"anyOf\": [{\"$ref\": \"#/definitions/flag\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": "
-    "\"#/definitions/flag\"}}]},\n"
-    "    \"rotation\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n"
-    "        \"matrix\": {\"$ref\": \"#/definitions/matrix\"}, \"quaternion\": {\"$ref\": "
-    "\"#/definitions/numbers\"},\n"
-    "        \"axis\": {\"$ref\": \"#/definitions/numbers\"}, \"angle\": {\"$ref\": "
-    "\"#/definitions/number\"},\n"
-    "        \"euler\": {\"$ref\": \"#/definitions/numbers\"}, \"sequence\": {\"type\": \"string\", "
-    "\"pattern\": "
-    "\"^([xyz]{3}|[XYZ]{3})$\"},\n"
-    "        \"z_axis\": {\"$ref\": \"#/definitions/numbers\"}, \"x_axis\": {\"$ref\": "
-    "\"#/definitions/numbers\"}}},\n"
-    "    \"pose\": {\"anyOf\": [{\"$ref\": \"#/definitions/numbers\"}, {\"type\": \"object\", "
-    "\"additionalProperties\": false, \"properties\": {\n"
-    "        \"position\": {\"$ref\": \"#/definitions/numbers\"}, \"rotation\": {\"$ref\": "
-    "\"#/definitions/rotation\"}}}]},\n"
-    "    \"function\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"$ref\": "
-    "\"#/definitions/functions_kinds\"}]},\n"
-    "    \"input\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"object\", "
-    "\"additionalProperties\": false, \"properties\": {\n"
-    "        \"value\": {\"$ref\": \"#/definitions/number\"}, \"function\": {\"$ref\": "
-    "\"#/definitions/function\"}, "
-    "\"expression\": {\"type\": \"string\"}}}]},\n"
-    "    \"inputs\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/definitions/input\"}},\n"
-    "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/definitions/input\"}}]},\n"
-    "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"count\", "
-    "\"parts\"], \"properties\": {\n"
-    "        \"count\": {\"$ref\": \"#/definitions/number\"}, \"index\": {\"type\": \"string\"}, \"from\": "
-    "{\"$ref\": \"#/definitions/number\"},\n"
-    "        \"parts\": {\"$ref\": \"#/definitions/parts\"}}},\n"
-    "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/definitions/one_repeat\"}, {\"type\": \"array\", \"items\": "
-    "{\"$ref\": \"#/definitions/one_repeat\"}}]},\n";
+    "    \"1\": {\"const\": 1},\n"
+    "    \"integer\": {\"type\": [\"integer\", \"string\"], \"description\": \"a whole number, or an "
+    "expression in "
+    "parameters\"},\n" LIST_OF("three", "number", "3") LIST_OF("four", "number", "4") LIST_OF("six", "number",
+                                                                                              "6")
+        LIST_OF("nine", "number", "9") LIST_OF("three_rows", "three", "3") LIST_OF(
+            "six_rows", "six",
+            "6") "    \"three_by_three\": {\"anyOf\": [{\"$ref\": \"#/definitions/nine\"}, {\"$ref\": "
+                 "\"#/definitions/three_rows\"}]},\n"
+                 "    \"six_by_six\": {\"anyOf\": [{\"$ref\": \"#/definitions/six\"}, {\"$ref\": "
+                 "\"#/definitions/six_rows\"}]},\n"
+                 "    \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": "
+                 "\"#/definitions/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
+                 "    \"text\": {\"type\": \"string\"},\n"
+                 "    \"texts\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": "
+                 "{\"type\": "
+                 "\"string\"}}]},\n"
+                 "    \"flag\": {\"enum\": [true, false, \"true\", \"false\", \"yes\", \"no\"]},\n"
+                 "    \"flags\": {\"anyOf\": [{\"$ref\": \"#/definitions/flag\"}, {\"type\": \"array\", "
+                 "\"items\": "
+                 "{\"$ref\": "
+                 "\"#/definitions/flag\"}}]},\n"
+                 "    \"rotation\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": "
+                 "{\n"
+                 "        \"matrix\": {\"$ref\": \"#/definitions/three_by_three\"}, \"quaternion\": "
+                 "{\"$ref\": "
+                 "\"#/definitions/four\"},\n"
+                 "        \"axis\": {\"$ref\": \"#/definitions/three\"}, \"angle\": {\"$ref\": "
+                 "\"#/definitions/number\"},\n"
+                 "        \"euler\": {\"$ref\": \"#/definitions/three\"}, \"sequence\": {\"type\": "
+                 "\"string\", "
+                 "\"pattern\": "
+                 "\"^([xyz]{3}|[XYZ]{3})$\"},\n"
+                 "        \"z_axis\": {\"$ref\": \"#/definitions/three\"}, \"x_axis\": {\"$ref\": "
+                 "\"#/definitions/three\"}}},\n"
+                 "    \"pose\": {\"anyOf\": [{\"$ref\": \"#/definitions/three\"}, {\"type\": \"object\", "
+                 "\"additionalProperties\": false, \"properties\": {\n"
+                 "        \"position\": {\"$ref\": \"#/definitions/three\"}, \"rotation\": {\"$ref\": "
+                 "\"#/definitions/rotation\"}}}]},\n"
+                 "    \"function\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"$ref\": "
+                 "\"#/definitions/functions_kinds\"}]},\n"
+                 "    \"input\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"object\", "
+                 "\"additionalProperties\": false, \"properties\": {\n"
+                 "        \"value\": {\"$ref\": \"#/definitions/number\"}, \"function\": {\"$ref\": "
+                 "\"#/definitions/function\"}, "
+                 "\"expression\": {\"type\": \"string\"}}}]},\n"
+                 "    \"inputs\": {\"anyOf\": [{\"$ref\": \"#/definitions/number\"}, {\"type\": \"array\", "
+                 "\"items\": "
+                 "{\"$ref\": \"#/definitions/input\"}},\n"
+                 "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
+                 "\"#/definitions/input\"}}]},\n"
+                 "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
+                 "[\"count\", "
+                 "\"parts\"], \"properties\": {\n"
+                 "        \"count\": {\"$ref\": \"#/definitions/integer\"}, \"index\": {\"type\": "
+                 "\"string\"}, \"from\": "
+                 "{\"$ref\": \"#/definitions/integer\"},\n"
+                 "        \"parts\": {\"$ref\": \"#/definitions/parts\"}}},\n"
+                 "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/definitions/one_repeat\"}, {\"type\": "
+                 "\"array\", \"items\": "
+                 "{\"$ref\": \"#/definitions/one_repeat\"}}]},\n";
 
 size_t ga_model_schema(char *text, size_t size)
 {

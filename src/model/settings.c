@@ -58,7 +58,7 @@ enum {
 };
 
 static const ga__extra global_extra[] = {
-    {"galpha", "number", "version of the format: 1; needed"},
+    {"galpha", "1", "version of the format; needed"},
     {"title", "text", "for plots and reports"},
 };
 static const ga__extra setting_extra[] = {

@@ -382,19 +382,16 @@ static const struct {
     {"outside",
      {{"in/m.yaml", "include: [../out.yaml, sub/../../out.yaml, .., sub/x/../../../in/a.yaml]"}},
      "{}",
-     "m.yaml:1:11: include '../out.yaml': this leads out of the model's folder '', from which nothing else "
-     "is read\n"
-     "m.yaml:1:24: include 'sub/../../out.yaml': this leads out of the model's folder '', from which "
-     "nothing else is read\n"
-     "m.yaml:1:44: include '..': this leads out of the model's folder '', from which nothing else is read\n"
-     "m.yaml:1:48: include 'sub/x/../../../in/a.yaml': this leads out of the model's folder '', from which "
-     "nothing else is "
-     "read"},
+     "m.yaml:1:11: include '../out.yaml': this is not within the model's folder ''; only files within it are "
+     "read\nm.yaml:1:24: include 'sub/../../out.yaml': this is not within the model's folder ''; only files "
+     "within it are read\nm.yaml:1:44: include '..': this is not within the model's folder ''; only files "
+     "within it are read\nm.yaml:1:48: include 'sub/x/../../../in/a.yaml': this is not within the model's "
+     "folder ''; only files within it are read"},
     {"a link out of the folder",
      {{"in/m.yaml", "include: [link.yaml]"}},
      "{}",
-     "m.yaml:1:11: include 'link.yaml': a link leads out of the model's folder '', from which nothing else "
-     "is read"},
+     "m.yaml:1:11: include 'link.yaml': a link leads out of the model's folder ''; only files within it are "
+     "read"},
     {"a link within the folder",
      {{"in/m.yaml", "include: [inner.yaml]"}, {"in/a.yaml", "x: 1"}},
      "{x: 1}",

@@ -982,7 +982,7 @@ static const complaint warnings[] = {
     {ARM "simulation: {step: 1 ms, tolerance: 1e-6}\n", 3, 26, "tolerance is not used"},
     {ARM "simulation: {step: 1, t_start: 1, t_end: 1.5}\n", 3, 20, "step is 1 s, more than the 0.5 s"},
     {"gravity: [0, 0, -9810]\n" ARM, 2, 10, "gravity of the model is 9810 m/s²; is it in mm/s^2?"},
-    {"bodies: {a: {type: planar, mass: 1, inertia: 1, angle: 45}}\n", 2, 57,
+    {"bodies: {a: {type: planar, mass: 1, inertia: 1, angle: 45}}\n", 2, 56,
      "angle of planar body 'a': 45 rad are"},
     {"bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: 45}}}\n", 2,
      91, "45 rad are more than a turn; is it in deg?"},
@@ -1408,6 +1408,24 @@ static void page_and_schema_are_up_to_date(void **state)
   assert_kept("docs/model.schema.json", ga_model_schema);
 }
 
+/* The shape that a value refers to. */
+static ga__tree *defined(ga__tree *definitions, ga__tree *value)
+{
+  static const char lead[] = "#/definitions/";
+  const ga__tree *reference = ga__map_get(value, "$ref");
+  assert_non_null(reference);
+  assert_int_equal(strncmp(reference->text, lead, sizeof lead - 1), 0);
+  ga__tree *found = ga__map_get(definitions, reference->text + sizeof lead - 1);
+  if (!found) fail_msg("there is no %s", reference->text);
+  return found;
+}
+
+static void check_references(ga__tree *tree, ga__tree *definitions)
+{
+  if (tree->kind == GA__TREE_MAP && ga__map_peek(tree, "$ref")) defined(definitions, tree);
+  for (int i = 0; i < tree->n; i++) check_references(tree->child[i], definitions);
+}
+
 /* JSON is YAML: the schema is read as a model would be. */
 static void schema_is_json(void **state)
 {
@@ -1428,6 +1446,19 @@ static void schema_is_json(void **state)
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
     if (!ga__map_get(properties, keys[i])) fail_msg("the schema does not know '%s'", keys[i]);
   assert_int_equal(properties->n, sizeof keys / sizeof keys[0] + 1); /* and the title */
+  ga__tree *definitions = ga__map_get(tree, "definitions");
+  check_references(tree, definitions);
+  for (int i = 0; i < definitions->n; i++)
+    if (!definitions->child[i]->used)
+      fail_msg("nothing refers to the shape '%s'", definitions->child[i]->key);
+  assert_string_equal(ga__map_get(defined(definitions, ga__map_get(properties, "galpha")), "const")->text,
+                      "1");
+  ga__tree *rotation = ga__map_get(ga__map_get(definitions, "rotation"), "properties");
+  assert_string_equal(
+      ga__map_get(defined(definitions, ga__map_get(rotation, "quaternion")), "maxItems")->text, "4");
+  ga__tree *repeat = ga__map_get(ga__map_get(definitions, "one_repeat"), "properties");
+  ga__tree *types = ga__map_get(defined(definitions, ga__map_get(repeat, "count")), "type");
+  assert_string_equal(types->child[0]->text, "integer");
   ga__pool_destroy(&pool);
   ga__messages_destroy(&messages);
   free(text);
