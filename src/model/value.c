@@ -1,6 +1,7 @@
 /* From scalars to values. A number is looked at first, to give the message that fits: "12 mmm" is a quantity
  * in an unknown unit, "2*L" an expression. */
 #include "model/value.h"
+#include "model/dimension.h"
 
 #include "expr/expr_impl.h"
 #include "mbs/name.h"
@@ -241,21 +242,6 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
   return ok;
 }
 
-/* A parameter alone, with or without a sign, has a dimension where its own text had one. */
-static void read_dimension(ga__reading *r, const ga__tree *tree, ga__number *out)
-{
-  const char *text = tree->text + ga__skip_space(tree->text, 0);
-  int at = 0;
-  if (*text == '-' || *text == '+') text++;
-  const int bytes = ga__name_alone(text, &at);
-  ga__number value;
-  if (bytes == 0 ||
-      ga__parameter_find(r, tree->scope, text + at, (size_t)bytes, &value, NULL) != GA__KNOWN_NAME)
-    return;
-  out->dimension = value.dimension;
-  out->has_dimension = value.has_dimension;
-}
-
 static int check_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
                            const ga__number *number)
 {
@@ -271,6 +257,47 @@ static int check_dimension(ga__reading *r, const ga__tree *tree, const char *uni
   return 0;
 }
 
+/* A plain number in a product may have any dimension, but a small whole one rarely has. */
+static void suspect_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                              const ga_dimension *likely)
+{
+  ga_dimension wanted;
+  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE];
+  if (!unit || ga_unit_parse(r->ctx, unit, NULL, &wanted, NULL)) return;
+  int differs = 0; /* angles apart: turns and radians are converted by plain numbers */
+  for (int i = 0; i < GA_N_BASE_UNITS - 1; i++) differs |= wanted.power[i] != likely->power[i];
+  if (!differs) return;
+  ga_dimension_text(is, sizeof is, likely);
+  ga_dimension_text(expected, sizeof expected, &wanted);
+  ga__say(r->messages, GA_MESSAGE_WARNING, tree->at,
+          "%s: '%s' seems to be %s, expected %s; is that meant so?", what, quote(piece, tree->text), is,
+          expected);
+}
+
+static int read_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+                          ga__number *out)
+{
+  char first[2 * GA_TEXT_PIECE], second[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE];
+  ga_dimension dimension = {{0}}, other = {{0}};
+  switch (ga__dimension_of(r, tree, &dimension, &other)) {
+  case GA__DIMENSION_KNOWN:
+    out->dimension = dimension;
+    out->has_dimension = 1;
+    return check_dimension(r, tree, unit, what, out);
+  case GA__DIMENSION_LIKELY:
+    suspect_dimension(r, tree, unit, what, &dimension);
+    return 1;
+  case GA__DIMENSION_TWOFOLD:
+    ga_dimension_text(first, sizeof first, &dimension);
+    ga_dimension_text(second, sizeof second, &other);
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is a sum of %s and %s", what,
+            quote(piece, tree->text), first, second);
+    return 0;
+  default:
+    return 1;
+  }
+}
+
 static int read_expression(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
                            ga__number *out)
 {
@@ -281,8 +308,7 @@ static int read_expression(ga__reading *r, const ga__tree *tree, const char *uni
   if (ok) ok = compute(r, tree, &s, what, &out->value);
   ga__free(r->ctx, s.at);
   if (!ok) return 0;
-  read_dimension(r, tree, out);
-  return check_dimension(r, tree, unit, what, out);
+  return read_dimension(r, tree, unit, what, out);
 }
 
 /* What stands there is no number at all; what the unit stands for, "a length (m)", was expected. */

@@ -936,6 +936,9 @@ static const complaint errors[] = {
     {"blocks: {b: {type: constant, value: 1, unit: }}\n", 2, 46, "unit of block 'b': there is nothing"},
     {"blocks: {b: {type: gain, unit: m, inputs: nobody}}\n", 2, 43,
      "there is no signal or parameter 'nobody'"},
+    {"parameters: {L: 1 m}\nrepeat: {count: 1, from: 1, parts: {bodies: {'b{i}': {type: point, mass: "
+     "L*i/i}}}}\n",
+     3, 74, "mass of mass point 'b1': 'L*i/i' is a length (m), expected a mass (kg)"},
     {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "it has no library"},
     {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "--allow-library"},
     /* what only the builder sees */

@@ -42,7 +42,15 @@ static void numbers(void **state)
       {"-L", "m", -0.012},
       {"L/2 + 3[mm]", "m", 0.009},
       {"3[mm]", "m", 0.003},
-      {"3[mm]", "kg", 0.003},
+      {"-3[mm] + L", "m", 0.009},
+      {"9.81*L", "kg", 9.81 * 0.012}, /* a plain number may have any dimension */
+      {"L*20", "kg", 0.24},
+      {"2*m*L", "kg", 0.072}, /* m has no unit */
+      {"2/L", "kg", 2 / 0.012},
+      {"2*pi*L", "kg", 2 * 3.14159265358979323846 * 0.012},
+      {"(L)", "kg", 0.012},
+      {"L^2", "kg", 0.012 * 0.012},
+      {"m + 3[kg]", "kg", 6},
       {"m*L^2/12", "kg*m^2", 3 * 0.012 * 0.012 / 12},
       {"2 * pi", "1", 2 * 3.14159265358979323846},
       {"e", "1", 2.71828182845904523536},
@@ -79,6 +87,12 @@ static void wrong_numbers(void **state)
       {"12 mm", "1", "m.yaml:2:7: mass: '12 mm' is a length (m), expected a plain number"},
       {"L", "kg", "m.yaml:2:4: mass: 'L' is a length (m), expected a mass (kg)"},
       {"-w", "m", "m.yaml:2:4: mass: '-w' is an angle (rad), expected a length (m)"},
+      {"'3[mm]'", "kg", "m.yaml:2:4: mass: '3[mm]' is a length (m), expected a mass (kg)"},
+      {"-0.5 [kg]", "m", "m.yaml:2:4: mass: '-0.5 [kg]' is a mass (kg), expected a length (m)"},
+      {"L + 0.1", "kg", "m.yaml:2:4: mass: 'L + 0.1' is a length (m), expected a mass (kg)"},
+      {"2*m - L", "kg", "m.yaml:2:4: mass: '2*m - L' is a length (m), expected a mass (kg)"},
+      {"L - 2[kg]", "m", "m.yaml:2:4: mass: 'L - 2[kg]' is a sum of a length (m) and a mass (kg)"},
+      {"L + w", NULL, "m.yaml:2:4: mass: 'L + w' is a sum of a length (m) and an angle (rad)"},
       {"1e999", "kg", "m.yaml:2:4: mass: '1e999': the number is too large"},
       {"1e-999", "kg", "m.yaml:2:4: mass: '1e-999': the number is too small, it would become 0"},
       {".nan", "kg", "m.yaml:2:4: mass: '.nan' is not finite, expected a mass (kg)"},
@@ -119,6 +133,39 @@ static void wrong_numbers(void **state)
     const ga__tree *x = open_x(&k, rows[i].text);
     assert_int_equal(ga__value_number(&k.r, x, rows[i].unit, "mass", &value), 0);
     assert_true(value == 17);
+    assert_messages(&k, rows[i].messages, rows[i].text);
+    desk_close(&k);
+  }
+}
+
+/* Products with small whole numbers are warned of. */
+static void likely_dimensions(void **state)
+{
+  static const struct {
+    const char *text, *unit, *messages;
+  } rows[] = {
+      {"2*L", "kg",
+       "m.yaml:2:4: warning: mass: '2*L' seems to be a length (m), expected a mass (kg); is that meant so?"},
+      {"-L/2", "1",
+       "m.yaml:2:4: warning: mass: '-L/2' seems to be a length (m), expected a plain number; is that meant "
+       "so?"},
+      {"0.5*L*3/12", "s",
+       "m.yaml:2:4: warning: mass: '0.5*L*3/12' seems to be a length (m), expected a time (s); is that "
+       "meant so?"},
+      {"2 * 3[kg]", "m",
+       "m.yaml:2:4: warning: mass: '2 * 3[kg]' seems to be a mass (kg), expected a length (m); is that "
+       "meant so?"},
+      {"2*L", "m", ""},
+      {"2*L", NULL, ""},
+      {"2*w", "1", ""}, /* turns and radians */
+      {"2*L + m", "kg", ""},
+  };
+  (void)state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    desk k;
+    double value;
+    const ga__tree *x = open_x(&k, rows[i].text);
+    assert_int_equal(ga__value_number(&k.r, x, rows[i].unit, "mass", &value), 1);
     assert_messages(&k, rows[i].messages, rows[i].text);
     desk_close(&k);
   }
@@ -472,6 +519,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers),
       cmocka_unit_test(wrong_numbers),
+      cmocka_unit_test(likely_dimensions),
       cmocka_unit_test(lists),
       cmocka_unit_test(whole_numbers),
       cmocka_unit_test(texts_and_choices),
