@@ -268,8 +268,10 @@ static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
     if (status == GA_ERR_MEMORY || !ga__errors(reader->r->messages)) ga__say_error(reader, whole, status);
     return 0;
   }
-  const int follows = part->cut != GA__CUT_NOTHING || speaks_of_vague(reader, part) ||
-                      (reader->guessed && status == GA_ERR_INCONSISTENT);
+  /* whether something rolls, or a line has a direction, is a matter of places */
+  const int of_places = status == GA_ERR_INCONSISTENT || part->kind == GA__PART_ROLLING;
+  const int follows =
+      part->cut != GA__CUT_NOTHING || speaks_of_vague(reader, part) || (reader->guessed && of_places);
   if (!follows) ga__say_refusal(reader, part, status);
   if (part->cut == GA__CUT_ALL) return 0;
   part->cut = part->kind == GA__PART_BLOCK && !part->cut ? GA__CUT_INPUTS : GA__CUT_ALL;

@@ -244,7 +244,8 @@ static int add_substitute(ga__reader *reader, const ga__named *named, const any_
   const ga__kind *kind = ga__kind_of(which);
   any_def def = *read;
   set_bulk(which, &def);
-  if (which <= GA__PART_SCALAR && is_read && try_part(reader, kind, &def)) return 1;
+  if (!is_read) reader->guessed = 1;
+  if (which <= GA__PART_SCALAR && try_part(reader, kind, &def)) return 1;
   memset(&def, 0, sizeof def);
   kind->defaults(&def);
   def.name = named->name;
