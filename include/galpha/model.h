@@ -59,8 +59,9 @@ ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL af
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
 GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
- * names its file; where others are included, what ga_model_write_text() gives, and below it the text of each
- * file as comments. The files' texts one after the other where the model has errors. */
+ * names its file; where others are included or opts.set gives parameters, what ga_model_write_text() gives,
+ * and below it the text of each file as comments. The files' texts one after the other where the model has
+ * errors. */
 GA_API const char *ga_model_text(const ga_model *model);
 
 /* The model as one YAML text that stands for itself: what was included is merged, parameters have the values

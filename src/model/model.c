@@ -13,7 +13,8 @@ struct ga_model {
   const char *title; /* within the document */
   char *written;     /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
-  char *whole; /* of a model of several files, what stands for itself; NULL: its text does so as it is */
+  char *whole; /* of a model of several files, or with overrides, what stands for itself; NULL: its text does
+                  so as it is */
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -71,7 +72,8 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
   model->document = ga__document_read(&r, path, name, text, length);
   if (model->document && !r.failed) read_document(model, &r, path);
-  if (model->machine && ga__document_n_files(model->document) > 1) r.failed |= keep_whole(model) != GA_OK;
+  if (model->machine && (used.n_set > 0 || ga__document_n_files(model->document) > 1))
+    r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
   if (r.failed || ga__messages_status(model->messages)) {
     ga_machine_destroy(&model->machine);

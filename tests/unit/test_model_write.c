@@ -460,6 +460,7 @@ static void overrides_are_written(void **state)
   opts.set = set;
   assert_status(ctx, ga_model_read_text(ctx, "m", text, strlen(text), &opts, &model), GA_OK);
   assert_non_null(strstr(round_trip(ctx, model, "set"), "{length: 500 mm, mass: 2 kg, half: length/2}"));
+  assert_non_null(strstr(ga_model_text(model), "{length: 500 mm, mass: 2 kg, half: length/2}"));
   ga_model_destroy(&model);
   rig_close_context(&ctx);
 }
