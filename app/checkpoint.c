@@ -53,20 +53,30 @@ ga_status app_checkpoint_keep(app_runner *r, int must_write)
 
 /* ---- Going on ---- */
 
-/* The model and the options that results depend on must be as they were. */
-static int same_run(app_runner *r, const ga_result *result)
+/* The options that results depend on must be as they were: those of --set where `set` is 1, all others where
+ * it is 0. */
+static int same_options(app_runner *r, const ga_result *result, int set)
 {
   char value[512];
   const char *name, *was;
-  if (strcmp(ga_result_model(result), ga_model_text(r->s.model)) != 0)
-    return app_misused(
-        r->a, "--resume: the model is not the one that %s was made of; run it from the beginning", r->file);
   for (int i = 0; (name = app_record_option(r, i, value, sizeof value)) != NULL; i++)
-    if ((was = ga_result_attribute(result, name)) != NULL && strcmp(was, value) != 0)
+    if ((strcmp(name, "set") == 0) == set && (was = ga_result_attribute(result, name)) != NULL &&
+        strcmp(was, value) != 0)
       return app_misused(r->a,
                          "--resume: %s was made with %s = \"%s\", now it is \"%s\"; only --t-end may change",
                          r->file, name, was, value);
   return APP_DONE;
+}
+
+/* And the model, in whose text are the parameters that were set: they come first. */
+static int same_run(app_runner *r, const ga_result *result)
+{
+  const int set = same_options(r, result, 1);
+  if (set != APP_DONE) return set;
+  if (strcmp(ga_result_model(result), ga_model_text(r->s.model)) != 0)
+    return app_misused(
+        r->a, "--resume: the model is not the one that %s was made of; run it from the beginning", r->file);
+  return same_options(r, result, 0);
 }
 
 /* The number of steps between checkpoints is as it was, unless it is given again. */
