@@ -19,6 +19,7 @@
       {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
       {"tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"},          \
       {"method", 0, "M", 0, "stabilized, index3, soi2, hht_soi2 or weighted"},                               \
+      {"max-change", 0, "C", 0, "what the start may move by to meet the constraints (max_change)"},          \
   {                                                                                                          \
     "rho", 0, "R", 0, "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"                \
   }

@@ -60,6 +60,7 @@ static int take_settings(app_task *s, const app_arguments *a)
   }
   if (!code) code = take_method(a, &o->method);
   if (!code) code = app_number(a, "rho", "1", 0.0, 1.0, &o->rho);
+  if (!code) code = app_number(a, "max-change", "1", 1e-15, 1e15, &o->max_change);
   if (!code) code = app_number(a, "output", "s", 0.0, 1e9, &o->output);
   if (!code && !(o->t_end > o->t_start))
     code = app_misused(a, "the end, t = %g s, is not after the start, t = %g s", o->t_end, o->t_start);
@@ -196,9 +197,11 @@ ga_status app_task_start(app_task *s, int report)
   double *q = calloc(nq + nv + nx + 1, sizeof *q);
   if (!q) return GA_ERR_MEMORY;
   s->warnings.hold = report;
+  ga_start_opts start = ga_start_defaults();
+  start.max_change = s->settings.max_change;
   ga_status status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
   if (!status)
-    status = ga_simulator_start(s->simulator, NULL, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
+    status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
                                 &s->start);
   release_warnings(s, report && !status);
   free(q);

@@ -34,6 +34,7 @@ typedef struct ga_run_settings {
   double tolerance;          /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
   ga_method method;          /* default GA_STABILIZED */
   double rho;                /* [-] default 0.8 */
+  double max_change;         /* [-] of the start, see ga_start_opts; default 0.1 */
   double output;             /* [s] distance of records; 0: every accepted step */
   int n_record;              /* signals to record; 0: all */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */

@@ -49,6 +49,9 @@ static const ga__field setting_fields[] = {
      .choices_about = method_about, .about = "of integration"},
     {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
      .about = "spectral radius at infinity, 0 to 1: 1 damps nothing"},
+    {ONE(ga_run_settings, max_change), .rule = GA__RULE_POSITIVE, .unit = "1",
+     .about = "what the start may move positions and velocities by to meet the constraints, relative to 1 + "
+              "the largest"},
     {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "distance of records; 0: every step"},
 };
@@ -72,7 +75,8 @@ static void default_globals(void *base)
 
 void ga__default_settings(ga_run_settings *settings)
 {
-  *settings = (ga_run_settings){.t_end = 1, .tolerance = 1e-4, .method = GA_STABILIZED, .rho = 0.8};
+  *settings = (ga_run_settings){
+      .t_end = 1, .tolerance = 1e-4, .method = GA_STABILIZED, .rho = 0.8, .max_change = 0.1};
 }
 
 static void default_settings(void *base)
