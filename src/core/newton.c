@@ -123,6 +123,10 @@ static int all_met(ga_stepper *st, const ga__measure *m)
   return 1;
 }
 
+/* Old factors whose increments grow beyond this have led astray: from there new ones may find another
+ * solution, as the other side of a circle that a stiff spring makes. */
+#define ASTRAY 1.0
+
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
@@ -204,12 +208,12 @@ ga_status ga__newton(ga_stepper *st)
     st->renewing = 0;
     if (status) return status;
     if (renew && (status = renew_factors(st))) return status;
-    if (st->flipped) { /* begin again with the full matrix, from the prediction */
+    if (st->flipped) { /* begin again with the full matrix, from the prediction; renew is still set */
       st->flipped = 0;
       if ((status = st->family->predict(st, st->h))) return status;
       before = rho = -1.0;
       limit = it + 1 + o->max_iterations;
-      continue; /* renew is still set */
+      continue;
     }
     if ((status = timed(st, st->family->solve, &st->stats.time_solve))) return status;
     st->stats.solves++;
@@ -228,6 +232,15 @@ ga_status ga__newton(ga_stepper *st)
     if (v != GO_ON) {
       finish(st, v, rho, old_factors && it > o->patience);
       return GA_OK;
+    }
+    if (old_factors && rho > 1.0 && m.all > ASTRAY) { /* begin again with new ones, from the prediction */
+      if ((status = st->family->predict(st, st->h))) return status;
+      remember_age(st, 1);
+      before = rho = -1.0;
+      best = HUGE_VAL;
+      renew = 1, old_factors = 0;
+      limit = it + 1 + o->max_iterations;
+      continue;
     }
     int late = old_factors && it >= 2 * o->patience;
     int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
