@@ -478,8 +478,9 @@ struct ga_stepper {
   double *est_q, *est_v, *est_x; /* local errors of the last step */
   double *est_all;               /* est_q before ga__filter() */
   double *probe_d;               /* [nv] a direction, */
-  double *probe_q, *probe_v;     /* [nq], [nv] a state that far away, */
-  double *probe_y, *probe_f;     /* [2 n_y], [2 nv] outputs there, forces there and here */
+  double *probe_u, *probe_q;     /* [nv], [nq] a part of it, and positions that far away, */
+  double *probe_y, *probe_f;     /* [2 n_y], [2 nv] outputs there, forces there and here, */
+  double *probe_k;               /* [3 nv] M, K before and K after the step times the direction */
   const double *v_n;             /* velocity that the step begins with */
   double *v_moved;               /* [nv] for it, where it is not the state's */
   double h;                      /* of the step under way */
@@ -555,10 +556,10 @@ ga_status ga__estimate(ga_stepper *st, int with_v);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix; all of it: est_all.
  */
 ga_status ga__filter(ga_stepper *st);
-/* 1: the stiffness that takes est_all to est_q was there when the step began; 0: it came up during the step,
- * and has damped nothing yet; *period: of the motion it makes, 2π √(M/K). small: times est_all is a change
- * that forces are differenced by. */
-int ga__filter_holds(ga_stepper *st, double small, double *period);
+/* Stiffness that came up during the step, and has damped nothing yet: period[i], [nv], is that of the motion
+ * it makes in coordinate i, 2π √(M/K); 0: there is none. small: times est_all is a change that forces are
+ * differenced by. */
+ga_status ga__new_stiffness(ga_stepper *st, double small, double *period);
 /* Is this what ga_stepper_save() wrote for such a stepper? And the time it was written at. */
 ga_status ga__check_saved(ga_stepper *st, const double *saved);
 double ga__saved_time(const ga_stepper *st, const double *saved);

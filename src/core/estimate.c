@@ -279,13 +279,6 @@ ga_status ga__filter(ga_stepper *st)
   return status;
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* y = o along a chain of outputs, of which each pass knows one more; the first is that of `p`. */
 static ga_status probe_outputs(ga_stepper *st, ga_point *p)
 {
@@ -300,40 +293,45 @@ static ga_status probe_outputs(ga_stepper *st, ga_point *p)
   return status;
 }
 
-/* small · dᵀ(h²K + h c₂ D) d, K = −∂f/∂q, D = −∂f/∂v, by a difference of forces. */
-static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const double *d, double small, double *s)
+/* out := small h²K d, K = −∂f/∂q, by a difference of forces. Damping that comes up does damp: it does not
+ * count. */
+static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const double *d, double small,
+                                 double *out)
 {
   const ga_system *sys = st->sys;
   const double h = st->now.scalar[GA__H_OLD];
   double *there = st->probe_f, *here = st->probe_f + sys->nv;
   ga_point p = ga__full_point(at);
   ga_status status = ga__call(sys, GA__FORCE, &p, here);
-  for (int i = 0; i < sys->nv; i++) st->probe_v[i] = small * d[i];
-  ga_group_move(sys->group, st->probe_q, at->q, st->probe_v);
-  for (int i = 0; i < sys->nv; i++) st->probe_v[i] = at->v[i] + st->c2 / h * st->probe_v[i];
+  for (int i = 0; i < sys->nv; i++) st->probe_u[i] = small * d[i];
+  ga_group_move(sys->group, st->probe_q, at->q, st->probe_u);
   p.q = st->probe_q;
-  p.v = st->probe_v;
   if (!status) status = probe_outputs(st, &p);
   if (!status) status = ga__call(sys, GA__FORCE, &p, there);
-  if (!status) *s = h * h * (dot(d, here, sys->nv) - dot(d, there, sys->nv));
+  for (int i = 0; !status && i < sys->nv; i++) out[i] = h * h * (here[i] - there[i]);
   return status;
 }
 
-/* Along d, what the filter takes away: c₁M + h c₂D + h²K may be twice what it was, but not more. A contact
- * that closes, a valve that shuts, or friction that begins to stick within the step makes it much more. */
-int ga__filter_holds(ga_stepper *st, double small, double *period)
+/* Along d, what the filter takes away: where h²K + h c₂D was less than c₁M and is more, as in a contact that
+ * closes, or friction that begins to stick. Stiffness that only changes has been damped before. */
+ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
 {
   const ga_system *sys = st->sys;
-  double *d = st->probe_d, before = 0.0, after = 0.0;
-  for (int i = 0; i < sys->nv; i++) d[i] = st->est_all[i] - st->est_q[i];
+  const int n = sys->nv;
+  double *d = st->probe_d, *mass = st->probe_k, *before = mass + n, *after = mass + 2 * n;
+  for (int i = 0; i < n; i++) d[i] = st->est_all[i] - st->est_q[i], period[i] = 0.0;
   ga_point p = ga__full_point(&st->now);
   p.vdot = d;
-  ga_status status = ga__call(sys, GA__MASS, &p, st->probe_f);
-  const double mass = st->c1 * small * dot(d, st->probe_f, sys->nv);
-  if (!status) status = stiffness_along(st, &st->next, d, small, &before);
-  if (!status) status = stiffness_along(st, &st->now, d, small, &after);
-  *period = after > 0.0 ? 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(mass / (st->c1 * after)) : 0.0;
-  return status || mass + after <= 2.0 * (mass + fmax(before, 0.0));
+  ga_status status = ga__call(sys, GA__MASS, &p, mass);
+  if (!status) status = stiffness_along(st, &st->next, d, small, before);
+  if (!status) status = stiffness_along(st, &st->now, d, small, after);
+  if (status) return status < 0 ? status : GA_OK; /* what cannot be evaluated nearby is nothing new */
+  for (int i = 0; i < n; i++) {
+    const double m = st->c1 * small * fabs(mass[i]), k = fabs(after[i]);
+    if (fabs(before[i]) < m && k > m)
+      period[i] = 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(m / (st->c1 * k));
+  }
+  return GA_OK;
 }
 
 ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x)

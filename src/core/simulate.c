@@ -28,13 +28,14 @@ struct ga_simulator {
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
   int started, finished, last_event;
-  int stopped;         /* by an output or by on_event: for good */
-  int worst;           /* coordinate that dominates the error test; n_v and beyond: states */
-  double strict_until; /* [s] until when errors are not filtered; −DBL_MAX: they are */
+  int stopped; /* by an output or by on_event: for good */
+  int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
   ga_start_opts start;
   ga_simulate_stats stats;
   double *g, *g_new, *g_at; /* [n_events] */
   double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
+  double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
+  double strict_most;       /* the largest of them */
   double *since;            /* [n_events] time from the happening before to that; DBL_MAX: not known */
   ga_state view;            /* of an interpolated state */
   double *backup;           /* of the stepper's state during a restart */
@@ -120,6 +121,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->g_at, n},
               {&sim->fired, n},
               {&sim->since, n},
+              {&sim->strict, (size_t)sys->nv},
               {&sim->backup, sim->st->full_length},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
@@ -170,7 +172,7 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->backup, s->g,    s->g_new,  s->g_at, s->fired, s->since, s->q,
+  void *const block[] = {s->backup, s->g,    s->g_new,  s->g_at, s->fired, s->since, s->strict, s->q,
                          s->v,      s->vdot, s->lambda, s->psi,  s->x,     s->y,     s->events};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
@@ -217,33 +219,57 @@ static void weigh_q(const ga_simulator *sim, const double *e, double *largest, i
   }
 }
 
-/* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
- * comes up, as in a contact that a body bounces off. Two periods of the motion it makes are then to be
- * accurate without the filter, and in velocities too, with which it goes on. */
-#define STRICT 2.0
-
-static void weigh_v(const ga_simulator *sim, double *largest, int *worst)
+static void weigh_v(const ga_simulator *sim, int i, double *largest, int *worst)
 {
   const ga_simulate_opts *o = &sim->opts;
-  const ga_stepper *st = sim->st;
-  for (int i = 0; i < st->sys->nv; i++)
-    weigh_one(st->est_v[i], o->atol_v + o->rtol_v * fabs(st->now.v[i]), i, largest, worst);
+  weigh_one(sim->st->est_v[i], o->atol_v + o->rtol_v * fabs(sim->st->now.v[i]), i, largest, worst);
 }
 
-static void doubt_filter(ga_simulator *sim, double *ratio)
+/* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
+ * comes up, as in a contact that a body bounces off. Where it does, two periods of the motion it makes are to
+ * be accurate without the filter, and in velocities too, with which it goes on. */
+#define STRICT 2.0
+
+static int is_strict(const ga_simulator *sim, double until)
+{
+  return sim->st->next.scalar[GA__T] < until;
+}
+
+/* Looks for it where the filter matters and factors are of this step: stiffness that is new needs new ones.
+ */
+static ga_status look_for_stiffness(ga_simulator *sim, int *found)
 {
   ga_stepper *st = sim->st;
-  double all = 0.0, strict = 0.0, period;
-  int worst = 0;
+  double all = 0.0, filtered = 0.0, *period = sim->vdot; /* room that only states between steps need */
+  int worst;
+  *found = 0;
+  if (st->age > 1) return GA_OK;
   weigh_q(sim, st->est_all, &all, &worst);
-  strict = all;
-  weigh_v(sim, &strict, &worst);
-  if (strict > 1.0 && *ratio < 0.5 * all && !ga__filter_holds(st, 0.01 / all, &period))
-    sim->strict_until = st->now.scalar[GA__T] + STRICT * period;
-  if (st->next.scalar[GA__T] >= sim->strict_until) return;
-  memcpy(st->est_q, st->est_all, (size_t)st->sys->nv * sizeof(double));
-  *ratio = strict;
-  sim->worst = worst;
+  weigh_q(sim, st->est_q, &filtered, &worst);
+  if (!(filtered < 0.5 * all)) return GA_OK;
+  double strict = all;
+  for (int i = 0; i < st->sys->nv; i++) weigh_v(sim, i, &strict, &worst);
+  if (!(strict > 1.0)) return GA_OK;
+  ga_status status = ga__new_stiffness(st, 0.01 / all, period);
+  for (int i = 0; !status && i < st->sys->nv; i++) {
+    if (!(period[i] > 0.0)) continue;
+    sim->strict[i] = fmax(sim->strict[i], st->now.scalar[GA__T] + STRICT * period[i]);
+    sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
+    *found = 1;
+  }
+  return status;
+}
+
+/* The error as it is where that counts, what the filter leaves of it elsewhere. */
+static void weigh_filtered(ga_simulator *sim, double *ratio)
+{
+  ga_stepper *st = sim->st;
+  for (int i = 0; is_strict(sim, sim->strict_most) && i < st->sys->nv; i++) {
+    if (!is_strict(sim, sim->strict[i])) continue;
+    st->est_q[i] = st->est_all[i];
+    weigh_v(sim, i, ratio, &sim->worst);
+  }
+  weigh_q(sim, st->est_q, ratio, &sim->worst);
 }
 
 /* Estimate over tolerance of the step just made. */
@@ -252,17 +278,23 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   ga_stepper *st = sim->st;
   const ga_simulate_opts *o = &sim->opts;
   const ga_system *sys = st->sys;
-  int per_unit = o->error == GA_PER_UNIT_STEP;
+  const int per_unit = o->error == GA_PER_UNIT_STEP;
+  int strict = is_strict(sim, sim->strict_most), found = 0;
   *ratio = 0.0;
   sim->worst = 0;
-  ga_status status = ga__estimate(st, per_unit);
+  ga_status status = ga__estimate(st, per_unit || strict);
   if (!status && !per_unit) status = ga__filter(st);
+  if (!status && !per_unit) status = look_for_stiffness(sim, &found);
+  if (!status && found && !strict) { /* velocities count now: estimate them properly */
+    status = ga__estimate(st, 1);
+    if (!status) status = ga__filter(st);
+  }
   if (status) return status;
-  weigh_q(sim, st->est_q, ratio, &sim->worst);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
     weigh_one(st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
-  if (!per_unit) return doubt_filter(sim, ratio), GA_OK;
-  weigh_v(sim, ratio, &sim->worst);
+  if (!per_unit) return weigh_filtered(sim, ratio), GA_OK;
+  weigh_q(sim, st->est_q, ratio, &sim->worst);
+  for (int i = 0; i < sys->nv; i++) weigh_v(sim, i, ratio, &sim->worst);
   *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
   return GA_OK;
 }
@@ -364,7 +396,8 @@ static ga_status begin(ga_simulator *sim, double t, const double *q, const doubl
     }
     sim->h_next = s.h;
     sim->err_old = 0.0;
-    sim->strict_until = -DBL_MAX;
+    sim->strict_most = -DBL_MAX;
+    for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;
     chosen = 1;
     s.h = fmin(first_step(sim), room);
@@ -899,16 +932,21 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* ---- Saving ---- */
 
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
- * how long after the time before. What follows from t and the
+ * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 12, PER_EVENT = 3 };
+enum { N_SAVED = 11, PER_EVENT = 3 };
+
+static int n_saved(const ga_simulator *sim)
+{
+  return N_SAVED + PER_EVENT * sim->opts.n_events + sim->st->sys->nv;
+}
 
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
   const ga_start_opts *o = &sim->start;
   const double number[N_SAVED] = {sim->opts.n_events, sim->t0,         sim->h_next, sim->err_old,
                                   sim->stopped,       sim->last_event, o->project,  o->shift_a,
-                                  o->perturb_v,       o->max_change,   o->max_gap,  sim->strict_until};
+                                  o->perturb_v,       o->max_change,   o->max_gap};
   memcpy(s, number, sizeof number);
 }
 
@@ -925,7 +963,6 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   o->perturb_v = s[8] != 0.0;
   o->max_change = s[9];
   o->max_gap = s[10];
-  sim->strict_until = s[11];
   sim->started = 1;
 }
 
@@ -945,7 +982,7 @@ static void find_place(ga_simulator *sim, double t)
 
 size_t ga_simulator_saved_size(const ga_simulator *sim)
 {
-  return sim ? ga_stepper_saved_size(sim->st) + N_SAVED + PER_EVENT * (size_t)sim->opts.n_events : 0;
+  return sim ? ga_stepper_saved_size(sim->st) + (size_t)n_saved(sim) : 0;
 }
 
 ga_status ga_simulator_save(ga_simulator *sim, double *saved)
@@ -959,6 +996,7 @@ ga_status ga_simulator_save(ga_simulator *sim, double *saved)
   double *const per_event[] = {sim->g, sim->fired, sim->since};
   for (int k = 0; k < PER_EVENT; k++)
     copy(s + N_SAVED + k * sim->opts.n_events, per_event[k], sim->opts.n_events);
+  copy(s + N_SAVED + PER_EVENT * sim->opts.n_events, sim->strict, sim->st->sys->nv);
   return GA_OK;
 }
 
@@ -974,7 +1012,7 @@ static ga_status check_saved(ga_simulator *sim, const double *saved)
     return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
                     "ga_simulator_load: saved with %g events, this simulator has %d", s[0],
                     sim->opts.n_events);
-  int bad = ga__first_bad(s, N_SAVED + PER_EVENT * sim->opts.n_events);
+  int bad = ga__first_bad(s, n_saved(sim));
   if (bad >= 0)
     return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
                     bad, s[bad]);
@@ -998,5 +1036,8 @@ ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
   double *const per_event[] = {sim->g, sim->fired, sim->since};
   for (int k = 0; k < PER_EVENT; k++)
     copy(per_event[k], s + N_SAVED + k * sim->opts.n_events, sim->opts.n_events);
+  copy(sim->strict, s + N_SAVED + PER_EVENT * sim->opts.n_events, sim->st->sys->nv);
+  sim->strict_most = -DBL_MAX;
+  for (int i = 0; i < sim->st->sys->nv; i++) sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
   return GA_OK;
 }

@@ -198,9 +198,8 @@ void ga_meter_destroy(ga_meter **meter)
 /* ---- Turns ----
  *
  * An angle is looked at once it can have moved by LOOK_AGAIN, which is far enough from half a turn to be sure
- * of its turns: no angle of these moves faster than |ω_a| + |ω_b|, and lengths of ω are the same in all
- * forms. Where it moves that much in a step it is looked at after each, and its rate says how far it has
- * come. */
+ * of its turns: no angle of these moves faster than |ω_a| + |ω_b|, whatever axes a form has them in. Where it
+ * moves that much in a step it is looked at after each, and its rate says how far it has come. */
 #define LOOK_AGAIN 0.5 /* [rad] */
 
 /* The sum of its components bounds an |ω|, and is cheaper. */
