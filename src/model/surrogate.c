@@ -1,14 +1,14 @@
 /* Pairs of surrogates, "\ud83d\ude00", as JSON writes characters beyond 16 bits: libyaml refuses them. They
- * are written as
- * "\U0001f600" before it reads the text, and the columns after them are put right afterwards. Where a text
- * stands in double quotes only libyaml knows, so it is asked: its complaint is the place. */
+ * are written as "\U0001f600" before it reads the text, and the columns after them are put right afterwards.
+ * Where a text stands in double quotes only libyaml knows, so it is asked, once: it scans a copy in which
+ * harmless escapes of the same length stand for all pairs, and names the places of quoted texts. */
 #include "model/surrogate.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
-enum { PAIR = 12, LONG = 10, MOST_ROUNDS = 1000, FIRST_CAPACITY = 16 };
+enum { PAIR = 12, LONG = 10, FIRST_CAPACITY = 16 };
 
 /* The four hexadecimal digits after "\u"; −1: there is no such thing here. */
 static long escape_at(const char *text, size_t left)
@@ -35,36 +35,6 @@ static long pair_at(const char *text, size_t left)
   return low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) : -1;
 }
 
-static int may_have_pairs(const char *text, size_t length)
-{
-  for (size_t i = 0; i + PAIR <= length; i++)
-    if (text[i] == '\\' && pair_at(text + i, length - i) >= 0) return 1;
-  return 0;
-}
-
-/* Where libyaml refuses an escape, in characters from the start; 0: nowhere. */
-static ga_status find_refused(const ga__mended *m, yaml_mark_t *at, int *found)
-{
-  yaml_parser_t parser;
-  yaml_token_t token;
-  int ended = 0;
-  *found = 0;
-  if (!yaml_parser_initialize(&parser)) return GA_ERR_MEMORY;
-  yaml_parser_set_input_string(&parser, (const unsigned char *)m->text, m->length);
-  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-  while (!ended && yaml_parser_scan(&parser, &token)) {
-    ended = token.type == YAML_STREAM_END_TOKEN;
-    yaml_token_delete(&token);
-  }
-  const ga_status status = parser.error == YAML_MEMORY_ERROR ? GA_ERR_MEMORY : GA_OK;
-  if (!ended && parser.error == YAML_SCANNER_ERROR && parser.problem_mark.index >= 2) {
-    *at = parser.problem_mark;
-    *found = 1;
-  }
-  yaml_parser_delete(&parser);
-  return status;
-}
-
 static ga_status note(ga_context *ctx, ga__mended *m, int line, int column)
 {
   if (m->n == m->capacity) {
@@ -80,55 +50,141 @@ static ga_status note(ga_context *ctx, ga__mended *m, int line, int column)
   return GA_OK;
 }
 
-/* All pairs from byte i up to the closing quote. */
-static ga_status mend_text(ga_context *ctx, ga__mended *m, size_t i, int line, int column, int *mended)
+/* Writes the mended text over the copy that libyaml scans. It is never longer than what has been read, and
+ * libyaml has read further than the text goes on here: what is overwritten is not needed any more. */
+typedef struct writer {
+  ga_context *ctx;
+  const char *text; /* as it was given, */
+  size_t length, i; /* its bytes, those read, */
+  size_t index;     /* and these as characters, as libyaml counts */
+  ga__mended *m;    /* its length: what is written */
+  int line, column; /* there, from 0 */
+} writer;
+
+/* Line breaks as libyaml has them: CR, LF, both, NEL, LS and PS. */
+static int ends_line(const writer *w)
 {
-  while (i < m->length && m->text[i] != '"') {
-    const long code = m->text[i] == '\\' ? pair_at(m->text + i, m->length - i) : -1;
+  const unsigned char *c = (const unsigned char *)w->text + w->i;
+  const size_t left = w->length - w->i;
+  if (*c == '\n') return 1;
+  if (*c == '\r') return left < 2 || c[1] != '\n';
+  if (left >= 2 && c[0] == 0xC2u && c[1] == 0x85u) return 1;
+  return left >= 3 && c[0] == 0xE2u && c[1] == 0x80u && (c[2] == 0xA8u || c[2] == 0xA9u);
+}
+
+static void copy_character(writer *w)
+{
+  const int new_line = ends_line(w);
+  do w->m->text[w->m->length++] = w->text[w->i++];
+  while (w->i < w->length && ((unsigned char)w->text[w->i] & 0xC0u) == 0x80u);
+  w->index++;
+  w->column++;
+  if (new_line) w->line++, w->column = 0;
+}
+
+static void copy_up_to(writer *w, size_t index)
+{
+  while (w->index < index && w->i < w->length) copy_character(w);
+}
+
+static ga_status mend_pair(writer *w, long code)
+{
+  char escape[LONG + 1];
+  const ga_status status = note(w->ctx, w->m, w->line, w->column);
+  if (status) return status;
+  snprintf(escape, sizeof escape, "\\U%08lx", code & 0xFFFFFFL);
+  memcpy(w->m->text + w->m->length, escape, LONG);
+  w->m->length += LONG;
+  w->column += LONG;
+  w->i += PAIR;
+  w->index += PAIR;
+  return GA_OK;
+}
+
+/* The text in double quotes from character `start` on, up to its closing quote. */
+static ga_status mend_quoted(writer *w, size_t start)
+{
+  ga_status status = GA_OK;
+  if (start < w->index) return GA_OK;
+  copy_up_to(w, start);
+  if (w->i == w->length || w->text[w->i] != '"') return GA_OK;
+  copy_character(w);
+  while (!status && w->i < w->length && w->text[w->i] != '"') {
+    const int escaped = w->text[w->i] == '\\';
+    const long code = escaped ? pair_at(w->text + w->i, w->length - w->i) : -1;
     if (code >= 0) {
-      char escape[LONG + 1];
-      snprintf(escape, sizeof escape, "\\U%08lx", code & 0xFFFFFFL);
-      memcpy(m->text + i, escape, LONG);
-      memmove(m->text + i + LONG, m->text + i + PAIR, m->length - i - PAIR + 1);
-      m->length -= PAIR - LONG;
-      const ga_status status = note(ctx, m, line, column);
-      if (status) return status;
-      *mended = 1;
-    }
-    const size_t step = code >= 0                                                           ? LONG
-                        : m->text[i] == '\\' && i + 1 < m->length && m->text[i + 1] != '\n' ? 2
-                                                                                            : 1;
-    for (size_t end = i + step; i < end; i++) {
-      if (m->text[i] == '\n')
-        line++, column = 0;
-      else if (((unsigned char)m->text[i] & 0xC0u) != 0x80u)
-        column++;
+      status = mend_pair(w, code);
+    } else {
+      copy_character(w);
+      if (escaped && w->i < w->length) copy_character(w);
     }
   }
-  return GA_OK;
+  return status;
+}
+
+static ga_status mend_token(writer *w, const yaml_token_t *token)
+{
+  const int quoted =
+      token->type == YAML_SCALAR_TOKEN && token->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+  return quoted ? mend_quoted(w, token->start_mark.index) : GA_OK;
+}
+
+/* Where the scanner stops, the tokens that it had not given out yet, and the text that it was in: what is
+ * wrong there is to be told, not the pairs before it. */
+static ga_status mend_last(writer *w, const yaml_parser_t *parser)
+{
+  ga_status status = parser->error == YAML_MEMORY_ERROR ? GA_ERR_MEMORY : GA_OK;
+  if (parser->error != YAML_SCANNER_ERROR) return status;
+  for (const yaml_token_t *t = parser->tokens.head; !status && t != parser->tokens.tail; t++)
+    status = mend_token(w, t);
+  return status ? status : mend_quoted(w, parser->context_mark.index);
+}
+
+static ga_status mend_all(writer *w)
+{
+  yaml_parser_t parser;
+  yaml_token_t token;
+  ga_status status = GA_OK;
+  int ended = 0;
+  if (!yaml_parser_initialize(&parser)) return GA_ERR_MEMORY;
+  yaml_parser_set_input_string(&parser, (const unsigned char *)w->m->text, w->length);
+  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+  while (!status && !ended && yaml_parser_scan(&parser, &token)) {
+    ended = token.type == YAML_STREAM_END_TOKEN;
+    status = mend_token(w, &token);
+    yaml_token_delete(&token);
+  }
+  if (!status && !ended) status = mend_last(w, &parser);
+  yaml_parser_delete(&parser);
+  return status;
+}
+
+/* Two harmless escapes in place of every pair; returns how many. */
+static size_t hide_pairs(const char *text, size_t length, char *copy)
+{
+  size_t n = 0;
+  for (size_t i = 0; i + PAIR <= length; i++) {
+    if (text[i] != '\\' || pair_at(text + i, length - i) < 0) continue;
+    if (copy) memcpy(copy + i, "\\u0041\\u0041", PAIR);
+    n++;
+  }
+  return n;
 }
 
 ga_status ga__surrogates_mend(ga_context *ctx, const char *text, size_t length, ga__mended *m)
 {
   *m = (ga__mended){.length = length};
-  if (!may_have_pairs(text, length)) return GA_OK;
+  if (hide_pairs(text, length, NULL) == 0) return GA_OK;
   m->text = ga__alloc(ctx, length + 1, 1);
   if (!m->text) return GA_ERR_MEMORY;
   memcpy(m->text, text, length);
-  for (int round = 0; round < MOST_ROUNDS; round++) {
-    yaml_mark_t at;
-    int found, mended = 0;
-    ga_status status = find_refused(m, &at, &found);
-    if (status || !found) return status;
-    size_t i = 0; /* the mark is behind "\u" */
-    for (size_t n = 0; i < m->length && (n < at.index - 2 || ((unsigned char)m->text[i] & 0xC0u) == 0x80u);
-         i++)
-      n += ((unsigned char)m->text[i] & 0xC0u) != 0x80u;
-    if (pair_at(m->text + i, m->length - i) < 0) return GA_OK;
-    status = mend_text(ctx, m, i, (int)at.line, (int)at.column - 2, &mended);
-    if (status || !mended) return status;
-  }
-  return GA_OK;
+  hide_pairs(text, length, m->text);
+  m->length = 0;
+  writer w = {.ctx = ctx, .text = text, .length = length, .m = m};
+  const ga_status status = mend_all(&w);
+  copy_up_to(&w, length);
+  m->text[m->length] = '\0';
+  return status;
 }
 
 void ga__mended_free(ga_context *ctx, ga__mended *m)
@@ -138,10 +194,23 @@ void ga__mended_free(ga_context *ctx, ga__mended *m)
   *m = (ga__mended){.length = 0};
 }
 
+/* How many pairs come before a place; they are in the order of the text. */
+static int count_before(const ga__mended *m, int line, int column)
+{
+  int from = 0, to = m->n;
+  while (from < to) {
+    const int i = from + (to - from) / 2;
+    const ga__pair *p = &m->pair[i];
+    if (p->line < line || (p->line == line && p->column < column))
+      from = i + 1;
+    else
+      to = i;
+  }
+  return from;
+}
+
 int ga__mended_column(const ga__mended *m, int line, int column)
 {
-  int shift = 0;
-  for (int i = 0; i < m->n; i++)
-    if (m->pair[i].line == line && m->pair[i].column + LONG <= column) shift += PAIR - LONG;
-  return column + shift;
+  const int n = count_before(m, line, column - LONG + 1) - count_before(m, line, 0);
+  return n > 0 ? column + (PAIR - LONG) * n : column;
 }

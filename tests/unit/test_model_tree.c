@@ -161,6 +161,8 @@ static void refused(void **state)
       {"a: [\"\\ud83d\\ude00\", \"\\ude00\\ud83d\"]", "m.yaml:1:24: this is no YAML: while parsing a quoted "
                                                       "scalar: found invalid Unicode character escape code; "
                                                       "surrogates come in pairs, as in \"\\ud83d\\ude00\""},
+      {"a: [\"\\ud83d\\ude00\" \"\\ud83d\\ude00 \\q\"]",
+       "m.yaml:1:34: this is no YAML: while parsing a quoted scalar: found unknown escape character"},
       {"a: [\"\\ud83d\\ude00\" \"\xFF\"]",
        "m.yaml:1:21: this is no UTF-8 text: invalid leading UTF-8 octet (0xFF)"},
       {"a: 'x\n",
@@ -219,6 +221,31 @@ static void many_keys(void **state)
   assert_string_equal(tree->child[7]->text, "7");
   assert_string_equal(tree->child[200]->key, "l");
   fell(&g);
+}
+
+/* As many pairs of surrogates as one likes, on one line and on lines of their own. */
+static void many_pairs(void **state)
+{
+  enum { N = 5000, LENGTH = 25 };
+  grove g;
+  (void)state;
+  for (int lines = 0; lines < 2; lines++) {
+    char *text = malloc(N * LENGTH + 100);
+    assert_non_null(text);
+    ga__writer w = {text, N * LENGTH + 100, 0};
+    for (int i = 0; i < N; i++)
+      ga__write(&w, "%c%c\"k%04d\":\"\\ud83d\\ude00\"", i == 0 ? '{' : ',', lines ? '\n' : ' ', i);
+    ga__write(&w, ",\"k0000\":1}");
+    ga__tree *tree = grow(&g, text, strlen(text));
+    assert_messages(&g.k,
+                    lines ? "m.yaml:5001:24: the key 'k0000' is there already, at m.yaml:2:1"
+                          : "m.yaml:1:120002: the key 'k0000' is there already, at m.yaml:1:3",
+                    "pairs");
+    assert_int_equal(tree->n, N);
+    for (int i = 0; i < N; i++) assert_string_equal(tree->child[i]->text, "\xF0\x9F\x98\x80");
+    fell(&g);
+    free(text);
+  }
 }
 
 static void depth(void **state)
@@ -366,6 +393,7 @@ int main(void)
       cmocka_unit_test(shapes_and_places),
       cmocka_unit_test(refused),
       cmocka_unit_test(many_keys),
+      cmocka_unit_test(many_pairs),
       cmocka_unit_test(depth),
       cmocka_unit_test(alias_bomb),
       cmocka_unit_test(size),
