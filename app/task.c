@@ -87,7 +87,7 @@ static void log_warning(void *user, ga_log_level level, const char *message)
   char *kept = w->n < APP_WARNINGS ? malloc(size) : NULL;
   if (kept) w->text[w->n++] = memcpy(kept, message, size);
   if (kept && w->hold) return;
-  w->n_said = w->n;
+  if (kept) w->n_said = w->n; /* one that is not kept leaves those held back as they are */
   say_warning(s, message);
 }
 
@@ -248,12 +248,28 @@ static int is_at_rest(const app_task *s)
   return n > 0;
 }
 
-/* In whichever of its files. */
+/* 1: the model has the key, 0: it has not, -1: not known. Written, a model has its keys at the beginning of
+ * lines, in quotes where they had some, and no other line begins with a text of the model. */
 static int has_gravity(const app_task *s)
 {
+  static const char *const keys[] = {"gravity:", "\"gravity\":", "'gravity':"};
   const char *text = NULL;
-  if (ga_model_write_text(s->model, &text, NULL)) return 0;
-  return strncmp(text, "gravity:", 8) == 0 || strstr(text, "\ngravity:");
+  if (ga_model_write_text(s->model, &text, NULL)) return -1;
+  while (*text) {
+    for (int i = 0; i < 3; i++)
+      if (strncmp(text, keys[i], strlen(keys[i])) == 0) return 1;
+    text += strcspn(text, "\n");
+    text += *text == '\n';
+  }
+  return 0;
+}
+
+static void print_rest(const app_task *s, FILE *out)
+{
+  const int gravity = has_gravity(s);
+  fprintf(out, "  at rest%s: all velocities and accelerations are 0%s\n",
+          gravity == 1 ? " under the gravity given" : "",
+          gravity == 0 ? " (without the key 'gravity' there is none)" : "");
 }
 
 void app_task_report(const app_task *s, FILE *out)
@@ -269,8 +285,6 @@ void app_task_report(const app_task *s, FILE *out)
   ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
   print_start(out, text, &s->start);
-  if (is_at_rest(s))
-    fprintf(out, "  at rest: all velocities and accelerations are 0%s\n",
-            has_gravity(s) ? "" : " (without the key 'gravity' there is none)");
+  if (is_at_rest(s)) print_rest(s, out);
   free(text);
 }
