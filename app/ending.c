@@ -26,37 +26,62 @@ static int read_energies(const app_runner *r, energies *e)
                             e->value) == GA_OK;
 }
 
-static void print_energy(const energies *e)
-{
-  printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
-         "%.2g J\n",
-         e->value[KINETIC], e->value[POTENTIAL], e->value[DISSIPATED], e->value[INPUT], e->value[BALANCE]);
-}
-
 #define BALANCED 1e-2 /* of the energy exchanged, */
 #define ROUNDING 1e-8 /* or of a potential energy that does not change */
+/* Where errors are this small already, or steps, still smaller ones are no advice. */
+#define SMALL_TOLERANCE 1e-7
+#define SMALL_STEP 1e-5 /* [s] */
 
-/* The motion between start and end is looked at only where the energies at the end leave a doubt. */
-static void warn_of_energy(const app_runner *r, const energies *e)
+/* The balance is of the whole run, the motion looked at between its ends only of what followed a resume. */
+static int was_resumed(const app_runner *r)
 {
-  const double off = fabs(e->value[BALANCE]), step = r->s.settings.step;
-  double moved = fmax(fabs(e->value[DISSIPATED]), fabs(e->value[INPUT])), kinetic[2], potential[2];
-  if (off <= BALANCED * fmax(moved, fabs(e->value[KINETIC]))) return;
+  return r->before.steps > 0.0;
+}
+
+/* The largest energy exchanged, where the balance is off by too much of it; 0: it is not. The motion between
+ * start and end is looked at only where the energies at the end leave a doubt. */
+static int is_unbalanced(const app_runner *r, const energies *e, double *most)
+{
+  const double off = fabs(e->value[BALANCE]);
+  const double moved = fmax(fabs(e->value[DISSIPATED]), fabs(e->value[INPUT]));
+  double kinetic[2], potential[2];
+  if (off <= BALANCED * fmax(moved, fabs(e->value[KINETIC]))) return 0;
   if (!app_watch_range(&r->watch, &r->s, e->index[KINETIC], kinetic) ||
       !app_watch_range(&r->watch, &r->s, e->index[POTENTIAL], potential))
-    return;
-  moved = fmax(moved, fmax(kinetic[1], potential[1] - potential[0]));
-  if (off <= BALANCED * moved || off <= ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]))) return;
+    return 0;
+  *most = fmax(moved, fmax(kinetic[1], potential[1] - potential[0]));
+  return off > BALANCED * *most && off > ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]));
+}
+
+static void print_energy(const app_runner *r, const energies *e)
+{
+  double most;
+  printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
+         "%.2g J%s\n",
+         e->value[KINETIC], e->value[POTENTIAL], e->value[DISSIPATED], e->value[INPUT], e->value[BALANCE],
+         was_resumed(r) && is_unbalanced(r, e, &most) ? " since the first start, not judged after --resume"
+                                                      : "");
+}
+
+static void warn_of_energy(const app_runner *r, const energies *e)
+{
+  const double off = fabs(e->value[BALANCE]), step = r->s.settings.step, tolerance = r->s.settings.tolerance;
+  double most;
+  if (was_resumed(r) || !is_unbalanced(r, e, &most)) return;
   fprintf(stderr, "warning: the energy balance is off by %.3g J, ", off);
-  if (off < moved)
-    fprintf(stderr, "%.2g %% of the largest energy exchanged, %.3g J: ", 100.0 * off / moved, moved);
+  if (off < most)
+    fprintf(stderr, "%.2g %% of the largest energy exchanged, %.3g J: ", 100.0 * off / most, most);
   else
-    fprintf(stderr, "more than all that was exchanged, %.3g J: ", moved);
-  if (step > 0.0)
-    fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4", 0.25 * step);
+    fprintf(stderr, "more than all that was exchanged, %.3g J: ", most);
+  if (step > SMALL_STEP)
+    fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ", 0.25 * step);
+  else if (step > 0.0)
+    fprintf(stderr, "with steps of %.2g s already, smaller ones may not mend it; ", step);
+  else if (tolerance > SMALL_TOLERANCE)
+    fprintf(stderr, "the steps are too large; try --tol %.1g; ", 0.1 * tolerance);
   else
-    fprintf(stderr, "the steps are too large; try --tol %.1g", 0.1 * r->s.settings.tolerance);
-  fputs("; galpha converge tells the errors\n", stderr);
+    fprintf(stderr, "with a tolerance of %.1g already, a smaller one may not mend it; ", tolerance);
+  fputs("galpha converge tells the errors\n", stderr);
 }
 
 /* ---- Summary ---- */
@@ -76,7 +101,7 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
          t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
   printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
          t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
-  if (e) print_energy(e);
+  if (e) print_energy(r, e);
   if (ga_system_size(sys, GA_BLOCK_LAMBDA) + ga_system_size(sys, GA_BLOCK_PSI) > 0)
     printf("constraints  worst residual %.2g of positions, %.2g of velocities, %.2g nonholonomic\n", t.phi,
            t.phi_dot, t.nonholonomic);
