@@ -49,8 +49,8 @@ static inline long app_refused(const ga_simulate_stats *stats)
  * stepper's state, and what the simulator has counted. */
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats);
 
-/* The least and the largest value of a signal that needs no meter, at some moments of the whole run and now.
- * 0: it has none. */
+/* The least and the largest value of a signal that needs no meter, at some moments since this run began or
+ * was resumed and now. 0: it has none. */
 int app_watch_range(const app_watch *w, const app_task *s, int signal, double range[2]);
 
 /* ---- Looking back ---- */
