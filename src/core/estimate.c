@@ -312,8 +312,8 @@ static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const doubl
   return status;
 }
 
-/* Along d, what the filter takes away: where h²K + h c₂D was less than c₁M and is more, as in a contact that
- * closes, or friction that begins to stick. Stiffness that only changes has been damped before. */
+/* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
+ * Stiffness that only changes has been damped before. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
 {
   const ga_system *sys = st->sys;

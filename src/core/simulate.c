@@ -529,8 +529,8 @@ static int is_faint(const ga_simulator *sim)
   const int i = sim->worst, k = i - sys->nv, nx = sys->size[GA_BLOCK_X];
   if (k >= 0) return fabs(st->est_x[k]) <= faint * ga__max_abs(st->now.x, nx, NULL);
   const double v = ga__max_abs(st->now.v, sys->nv, NULL), a = ga__max_abs(st->now.vdot, sys->nv, NULL);
-  if (sim->opts.error == GA_PER_UNIT_STEP && fabs(st->est_v[i]) > faint * (v + a * st->now.scalar[GA__H_OLD]))
-    return 0;
+  const int with_v = sim->opts.error == GA_PER_UNIT_STEP || is_strict(sim, sim->strict[i]);
+  if (with_v && fabs(st->est_v[i]) > faint * (v + a * st->now.scalar[GA__H_OLD])) return 0;
   return fabs(st->est_q[i]) <= faint * ga__max_abs(st->now.q, sys->nq, NULL);
 }
 
