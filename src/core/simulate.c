@@ -12,6 +12,10 @@
 #define GROW 2.0
 #define WORTH 1.2
 #define AFTER_FAILURE 0.25 /* of h, when Newton's iteration failed */
+/* A size that failed is not gone back to at once: WARY of it is the most for so many steps, twice as many
+ * each time that it fails again, until a step of that size has been made. */
+#define WARY 0.5
+enum { WARY_FIRST = 8, WARY_MOST = 256 };
 /* Where the side is seen that g = 0 at a step's beginning goes to: at this part of the step, or of the time
  * between the event's last two happenings, which may get shorter and shorter. */
 #define PEEK 0.01
@@ -25,6 +29,8 @@ struct ga_simulator {
   ga_event *events;
   double t0;
   double h_next, err_old; /* err_old 0: none since the start */
+  double failed_h;        /* size of a step that failed and has not been made since; 0: none */
+  double wary, wary_span; /* steps for which smaller ones are taken yet, and for how many in all */
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
   int started, finished, last_event;
@@ -395,7 +401,7 @@ static ga_status begin(ga_simulator *sim, double t, const double *q, const doubl
       continue;
     }
     sim->h_next = s.h;
-    sim->err_old = 0.0;
+    sim->err_old = sim->failed_h = sim->wary = 0.0;
     sim->strict_most = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;
@@ -631,11 +637,30 @@ static ga_status fixed_step(ga_simulator *sim)
   return GA_OK;
 }
 
+/* A callback that cannot be evaluated says nothing of the size. count: failures of this step before */
+static void remember_failure(ga_simulator *sim, ga_status status, double h, int count)
+{
+  const int again = sim->failed_h > 0.0;
+  if (status == GA_RETRY_CALLBACK || status == GA_RETRY_NAN) return;
+  if (count == 0) sim->wary_span = again ? fmin(2.0 * sim->wary_span, WARY_MOST) : WARY_FIRST;
+  sim->wary = sim->wary_span;
+  sim->failed_h = h;
+}
+
+/* After a step of size h: the next one, kept from the size that failed. */
+static void stay_wary(ga_simulator *sim, double h)
+{
+  if (h >= sim->failed_h) sim->failed_h = sim->wary = 0.0;
+  if (!(sim->wary > 0.0)) return;
+  sim->wary -= 1.0;
+  sim->h_next = fmin(sim->h_next, fmax(WARY * sim->failed_h, h));
+}
+
 /* Steps until one is accepted; its error in *err. */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int grown = 0;
+  int grown = 0, failed = 0;
   if (sim->opts.fixed_h > 0.0) return fixed_step(sim);
   double h = fitted(sim, sim->h_next), again, last = 0.0;
   for (;;) {
@@ -643,11 +668,12 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
     if (status < 0) return status;
     if (status > 0) {
       count_rejection(sim, status);
+      remember_failure(sim, status, h, failed++);
       again = AFTER_FAILURE * h;
       *err = 0.0;
     } else {
       status = judge(sim, h, err, &last, &grown, &again);
-      if (again == 0.0) return status;
+      if (again == 0.0) return stay_wary(sim, h), status;
       ga_status back = ga_stepper_undo(st);
       if (back || status < 0) return back ? back : status;
     }
@@ -934,7 +960,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 11, PER_EVENT = 3 };
+enum { N_SAVED = 14, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -946,7 +972,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
   const ga_start_opts *o = &sim->start;
   const double number[N_SAVED] = {sim->opts.n_events, sim->t0,         sim->h_next, sim->err_old,
                                   sim->stopped,       sim->last_event, o->project,  o->shift_a,
-                                  o->perturb_v,       o->max_change,   o->max_gap};
+                                  o->perturb_v,       o->max_change,   o->max_gap,  sim->failed_h,
+                                  sim->wary,          sim->wary_span};
   memcpy(s, number, sizeof number);
 }
 
@@ -963,6 +990,9 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   o->perturb_v = s[8] != 0.0;
   o->max_change = s[9];
   o->max_gap = s[10];
+  sim->failed_h = s[11];
+  sim->wary = s[12];
+  sim->wary_span = s[13];
   sim->started = 1;
 }
 

@@ -929,6 +929,43 @@ static void callbacks_that_ask_for_smaller_steps(void **state)
   }
 }
 
+/* The derivative without the spring: Newton's iteration converges up to a size of step, and fails beyond. */
+static int springless(void *user, const ga_point *p, ga_jacobian *J)
+{
+  (void)user, (void)p;
+  if (J->want & GA_WANT_D) J->D[0] = J->shift_vdot;
+  return 0;
+}
+
+/* A size that failed is not tried again at once, and after a load the run goes on as without it. */
+static void wary_of_a_size_that_failed(void **state)
+{
+  static diary d;
+  toy m = {.kind = TOY_SPRING};
+  double *saved = NULL, q[2];
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    bench b = bench_open(NULL, &m, &d);
+    b.o.t_end = 1000.0;
+    b.o.output = NULL;
+    b.o.rtol = b.o.atol = 1.0;
+    b.r.def.jacobian = springless;
+    assert_status(b.r.ctx, bench_begin(&b, 0.0), GA_OK);
+    if (i) assert_status(b.r.ctx, ga_simulator_load(b.sim, saved), GA_OK);
+    for (int k = 0; !i && k < 100; k++) assert_status(b.r.ctx, ga_simulator_step(b.sim), GA_OK);
+    if (!i) saved = calloc(ga_simulator_saved_size(b.sim), sizeof *saved);
+    if (!i) assert_status(b.r.ctx, ga_simulator_save(b.sim, saved), GA_OK);
+    assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_OK);
+    const ga_simulate_stats *s = ga_simulator_stats(b.sim);
+    if (!i) assert_true(s->rejected_newton > 3); /* it does fail */
+    if (!i) assert_true(s->rejected_newton < s->steps / 20);
+    q[i] = ga_stepper_state(b.r.st)->q[0];
+    bench_close(&b);
+  }
+  assert_true(q[0] == q[1]);
+  free(saved);
+}
+
 typedef struct listener {
   int warnings;
   char text[256];
@@ -1330,6 +1367,7 @@ int main(void)
       cmocka_unit_test(fixed_steps_that_fail),
       cmocka_unit_test(fixed_steps_over_a_hole),
       cmocka_unit_test(callbacks_that_ask_for_smaller_steps),
+      cmocka_unit_test(wary_of_a_size_that_failed),
       cmocka_unit_test(tolerance_below_rounding),
       cmocka_unit_test(impacts),
       cmocka_unit_test(peaks),
