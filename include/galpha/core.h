@@ -284,7 +284,8 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
 
 /* The solution at one time; the arrays belong to the stepper and change with the next step. In a stepper's
  * own state they follow each other in memory, in this order and without gaps: from q to the end of y one copy
- * takes all of them. States given to outputs and events may have theirs anywhere. */
+ * takes all of them. States given to outputs and events may have theirs anywhere; between steps a, eta and w,
+ * which belong to steps, are NULL there. */
 typedef struct ga_state {
   double t;             /* [s] */
   const double *q;      /* [nq] */
@@ -414,8 +415,10 @@ GA_API int ga_stepper_failure(ga_stepper *st, ga_step_failure *out);
 GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x);
 
 /* The solution at t within the last step, by dense output: q by a cubic in the algebra, v and x by cubics,
- * vdot, λ, ψ and y linearly, all as accurate as the steps themselves. Arrays may be NULL. GA_ERR_ARGUMENT
- * outside the step. */
+ * vdot, λ, ψ and y by parabolas through the step before too, or by their rates after a start, all as accurate
+ * as the steps themselves. Where no smooth history is known (a corner, another rank of the constraints, a
+ * step before that is much shorter) these are straight lines. Arrays may be NULL. GA_ERR_ARGUMENT outside the
+ * step. */
 GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot,
                                         double *lambda, double *psi, double *x, double *y);
 

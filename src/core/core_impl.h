@@ -340,7 +340,9 @@ typedef struct ga__full {
   double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
   double *a_prev, *lambda_prev, *psi_prev, *eta_prev, *w_prev, *y_prev;       /* at the step before */
   double *a_prev2, *lambda_prev2, *psi_prev2, *eta_prev2, *w_prev2, *y_prev2; /* and at the one before that */
-  double *vdot_prev, *xdot_prev;
+  double *vdot_prev, *xdot_prev, *vdot_prev2, *xdot_prev2;
+  /* After a start there is no step before: λ, ψ, y, vdot, xdot have their rates in _prev instead, where
+   * GA__HAS_JERK says so. */
   double *ma, *ma_prev; /* weighted family: M a as the next step may use it */
   double *scalar;       /* [GA__N_SCALARS] */
 } ga__full;
@@ -361,8 +363,10 @@ enum {
   GA__HAS_JERK,
   GA__H_OLD2,
   GA__ORDER,
-  GA__REDUNDANT, /* relations among the constraints */
-  GA__GAP,       /* by which redundant ones did not fit together at the start: positions, velocities */
+  GA__REDUNDANT,     /* relations among the constraints */
+  GA__REDUNDANT_OLD, /* the same one step before */
+  GA__HAD_JERK,      /* GA__HAS_JERK one step before */
+  GA__GAP,           /* by which redundant ones did not fit together at the start: positions, velocities */
   GA__GAP_V,
   GA__N_SCALARS
 };
@@ -495,7 +499,8 @@ struct ga_stepper {
   double *T, *TA;          /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
   double *r;               /* [n + n_eta] right-hand side, then the increment */
   double *tmp;             /* [max(nv, n_lambda, ...)] */
-  double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections */
+  double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections, */
+  double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   /* weighted family only */
   double alpha;     /* αm − αf */
   int two_sets;     /* 1: ã, λ̃, ψ̃ are unknowns too */
@@ -515,6 +520,8 @@ struct ga_stepper {
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
 };
 
+/* xdot within the last step, as ga_stepper_interpolate() gives the others (dense.c). */
+void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
 ga_status ga__newton(ga_stepper *st);
 void ga__failure_keep(ga_stepper *st, ga_status status); /* the step under way has failed (failure.c) */
 

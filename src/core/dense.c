@@ -1,6 +1,8 @@
 /* Dense output: the solution within the last step. */
 #include "core/core_impl.h"
 
+#include <math.h>
+
 /* Cubic through (0, a), (1, b) with slopes da, db there, at s. */
 static double hermite(double a, double da, double b, double db, double s)
 {
@@ -14,9 +16,66 @@ static void curve(double *out, const double *a, const double *da, const double *
   for (int i = 0; out && i < n; i++) out[i] = hermite(a[i], h * da[i], b[i], h * db[i], s);
 }
 
-static void line(double *out, const double *a, const double *b, int n, double s)
+/* What is not integrated, and so has no rate at the ends of the step: its values there and at the two steps
+ * before. A step that is not there (h 0) has the rate at its end in place of the value, where has_rate. */
+typedef struct values {
+  const double *end, *beginning, *prev, *prev2;
+  int n;
+} values;
+
+typedef struct history {
+  double h, h_prev, h_prev2; /* [s] of this step and the two before; 0: there was a start */
+  int has_rate;              /* 1: the start has given rates */
+  int smooth;                /* 0: the steps before belong to another piece of the motion */
+} history;
+
+/* Quadratics follow a step that is at most this much shorter than the present one, and curvature that has
+ * grown by no more than STEEPER: what grows faster is a corner or a jump, not curvature. */
+#define LONGER 8.0
+#define STEEPER 4.0
+
+/* Second divided difference of c, b and, h earlier, a; of c, b and the slope a at b where h is 0. */
+static double divided(double c, double b, double a, double h_new, double h)
 {
-  for (int i = 0; out && i < n; i++) out[i] = (1.0 - s) * a[i] + s * b[i];
+  return ((c - b) / h_new - (h > 0.0 ? (b - a) / h : a)) / (h_new + h);
+}
+
+static double within(double d, double before)
+{
+  if (d * before <= 0.0) return 0.0;
+  return fabs(d) <= STEEPER * fabs(before) ? d : STEEPER * before;
+}
+
+/* f(s) = (1−s) f_n + s f₁ − s(1−s) h² D, D the second divided difference with the value before, or with the
+ * rate after a start. Next to a corner D is that of the corner, not of f: D is bounded by the one before it,
+ * from which it differs by O(h) where f is smooth, so that the error stays O(h³). Values at the ends of the
+ * step are kept. */
+static void parabola(double *out, const values *f, const history *k, double s)
+{
+  const double h = k->h, bubble = s * (1.0 - s) * h * h;
+  const int known = k->h_prev > 0.0 ? k->smooth && h <= LONGER * k->h_prev : k->has_rate;
+  const int bounded = known && k->h_prev > 0.0 && (k->h_prev2 > 0.0 || k->has_rate);
+  for (int i = 0; out && i < f->n; i++) {
+    double D = known ? divided(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev) : 0.0;
+    if (bounded) D = within(D, divided(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2));
+    out[i] = (1.0 - s) * f->beginning[i] + s * f->end[i] - bubble * D;
+  }
+}
+
+static history history_of(const ga_stepper *st)
+{
+  const double *n = st->next.scalar, *m = st->now.scalar;
+  const double h_prev = n[GA__H_OLD];
+  return (history){m[GA__T] - n[GA__T], h_prev, h_prev > 0.0 ? n[GA__H_OLD2] : 0.0,
+                   n[h_prev > 0.0 ? GA__HAD_JERK : GA__HAS_JERK] != 0.0, 1};
+}
+
+/* Multipliers of least length change where the number of relations among the constraints does. */
+static int same_relations(const ga_stepper *st)
+{
+  const double *n = st->next.scalar, *m = st->now.scalar;
+  return m[GA__REDUNDANT] == n[GA__REDUNDANT] &&
+         (n[GA__H_OLD] == 0.0 || n[GA__REDUNDANT] == n[GA__REDUNDANT_OLD]);
 }
 
 /* q(s) = move(q_n, c(s)), c the cubic from 0, h v_n to d, h T⁻¹(d) v₁ where q₁ = move(q_n, d). */
@@ -57,9 +116,23 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   if (q) configuration(st, q, h, s);
   curve(v, n->v, n->vdot, m->v, m->vdot, st->sys->nv, h, s);
   curve(x, n->x, n->xdot, m->x, m->xdot, size[GA_BLOCK_X], h, s);
-  line(vdot, n->vdot, m->vdot, st->sys->nv, s);
-  line(lambda, n->lambda, m->lambda, size[GA_BLOCK_LAMBDA], s);
-  line(psi, n->psi, m->psi, size[GA_BLOCK_PSI], s);
-  line(y, n->y, m->y, size[GA_BLOCK_Y], s);
+  history k = history_of(st);
+  const values accelerations = {m->vdot, n->vdot, n->vdot_prev, n->vdot_prev2, st->sys->nv};
+  const values outputs = {m->y, n->y, n->y_prev, n->y_prev2, size[GA_BLOCK_Y]};
+  const values holonomic = {m->lambda, n->lambda, n->lambda_prev, n->lambda_prev2, size[GA_BLOCK_LAMBDA]};
+  const values rolling = {m->psi, n->psi, n->psi_prev, n->psi_prev2, size[GA_BLOCK_PSI]};
+  parabola(vdot, &accelerations, &k, s);
+  parabola(y, &outputs, &k, s);
+  if (!same_relations(st)) k.smooth = k.has_rate = 0;
+  parabola(lambda, &holonomic, &k, s);
+  parabola(psi, &rolling, &k, s);
   return GA_OK;
+}
+
+void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot)
+{
+  const ga__full *n = &st->next, *m = &st->now;
+  const history k = history_of(st);
+  const values rates = {m->xdot, n->xdot, n->xdot_prev, n->xdot_prev2, st->sys->size[GA_BLOCK_X]};
+  parabola(xdot, &rates, &k, (t - n->scalar[GA__T]) / k.h);
 }

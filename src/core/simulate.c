@@ -45,7 +45,7 @@ struct ga_simulator {
   double *since;            /* [n_events] time from the happening before to that; DBL_MAX: not known */
   ga_state view;            /* of an interpolated state */
   double *backup;           /* of the stepper's state during a restart */
-  double *q, *v, *vdot, *lambda, *psi, *x, *y;
+  double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
 };
 
 ga_simulate_opts ga_simulate_defaults(void)
@@ -135,6 +135,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA]},
               {&sim->psi, (size_t)sys->size[GA_BLOCK_PSI]},
               {&sim->x, (size_t)sys->size[GA_BLOCK_X]},
+              {&sim->xdot, (size_t)sys->size[GA_BLOCK_X]},
               {&sim->y, (size_t)sys->size[GA_BLOCK_Y]}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sim->ctx, need[i].length, sizeof(double))))
@@ -179,7 +180,7 @@ void ga_simulator_destroy(ga_simulator **sim)
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
   void *const block[] = {s->backup, s->g,    s->g_new,  s->g_at, s->fired, s->since, s->strict, s->q,
-                         s->v,      s->vdot, s->lambda, s->psi,  s->x,     s->y,     s->events};
+                         s->v,      s->vdot, s->lambda, s->psi,  s->x,     s->xdot,  s->y,      s->events};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -687,9 +688,9 @@ static ga_status look(ga_simulator *sim, double t)
 {
   ga_status status =
       ga_stepper_interpolate(sim->st, t, sim->q, sim->v, sim->vdot, sim->lambda, sim->psi, sim->x, sim->y);
-  const ga_state *s = &sim->st->view;
-  sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, s->a, sim->lambda,
-                         sim->psi, s->eta, sim->x, s->xdot,   s->w, sim->y};
+  if (!status) ga__interpolate_xdot(sim->st, t, sim->xdot);
+  sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, NULL, sim->lambda, /* a, η, w: of steps only */
+                         sim->psi, NULL,   sim->x, sim->xdot, NULL, sim->y};
   return status;
 }
 

@@ -252,7 +252,13 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
-/* vddot and xddot: central difference of the accelerations along the motion, at ±s. */
+/* rate := (value at +s − value at −s)/2s, in two calls. */
+static void add_side(double *rate, const double *value, int n, int side, double s)
+{
+  for (int i = 0; i < n; i++) rate[i] = (side > 0 ? rate[i] : 0.0) + side * value[i] / (2.0 * s);
+}
+
+/* vddot, xddot and the rates of λ, ψ, y: central difference of the accelerations along the motion, at ±s. */
 static ga_status jerk(ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
@@ -272,10 +278,11 @@ static ga_status jerk(ga_stepper *st, double h)
     m->scalar[GA__T] = f->scalar[GA__T] + e;
     ga_status status = ga__accelerations(st, m, &c);
     if (status) return status;
-    for (int i = 0; i < sys->nv; i++)
-      st->jerk_v[i] = (side > 0 ? st->jerk_v[i] : 0.0) + side * m->vdot[i] / (2.0 * s);
-    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
-      st->jerk_x[i] = (side > 0 ? st->jerk_x[i] : 0.0) + side * m->xdot[i] / (2.0 * s);
+    add_side(st->jerk_v, m->vdot, sys->nv, side, s);
+    add_side(st->jerk_x, m->xdot, sys->size[GA_BLOCK_X], side, s);
+    add_side(st->jerk_lambda, m->lambda, sys->size[GA_BLOCK_LAMBDA], side, s);
+    add_side(st->jerk_psi, m->psi, sys->size[GA_BLOCK_PSI], side, s);
+    add_side(st->jerk_y, m->y, sys->size[GA_BLOCK_Y], side, s);
   }
   return GA_OK;
 }
@@ -478,9 +485,10 @@ static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_
   if (status) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = f->lambda[i];
-  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = f->psi[i];
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = f->y[i];
+  const int has = f->scalar[GA__HAS_JERK] != 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = has ? st->jerk_lambda[i] : 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
   st->red.valid = 1;
   if ((status = ga__ready_matrices(st))) return status;
   return first_factors(st, opts->h);

@@ -218,6 +218,8 @@ void ga__predict(ga_stepper *st, double h)
   for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= f->w[i];
   copy(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
   copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
+  copy(m->vdot_prev2, f->vdot_prev, sys->nv);
+  copy(m->xdot_prev2, f->xdot_prev, size[GA_BLOCK_X]);
   copy(m->vdot_prev, f->vdot, sys->nv);
   copy(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
   m->scalar[GA__ORDER] = order;
@@ -230,6 +232,8 @@ void ga__predict(ga_stepper *st, double h)
   m->scalar[GA__H_OLD] = h;
   m->scalar[GA__H_START] = f->scalar[GA__H_START];
   m->scalar[GA__HAS_JERK] = 0.0;
+  m->scalar[GA__HAD_JERK] = f->scalar[GA__HAS_JERK];
+  m->scalar[GA__REDUNDANT_OLD] = f->scalar[GA__REDUNDANT];
 }
 
 /* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */

@@ -93,6 +93,8 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
               {&f->y_prev2, ny},
               {&f->vdot_prev, nv},
               {&f->xdot_prev, nx},
+              {&f->vdot_prev2, nv},
+              {&f->xdot_prev2, nx},
               {&f->ma, weighted ? nv : 0},
               {&f->ma_prev, weighted ? nv : 0},
               {&f->scalar, GA__N_SCALARS}};
@@ -138,6 +140,9 @@ static ga_status work_create(ga_stepper *st)
               {&st->tmp, n},
               {&st->jerk_v, nv},
               {&st->jerk_x, nx},
+              {&st->jerk_lambda, nl},
+              {&st->jerk_psi, np},
+              {&st->jerk_y, (size_t)sys->size[GA_BLOCK_Y]},
               {&st->offset, nl},
               {&st->solve, n},
               {&st->pt, weighted * nv},

@@ -433,6 +433,51 @@ static void outputs_change_nothing(void **state)
     }
 }
 
+/* States given out between steps: what belongs to steps only is not there, xdot is that of its time. */
+typedef struct rates_seen {
+  rig *r;
+  int between, at_steps;
+  double worst; /* of xdot − s, relative */
+} rates_seen;
+
+static int see_rates(void *user, const ga_state *s)
+{
+  rates_seen *seen = user;
+  const int n = seen->r->sys->size[GA_BLOCK_X], of_step = s == ga_stepper_state(seen->r->st);
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  double exact[RIG_MOST];
+  assert_int_equal(seen->r->def.state(seen->r->def.user, &p, exact), 0);
+  for (int i = 0; i < n; i++)
+    seen->worst = fmax(seen->worst, fabs(s->xdot[i] - exact[i]) / (1.0 + ga__max_abs(exact, n, NULL)));
+  if (of_step)
+    seen->at_steps++;
+  else
+    seen->between++;
+  assert_true(of_step ? s->a && s->w && s->eta : !s->a && !s->w && !s->eta);
+  return 0;
+}
+
+static void outputs_have_rates_of_their_time(void **state)
+{
+  (void)state;
+  double worst[2];
+  for (int i = 0; i < 2; i++) {
+    bench b = bench_open("mechatronic", NULL, NULL);
+    rates_seen seen = {&b.r, 0, 0, 0.0};
+    b.o.t_end *= 0.5;
+    b.o.output = see_rates;
+    b.o.output_every = b.o.t_end / 777.0;
+    b.o.user = &seen;
+    b.o.fixed_h = b.o.t_end / (i ? 400.0 : 200.0);
+    assert_status(b.r.ctx, bench_run(&b), GA_OK);
+    assert_true(seen.between > 700 && seen.at_steps >= 2);
+    worst[i] = seen.worst;
+    bench_close(&b);
+  }
+  assert_below(worst[0], 1e-3, "xdot between steps");
+  assert_true(log2(worst[0] / worst[1]) > 1.7);
+}
+
 /* ---- Events ---- */
 
 static void events_in_order(void **state)
@@ -1349,6 +1394,7 @@ int main(void)
       cmocka_unit_test(output_times),
       cmocka_unit_test(output_times_at_random),
       cmocka_unit_test(outputs_change_nothing),
+      cmocka_unit_test(outputs_have_rates_of_their_time),
       cmocka_unit_test(events_in_order),
       cmocka_unit_test(directions),
       cmocka_unit_test(events_at_the_ends_of_steps),
