@@ -97,6 +97,18 @@ int app_same_file(const char *a, const char *b);       /* 1: both are there, and
  */
 char *app_beside(const char *model, const char *ending);
 
+/* ---- Files that are written (output.c) ------------------------------------------------------------------
+ */
+
+/* 0: a file of this name can be made or replaced; otherwise errno, or a number below 0: what is there is no
+ * regular file. */
+int app_output_check(const char *path);
+/* All of it or nothing: under another name first, which then takes the file's place. A link stays one.
+ * Returns the same. */
+int app_output_write(const char *path, const char *bytes, size_t n);
+/* Says so on stderr; returns an exit code. */
+int app_output_refused(const app_arguments *a, const char *path, int error);
+
 /* ---- Help (help.c) --------------------------------------------------------------------------------------
  */
 

@@ -1,5 +1,6 @@
 /* Arguments of a command, read by its row of the table. */
 #include "app.h"
+#include "terminal.h"
 
 #include "galpha/galpha.h"
 #include <math.h>
@@ -119,6 +120,27 @@ static int take_short(app_arguments *a, int argc, char **argv, int *at)
   return APP_DONE;
 }
 
+/* A name with line ends or escapes would say other things in messages than it is. */
+static int check_characters(const char *name, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++) {
+    const size_t n = strlen(argv[i]);
+    for (size_t at = 0; at < n;) {
+      unsigned code;
+      const int bytes = app_utf8(argv[i] + at, n - at, &code);
+      if (bytes > 0 && app_is_control(code) && code != '\t') {
+        fprintf(
+            stderr,
+            "galpha %s: argument %d has a control character, number %u; files can be given another name\n",
+            name, i, code);
+        return APP_USAGE;
+      }
+      at += bytes > 0 ? (size_t)bytes : 1;
+    }
+  }
+  return APP_DONE;
+}
+
 /* All commands have one operand that must be there, the first: "MODEL", or "OUT" of "OUT... SIGNAL...". */
 static int count_operands(const app_arguments *a)
 {
@@ -137,6 +159,7 @@ int app_arguments_read(app_arguments *a, const app_command *command, int argc, c
 {
   int only_operands = 0;
   *a = (app_arguments){.command = command};
+  if (check_characters(command->name, argc, argv)) return APP_USAGE;
   a->operands = calloc((size_t)argc + 1, sizeof *a->operands);
   a->given = calloc((size_t)argc + 1, sizeof *a->given);
   if (!a->operands || !a->given) return fputs("galpha: out of memory\n", stderr), APP_FAILED;

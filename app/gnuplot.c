@@ -1,9 +1,11 @@
 #define _GNU_SOURCE /* pipe2 */
 #include "gnuplot.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,32 +33,19 @@ int app_gnuplot_knows(const char *file)
 
 void app_gnuplot_quoted(FILE *to, const char *text)
 {
+  const size_t n = strlen(text);
   fputc('\'', to);
-  for (; *text; text++) {
-    if (*text == '\'') fputc('\'', to);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+  for (size_t at = 0; at < n;) {
+    unsigned code;
+    const int bytes = app_utf8(text + at, n - at, &code);
+    if (bytes > 0 && code == '\'') fputc('\'', to);
+    if (bytes > 0 && !app_is_control(code))
+      fwrite(text + at, 1, (size_t)bytes, to);
+    else
+      fputc(bytes > 0 ? ' ' : '?', to);
+    at += bytes > 0 ? (size_t)bytes : 1;
   }
   fputc('\'', to);
-}
-
-/* Its input from a pipe, its complaints into a file; where it cannot open its picture it would draw on the
- * standard output. */
-static int start(app_gnuplot *g)
-{
-  char name[] = "gnuplot", *const argv[] = {name, NULL};
-  int ends[2];
-  posix_spawn_file_actions_t actions;
-  if (pipe2(ends, O_CLOEXEC)) return errno;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, fileno(g->complaints), STDERR_FILENO);
-  const int error = posix_spawnp(&g->pid, name, &actions, NULL, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[0]);
-  if (error) return close(ends[1]), error;
-  g->to = fdopen(ends[1], "w");
-  return g->to ? 0 : errno;
 }
 
 /* Told apart on white, also by those who see red and green alike. */
@@ -72,25 +61,84 @@ static void write_colours(FILE *to)
 int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, int width, int height)
 {
   const struct terminal *t = terminal_of(file);
-  *g = (app_gnuplot){.file = file, .complaints = tmpfile()};
+  *g = (app_gnuplot){.file = file};
   if (!t) return app_misused(a, "\"%s\" ends neither in .svg nor in .png nor in .pdf", file);
-  const int error = g->complaints ? start(g) : errno;
-  if (error) {
-    if (error == ENOENT)
-      fprintf(stderr, "galpha %s: no picture: gnuplot is not installed (apt-get install gnuplot-nox)\n",
-              a->command->name);
-    else
-      fprintf(stderr, "galpha %s: no picture: gnuplot cannot be started: %s\n", a->command->name,
-              strerror(error));
-    if (g->complaints) fclose(g->complaints);
-    return APP_FAILED;
-  }
-  fprintf(g->to, "set terminal %s size %.4g,%.4g %s\nset output ", t->name, t->scale * width,
-          t->scale * height, t->more);
-  app_gnuplot_quoted(g->to, file);
-  fputc('\n', g->to);
+  const int error = app_output_check(file);
+  if (error) return app_output_refused(a, file, error);
+  if (!(g->to = tmpfile()))
+    return fprintf(stderr, "galpha %s: no picture: no temporary file can be made: %s\n", a->command->name,
+                   strerror(errno)),
+           APP_FAILED;
+  fprintf(g->to, "set terminal %s size %.4g,%.4g %s\n", t->name, t->scale * width, t->scale * height,
+          t->more);
   write_colours(g->to);
   return APP_DONE;
+}
+
+/* ---- Running ---- */
+
+typedef struct run {
+  pid_t pid;
+  int picture;      /* end of a pipe that it writes to */
+  FILE *complaints; /* its standard error */
+} run;
+
+/* Without the user's settings; returns errno. */
+static int start(run *r, FILE *script)
+{
+  char name[] = "gnuplot", plain[] = "-d", *const argv[] = {name, plain, NULL};
+  int ends[2];
+  posix_spawn_file_actions_t actions;
+  if (pipe2(ends, O_CLOEXEC)) return errno;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(r->complaints), STDERR_FILENO);
+  const int error = posix_spawnp(&r->pid, name, &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  r->picture = ends[0];
+  if (error) close(ends[0]);
+  return error;
+}
+
+enum { FIRST_SIZE = 1 << 16, LARGEST = 1 << 28 };
+
+/* All that comes until the other end is closed, to be freed; NULL: errno in *error. */
+static char *read_all(int fd, size_t *length, int *error)
+{
+  size_t size = 0, used = 0;
+  char *bytes = NULL;
+  *error = 0;
+  for (;;) {
+    if (used == size) {
+      size = size ? 2 * size : FIRST_SIZE;
+      char *more = size <= LARGEST ? realloc(bytes, size) : NULL;
+      if (!more) return free(bytes), *error = ENOMEM, NULL;
+      bytes = more;
+    }
+    const ssize_t n = read(fd, bytes + used, size - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return *error = errno, free(bytes), NULL;
+    if (n == 0) return *length = used, bytes;
+    used += (size_t)n;
+  }
+}
+
+/* gnuplot does not always notice that its picture could not be written to its end. */
+static int is_whole(const char *file, const char *bytes, size_t n)
+{
+  static const struct {
+    const char *ending, *begin, *end;
+  } kinds[] = {{".svg", "<?xml", "</svg>"}, {".png", "\211PNG\r\n", "IEND"}, {".pdf", "%PDF-", "%%EOF"}};
+  enum { TAIL = 64 };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (!app_ends_in(file, kinds[i].ending)) continue;
+    const size_t tail = n < TAIL ? n : TAIL, begin = strlen(kinds[i].begin);
+    return n > begin && memcmp(bytes, kinds[i].begin, begin) == 0 &&
+           memmem(bytes + n - tail, tail, kinds[i].end, strlen(kinds[i].end)) != NULL;
+  }
+  return 0;
 }
 
 static void print_complaints(FILE *complaints)
@@ -101,18 +149,53 @@ static void print_complaints(FILE *complaints)
     if (line[strspn(line, " \n^")] != '\0') fprintf(stderr, "  %s", line);
 }
 
-int app_gnuplot_close(app_gnuplot *g, const app_arguments *a)
+static int cannot_start(const app_arguments *a, int error)
 {
-  int status = 0, failed = ferror(g->to);
-  failed |= fclose(g->to) != 0;
-  while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR) continue;
-  failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-  if (failed) {
-    fprintf(stderr, "galpha %s: gnuplot could not make %s\n", a->command->name, g->file);
-    print_complaints(g->complaints);
+  if (error == ENOENT)
+    fprintf(stderr, "galpha %s: no picture: gnuplot is not installed (apt-get install gnuplot-nox)\n",
+            a->command->name);
+  else
+    fprintf(stderr, "galpha %s: no picture: gnuplot cannot be started: %s\n", a->command->name,
+            strerror(error));
+  return APP_FAILED;
+}
+
+/* The picture into memory, then into its file. */
+static int draw(app_gnuplot *g, const app_arguments *a, run *r)
+{
+  int status = 0, error = start(r, g->to);
+  size_t length = 0;
+  if (error) return cannot_start(a, error);
+  char *picture = read_all(r->picture, &length, &error);
+  close(r->picture);
+  while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR) continue;
+  const int drawn =
+      picture && WIFEXITED(status) && WEXITSTATUS(status) == 0 && is_whole(g->file, picture, length);
+  int code = APP_FAILED;
+  if (!drawn) {
+    fprintf(stderr, "galpha %s: gnuplot could not make %s%s%s\n", a->command->name, g->file,
+            error ? ": " : "", error ? strerror(error) : "");
+    print_complaints(r->complaints);
+  } else if ((error = app_output_write(g->file, picture, length)) != 0) {
+    app_output_refused(a, g->file, error);
   } else {
     printf("picture: %s\n", g->file);
+    code = APP_DONE;
   }
-  fclose(g->complaints);
-  return failed ? APP_FAILED : APP_DONE;
+  free(picture);
+  return code;
+}
+
+int app_gnuplot_close(app_gnuplot *g, const app_arguments *a)
+{
+  run r = {.complaints = tmpfile()};
+  int code = APP_FAILED;
+  if (!r.complaints || fflush(g->to) || ferror(g->to) || fseek(g->to, 0, SEEK_SET))
+    fprintf(stderr, "galpha %s: no picture: a temporary file cannot be written: %s\n", a->command->name,
+            strerror(errno));
+  else
+    code = draw(g, a, &r);
+  if (r.complaints) fclose(r.complaints);
+  fclose(g->to);
+  return code;
 }

@@ -127,7 +127,7 @@ void app_completion(FILE *out)
 {
   fputs("# bash completion for galpha; written by galpha --completion\n"
         "_galpha() {\n"
-        "  local word=${COMP_WORDS[COMP_CWORD]} options= file=\n"
+        "  local word=${COMP_WORDS[COMP_CWORD]} options= file= name=\n"
         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
         "    mapfile -t COMPREPLY < <(compgen -W '",
         out);
@@ -168,8 +168,9 @@ void app_completion(FILE *out)
         "    plot | export)\n"
         "      for file in \"${COMP_WORDS[@]:2}\"; do\n"
         "        [ -f \"$file\" ] || continue\n"
-        "        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$(\"$1\" info --names \"$file\" "
-        "2>/dev/null)\" -- \"$word\")\n"
+        "        while IFS= read -r name; do # compared, not expanded: a file may come from anywhere\n"
+        "          [[ $name == \"$word\"* ]] && COMPREPLY+=(\"$name\")\n"
+        "        done < <(\"$1\" info --names \"$file\" 2>/dev/null)\n"
         "        break\n"
         "      done ;;\n"
         "  esac\n"

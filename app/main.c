@@ -1,6 +1,7 @@
 /* galpha: simulates machines that are written as model files. */
 #define _POSIX_C_SOURCE 200809L
 #include "app.h"
+#include "terminal.h"
 
 #include "galpha/galpha.h"
 #include "galpha/model.h"
@@ -52,6 +53,7 @@ static int help(int argc, char **argv)
 
 static int print_schema(void)
 {
+  app_terminal_data();
   const size_t size = ga_model_schema(NULL, 0) + 1;
   char *text = malloc(size);
   if (!text) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
@@ -84,6 +86,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+  app_terminal_begin();
   signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, not our end */
   signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
   const int code = dispatch(argc, argv);

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "progress.h"
+#include "terminal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -78,10 +79,11 @@ static void draw(app_progress *p, double fraction, const char *text)
   memset(bar, '.', MOST_BAR);
   bar[length < 0 ? 0 : length] = '\0';
   for (int i = 0; i < length && i < (int)(fraction * length + 0.5); i++) bar[i] = '#';
+  app_terminal_control("\r\033[K");
   if (length >= LEAST_BAR)
-    fprintf(stderr, "\r\033[K%3.0f %% [%s] %s", 100.0 * fraction, bar, text);
+    fprintf(stderr, "%3.0f %% [%s] %s", 100.0 * fraction, bar, text);
   else
-    fprintf(stderr, "\r\033[K%3.0f %% %.*s", 100.0 * fraction, columns() - 7, text);
+    fprintf(stderr, "%3.0f %% %.*s", 100.0 * fraction, columns() - 7, text);
   fflush(stderr);
   p->shown = 1;
 }
@@ -140,6 +142,6 @@ void app_progress_show(app_progress *p, double t, double h)
 
 void app_progress_clear(app_progress *p)
 {
-  if (p->shown) fputs("\r\033[K", stderr);
+  if (p->shown) app_terminal_control("\r\033[K");
   p->shown = 0;
 }

@@ -1,6 +1,7 @@
 /* Result files as operands, and the commands that only read them: export and info. */
 #define _POSIX_C_SOURCE 200809L
 #include "results.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,17 +65,22 @@ static int chosen_names(const app_arguments *a, const ga_result *r, const char *
   return code;
 }
 
-/* The library writes files only, so the standard output gets a copy of one. */
+/* The library writes files only, so the standard output gets a copy of one, from a folder that nobody else
+ * can write to. */
 static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
 {
-  char name[] = "/tmp/galpha-XXXXXX", block[8192];
-  const int fd = mkstemp(name);
+  const char *given = getenv("TMPDIR");
+  char folder[2048], name[sizeof folder + 8], block[8192];
   size_t length = 0;
-  if (fd < 0) return perror("galpha export: no temporary file can be made"), APP_FAILED;
-  close(fd);
+  snprintf(folder, sizeof folder, "%s/galpha-XXXXXX",
+           given && strlen(given) < 1024 && *given ? given : "/tmp");
+  if (!mkdtemp(folder)) return perror("galpha export: no temporary folder can be made"), APP_FAILED;
+  snprintf(name, sizeof name, "%s/table", folder);
   *status = ga_result_export_csv(r, name, n, names);
   FILE *file = fopen(name, "rb");
   remove(name);
+  remove(folder);
+  app_terminal_data();
   while (file && (length = fread(block, 1, sizeof block, file)) > 0) fwrite(block, 1, length, stdout);
   if (file) fclose(file);
   return APP_DONE;
@@ -107,6 +113,10 @@ int app_export(const app_arguments *a)
   ga_result *r = NULL;
   if (!file) return app_misused(a, "where to? --csv FILE is needed");
   if (app_same_file(file, a->operands[0])) return app_misused(a, "--csv: %s is the result file itself", file);
+  static const char *const others[] = {".yaml", ".yml", ".h5", ".hdf5"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (app_ends_in(file, others[i]))
+      return app_misused(a, "--csv: %s ends like a model or a result; a table needs another name", file);
   if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = app_result_open(a, ctx, a->operands[0], &r);
   if (!code) code = write_csv(a, ctx, r, file);
@@ -140,7 +150,10 @@ static void print_facts(const ga_result *r)
 {
   for (int i = 0; i < ga_result_n_attributes(r); i++) {
     const char *name = ga_result_attribute_name(r, i), *value = ga_result_attribute(r, name);
-    if (value && *value && !is_idle(r, name)) printf("%-12s %s\n", name, value);
+    if (!value || !*value || is_idle(r, name)) continue;
+    printf("%-12s ", name);
+    for (; *value; value++) putchar(*value == '\n' ? ' ' : *value); /* one fact, one line */
+    putchar('\n');
   }
 }
 
@@ -170,7 +183,7 @@ int app_info(const app_arguments *a)
   if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = app_result_open(a, ctx, a->operands[0], &r);
   if (!code && app_has(a, "model"))
-    fputs(ga_result_model(r), stdout);
+    app_terminal_data(), fputs(ga_result_model(r), stdout);
   else if (!code && app_has(a, "names"))
     for (int i = 0; i < ga_result_n_signals(r); i++) puts(ga_result_signal_name(r, i));
   else if (!code)

@@ -74,6 +74,8 @@ static int check_file(const app_runner *r)
 {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char begin[8];
+  if (app_output_check(r->file) < 0)
+    return app_misused(r->a, "%s is there already and is no regular file; results need one", r->file);
   FILE *f = fopen(r->file, "rb");
   if (!f) return APP_DONE;
   const size_t n = fread(begin, 1, sizeof begin, f);

@@ -21,6 +21,9 @@ void ga__free(ga_context *ctx, void *block); /* NULL is fine */
 /* Store the error and return its status, so that callers write `return ga__fail(...)`. */
 ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
+/* Spaces for control characters, in place: texts may quote what a file holds, and nothing in a message moves
+ * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
+void ga__make_plain(char *text);
 /* The same, with the time and the equation (block, index) it concerns. */
 ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
                       ...) GA_PRINTF(6, 7);

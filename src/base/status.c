@@ -32,11 +32,20 @@ static void mark_cut(char *text, size_t size)
   memcpy(text + end, ellipsis, sizeof ellipsis);
 }
 
+void ga__make_plain(char *text)
+{
+  for (unsigned char *c = (unsigned char *)text; *c; c++) {
+    if (*c < 0x20u || *c == 0x7Fu) *c = ' ';
+    if (c[0] == 0xC2u && c[1] >= 0x80u && c[1] < 0xA0u) c[0] = c[1] = ' ';
+  }
+}
+
 static void format_text(char text[GA_ERROR_TEXT], const char *format, va_list args)
 {
   int length = vsnprintf(text, GA_ERROR_TEXT, format, args);
   if (length < 0) text[0] = '\0';
   if (length >= GA_ERROR_TEXT) mark_cut(text, GA_ERROR_TEXT);
+  ga__make_plain(text);
 }
 
 /* The text is put together apart from the context, because its arguments may quote the error before. */

@@ -105,15 +105,6 @@ static int same_place(ga__place a, ga__place b)
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
-/* Texts may quote what a file holds: nothing in them moves a terminal's cursor. */
-static void make_plain(char *text)
-{
-  for (; *text; text++) {
-    const unsigned char c = (unsigned char)*text;
-    if (c < 0x20u || c == 0x7Fu) *text = ' ';
-  }
-}
-
 static char *format_text(ga__messages *m, const char *format, va_list args)
 {
   va_list again;
@@ -126,7 +117,7 @@ static char *format_text(ga__messages *m, const char *format, va_list args)
     return NULL;
   }
   vsnprintf(text, (size_t)length + 1, format, args);
-  make_plain(text);
+  ga__make_plain(text);
   return text;
 }
 

@@ -1,8 +1,10 @@
 /* Results as CSV (RFC 4180), the same in every locale. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "result/result_impl.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,12 +27,15 @@ static void put_number(FILE *file, double value)
   fwrite(text, 1, (size_t)(to - text), file);
 }
 
+/* A cell that begins with one of =+-@ is a formula to spreadsheets, and may run programs: the apostrophe
+ * makes it a text. */
 static void put_title(FILE *file, const char *name, const char *unit)
 {
   const int quoted = strpbrk(name, ",\"\n\r") || strpbrk(unit, ",\"\n\r");
-  const char *const parts[] = {name, *unit ? " [" : "", unit, *unit ? "]" : ""};
+  const char *const parts[] = {*name && strchr("=+-@\t\r", *name) ? "'" : "", name, *unit ? " [" : "", unit,
+                               *unit ? "]" : ""};
   if (quoted) fputc('"', file);
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 5; k++)
     for (const char *c = parts[k]; *c; c++) {
       if (*c == '"') fputc('"', file);
       fputc(*c, file);
@@ -78,23 +83,26 @@ static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n)
   return status;
 }
 
-/* Under another name first where path is, or will be, a regular file. */
-static ga_status write_file(ga_result *r, const char *path, char *hidden, const int *chosen, int n)
+/* Under another name first, unless it is a device or a pipe, which cannot be replaced. A link stays one. */
+static ga_status write_file(ga_result *r, const char *path, const int *chosen, int n)
 {
+  ga_context *ctx = ga__result_context(r);
+  char real[PATH_MAX], hidden[PATH_MAX + NUMBER];
   struct stat now;
-  /* through links, devices and pipes: only a plain file may be replaced */
-  const int straight = lstat(path, &now) == 0 && !S_ISREG(now.st_mode);
-  const char *name = straight ? path : hidden;
-  FILE *file = fopen(name, straight ? "w" : "wx");
+  const char *target = realpath(path, real) ? real : path;
+  const int straight = lstat(target, &now) == 0 && !S_ISREG(now.st_mode);
+  if (snprintf(hidden, sizeof hidden, "%s.%ld.part", target, (long)getpid()) >= (int)sizeof hidden)
+    return ga__no_file(ctx, path, "cannot be written", ENAMETOOLONG);
+  FILE *file = fopen(straight ? target : hidden, straight ? "w" : "wx");
   int error = 0;
   ga_status status;
-  if (!file) return ga__no_file(ga__result_context(r), path, "cannot be written", errno);
+  if (!file) return ga__no_file(ctx, path, "cannot be written", errno);
   errno = 0;
   status = put_all(r, file, chosen, n);
   if (ferror(file)) error = errno ? errno : EIO;
   if (fclose(file) && !error) error = errno;
-  if (status == GA_OK && !error && !straight && rename(hidden, path)) error = errno;
-  if (status == GA_OK && error) status = ga__no_file(ga__result_context(r), path, "cannot be written", error);
+  if (status == GA_OK && !error && !straight && rename(hidden, target)) error = errno;
+  if (status == GA_OK && error) status = ga__no_file(ctx, path, "cannot be written", error);
   if (status && !straight) remove(hidden);
   return status;
 }
@@ -114,15 +122,9 @@ ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char
 {
   ga_context *ctx = ga__result_context(r);
   const int count = names ? n : ga_result_n_signals(r);
-  const size_t size = strlen(path) + NUMBER;
   int *chosen = ga__alloc(ctx, (size_t)count, sizeof *chosen);
-  char *hidden = ga__alloc(ctx, size, 1);
-  ga_status status = chosen && hidden ? choose(r, count, names, chosen) : ga__no_memory(ctx, "an export");
-  if (status == GA_OK) {
-    snprintf(hidden, size, "%s.%ld.part", path, (long)getpid());
-    status = write_file(r, path, hidden, chosen, count);
-  }
-  ga__free(ctx, hidden);
+  ga_status status = chosen ? choose(r, count, names, chosen) : ga__no_memory(ctx, "an export");
+  if (status == GA_OK) status = write_file(r, path, chosen, count);
   ga__free(ctx, chosen);
   return status;
 }

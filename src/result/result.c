@@ -32,7 +32,8 @@ struct ga_result {
   char *model;
   int side; /* the checkpoint that counts; −1: none */
   double mark[GA__CP_COLUMNS];
-  int torn; /* 1: what was read does not fit together */
+  uint64_t bytes; /* of the file, when it was opened */
+  int torn;       /* 1: what was read does not fit together */
 };
 
 static ga_status damaged(ga_result *r, const char *what)
@@ -44,20 +45,27 @@ static ga_status damaged(ga_result *r, const char *what)
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
 
-/* The system's reasons first: HDF5 has only one for all of them. */
-static ga_status check_file(const ga_result *r)
+/* The system's reasons first: HDF5 has only one for all of them. Nothing but a regular file is opened: a pipe
+ * would wait for a writer, and some devices do things when they are opened. */
+static ga_status check_file(ga_result *r)
 {
   char start[8] = {0};
   struct stat now;
-  const int fd = open(r->path, O_RDONLY | O_CLOEXEC), error = fd < 0 || fstat(fd, &now) ? errno : 0;
-  const int empty = !error && (!S_ISREG(now.st_mode) || now.st_size == 0);
-  const int other = !error && !empty &&
-                    (pread(fd, start, sizeof start, 0) < 0 || memcmp(start, "\211HDF\r\n\032\n", 8) != 0);
-  if (fd >= 0) close(fd);
+  int fd = -1, error = stat(r->path, &now) ? errno : 0, other = 0;
+  const int regular = !error && S_ISREG(now.st_mode);
+  if (regular) {
+    fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    error = fd < 0 || fstat(fd, &now) ? errno : 0;
+    other = !error && now.st_size > 0 &&
+            (pread(fd, start, sizeof start, 0) < 0 || memcmp(start, "\211HDF\r\n\032\n", 8) != 0);
+    if (fd >= 0) close(fd);
+  }
   if (error) return ga__no_file(r->ctx, r->path, "cannot be opened", error);
   if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "cannot be opened", EISDIR);
-  if (empty) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
+  if (!S_ISREG(now.st_mode) || now.st_size == 0)
+    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
   if (other) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is not an HDF5 file", r->path);
+  r->bytes = (uint64_t)now.st_size;
   return GA_OK;
 }
 

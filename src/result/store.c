@@ -351,7 +351,9 @@ static ga_status open_file(ga__store *s, const char *path, int replace)
   static const char doing[] = "cannot be opened for writing";
   unsigned char start[8];
   struct stat now;
-  s->fd = open(path, O_RDWR | O_CLOEXEC | (replace ? O_CREAT : 0), 0666);
+  if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode)) /* not even opened */
+    return ga__fail(s->ctx, GA_ERR_FILE, "%s: is not a regular file; results need one", path);
+  s->fd = open(path, O_NONBLOCK | O_NOCTTY | O_RDWR | O_CLOEXEC | (replace ? O_CREAT : 0), 0666);
   if (s->fd < 0 || fstat(s->fd, &now)) return ga__no_file(s->ctx, path, doing, errno);
   if (!S_ISREG(now.st_mode))
     return ga__fail(s->ctx, GA_ERR_FILE, "%s: is not a regular file; results need one", path);

@@ -1,0 +1,131 @@
+/* The filter between what is printed and the terminal. */
+#define _GNU_SOURCE /* fopencookie */
+#include "terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Characters ---- */
+
+int app_utf8(const char *text, size_t n, unsigned *code)
+{
+  static const unsigned least[5] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char *c = (const unsigned char *)text;
+  const int length = n == 0        ? 0
+                     : c[0] < 0x80 ? 1
+                     : c[0] < 0xC2 ? 0
+                     : c[0] < 0xE0 ? 2
+                     : c[0] < 0xF0 ? 3
+                     : c[0] < 0xF5 ? 4
+                                   : 0;
+  if (length < 2) return *code = length ? c[0] : 0, length;
+  *code = c[0] & (0xFFu >> (length + 1));
+  for (int i = 1; i < length; i++) {
+    if ((size_t)i == n) return -1;
+    if ((c[i] & 0xC0u) != 0x80u) return 0;
+    *code = *code << 6 | (c[i] & 0x3Fu);
+  }
+  return *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000) ? 0 : length;
+}
+
+int app_is_control(unsigned code)
+{
+  static const unsigned turning[][2] = {{0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}};
+  if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return 1;
+  for (size_t i = 0; i < sizeof turning / sizeof *turning; i++)
+    if (code >= turning[i][0] && code <= turning[i][1]) return 1;
+  return 0;
+}
+
+/* ---- The filter ---- */
+
+enum { BLOCK = 4096, LONGEST = 8 /* of one character shown by its number */ };
+
+typedef struct filter {
+  int fd, off;
+  char rest[4]; /* of a character that has not come to its end */
+  size_t n_rest;
+} filter;
+
+static filter filters[2] = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}};
+
+/* 0, or −1 with errno. */
+static int write_all(int fd, const char *bytes, size_t n)
+{
+  while (n > 0) {
+    const ssize_t done = write(fd, bytes, n);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return -1;
+    bytes += done;
+    n -= (size_t)done;
+  }
+  return 0;
+}
+
+/* Into out[LONGEST]; returns how many bytes of the text it took, 0: it needs more of them. */
+static size_t show_one(char *out, size_t *length, const char *text, size_t n)
+{
+  unsigned code;
+  const int bytes = app_utf8(text, n, &code);
+  if (bytes < 0) return 0;
+  if (bytes == 0 || (bytes == 1 && app_is_control(code) && code != '\n' && code != '\t')) {
+    *length = (size_t)snprintf(out, LONGEST, "\\x%02x", (unsigned char)text[0]);
+    return 1;
+  }
+  if (bytes > 1 && app_is_control(code)) {
+    *length = (size_t)snprintf(out, LONGEST, "\\u%04x", code & 0xFFFFu);
+    return (size_t)bytes;
+  }
+  memcpy(out, text, *length = (size_t)bytes);
+  return (size_t)bytes;
+}
+
+/* What the stream calls; returns the number of bytes taken, 0 on failure. */
+static ssize_t pass(void *cookie, const char *bytes, size_t n)
+{
+  filter *f = cookie;
+  char in[BLOCK + sizeof f->rest], out[LONGEST * (BLOCK + sizeof f->rest)];
+  if (f->off) return write_all(f->fd, bytes, n) ? 0 : (ssize_t)n;
+  for (size_t done = 0; done < n;) {
+    const size_t more = n - done < BLOCK ? n - done : BLOCK, have = f->n_rest + more;
+    size_t at = 0, used = 0, length = 0, took;
+    memcpy(in, f->rest, f->n_rest);
+    memcpy(in + f->n_rest, bytes + done, more);
+    while (at < have && (took = show_one(out + used, &length, in + at, have - at)) > 0)
+      at += took, used += length;
+    memcpy(f->rest, in + at, f->n_rest = have - at);
+    if (write_all(f->fd, out, used)) return 0;
+    done += more;
+  }
+  return (ssize_t)n;
+}
+
+static FILE *filtered(filter *f, int mode)
+{
+  static const cookie_io_functions_t functions = {.write = pass};
+  FILE *stream = fopencookie(f, "w", functions);
+  if (stream) setvbuf(stream, NULL, mode, BUFSIZ);
+  return stream;
+}
+
+void app_terminal_begin(void)
+{
+  FILE *out = filtered(&filters[0], isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+  FILE *error = filtered(&filters[1], _IOLBF);
+  if (out) stdout = out; /* variables in the C library that fopencookie() comes with */
+  if (error) stderr = error;
+}
+
+void app_terminal_data(void)
+{
+  fflush(stdout);
+  filters[0].off = !isatty(STDOUT_FILENO);
+}
+
+void app_terminal_control(const char *sequence)
+{
+  fflush(stderr);
+  write_all(STDERR_FILENO, sequence, strlen(sequence));
+}
