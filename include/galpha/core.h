@@ -60,7 +60,11 @@ enum {
   GA_WANT_D = 1,
   GA_WANT_Q = 2,
   GA_WANT_G = 4,
-  GA_WANT_B = 8 /* of Q, at least the rows of Φ: B = D_q Φ */
+  GA_WANT_B = 8, /* of Q, at least the rows of Φ: B = D_q Φ */
+  /* Together with GA_WANT_D: of D nothing will be read but M and the rows of k. What depends on forces,
+   * states and outputs may be left out, and must not fail where these have no value yet: positions and
+   * velocities are projected before outputs are known. */
+  GA_WANT_M = 16
 };
 
 /* Derivatives of the residuals r = (M vdot − f, Φ, k, −s, −o); the core adds xdot and y itself. One number

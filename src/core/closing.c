@@ -44,7 +44,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
   ga__full *f = &st->now;
   size_t bytes = (size_t)sys->nq * sizeof(double);
   ga_point p = ga__full_point(f);
-  ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p);
+  ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p, 0);
   if (!status)
     status = ga__gram_damped(&st->red.gram, st->saddle.M, st->saddle.Q, st->saddle.A, st->red.null.length,
                              1.0); /* for the lengths */
@@ -61,6 +61,13 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
     after = scaled(st, phi_new, st->solve);
     if (after <= before || *size <= STAGNATED) break;
   }
+  if (after > before && *size <= STAGNATED) { /* rounding: it was better before */
+    memcpy(f->q, st->next.q, bytes);
+    memcpy(phi_new, phi, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+    for (int i = 0; i < sys->nv; i++) st->red.gram.x[i] = 0.0;
+    *size = 0.0;
+    after = before;
+  }
   *ratio = before > 0.0 ? after / before : 0.0;
   return GA_OK;
 }
@@ -71,16 +78,22 @@ ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_c
 {
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
-  int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0;
+  int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0, consistent = 0;
   double *phi = st->tmp, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL, ratio = 0.0;
   ga_point p = ga__full_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
+  if (!status && o->project && nl > 0) status = ga__within_rounding(st, 0, NULL, phi, st->solve, &consistent);
   if (!status && !st->red.gram.ctx) status = ga__gram_create(sys, st->opts.lu, &st->red.gram);
   if (status) return status;
   c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   for (c->iterations = 0; o->project && nl > 0 && c->iterations < MAX_ITERATIONS; c->iterations++) {
     if ((status = one_move(st, phi, phi_new, &size, &ratio))) return status;
+    if (consistent || (c->iterations == 0 &&
+                       size <= CONVERGED)) { /* leave every bit; the move was for the lengths of rows */
+      memcpy(f->q, st->next.q, (size_t)sys->nq * sizeof(double));
+      break;
+    }
     memcpy(phi, phi_new, (size_t)nl * sizeof(double));
     for (int i = 0; i < sys->nv; i++) total[i] += st->red.gram.x[i];
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);

@@ -325,8 +325,11 @@ void ga__saddle_destroy(ga__saddle *sd);
  * their equations; 0: Bᵀ and Aᵀ, y apart. */
 ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
                             const ga__null *null);
+/* A column of λ or ψ where forces depend on it if all multipliers are 1, but not at p; −1: none. The arrays
+ * of sd are lost. */
+int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p);
 /* M, B and A alone, into sd->M, Q, A. */
-ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p);
+ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
 ga_status ga__saddle_solve(ga__saddle *sd, double *d); /* d[n], with room for the border behind it */
 /* out += A v, with the A of the last evaluation. */
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
@@ -610,5 +613,8 @@ void ga__judge_predictor(ga_stepper *st);
 void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from);
 /* vdot, λ, ψ, y and xdot of f at its t, q, v, x; what they hold is the guess. */
 ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *change);
+/* 1: residuals (level 0: Φ, 1: those of velocities, as rows of the whole system) are rounding of q and v. */
+ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
+                              double *room, int *yes);
 
 #endif

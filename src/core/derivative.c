@@ -348,6 +348,10 @@ static ga_status sample(ga__deriv *w, const ga_point *p, const ga_jacobian *J, g
   ga_point moved = ga__deriv_point(w, p->t);
   if (what == GA__PASS_B) return ga__call(sys, GA__PHI, &moved, phi);
   if (what == GA__PASS_G) return ga__phi_dot(w, &moved, phi);
+  if (J->want & GA_WANT_M) {
+    ga_status status = ga__call(sys, GA__MASS, &moved, out);
+    return status ? status : ga__call(sys, GA__K, &moved, out + sys->start[GA_BLOCK_PSI]);
+  }
   return ga__residual(sys, &moved, out, w->tmp);
 }
 
@@ -370,10 +374,12 @@ ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobi
 }
 
 /* Does this pass give entry e of the pattern? */
-static int concerns(const ga_system *sys, ga__pass what, int e)
+static int concerns(const ga_system *sys, const ga_jacobian *J, ga__pass what, int e)
 {
   int in_phi = sys->row[e] >= sys->start[GA_BLOCK_LAMBDA] && sys->row[e] < sys->start[GA_BLOCK_PSI];
-  if (what == GA__PASS_D) return 1;
+  int in_k = sys->row[e] >= sys->start[GA_BLOCK_PSI] && sys->row[e] < sys->start[GA_BLOCK_X];
+  if (what == GA__PASS_D)
+    return !(J->want & GA_WANT_M) || (sys->col[e] < sys->nv && (sys->row[e] < sys->nv || in_k));
   return sys->col[e] < sys->nv && (what == GA__PASS_Q || in_phi);
 }
 
@@ -394,7 +400,7 @@ static ga_status difference_pass(ga__deriv *w, const ga_point *p, const ga_jacob
       double inverse = 0.5 / (what == GA__PASS_D ? w->step[c] : STEP_ORDER2);
       for (int m = w->entry_start[c]; m < w->entry_start[c + 1]; m++) {
         int e = w->entry[m];
-        if (concerns(sys, what, e)) values[e] = (w->plus[sys->row[e]] - w->minus[sys->row[e]]) * inverse;
+        if (concerns(sys, J, what, e)) values[e] = (w->plus[sys->row[e]] - w->minus[sys->row[e]]) * inverse;
       }
     }
   }

@@ -237,7 +237,8 @@ static ga_status report_room(ga_stepper *st)
 static ga_status evaluate(ga_stepper *st, const ga_point *p)
 {
   ga__saddle *sd = &st->saddle;
-  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, sd->M, sd->Q, sd->G}, JA = {GA_WANT_D, 1.0, 0.0, sd->A, sd->G, sd->G};
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, sd->M, sd->Q, sd->G},
+              JA = {GA_WANT_D | GA_WANT_M, 1.0, 0.0, sd->A, sd->G, sd->G};
   st->stats.constraint_jacobians++;
   if (!st->sys->def.jacobian) st->stats.difference_jacobians++;
   ga_status status = ga__jacobian(&st->deriv, p, &J);

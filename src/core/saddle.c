@@ -14,6 +14,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Forces that depend this much more on a multiplier elsewhere do not depend on it here. */
+#define VANISHES 1e6
+
 /* Does the entry itself play a part? Columns of X do not, nor rows of X. */
 static int plays(ga_block row, ga_block col)
 {
@@ -105,12 +108,13 @@ void ga__saddle_destroy(ga__saddle *sd)
   memset(sd, 0, sizeof *sd);
 }
 
-ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p)
+ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces)
 {
-  ga_jacobian J = {GA_WANT_D | GA_WANT_B, 0.0, 1.0, sd->M, sd->Q, sd->G};
+  const unsigned part = with_forces ? 0u : (unsigned)GA_WANT_M;
+  ga_jacobian J = {GA_WANT_D | GA_WANT_B | part, 0.0, 1.0, sd->M, sd->Q, sd->G};
   ga_status status = ga__jacobian(w, p, &J);
   if (status || sd->sys->size[GA_BLOCK_PSI] == 0) return status;
-  ga_jacobian JA = {GA_WANT_D, 1.0, 0.0, sd->A, sd->G, sd->G};
+  ga_jacobian JA = {GA_WANT_D | GA_WANT_M, 1.0, 0.0, sd->A, sd->G, sd->G};
   return ga__jacobian(w, p, &JA);
 }
 
@@ -136,6 +140,29 @@ static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
   for (int i = 0; i < sd->relations * m; i++)
     for (int side = 0; side < 2; side++)
       K[sd->border_place[2 * i + side]] += null->length[i % m] * null->N[i];
+}
+
+int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
+{
+  const ga_system *sys = sd->sys;
+  const ga_error said = sys->ctx->error;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
+  double *one = sd->G;
+  if (sys->n_entries < nl + np) return -1;
+  ga_point other = *p;
+  for (int i = 0; i < nl + np; i++) one[i] = 1.0;
+  other.lambda = one, other.psi = one + nl;
+  ga_jacobian J = {GA_WANT_D, 0.0, 1.0, sd->M, sd->A, sd->A}, J1 = {GA_WANT_D, 0.0, 1.0, sd->Q, sd->A, sd->A};
+  ga_status status = ga__jacobian(w, p, &J);
+  if (!status) status = ga__jacobian(w, &other, &J1);
+  sys->ctx->error = said;
+  for (int column = sys->nv; !status && column < sys->nv + nl + np; column++) {
+    double here = 0.0, there = 0.0;
+    for (int e = 0; e < sys->n_entries; e++)
+      if (sys->col[e] == column && sys->row[e] < sys->nv) here += fabs(sd->M[e]), there += fabs(sd->Q[e]);
+    if (there > VANISHES * here) return column;
+  }
+  return -1;
 }
 
 /* Why there is no pivot in a column: what beginners forget comes first. */
@@ -176,7 +203,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
                             const ga__null *null)
 {
   const ga_system *sys = sd->sys;
-  ga_status status = ga__saddle_evaluate(sd, w, p);
+  ga_status status = ga__saddle_evaluate(sd, w, p, with_forces);
   if (status) return status;
   fill(sd, with_forces, null);
   if (sd->relations > 0) ga__lu_forget(sd->lu); /* so that nothing but the point counts */

@@ -60,58 +60,111 @@ static ga_status too_far(ga_stepper *st, const ga_start_opts *o, ga_block block,
       st->now.scalar[GA__T], what, c->residual_before, name, coordinate, c->change, o->max_change);
 }
 
-/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
- */
-static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
+/* Residuals of the velocity level into the rows of out: −(B v + Φ_t − offset), −k; 0 elsewhere. */
+static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const double *offset, double *out)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
-  int nl = sys->size[GA_BLOCK_LAMBDA];
-  double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
-  ga_point p = ga__full_point(f);
-  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
-  if (status) return status;
-  c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
-  if (!o->project || nl == 0) return GA_OK;
-  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
-  for (c->iterations = 0;; c->iterations++) {
-    if (c->iterations == MAX_ITERATIONS)
-      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
-                          "(no convergence); the constraints "
-                          "may contradict each other");
-    if ((status = ga__saddle_at(st, &p, 0))) return status;
-    for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-    for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
-    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
-    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
-    if (!isfinite(size))
-      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
-                          "(diverged)");
-    if (c->iterations == 0 && size <= CONVERGED) break; /* consistent as given: leave every bit */
-    ga_group_move(sys->group, f->q, f->q, d);
-    for (int i = 0; i < sys->nv; i++) total[i] += d[i];
-    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
-    c->residual_after = ga__max_abs(st->tmp, nl, NULL);
-    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
-    if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
-      return too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
-    if (settled(size, &before)) break;
-  }
-  return GA_OK;
-}
-
-/* Residuals of the velocity level into the rows of st->solve: −(B v + Φ_t − offset), −k. */
-static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const double *offset)
-{
-  const ga_system *sys = st->sys;
-  double *d = st->solve, *b = d + sys->start[GA_BLOCK_LAMBDA], *k = d + sys->start[GA_BLOCK_PSI];
-  for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+  double *b = out + sys->start[GA_BLOCK_LAMBDA], *k = out + sys->start[GA_BLOCK_PSI];
+  for (int i = 0; i < sys->n; i++) out[i] = 0.0;
   ga_status status = ga__phi_dot(&st->deriv, p, b);
   if (!status) status = ga__call(sys, GA__K, p, k);
   if (status) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) b[i] = (offset ? offset[i] : 0.0) - b[i];
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) k[i] = -k[i];
   return GA_OK;
+}
+
+/* to = from, every component moved by its rounding, up or down as `pattern` has it. */
+static void move_by_rounding(double *to, const double *from, int n, unsigned pattern)
+{
+  for (int i = 0; i < n; i++) {
+    const unsigned mixed = ((unsigned)i + 1u) * 2654435761u ^ pattern * 2246822519u;
+    to[i] = from[i] + (mixed >> 16 & 1u ? 1.0 : -1.0) * DBL_EPSILON * (1.0 + fabs(from[i]));
+  }
+}
+
+/* Are the residuals of positions, or velocities, no more than what the rounding of q and v makes of them?
+ * Values moved by their rounding say so, however the residuals are found. residual[n_rows]; level 0: Φ, 1:
+ * those of velocity_residual(). next.q and next.vdot, st->r and `room` are work space. */
+ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
+                              double *room, int *yes)
+{
+  enum { PATTERNS = 4 };
+  const double margin = 4.0;
+  const ga_system *sys = st->sys;
+  const int n = level ? sys->n : sys->size[GA_BLOCK_LAMBDA];
+  ga_point p = ga__full_point(&st->now);
+  *yes = 0;
+  for (int i = 0; i < n; i++) room[i] = 0.0;
+  p.q = st->next.q;
+  if (level) p.v = st->next.vdot;
+  for (unsigned k = 0; k < PATTERNS; k++) {
+    move_by_rounding(st->next.q, st->now.q, sys->nq, k);
+    if (level) move_by_rounding(st->next.vdot, st->now.v, sys->nv, k + PATTERNS);
+    ga_status status = level ? velocity_residual(st, &p, offset, st->r) : ga__call(sys, GA__PHI, &p, st->r);
+    if (status) return status;
+    for (int i = 0; i < n; i++) room[i] = fmax(room[i], fabs(st->r[i] - residual[i]));
+  }
+  for (int i = 0; i < n; i++)
+    if (!(fabs(residual[i]) <= margin * room[i])) return GA_OK;
+  *yes = 1;
+  return GA_OK;
+}
+
+static ga_status cannot_move(ga_stepper *st, const ga_start_change *c)
+{
+  return inconsistent(st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
+                      c->iterations == MAX_ITERATIONS
+                          ? "(no convergence); the constraints may contradict each other"
+                          : "(diverged)");
+}
+
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
+ * Of all q, those given among them, the one that meets the constraints best is kept. */
+static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  const size_t bytes = (size_t)sys->nq * sizeof(double);
+  int nl = sys->size[GA_BLOCK_LAMBDA], consistent;
+  double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
+  ga_point p = ga__full_point(f);
+  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
+  if (status) return status;
+  c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
+  if (!o->project || nl == 0) return GA_OK;
+  status = ga__within_rounding(st, 0, NULL, st->tmp, st->solve, &consistent);
+  if (status) return status;
+  memcpy(st->next.q, f->q, bytes);
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == MAX_ITERATIONS) return cannot_move(st, c);
+    if ((status = ga__saddle_at(st, &p, 0))) return status;
+    if (consistent) return GA_OK; /* leave every bit */
+    for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+    for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
+    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
+    if (!isfinite(size)) return cannot_move(st, c);
+    if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
+    ga_group_move(sys->group, f->q, f->q, d);
+    for (int i = 0; i < sys->nv; i++) total[i] += d[i];
+    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
+    const double residual = ga__max_abs(st->tmp, nl, NULL), best = c->residual_after;
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    c->residual_after = residual;
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
+      return too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
+    if (size <= STAGNATED && !(residual < best)) { /* rounding: it was better before */
+      memcpy(f->q, st->next.q, bytes);
+      for (int i = 0; i < sys->nv; i++) total[i] -= d[i];
+      c->residual_after = best;
+      c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
+      return GA_OK;
+    }
+    memcpy(st->next.q, f->q, bytes);
+    if (settled(size, &before)) return GA_OK;
+  }
 }
 
 static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change *ck, int first)
@@ -123,50 +176,70 @@ static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change 
   if (first) c->residual_before = c->residual_after, ck->residual_before = ck->residual_after;
 }
 
+static ga_status velocities_too_far(ga_stepper *st, const ga_start_opts *o, const ga_start_change *c,
+                                    const ga_start_change *ck)
+{
+  const int slips = ck->residual_before > c->residual_before;
+  ga_start_change said = slips ? *ck : *c;
+  said.change = c->change, said.worst_change = c->worst_change; /* of both together */
+  return too_far(st, o, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, &said, "velocities");
+}
+
+static ga_status velocities_cannot(ga_stepper *st, const ga_start_change *c, const ga_start_change *ck)
+{
+  const int slips = ck->residual_after > c->residual_after;
+  return inconsistent(st, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, slips ? ck : c,
+                      "the velocities cannot be moved onto the constraints",
+                      c->iterations == MAX_ITERATIONS ? "(no convergence)" : "(diverged)");
+}
+
 /* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
- * total change is left in st->exponent. */
+ * total change is left in st->exponent. The best v is kept, as in project_position(). */
 static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
                                   ga_start_change *c, ga_start_change *ck)
 {
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
   ga_point p = ga__full_point(f);
-  double before = HUGE_VAL, *total = st->exponent;
-  ga_status status = velocity_residual(st, &p, offset);
+  int consistent;
+  double before = HUGE_VAL, *total = st->exponent, *d = st->solve;
+  ga_status status = velocity_residual(st, &p, offset, st->solve);
   if (status) return status;
   record_velocity(st, c, ck, 1);
   if (!o->project || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
+  status = ga__within_rounding(st, 1, offset, st->solve, st->tmp, &consistent);
+  if (status) return status;
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   for (c->iterations = 0;; c->iterations++) {
-    if (c->iterations == MAX_ITERATIONS)
-      return inconsistent(st, ck->residual_after > c->residual_after ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA,
-                          ck->residual_after > c->residual_after ? ck : c,
-                          "the velocities cannot be moved onto the constraints", "(no convergence)");
+    if (c->iterations == MAX_ITERATIONS) return velocities_cannot(st, c, ck);
     if ((status = ga__saddle_at(st, &p, 0))) return status;
-    if ((status = ga__saddle_solve(&st->saddle, st->solve))) return status;
-    double size = ga__max_abs(st->solve, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
-    if (!isfinite(size))
-      return inconsistent(st, GA_BLOCK_LAMBDA, c, "the velocities cannot be moved onto the constraints",
-                          "(diverged)");
-    if (c->iterations == 0 && size <= CONVERGED) break;
-    for (int i = 0; i < sys->nv; i++) f->v[i] += st->solve[i], total[i] += st->solve[i];
-    if ((status = velocity_residual(st, &p, offset))) return status;
+    if (consistent) return GA_OK;
+    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
+    if (!isfinite(size)) return velocities_cannot(st, c, ck);
+    if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
+    const double best = c->residual_after, best_k = ck->residual_after;
+    memcpy(st->next.vdot, f->v, (size_t)sys->nv * sizeof(double));
+    for (int i = 0; i < sys->nv; i++) f->v[i] += d[i], total[i] += d[i];
+    if ((status = velocity_residual(st, &p, offset, st->solve))) return status;
     record_velocity(st, c, ck, 0);
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
-    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL))) {
-      const int slips = ck->residual_before > c->residual_before;
-      ga_start_change said = slips ? *ck : *c;
-      said.change = c->change, said.worst_change = c->worst_change; /* of both together */
-      return too_far(st, o, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, &said, "velocities");
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))
+      return velocities_too_far(st, o, c, ck);
+    if (size <= STAGNATED && !(fmax(c->residual_after, ck->residual_after) < fmax(best, best_k))) {
+      for (int i = 0; i < sys->nv; i++) total[i] -= f->v[i] - st->next.vdot[i];
+      memcpy(f->v, st->next.vdot, (size_t)sys->nv * sizeof(double));
+      c->residual_after = best, ck->residual_after = best_k;
+      c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
+      return GA_OK;
     }
-    if (settled(size, &before)) break;
+    if (settled(size, &before)) return GA_OK;
   }
-  return GA_OK;
 }
 
 /* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->solve, with B
- * and A of the saddle matrix. */
-static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const ga_point *p)
+ * and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
+static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const ga_point *p, int outputs)
 {
   const ga_system *sys = st->sys;
   const int *start = sys->start;
@@ -181,8 +254,8 @@ static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const 
   ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], f->vdot);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] = 0.0;
   double *y = r + start[GA_BLOCK_Y];
-  if ((status = ga__call(sys, GA__OUTPUT, p, y))) return status;
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] = f->y[i] - y[i];
+  if (outputs && (status = ga__call(sys, GA__OUTPUT, p, y))) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] = outputs ? f->y[i] - y[i] : 0.0;
   for (int i = 0; i < sys->n; i++) r[i] = -r[i];
   return GA_OK;
 }
@@ -238,7 +311,7 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
   for (c->iterations = 0;; c->iterations++) {
     if (c->iterations == MAX_ITERATIONS) return not_solved(st, c, &p);
     if ((status = ga__saddle_at(st, &p, 1))) return status;
-    if ((status = acceleration_residual(st, f, &p))) return status;
+    if ((status = acceleration_residual(st, f, &p, 1))) return status;
     c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
     if (c->iterations == 0) c->residual_before = c->residual_after;
     if ((status = ga__saddle_solve(&st->saddle, st->solve))) return status;
@@ -462,6 +535,7 @@ static void warn_moved(ga_stepper *st, const ga_start_change *c, const char *wha
           c->residual_before, name, c->change);
 }
 
+/* y from what q, v, and as far as they are known vdot, λ and ψ, say. */
 static ga_status guess_outputs(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -473,6 +547,91 @@ static ga_status guess_outputs(ga_stepper *st)
   return status;
 }
 
+/* Accelerations and multipliers under the forces that the present y cause, by [M Bᵀ Aᵀ; B; A], which asks
+ * neither for outputs nor for their derivatives. */
+static ga_status accelerations_at_fixed_outputs(ga_stepper *st)
+{
+  ga_point p = ga__full_point(&st->now);
+  ga_status status = ga__saddle_at(st, &p, 0);
+  if (!status) status = acceleration_residual(st, &st->now, &p, 0);
+  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
+  if (status) return status;
+  return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
+}
+
+/* As before they were looked for. */
+static void forget_accelerations(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  for (int i = 0; i < sys->nv; i++) f->vdot[i] = 0.0;
+  if (sys->size[GA_BLOCK_LAMBDA])
+    memcpy(f->lambda, st->begin_lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  if (sys->size[GA_BLOCK_PSI])
+    memcpy(f->psi, st->begin_psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+}
+
+/* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
+ * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
+ * succeeds from there. What it said first counts when it never does. */
+static ga_status accelerations_by_turns(ga_stepper *st, ga_start_change *c)
+{
+  enum { MOST_ROUNDS = 4 };
+  const ga_system *sys = st->sys;
+  ga__full *f = &st->now;
+  ga_status first = ga__accelerations(st, f, c), status = first;
+  const int loops = sys->size[GA_BLOCK_Y] > 0 && ga__has(sys, GA__OUTPUT_GUESS);
+  if (!loops || (status != GA_RETRY_CALLBACK && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT))
+    return status;
+  const ga_error said = st->ctx->error;
+  for (int round = 1; status && round <= MOST_ROUNDS; round++) {
+    forget_accelerations(st);
+    status = guess_outputs(st);
+    for (int i = 0; !status && i < round; i++) {
+      status = accelerations_at_fixed_outputs(st);
+      if (!status) status = guess_outputs(st);
+    }
+    if (status < 0) return status;
+    if (status) break;
+    *c = no_change();
+    status = ga__accelerations(st, f, c);
+    if (status < 0 && status != GA_ERR_INCONSISTENT) return status;
+  }
+  if (!status) return GA_OK;
+  st->ctx->error = said;
+  return first;
+}
+
+/* Accelerations and multipliers were not found: is it that forces do not depend on a multiplier where it is
+ * as guessed, as on λ in −Bᵀλ³ at 0? */
+static ga_status blame_guess(ga_stepper *st, ga_status status)
+{
+  const ga_system *sys = st->sys;
+  char name[192];
+  int index;
+  if (status != GA_RETRY_SINGULAR && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT) return status;
+  forget_accelerations(st);
+  const ga_point p = ga__full_point(&st->now);
+  const int column = ga__vanishing_multiplier(&st->saddle, &st->deriv, &p);
+  if (column < 0) return status;
+  ga_block block = ga__block_of(sys, column, &index);
+  ga__describe(sys, block, index, name, sizeof name);
+  return ga__fail_at(sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,
+                     "start, t = %.9g: the forces do not depend on the multiplier of %s where it is %.3g, as "
+                     "guessed (0 unless given), so that it cannot be solved for; give guesses near the "
+                     "multipliers' values, lambda_guess and psi_guess of ga_stepper_start()",
+                     p.t, name, block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index]);
+}
+
+/* What a part said to be undefined at the given values (ga_context's starting) is so for every step. */
+static ga_status no_step_helps(ga_stepper *st, ga_status status)
+{
+  const int undefined = st->ctx->starting & GA__UNDEFINED;
+  st->ctx->starting &= ~GA__UNDEFINED;
+  if (!undefined || (status != GA_RETRY_CALLBACK && status != GA_RETRY_NAN)) return status;
+  return st->ctx->error.status = GA_ERR_INCONSISTENT;
+}
+
 /* From positions on the constraints to a state that steps can begin from. */
 static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
@@ -480,7 +639,8 @@ static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_
   ga__full *f = &st->now;
   ga_status status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
   if (!status) status = guess_outputs(st);
-  if (!status) status = ga__accelerations(st, f, &r->acceleration);
+  if (!status) status = blame_guess(st, accelerations_by_turns(st, &r->acceleration));
+  status = no_step_helps(st, status);
   if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
   if (status) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
@@ -509,7 +669,7 @@ static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_sta
   if (st->red.plain_refused) return GA_RETRY_SINGULAR;
   ga_status status = refuse_hidden_time(st, opts->h);
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
-  if (!status) status = project_position(st, opts, &r->position);
+  if (!status) status = no_step_helps(st, project_position(st, opts, &r->position));
   if (!status) status = make_ready(st, opts, r);
   double rcond = fmin(st->saddle.least_rcond, st->relations == 0 && st->have_factors ? st->stats.rcond : 1.0);
   *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
@@ -645,9 +805,11 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;
+  st->ctx->starting = GA__STARTING;
   status = start_plainly(st, opts, r, &doubtful);
   if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st))
     status = ask_redundant(st, opts, r, status);
+  st->ctx->starting = 0;
   if (status) return singular_is_fatal(st, status);
   st->has_state = st->red.valid = 1;
   ga__show(st);

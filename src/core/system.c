@@ -348,10 +348,14 @@ ga_status ga__answer(const ga_system *sys, const char *name, int block, double t
   const int spoke = ctx->error.status != GA_OK;
   if (!spoke) ctx->error.status = before;
   if (code == 0) return GA_OK;
+  if (code > 0 && ctx->starting && spoke) { /* its own words say all; no step is to blame */
+    const ga_error said = ctx->error;
+    return ga__fail_at(ctx, GA_RETRY_CALLBACK, t, block, -1, "%s", said.text);
+  }
   return ga__fail_at(ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, block, -1,
                      "t = %.9g: the callback '%s' %s (it returned %d)%s%s%s", t, name,
                      code > 0 ? "could not be evaluated" : "gave up", code,
-                     code > 0 ? "; a smaller step may help" : "", spoke ? ": " : "",
+                     code > 0 && !ctx->starting ? "; a smaller step may help" : "", spoke ? ": " : "",
                      spoke ? ctx->error.text : "");
 }
 
@@ -368,9 +372,9 @@ ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *o
   int bad = ga__first_bad(out, n);
   if (bad < 0) return GA_OK;
   ga__describe(sys, block, bad, where, sizeof where);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_NAN, p->t, (int)block, bad,
-      "t = %.9g: the callback '%s' returned %g for %s; a smaller step may help, or the model divides "
-      "by zero or takes a root of a negative number there",
-      p->t, FN[fn].name, out[bad], where);
+  return ga__fail_at(sys->ctx, GA_RETRY_NAN, p->t, (int)block, bad,
+                     "t = %.9g: the callback '%s' returned %g for %s; %sthe model divides "
+                     "by zero or takes a root of a negative number there",
+                     p->t, FN[fn].name, out[bad], where,
+                     sys->ctx->starting ? "while the start is computed " : "a smaller step may help, or ");
 }

@@ -315,7 +315,7 @@ static int space_derivatives(const ga__eval *e, unsigned want, int (*space)(cons
   if (want & GA_WANT_G) by_w.want |= GA_WANT_B;
   const int status = space(e, &by_w);
   if (status || !apart) return status;
-  ga_jacobian by_a = {GA_WANT_D, 0, 1, form->Ja, form->spare, form->spare};
+  ga_jacobian by_a = {GA_WANT_D | (want & GA_WANT_M), 0, 1, form->Ja, form->spare, form->spare};
   return space(e, &by_a);
 }
 

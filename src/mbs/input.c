@@ -2,6 +2,7 @@
 #include "mbs/mbs_impl.h"
 
 #include "mbs/name.h"
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Names in a text ---- */
@@ -200,6 +201,40 @@ ga_status ga__resolve_input(ga_machine *m, ga__built *b, const ga__part *asking,
 
 /* ---- Values ---- */
 
+/* "tip.x = 0, hinge.fy = 2": the signals that a formula reads, those of a part's own l and v first. */
+static void list_values(const ga__eval *e, const ga__formula *f, char *text, size_t size)
+{
+  static const char *const local[] = {"l", "v"};
+  ga__writer w = {text, size, 0};
+  text[0] = '\0';
+  for (int i = 0; i < f->n_local + f->n_y; i++) {
+    const int row = i < f->n_local ? -1 : f->y[i - f->n_local];
+    char name[GA_TEXT_PIECE];
+    if (row < 0)
+      snprintf(name, sizeof name, "%s", i < 2 ? local[i] : "");
+    else
+      ga_system_name(e->b->system, GA_BLOCK_Y, row, name, sizeof name);
+    ga__write(&w, "%s%s = %.6g", i ? ", " : "", name, f->value[1 + i]);
+  }
+}
+
+/* "force 'f': 1/tip.x is undefined while the start is computed (tip.x = 0): ..." No step can help there. */
+static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
+{
+  const ga__part *whose = &e->m->part[f->part];
+  char why[GA_ERROR_TEXT / 4], values[GA_ERROR_TEXT / 4], quoted[GA_TEXT_PIECE];
+  ga_fault_text(why, sizeof why, fault);
+  list_values(e, f, values, sizeof values);
+  const char *text = ga_expr_text(f->expr);
+  e->m->ctx->starting |= GA__UNDEFINED;
+  ga__name_quote(quoted, text, (int)strlen(text));
+  ga__fail_at(e->m->ctx, GA_RETRY_NAN, e->p->t, -1, -1,
+              "%s '%s': %s is undefined while the start is computed, t = %.9g%s%s%s: %s",
+              ga__part_text(whose->kind), whose->name, quoted, e->p->t, values[0] ? " (" : "", values,
+              values[0] ? ")" : "", why);
+  return 1;
+}
+
 /* The step may be tried again: whoever asked gets 1, and the reason is in the context. */
 static int cannot(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
 {
@@ -233,5 +268,7 @@ int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *loc
   const ga_status status =
       slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
             : ga_expr_eval(f->expr, x, value, &fault);
-  return status ? cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault) : 0;
+  if (!status) return 0;
+  return e->m->ctx->starting ? cannot_start(e, f, &fault)
+                             : cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault);
 }

@@ -31,6 +31,7 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
   char text[256];
   const ga__part *p = &e->m->part[part];
   ga_fault_text(text, sizeof text, fault);
+  if (e->m->ctx->starting) e->m->ctx->starting |= GA__UNDEFINED;
   ga__fail(e->m->ctx, GA_RETRY_NAN, "%s '%s': its %s has no value at t = %.9g: %s", ga__part_text(p->kind),
            p->name, field, e->p->t, text);
   return 1;
@@ -49,7 +50,7 @@ static int mass(void *user, const ga_point *p, double *out)
 static int visit_others(const ga__eval *e, double *f, ga_jacobian *J)
 {
   const ga__built *b = e->b;
-  const int tiles = J && J->want & (GA_WANT_D | GA_WANT_Q);
+  const int tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) && !(J->want & GA_WANT_M);
   int status = 0;
   for (int i = 0; !status && (f || tiles) && i < b->law.n; i++) {
     ga__law *law = GA__AT(b->law, ga__law, i);
@@ -146,8 +147,10 @@ static int space_jacobian(const ga__eval *e, ga_jacobian *J)
   ga__bodies_sweep(e, GA__KIN_MADE, NULL, J);
   int status = ga__constraint_sweep(e, NULL, J);
   if (!status) status = visit_others(e, NULL, J);
-  return status || !(J->want & (GA_WANT_D | GA_WANT_Q)) ? status : ga__outputs_jacobian(e, J);
+  if (status || !(J->want & (GA_WANT_D | GA_WANT_Q)) || J->want & GA_WANT_M) return status;
+  return ga__outputs_jacobian(e, J);
 }
+
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);

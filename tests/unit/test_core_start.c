@@ -71,7 +71,7 @@ static void rods_name(void *user, ga_block block, int index, char *text, size_t 
   if (block == GA_BLOCK_V) snprintf(text, size, "coordinate %c", "xy"[index]);
 }
 
-static rig rods_build(rods *user)
+static rig rods_define(rods *user)
 {
   static const ga_factor plane[] = {{GA_RN, 2, GA_LEFT}};
   rig r = rig_open(NULL);
@@ -84,6 +84,12 @@ static rig rods_build(rods *user)
   r.def.phi = r.def.n_lambda ? rods_phi : NULL;
   r.def.jacobian = rods_jacobian;
   r.def.name = rods_name;
+  return r;
+}
+
+static rig rods_build(rods *user)
+{
+  rig r = rods_define(user);
   rig_build(&r);
   return r;
 }
@@ -691,6 +697,102 @@ static void project_velocity(void **state)
   }
 }
 
+/* ---- Forces that do not depend on multipliers that are 0 ---- */
+
+/* The rod pulls with the cube of λ: at λ = 0 its derivative is 0. */
+static int cubic_force(void *user, const ga_point *p, double *out)
+{
+  const double T = tension(user, p);
+  out[0] = -p->q[0] * T * T * T;
+  out[1] = -9.81 - p->q[1] * T * T * T;
+  return 0;
+}
+
+static int cubic_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const double T = tension(user, p);
+  const int code = rods_jacobian(user, p, J);
+  J->D[2] *= 3.0 * T * T;
+  J->D[3 + 2] *= 3.0 * T * T;
+  J->Q[0] = J->Q[3 + 1] = T * T * T;
+  return code;
+}
+
+static void guesses_are_asked_for(void **state)
+{
+  const double q0[] = {0.6, -0.8}, v0[] = {0.0, 0.0}, guess[] = {1.5};
+  (void)state;
+  for (int given = 0; given < 2; given++) {
+    rods user = {{1.0, 0.0}, 1.0, 1.0};
+    rig r = rods_define(&user);
+    ga_start_opts o = opts_of(1e-3);
+    r.def.force = cubic_force;
+    r.def.jacobian = given ? cubic_jacobian : NULL;
+    rig_build(&r);
+    assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_ERR_SINGULAR);
+    assert_says(r.ctx, "rod A");
+    assert_says(r.ctx, "give guesses near the multipliers' values");
+    assert_null(strstr(ga_context_error(r.ctx)->text, "smaller step"));
+    assert_status(r.ctx, ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, guess, NULL, NULL), GA_OK);
+    const double lambda = ga_stepper_state(r.st)->lambda[0];
+    assert_near(lambda * lambda * lambda, 9.81 * 0.8, 1e-9, "the cube of lambda");
+    rig_close(&r);
+  }
+}
+
+/* ---- Outputs that have a value only at the true state ---- */
+
+/* y = (x, λ); f_x gains 1/y_0 + 1/y_1. */
+static int quotient_force(void *user, const ga_point *p, double *out)
+{
+  if (p->y[0] == 0.0 || p->y[1] == 0.0) return 1;
+  const int code = rods_force(user, p, out);
+  out[0] += 1.0 / p->y[0] + 1.0 / p->y[1];
+  return code;
+}
+
+static int quotient_output(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  if (p->y[0] == 0.0 || p->y[1] == 0.0) return 1;
+  out[0] = p->q[0];
+  out[1] = p->lambda[0];
+  return 0;
+}
+
+/* λ is not known at first: 1 will do for it. */
+static int quotient_guess(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->q[0];
+  out[1] = p->lambda[0] == 0.0 ? 1.0 : p->lambda[0];
+  return 0;
+}
+
+/* Positions and velocities are projected without a look at forces and outputs, which are not known yet. */
+static void outputs_are_found_at_the_true_state(void **state)
+{
+  const double q0[] = {0.62, -0.81}, v0[] = {0.1, 0.0};
+  rods user = {{1.0, 0.0}, 1.0, 1.0};
+  rig r = rods_define(&user);
+  ga_start_opts o = opts_of(1e-3);
+  (void)state;
+  r.def.n_y = 2;
+  r.def.jacobian = NULL;
+  r.def.force = quotient_force;
+  r.def.output = quotient_output;
+  r.def.output_guess = quotient_guess;
+  rig_build(&r);
+  assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_OK);
+  const ga_state *s = ga_stepper_state(r.st);
+  assert_near(s->y[0], s->q[0], 1e-14, "x");
+  assert_near(s->y[1], s->lambda[0], 1e-12, "lambda");
+  /* q·vdot + v·v = 0, vdot = −qλ + g + e_x (1/x + 1/λ) */
+  const double x = s->q[0], y = s->q[1], lambda = s->lambda[0], vv = s->v[0] * s->v[0] + s->v[1] * s->v[1];
+  assert_near(lambda, -9.81 * y + x * (1.0 / x + 1.0 / lambda) + vv, 1e-10, "the equation of lambda");
+  rig_close(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -714,6 +816,8 @@ int main(void)
       cmocka_unit_test(accelerations),
       cmocka_unit_test(restart_from_own_state),
       cmocka_unit_test(project_velocity),
+      cmocka_unit_test(guesses_are_asked_for),
+      cmocka_unit_test(outputs_are_found_at_the_true_state),
   };
   return cmocka_run_group_tests_name("core: start", tests, rig_hook_klu, NULL);
 }
