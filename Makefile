@@ -27,8 +27,8 @@ run: build ## a robot arm with two controllers: build/robot_arm.h5, its motion i
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests
 
-verify: build ## every order, drift and reference: the long verification
-	@$(BIN)/verify
+verify: build ## every order, drift and reference, and the cases of docs/trust.md: the long verification
+	@$(BIN)/verify; code=$$?; tests/trust/run $(BIN)/galpha build/trust && exit $$code
 
 bench: ## speed, side by side with installed peers, into build/bench.json (FULL=1: the long cases too)
 	@scripts/install-deps --bench

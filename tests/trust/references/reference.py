@@ -1,0 +1,544 @@
+#!/usr/bin/env python3
+"""Independent answers of tests/trust/cases.txt: closed forms, or SciPy's DOP853 with rtol 1e-12, piece by piece between the known
+discontinuities, of equations written out by hand. Nothing of galpha is used.
+
+    reference.py [NAME...]          prints every expected value beside the one of cases.txt; exit code 1 where they differ
+    reference.py --fill [NAME...]   writes them where cases.txt has '?'; a tolerance '1e-3r' becomes 1e-3 of the signal's range
+
+A case has a line `reference CALL`, CALL one of the functions below with its arguments."""
+import math
+import os
+import re
+import sys
+
+import numpy as np
+from scipy.integrate import quad, solve_ivp
+from scipy.interpolate import CubicSpline
+
+import machines
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = os.path.join(HERE, "..", "cases.txt")
+G = 9.81
+
+
+class Answer:
+    """Signals as functions of time on [t0, t1], with the times where one of them may jump."""
+
+    def __init__(self, signals, t0, t1, breaks=()):
+        self.signals, self.t0, self.t1 = signals, t0, t1
+        self.breaks = [b for b in breaks if t0 <= b <= t1]
+
+    def at(self, name, t):
+        return float(self.signals[name](t))
+
+    def values(self, name):
+        ts = list(np.linspace(self.t0, self.t1, 40001))
+        for b in self.breaks:
+            ts += [b + d for d in np.linspace(-0.1, 0.1, 2001) if self.t0 <= b + d <= self.t1]
+            ts += [b + s * 1e-9 for s in (-1, 1) if self.t0 <= b + s * 1e-9 <= self.t1]
+        return np.array([float(self.signals[name](t)) for t in ts])
+
+    def extreme(self, kind, name):
+        v = self.values(name)
+        return {"max": v.max(), "min": v.min(), "absmax": abs(v).max(), "range": v.max() - v.min()}[kind]
+
+
+class Path:
+    """y(t) of y' = f(t, y), integrated piece by piece."""
+
+    def __init__(self, f, y0, t0, t1, breaks=(), method="DOP853", rtol=1e-12, atol=1e-13):
+        ends = sorted({t0, t1, *[b for b in breaks if t0 < b < t1]})
+        self.ends, self.pieces = ends, []
+        y = np.array(y0, float)
+        for a, b in zip(ends, ends[1:]):
+            s = solve_ivp(f, (a, b), y, method=method, rtol=rtol, atol=atol, dense_output=True, max_step=(b - a) / 4)
+            assert s.success, s.message
+            self.pieces.append(s.sol)
+            y = s.y[:, -1]
+
+    def __call__(self, t):
+        i = min(max(int(np.searchsorted(self.ends, t, "left")) - 1, 0), len(self.pieces) - 1)
+        return self.pieces[i](t)
+
+
+# ---- Functions of time -------------------------------------------------------------------------------------------------
+
+def table(rows):
+    x, y = zip(*rows)
+    return (lambda t: float(np.interp(t, x, y))), list(x)
+
+
+def spline(rows):
+    """Cubic spline, third derivative continuous at the second and last but one point; held outside."""
+    x, y = zip(*rows)
+    s = CubicSpline(x, y, bc_type="not-a-knot")
+    inside = lambda t: x[0] <= t <= x[-1]
+    return [lambda t: float(s(min(max(t, x[0]), x[-1]))), lambda t: float(s(t, 1)) if inside(t) else 0.0,
+            lambda t: float(s(t, 2)) if inside(t) else 0.0]
+
+
+def step5(x, x0, y0, x1, y1):
+    u = min(max((x - x0) / (x1 - x0), 0), 1)
+    return y0 + (y1 - y0) * u ** 3 * (10 - 15 * u + 6 * u * u)
+
+
+def cubic_step(x, x0, y0, x1, y1):
+    u = min(max((x - x0) / (x1 - x0), 0), 1)
+    return y0 + (y1 - y0) * u * u * (3 - 2 * u)
+
+
+def poly345(t, t0, d, a, b):
+    """Value, rate and second derivative of the polynomial 10u^3 - 15u^4 + 6u^5."""
+    u, h = min(max((t - t0) / d, 0), 1), b - a
+    return (a + h * (10 * u ** 3 - 15 * u ** 4 + 6 * u ** 5), h / d * (30 * u ** 2 - 60 * u ** 3 + 30 * u ** 4),
+            h / d ** 2 * (60 * u - 180 * u ** 2 + 120 * u ** 3))
+
+
+def trapezoid(t, t0, d, a, b, r=0.25):
+    """Value, rate and second derivative of a law whose rate is a trapezoid with ramps r d."""
+    u, h = (t - t0) / d, b - a
+    acc = h / (r * (1 - r)) / d ** 2
+    if u <= 0:
+        return a, 0.0, 0.0
+    if u >= 1:
+        return b, 0.0, 0.0
+    if u < r:
+        return a + acc * (t - t0) ** 2 / 2, acc * (t - t0), acc
+    if u <= 1 - r:
+        v = acc * r * d
+        return a + v * (t - t0 - r * d / 2), v, 0.0
+    e = t0 + d - t
+    return b - acc * e * e / 2, acc * e, -acc
+
+
+def cycloidal(t, t0, d, a, b):
+    u, h = min(max((t - t0) / d, 0), 1), b - a
+    w = 2 * math.pi
+    return a + h * (u - math.sin(w * u) / w), h / d * (1 - math.cos(w * u)), h / d ** 2 * w * math.sin(w * u)
+
+
+# ---- A mass on a rail, an oscillator, a hanging rod under a force of time ----------------------------------------------
+
+FORCES = {
+    # name: (force of time, where it or a derivative jumps)
+    "if": lambda t0=33.3, w=0.05, F=10.0: (lambda t: F if t0 < t < t0 + w else 0.0, [t0, t0 + w]),
+    "triangle": lambda t0=50.0, w=0.01, F=20.0: (lambda t: F * max(0, 1 - abs(t - t0) / w), [t0 - w, t0, t0 + w]),
+    "mod": lambda P=10.0, w=0.02, F=50.0: (lambda t: F if t % P < w else 0.0, [k * P + d for k in range(20) for d in (0, w)]),
+    "trapezoid": lambda: table([(15, 0), (15.1, 4), (16.9, 4), (17, 0)]),
+    "step": lambda t0=40.0, w=0.001, F=100.0: (lambda t: F if t0 <= t < t0 + w else 0.0, [t0, t0 + w]),
+    "cubic_step": lambda t0=40.0, w=0.01, F=100.0: (
+        lambda t: cubic_step(t, t0, 0, t0 + w, F) * cubic_step(t, t0 + 2 * w, 1, t0 + 3 * w, 0), [t0 + k * w for k in range(4)]),
+    "step5": lambda t0=40.0, w=0.01, F=100.0: (
+        lambda t: step5(t, t0, 0, t0 + w, F) * step5(t, t0 + 2 * w, 1, t0 + 3 * w, 0), [t0 + k * w for k in range(4)]),
+    "floor": lambda: (lambda t: 3.0 if math.floor(t) == 17 else 0.0, [17, 18]),
+    "square": lambda: (lambda t: float(np.sign(math.sin(math.pi * t / 7 + 0.3))), [7 * (k - 0.3 / math.pi) for k in range(1, 10)]),
+    "doublet": lambda t0=20.0, w=0.01, F=200.0: (
+        lambda t: F if t0 <= t < t0 + w else -F if t0 + w <= t < t0 + 2 * w else 0.0, [t0, t0 + w, t0 + 2 * w]),
+    "nested": lambda: (lambda t: table([(0, 0), (1, 5), (2, 0)])[0](20 * t - 900), [45, 45.05, 45.1]),
+    "minmax": lambda: (lambda t: min(max(200 * (t - 60), 0), 8) - min(max(200 * (t - 60.3), 0), 8), [60, 60.04, 60.3, 60.34]),
+    "sqrt": lambda: (lambda t: 0.5 * math.sqrt(max(0.0, t - 40)), [40]),
+    "wave": lambda: (lambda t: 30 * math.sin(2 * math.pi * 100 * t), []),
+    "chirp": lambda: (lambda t: 5 * math.sin(2 * math.pi * (0.2 * t + (20 - 0.2) * t * t / 2 / 10)), []),
+    "early": lambda: (lambda t: 100.0 if t < 0.01 else 0.0, [0.01]),
+    "last": lambda: (lambda t: 100.0 if t > 9.99 else 0.0, [9.99]),
+    "bell": lambda: (lambda t: 20 * math.exp(-min(700, ((t - 50) / 0.02) ** 2)), [50 + 0.02 * k for k in range(-8, 9)]),
+    "power": lambda: (lambda t: 2 * math.sin(math.pi * t / 80) ** 4000, [40 + k * 0.3 for k in range(-8, 9)]),
+    "spline": lambda: (spline(SPLINE_PULSE)[0], [r[0] for r in SPLINE_PULSE]),
+    "micro": lambda: (lambda t: 1e6 if 30 <= t < 30 + 1e-6 else 0.0, [30, 30 + 1e-6]),
+    "before_start": lambda: (lambda t: 6.0 if 4 < t < 5.5 else 0.0, [5.5]),
+    "jump_pairs": lambda: (lambda t: sum(4.0 if b <= t < b + 0.004 else 0.0 for b in (3, 3.004, 11.1, 29.9, 47)),
+                           [b + d for b in (3, 3.004, 11.1, 29.9, 47) for d in (0, 0.004)]),
+    "ceil": lambda: (lambda t: 5.0 * (math.ceil(t / 3) % 4 == 0), [3 * k for k in range(30)]),
+    "hypot": lambda: (lambda t: 12.0 if math.hypot(t - 30, 1) < 1.0002 else 0.0, [30 + s * math.sqrt(1.0002 ** 2 - 1) for s in (-1, 1)]),
+    "quadratic_root": lambda: (lambda t: 15.0 if (t - 12.345) * (t - 12.365) < 0 else 0.0, [12.345, 12.365]),
+    "wave_gate": lambda: (lambda t: 10.0 if math.sin(2 * math.pi * t / 40) > 0.9999 else 0.0,
+                          [10 + s * (math.acos(0.9999) * 40 / 2 / math.pi) for s in (-1, 1)]),
+    "logic": lambda: (lambda t: 9.0 if (t > 21 and t < 21.02) or (t >= 33 and not t > 33.02) else 0.0, [21, 21.02, 33, 33.02]),
+    "unit_ms": lambda: (lambda t: 7.0 if 25 < t < 25.003 else 0.0, [25, 25.003]),
+    "ramp_hold": lambda: (lambda t: 0.4 * min(max(t - 19.99, 0), 0.02) / 0.02, [19.99, 20.01]),
+}
+SPLINE_PULSE = [(22, 0), (22.01, 0), (22.02, 6), (22.03, 9), (22.04, 6), (22.05, 0), (22.06, 0)]
+
+
+def cart(force, t1, t0=0.0, m=2.0, k=0.0, c=0.0, x0=0.0, v0=0.0, name="cart", motor="motor", **how):
+    """m x'' = F(t) - k x - c x'."""
+    F, breaks = FORCES[force](**how)
+    y = Path(lambda t, y: [y[1], (F(t) - k * y[0] - c * y[1]) / m], [x0, v0], t0, t1, breaks)
+    return Answer({name: lambda t: y(t)[0], name + ".rate": lambda t: y(t)[1],
+                   name + ".acc": lambda t: (F(t) - k * y(t)[0] - c * y(t)[1]) / m, motor + ".force": F,
+                   "energy.kinetic": lambda t: m * y(t)[1] ** 2 / 2}, t0, t1, breaks)
+
+
+def rod(force, t1, m=2.0, L=1.0, c=0.0, **how):
+    """m L^2/3 a'' = tau(t) - m g L/2 sin a - c a', a from straight down."""
+    F, breaks = FORCES[force](**how)
+    J = m * L * L / 3
+    acc = lambda t, y: (F(t) - m * G * L / 2 * math.sin(y[0]) - c * y[1]) / J
+    y = Path(lambda t, y: [y[1], acc(t, y)], [0, 0], 0, t1, breaks)
+    # force on the rod in the hinge: m (a_com - g), com = L/2 (sin a, -cos a)
+    fx = lambda t: m * L / 2 * (acc(t, y(t)) * math.cos(y(t)[0]) - y(t)[1] ** 2 * math.sin(y(t)[0]))
+    fy = lambda t: m * G + m * L / 2 * (acc(t, y(t)) * math.sin(y(t)[0]) + y(t)[1] ** 2 * math.cos(y(t)[0]))
+    return Answer({"hinge.angle": lambda t: y(t)[0], "hinge.angle_rate": lambda t: y(t)[1], "motor.force": F, "hinge.fx": fx,
+                   "hinge.fy": fy}, 0, t1, breaks)
+
+
+# ---- Prescribed motion: all is closed form -----------------------------------------------------------------------------
+
+def driven_rod(law, t1, m=2.0, L=1.0):
+    """Torque of a drive that turns the hanging rod by law(t) = (a, a', a'')."""
+    J = m * L * L / 3
+    return Answer({"hinge.angle": lambda t: law(t)[0], "hinge.angle_rate": lambda t: law(t)[1], "hinge.angle_acc": lambda t: law(t)[2],
+                   "turn.force": lambda t: J * law(t)[2] + m * G * L / 2 * math.sin(law(t)[0]),
+                   "hinge.fy": lambda t: m * G + m * L / 2 * (law(t)[2] * math.sin(law(t)[0]) + law(t)[1] ** 2 * math.cos(law(t)[0]))},
+                  0, t1, law.breaks)
+
+
+def law(f, breaks, *args, **how):
+    g = lambda t: f(t, *args, **how)
+    g.breaks = breaks
+    return g
+
+
+def rod_poly345(t_start=0.0, duration=2.0, to=math.pi / 2, t1=100.0):
+    return driven_rod(law(poly345, [t_start, t_start + duration], t_start, duration, 0, to), t1)
+
+
+def rod_cycloidal(t_start=3.0, duration=0.5, to=1.0, t1=10.0):
+    return driven_rod(law(cycloidal, [t_start, t_start + duration], t_start, duration, 0, to), t1)
+
+
+def rod_parabola(t1=10.0):
+    """a = 0.02 max(0, t - 5)^2: the acceleration jumps at 5 s."""
+    f = lambda t: (0.02 * max(0, t - 5) ** 2, 0.04 * max(0, t - 5), 0.04 * (t > 5))
+    return driven_rod(law(f, [5]), t1)
+
+
+def slide_trapezoid(t_start=0.0, duration=1.9, to=1.0, t1=2.0, m=3.0, gravity=0.0, ramp=0.25):
+    """A mass of 3 kg on a rail that a trapezoidal law moves, against gravity where there is some."""
+    f = lambda t: trapezoid(t, t_start, duration, 0, to, ramp)
+    breaks = [t_start + duration * s for s in (0, ramp, 1 - ramp, 1)]
+    return Answer({"rail.displacement": lambda t: f(t)[0], "rail.displacement_rate": lambda t: f(t)[1],
+                   "rail.displacement_acc": lambda t: f(t)[2], "push.force": lambda t: m * (f(t)[2] + gravity)}, 0, t1, breaks)
+
+
+
+def skyhook(t1=10.0):
+    """The quarter car of examples/models/quarter_car_skyhook.yaml, two masses over a bump."""
+    ms, mw, ks, kt, soft, hard, sharp, bump = 315.0, 37.5, 29500.0, 210000.0, 700.0, 3500.0, 1e-3, 0.025
+    road = lambda t: bump * (1 - math.cos(10 * math.pi * (t - 0.1))) if 0.1 < t < 0.3 else 0.0
+
+    def strut(y):
+        v = y[2] - y[3]
+        return ks * (y[0] - y[1]) + (soft + (hard - soft) / 2 * (1 + math.tanh(y[2] * v / sharp))) * v
+
+    def f(t, y):
+        s, z = strut(y), kt * (y[1] - road(t))
+        return [y[2], y[3], -s / ms, (s - z) / mw]
+
+    y = Path(f, [0, 0, 0, 0], 0, t1, [0.1, 0.3])
+    return Answer({"sprung.z": lambda t: 1 + y(t)[0], "wheel.z": lambda t: 0.5 + y(t)[1], "sprung.az": lambda t: f(t, y(t))[2],
+                   "strut.force": lambda t: strut(y(t)), "road.z": road, "tyre.force": lambda t: kt * (y(t)[1] - road(t))}, 0, t1,
+                  [0.1, 0.3])
+
+
+# ---- Forces that depend on the place -----------------------------------------------------------------------------------
+
+def field(shape, v0, F, w=5e-4, at=5.0, t1=10.0, m=2.0):
+    """A mass of speed v0 crosses a force F(x) about x = at, of half width w: its energy says its speed, quadrature the time."""
+    if shape == "box":
+        work = F * 2 * w
+        v1 = math.sqrt(v0 ** 2 + 2 * work / m)
+        a, b = at - w, at + w
+        inside = 2 * (b - a) / (v0 + v1)
+    else:
+        bell = lambda x: F * math.exp(-((x - at) / w) ** 2)
+        a, b = at - 8 * w, at + 8 * w
+        speed = lambda x: math.sqrt(v0 ** 2 + 2 / m * F * w * math.sqrt(math.pi) / 2 * (math.erf((x - at) / w) + math.erf(8.0)))
+        v1 = speed(b)
+        inside = quad(lambda x: 1 / speed(x), a, b, points=[at], epsabs=1e-14, epsrel=1e-13)[0]
+    after = a / v0 + inside
+    assert after < t1
+    return Answer({"cart": lambda t: v0 * t if t < a / v0 else b + v1 * (t - after), "cart.rate": lambda t: v0 if t < a / v0 else v1}, 0,
+                  t1)
+
+
+def stripe(v0=20.0, w=5e-4, F=4000.0, t1=1.0, m=0.5):
+    """A point flies along x at v0 through a stripe |x - 5| < w where a force F acts along y: vy = F 2w/(m v0)."""
+    vy = F * 2 * w / (m * v0)
+    te = 5 / v0
+    return Answer({"ball.vy": lambda t: vy * (t > te), "ball.y": lambda t: vy * max(0.0, t - te), "ball.x": lambda t: v0 * t}, 0, t1)
+
+
+def stop(v0=0.01, at=1.0, k=1e6, t1=200.0, m=2.0):
+    """A mass that creeps to an elastic stop, half a period in it, and goes back."""
+    hit, stay = at / v0, math.pi * math.sqrt(m / k)
+    depth = v0 * math.sqrt(m / k)
+    pos = lambda t: v0 * t if t < hit else at + depth * math.sin((t - hit) * math.sqrt(k / m)) if t < hit + stay else at - v0 * (t - hit - stay)
+    return Answer({"cart": pos, "cart.rate": lambda t: v0 if t < hit else -v0}, 0, t1, [hit, hit + stay])
+
+
+def bounce(h=1.0, m=0.3, k=1e6, e=1.5, r=0.0, t1=3.0, v0=0.0, d=0.0):
+    """A ball falls from h onto a plane with the force k s^e (1 + d s'), never pulling; integrated phase by phase."""
+    def air(t, y):
+        return [y[1], -G]
+
+    def touch(t, y):
+        s = r - y[0]
+        return [y[1], -G + (max(0.0, k * max(s, 0.0) ** e * (1 - d * y[1]))) / m]
+
+    t, y, pieces = 0.0, np.array([h, v0]), []
+    low = lambda t, y: y[0] - r
+    while t < t1:
+        flying = y[0] > r or (abs(y[0] - r) < 1e-12 and y[1] > 0)
+        low.terminal, low.direction = True, (-1 if flying else 1)
+        s = solve_ivp(air if flying else touch, (t, t1), y, method="DOP853", rtol=1e-12, atol=1e-15, dense_output=True, events=low,
+                      max_step=1e-2 if flying else 2e-5)
+        pieces.append((s.t[0], s.t[-1], s.sol, flying))
+        t, y = s.t[-1], s.y[:, -1]
+        if s.status == 1:
+            y = np.array([r, y[1]])
+
+    def state(t):
+        for a, b, sol, flying in pieces:
+            if t <= b:
+                return sol(t), flying
+        return pieces[-1][2](t), pieces[-1][3]
+
+    def normal(t):
+        y, flying = state(t)
+        return 0.0 if flying else max(0.0, k * max(r - y[0], 0.0) ** e * (1 - d * y[1]))
+
+    return Answer({"ball.z": lambda t: state(t)[0][0], "ball.vz": lambda t: state(t)[0][1], "floor.normal": normal}, 0, t1,
+                  [p[1] for p in pieces])
+
+
+# ---- Blocks between the excitation and the force -----------------------------------------------------------------------
+
+def filtered(t1=60.0, T=0.3, m=2.0):
+    """A pulse of 30 from 40 to 40.02 s through a first-order low-pass of 0.3 s onto a mass of 2 kg."""
+    u = lambda t: 30.0 if 40 < t < 40.02 else 0.0
+    y = Path(lambda t, y: [y[1], y[2] / m, (u(t) - y[2]) / T], [0, 0, 0], 0, t1, [40, 40.02])
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "motor.force": lambda t: y(t)[2]}, 0, t1, [40, 40.02])
+
+
+def pade(T, n):
+    """Numerator of degree n - 1 and denominator of degree n of exp(-T s), lowest power first."""
+    m, f = n - 1, math.factorial
+    num = [f(m + n - k) * f(m) / (f(m + n) * f(k) * f(m - k)) * (-T) ** k for k in range(m + 1)]
+    den = [f(m + n - k) * f(n) / (f(m + n) * f(k) * f(n - k)) * T ** k for k in range(n + 1)]
+    return num, den
+
+
+def delayed(t1=60.0, T=0.5, n=3, m=2.0):
+    """A table's pulse through a delay of 0.5 s, as the rational approximation that the manual states."""
+    u, breaks = table([(40, 0), (40.1, 6), (40.9, 6), (41, 0)])
+    num, den = pade(T, n)
+
+    def f(t, z):  # z: cart, rate, states of the controllable form
+        x = z[2:]
+        top = (u(t) - sum(den[i] * x[i] for i in range(n))) / den[n]
+        return [z[1], sum(num[i] * x[i] for i in range(n)) / m, *x[1:], top]
+
+    y = Path(f, [0] * (2 + n), 0, t1, breaks)
+    out = lambda t: sum(num[i] * y(t)[2 + i] for i in range(n))
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "late": out, "motor.force": out}, 0, t1, breaks)
+
+
+def pid_step(t1=60.0, t0=50.0, m=2.0, kp=40.0, ki=20.0, kd=15.0, Tf=0.02):
+    """A mass under a PID controller whose setpoint jumps by 1 at t0. u = kp e + ki int e + kd (0 - x)' filtered by Tf."""
+    r = lambda t: 1.0 if t >= t0 else 0.0
+
+    def parts(t, y):
+        e = r(t) - y[0]
+        d = kd * (-y[0] - y[3]) / Tf  # derivative of the measurement alone: setpoint_weight_derivative is 0
+        return kp * e + y[2] + d, e
+
+    def f(t, y):
+        u, e = parts(t, y)
+        return [y[1], u / m, ki * e, (-y[0] - y[3]) / Tf]
+
+    y = Path(f, [0, 0, 0, 0], 0, t1, [t0])
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "motor.force": lambda t: parts(t, y(t))[0]}, 0, t1, [t0])
+
+
+def spin_pulse(t1=50.0, t0=30.0, w=0.01, tau=5.0, J=0.2):
+    """A free rigid body about its z axis under a torque pulse."""
+    W = tau * w / J
+    a = lambda t: 0.0 if t < t0 else tau / J * (t - t0) ** 2 / 2 if t < t0 + w else W * w / 2 + W * (t - t0 - w)
+    return Answer({"rotor.wz": lambda t: tau / J * min(max(t - t0, 0), w), "rotor.qw": lambda t: math.cos(a(t) / 2)}, 0, t1, [t0, t0 + w])
+
+
+# ---- Everything else ---------------------------------------------------------------------------------------------------
+
+def quotient(t1=0.3):
+    """A level rod under its weight and a torque 2/cos a."""
+    y = Path(lambda t, y: [y[1], (2 / math.cos(y[0]) - G * math.cos(y[0])) / (2 / 3)], [0, 0], 0, t1)
+    return Answer({"hinge.angle": lambda t: y(t)[0]}, 0, t1)
+
+
+def root(t1=0.3):
+    """The same with a torque 5 (sqrt(cos a - 0.5) + log(cos a))."""
+    f = lambda a: 5 * (math.sqrt(math.cos(a) - 0.5) + math.log(math.cos(a)))
+    y = Path(lambda t, y: [y[1], (f(y[0]) - G * math.cos(y[0])) / (2 / 3)], [0, 0], 0, t1)
+    return Answer({"hinge.angle": lambda t: y(t)[0], "root": lambda t: f(y(t)[0]) / 5}, 0, t1)
+
+
+def swing(amplitude, period, t1, name="mass", phase=0.0):
+    w = 2 * math.pi / period
+    return Answer({name: lambda t: amplitude * math.cos(w * t + phase), name + ".rate": lambda t: -amplitude * w * math.sin(w * t + phase),
+                   name + ".acc": lambda t: -amplitude * w * w * math.cos(w * t + phase)}, 0, t1)
+
+
+def orbit(mu=3.986e14, r=7e6):
+    w = math.sqrt(mu / r ** 3)
+    return Answer({"sat.x": lambda t: r * math.cos(w * t), "sat.y": lambda t: r * math.sin(w * t)}, 0, 2 * 2 * math.pi / w)
+
+
+def cardan(b=math.pi / 6, w=10.0, t1=20.0):
+    """x of the first shaft stays perpendicular to y of the second: tan(out) = tan(in) cos b."""
+    c = math.cos(b)
+    rate = lambda t: c * w / (math.cos(w * t) ** 2 + (c * math.sin(w * t)) ** 2)
+    out = lambda t: w * t + math.atan2(c * math.sin(w * t), math.cos(w * t)) - math.atan2(math.sin(w * t), math.cos(w * t)) + \
+        2 * math.pi * round((math.atan2(math.sin(w * t), math.cos(w * t)) - math.atan2(c * math.sin(w * t), math.cos(w * t))) / (2 * math.pi))
+    acc = lambda t: c * w * w * math.sin(2 * w * t) * (1 - c * c) / (math.cos(w * t) ** 2 + (c * math.sin(w * t)) ** 2) ** 2
+    return Answer({"shaft2.angle_rate": rate, "shaft2.angle": out, "two.wz": lambda t: rate(t) * c,
+                   "turn.force": lambda t: 0.01 * acc(t) * rate(t) / w}, 0, t1)
+
+
+def screw(m=2.0, J=0.01, pitch=0.02, t1=3.0):
+    a = -m * G / (m + J * (2 * math.pi / pitch) ** 2)
+    return Answer({"thread.displacement": lambda t: a * t * t / 2, "thread.angle": lambda t: a * t * t / 2 * 2 * math.pi / pitch,
+                   "nut.wz": lambda t: a * t * 2 * math.pi / pitch}, 0, t1)
+
+
+def incline(a=math.radians(20), t1=4.0):
+    acc = G * math.sin(a) / 1.4
+    return Answer({"ball.x": lambda t: acc * t * t / 2, "ball.wy": lambda t: acc * t / 0.1, "contact.normal": lambda t: 3 * G * math.cos(a)}, 0, t1)
+
+
+def skate(w=2.0, t1=10.0):
+    g = G * 0.5
+    return Answer({"skate.x": lambda t: g / (2 * w * w) * math.sin(w * t) ** 2,
+                   "skate.y": lambda t: g / (2 * w * w) * (w * t - math.sin(2 * w * t) / 2), "skate.angle": lambda t: w * t}, 0, t1)
+
+
+def centrifuge(t1=5.0):
+    """w = 20 + 3 t: at the tip -w^2 r, alpha r, g in its own axes; on the arm in the hinge m (a_com - g)."""
+    w = lambda t: 20 + 3 * t
+    return Answer({"imu.x": lambda t: -w(t) ** 2 * 0.5, "imu.y": lambda t: 3 * 0.5, "imu.z": lambda t: G,
+                   "load.x": lambda t: -w(t) ** 2 * 0.2, "load.y": lambda t: 3 * 0.2, "load.z": lambda t: G,
+                   "moment.y": lambda t: -G * 0.2, "moment.x": lambda t: 0.0,
+                   "turn.force": lambda t: 3 * (0.02 + 0.2 ** 2), "hinge.angle": lambda t: 20 * t + 1.5 * t * t}, 0, t1)
+
+
+def units(t1=1.5):
+    J, k = 200e-4, 0.010 * 180 / math.pi
+    w = math.sqrt(k / J)
+    b = math.sqrt(2000 / 0.5)
+    return Answer({"rotor": lambda t: 2 * math.pi / w * math.sin(w * t), "twist.force": lambda t: k * 2 * math.pi / w * math.sin(w * t),
+                   "block": lambda t: 0.012 * math.cos(b * t), "coil.force": lambda t: 24 * math.cos(b * t)}, 0, t1)
+
+
+def heat(t1=20.0):
+    F = lambda t: 50.0 if 6 < t < 6.1 else 0.0
+    y = Path(lambda t, y: [y[1], (F(t) - 4 * y[1]) / 2, 4 * y[1] ** 2, F(t) * y[1]], [0, 3, 0, 0], 0, t1, [6, 6.1])
+    return Answer({"cart": lambda t: y(t)[0], "energy.dissipated": lambda t: y(t)[2], "energy.input": lambda t: y(t)[3]}, 0, t1, [6, 6.1])
+
+
+def filters(t1=5.0):
+    u = lambda t: math.sin(4 * math.pi * t)
+    w, z = 2 * math.pi * 3, 0.3
+
+    def f(t, y):
+        return [(u(t) - y[0]) / 0.1, y[2], w * w * (u(t) - y[1]) - 2 * z * w * y[2], y[4], u(t) - 3 * y[4] - 20 * y[3]]
+    y = Path(f, [0] * 5, 0, t1)
+    return Answer({"low": lambda t: y(t)[0], "high": lambda t: u(t) - y(t)[0], "second": lambda t: y(t)[1],
+                   "band": lambda t: 2 * z / w * y(t)[2], "fraction": lambda t: 2 * y(t)[4] + 5 * y(t)[3]}, 0, t1)
+
+
+def links(n=5, k=200.0, t1=15.0):
+    m = np.array([1.0 + i for i in range(n)])
+    F = lambda t: 100.0 if 10 < t < 10.05 else 0.0
+
+    def f(t, y):
+        x, v = y[:n], y[n:]
+        s = k * (x[1:] - x[:-1] - 1)
+        a = np.r_[s, 0] - np.r_[0, s]
+        a[0] += F(t)
+        return np.r_[v, a / m]
+    y = Path(f, np.r_[np.arange(n), np.zeros(n)], 0, t1, [10, 10.05])
+    sig = {"m%d.x" % i: (lambda t, i=i: y(t)[i]) for i in range(n)}
+    sig.update({"s%d.force" % i: (lambda t, i=i: k * (y(t)[i + 1] - y(t)[i] - 1)) for i in range(n - 1)})
+    return Answer(sig, 0, t1, [10, 10.05])
+
+
+# ---- cases.txt ---------------------------------------------------------------------------------------------------------
+
+AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
+EXTREME = re.compile(r"^\s+(max|min|absmax|range) (\S+) = (\S+) \+- (\S+)")
+
+
+def answer_of(call):
+    names = {k: v for k, v in globals().items() if callable(v)}
+    names.update({k: v for k, v in vars(machines).items() if callable(v)})
+    names["pi"] = math.pi
+    return eval(call, {"__builtins__": {}}, names)
+
+
+def resolve(line, answer, fill):
+    """The line with its numbers; the difference to what it had, over the tolerance."""
+    m = AT.match(line) or EXTREME.match(line)
+    if not m or answer is None:
+        return line, 0.0
+    if AT.match(line):
+        name, value = m.group(1), answer.at(m.group(1), float(m.group(2)))
+    else:
+        name, value = m.group(2), answer.extreme(m.group(1), m.group(2))
+    old, tol = m.group(3), m.group(4)
+    new_tol = "%.2g" % (float(tol[:-1]) * answer.extreme("range", name)) if tol.endswith("r") else tol
+    if fill and (old == "?" or tol.endswith("r")):
+        head = line[: m.start(3)]
+        return head + "%.10g +- %s" % (value, new_tol) + line[m.end(4):], 0.0
+    if old == "?":
+        return line, math.inf
+    return line, abs(value - float(old)) / float(new_tol)
+
+
+def main():
+    args = sys.argv[1:]
+    fill = "--fill" in args
+    wanted = [a for a in args if not a.startswith("--")]
+    lines = open(CASES).read().split("\n")
+    name, answer, worst = None, None, 0.0
+    for i, line in enumerate(lines):
+        words = line.split()
+        if words[:1] == ["case"]:
+            name, answer = words[1], None
+        elif words[:1] == ["reference"] and (not wanted or name in wanted):
+            body = [x for x in lines[i + 1:]]
+            needed = True
+            if fill:  # only where something is to be filled in
+                needed = False
+                for x in body:
+                    if x.split()[:1] == ["case"]:
+                        break
+                    if (AT.match(x) or EXTREME.match(x)) and ("= ?" in x or re.search(r"\+- \S+r\b", x)):
+                        needed = True
+            call = line.split(None, 1)[1]
+            answer = answer_of(call) if needed and not call.startswith('"') else None
+        elif answer is not None:
+            lines[i], d = resolve(line, answer, fill)
+            if not fill and (AT.match(line) or EXTREME.match(line)):
+                print("%-30s %-60s %.1e of the tolerance" % (name, line.strip()[:60], d))
+            worst = max(worst, d)
+    if fill:
+        open(CASES, "w").write("\n".join(lines))
+    elif worst > 0.01:
+        print("off by more than 0.01 of a tolerance")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
