@@ -7,6 +7,9 @@
   X(n_four_bar_1)                                                                                            \
   X(n_four_bar_2)                                                                                            \
   X(n_four_bar_3)                                                                                            \
+  X(n_four_bar_5)                                                                                            \
+  X(n_four_bar_10)                                                                                           \
+  X(n_four_bar_40)                                                                                           \
   X(bricard)                                                                                                 \
   X(light_cart_pole)                                                                                         \
   X(slider_crank_3d)                                                                                         \

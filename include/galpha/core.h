@@ -239,10 +239,11 @@ typedef enum ga_reuse {
 
 /* Terms in the columns of η of the stabilized form's iteration matrix. */
 typedef enum ga_eta_terms {
-  GA_ETA_AUTO = 0,  /* full up to 64 unknowns, triangular beyond */
+  GA_ETA_AUTO = 0,  /* full up to 64 unknowns; beyond, triangular for as long as the iteration converges well
+                       so, else full, both being kept */
   GA_ETA_FULL,      /* all of them: the exact derivative */
-  GA_ETA_TRIANGULAR /* those of Φ only: half the cost, and as good since η is of
-                       order h² */
+  GA_ETA_TRIANGULAR /* those of Φ only: half the cost, and often as good since η is of
+                       order h²; not near singular positions, nor with wheels that spin fast */
 } ga_eta_terms;
 
 typedef struct ga_newton_opts {
@@ -320,6 +321,7 @@ typedef struct ga_stats {
   double time_residual, time_jacobian, time_factor, time_solve; /* [s] spent in each, with opts.timing */
   int difference_groups; /* colours used by the differences; 0 with a Jacobian callback */
   int redundant;         /* constraints that follow from others at the present state */
+  long all_terms;        /* changes to the matrix with all terms of η (GA_ETA_AUTO) */
 } ga_stats;
 
 typedef struct ga_stepper ga_stepper;

@@ -336,12 +336,17 @@ static void distribute(ga__assembly *as, const int *place)
   for (size_t i = 0; i < ga__assembly_borders(as); i++) as->border_place[i] = place[at++];
 }
 
+static int64_t count_numbers(ga__assembly *as, column_map *map, pairs *p, cursor *size)
+{
+  walk(as, map, size, p);
+  return size->direct + size->members + size->etas + size->factors;
+}
+
 static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
 {
   const ga_system *sys = as->sys;
   cursor size = {0, 0, 0, 0, 0}, at = {0, 0, 0, 0, 0};
-  walk(as, map, &size, p);
-  const int64_t numbers = size.direct + size.members + size.etas + size.factors;
+  const int64_t numbers = count_numbers(as, map, p, &size);
   if (numbers > INT_MAX / 4)
     return ga__fail(
         sys->ctx, GA_ERR_ARGUMENT,
@@ -384,6 +389,19 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   map_destroy(sys->ctx, &map);
   if (status) ga__assembly_destroy(as);
   return status;
+}
+
+ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, double *numbers)
+{
+  column_map map;
+  pairs none = {sys->ctx, 0, 0, NULL, NULL, 0};
+  cursor size = {0, 0, 0, 0, 0};
+  ga__assembly as = {.ctx = sys->ctx, .sys = sys, .layout = *layout};
+  ga_status status = map_create(sys, &map);
+  if (status) return status;
+  *numbers = (double)count_numbers(&as, &map, &none, &size);
+  map_destroy(sys->ctx, &map);
+  return GA_OK;
 }
 
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)

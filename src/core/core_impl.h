@@ -292,6 +292,8 @@ ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout
 /* kind: of the factors it is meant for. */
 ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,
                               ga__assembly *as);
+/* How many numbers the plan of such a matrix would have. */
+ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, double *numbers);
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out);
 void ga__assembly_destroy(ga__assembly *as);
 ga_status ga__assembly_arrange(ga__assembly *as); /* for filling; the last of its creation (fill.c) */
@@ -402,10 +404,19 @@ typedef struct ga__family {
 
 extern const ga__family ga__exact, ga__weighted;
 
+/* Which terms the columns of η have (terms.c), where that is chosen by how the iteration converges. */
+typedef struct ga__terms {
+  int all;  /* 1: all of them; 0: those of Φ only */
+  int wait; /* steps with all of them until fewer are tried again, */
+  int span; /* and how many these were at their beginning */
+  int lean; /* steps with fewer since then, up to a few more than matter */
+} ga__terms;
+
 /* What Newton's iteration remembers of its factors; kept at the beginning of a step, for taking it back. */
 typedef struct ga__memory {
   int have_factors, age, fresh_steps, cheap, cheap_wait;
   double h_factors, rate;
+  ga__terms terms;
   int relations, relations_b; /* of the matrices' borders */
 } ga__memory;
 
@@ -455,6 +466,10 @@ struct ga_stepper {
   int relations, relations_b; /* of the borders of the matrices in use */
   ga__matrices other;
   ga__saddle other_saddle;
+  int chooses_terms;           /* 1: there are matrices with fewer terms of η and with all of them */
+  ga__terms terms;             /* of the plain matrices */
+  ga__assembly spare_assembly; /* the other one of the two */
+  ga_lu *spare_lu;
   ga__redundant red;
   int have_factors; /* lu holds factors of the iteration matrix for step h_factors */
   double h_factors;
@@ -526,6 +541,22 @@ struct ga_stepper {
 /* xdot within the last step, as ga_stepper_interpolate() gives the others (dense.c). */
 void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
 ga_status ga__newton(ga_stepper *st);
+
+/* -- Terms in the columns of η (terms.c) -- */
+/* Which ones the plain matrices begin with. */
+void ga__terms_begin(ga_stepper *st);
+/* The second of the plain matrices, where there is a choice; after the first. */
+ga_status ga__terms_create(ga_stepper *st);
+void ga__terms_destroy(ga_stepper *st);
+/* Do the matrices in use lack terms that could be had? */
+int ga__terms_lacking(const ga_stepper *st);
+void ga__terms_take_all(ga_stepper *st);  /* they do, and it is slow or fails for it */
+void ga__terms_try_fewer(ga_stepper *st); /* where it is time to; new factors are needed in any case */
+void ga__terms_count(ga_stepper *st);     /* a step has been made */
+/* The plain matrices have these terms again. */
+void ga__terms_restore(ga_stepper *st, const ga__terms *terms);
+/* The plain matrix with or without all terms. */
+const ga__assembly *ga__terms_assembly(const ga_stepper *st, int all);
 void ga__failure_keep(ga_stepper *st, ga_status status); /* the step under way has failed (failure.c) */
 
 /* -- Redundant constraints (redundant.c, closing.c) -- */

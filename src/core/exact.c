@@ -131,8 +131,8 @@ static ga_status residual(ga_stepper *st)
  *   vel         c₂ B + h G T A                                                 η: −h G T B_nᵀ
  *
  * Its condition does not depend on h. η is of order h², so that leaving out the terms with h in its columns
- * costs no iterations worth speaking of; what remains is block-triangular, η being found last. That is the
- * matrix of large systems. */
+ * often costs no iterations worth speaking of; what remains is block-triangular, η being found last. Which
+ * matrix is used, terms.c decides. */
 enum { ONE, H, INV_H, C2, H2 };
 #define V (1u << GA_BLOCK_V)
 #define X (1u << GA_BLOCK_X)
@@ -150,16 +150,11 @@ static const ga__rule RULES[] = {
 #undef X
 #undef NOT_X
 
-/* Systems up to this size get all terms of η, which near singular positions are needed: beyond, their number
- * is what costs. */
-#define FULL_MOST 64
-
 static ga__layout layout(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_eta_terms terms = st->opts.newton.eta_terms;
-  int small = sys->n <= FULL_MOST;
-  int coupled = terms == GA_ETA_AUTO ? small : terms == GA_ETA_FULL;
+  int coupled = terms == GA_ETA_AUTO ? st->terms.all : terms == GA_ETA_FULL;
   const int *start = sys->start, lambda = start[GA_BLOCK_LAMBDA], psi = start[GA_BLOCK_PSI];
   ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0,  lambda, 0,
                   1,     {{{lambda, psi}, {lambda, psi}, 0}}, {0}};

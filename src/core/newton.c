@@ -127,6 +127,9 @@ static int all_met(ga_stepper *st, const ga__measure *m)
  * solution, as the other side of a circle that a stiff spring makes. */
 #define ASTRAY 1.0
 
+/* So often a matrix that lacks terms of η is renewed within a step, before all are taken. */
+#define RENEWALS 0
+
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
@@ -169,6 +172,7 @@ static void finish(ga_stepper *st, verdict v, double rho, int too_old)
 {
   st->stats.last_rate = rho > 0.0 ? rho : 0.0;
   st->stats.at_floor += v == DONE_AT_FLOOR;
+  ga__terms_count(st);
   remember_age(st, too_old);
   if (too_old) st->have_factors = 0;
   st->age++;
@@ -193,13 +197,22 @@ static ga_status renew_factors(ga_stepper *st)
   return status;
 }
 
-ga_status ga__newton(ga_stepper *st)
+/* Factors of the step itself make slow headway, or none, and the matrix lacks terms of η: GA_RETRY_NEWTON at
+ * once, instead of more of the same. */
+static int lacks_terms(const ga_stepper *st, int slow, int old_factors, double rho, int *renewals)
+{
+  if (!slow || old_factors || !ga__terms_lacking(st)) return 0;
+  return ++*renewals > RENEWALS || rho > 1.0;
+}
+
+static ga_status iterate(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
   int renew = begin_with_new(st) || ga__factors_again(st), old_factors = !renew, limit = o->max_iterations;
-  int stalled = 0;
+  int stalled = 0, renewals = 0;
   double before = -1.0, rho = -1.0, best = HUGE_VAL;
   ga__measure m = {0.0, 0.0, 0.0};
+  if (renew) ga__terms_try_fewer(st);
   for (int it = 0; it < limit; it++) {
     ga_status status;
     st->family->trial(st);
@@ -244,6 +257,7 @@ ga_status ga__newton(ga_stepper *st)
     }
     int late = old_factors && it >= 2 * o->patience;
     int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
+    if (lacks_terms(st, slow, old_factors, rho, &renewals)) return not_converged(st, &m, rho, it + 1);
     renew = o->reuse == GA_FRESH_ITERATION || slow;
     if (renew && old_factors) { /* iterations with old factors do not count */
       remember_age(st, 1);
@@ -254,4 +268,13 @@ ga_status ga__newton(ga_stepper *st)
   if (!all_met(st, &m)) return not_converged(st, &m, rho, limit);
   finish(st, DONE_AT_FLOOR, rho, 0);
   return GA_OK;
+}
+
+ga_status ga__newton(ga_stepper *st)
+{
+  ga_status status = iterate(st);
+  if ((status != GA_RETRY_NEWTON && status != GA_RETRY_SINGULAR) || !ga__terms_lacking(st)) return status;
+  ga__terms_take_all(st);
+  status = st->family->predict(st, st->h);
+  return status ? status : iterate(st);
 }

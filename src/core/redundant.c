@@ -75,7 +75,11 @@ static ga_status build_one(ga_stepper *st, ga__layout layout, const ga__matrices
 /* m has the numbers of relations, and nothing else yet. */
 static ga_status build_matrices(ga_stepper *st, ga__matrices *m)
 {
-  ga_status status = build_one(st, st->family->layout(st), m, &m->assembly, &m->lu);
+  const int all = st->terms.all;
+  st->terms.all = 1; /* with borders there is no choice */
+  ga__layout layout = st->family->layout(st);
+  st->terms.all = all;
+  ga_status status = build_one(st, layout, m, &m->assembly, &m->lu);
   if (!status && st->may_be_cheap)
     status = build_one(st, ga__cheap_layout(st), m, &m->cheap_assembly, &m->cheap_lu);
   if (!status) {
@@ -131,6 +135,7 @@ ga_status ga__without_plain(ga_stepper *st, ga_status status)
   if (st->opts.redundant == GA_REDUNDANT_REFUSE || sys->nv == 0 || m == 0) return status;
   ga_lu_destroy(&st->lu);
   ga_lu_destroy(&st->cheap_lu);
+  ga__terms_destroy(st);
   ga__saddle_destroy(&st->saddle);
   for (int r = 1; r < 2 * m && status == GA_ERR_SINGULAR; r *= 2) { /* as many as the pattern needs */
     int relations = r < m ? r : m, nl = sys->size[GA_BLOCK_LAMBDA];

@@ -358,31 +358,40 @@ static ga__assembly *active_assembly(ga_stepper *st)
 
 void ga__keep_factors(ga_stepper *st)
 {
-  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
-                          st->h_factors,    st->rate, st->relations,   st->relations_b};
+  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,     st->cheap_wait,
+                          st->h_factors,    st->rate, st->terms,       st->relations, st->relations_b};
   st->renewed = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
   for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_mark(lu[i]);
+}
+
+static const ga__assembly *kept_assembly(const ga_stepper *st)
+{
+  if (st->kept.cheap) return &st->cheap_assembly;
+  int plain = st->relations + st->relations_b == 0;
+  return st->chooses_terms && plain ? ga__terms_assembly(st, st->kept.terms.all) : &st->assembly;
 }
 
 void ga__save_matrix(ga_stepper *st)
 {
   if (st->renewed || !st->kept.have_factors || st->opts.newton.reuse != GA_REUSE) return;
-  const ga_sparse *K = (st->kept.cheap ? &st->cheap_assembly : &st->assembly)->K;
+  const ga_sparse *K = kept_assembly(st)->K;
   if (!st->restore) /* else K_kept has it still, and K that of a step taken back */
     memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
   st->renewed = 1;
 }
 
 /* The same matrix gives the same factors, so that what follows is what would have followed. They are made
- * only where the next step uses them, see ga__factors_again(). A failed step that found the small matrix
- * wanting is not to begin with it again. */
+ * only where the next step uses them, see ga__factors_again(). A failed step that found the small matrix, or
+ * one that lacks terms of η, wanting is not to begin with it again. */
 void ga__restore_factors(ga_stepper *st, int failed)
 {
   const ga__memory *m = &st->kept;
   int stiff = failed && m->cheap && !st->cheap, there = ga__recall_matrices(st, m->relations, m->relations_b);
-  st->have_factors = m->have_factors && !stiff && there;
+  int lacking = failed && st->terms.all && !m->terms.all;
+  if (!lacking) ga__terms_restore(st, &m->terms);
+  st->have_factors = m->have_factors && !stiff && !lacking && there;
   st->red.valid = 0;
   st->age = m->age;
   st->fresh_steps = m->fresh_steps;
@@ -391,7 +400,7 @@ void ga__restore_factors(ga_stepper *st, int failed)
   st->rate = m->rate;
   st->restore = st->renewed && st->have_factors;
   st->renewed = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
   for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_rollback(lu[i]);
 }

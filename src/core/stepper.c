@@ -122,6 +122,7 @@ static ga_status work_create(ga_stepper *st)
   size_t weighted = st->family == &ga__weighted, kept = (size_t)st->assembly.K->nnz;
   if (st->cheap_assembly.K && (size_t)st->cheap_assembly.K->nnz > kept)
     kept = (size_t)st->cheap_assembly.K->nnz;
+  if (st->chooses_terms && (size_t)st->spare_assembly.K->nnz > kept) kept = (size_t)st->spare_assembly.K->nnz;
   struct {
     double **array;
     size_t length;
@@ -182,6 +183,7 @@ static ga_status work_create(ga_stepper *st)
 /* Matrices and their factors: the family's own, and that of starts and projections. */
 static ga_status matrices_create(ga_stepper *st)
 {
+  ga__terms_begin(st);
   ga__layout layout = st->family->layout(st);
   ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->assembly);
   if (!status && st->may_be_cheap) {
@@ -191,6 +193,7 @@ static ga_status matrices_create(ga_stepper *st)
   if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = ga__assembly_lu(&st->assembly, st->opts.lu, &st->lu);
   if (!status && st->may_be_cheap) status = ga__assembly_lu(&st->cheap_assembly, st->opts.lu, &st->cheap_lu);
+  if (!status) status = ga__terms_create(st);
   status = ga__name_column(st, status);
   return status == GA_ERR_SINGULAR ? ga__without_plain(st, status) : status;
 }
@@ -265,6 +268,7 @@ void ga_stepper_destroy(ga_stepper **st)
   ga__redundant_destroy(s);
   ga_lu_destroy(&s->lu);
   ga_lu_destroy(&s->cheap_lu);
+  ga__terms_destroy(s);
   ga__assembly_destroy(&s->cheap_assembly);
   ga__saddle_destroy(&s->saddle);
   ga__assembly_destroy(&s->assembly);
@@ -375,10 +379,11 @@ void ga__forget_factors(ga_stepper *st)
 {
   st->have_factors = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
+  if (st->chooses_terms) ga__terms_restore(st, &(ga__terms){0, 0, 0, 0});
   st->tried = GA__ACCEPTED;
   st->rate = 0.0;
   st->red.valid = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,
+  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
   for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_forget(lu[i]);
 }
