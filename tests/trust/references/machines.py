@@ -255,7 +255,10 @@ def heavy_top(t1=1.0):
     com = np.array([0, L, 0.0])
     bodies = [(m, (0.234375, 0.46875, 0.234375), com, (1, 0, 0, 0), np.cross(w, com), w)]
     top = Machine(bodies, [meet(0, np.array([0, -L, 0.0]), -1, np.zeros(3))])
-    return Motion(top, ["centre"], t1, extra={"top.wy": lambda M, t, y: M.split(y)[3][0][1]})
+    extra = {"top.wy": lambda M, t, y: M.split(y)[3][0][1]}
+    for k, c in enumerate("wxyz"):  # the quaternion, its sign as at the start continued
+        extra["top.q" + c] = lambda M, t, y, k=k: M.split(y)[1][0][k]
+    return Motion(top, ["centre"], t1, extra=extra)
 
 
 def four_bar(t1=5.0, crank=0.4, coupler=1.0, rocker=0.8, base=1.0, start=1.0):

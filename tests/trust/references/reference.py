@@ -473,6 +473,164 @@ def links(n=5, k=200.0, t1=15.0):
     return Answer(sig, 0, t1, [10, 10.05])
 
 
+def gears(t1=4.0):
+    """a + 2 b keeps its value: with b = -a/2, (Ja + Jb/4) a'' = -10/2."""
+    acc = -5.0 / (0.2 + 0.2 / 4)
+    a = lambda t: 1000 * t + acc * t * t / 2
+    return Answer({"ha.angle": a, "hb.angle": lambda t: -a(t) / 2, "ha.angle_rate": lambda t: 1000 + acc * t,
+                   "mesh.force": lambda t: 0.2 * acc}, 0, t1)
+
+
+def unbalanced(w=30.0):
+    """Moment on the rotor in its own axes: w x (J w) = (-Jyz w^2, Jxz w^2, 0)."""
+    return Answer({"moment.x": lambda t: 0.03 * w * w, "moment.y": lambda t: 0.02 * w * w, "moment.z": lambda t: 0.0}, 0, 2)
+
+
+def axis_turn(k, a):
+    c, s = math.cos(a), math.sin(a)
+    i, j = [(1, 2), (2, 0), (0, 1)][k]
+    R = np.eye(3)
+    R[i, i] = R[j, j] = c
+    R[i, j], R[j, i] = -s, s
+    return R
+
+
+def euler():
+    p = np.array([1.0, 2, 3])
+    Z, X, Y = (axis_turn(k, math.radians(d)) for k, d in ((2, 30), (0, 40), (1, 50)))
+    moving, fixed = Z @ X @ Y @ p, Y @ X @ Z @ p
+    quat = machines.matrix(np.array([0.5, 0.5, -0.5, 0.5])) @ p
+    rows = np.array([-2.0, 1, 3])
+    return Answer({"%s.%s" % (n, c): (lambda t, v=v, k=k: v[k]) for n, v in (("pm", moving), ("pf", fixed), ("pq", quat), ("pr", rows))
+                   for k, c in enumerate("xyz")}, 0, 1)
+
+
+def tumble(t1=10.0):
+    """Euler's equations in body axes, and the quaternion; a body of moments 1, 2, 3."""
+    def f(t, y):
+        w, q = y[:3], y[3:]
+        dq = 0.5 * np.r_[-q[1:] @ w, q[0] * w + np.cross(q[1:], w)]
+        return np.r_[-1.0 * w[1] * w[2], 1.0 * w[2] * w[0], -w[0] * w[1] / 3, dq]
+    q0 = machines.quaternion((1, 1, 0), 0.7)
+    y = Path(f, np.r_[0.1, 3, 0.2, q0], 0, t1)
+    space = lambda t: machines.matrix(y(t)[3:]) @ y(t)[:3]
+    return Answer({"rate.x": lambda t: y(t)[0], "rate.y": lambda t: y(t)[1], "rate.z": lambda t: y(t)[2],
+                   "box.wx": lambda t: space(t)[0], "box.wy": lambda t: space(t)[1], "box.wz": lambda t: space(t)[2]}, 0, t1)
+
+
+def offset(t1=1.0):
+    """Centre of mass at c from the frame; it flies on a parabola, the body turns at 8 rad/s."""
+    c, w = np.array([0.3, 0.1]), 8.0
+    turn = lambda t: np.array([[math.cos(w * t), -math.sin(w * t)], [math.sin(w * t), math.cos(w * t)]])
+    v = np.array([2.0, 5.0]) + w * np.array([-c[1], c[0]])
+    r = lambda t: c + v * t + np.array([0, -G * t * t / 2]) - turn(t) @ c
+    a = lambda t: np.array([0, -G]) + w * w * (turn(t) @ c)
+    return Answer({"bat.x": lambda t: r(t)[0], "bat.y": lambda t: r(t)[1], "bat.angle": lambda t: w * t, "bat.ax": lambda t: a(t)[0],
+                   "bat.ay": lambda t: a(t)[1], "energy.kinetic": lambda t: 0.05 * w * w / 2 + ((v - [0, G * t]) @ (v - [0, G * t])) / 2}, 0, t1)
+
+
+def pushed(t1=5.0):
+    F = lambda t: 3.0 if 1 < t < 1.2 else 0.0
+
+    def f(t, y):  # x, y, angle and rates; force along the body's x at (0, 0.25)
+        return [y[3], y[4], y[5], F(t) * math.cos(y[2]) / 2, F(t) * math.sin(y[2]) / 2, -0.25 * F(t) / 0.5]
+    y = Path(f, [0] * 6, 0, t1, [1, 1.2])
+    return Answer({"disk.x": lambda t: y(t)[0], "disk.y": lambda t: y(t)[1], "disk.angle": lambda t: y(t)[2]}, 0, t1, [1, 1.2])
+
+
+def limits(t1=10.0):
+    u = lambda t: 3 * math.sin(2 * t)
+    sat = lambda t: min(max(u(t), -1), 2)
+    dead = lambda t: u(t) - sat(t)
+    breaks = sorted(b for k in range(8) for s in (math.asin(2 / 3), math.pi - math.asin(2 / 3), math.pi + math.asin(1 / 3),
+                                                  2 * math.pi - math.asin(1 / 3)) for b in [(s + 2 * math.pi * k) / 2])
+    y = Path(lambda t, y: [2 * sat(t), dead(t)], [0.5, 0], 0, t1, breaks)
+    prod = lambda t: 2 * sat(t) / (2 + math.cos(t))
+    return Answer({"area": lambda t: y(t)[0], "rest": lambda t: y(t)[1], "prod": prod,
+                   "mix": lambda t: sat(t) - 2 * dead(t) + 0.5 * prod(t)}, 0, t1, breaks)
+
+
+def tables(t1=8.0):
+    held = table([(2, 1), (3, 4), (5, 2)])[0]
+    ends = lambda t: 1 + 3 * (t - 2) if t < 2 else 2 - (t - 5) if t > 5 else held(t)
+    y = Path(lambda t, y: [ends(t), held(t)], [0, 0], 0, t1, [2, 3, 5])
+    z = lambda x: (1 - 0.25) * np.interp(x, [0, 4, 8], [0, 2, 3]) + 0.25 * np.interp(x, [0, 4, 8], [1, 5, 7])
+    return Answer({"e": lambda t: y(t)[0], "h": lambda t: y(t)[1], "z": z}, 0, t1, [2, 3, 5])
+
+
+def late_clock():
+    return Answer({"cart.rate": lambda t: 0.05 if t > 1000005.01 else 0.0, "cart": lambda t: 0.05 * (t - 1000005.005) if t > 1000005.01 else 0.0},
+                  1e6, 1000010)
+
+
+def coast(t1=15.0):
+    y = Path(lambda t, y: [y[1], -2 * math.tanh(y[1] / 0.01) / 0.5], [0, 40], 0, t1, [9.9, 9.99, 10, 10.01, 10.1], method="Radau")
+    return Answer({"rotor": lambda t: y(t)[0], "rotor.rate": lambda t: y(t)[1], "energy.dissipated": lambda t: 0.25 * (1600 - y(t)[1] ** 2)}, 0, t1)
+
+
+def slope_plane(a=math.radians(25), t1=2.0):
+    """Along the plane's x, which points down by a: g sin a."""
+    s = lambda t: G * math.sin(a) * t * t / 2
+    return Answer({"floor.x": s, "floor.y": lambda t: t, "puck.x": lambda t: 1 + s(t) * math.cos(a), "puck.z": lambda t: 3 - s(t) * math.sin(a),
+                   "puck.y": lambda t: 2 + t, "floor.fz": lambda t: 2 * G * math.cos(a) ** 2, "floor.fx": lambda t: 2 * G * math.cos(a) * math.sin(a)}, 0, t1)
+
+
+def rack(t1=2.0, r=0.05):
+    a = -3 * G / (3 + 0.01 / r ** 2)
+    return Answer({"rail.displacement": lambda t: a * t * t / 2, "axle.angle": lambda t: a * t * t / 2 / r,
+                   "teeth.force": lambda t: 3 * (a + G)}, 0, t1)
+
+
+def bush(t1=3.0):
+    K = np.array([[200.0, 50], [50, 300]]) / 2.0
+    w2, V = np.linalg.eigh(K)
+    q0 = V.T @ np.array([0.01, 0])
+    x = lambda t: V @ (q0 * np.cos(np.sqrt(w2) * t))
+    return Answer({"block.y": lambda t: x(t)[0], "block.z": lambda t: x(t)[1], "mount.fz": lambda t: 50 * x(t)[0] + 300 * x(t)[1]}, 0, t1)
+
+
+def waves(t1=8.0):
+    def f2(t):
+        if t < 3:
+            cycles = t - 3  # phase 0 at t_start
+        elif t < 5:
+            s = t - 3
+            cycles = s + 3 * s * s / 4
+        else:
+            cycles = 2 + 3 + 4 * (t - 5)
+        return 2 * math.sin(2 * math.pi * cycles)
+    f1 = lambda t: 0.5 + 2 * math.sin(math.pi / 2 + 2 * math.pi * 3 * t)
+    y = Path(lambda t, y: [y[1], f1(t), y[3], f2(t)], [0] * 4, 0, t1, [3, 5])
+    return Answer({"one": lambda t: y(t)[0], "two": lambda t: y(t)[2], "two.rate": lambda t: y(t)[3], "f2.force": f2, "f1.force": f1}, 0, t1, [3, 5])
+
+
+def feedback(t1=30.0):
+    v = 5 * 0.1 / 2.5
+    return Answer({"cart.vx": lambda t: v * min(max((t - 20) / 0.1, 0), 1), "cart.x": lambda t: v * (t - 20.05) if t > 20.1 else 0.0}, 0, t1)
+
+
+def pid_limit(t1=30.0, t0=20.0, m=2.0, kp=40.0, ki=20.0, kd=15.0, Tf=0.05, Tt=0.5, top=10.0):
+    """As pid_step, with y = saturation(u) and the integral part moved by (y - u)/Tt."""
+    r = lambda t: 2.0 if t >= t0 else 0.0
+
+    def parts(t, y):
+        e = r(t) - y[0]
+        return kp * e + y[2] + kd * (-y[0] - y[3]) / Tf, e
+
+    def f(t, y):
+        u, e = parts(t, y)
+        out = min(max(u, -top), top)
+        return [y[1], out / m, ki * e + (out - u) / Tt, (-y[0] - y[3]) / Tf]
+    y = Path(f, [0, 0, 0, 0], 0, t1, [t0], rtol=1e-10, atol=1e-12)
+    return Answer({"cart": lambda t: y(t)[0], "motor.force": lambda t: min(max(parts(t, y(t))[0], -top), top)}, 0, t1, [t0])
+
+
+def stiff_rod(t1=5.0):
+    """The limit of an infinitely stiff rod, let go level: a'' = -g cos a; the spring's own stretch is below 1e-7."""
+    y = Path(lambda t, y: [y[1], -G * math.cos(y[0])], [0, 0], 0, t1)
+    return Answer({"bob.x": lambda t: math.cos(y(t)[0]), "bob.y": lambda t: math.sin(y(t)[0])}, 0, t1)
+
+
 # ---- cases.txt ---------------------------------------------------------------------------------------------------------
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
