@@ -137,6 +137,7 @@ int app_checkpoint_resume(app_runner *r, int *resumed)
   take_distance(r, result);
   const char *how = ga_result_attribute(result, "status");
   r->had_finished = how && strcmp(how, "finished") == 0;
+  if (ga_result_verify(result)) fprintf(stderr, "warning: %s\n", ga_context_error(r->s.ctx)->text);
   int code = same_run(r, result);
   if (!code) code = take_up(r, result, resumed);
   ga_result_close(&result);

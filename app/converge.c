@@ -200,7 +200,18 @@ static int run_all(study *t)
     app_failure_equations(&t->s);
     return APP_FAILED;
   }
-  for (int i = 0; i < t->n; i++) measure(t, &t->run[i]);
+  for (int i = 0; i < t->n; i++) {
+    measure(t, &t->run[i]);
+    for (int c = 0; c < N_COMPONENTS; c++) {
+      if (t->length[c] == 0 || isfinite(t->run[i].error[c])) continue;
+      fprintf(stderr,
+              "galpha converge: the error of %s is %g: the model's numbers are too large or too small to "
+              "compute with; "
+              "check their units\n",
+              component_name[c], t->run[i].error[c]);
+      return APP_FAILED;
+    }
+  }
   return APP_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* How a run ended: its last record, its summary, why it failed, and what is in the file. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* SIGXCPU */
 #include "failure.h"
 #include "runner.h"
 
@@ -116,6 +116,7 @@ static void record_last(app_runner *r)
   const ga_state *s = ga_stepper_state(r->s.stepper);
   if (!r->recorder || r->written || !(ga_recorder_time(r->recorder) < s->t)) return;
   if (ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values)) return;
+  if (!app_record_is_finite(r, s->t)) return;
   ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is told when it is closed */
 }
 
@@ -174,10 +175,12 @@ int app_end_failed(app_runner *r, ga_status status, int started)
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
   char what[96], how[256]; /* of a status 255 bytes are kept */
   const ga_error error = *ga_context_error(r->s.ctx);
-  const char *text = error.status == status ? error.text : ga_status_text(status);
+  const char *text = *r->overflow             ? r->overflow
+                     : error.status == status ? error.text
+                                              : ga_status_text(status);
   const char *words = text;
   if (r->written)
-    snprintf(what, sizeof what, "the results cannot be written");
+    snprintf(what, sizeof what, *r->overflow ? "the simulation failed" : "the results cannot be written");
   else if (!started)
     snprintf(what, sizeof what, "the simulation cannot be started");
   else {
@@ -198,7 +201,18 @@ int app_end_failed(app_runner *r, ga_status status, int started)
 
 static const char *signal_name(int number)
 {
-  return number == SIGINT ? "an interrupt (SIGINT)" : "SIGTERM";
+  return number == SIGINT    ? "an interrupt (SIGINT)"
+         : number == SIGHUP  ? "the end of its terminal (SIGHUP)"
+         : number == SIGXCPU ? "a limit of the processor's time (SIGXCPU)"
+                             : "SIGTERM";
+}
+
+/* Energies may be beyond all numbers where the signals that are recorded are not. */
+static int is_finite(const energies *e)
+{
+  double sum = 0.0;
+  for (int i = 0; i < N_ENERGIES; i++) sum += e->value[i];
+  return isfinite(sum);
 }
 
 int app_end_told(app_runner *r, int stopped_by, double seconds)
@@ -215,9 +229,16 @@ int app_end_told(app_runner *r, int stopped_by, double seconds)
     if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
     fflush(stdout);
   }
-  if (has_energies) warn_of_energy(r, &e);
+  if (has_energies && is_finite(&e)) warn_of_energy(r, &e);
   if (stopped_by) fprintf(stderr, "galpha run: stopped by %s at t = %.9g s\n", signal_name(stopped_by), t);
   if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
+  if (has_energies && !is_finite(&e)) {
+    fprintf(stderr,
+            "galpha run: the energies of the machine are infinite or no numbers at t = %.9g s: the model's "
+            "numbers are too large or too small to compute with; check their units\n",
+            t);
+    return APP_FAILED;
+  }
   if (!closed && !stopped_by) return APP_DONE;
   tell_kept(r, 1);
   return APP_FAILED;

@@ -54,6 +54,7 @@ typedef struct picture {
   curve curve[MOST_CURVES];
   panel panel[MOST_CURVES];
   double from, to;
+  int damaged;      /* 1: some records could not be read, and are not drawn */
   int height, left; /* left: of all axes */
 } picture;
 
@@ -207,17 +208,21 @@ static ga_status read_points(picture *p, const curve *c, points *out)
   ga_result *r = p->result[c->file];
   const long n = ga_result_n_records(r);
   double *memory = calloc(3 * (size_t)n + 1, sizeof *memory);
+  if (!memory) return *out = (points){0}, GA_ERR_MEMORY;
   *out = (points){0, memory, memory + n, memory + 2 * n};
-  if (!memory) return GA_ERR_MEMORY;
-  ga_status status = ga_result_read(r, -1, 0, n, out->t);
-  if (!status) status = ga_result_read(r, c->x, 0, n, out->x);
-  if (!status) status = ga_result_read(r, c->y, 0, n, out->y);
-  for (long i = 0; !status && i < n; i++) {
-    if (out->t[i] < p->from || out->t[i] > p->to) continue;
+  const int signal[3] = {-1, c->x, c->y};
+  double *const to[3] = {out->t, out->x, out->y};
+  for (int k = 0; k < 3; k++) {
+    const ga_status status = ga_result_read(r, signal[k], 0, n, to[k]);
+    if (status && status != GA_ERR_FILE) return status;
+    if (status) p->damaged = 1; /* NaN for what is damaged, which leaves gaps */
+  }
+  for (long i = 0; i < n; i++) {
+    if (!(out->t[i] >= p->from && out->t[i] <= p->to)) continue;
     out->x[out->n] = out->x[i];
     out->y[out->n++] = out->y[i];
   }
-  return status;
+  return GA_OK;
 }
 
 static void write_point(FILE *to, const points *p, long i)
@@ -256,6 +261,7 @@ static void write_curve(FILE *to, int number, const curve *c, const points *p)
 static void widen(panel *to, const points *p)
 {
   for (long i = 0; i < p->n; i++) {
+    if (!isfinite(p->x[i]) || !isfinite(p->y[i])) continue;
     to->low[0] = fmin(to->low[0], p->x[i]);
     to->high[0] = fmax(to->high[0], p->x[i]);
     to->low[1] = fmin(to->low[1], p->y[i]);
@@ -287,11 +293,16 @@ static int write_curves(picture *p, FILE *to)
     if (!status) write_curve(to, i, &p->curve[i], &data);
     if (!status) widen(&p->panel[p->curve[i].panel], &data);
     free(data.t);
+    if (status == GA_ERR_MEMORY) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
     if (status) return fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text), APP_FAILED;
     if (data.n == 0)
       return app_misused(p->a, "%s has no records between t = %g s and %g s", p->file[p->curve[i].file],
                          p->from, p->to);
   }
+  for (int i = 0; i < p->n_panels; i++)
+    if (!(p->panel[i].low[1] <= p->panel[i].high[1]))
+      return app_misused(p->a, "%s of %s has no value that can be drawn",
+                         name_of(p, p->panel[i].first, p->panel[i].y), p->file[p->panel[i].first]);
   share_time(p);
   return APP_DONE;
 }
@@ -320,7 +331,7 @@ static void lay_out_numbers(picture *p)
   for (int i = 0; i < p->n_panels; i++) {
     panel *here = &p->panel[i];
     const double span = here->high[1] - here->low[1], most = fmax(fabs(here->high[1]), fabs(here->low[1]));
-    const int needed = is_flat(here, 1) ? 0 : 2 + (int)ceil(log10(most / span));
+    const int needed = is_flat(here, 1) || !isfinite(span) ? 0 : 2 + (int)ceil(log10(most / span));
     here->digits = needed < USUAL_DIGITS ? USUAL_DIGITS : needed > MOST_DIGITS ? MOST_DIGITS : needed;
     const int left = LEFT + DIGIT * (here->digits - USUAL_DIGITS);
     p->left = left > p->left ? left : p->left;
@@ -504,6 +515,14 @@ static int draw(picture *p, const char *file)
   return code;
 }
 
+/* What is missing in the picture. */
+static int tell_damage(picture *p)
+{
+  for (int f = 0; f < p->n_files; f++)
+    if (ga_result_verify(p->result[f])) fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text);
+  return APP_FAILED;
+}
+
 int app_plot(const app_arguments *a)
 {
   const char *file = app_text(a, "out");
@@ -518,6 +537,7 @@ int app_plot(const app_arguments *a)
   code = open_results(&p);
   if (!code) code = choose(&p);
   if (!code) code = draw(&p, file);
+  if (p.damaged) code = tell_damage(&p);
   for (int i = 0; p.result && i < a->n_operands; i++) ga_result_close(&p.result[i]);
   free(p.result);
   free(p.file);

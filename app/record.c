@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runner.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -133,10 +134,26 @@ ga_status app_record_open(app_runner *r, int append)
   return status;
 }
 
+int app_record_is_finite(app_runner *r, double t)
+{
+  double sum = 0.0; /* 0 for numbers, NaN for all else */
+  int i = 0;
+  for (int k = 0; k < r->n; k++) sum += 0.0 * r->values[k];
+  if (sum == 0.0) return 1;
+  while (i < r->n - 1 && isfinite(r->values[i])) i++;
+  snprintf(r->overflow, sizeof r->overflow,
+           "the signal '%s' is %g at t = %.9g s: the model's numbers are too large or too small to compute "
+           "with; check "
+           "their units",
+           ga_machine_signal_name(r->s.machine, r->index[i]), r->values[i], t);
+  return 0;
+}
+
 ga_status app_record_state(app_runner *r, const ga_state *s)
 {
-  if (!r->recorder) r->written = app_record_open(r, 0);
   if (!r->written) r->written = ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values);
+  if (!r->written && !app_record_is_finite(r, s->t)) r->written = GA_ERR_NAN;
+  if (!r->written && !r->recorder) r->written = app_record_open(r, 0);
   if (!r->written) r->written = ga_recorder_add(r->recorder, s->t, r->values);
   return r->written;
 }

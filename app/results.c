@@ -162,10 +162,9 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   const long n = ga_result_n_records(r);
   double first = 0.0, last = 0.0, t = 0.0;
   size_t length = 0;
-  ga_status status = n > 0 ? ga_result_read(r, -1, 0, 1, &first) : GA_OK;
-  if (!status && n > 0) status = ga_result_read(r, -1, n - 1, 1, &last);
-  if (!status) status = ga_result_checkpoint(r, &t, &length, NULL);
-  if (status) return app_misused(a, "%s", ga_context_error(ctx)->text);
+  if (n > 0) ga_result_read(r, -1, 0, 1, &first); /* NaN where it is damaged, which is told at the end */
+  if (n > 0) ga_result_read(r, -1, n - 1, 1, &last);
+  ga_result_checkpoint(r, &t, &length, NULL);
   printf("%s\n", a->operands[0]);
   print_facts(r);
   printf("records      %ld", n);
@@ -173,7 +172,9 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   putchar('\n');
   if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume goes on from it\n", t);
   print_signals(r, app_has(a, "signals"));
-  return APP_DONE;
+  if (!ga_result_verify(r)) return APP_DONE;
+  fprintf(stderr, "galpha info: %s\n", ga_context_error(ctx)->text);
+  return APP_FAILED;
 }
 
 int app_info(const app_arguments *a)
@@ -182,7 +183,9 @@ int app_info(const app_arguments *a)
   ga_result *r = NULL;
   if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = app_result_open(a, ctx, a->operands[0], &r);
-  if (!code && app_has(a, "model"))
+  if (!code && app_has(a, "model") && !*ga_result_model(r))
+    code = app_misused(a, "%s has no model, or one that is damaged", a->operands[0]);
+  else if (!code && app_has(a, "model"))
     app_terminal_data(), fputs(ga_result_model(r), stdout);
   else if (!code && app_has(a, "names"))
     for (int i = 0; i < ga_result_n_signals(r); i++) puts(ga_result_signal_name(r, i));

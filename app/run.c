@@ -1,5 +1,5 @@
 /* galpha run: simulates a model and writes its results. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* SIGXCPU */
 #include "runner.h"
 
 #include <limits.h>
@@ -20,16 +20,19 @@ static void on_signal(int number)
   stop_signal = number;
 }
 
-/* A second signal of the kind ends the program at once. */
+/* A second signal of the kind ends the program at once. What the parent process ignores, as nohup does
+ * SIGHUP, stays ignored. */
 static void catch_signals(void)
 {
-  struct sigaction action;
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+  struct sigaction action, before;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(numbers[i], &action, NULL);
 }
 
 /* ---- Counting ---- */

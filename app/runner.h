@@ -28,10 +28,11 @@ typedef struct app_runner {
   long wait;     /* there is more to do than count after so many steps, */
   double t_wait; /* [s] or at this time */
   ga_recorder *recorder;
-  int n;             /* signals recorded */
-  int *index;        /* [n] of the machine */
-  double *values;    /* [n] */
-  ga_status written; /* of the recorder, remembered beyond callbacks */
+  int n;              /* signals recorded */
+  int *index;         /* [n] of the machine */
+  double *values;     /* [n] */
+  ga_status written;  /* of the recorder, remembered beyond callbacks */
+  char overflow[320]; /* which signal is infinite or not a number; empty: none. Then written is GA_ERR_NAN */
 
   app_totals before; /* of the runs before this one */
   app_totals worst;  /* of this one: residuals only */
@@ -54,6 +55,8 @@ int app_record_choose(app_runner *r);
 ga_status app_record_open(app_runner *r, int append);
 /* Opens the file where none is open yet: a run that cannot be started leaves the last one's results alone. */
 ga_status app_record_state(app_runner *r, const ga_state *s);
+/* 1: all of r->values are numbers. Otherwise r->overflow names the first that is not. */
+int app_record_is_finite(app_runner *r, double t);
 
 /* The options that a run depends on, by name, as texts; NULL after the last. */
 const char *app_record_option(const app_runner *r, int i, char *value, size_t size);

@@ -46,6 +46,9 @@ static int take_method(const app_arguments *a, ga_method *method)
                      nearest ? nearest : "");
 }
 
+#define LATEST 1e12     /* [s] */
+#define MOST_STEPS 1e13 /* a year of the fastest ones */
+
 /* What the command line says instead of the model. */
 static int take_settings(app_task *s, const app_arguments *a)
 {
@@ -64,6 +67,12 @@ static int take_settings(app_task *s, const app_arguments *a)
   if (!code) code = app_number(a, "output", "s", 0.0, 1e9, &o->output);
   if (!code && !(o->t_end > o->t_start))
     code = app_misused(a, "the end, t = %g s, is not after the start, t = %g s", o->t_end, o->t_start);
+  if (!code && !(fabs(o->t_end) <= LATEST && fabs(o->t_start) <= LATEST))
+    code = app_misused(a, "the time from t = %g s to t_end = %g s is not within %g s", o->t_start, o->t_end,
+                       LATEST);
+  if (!code && o->step > 0.0 && (o->t_end - o->t_start) / o->step > MOST_STEPS)
+    code = app_misused(a, "%g steps of %g s up to t = %g s are more than anybody will wait for",
+                       (o->t_end - o->t_start) / o->step, o->step, o->t_end);
   return code;
 }
 

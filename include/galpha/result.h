@@ -6,6 +6,7 @@
  *   /names [m], /units [m]   of the signals, UTF-8
  *   /model                   text of the model, where there is one
  *   /checkpoint/...          what a run needs to go on
+ *   /sums, /tail             checksums: CRC-32 of every block of records, compared whenever one is read
  *   attributes of the root   format, galpha (version), status, and the caller's own
  *
  * Values are buffered by blocks; every flush leaves a complete file behind, in which all signals have the
@@ -14,7 +15,8 @@
  *
  * A full disk, a limit (a process with RLIMIT_FSIZE must ignore SIGXFSZ) or a broken device ends a recording:
  * the call returns GA_ERR_FILE with the system's reason, as does every later one, and the file stays as it
- * was flushed last.
+ * was flushed last. So does a file that others truncate, delete, move or replace meanwhile; flush, checkpoint
+ * and finish notice it.
  *
  * Memory goes through the context, except what HDF5 takes for itself. HDF5's own messages are kept from being
  * printed during these calls, and its settings are put back afterwards. */
@@ -79,17 +81,22 @@ GA_API const char *ga_result_signal_name(const ga_result *r,
                                          int i); /* "" where i is out of range; so are the others */
 GA_API const char *ga_result_signal_unit(const ga_result *r, int i);
 GA_API int ga_result_find(const ga_result *r, const char *name); /* −1: none; "time" is not among them */
-/* Records first ... first+n−1 of a signal (i = −1: the time). */
+/* Records first ... first+n−1 of a signal (i = −1: the time). GA_ERR_FILE where some of them are damaged: the
+ * error says which, out has NaN for them and the numbers of all others. */
 GA_API ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out);
+/* Compares everything in the file with its checksums. GA_ERR_FILE: the error names the records that are
+ * damaged, of which signals, and whether the model's text or a checkpoint is. Reads all of the file. */
+GA_API ga_status ga_result_verify(ga_result *r);
 GA_API int ga_result_n_attributes(const ga_result *r);
 GA_API const char *ga_result_attribute_name(const ga_result *r, int i);
 GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /* NULL: none */
-GA_API const char *ga_result_model(const ga_result *r);                       /* "" where there is none */
+GA_API const char *ga_result_model(const ga_result *r); /* "" where there is none, or a damaged one */
 /* The last checkpoint. saved[*n] NULL: only t and n are given; *n 0: there is none. */
 GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved);
 /* A line of names ("time [s]", "hinge.angle [rad]"; quoted where they have commas or quotes), then numbers
  * with 17 digits. names NULL: all signals. The file appears when it is complete, and not at all after a
- * failure; into what is not a regular file (/dev/stdout) it is written straight. */
+ * failure, except that of records that are damaged: they are "nan" in it, and GA_ERR_FILE is returned. Into
+ * what is not a regular file (/dev/stdout) it is written straight. */
 GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names);
 
 #ifdef __cplusplus

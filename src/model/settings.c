@@ -124,7 +124,7 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
     ga__value_int(reader->r, version, 1, 1, GA__VERSION_KEY, &number);
   if (title) ga__value_text(reader->r, title, "title", &out->title);
   ga__read_fields(reader, root, N_GLOBAL, global_fields, &owner, &out->machine);
-  const double *g = out->machine.gravity, length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  const double *g = out->machine.gravity, length = hypot(hypot(g[0], g[1]), g[2]);
   if (length > LARGE_GRAVITY)
     ga__say(reader->r->messages, GA_MESSAGE_WARNING, ga__map_get(root, "gravity")->at,
             "gravity of the model is %g m/s²; is it in mm/s^2?", length);

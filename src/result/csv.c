@@ -43,8 +43,10 @@ static void put_title(FILE *file, const char *name, const char *unit)
   if (quoted) fputc('"', file);
 }
 
-/* Block by block: rows of the time and of the signals chosen. */
-static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, double *block, long rows)
+/* Block by block: rows of the time and of the signals chosen. Numbers that are damaged are NaN, and
+ * *damaged 1. */
+static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, double *block, long rows,
+                          int *damaged)
 {
   const long total = ga_result_n_records(r);
   for (long first = 0; first < total; first += rows) {
@@ -52,7 +54,8 @@ static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, do
     for (int k = 0; k <= n; k++) {
       const ga_status status =
           ga_result_read(r, k == 0 ? -1 : chosen[k - 1], first, count, block + (size_t)k * (size_t)rows);
-      if (status) return status;
+      if (status && status != GA_ERR_FILE) return status;
+      if (status) *damaged = 1;
     }
     for (long i = 0; i < count; i++)
       for (int k = 0; k <= n; k++) {
@@ -64,7 +67,7 @@ static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, do
   return GA_OK;
 }
 
-static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n)
+static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n, int *damaged)
 {
   long rows = MOST_ROWS;
   double *block;
@@ -78,7 +81,7 @@ static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n)
     put_title(file, ga_result_signal_name(r, chosen[k]), ga_result_signal_unit(r, chosen[k]));
   }
   fputc('\n', file);
-  status = put_rows(r, file, chosen, n, block, rows);
+  status = put_rows(r, file, chosen, n, block, rows, damaged);
   ga__free(ga__result_context(r), block);
   return status;
 }
@@ -94,17 +97,20 @@ static ga_status write_file(ga_result *r, const char *path, const int *chosen, i
   if (snprintf(hidden, sizeof hidden, "%s.%ld.part", target, (long)getpid()) >= (int)sizeof hidden)
     return ga__no_file(ctx, path, "cannot be written", ENAMETOOLONG);
   FILE *file = fopen(straight ? target : hidden, straight ? "w" : "wx");
-  int error = 0;
+  int error = 0, damaged = 0;
   ga_status status;
   if (!file) return ga__no_file(ctx, path, "cannot be written", errno);
   errno = 0;
-  status = put_all(r, file, chosen, n);
+  status = put_all(r, file, chosen, n, &damaged);
   if (ferror(file)) error = errno ? errno : EIO;
   if (fclose(file) && !error) error = errno;
   if (status == GA_OK && !error && !straight && rename(hidden, target)) error = errno;
   if (status == GA_OK && error) status = ga__no_file(ctx, path, "cannot be written", error);
   if (status && !straight) remove(hidden);
-  return status;
+  if (status || !damaged) return status;
+  status = ga_result_verify(r); /* names what is damaged */
+  return status ? status
+                : ga__fail(ctx, GA_ERR_FILE, "%s: some records could not be read", ga__result_path(r));
 }
 
 static ga_status choose(ga_result *r, int n, const char *const *names, int *chosen)

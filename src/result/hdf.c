@@ -3,13 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 ga__quiet ga__quiet_begin(void)
 {
-  ga__quiet quiet = {NULL, NULL};
+  ga__quiet quiet = {NULL, NULL, 0};
   H5open(); /* before anything is asked, so that the answer is not overwritten by HDF5's own start */
   H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  H5PLget_loading_state(&quiet.plugins);
+  H5PLset_loading_state(0);
   return quiet;
 }
 
@@ -17,6 +20,74 @@ void ga__quiet_end(const ga__quiet *quiet)
 {
   H5Eclear2(H5E_DEFAULT);
   H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->user);
+  H5PLset_loading_state(quiet->plugins);
+}
+
+/* ---- Datasets of others ---- */
+
+/* Every part of the path is a link to an object of this file. */
+static int lies_here(hid_t file, const char *name)
+{
+  char part[64];
+  for (const char *end = name; *end; end++) {
+    H5L_info_t link;
+    end += strcspn(end, "/");
+    if ((size_t)(end - name) >= sizeof part) return 0;
+    memcpy(part, name, (size_t)(end - name));
+    part[end - name] = '\0';
+    if (H5Lget_info(file, part, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) return 0;
+    if (!*end) break;
+  }
+  return 1;
+}
+
+/* Its numbers are in this file, in chunks of a size that can be held in memory. */
+static int holds_its_own(hid_t set)
+{
+  enum { LARGEST_CHUNK = 64 << 20 }; /* bytes; ours have up to 1 MiB */
+  hid_t create = H5Dget_create_plist(set), type = H5Dget_type(set);
+  hsize_t chunk[H5S_MAX_RANK];
+  int good = 0;
+  if (create >= 0 && type >= 0) {
+    const H5D_layout_t layout = H5Pget_layout(create);
+    good = layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && H5Pget_external_count(create) == 0);
+    if (layout == H5D_CHUNKED) {
+      const int rank = H5Pget_chunk(create, H5S_MAX_RANK, chunk);
+      double bytes = (double)H5Tget_size(type);
+      for (int i = 0; i < rank; i++) bytes *= (double)chunk[i];
+      good = rank > 0 && bytes > 0.0 && bytes <= LARGEST_CHUNK;
+    }
+  }
+  if (type >= 0) H5Tclose(type);
+  if (create >= 0) H5Pclose(create);
+  return good;
+}
+
+hid_t ga__open_own(hid_t file, const char *name, hid_t access)
+{
+  hid_t set = lies_here(file, name) ? H5Dopen2(file, name, access) : -1;
+  if (set < 0 || holds_its_own(set)) return set;
+  H5Dclose(set);
+  return -1;
+}
+
+int ga__is_shown(const char *name)
+{
+  const unsigned char *c = (const unsigned char *)name;
+  for (; *c; c++)
+    if (*c < 0x20u || *c == 0x7Fu || (c[0] == 0xC2u && c[1] >= 0x80u && c[1] < 0xA0u)) return 0;
+  return *name != '\0';
+}
+
+uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n)
+{
+  enum { MOST = 1 << 30 }; /* zlib counts bytes with an int */
+  const unsigned char *at = bytes;
+  for (size_t part; n > 0; at += part, n -= part) {
+    part = n < MOST ? n : MOST;
+    sum = (uint32_t)crc32(sum, at, (uInt)part);
+  }
+  return sum;
 }
 
 hid_t ga__text_type(size_t size)

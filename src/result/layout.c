@@ -9,7 +9,8 @@ enum {
   BLOCK_NUMBERS = 524288, /* of a block, where that leaves LEAST_ROWS: 4 MiB */
   CHUNK_NUMBERS = 131072, /* of a chunk at most: 1 MiB, which is what other programs' caches hold */
   SAVED_CHUNK = 8192,     /* numbers of a checkpoint's chunk */
-  TEXT_CHUNK = 4096       /* names of a chunk */
+  TEXT_CHUNK = 4096,      /* names of a chunk */
+  SUM_CHUNK = 64          /* blocks of a chunk of sums */
 };
 
 void ga__layout_sizes(ga_recorder *r)
@@ -43,13 +44,24 @@ static hid_t grown_dataset(hid_t file, const char *name, hsize_t fixed, hsize_t 
   return made;
 }
 
-/* The table of checkpoints lies within its own header, and so within the first page. */
-static hid_t table_dataset(hid_t file)
+/* The table of checkpoints and the tail lie within their own headers, and so within the first page. */
+static hid_t compact_dataset(hid_t file, const char *name, int rank, const hsize_t *size)
 {
-  const hsize_t size[2] = {2, GA__CP_COLUMNS};
-  hid_t space = H5Screate_simple(2, size, NULL), create = H5Pcreate(H5P_DATASET_CREATE), made = -1;
+  hid_t space = H5Screate_simple(rank, size, NULL), create = H5Pcreate(H5P_DATASET_CREATE), made = -1;
   if (space >= 0 && create >= 0 && H5Pset_layout(create, H5D_COMPACT) >= 0)
-    made = H5Dcreate2(file, "checkpoint/table", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    made = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  H5Pclose(create);
+  H5Sclose(space);
+  return made;
+}
+
+static hid_t sums_dataset(const ga_recorder *r)
+{
+  const hsize_t across = (hsize_t)r->groups + 1, size[2] = {across, 0}, most[2] = {across, H5S_UNLIMITED},
+                chunk[2] = {across, SUM_CHUNK};
+  hid_t space = H5Screate_simple(2, size, most), create = H5Pcreate(H5P_DATASET_CREATE), made = -1;
+  if (space >= 0 && create >= 0 && H5Pset_chunk(create, 2, chunk) >= 0)
+    made = H5Dcreate2(r->file, "sums", H5T_NATIVE_UINT32, space, H5P_DEFAULT, create, H5P_DEFAULT);
   H5Pclose(create);
   H5Sclose(space);
   return made;
@@ -64,6 +76,7 @@ static int within_first_page(hid_t object)
 
 static int make_numbers(ga_recorder *r)
 {
+  const hsize_t table[2] = {2, GA__CP_COLUMNS}, tail = GA__TAIL_SIZE;
   hid_t group;
   r->values =
       grown_dataset(r->file, "values", (hsize_t)r->m, (hsize_t)r->columns, (hsize_t)r->rows, r->compression);
@@ -71,13 +84,18 @@ static int make_numbers(ga_recorder *r)
   if (r->values < 0 || r->time < 0 || ga__text_attribute(r->time, "unit", "s", 0)) return -1;
   group = H5Gcreate2(r->file, "checkpoint", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   if (group < 0 || H5Gclose(group) < 0) return -1;
-  r->table = table_dataset(r->file);
+  r->table = compact_dataset(r->file, "checkpoint/table", 2, table);
+  r->tail = compact_dataset(r->file, "tail", 1, &tail);
+  r->sums = sums_dataset(r);
   r->saved[0] = grown_dataset(r->file, "checkpoint/a", 0, 0, SAVED_CHUNK, 0);
   r->saved[1] = grown_dataset(r->file, "checkpoint/b", 0, 0, SAVED_CHUNK, 0);
-  if (r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0) return -1;
+  if (r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0 || r->tail < 0 || r->sums < 0) return -1;
   if (H5Dwrite(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0) return -1;
   /* All rests on this: what changes together is written together. */
-  return within_first_page(r->values) && within_first_page(r->time) && within_first_page(r->table) ? 0 : -1;
+  return within_first_page(r->values) && within_first_page(r->time) && within_first_page(r->table) &&
+                 within_first_page(r->tail)
+             ? 0
+             : -1;
 }
 
 /* A dataset of n texts of up to `size` bytes, one after the other in buffer. */
@@ -157,7 +175,7 @@ int ga__layout_create(ga_recorder *r, const ga_recorder_opts *opts, ga_status *s
 static hid_t open_dataset(hid_t file, const char *name)
 {
   hid_t access = H5Pcreate(H5P_DATASET_ACCESS), opened = -1;
-  if (access >= 0 && H5Pset_chunk_cache(access, 0, 0, 0.0) >= 0) opened = H5Dopen2(file, name, access);
+  if (access >= 0 && H5Pset_chunk_cache(access, 0, 0, 0.0) >= 0) opened = ga__open_own(file, name, access);
   H5Pclose(access);
   return opened;
 }
@@ -182,6 +200,28 @@ static int read_sizes(ga_recorder *r)
   return done ? 0 : -1;
 }
 
+/* Files of earlier versions have no checksums, and get none. */
+static int open_sums(ga_recorder *r)
+{
+  hsize_t size[2] = {0, 0};
+  double tail[GA__TAIL_SIZE];
+  if (H5Lexists(r->file, "sums", H5P_DEFAULT) <= 0 || H5Lexists(r->file, "tail", H5P_DEFAULT) <= 0) return 0;
+  r->sums = ga__open_own(r->file, "sums", H5P_DEFAULT);
+  r->tail = ga__open_own(r->file, "tail", H5P_DEFAULT);
+  hid_t space = r->sums >= 0 ? H5Dget_space(r->sums) : -1, line = r->tail >= 0 ? H5Dget_space(r->tail) : -1;
+  const int done = space >= 0 && line >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
+                   H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[0] == (hsize_t)r->groups + 1 &&
+                   H5Sget_simple_extent_npoints(line) == GA__TAIL_SIZE &&
+                   H5Dread(r->tail, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, tail) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (line >= 0) H5Sclose(line);
+  r->n_sums = (long)size[1];
+  r->model_sum = done && tail[GA__TAIL_MODEL] >= 0.0 && tail[GA__TAIL_MODEL] <= UINT32_MAX
+                     ? (uint32_t)tail[GA__TAIL_MODEL]
+                     : 0;
+  return done ? 0 : -1;
+}
+
 ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
 {
   ga_result *old = NULL;
@@ -190,6 +230,11 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
     r->resume = (long)ga__result_mark(old)[GA__CP_RECORDS];
   else if (status == GA_OK)
     status = ga__fail(r->ctx, GA_ERR_FILE, "%s: has no checkpoint to go on from; start anew", r->path);
+  /* The block that the run goes on in is written anew, with a sum of its own. */
+  if (status == GA_OK && r->resume > 0 && !ga__result_block_is_sound(old, r->resume - 1))
+    status = ga__fail(r->ctx, GA_ERR_FILE,
+                      "%s: the last records before its checkpoint, up to record %ld, are damaged; start anew",
+                      r->path, r->resume - 1);
   if (status == GA_OK && ga_result_n_signals(old) != opts->n_signals)
     status = ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: has %d signals, not %d: it cannot be appended to",
                       r->path, ga_result_n_signals(old), opts->n_signals);
@@ -203,12 +248,13 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
   if (r->file >= 0) {
     r->values = open_dataset(r->file, "values");
     r->time = open_dataset(r->file, "time");
-    r->table = H5Dopen2(r->file, "checkpoint/table", H5P_DEFAULT);
+    r->table = ga__open_own(r->file, "checkpoint/table", H5P_DEFAULT);
     r->saved[0] = open_dataset(r->file, "checkpoint/a");
     r->saved[1] = open_dataset(r->file, "checkpoint/b");
   }
   if (r->file < 0 || r->values < 0 || r->time < 0 || r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0 ||
-      read_sizes(r) || H5Dread(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0)
+      read_sizes(r) || open_sums(r) ||
+      H5Dread(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0)
     return ga__no_file(r->ctx, r->path, "cannot be appended to", r->store.failure);
   return GA_OK;
 }

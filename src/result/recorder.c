@@ -29,6 +29,8 @@ static ga_status failed(ga_recorder *r)
 {
   if (!r->store.failure) r->store.failure = EIO;
   if (r->store.failure == ENOMEM) return ga__no_memory(r->ctx, "pages of a result file");
+  if (r->store.loss)
+    return ga__fail(r->ctx, GA_ERR_FILE, "%s: %s while results were written to it", r->path, r->store.loss);
   return ga__fail(r->ctx, GA_ERR_FILE,
                   "%s: cannot be written: %s; what was flushed before is kept (%ld records)", r->path,
                   strerror(r->store.failure), r->kept);
@@ -82,6 +84,51 @@ static int write_block(ga_recorder *r)
   return 0;
 }
 
+/* ---- Checksums ----------------------------------------------------------------------------------------- */
+
+/* Signals that chunk i of a block has: those at the end may be fewer than it has room for. */
+static size_t signals_of(const ga_recorder *r, int i)
+{
+  const int left = r->m - i * r->columns;
+  return (size_t)(left < r->columns ? left : r->columns);
+}
+
+/* The sums of a block that is full. Columns of records that were dropped stay until they are written over:
+ * what is on disk may still have these records. */
+static int write_sums(ga_recorder *r, long block)
+{
+  const hsize_t size[2] = {(hsize_t)r->groups + 1, (hsize_t)(block + 1)}, from[2] = {0, (hsize_t)block},
+                one[2] = {size[0], 1};
+  if (r->sums < 0) return 0;
+  for (int i = 0; i <= r->groups; i++) {
+    const chunk c = chunk_at(r, i);
+    const size_t n = i < r->groups ? signals_of(r, i) * c.run : c.n;
+    r->column[i] = ga__sum(0, c.values, n * sizeof(double));
+  }
+  hid_t memory = H5Screate_simple(2, one, NULL), file = -1;
+  int error = memory < 0 || (block >= r->n_sums && H5Dset_extent(r->sums, size) < 0) ||
+              (file = H5Dget_space(r->sums)) < 0 ||
+              H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, one, NULL) < 0 ||
+              H5Dwrite(r->sums, H5T_NATIVE_UINT32, memory, file, H5P_DEFAULT, r->column) < 0;
+  if (file >= 0) H5Sclose(file);
+  if (memory >= 0) H5Sclose(memory);
+  if (block >= r->n_sums) r->n_sums = block + 1;
+  return error ? -1 : 0;
+}
+
+/* What is in the block that is not full. */
+static int write_tail(ga_recorder *r)
+{
+  const size_t used = (size_t)(r->n - r->first), rows = (size_t)r->rows;
+  double tail[GA__TAIL_SIZE] = {(double)r->first, (double)used, 0.0, r->model_sum};
+  uint32_t sum = 0;
+  if (r->tail < 0) return 0;
+  for (size_t s = 0; s < (size_t)r->m && used > 0; s++)
+    sum = ga__sum(sum, r->block + s * rows, used * sizeof(double));
+  tail[GA__TAIL_SUM] = used ? ga__sum(sum, r->times, used * sizeof(double)) : 0;
+  return H5Dwrite(r->tail, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, tail) < 0 ? -1 : 0;
+}
+
 /* ---- Records ------------------------------------------------------------------------------------------- */
 
 /* block[signal][record] from tile[record][signal], a line of the cache at a time. */
@@ -96,7 +143,7 @@ static void turn_tile(ga_recorder *r)
 
 static ga_status finish_block(ga_recorder *r)
 {
-  if (write_block(r)) return failed(r);
+  if (write_block(r) || write_sums(r, r->first / r->rows)) return failed(r);
   r->first = r->n;
   r->plain = !r->compression;
   return GA_OK;
@@ -104,7 +151,8 @@ static ga_status finish_block(ga_recorder *r)
 
 static ga_status commit(ga_recorder *r, int lengths_first)
 {
-  if (H5Fflush(r->file, H5F_SCOPE_LOCAL) < 0 || ga__store_commit(&r->store, lengths_first)) return failed(r);
+  if (write_tail(r) || H5Fflush(r->file, H5F_SCOPE_LOCAL) < 0 || ga__store_commit(&r->store, lengths_first))
+    return failed(r);
   r->kept = r->n;
   clock_gettime(CLOCK_MONOTONIC, &r->flushed);
   return GA_OK;
@@ -250,9 +298,12 @@ static ga_status check_names(ga_context *ctx, const char *path, const ga_recorde
   ga_status status = GA_OK;
   if (!order) return ga__no_memory(ctx, "the order of signals' names");
   for (int i = 0; i < o->n_signals && status == GA_OK; i++)
-    if (!o->names[i] || !*o->names[i] || (o->units && !o->units[i]))
-      status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: signal %d has no name, or no unit (which may be empty)",
-                        path, i + 1);
+    if (!o->names[i] || !ga__is_shown(o->names[i]) ||
+        (o->units && (!o->units[i] || (*o->units[i] && !ga__is_shown(o->units[i])))))
+      status = ga__fail(
+          ctx, GA_ERR_ARGUMENT,
+          "%s: signal %d has no name, or no unit (which may be empty), or control characters in them", path,
+          i + 1);
   if (status == GA_OK) ga__sort_names(order, o->names, o->n_signals);
   for (int i = 1; i < o->n_signals && status == GA_OK; i++)
     if (strcmp(o->names[order[i - 1]], o->names[order[i]]) == 0)
@@ -291,7 +342,8 @@ static ga_status take_memory(ga_recorder *r)
   r->tile = ga__alloc(r->ctx, (size_t)r->m * TILE, sizeof *r->tile);
   r->packed = ga__alloc(r->ctx, numbers, sizeof(double));
   r->work = ga__alloc(r->ctx, numbers, sizeof(double));
-  if (r->block && r->times && r->tile && r->packed && r->work) return GA_OK;
+  r->column = ga__alloc(r->ctx, (size_t)r->groups + 1, sizeof *r->column);
+  if (r->block && r->times && r->tile && r->packed && r->work && r->column) return GA_OK;
   return ga__no_memory(r->ctx, "buffers of a result file");
 }
 
@@ -350,6 +402,7 @@ static ga_status create(ga_recorder *r, const ga_recorder_opts *opts)
   r->m = opts->n_signals;
   r->compression = opts->compression;
   r->plain = !r->compression;
+  if (opts->model) r->model_sum = ga__sum(0, opts->model, strlen(opts->model));
   ga__layout_sizes(r);
   status = take_memory(r);
   if (status) return status;
@@ -365,6 +418,7 @@ static void release(ga_recorder *r)
     ga__store_commit(&r->store, 0);
   }
   ga__store_close(&r->store);
+  ga__free(ctx, r->column);
   ga__free(ctx, r->work);
   ga__free(ctx, r->packed);
   ga__free(ctx, r->tile);
@@ -381,7 +435,7 @@ static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recor
   ga_status status;
   if (!r) return ga__no_memory(ctx, "a recorder");
   r->ctx = ctx;
-  r->file = -1;
+  r->file = r->sums = r->tail = -1;
   r->last_t = -INFINITY;
   r->flush_seconds = opts->flush_seconds;
   r->path = ga__copy_text(ctx, path);

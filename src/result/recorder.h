@@ -12,8 +12,12 @@ struct ga_recorder {
   char *path;
   ga__store store;
   hid_t file, values, time, table, saved[2]; /* negative: not open */
-  int m;                                     /* signals */
-  int rows, columns, groups;                 /* records of a block, signals of a chunk, chunks side by side */
+  hid_t sums, tail;                          /* negative: the file has no checksums */
+  long n_sums;                               /* columns of /sums */
+  uint32_t *column;                          /* [groups + 1] sums of a block */
+  uint32_t model_sum;
+  int m;                     /* signals */
+  int rows, columns, groups; /* records of a block, signals of a chunk, chunks side by side */
   int compression;
   double *block;                /* [groups][columns][rows] */
   double *times;                /* [rows] */

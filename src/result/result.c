@@ -3,6 +3,7 @@
 #include "result/result_impl.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,10 +25,17 @@ typedef struct texts {
 struct ga_result {
   ga_context *ctx;
   char *path;
-  hid_t file, values, time;
+  hid_t file, values, time, sums; /* sums negative: the file has no checksums */
   int m;
   long n;
-  int *order; /* [m] signals by name */
+  int rows, columns, groups;  /* records and signals of a chunk; groups of signals */
+  long n_blocks;              /* of rows records */
+  double tail[GA__TAIL_SIZE]; /* the last of them, if it is not full */
+  unsigned char *state;       /* [(groups + 1) n_blocks] of chunks, those of the time last */
+  double *chunk;              /* [rows columns] */
+  int model_damaged, checkpoint_damaged;
+  int is_still; /* 1: what is damaged is not just being written */
+  int *order;   /* [m] signals by name */
   texts names, units, attribute_names, attributes;
   char *model;
   int side; /* the checkpoint that counts; −1: none */
@@ -73,15 +81,26 @@ static ga_status check_file(ga_result *r)
 static ga_status open_hdf5(ga_result *r)
 {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  struct stat now;
   if (r->file >= 0) H5Fclose(r->file);
-  r->values = r->time = -1;
+  r->values = r->time = r->sums = -1;
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access, 0, 1); /* the writer leaves complete files only */
 #endif
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
   H5Pclose(access);
-  return r->file < 0 ? damaged(r, "the whole") : GA_OK;
+  if (r->file < 0) return damaged(r, "the whole");
+  if (stat(r->path, &now)) return ga__no_file(r->ctx, r->path, "cannot be opened", errno);
+  r->bytes = (uint64_t)now.st_size;
+  return GA_OK;
+}
+
+/* 1: so many numbers or texts of so many bytes fit into the file, the most that "deflate" can do being 1032
+ * to 1. What was written in full takes room; sizes that only a header tells of are not believed. */
+static int fits(const ga_result *r, double n, double size)
+{
+  return n * size <= 1032.0 * (double)r->bytes;
 }
 
 /* How long it is worth trying again: while somebody writes the file, and not for ever. */
@@ -122,14 +141,15 @@ static int text_size(hid_t type, size_t *size)
 static ga_status read_texts(ga_result *r, const char *name, texts *out)
 {
   const size_t m = (size_t)r->m;
-  hid_t set = H5Dopen2(r->file, name, H5P_DEFAULT), type = -1, space = -1, wide = -1;
+  hid_t set = ga__open_own(r->file, name, H5P_DEFAULT), type = -1, space = -1, wide = -1;
   size_t size = 0;
   ga_status status = GA_OK;
   if (set >= 0) {
     type = H5Dget_type(set);
     space = H5Dget_space(set);
   }
-  if (set < 0 || text_size(type, &size) || H5Sget_simple_extent_npoints(space) != r->m)
+  if (set < 0 || text_size(type, &size) || H5Sget_simple_extent_npoints(space) != r->m ||
+      !fits(r, (double)r->m, (double)size))
     status = damaged(r, name);
   if (status == GA_OK) {
     out->buffer = ga__alloc(r->ctx, m, size + 1);
@@ -152,19 +172,24 @@ static ga_status read_texts(ga_result *r, const char *name, texts *out)
 
 static ga_status read_model(ga_result *r)
 {
-  hid_t set, type = -1;
+  hid_t set, type = -1, space = -1;
   size_t size = 0;
   ga_status status = GA_OK;
   if (H5Lexists(r->file, "model", H5P_DEFAULT) <= 0) {
     r->model = ga__alloc(r->ctx, 1, 1);
     return r->model ? GA_OK : no_memory(r);
   }
-  set = H5Dopen2(r->file, "model", H5P_DEFAULT);
-  if (set >= 0) type = H5Dget_type(set);
-  if (set < 0 || text_size(type, &size)) status = damaged(r, "model");
+  set = ga__open_own(r->file, "model", H5P_DEFAULT);
+  if (set >= 0) {
+    type = H5Dget_type(set);
+    space = H5Dget_space(set);
+  }
+  if (set < 0 || text_size(type, &size) || size > r->bytes || H5Sget_simple_extent_npoints(space) != 1)
+    status = damaged(r, "model");
   if (status == GA_OK && !(r->model = ga__alloc(r->ctx, size + 1, 1))) status = no_memory(r);
   if (status == GA_OK && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->model) < 0)
     status = damaged(r, "model");
+  if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   if (set >= 0) H5Dclose(set);
   return status;
@@ -174,17 +199,19 @@ static ga_status read_model(ga_result *r)
 static ga_status read_attribute(ga_result *r, hsize_t i)
 {
   hid_t attribute = H5Aopen_by_idx(r->file, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT, H5P_DEFAULT),
-        type = -1;
+        type = -1, space = -1;
   const int k = r->attributes.n;
   ssize_t length = -1;
   size_t size = 0;
   ga_status status = GA_OK;
   if (attribute >= 0) {
     type = H5Aget_type(attribute);
+    space = H5Aget_space(attribute);
     length = H5Aget_name(attribute, 0, NULL);
   }
   if (length < 0) status = damaged(r, "an attribute");
-  if (status == GA_OK && !text_size(type, &size)) {
+  if (status == GA_OK && !text_size(type, &size) && H5Sget_simple_extent_npoints(space) == 1 &&
+      size <= r->bytes) {
     r->attributes.n = r->attribute_names.n = k + 1;
     r->attribute_names.at[k] = ga__alloc(r->ctx, (size_t)length + 1, 1);
     r->attributes.at[k] = ga__alloc(r->ctx, size + 1, 1);
@@ -193,7 +220,10 @@ static ga_status read_attribute(ga_result *r, hsize_t i)
     else if (H5Aget_name(attribute, (size_t)length + 1, r->attribute_names.at[k]) < 0 ||
              H5Aread(attribute, type, r->attributes.at[k]) < 0)
       status = damaged(r, "an attribute");
+    else if (!ga__is_shown(r->attribute_names.at[k]))
+      status = damaged(r, "the name of an attribute");
   }
+  if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   if (attribute >= 0) H5Aclose(attribute);
   return status;
@@ -219,14 +249,22 @@ static ga_status read_attributes(ga_result *r)
 
 /* ---- Numbers ------------------------------------------------------------------------------------------- */
 
+static int are_numbers(hid_t set)
+{
+  hid_t type = H5Dget_type(set);
+  const int good = type >= 0 && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) == sizeof(double);
+  if (type >= 0) H5Tclose(type);
+  return good;
+}
+
 static ga_status open_numbers(ga_result *r)
 {
   hid_t access = H5Pcreate(H5P_DATASET_ACCESS), space = -1, line = -1;
   hsize_t size[2] = {0, 0}, length = 0;
   int done = 0;
   if (access >= 0 && H5Pset_chunk_cache(access, 1009, CACHE_BYTES, 1.0) >= 0) {
-    r->values = H5Dopen2(r->file, "values", access);
-    r->time = H5Dopen2(r->file, "time", access);
+    r->values = ga__open_own(r->file, "values", access);
+    r->time = ga__open_own(r->file, "time", access);
   }
   if (r->values >= 0 && r->time >= 0) {
     space = H5Dget_space(r->values);
@@ -234,7 +272,8 @@ static ga_status open_numbers(ga_result *r)
     done = space >= 0 && line >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
            H5Sget_simple_extent_ndims(line) == 1 && H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
            H5Sget_simple_extent_dims(line, &length, NULL) == 1 && size[0] > 0 && size[0] <= INT32_MAX &&
-           size[1] == length;
+           size[1] == length && fits(r, (double)size[0] * (double)length, sizeof(double)) &&
+           fits(r, (double)length, sizeof(double)) && are_numbers(r->values) && are_numbers(r->time);
   }
   done = done && (!r->m || (size[0] == (hsize_t)r->m &&
                             length >= (hsize_t)r->n)); /* opened again: no less than before */
@@ -262,10 +301,177 @@ static int read_once(ga_result *r, int i, long first, long n, double *out)
   return done;
 }
 
+/* ---- Checksums ----------------------------------------------------------------------------------------- */
+
+enum { UNKNOWN, SOUND, DAMAGED };
+
+/* Sizes of chunks, as ga_recorder chose them; 1: as they can be. */
+static int read_sizes(ga_result *r)
+{
+  hid_t create = H5Dget_create_plist(r->values);
+  hsize_t chunk[2] = {0, 0};
+  const int known =
+      create >= 0 && H5Pget_layout(create) == H5D_CHUNKED && H5Pget_chunk(create, 2, chunk) == 2;
+  if (create >= 0) H5Pclose(create);
+  if (!known || chunk[0] < 1 || chunk[1] < 1 || chunk[0] > INT32_MAX || chunk[1] > INT32_MAX) return 0;
+  r->columns = (int)chunk[0];
+  r->rows = (int)chunk[1];
+  r->groups = (int)(((long)r->m + r->columns - 1) / r->columns);
+  r->n_blocks = r->n / r->rows + (r->n % r->rows > 0);
+  return 1;
+}
+
+/* /sums, with a column for every block that is full, and /tail for the one that is not. */
+static int sums_fit(ga_result *r)
+{
+  hid_t tail = ga__open_own(r->file, "tail", H5P_DEFAULT), line = tail >= 0 ? H5Dget_space(tail) : -1,
+        space = r->sums >= 0 ? H5Dget_space(r->sums) : -1;
+  hsize_t size[2] = {0, 0};
+  const int done = line >= 0 && space >= 0 && H5Sget_simple_extent_npoints(line) == GA__TAIL_SIZE &&
+                   H5Dread(tail, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->tail) >= 0 &&
+                   H5Sget_simple_extent_ndims(space) == 2 &&
+                   H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[0] == (hsize_t)r->groups + 1 &&
+                   size[1] >= (hsize_t)(r->n / r->rows) &&
+                   fits(r, (double)size[0] * (double)size[1], sizeof(uint32_t)) &&
+                   r->tail[GA__TAIL_FIRST] == (double)(r->n - r->n % r->rows) &&
+                   r->tail[GA__TAIL_ROWS] == (double)(r->n % r->rows);
+  if (space >= 0) H5Sclose(space);
+  if (line >= 0) H5Sclose(line);
+  if (tail >= 0) H5Dclose(tail);
+  return done;
+}
+
+static ga_status open_sums(ga_result *r)
+{
+  if (H5Lexists(r->file, "sums", H5P_DEFAULT) <= 0) return GA_OK;
+  r->sums = ga__open_own(r->file, "sums", H5P_DEFAULT);
+  if (r->state) return r->sums < 0 ? damaged(r, "checksums") : GA_OK; /* opened again: as it was */
+  if (!read_sizes(r) || !sums_fit(r)) return damaged(r, "checksums");
+  r->state = ga__alloc(r->ctx, (size_t)r->groups + 1, (size_t)r->n_blocks + 1);
+  r->chunk = ga__alloc(r->ctx, (size_t)r->rows * (size_t)r->columns, sizeof *r->chunk);
+  return r->state && r->chunk ? GA_OK : ga__no_memory(r->ctx, "checksums of a result file");
+}
+
+static unsigned char *state_of(ga_result *r, int group, long block)
+{
+  return &r->state[(size_t)block * ((size_t)r->groups + 1) + (size_t)group];
+}
+
+/* Records first ... first+n−1 of a group of signals (or of the time) into r->chunk; the sum goes on from
+ * *sum. */
+static int sum_chunk(ga_result *r, int group, long first, long n, uint32_t *sum)
+{
+  const int is_time = group == r->groups, left = r->m - group * r->columns;
+  const hsize_t across = is_time ? 1 : (hsize_t)(left < r->columns ? left : r->columns);
+  const hsize_t from[2] = {(hsize_t)group * (hsize_t)r->columns, (hsize_t)first},
+                size[2] = {across, (hsize_t)n};
+  hid_t set = is_time ? r->time : r->values, memory = H5Screate_simple(2, size, NULL),
+        file = H5Dget_space(set);
+  const int done =
+      memory >= 0 && file >= 0 &&
+      H5Sselect_hyperslab(file, H5S_SELECT_SET, from + is_time, NULL, size + is_time, NULL) >= 0 &&
+      H5Dread(set, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, r->chunk) >= 0;
+  if (file >= 0) H5Sclose(file);
+  if (memory >= 0) H5Sclose(memory);
+  if (done) *sum = ga__sum(*sum, r->chunk, (size_t)across * (size_t)n * sizeof(double));
+  return done;
+}
+
+static int read_sum(ga_result *r, int group, long block, uint32_t *sum)
+{
+  const hsize_t from[2] = {(hsize_t)group, (hsize_t)block}, one[2] = {1, 1};
+  hid_t memory = H5Screate_simple(2, one, NULL), file = H5Dget_space(r->sums);
+  const int done = memory >= 0 && file >= 0 &&
+                   H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, one, NULL) >= 0 &&
+                   H5Dread(r->sums, H5T_NATIVE_UINT32, memory, file, H5P_DEFAULT, sum) >= 0;
+  if (file >= 0) H5Sclose(file);
+  if (memory >= 0) H5Sclose(memory);
+  return done;
+}
+
+/* The last block has one sum for all. */
+static void check_tail(ga_result *r)
+{
+  const long first = (long)r->tail[GA__TAIL_FIRST], n = (long)r->tail[GA__TAIL_ROWS];
+  uint32_t sum = 0;
+  int good = 1;
+  for (int g = 0; g <= r->groups && good; g++) good = sum_chunk(r, g, first, n, &sum);
+  good = good && (double)sum == r->tail[GA__TAIL_SUM];
+  for (int g = 0; g <= r->groups; g++) *state_of(r, g, r->n_blocks - 1) = good ? SOUND : DAMAGED;
+}
+
+/* 1: the numbers of a chunk are those that were written, as far as the file can tell. */
+static int is_sound(ga_result *r, int group, long block)
+{
+  if (!r->state) return 1;
+  unsigned char *state = state_of(r, group, block);
+  if (*state == UNKNOWN && (block + 1) * r->rows > r->n) {
+    check_tail(r);
+  } else if (*state == UNKNOWN) {
+    uint32_t sum = 0, written = 0;
+    const int good =
+        read_sum(r, group, block, &written) && sum_chunk(r, group, block * r->rows, r->rows, &sum);
+    *state = good && sum == written ? SOUND : DAMAGED;
+  }
+  return *state == SOUND;
+}
+
+int ga__result_block_is_sound(ga_result *r, long record)
+{
+  int good = 1;
+  for (int g = 0; r->state && g <= r->groups && good; g++) good = is_sound(r, g, record / r->rows);
+  return good;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------- */
+
+static int group_of(const ga_result *r, int i)
+{
+  return i < 0 ? r->groups : i / r->columns;
+}
+
+/* All of them sound, and read at once. */
+static int read_sound(ga_result *r, int i, long first, long n, double *out)
+{
+  if (r->state)
+    for (long b = first / r->rows; b <= (first + n - 1) / r->rows; b++)
+      if (!is_sound(r, group_of(r, i), b)) return 0;
+  return read_once(r, i, first, n, out);
+}
+
+/* Block by block: NaN for what is damaged. Says which records those are. */
+static ga_status read_rest(ga_result *r, int i, long first, long n, double *out)
+{
+  char text[GA_ERROR_TEXT / 2];
+  ga__writer w = {text, sizeof text, 0};
+  const long end = first + n, rows = r->state ? r->rows : n;
+  long from = -1; /* first record of a range that is damaged */
+  int ranges = 0;
+  for (long at = first; at < end;) {
+    const long stop = r->state && (at / rows + 1) * rows < end ? (at / rows + 1) * rows : end;
+    const int good = (!r->state || is_sound(r, group_of(r, i), at / rows)) &&
+                     read_once(r, i, at, stop - at, out + (at - first));
+    if (!good && from < 0) from = at;
+    for (long k = at; !good && k < stop; k++) out[k - first] = NAN;
+    if (from >= 0 && (good || stop == end)) {
+      const long last = good ? at - 1 : end - 1;
+      if (ranges < 8) ga__write(&w, "%s%ld to %ld", ranges ? ", " : "", from, last);
+      if (ranges++ == 8) ga__write(&w, ", and more");
+      from = -1;
+    }
+    at = stop;
+  }
+  if (ranges == 0) return GA_OK;
+  return ga__fail(r->ctx, GA_ERR_FILE,
+                  "%s: records %s of %s are damaged, the others of %ld to %ld can be read", r->path, text,
+                  i < 0 ? "the time" : r->names.at[i], first, end - 1);
+}
+
 ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
 {
   ga__quiet quiet;
   patience patience_left = {{0, 0}, 0, 0};
+  ga_status status = GA_OK;
   int done;
   if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
     return ga__fail(
@@ -274,12 +480,60 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
         r->m, r->n, i, n, first);
   if (n == 0) return GA_OK;
   quiet = ga__quiet_begin();
-  done = read_once(r, i, first, n, out);
-  while (!done && wait_again(&patience_left, r->path)) {
-    done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && read_once(r, i, first, n, out);
+  done = read_sound(r, i, first, n, out);
+  while (!done && !r->is_still && wait_again(&patience_left, r->path)) {
+    if (r->state) memset(r->state, UNKNOWN, ((size_t)r->groups + 1) * (size_t)r->n_blocks);
+    done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && open_sums(r) == GA_OK &&
+           read_sound(r, i, first, n, out);
+  }
+  if (!done) {
+    r->is_still = 1;
+    for (long k = 0; k < n; k++) out[k] = NAN;
+    if (r->file < 0 || r->values < 0 || r->time < 0 || (r->state && r->sums < 0))
+      status = damaged(r, "values or time");
+    else
+      status = read_rest(r, i, first, n, out);
   }
   ga__quiet_end(&quiet);
-  return done ? GA_OK : damaged(r, i < 0 ? "time" : r->names.at[i]);
+  return status;
+}
+
+/* "records 1024 to 2047 of rod.x to hinge.fy": what one group of signals has lost. */
+static int write_damage(ga_result *r, int group, ga__writer *w, int ranges)
+{
+  const int last = (group + 1) * r->columns - 1;
+  for (long b = 0; b < r->n_blocks; b++) {
+    const long from = b;
+    while (b < r->n_blocks && !is_sound(r, group, b)) b++;
+    if (b == from) continue;
+    const long end = b * r->rows < r->n ? b * r->rows : r->n;
+    if (ranges++ >= 8) continue;
+    ga__write(w, "%srecords %ld to %ld of ", ranges > 1 ? "; " : "", from * r->rows, end - 1);
+    if (group == r->groups)
+      ga__write(w, "the time");
+    else if (group * r->columns == (last < r->m ? last : r->m - 1))
+      ga__write(w, "%s", r->names.at[group * r->columns]);
+    else
+      ga__write(w, "%s to %s", r->names.at[group * r->columns], r->names.at[last < r->m ? last : r->m - 1]);
+  }
+  return ranges;
+}
+
+ga_status ga_result_verify(ga_result *r)
+{
+  char text[GA_ERROR_TEXT / 2] = "";
+  ga__writer w = {text, sizeof text, 0};
+  int ranges = 0;
+  const ga__quiet quiet = ga__quiet_begin();
+  if (r->state)
+    for (int g = 0; g <= r->groups; g++) ranges = write_damage(r, g, &w, ranges);
+  ga__quiet_end(&quiet);
+  if (ranges > 8) ga__write(&w, "; and %d more", ranges - 8);
+  if (r->model_damaged) ga__write(&w, "%sthe text of the model", ranges ? "; " : "");
+  if (r->checkpoint_damaged) ga__write(&w, "%sthe checkpoint", ranges || r->model_damaged ? "; " : "");
+  if (ranges || r->model_damaged || r->checkpoint_damaged)
+    return ga__fail(r->ctx, GA_ERR_FILE, "%s: damaged: %s; what is not named can be read", r->path, text);
+  return GA_OK;
 }
 
 /* ---- Checkpoints --------------------------------------------------------------------------------------- */
@@ -287,22 +541,31 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
 /* The n numbers of a checkpoint, 1 if they are what its mark says. */
 static int read_saved(ga_result *r, int side, const double *mark, double *saved)
 {
-  hid_t set = H5Dopen2(r->file, side ? "checkpoint/b" : "checkpoint/a", H5P_DEFAULT), space = -1;
+  hid_t set = ga__open_own(r->file, side ? "checkpoint/b" : "checkpoint/a", H5P_DEFAULT), space = -1;
   int done = 0;
   if (set >= 0) space = H5Dget_space(set);
   done = space >= 0 && (double)H5Sget_simple_extent_npoints(space) == mark[GA__CP_COUNT] &&
-         H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, saved) >= 0 &&
+         are_numbers(set) && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, saved) >= 0 &&
          ga__checkpoint_sum(saved, (size_t)mark[GA__CP_COUNT]) == mark[GA__CP_SUM];
   if (space >= 0) H5Sclose(space);
   if (set >= 0) H5Dclose(set);
   return done;
 }
 
+/* Counts that are whole numbers, of records and numbers that are there. */
+static int is_mark(const ga_result *r, const double *mark)
+{
+  const double records = mark[GA__CP_RECORDS], count = mark[GA__CP_COUNT];
+  return mark[GA__CP_SERIAL] > 0.0 && isfinite(mark[GA__CP_TIME]) && records >= 0.0 &&
+         records <= (double)r->n && records == floor(records) && count >= 1.0 && count == floor(count) &&
+         fits(r, count, sizeof(double));
+}
+
 /* The later one of the two that is whole. */
 static ga_status find_checkpoint(ga_result *r)
 {
   double marks[2][GA__CP_COLUMNS];
-  hid_t table = H5Dopen2(r->file, "checkpoint/table", H5P_DEFAULT),
+  hid_t table = ga__open_own(r->file, "checkpoint/table", H5P_DEFAULT),
         space = table >= 0 ? H5Dget_space(table) : -1;
   int done = space >= 0 && H5Sget_simple_extent_npoints(space) == 2 * GA__CP_COLUMNS &&
              H5Dread(table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, marks) >= 0;
@@ -314,13 +577,18 @@ static ga_status find_checkpoint(ga_result *r)
   for (int k = 0; k < 2 && r->side < 0; k++, side = 1 - side) {
     const double *mark = marks[side];
     double *saved;
-    if (!(mark[GA__CP_SERIAL] > 0.0 && mark[GA__CP_COUNT] > 0.0 && mark[GA__CP_RECORDS] <= (double)r->n))
+    if (mark[GA__CP_SERIAL] == 0.0) continue;
+    if (!is_mark(r, mark)) {
+      r->checkpoint_damaged = 1;
       continue;
+    }
     saved = ga__alloc(r->ctx, (size_t)mark[GA__CP_COUNT], sizeof *saved);
     if (!saved) return ga__no_memory(r->ctx, "a checkpoint");
     if (read_saved(r, side, mark, saved)) {
       r->side = side;
       memcpy(r->mark, mark, sizeof r->mark);
+    } else {
+      r->checkpoint_damaged = 1; /* the other one may do */
     }
     ga__free(r->ctx, saved);
   }
@@ -356,11 +624,19 @@ static ga_status open_file(ga_result *r)
   if (status) return status;
   status = read_attributes(r);
   if (status == GA_OK) status = open_numbers(r);
+  if (status == GA_OK) status = open_sums(r);
   if (status == GA_OK) status = read_texts(r, "names", &r->names);
   if (status == GA_OK) status = read_texts(r, "units", &r->units);
   if (status == GA_OK) status = read_model(r);
   if (status == GA_OK) status = find_checkpoint(r);
+  for (int i = 0; i < r->m && status == GA_OK; i++)
+    if (!ga__is_shown(r->names.at[i]) || (*r->units.at[i] && !ga__is_shown(r->units.at[i])))
+      status = damaged(r, "the name or unit of a signal (empty, or control characters in it)");
   if (status) return status;
+  if (r->state && r->tail[GA__TAIL_MODEL] != (double)ga__sum(0, r->model, strlen(r->model))) {
+    r->model_damaged = 1;
+    r->model[0] = '\0';
+  }
   r->order = ga__alloc(r->ctx, (size_t)r->m, sizeof *r->order);
   if (!r->order) return no_memory(r);
   ga__sort_names(r->order, (const char *const *)r->names.at, r->m);
@@ -373,7 +649,7 @@ static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, i
   ga_status status;
   if (r) {
     r->ctx = ctx;
-    r->file = r->values = r->time = -1;
+    r->file = r->values = r->time = r->sums = -1;
     r->side = -1;
     r->path = ga__copy_text(ctx, path);
   }
@@ -422,6 +698,8 @@ void ga_result_close(ga_result **result)
   release_texts(r->ctx, &r->attribute_names);
   release_texts(r->ctx, &r->attributes);
   ga__free(r->ctx, r->order);
+  ga__free(r->ctx, r->chunk);
+  ga__free(r->ctx, r->state);
   ga__free(r->ctx, r->model);
   ga__free(r->ctx, r->path);
   ga__free(r->ctx, r);

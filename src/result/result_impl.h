@@ -23,7 +23,8 @@
  *
  * A write within one page of the system is not torn by a kill. No structure of up to a page crosses a page's
  * border. After the first failure (full disk) nothing is written any more, and HDF5 is told that all is well,
- * so that it can be closed in order; the file stays as it was last committed. */
+ * so that it can be closed in order; the file stays as it was last committed. A file that others have made
+ * shorter in the meantime, deleted, moved or replaced is such a failure, too. */
 
 enum { GA__PAGE = 4096 };
 
@@ -37,6 +38,10 @@ typedef struct ga__store {
   ga_context *ctx;
   int fd;               /* -1: closed */
   int failure;          /* errno of the first failure; 0: none */
+  const char *loss;     /* what others did to the file; NULL: nothing. Then failure is ESTALE */
+  int folder;           /* where it lies; -1: not known */
+  char *base;           /* its name there */
+  uint64_t size;        /* of the file on disk, as far as we have written it */
   haddr_t eoa, eof;     /* end of what HDF5 has taken; end of what was written, pages in memory included */
   int n_pages, room;    /* pages held back, in ascending order; pages there is memory for */
   ga__page **pages;     /* [room] those behind n_pages are spare */
@@ -60,14 +65,21 @@ size_t ga__pack(ga_context *ctx, unsigned char *out, unsigned char *work, const 
 
 /* ---- Around HDF5 (hdf.c) ------------------------------------------------------------------------------- */
 
-/* HDF5 prints its errors unless told otherwise; these keep it quiet between a public function's begin and
- * end. */
+/* HDF5 prints its errors unless told otherwise, and loads shared libraries for filters it does not know;
+ * these keep it from both between a public function's begin and end. */
 typedef struct ga__quiet {
   H5E_auto2_t print;
   void *user;
+  unsigned plugins;
 } ga__quiet;
 ga__quiet ga__quiet_begin(void);
 void ga__quiet_end(const ga__quiet *quiet);
+
+/* A dataset of this file itself: links, other files that hold its numbers, virtual datasets, and chunks
+ * larger than any of ours are refused. Negative: there is none. */
+hid_t ga__open_own(hid_t file, const char *name, hid_t access);
+/* 1: names are shown, and put into tables and pictures: not empty, no control characters. */
+int ga__is_shown(const char *name);
 
 hid_t ga__text_type(size_t size); /* UTF-8 of up to size bytes, padded with zeros; negative on failure */
 int ga__text_attribute(hid_t object, const char *name, const char *value,
@@ -84,9 +96,25 @@ int ga__find_name(const int *order, const char *const *names, int n, const char 
 
 enum { GA__CP_SERIAL, GA__CP_TIME, GA__CP_RECORDS, GA__CP_COUNT, GA__CP_SUM, GA__CP_COLUMNS };
 
+/* ---- Checksums ------------------------------------------------------------------------------------------
+ *
+ *   /sums [groups+1 × blocks]   CRC-32 of the numbers of every chunk of the blocks that are full, time last
+ *   /tail [4]                   the block that is not: its first record, number of records, CRC-32 of all its
+ * numbers, signal by signal and then time; and the CRC-32 of the model's text
+ *
+ * The block that is not full is written over and over in its place, so that a sum beside it, as HDF5's own
+ * filter has, would be wrong whenever a process is killed in between. The tail is part of the first page and
+ * changes with the lengths. Files without /sums have none to compare with. */
+
+enum { GA__TAIL_FIRST, GA__TAIL_ROWS, GA__TAIL_SUM, GA__TAIL_MODEL, GA__TAIL_SIZE };
+
+uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n); /* goes on from `sum`, at first 0 */
+
 /* What other files of the layer need of a result that is open. */
 const char *ga__result_path(const ga_result *r);
 ga_context *ga__result_context(const ga_result *r);
+/* 1: the numbers of the block that has this record are as they were written. */
+int ga__result_block_is_sound(ga_result *r, long record);
 const double *ga__result_mark(const ga_result *r); /* row of the checkpoint that counts; NULL: none */
 
 double ga__checkpoint_sum(const double *saved, size_t n); /* an integer below 2^32 */

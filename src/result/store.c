@@ -41,6 +41,59 @@ static int read_all(int fd, unsigned char *bytes, size_t n, haddr_t at)
   return 0;
 }
 
+/* ---- What others do to the file ------------------------------------------------------------------------ */
+
+static int lose(ga__store *s, const char *how)
+{
+  s->loss = how;
+  return ESTALE;
+}
+
+/* 0: it is as long as we have left it. */
+static int check_length(ga__store *s)
+{
+  struct stat now;
+  if (fstat(s->fd, &now)) return errno;
+  return (uint64_t)now.st_size < s->size ? lose(s, "was truncated by another program") : 0;
+}
+
+/* 0: its name still leads to it. */
+static int check_name(ga__store *s)
+{
+  struct stat now, there;
+  if (fstat(s->fd, &now)) return errno;
+  if (now.st_nlink == 0) return lose(s, "was deleted or replaced by another program");
+  if (s->folder < 0) return 0;
+  if (fstatat(s->folder, s->base, &there, 0))
+    return errno == ENOENT ? lose(s, "was moved by another program") : errno;
+  return now.st_dev == there.st_dev && now.st_ino == there.st_ino
+             ? 0
+             : lose(s, "was replaced by another program");
+}
+
+static int write_own(ga__store *s, const unsigned char *bytes, size_t n, haddr_t at)
+{
+  int error = check_length(s);
+  if (!error) error = write_all(s->fd, bytes, n, at);
+  if (!error && s->size < at + n) s->size = at + n;
+  return error;
+}
+
+/* Whatever becomes the present folder later. */
+static int remember_name(ga__store *s, const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+  char *folder = ga__alloc(s->ctx, n + 2, 1);
+  s->base = ga__copy_text(s->ctx, slash ? slash + 1 : path);
+  if (folder) {
+    memcpy(folder, slash ? path : ".", slash ? n : 1);
+    s->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  }
+  ga__free(s->ctx, folder);
+  return folder && s->base ? 0 : ENOMEM;
+}
+
 /* ---- Pages held back ----------------------------------------------------------------------------------- */
 
 /* Where page `number` is among those held back, or should be. */
@@ -134,7 +187,7 @@ static int write_values(ga__store *s, haddr_t at, size_t n, const unsigned char 
     if (i < s->n_pages && s->pages[i]->number == p.number)
       memcpy(s->pages[i]->bytes + p.offset, bytes + p.done, p.length);
   }
-  return write_all(s->fd, bytes, n, at);
+  return write_own(s, bytes, n, at);
 }
 
 static int write_structure(ga__store *s, haddr_t at, size_t n, const unsigned char *bytes)
@@ -306,20 +359,22 @@ static int commit_first(ga__store *s, size_t n)
   int error;
   if (s->n_pages == 0 || s->pages[0]->number != 0) return 0;
   error = unmark(s->pages[0]->bytes);
-  return error ? error : write_all(s->fd, s->pages[0]->bytes, n, 0);
+  return error ? error : write_own(s, s->pages[0]->bytes, n, 0);
 }
 
 static int commit_pages(ga__store *s, int lengths_first)
 {
-  struct stat now;
-  int error;
-  if (fstat(s->fd, &now)) return errno;
-  if ((haddr_t)now.st_size < s->eoa && ftruncate(s->fd, (off_t)s->eoa)) return errno;
+  int error = check_length(s);
+  if (error) return error;
+  if (s->size < s->eoa) {
+    if (ftruncate(s->fd, (off_t)s->eoa)) return errno;
+    s->size = s->eoa;
+  }
   error = commit_first(s, lengths_first ? GA__PAGE : SUPERBLOCK);
   if (error) return error;
   for (int i = 0; i < s->n_pages; i++) {
     if (s->pages[i]->number == 0) continue;
-    error = write_all(s->fd, s->pages[i]->bytes, GA__PAGE, s->pages[i]->number * GA__PAGE);
+    error = write_own(s, s->pages[i]->bytes, GA__PAGE, s->pages[i]->number * GA__PAGE);
     if (error) return error;
   }
   return lengths_first ? 0 : commit_first(s, GA__PAGE);
@@ -328,6 +383,7 @@ static int commit_pages(ga__store *s, int lengths_first)
 int ga__store_commit(ga__store *s, int lengths_first)
 {
   if (!s->failure) s->failure = commit_pages(s, lengths_first);
+  if (!s->failure) s->failure = check_name(s);
   s->n_pages = 0;
   return s->failure;
 }
@@ -365,14 +421,15 @@ static ga_status open_file(ga__store *s, const char *path, int replace)
     return ga__fail(s->ctx, GA_ERR_FILE,
                     "%s: exists and is not a result file; remove it or choose another name", path);
   if (replace && ftruncate(s->fd, 0)) return ga__no_file(s->ctx, path, doing, errno);
-  s->eof = replace ? 0 : (haddr_t)now.st_size;
+  s->eof = s->size = replace ? 0 : (haddr_t)now.st_size;
+  if (remember_name(s, path)) return ga__no_memory(s->ctx, "the name of a result file");
   return GA_OK;
 }
 
 ga_status ga__store_open(ga_context *ctx, const char *path, int replace, ga__store *s)
 {
   ga_status status;
-  *s = (ga__store){.ctx = ctx, .fd = -1, .driver = -1, .access = -1};
+  *s = (ga__store){.ctx = ctx, .fd = -1, .folder = -1, .driver = -1, .access = -1};
   status = open_file(s, path, replace);
   if (status == GA_OK && make_room(s)) status = ga__no_memory(ctx, "pages of a result file");
   if (status == GA_OK) {
@@ -392,7 +449,9 @@ void ga__store_close(ga__store *s)
   if (s->access >= 0) H5Pclose(s->access);
   if (s->driver >= 0) H5FDunregister(s->driver);
   if (s->fd >= 0) close(s->fd);
+  if (s->folder >= 0) close(s->folder);
+  ga__free(s->ctx, s->base);
   for (int i = 0; i < s->room; i++) ga__free(s->ctx, s->pages[i]);
   ga__free(s->ctx, s->pages);
-  *s = (ga__store){.fd = -1, .driver = -1, .access = -1};
+  *s = (ga__store){.fd = -1, .folder = -1, .driver = -1, .access = -1};
 }

@@ -103,4 +103,123 @@ if unshare -rm true 2>/dev/null && mkdir disk && unshare -rm mount -t tmpfs none
   done
 fi
 
+# ---- Results that lie ----
+
+# in_bounds COMMAND...: within 1.5 GB of address space and the time limit, and no end by a signal
+in_bounds() {
+  (ulimit -v 1500000; timeout "$limit" "$program" "$@") >"$work/said" 2>&1
+  local code=$?
+  [ $code -le 2 ] || echo "exit code $code" >>"$work/said"
+  return $code
+}
+
+python=/usr/bin/python3
+$python -c 'import h5py' 2>/dev/null || python=python3
+if $python -c 'import h5py' 2>/dev/null; then
+  mkdir lies && mkfifo lies/pipe.h5
+  $python "$here/hostile.py" pendulum.h5 lies >lies.txt 2>"$work/said" && [ "$(wc -l <lies.txt)" -gt 40 ]
+  report $? "results that lie can be made"
+  while read -r lie expected; do
+    in_bounds info "lies/$lie.h5" --signals
+    code=$?
+    case $expected in
+      refused) [ $code -eq 2 ] && says "lies/$lie.h5: cannot be read" ;;
+      damaged) [ $code -eq 1 ] && says "lies/$lie.h5: damaged" ;;
+      shown) [ $code -eq 0 ] && says "records      21" ;;
+    esac && no_control
+    report $? "info: a result with $lie is $expected"
+    odd=0
+    for run in "plot lies/$lie.h5 hinge.angle -o lie.svg" "export lies/$lie.h5 --csv -" "info lies/$lie.h5 --model" \
+      "info lies/$lie.h5 --names" "run -q pendulum.yaml --resume --t-end 2.1 -o lies/$lie.h5"; do
+      in_bounds $run
+      [ $? -le 2 ] || { odd=1 && break; }
+    done
+    report $odd "plot, export, resume: a result with $lie"
+  done <lies.txt
+  galpha export lies/formula_as_name.h5 --csv - && says "'=cmd|"
+  report $? "export: a name that is a formula gets an apostrophe"
+  bash -c 'source <("$1" --completion); COMP_WORDS=(galpha plot lies/command_as_name.h5 "") COMP_CWORD=3; _galpha "$1"' - "$program" \
+    >"$work/said" 2>&1
+  report $? "completion: a name that is a command"
+  nothing_ran "results that lie"
+else
+  n=$((n + 1))
+  echo "not ok $n # SKIP results that lie: no h5py"
+fi
+
+# ---- Damage and loss ----
+
+# damage FILE OFFSET BYTES: other bytes in a file
+damage() { printf '\125%.0s' $(seq "$3") | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
+
+timeout "$limit" "$program" run -q pendulum.yaml --step 0.1ms --output 0 --t-end 0.5 --flush-every 0 -o whole.h5 >"$work/said" 2>&1
+timeout "$limit" "$program" export whole.h5 hinge.angle --csv whole.csv >"$work/said" 2>&1
+size=$(stat -c %s whole.h5) met=0
+for at in 30000 $((size / 3)) $((size / 2)) $((size * 2 / 3)) $((size - 30000)); do
+  cp whole.h5 hurt.h5
+  damage hurt.h5 "$at" 64
+  galpha info hurt.h5
+  code=$?
+  [ $code -eq 0 ] && continue # nothing that is used lies there
+  met=$((met + 1))
+  { [ $code -eq 1 ] && says "galpha info: hurt.h5: damaged: records " && grep -qE 'records [0-9]+ to [0-9]+ of ' "$work/said"; } ||
+    { [ $code -eq 2 ] && says "hurt.h5"; }
+  report $? "damage at byte $at: info names the records"
+  galpha export hurt.h5 hinge.angle --csv hurt.csv
+  code=$?
+  awk -F, 'NR == FNR { line[FNR] = $0; n = FNR; next }
+           { t = $1; if ($0 != line[FNR] && $0 !~ /nan/) bad = 1; if ($0 ~ /nan/) gone++ }
+           END { exit bad || FNR != n || gone > 2048 }' whole.csv hurt.csv
+  [ $? -eq 0 ] && { [ $code -eq 0 ] || says "damaged: records"; }
+  report $? "damage at byte $at: export has the numbers of the other records, and no wrong one"
+  galpha plot hurt.h5 '*' -o hurt.svg
+  case $? in 1) says "damaged: records" ;; 2) says "more than 64 curves" ;; *) false ;; esac
+  report $? "damage at byte $at: plot says so"
+done
+[ $met -ge 3 ]
+report $? "damage was met $met times of 5"
+
+# A run whose file is taken away: an error, whatever is done to it.
+# taken_away NAME WORDS COMMAND: COMMAND gets the file's name
+taken_away() {
+  rm -f gone.h5
+  "$program" run -q ../long.yaml --t-end 1e6 --flush-every 0.05 -o gone.h5 >"$work/said" 2>&1 &
+  local pid=$! i
+  for ((i = 0; i < 100; i++)); do [ "$(stat -c %s gone.h5 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+  eval "$3"
+  for ((i = 0; i < 200; i++)); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
+  kill -0 $pid 2>/dev/null && { echo "still running" >>"$work/said"; kill $pid; }
+  wait $pid
+  [ $? -eq 1 ] && says "the results cannot be written & $2"
+  report $? "a result file that $1"
+}
+taken_away "is deleted" "gone.h5: was deleted or replaced by another program" "rm gone.h5"
+taken_away "is truncated" "gone.h5: was truncated by another program" ": >gone.h5"
+taken_away "is cut in half" "gone.h5: was truncated by another program" "truncate -s 10000 gone.h5"
+taken_away "is replaced" "gone.h5: was deleted or replaced by another program" "cp pendulum.h5 other.h5; mv other.h5 gone.h5"
+taken_away "is moved" "gone.h5: was moved by another program" "mv gone.h5 away.h5"
+expect "a result file that was moved: what was flushed is there" 0 "records" info away.h5
+
+# ---- Numbers that are too large ----
+
+# overflows NAME WORDS CHANGE: an error that names something, and no record with an infinite value
+overflows() {
+  sed "$3" falls.yaml >over.yaml
+  rm -f over.h5
+  galpha run -q over.yaml
+  [ $? -eq 1 ] && says "$2" && { [ ! -e over.h5 ] || ! "$program" export over.h5 --csv - | tail -n +2 | grep -qE 'nan|inf'; }
+  report $? "overflow: $1"
+}
+printf 'galpha: 1\ngravity: [0, -9.81, 0]\nsimulation: {t_end: 1, step: 10 ms}\nbodies:\n  ball: {type: point, mass: 1, position: [1, 0, 0], velocity: [1, 0, 0]}\n' >falls.yaml
+expect "a ball that falls" 0 "" run -q falls.yaml
+overflows "gravity" "the signal 'energy.kinetic' is inf at t = & check their units" 's/-9.81/-1e300/'
+overflows "velocity" "is inf at t =" 's/velocity: .1,/velocity: [1e200,/'
+overflows "mass" "inf" 's/mass: 1,/mass: 1e308,/'
+overflows "energies that are not recorded" "the energies of the machine are infinite" 's/velocity: .1,/velocity: [1e200,/; s/10 ms/10 ms, record: [ball.x]/'
+sed 's/velocity: .1,/velocity: [1e200,/' falls.yaml >over.yaml
+expect "converge: overflow" 1 "the error of" converge over.yaml --levels 2
+sed 's/t_end: 1,/t_end: 1e300,/' falls.yaml >over.yaml
+expect "a run without an end" 2 "t_end" run over.yaml
+expect "a run of too many steps" 2 "steps" run falls.yaml --t-end 1e9 --step 1e-12
+
 cd ..
