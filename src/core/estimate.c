@@ -156,6 +156,16 @@ static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, 
   return status;
 }
 
+/* d := 0 in the coordinates of rotations, where M is not taken from a straight line. */
+static void without_rotations(const ga_stepper *st, double *d)
+{
+  const ga_group *g = st->sys->group;
+  for (int b = 0; st->commutes && b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    for (int i = start; i < start + size; i++) d[i] = 0.0;
+  }
+}
+
 /* The weighted family averages M a, not a, and takes M from a straight line: with F = M vdot, a is
  *   M⁻¹(F + c h² F'' + d h² (D_q M · vdot) vdot) at t + αh,   c = Δ(αm − ½ − Δ/2),
  *   d = ½(1−αm)(1+Δ)² + ½αm Δ², or ½(1+Δ)² with GA_MASS_PREVIOUS
@@ -177,6 +187,7 @@ static ga_status mass_force(ga_stepper *st, double *force)
   if (!status) status = add_mass(st, force, w_prev, t - h_prev, st->q_mass, n->vdot_prev);
   if (!status) status = add_mass(st, force, -w_prev, t1, m->q, n->vdot_prev);
   for (int i = 0; i < sys->nv; i++) st->u[i] = h * h * m->vdot[i];
+  without_rotations(st, st->u);
   ga_group_move(sys->group, st->q_mass, m->q, st->u);
   if (!status) status = add_mass(st, force, d * h, t1, st->q_mass, m->vdot);
   return status ? status : add_mass(st, force, -d * h, t1, m->q, m->vdot);

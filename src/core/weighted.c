@@ -8,7 +8,11 @@
  * (13d,f,h) (1−αm) M₁₊α a₁ + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ₁, ψ₁) + αf f₀    B z₁ + Φ_t = 0,    k(q₁, z₁)
  * = 0      (13e,g,i)
  *
- * M₁₊α = M(t + (1+α)h, q∘exp((1+α)h z)). GA_SOI2 is (13), which is (9) without k; GA_HHT_SOI2 takes the
+ * M₁₊α = M(t + (1+α)h, q∘exp((1+α)h z)), in R^n. Rotations are taken further, by c = (1+α)h or αh along
+ *   c z + (c²/2) a + (c²/12)[z, z + c a]
+ * since in space M = RJRᵀ follows them: without the last two terms M is off by (c²/2) a + (c³/6)[z, a], of
+ * which the second one turns a towards the axis of a top and lets its spin drift by h³|a|²|z|/6 per second.
+ * GA_SOI2 is (13), which is (9) without k; GA_HHT_SOI2 takes the
  * difference of the two dynamic equations instead of the first, as (17) does; GA_WEIGHTED has no second set
  * of unknowns (ã = a₁) and keeps Φ and k only: (2.3) where there are none but nonholonomic constraints,
  * HHT-I3 where there are none of these. */
@@ -105,11 +109,27 @@ ga__layout ga__cheap_layout(const ga_stepper *st)
 
 /* ---- A step ---- */
 
-/* M(t + ch, q∘exp(c h z)) u into out; the configuration is left in st->q_mass. */
+/* The exponent that leads from q to where M is evaluated, c after t. */
+static void lead_on(ga_stepper *st, double c)
+{
+  const ga_group *g = st->sys->group;
+  double *d = st->exponent, *end = st->v_t; /* set by the first trial */
+  const double *z = st->v_n, *a = st->a_n;
+  for (int i = 0; i < st->sys->nv; i++) d[i] = c * z[i];
+  if (!st->commutes) return;
+  for (int i = 0; i < st->sys->nv; i++) end[i] = z[i] + c * a[i];
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    for (int i = start; i < start + size; i++) d[i] += 0.5 * c * c * a[i];
+  }
+  ga_group_add_bracket(g, d, c * c / 12.0, z, end);
+}
+
+/* M u at t + ch, see above, into out; the configuration is left in st->q_mass. */
 static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 {
   const ga_system *sys = st->sys;
-  for (int i = 0; i < sys->nv; i++) st->exponent[i] = c * st->h * st->v_n[i];
+  lead_on(st, c * st->h);
   ga_group_move(sys->group, st->q_mass, st->now.q, st->exponent);
   ga_point p = ga__full_point(&st->now);
   p.t += c * st->h;
