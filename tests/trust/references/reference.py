@@ -631,6 +631,93 @@ def stiff_rod(t1=5.0):
     return Answer({"bob.x": lambda t: math.cos(y(t)[0]), "bob.y": lambda t: math.sin(y(t)[0])}, 0, t1)
 
 
+def tube(t1=1.0, w=3.0, r0=0.1):
+    r, v = lambda t: r0 * math.cosh(w * t), lambda t: r0 * w * math.sinh(w * t)
+    return Answer({"slide.displacement": lambda t: r(t) - r0, "side.y": lambda t: 0.5 * 2 * w * v(t), "side.x": lambda t: 0.0,
+                   "seen.x": r, "speed.x": v, "speed.y": lambda t: w * r(t), "felt.y": lambda t: 2 * w * v(t), "felt.x": lambda t: 0.0,
+                   "turn.force": lambda t: 2 * 0.5 * r(t) * v(t) * w, "bead.x": lambda t: r(t) * math.cos(w * t)}, 0, t1)
+
+
+def pair(t1=1.5):
+    """Relative motion along the line: l'' = F (1/ma + 1/mb)."""
+    l0 = math.sqrt(2)
+    k = 3 * (1 + 0.5)
+    l = lambda t: l0 + (k * t * t / 2 if t < 1 else k / 2 + k * (t - 1))
+    c = lambda t: 5 - 4 * 1.5 * t * t / 2
+    moved = lambda t: 2 / 3 * (l(t) - l0) / math.sqrt(2)
+    cx = lambda t: 0.6 * 4 * t * t / 2
+    return Answer({"jack.length": l, "band.length": c, "a.x": lambda t: -moved(t), "c.x": cx, "d.y": lambda t: 4 - 0.8 * 2 * t * t / 2}, 0, t1, [1])
+
+
+def initial(t1=8.0):
+    u = lambda t: 2 + step5(t, 3, 0, 3.01, 1)
+    num, den = pade(0.5, 4)
+    w, z = math.pi, 0.2
+    n = 4
+
+    def f(t, y):
+        d = y[3:7]
+        top = (u(t) - sum(den[i] * d[i] for i in range(n))) / den[n]
+        x = y[7:9]
+        s = y[9:11]
+        return np.r_[(u(t) - y[0]) / 0.5, y[2], w * w * (u(t) - y[1]) - 2 * z * w * y[2], d[1:], top, x[1], u(t) - x[1] - 8 * x[0],
+                     s[1], u(t) - 4 * s[0] - 0.4 * s[1]]
+    y = Path(f, [2, 2, 0, 2, 0, 0, 0, 0.25, 0, 0.5, 0], 0, t1, [3, 3.01])
+    return Answer({"low": lambda t: 3 * y(t)[0], "two": lambda t: 3 * y(t)[1], "late": lambda t: sum(num[i] * y(t)[3 + i] for i in range(n)),
+                   "frac": lambda t: y(t)[8] + 4 * y(t)[7], "ss": lambda t: y(t)[9] + 0.5 * u(t)}, 0, t1, [3, 3.01])
+
+
+def expressions():
+    mod = lambda a, b: a - b * math.floor(a / b)
+    deg = math.pi / 180
+    v = {"e1": mod(-7, 3), "e2": 512.0, "e3": -9.0, "e4": -3 + 3 + 5 - 0.75 * math.pi, "e5": -3 - 2 - 1 + 5, "e6": 1 + 1 + 0 + 1, "e7": 1.0,
+         "e8": -2.0, "e9": 1 + 4 + step5(0.25, 0, 0, 1, 1024), "e10": 2.0 + mod(7, -3), "u1": 0.0254 + 0.3048 + 1609.344,
+         "u2": 4.4482216152605 + 9.80665, "u3": 1e5 + 6894.757293168361 + 101325, "u4": 0.44704 + 10, "u5": 2 * math.pi * 2 + math.pi / 60,
+         "u6": 3.6e6 + 4.184, "u7": 0.45359237 + 1000, "u8": 3600 + 86400 + 3e-6}
+    return Answer({k: (lambda t, x=x: x) for k, x in v.items()}, 0, 1)
+
+
+def universal(t1=10.0):
+    a, b = lambda t: 0.5 * (1 - math.cos(t)), lambda t: 0.3 * (1 - math.cos(2 * t))
+    p = lambda t: axis_turn(0, a(t)) @ axis_turn(1, b(t)) @ np.array([0, 0, 1.0])
+    return Answer({"tip." + c: (lambda t, k=k: p(t)[k]) for k, c in enumerate("xyz")}, 0, t1)
+
+
+def pulley(t1=50.0):
+    """motor - 5 drum keeps its value; u^4 (35 - 84 u + 70 u^2 - 20 u^3)."""
+    def law(t):
+        u = min(max((t - 2) / 0.2, 0), 1)
+        return (10 * u ** 4 * (35 - 84 * u + 70 * u * u - 20 * u ** 3), 10 / 0.2 * 140 * (u - u * u) ** 3,
+                10 / 0.04 * 420 * (u - u * u) ** 2 * (1 - 2 * u))
+    return Answer({"motor": lambda t: law(t)[0], "drum": lambda t: law(t)[0] / 5, "drum.rate": lambda t: law(t)[1] / 5,
+                   "turn.force": lambda t: (0.01 + 2 / 25) * law(t)[2]}, 0, t1, [2, 2.2])
+
+
+def planar_slide():
+    """Held against gravity along the rail; the kick along x has the part cos 30 degrees of it."""
+    v = 100 * math.cos(math.pi / 6) * 0.02 / 4
+    return Answer({"slide.displacement": lambda t: v * (t - 8.01) if t > 8.02 else 0.0, "slide.displacement_rate": lambda t: v if t > 8.02 else 0.0,
+                   "box.x": lambda t: 1 + math.cos(math.pi / 6) * v * max(0.0, t - 8.01), "box.angle": lambda t: math.pi / 6}, 0, 10, [8, 8.02])
+
+
+def same_time(t1=14.0):
+    hat = table([(6.9, 0), (6.95, 2), (7, 0)])[0]
+    F = lambda t: hat(t) + (t >= 7) + poly345(t, 7, 0.01, 0, 3)[0]
+    y = Path(lambda t, y: [y[1], F(t)], [0, 0], 0, t1, [6.9, 6.95, 7, 7.01])
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1]}, 0, t1, [6.9, 6.95, 7, 7.01])
+
+
+def state_switch(v=0.1, F=2.0, t1=40.0):
+    """Comes at v, is thrown back with -v after 2 v/F."""
+    hit, stay = 1 / v, 2 * v / F
+    return Answer({"cart": lambda t: v * t if t < hit else 1 - v * (t - hit - stay), "cart.rate": lambda t: v if t < hit else -v}, 0, t1, [hit])
+
+
+def kick(v, t0, t1, name, rate, x0=0.0):
+    """At rest, then v from t0 on, t0 the middle of the pulse."""
+    return Answer({name: lambda t: x0 + v * max(0.0, t - t0), rate: lambda t: v if t > t0 else 0.0}, 0, t1, [t0])
+
+
 # ---- cases.txt ---------------------------------------------------------------------------------------------------------
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
