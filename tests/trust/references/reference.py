@@ -718,6 +718,55 @@ def kick(v, t0, t1, name, rate, x0=0.0):
     return Answer({name: lambda t: x0 + v * max(0.0, t - t0), rate: lambda t: v if t > t0 else 0.0}, 0, t1, [t0])
 
 
+def packet(t1=50.0):
+    F = lambda t, x: 100 * math.exp(-min(700, ((x + 300 - 10 * t) / 0.05) ** 2))
+    y = Path(lambda t, y: [y[1], F(t, y[0]) / 2], [0, 0], 0, t1, [29.9 + 0.005 * k for k in range(41)])
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1]}, 0, t1)
+
+
+def gate(t1=20.0):
+    when, b = table([(10, 0), (10.01, 1), (10.03, 1), (10.04, 0)])
+    y = Path(lambda t, y: [y[1], when(t) * (50 + 50 * y[0]) / 2 if t > 4 else 0.0], [0, 0.05], 0, t1, b)
+    assert y(20.0)[0] < 20 and y(10.04)[0] < 1
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1]}, 0, t1, b)
+
+
+def rolling_push():
+    """F/(m + J/r^2) for 10 ms: 420/4.2 0.01 = 1 m/s."""
+    return Answer({"ball.vx": lambda t: min(max((t - 20) * 100, 0), 1), "ball.x": lambda t: max(0.0, t - 20.005), "ball.wy": lambda t: 10.0 * (t > 20.01)}, 0, 30,
+                  [20, 20.01])
+
+
+def door_push():
+    """About the hinges J = 1.2 + 20 0.4^2 = 4.4, torque 0.8 550 = 440 for 20 ms: 2 rad/s."""
+    a = lambda t: 2 * (t - 15.01) if t > 15.02 else 50 * max(0.0, t - 15) ** 2
+    return Answer({"low.angle": a, "low.angle_rate": lambda t: min(max(100 * (t - 15), 0), 2), "high.angle": a}, 0, 16, [15, 15.02])
+
+
+def chirp_drive(t1=5.0):
+    c = lambda t: (t + 9 * t * t / 2 / 5, 1 + 9 * t / 5, 9 / 5)  # cycles and their derivatives
+    w = 2 * math.pi
+    x = lambda t: 0.01 * math.sin(w * c(t)[0])
+    a = lambda t: 0.01 * (-(w * c(t)[1]) ** 2 * math.sin(w * c(t)[0]) + w * c(t)[2] * math.cos(w * c(t)[0]))
+    return Answer({"rail.displacement": x, "push.force": lambda t: 3 * a(t)}, 0, t1)
+
+
+def spline_drive(t1=5.0):
+    f = spline([(-2, 0.4), (-1, 0.1), (0, 0), (1, 0.1), (2, 0.4), (3, 0.5), (4, 0.3), (5, 0.3), (6, 0.35), (7, 0)])
+    return Answer({"rail.displacement": f[0], "rail.displacement_rate": f[1], "push.force": lambda t: 3 * f[2](t)}, 0, t1, range(6))
+
+
+def sides(t1=10.0):
+    return Answer({"push.force": lambda t: 0.6 if t > 5 else -0.6, "rail.displacement_rate": lambda t: 0.2 * abs(t - 5),
+                   "rail.displacement": lambda t: 0.1 * abs(t - 5) * (t - 5) + 2.5}, 0, t1, [5])
+
+
+def bumps(t1=20.0):
+    road, b = table([(200, 0), (200.001, 0.02), (200.003, 0.02), (200.004, 0)])
+    y = Path(lambda t, y: [y[1], (200e3 * (road(15 * t) - y[0]) - 20e3 * y[0] - 800 * y[1]) / 30], [0, 0], 0, t1, [x / 15 for x in b] + [13.4, 13.6, 14, 15])
+    return Answer({"wheel": lambda t: y(t)[0], "wheel.rate": lambda t: y(t)[1]}, 0, t1, [x / 15 for x in b])
+
+
 # ---- cases.txt ---------------------------------------------------------------------------------------------------------
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
