@@ -168,6 +168,9 @@ void ga__nearest_try(ga__nearest *nearest, const char *name)
   if (nearest->bytes >= GA_TEXT_PIECE || bytes >= GA_TEXT_PIECE || bytes == 0) return;
   /* One edit in three letters, and letters in the wrong case as many as there are. */
   const int allowed = EDIT * (nearest->bytes < 3 ? 1 : nearest->bytes / 3) + nearest->bytes;
+  const int longer = (int)bytes - nearest->bytes,
+            edits = EDIT * (longer < 0 ? -longer : longer); /* at the least */
+  if (edits > allowed || (nearest->name[0] && edits >= nearest->distance)) return;
   const int found = distance(nearest->word, nearest->bytes, name, (int)bytes);
   /* A name that shares no letter is not similar, however short. */
   if (found > allowed || found >= EDIT * least(nearest->bytes, (int)bytes)) return;

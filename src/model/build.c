@@ -190,6 +190,7 @@ static ga__messages *fall_silent(ga__reader *reader)
     reader->r->failed = 1;
     return NULL;
   }
+  ga__messages_end_search(silent);
   reader->r->messages = silent;
   return told;
 }
@@ -337,7 +338,9 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
     const char *name = settings->record[i];
     char nearest[GA_TEXT_PIECE];
     if (is_signal(reader, name) || may_be_vague(reader, name)) continue;
-    ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader, ga_machine_n_signals(reader->m));
+    nearest[0] = '\0';
+    if (ga__messages_may_search(reader->r->messages, ga_machine_n_signals(reader->m)))
+      ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader, ga_machine_n_signals(reader->m));
     ga__say(reader->r->messages, GA_MESSAGE_ERROR,
             record->kind == GA__TREE_LIST ? record->child[i]->at : record->at,
             "record of simulation: there is no signal '%s'%s%s%s", name, nearest[0] ? "; did you mean '" : "",

@@ -389,7 +389,8 @@ int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, cons
     } else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0) {
       char nearest[GA_TEXT_PIECE];
       if (reader->r->incomplete) return 0;
-      ga__names_nearest(nearest, &reader->functions.names, tree->text, strlen(tree->text));
+      ga__names_nearest(nearest, reader->r->messages, &reader->functions.names, tree->text,
+                        strlen(tree->text));
       ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s", what,
               tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
     } else {

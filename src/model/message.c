@@ -6,8 +6,9 @@
 #include <string.h>
 
 enum {
-  MOST = 100,    /* of each level */
-  MOST_HERE = 3, /* of one level at one place: a repeat would fill everything with the same fault */
+  MOST = 100,              /* of each level */
+  MOST_SEARCHED = 2000000, /* names compared with wrong ones; a second or so */
+  MOST_HERE = 3,           /* of one level at one place: a repeat would fill everything with the same fault */
   N_LEVELS = 2,
   FIRST_FILES = 8
 };
@@ -27,6 +28,7 @@ struct ga__messages {
   int n_files, file_capacity;
   char **file;
   int said[N_LEVELS], kept[N_LEVELS], lost[N_LEVELS]; /* lost: those beyond MOST */
+  long searched;                                      /* names compared */
   int n;
   entry entry[N_LEVELS * (MOST + 1)];
 };
@@ -57,6 +59,18 @@ int ga__errors(const ga__messages *m)
 ga_status ga__messages_status(const ga__messages *m)
 {
   return m->status;
+}
+
+int ga__messages_may_search(ga__messages *m, int n)
+{
+  if (m->searched > MOST_SEARCHED || m->kept[GA_MESSAGE_ERROR] >= MOST) return 0;
+  m->searched += n;
+  return 1;
+}
+
+void ga__messages_end_search(ga__messages *m)
+{
+  m->searched = MOST_SEARCHED + 1L;
 }
 
 /* ---- Files ---- */

@@ -22,6 +22,11 @@ typedef struct ga__messages ga__messages;
 ga__messages *ga__messages_create(ga_context *ctx); /* NULL: out of memory */
 void ga__messages_destroy(ga__messages **m);
 void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...) GA_PRINTF(4, 5);
+/* 1: n more names may be compared with a wrong one, to find which was meant. Thousands of wrong names would
+ * take minutes: once there are as many messages as are shown, or too much has been compared, nothing is
+ * searched any more. */
+int ga__messages_may_search(ga__messages *m, int n);
+void ga__messages_end_search(ga__messages *m);
 int ga__errors(const ga__messages *m);                /* so far, those not kept included */
 ga_status ga__messages_status(const ga__messages *m); /* GA_OK or GA_ERR_MEMORY */
 
@@ -69,8 +74,10 @@ int ga__names_find(const ga__names *names, const char *name, size_t bytes); /* â
  * memory. */
 int ga__names_add(ga__names *names, const char *name);
 void ga__names_destroy(ga__names *names);
-/* The most similar of them to the first bytes of word, "" where none is. */
-void ga__names_nearest(char *nearest, const ga__names *names, const char *word, size_t bytes);
+/* The most similar of them to the first bytes of word, "" where none is, or enough has been searched for
+ * messages. */
+void ga__names_nearest(char *nearest, ga__messages *m, const ga__names *names, const char *word,
+                       size_t bytes);
 
 /* ---- Trees (tree.c): YAML by libyaml's events, with places, limits of depth, size and aliases ------------
  */

@@ -100,6 +100,7 @@ ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char
   if (i < 0) return GA__UNKNOWN_NAME;
   parameter *p = &all->at[i];
   p->used = 1;
+  if (known) *known = all->names.name[i];
   if (p->state == NEW) evaluate(r, i);
   if (p->state == WAITING) {
     tell_circle(r, i);
@@ -107,7 +108,6 @@ ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char
   }
   if (p->state != KNOWN) return GA__WRONG_NAME;
   *out = p->number;
-  if (known) *known = all->names.name[i];
   return GA__KNOWN_NAME;
 }
 
@@ -189,7 +189,7 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   if (i < 0 && r->incomplete) return 1;
   if (i < 0) {
     ga__name_quote(piece, set, (int)bytes);
-    ga__names_nearest(nearest, &all->names, set, bytes);
+    ga__names_nearest(nearest, r->messages, &all->names, set, bytes);
     ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE, "there is no parameter '%s' to set%s%s%s", piece,
             nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
     return 1;

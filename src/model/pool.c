@@ -132,8 +132,9 @@ static const char *name_at(const void *names, int i)
   return ((const ga__names *)names)->name[i];
 }
 
-void ga__names_nearest(char *nearest, const ga__names *names, const char *word, size_t bytes)
+void ga__names_nearest(char *nearest, ga__messages *m, const ga__names *names, const char *word, size_t bytes)
 {
   nearest[0] = '\0';
-  if (bytes < GA_TEXT_PIECE) ga__name_nearest(nearest, word, (int)bytes, name_at, names, names->n);
+  if (bytes < GA_TEXT_PIECE && ga__messages_may_search(m, names->n))
+    ga__name_nearest(nearest, word, (int)bytes, name_at, names, names->n);
 }

@@ -128,12 +128,12 @@ static void find_nearest(char nearest[2 * GA_TEXT_PIECE], const ga__reader *read
 {
   int head = 0;
   while (head < bytes && name[head] != '.') head++;
-  ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
+  ga__names_nearest(nearest, reader->r->messages, &reader->parts.names, name, (size_t)bytes);
   if (!nearest[0] && head < bytes) {
-    ga__names_nearest(nearest, &reader->parts.names, name, (size_t)head);
+    ga__names_nearest(nearest, reader->r->messages, &reader->parts.names, name, (size_t)head);
     if (nearest[0]) snprintf(nearest + strlen(nearest), GA_TEXT_PIECE, "%.*s", bytes - head, name + head);
   }
-  if (!nearest[0])
+  if (!nearest[0] && ga__messages_may_search(reader->r->messages, ga__parameter_count(reader->r)))
     ga__name_nearest(nearest, name, bytes, parameter_at, reader->r, ga__parameter_count(reader->r));
 }
 
@@ -548,9 +548,9 @@ static void find_nearest_part(char nearest[2 * GA_TEXT_PIECE], const ga__reader 
   const char *dot = memchr(name, '.', (size_t)bytes);
   const int head = dot ? (int)(dot - name) : bytes;
   if (f->note && strstr(f->note, "ground")) ga__nearest_name(of_ground, name, 1, ground);
-  ga__names_nearest(nearest, &reader->parts.names, name, (size_t)bytes);
+  ga__names_nearest(nearest, reader->r->messages, &reader->parts.names, name, (size_t)bytes);
   if (!nearest[0] && dot) {
-    ga__names_nearest(nearest, &reader->parts.names, name, (size_t)head);
+    ga__names_nearest(nearest, reader->r->messages, &reader->parts.names, name, (size_t)head);
     if (nearest[0]) snprintf(nearest + strlen(nearest), GA_TEXT_PIECE, "%.*s", bytes - head, name + head);
   }
   if (of_ground[0] && !nearest[0]) memcpy(nearest, of_ground, sizeof of_ground);

@@ -286,7 +286,7 @@ static ga__tree *read_alias(builder *b, const yaml_event_t *event, int depth)
   if (i >= 0) {
     ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "'*%s' stands within '&%s' itself", piece, piece);
   } else {
-    ga__names_nearest(nearest, &b->anchors, name, strlen(name));
+    ga__names_nearest(nearest, b->forest->messages, &b->anchors, name, strlen(name));
     ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "there is no '&%s' before this '*%s'%s%s%s", piece,
             piece, nearest[0] ? "; did you mean '*" : "", nearest, nearest[0] ? "'?" : "");
   }

@@ -173,8 +173,9 @@ static int gather(ga__reading *r, const ga__tree *tree, symbols *s)
     const ga__lookup found = ga__parameter_find(r, tree->scope, text + at, (size_t)bytes, &value, &name);
     if (found == GA__WRONG_NAME) s->wrong = 1;
     if (found == GA__UNKNOWN_NAME && !is_built_in(text + at, bytes)) s->unknown = 1;
-    if (found != GA__KNOWN_NAME || has_symbol(s, name)) continue;
-    s->at[s->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT, .value = value.value};
+    if (found == GA__UNKNOWN_NAME || has_symbol(s, name)) continue;
+    s->at[s->n++] = (ga_symbol){
+        .name = name, .kind = GA_SYMBOL_CONSTANT, .value = found == GA__KNOWN_NAME ? value.value : 0.0};
   }
   return 1;
 }
@@ -193,9 +194,10 @@ static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
   for (const ga__scope *scope = tree->scope; scope; scope = scope->outer) {
     s->at[s->n++] = (ga_symbol){.name = scope->name, .kind = GA_SYMBOL_CONSTANT};
   }
+  const symbols inner = *s; /* which hide parameters of their names */
   for (int i = 0; i < ga__parameter_count(r); i++) {
     const char *name = ga__parameter_name(r, i);
-    if (!has_symbol(s, name)) s->at[s->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT};
+    if (!has_symbol(&inner, name)) s->at[s->n++] = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT};
   }
   return 1;
 }
@@ -304,7 +306,8 @@ static int read_expression(ga__reading *r, const ga__tree *tree, const char *uni
   symbols s = {0};
   int ok = strlen(tree->text) > GA_EXPR_LENGTH || gather(r, tree, &s);
   if (ok && s.wrong && !s.unknown) ok = 0; /* told where the parameter stands */
-  if (ok && s.unknown) ok = gather_all(r, tree, &s);
+  if (ok && s.unknown && ga__messages_may_search(r->messages, ga__parameter_count(r)))
+    ok = gather_all(r, tree, &s);
   if (ok) ok = compute(r, tree, &s, what, &out->value);
   ga__free(r->ctx, s.at);
   if (!ok) return 0;

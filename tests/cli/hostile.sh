@@ -222,4 +222,21 @@ sed 's/t_end: 1,/t_end: 1e300,/' falls.yaml >over.yaml
 expect "a run without an end" 2 "t_end" run over.yaml
 expect "a run of too many steps" 2 "steps" run falls.yaml --t-end 1e9 --step 1e-12
 
+# ---- Much of everything ----
+
+# Twenty thousand mistakes: all are counted, the first hundred shown, the first of them with the name that was meant; and in
+# a time that grows with their number only, since each of these would take minutes otherwise.
+mistakes() { # NAME WORDS LINE-BEFORE LINE
+  { echo 'galpha: 1'; seq 20000 | awk -v before="$3" -v line="$4" 'BEGIN { print before } { one = line; gsub(/#/, $1, one); print one }'
+    [ $# -lt 5 ] || seq 20000 | awk -v line="$5" 'BEGIN { print "joints:" } { one = line; gsub(/#/, $1, one); print one }'; } >many.yaml
+  expect "20000 mistakes: $1" 2 "$2" check many.yaml
+}
+mistakes "names of parts" "did you mean 'ball1'? & too many errors, 19900 more are not shown" "bodies:" \
+  "  ball#: {type: point, mass: 1, position: [1, 0, 0]}" "  j#: {type: distance, a: ground, b: bal#}"
+mistakes "names in expressions" "did you mean 'length10'? & too many errors, 19900 more are not shown" "parameters:" "  length#: 2*lenght#"
+mistakes "keys" "did you mean 'mass'? & too many errors" "bodies:" "  ball#: {type: point, mas: 1}"
+mistakes "units" "did you mean 'kg'? & too many errors" "bodies:" "  ball#: {type: point, mass: 1 kgg}"
+mistakes "a name taken twice" "the key 'ball' is there already & too many errors, 19899 more" "bodies:" "  ball: {type: point, mass: #}"
+mistakes "sections" "is unknown & too many errors, 19900 more" "bodies: {a: {type: point, mass: 1}}" "bodis#: 1"
+
 cd ..
