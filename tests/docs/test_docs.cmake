@@ -1,6 +1,7 @@
 # The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md and
 # docs/sweep.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c and docs/hanging_chain.c, they compile, and they
-# print what the pages show; every link to a file of the tree leads somewhere.
+# print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
+# somewhere.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -54,6 +55,15 @@ program(start-c.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
 program(machines.md arm.c)
 program(sweep.md hanging_chain.c)
+
+# ---- The table of docs/trust.md ----
+
+execute_process(COMMAND "${SOURCE_DIR}/tests/trust/run" --list OUTPUT_VARIABLE cases)
+execute_process(COMMAND sed -n "s/^\\(| [A-F] | `[^`]*` | [^|]* |[^|]*|\\).*/\\1/p" "${SOURCE_DIR}/docs/trust.md" OUTPUT_VARIABLE rows)
+file(WRITE "${WORK}/cases" "${cases}")
+file(WRITE "${WORK}/rows" "${rows}")
+execute_process(COMMAND diff "${WORK}/cases" "${WORK}/rows" OUTPUT_VARIABLE difference)
+report("docs/trust.md has the cases of tests/trust/cases.txt" "${difference}")
 
 # ---- Links ----
 

@@ -366,7 +366,7 @@ def spin_pulse(t1=50.0, t0=30.0, w=0.01, tau=5.0, J=0.2):
     """A free rigid body about its z axis under a torque pulse."""
     W = tau * w / J
     a = lambda t: 0.0 if t < t0 else tau / J * (t - t0) ** 2 / 2 if t < t0 + w else W * w / 2 + W * (t - t0 - w)
-    return Answer({"rotor.wz": lambda t: tau / J * min(max(t - t0, 0), w), "rotor.qw": lambda t: math.cos(a(t) / 2)}, 0, t1, [t0, t0 + w])
+    return Answer({"rotor.wz": lambda t: tau / J * min(max(t - t0, 0), w), "mark.x": lambda t: math.cos(a(t))}, 0, t1, [t0, t0 + w])
 
 
 # ---- Everything else ---------------------------------------------------------------------------------------------------
