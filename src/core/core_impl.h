@@ -502,14 +502,15 @@ struct ga_stepper {
   double *probe_d;               /* [nv] a direction, */
   double *probe_u, *probe_q;     /* [nv], [nq] a part of it, and positions that far away, */
   double *probe_y, *probe_f;     /* [2 n_y], [2 nv] outputs there, forces there and here, */
-  double *probe_k;               /* [3 nv] M, K before and K after the step times the direction */
-  const double *v_n;             /* velocity that the step begins with */
-  double *v_moved;               /* [nv] for it, where it is not the state's */
-  double h;                      /* of the step under way */
-  unsigned long motion;          /* of the trial: the context's number for it; exact family only */
-  int renewing;                  /* 1: the iteration matrix will be made at this trial */
-  int swept;                     /* 1: D, Q, G are those of this trial already */
-  ga__arena arena;               /* of everything below */
+  double *probe_k;   /* [7 nv] M, K before and K after the step times the direction; and of those that turn */
+  double *probe_w;   /* [nv] one of these, scaled */
+  const double *v_n; /* velocity that the step begins with */
+  double *v_moved;   /* [nv] for it, where it is not the state's */
+  double h;          /* of the step under way */
+  unsigned long motion; /* of the trial: the context's number for it; exact family only */
+  int renewing;         /* 1: the iteration matrix will be made at this trial */
+  int swept;            /* 1: D, Q, G are those of this trial already */
+  ga__arena arena;      /* of everything below */
   double *D, *Q, *G, *B_n;
   double *a_n, *w_n;       /* a and w adjusted to h */
   double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 
 /* Rates r at the end, at the beginning and, h_prev before it, earlier; right after a start `earlier` is their
  * derivative at the beginning, h_prev 0. */
@@ -288,61 +287,6 @@ ga_status ga__filter(ga_stepper *st)
   if (!status) status = ga_lu_solve(st->lu, st->r);
   if (!status) memcpy(st->est_q, st->r + at, (size_t)sys->nv * sizeof(double));
   return status;
-}
-
-/* y = o along a chain of outputs, of which each pass knows one more; the first is that of `p`. */
-static ga_status probe_outputs(ga_stepper *st, ga_point *p)
-{
-  enum { PASSES = 3 };
-  const int n = st->sys->size[GA_BLOCK_Y];
-  ga_status status = GA_OK;
-  for (int i = 0; !status && n > 0 && i < PASSES; i++) {
-    double *y = st->probe_y + (i % 2) * n;
-    status = ga__call(st->sys, GA__OUTPUT, p, y);
-    p->y = y;
-  }
-  return status;
-}
-
-/* out := small h²K d, K = −∂f/∂q, by a difference of forces. Damping that comes up does damp: it does not
- * count. */
-static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const double *d, double small,
-                                 double *out)
-{
-  const ga_system *sys = st->sys;
-  const double h = st->now.scalar[GA__H_OLD];
-  double *there = st->probe_f, *here = st->probe_f + sys->nv;
-  ga_point p = ga__full_point(at);
-  ga_status status = ga__call(sys, GA__FORCE, &p, here);
-  for (int i = 0; i < sys->nv; i++) st->probe_u[i] = small * d[i];
-  ga_group_move(sys->group, st->probe_q, at->q, st->probe_u);
-  p.q = st->probe_q;
-  if (!status) status = probe_outputs(st, &p);
-  if (!status) status = ga__call(sys, GA__FORCE, &p, there);
-  for (int i = 0; !status && i < sys->nv; i++) out[i] = h * h * (here[i] - there[i]);
-  return status;
-}
-
-/* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
- * Stiffness that only changes has been damped before. */
-ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
-{
-  const ga_system *sys = st->sys;
-  const int n = sys->nv;
-  double *d = st->probe_d, *mass = st->probe_k, *before = mass + n, *after = mass + 2 * n;
-  for (int i = 0; i < n; i++) d[i] = st->est_all[i] - st->est_q[i], period[i] = 0.0;
-  ga_point p = ga__full_point(&st->now);
-  p.vdot = d;
-  ga_status status = ga__call(sys, GA__MASS, &p, mass);
-  if (!status) status = stiffness_along(st, &st->next, d, small, before);
-  if (!status) status = stiffness_along(st, &st->now, d, small, after);
-  if (status) return status < 0 ? status : GA_OK; /* what cannot be evaluated nearby is nothing new */
-  for (int i = 0; i < n; i++) {
-    const double m = st->c1 * small * fabs(mass[i]), k = fabs(after[i]);
-    if (fabs(before[i]) < m && k > m)
-      period[i] = 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(m / (st->c1 * k));
-  }
-  return GA_OK;
 }
 
 ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x)

@@ -267,10 +267,14 @@ static ga_status look_for_stiffness(ga_simulator *sim, int *found)
   return status;
 }
 
-/* The error as it is where that counts, what the filter leaves of it elsewhere. */
+/* The error as it is where that counts, what the filter leaves of it elsewhere. Nothing has been damped yet
+ * in the first two steps: a spring that stands for a rod and starts without its force makes no other error
+ * but one along itself, in steps of any size. */
 static void weigh_filtered(ga_simulator *sim, double *ratio)
 {
   ga_stepper *st = sim->st;
+  const int young = !(st->next.scalar[GA__H_OLD2] > 0.0);
+  if (young) memcpy(st->est_q, st->est_all, (size_t)st->sys->nv * sizeof(double));
   for (int i = 0; is_strict(sim, sim->strict_most) && i < st->sys->nv; i++) {
     if (!is_strict(sim, sim->strict[i])) continue;
     st->est_q[i] = st->est_all[i];
