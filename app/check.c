@@ -43,7 +43,7 @@ int app_check(const app_arguments *a)
       app_task_explain(&s, a, "the machine cannot be started", status);
       code = APP_FAILED;
     } else {
-      app_task_report(&s, stdout);
+      app_task_report(&s, stdout, 1);
     }
   }
   app_task_close(&s);

@@ -222,7 +222,7 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
   if (!quiet && !resumed && app_has(r->a, "resume"))
     printf("%s has no checkpoint: from the beginning\n", r->file);
-  if (!quiet && !resumed) app_task_report(&r->s, stdout);
+  if (!quiet && !resumed) app_task_report(&r->s, stdout, 0);
   fflush(stdout);
   app_progress_start(&r->s.progress, quiet, r->s.settings.t_start, t, r->s.settings.t_end);
   return APP_DONE;

@@ -281,12 +281,26 @@ static void print_rest(const app_task *s, FILE *out)
           gravity == 0 ? " (without the key 'gravity' there is none)" : "");
 }
 
-void app_task_report(const app_task *s, FILE *out)
+/* Indented, line by line. */
+static void print_lines(FILE *out, const char *text)
+{
+  while (*text) {
+    const size_t end = strcspn(text, "\n");
+    fprintf(out, "  %.*s\n", (int)end, text);
+    text += end + (text[end] == '\n');
+  }
+}
+
+void app_task_report(const app_task *s, FILE *out, int coordinates)
 {
   const ga_system *sys = ga_machine_system(s->machine);
-  const int n_start = ga_start_report_text(sys, &s->start, NULL, 0);
-  const int n_machine = ga_machine_report(s->machine, s->stepper, NULL, 0);
-  const size_t size = (size_t)(n_start > n_machine ? n_start : n_machine) + 1;
+  const int need[] = {ga_start_report_text(sys, &s->start, NULL, 0),
+                      ga_machine_report(s->machine, s->stepper, NULL, 0),
+                      ga_machine_moves(s->machine, s->stepper, NULL, 0),
+                      ga_machine_coordinates(s->machine, s->stepper, NULL, 0)};
+  size_t size = 1;
+  for (int i = 0; i < 4; i++)
+    if ((size_t)need[i] >= size) size = (size_t)need[i] + 1;
   char *text = malloc(size);
   if (!text) return;
   ga_machine_report(s->machine, s->stepper, text, size);
@@ -294,6 +308,9 @@ void app_task_report(const app_task *s, FILE *out)
   ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
   print_start(out, text, &s->start);
+  ga_machine_moves(s->machine, s->stepper, text, size);
+  print_lines(out, text);
+  if (coordinates && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0) print_lines(out, text);
   if (is_at_rest(s)) print_rest(s, out);
   free(text);
 }

@@ -42,7 +42,7 @@ ga_status app_task_start(app_task *s, int report);
  * it is of this status. */
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);
 /* Mobility, redundant constraints and what was made consistent. */
-void app_task_report(const app_task *s, FILE *out);
+void app_task_report(const app_task *s, FILE *out, int coordinates); /* 1: those of joints as well */
 const char *app_method_name(ga_method method);
 const char *app_method_at(int i); /* number i = 0, 1, ...; NULL after the last */
 

@@ -377,6 +377,11 @@ GA_API ga_start_opts ga_start_defaults(void);
 GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
                                   const double *v0, const double *x0, const double *lambda_guess,
                                   const double *psi_guess, ga_start_report *report);
+/* Moves q[nq], and v[nv] unless it is NULL, onto the constraints as ga_stepper_start() does, and no more:
+ * neither forces nor outputs are asked for. On failure they hold the nearest values that were found. The
+ * stepper has no state afterwards. report may be NULL. */
+GA_API ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double t0, double *q,
+                                     double *v, ga_start_report *report);
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
 

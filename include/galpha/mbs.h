@@ -1,17 +1,19 @@
 /* galpha/mbs.h: machines, built from named parts, as a sparse ga_system.
  *
- *   ga_machine_create → ga_machine_add_... (any order) → ga_machine_build → ga_machine_system, ga_machine_initial
+ *   ga_machine_create → ga_machine_add_... (any order) → ga_machine_build → ga_machine_system,
+ * ga_machine_initial
  *
- * Parts refer to each other, and to signals, by name; names are resolved when the machine is built. A part's name
- * is a letter or _, then letters, digits, _, and . before a letter or _, 127 characters at most. "ground" is the body
- * that does not move; this name, "t", "energy" and those that begin with "energy." are taken.
- * Definitions are plain structs, to be started from their ..._defaults(): what has no default said is 0 or NULL, and
- * refused where it must not be. Numbers, names and texts are copied, functions (galpha/expr.h) are borrowed for the
- * machine's life. SI units throughout, angles in rad.
+ * Parts refer to each other, and to signals, by name; names are resolved when the machine is built. A part's
+ * name is a letter or _, then letters, digits, _, and . before a letter or _, 127 characters at most.
+ * "ground" is the body that does not move; this name, "t", "energy" and those that begin with "energy." are
+ * taken. Definitions are plain structs, to be started from their ..._defaults(): what has no default said is
+ * 0 or NULL, and refused where it must not be. Numbers, names and texts are copied, functions (galpha/expr.h)
+ * are borrowed for the machine's life. SI units throughout, angles in rad.
  *
  * Evaluations of a built machine use work space within it: steppers of one machine run in one thread.
  *
- * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker will do. */
+ * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker
+ * will do. */
 #ifndef GALPHA_MBS_H
 #define GALPHA_MBS_H
 
@@ -33,16 +35,19 @@ typedef struct ga_pose {
 
 GA_API ga_pose ga_pose_identity(void);
 GA_API ga_pose ga_pose_at(double x, double y, double z); /* parallel axes */
-/* All of them write a rotation matrix; GA_ERR_ARGUMENT for a zero axis, a zero quaternion, a matrix that is not
- * a rotation to 1e-6 (it is made one to rounding), an unknown sequence. */
+/* All of them write a rotation matrix; GA_ERR_ARGUMENT for a zero axis, a zero quaternion, a matrix that is
+ * not a rotation to 1e-6 (it is made one to rounding), an unknown sequence. */
 GA_API ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation[9]);
 GA_API ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double rotation[9]);
-GA_API ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle, double rotation[9]);
+GA_API ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle,
+                                        double rotation[9]);
 /* "xyz", "ZXZ", ...: three letters, each rotation about an axis of the frame reached so far when lower case
  * (R = R1 R2 R3), about the fixed axes when upper case (R = R3 R2 R1). */
-GA_API ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double angle[3], double rotation[9]);
+GA_API ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double angle[3],
+                                   double rotation[9]);
 /* A frame with this z axis; x is towards x_hint as far as it can be (NULL: any). */
-GA_API ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint, double rotation[9]);
+GA_API ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint,
+                                    double rotation[9]);
 
 /* ---- The machine --------------------------------------------------------------------------------------- */
 
@@ -56,6 +61,7 @@ typedef enum ga_form {
 typedef struct ga_machine_opts { /* start from ga_machine_defaults() */
   ga_form form;
   double gravity[3]; /* [m/s²] default (0, 0, 0) */
+  double t_start; /* [s] when it will be started: where drives are then counts for its assembly; default 0 */
 } ga_machine_opts;
 
 typedef struct ga_machine ga_machine;
@@ -64,24 +70,34 @@ GA_API ga_machine_opts ga_machine_defaults(void);
 GA_API ga_status ga_machine_create(ga_context *ctx, const ga_machine_opts *opts, ga_machine **out);
 GA_API void ga_machine_destroy(ga_machine **m); /* after steppers that use its system */
 
-/* Every ga_machine_add_... checks its numbers at once and leaves the machine as it was when it fails. A name given
- * twice is GA_ERR_ARGUMENT. */
+/* Every ga_machine_add_... checks its numbers at once and leaves the machine as it was when it fails. A name
+ * given twice is GA_ERR_ARGUMENT. */
 
 /* ---- Bodies and markers -------------------------------------------------------------------------------- */
 
+/* What of a body's initial values stays as given when a machine is assembled; bodies that are not held are
+ * moved to meet joints and their initial values. */
+typedef enum ga_hold {
+  GA_HOLD_NONE = 0,
+  GA_HOLD_POSE,     /* position and rotation */
+  GA_HOLD_VELOCITY, /* velocities */
+  GA_HOLD_BOTH
+} ga_hold;
+
 typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
   const char *name;
-  double mass;          /* [kg] > 0 */
-  double inertia[6];    /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor (Jxy = −∫xy dm) about the centre of
-                           mass, in axes parallel to the body's frame. Principal moments > 0, the sum of two not below
-                           the third */
-  double com[3];        /* [m] centre of mass in the body's frame */
-  ga_pose pose;         /* of the body's frame at the start, in the ground's */
-  double velocity[3];   /* [m/s] of the frame's origin at the start, ground axes */
-  double omega[3];      /* [rad/s] angular velocity at the start, ground axes */
-  int omega_in_body;    /* 1: omega is in the body's axes */
-  int massless;         /* 1: mass and inertia may be zero, and the principal moments any that are not negative;
-                           joints must then hold what has none */
+  double mass;        /* [kg] > 0 */
+  double inertia[6];  /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor (Jxy = −∫xy dm) about the
+                         centre of  mass, in axes parallel to the body's frame. Principal moments > 0, the sum
+                         of two not below  the third */
+  double com[3];      /* [m] centre of mass in the body's frame */
+  ga_pose pose;       /* of the body's frame at the start, in the ground's */
+  double velocity[3]; /* [m/s] of the frame's origin at the start, ground axes */
+  double omega[3];    /* [rad/s] angular velocity at the start, ground axes */
+  int omega_in_body;  /* 1: omega is in the body's axes */
+  int massless;       /* 1: mass and inertia may be zero, and the principal moments any that are not negative;
+                         joints must then hold what has none */
+  ga_hold hold;
 } ga_rigid_def;
 
 /* Moves in the plane z = const of the ground: x, y, and the angle about z. */
@@ -96,6 +112,7 @@ typedef struct ga_planar_def { /* start from ga_planar_defaults() */
   double velocity[2]; /* [m/s] */
   double rate;        /* [rad/s] */
   int massless;       /* as above */
+  ga_hold hold;
 } ga_planar_def;
 
 typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R³ */
@@ -103,16 +120,18 @@ typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R
   double mass; /* [kg] > 0 */
   double position[3], velocity[3];
   int massless;
+  ga_hold hold;
 } ga_point_def;
 
-/* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named as
- * the part itself. It has no place: gravity does not act on it, and it is no frame. */
+/* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named
+ * as the part itself. It has no place: gravity does not act on it, and it is no frame. */
 typedef struct ga_scalar_def { /* start from ga_scalar_defaults() */
   const char *name;
   double mass; /* [kg] or [kg m²] > 0 */
   double position, velocity;
   int rotational; /* 1: position in rad, for units only */
   int massless;
+  ga_hold hold;
 } ga_scalar_def;
 
 typedef struct ga_marker_def { /* start from ga_marker_defaults() */
@@ -134,29 +153,31 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
 
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
-/* Every joint between frames a and b: name in model files, what it leaves free. d is the vector from a's origin to
- * b's. Where one body is planar and the other planar or the ground the planar twin is taken: its axis of rotation is
- * z, it slides along x. Joints that hold axes refuse points.
+/* Every joint between frames a and b: name in model files, what it leaves free. d is the vector from a's
+ * origin to b's. Where one body is planar and the other planar or the ground the planar twin is taken: its
+ * axis of rotation is z, it slides along x. Joints that hold axes refuse points.
  *
- *                                                          holds in space                         in the plane */
-#define GA_JOINT_LIST(X)                                                                                             \
-  X(GA_JOINT_FIXED, "fixed")                   /* everything                                     everything */       \
-  X(GA_JOINT_REVOLUTE, "revolute")             /* origins, axes z parallel                       origins */          \
-  X(GA_JOINT_PRISMATIC, "prismatic")           /* all but d along z of a                         all but d along x */ \
-  X(GA_JOINT_CYLINDRICAL, "cylindrical")       /* d across z of a, axes z parallel               - */                \
-  X(GA_JOINT_SPHERICAL, "spherical")           /* origins                                        origins */          \
-  X(GA_JOINT_UNIVERSAL, "universal")           /* origins, x of a perpendicular to y of b        - */                \
-  X(GA_JOINT_PLANAR, "planar")                 /* d along z of a, axes z parallel                - */                \
-  X(GA_JOINT_POINT_ON_LINE, "point_on_line")   /* b's origin on the z axis of a                  on the x axis */    \
-  X(GA_JOINT_POINT_ON_PLANE, "point_on_plane") /* b's origin in the xy plane of a                - */                \
-  X(GA_JOINT_DISTANCE, "distance")             /* length of d                                    the same */         \
-  X(GA_JOINT_ROD, "rod")                       /* length of d, d perpendicular to z of a: a massless rod with a      \
-                                                  hinge at a and a ball at b                     length of d */      \
-  X(GA_JOINT_PARALLEL, "parallel")             /* axes z parallel                                relative angle */   \
-  X(GA_JOINT_PERPENDICULAR, "perpendicular")   /* z of a perpendicular to x of b                 - */                \
-  X(GA_JOINT_SCREW, "screw")                   /* as cylindrical; d along z = pitch · turns      - */                \
-  X(GA_JOINT_GEAR, "gear")                     /* coordinate a + ratio · coordinate b: two joints', or scalars' */   \
-  X(GA_JOINT_RACK, "rack_and_pinion")          /* displacement a − ratio · angle b, ratio the pinion's radius */
+ *                                                          holds in space                         in the
+ * plane */
+#define GA_JOINT_LIST(X)                                                                                     \
+  X(GA_JOINT_FIXED, "fixed")         /* everything                                     everything */         \
+  X(GA_JOINT_REVOLUTE, "revolute")   /* origins, axes z parallel                       origins */            \
+  X(GA_JOINT_PRISMATIC, "prismatic") /* all but d along z of a                         all but d along x */  \
+  X(GA_JOINT_CYLINDRICAL, "cylindrical") /* d across z of a, axes z parallel               - */              \
+  X(GA_JOINT_SPHERICAL, "spherical")     /* origins                                        origins */        \
+  X(GA_JOINT_UNIVERSAL, "universal")     /* origins, x of a perpendicular to y of b        - */              \
+  X(GA_JOINT_PLANAR, "planar")           /* d along z of a, axes z parallel                - */              \
+  X(GA_JOINT_POINT_ON_LINE,                                                                                  \
+    "point_on_line") /* b's origin on the z axis of a                  on the x axis */                      \
+  X(GA_JOINT_POINT_ON_PLANE, "point_on_plane") /* b's origin in the xy plane of a                - */        \
+  X(GA_JOINT_DISTANCE, "distance")             /* length of d                                    the same */ \
+  X(GA_JOINT_ROD, "rod")           /* length of d, d perpendicular to z of a: a massless rod with a          \
+                                      hinge at a and a ball at b                     length of d */          \
+  X(GA_JOINT_PARALLEL, "parallel") /* axes z parallel                                relative angle */       \
+  X(GA_JOINT_PERPENDICULAR, "perpendicular") /* z of a perpendicular to x of b                 - */          \
+  X(GA_JOINT_SCREW, "screw")                 /* as cylindrical; d along z = pitch · turns      - */         \
+  X(GA_JOINT_GEAR, "gear")            /* coordinate a + ratio · coordinate b: two joints', or scalars' */   \
+  X(GA_JOINT_RACK, "rack_and_pinion") /* displacement a − ratio · angle b, ratio the pinion's radius */
 
 typedef enum ga_joint_kind {
 #define GA_JOINT_ENUM(name, text) name,
@@ -167,22 +188,34 @@ typedef enum ga_joint_kind {
 
 GA_API const char *ga_joint_name(ga_joint_kind kind); /* "revolute"; NULL where there is no such joint */
 
-/* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle", "slide.displacement";
- * universal joint "angle_x" (of b about x of a), "angle_y" (about y of b); planar joint "x", "y", "angle";
- * point_on_plane "x", "y". Angles count turns. Gears, racks and screws hold their sum at what it is at the start. */
+/* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle",
+ * "slide.displacement"; universal joint "angle_x" (of b about x of a), "angle_y" (about y of b); planar joint
+ * "x", "y", "angle"; point_on_plane "x", "y". Angles count turns; at the start they are within (−π, π],
+ * unless given. Gears, racks and screws hold their sum at what it is at the start.
+ *
+ * Each coordinate of a joint, and its rate, may be given for the start, by the member that has its name. When
+ * the machine is built its bodies are placed along the joints from the ground: those beyond a joint move with
+ * it, as one with what they hang on, and where loops do not close then, bodies are moved until they do, which
+ * keeps what is given and bodies that are held. What cannot be met is GA_ERR_INCONSISTENT. An angle may be
+ * beyond π, and so has turns. Of a screw, one of both coordinates follows from the other. A joint that is
+ * driven cannot start elsewhere than its drive says. */
 typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   const char *name;
   ga_joint_kind kind;
-  const char *a, *b;  /* frames; gear, rack: coordinates, or joints that have just one */
-  int at_pose;        /* 1: a and b are bodies, and both frames are at `at` */
-  ga_pose at;         /* in the ground's frame, at the start */
-  double length;      /* [m] distance, rod; NaN (default): as at the start */
-  double pitch;       /* [m] screw: advance per turn, of either sign; 0: none */
-  double ratio;       /* gear [-], rack [m], of either sign; no default, 0 is refused */
+  const char *a, *b; /* frames; gear, rack: coordinates, or joints that have just one */
+  int at_pose;       /* 1: a and b are bodies, and both frames are at `at` */
+  ga_pose at;        /* in the ground's frame, at the start */
+  double length;     /* [m] distance, rod; NaN (default): as at the start */
+  double pitch;      /* [m] screw: advance per turn, of either sign; 0: none */
+  double ratio;      /* gear [-], rack [m], of either sign; no default, 0 is refused */
+  /* [rad], [m] coordinates at the start; NaN (default): as the bodies are given */
+  double angle, displacement, angle_x, angle_y, x, y;
+  /* [rad/s], [m/s] their rates, likewise */
+  double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. That of an angle may
- * make any number of turns. */
+/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. That of
+ * an angle may make any number of turns. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
@@ -193,9 +226,10 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
  * constraint, that along the plane a nonholonomic one. */
 typedef enum ga_rolling_kind {
   GA_ROLLING_SPHERE = 0, /* centre at the origin of `body` */
-  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z. Flat on the plane it has no lowest
-                            point: refused at the start, later GA_RETRY_NAN */
-  GA_ROLLING_KNIFE       /* knife edge: the origin of `body` does not move along its y axis, projected; no contact */
+  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z. Flat on the plane it has no
+                            lowest       point: refused at the start, later GA_RETRY_NAN */
+  GA_ROLLING_KNIFE /* knife edge: the origin of `body` does not move along its y axis, projected; no contact
+                    */
 } ga_rolling_kind;
 
 typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
@@ -215,28 +249,29 @@ GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
 
-/* A number that may change: the sum of what is given. In expressions pi and e are numbers, unless a scalar body or block
- * has that name. */
+/* A number that may change: the sum of what is given. In expressions pi and e are numbers, unless a scalar
+ * body or block has that name. */
 typedef struct ga_input {      /* {0}: 0 */
   double value;                /* constant part */
   const ga_function *function; /* of time, borrowed; NULL: none */
   const char *expression;      /* in t and signals: "pid", "2*motor.angle"; NULL: none */
 } ga_input;
 
-/* A function of one argument that expressions of the machine may call: "2*characteristic(strut.length)", with exact
- * derivatives. To be added before the machine is built; borrowed as long as that lives. Functions have names of their own: a
- * part may be called the same. One that is called like a function that expressions know takes its place. */
+/* A function of one argument that expressions of the machine may call: "2*characteristic(strut.length)", with
+ * exact derivatives. To be added before the machine is built; borrowed as long as that lives. Functions have
+ * names of their own: a part may be called the same. One that is called like a function that expressions know
+ * takes its place. */
 GA_API ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function);
 
-/* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or the
- * coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is
- *   preload + stiffness (l − rest) + damping v + force(l − rest) + damper(v) + expression */
+/* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or
+ * the coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is preload
+ * + stiffness (l − rest) + damping v + force(l − rest) + damper(v) + expression */
 typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const char *name;
   const char *a, *b;
   const char *coordinate;
   double stiffness, damping, preload;
-  double rest;               /* NaN (default): as at the start */
+  double rest;               /* NaN (default): as at the start, once the machine is assembled */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
   const char *expression;    /* in l, v, t and signals; NULL: none. l and v hide parts of that name */
@@ -260,8 +295,8 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
 } ga_friction_def;
 
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
- * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large. Where K, C
- * and preload of the angles are 0 they are left out, and points will do as a and b. */
+ * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large.
+ * Where K, C and preload of the angles are 0 they are left out, and points will do as a and b. */
 typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *name;
   const char *a, *b;
@@ -279,8 +314,8 @@ typedef struct ga_force_def { /* start from ga_force_defaults(): force and torqu
 } ga_force_def;
 
 /* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
- * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against sliding, at the
- * ball's lowest point, so that it starts to turn. */
+ * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against
+ * sliding, at the ball's lowest point, so that it starts to turn. */
 typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   const char *name;
   const char *plane, *point; /* frames */
@@ -328,55 +363,56 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
 
 GA_API ga_sensor_def ga_sensor_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
-/* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its outputs are
- * the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ..., whatever the block calls
- * them itself. */
-GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block, const ga_input *inputs);
+/* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its
+ * outputs are the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ...,
+ * whatever the block calls them itself. */
+GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block,
+                                      const ga_input *inputs);
 
 /* ---- Building ------------------------------------------------------------------------------------------ */
 
-/* Resolves names and makes the system; no part can be added afterwards. On failure the message names the part, and
- * the machine is as before: what is missing may be added. */
+/* Resolves names and makes the system; no part can be added afterwards. On failure the message names the
+ * part, and the machine is as before: what is missing may be added. */
 GA_API ga_status ga_machine_build(ga_machine *m);
 GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
 GA_API ga_context *ga_machine_context(const ga_machine *m);
-GA_API int ga_machine_n_bodies(const ga_machine *m); /* rigid, planar, points and scalars, without the ground */
+GA_API int
+ga_machine_n_bodies(const ga_machine *m); /* rigid, planar, points and scalars, without the ground */
 GA_API int ga_machine_n_joints(const ga_machine *m);
-/* Initial values, as given: ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
+/* Initial values, as given, and where joints have initial values or bodies are held, assembled:
+ * ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
 
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 
 /* Energy that went in and out, and turns of angles, counted along a run: hand every accepted state to
- * ga_meter_update(). Without a meter these signals are 0, and angles of joints in space within (−π, π] unless a
- * spring, actuator, friction, gear, rack, screw or expression uses them. */
+ * ga_meter_update(). Without a meter these signals are 0, and angles of joints in space within (−π, π] unless
+ * a spring, actuator, friction, gear, rack, screw or expression uses them. */
 typedef struct ga_meter ga_meter;
 GA_API ga_status ga_meter_create(const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
-GA_API ga_status ga_meter_update(ga_meter *meter, const ga_state *s); /* not of an earlier time; trapezoidal rule */
-GA_API size_t ga_meter_saved_size(const ga_meter *meter);             /* in doubles */
+GA_API ga_status ga_meter_update(ga_meter *meter,
+                                 const ga_state *s);      /* not of an earlier time; trapezoidal rule */
+GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
 
 /* Every signal of a built machine, "part.channel":
- *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies qw qx qy qz; planar bodies angle. Points
- *                        and their markers have no w and q
- *   scalar bodies        the body's name itself, rate, acc
- *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b at its frame's origin,
- *                        ground axes)
- *   drives, gears, racks force (on the first coordinate)
- *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
- *   friction             force (positive: makes the coordinate grow)
- *   contacts, rolling    normal (positive: pushes); none for knife edges
- *   bushings             fx fy fz, and mx my mz where the angles have a part in it: against growing δ
- *   sensors              x y z
- *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
- *   energy.kinetic, .potential, .dissipated, .input, .balance
- * Forces of laws (springs to bushings, contacts), quaternions and energies are outputs only; all others may be fed back. */
+ *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies qw qx qy qz; planar bodies
+ * angle. Points and their markers have no w and q scalar bodies        the body's name itself, rate, acc
+ *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b at its
+ * frame's origin, ground axes) drives, gears, racks force (on the first coordinate) springs, actuators length
+ * (or coordinate), rate, force, with the sign of their definition friction             force (positive: makes
+ * the coordinate grow) contacts, rolling    normal (positive: pushes); none for knife edges bushings fx fy
+ * fz, and mx my mz where the angles have a part in it: against growing δ sensors              x y z blocks
+ * the name itself, or y1 y2 ...; states x1 x2 ... energy.kinetic, .potential, .dissipated, .input, .balance
+ * Forces of laws (springs to bushings, contacts), quaternions and energies are outputs only; all others may
+ * be fed back. */
 GA_API int ga_machine_n_signals(const ga_machine *m);
-GA_API const char *ga_machine_signal_name(const ga_machine *m, int i); /* as long as m; NULL: no such i, or no memory */
-GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i); /* "m/s"; "" where it has none */
+GA_API const char *ga_machine_signal_name(const ga_machine *m,
+                                          int i); /* as long as m; NULL: no such i, or no memory */
+GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i);    /* "m/s"; "" where it has none */
 GA_API int ga_machine_find_signal(const ga_machine *m, const char *name); /* −1: there is none */
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
@@ -384,19 +420,26 @@ GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, 
 
 /* Where a frame is at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
-/* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be NULL): 0
- * where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
+/* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be
+ * NULL): 0 where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
 GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *joint, const char *axes,
                                      double force[3], double torque[3], int *unique);
-/* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and hinge2"),
- * of a stepper that was started; returns the length it needs, as snprintf does. */
+/* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and
+ * hinge2"), of a stepper that was started; returns the length it needs, as snprintf does. */
 GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size);
-/* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along x", into
- * text; returns the unit of its residual, "" where it has none. */
-GA_API const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text, size_t size);
-/* What is known of a step that failed (ga_stepper_failure), a line for each: when and why, the equations that are off
- * most with their parts, values and units, whose force is the largest there, where drives want to be. Returns the length
- * it needs, as snprintf does; 0: no step failed. The context's error stays as it is. */
+/* By how much bodies were moved from their given poses to those of a stepper that was just started, largest
+ * first, a line each: "rocker was moved by 0.012 m and turned by 0.3 rad (17.2 deg)"; nothing where none was.
+ * And the coordinates of joints there with their rates, those that are given marked. Both return the length
+ * they need, as snprintf does. */
+GA_API int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
+GA_API int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
+/* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along
+ * x", into text; returns the unit of its residual, "" where it has none. */
+GA_API const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text,
+                                       size_t size);
+/* What is known of a step that failed (ga_stepper_failure), a line for each: when and why, the equations that
+ * are off most with their parts, values and units, whose force is the largest there, where drives want to be.
+ * Returns the length it needs, as snprintf does; 0: no step failed. The context's error stays as it is. */
 GA_API int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -431,10 +431,11 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   return status;
 }
 
-static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, const double *q0,
+/* needed: how many of q0, v0, x0; guesses may be left out. */
+static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, int needed, const double *q0,
                               const double *v0, const double *x0, const double *lambda, const double *psi)
 {
-  enum { NEEDED = 3, COUNT = 5 }; /* guesses may be left out */
+  enum { COUNT = 5 };
   const ga_system *sys = st->sys;
   const double *value[COUNT] = {q0, v0, x0, lambda, psi};
   const int n[COUNT] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],
@@ -449,7 +450,7 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_change is %g; it must be positive", o->max_change);
   if (!isfinite(t0)) return ga__fail(st->ctx, GA_ERR_NAN, "start: t0 is %g", t0);
   for (int i = 0; i < COUNT; i++) {
-    if (i < NEEDED && n[i] > 0 && !value[i])
+    if (i < needed && n[i] > 0 && !value[i])
       return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: %s is NULL; it needs %d values", name[i], n[i]);
     int bad = n[i] > 0 && value[i] ? ga__first_bad(value[i], n[i]) : -1;
     if (bad >= 0)
@@ -801,7 +802,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   clear_report(r);
   st->has_state = st->b_valid = 0;
   ga__forget_factors(st);
-  ga_status status = check_values(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess);
+  ga_status status = check_values(st, opts, t0, 3, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;
@@ -819,6 +820,67 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   report_relations(st, r);
   ga__log_relations(st, t0, 0);
   return GA_OK;
+}
+
+/* Positions and velocities alone, as if no constraint were redundant. */
+static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int velocities,
+                                  ga_start_report *r)
+{
+  clear_report(r);
+  st->red.null.r = st->red.null_b.r = 0;
+  if (st->red.plain_refused) return GA_RETRY_SINGULAR;
+  st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
+  ga_status status = project_position(st, opts, &r->position);
+  if (!status && velocities) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  return status;
+}
+
+/* The same where constraints may be redundant. */
+static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, int velocities,
+                                    ga_start_report *r)
+{
+  ga__full *f = &st->now;
+  int closed;
+  clear_report(r);
+  ga_status status = ga__close_positions(st, opts, &r->position, &closed);
+  if (status) return status;
+  if (r->position.change > opts->max_change * (1.0 + ga__max_abs(f->q, st->sys->nq, NULL)))
+    return too_far(st, opts, GA_BLOCK_LAMBDA, &r->position, "positions");
+  if (!closed) return cannot_close(st, &r->position);
+  if (!velocities) return GA_OK;
+  ga_point p = ga__full_point(f);
+  status = ga__find_relations(st, &p);
+  f->scalar[GA__REDUNDANT] = st->red.null.r;
+  if (!status) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  return status || st->red.null.r == 0 ? status : check_gap(st, opts, r);
+}
+
+ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double t0, double *q, double *v,
+                              ga_start_report *report)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!opts)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "assemble: opts is NULL; give ga_start_defaults() with h set");
+  ga_start_report unused, *r = report ? report : &unused;
+  clear_report(r);
+  st->has_state = st->b_valid = 0;
+  ga__forget_factors(st);
+  ga_status status = check_values(st, opts, t0, 1, q, v, NULL, NULL, NULL);
+  if (status) return status;
+  take_values(st, t0, q, v, NULL, NULL, NULL, opts->h);
+  st->deriv.dt = 0.25 * opts->h;
+  st->ctx->starting = GA__STARTING;
+  status = assemble_plainly(st, opts, v != NULL, r);
+  const int doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT ||
+                       (!status && st->saddle.least_rcond < DOUBTFUL);
+  if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st)) {
+    take_again(st, opts->h);
+    status = assemble_redundant(st, opts, v != NULL, r);
+  }
+  st->ctx->starting = 0;
+  if (st->sys->nq > 0) memcpy(q, st->now.q, (size_t)st->sys->nq * sizeof(double));
+  if (v && st->sys->nv > 0) memcpy(v, st->now.v, (size_t)st->sys->nv * sizeof(double));
+  return singular_is_fatal(st, status);
 }
 
 ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v)

@@ -32,7 +32,7 @@ static void set_axis(double u[3], const ga__marker *marker, double scale, const 
 /* Takes the row over, once its entries are known. */
 ga_status ga__axes_take(ga__built *b, ga__row *row)
 {
-  if (row->n_terms != 1 || row->target || row->wrap) return GA_OK;
+  if (row->n_terms != 1 || row->target || row->wrap || row->rate != 0.0) return GA_OK;
   const ga__term *term = GA__AT(b->term, ga__term, row->first_term);
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
   const ga__marker *ma = GA__AT(b->marker, ga__marker, g->a), *mb = GA__AT(b->marker, ga__marker, g->b);

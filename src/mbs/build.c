@@ -71,7 +71,7 @@ ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *text,
 
 /* ---- The stages ---- */
 
-static ga_status begin(ga_machine *m, ga__built *b)
+ga_status ga__build_begin(ga_machine *m, ga__built *b)
 {
   const struct {
     ga__list *list;
@@ -127,8 +127,13 @@ static ga_status create_elements(ga_machine *m, ga__built *b)
 
 static ga_status create_all(ga_machine *m, ga__built *b)
 {
+  ga__placement placed = {.ctx = NULL};
   ga_status status = ga__nodes_create(m, b);
   if (!status) status = ga__joints_create(m, b);
+  if (!status) status = ga__assemble(m, &placed);
+  if (!status) ga__placement_apply(&placed, b);
+  ga__placement_free(&placed);
+  if (!status) status = ga__joints_settle(m, b);
   if (!status) status = ga__couplings_create(m, b);
   if (!status) status = ga__blocks_number(m, b);
   if (!status) status = create_elements(m, b);
@@ -176,22 +181,28 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
 }
 
+ga_status ga__build_finish(ga_machine *m, ga__built *b)
+{
+  number_nodes(b);
+  ga_status status = lay_out(m, b);
+  for (int i = 0; !status && i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
+  return status ? status : ga__system_make(m, b);
+}
+
 ga_status ga_machine_build(ga_machine *m)
 {
   if (!m) return GA_ERR_ARGUMENT;
   if (m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_build: the machine is built already");
   ga__built *b = ga__alloc(m->ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(m->ctx, "a machine");
-  ga_status status = begin(m, b);
+  ga_status status = ga__build_begin(m, b);
   if (!status) status = create_all(m, b);
-  if (!status) number_nodes(b);
-  if (!status) status = lay_out(m, b);
-  for (int i = 0; !status && i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
-  if (!status) status = ga__system_make(m, b);
-  if (status)
-    ga__built_destroy(m->ctx, &b);
-  else
-    m->built = b;
+  if (!status) status = ga__build_finish(m, b);
+  m->built = b;
+  if (!status) status = ga__settle_rests(m, b);
+  if (!status) return GA_OK;
+  m->built = NULL;
+  ga__built_destroy(m->ctx, &b);
   return status;
 }
 

@@ -142,7 +142,7 @@ static int row_values(const ga__eval *e, double *out, int order)
     ga_fault fault;
     if (row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
       return ga__fault(e, row->part, "function", &fault);
-    sum -= target[order];
+    sum -= target[order] + (order == 1 ? row->rate : 0.0);
     for (int t = 0; t < row->n_terms; t++)
       sum += term_value(e, GA__AT(e->b->term, ga__term, row->first_term + t), order);
     out[row->lambda] = order == 0 && row->wrap ? remainder(sum, GA__TWO_PI) : sum;
@@ -209,7 +209,7 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
 static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, const ga_jacobian *J)
 {
   const int order = s && s->phi_dot ? 1 : 0;
-  double phi = -row->constant, rate = 0.0, target[2] = {0.0, 0.0};
+  double phi = -row->constant, rate = 0.0 - row->rate, target[2] = {0.0, 0.0};
   ga_fault fault;
   if (s && row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
     return ga__fault(e, row->part, "function", &fault);

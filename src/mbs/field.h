@@ -10,7 +10,7 @@ typedef enum ga__field_rule {
   GA__RULE_TEXT,          /* const char *, may be NULL, but not empty */
   GA__RULE_TEXT_NEEDED,   /* note: what it names */
   GA__RULE_NUMBER,        /* double[count] */
-  GA__RULE_NUMBER_OR_NAN, /* NaN: as at the start */
+  GA__RULE_NUMBER_OR_NAN, /* NaN: as at the start, or what nan_about says */
   GA__RULE_POSITIVE,
   GA__RULE_NOT_NEGATIVE,
   GA__RULE_LIMIT,           /* double, may be infinite: no limit */
@@ -47,12 +47,14 @@ typedef struct ga__field {
   const char *const *choices, *const *choices_about;
   int n_choices;
   long low, high;
-  size_t rows, columns; /* GA__AT_INT(): where sizes go; 0: nowhere */
-  size_t given;         /* GA__AT_INT(): an int that says that this field is set; 0: none */
-  unsigned long only;   /* kinds (bits of the field `kind`) that look at it; 0: all */
-  int hidden;           /* 1: not in model files */
-  int no_default;       /* 1: what it is where it is not given will rarely do */
-  const char *about;    /* one line */
+  size_t rows, columns;  /* GA__AT_INT(): where sizes go; 0: nowhere */
+  size_t given;          /* GA__AT_INT(): an int that says that this field is set; 0: none */
+  unsigned long only;    /* kinds (bits of the field `kind`) that look at it; 0: all */
+  int hidden;            /* 1: not in model files */
+  int no_default;        /* 1: what it is where it is not given will rarely do */
+  const char *about;     /* one line */
+  const char *nan_word;  /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
+  const char *nan_about; /* and what NaN means; NULL: as at the start */
 } ga__field;
 
 #define GA__AT_INT(type, member) (offsetof(type, member) + 1)

@@ -90,7 +90,7 @@ double ga__gauge_value(const ga__sight *s)
     axis(ej, &s->a, (g->axis + 1) % 3);
     axis(ek, &s->a, (g->axis + 2) % 3);
     axis(b, &s->b, (g->axis + 1) % 3);
-    return atan2(ga__vec3_dot(b, ek), ga__vec3_dot(b, ej));
+    return atan2(ga__vec3_dot(b, ek), ga__vec3_dot(b, ej)) + g->offset;
   case GA__PLANE_ANGLE: /* θ_b − θ_a + offset */
     return s->angle_b - s->angle_a + g->offset;
   case GA__SCALAR:

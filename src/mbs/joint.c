@@ -3,6 +3,7 @@
 
 #include "lie/mat3.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -194,6 +195,14 @@ static void set_offset(const ga__built *b, ga__gauge *gauge)
   if (gauge->kind == GA__PLANE_ANGLE) gauge->offset = atan2(B[3], B[0]) - atan2(A[3], A[0]);
 }
 
+/* A length that is that at the start is free until the machine is assembled. */
+static int is_free(const ga_machine *m, const ga__built *b, const ga__joint *joint,
+                   const joint_recipe *recipe, int i)
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  return b->stage == GA__STAGE_POSITIONS && recipe->to_length && i == 0 && isnan(d->length);
+}
+
 /* What a row is held at: a joint's length, or the turns that an angle of the plane has made at the start. */
 static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *joint, const joint_recipe *recipe,
                               int i, ga__row *row)
@@ -219,13 +228,14 @@ static ga_status add_rows(ga_machine *m, ga__built *b, ga__joint *joint, const j
   joint->first_row = b->row.n;
   ga_status status =
       recipe->point ? hold_origins(m, b, joint, recipe >= PLANAR && recipe < PLANAR + GA_N_JOINTS) : GA_OK;
+  joint->first_own = b->row.n;
   for (int i = 0; !status && recipe->row[i].label; i++) {
     const row_recipe *r = &recipe->row[i];
     ga__gauge gauge = gauge_of(joint, r->kind, r->u, r->w);
     ga__row *row;
+    if (is_free(m, b, joint, recipe, i)) continue;
     set_offset(b, &gauge);
     status = add_gauge_row(m, b, joint->part, r->label, &gauge, &row);
-    if (!status) status = set_constant(m, b, joint, recipe, i, row);
   }
   joint->n_rows = b->row.n - joint->first_row;
   return status;
@@ -381,10 +391,140 @@ static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
   if (!status) status = add_row(m, b, joint_at(b, index)->part, "advance", &row);
   if (!status) status = add_term(m, b, row, slide, 1.0);
   if (!status) status = add_term(m, b, row, angle, -d->pitch / GA__TWO_PI);
-  if (status) return status;
+  if (!status) joint_at(b, index)->n_rows++;
+  return status;
+}
+
+/* The last of its rows. */
+static void set_thread(ga_machine *m, ga__built *b, const ga__joint *joint)
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  ga__row *row = GA__AT(b->row, ga__row, joint->first_row + joint->n_rows - 1);
+  const int slide = joint->coordinate[1].gauge, angle = joint->coordinate[0].scalar_gauge;
   row->constant = ga__gauge_initial(b, slide) - d->pitch / GA__TWO_PI * ga__gauge_initial(b, angle);
-  joint_at(b, index)->n_rows++;
+}
+
+/* A screw whose coordinates are both given begins anywhere on its thread: that is not held before. */
+static int holds_thread(const ga__built *b, const ga_joint_def *d)
+{
+  return d->kind == GA_JOINT_SCREW &&
+         (b->stage != GA__STAGE_POSITIONS || isnan(d->angle) || isnan(d->displacement));
+}
+
+/* ---- Initial values ---- */
+
+static const struct {
+  const char *name;
+  size_t value, rate;
+} GIVEN[] = {
+#define INITIAL(name)                                                                                        \
+  {                                                                                                          \
+#name, offsetof(ga_joint_def, name), offsetof(ga_joint_def, name##_rate)                                 \
+  }
+    INITIAL(angle), INITIAL(displacement), INITIAL(angle_x), INITIAL(angle_y), INITIAL(x), INITIAL(y),
+#undef INITIAL
+};
+enum { N_GIVEN = sizeof GIVEN / sizeof *GIVEN };
+
+static double given_at(const ga_joint_def *def, int i, int rate)
+{
+  return *(const double *)(const void *)((const char *)def + (rate ? GIVEN[i].rate : GIVEN[i].value));
+}
+
+double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate)
+{
+  for (int i = 0; i < N_GIVEN; i++)
+    if (strcmp(GIVEN[i].name, coordinate) == 0) return given_at(def, i, rate);
+  return NAN;
+}
+
+/* Some joints have coordinates in space only, or in the plane only. */
+static ga_status check_given(ga_machine *m, const ga_joint_def *d, const ga__joint *joint)
+{
+  for (int i = 0; i < N_GIVEN; i++) {
+    int known = isnan(given_at(d, i, 0)) && isnan(given_at(d, i, 1));
+    for (int c = 0; c < joint->n_coordinates; c++)
+      known |= strcmp(joint->coordinate[c].name, GIVEN[i].name) == 0;
+    if (!known)
+      return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                      "joint '%s': its %s is given for the start, but a %s joint between these bodies has no "
+                      "such coordinate",
+                      d->name, GIVEN[i].name, ga_joint_name(d->kind));
+  }
   return GA_OK;
+}
+
+static int holds_along(const joint_recipe *recipe, int axis)
+{
+  for (int i = 0; recipe->row[i].label; i++)
+    if (recipe->row[i].kind == GA__ALONG && recipe->row[i].u == axis) return 1;
+  return recipe->point;
+}
+
+/* Are the axes of b against those of a given by the joint's coordinates, or held? */
+static int holds_axes(const joint_recipe *recipe)
+{
+  for (int i = 0; recipe->row[i].label; i++)
+    if (is_turning(&recipe->row[i])) return 1;
+  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].name; i++)
+    if (recipe->coordinate[i].kind != GA__ALONG) return 1;
+  return 0;
+}
+
+/* R := R · (rotation about axis i by an angle) */
+static void turn_about(double R[9], int i, double angle)
+{
+  const int j = (i + 1) % 3, k = (i + 2) % 3;
+  double T[9] = {0}, before[9];
+  memcpy(before, R, sizeof before);
+  T[3 * i + i] = 1.0;
+  T[3 * j + j] = T[3 * k + k] = cos(angle);
+  T[3 * k + j] = sin(angle);
+  T[3 * j + k] = -sin(angle);
+  ga__mat3_mul(R, before, T);
+}
+
+static int axis_of(const coordinate_recipe *r)
+{
+  return r->kind == GA__PLANE_ANGLE ? Z : r->axis;
+}
+
+void ga__joint_relative(const ga__joint *joint, const double *value, const double R_now[9],
+                        const double d_now[3], double R[9], double d[3])
+{
+  static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const joint_recipe *recipe = joint->recipe;
+  memcpy(R, holds_axes(recipe) ? identity : R_now, 9 * sizeof *R);
+  for (int i = X; i <= Z; i++) d[i] = holds_along(recipe, i) ? 0.0 : d_now[i];
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    const coordinate_recipe *r = &recipe->coordinate[c];
+    if (r->kind == GA__ALONG)
+      d[r->axis] = value[c];
+    else
+      turn_about(R, axis_of(r), value[c]);
+  }
+}
+
+/* Rotations follow each other: the axis of one has been turned by those before. */
+void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
+                     const double u_now[3], double w[3], double u[3])
+{
+  const joint_recipe *recipe = joint->recipe;
+  double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (int i = X; i <= Z; i++) {
+    w[i] = holds_axes(recipe) ? 0.0 : w_now[i];
+    u[i] = holds_along(recipe, i) ? 0.0 : u_now[i];
+  }
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    const coordinate_recipe *r = &recipe->coordinate[c];
+    const int axis = axis_of(r);
+    if (r->kind == GA__ALONG) {
+      u[r->axis] = rate[c];
+      continue;
+    }
+    for (int i = 0; i < 3; i++) w[i] += rate[c] * R[3 * i + axis];
+    turn_about(R, axis, value[c]);
+  }
 }
 
 static ga_status add_joint(ga_machine *m, ga__built *b, int part)
@@ -399,17 +539,18 @@ static ga_status add_joint(ga_machine *m, ga__built *b, int part)
   const char *const name[2] = {d->a, d->b}, *const field[2] = {"a", "b"};
   ga_status status = GA_OK;
   joint->part = part;
-  joint->point3 = -1;
+  joint->point3 = joint->first_own = -1;
   b->part_joint[part] = index;
   for (int k = 0; !status && k < 2; k++)
     status = d->at_pose ? place_frame(m, b, asking, field[k], name[k], &d->at, marker[k])
                         : ga__resolve_frame(m, b, asking, field[k], name[k], marker[k]);
   if (!status) status = choose(m, b, d, joint, &recipe);
-  if (!status) status = check_facing(m, b, d, joint, recipe);
+  if (!status) joint->recipe = recipe;
   if (!status) status = add_coordinates(m, b, index, recipe);
+  if (!status) status = check_given(m, d, joint);
   if (!status && d->kind == GA_JOINT_SCREW) status = count_turns(m, b, index);
   if (!status) status = add_rows(m, b, joint, recipe);
-  if (!status && d->kind == GA_JOINT_SCREW) status = hold_screw(m, b, index);
+  if (!status && holds_thread(b, d)) status = hold_screw(m, b, index);
   return status;
 }
 
@@ -436,6 +577,95 @@ ga_status ga__joints_create(ga_machine *m, ga__built *b)
     if (m->part[i].kind == GA__PART_SCALAR) status = add_scalar(m, b, i);
   }
   return status;
+}
+
+/* ---- Once bodies are where they start ---- */
+
+/* An angle begins within (−π, π], or has the turns that are given; what is −π but for rounding is π. */
+static void set_turns(ga__built *b, int gauge, double given)
+{
+  const double rounding = 1e-9;
+  ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
+  if (g->kind != GA__ANGLE && g->kind != GA__PLANE_ANGLE) return;
+  const double now = ga__gauge_initial(b, gauge), half = 0.5 * GA__TWO_PI;
+  const double turns =
+      isnan(given) ? -ceil((now - half - rounding) / GA__TWO_PI) : round((given - now) / GA__TWO_PI);
+  g->offset += GA__TWO_PI * turns;
+  g->has_turns = !isnan(given);
+}
+
+/* A driven angle has the turns of its drive, unless they are given. Drives that cannot be resolved are
+ * refused later. */
+static void take_turns_of_drive(ga_machine *m, ga__built *b, const ga__part *part)
+{
+  const ga_drive_def *d = part->def;
+  const ga_error error = m->ctx->error;
+  int gauge;
+  double value;
+  ga_fault fault;
+  if (!ga__resolve_coordinate(m, b, part, "coordinate", d->coordinate, GA__VALUE, &gauge) &&
+      !ga_function_eval(d->function, m->opts.t_start, 0, &value, &fault) &&
+      !GA__AT(b->gauge, ga__gauge, gauge)->has_turns)
+    set_turns(b, gauge, value);
+  m->ctx->error = error;
+}
+
+/* The scalar node that follows a coordinate begins where that does. */
+static void set_followers(ga__built *b, const ga__joint *joint)
+{
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    const ga__coordinate *at = &joint->coordinate[c];
+    if (!joint->recipe || at->scalar_gauge < 0) continue;
+    const ga__gauge *scalar = GA__AT(b->gauge, ga__gauge, at->scalar_gauge);
+    ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, scalar->a)->node);
+    node->q0[0] = ga__gauge_initial(b, at->gauge);
+    node->v0[0] = ga__gauge_initial_rate(b, at->gauge);
+  }
+}
+
+static ga_status settle(ga_machine *m, ga__built *b, const ga__joint *joint)
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  const joint_recipe *recipe = joint->recipe;
+  ga_status status = check_facing(m, b, d, joint, recipe);
+  for (int i = 0, at = joint->first_own; !status && recipe->row[i].label; i++) {
+    if (is_free(m, b, joint, recipe, i)) continue;
+    status = set_constant(m, b, joint, recipe, i, GA__AT(b->row, ga__row, at++));
+  }
+  if (!status && holds_thread(b, d)) set_thread(m, b, joint);
+  return status;
+}
+
+ga_status ga__joints_settle(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int j = 0; j < b->joint.n; j++) {
+    const ga__joint *joint = joint_at(b, j);
+    for (int c = 0; joint->recipe && c < joint->n_coordinates; c++)
+      set_turns(b, joint->coordinate[c].gauge,
+                ga__joint_given(m->part[joint->part].def, joint->coordinate[c].name, 0));
+  }
+  for (int i = 1; i < m->n_parts; i++)
+    if (m->part[i].kind == GA__PART_DRIVE) take_turns_of_drive(m, b, &m->part[i]);
+  for (int j = 0; !status && j < b->joint.n; j++) {
+    set_followers(b, joint_at(b, j));
+    if (joint_at(b, j)->recipe) status = settle(m, b, joint_at(b, j));
+  }
+  return status;
+}
+
+ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *label, int gauge, double constant,
+                         double rate)
+{
+  const ga__gauge_kind kind = GA__AT(b->gauge, ga__gauge, gauge)->kind;
+  ga__row *row;
+  ga_status status = add_row(m, b, part, label, &row);
+  if (!status) status = add_term(m, b, row, gauge, 1.0);
+  if (status) return status;
+  row->constant = constant;
+  row->rate = rate;
+  row->wrap = kind == GA__ANGLE || kind == GA__PLANE_ANGLE;
+  return GA_OK;
 }
 
 /* ---- Coordinates ---- */
@@ -550,7 +780,8 @@ ga_status ga__couplings_create(ga_machine *m, ga__built *b)
   for (int i = 1; !status && i < m->n_parts; i++) {
     const ga__part *part = &m->part[i];
     if (part->kind == GA__PART_DRIVE) status = add_drive(m, b, i);
-    if (part->kind != GA__PART_JOINT) continue;
+    if (part->kind != GA__PART_JOINT || b->stage == GA__STAGE_POSITIONS)
+      continue; /* gears fit any position */
     ga_joint_kind kind = ((const ga_joint_def *)part->def)->kind;
     if (kind == GA_JOINT_GEAR || kind == GA_JOINT_RACK) status = add_coupling(m, b, i);
   }

@@ -93,6 +93,7 @@ typedef struct ga__node {    /* what evaluations need comes first */
   int part;             /* that it belongs to: a body, or the joint or drive that needs it */
   double com[3];        /* the origin, seen in the body's frame */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
+  double q_given[12];   /* q0 as the part gives it, before the machine is assembled */
 } ga__node;
 
 /* Where a node is and how it moves, at the point of an evaluation. */
@@ -139,7 +140,8 @@ typedef struct ga__gauge {
   int a, b; /* markers */
   double u[3], w[3];
   int axis;
-  double offset; /* GA__PLANE_ANGLE */
+  double offset; /* of angles: turns, and for GA__PLANE_ANGLE the angle of the markers */
+  int has_turns; /* 1: they are given */
 } ga__gauge;
 
 /* A gauge with its markers at the point of an evaluation. */
@@ -288,6 +290,7 @@ typedef struct ga__row {
   int first_slot, n_slots, first_term, n_terms;
   const ga_function *target; /* NULL: none */
   double constant;
+  double rate; /* of the sum, besides that of target; not 0 only while a machine is assembled */
   int wrap;    /* 1: an angle, taken within (−π, π] */
   int lambda;  /* its number */
   int by_axes; /* 1: evaluated in axes.c */
@@ -410,6 +413,8 @@ typedef struct ga__joint {
   int part, a, b;        /* markers; −1, −1: gear, rack, drive */
   int point3;            /* −1: none */
   int first_row, n_rows; /* its ga__row */
+  int first_own;         /* the first of those in its table; −1: none */
+  const void *recipe;    /* that table's row, see joint.c; NULL: none */
   int n_coordinates;
   ga__coordinate coordinate[GA__MOST_COORDINATES];
 } ga__joint;
@@ -468,8 +473,12 @@ typedef struct ga__list {
 } ga__list;
 #define GA__AT(list, type, i) (&((type *)(list).at)[i])
 
+/* What is built: the machine, or a system that only serves to assemble it (assemble.c). */
+typedef enum ga__stage { GA__STAGE_MACHINE = 0, GA__STAGE_POSITIONS, GA__STAGE_VELOCITIES } ga__stage;
+
 typedef struct ga__built {
   const ga_machine *m;
+  ga__stage stage;
   ga_system *system;
   ga__list node, marker, gauge, row, slot, term, point3, axes, law, wrench, rolling, joint, y, formula,
       blocked, probe;
@@ -519,6 +528,7 @@ ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, 
 int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g); /* index, −1: out of memory */
 /* Values at the start, as given. */
 void ga__kin_initial(const ga__built *b, int node, ga__kin *kin);
+void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
 double ga__gauge_initial(const ga__built *b, int gauge);
 double ga__gauge_initial_rate(const ga__built *b, int gauge);
 void ga__built_destroy(ga_context *ctx, struct ga__built **b);
@@ -549,9 +559,44 @@ ga_status ga__inertia_want(ga__built *b);
 void ga__inertia_bind(ga__built *b);
 
 /* Joints and drives (joint.c). */
-ga_status ga__joints_create(ga_machine *m,
-                            ga__built *b); /* those between frames, and scalar bodies' coordinates */
+/* Those between frames, and scalar bodies' coordinates: their frames on bodies as these are given. */
+ga_status ga__joints_create(ga_machine *m, ga__built *b);
+/* Once bodies are where they start: what rows are held at, turns of angles. */
+ga_status ga__joints_settle(ga_machine *m, ga__built *b);
+/* Where b's frame is in a's, for these coordinates; R_now, d_now: now, which stays where the joint leaves it
+ * free. */
+void ga__joint_relative(const ga__joint *joint, const double *value, const double R_now[9],
+                        const double d_now[3], double R[9], double d[3]);
+/* How b moves against a, in a's axes, for these rates of coordinates with these values: ω and the velocity of
+ * b's origin; w_now, u_now: now, likewise. */
+void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
+                     const double u_now[3], double w[3], double u[3]);
+/* A coordinate of a joint, or its rate, as given for the start; NaN: not given. */
+double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate);
+/* A row that holds one gauge at a constant, which it has at `rate`. */
+ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *label, int gauge, double constant,
+                         double rate);
 ga_status ga__couplings_create(ga_machine *m, ga__built *b); /* gears, racks, drives */
+
+/* Where bodies are and how they move at the start, found from initial values of joints and bodies that are
+ * held (assemble.c). */
+typedef struct ga__placement {
+  ga_context *ctx;
+  int n;         /* bodies' nodes, the ground among them; 0: as given */
+  double *q, *v; /* [12 n] as ga__node.q0, [6 n] as v0 */
+  int positions; /* 0: q is where bodies will be once they are consistent, and they stay as given */
+} ga__placement;
+ga_status ga__assemble(ga_machine *m, ga__placement *out);
+void ga__placement_free(ga__placement *p);
+void ga__placement_apply(const ga__placement *p, ga__built *b); /* once joints have their frames */
+/* Springs whose rest is that at the start, where given positions are off the constraints. */
+ga_status ga__settle_rests(ga_machine *m, ga__built *b);
+/* The stages of building that both need (build.c). */
+ga_status ga__build_begin(ga_machine *m, ga__built *b);
+ga_status ga__build_finish(ga_machine *m, ga__built *b);
+void ga__initial_values(const ga__built *b, double *q, double *v); /* of the system made from b */
+/* The largest |Φ| there; HUGE_VAL: unknown. */
+ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *largest);
 ga_status ga__constraint_want(ga__built *b);
 ga_status ga__constraint_bind(ga__built *b);
 

@@ -161,6 +161,10 @@ ga_status ga__nodes_create(ga_machine *m, ga__built *b)
   ga_status status = add_own_marker(m, b, 0, 0, origin);
   for (int i = 1; !status && i < m->n_parts; i++)
     if (add[m->part[i].kind]) status = add[m->part[i].kind](m, b, i);
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = GA__AT(b->node, ga__node, i);
+    memcpy(node->q_given, node->q0, sizeof node->q0);
+  }
   for (int i = 1; !status && i < m->n_parts; i++)
     if (m->part[i].kind == GA__PART_MARKER) status = add_marker(m, b, i, 0);
   return status;
@@ -206,18 +210,22 @@ void ga__kin_at(const ga__built *b, const double *q, const double *v, const doub
   if (b->form && v) ga__form_kin(b, v, vdot, kin);
 }
 
+void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
+{
+  memset(k, 0, sizeof *k);
+  memcpy(k->R, IDENTITY, sizeof IDENTITY);
+  if (node->rigid) memcpy(k->R, q + 3, sizeof k->R);
+  if (node->planar)
+    planar_kin(k, node, q);
+  else
+    memcpy(k->x, q, sizeof k->x);
+}
+
 void ga__kin_initial(const ga__built *b, int i, ga__kin *kin)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
-  ga__kin *k = &kin[i];
-  memset(k, 0, sizeof *k);
-  memcpy(k->R, IDENTITY, sizeof IDENTITY);
-  if (node->rigid) memcpy(k->R, node->q0 + 3, sizeof k->R);
-  if (node->planar)
-    planar_kin(k, node, node->q0);
-  else
-    memcpy(k->x, node->q0, sizeof k->x);
-  memcpy(k->w, node->v0, sizeof k->w);
+  ga__kin_pose(node, node->q0, &kin[i]);
+  memcpy(kin[i].w, node->v0, sizeof kin[i].w);
 }
 
 /* A gauge at the start, as given; its nodes' places in kin serve. */

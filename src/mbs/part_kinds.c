@@ -33,6 +33,11 @@ typedef struct part_checked {
     ONE(massless), .rule = GA__RULE_FLAG,                                                                    \
                    .about = "mass and inertia may be zero; joints must then hold what has none"              \
   }
+#define HOLD                                                                                                 \
+  {                                                                                                          \
+    ONE(hold), .rule = GA__RULE_CHOICE, .note = "ga_hold", NAMES_OF(hold_names),                             \
+               .choices_about = hold_about, .about = "what stays as given when the machine is assembled"     \
+  }
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define BIT(kind) (1ul << (kind))
 /* A frame that is needed, and one end of a line that a coordinate may stand for. */
@@ -50,6 +55,10 @@ typedef struct part_checked {
     ONE(coordinate), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = COORDINATE,                   \
                      .about = "instead of a line: " COORDINATE                                               \
   }
+
+static const char *const hold_names[] = {"none", "pose", "velocity", "both"};
+static const char *const hold_about[] = {"it is moved to meet joints", "position and rotation", "velocities",
+                                         "all of these"};
 
 static const char *const joint_names[] = {
 #define JOINT_NAME(value, text) text,
@@ -121,6 +130,7 @@ static const ga__field rigid_fields[] = {
      .about = "angular velocity at the start, ground axes"},
     {ONE(omega_in_body), .rule = GA__RULE_FLAG, .about = "omega is in the body's axes"},
     MASSLESS,
+    HOLD,
 };
 #undef DEF
 
@@ -137,6 +147,7 @@ static const ga__field planar_fields[] = {
     {MANY(velocity, 2), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "of the origin at the start"},
     {ONE(rate), .rule = GA__RULE_NUMBER, .unit = "rad/s", .about = "of the angle at the start"},
     MASSLESS,
+    HOLD,
 };
 #undef DEF
 
@@ -147,6 +158,7 @@ static const ga__field point_fields[] = {
     {MANY(position, 3), .rule = GA__RULE_NUMBER, .unit = "m", .about = "at the start"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "at the start"},
     MASSLESS,
+    HOLD,
 };
 #undef DEF
 
@@ -159,6 +171,7 @@ static const ga__field scalar_fields[] = {
     {ONE(velocity), .rule = GA__RULE_NUMBER, .unit = "m/s", .unit_other = "rad/s", .about = "at the start"},
     {ONE(rotational), .rule = GA__RULE_FLAG, .about = "the coordinate is an angle"},
     MASSLESS,
+    HOLD,
 };
 #undef DEF
 
@@ -170,6 +183,19 @@ static const ga__field marker_fields[] = {
     {ONE(pose), .rule = GA__RULE_POSE, .about = "in that frame"},
 };
 #undef DEF
+
+/* Initial coordinates of joints, and which kinds have them. */
+#define INITIAL(member, units, kinds, words)                                                                 \
+  {                                                                                                          \
+    ONE(member), .rule = GA__RULE_NUMBER_OR_NAN, .unit = (units), .only = (kinds),                           \
+                 .nan_about = "as the bodies are given", .about = (words)                                    \
+  }
+#define TURNING                                                                                              \
+  (BIT(GA_JOINT_REVOLUTE) | BIT(GA_JOINT_CYLINDRICAL) | BIT(GA_JOINT_SPHERICAL) | BIT(GA_JOINT_PLANAR) |     \
+   BIT(GA_JOINT_PARALLEL) | BIT(GA_JOINT_SCREW))
+#define SLIDING                                                                                              \
+  (BIT(GA_JOINT_PRISMATIC) | BIT(GA_JOINT_CYLINDRICAL) | BIT(GA_JOINT_POINT_ON_LINE) | BIT(GA_JOINT_SCREW))
+#define IN_PLANE (BIT(GA_JOINT_PLANAR) | BIT(GA_JOINT_POINT_ON_PLANE))
 
 #define DEF ga_joint_def
 static const ga__field joint_fields[] = {
@@ -183,12 +209,24 @@ static const ga__field joint_fields[] = {
      .only = ~(BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK)),
      .about = "a and b are bodies, and both frames are here at the start, in the ground's frame"},
     {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
-     .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .about = "> 0"},
+     .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .nan_word = "start", .about = "> 0"},
     {ONE(pitch), .rule = GA__RULE_NUMBER, .unit = "m", .only = BIT(GA_JOINT_SCREW),
      .about = "advance per turn, of either sign"},
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
      .about = "of a gear, a plain number, or the pinion's radius; of either sign, needed"},
+    INITIAL(angle, "rad", TURNING, "angle at the start, of any number of turns"),
+    INITIAL(displacement, "m", SLIDING, "displacement at the start"),
+    INITIAL(angle_x, "rad", BIT(GA_JOINT_UNIVERSAL), "angle of b about x of a at the start"),
+    INITIAL(angle_y, "rad", BIT(GA_JOINT_UNIVERSAL), "angle about y of b at the start"),
+    INITIAL(x, "m", IN_PLANE, "of b's origin along x of a at the start"),
+    INITIAL(y, "m", IN_PLANE, "of b's origin along y of a at the start"),
+    INITIAL(angle_rate, "rad/s", TURNING, "rate of the angle at the start"),
+    INITIAL(displacement_rate, "m/s", SLIDING, "rate of the displacement at the start"),
+    INITIAL(angle_x_rate, "rad/s", BIT(GA_JOINT_UNIVERSAL), "rate of angle_x at the start"),
+    INITIAL(angle_y_rate, "rad/s", BIT(GA_JOINT_UNIVERSAL), "rate of angle_y at the start"),
+    INITIAL(x_rate, "m/s", IN_PLANE, "rate of x at the start"),
+    INITIAL(y_rate, "m/s", IN_PLANE, "rate of y at the start"),
 };
 #undef DEF
 
@@ -229,8 +267,9 @@ static const ga__field spring_fields[] = {
      .about = "of the force damping v"},
     {ONE(preload), .rule = GA__RULE_NUMBER, .unit = "N", .unit_other = "N*m",
      .about = "constant force, positive in tension"},
-    {ONE(rest), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .unit_other = "rad",
-     .about = "length, or coordinate, without force"},
+    {ONE(rest), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .unit_other = "rad", .nan_word = "start",
+     .nan_about = "as at the assembled start",
+     .about = "length, or coordinate, without force; `start`: as at the start, so that there is none then"},
     {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
      .about = "further force, of l − rest"},
     {ONE(damper), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
@@ -583,6 +622,13 @@ static ga_status check_joint(const part_checked *c, const void *def)
     return wrong(c,
                  "length is %g m; it must be > 0, or NaN for that at the start; use a spherical joint for 0",
                  d->length);
+  for (size_t i = 0; i < sizeof joint_fields / sizeof *joint_fields; i++) {
+    const ga__field *f = &joint_fields[i];
+    if (f->rule != GA__RULE_NUMBER_OR_NAN || !f->nan_about) continue;
+    const double value = *(const double *)(const void *)((const char *)def + f->offset);
+    if (!isnan(value) && !(f->only & BIT(d->kind)))
+      return wrong(c, "%s is given, but a %s joint has no such coordinate", f->name, joint_names[d->kind]);
+  }
   return check_two(c, "a", d->a, "b", d->b);
 }
 
@@ -678,7 +724,20 @@ ga_marker_def ga_marker_defaults(void)
 
 ga_joint_def ga_joint_defaults(void)
 {
-  return (ga_joint_def){.at = ga_pose_identity(), .length = NAN};
+  return (ga_joint_def){.at = ga_pose_identity(),
+                        .length = NAN,
+                        .angle = NAN,
+                        .displacement = NAN,
+                        .angle_x = NAN,
+                        .angle_y = NAN,
+                        .x = NAN,
+                        .y = NAN,
+                        .angle_rate = NAN,
+                        .displacement_rate = NAN,
+                        .angle_x_rate = NAN,
+                        .angle_y_rate = NAN,
+                        .x_rate = NAN,
+                        .y_rate = NAN};
 }
 
 ga_drive_def ga_drive_defaults(void)

@@ -1,5 +1,10 @@
-/* Mobility and redundant constraints, in terms of parts. */
-#include "mbs/mbs_impl.h"
+/* Mobility and redundant constraints, the start, in terms of parts. */
+#include "mbs/channel.h"
+#include "mbs/system.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <stdlib.h>
 
 static const ga__label *label_of(const ga__built *b, const ga_constraint *c)
 {
@@ -75,5 +80,130 @@ int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t si
   ga__write(&w, "\n");
   for (int i = 0; i < r->redundant; i++) say_relation(&w, m, &r->relation[i]);
   if (r->redundant) say_shared(&w, m, r);
+  return (int)w.used;
+}
+
+/* ---- The start ---- */
+
+enum { MOST_MOVES = 12, MOST_JOINTS = 40 };
+#define FAR_ENOUGH 1e-9 /* relative: less is rounding */
+#define DEGREES (360.0 / GA__TWO_PI)
+
+typedef struct move {
+  int part;
+  double distance, turn, size;
+} move;
+
+static int by_size(const void *x, const void *y)
+{
+  const move *a = x, *b = y;
+  if (a->size != b->size) return a->size < b->size ? 1 : -1;
+  return a->part < b->part ? -1 : a->part > b->part;
+}
+
+/* The angle of a rotation: its sine is half the length of the part that is not symmetric. */
+static double turn_between(const double R0[9], const double R1[9])
+{
+  double Rt[9], T[9];
+  ga__mat3_transpose(Rt, R0);
+  ga__mat3_mul(T, R1, Rt);
+  const double s[3] = {T[7] - T[5], T[2] - T[6], T[3] - T[1]};
+  return atan2(sqrt(ga__vec3_dot(s, s)), T[0] + T[4] + T[8] - 1.0);
+}
+
+/* Of a body's frame, from q_given to kin. */
+static move move_of(const ga__built *b, int i, const ga__kin *now, double scale)
+{
+  const ga__node *node = GA__AT(b->node, ga__node, i);
+  ga__kin given;
+  double arm0[3], arm1[3], d[3];
+  ga__kin_pose(node, node->q_given, &given);
+  ga__mat3_mul_vec(arm0, given.R, node->com);
+  ga__mat3_mul_vec(arm1, node->rigid || node->planar ? now->R : given.R, node->com);
+  for (int k = 0; k < 3; k++) d[k] = now->x[k] - arm1[k] - given.x[k] + arm0[k];
+  move mv = {node->part, sqrt(ga__vec3_dot(d, d)), 0.0, 0.0};
+  if (node->scalar) mv.distance = fabs(now->x[0] - given.x[0]);
+  if (node->rigid) mv.turn = turn_between(given.R, now->R);
+  if (node->planar) mv.turn = fabs(now->angle - given.angle);
+  mv.size = mv.distance / scale + mv.turn;
+  return mv;
+}
+
+static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
+{
+  if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system) return NULL;
+  return ga_stepper_state(st);
+}
+
+int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  const ga_state *s = state_of(m, st);
+  move *list = s ? ga__alloc(m->ctx, (size_t)m->built->node.n, sizeof *list) : NULL;
+  if (!list) return 0;
+  const ga__built *b = m->built;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  double scale = 1e-3;
+  int n = 0;
+  for (int i = 1; i < b->node.n; i++)
+    for (int k = 0; k < 3 && !GA__AT(b->node, ga__node, i)->scalar; k++)
+      scale = fmax(scale, fabs(e.kin[i].x[k]));
+  for (int i = 1; i < b->node.n; i++) {
+    if (b->part_node[GA__AT(b->node, ga__node, i)->part] != i) continue; /* one that follows a coordinate */
+    const move mv = move_of(b, i, &e.kin[i], scale);
+    if (mv.size > FAR_ENOUGH) list[n++] = mv;
+  }
+  qsort(list, (size_t)n, sizeof *list, by_size);
+  for (int i = 0; i < n && i < MOST_MOVES; i++) {
+    ga__write(&w, "%s was moved by %.3g%s", m->part[list[i].part].name, list[i].distance,
+              m->part[list[i].part].kind == GA__PART_SCALAR ? "" : " m");
+    if (list[i].turn > FAR_ENOUGH)
+      ga__write(&w, " and turned by %.3g rad (%.3g deg)", list[i].turn, DEGREES * list[i].turn);
+    ga__write(&w, "\n");
+  }
+  if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
+  ga__free(m->ctx, list);
+  return (int)w.used;
+}
+
+/* "hinge: angle 0.524 rad (30 deg), given; rate 2 rad/s" */
+static void say_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *joint, int c)
+{
+  const ga__coordinate *at = &joint->coordinate[c];
+  const ga__part *part = &e->m->part[joint->part];
+  const int gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
+  double value = 0.0, rate = 0.0;
+  ga__probe probe = GA__NO_PROBE;
+  probe.gauge = gauge;
+  probe.kind = GA__PROBE_GAUGE;
+  if (ga__probe_value(e, &probe, &value)) return;
+  probe.kind = GA__PROBE_GAUGE_RATE;
+  if (ga__probe_value(e, &probe, &rate)) return;
+  ga__write(w, "%s.%s = %.6g %s", part->name, at->name, value, at->rotational ? "rad" : "m");
+  if (at->rotational) ga__write(w, " (%.5g deg)", DEGREES * value);
+  if (!isnan(ga__joint_given(part->def, at->name, 0))) ga__write(w, ", given");
+  ga__write(w, "; rate %.6g %s", rate, at->rotational ? "rad/s" : "m/s");
+  if (!isnan(ga__joint_given(part->def, at->name, 1))) ga__write(w, ", given");
+  ga__write(w, "\n");
+}
+
+int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  const ga_state *s = state_of(m, st);
+  if (!s) return 0;
+  const ga__built *b = m->built;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  int n = 0;
+  for (int j = 0; j < b->joint.n; j++) {
+    const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
+    for (int c = 0; joint->recipe && c < joint->n_coordinates; c++)
+      if (n++ < MOST_JOINTS) say_coordinate(&w, &e, joint, c);
+  }
+  if (n > MOST_JOINTS) ga__write(&w, "and %d more coordinates\n", n - MOST_JOINTS);
   return (int)w.used;
 }

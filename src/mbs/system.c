@@ -2,6 +2,7 @@
 #include "mbs/system.h"
 #include "mbs/form.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -330,6 +331,38 @@ const ga_system *ga_machine_system(const ga_machine *m)
   return m && m->built ? m->built->system : NULL;
 }
 
+ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *largest)
+{
+  double *phi = ga__alloc(m->ctx, (size_t)b->n_lambda + 1, sizeof *phi);
+  const ga_point at = {.t = m->opts.t_start};
+  const ga_error error = m->ctx->error;
+  if (!phi) return ga__no_memory(m->ctx, "a machine");
+  b->m->built->motion = 0;
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
+  ga__eval e = {m, b->m->built, &at, b->kin};
+  for (int i = 0; i < b->rolling.n; i++) ga__rolling_phi(&e, GA__AT(b->rolling, ga__rolling, i), phi);
+  *largest = ga__constraint_phi(&e, phi) ? HUGE_VAL : 0.0;
+  for (int i = 0; i < b->n_lambda; i++)
+    if (!(fabs(phi[i]) <= *largest)) *largest = fabs(phi[i]);
+  ga__free(m->ctx, phi);
+  m->ctx->error = error;
+  return GA_OK;
+}
+
+void ga__initial_values(const ga__built *b, double *q, double *v)
+{
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    memcpy(q + node->q, node->q0, (node->rigid ? 12u : (size_t)node->n) * sizeof *q);
+    for (int c = 0; c < 6; c++)
+      if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
+  }
+  if (!b->form) return;
+  b->m->built->motion = 0;
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
+  ga__form_velocity(b, b->kin, v);
+}
+
 ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x)
 {
   if (!m) return GA_ERR_ARGUMENT;
@@ -339,17 +372,7 @@ ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *
     return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                     "ga_machine_initial: q, v or x is NULL; they need %d, %d and %d values", b->nq, b->nv,
                     b->n_x);
-  for (int i = 1; i < b->node.n; i++) {
-    const ga__node *node = GA__AT(b->node, ga__node, i);
-    memcpy(q + node->q, node->q0, (node->rigid ? 12u : (size_t)node->n) * sizeof *q);
-    for (int c = 0; c < 6; c++)
-      if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
-  }
-  if (b->form) {
-    m->built->motion = 0;
-    for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
-    ga__form_velocity(b, b->kin, v);
-  }
+  ga__initial_values(b, q, v);
   for (int i = 0; i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
     if (ga_block_n_x(k->block)) ga_block_initial(k->block, x + k->x);

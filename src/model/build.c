@@ -355,6 +355,7 @@ void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, 
   const int named = collect(reader, root);
   ga__read_globals(reader, root, globals);
   if (named) ga__read_settings(reader, root, settings);
+  globals->machine.t_start = settings->t_start;
   const ga_status status =
       named ? ga_machine_create(reader->r->ctx, &globals->machine, &reader->m) : GA_ERR_MEMORY;
   if (status) ga__say_error(reader, root->at, status);

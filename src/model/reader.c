@@ -458,6 +458,13 @@ static const char *unit_of(const ga__field *f, const ga__owner *owner, const voi
   return exponent == 1 ? "N/m" : exponent == 2 ? "N/m^2" : exponent == 3 ? "N/m^3" : "1";
 }
 
+static int is_parameter(const ga__reading *r, const char *name)
+{
+  for (int i = 0; i < ga__parameter_count(r); i++)
+    if (strcmp(ga__parameter_name(r, i), name) == 0) return 1;
+  return 0;
+}
+
 static int read_number(ga__reader *reader, const ga__field *f, ga__tree *tree, const char *unit,
                        const char *what, double *to)
 {
@@ -468,6 +475,16 @@ static int read_number(ga__reader *reader, const ga__field *f, ga__tree *tree, c
       *to = i < 4 ? INFINITY : -INFINITY;
       return 1;
     }
+  }
+  if (f->nan_word && tree->kind == GA__TREE_SCALAR && strcmp(tree->text, f->nan_word) == 0) {
+    if (is_parameter(reader->r, f->nan_word)) {
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
+              "%s: '%s' is the word for its value at the start, and a parameter; rename that, or write 1*%s",
+              what, f->nan_word, f->nan_word);
+      return 0;
+    }
+    *to = NAN;
+    return 1;
   }
   double value;
   if (!ga__value_number(reader->r, tree, unit, what, &value)) return 0;

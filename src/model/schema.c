@@ -47,7 +47,7 @@ void ga__field_default(char *text, size_t size, const ga__field *field, const vo
   memcpy(&integer, at, sizeof integer);
   memcpy(&name, at, sizeof name);
   if (is_number(field) && isnan(number))
-    snprintf(text, size, "as at the start");
+    snprintf(text, size, "%s", field->nan_about ? field->nan_about : "as at the start");
   else if (is_number(field) && isinf(number))
     snprintf(text, size, "%s", number < 0 ? "-inf" : "inf");
   else if (is_number(field))

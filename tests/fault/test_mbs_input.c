@@ -60,9 +60,51 @@ static void each_allocation_of_building_fails(void **state)
   assert_non_null(ga_machine_system(r->m));
 }
 
+/* A loop whose start is given, by a joint and by a body that is held: everything that assembling takes may
+ * fail, and leaves nothing. */
+static void each_allocation_of_assembling_fails(void **state)
+{
+  static const char *const name[4] = {"h1", "h2", "h3", "h4"};
+  static const char *const body[5] = {"ground", "a", "b", "c", "ground"};
+  static const double x[4] = {0, 0, 2, 2}, y[4] = {0, 1, 1, 0};
+  parts_rig *r = *state;
+  for (int i = 0; i < 3; i++) {
+    ga_planar_def d = ga_planar_defaults();
+    d.name = body[i + 1];
+    d.mass = d.inertia = 1;
+    d.position[0] = x[i], d.position[1] = y[i];
+    d.hold = i == 0 ? GA_HOLD_VELOCITY : GA_HOLD_NONE;
+    assert_status(r->ctx, ga_machine_add_planar(r->m, &d), GA_OK);
+  }
+  for (int i = 0; i < 4; i++) {
+    ga_joint_def d = ga_joint_defaults();
+    d.name = name[i];
+    d.kind = GA_JOINT_REVOLUTE;
+    d.a = body[i], d.b = body[i + 1];
+    d.at_pose = 1;
+    d.at = ga_pose_at(x[i], y[i], 0);
+    if (i == 0) d.angle = 0.15;
+    assert_status(r->ctx, ga_machine_add_joint(r->m, &d), GA_OK);
+  }
+  const long live = rig_memory.live;
+  long n = 0;
+  for (ga_status status = GA_ERR_MEMORY; status;) {
+    rig_memory.fail_at = rig_memory.count + ++n;
+    ga_context_clear_error(r->ctx);
+    status = ga_machine_build(r->m);
+    if (status == GA_OK) break;
+    assert_status(r->ctx, status, GA_ERR_MEMORY);
+    assert_int_equal(rig_memory.live, live);
+    assert_null(ga_machine_system(r->m));
+  }
+  assert_true(n > 300);
+  assert_true(rig_memory.count < rig_memory.fail_at);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(each_allocation_of_building_fails, parts_set_up, parts_tear_down)};
+      cmocka_unit_test_setup_teardown(each_allocation_of_building_fails, parts_set_up, parts_tear_down),
+      cmocka_unit_test_setup_teardown(each_allocation_of_assembling_fails, parts_set_up, parts_tear_down)};
   return cmocka_run_group_tests_name("fault: inputs and formulas", tests, NULL, NULL);
 }

@@ -122,11 +122,471 @@ static void undefined_expressions_are_named(void **state)
     }
 }
 
+/* ---- Initial values of joints ---- */
+
+/* Which coordinates a joint has, with values to begin with and their rates. */
+typedef struct initial {
+  ga_joint_kind kind;
+  int planar;
+  const char *name[3];
+  double value[3], rate[3];
+} initial;
+
+static const initial INITIAL[] = {
+    {GA_JOINT_REVOLUTE, 0, {"angle"}, {2.5}, {-3}},
+    {GA_JOINT_REVOLUTE, 0, {"angle"}, {-9.0}, {1}}, /* turns */
+    {GA_JOINT_PRISMATIC, 0, {"displacement"}, {-0.4}, {0.3}},
+    {GA_JOINT_CYLINDRICAL, 0, {"angle", "displacement"}, {3.0, 0.2}, {1, -2}},
+    {GA_JOINT_UNIVERSAL, 0, {"angle_x", "angle_y"}, {0.9, -0.6}, {2, -1}},
+    {GA_JOINT_PLANAR, 0, {"x", "y", "angle"}, {0.3, -0.2, -1.2}, {1, 2, 3}},
+    {GA_JOINT_POINT_ON_LINE, 0, {"displacement"}, {0.6}, {-0.5}},
+    {GA_JOINT_POINT_ON_PLANE, 0, {"x", "y"}, {0.6, 0.1}, {-0.5, 0.4}},
+    {GA_JOINT_PARALLEL, 0, {"angle"}, {-0.8}, {5}},
+    {GA_JOINT_SCREW, 0, {"angle", "displacement"}, {8.0, 0.4}, {2, NAN}},
+    {GA_JOINT_REVOLUTE, 1, {"angle"}, {-2.5}, {3}},
+    {GA_JOINT_REVOLUTE, 1, {"angle"}, {20.0}, {3}},
+    {GA_JOINT_SPHERICAL, 1, {"angle"}, {1.5}, {-1}},
+    {GA_JOINT_PRISMATIC, 1, {"displacement"}, {0.4}, {-0.3}},
+    {GA_JOINT_POINT_ON_LINE, 1, {"displacement"}, {0.3}, {0.7}},
+};
+enum { N_INITIAL = sizeof INITIAL / sizeof *INITIAL };
+
+static void set_initial(ga_joint_def *d, const char *name, double value, double rate)
+{
+  const struct {
+    const char *name;
+    double *value, *rate;
+  } at[] = {{"angle", &d->angle, &d->angle_rate},
+            {"displacement", &d->displacement, &d->displacement_rate},
+            {"angle_x", &d->angle_x, &d->angle_x_rate},
+            {"angle_y", &d->angle_y, &d->angle_y_rate},
+            {"x", &d->x, &d->x_rate},
+            {"y", &d->y, &d->y_rate}};
+  for (int i = 0; i < 6; i++)
+    if (strcmp(at[i].name, name) == 0) *at[i].value = value, *at[i].rate = rate;
+}
+
+static void add_body(shop *s, const char *name, int planar, double x)
+{
+  ga_rigid_def d = ga_rigid_defaults();
+  ga_planar_def p = ga_planar_defaults();
+  if (planar) {
+    p.name = name;
+    p.mass = 1.5, p.inertia = 0.2;
+    p.com[0] = 0.2, p.com[1] = -0.1;
+    p.position[0] = x;
+    SHOP_ADD(s, planar, &p);
+    return;
+  }
+  d.name = name;
+  d.mass = 1.5;
+  d.inertia[0] = 0.1, d.inertia[1] = 0.2, d.inertia[2] = 0.15;
+  d.com[0] = 0.2, d.com[1] = -0.1, d.com[2] = 0.3;
+  d.pose.position[0] = x;
+  SHOP_ADD(s, rigid, &d);
+}
+
+static void add_frame(shop *s, const char *name, const char *body, int planar, double x, double angle)
+{
+  static const double about[2][3] = {{0.3, -0.5, 0.8}, {0, 0, 1}};
+  ga_marker_def d = ga_marker_defaults();
+  d.name = name;
+  d.body = body;
+  d.pose.position[0] = x;
+  d.pose.position[1] = 0.2;
+  d.pose.position[2] = planar ? 0.0 : 0.1;
+  assert_status(s->ctx, ga_rotation_axis_angle(s->ctx, about[planar], angle, d.pose.rotation), GA_OK);
+  SHOP_ADD(s, marker, &d);
+}
+
+/* Ground, joint, `one`, the same joint turned round, `two`, with nothing but the joints to say where they
+ * are. */
+static void chain_of(shop *s, const initial *at, int turned)
+{
+  add_body(s, "one", at->planar, 0.0);
+  add_body(s, "two", at->planar, 0.0);
+  add_frame(s, "g", "ground", at->planar, 0.5, 0.4);
+  add_frame(s, "one.a", "one", at->planar, -0.3, -0.7);
+  add_frame(s, "one.b", "one", at->planar, 0.8, 1.9);
+  add_frame(s, "two.a", "two", at->planar, 0.1, -2.9);
+  for (int k = 0; k < 2; k++) {
+    ga_joint_def d = ga_joint_defaults();
+    const int back = k == turned;
+    d.name = k ? "second" : "first";
+    d.kind = at->kind;
+    d.a = k ? (back ? "two.a" : "one.b") : (back ? "one.a" : "g");
+    d.b = k ? (back ? "one.b" : "two.a") : (back ? "g" : "one.a");
+    if (at->kind == GA_JOINT_SCREW) d.pitch = 0.25;
+    for (int c = 0; c < 3 && at->name[c]; c++) set_initial(&d, at->name[c], at->value[c], at->rate[c]);
+    SHOP_ADD(s, joint, &d);
+  }
+}
+
+static void joints_start_where_they_are_told(void **state)
+{
+  (void)state;
+  for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++)
+    for (int i = 0; i < N_INITIAL; i++)
+      for (int turned = 0; turned < 2; turned++) {
+        const initial *at = &INITIAL[i];
+        shop s = shop_open((ga_form)form, -9.81);
+        ga_start_report report;
+        char name[80], said[80];
+        chain_of(&s, at, turned);
+        assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+        assert_status(s.ctx, start(&s, &report), GA_OK);
+        assert_true(report.position.change < 1e-13 && report.velocity.change < 1e-13);
+        for (int k = 0; k < 2; k++)
+          for (int c = 0; c < 3 && at->name[c]; c++) {
+            snprintf(said, sizeof said, "%s, form %d, joint %d, %s", ga_joint_name(at->kind), form, k,
+                     at->name[c]);
+            snprintf(name, sizeof name, "%s.%s", k ? "second" : "first", at->name[c]);
+            assert_near(signal(&s, name), at->value[c], 1e-12, said);
+            snprintf(name, sizeof name, "%s.%s_rate", k ? "second" : "first", at->name[c]);
+            if (!isnan(at->rate[c])) assert_near(signal(&s, name), at->rate[c], 1e-12, said);
+          }
+        if (at->kind == GA_JOINT_SCREW)
+          assert_near(signal(&s, "first.displacement_rate"), 0.25 * 2 / GA__TWO_PI, 1e-12, "thread");
+        shop_close(&s);
+      }
+}
+
+/* Bodies beyond a joint move with it, as they are given against each other. */
+static void bodies_move_along(void **state)
+{
+  shop s = shop_open(GA_FORM_SPACE, -9.81);
+  ga_joint_def d = ga_joint_defaults();
+  (void)state;
+  add_body(&s, "one", 1, 0.0);
+  add_body(&s, "two", 1, 1.0);
+  d.kind = GA_JOINT_REVOLUTE;
+  d.at_pose = 1;
+  d.name = "first", d.a = "ground", d.b = "one", d.angle = 0.5, d.angle_rate = 2.0;
+  SHOP_ADD(&s, joint, &d);
+  d = ga_joint_defaults();
+  d.kind = GA_JOINT_REVOLUTE;
+  d.at_pose = 1;
+  d.at = ga_pose_at(1, 0, 0);
+  d.name = "second", d.a = "one", d.b = "two";
+  SHOP_ADD(&s, joint, &d);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+  assert_status(s.ctx, start(&s, NULL), GA_OK);
+  assert_near(signal(&s, "second.angle"), 0.0, 1e-14, "angle");
+  assert_near(signal(&s, "second.angle_rate"), 0.0, 1e-14, "rate");
+  assert_near(signal(&s, "two.x"), cos(0.5), 1e-14, "x");
+  assert_near(signal(&s, "two.vx"), -2.0 * sin(0.5), 1e-13, "vx");
+  assert_near(signal(&s, "two.angle"), 0.5, 1e-14, "turned");
+  char text[400];
+  assert_true(ga_machine_moves(s.m, s.st, text, sizeof text) > 0);
+  assert_non_null(
+      strstr(text, "two was moved by 0.495 m and turned by 0.5 rad (28.6 deg)\none was moved by 0 m and "
+                   "turned by 0.5 rad (28.6 deg)\n"));
+  assert_true(ga_machine_coordinates(s.m, s.st, text, sizeof text) > 0);
+  assert_string_equal(text, "first.angle = 0.5 rad (28.648 deg), given; rate 2 rad/s, given\n"
+                            "second.angle = 0 rad (0 deg); rate 0 rad/s\n");
+  shop_close(&s);
+}
+
+/* ---- Loops ---- */
+
+/* A parallelogram of crank and rocker, 1 m, and coupler and ground, 2 m, upright. */
+static void four_bar(shop *s, const ga_joint_def *crank, const ga_joint_def *rocker, ga_hold hold)
+{
+  static const struct {
+    const char *name;
+    double x, y, angle, length;
+  } bar[3] = {
+      {"crank", 0, 0, 0.25 * GA__TWO_PI, 1}, {"coupler", 0, 1, 0, 2}, {"rocker", 2, 0, 0.25 * GA__TWO_PI, 1}};
+  static const char *const end[4][2] = {
+      {"ground", "crank"}, {"crank", "coupler"}, {"coupler", "rocker"}, {"ground", "rocker"}};
+  for (int i = 0; i < 3; i++) {
+    ga_planar_def d = ga_planar_defaults();
+    d.name = bar[i].name;
+    d.mass = 1.0 + i, d.inertia = 0.1;
+    d.com[0] = 0.5 * bar[i].length;
+    d.position[0] = bar[i].x, d.position[1] = bar[i].y;
+    d.angle = bar[i].angle;
+    if (i == 2) d.hold = hold;
+    SHOP_ADD(s, planar, &d);
+  }
+  for (int i = 0; i < 4; i++) {
+    static const char *const name[4] = {"h1", "h2", "h3", "h4"};
+    static const double x[4] = {0, 0, 2, 2}, y[4] = {0, 1, 1, 0};
+    ga_joint_def d = i == 0 ? *crank : i == 3 ? *rocker : ga_joint_defaults();
+    d.kind = GA_JOINT_REVOLUTE;
+    d.name = name[i];
+    d.a = end[i][0], d.b = end[i][1];
+    d.at_pose = 1;
+    d.at = ga_pose_at(x[i], y[i], 0);
+    SHOP_ADD(s, joint, &d);
+  }
+}
+
+static void loops_close_around_what_is_given(void **state)
+{
+  (void)state;
+  for (double angle = -1.4; angle < 1.5; angle += 0.4) { /* beyond, the parallelogram may change its branch */
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_joint_def crank = ga_joint_defaults(), rocker = crank;
+    ga_start_report report;
+    crank.angle = angle, crank.angle_rate = 2.0;
+    four_bar(&s, &crank, &rocker, GA_HOLD_NONE);
+    assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+    assert_status(s.ctx, start(&s, &report), GA_OK);
+    assert_true(report.position.change < 1e-13 && report.velocity.change < 1e-12);
+    assert_near(signal(&s, "h1.angle"), angle, 1e-13, "given");
+    assert_near(signal(&s, "h1.angle_rate"), 2.0, 1e-12, "given rate");
+    assert_near(remainder(signal(&s, "h4.angle") - signal(&s, "h1.angle"), GA__TWO_PI), 0, 1e-12, "parallel");
+    assert_near(signal(&s, "h4.angle_rate"), 2.0, 1e-11, "rate");
+    shop_close(&s);
+  }
+}
+
+static void contradictions_are_refused(void **state)
+{
+  static const struct {
+    double crank, rocker, crank_rate, rocker_rate;
+    ga_hold hold;
+    const char *said[2];
+  } cases[] = {{0.3, 0.4, NAN, NAN, GA_HOLD_NONE, {"h1.angle = 0.3 rad", "h4.angle = 0.4 rad"}},
+               {NAN, NAN, 2.0, 1.0, GA_HOLD_NONE, {"h1.angle_rate = 2 rad/s", "h4.angle_rate = 1 rad/s"}},
+               {0.3, NAN, NAN, NAN, GA_HOLD_POSE, {"h1.angle = 0.3 rad", "pose of 'rocker', which is held"}},
+               {NAN,
+                NAN,
+                2.0,
+                NAN,
+                GA_HOLD_VELOCITY,
+                {"h1.angle_rate = 2 rad/s", "velocity of 'rocker', which is held"}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_joint_def crank = ga_joint_defaults(), rocker = crank;
+    crank.angle = cases[i].crank, crank.angle_rate = cases[i].crank_rate;
+    rocker.angle = cases[i].rocker, rocker.angle_rate = cases[i].rocker_rate;
+    four_bar(&s, &crank, &rocker, cases[i].hold);
+    assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_INCONSISTENT);
+    assert_says(s.ctx, "joint 'h1': the ");
+    assert_says(s.ctx, "given for the start cannot all be met by the joints: ");
+    assert_says(s.ctx, cases[i].said[0]);
+    assert_says(s.ctx, cases[i].said[1]);
+    assert_null(ga_machine_system(s.m));
+    shop_close(&s);
+  }
+}
+
+/* What is given twice, but fits, is no fault; a body that is held keeps its bits and others come to it. */
+static void held_bodies_stay(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 2; kind++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_joint_def crank = ga_joint_defaults(), rocker = crank;
+    double q[64], v[64];
+    if (kind == 0) crank.angle = rocker.angle = 0.25;
+    four_bar(&s, &crank, &rocker, kind ? GA_HOLD_BOTH : GA_HOLD_NONE);
+    if (kind) { /* the rod at the side fits where the rocker is, and nowhere near itself */
+      ga_point_def p = ga_point_defaults();
+      ga_joint_def d = ga_joint_defaults();
+      p.name = "bob", p.mass = 0.01, p.position[0] = 2.3, p.position[1] = -0.9;
+      d.name = "cord", d.kind = GA_JOINT_DISTANCE, d.a = "rocker", d.b = "bob", d.length = 1.0;
+      SHOP_ADD(&s, point, &p);
+      SHOP_ADD(&s, joint, &d);
+    }
+    assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+    assert_status(s.ctx, ga_machine_initial(s.m, q, v, NULL), GA_OK);
+    assert_status(s.ctx, start(&s, NULL), GA_OK);
+    if (kind) {
+      const double c = 2.0 + 0.5 * cos(0.25 * GA__TWO_PI);
+      assert_true(q[6] == c && q[7] == 0.5 && q[8] == 0.25 * GA__TWO_PI);
+      assert_near(hypot(signal(&s, "bob.x") - 2.0, signal(&s, "bob.y")), 1.0, 1e-14, "cord");
+    } else {
+      assert_near(signal(&s, "h4.angle"), 0.25, 1e-13, "both");
+    }
+    shop_close(&s);
+  }
+}
+
+/* ---- Angles and springs at the start ---- */
+
+static void angles_begin_within_half_a_turn(void **state)
+{
+  static const struct {
+    double body, given, angle;
+  } cases[] = {{1.5, NAN, 0},   {4.712388980384690, NAN, 0},   {31.0, NAN, 0},
+               {1.5, 3.0, 3.0}, {4.712388980384690, 9.0, 9.0}, {1.5, -40.0, -40.0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_planar_def d = ga_planar_defaults();
+    ga_joint_def hinge = ga_joint_defaults();
+    ga_spring_def k = ga_spring_defaults();
+    d.name = "rod", d.mass = 1, d.inertia = 1, d.angle = cases[i].body;
+    hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "ground", hinge.b = "rod",
+    hinge.at_pose = 1;
+    hinge.angle = cases[i].given;
+    k.name = "k", k.coordinate = "hinge.angle", k.stiffness = 3000, k.rest = 0;
+    SHOP_ADD(&s, planar, &d);
+    SHOP_ADD(&s, joint, &hinge);
+    SHOP_ADD(&s, spring, &k);
+    assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+    assert_status(s.ctx, start(&s, NULL), GA_OK);
+    assert_near(signal(&s, "hinge.angle"), cases[i].angle, 1e-13, "angle");
+    assert_near(signal(&s, "k.force"), 3000 * cases[i].angle, 1e-9, "torque");
+    shop_close(&s);
+  }
+}
+
+/* A hinge in space by half a turn: π, never −π, whatever rounding does. */
+static void half_a_turn_is_positive(void **state)
+{
+  (void)state;
+  for (int i = -2; i <= 2; i++) {
+    static const double z[3] = {0, 0, 1};
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_rigid_def d = ga_rigid_defaults();
+    d.name = "rod", d.mass = d.inertia[0] = d.inertia[1] = d.inertia[2] = 1;
+    assert_status(s.ctx, ga_rotation_axis_angle(s.ctx, z, 0.5 * GA__TWO_PI + 1e-15 * i, d.pose.rotation),
+                  GA_OK);
+    SHOP_ADD(&s, rigid, &d);
+    add_hinge(&s, "hinge", "ground", "rod");
+    assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+    assert_status(s.ctx, start(&s, NULL), GA_OK);
+    assert_near(signal(&s, "hinge.angle"), 0.5 * GA__TWO_PI, 1e-12, "angle");
+    shop_close(&s);
+  }
+}
+
+/* A driven angle has the turns of its drive, unless they are given, which then contradict it. */
+static void drives_have_turns(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 3; kind++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    ga_joint_def hinge = ga_joint_defaults();
+    ga_drive_def d = ga_drive_defaults();
+    ga_function *f = NULL;
+    ga_function_expr_opts law = ga_function_expr_defaults();
+    law.text = "13 + 2*t";
+    assert_status(s.ctx, ga_function_create_expr(s.ctx, &law, NULL, &f), GA_OK);
+    add_body(&s, "rod", 1, 0);
+    hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "ground", hinge.b = "rod",
+    hinge.at_pose = 1;
+    if (kind == 1) hinge.angle = 13.0, hinge.angle_rate = 2.0;
+    if (kind == 2) hinge.angle_rate = 1.0;
+    SHOP_ADD(&s, joint, &hinge);
+    d.name = "drive", d.coordinate = "hinge.angle", d.function = f;
+    SHOP_ADD(&s, drive, &d);
+    if (kind == 2) {
+      assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_INCONSISTENT);
+      assert_says(s.ctx, "hinge.angle_rate = 1 rad/s");
+    } else if (kind == 1) {
+      assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+      assert_status(s.ctx, start(&s, NULL), GA_OK);
+      assert_near(signal(&s, "hinge.angle"), 13.0, 1e-13, "angle");
+      assert_near(signal(&s, "hinge.angle_rate"), 2.0, 1e-13, "rate");
+    }
+    ga_stepper_destroy(&s.st);
+    ga_machine_destroy(&s.m);
+    ga_function_destroy(&f);
+    shop_close(&s);
+  }
+}
+
+/* Springs without a rest have no force where the machine starts, not where its bodies are given. */
+static void springs_rest_at_the_assembled_start(void **state)
+{
+  (void)state;
+  for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++)
+    for (int angular = 0; angular < 2; angular++) {
+      shop s = shop_open((ga_form)form, -9.81);
+      ga_spring_def k = ga_spring_defaults();
+      ga_start_report report;
+      add_rod(&s, "rod", 0.03, 0.02); /* off its hinge */
+      add_marker(&s, "tip", "rod", 1.0);
+      add_marker(&s, "wall", "ground", -2.0);
+      add_hinge(&s, "hinge", "ground", "rod");
+      k.name = "k", k.stiffness = 1e6;
+      if (angular)
+        k.coordinate = "hinge.angle";
+      else
+        k.a = "wall", k.b = "tip";
+      SHOP_ADD(&s, spring, &k);
+      assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+      assert_status(s.ctx, start(&s, &report), GA_OK);
+      assert_true(report.position.change > 1e-3);
+      assert_true(signal(&s, "k.force") == 0.0);
+      shop_close(&s);
+    }
+}
+
+/* A gear holds the sum that its hinges start with; rates that do not fit are refused. */
+static void gears_start_anywhere(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < 2; kind++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    for (int i = 0; i < 2; i++) {
+      ga_joint_def d = ga_joint_defaults();
+      add_body(&s, i ? "b" : "a", 1, 1.0 * i);
+      d.name = i ? "hb" : "ha", d.kind = GA_JOINT_REVOLUTE, d.a = "ground", d.b = i ? "b" : "a",
+      d.at_pose = 1;
+      d.at = ga_pose_at(i, 0, 0);
+      if (i == 0) d.angle = 0.7, d.angle_rate = 3.0;
+      if (i == 1 && kind) d.angle_rate = 1.0;
+      SHOP_ADD(&s, joint, &d);
+    }
+    ga_joint_def gear = ga_joint_defaults();
+    gear.name = "gear", gear.kind = GA_JOINT_GEAR, gear.a = "ha.angle", gear.b = "hb.angle", gear.ratio = 2.0;
+    SHOP_ADD(&s, joint, &gear);
+    if (kind) {
+      assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_INCONSISTENT);
+      assert_says(s.ctx, "ha.angle_rate = 3 rad/s");
+      assert_says(s.ctx, "hb.angle_rate = 1 rad/s");
+    } else {
+      assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+      assert_status(s.ctx, start(&s, NULL), GA_OK);
+      assert_near(signal(&s, "ha.angle"), 0.7, 1e-14, "a");
+      assert_near(signal(&s, "hb.angle"), 0.0, 1e-14, "b");
+      assert_near(signal(&s, "ha.angle_rate"), 3.0, 1e-13, "rate of a");
+      assert_near(signal(&s, "hb.angle_rate"), -1.5, 1e-13, "rate of b");
+    }
+    shop_close(&s);
+  }
+}
+
+static void coordinates_that_a_joint_has_not(void **state)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_joint_def d = ga_joint_defaults();
+  (void)state;
+  add_body(&s, "one", 0, 0);
+  d.name = "ball", d.kind = GA_JOINT_SPHERICAL, d.a = "ground", d.b = "one", d.displacement = 1.0;
+  assert_status(s.ctx, ga_machine_add_joint(s.m, &d), GA_ERR_ARGUMENT);
+  assert_says(s.ctx, "joint 'ball': displacement is given, but a spherical joint has no such coordinate");
+  d.displacement = NAN, d.angle = 1.0; /* in the plane it has one */
+  SHOP_ADD(&s, joint, &d);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
+  assert_says(s.ctx,
+              "joint 'ball': its angle is given for the start, but a spherical joint between these bodies");
+  shop_close(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(expressions_see_the_true_state),
       cmocka_unit_test(undefined_expressions_are_named),
+      cmocka_unit_test(joints_start_where_they_are_told),
+      cmocka_unit_test(bodies_move_along),
+      cmocka_unit_test(loops_close_around_what_is_given),
+      cmocka_unit_test(contradictions_are_refused),
+      cmocka_unit_test(held_bodies_stay),
+      cmocka_unit_test(angles_begin_within_half_a_turn),
+      cmocka_unit_test(half_a_turn_is_positive),
+      cmocka_unit_test(drives_have_turns),
+      cmocka_unit_test(springs_rest_at_the_assembled_start),
+      cmocka_unit_test(gears_start_anywhere),
+      cmocka_unit_test(coordinates_that_a_joint_has_not),
   };
   return cmocka_run_group_tests_name("mbs: starts", tests, rig_hook_klu, NULL);
 }

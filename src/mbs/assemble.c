@@ -1,0 +1,884 @@
+/* Assembly: where bodies are and how they move at the start, when joints have initial values or bodies are
+ * held.
+ *
+ * Joints make a graph whose nodes are bodies. Along a tree of it, from the ground (and from bodies that are
+ * held) outwards, each body is placed where the joint to the one before has its given coordinates; beyond
+ * joints without given coordinates bodies move as one with what they hang on. What is left open then, loops,
+ * is closed by the core on a system of its own: the machine's constraints and one row for everything that is
+ * given. Given coordinates are approached in small moves there, so that a mechanism stays on its branch.
+ * Velocities likewise, once positions are known. */
+#include "mbs/mbs_impl.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLOSED 1e-13     /* largest Φ of positions that are consistent to rounding */
+#define LARGEST_MOVE 0.1 /* [rad], or relative to the size of the machine: what loops are closed after */
+enum { MOST_MOVES = 200 };
+
+/* ---- What is given ---- */
+
+static ga_hold hold_of(const ga__part *part)
+{
+  switch (part->kind) {
+  case GA__PART_RIGID:
+    return ((const ga_rigid_def *)part->def)->hold;
+  case GA__PART_PLANAR:
+    return ((const ga_planar_def *)part->def)->hold;
+  case GA__PART_POINT:
+    return ((const ga_point_def *)part->def)->hold;
+  case GA__PART_SCALAR:
+    return ((const ga_scalar_def *)part->def)->hold;
+  default:
+    return GA_HOLD_NONE;
+  }
+}
+
+static int holds(const ga__part *part, int rate)
+{
+  const ga_hold hold = hold_of(part);
+  return hold == GA_HOLD_BOTH || hold == (rate ? GA_HOLD_VELOCITY : GA_HOLD_POSE);
+}
+
+static double given_of(const ga_machine *m, const ga__joint *joint, int c, int rate)
+{
+  if (!joint->recipe) return NAN; /* a scalar body's, or none */
+  return ga__joint_given(m->part[joint->part].def, joint->coordinate[c].name, rate);
+}
+
+static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
+{
+  for (int c = 0; c < joint->n_coordinates; c++)
+    if (!isnan(given_of(m, joint, c, rate))) return 1;
+  return 0;
+}
+
+/* Does any part of the machine give something? Bits: 1 a coordinate, 2 a rate, 4 a pose held, 8 velocities.
+ */
+enum { GIVES_VALUE = 1, GIVES_RATE = 2, HOLDS_POSE = 4, HOLDS_VELOCITY = 8 };
+
+static int what_is_given(const ga_machine *m)
+{
+  static const char *const names[] = {"angle", "displacement", "angle_x", "angle_y", "x", "y"};
+  int all = 0;
+  for (int i = 1; i < m->n_parts; i++) {
+    const ga__part *part = &m->part[i];
+    if (holds(part, 0)) all |= HOLDS_POSE;
+    if (holds(part, 1)) all |= HOLDS_VELOCITY;
+    for (int k = 0; part->kind == GA__PART_JOINT && k < 6; k++) {
+      if (!isnan(ga__joint_given(part->def, names[k], 0))) all |= GIVES_VALUE;
+      if (!isnan(ga__joint_given(part->def, names[k], 1))) all |= GIVES_RATE;
+    }
+  }
+  return all;
+}
+
+/* ---- The tree ---- */
+
+typedef struct edge {
+  int joint, parent, child; /* nodes */
+} edge;
+
+typedef struct tree {
+  ga_context *ctx;
+  int n_edges, loops; /* loops: 1 where something may not close by itself */
+  edge *edge;         /* in an order in which parents are placed first */
+  double *value;      /* [3 joints] coordinates, as they are to be */
+  double *turned;     /* [nodes] planar bodies: by how much */
+  int *moved;         /* [nodes] */
+  ga__kin *before;    /* [nodes] */
+} tree;
+
+static const ga__joint *joint_at(const ga__built *b, int j)
+{
+  return GA__AT(b->joint, ga__joint, j);
+}
+
+static ga__node *node_at(const ga__built *b, int i)
+{
+  return GA__AT(b->node, ga__node, i);
+}
+
+static int node_of(const ga__built *b, int marker)
+{
+  return GA__AT(b->marker, ga__marker, marker)->node;
+}
+
+static void tree_free(tree *t)
+{
+  if (!t->ctx) return;
+  void *const blocks[] = {t->edge, t->value, t->turned, t->moved, t->before};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(t->ctx, blocks[i]);
+  *t = (tree){.ctx = NULL};
+}
+
+/* Joints with given values come first, those that leave most free last. */
+enum { N_RANKS = 3 };
+
+static int rank_of(const ga_machine *m, const ga__joint *joint)
+{
+  const ga_joint_kind kind = ((const ga_joint_def *)m->part[joint->part].def)->kind;
+  if (is_given(m, joint, 0)) return 0;
+  return kind == GA_JOINT_DISTANCE || kind == GA_JOINT_ROD || kind == GA_JOINT_PERPENDICULAR ||
+                 kind == GA_JOINT_PARALLEL || kind == GA_JOINT_POINT_ON_LINE ||
+                 kind == GA_JOINT_POINT_ON_PLANE
+             ? 2
+             : 1;
+}
+
+/* Work space of the search: joints by node, and a queue for each rank. */
+typedef struct search {
+  const ga_machine *m;
+  const ga__built *b;
+  int *start, *incident; /* [nodes + 1], [2 joints] */
+  int *queue[N_RANKS];   /* [2 joints] each: 2 joint + end */
+  int head[N_RANKS], tail[N_RANKS];
+  int *reached; /* [nodes] */
+} search;
+
+/* From a node that is placed: its joints are to be followed. */
+static void reach(search *s, int node)
+{
+  s->reached[node] = 1;
+  for (int i = s->start[node]; i < s->start[node + 1]; i++) {
+    const int j = s->incident[i] / 2, rank = rank_of(s->m, joint_at(s->b, j));
+    s->queue[rank][s->tail[rank]++] = s->incident[i];
+  }
+}
+
+/* The next joint to follow: 2 joint + end it is followed from; −1: none. */
+static int next_joint(search *s)
+{
+  for (int rank = 0; rank < N_RANKS; rank++)
+    if (s->head[rank] < s->tail[rank]) return s->queue[rank][s->head[rank]++];
+  return -1;
+}
+
+static void grow(search *s, tree *t)
+{
+  for (int at; (at = next_joint(s)) >= 0;) {
+    const ga__joint *joint = joint_at(s->b, at / 2);
+    const int near = node_of(s->b, at % 2 ? joint->b : joint->a),
+              far = node_of(s->b, at % 2 ? joint->a : joint->b);
+    if (s->reached[far]) continue;
+    t->edge[t->n_edges++] = (edge){at / 2, near, far};
+    reach(s, far);
+  }
+}
+
+static void list_incident(search *s)
+{
+  const ga__built *b = s->b;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int j = 0; j < b->joint.n; j++) {
+      const ga__joint *joint = joint_at(b, j);
+      if (!joint->recipe) continue;
+      const int node[2] = {node_of(b, joint->a), node_of(b, joint->b)};
+      for (int k = 0; k < 2; k++) {
+        if (pass == 0)
+          s->start[node[k] + 1]++;
+        else
+          s->incident[s->start[node[k]]++] = 2 * j + k;
+      }
+    }
+    if (pass == 0)
+      for (int i = 0; i < b->node.n; i++) s->start[i + 1] += s->start[i];
+  }
+  for (int i = b->node.n; i > 0; i--) s->start[i] = s->start[i - 1];
+  s->start[0] = 0;
+}
+
+/* The ground and bodies that are held first, then whatever hangs on neither. */
+static void grow_all(search *s, tree *t)
+{
+  const ga__built *b = s->b;
+  reach(s, 0);
+  for (int i = 1; i < b->node.n; i++)
+    if (holds(&s->m->part[node_at(b, i)->part], 0)) reach(s, i);
+  grow(s, t);
+  for (int i = 1; i < b->node.n; i++) {
+    if (s->reached[i]) continue;
+    reach(s, i);
+    grow(s, t);
+  }
+}
+
+static ga_status tree_make(const ga_machine *m, const ga__built *b, tree *t)
+{
+  const size_t nodes = (size_t)b->node.n, joints = (size_t)b->joint.n;
+  search s = {.m = m, .b = b};
+  *t = (tree){.ctx = m->ctx};
+  t->edge = ga__alloc(m->ctx, nodes, sizeof *t->edge);
+  t->value = ga__alloc(m->ctx, 3 * joints, sizeof *t->value);
+  t->turned = ga__alloc(m->ctx, nodes, sizeof *t->turned);
+  t->moved = ga__alloc(m->ctx, nodes, sizeof *t->moved);
+  t->before = ga__alloc(m->ctx, nodes, sizeof *t->before);
+  int *room = ga__alloc(m->ctx, 2 * nodes + 2 + 2 * joints * (1 + N_RANKS), sizeof *room);
+  ga_status status = GA_OK;
+  if (!t->edge || !t->value || !t->turned || !t->moved || !t->before || !room) {
+    status = ga__no_memory(m->ctx, "the assembly of a machine");
+  } else {
+    s.start = room;
+    s.reached = room + nodes + 1;
+    s.incident = s.reached + nodes + 1;
+    for (int k = 0; k < N_RANKS; k++) s.queue[k] = s.incident + 2 * joints * (size_t)(k + 1);
+    list_incident(&s);
+    grow_all(&s, t);
+    int n_joints = 0;
+    for (int j = 0; j < b->joint.n; j++) n_joints += joint_at(b, j)->recipe != NULL;
+    t->loops = n_joints > t->n_edges || b->rolling.n > 0;
+    for (int i = 1; i < m->n_parts; i++)
+      t->loops |=
+          m->part[i].kind == GA__PART_DRIVE || m->part[i].kind == GA__PART_ROLLING || holds(&m->part[i], 0);
+  }
+  ga__free(m->ctx, room);
+  if (status) tree_free(t);
+  return status;
+}
+
+/* ---- Placing bodies ---- */
+
+static void set_pose(ga__node *node, const double x[3], const double R[9], double angle)
+{
+  for (int i = 0; i < (node->planar ? 2 : 3); i++) node->q0[i] = x[i];
+  if (node->planar) node->q0[2] = angle;
+  if (node->rigid) memcpy(node->q0 + 3, R, 9 * sizeof *R);
+}
+
+/* All nodes, as q0 and v0 have them. */
+static void see_nodes(const ga__built *b, ga__kin *kin)
+{
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin);
+}
+
+/* x := x₁ + T (x − x₀), R := T R, T = R₁ R₀ᵀ of the parent. */
+static void carry(ga__built *b, tree *t, const edge *at)
+{
+  const ga__kin *p0 = &t->before[at->parent], *c0 = &t->before[at->child];
+  double T[9], Rt[9], d[3], x[3], R[9];
+  ga__kin p1[1];
+  ga__node *child = node_at(b, at->child);
+  ga__kin_initial(b, at->parent, b->kin);
+  *p1 = b->kin[at->parent];
+  ga__mat3_transpose(Rt, p0->R);
+  ga__mat3_mul(T, p1->R, Rt);
+  for (int i = 0; i < 3; i++) d[i] = c0->x[i] - p0->x[i];
+  ga__mat3_mul_vec(x, T, d);
+  for (int i = 0; i < 3; i++) x[i] += p1->x[i];
+  ga__mat3_mul(R, T, c0->R);
+  t->turned[at->child] = t->turned[at->parent];
+  set_pose(child, x, R, c0->angle + t->turned[at->child]);
+}
+
+static double angle_of(const double R[9])
+{
+  return atan2(R[3], R[0]);
+}
+
+/* b's frame against a's, before bodies were moved: R, and d in a's axes. */
+static void relative_before(const ga__built *b, const tree *t, const ga__joint *joint, double R[9],
+                            double d[3])
+{
+  const ga__marker *ma = GA__AT(b->marker, ga__marker, joint->a),
+                   *mb = GA__AT(b->marker, ga__marker, joint->b);
+  ga__frame fa, fb;
+  double At[9], across[3];
+  ga__frame_at(&fa, ma, t->before);
+  ga__frame_at(&fb, mb, t->before);
+  ga__mat3_transpose(At, fa.A);
+  ga__mat3_mul(R, At, fb.A);
+  for (int i = 0; i < 3; i++) across[i] = fb.p[i] - fa.p[i];
+  ga__mat3_mul_vec(d, At, across);
+}
+
+/* Puts the child where the joint's coordinates are t->value. With the frame of the parent's end F and that of
+ * the child's end G: from a to b G = F R, p_G = p_F + F d, back G = F Rᵀ, p_G = p_F − G d. */
+static void place(ga__built *b, tree *t, const edge *at)
+{
+  const ga__joint *joint = joint_at(b, at->joint);
+  const int forward = node_of(b, joint->a) == at->parent;
+  const ga__marker *mf = GA__AT(b->marker, ga__marker, forward ? joint->a : joint->b),
+                   *mg = GA__AT(b->marker, ga__marker, forward ? joint->b : joint->a);
+  double R_now[9], d_now[3], R[9], d[3], Rt[9], G[9], At[9], body[9], step[3], p[3], arm[3], x[3];
+  ga__frame f;
+  ga__node *child = node_at(b, at->child);
+  relative_before(b, t, joint, R_now, d_now);
+  ga__joint_relative(joint, t->value + 3 * at->joint, R_now, d_now, R, d);
+  ga__kin_initial(b, at->parent, b->kin);
+  ga__frame_at(&f, mf, b->kin);
+  ga__mat3_transpose(Rt, R);
+  ga__mat3_mul(G, f.A, forward ? R : Rt);
+  ga__mat3_mul_vec(step, forward ? f.A : G, d);
+  for (int i = 0; i < 3; i++) p[i] = f.p[i] + (forward ? step[i] : -step[i]);
+  const double turn = remainder(angle_of(R) - angle_of(R_now), GA__TWO_PI);
+  t->turned[at->child] = t->turned[at->parent] + (forward ? turn : -turn);
+  const double angle = t->before[at->child].angle + t->turned[at->child];
+  if (child->planar) {
+    const double c = cos(angle), s = sin(angle), planar[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
+    memcpy(body, planar, sizeof body);
+  } else {
+    ga__mat3_transpose(At, mg->A);
+    ga__mat3_mul(body, G, At);
+  }
+  ga__mat3_mul_vec(arm, body, mg->s);
+  for (int i = 0; i < 3; i++) x[i] = p[i] - arm[i];
+  set_pose(child, x, body, angle);
+}
+
+/* Bodies from their present poses to where coordinates are t->value, along the tree. Where nothing changes
+ * every bit stays. */
+static void place_all(const ga_machine *m, ga__built *b, tree *t)
+{
+  see_nodes(b, t->before);
+  for (int i = 0; i < b->node.n; i++) t->moved[i] = 0, t->turned[i] = 0.0;
+  for (int e = 0; e < t->n_edges; e++) {
+    const edge *at = &t->edge[e];
+    if (is_given(m, joint_at(b, at->joint), 0)) {
+      place(b, t, at);
+      t->moved[at->child] = 1;
+    } else if (t->moved[at->parent]) {
+      carry(b, t, at);
+      t->moved[at->child] = 1;
+    }
+  }
+}
+
+/* ---- Moving bodies ---- */
+
+/* w of a node from that of its parent: along with it, and by (w, u) in the axes of a against a. */
+static void add_twist(const ga__built *b, const ga__joint *joint, int forward, const double w_rel[3],
+                      const double u_rel[3], const ga__kin *kin, const ga__kin *parent, ga__node *child,
+                      int c)
+{
+  ga__frame fa, fb;
+  double w[3], u[3], arm[3], turn[3], out[3];
+  ga__frame_at(&fa, GA__AT(b->marker, ga__marker, joint->a), kin);
+  ga__frame_at(&fb, GA__AT(b->marker, ga__marker, joint->b), kin);
+  ga__mat3_mul_vec(w, fa.A, w_rel);
+  ga__mat3_mul_vec(u, fa.A, u_rel);
+  /* the velocity of a's body at b's origin plus u is that of b's body there; back it is the other way round
+   */
+  for (int i = 0; i < 3; i++) out[i] = parent->w[3 + i] + (forward ? w[i] : -w[i]);
+  for (int i = 0; i < 3; i++) arm[i] = fb.p[i] - parent->x[i];
+  ga__vec3_cross(turn, parent->w + 3, arm);
+  for (int i = 0; i < 3; i++) child->v0[i] = parent->w[i] + turn[i] + (forward ? u[i] : -u[i]);
+  for (int i = 0; i < 3; i++) arm[i] = kin[c].x[i] - fb.p[i];
+  ga__vec3_cross(turn, out, arm);
+  for (int i = 0; i < 3; i++) child->v0[i] += turn[i], child->v0[3 + i] = out[i];
+  for (int k = 0; k < 6; k++)
+    if (child->column[k] < 0) child->v0[k] = 0.0;
+}
+
+/* How b moved against a before: ω and the velocity of b's origin, in a's axes. */
+static void twist_before(const ga__built *b, const tree *t, const ga__joint *joint, double w[3], double u[3])
+{
+  const int na = node_of(b, joint->a), nb = node_of(b, joint->b);
+  const ga__kin *ka = &t->before[na], *kb = &t->before[nb];
+  ga__frame fa, fb;
+  double arm[3], va[3], vb[3], dw[3], du[3];
+  ga__frame_at(&fa, GA__AT(b->marker, ga__marker, joint->a), t->before);
+  ga__frame_at(&fb, GA__AT(b->marker, ga__marker, joint->b), t->before);
+  for (int i = 0; i < 3; i++) arm[i] = fb.p[i] - ka->x[i];
+  ga__vec3_cross(va, ka->w + 3, arm);
+  for (int i = 0; i < 3; i++) arm[i] = fb.p[i] - kb->x[i];
+  ga__vec3_cross(vb, kb->w + 3, arm);
+  for (int i = 0; i < 3; i++) {
+    dw[i] = kb->w[3 + i] - ka->w[3 + i];
+    du[i] = kb->w[i] + vb[i] - ka->w[i] - va[i];
+  }
+  ga__mat3_tmul_vec(w, fa.A, dw);
+  ga__mat3_tmul_vec(u, fa.A, du);
+}
+
+/* Rates of a joint's coordinates as they are to be; those that are not given are as before, but of a screw
+ * one follows from the other. */
+static void rates_of(const ga_machine *m, const ga__joint *joint, const double before[3], double rate[3])
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    const double given = given_of(m, joint, c, 1);
+    rate[c] = isnan(given) ? before[c] : given;
+  }
+  if (d->kind != GA_JOINT_SCREW) return;
+  if (isnan(d->displacement_rate)) rate[1] = d->pitch / GA__TWO_PI * rate[0];
+  if (isnan(d->angle_rate) && !isnan(d->displacement_rate) && d->pitch != 0.0)
+    rate[0] = GA__TWO_PI / d->pitch * rate[1];
+}
+
+/* Velocities along the tree; t->before has poses and twists as given, t->value rates as given. A body whose
+ * joint has no given rate moves against the one before as it did. */
+static void move_all(const ga_machine *m, ga__built *b, tree *t)
+{
+  for (int i = 0; i < b->node.n; i++) {
+    const ga__kin *before = &t->before[i];
+    ga__kin_initial(b, i, b->kin);
+    t->moved[i] = memcmp(before->x, b->kin[i].x, sizeof before->x) != 0 ||
+                  memcmp(before->R, b->kin[i].R, sizeof before->R) != 0;
+  }
+  for (int e = 0; e < t->n_edges; e++) {
+    const edge *at = &t->edge[e];
+    const ga__joint *joint = joint_at(b, at->joint);
+    const int given = is_given(m, joint, 1), forward = node_of(b, joint->a) == at->parent;
+    double w_now[3], u_now[3], w[3], u[3], rate[3] = {0, 0, 0}, value[3] = {0, 0, 0};
+    if (!given && !t->moved[at->parent] && !t->moved[at->child]) continue;
+    if (holds(&m->part[node_at(b, at->child)->part], 1)) continue;
+    twist_before(b, t, joint, w_now, u_now);
+    memcpy(w, w_now, sizeof w);
+    memcpy(u, u_now, sizeof u);
+    if (given) {
+      rates_of(m, joint, t->value + 3 * at->joint, rate);
+      for (int c = 0; c < joint->n_coordinates; c++)
+        value[c] = ga__gauge_initial(b, joint->coordinate[c].gauge);
+      ga__joint_twist(joint, value, rate, w_now, u_now, w, u);
+    }
+    ga__kin_initial(b, at->parent, b->kin);
+    ga__kin_initial(b, at->child, b->kin);
+    const ga__kin parent = b->kin[at->parent];
+    add_twist(b, joint, forward, w, u, b->kin, &parent, node_at(b, at->child), at->child);
+    t->moved[at->child] = 1;
+  }
+}
+
+/* ---- Systems of their own ---- */
+
+static ga_status hold_line(ga_machine *m, ga__built *b, const ga__gauge *gauge, int part, int rate)
+{
+  const int at = ga__add_gauge(m, b, gauge);
+  if (at < 0) return GA_ERR_MEMORY;
+  return ga__hold_gauge(m, b, part, rate ? "held velocity" : "held pose", at, ga__gauge_initial(b, at),
+                        rate ? ga__gauge_initial_rate(b, at) : 0.0);
+}
+
+/* A body is held as by a fixed joint at its pose. */
+static ga_status hold_body(ga_machine *m, ga__built *b, int i, int rate)
+{
+  static const int across[3][2] = {{1, 2}, {0, 2}, {0, 1}};
+  const int part = node_at(b, i)->part, own = b->part_marker[part];
+  const ga__node node = *node_at(b, i);
+  ga_status status = GA_OK;
+  if (node.scalar) return hold_line(m, b, &(ga__gauge){.kind = GA__SCALAR, .a = own, .b = 0}, part, rate);
+  for (int k = 0; !status && k < (node.planar ? 2 : 3); k++) {
+    ga__gauge gauge = {.kind = GA__WORLD, .a = 0, .b = own};
+    gauge.u[k] = 1.0;
+    status = hold_line(m, b, &gauge, part, rate);
+  }
+  if (!status && node.planar)
+    status = hold_line(m, b, &(ga__gauge){.kind = GA__PLANE_ANGLE, .a = 0, .b = own}, part, rate);
+  if (status || !node.rigid) return status;
+  ga__marker *fixed = ga__list_add(m->ctx, &b->marker);
+  if (!fixed) return GA_ERR_MEMORY;
+  memcpy(fixed->A, node.q0 + 3, sizeof fixed->A); /* a body's own frame has its axes */
+  const int at = b->marker.n - 1;
+  for (int k = 0; !status && k < 3; k++) {
+    ga__gauge gauge = {.kind = GA__DOT, .a = at, .b = own};
+    gauge.u[across[k][0]] = gauge.w[across[k][1]] = 1.0;
+    status = hold_line(m, b, &gauge, part, rate);
+  }
+  return status;
+}
+
+/* One row for everything that is given. */
+static ga_status hold_given(ga_machine *m, ga__built *b, int rate)
+{
+  ga_status status = GA_OK;
+  const int n_nodes = b->node.n;
+  for (int i = 1; !status && i < n_nodes; i++)
+    if (holds(&m->part[node_at(b, i)->part], rate) && b->part_node[node_at(b, i)->part] == i)
+      status = hold_body(m, b, i, rate);
+  for (int j = 0; !status && j < b->joint.n; j++)
+    for (int c = 0; !status && c < joint_at(b, j)->n_coordinates; c++) {
+      const ga__joint *joint = joint_at(b, j);
+      const ga__coordinate *at = &joint->coordinate[c];
+      const double given = given_of(m, joint, c, rate);
+      char label[40];
+      if (isnan(given)) continue;
+      snprintf(label, sizeof label, "initial %s%s", at->name, rate ? "_rate" : "");
+      const int gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
+      status = ga__hold_gauge(m, b, joint->part, label, gauge, rate ? ga__gauge_initial(b, gauge) : given,
+                              rate ? given : 0.0);
+    }
+  return status;
+}
+
+/* A system that serves one stage, and a stepper that closes it. */
+typedef struct stage {
+  ga__built *b;
+  ga_stepper *st;
+  double *q, *v; /* of its system */
+} stage;
+
+static void stage_close(ga_machine *m, stage *s)
+{
+  m->built = NULL;
+  ga_stepper_destroy(&s->st);
+  ga__free(m->ctx, s->q);
+  ga__built_destroy(m->ctx, &s->b);
+}
+
+/* Nodes, and joints with their frames, as bodies are given. */
+static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
+{
+  *s = (stage){NULL, NULL, NULL, NULL};
+  s->b = ga__alloc(m->ctx, 1, sizeof *s->b);
+  if (!s->b) return ga__no_memory(m->ctx, "the assembly of a machine");
+  s->b->stage = what;
+  ga_status status = ga__build_begin(m, s->b);
+  if (!status) status = ga__nodes_create(m, s->b);
+  if (!status) status = ga__joints_create(m, s->b);
+  return status;
+}
+
+/* All else, with bodies where they are now. */
+static ga_status stage_build(ga_machine *m, stage *s)
+{
+  ga__built *b = s->b;
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_status status = ga__couplings_create(m, b);
+  for (int i = 1; !status && i < m->n_parts; i++)
+    if (m->part[i].kind == GA__PART_ROLLING) status = ga__rolling_resolve(m, b, i);
+  if (!status) status = hold_given(m, b, b->stage == GA__STAGE_VELOCITIES);
+  if (!status) status = ga__build_finish(m, b);
+  if (status) return status;
+  m->built = b;
+  s->q = ga__alloc(m->ctx, (size_t)(b->nq + b->nv) + 1, sizeof *s->q);
+  if (!s->q) return ga__no_memory(m->ctx, "the assembly of a machine");
+  s->v = s->q + b->nq;
+  return ga_stepper_create(m->ctx, b->system, &o, &s->st);
+}
+
+/* Bodies from their present values to such that meet all rows. */
+static ga_status stage_solve(ga_machine *m, stage *s, double max_change, int velocities)
+{
+  ga__built *b = s->b;
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-3;
+  o.max_change = max_change;
+  ga__initial_values(b, s->q, s->v);
+  const ga_status status =
+      ga_stepper_assemble(s->st, &o, m->opts.t_start, s->q, velocities ? s->v : NULL, NULL);
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = node_at(b, i);
+    memcpy(node->q0, s->q + node->q, (node->rigid ? 12u : (size_t)node->n) * sizeof *s->q);
+    for (int c = 0; velocities && c < 6; c++)
+      if (node->column[c] >= 0) node->v0[c] = s->v[node->v + node->column[c]];
+  }
+  return status;
+}
+
+/* ---- Messages ---- */
+
+/* "crank.angle = 0.5 (reached 0.48), rocker.angle = ..." */
+static void list_given(const ga_machine *m, const ga__built *b, int rate, ga__writer *w)
+{
+  enum { MOST_LISTED = 6 };
+  int n = 0;
+  for (int j = 0; j < b->joint.n; j++)
+    for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) {
+      const ga__joint *joint = joint_at(b, j);
+      const ga__coordinate *at = &joint->coordinate[c];
+      const double given = given_of(m, joint, c, rate);
+      if (isnan(given)) continue;
+      double reached = rate ? ga__gauge_initial_rate(b, at->gauge) : ga__gauge_initial(b, at->gauge);
+      if (!rate && at->rotational) reached = given + remainder(reached - given, GA__TWO_PI);
+      if (n++ < MOST_LISTED)
+        ga__write(w, "%s%s.%s%s = %.9g %s%s (nearest found: %.9g)", n > 1 ? ", " : "",
+                  m->part[joint->part].name, at->name, rate ? "_rate" : "", given,
+                  at->rotational ? "rad" : "m", rate ? "/s" : "", reached);
+    }
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__part *part = &m->part[node_at(b, i)->part];
+    if (!holds(part, rate) || b->part_node[node_at(b, i)->part] != i) continue;
+    if (n++ < MOST_LISTED)
+      ga__write(w, "%s%s of '%s', which is held", n > 1 ? ", " : "", rate ? "velocity" : "pose", part->name);
+  }
+  for (int i = 1; i < m->n_parts; i++) {
+    const ga_drive_def *d = m->part[i].kind == GA__PART_DRIVE ? m->part[i].def : NULL;
+    double target[2];
+    ga_fault fault;
+    if (!d || ga_function_eval(d->function, m->opts.t_start, 1, target, &fault)) continue;
+    if (n++ < MOST_LISTED)
+      ga__write(w, "%s%s%s = %.9g by drive '%s'", n > 1 ? ", " : "", d->coordinate, rate ? "_rate" : "",
+                target[rate], d->name);
+  }
+  if (n > MOST_LISTED) ga__write(w, ", and %d more", n - MOST_LISTED);
+}
+
+/* The part that is blamed: a joint with initial values, else a body that is held. */
+static const ga__part *first_given(const ga_machine *m, const ga__built *b, int rate)
+{
+  for (int j = 0; j < b->joint.n; j++)
+    if (is_given(m, joint_at(b, j), rate)) return &m->part[joint_at(b, j)->part];
+  for (int i = 1; i < m->n_parts; i++)
+    if (holds(&m->part[i], rate)) return &m->part[i];
+  return &m->part[0];
+}
+
+static ga_status cannot_meet(const ga_machine *m, const ga__built *b, int rate, ga_status status)
+{
+  char text[GA_ERROR_TEXT / 2], why[GA_ERROR_TEXT / 2];
+  ga__writer w = {text, sizeof text, 0};
+  if (status == GA_ERR_MEMORY) return status;
+  text[0] = '\0';
+  list_given(m, b, rate, &w);
+  snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, ga_context_error(m->ctx)->text);
+  const ga__part *first = first_given(m, b, rate);
+  return ga__fail(m->ctx, GA_ERR_INCONSISTENT,
+                  "%s '%s': the %s given for the start cannot all be met by the joints: %s. %s",
+                  ga__part_text(first->kind), first->name, rate ? "rates" : "values", text, why);
+}
+
+/* ---- Stages ---- */
+
+/* A screw's other coordinate follows on its thread. */
+static void follow_thread(const ga_joint_def *d, const double before[3], double value[3])
+{
+  if (d->kind != GA_JOINT_SCREW) return;
+  if (isnan(d->displacement)) value[1] = before[1] + d->pitch / GA__TWO_PI * (value[0] - before[0]);
+  if (isnan(d->angle) && !isnan(d->displacement) && d->pitch != 0.0)
+    value[0] = before[0] + GA__TWO_PI / d->pitch * (value[1] - before[1]);
+}
+
+/* By how much a coordinate is to change: angles the short way round, but for threads. */
+static double change_of(const ga_machine *m, const ga__joint *joint, int c, double given, double now)
+{
+  const ga_joint_def *d = m->part[joint->part].def;
+  if (isnan(given)) return 0.0;
+  return joint->coordinate[c].rotational && d->kind != GA_JOINT_SCREW ? remainder(given - now, GA__TWO_PI)
+                                                                      : given - now;
+}
+
+/* Into how many moves the way to the given values is cut. */
+static int count_moves(const ga_machine *m, const ga__built *b, const tree *t)
+{
+  double largest = 0.0, size = 1e-3;
+  if (!t->loops) return 1;
+  for (int i = 1; i < b->node.n; i++)
+    for (int k = 0; k < (node_at(b, i)->planar ? 2 : 3) && !node_at(b, i)->scalar; k++)
+      size = fmax(size, fabs(node_at(b, i)->q0[k]));
+  for (int j = 0; j < b->joint.n; j++)
+    for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) {
+      const ga__joint *joint = joint_at(b, j);
+      const double given = given_of(m, joint, c, 0), now = t->value[3 * j + c];
+      const double change = fabs(change_of(m, joint, c, given, now));
+      largest = fmax(largest, joint->coordinate[c].rotational ? change : change / size);
+    }
+  const double moves = ceil(largest / LARGEST_MOVE);
+  return moves < 1 ? 1 : moves > MOST_MOVES ? MOST_MOVES : (int)moves;
+}
+
+/* Scalar nodes that follow coordinates are where these are to be. */
+static void set_followers(ga__built *b, const ga__joint *joint, const double *value)
+{
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    if (!joint->recipe || joint->coordinate[c].scalar_gauge < 0) continue;
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, joint->coordinate[c].scalar_gauge);
+    node_at(b, node_of(b, g->a))->q0[0] = value[c];
+  }
+}
+
+/* The first of the moves that are left, along the tree; first_row: of rows that hold what is given, −1: there
+ * are none yet. */
+static void place_given(const ga_machine *m, ga__built *b, tree *t, int moves_left, int first_row)
+{
+  int row = first_row;
+  for (int j = 0; j < b->joint.n; j++) {
+    const ga__joint *joint = joint_at(b, j);
+    double before[3], *value = t->value + 3 * j;
+    if (!joint->recipe) continue;
+    for (int c = 0; c < joint->n_coordinates; c++) {
+      const ga__coordinate *at = &joint->coordinate[c];
+      const double given = given_of(m, joint, c, 0);
+      before[c] = ga__gauge_initial(b, at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge);
+      value[c] = before[c] + change_of(m, joint, c, given, before[c]) / moves_left;
+      if (!isnan(given) && moves_left == 1) value[c] = given;
+      if (!isnan(given) && first_row >= 0) GA__AT(b->row, ga__row, row++)->constant = value[c];
+    }
+    if (is_given(m, joint, 0)) follow_thread(m->part[joint->part].def, before, value);
+    set_followers(b, joint, value);
+  }
+  place_all(m, b, t);
+}
+
+/* Rows of initial values are the last that were made, bodies that are held before them. */
+static int count_given(const ga_machine *m, const ga__built *b)
+{
+  int n = 0;
+  for (int j = 0; j < b->joint.n; j++)
+    for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) n += !isnan(given_of(m, joint_at(b, j), c, 0));
+  return n;
+}
+
+static void see_values(const ga__built *b, tree *t)
+{
+  for (int j = 0; j < b->joint.n; j++)
+    for (int c = 0; c < joint_at(b, j)->n_coordinates; c++)
+      t->value[3 * j + c] = ga__gauge_initial(b, joint_at(b, j)->coordinate[c].gauge);
+}
+
+static void keep_nodes(const ga__built *b, ga__placement *p, int velocities)
+{
+  for (int i = 0; i < p->n; i++) {
+    const ga__node *node = node_at(b, i);
+    memcpy(p->q + 12 * i, node->q0, sizeof node->q0);
+    if (velocities) memcpy(p->v + 6 * i, node->v0, sizeof node->v0);
+  }
+}
+
+/* Positions into p. given: bits of what_is_given(); without coordinates and poses among them positions stay
+ * as they are, and p only has where they will be once they are consistent. */
+static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
+{
+  stage s;
+  tree t = {.ctx = NULL};
+  ga_status status = stage_open(m, GA__STAGE_POSITIONS, &s);
+  if (!status) status = ga__joints_settle(m, s.b);
+  if (!status) status = tree_make(m, s.b, &t);
+  if (!status) {
+    const int matters = given & (GIVES_VALUE | HOLDS_POSE);
+    see_values(s.b, &t);
+    const int n = given & GIVES_VALUE ? count_moves(m, s.b, &t) : 1;
+    if (!t.loops) place_given(m, s.b, &t, 1, -1);
+    status = stage_build(m, &s);
+    const int first_row = status ? -1 : s.b->row.n - count_given(m, s.b);
+    for (int k = 0; !status && k < n; k++) {
+      if (t.loops) place_given(m, s.b, &t, n - k, first_row);
+      status = stage_solve(m, &s, HUGE_VAL, 0);
+      if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
+    }
+    if (status && matters) status = cannot_meet(m, s.b, 0, status);
+    if (status && status != GA_ERR_MEMORY && !matters) status = GA_OK; /* the start will say what is wrong */
+    if (!status) keep_nodes(s.b, p, 0);
+    p->positions = matters != 0;
+  }
+  tree_free(&t);
+  stage_close(m, &s);
+  return status;
+}
+
+static ga_status assemble_velocities(ga_machine *m, ga__placement *p)
+{
+  stage s;
+  tree t = {.ctx = NULL};
+  ga_status status = stage_open(m, GA__STAGE_VELOCITIES, &s);
+  if (!status) status = tree_make(m, s.b, &t);
+  if (!status) {
+    see_nodes(s.b, t.before);
+    for (int j = 0; j < s.b->joint.n; j++)
+      for (int c = 0; c < joint_at(s.b, j)->n_coordinates; c++)
+        t.value[3 * j + c] = ga__gauge_initial_rate(s.b, joint_at(s.b, j)->coordinate[c].gauge);
+    for (int i = 0; i < p->n; i++) memcpy(node_at(s.b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
+    move_all(m, s.b, &t);
+    status = ga__joints_settle(m, s.b);
+    if (!status) status = stage_build(m, &s);
+    if (!status) {
+      status = stage_solve(m, &s, HUGE_VAL, 1);
+      if (status) status = cannot_meet(m, s.b, 1, status);
+    }
+    for (int i = 0; !status && i < p->n; i++) memcpy(p->v + 6 * i, node_at(s.b, i)->v0, 6 * sizeof *p->v);
+  }
+  tree_free(&t);
+  stage_close(m, &s);
+  return status;
+}
+
+/* ---- For building ---- */
+
+void ga__placement_free(ga__placement *p)
+{
+  if (!p->ctx) return;
+  ga__free(p->ctx, p->q);
+  *p = (ga__placement){.ctx = NULL};
+}
+
+void ga__placement_apply(const ga__placement *p, ga__built *b)
+{
+  for (int i = 0; i < p->n; i++) {
+    if (p->positions) memcpy(node_at(b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
+    memcpy(node_at(b, i)->v0, p->v + 6 * i, 6 * sizeof *p->v);
+  }
+}
+
+static int count_bodies(const ga_machine *m)
+{
+  int n = 1; /* the ground */
+  for (int i = 1; i < m->n_parts; i++)
+    n += m->part[i].kind == GA__PART_RIGID || m->part[i].kind == GA__PART_PLANAR ||
+         m->part[i].kind == GA__PART_POINT || m->part[i].kind == GA__PART_SCALAR;
+  return n;
+}
+
+/* What initial values ask for, with the plainest form of rigid bodies. */
+ga_status ga__assemble(ga_machine *m, ga__placement *p)
+{
+  const int given = what_is_given(m), n = count_bodies(m);
+  const ga_form form = m->opts.form;
+  *p = (ga__placement){.ctx = NULL};
+  if (!given) return GA_OK;
+  p->ctx = m->ctx;
+  p->q = ga__alloc(m->ctx, 18 * (size_t)n, sizeof *p->q);
+  if (!p->q) return ga__no_memory(m->ctx, "the assembly of a machine");
+  p->v = p->q + 12 * n;
+  p->n = n;
+  m->opts.form = GA_FORM_SPACE;
+  stage s;
+  ga_status status = stage_open(m, GA__STAGE_POSITIONS, &s);
+  if (!status) keep_nodes(s.b, p, 1); /* as given */
+  stage_close(m, &s);
+  if (!status) status = assemble_positions(m, given, p);
+  if (!status) status = assemble_velocities(m, p);
+  m->opts.form = form;
+  return status;
+}
+
+/* ---- Springs without force at the start ---- */
+
+static int rests_at_start(const ga_machine *m)
+{
+  for (int i = 1; i < m->n_parts; i++)
+    if (m->part[i].kind == GA__PART_SPRING && isnan(((const ga_spring_def *)m->part[i].def)->rest)) return 1;
+  return 0;
+}
+
+static void set_rests(ga_machine *m, ga__built *b, const double *q)
+{
+  b->motion = 0;
+  ga__kin_at(b, q, NULL, NULL, b->kin);
+  for (int i = 0; i < b->law.n; i++) {
+    ga__law *law = GA__AT(b->law, ga__law, i);
+    ga__sight sight;
+    if (law->kind != GA__LAW_SPRING || !isnan(((const ga_spring_def *)m->part[law->part].def)->rest))
+      continue;
+    ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, law->gauge[0]), b->marker.at, b->kin);
+    law->rest = ga__gauge_value(&sight);
+  }
+}
+
+/* Given positions that are off the constraints are moved by the start: it is there that springs have no
+ * force. Where it cannot be made, it will say so itself. */
+ga_status ga__settle_rests(ga_machine *m, ga__built *b)
+{
+  const ga_error error = m->ctx->error;
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts start = ga_start_defaults();
+  ga_start_report report;
+  ga_stepper *st = NULL;
+  double off;
+  if (!rests_at_start(m)) return GA_OK;
+  ga_status status = ga__phi_initial(m, b, &off);
+  if (status || off <= CLOSED) return status;
+  double *q = ga__alloc(m->ctx, (size_t)(b->nq + b->nv) + 1, sizeof *q);
+  if (!q) return ga__no_memory(m->ctx, "springs at the start");
+  ga__initial_values(b, q, q + b->nq);
+  start.h = 1e-3;
+  start.max_change = HUGE_VAL;
+  status = ga_stepper_create(m->ctx, b->system, &o, &st);
+  if (!status) status = ga_stepper_assemble(st, &start, m->opts.t_start, q, NULL, &report);
+  if (!status && report.position.change > 0.0) set_rests(m, b, q);
+  ga_stepper_destroy(&st);
+  ga__free(m->ctx, q);
+  if (status == GA_ERR_MEMORY) return status;
+  m->ctx->error = error;
+  return GA_OK;
+}
