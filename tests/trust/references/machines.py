@@ -306,7 +306,7 @@ def four_bar(t1=5.0, crank=0.4, coupler=1.0, rocker=0.8, base=1.0, start=1.0):
     for i, n in enumerate(names):
         sig[n + ".x"] = lambda t, i=i: poses(s.sol(t)[0])[i][0][0]
         sig[n + ".y"] = lambda t, i=i: poses(s.sol(t)[0])[i][0][1]
-    answer.at = lambda name, t: float(sig[name](t))
+    answer.at, answer.signals = (lambda name, t: float(sig[name](t))), sig
 
     def extreme(kind, name):
         v = np.array([answer.at(name, t) for t in np.linspace(0, t1, 4001)])
@@ -322,7 +322,7 @@ def parallelograms(n, t1=10.0, L=1.0, speed=1.0):
     s = ivp(lambda t, y: [y[1], G / L * c * math.sin(y[0])], (0, t1), [0, speed / L], method="DOP853", rtol=1e-13, atol=1e-14, dense_output=True)
     sig = {"B0.x": lambda t: L * math.sin(s.sol(t)[0]), "B0.y": lambda t: L * math.cos(s.sol(t)[0]), "A0.angle": lambda t: -s.sol(t)[0]}
     answer = type("Chain", (), {})()
-    answer.at = lambda name, t: float(sig[name](t))
+    answer.at, answer.signals = (lambda name, t: float(sig[name](t))), sig
 
     def extreme(kind, name):
         v = np.array([answer.at(name, t) for t in np.linspace(0, t1, 4001)])

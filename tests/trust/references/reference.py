@@ -767,6 +767,60 @@ def bumps(t1=20.0):
     return Answer({"wheel": lambda t: y(t)[0], "wheel.rate": lambda t: y(t)[1]}, 0, t1, [x / 15 for x in b])
 
 
+def double_links(t1=2.0, m1=2.0, m2=1.0):
+    """Two slender links of 1 m, angles a, b from the x axis, from rest level: Lagrange's equations."""
+    def f(t, y):
+        a, b, u, v = y
+        c, s = math.cos(a - b), math.sin(a - b)
+        M = np.array([[m1 / 3 + m2, m2 * c / 2], [m2 * c / 2, m2 / 3]])
+        r = np.array([-m2 * s * v * v / 2 - (m1 / 2 + m2) * G * math.cos(a), m2 * s * u * u / 2 - m2 * G * math.cos(b) / 2])
+        acc = np.linalg.solve(M, r)
+        return [u, v, acc[0], acc[1]]
+    y = Path(f, [0] * 4, 0, t1)
+    return Answer({"base.angle": lambda t: y(t)[0], "knee.angle": lambda t: y(t)[1] - y(t)[0],
+                   "tip.x": lambda t: math.cos(y(t)[0]) + math.cos(y(t)[1]), "tip.y": lambda t: math.sin(y(t)[0]) + math.sin(y(t)[1])}, 0, t1)
+
+
+def conical(a=math.pi / 6, t1=10.0):
+    w, r = math.sqrt(G / (2 * math.cos(a))), 2 * math.sin(a)
+    T = 3 * G / math.cos(a)
+    return Answer({"bob.x": lambda t: r * math.cos(w * t), "bob.y": lambda t: r * math.sin(w * t), "string.fz": lambda t: T * math.cos(a),
+                   "string.fx": lambda t: -T * math.sin(a) * math.cos(w * t)}, 0, t1)
+
+
+def plotter(a=math.radians(40), t1=10.0):
+    X, Y = lambda t: 0.2 * (1 - math.cos(t)), lambda t: 0.1 * (1 - math.cos(2 * t))
+    p = lambda t: np.array([0.5, 0, 1]) + axis_turn(0, a) @ np.array([X(t), Y(t), 0])
+    # force of the drive of y on the pen: mass times acceleration along y of the desk
+    return Answer({"pen.x": lambda t: p(t)[0], "pen.y": lambda t: p(t)[1], "pen.z": lambda t: p(t)[2],
+                   "dy.force": lambda t: 0.4 * math.cos(2 * t), "dx.force": lambda t: 0.2 * math.cos(t), "da.force": lambda t: 0.02 * math.cos(t)}, 0, t1)
+
+
+def marker_chain(w=0.5):
+    R90z, R90x = axis_turn(2, math.pi / 2), axis_turn(0, math.pi / 2)
+    local = np.array([0.5, 0, 0]) + R90z @ (np.array([0.2, 0, 0.1]) + R90x @ np.array([0, 0.3, 0]))
+    p = lambda t: np.array([1, 0, 0]) + axis_turn(2, w * t) @ local
+    axes = R90z @ R90x
+    return Answer({"end.x": lambda t: p(t)[0], "end.y": lambda t: p(t)[1], "end.z": lambda t: p(t)[2],
+                   "end.vy": lambda t: w * (p(t)[0] - 1), "up.x": lambda t: w * axes[2, 0], "up.y": lambda t: w * axes[2, 1], "up.z": lambda t: w * axes[2, 2]}, 0, 2)
+
+
+def stick(t1=3.0):
+    """R = Rx(a) Ry(b), com at (0, 0, -1/2) of the body: Lagrange's equations in a, b.
+    T = ((Jx + m/4) cos^2 b + Jz sin^2 b) a'^2/2 + (Jy + m/4) b'^2/2, V = -m g/2 cos a cos b."""
+    Jx, Jy, Jz = 0.1 + 0.25, 0.1 + 0.25, 0.02
+
+    def f(t, y):
+        a, b, u, v = y
+        A = Jx * math.cos(b) ** 2 + Jz * math.sin(b) ** 2
+        dA = 2 * math.sin(b) * math.cos(b) * (Jz - Jx)
+        return [u, v, (-G / 2 * math.sin(a) * math.cos(b) - dA * u * v) / A, (-G / 2 * math.cos(a) * math.sin(b) + dA * u * u / 2) / Jy]
+    y = Path(f, [0, 0, 1, 2], 0, t1)
+    tip = lambda t: axis_turn(0, y(t)[0]) @ axis_turn(1, y(t)[1]) @ np.array([0, 0, -1.0])
+    return Answer({"tip.x": lambda t: tip(t)[0], "tip.y": lambda t: tip(t)[1], "tip.z": lambda t: tip(t)[2], "cross.angle_x": lambda t: y(t)[0],
+                   "cross.angle_y": lambda t: y(t)[1], "roll.angle": lambda t: y(t)[0], "pitch.angle": lambda t: y(t)[1]}, 0, t1)
+
+
 # ---- cases.txt ---------------------------------------------------------------------------------------------------------
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
