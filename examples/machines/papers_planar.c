@@ -73,7 +73,7 @@ static void pendulum(const mx_machine *self, mx_builder *b)
   mx_add(b, planar, &d);
   mx_marker(b, "end", "bar", ga_pose_at(-2, 0, 0));
   mx_joint(b, "pivot", GA_JOINT_REVOLUTE, "ground", "end");
-  coordinate_spring_add(b, "spring", "pivot.angle", 3000, 100, 1.5 * pi);
+  coordinate_spring_add(b, "spring", "pivot.angle", 3000, 100, -0.5 * pi);
 }
 
 const mx_machine mx_pendulum_parts = {

@@ -591,7 +591,7 @@ static void set_turns(ga__built *b, int gauge, double given)
   const double turns =
       isnan(given) ? -ceil((now - half - rounding) / GA__TWO_PI) : round((given - now) / GA__TWO_PI);
   g->offset += GA__TWO_PI * turns;
-  g->has_turns = !isnan(given);
+  g->turns = isnan(given) ? GA__FIRST_TURN : GA__GIVEN_TURNS;
 }
 
 /* A driven angle has the turns of its drive, unless they are given. Drives that cannot be resolved are
@@ -605,7 +605,7 @@ static void take_turns_of_drive(ga_machine *m, ga__built *b, const ga__part *par
   ga_fault fault;
   if (!ga__resolve_coordinate(m, b, part, "coordinate", d->coordinate, GA__VALUE, &gauge) &&
       !ga_function_eval(d->function, m->opts.t_start, 0, &value, &fault) &&
-      !GA__AT(b->gauge, ga__gauge, gauge)->has_turns)
+      GA__AT(b->gauge, ga__gauge, gauge)->turns == GA__FIRST_TURN)
     set_turns(b, gauge, value);
   m->ctx->error = error;
 }
@@ -616,7 +616,8 @@ static void set_followers(ga__built *b, const ga__joint *joint)
   for (int c = 0; c < joint->n_coordinates; c++) {
     const ga__coordinate *at = &joint->coordinate[c];
     if (!joint->recipe || at->scalar_gauge < 0) continue;
-    const ga__gauge *scalar = GA__AT(b->gauge, ga__gauge, at->scalar_gauge);
+    ga__gauge *scalar = GA__AT(b->gauge, ga__gauge, at->scalar_gauge);
+    scalar->turns = GA__AT(b->gauge, ga__gauge, at->gauge)->turns;
     ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, scalar->a)->node);
     node->q0[0] = ga__gauge_initial(b, at->gauge);
     node->v0[0] = ga__gauge_initial_rate(b, at->gauge);
@@ -678,7 +679,8 @@ static ga_status follow(ga_machine *m, ga__built *b, int index, int c)
   char label[40];
   ga_status status = ga__node_add_scalar(m, b, part, &marker);
   if (status) return status;
-  ga__gauge gauge = {.kind = GA__SCALAR, .a = marker, .b = 0};
+  ga__gauge gauge = {
+      .kind = GA__SCALAR, .a = marker, .b = 0, .turns = GA__AT(b->gauge, ga__gauge, measured)->turns};
   int scalar = ga__add_gauge(m, b, &gauge);
   if (scalar < 0) return GA_ERR_MEMORY;
   snprintf(label, sizeof label, "coordinate %s", joint_at(b, index)->coordinate[c].name);

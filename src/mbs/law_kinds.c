@@ -87,6 +87,21 @@ static int integral(const ga_function *f, double x, double *out)
 
 /* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
 
+/* A rest that is turns away from an angle whose turns nobody has given is hardly meant so. */
+static void suspect_rest(const ga__built *b, const ga__law *law)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  const double now = ga__gauge_initial(b, law->gauge[0]), off = now - law->rest;
+  if (b->stage != GA__STAGE_MACHINE || GA__AT(b->gauge, ga__gauge, law->gauge[0])->turns != GA__FIRST_TURN ||
+      fabs(off) <= 0.5 * GA__TWO_PI + 1e-6 || (def->stiffness == 0 && !def->force))
+    return;
+  ga__log(
+      b->m->ctx, GA_LOG_WARNING,
+      "spring '%s': %s starts at %.6g rad and its rest is %.6g rad, more than half a turn away; is rest = "
+      "%.6g meant, or rest as at the start? Give the joint's angle where turns are meant",
+      def->name, def->coordinate, now, law->rest, law->rest + GA__TWO_PI * round(off / GA__TWO_PI));
+}
+
 static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
 {
   static const char *const local[] = {"l", "v"};
@@ -94,6 +109,7 @@ static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
   ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
   if (status) return status;
   law->rest = isnan(def->rest) ? ga__gauge_initial(b, law->gauge[0]) : def->rest;
+  suspect_rest(b, law);
   if (!def->expression) return GA_OK;
   return ga__resolve_formula(m, b, &m->part[law->part], "expression", def->expression, 2, local,
                              &law->formula);

@@ -141,7 +141,7 @@ typedef struct ga__gauge {
   double u[3], w[3];
   int axis;
   double offset; /* of angles: turns, and for GA__PLANE_ANGLE the angle of the markers */
-  int has_turns; /* 1: they are given */
+  enum { GA__NO_TURNS = 0, GA__FIRST_TURN, GA__GIVEN_TURNS } turns; /* of a joint's angle at the start */
 } ga__gauge;
 
 /* A gauge with its markers at the point of an evaluation. */
