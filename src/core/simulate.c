@@ -243,14 +243,16 @@ static int is_strict(const ga_simulator *sim, double until)
 }
 
 /* Looks for it where the filter matters and factors are of this step: stiffness that is new needs new ones.
- */
+ * At a singular position all that is there is rounding. */
+#define AT_SINGULAR 1e-11
+
 static ga_status look_for_stiffness(ga_simulator *sim, int *found)
 {
   ga_stepper *st = sim->st;
   double all = 0.0, filtered = 0.0, *period = sim->vdot; /* room that only states between steps need */
   int worst;
   *found = 0;
-  if (st->age > 1) return GA_OK;
+  if (st->age > 1 || st->stats.rcond < AT_SINGULAR) return GA_OK;
   weigh_q(sim, st->est_all, &all, &worst);
   weigh_q(sim, st->est_q, &filtered, &worst);
   if (!(filtered < 0.5 * all)) return GA_OK;
@@ -661,13 +663,35 @@ static void stay_wary(ga_simulator *sim, double h)
   sim->h_next = fmin(sim->h_next, fmax(WARY * sim->failed_h, h));
 }
 
+/* A step that ended close to a singular position fails, or its error is rounding times the condition; shorter
+ * ones only end closer to it, and from there none leads away. So, as with equal steps, others are tried, and
+ * the next one has the size that this was to have, to go over the position. */
+#define CLOSE 1e-7    /* reciprocal condition of a matrix at such a position */
+#define EXCESSIVE 1e3 /* an error that no step grows into otherwise */
+
+/* The size of another try after `tries` of them, 0: none is left, or it is not that. err 0: the step failed.
+ */
+static double elsewhere(const ga_simulator *sim, double wanted, double err, int *tries)
+{
+  if (!(sim->st->stats.rcond < CLOSE) || (err > 0.0 && err < EXCESSIVE) || ++*tries >= N_ANOTHER) return 0.0;
+  const double over = ANOTHER[*tries].over;
+  return fitted(sim, wanted * (over > 0.0 ? 1.0 + over : ANOTHER[*tries].part));
+}
+
+/* After a step of size h: the one that leads over the position. */
+static void go_over(ga_simulator *sim, double wanted, double h)
+{
+  sim->h_next = fmax(sim->h_next, fmax(wanted, h));
+  sim->err_old = 0.0;
+}
+
 /* Steps until one is accepted; its error in *err. */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int grown = 0, failed = 0;
+  int grown = 0, failed = 0, tries = 0;
   if (sim->opts.fixed_h > 0.0) return fixed_step(sim);
-  double h = fitted(sim, sim->h_next), again, last = 0.0;
+  double h = fitted(sim, sim->h_next), again, last = 0.0, wanted = h;
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
     if (status < 0) return status;
@@ -678,10 +702,16 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       *err = 0.0;
     } else {
       status = judge(sim, h, err, &last, &grown, &again);
-      if (again == 0.0) return stay_wary(sim, h), status;
+      if (again == 0.0) {
+        stay_wary(sim, h);
+        if (tries > 0) go_over(sim, wanted, h);
+        return status;
+      }
       ga_status back = ga_stepper_undo(st);
       if (back || status < 0) return back ? back : status;
     }
+    const double other = elsewhere(sim, wanted, *err, &tries);
+    if (other > 0.0) again = other;
     if (again < h_least(sim)) return too_small(sim, h, *err, status);
     h = again;
     sim->err_old = 0.0;

@@ -129,6 +129,20 @@ static void four_bars_through_flat_positions(void **state)
   }
 }
 
+/* A step that happens to end on a flat position, to within 2e-6 rad at t = 8.517 s here, is not followed by
+ * ever smaller ones: another one ends elsewhere, and the next goes over it. */
+static void a_step_that_ends_on_it(void **state)
+{
+  (void)state;
+  if (rig_brief()) return;
+  run r = run_open("examples/models", "n_four_bar", "n=3");
+  run_start(&r, 10.0, 1e-7, 0.0);
+  while (ga_stepper_state(r.st)->t < 8.6) assert_status(r.ctx, ga_simulator_step(r.sim), GA_OK);
+  check_four_bars(&r, 3, 1e-2);
+  assert_true(ga_simulator_stats(r.sim)->h_smallest > 1e-4);
+  run_close(&r);
+}
+
 /* ---- Scalars that nothing acts on ---- */
 
 static long wishbone(const char *idle, ga_lu_kind lu, double tol, long *failures)
@@ -229,6 +243,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(four_bars_through_flat_positions),
+      cmocka_unit_test(a_step_that_ends_on_it),
       cmocka_unit_test(idle_scalars_cost_nothing),
       cmocka_unit_test(taken_back_bit_for_bit),
       cmocka_unit_test(no_memory_in_steps),
