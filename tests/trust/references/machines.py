@@ -261,7 +261,7 @@ def heavy_top(t1=1.0):
     return Motion(top, ["centre"], t1, extra=extra)
 
 
-def four_bar(t1=5.0, crank=0.4, coupler=1.0, rocker=0.8, base=1.0, start=1.0):
+def four_bar(t1=5.0, crank=0.4, coupler=1.0, rocker=0.8, base=1.0, start=1.0, turned=0.0, rate=0.0):
     """One coordinate, the crank's angle a; everything else by closing the loop. M(a) a'' + M'(a)/2 a'^2 + V'(a) = 0."""
     from scipy.integrate import solve_ivp as ivp
 
@@ -299,7 +299,7 @@ def four_bar(t1=5.0, crank=0.4, coupler=1.0, rocker=0.8, base=1.0, start=1.0):
         dM = (M(a - 2 * e) - 8 * M(a - e) + 8 * M(a + e) - M(a + 2 * e)) / (12 * e)
         dV = np.imag(V(a + 1j * h)) / h
         return [w, -(dM / 2 * w * w + dV) / M(a)]
-    s = ivp(f, (0, t1), [start, 0.0], method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
+    s = ivp(f, (0, t1), [start + turned, rate], method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
     names = ["crank", "coupler", "rocker"]
     answer = type("Loop", (), {})()
     sig = {"A.angle": lambda t: s.sol(t)[0] - start, "A.angle_rate": lambda t: s.sol(t)[1]}

@@ -767,8 +767,8 @@ def bumps(t1=20.0):
     return Answer({"wheel": lambda t: y(t)[0], "wheel.rate": lambda t: y(t)[1]}, 0, t1, [x / 15 for x in b])
 
 
-def double_links(t1=2.0, m1=2.0, m2=1.0):
-    """Two slender links of 1 m, angles a, b from the x axis, from rest level: Lagrange's equations."""
+def double_links(t1=2.0, m1=2.0, m2=1.0, a0=0.0, b0=0.0, u0=0.0, v0=0.0):
+    """Two slender links of 1 m, angles a, b from the x axis, from rest level or as given: Lagrange's equations."""
     def f(t, y):
         a, b, u, v = y
         c, s = math.cos(a - b), math.sin(a - b)
@@ -776,7 +776,7 @@ def double_links(t1=2.0, m1=2.0, m2=1.0):
         r = np.array([-m2 * s * v * v / 2 - (m1 / 2 + m2) * G * math.cos(a), m2 * s * u * u / 2 - m2 * G * math.cos(b) / 2])
         acc = np.linalg.solve(M, r)
         return [u, v, acc[0], acc[1]]
-    y = Path(f, [0] * 4, 0, t1)
+    y = Path(f, [a0, b0, u0, v0], 0, t1)
     return Answer({"base.angle": lambda t: y(t)[0], "knee.angle": lambda t: y(t)[1] - y(t)[0],
                    "tip.x": lambda t: math.cos(y(t)[0]) + math.cos(y(t)[1]), "tip.y": lambda t: math.sin(y(t)[0]) + math.sin(y(t)[1])}, 0, t1)
 
@@ -837,7 +837,7 @@ def answer_of(call):
 def resolve(line, answer, fill):
     """The line with its numbers; the difference to what it had, over the tolerance."""
     m = AT.match(line) or EXTREME.match(line)
-    if not m or answer is None:
+    if not m or answer is None or m.group(1 if AT.match(line) else 2) not in answer.signals:
         return line, 0.0
     if AT.match(line):
         name, value = m.group(1), answer.at(m.group(1), float(m.group(2)))
