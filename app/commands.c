@@ -18,6 +18,9 @@
   {"t-end", 0, "T", 0, "end of the simulation [s]"},                                                         \
       {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
       {"tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"},          \
+      {"max-step", 0, "H", 0, "largest step of error control [s]; 0: chosen from the model"},                \
+      {"min-step", 0, "H", 0, "smallest step of error control [s]"},                                         \
+      {"first-step", 0, "H", 0, "first step of error control [s]"},                                          \
       {"method", 0, "M", 0, "stabilized, index3, soi2, hht_soi2 or weighted"},                               \
       {"max-change", 0, "C", 0, "what the start may move by to meet the constraints (max_change)"},          \
   {                                                                                                          \

@@ -97,8 +97,10 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
          elapsed);
   if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
   printf("\nsteps        %.0f, from %.2g s to %.2g s; rejected: %.0f by error, %.0f by Newton, %.0f not "
-         "evaluated\n",
+         "evaluated",
          t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
+  if (t.rejected_defect > 0.0) printf(", %.0f for what acts between their ends", t.rejected_defect);
+  putchar('\n');
   printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
          t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
   if (e) print_energy(r, e);

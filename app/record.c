@@ -59,9 +59,15 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   const struct {
     const char *name;
     double number;
-  } numbers[] = {{"t_start", o->t_start},     {"step", o->step},
-                 {"tolerance", o->tolerance}, {"rho", o->rho},
-                 {"output", o->output},       {"checkpoint_every", (double)r->checkpoint_every}};
+  } numbers[] = {{"t_start", o->t_start},
+                 {"step", o->step},
+                 {"tolerance", o->tolerance},
+                 {"max_step", o->max_step},
+                 {"min_step", o->min_step},
+                 {"first_step", o->first_step},
+                 {"rho", o->rho},
+                 {"output", o->output},
+                 {"checkpoint_every", (double)r->checkpoint_every}};
   enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
   const char *const *set;
   if (i < N_NUMBERS) return number_text(value, size, numbers[i].number), numbers[i].name;
@@ -74,7 +80,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 16, ATTRIBUTE = 512 };
+enum { MOST_ATTRIBUTES = 24, ATTRIBUTE = 512 };
 
 /* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)

@@ -61,6 +61,11 @@ static int take_settings(app_task *s, const app_arguments *a)
     o->step = 0.0;
     code = app_number(a, "tol", "1", 1e-14, 1.0, &o->tolerance);
   }
+  if (!code) code = app_number(a, "max-step", "s", 0.0, 1e12, &o->max_step);
+  if (!code) code = app_number(a, "min-step", "s", 0.0, 1e12, &o->min_step);
+  if (!code) code = app_number(a, "first-step", "s", 0.0, 1e12, &o->first_step);
+  if (!code && o->max_step > 0.0 && o->min_step > o->max_step)
+    code = app_misused(a, "the largest step, %g s, is below the smallest, %g s", o->max_step, o->min_step);
   if (!code) code = take_method(a, &o->method);
   if (!code) code = app_number(a, "rho", "1", 0.0, 1.0, &o->rho);
   if (!code) code = app_number(a, "max-change", "1", 1e-15, 1e15, &o->max_change);
@@ -191,6 +196,9 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &s->stepper);
   o.t_end = settings->t_end;
   o.fixed_h = settings->step;
+  o.h_max = settings->max_step;
+  o.h_min = settings->min_step;
+  o.h_first = settings->first_step;
   /* The library's defaults have the same ratio of relative to absolute. */
   o.rtol = o.rtol_v = o.rtol_x = settings->tolerance;
   o.atol = o.atol_v = o.atol_x = 1e-2 * settings->tolerance;
@@ -208,7 +216,8 @@ ga_status app_task_start(app_task *s, int report)
   s->warnings.hold = report;
   ga_start_opts start = ga_start_defaults();
   start.max_change = s->settings.max_change;
-  ga_status status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
+  ga_status status = ga_machine_check_drives(s->machine, s->settings.t_start, s->settings.t_end);
+  if (!status) status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
   if (!status)
     status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
                                 &s->start);

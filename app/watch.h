@@ -43,7 +43,7 @@ void app_watch_close(app_watch *w);
 /* Refused steps of all kinds. */
 static inline long app_refused(const ga_simulate_stats *stats)
 {
-  return stats->rejected_error + stats->rejected_newton + stats->rejected_callback;
+  return stats->rejected_error + stats->rejected_newton + stats->rejected_callback + stats->rejected_defect;
 }
 /* After the start, and after accepted steps from number `next` on, or where steps have been refused: the
  * stepper's state, and what the simulator has counted. */

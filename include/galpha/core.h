@@ -99,6 +99,21 @@ typedef struct ga_sweep {
  * cleared, again. */
 typedef int (*ga_sweep_fn)(void *user, const ga_point *p, ga_sweep *out);
 
+/* Where the equations, or one of their derivatives by time, jump because a function of time does. */
+typedef struct ga_breakpoint {
+  double before, after; /* [s] the last time on this side and the first on the other, some roundings apart:
+                           steps end at the one and begin anew at the other. Both infinite: there is none */
+  int restart;  /* 1: accelerations, rates or outputs jump, and are computed anew behind it; 0: only their
+                   derivatives do, and steps go on */
+  double clear; /* [s] where there is none: the time up to which that is known; infinite: all the time */
+  double h_max; /* [s] steps longer than this may not resolve what acts up to there, a quarter of the
+                   period of an oscillation, say; infinite: nothing is known */
+} ga_breakpoint;
+
+/* The first break that ends after t and begins before `until`, into *out, which holds {inf, inf, 0, inf, inf}
+ * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
+typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);
+
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
 
@@ -122,8 +137,9 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn output_guess; /* y to begin the start with  [n_y]  NULL: zeros, which o must then bear */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
-  ga_name_fn name;   /* NULL: "dynamics 3", "lambda 0", ... */
-  int rheonomic;     /* 1: Φ depends on t; looked at only when phi_dot is NULL */
+  ga_break_fn next_break; /* NULL: the equations are smooth in t, as far as is known */
+  ga_name_fn name;        /* NULL: "dynamics 3", "lambda 0", ... */
+  int rheonomic;          /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 
   /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
    * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v
@@ -342,6 +358,8 @@ typedef struct ga_start_opts { /* start from ga_start_defaults() */
   double max_gap;    /* [-] redundant constraints that fit together to within this (each divided by the length
                         of its row of [B; A], relative to 1 + largest component of q, or of v) count as
                         consistent, as data with few digits need; beyond, GA_ERR_INCONSISTENT; default 1e-6 */
+  int forward;       /* 1: rates of accelerations by differences ahead of t0 only, as where something jumps at
+                        t0; default 0: on both sides */
 } ga_start_opts;
 
 typedef struct ga_start_change {          /* one correction */
@@ -524,8 +542,10 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; one that fails is
                                      taken in parts, see docs/simulate.md; default 0 */
   double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
-  double h_min, h_max;            /* [s] 0: 1e-12 and 1/10 of the time span (default) */
-  ga_error_mode error;            /* default GA_PER_STEP */
+  double h_min;                   /* [s] 0: 1e-12 of the time span (default) */
+  double h_max;          /* [s] 0: the least of ten times output_every, what the system says of its inputs
+                            (ga_breakpoint.h_max) and 1/10 of the time span (default) */
+  ga_error_mode error;   /* default GA_PER_STEP */
   double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
   double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
   double rtol_x, atol_x; /* of x; same defaults */
@@ -539,8 +559,16 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
                                 other callbacks, any non-zero return or NaN ends the simulation. Two crossings
                                 of one g within a step are not seen: lower h_max where that can happen */
   ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
-  ga_observer_fn observer;   /* after every accepted step, for progress; NULL: none; non-zero stops */
-  void *user;                /* handed to output, event_function, on_event, observer */
+  int n_breaks;              /* times at which the equations jump, besides those that the system knows of */
+  const double *breaks;      /* [n_breaks] ascending; borrowed */
+  int defect_points; /* The equations are checked within steps too, on dense output, at so many times in a
+                        run, and three times at least in a step that goes from one break to another. A step
+                        where they are off by more than ten tolerances is taken back; a fixed one is only
+                        counted (ga_simulate_stats.unseen) and warned of. 0: not at all; default 1000, more
+                        where outputs are closer */
+  ga_observer_fn
+      observer; /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
+  void *user;   /* handed to output, event_function, on_event, observer */
 } ga_simulate_opts;
 
 typedef struct ga_simulate_stats {
@@ -548,6 +576,11 @@ typedef struct ga_simulate_stats {
   long rejected_error;    /* by the error test */
   long rejected_newton;   /* because Newton's iteration failed */
   long rejected_callback; /* because a callback could not be evaluated, or gave NaN */
+  long rejected_defect;   /* because the equations did not hold within the step */
+  long unseen;            /* fixed steps within which they did not hold, and which were kept */
+  double t_unseen;        /* [s] in the first of them */
+  long unchecked;         /* times within steps at which they could not be evaluated */
+  long breaks;            /* breakpoints met */
   long at_rounding;       /* accepted although the estimate was too large, because it was rounding */
   long outputs, events, restarts;
   double h_smallest, h_largest; /* [s] of accepted steps */

@@ -262,6 +262,29 @@ GA_API void ga_function_destroy(ga_function **f); /* NULL and *f == NULL are fin
 /* out = y, y', y'': the first order+1 of them. At a jump the derivatives are those of what follows. Returns
  * as ga_expr_eval(). */
 GA_API ga_status ga_function_eval(const ga_function *f, double t, int order, double *out, ga_fault *fault);
+/* ---- Where functions of time have corners or jumps ----
+ * A break is a time at which a function or one of its derivatives may jump: points of tables, ends and ramps
+ * of motion laws, and what if, comparisons, min, max, abs, sign, floor, ceil, mod, step, sqrt, hypot, atan2
+ * make of expressions, found as the roots of their operands. Breaks are found by enclosing the operands'
+ * values over intervals of time, so that none is missed, however short the time between two of them. */
+typedef struct ga_break {
+  double before, after; /* [s] times on its two sides, some roundings apart; both infinite: none was found */
+  int order;            /* what jumps: 0 the value, 1 the slope, 2 the curvature, 3 a higher derivative or nothing */
+  double clear;         /* [s] where none was found: there is none up to this time, `until` or, where the search
+                           was given up after much work, less */
+} ga_break;
+
+/* The first break that ends after t (break.after > t) and lies before `until`. GA_ERR_ARGUMENT where a pointer
+ * is NULL or t < until does not hold. */
+GA_API ga_status ga_function_next_break(const ga_function *f, double t, double until, ga_break *out);
+/* The same of an expression in which the variable `time` is time and all others may have any value; what
+ * depends on those is left out. The order is judged at arbitrary values of them. */
+GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out);
+/* [s] Shortest period of sines, cosines and waves within [from, to]; infinite where there is none. Of
+ * expressions by samples, as a guide for step sizes. */
+GA_API double ga_function_period(const ga_function *f, double from, double to);
+GA_API double ga_expr_period(const ga_expr *e, int time, double from, double to);
+
 /* As ga_expr_set_parameter(), for functions made of an expression; others ignore it. */
 GA_API ga_status ga_function_set_parameter(ga_function *f, int slot, double value);
 

@@ -214,12 +214,14 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). The function should have two continuous derivatives. That of
- * an angle may make any number of turns. */
+/* Prescribed motion: coordinate = function(t). Its position must be continuous, and its velocity unless accept_impact is
+ * set; where its acceleration jumps, steps end and begin anew. That of an angle may make any number of turns. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
   const ga_function *function; /* borrowed */
+  int accept_impact;           /* 1: where the position has a corner, velocities jump at once, as in an impact without
+                                  friction or loss of contact; the work of it is in no energy signal but the balance */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic
@@ -382,6 +384,10 @@ GA_API int ga_machine_n_joints(const ga_machine *m);
 /* Initial values, as given, and where joints have initial values or bodies are held, assembled:
  * ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
+
+/* GA_ERR_INCONSISTENT where a drive's position jumps between two times, or has a corner that is not accepted; the message
+ * names drive, time and remedy. Simulators refuse such drives too, when they come to them. */
+GA_API ga_status ga_machine_check_drives(const ga_machine *m, double from, double to);
 
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 

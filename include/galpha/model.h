@@ -34,6 +34,8 @@ typedef struct ga_run_settings {
   double tolerance;          /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
   ga_method method;          /* default GA_STABILIZED */
   double rho;                /* [-] default 0.8 */
+  double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */
+  double first_step;         /* [s] of error control; 0: chosen */
   double max_change;         /* [-] of the start, see ga_start_opts; default 0.1 */
   double output;             /* [s] distance of records; 0: every accepted step */
   int n_record;              /* signals to record; 0: all */

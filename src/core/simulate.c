@@ -46,6 +46,10 @@ struct ga_simulator {
   ga_state view;            /* of an interpolated state */
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
+  ga__breaks breaks;
+  double piece;                   /* [s] where the present piece began: at the start, or behind a break */
+  double grid;                    /* [s] between times at which the equations are checked; 0: they are not */
+  double *off, *off_y, *off_room; /* what was found there, [nv + n_x]; work space for it */
 };
 
 ga_simulate_opts ga_simulate_defaults(void)
@@ -54,10 +58,26 @@ ga_simulate_opts ga_simulate_defaults(void)
   memset(&o, 0, sizeof o);
   o.rtol = o.rtol_v = o.rtol_x = 1e-4;
   o.atol = o.atol_v = o.atol_x = 1e-6;
+  o.defect_points = 1000;
   return o;
 }
 
 /* ---- Creation ---- */
+
+static ga_status check_times(ga_context *ctx, const char *name, int n, const double *times)
+{
+  if (n < 0 || (n > 0 && !times))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: n_%s is %d but %s is %s", name, n, name,
+                    times ? "given" : "NULL");
+  for (int i = 0; i < n; i++)
+    if (!isfinite(times[i]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: number %d of %s is %g", i, name, times[i]);
+  for (int i = 1; i < n; i++)
+    if (!(times[i] > times[i - 1]))
+      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s must ascend, but number %d, %g, follows %g", name,
+                      i, times[i], times[i - 1]);
+  return GA_OK;
+}
 
 static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
 {
@@ -87,18 +107,12 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
   if (!isfinite(o->t_end)) return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g", o->t_end);
   if (o->error != GA_PER_STEP && o->error != GA_PER_UNIT_STEP)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error mode %d", (int)o->error);
-  if (o->n_output_times < 0 || (o->n_output_times > 0 && !o->output_times))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: n_output_times is %d but output_times is %s",
-                    o->n_output_times, o->output_times ? "given" : "NULL");
-  for (int i = 0; i < o->n_output_times; i++)
-    if (!isfinite(o->output_times[i]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: number %d of output_times is %g", i,
-                      o->output_times[i]);
-  for (int i = 1; i < o->n_output_times; i++)
-    if (!(o->output_times[i] > o->output_times[i - 1]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT,
-                      "simulator: output_times must ascend, but number %d, %g, follows %g", i,
-                      o->output_times[i], o->output_times[i - 1]);
+  ga_status status = check_times(ctx, "output_times", o->n_output_times, o->output_times);
+  if (!status) status = check_times(ctx, "breaks", o->n_breaks, o->breaks);
+  if (status) return status;
+  if (o->defect_points < 0)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: defect_points is %d; it must be 0 or positive",
+                    o->defect_points);
   if (o->n_events < 0 || (o->n_events > 0 && (!o->events || !o->event_function)))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %d events need events and event_function", o->n_events);
   for (int i = 0; i < o->n_events; i++) {
@@ -128,6 +142,9 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->fired, n},
               {&sim->since, n},
               {&sim->strict, (size_t)sys->nv},
+              {&sim->off, (size_t)(sys->nv + sys->size[GA_BLOCK_X])},
+              {&sim->off_room, ga__defect_room(sys)},
+              {&sim->off_y, (size_t)sys->size[GA_BLOCK_Y]},
               {&sim->backup, sim->st->full_length},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
@@ -167,6 +184,7 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
   sim->st = st;
   sim->opts = *opts;
   sim->last_event = -1;
+  sim->breaks = (ga__breaks){.sys = st->sys, .n_times = opts->n_breaks, .times = opts->breaks};
   if ((status = take_memory(sim)))
     ga_simulator_destroy(&sim);
   else
@@ -179,8 +197,9 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->backup, s->g,    s->g_new,  s->g_at, s->fired, s->since, s->strict, s->q,
-                         s->v,      s->vdot, s->lambda, s->psi,  s->x,     s->xdot,  s->y,      s->events};
+  void *const block[] = {s->backup, s->g,      s->g_new, s->g_at,     s->fired, s->since, s->strict,
+                         s->q,      s->v,      s->vdot,  s->lambda,   s->psi,   s->x,     s->xdot,
+                         s->y,      s->events, s->off,   s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -333,10 +352,19 @@ static double span(const ga_simulator *sim)
 {
   return sim->opts.t_end - sim->t0;
 }
+
+/* Outputs say how closely the user looks, and the system how fast its inputs are. */
+#define PER_OUTPUT 10.0
+
 static double h_most(const ga_simulator *sim)
 {
-  return sim->opts.h_max > 0.0 ? sim->opts.h_max : 0.1 * span(sim);
+  const ga_simulate_opts *o = &sim->opts;
+  if (o->h_max > 0.0) return o->h_max;
+  double most = 0.1 * span(sim);
+  if (o->output_every > 0.0) most = fmin(most, PER_OUTPUT * o->output_every);
+  return sim->breaks.known ? fmin(most, fmax(sim->breaks.next.h_max, 1e-6 * span(sim))) : most;
 }
+
 static double h_least(const ga_simulator *sim)
 {
   double least = sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
@@ -386,17 +414,41 @@ static ga_status no_step(ga_simulator *sim, double t, const char *what, double h
                      last);
 }
 
+/* Finds the break that comes next, as far as steps may reach. */
+static ga_status look_ahead(ga_simulator *sim, double t)
+{
+  const double fixed = sim->opts.fixed_h, reach = fmax(sim->opts.h_max, 0.1 * span(sim));
+  return ga__breaks_find(&sim->breaks, t, t + (fixed > 0.0 ? 2.0 * fixed : reach));
+}
+
+/* Where a step has to end at the latest. A break at the very end is none. */
+static double stop_time(const ga_simulator *sim)
+{
+  const double t_end = sim->opts.t_end, before = sim->breaks.next.before;
+  return sim->breaks.known && before < t_end - tiny(sim) ? before : t_end;
+}
+
+/* The size of a first step as the options have it; 0: to be chosen. */
+static double first_given(const ga_simulator *sim)
+{
+  return sim->opts.fixed_h > 0.0 ? sim->opts.fixed_h : sim->opts.h_first;
+}
+
 /* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
  * smaller where the equations cannot be evaluated at its end. */
-static ga_status begin(ga_simulator *sim, double t, const double *q, const double *v, const double *x,
-                       const double *lambda, const double *psi, ga_start_report *report)
+static ga_status begin(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
+                       const double *x, const double *lambda, const double *psi, ga_start_report *report)
 {
   const ga_simulate_opts *o = &sim->opts;
   ga_start_opts s = sim->start;
-  double given = o->fixed_h > 0.0 ? o->fixed_h : o->h_first;
-  double room = fmax(o->t_end - t, h_least(sim));
-  int chosen = given > 0.0;
-  s.h = chosen ? given : fmin(1e-3 * span(sim), room);
+  const ga_status found = look_ahead(sim, t);
+  if (found) return found;
+  const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
+  double room = fmax((jumps ? o->t_end : stop_time(sim)) - t, h_least(sim));
+  int chosen = h_given > 0.0;
+  sim->piece = t;
+  s.forward = s.forward || jumps || sim->breaks.passed == t;
+  s.h = fmin(chosen ? h_given : 1e-3 * span(sim), room);
   for (;;) {
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
     if (status < 0) return status;
@@ -461,6 +513,18 @@ static void count_output(ga_simulator *sim, int which, double t)
   if (which || (sim->next_time < o->n_output_times && o->output_times[sim->next_time] == t)) sim->next_time++;
 }
 
+/* Times at which the equations are checked between steps are as close as outputs are, and a thousandth of the
+ * run; ten thousand are enough, though. */
+#define MOST_POINTS 10000.0
+
+static void set_grid(ga_simulator *sim)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  sim->grid = o->defect_points > 0 ? span(sim) / o->defect_points : 0.0;
+  if (sim->grid > 0.0 && o->output_every > 0.0)
+    sim->grid = fmin(sim->grid, fmax(o->output_every, span(sim) / MOST_POINTS));
+}
+
 ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, double t0, const double *q0,
                              const double *v0, const double *x0, const double *lambda_guess,
                              const double *psi_guess, ga_start_report *report)
@@ -477,13 +541,15 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
                     sim->opts.output_every);
   sim->t0 = t0;
   sim->start = start ? *start : ga_start_defaults();
+  ga__breaks_begin(&sim->breaks, sim->opts.t_end);
+  set_grid(sim);
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;
   for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
-  ga_status status = begin(sim, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+  ga_status status = begin(sim, t0, first_given(sim), q0, v0, x0, lambda_guess, psi_guess, report);
   const ga_state *s = ga_stepper_state(sim->st);
   if (!status) status = evaluate_events(sim, s, sim->g);
   if (status) return status;
@@ -502,12 +568,12 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
 
 /* ---- One accepted step ---- */
 
-/* Step towards t_end without leaving a sliver for the end. */
+/* Step towards the end, or the next break, without leaving a sliver before it. */
 static double fitted(const ga_simulator *sim, double h)
 {
-  double t_end = sim->opts.t_end, rest = t_end - sim->st->now.scalar[GA__T];
+  const double stop = stop_time(sim), rest = stop - sim->st->now.scalar[GA__T];
   if (sim->opts.fixed_h > 0.0) { /* the last of equal steps is one of them, but for rounding */
-    int equal = fabs(rest - h) <= 4.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(t_end));
+    int equal = fabs(rest - h) <= 4.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(stop));
     return !equal && rest < h * (1.0 + 1e-9) ? rest : h;
   }
   h = fmin(h, h_most(sim));
@@ -626,8 +692,9 @@ static ga_status fixed_step(ga_simulator *sim)
   ga_stepper *st = sim->st;
   double fixed = sim->opts.fixed_h, wanted = fitted(sim, sim->h_next), h_old = st->now.scalar[GA__H_OLD],
          h = 0.0;
+  const double cut = fmax(sim->h_next - wanted, 0.0); /* off by a break: to be made behind it */
   double most = h_old > 0.0 && wanted > RECOVER * h_old ? RECOVER * h_old : wanted;
-  double rest = sim->opts.t_end - st->now.scalar[GA__T];
+  double rest = stop_time(sim) - st->now.scalar[GA__T];
   ga_status status = GA_RETRY_NEWTON;
   for (int i = 0; status && i < N_ANOTHER; i++) {
     double other = ANOTHER[i].over > 0.0 ? wanted + ANOTHER[i].over * fixed : ANOTHER[i].part * most;
@@ -639,7 +706,7 @@ static ga_status fixed_step(ga_simulator *sim)
   if (status)
     return no_step(sim, st->now.scalar[GA__T],
                    "a step failed in all parts that were tried; the last one was h", h);
-  const double left = wanted - h; /* too little for a step of its own: it goes with the next one */
+  const double left = wanted + cut - h; /* too little for a step of its own: it goes with the next one */
   sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
   return GA_OK;
 }
@@ -685,12 +752,109 @@ static void go_over(ga_simulator *sim, double wanted, double h)
   sim->err_old = 0.0;
 }
 
+static ga_status look(ga_simulator *sim, double t)
+{
+  ga_status status =
+      ga_stepper_interpolate(sim->st, t, sim->q, sim->v, sim->vdot, sim->lambda, sim->psi, sim->x, sim->y);
+  if (!status) ga__interpolate_xdot(sim->st, t, sim->xdot);
+  sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, NULL, sim->lambda, /* a, η, w: of steps only */
+                         sim->psi, NULL,   sim->x, sim->xdot, NULL, sim->y};
+  return status;
+}
+
+/* ---- What happens within a step ---- */
+
+#define OFF_MOST 10.0 /* tolerances that a step may be off by between its ends */
+enum { FEWEST_POINTS = 3 };
+
+static double weigh_defect(const void *user, const double *e)
+{
+  const ga_simulator *sim = user;
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_stepper *st = sim->st;
+  double ratio = 0.0;
+  int worst;
+  weigh_q(sim, e, &ratio, &worst);
+  for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
+    weigh_one(e[st->sys->nv + i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), i, &ratio, &worst);
+  return o->error == GA_PER_UNIT_STEP ? ratio * span(sim) / st->now.scalar[GA__H_OLD] : ratio;
+}
+
+/* *off: are the equations off at t within the last step? Where they cannot be evaluated nothing is known. */
+static ga_status defect_at(ga_simulator *sim, double t, int *off)
+{
+  *off = 0;
+  ga_status status = look(sim, t);
+  if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
+  if (!status && weigh_defect(sim, sim->off) > OFF_MOST) {
+    const ga__defect_weight weight = {weigh_defect, sim, OFF_MOST};
+    status = ga__defect_again(sim->st, &sim->view, &weight, sim->off_y, sim->off_room, sim->off, off);
+  }
+  if (status) *off = 0;
+  sim->stats.unchecked += status > 0;
+  return status < 0 ? status : GA_OK;
+}
+
+/* The first time within the last step at which the equations are off; infinity: none. */
+static ga_status find_defect(ga_simulator *sim, double *t)
+{
+  const double begin = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T], h = end - begin;
+  double number = floor((begin - sim->t0) / sim->grid);
+  const double inside = ceil((end - sim->t0) / sim->grid) - 1.0 - number;
+  const int few = inside < FEWEST_POINTS && h > 0.25 * (stop_time(sim) - sim->piece);
+  int off = 0;
+  ga_status status = GA_OK;
+  *t = INFINITY;
+  for (int i = 0; !status && i < (few ? FEWEST_POINTS : inside); i++) {
+    const double at =
+        few ? begin + h * (2.0 * i + 1.0) / (2.0 * FEWEST_POINTS) : sim->t0 + ++number * sim->grid;
+    if (!(at > begin && at < end)) continue;
+    status = defect_at(sim, at, &off);
+    if (off) return *t = at, status;
+  }
+  return status;
+}
+
+/* Is the step just made to be taken back? *again is the size to try instead: so that it ends where something
+ * acts. */
+static ga_status inspect(ga_simulator *sim, double *again)
+{
+  const double h = sim->st->now.scalar[GA__H_OLD];
+  double t = INFINITY;
+  ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
+  *again = status ? AFTER_FAILURE * h : 0.0; /* as where a step cannot be judged */
+  if (status || !isfinite(t)) return status;
+  sim->stats.rejected_defect++;
+  *again = fmin(0.5 * h, fmax(SHRINK * h, t - sim->st->next.scalar[GA__T]));
+  return GA_OK;
+}
+
+/* Equal steps stay as they are, whatever they miss; but that is told. */
+static ga_status count_unseen(ga_simulator *sim)
+{
+  double t = INFINITY;
+  ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
+  if (status) ga_stepper_undo(sim->st);
+  if (status || !isfinite(t)) return status;
+  if (sim->stats.unseen++ > 0) return GA_OK;
+  sim->stats.t_unseen = t;
+  ga__log(
+      sim->ctx, GA_LOG_WARNING,
+      "t = %.9g: within a step of %.3g s, the size given, something acts that its ends do not see: the "
+      "equations are off there by more than %g times the tolerance. Take a smaller step, or error control",
+      t, sim->opts.fixed_h, OFF_MOST);
+  return GA_OK;
+}
+
 /* Steps until one is accepted; its error in *err. */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
   int grown = 0, failed = 0, tries = 0;
-  if (sim->opts.fixed_h > 0.0) return fixed_step(sim);
+  if (sim->opts.fixed_h > 0.0) {
+    const ga_status status = fixed_step(sim);
+    return status ? status : count_unseen(sim);
+  }
   double h = fitted(sim, sim->h_next), again, last = 0.0, wanted = h;
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
@@ -702,6 +866,7 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       *err = 0.0;
     } else {
       status = judge(sim, h, err, &last, &grown, &again);
+      if (again == 0.0 && tries == 0) status = inspect(sim, &again);
       if (again == 0.0) {
         stay_wary(sim, h);
         if (tries > 0) go_over(sim, wanted, h);
@@ -716,16 +881,6 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
     h = again;
     sim->err_old = 0.0;
   }
-}
-
-static ga_status look(ga_simulator *sim, double t)
-{
-  ga_status status =
-      ga_stepper_interpolate(sim->st, t, sim->q, sim->v, sim->vdot, sim->lambda, sim->psi, sim->x, sim->y);
-  if (!status) ga__interpolate_xdot(sim->st, t, sim->xdot);
-  sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, NULL, sim->lambda, /* a, η, w: of steps only */
-                         sim->psi, NULL,   sim->x, sim->xdot, NULL, sim->y};
-  return status;
 }
 
 /* g leaves the side it was on, be it to 0. */
@@ -803,7 +958,9 @@ static ga_status outputs_until(ga_simulator *sim, double t)
     int here = when >= st->now.scalar[GA__T] || !st->can_undo;
     count_output(sim, which, when);
     ga_status status = here ? GA_OK : look(sim, when);
-    if (!status) status = output(sim, here ? &st->view : &sim->view);
+    const int within = here && when < st->view.t; /* a break: as it is behind that */
+    if (within) sim->view = st->view, sim->view.t = when;
+    if (!status) status = output(sim, here && !within ? &st->view : &sim->view);
     if (status) return status;
   }
   return GA_OK;
@@ -858,14 +1015,23 @@ static void copy(double *to, const double *from, int n)
   if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
 }
 
+static void copy_state(ga_simulator *sim, const ga_state *s)
+{
+  const ga_system *sys = sim->st->sys;
+  copy(sim->q, s->q, sys->nq);
+  copy(sim->v, s->v, sys->nv);
+  copy(sim->x, s->x, sys->size[GA_BLOCK_X]);
+  copy(sim->lambda, s->lambda, sys->size[GA_BLOCK_LAMBDA]);
+  copy(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
+}
+
 /* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
  */
-static ga_status restart(ga_simulator *sim)
+static ga_status restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
-  double t = st->view.t;
   memcpy(sim->backup, st->now.block, st->full_length * sizeof(double));
-  ga_status status = begin(sim, t, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
+  ga_status status = begin(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
   if (status) { /* the state before the restart is still worth having */
     memcpy(st->now.block, sim->backup, st->full_length * sizeof(double));
     ga__forget_factors(st);
@@ -895,15 +1061,10 @@ static ga_status too_fast(ga_simulator *sim, int event)
 /* The stepper stands on `event`: that one, and others that turn out to have happened by now. */
 static ga_status events_here(ga_simulator *sim, int event, double beginning)
 {
-  const ga_system *sys = sim->st->sys;
   const ga_state *s = &sim->st->view;
   int restarts = 0, stops = 0;
   ga_status status = evaluate_events(sim, s, sim->g_at);
-  copy(sim->q, s->q, sys->nq);
-  copy(sim->v, s->v, sys->nv);
-  copy(sim->x, s->x, sys->size[GA_BLOCK_X]);
-  copy(sim->lambda, s->lambda, sys->size[GA_BLOCK_LAMBDA]);
-  copy(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
+  copy_state(sim, s);
   for (int i = 0; i < sim->opts.n_events && status >= 0; i++) {
     ga_event_action action = sim->events[i].action;
     int again = action == GA_EVENT_RESTART;
@@ -915,7 +1076,7 @@ static ga_status events_here(ga_simulator *sim, int event, double beginning)
     stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
     if (action == GA_EVENT_STOP) sim->last_event = i;
   }
-  if (status >= 0 && restarts) status = restart(sim);
+  if (status >= 0 && restarts) status = restart(sim, s->t, first_given(sim));
   return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
 }
 
@@ -940,6 +1101,36 @@ static ga_status handle_events(ga_simulator *sim, double err, int *gone)
   return status;
 }
 
+/* The breaks that the present state stands at. *restarted: the equations jump there, and the state is now
+ * that behind them. */
+static ga_status meet_breaks(ga_simulator *sim, int *restarted)
+{
+  ga__breaks *b = &sim->breaks;
+  const double t = sim->st->now.scalar[GA__T], cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
+  int jumps = 0;
+  ga_status status;
+  *restarted = 0;
+  while (!(status = look_ahead(sim, fmax(t, b->passed))) && b->next.before <= t + tiny(sim) &&
+         b->next.before < sim->opts.t_end - tiny(sim)) {
+    jumps |= b->next.restart;
+    sim->stats.breaks++;
+    ga__breaks_pass(b);
+    sim->piece = t;
+  }
+  if (status || !jumps) return status;
+  copy_state(sim, &sim->st->view);
+  const double h_next = sim->h_next;
+  status = restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  if (status) { /* what has no value behind the break lets the next step fail, and say so */
+    sim->h_next = h_next;
+    sim->piece = t;
+    return GA_OK;
+  }
+  *restarted = 1;
+  return GA_OK;
+}
+
 ga_status ga_simulator_step(ga_simulator *sim)
 {
   if (!sim) return GA_ERR_ARGUMENT;
@@ -947,8 +1138,15 @@ ga_status ga_simulator_step(ga_simulator *sim)
     return ga__fail(sim->ctx, GA_ERR_ORDER, "ga_simulator_step: call ga_simulator_start() first");
   if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
   double err = 0.0, t_end = sim->opts.t_end;
-  int gone;
-  ga_status status = accepted_step(sim, &err);
+  int gone, restarted;
+  ga_status status = meet_breaks(sim, &restarted);
+  if (!status && restarted) {
+    status = outputs_until(sim, sim->st->now.scalar[GA__T]);
+    sim->stopped = status == GA_STOPPED;
+    const int wish = sim->opts.observer && status >= 0 && sim->opts.observer(sim->opts.user, sim->st);
+    return status || !wish ? status : GA_STOPPED;
+  }
+  if (!status) status = accepted_step(sim, &err);
   if (status) return status;
   sim->st->busy = 1; /* until all that is within the step has been handed out */
   status = handle_events(sim, err, &gone);
@@ -995,20 +1193,49 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 14, PER_EVENT = 3 };
+enum { N_SAVED = 22, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
   return N_SAVED + PER_EVENT * sim->opts.n_events + sim->st->sys->nv;
 }
 
+/* Infinite times are saved as the largest number. */
+static double saved_time(double t)
+{
+  return fmin(t, DBL_MAX);
+}
+static double loaded_time(double s)
+{
+  return s < DBL_MAX ? s : INFINITY;
+}
+
 static void saved_numbers(const ga_simulator *sim, double *s)
 {
   const ga_start_opts *o = &sim->start;
-  const double number[N_SAVED] = {sim->opts.n_events, sim->t0,         sim->h_next, sim->err_old,
-                                  sim->stopped,       sim->last_event, o->project,  o->shift_a,
-                                  o->perturb_v,       o->max_change,   o->max_gap,  sim->failed_h,
-                                  sim->wary,          sim->wary_span};
+  const ga_breakpoint *b = &sim->breaks.next;
+  const double number[N_SAVED] = {sim->opts.n_events,
+                                  sim->t0,
+                                  sim->h_next,
+                                  sim->err_old,
+                                  sim->stopped,
+                                  sim->last_event,
+                                  o->project,
+                                  o->shift_a,
+                                  o->perturb_v,
+                                  o->max_change,
+                                  o->max_gap,
+                                  sim->failed_h,
+                                  sim->wary,
+                                  sim->wary_span,
+                                  sim->piece,
+                                  sim->breaks.passed,
+                                  sim->breaks.known,
+                                  saved_time(b->before),
+                                  saved_time(b->after),
+                                  b->restart,
+                                  saved_time(b->clear),
+                                  saved_time(b->h_max)};
   memcpy(s, number, sizeof number);
 }
 
@@ -1028,6 +1255,13 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->failed_h = s[11];
   sim->wary = s[12];
   sim->wary_span = s[13];
+  sim->piece = s[14];
+  ga__breaks_begin(&sim->breaks, sim->opts.t_end);
+  sim->breaks.passed = s[15];
+  sim->breaks.known = s[16] != 0.0;
+  sim->breaks.next = (ga_breakpoint){loaded_time(s[17]), loaded_time(s[18]), s[19] != 0.0, loaded_time(s[20]),
+                                     loaded_time(s[21])};
+  set_grid(sim);
   sim->started = 1;
 }
 

@@ -14,7 +14,7 @@ enum { MAX_ITERATIONS = 25 };
 
 ga_start_opts ga_start_defaults(void)
 {
-  ga_start_opts o = {0.0, 1, 1, 1, 0.1, 1e-6};
+  ga_start_opts o = {0.0, 1, 1, 1, 0.1, 1e-6, 0};
   return o;
 }
 
@@ -325,37 +325,49 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
-/* rate := (value at +s − value at −s)/2s, in two calls. */
-static void add_side(double *rate, const double *value, int n, int side, double s)
-{
-  for (int i = 0; i < n; i++) rate[i] = (side > 0 ? rate[i] : 0.0) + side * value[i] / (2.0 * s);
-}
-
-/* vddot, xddot and the rates of λ, ψ, y: central difference of the accelerations along the motion, at ±s. */
-static ga_status jerk(ga_stepper *st, double h)
+/* Accelerations, multipliers, outputs and rates at t + e along the motion, into next. */
+static ga_status accelerations_along(ga_stepper *st, double e)
 {
   const ga_system *sys = st->sys;
   const ga__full *f = &st->now;
   ga__full *m = &st->next;
-  double s = JERK_STEP * h;
   ga_start_change c = no_change();
-  for (int side = -1; side <= 1; side += 2) {
-    double e = side * s;
-    ga__full_copy(st, m, f);
-    for (int i = 0; i < sys->nv; i++) {
-      st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
-      m->v[i] = f->v[i] + e * f->vdot[i];
-    }
-    ga_group_move(sys->group, m->q, f->q, st->exponent);
-    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) m->x[i] = f->x[i] + e * f->xdot[i];
-    m->scalar[GA__T] = f->scalar[GA__T] + e;
-    ga_status status = ga__accelerations(st, m, &c);
+  ga__full_copy(st, m, f);
+  for (int i = 0; i < sys->nv; i++) {
+    st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
+    m->v[i] = f->v[i] + e * f->vdot[i];
+  }
+  ga_group_move(sys->group, m->q, f->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) m->x[i] = f->x[i] + e * f->xdot[i];
+  m->scalar[GA__T] = f->scalar[GA__T] + e;
+  return ga__accelerations(st, m, &c);
+}
+
+/* vddot, xddot and the rates of λ, ψ, y by differences of second order along the motion: of values at ±s, or
+ * at s and 2s against the present ones. */
+static ga_status jerk(ga_stepper *st, double h, int forward)
+{
+  static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};
+  const ga_system *sys = st->sys;
+  const ga__full *f = &st->now, *m = &st->next;
+  const struct {
+    double *rate;
+    const double *here, *there;
+    int n;
+  } list[] = {{st->jerk_v, f->vdot, m->vdot, sys->nv},
+              {st->jerk_x, f->xdot, m->xdot, sys->size[GA_BLOCK_X]},
+              {st->jerk_lambda, f->lambda, m->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {st->jerk_psi, f->psi, m->psi, sys->size[GA_BLOCK_PSI]},
+              {st->jerk_y, f->y, m->y, sys->size[GA_BLOCK_Y]}};
+  enum { N_LIST = sizeof list / sizeof *list };
+  const double s = JERK_STEP * h;
+  for (int l = 0; l < N_LIST; l++)
+    for (int i = 0; i < list[l].n; i++) list[l].rate[i] = forward ? -1.5 * list[l].here[i] / s : 0.0;
+  for (int k = 0; k < 2; k++) {
+    ga_status status = accelerations_along(st, at[forward][k] * s);
     if (status) return status;
-    add_side(st->jerk_v, m->vdot, sys->nv, side, s);
-    add_side(st->jerk_x, m->xdot, sys->size[GA_BLOCK_X], side, s);
-    add_side(st->jerk_lambda, m->lambda, sys->size[GA_BLOCK_LAMBDA], side, s);
-    add_side(st->jerk_psi, m->psi, sys->size[GA_BLOCK_PSI], side, s);
-    add_side(st->jerk_y, m->y, sys->size[GA_BLOCK_Y], side, s);
+    for (int l = 0; l < N_LIST; l++)
+      for (int i = 0; i < list[l].n; i++) list[l].rate[i] += weight[forward][k] * list[l].there[i] / s;
   }
   return GA_OK;
 }
@@ -410,7 +422,7 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   for (int i = 0; i < sys->nv; i++) st->jerk_v[i] = 0.0;
   for (int i = 0; i < nx; i++) st->jerk_x[i] = 0.0;
   int with_jerk = o->shift_a || perturb;
-  if (with_jerk && (status = jerk(st, o->h))) return status;
+  if (with_jerk && (status = jerk(st, o->h, o->forward != 0))) return status;
   f->scalar[GA__HAS_JERK] = with_jerk; /* for the error estimate of the first step */
   memcpy(f->vdot_prev, st->jerk_v, (size_t)sys->nv * sizeof(double));
   memcpy(f->xdot_prev, st->jerk_x, (size_t)nx * sizeof(double));
@@ -424,7 +436,7 @@ static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_r
   r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
   if (!perturb) return GA_OK;
   ga_start_change c = no_change(), ck = no_change();
-  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL};
+  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
   if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset))) return status;
   status = project_velocity(st, &free_opts, st->offset, &c, &ck);
   r->v_perturbation = c.change;
@@ -889,7 +901,7 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
   const double *scalar = st->now.scalar;
   double *d = st->solve;
   ga_point p = ga__full_point(&st->now);
-  ga_status status = jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START]);
+  ga_status status = jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START], 0);
   if (!status) status = normal_offset(st, d_kappa_h2, d_h2, st->offset);
   if (!status) status = ga__saddle_at(st, &p, 0);
   if (status) return status;
@@ -915,10 +927,10 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   ga__full *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
   int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
-  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL};
+  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
   ga_start_change c = no_change(), ck = no_change();
   if (with_offset) {
-    if ((status = jerk(st, h))) return status;
+    if ((status = jerk(st, h, 0))) return status;
     if ((status = normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset))) return status;
   }
   memcpy(st->next.v, f->v, (size_t)st->sys->nv * sizeof(double));

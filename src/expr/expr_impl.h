@@ -32,20 +32,59 @@ enum { /* binding strengths of operators; 0: a function, called by name */
        GA__BIND_POWER
 };
 
+/* Values from lo to hi; either may be infinite. */
+typedef struct ga__range {
+  double lo, hi;
+} ga__range;
+
 /* One operator or function. rule is NULL for those that the compiler turns into jumps (&&, ||, if). With
  * derivatives 0 it writes p->f alone; otherwise d1 and d2 too, which are 0 on entry. */
-typedef struct ga__op {
+typedef struct ga__op ga__op;
+struct ga__op {
   const char *name;
   int arity, binding;
   int folds; /* more arguments than arity: op(op(a, b), c) */
   void (*rule)(ga__partials *p, const double *x, int derivatives);
-  int (*defined)(const double *x); /* NULL: everywhere */
-  const char *needs;               /* in words, where defined is given */
-} ga__op;
+  int (*defined)(const double *x);                          /* NULL: everywhere */
+  const char *needs;                                        /* in words, where defined is given */
+  ga__range (*range)(const ga__op *op, const ga__range *x); /* of its values; NULL where rule is NULL */
+  int (*kink)(const ga__range *x); /* 1: a kink or jump may lie within; NULL: there is none */
+};
 
 extern const ga__op ga__ops[];
 extern const int ga__n_ops;
 extern const ga__op ga__op_truth; /* 1 where x is not 0; closes && and || */
+
+/* ---- Ranges of operations, and where they have kinks or jumps (range.c) ---- */
+
+ga__range ga__range_join(ga__range a, ga__range b); /* the least range that contains both */
+ga__range ga__range_monotone(const ga__op *op, const ga__range *x);
+ga__range ga__range_corners(const ga__op *op, const ga__range *x);
+ga__range ga__range_product(const ga__op *op, const ga__range *x);
+ga__range ga__range_quotient(const ga__op *op, const ga__range *x);
+ga__range ga__range_compare(const ga__op *op, const ga__range *x);
+ga__range ga__range_equal(const ga__op *op, const ga__range *x);
+ga__range ga__range_truth(const ga__op *op, const ga__range *x);
+ga__range ga__range_sin(const ga__op *op, const ga__range *x);
+ga__range ga__range_cos(const ga__op *op, const ga__range *x);
+ga__range ga__range_tan(const ga__op *op, const ga__range *x);
+ga__range ga__range_even(const ga__op *op, const ga__range *x);
+ga__range ga__range_power(const ga__op *op, const ga__range *x);
+ga__range ga__range_mod(const ga__op *op, const ga__range *x);
+ga__range ga__range_hypot(const ga__op *op, const ga__range *x);
+ga__range ga__range_atan2(const ga__op *op, const ga__range *x);
+ga__range ga__range_step(const ga__op *op, const ga__range *x);
+int ga__kink_zero(const ga__range *x);    /* the operand is 0 */
+int ga__kink_equal(const ga__range *x);   /* both are equal */
+int ga__kink_floor(const ga__range *x);   /* the operand passes an integer */
+int ga__kink_ceil(const ga__range *x);    /* likewise */
+int ga__kink_mod(const ga__range *x);     /* the quotient does */
+int ga__kink_pole(const ga__range *x);    /* tan is infinite */
+int ga__kink_divisor(const ga__range *x); /* the divisor is 0 */
+int ga__kink_power(const ga__range *x);   /* the base is 0 */
+int ga__kink_origin(const ga__range *x);  /* both are 0 */
+int ga__kink_cut(const ga__range *x);     /* atan2 jumps by 2π */
+int ga__kink_ends(const ga__range *x);    /* ends of step(x, x0, y0, x1, y1) */
 
 /* ---- Programs (compile.c, eval.c) ---- */
 
@@ -167,6 +206,15 @@ typedef struct ga__table {
   double *y, *slope;
 } ga__table;
 
+/* 1: one of the axis's points lies in (from, to]. */
+int ga__axis_meets(const ga__axis *axis, double from, double to);
+ga__range ga__table_range(const ga__table *table, double from, double to);
+int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
+
+/* An expression while the variable `time` goes through t and all others are unknown (breaks.c). */
+ga__range ga__expr_range(const ga_expr *e, int time, ga__range t);
+int ga__expr_kinked(const ga_expr *e, int time, ga__range t);
+
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table);
 void ga__table_destroy(ga_context *ctx, ga__table *table);
 
@@ -174,6 +222,9 @@ void ga__table_destroy(ga_context *ctx, ga__table *table);
 typedef struct ga__function_kind {
   const char *name; /* for faults */
   ga_status (*eval)(const ga_function *f, double t, int order, double out[3], ga_fault *fault);
+  ga__range (*range)(const ga_function *f, double from, double to); /* of its values */
+  int (*kinked)(const ga_function *f, double from, double to);      /* 1: a break may lie in (from, to] */
+  double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: it has none */
 } ga__function_kind;
 
 struct ga_function {
@@ -190,6 +241,7 @@ struct ga_function {
 };
 
 extern const ga__function_kind ga__kind_motion, ga__kind_wave;
+const ga_expr *ga__function_expr(const ga_function *f); /* that it is made of, in variable 0; NULL: none */
 ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
 ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);
 /* GA_ERR_ARGUMENT naming the option if one of the n values is not finite. */

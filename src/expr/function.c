@@ -35,9 +35,58 @@ static ga_status eval_table(const ga_function *f, double t, int order, double ou
   return GA_OK;
 }
 
-static const ga__function_kind kind_constant = {"constant", eval_constant};
-static const ga__function_kind kind_expr = {"expression", eval_expr};
-static const ga__function_kind kind_table = {"table", eval_table};
+static ga__range range_constant(const ga_function *f, double from, double to)
+{
+  (void)from;
+  (void)to;
+  return (ga__range){f->data.constant, f->data.constant};
+}
+
+static ga__range range_expr(const ga_function *f, double from, double to)
+{
+  return ga__expr_range(f->data.expr, 0, (ga__range){from, to});
+}
+
+static ga__range range_table(const ga_function *f, double from, double to)
+{
+  return ga__table_range(&f->data.table, from, to);
+}
+
+static int never_kinked(const ga_function *f, double from, double to)
+{
+  (void)f;
+  (void)from;
+  (void)to;
+  return 0;
+}
+
+static int kinked_expr(const ga_function *f, double from, double to)
+{
+  return ga__expr_kinked(f->data.expr, 0, (ga__range){from, to});
+}
+
+static int kinked_table(const ga_function *f, double from, double to)
+{
+  return ga__axis_meets(&f->data.table.axis, from, to);
+}
+
+static double no_period(const ga_function *f, double from, double to)
+{
+  (void)f;
+  (void)from;
+  (void)to;
+  return INFINITY;
+}
+
+static double period_expr(const ga_function *f, double from, double to)
+{
+  return ga_expr_period(f->data.expr, 0, from, to);
+}
+
+static const ga__function_kind kind_constant = {"constant", eval_constant, range_constant, never_kinked,
+                                                no_period};
+static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr, period_expr};
+static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, no_period};
 
 /* ---- Creation ---- */
 
@@ -167,6 +216,16 @@ ga_status ga_function_eval(const ga_function *f, double t, int order, double *ou
     out[d] = y[d];
   }
   return GA_OK;
+}
+
+const ga_expr *ga__function_expr(const ga_function *f)
+{
+  return f->kind == &kind_expr ? f->data.expr : NULL;
+}
+
+double ga_function_period(const ga_function *f, double from, double to)
+{
+  return f && from < to ? f->kind->period(f, from, to) : INFINITY;
 }
 
 ga_status ga_function_set_parameter(ga_function *f, int slot, double value)

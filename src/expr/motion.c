@@ -126,7 +126,35 @@ static ga_status eval_motion(const ga_function *f, double t, int order, double o
   return GA_OK;
 }
 
-const ga__function_kind ga__kind_motion = {"motion", eval_motion};
+static ga__range range_motion(const ga_function *f, double from, double to)
+{
+  const ga_motion_opts *m = &f->data.motion;
+  (void)from;
+  (void)to;
+  return ga__range_join((ga__range){m->from, m->from}, (ga__range){m->to, m->to});
+}
+
+/* Both ends, and for a trapezoid the ends of its ramps. */
+static int kinked_motion(const ga_function *f, double from, double to)
+{
+  const ga_motion_opts *m = &f->data.motion;
+  const double ramp = m->law == GA_MOTION_TRAPEZOID ? m->ramp : 0, corner[4] = {0, ramp, 1 - ramp, 1};
+  for (int i = 0; i < 4; i++) {
+    const double t = m->t_start + corner[i] * m->duration;
+    if (t > from && t <= to) return 1;
+  }
+  return 0;
+}
+
+static double no_period(const ga_function *f, double from, double to)
+{
+  (void)f;
+  (void)from;
+  (void)to;
+  return INFINITY;
+}
+
+const ga__function_kind ga__kind_motion = {"motion", eval_motion, range_motion, kinked_motion, no_period};
 
 /* ---- Waves ---- */
 
@@ -183,4 +211,29 @@ static ga_status eval_wave(const ga_function *f, double t, int order, double out
   return GA_OK;
 }
 
-const ga__function_kind ga__kind_wave = {"wave", eval_wave};
+static ga__range range_wave(const ga_function *f, double from, double to)
+{
+  const ga_wave_opts *w = &f->data.wave;
+  (void)from;
+  (void)to;
+  return (ga__range){w->offset - fabs(w->amplitude), w->offset + fabs(w->amplitude)};
+}
+
+/* Both ends of a sweep. */
+static int kinked_wave(const ga_function *f, double from, double to)
+{
+  const ga_wave_opts *w = &f->data.wave;
+  const double first = w->t_start, last = first + w->sweep;
+  return w->sweep > 0 && ((first > from && first <= to) || (last > from && last <= to));
+}
+
+static double period_wave(const ga_function *f, double from, double to)
+{
+  double first[3], last[3];
+  turns(first, &f->data.wave, from);
+  turns(last, &f->data.wave, to);
+  const double fastest = fmax(fabs(first[1]), fabs(last[1]));
+  return fastest > 0 && f->data.wave.amplitude != 0 ? 1 / fastest : INFINITY;
+}
+
+const ga__function_kind ga__kind_wave = {"wave", eval_wave, range_wave, kinked_wave, period_wave};

@@ -64,6 +64,13 @@ int ga__axis_weights(double w[3][4], const ga__axis *axis, double x)
   return cell;
 }
 
+int ga__axis_meets(const ga__axis *axis, double from, double to)
+{
+  if (!(from < axis->x[axis->n - 1])) return 0;
+  const int next = from < axis->x[0] ? 0 : find_cell(axis, from) + 1;
+  return axis->x[next] <= to;
+}
+
 /* Derivative at a of the parabola through three points with slopes d between them over h and h_next, a being
  * the end of the first interval that is away from the second. */
 static double end_slope(double h, double h_next, double d, double d_next)
@@ -212,6 +219,25 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   return GA_OK;
 }
 
+/* The values at points and, of cubics, at the two inner ones of their Bézier polygons enclose the curve. */
+ga__range ga__table_range(const ga__table *table, double from, double to)
+{
+  const ga__axis *axis = &table->axis;
+  const int first = find_cell(axis, from), last = find_cell(axis, to);
+  const double *x = axis->x, *y = table->y, *slope = table->slope;
+  ga__range out = {INFINITY, -INFINITY};
+  for (int i = first; i <= last; i++) {
+    const double third = axis->cubic ? (x[i + 1] - x[i]) / 3 : 0;
+    const double value[4] = {y[i], y[i] + third * slope[i], y[i + 1] - third * slope[i + 1], y[i + 1]};
+    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){value[k], value[k]});
+  }
+  const ga_extrapolation how[2] = {axis->before, axis->after};
+  const double beyond[2] = {x[0] - from, to - x[axis->n - 1]};
+  for (int side = 0; side < 2; side++)
+    if (beyond[side] > 0 && how[side] != GA_EXTRAPOLATE_HOLD) return (ga__range){-INFINITY, INFINITY};
+  return out;
+}
+
 void ga__table_destroy(ga_context *ctx, ga__table *table)
 {
   ga__free(ctx, table->axis.x);
@@ -352,4 +378,10 @@ ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, do
     out[d] = sum;
   }
   return GA_OK;
+}
+
+int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y)
+{
+  return (x->lo < x->hi && ga__axis_meets(&table->x, x->lo, x->hi)) ||
+         (y->lo < y->hi && ga__axis_meets(&table->y, y->lo, y->hi));
 }

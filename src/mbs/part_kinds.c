@@ -236,7 +236,9 @@ static const ga__field drive_fields[] = {
     {ONE(coordinate), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = COORDINATE,
      .about = COORDINATE},
     {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .unit = "m", .unit_other = "rad",
-     .about = "its value over time; should have two continuous derivatives"},
+     .about = "its value over time; its velocity must be continuous, and its acceleration should be"},
+    {ONE(accept_impact), .rule = GA__RULE_FLAG,
+     .about = "let velocities jump at once where the function has a corner, as in an impact"},
 };
 #undef DEF
 

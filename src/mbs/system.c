@@ -1,5 +1,6 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
+#include "mbs/breaks.h"
 #include "mbs/form.h"
 
 #include <math.h>
@@ -310,6 +311,7 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   def.jacobian = jacobian;
   if (!b->form) def.sweep = sweep;
   def.name = name;
+  def.next_break = ga__machine_next_break;
   def.n_pattern = b->pattern.n;
   def.pattern_row = b->pattern.row;
   def.pattern_col = b->pattern.col;

@@ -45,6 +45,14 @@ static const ga__field setting_fields[] = {
      .about = "step size; 0: error control chooses it"},
     {ONE(ga_run_settings, tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
      .about = "relative tolerance of error control; the absolute one is a hundredth of it"},
+    {ONE(ga_run_settings, max_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about =
+         "largest step of error control; 0: ten times the distance of records, a quarter of the shortest "
+         "period of a wave or sine of time, or a tenth of the run, whichever is least"},
+    {ONE(ga_run_settings, min_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "smallest step of error control; 0: 1e-12 of the run"},
+    {ONE(ga_run_settings, first_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "first step of error control; 0: chosen from the initial accelerations"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
      .choices_about = method_about, .about = "of integration"},
     {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
@@ -148,6 +156,10 @@ static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_setti
   if (!(s->t_end > s->t_start))
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, end ? end->at : map->key_at,
             "simulation: t_end is %g s; it must be above t_start, which is %g s", s->t_end, s->t_start);
+  const ga__tree *most = ga__map_get(map, "max_step");
+  if (s->max_step > 0 && s->min_step > s->max_step)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, most ? most->at : map->key_at,
+            "simulation: max_step is %g s, below min_step, which is %g s", s->max_step, s->min_step);
   if (!(s->rho >= 0 && s->rho <= 1))
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, rho ? rho->at : map->key_at,
             "simulation: rho is %g; it must be from 0 to 1", s->rho);

@@ -414,6 +414,8 @@ static void outputs_change_nothing(void **state)
       b.r.opts.method = (ga_method)method;
       b.o.t_end *= i ? 0.5 : 0.05;
       b.o.rtol = 1e-3;
+      b.o.h_max = 0.1 * b.o.t_end; /* without it outputs say how long steps may be, */
+      b.o.defect_points = 0;       /* and how closely they are looked into */
       assert_status(b.r.ctx, bench_run(&b), GA_OK);
       double *plain = rig_copy(&b.r);
       long steps = ga_simulator_stats(b.sim)->steps;
@@ -961,6 +963,7 @@ static void callbacks_that_ask_for_smaller_steps(void **state)
   for (int i = 0; i < 2; i++) {
     toy m = {.kind = TOY_SPRING, .random = {3}, .fail_rate = i ? 0.05 : 0.0, .narrow = i ? 0.0 : 2e-3};
     bench b = bench_open(NULL, &m, &d);
+    b.o.defect_points = 0; /* calls that fail there refuse no steps */
     bench_event(&b, &d, 0.5, 1.0, 0, GA_EVENT_RESTART);
     assert_status(b.r.ctx, bench_begin(&b, 0.0), GA_OK); /* its first step is small enough at once */
     assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_OK);

@@ -355,7 +355,7 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
   ADD(m, joint, &g);
   ADD(m, joint, &r);
   ADD(m, joint, &hold);
-  const ga_drive_def motor = {"motor", "d", ramp};
+  const ga_drive_def motor = {"motor", "d", ramp, 0};
   const ga_rolling_def roll = {"roll", GA_ROLLING_DISK, "wheel", "ground", 0.5},
                        bowl = {"bowl", GA_ROLLING_SPHERE, "ball", "ground", 0.2},
                        edge = {"edge", GA_ROLLING_KNIFE, "skate", "ground", 0};

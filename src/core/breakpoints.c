@@ -1,0 +1,79 @@
+/* Times at which the equations jump: steps end before them, and begin anew behind them. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The first of the caller's own times whose break ends after t. */
+static ga_breakpoint listed_break(const ga__breaks *b, double t)
+{
+  ga_breakpoint out = {INFINITY, INFINITY, 1, INFINITY, INFINITY};
+  int low = 0, high = b->n_times;
+  while (low < high) { /* the first that lies behind t */
+    const int middle = low + (high - low) / 2;
+    const double at = b->times[middle], margin = 64.0 * DBL_EPSILON * fabs(at);
+    if (at + margin > t)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  if (low == b->n_times) return out;
+  const double at = b->times[low], margin = 64.0 * DBL_EPSILON * fabs(at);
+  out.before = at - margin;
+  out.after = at + margin;
+  return out;
+}
+
+static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
+{
+  const ga_system *sys = b->sys;
+  *out = (ga_breakpoint){INFINITY, INFINITY, 0, INFINITY, INFINITY};
+  if (!sys->def.next_break) return GA_OK;
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.next_break(sys->def.user, t, b->until, out);
+  const ga_status status = ga__answer(sys, "next_break", -1, t, code, before);
+  if (status > 0) sys->ctx->error.status = GA_ERR_CALLBACK; /* no smaller step helps */
+  if (status) return GA_ERR_CALLBACK;
+  if (isinf(out->before)) {
+    if (!(out->clear > t)) out->clear = t + 1e-3 * (b->until - t); /* given up at once: go on a little */
+    return GA_OK;
+  }
+  if (out->before <= out->after && out->after > t) return GA_OK;
+  return ga__fail_at(sys->ctx, GA_ERR_CALLBACK, t, -1, -1,
+                     "t = %.9g: next_break gave a break from %.9g to %.9g, which does not end after t", t,
+                     out->before, out->after);
+}
+
+static int is_known(const ga__breaks *b, double ahead)
+{
+  return b->known && (isfinite(b->next.before) || b->next.clear >= fmin(ahead, b->until));
+}
+
+ga_status ga__breaks_find(ga__breaks *b, double t, double ahead)
+{
+  double from = fmax(t, b->passed);
+  while (!is_known(b, ahead)) {
+    if (b->known) from = fmax(from, b->next.clear);
+    const ga_breakpoint own = listed_break(b, from);
+    ga_breakpoint theirs = {INFINITY, INFINITY, 0, INFINITY, INFINITY};
+    ga_status status = from < b->until ? ask_system(b, from, &theirs) : GA_OK;
+    if (status) return status;
+    b->next = own.before < fmin(theirs.before, theirs.clear) ? own : theirs;
+    b->next.h_max = theirs.h_max;
+    b->known = 1;
+  }
+  return GA_OK;
+}
+
+void ga__breaks_pass(ga__breaks *b)
+{
+  b->passed = b->next.after;
+  b->known = 0;
+}
+
+void ga__breaks_begin(ga__breaks *b, double until)
+{
+  b->until = until;
+  b->passed = -DBL_MAX;
+  b->known = 0;
+}

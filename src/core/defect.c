@@ -1,0 +1,218 @@
+/* The equations between the ends of a step: what acts there and nowhere else is not seen by a method that
+ * holds them at the ends, nor by its error estimate. */
+#include "core/core_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { OUTPUT_PASSES = 4 }; /* of y := o, which run along chains of outputs */
+
+/* Residuals at s into st->solve, with outputs evaluated anew: between steps they are only interpolated, which
+ * hides what acts through them. y[n_y] receives them. */
+static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
+{
+  const ga_system *sys = st->sys;
+  const int ny = sys->size[GA_BLOCK_Y], first = sys->start[GA_BLOCK_Y];
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y};
+  if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
+  for (int pass = 0;; pass++) {
+    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->solve, NULL, NULL, st->tmp)
+                                      : ga__residual(sys, &p, st->solve, st->tmp);
+    if (status || ny == 0 || pass == OUTPUT_PASSES) return status;
+    double moved = 0.0, size = 0.0;
+    for (int i = 0; i < ny; i++) {
+      moved = fmax(moved, fabs(st->solve[first + i] + y[i]));
+      size = fmax(size, fabs(y[i]));
+    }
+    if (moved <= 1e-6 * size) return GA_OK;
+    for (int i = 0; i < ny; i++) y[i] = -st->solve[first + i];
+  }
+}
+
+/* Derivative of the cubic of dense output. */
+static double rate_of_cubic(double a, double da, double b, double db, double h, double s)
+{
+  return 6.0 * s * (1.0 - s) * (b - a) / h + (1.0 - s) * (1.0 - 3.0 * s) * da + s * (3.0 * s - 2.0) * db;
+}
+
+/* [s] Length of the last step. */
+static double step_of(const ga_stepper *st)
+{
+  return st->now.scalar[GA__T] - st->next.scalar[GA__T];
+}
+
+/* What the iteration matrix has of M, and of h² times stiffness. */
+static double mass_factor(const ga_stepper *st)
+{
+  return st->family == &ga__exact ? st->c1 : 1.0 - st->opts.scheme.alpha_m;
+}
+static double force_factor(const ga_stepper *st)
+{
+  return st->family == &ga__exact ? 1.0 : (1.0 - st->opts.scheme.alpha_f) * st->opts.scheme.beta;
+}
+
+/* e = (e_q, e_x) := the iteration matrix's solution for right-hand sides in the dynamics, Φ and x, which
+ * st->solve holds: stiff parts are as little hurt as by the step itself, and B e_q = Φ. The weighted family's
+ * errors of x are not known. */
+static ga_status through_matrix(ga_stepper *st, double *e)
+{
+  const ga_system *sys = st->sys;
+  const int at = st->two_sets && !st->cheap ? sys->n : 0, lambda = sys->start[GA_BLOCK_LAMBDA];
+  const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X], with_x = st->family == &ga__exact;
+  for (int i = 0; i < st->assembly.n; i++) st->r[i] = 0.0;
+  for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->solve[i];
+  for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->solve[i];
+  for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->solve[i];
+  ga_status status = ga_lu_solve(st->cheap ? st->cheap_lu : st->lu, st->r);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) e[i] = st->r[at + i];
+  for (int i = 0; i < nx; i++) e[sys->nv + i] = with_x ? st->r[x + i] : 0.0;
+  if (st->stabilized)
+    for (int i = 0; i < sys->n_b; i++) e[sys->b_col[i]] -= st->B_n[i] * st->r[sys->n + sys->b_row[i]];
+  return GA_OK;
+}
+
+/* Residuals into st->solve: of the dynamics times h² · part, of Φ, of x times h · part_x. */
+static ga_status evaluate(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *n = &st->next, *m = &st->now;
+  const double h = step_of(st), place = (s->t - n->scalar[GA__T]) / h;
+  const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
+  ga_status status = residual_at(st, s, y);
+  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] *= part * h * h;
+  for (int i = 0; !status && i < nx; i++)
+    st->solve[x + i] =
+        part_x * h * (rate_of_cubic(n->x[i], n->xdot[i], m->x[i], m->xdot[i], h, place) + st->solve[x + i]);
+  return status;
+}
+
+/* An acceleration that is off by r within a step of size h makes an error of about h²r/8, a rate of x one of
+ * hr/4. */
+#define PART_Q 0.125
+#define PART_X 0.25
+
+ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
+{
+  const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
+  for (int i = 0; i < n; i++) e[i] = 0.0;
+  if (!st->have_factors) return GA_OK;
+  ga_status status = evaluate(st, s, PART_Q * mass_factor(st), PART_X * st->d1, y);
+  return status ? status : through_matrix(st, e);
+}
+
+/* ---- With stiffness of its own time ----
+ * Between steps positions are off by O(h⁴). A stiff spring turns that into a large force and, where it turns
+ * within the step, into one across its direction at the step's end, which the iteration matrix takes for
+ * free. So the error is found with the forces at that very time: e with (c₁/h²) M e = M vdot − f(q − e), Φ(q
+ * − e) = 0 by the iteration matrix and Anderson's mixing of its corrections (J. ACM 12, 1965), which makes up
+ * for a matrix that belongs to another time. */
+enum { ITERATIONS = 10, MIXED = 5 };
+
+size_t ga__defect_room(const ga_system *sys)
+{
+  const size_t n = (size_t)(sys->nv + sys->size[GA_BLOCK_X]);
+  return (size_t)(2 * MIXED + 4) * n + (size_t)(sys->nq + sys->size[GA_BLOCK_X]);
+}
+
+/* Right-hand side at q − e, x − e, into st->solve. */
+static ga_status relaxed(ga_stepper *st, const ga_state *s, const double *e, double *q, double *x, double *y)
+{
+  const ga_system *sys = st->sys;
+  const int nx = sys->size[GA_BLOCK_X];
+  ga_state moved = *s;
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] = -e[i];
+  ga_group_move(sys->group, q, s->q, st->exponent);
+  for (int i = 0; i < nx; i++) x[i] = s->x[i] - e[sys->nv + i];
+  moved.q = q, moved.x = x;
+  ga_status status = evaluate(st, &moved, force_factor(st), 1.0, y);
+  ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y};
+  if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->tmp);
+  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] -= mass_factor(st) * st->tmp[i];
+  for (int i = 0; !status && i < nx; i++) st->solve[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
+  return status;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* e += d − Σ γ_k (Δe_k + Δd_k) with the γ that make |d − Σ γ_k Δd_k| least. The Δd are made orthogonal one
+ * after the other, the newest last, and Δe go along. */
+static void mix(double *e, double *d, double *const *de, double *const *dd, int kept, int n, double damped)
+{
+  for (int k = 0; k < kept; k++) {
+    const double size = dot(dd[k], dd[k], n), gamma = size > 0.0 ? dot(dd[k], d, n) / size : 0.0;
+    for (int i = 0; i < n; i++) {
+      e[i] -= gamma * de[k][i];
+      d[i] -= gamma * dd[k][i];
+    }
+  }
+  for (int i = 0; i < n; i++) e[i] += damped * d[i];
+}
+
+static void orthogonalise(double *const *de, double *const *dd, int newest, int n)
+{
+  for (int k = 0; k < newest; k++) {
+    const double size = dot(dd[k], dd[k], n), part = size > 0.0 ? dot(dd[k], dd[newest], n) / size : 0.0;
+    for (int i = 0; i < n; i++) {
+      dd[newest][i] -= part * dd[k][i];
+      de[newest][i] -= part * de[k][i];
+    }
+  }
+}
+
+/* The error in the scale of ga__defect(). */
+static double weigh_scaled(const ga_stepper *st, const ga__defect_weight *w, const double *e, double *room)
+{
+  const int nv = st->sys->nv, n = nv + st->sys->size[GA_BLOCK_X];
+  const double part_q = PART_Q * mass_factor(st) / force_factor(st), part_x = PART_X * st->d1;
+  for (int i = 0; i < n; i++) room[i] = e[i] * (i < nv ? part_q : part_x);
+  return w->weigh(w->user, room);
+}
+
+/* cautious: no further at once than counts, since farther away forces are others. */
+static ga_status relax(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, int cautious, double *y,
+                       double *room, double *e, int *off)
+{
+  const ga_system *sys = st->sys;
+  const int n = sys->nv + sys->size[GA_BLOCK_X];
+  double *d = room, *d_old = room + n, *e_old = room + 2 * n, *scaled = room + 3 * n, *at = room + 4 * n;
+  double *de[MIXED], *dd[MIXED];
+  for (int k = 0; k < MIXED; k++) de[k] = at, dd[k] = at + n, at += 2 * n;
+  double *q = at, *x = at + sys->nq;
+  int kept = 0;
+  *off = 1;
+  for (int i = 0; i < n; i++) e[i] = 0.0;
+  for (int iteration = 0; iteration < ITERATIONS; iteration++) {
+    ga_status status = relaxed(st, s, e, q, x, y);
+    if (!status) status = through_matrix(st, d);
+    if (status) return status;
+    if (iteration) {
+      const int newest = kept < MIXED ? kept : MIXED - 1;
+      for (int i = 0; i < n; i++) dd[newest][i] = d[i] - d_old[i], de[newest][i] = e[i] - e_old[i];
+      orthogonalise(de, dd, newest, n);
+      kept = newest + 1;
+      /* near enough: both the error and what it is off by are small */
+      *off = weigh_scaled(st, w, e, scaled) > w->most || weigh_scaled(st, w, d, scaled) > w->most;
+    }
+    if (!*off || sqrt(dot(d, d, n)) <= 1e-6 * sqrt(dot(e, e, n))) return GA_OK;
+    memcpy(d_old, d, (size_t)n * sizeof *d);
+    memcpy(e_old, e, (size_t)n * sizeof *e);
+    mix(e, d, de, dd, kept, n, cautious ? fmin(1.0, w->most / weigh_scaled(st, w, d, scaled)) : 1.0);
+  }
+  return GA_OK;
+}
+
+ga_status ga__defect_again(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, double *y,
+                           double *room, double *e, int *off)
+{
+  ga_status status = GA_OK;
+  *off = 1;
+  for (int cautious = 0; !status && *off && cautious < 2; cautious++)
+    status = relax(st, s, w, cautious, y, room, e, off);
+  return status;
+}

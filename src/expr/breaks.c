@@ -1,0 +1,355 @@
+/* Where functions of time have corners or jumps: an expression is evaluated with ranges instead of numbers
+ * (range.c); where no operation can have a kink while t goes through an interval there is none in it, and
+ * else the interval is halved. */
+#include "expr/expr_impl.h"
+#include <float.h>
+#include <math.h>
+
+enum {
+  MOST_LOOKS = 20000, /* evaluations of one search */
+  MOST_IGNORED = 16,  /* operations whose operands are equal all the time, but for rounding */
+  SAMPLES = 16        /* of a period */
+};
+
+/* ---- Expressions over an interval ---- */
+
+typedef struct value {
+  ga__range r;
+  int known; /* it depends on nothing but time */
+} value;
+
+typedef struct scan {
+  const ga_expr *e;
+  int time;    /* the variable that is time */
+  ga__range t; /* where it is */
+  int kink;    /* instruction that may have one; −1: none */
+  int ignored[MOST_IGNORED], n_ignored;
+  double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
+} scan;
+
+static const value UNKNOWN = {{-INFINITY, INFINITY}, 0};
+
+static value constant(double x)
+{
+  return (value){{x, x}, 1};
+}
+
+static int can_be_zero(const value *v)
+{
+  return !v->known || (v->r.lo <= 0 && v->r.hi >= 0);
+}
+
+static int can_be_true(const value *v)
+{
+  return !v->known || v->r.lo != 0 || v->r.hi != 0;
+}
+
+static value either(value a, value b)
+{
+  return (value){ga__range_join(a.r, b.r), a.known && b.known};
+}
+
+static void note_kink(scan *s, int at)
+{
+  for (int i = 0; i < s->n_ignored; i++)
+    if (s->ignored[i] == at) return;
+  if (s->kink < 0) s->kink = at;
+}
+
+/* Turns of a phase, or periods of a function, per unit of time while its operand goes through x. */
+static void note_rate(scan *s, const ga__range *x, double period)
+{
+  const double rate = (x->hi - x->lo) / (s->t.hi - s->t.lo) / period;
+  if (rate > s->fastest && isfinite(rate)) s->fastest = rate;
+}
+
+static int is_periodic(const ga__op *op)
+{
+  return op->range == ga__range_sin || op->range == ga__range_cos || op->range == ga__range_tan;
+}
+
+static int arity(const ga__instr *instr)
+{
+  return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
+}
+
+/* An operation on operands x, all of them known. */
+static ga__range apply(scan *s, int at, const ga__range *x)
+{
+  const ga__instr *instr = &s->e->program[at];
+  if (instr->code == GA__APPLY) {
+    const ga__op *op = instr->use.op;
+    if (op->kink && op->kink(x)) note_kink(s, at);
+    if (is_periodic(op)) note_rate(s, x, 2 * GA__PI);
+    return op->range(op, x);
+  }
+  if (instr->code == GA__TABLE2D) {
+    if (ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
+    return UNKNOWN.r;
+  }
+  const ga_function *f = instr->use.function;
+  if (!isfinite(x->lo) || !isfinite(x->hi)) return UNKNOWN.r;
+  if (x->lo < x->hi) {
+    if (f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
+    note_rate(s, x, f->kind->period(f, x->lo, x->hi));
+  }
+  return f->kind->range(f, x->lo, x->hi);
+}
+
+static void walk(scan *s, int from, int to, value *stack, int *top);
+
+/* c UNLESS L1 a JUMP L2 L1: b L2: with the instruction UNLESS at `at`; returns L2. */
+static int walk_if(scan *s, int at, value *stack, int *top)
+{
+  const int other = s->e->program[at].index, end = s->e->program[other - 1].index;
+  const value decides = stack[(*top)--];
+  value result = decides;
+  int n = 0;
+  if (can_be_true(&decides)) {
+    walk(s, at + 1, other - 1, stack, top);
+    result = stack[(*top)--];
+    n++;
+  }
+  if (can_be_zero(&decides)) {
+    walk(s, other, end, stack, top);
+    result = n ? either(result, stack[*top]) : stack[*top];
+    --*top;
+  }
+  result.known = result.known && decides.known;
+  stack[++*top] = result;
+  return end;
+}
+
+/* a AND L b TRUTH L: and the same with OR; returns L. */
+static int walk_lazy(scan *s, int at, value *stack, int *top)
+{
+  const ga__instr *instr = &s->e->program[at];
+  const int is_or = instr->code == GA__OR;
+  const value a = stack[*top], settled = constant(is_or);
+  const int may_settle = is_or ? can_be_true(&a) : can_be_zero(&a);
+  const int may_go_on = is_or ? can_be_zero(&a) : can_be_true(&a);
+  value result = settled;
+  --*top;
+  if (may_go_on) {
+    walk(s, at + 1, instr->index, stack, top);
+    result = may_settle ? either(stack[*top], settled) : stack[*top];
+    --*top;
+  }
+  result.known = result.known && a.known;
+  stack[++*top] = result;
+  return instr->index;
+}
+
+/* Runs the instructions from..to−1; each branch that time may take is taken. */
+static void walk(scan *s, int from, int to, value *stack, int *top)
+{
+  for (int at = from; at < to;) {
+    const ga__instr *instr = &s->e->program[at];
+    if (instr->code == GA__UNLESS) {
+      at = walk_if(s, at, stack, top);
+    } else if (instr->code == GA__AND || instr->code == GA__OR) {
+      at = walk_lazy(s, at, stack, top);
+    } else if (instr->code <= GA__PARAMETER) {
+      stack[++*top] = instr->code != GA__VARIABLE ? constant(instr->number)
+                      : instr->index == s->time   ? (value){s->t, 1}
+                                                  : UNKNOWN;
+      at++;
+    } else {
+      const int n = arity(instr);
+      ga__range x[GA__MAX_ARGS];
+      int known = 1;
+      *top -= n - 1;
+      for (int i = 0; i < n; i++) x[i] = stack[*top + i].r, known &= stack[*top + i].known;
+      stack[*top] = known ? (value){apply(s, at, x), 1} : UNKNOWN;
+      at++;
+    }
+  }
+}
+
+static value look(scan *s, ga__range t)
+{
+  value stack[GA_EXPR_DEPTH + 2];
+  int top = -1;
+  s->t = t;
+  s->kink = -1;
+  walk(s, 0, s->e->n_instr, stack, &top);
+  return stack[0];
+}
+
+ga__range ga__expr_range(const ga_expr *e, int time, ga__range t)
+{
+  scan s = {.e = e, .time = time};
+  return look(&s, t).r;
+}
+
+int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
+{
+  scan s = {.e = e, .time = time};
+  look(&s, t);
+  return s.kink >= 0;
+}
+
+double ga_expr_period(const ga_expr *e, int time, double from, double to)
+{
+  scan s = {.e = e, .time = time};
+  if (!e || !(from < to)) return INFINITY;
+  for (int i = 0; i < SAMPLES; i++) {
+    const double t = from + (to - from) * i / SAMPLES;
+    look(&s, (ga__range){t, t + 1e-4 * (to - from)});
+  }
+  return s.fastest > 0 ? 1 / s.fastest : INFINITY;
+}
+
+/* ---- The search ---- */
+
+typedef struct search {
+  const ga_function *f; /* NULL: the expression of `scan` */
+  scan scan;
+  double resolution; /* [s] intervals that are not halved any more */
+  int looks;
+} search;
+
+static int kinked(search *s, double a, double b)
+{
+  s->looks++;
+  if (s->f) return s->f->kind->kinked(s->f, a, b);
+  look(&s->scan, (ga__range){a, b});
+  return s->scan.kink >= 0;
+}
+
+/* The first interval within [a, b] that cannot be halved and may have a kink: 1, and it is [*from, *to].
+ * 0: there is none; *from is where the search was given up, b where it was not. */
+static int first_kink(search *s, double a, double b, double *from, double *to)
+{
+  double end[64]; /* of the intervals still to be looked at, the next one last */
+  int n = 1;
+  *from = a;
+  end[0] = b;
+  while (n > 0) {
+    const double last = end[n - 1];
+    if (s->looks >= MOST_LOOKS) return 0;
+    if (!kinked(s, *from, last)) {
+      *from = last;
+      n--;
+      continue;
+    }
+    if (last - *from <= s->resolution || n == 64) {
+      *to = last;
+      return 1;
+    }
+    end[n++] = *from + 0.5 * (last - *from);
+  }
+  return 0;
+}
+
+/* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere. */
+static int is_everywhere(search *s, double t, double until)
+{
+  static const double far[] = {4, 64, 4096};
+  for (int i = 0; i < 3; i++) {
+    const double a = t + far[i] * s->resolution;
+    if (a + s->resolution > until || !kinked(s, a, a + s->resolution)) return 0;
+  }
+  return 1;
+}
+
+static void find(search *s, double t, double until, ga_break *out)
+{
+  double from = t, to;
+  *out = (ga_break){INFINITY, INFINITY, 3, until};
+  s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
+  while (first_kink(s, from, until, &from, &to)) {
+    const int what = s->scan.kink;
+    if (!s->f && s->scan.n_ignored < MOST_IGNORED && is_everywhere(s, to, until)) {
+      s->scan.ignored[s->scan.n_ignored++] = what;
+      continue;
+    }
+    *out = (ga_break){from - s->resolution, to + s->resolution, 0, from};
+    return;
+  }
+  out->clear = from;
+}
+
+/* ---- What jumps ---- */
+
+/* Values and derivatives on one side of a break, and the third derivative by a difference. */
+typedef struct side {
+  double y[4];
+} side;
+
+typedef ga_status (*eval_fn)(const void *what, int time, double t, double out[3]);
+
+static ga_status evaluate_side(eval_fn eval, const void *what, int time, double t, double away, side *out)
+{
+  double beyond[3];
+  ga_status status = eval(what, time, t, out->y);
+  if (!status) status = eval(what, time, t + away, beyond);
+  out->y[3] = (beyond[2] - out->y[2]) / away;
+  return status;
+}
+
+/* Which derivative jumps more than it moves across the gap; `size` that of the values, over a time `span`. */
+static int jump_order(const side *left, const side *right, double gap, double size, double span)
+{
+  for (int d = 0; d < 3; d++) {
+    const double scale = fmax(fabs(left->y[d]), fabs(right->y[d]));
+    const double moved = gap * fmax(fabs(left->y[d + 1]), fabs(right->y[d + 1]));
+    const double noise = 1e-8 * scale + 1e-12 * (isfinite(size) ? size : 0) / pow(span, d) + 1.2 * moved;
+    if (fabs(right->y[d] - left->y[d]) > noise) return d;
+  }
+  return 3;
+}
+
+/* Where one side has no derivatives that cannot be told, and the value counts as jumping. */
+static void judge(ga_break *b, eval_fn eval, const void *what, int time, double size, double span)
+{
+  const double gap = b->after - b->before, away = 1000 * gap;
+  side left, right;
+  if (!evaluate_side(eval, what, time, b->before, -away, &left) &&
+      !evaluate_side(eval, what, time, b->after, away, &right))
+    b->order = jump_order(&left, &right, gap, size, span);
+}
+
+static double size_of(ga__range r)
+{
+  return fmax(fabs(r.lo), fabs(r.hi));
+}
+
+static ga_status eval_function(const void *what, int time, double t, double out[3])
+{
+  (void)time;
+  return ga_function_eval(what, t, 2, out, NULL);
+}
+
+ga_status ga_function_next_break(const ga_function *f, double t, double until, ga_break *out)
+{
+  if (!f || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
+  const ga_expr *e = ga__function_expr(f);
+  search s = {.f = e ? NULL : f, .scan = {.e = e}};
+  find(&s, t, until, out);
+  if (isfinite(out->before)) judge(out, eval_function, f, 0, size_of(f->kind->range(f, t, until)), until - t);
+  return GA_OK;
+}
+
+/* Arbitrary values of the other variables, which keep factors from being 0 by chance. */
+static ga_status eval_expr(const void *what, int time, double t, double out[3])
+{
+  enum { MOST = 64 };
+  const ga_expr *e = what;
+  double x[MOST] = {0}, rate[MOST] = {0};
+  const int largest = e->n_variables > 0 ? e->variable[e->n_variables - 1] : 0;
+  if (largest >= MOST || time >= MOST) return GA_RETRY_NAN;
+  for (int k = 0; k <= largest; k++) x[k] = 0.7315 + 0.1377 * k;
+  x[time] = t;
+  rate[time] = 1;
+  return ga_expr_curve(e, x, rate, NULL, 2, out, NULL);
+}
+
+ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out)
+{
+  if (!e || !out || time < 0 || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
+  search s = {.scan = {.e = e, .time = time}};
+  find(&s, t, until, out);
+  if (isfinite(out->before)) judge(out, eval_expr, e, time, 0, until - t);
+  return GA_OK;
+}

@@ -1,0 +1,165 @@
+/* Where a machine's functions of time have corners or jumps, and which of these its drives cannot follow. */
+#include "mbs/breaks.h"
+
+#include <math.h>
+
+/* ---- Functions of time and expressions of a machine ---- */
+
+typedef struct site {
+  const ga_function *function; /* NULL: expr */
+  const ga_expr *expr;         /* with t as its variable 0 */
+  int drive;                   /* part of a drive whose position it is; −1: an input */
+} site;
+
+/* Visits them all; the visitor returns non-zero to end. */
+typedef int (*visit_fn)(void *user, const site *s);
+
+static int visit_inputs(const ga__input *in, int n, visit_fn visit, void *user)
+{
+  int code = 0;
+  for (int i = 0; !code && i < n; i++)
+    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, -1});
+  return code;
+}
+
+static int visit_drives(const ga__built *b, visit_fn visit, void *user)
+{
+  int code = 0;
+  for (int i = 0; !code && i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    if (row->target) code = visit(user, &(site){row->target, NULL, row->part});
+  }
+  return code;
+}
+
+static int visit_sites(const ga__built *b, visit_fn visit, void *user)
+{
+  int code = visit_drives(b, visit, user);
+  for (int i = 0; !code && i < b->law.n; i++) {
+    const ga__law *law = GA__AT(b->law, ga__law, i);
+    code = visit_inputs(&law->input, 1, visit, user);
+    if (!code && law->formula.expr) code = visit(user, &(site){NULL, law->formula.expr, -1});
+  }
+  for (int i = 0; !code && i < b->wrench.n; i++) {
+    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
+    code = visit_inputs(w->force, 3, visit, user);
+    if (!code) code = visit_inputs(w->torque, 3, visit, user);
+  }
+  for (int i = 0; !code && i < b->formula.n; i++)
+    code = visit(user, &(site){NULL, GA__AT(b->formula, ga__formula, i)->expr, -1});
+  for (int i = 0; !code && i < b->blocked.n; i++) {
+    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
+    code = visit_inputs(k->input, ga_block_n_in(k->block), visit, user);
+  }
+  return code;
+}
+
+/* ---- Drives ---- */
+
+/* A position that jumps, and a velocity that does where that is not accepted, is refused. */
+static ga_status check_impact(const ga_machine *m, int part, const ga_function *f, const ga_break *at)
+{
+  const ga__part *p = &m->part[part];
+  const ga_drive_def *def = p->def;
+  double left[2] = {0, 0}, right[2] = {0, 0};
+  const double t = 0.5 * (at->before + at->after);
+  if (at->order > 1 || (at->order == 1 && def->accept_impact)) return GA_OK;
+  ga_function_eval(f, at->before, 1, left, NULL);
+  ga_function_eval(f, at->after, 1, right, NULL);
+  if (at->order == 0)
+    return ga__fail_at(m->ctx, GA_ERR_INCONSISTENT, t, -1, -1,
+                       "drive '%s': at t = %.9g its position jumps from %.6g to %.6g, which no motion can "
+                       "follow. Let it go there in some time, by a motion law such as poly345",
+                       p->name, t, left[0], right[0]);
+  return ga__fail_at(
+      m->ctx, GA_ERR_INCONSISTENT, t, -1, -1,
+      "drive '%s': at t = %.9g its position has a corner, where the velocity jumps from %.6g to "
+      "%.6g: an impact. Take a motion law with a continuous velocity (trapezoid, poly345), a "
+      "table with interpolation: spline, or accept it with accept_impact: true",
+      p->name, t, left[1], right[1]);
+}
+
+typedef struct drive_check {
+  const ga_machine *m;
+  double from, to;
+  ga_status status;
+} drive_check;
+
+static int check_drive(void *user, const site *s)
+{
+  drive_check *c = user;
+  ga_break at;
+  for (double t = c->from; t < c->to && !c->status; t = isfinite(at.before) ? at.after : at.clear) {
+    c->status = ga_function_next_break(s->function, t, c->to, &at);
+    if (!c->status && isfinite(at.before) && at.before > c->from)
+      c->status = check_impact(c->m, s->drive, s->function, &at);
+    if (!c->status && !isfinite(at.before) && !(at.clear > t)) break;
+  }
+  return c->status != GA_OK;
+}
+
+ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!m->built)
+    return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_check_drives: call ga_machine_build() first");
+  if (!(from < to) || !isfinite(from) || !isfinite(to))
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "ga_machine_check_drives: from %g to %g is no time span", from,
+                    to);
+  drive_check c = {m, from, to, GA_OK};
+  visit_drives(m->built, check_drive, &c);
+  return c.status;
+}
+
+/* ---- The next break of all ---- */
+
+#define PER_PERIOD 4.0 /* steps that an oscillation needs to be seen at all */
+
+typedef struct break_search {
+  const ga_machine *m;
+  double t, until;
+  ga_breakpoint *out;
+  ga_status status;
+} break_search;
+
+static int search_site(void *user, const site *s)
+{
+  break_search *k = user;
+  ga_breakpoint *out = k->out;
+  const double until = fmin(fmin(k->until, out->after), out->clear); /* what comes later does not matter */
+  ga_break at;
+  if (!(k->t < until)) return 0;
+  k->status = s->function ? ga_function_next_break(s->function, k->t, until, &at)
+                          : ga_expr_next_break(s->expr, 0, k->t, until, &at);
+  if (k->status) return 1;
+  if (isinf(at.before)) {
+    if (at.clear < until) out->clear = fmin(out->clear, at.clear);
+    return 0;
+  }
+  if (s->drive >= 0 && at.before > k->t && (k->status = check_impact(k->m, s->drive, s->function, &at)))
+    return 1;
+  const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
+  if (at.before < out->before) *out = (ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max};
+  return 0;
+}
+
+static int search_period(void *user, const site *s)
+{
+  break_search *k = user;
+  const double end = fmin(k->until, fmin(k->out->before, k->out->clear));
+  if (!(k->t < end)) return 1;
+  const double period =
+      s->function ? ga_function_period(s->function, k->t, end) : ga_expr_period(s->expr, 0, k->t, end);
+  k->out->h_max = fmin(k->out->h_max, period / PER_PERIOD);
+  return 0;
+}
+
+int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *out)
+{
+  const ga_machine *m = user;
+  break_search k = {m, t, until, out, GA_OK};
+  visit_sites(m->built, search_site, &k);
+  if (k.status) return -1;
+  visit_sites(m->built, search_period, &k);
+  return 0;
+}
