@@ -107,7 +107,7 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
  * free. So the error is found with the forces at that very time: e with (c₁/h²) M e = M vdot − f(q − e), Φ(q
  * − e) = 0 by the iteration matrix and Anderson's mixing of its corrections (J. ACM 12, 1965), which makes up
  * for a matrix that belongs to another time. */
-enum { ITERATIONS = 10, MIXED = 5 };
+enum { ITERATIONS = 16, MIXED = 8 };
 
 size_t ga__defect_room(const ga_system *sys)
 {
