@@ -3,6 +3,11 @@
  * The library never prints, exits or aborts. What went wrong travels as a ga_status, and in words as the
  * ga_error of the context that every object was created with.
  *
+ * NULL: a pointer that a function needs is refused where it is NULL, an object as well as an array. Functions with a
+ * status return GA_ERR_ARGUMENT; all others do nothing, and return 0, NaN, NULL or "" (a search -1). Pointers that may be
+ * NULL are said to be. Numbers of a list below 0 and values that an enum does not have are refused likewise; of names out
+ * of range the result is NULL or "". How long an array is cannot be seen.
+ *
  * Threads: objects created with one context belong to one thread at a time. Use one context per thread. */
 #ifndef GALPHA_BASE_H
 #define GALPHA_BASE_H

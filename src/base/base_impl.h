@@ -25,6 +25,7 @@ void ga__free(ga_context *ctx, void *block); /* NULL is fine */
 /* Store the error and return its status, so that callers write `return ga__fail(...)`. */
 ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
+ga_status ga__null_argument(ga_context *ctx); /* of a function that needs it */
 /* Spaces for control characters, in place: texts may quote what a file holds, and nothing in a message moves
  * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
 void ga__make_plain(char *text);

@@ -83,6 +83,11 @@ ga_status ga__no_memory(ga_context *ctx, const char *what)
   return ga__fail(ctx, GA_ERR_MEMORY, "out of memory for %s", what);
 }
 
+ga_status ga__null_argument(ga_context *ctx)
+{
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "an argument that the function needs is NULL");
+}
+
 void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...)
 {
   char text[GA_ERROR_TEXT];

@@ -89,36 +89,43 @@ void ga_block_destroy(ga_control_block **block)
 
 ga_block_kind ga_block_get_kind(const ga_control_block *block)
 {
+  if (!block) return GA_N_BLOCK_KINDS;
   return block->kind;
 }
 
 int ga_block_n_in(const ga_control_block *block)
 {
+  if (!block) return 0;
   return block->n_in;
 }
 
 int ga_block_n_x(const ga_control_block *block)
 {
+  if (!block) return 0;
   return block->n_x;
 }
 
 int ga_block_n_out(const ga_control_block *block)
 {
+  if (!block) return 0;
   return block->n_out;
 }
 
 const char *ga_block_input_name(const ga_control_block *block, int i)
 {
+  if (!block) return NULL;
   return i >= 0 && i < block->n_in ? block->names[i] : NULL;
 }
 
 const char *ga_block_state_name(const ga_control_block *block, int i)
 {
+  if (!block) return NULL;
   return i >= 0 && i < block->n_x ? block->names[block->n_in + i] : NULL;
 }
 
 const char *ga_block_output_name(const ga_control_block *block, int i)
 {
+  if (!block) return NULL;
   return i >= 0 && i < block->n_out ? block->names[block->n_in + block->n_x + i] : NULL;
 }
 
@@ -141,18 +148,21 @@ ga_status ga_block_set_unit(ga_control_block *block, int i, const char *unit)
 
 const char *ga_block_output_unit(const ga_control_block *block, int i)
 {
+  if (!block) return NULL;
   return i >= 0 && i < block->n_out ? block->units[i] : NULL;
 }
 
 int ga_block_depends(const ga_control_block *block, int row, int col)
 {
+  if (!block) return 0;
   const int rows = ga__block_rows(block), cols = ga__block_cols(block);
   return row >= 0 && row < rows && col >= 0 && col < cols && block->depends[row * cols + col];
 }
 
 void ga_block_initial(const ga_control_block *block, double *x0)
 {
-  if (block->n_x > 0) memcpy(x0, block->x0, (size_t)block->n_x * sizeof *x0);
+  if (!block) return;
+  if (x0 && block->n_x > 0) memcpy(x0, block->x0, (size_t)block->n_x * sizeof *x0);
 }
 
 /* ---- Evaluation ---- */
@@ -195,6 +205,7 @@ static int all_finite(const double *a, int n)
 ga_status ga_block_eval(const ga_control_block *block, double t, const double *u, const double *x,
                         double *xdot, double *y, ga_fault *fault)
 {
+  if (!block || (block->n_in > 0 && !u) || (block->n_x > 0 && !x)) return GA_ERR_ARGUMENT;
   ga_status status = check_point(block, t, u, x, fault);
   if (!status) status = block->type->eval(block, t, u, x, xdot, y, fault);
   if (status) return status;
@@ -205,6 +216,7 @@ ga_status ga_block_eval(const ga_control_block *block, double t, const double *u
 ga_status ga_block_jacobian(const ga_control_block *block, double t, const double *u, const double *x,
                             double *J, ga_fault *fault)
 {
+  if (!block || !J || (block->n_in > 0 && !u) || (block->n_x > 0 && !x)) return GA_ERR_ARGUMENT;
   const int entries = ga__block_rows(block) * ga__block_cols(block);
   ga_status status = check_point(block, t, u, x, fault);
   if (status) return status;

@@ -15,6 +15,7 @@ static void first_order_rho(double rho, ga_scheme *s)
 
 ga_status ga_scheme_rho(ga_context *ctx, double rho_inf, ga_scheme *out)
 {
+  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: there is nowhere to put it (out is NULL)");
   if (!(rho_inf >= 0.0 && rho_inf <= 1.0))
     return ga__fail(
         ctx, GA_ERR_ARGUMENT,
@@ -44,6 +45,7 @@ ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out)
 
 ga_status ga_scheme_newmark(ga_context *ctx, double beta, double gamma, ga_scheme *out)
 {
+  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: there is nowhere to put it (out is NULL)");
   if (!(beta > 0.0 && beta <= 1.0 && gamma > 0.0 && gamma <= 1.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT,
                     "scheme: Newmark's beta is %g and gamma %g; both must lie in (0, 1]", beta, gamma);
@@ -62,6 +64,7 @@ typedef struct condition {
 
 ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *s)
 {
+  if (!s) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: it is NULL");
   const condition list[] = {
       {s->beta > 0.0 ? 0.0 : s->beta - 1.0, "beta > 0",
        "the positions would not depend on the forces of the step"},

@@ -977,6 +977,9 @@ static void say_redundant(ga__writer *w, const ga_system *sys, const ga_start_re
 
 int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
 {
+  if (!text) size = 0;
+  if (size) text[0] = '\0';
+  if (!sys || !r) return 0;
   ga__writer w = {text, size, 0};
   char name[192] = "none";
   if (size) text[0] = '\0';

@@ -255,27 +255,32 @@ void ga_system_destroy(ga_system **sys)
 
 const ga_group *ga_system_group(const ga_system *sys)
 {
+  if (!sys) return NULL;
   return sys->group;
 }
 int ga_system_n(const ga_system *sys)
 {
+  if (!sys) return 0;
   return sys->n;
 }
 
 int ga_system_size(const ga_system *sys, ga_block block)
 {
+  if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return 0;
   return sys->size[block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block];
 }
 
 int ga_system_start(const ga_system *sys, ga_block block)
 {
+  if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return 0;
   return block == GA_BLOCK_ETA ? sys->n : sys->start[block];
 }
 
 void ga_system_name(const ga_system *sys, ga_block block, int index, char *text, size_t size)
 {
-  if (size == 0) return;
+  if (!text || size == 0) return;
   text[0] = '\0';
+  if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return;
   ga_block asked = block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block;
   if (sys->def.name) sys->def.name(sys->def.user, asked, index, text, size);
   text[size - 1] = '\0';

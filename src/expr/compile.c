@@ -553,17 +553,21 @@ void ga_expr_destroy(ga_expr **e)
 
 const char *ga_expr_text(const ga_expr *e)
 {
+  if (!e) return "";
   return e->text;
 }
 
 int ga_expr_variables(const ga_expr *e, const int **list)
 {
+  if (list) *list = NULL;
+  if (!e) return 0;
   if (list) *list = e->variable;
   return e->n_variables;
 }
 
 int ga_expr_uses(const ga_expr *e, ga_symbol_kind kind, int index)
 {
+  if (!e) return 0;
   const ga__code code = kind == GA_SYMBOL_PARAMETER ? GA__PARAMETER : GA__VARIABLE;
   if (kind != GA_SYMBOL_PARAMETER && kind != GA_SYMBOL_VARIABLE) return 0;
   for (int i = 0; i < e->n_instr; i++) {
@@ -574,6 +578,7 @@ int ga_expr_uses(const ga_expr *e, ga_symbol_kind kind, int index)
 
 ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value)
 {
+  if (!e) return GA_ERR_ARGUMENT;
   if (!isfinite(value)) {
     return ga__fail(e->ctx, GA_ERR_ARGUMENT, "expression '%.60s': parameter %d would be NaN or infinite",
                     e->text, slot);

@@ -65,6 +65,11 @@ static void describe_call(char *text, size_t size, const ga_fault *fault)
 
 void ga_fault_text(char *text, size_t size, const ga_fault *fault)
 {
+  if (!text || size == 0) return;
+  if (!fault) {
+    text[0] = '\0';
+    return;
+  }
   char where[2 * GA_TEXT_PIECE] = "", call[2 * GA_TEXT_PIECE];
   if (size == 0) return;
   if (fault->text) {
@@ -291,6 +296,7 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
 
 ga_status ga_expr_eval(const ga_expr *e, const double *x, double *value, ga_fault *fault)
 {
+  if (!e || !value || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
   return run(value, NULL, e, x, NULL, fault);
 }
 
@@ -302,6 +308,7 @@ static int chunk(int n, int first)
 ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
                            double *gradient, ga_fault *fault)
 {
+  if (!e || n < 0 || (n > 0 && (!wrt || !gradient)) || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
   double f = 0;
   jet d;
   ga_status status = n > 0 ? GA_OK : run(&f, NULL, e, x, NULL, fault);
@@ -318,6 +325,7 @@ ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *
 ga_status ga_expr_hessian(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
                           double *gradient, double *hessian, ga_fault *fault)
 {
+  if (!e || n < 0 || (n > 0 && (!wrt || !hessian)) || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
   double f = 0;
   jet d;
   ga_status status = n > 0 ? GA_OK : run(&f, NULL, e, x, NULL, fault);
@@ -339,6 +347,7 @@ ga_status ga_expr_hessian(const ga_expr *e, const double *x, int n, const int *w
 ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *rate, const double *rate2, int order,
                         double *out, ga_fault *fault)
 {
+  if (!e || !out || (e->n_variables > 0 && (!x || (order > 0 && !rate)))) return GA_ERR_ARGUMENT;
   const seeds s = {.order = order, .n = 1, .rate = rate, .rate2 = order > 1 ? rate2 : NULL};
   jet d = {0};
   if (order < 0 || order > 2) return GA_ERR_ARGUMENT;

@@ -205,6 +205,7 @@ void ga_function_destroy(ga_function **f)
 
 ga_status ga_function_eval(const ga_function *f, double t, int order, double *out, ga_fault *fault)
 {
+  if (!f || !out) return GA_ERR_ARGUMENT;
   double y[3];
   if (fault) *fault = (ga_fault){0};
   if (order < 0 || order > 2) return GA_ERR_ARGUMENT;
@@ -230,5 +231,6 @@ double ga_function_period(const ga_function *f, double from, double to)
 
 ga_status ga_function_set_parameter(ga_function *f, int slot, double value)
 {
+  if (!f) return GA_ERR_ARGUMENT;
   return f->kind == &kind_expr ? ga_expr_set_parameter(f->data.expr, slot, value) : GA_OK;
 }

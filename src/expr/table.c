@@ -356,6 +356,7 @@ static ga_status weigh(double w[3][4], int *cell, const ga__axis *axis, double x
  * by those of the weights. */
 ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, double *out, ga_fault *fault)
 {
+  if (!t || !out) return GA_ERR_ARGUMENT;
   static const struct {
     int dx, dy;
   } wanted[6] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};

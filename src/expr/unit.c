@@ -398,6 +398,11 @@ static const struct quantity_name *find_quantity_name(const ga_dimension *dimens
 
 void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension)
 {
+  if (!text || size == 0) return;
+  if (!dimension) {
+    text[0] = '\0';
+    return;
+  }
   const struct quantity_name *known = find_quantity_name(dimension);
   if (size == 0) return;
   if (!known) {

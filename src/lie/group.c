@@ -2,6 +2,7 @@
 #include "lie/lie_impl.h"
 #include "base/base_impl.h"
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct placed_factor {
@@ -127,16 +128,19 @@ void ga_group_destroy(ga_group **group)
 
 int ga_group_nq(const ga_group *g)
 {
+  if (!g) return 0;
   return g->nq;
 }
 
 int ga_group_nv(const ga_group *g)
 {
+  if (!g) return 0;
   return g->nv;
 }
 
 int ga_group_n_factors(const ga_group *g)
 {
+  if (!g) return 0;
   return g->n_factors;
 }
 
@@ -144,7 +148,7 @@ int ga_group_n_factors(const ga_group *g)
 ga_factor ga_group_factor(const ga_group *g, int i, int *q_start, int *v_start)
 {
   static const placed_factor none = {{GA_RN, 0, GA_LEFT}, 0, 0};
-  const placed_factor *f = i >= 0 && i < g->n_factors ? &g->factor[i] : &none;
+  const placed_factor *f = g && i >= 0 && i < g->n_factors ? &g->factor[i] : &none;
   if (q_start) *q_start = f->q;
   if (v_start) *v_start = f->v;
   return f->factor;
@@ -152,19 +156,21 @@ ga_factor ga_group_factor(const ga_group *g, int i, int *q_start, int *v_start)
 
 int ga_group_n_blocks(const ga_group *g)
 {
+  if (!g) return 0;
   return g->n_blocks;
 }
 
 /* A block that is not there has size 0. */
 int ga_group_block(const ga_group *g, int b, int *v_start)
 {
-  const int there = b >= 0 && b < g->n_blocks;
+  const int there = g && b >= 0 && b < g->n_blocks;
   if (v_start) *v_start = there ? g->block[b]->v : 0;
   return there ? g->block[b]->kind->block : 0;
 }
 
 int ga_group_blocks_length(const ga_group *g)
 {
+  if (!g) return 0;
   return g->packed;
 }
 
@@ -193,27 +199,32 @@ void ga__part_difference(const ga__part *p, double *d, const double *q, const do
 
 void ga_group_identity(const ga_group *g, double *q)
 {
+  if (!g || !q) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->identity(p, q + p->q);
 }
 
 void ga_group_compose(const ga_group *g, double *q, const double *a, const double *b)
 {
+  if (!g || !q || !a || !b) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     p->kind->compose(p, q + p->q, a + p->q, b + p->q);
 }
 
 void ga_group_inverse(const ga_group *g, double *q, const double *a)
 {
+  if (!g || !q || !a) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->inverse(p, q + p->q, a + p->q);
 }
 
 void ga_group_exp(const ga_group *g, double *q, const double *d)
 {
+  if (!g || !q || !d) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->exp(p, q + p->q, d + p->v);
 }
 
 void ga_group_log(const ga_group *g, double *d, const double *q)
 {
+  if (!g || !d || !q) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->log(p, d + p->v, q + p->q);
 }
 
@@ -227,6 +238,7 @@ static int run_of(const ga_group *g, int b)
 
 void ga_group_move(const ga_group *g, double *q1, const double *q, const double *d)
 {
+  if (!g || !q1 || !q || !d) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     if (!p->kind->moves) p->kind->move(p, q1 + p->q, q + p->q, d + p->v);
   for (int b = 0, n; b < g->n_blocks; b += n) {
@@ -237,24 +249,28 @@ void ga_group_move(const ga_group *g, double *q1, const double *q, const double 
 
 void ga_group_difference(const ga_group *g, double *d, const double *q, const double *q1)
 {
+  if (!g || !d || !q || !q1) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     p->kind->difference(p, d + p->v, q + p->q, q1 + p->q);
 }
 
 void ga_group_rate(const ga_group *g, double *qdot, const double *q, const double *v)
 {
+  if (!g || !qdot || !q || !v) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     p->kind->rate(p, qdot + p->q, q + p->q, v + p->v);
 }
 
 void ga_group_bracket(const ga_group *g, double *c, const double *a, const double *b)
 {
+  if (!g || !c || !a || !b) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     p->kind->bracket(p, c + p->v, a + p->v, b + p->v);
 }
 
 void ga_group_add_bracket(const ga_group *g, double *c, double factor, const double *a, const double *b)
 {
+  if (!g || !c || !a || !b) return;
   for (int i = 0; i < g->n_blocks; i++) { /* parts without a block commute */
     const ga__part *p = g->block[i];
     p->kind->add_bracket(p, c + p->v, factor, a + p->v, b + p->v);
@@ -263,6 +279,7 @@ void ga_group_add_bracket(const ga_group *g, double *c, double factor, const dou
 
 void ga_group_tangent(const ga_group *g, double *T, const double *d)
 {
+  if (!g || !T || !d) return;
   for (int b = 0; b < g->n_blocks; b++) {
     const ga__part *p = g->block[b];
     p->kind->tangent(p, T + p->packed, d + p->v);
@@ -271,6 +288,7 @@ void ga_group_tangent(const ga_group *g, double *T, const double *d)
 
 void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const double *d)
 {
+  if (!g || !Tinv || !d) return;
   for (int b = 0; b < g->n_blocks; b++) {
     const ga__part *p = g->block[b];
     p->kind->tangent_inverse(p, Tinv + p->packed, d + p->v);
@@ -279,6 +297,7 @@ void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const double *d)
 
 void ga_group_ad(const ga_group *g, double *A, const double *a)
 {
+  if (!g || !A || !a) return;
   for (int b = 0; b < g->n_blocks; b++) {
     const ga__part *p = g->block[b];
     p->kind->ad(p, A + p->packed, a + p->v);
@@ -288,6 +307,7 @@ void ga_group_ad(const ga_group *g, double *A, const double *a)
 void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double *d, double kappa,
                          const double *a)
 {
+  if (!g || !T || !TA || !d || !a) return;
   for (int b = 0, n; b < g->n_blocks; b += n) {
     n = run_of(g, b);
     g->block[b]->kind->tangent_ads(g->block + b, n, T, TA, d, kappa, a);
@@ -296,6 +316,7 @@ void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double 
 
 double ga_group_defect(const ga_group *g, const double *q)
 {
+  if (!g || (!q && g->nq > 0)) return NAN;
   double worst = 0;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     worst = ga__larger(worst, p->kind->defect(p, q + p->q));
@@ -304,5 +325,6 @@ double ga_group_defect(const ga_group *g, const double *q)
 
 void ga_group_normalise(const ga_group *g, double *q)
 {
+  if (!g || !q) return;
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->normalise(p, q + p->q);
 }

@@ -113,11 +113,13 @@ void ga_sparse_destroy(ga_context *ctx, ga_sparse **A)
 
 void ga_sparse_zero(ga_sparse *A)
 {
+  if (!A) return;
   memset(A->value, 0, (size_t)A->nnz * sizeof *A->value);
 }
 
 int ga_sparse_find(const ga_sparse *A, int row, int col)
 {
+  if (!A) return -1;
   if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) return -1;
   int low = A->col_start[col], high = A->col_start[col + 1];
   while (low < high) {
@@ -133,6 +135,7 @@ int ga_sparse_find(const ga_sparse *A, int row, int col)
 
 void ga_sparse_mul(double *restrict y, const ga_sparse *A, const double *restrict x)
 {
+  if (!y || !A || !x) return;
   for (int i = 0; i < A->rows; i++) y[i] = 0;
   for (int j = 0; j < A->cols; j++) {
     for (int p = A->col_start[j]; p < A->col_start[j + 1]; p++) y[A->row[p]] += A->value[p] * x[j];
@@ -141,6 +144,7 @@ void ga_sparse_mul(double *restrict y, const ga_sparse *A, const double *restric
 
 void ga_sparse_mul_t(double *restrict y, const ga_sparse *A, const double *restrict x)
 {
+  if (!y || !A || !x) return;
   for (int j = 0; j < A->cols; j++) {
     double sum = 0;
     for (int p = A->col_start[j]; p < A->col_start[j + 1]; p++) sum += A->value[p] * x[A->row[p]];

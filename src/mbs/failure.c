@@ -144,6 +144,7 @@ static const char *say_equation(ga__writer *w, const ga__built *b, ga_block bloc
 
 const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   const ga__built *b = m ? m->built : NULL;
@@ -253,6 +254,7 @@ static int without_advice(const char *text)
 
 int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   ga_step_failure f;
   if (size) text[0] = '\0';

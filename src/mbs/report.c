@@ -71,6 +71,7 @@ static void say_shared(ga__writer *w, const ga_machine *m, const ga_redundancy *
 
 int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   const ga_redundancy *r = m && m->built && st ? ga_stepper_redundancy(st) : NULL;
@@ -137,6 +138,7 @@ static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
 
 int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   const ga_state *s = state_of(m, st);
@@ -191,6 +193,7 @@ static void say_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *jo
 
 int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   const ga_state *s = state_of(m, st);

@@ -248,6 +248,7 @@ static void write_section(ga__writer *w, const char *section)
 
 size_t ga_model_format_page(char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (text && size > 0) text[0] = '\0';
   ga__write(&w, "%s%s\n## Keys of the model\n", introduction, on_signals);

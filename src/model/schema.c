@@ -307,6 +307,7 @@ static const char shapes_text[] =
 
 size_t ga_model_schema(char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   ga__group g;
   if (text && size > 0) text[0] = '\0';

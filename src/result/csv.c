@@ -126,6 +126,7 @@ static ga_status choose(ga_result *r, int n, const char *const *names, int *chos
 
 ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names)
 {
+  if (!r || !path) return ga__null_argument(r ? ga__result_context(r) : NULL);
   ga_context *ctx = ga__result_context(r);
   const int count = names ? n : ga_result_n_signals(r);
   int *chosen = ga__alloc(ctx, (size_t)count, sizeof *chosen);

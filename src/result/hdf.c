@@ -180,6 +180,7 @@ double ga__checkpoint_sum(const double *saved, size_t n)
 
 int ga_result_library(char *text, size_t size)
 {
+  if (!text) size = 0;
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return snprintf(text, size, "HDF5 %u.%u.%u", major, minor, release);

@@ -195,6 +195,7 @@ static int flush_is_due(const ga_recorder *r)
 
 ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
 {
+  if (!r || !values) return ga__null_argument(r ? r->ctx : NULL);
   ga_status status = GA_OK;
   ga__quiet quiet;
   if (r->store.failure) return failed(r);
@@ -217,6 +218,7 @@ ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
 
 ga_status ga_recorder_flush(ga_recorder *r)
 {
+  if (!r) return ga__null_argument(NULL);
   const ga__quiet quiet = ga__quiet_begin();
   const ga_status status = flush(r, 0);
   ga__quiet_end(&quiet);
@@ -225,11 +227,13 @@ ga_status ga_recorder_flush(ga_recorder *r)
 
 long ga_recorder_n_records(const ga_recorder *r)
 {
+  if (!r) return 0;
   return r->n;
 }
 
 double ga_recorder_time(const ga_recorder *r)
 {
+  if (!r) return -INFINITY;
   return r->last_t;
 }
 
@@ -253,6 +257,7 @@ static int write_checkpoint(ga_recorder *r, double t, const double *saved, size_
 
 ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n)
 {
+  if (!r || !saved) return ga__null_argument(r ? r->ctx : NULL);
   ga__quiet quiet;
   ga_status status;
   if (!isfinite(t) || n == 0)
@@ -278,6 +283,7 @@ static int write_status(ga_recorder *r, const char *text)
 
 ga_status ga_recorder_finish(ga_recorder *r, const char *text)
 {
+  if (!r || !text) return ga__null_argument(r ? r->ctx : NULL);
   ga__quiet quiet;
   ga_status status;
   if (strlen(text) >= GA__STATUS_SIZE)
@@ -319,6 +325,9 @@ static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder
     return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: there are no signals to record; at least one is needed", path);
   if (!(o->flush_seconds >= 0.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: flush_seconds = %g is negative", path, o->flush_seconds);
+  if (o->n_attributes < 0 || (o->n_attributes > 0 && !o->attributes))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: n_attributes = %d, but there is no list of them", path,
+                    o->n_attributes);
   if (o->compression != 0 && o->compression != 1)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: compression = %d is neither 0 nor 1", path, o->compression);
   for (int i = 0; i < o->n_attributes; i++) {
@@ -457,6 +466,8 @@ static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recor
 ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_recorder_opts *opts,
                              ga_recorder **out)
 {
+  if (out) *out = NULL;
+  if (!ctx || !path || !opts || !out) return ga__null_argument(ctx);
   ga__quiet quiet;
   ga_status status;
   *out = NULL;

@@ -469,6 +469,7 @@ static ga_status read_rest(ga_result *r, int i, long first, long n, double *out)
 
 ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
 {
+  if (!r || !out) return ga__null_argument(r ? r->ctx : NULL);
   ga__quiet quiet;
   patience patience_left = {{0, 0}, 0, 0};
   ga_status status = GA_OK;
@@ -521,6 +522,7 @@ static int write_damage(ga_result *r, int group, ga__writer *w, int ranges)
 
 ga_status ga_result_verify(ga_result *r)
 {
+  if (!r) return ga__null_argument(NULL);
   char text[GA_ERROR_TEXT / 2] = "";
   ga__writer w = {text, sizeof text, 0};
   int ranges = 0;
@@ -602,6 +604,7 @@ const double *ga__result_mark(const ga_result *r)
 
 ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved)
 {
+  if (!r || !t || !n) return ga__null_argument(r ? r->ctx : NULL);
   ga__quiet quiet;
   int done = 1;
   *t = r->mark[GA__CP_TIME];
@@ -664,6 +667,8 @@ static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, i
 
 ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
 {
+  if (out) *out = NULL;
+  if (!ctx || !path || !out) return ga__null_argument(ctx);
   const ga__quiet quiet = ga__quiet_begin();
   patience patience_left = {{0, 0}, 0, 0};
   ga_status status;
@@ -715,41 +720,49 @@ static const char *text_at(const texts *t, int i)
 
 long ga_result_n_records(const ga_result *r)
 {
+  if (!r) return 0;
   return r->n;
 }
 
 int ga_result_n_signals(const ga_result *r)
 {
+  if (!r) return 0;
   return r->m;
 }
 
 const char *ga_result_signal_name(const ga_result *r, int i)
 {
+  if (!r) return "";
   return text_at(&r->names, i);
 }
 
 const char *ga_result_signal_unit(const ga_result *r, int i)
 {
+  if (!r) return "";
   return text_at(&r->units, i);
 }
 
 int ga_result_find(const ga_result *r, const char *name)
 {
+  if (!r || !name) return -1;
   return ga__find_name(r->order, (const char *const *)r->names.at, r->m, name);
 }
 
 int ga_result_n_attributes(const ga_result *r)
 {
+  if (!r) return 0;
   return r->attributes.n;
 }
 
 const char *ga_result_attribute_name(const ga_result *r, int i)
 {
+  if (!r) return "";
   return text_at(&r->attribute_names, i);
 }
 
 const char *ga_result_attribute(const ga_result *r, const char *name)
 {
+  if (!r || !name) return NULL;
   for (int i = 0; i < r->attributes.n; i++)
     if (strcmp(r->attribute_names.at[i], name) == 0) return r->attributes.at[i];
   return NULL;
@@ -757,6 +770,7 @@ const char *ga_result_attribute(const ga_result *r, const char *name)
 
 const char *ga_result_model(const ga_result *r)
 {
+  if (!r) return "";
   return r->model;
 }
 

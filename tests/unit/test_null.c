@@ -1,0 +1,791 @@
+/* Every public function with NULL for every pointer that it takes: none crashes, and what it needs is
+ * refused.
+ *
+ * A call stands once. P marks a pointer that the function needs, FINE one that may be NULL: the call is made
+ * as often as it has pointers, each of them NULL once, and a status must then be below 0 where it was a P.
+ * The test `exports` compares the names here with the symbols of the library, so that a new function cannot
+ * be forgotten. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "galpha/galpha.h"
+#include "galpha/model.h"
+#include "galpha/result.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Objects of every kind ---- */
+
+static ga_context *ctx;
+static ga_sparse *A;
+static ga_lu *lu;
+static const ga_group *group;
+static ga_expr *expr;
+static ga_function *function;
+static ga_table2d *table;
+static ga_control_block *block;
+static ga_model *model;
+static ga_machine *machine, *draft; /* built, and not */
+static const ga_system *sys;
+static ga_stepper *st, *other; /* the other one may lose its state */
+static ga_simulator *sim;
+static ga_meter *meter;
+static ga_recorder *rec;
+static ga_result *res;
+static struct { /* where objects would be created */
+  ga_context *context;
+  ga_sparse *sparse;
+  ga_lu *lu;
+  ga_group *group;
+  ga_expr *expr;
+  ga_function *function;
+  ga_table2d *table2d;
+  ga_control_block *control_block;
+  ga_system *system;
+  ga_stepper *stepper;
+  ga_simulator *simulator;
+  ga_machine *machine;
+  ga_meter *meter;
+  ga_model *model;
+  ga_recorder *recorder;
+  ga_result *result;
+} none;
+static ga_point point;
+static double numbers[4096];
+static int ints[64];
+static char text[256], folder[64], path[2][96];
+static const char *word, *names[] = {"hinge.angle"};
+static const int *list;
+static size_t size;
+
+static ga_actuator_def actuator_def_;
+static ga_block_constant_opts block_constant_opts_;
+static ga_block_dead_zone_opts block_dead_zone_opts_;
+static ga_block_delay_opts block_delay_opts_;
+static ga_block_expression_opts block_expression_opts_;
+static ga_block_first_order_opts block_first_order_opts_;
+static ga_block_function_of_time_opts block_function_of_time_opts_;
+static ga_block_gain_opts block_gain_opts_;
+static ga_block_integrator_opts block_integrator_opts_;
+static ga_block_pid_opts block_pid_opts_;
+static ga_block_product_opts block_product_opts_;
+static ga_block_saturation_opts block_saturation_opts_;
+static ga_block_second_order_opts block_second_order_opts_;
+static ga_block_state_space_opts block_state_space_opts_;
+static ga_block_sum_opts block_sum_opts_;
+static ga_block_table2d_opts block_table2d_opts_;
+static ga_block_table_opts block_table_opts_;
+static ga_block_tanh_opts block_tanh_opts_;
+static ga_block_transfer_function_opts block_transfer_function_opts_;
+static ga_block_user_opts block_user_opts_;
+static ga_bushing_def bushing_def_;
+static ga_check_report check_report_;
+static ga_contact_def contact_def_;
+static ga_context_opts context_opts_;
+static ga_dimension dimension_;
+static ga_drive_def drive_def_;
+static ga_factor factor_;
+static ga_fault fault_;
+static ga_force_def force_def_;
+static ga_friction_def friction_def_;
+static ga_function_expr_opts function_expr_opts_;
+static ga_input input_;
+static ga_joint_def joint_def_;
+static ga_machine_opts machine_opts_;
+static ga_marker_def marker_def_;
+static ga_model_opts model_opts_;
+static ga_motion_opts motion_opts_;
+static ga_planar_def planar_def_;
+static ga_point_def point_def_;
+static ga_pose pose_;
+static ga_recorder_opts recorder_opts_;
+static ga_rigid_def rigid_def_;
+static ga_rolling_def rolling_def_;
+static ga_scalar_def scalar_def_;
+static ga_scheme scheme_;
+static ga_sensor_def sensor_def_;
+static ga_simulate_opts simulate_opts_;
+static ga_spring_def spring_def_;
+static ga_start_change start_change_;
+static ga_start_opts start_opts_;
+static ga_start_report start_report_;
+static ga_step_failure step_failure_;
+static ga_stepper_opts stepper_opts_;
+static ga_symbol symbol_;
+static ga_system_def system_def_;
+static ga_table2d_opts table2d_opts_;
+static ga_table_opts table_opts_;
+static ga_text_error text_error_;
+static ga_wave_opts wave_opts_;
+
+static const char MODEL[] = "galpha: 1\n"
+                            "gravity: [0, -9.81, 0]\n"
+                            "bodies: {rod: {type: planar, mass: 1, inertia: 1, com: [1, 0]}}\n"
+                            "joints: {hinge: {type: revolute, a: ground, b: rod, at: [0, 0, 0]}}\n"
+                            "blocks: {lag: {type: first_order, inputs: hinge.angle, time_constant: 1}}\n"
+                            "simulation: {t_end: 1}\n";
+
+static void set_defaults(void)
+{
+  actuator_def_ = ga_actuator_defaults();
+  block_constant_opts_ = ga_block_constant_defaults();
+  block_dead_zone_opts_ = ga_block_dead_zone_defaults();
+  block_delay_opts_ = ga_block_delay_defaults();
+  block_expression_opts_ = ga_block_expression_defaults();
+  block_first_order_opts_ = ga_block_first_order_defaults();
+  block_function_of_time_opts_ = ga_block_function_of_time_defaults();
+  block_gain_opts_ = ga_block_gain_defaults();
+  block_integrator_opts_ = ga_block_integrator_defaults();
+  block_pid_opts_ = ga_block_pid_defaults();
+  block_product_opts_ = ga_block_product_defaults();
+  block_saturation_opts_ = ga_block_saturation_defaults();
+  block_second_order_opts_ = ga_block_second_order_defaults();
+  block_state_space_opts_ = ga_block_state_space_defaults();
+  block_sum_opts_ = ga_block_sum_defaults();
+  block_table2d_opts_ = ga_block_table2d_defaults();
+  block_table_opts_ = ga_block_table_defaults();
+  block_tanh_opts_ = ga_block_tanh_defaults();
+  block_transfer_function_opts_ = ga_block_transfer_function_defaults();
+  block_user_opts_ = ga_block_user_defaults();
+  bushing_def_ = ga_bushing_defaults();
+  contact_def_ = ga_contact_defaults();
+  context_opts_ = ga_context_defaults();
+  drive_def_ = ga_drive_defaults();
+  force_def_ = ga_force_defaults();
+  friction_def_ = ga_friction_defaults();
+  function_expr_opts_ = ga_function_expr_defaults();
+  joint_def_ = ga_joint_defaults();
+  machine_opts_ = ga_machine_defaults();
+  marker_def_ = ga_marker_defaults();
+  model_opts_ = ga_model_defaults();
+  motion_opts_ = ga_motion_defaults();
+  planar_def_ = ga_planar_defaults();
+  point_def_ = ga_point_defaults();
+  recorder_opts_ = ga_recorder_defaults();
+  rigid_def_ = ga_rigid_defaults();
+  rolling_def_ = ga_rolling_defaults();
+  scalar_def_ = ga_scalar_defaults();
+  sensor_def_ = ga_sensor_defaults();
+  simulate_opts_ = ga_simulate_defaults();
+  spring_def_ = ga_spring_defaults();
+  start_opts_ = ga_start_defaults();
+  stepper_opts_ = ga_stepper_defaults();
+  system_def_ = ga_system_defaults();
+  table2d_opts_ = ga_table2d_defaults();
+  table_opts_ = ga_table_defaults();
+  wave_opts_ = ga_wave_defaults();
+  factor_ = (ga_factor){GA_RN, 2, GA_LEFT};
+  symbol_ = (ga_symbol){.name = "x", .kind = GA_SYMBOL_VARIABLE};
+  recorder_opts_.n_signals = 1;
+  recorder_opts_.names = names;
+  simulate_opts_.t_end = 1.0;
+}
+
+static void make_files(void)
+{
+  strcpy(folder, "/tmp/galpha-null-XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "%s/%d.h5", folder, i);
+  const double value = 1.0;
+  assert_int_equal(ga_recorder_create(ctx, path[1], &recorder_opts_, &rec), GA_OK);
+  assert_int_equal(ga_recorder_add(rec, 0.0, &value), GA_OK);
+  assert_int_equal(ga_recorder_checkpoint(rec, 0.0, &value, 1), GA_OK);
+  ga_recorder_destroy(&rec);
+  assert_int_equal(ga_recorder_create(ctx, path[0], &recorder_opts_, &rec), GA_OK);
+  assert_int_equal(ga_result_open(ctx, path[1], &res), GA_OK);
+}
+
+static int set_up(void **state)
+{
+  static const double grid[] = {0.0, 1.0, 2.0, 3.0};
+  const ga_table2d_opts square = {.nx = 2, .ny = 2, .x = grid, .y = grid, .z = grid};
+  const int one = 0;
+  (void)state;
+  set_defaults();
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  assert_int_equal(ga_sparse_create(ctx, 1, 1, 1, &one, &one, NULL, &A), GA_OK);
+  A->value[0] = 1.0;
+  assert_int_equal(ga_lu_create(ctx, A, GA_LU_AUTO, &lu), GA_OK);
+  assert_int_equal(ga_lu_factor(lu), GA_OK);
+  assert_int_equal(ga_expr_compile(ctx, "2*x", &symbol_, 1, NULL, &expr), GA_OK);
+  assert_int_equal(ga_function_create_constant(ctx, 1.0, &function), GA_OK);
+  assert_int_equal(ga_table2d_create(ctx, &square, &table), GA_OK);
+  assert_int_equal(ga_block_create_first_order(ctx, &block_first_order_opts_, &block), GA_OK);
+  assert_int_equal(ga_model_read_text(ctx, "model", MODEL, strlen(MODEL), NULL, &model), GA_OK);
+  machine = ga_model_machine(model);
+  assert_non_null(machine);
+  assert_int_equal(ga_machine_create(ctx, NULL, &draft), GA_OK);
+  sys = ga_machine_system(machine);
+  group = ga_system_group(sys);
+  assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &st), GA_OK);
+  assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
+  assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
+  assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
+  assert_int_equal(
+      ga_simulator_start(sim, &start_opts_, 0.0, numbers, numbers + 8, numbers + 16, NULL, NULL, NULL),
+      GA_OK);
+  assert_int_equal(ga_simulator_step(sim), GA_OK);
+  assert_int_equal(ga_meter_create(machine, &meter), GA_OK);
+  assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
+  assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
+  const ga_state *s = ga_stepper_state(st);
+  point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  make_files();
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  (void)state;
+  ga_result_close(&res);
+  ga_recorder_destroy(&rec);
+  for (int i = 0; i < 2; i++) unlink(path[i]);
+  rmdir(folder);
+  ga_meter_destroy(&meter);
+  ga_simulator_destroy(&sim);
+  ga_stepper_destroy(&st);
+  ga_stepper_destroy(&other);
+  ga_machine_destroy(&draft);
+  ga_model_destroy(&model);
+  ga_block_destroy(&block);
+  ga_table2d_destroy(&table);
+  ga_function_destroy(&function);
+  ga_expr_destroy(&expr);
+  ga_lu_destroy(&lu);
+  ga_sparse_destroy(ctx, &A);
+  ga_context_destroy(&ctx);
+  return 0;
+}
+
+/* ---- Calls ---- */
+
+static int null_at, seen,
+    needed; /* which pointer is NULL; how many there were; whether the function needs that one */
+
+/* A function, so that the pointers of a call are counted one after the other. */
+static int is_null(int need)
+{
+  if (++seen != null_at) return 0;
+  needed = need;
+  return 1;
+}
+
+#define P(x) (is_null(1) ? NULL : (x))
+#define FINE(x) (is_null(0) ? NULL : (x))
+
+/* A machine takes a block over, whatever comes of it. */
+static ga_control_block *new_block(void)
+{
+  ga_control_block *made = NULL;
+  ga_block_create_first_order(ctx, &block_first_order_opts_, &made);
+  return made;
+}
+
+/* clang-format off */
+#define CALLS(STATUS, VOID, VALUE) \
+  /* base */ \
+  STATUS(ga_context_create, (FINE(&context_opts_), P(&none.context))) \
+  VOID(ga_context_destroy, (P(&none.context))) \
+  VALUE(ga_context_error, (P(ctx))) \
+  VOID(ga_context_clear_error, (P(ctx))) \
+  /* lin */ \
+  STATUS(ga_sparse_create, (P(ctx), 1, 1, 1, P(ints), P(ints), FINE(ints), P(&none.sparse))) \
+  VOID(ga_sparse_destroy, (P(ctx), P(&none.sparse))) \
+  VOID(ga_sparse_zero, (P(A))) \
+  VALUE(ga_sparse_find, (P(A), 0, 0)) \
+  VOID(ga_sparse_mul, (P(numbers), P(A), P(numbers))) \
+  VOID(ga_sparse_mul_t, (P(numbers), P(A), P(numbers))) \
+  STATUS(ga_lu_create, (P(ctx), P(A), (ga_lu_kind)0, P(&none.lu))) \
+  VOID(ga_lu_destroy, (P(&none.lu))) \
+  STATUS(ga_lu_factor, (P(lu))) \
+  STATUS(ga_lu_solve, (P(lu), P(numbers))) \
+  VALUE(ga_lu_get_info, (P(lu))) \
+  /* lie */ \
+  STATUS(ga_group_create, (P(ctx), 1, P(&factor_), P(&none.group))) \
+  VOID(ga_group_destroy, (P(&none.group))) \
+  VALUE(ga_group_nq, (P(group))) \
+  VALUE(ga_group_nv, (P(group))) \
+  VALUE(ga_group_n_factors, (P(group))) \
+  VALUE(ga_group_factor, (P(group), 0, FINE(ints), FINE(ints))) \
+  VOID(ga_group_identity, (P(group), P(numbers))) \
+  VOID(ga_group_compose, (P(group), P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_group_inverse, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_exp, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_log, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_move, (P(group), P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_group_difference, (P(group), P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_group_rate, (P(group), P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_group_bracket, (P(group), P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_group_add_bracket, (P(group), P(numbers), 0.5, P(numbers), P(numbers))) \
+  VALUE(ga_group_n_blocks, (P(group))) \
+  VALUE(ga_group_block, (P(group), 0, FINE(ints))) \
+  VALUE(ga_group_blocks_length, (P(group))) \
+  VOID(ga_group_tangent, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_tangent_inverse, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_ad, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_tangent_ad, (P(group), P(numbers), P(numbers), P(numbers), 0.5, P(numbers))) \
+  VALUE(ga_group_defect, (P(group), P(numbers))) \
+  VOID(ga_group_normalise, (P(group), P(numbers))) \
+  /* expr */ \
+  VOID(ga_fault_text, (FINE(text), sizeof text, FINE(&fault_))) \
+  STATUS(ga_expr_compile, (P(ctx), P("x"), P(&symbol_), 1, FINE(&text_error_), P(&none.expr))) \
+  VOID(ga_expr_destroy, (P(&none.expr))) \
+  VALUE(ga_expr_text, (P(expr))) \
+  VALUE(ga_expr_variables, (P(expr), FINE(&list))) \
+  VALUE(ga_expr_uses, (P(expr), (ga_symbol_kind)0, 0)) \
+  STATUS(ga_expr_set_parameter, (P(expr), 0, 0.5)) \
+  STATUS(ga_expr_eval, (P(expr), P(numbers), P(numbers), FINE(&fault_))) \
+  STATUS(ga_expr_gradient, (P(expr), P(numbers), 1, P(ints), FINE(numbers), P(numbers), FINE(&fault_))) \
+  STATUS(ga_expr_hessian, (P(expr), P(numbers), 1, P(ints), FINE(numbers), FINE(numbers), P(numbers), FINE(&fault_))) \
+  STATUS(ga_expr_curve, (P(expr), P(numbers), FINE(numbers), FINE(numbers), 0, P(numbers), FINE(&fault_))) \
+  STATUS(ga_unit_parse, (P(ctx), P("x"), FINE(numbers), FINE(&dimension_), FINE(&text_error_))) \
+  STATUS(ga_quantity_parse, (P(ctx), P("x"), FINE("x"), P(numbers), FINE(&dimension_), FINE(&text_error_))) \
+  VOID(ga_dimension_text, (FINE(text), sizeof text, FINE(&dimension_))) \
+  VALUE(ga_unit_list, (0, FINE(ints))) \
+  STATUS(ga_table2d_create, (P(ctx), P(&table2d_opts_), P(&none.table2d))) \
+  VOID(ga_table2d_destroy, (P(&none.table2d))) \
+  STATUS(ga_table2d_eval, (P(table), 0.5, 0.5, 0, P(numbers), FINE(&fault_))) \
+  STATUS(ga_function_create_constant, (P(ctx), 0.5, P(&none.function))) \
+  STATUS(ga_function_create_expr, (P(ctx), P(&function_expr_opts_), FINE(&text_error_), P(&none.function))) \
+  STATUS(ga_function_create_table, (P(ctx), P(&table_opts_), P(&none.function))) \
+  STATUS(ga_function_create_motion, (P(ctx), P(&motion_opts_), P(&none.function))) \
+  STATUS(ga_function_create_wave, (P(ctx), P(&wave_opts_), P(&none.function))) \
+  VOID(ga_function_destroy, (P(&none.function))) \
+  STATUS(ga_function_eval, (P(function), 0.5, 0, P(numbers), FINE(&fault_))) \
+  STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
+  /* core */ \
+  STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
+  VOID(ga_system_destroy, (P(&none.system))) \
+  VALUE(ga_system_group, (P(sys))) \
+  VALUE(ga_system_size, (P(sys), (ga_block)0)) \
+  VALUE(ga_system_start, (P(sys), (ga_block)0)) \
+  VALUE(ga_system_n, (P(sys))) \
+  VOID(ga_system_name, (P(sys), (ga_block)0, 0, P(text), sizeof text)) \
+  STATUS(ga_system_check, (P(sys), P(&point), 0.5, FINE(&check_report_))) \
+  STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
+  STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
+  STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
+  STATUS(ga_scheme_check, (FINE(ctx), P(&scheme_))) \
+  STATUS(ga_stepper_create, (P(ctx), P(sys), FINE(&stepper_opts_), P(&none.stepper))) \
+  VOID(ga_stepper_destroy, (P(&none.stepper))) \
+  STATUS(ga_stepper_start, (P(st), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
+  STATUS(ga_stepper_assemble, (P(other), P(&start_opts_), 0.5, P(numbers), FINE(numbers), FINE(&start_report_))) \
+  VALUE(ga_start_report_text, (P(sys), FINE(&start_report_), FINE(text), sizeof text)) \
+  STATUS(ga_stepper_step, (P(st), 0.5)) \
+  STATUS(ga_stepper_undo, (P(st))) \
+  VALUE(ga_stepper_failure, (P(st), P(&step_failure_))) \
+  STATUS(ga_stepper_error, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_stepper_interpolate, (P(st), 0.5, FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_stepper_run, (P(st), 0.5, 1, NULL, NULL)) \
+  VALUE(ga_stepper_state, (P(st))) \
+  VALUE(ga_stepper_stats, (P(st))) \
+  VALUE(ga_stepper_system, (P(st))) \
+  VALUE(ga_stepper_redundancy, (P(st))) \
+  STATUS(ga_stepper_project_velocity, (P(st), (ga_projection)0, FINE(&start_change_))) \
+  VALUE(ga_stepper_saved_size, (P(st))) \
+  STATUS(ga_stepper_save, (P(st), P(numbers))) \
+  STATUS(ga_stepper_load, (P(st), P(numbers))) \
+  STATUS(ga_stepper_constraint_residuals, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_simulator_create, (P(ctx), P(st), P(&simulate_opts_), P(&none.simulator))) \
+  VOID(ga_simulator_destroy, (P(&none.simulator))) \
+  STATUS(ga_simulator_start, (P(sim), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
+  STATUS(ga_simulator_step, (P(sim))) \
+  STATUS(ga_simulator_run, (P(sim))) \
+  VALUE(ga_simulator_finished, (P(sim))) \
+  VALUE(ga_simulator_last_event, (P(sim))) \
+  VALUE(ga_simulator_next_step, (P(sim))) \
+  VALUE(ga_simulator_stats, (P(sim))) \
+  VALUE(ga_simulator_saved_size, (P(sim))) \
+  STATUS(ga_simulator_save, (P(sim), P(numbers))) \
+  STATUS(ga_simulator_load, (P(sim), P(numbers))) \
+  /* control */ \
+  VALUE(ga_block_kind_find, (P("x"))) \
+  VOID(ga_block_destroy, (P(&none.control_block))) \
+  VALUE(ga_block_get_kind, (P(block))) \
+  VALUE(ga_block_n_in, (P(block))) \
+  VALUE(ga_block_n_x, (P(block))) \
+  VALUE(ga_block_n_out, (P(block))) \
+  VALUE(ga_block_input_name, (P(block), 0)) \
+  VALUE(ga_block_state_name, (P(block), 0)) \
+  VALUE(ga_block_output_name, (P(block), 0)) \
+  STATUS(ga_block_set_unit, (P(block), 0, FINE("x"))) \
+  VALUE(ga_block_output_unit, (P(block), 0)) \
+  VALUE(ga_block_depends, (P(block), 0, 0)) \
+  VOID(ga_block_initial, (P(block), P(numbers))) \
+  STATUS(ga_block_eval, (P(block), 0.5, P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&fault_))) \
+  STATUS(ga_block_jacobian, (P(block), 0.5, P(numbers), P(numbers), P(numbers), FINE(&fault_))) \
+  STATUS(ga_block_create_gain, (P(ctx), P(&block_gain_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_sum, (P(ctx), P(&block_sum_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_product, (P(ctx), P(&block_product_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_constant, (P(ctx), P(&block_constant_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_function_of_time, (P(ctx), P(&block_function_of_time_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_saturation, (P(ctx), P(&block_saturation_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_dead_zone, (P(ctx), P(&block_dead_zone_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_tanh, (P(ctx), P(&block_tanh_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_table, (P(ctx), P(&block_table_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_table2d, (P(ctx), P(&block_table2d_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_expression, (P(ctx), P(&block_expression_opts_), FINE(&text_error_), FINE(ints), P(&none.control_block))) \
+  STATUS(ga_block_create_integrator, (P(ctx), P(&block_integrator_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_state_space, (P(ctx), P(&block_state_space_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_transfer_function, (P(ctx), P(&block_transfer_function_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_first_order, (P(ctx), P(&block_first_order_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_second_order, (P(ctx), P(&block_second_order_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_delay, (P(ctx), P(&block_delay_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_pid, (P(ctx), P(&block_pid_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_user, (P(ctx), P(&block_user_opts_), P(&none.control_block))) \
+  /* mbs */ \
+  STATUS(ga_rotation_matrix, (P(ctx), P(numbers), P(numbers))) \
+  STATUS(ga_rotation_quaternion, (P(ctx), P(numbers), P(numbers))) \
+  STATUS(ga_rotation_axis_angle, (P(ctx), P(numbers), 0.5, P(numbers))) \
+  STATUS(ga_rotation_euler, (P(ctx), P("hinge"), P(numbers), P(numbers))) \
+  STATUS(ga_rotation_z_axis, (P(ctx), P(numbers), FINE(numbers), P(numbers))) \
+  STATUS(ga_machine_create, (P(ctx), FINE(&machine_opts_), P(&none.machine))) \
+  VOID(ga_machine_destroy, (P(&none.machine))) \
+  STATUS(ga_machine_add_rigid, (P(draft), P(&rigid_def_))) \
+  STATUS(ga_machine_add_planar, (P(draft), P(&planar_def_))) \
+  STATUS(ga_machine_add_point, (P(draft), P(&point_def_))) \
+  STATUS(ga_machine_add_scalar, (P(draft), P(&scalar_def_))) \
+  STATUS(ga_machine_add_marker, (P(draft), P(&marker_def_))) \
+  STATUS(ga_machine_add_joint, (P(draft), P(&joint_def_))) \
+  STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
+  STATUS(ga_machine_add_rolling, (P(draft), P(&rolling_def_))) \
+  STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
+  STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
+  STATUS(ga_machine_add_actuator, (P(draft), P(&actuator_def_))) \
+  STATUS(ga_machine_add_friction, (P(draft), P(&friction_def_))) \
+  STATUS(ga_machine_add_bushing, (P(draft), P(&bushing_def_))) \
+  STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
+  STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
+  STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
+  STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
+  STATUS(ga_machine_build, (P(draft))) \
+  VALUE(ga_machine_system, (P(machine))) \
+  VALUE(ga_machine_context, (P(machine))) \
+  VALUE(ga_machine_n_bodies, (P(machine))) \
+  VALUE(ga_machine_n_joints, (P(machine))) \
+  STATUS(ga_machine_initial, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_meter_create, (P(machine), P(&none.meter))) \
+  VOID(ga_meter_destroy, (P(&none.meter))) \
+  STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
+  STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
+  VALUE(ga_meter_saved_size, (P(meter))) \
+  VOID(ga_meter_save, (P(meter), P(numbers))) \
+  STATUS(ga_meter_load, (P(meter), P(numbers))) \
+  VALUE(ga_machine_n_signals, (P(machine))) \
+  VALUE(ga_machine_signal_name, (P(machine), 0)) \
+  VALUE(ga_machine_signal_unit, (P(machine), 0)) \
+  VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
+  STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
+  STATUS(ga_machine_reaction, (P(machine), P(st), P("hinge"), FINE("x"), P(numbers), P(numbers), FINE(ints))) \
+  VALUE(ga_machine_report, (P(machine), P(st), FINE(text), sizeof text)) \
+  VALUE(ga_machine_moves, (P(machine), P(st), FINE(text), sizeof text)) \
+  VALUE(ga_machine_coordinates, (P(machine), P(st), FINE(text), sizeof text)) \
+  VALUE(ga_machine_equation, (P(machine), (ga_block)0, 0, FINE(text), sizeof text)) \
+  VALUE(ga_machine_failure, (P(machine), P(st), FINE(text), sizeof text)) \
+  /* model */ \
+  STATUS(ga_model_read_file, (P(ctx), P("x"), FINE(&model_opts_), P(&none.model))) \
+  STATUS(ga_model_read_text, (P(ctx), P("x"), P("x"), 1, FINE(&model_opts_), P(&none.model))) \
+  VOID(ga_model_destroy, (P(&none.model))) \
+  VALUE(ga_model_n_messages, (P(model))) \
+  VALUE(ga_model_message_at, (P(model), 0)) \
+  VALUE(ga_model_machine, (P(model))) \
+  VALUE(ga_model_settings, (P(model))) \
+  VALUE(ga_model_title, (P(model))) \
+  VALUE(ga_model_text, (P(model))) \
+  STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
+  STATUS(ga_model_write_file, (P(model), P("x"))) \
+  VALUE(ga_model_schema, (FINE(text), sizeof text)) \
+  VALUE(ga_model_format_page, (FINE(text), sizeof text)) \
+  /* result */ \
+  STATUS(ga_recorder_create, (P(ctx), P("x"), P(&recorder_opts_), P(&none.recorder))) \
+  STATUS(ga_recorder_add, (P(rec), 0.5, P(numbers))) \
+  STATUS(ga_recorder_flush, (P(rec))) \
+  VALUE(ga_recorder_n_records, (P(rec))) \
+  VALUE(ga_recorder_time, (P(rec))) \
+  STATUS(ga_recorder_checkpoint, (P(rec), 0.5, P(numbers), 1)) \
+  STATUS(ga_recorder_finish, (P(rec), P("x"))) \
+  VOID(ga_recorder_destroy, (P(&none.recorder))) \
+  VALUE(ga_result_library, (FINE(text), sizeof text)) \
+  STATUS(ga_result_open, (P(ctx), P("x"), P(&none.result))) \
+  VOID(ga_result_close, (P(&none.result))) \
+  VALUE(ga_result_n_records, (P(res))) \
+  VALUE(ga_result_n_signals, (P(res))) \
+  VALUE(ga_result_signal_name, (P(res), 0)) \
+  VALUE(ga_result_signal_unit, (P(res), 0)) \
+  VALUE(ga_result_find, (P(res), P("x"))) \
+  STATUS(ga_result_read, (P(res), 0, 0, 1, P(numbers))) \
+  STATUS(ga_result_verify, (P(res))) \
+  VALUE(ga_result_n_attributes, (P(res))) \
+  VALUE(ga_result_attribute_name, (P(res), 0)) \
+  VALUE(ga_result_attribute, (P(res), P("x"))) \
+  VALUE(ga_result_model, (P(res))) \
+  STATUS(ga_result_checkpoint, (P(res), P(numbers), P(&size), FINE(numbers))) \
+  STATUS(ga_result_export_csv, (P(res), P("x"), 1, FINE(names)))
+
+#define WITHOUT_POINTERS(X) \
+  X(ga_status_text) \
+  X(ga_version) \
+  X(ga_context_defaults) \
+  X(ga_table_defaults) \
+  X(ga_table2d_defaults) \
+  X(ga_motion_name) \
+  X(ga_motion_defaults) \
+  X(ga_wave_defaults) \
+  X(ga_function_expr_defaults) \
+  X(ga_system_defaults) \
+  X(ga_stepper_defaults) \
+  X(ga_start_defaults) \
+  X(ga_simulate_defaults) \
+  X(ga_block_kind_name) \
+  X(ga_block_kind_about) \
+  X(ga_block_gain_defaults) \
+  X(ga_block_sum_defaults) \
+  X(ga_block_product_defaults) \
+  X(ga_block_constant_defaults) \
+  X(ga_block_function_of_time_defaults) \
+  X(ga_block_saturation_defaults) \
+  X(ga_block_dead_zone_defaults) \
+  X(ga_block_tanh_defaults) \
+  X(ga_block_table_defaults) \
+  X(ga_block_table2d_defaults) \
+  X(ga_block_expression_defaults) \
+  X(ga_block_integrator_defaults) \
+  X(ga_block_state_space_defaults) \
+  X(ga_block_transfer_function_defaults) \
+  X(ga_block_first_order_defaults) \
+  X(ga_block_second_order_defaults) \
+  X(ga_block_delay_defaults) \
+  X(ga_block_pid_defaults) \
+  X(ga_block_user_defaults) \
+  X(ga_pose_identity) \
+  X(ga_pose_at) \
+  X(ga_machine_defaults) \
+  X(ga_rigid_defaults) \
+  X(ga_planar_defaults) \
+  X(ga_point_defaults) \
+  X(ga_scalar_defaults) \
+  X(ga_marker_defaults) \
+  X(ga_joint_name) \
+  X(ga_joint_defaults) \
+  X(ga_drive_defaults) \
+  X(ga_rolling_defaults) \
+  X(ga_spring_defaults) \
+  X(ga_actuator_defaults) \
+  X(ga_friction_defaults) \
+  X(ga_bushing_defaults) \
+  X(ga_force_defaults) \
+  X(ga_contact_defaults) \
+  X(ga_sensor_defaults) \
+  X(ga_model_defaults) \
+  X(ga_recorder_defaults)
+/* clang-format on */
+
+#define DEFINE_STATUS(name, arguments)                                                                       \
+  static int call_##name(void)                                                                               \
+  {                                                                                                          \
+    return (int)name arguments;                                                                              \
+  }
+#define DEFINE_VOID(name, arguments)                                                                         \
+  static int call_##name(void)                                                                               \
+  {                                                                                                          \
+    name arguments;                                                                                          \
+    return -1;                                                                                               \
+  }
+#define DEFINE_VALUE(name, arguments)                                                                        \
+  static int call_##name(void)                                                                               \
+  {                                                                                                          \
+    (void)name arguments;                                                                                    \
+    return -1;                                                                                               \
+  }
+CALLS(DEFINE_STATUS, DEFINE_VOID, DEFINE_VALUE)
+
+static const struct {
+  const char *name;
+  int (*call)(void);
+} calls[] = {
+#define ROW(name, arguments) {#name, call_##name},
+    CALLS(ROW, ROW, ROW)};
+enum { N_CALLS = sizeof calls / sizeof *calls };
+
+/* All pointers of a call are met, in whatever order the compiler evaluates arguments: it goes on while there
+ * were as many as the number of the one that is NULL. */
+static void null_is_refused(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_CALLS; i++) {
+    for (null_at = 1, seen = 1; null_at <= seen; null_at++) {
+      seen = needed = 0;
+      const int status = calls[i].call();
+      if (needed && status >= 0) fail_msg("%s takes NULL for pointer %d", calls[i].name, null_at);
+    }
+  }
+}
+
+/* ---- Values out of range ---- */
+
+static const int OUT_OF_RANGE[] = {-1, -100, 99, 1000000, INT_MAX, INT_MIN};
+enum { N_OUT = sizeof OUT_OF_RANGE / sizeof *OUT_OF_RANGE };
+
+/* Names of what is not there are NULL or "", sizes 0. */
+static void names_and_sizes_out_of_range(void **state)
+{
+  (void)state;
+  for (int k = 0; k < N_OUT; k++) {
+    const int i = OUT_OF_RANGE[k];
+    const char *const found[] = {ga_status_text((ga_status)(i == -1 ? 77 : i)),
+                                 ga_motion_name((ga_motion_law)i),
+                                 ga_block_kind_name((ga_block_kind)i),
+                                 ga_block_kind_about((ga_block_kind)i),
+                                 ga_joint_name((ga_joint_kind)i),
+                                 ga_unit_list(i, ints),
+                                 ga_block_input_name(block, i),
+                                 ga_block_state_name(block, i),
+                                 ga_block_output_name(block, i),
+                                 ga_block_output_unit(block, i),
+                                 ga_machine_signal_name(machine, i == 99 ? INT_MAX : i),
+                                 ga_machine_signal_unit(machine, i == 99 ? INT_MAX : i),
+                                 ga_machine_equation(machine, (ga_block)i, 0, text, sizeof text),
+                                 ga_machine_equation(machine, GA_BLOCK_V, i, text, sizeof text),
+                                 ga_result_signal_name(res, i),
+                                 ga_result_signal_unit(res, i),
+                                 ga_result_attribute_name(res, i)};
+    for (size_t n = 1; n < sizeof found / sizeof *found; n++)
+      if (found[n] && *found[n]) fail_msg("name %zu of number %d is '%s'", n, i, found[n]);
+    assert_non_null(found[0]);
+    assert_null(ga_model_message_at(model, i));
+    assert_int_equal(ga_system_size(sys, (ga_block)i), 0);
+    assert_int_equal(ga_system_start(sys, (ga_block)i), 0);
+    ga_system_name(sys, (ga_block)i, 0, text, sizeof text);
+    assert_string_equal(text, "");
+    assert_int_equal(ga_group_block(group, i, ints), 0);
+    assert_int_equal(ga_group_factor(group, i, NULL, NULL).n, 0);
+    assert_int_equal(ga_block_depends(block, i, 0), 0);
+    assert_int_equal(ga_block_depends(block, 0, i), 0);
+    assert_int_equal(ga_expr_uses(expr, (ga_symbol_kind)i, 0), 0);
+    assert_int_equal(ga_sparse_find(A, i, 0), -1);
+    assert_int_equal(ga_sparse_find(A, 0, i), -1);
+  }
+}
+
+#define REFUSED(call) assert_true((call) < 0)
+
+static void enums_out_of_range_are_refused(void **state)
+{
+  (void)state;
+  for (int k = 0; k < N_OUT; k++) {
+    const int i = OUT_OF_RANGE[k];
+    const ga_factor factor = {(ga_factor_kind)i, 1, GA_LEFT}, side = {GA_SO3, 0, (ga_side)i};
+    const ga_symbol symbol = {.name = "x", .kind = (ga_symbol_kind)i};
+    static const double grid[] = {0.0, 1.0, 2.0, 3.0};
+    ga_table2d_opts plane = {.nx = 2, .ny = 2, .x = grid, .y = grid, .z = grid};
+    ga_table_opts line = {.n = 2, .x = grid, .y = grid};
+    ga_stepper_opts stepper = ga_stepper_defaults();
+    ga_machine_opts form = ga_machine_defaults();
+    ga_motion_opts motion = ga_motion_defaults();
+    ga_joint_def joint = ga_joint_defaults();
+    ga_sensor_def sensor = ga_sensor_defaults();
+    REFUSED(ga_group_create(ctx, 1, &factor, &none.group));
+    REFUSED(ga_group_create(ctx, 1, &side, &none.group));
+    REFUSED(ga_lu_create(ctx, A, (ga_lu_kind)i, &none.lu));
+    REFUSED(ga_expr_compile(ctx, "x", &symbol, 1, NULL, &none.expr));
+    plane.interpolation = (ga_interpolation)i;
+    REFUSED(ga_table2d_create(ctx, &plane, &none.table2d));
+    plane.interpolation = GA_INTERPOLATE_LINEAR, plane.outside = (ga_extrapolation)i;
+    REFUSED(ga_table2d_create(ctx, &plane, &none.table2d));
+    line.interpolation = (ga_interpolation)i;
+    REFUSED(ga_function_create_table(ctx, &line, &none.function));
+    line.interpolation = GA_INTERPOLATE_LINEAR, line.after = (ga_extrapolation)i;
+    REFUSED(ga_function_create_table(ctx, &line, &none.function));
+    motion.law = (ga_motion_law)i;
+    REFUSED(ga_function_create_motion(ctx, &motion, &none.function));
+    stepper.method = (ga_method)i;
+    REFUSED(ga_stepper_create(ctx, sys, &stepper, &none.stepper));
+    stepper = ga_stepper_defaults(), stepper.lu = (ga_lu_kind)i;
+    REFUSED(ga_stepper_create(ctx, sys, &stepper, &none.stepper));
+    REFUSED(ga_stepper_project_velocity(st, (ga_projection)i, NULL));
+    form.form = (ga_form)i;
+    REFUSED(ga_machine_create(ctx, &form, &none.machine));
+    joint.name = "j", joint.a = "ground", joint.b = "b", joint.kind = (ga_joint_kind)i;
+    REFUSED(ga_machine_add_joint(draft, &joint));
+    sensor.name = "s", sensor.of = "b", sensor.kind = (ga_sensor_kind)i;
+    REFUSED(ga_machine_add_sensor(draft, &sensor));
+    REFUSED(ga_expr_curve(expr, numbers, numbers, NULL, i, numbers, NULL));
+    REFUSED(ga_function_eval(function, 0.0, i, numbers, NULL));
+    REFUSED(ga_table2d_eval(table, 0.0, 0.0, i, numbers, NULL));
+  }
+}
+
+static int nothing(void *user, const ga_point *p, double *out)
+{
+  (void)user, (void)p, (void)out;
+  return -1;
+}
+
+/* Counts below 0, and such as would overflow sums and products of them. */
+static void sizes_that_overflow_are_refused(void **state)
+{
+  const int large[] = {INT_MAX, INT_MAX - 1, INT_MAX / 2, 1 << 30}, negative[] = {-1, INT_MIN};
+  (void)state;
+  for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+    const ga_factor many[3] = {
+        {GA_RN, large[k], GA_LEFT}, {GA_RN, large[k], GA_LEFT}, {GA_RN, large[k], GA_LEFT}};
+    ga_system_def def = ga_system_defaults();
+    REFUSED(ga_group_create(ctx, 3, many, &none.group));
+    REFUSED(ga_sparse_create(ctx, large[k], large[k], 1, ints + 1, ints + 1, NULL, &none.sparse) == GA_OK
+                ? (ga_sparse_destroy(ctx, &none.sparse), -1)
+                : -1);
+    def.n_factors = 1, def.factors = &factor_;
+    def.mass = def.force = def.phi = def.phi_dot = def.k = def.state = def.output = nothing;
+    def.n_lambda = def.n_psi = def.n_x = def.n_y = large[k];
+    REFUSED(ga_system_create(ctx, &def, &none.system));
+  }
+  for (size_t k = 0; k < sizeof negative / sizeof *negative; k++) {
+    const int n = negative[k];
+    const ga_factor factor = {GA_RN, n, GA_LEFT};
+    ga_system_def def = ga_system_defaults();
+    ga_recorder_opts recorder = recorder_opts_;
+    REFUSED(ga_group_create(ctx, n, &factor_, &none.group));
+    REFUSED(ga_group_create(ctx, 1, &factor, &none.group));
+    REFUSED(ga_sparse_create(ctx, n, 1, 1, ints, ints, NULL, &none.sparse));
+    REFUSED(ga_sparse_create(ctx, 1, n, 1, ints, ints, NULL, &none.sparse));
+    REFUSED(ga_sparse_create(ctx, 1, 1, n, ints, ints, NULL, &none.sparse));
+    REFUSED(ga_expr_compile(ctx, "x", &symbol_, n, NULL, &none.expr));
+    REFUSED(ga_expr_gradient(expr, numbers, n, ints, numbers, numbers, NULL));
+    REFUSED(ga_expr_hessian(expr, numbers, n, ints, numbers, numbers, numbers, NULL));
+    int *const count[] = {&def.n_lambda, &def.n_psi, &def.n_x, &def.n_y, &def.n_factors};
+    def.n_factors = 1, def.factors = &factor_;
+    def.mass = def.force = def.phi = def.phi_dot = nothing;
+    for (int i = 0; i < 5; i++) {
+      const int before = *count[i];
+      *count[i] = n;
+      REFUSED(ga_system_create(ctx, &def, &none.system));
+      *count[i] = before;
+    }
+    recorder.n_signals = n;
+    REFUSED(ga_recorder_create(ctx, path[1], &recorder, &none.recorder));
+    recorder = recorder_opts_, recorder.n_attributes = n;
+    REFUSED(ga_recorder_create(ctx, path[1], &recorder, &none.recorder));
+    REFUSED(ga_machine_signals(machine, meter, ga_stepper_state(st), n, ints, numbers));
+    REFUSED(ga_stepper_run(st, 1e-3, n, NULL, NULL));
+    REFUSED(ga_result_read(res, 0, n, 1, numbers));
+    REFUSED(ga_result_read(res, 0, 0, n, numbers));
+    REFUSED(ga_result_read(res, 0, LONG_MAX, LONG_MAX, numbers));
+    REFUSED(ga_result_export_csv(res, path[1], n, names));
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(null_is_refused), cmocka_unit_test(names_and_sizes_out_of_range),
+      cmocka_unit_test(enums_out_of_range_are_refused), cmocka_unit_test(sizes_that_overflow_are_refused)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
