@@ -225,5 +225,5 @@ ga_status ga_lu_solve(ga_lu *lu, double *b)
 
 const ga_lu_info *ga_lu_get_info(const ga_lu *lu)
 {
-  return &lu->info;
+  return lu ? &lu->info : NULL;
 }

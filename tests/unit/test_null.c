@@ -615,6 +615,27 @@ static const struct {
     CALLS(ROW, ROW, ROW)};
 enum { N_CALLS = sizeof calls / sizeof *calls };
 
+/* What a call created after all, because NULL was fine. */
+static void discard_created(void)
+{
+  ga_result_close(&none.result);
+  ga_recorder_destroy(&none.recorder);
+  ga_model_destroy(&none.model);
+  ga_meter_destroy(&none.meter);
+  ga_machine_destroy(&none.machine);
+  ga_simulator_destroy(&none.simulator);
+  ga_stepper_destroy(&none.stepper);
+  ga_system_destroy(&none.system);
+  ga_block_destroy(&none.control_block);
+  ga_table2d_destroy(&none.table2d);
+  ga_function_destroy(&none.function);
+  ga_expr_destroy(&none.expr);
+  ga_group_destroy(&none.group);
+  ga_lu_destroy(&none.lu);
+  ga_sparse_destroy(ctx, &none.sparse);
+  ga_context_destroy(&none.context);
+}
+
 /* All pointers of a call are met, in whatever order the compiler evaluates arguments: it goes on while there
  * were as many as the number of the one that is NULL. */
 static void null_is_refused(void **state)
@@ -625,6 +646,7 @@ static void null_is_refused(void **state)
       seen = needed = 0;
       const int status = calls[i].call();
       if (needed && status >= 0) fail_msg("%s takes NULL for pointer %d", calls[i].name, null_at);
+      discard_created();
     }
   }
 }
@@ -729,24 +751,41 @@ static int nothing(void *user, const ga_point *p, double *out)
   return -1;
 }
 
+/* Memory of up to 16 MB: what is larger is not meant. */
+static void *take_little(void *user, size_t bytes)
+{
+  (void)user;
+  return bytes > (16u << 20) ? NULL : malloc(bytes);
+}
+
+static void give_back(void *user, void *memory)
+{
+  (void)user;
+  free(memory);
+}
+
 /* Counts below 0, and such as would overflow sums and products of them. */
 static void sizes_that_overflow_are_refused(void **state)
 {
   const int large[] = {INT_MAX, INT_MAX - 1, INT_MAX / 2, 1 << 30}, negative[] = {-1, INT_MIN};
+  ga_context_opts little = ga_context_defaults();
+  ga_context *small = NULL;
   (void)state;
+  little.alloc = take_little, little.release = give_back;
+  assert_int_equal(ga_context_create(&little, &small), GA_OK);
   for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
     const ga_factor many[3] = {
         {GA_RN, large[k], GA_LEFT}, {GA_RN, large[k], GA_LEFT}, {GA_RN, large[k], GA_LEFT}};
     ga_system_def def = ga_system_defaults();
-    REFUSED(ga_group_create(ctx, 3, many, &none.group));
-    REFUSED(ga_sparse_create(ctx, large[k], large[k], 1, ints + 1, ints + 1, NULL, &none.sparse) == GA_OK
-                ? (ga_sparse_destroy(ctx, &none.sparse), -1)
-                : -1);
+    REFUSED(ga_group_create(small, 3, many, &none.group));
+    REFUSED(ga_sparse_create(small, large[k], large[k], 1, ints, ints, NULL, &none.sparse));
+    REFUSED(ga_sparse_create(small, 1, large[k], 1, ints, ints, NULL, &none.sparse));
     def.n_factors = 1, def.factors = &factor_;
     def.mass = def.force = def.phi = def.phi_dot = def.k = def.state = def.output = nothing;
     def.n_lambda = def.n_psi = def.n_x = def.n_y = large[k];
-    REFUSED(ga_system_create(ctx, &def, &none.system));
+    REFUSED(ga_system_create(small, &def, &none.system));
   }
+  ga_context_destroy(&small);
   for (size_t k = 0; k < sizeof negative / sizeof *negative; k++) {
     const int n = negative[k];
     const ga_factor factor = {GA_RN, n, GA_LEFT};
