@@ -85,6 +85,7 @@ static ga_block_table_opts block_table_opts_;
 static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
 static ga_block_user_opts block_user_opts_;
+static ga_break break_;
 static ga_bushing_def bushing_def_;
 static ga_check_report check_report_;
 static ga_contact_def contact_def_;
@@ -359,6 +360,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_function_create_wave, (P(ctx), P(&wave_opts_), P(&none.function))) \
   VOID(ga_function_destroy, (P(&none.function))) \
   STATUS(ga_function_eval, (P(function), 0.5, 0, P(numbers), FINE(&fault_))) \
+  STATUS(ga_function_next_break, (P(function), 0.0, 1.0, P(&break_))) \
+  STATUS(ga_expr_next_break, (P(expr), 0, 0.0, 1.0, P(&break_))) \
+  VALUE(ga_function_period, (P(function), 0.0, 1.0)) \
+  VALUE(ga_expr_period, (P(expr), 0, 0.0, 1.0)) \
   STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
   /* core */ \
   STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
@@ -471,6 +476,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_n_bodies, (P(machine))) \
   VALUE(ga_machine_n_joints, (P(machine))) \
   STATUS(ga_machine_initial, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_machine_check_drives, (P(machine), 0.0, 1.0)) \
   STATUS(ga_meter_create, (P(machine), P(&none.meter))) \
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
