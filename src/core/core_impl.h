@@ -518,6 +518,7 @@ struct ga_stepper {
   double *T, *TA;          /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
   double *r;               /* [n + n_eta] right-hand side, then the increment */
   double *tmp;             /* [max(nv, n_lambda, ...)] */
+  double *slope;           /* [nv] of dense output */
   double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections, */
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   /* weighted family only */

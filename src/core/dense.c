@@ -78,6 +78,41 @@ static int same_relations(const ga_stepper *st)
          (n[GA__H_OLD] == 0.0 || n[GA__REDUNDANT] == n[GA__REDUNDANT_OLD]);
 }
 
+/* A rotation is known from its ends only up to whole turns: beyond this angle [rad] the velocities are asked.
+ */
+#define FAR 2.0
+
+/* 1: some body turns by more than FAR within the step, as its mean velocity says. */
+static int turns_far(const ga_stepper *st, double h)
+{
+  const ga_group *g = st->sys->group;
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    double sum = 0.0;
+    for (int i = start + size - 3; i < start + size; i++) {
+      double w = 0.5 * h * (st->next.v[i] + st->now.v[i]);
+      sum += w * w;
+    }
+    if (sum > FAR * FAR) return 1;
+  }
+  return 0;
+}
+
+/* v := T v, T in packed blocks. */
+static void multiply_blocks(const ga_group *g, const double *T, double *v)
+{
+  for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    double out[6];
+    for (int i = 0; i < size; i++) {
+      out[i] = 0.0;
+      for (int j = 0; j < size; j++) out[i] += T[at + i * size + j] * v[start + j];
+    }
+    for (int i = 0; i < size; i++) v[start + i] = out[i];
+    at += size * size;
+  }
+}
+
 /* q(s) = move(q_n, c(s)), c the cubic from 0, h v_n to d, h T⁻¹(d) v₁ where q₁ = move(q_n, d). */
 static void configuration(ga_stepper *st, double *q, double h, double s)
 {
@@ -86,19 +121,39 @@ static void configuration(ga_stepper *st, double *q, double h, double s)
   const ga__full *n = &st->next, *m = &st->now;
   double *d = st->est_q, *slope = st->tmp;
   ga_group_difference(g, d, n->q, m->q);
+  for (int i = 0; i < sys->nv; i++) slope[i] = m->v[i];
+  ga_group_tangent_inverse(g, st->T, d);
+  multiply_blocks(g, st->T, slope);
+  for (int i = 0; i < sys->nv; i++) d[i] = hermite(0.0, h * n->v[i], d[i], h * slope[i], s);
+  ga_group_move(g, q, n->q, d);
+}
+
+/* The same where the difference of the ends has lost turns: the mean motion e = h (v_n + v₁)/2 goes first,
+ * and the cubic is what is left, q(s) = move(move(q_n, s e), c(s)) with q₁ = move(move(q_n, e), d), c'(0) = h
+ * v_n − e and, since the velocity of exp(s e) is seen through c, c'(1) = h T⁻¹(d) v₁ − T⁻¹(−d) e. */
+static void configuration_far(ga_stepper *st, double *q, double h, double s)
+{
+  const ga_system *sys = st->sys;
+  const ga_group *g = sys->group;
+  const ga__full *n = &st->next, *m = &st->now;
+  double *d = st->est_q, *e = st->tmp, *slope = st->slope;
+  for (int i = 0; i < sys->nv; i++) e[i] = 0.5 * h * (n->v[i] + m->v[i]);
+  ga_group_move(g, q, n->q, e);
+  ga_group_difference(g, d, q, m->q);
+
   for (int i = 0; i < sys->nv; i++) slope[i] = h * m->v[i];
   ga_group_tangent_inverse(g, st->T, d);
-  for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
-    int start, size = ga_group_block(g, b, &start);
-    for (int i = 0; i < size; i++) {
-      double sum = 0.0;
-      for (int j = 0; j < size; j++) sum += st->T[at + i * size + j] * m->v[start + j];
-      slope[start + i] = h * sum;
-    }
-    at += size * size;
+  multiply_blocks(g, st->T, slope);
+  for (int i = 0; i < sys->nv; i++) d[i] = -d[i];
+  ga_group_tangent_inverse(g, st->T, d);
+  multiply_blocks(g, st->T, e);
+  for (int i = 0; i < sys->nv; i++) {
+    const double mean = 0.5 * h * (n->v[i] + m->v[i]);
+    d[i] = hermite(0.0, h * n->v[i] - mean, -d[i], slope[i] - e[i], s);
+    e[i] = s * mean;
   }
-  for (int i = 0; i < sys->nv; i++) d[i] = hermite(0.0, h * n->v[i], d[i], slope[i], s);
-  ga_group_move(g, q, n->q, d);
+  ga_group_move(g, q, n->q, e);
+  ga_group_move(g, q, q, d);
 }
 
 ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot, double *lambda,
@@ -113,7 +168,10 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   if (!(s >= -1e-9 && s <= 1.0 + 1e-9))
     return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
                        "ga_stepper_interpolate: t = %.9g is outside the last step, %.9g to %.9g", t, t0, t1);
-  if (q) configuration(st, q, h, s);
+  if (q && turns_far(st, h))
+    configuration_far(st, q, h, s);
+  else if (q)
+    configuration(st, q, h, s);
   curve(v, n->v, n->vdot, m->v, m->vdot, st->sys->nv, h, s);
   curve(x, n->x, n->xdot, m->x, m->xdot, size[GA_BLOCK_X], h, s);
   history k = history_of(st);

@@ -139,6 +139,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->TA, blocks},
               {&st->r, n},
               {&st->tmp, n},
+              {&st->slope, nv},
               {&st->jerk_v, nv},
               {&st->jerk_x, nx},
               {&st->jerk_lambda, nl},

@@ -115,6 +115,56 @@ static void slopes_are_the_velocities(void **state)
   }
 }
 
+/* Steps in which bodies turn by more than their ends can tell, on every group: what is between has the
+ * velocities of both ends, and an even rotation is followed to rounding. */
+static void turns_are_not_lost(void **state)
+{
+  static const char *const top[] = {"heavy_top", "heavy_top_left", "heavy_top_se3", "heavy_top_s3"};
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    const int even = i % 2;
+    const char *name = top[i / 2];
+    rig r = rig_open(name);
+    rig_build(&r);
+    const double h = r.problem->h;
+    rig_start(&r, h);
+    rig_steps(&r, h, 3);
+    ga__full *n = &r.st->next, *m = &r.st->now;
+    const int nv = r.sys->nv;
+    const double t0 = n->scalar[GA__T], h1 = m->scalar[GA__T] - t0;
+    double d[RIG_MOST], q[RIG_MOST];
+    for (int j = 0; j < nv; j++) { /* 15 rad and a part that changes within the step */
+      n->v[j] = (j == nv - 1 ? 14.0 : 4.0 + j) / h1;
+      m->v[j] = even ? n->v[j] : n->v[j] + 0.1 * (j - 1) / h1;
+      d[j] = 0.5 * h1 * (n->v[j] + m->v[j]);
+    }
+    ga_group_move(r.sys->group, q, n->q, d);
+    for (int j = 0; j < nv; j++) d[j] = even ? 0.0 : 0.02 * (1 - j);
+    ga_group_move(r.sys->group, m->q, q, d);
+    for (int side = 0; side < 2; side++) {
+      inside at[3];
+      double rate[2][RIG_MOST], e = (side ? -1e-5 : 1e-5) * h1;
+      const double *v = side ? m->v : n->v;
+      for (int k = 0; k < 3; k++) assert_status(r.ctx, look(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
+      ga_group_difference(r.sys->group, d, at[0].q, side ? m->q : n->q);
+      assert_below(ga__max_abs(d, nv, NULL), 1e-12, name);
+      ga_group_difference(r.sys->group, rate[0], at[0].q, at[1].q);
+      ga_group_difference(r.sys->group, rate[1], at[0].q, at[2].q);
+      for (int j = 0; j < nv; j++)
+        assert_near((4.0 * rate[0][j] - rate[1][j]) / (2.0 * e) * h1, v[j] * h1, 1e-5, name);
+    }
+    for (int k = 1; even && k < 8; k++) {
+      inside got;
+      for (int j = 0; j < nv; j++) d[j] = k / 8.0 * h1 * n->v[j];
+      ga_group_move(r.sys->group, q, n->q, d);
+      assert_status(r.ctx, look(&r, t0 + k / 8.0 * h1, &got), GA_OK);
+      ga_group_difference(r.sys->group, d, got.q, q);
+      assert_below(ga__max_abs(d, nv, NULL), 1e-12, name);
+    }
+    rig_close(&r);
+  }
+}
+
 /* ---- Order ---- */
 
 /* Errors within a step of size h: against many small steps that begin where it began. Second order of the
@@ -508,6 +558,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ends_are_the_states),
       cmocka_unit_test(slopes_are_the_velocities),
+      cmocka_unit_test(turns_are_not_lost),
       cmocka_unit_test(orders),
       cmocka_unit_test(algebraic_parts),
       cmocka_unit_test(parabolas_have_order_3),
