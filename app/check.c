@@ -29,6 +29,18 @@ static void print_settings(const ga_run_settings *o)
     puts("every step recorded");
 }
 
+/* Contacts that pull and ropes that push at the start already. */
+static void warn_of_start(const app_task *s)
+{
+  ga_meter *meter = NULL;
+  if (ga_meter_create(s->machine, &meter) == GA_OK &&
+      ga_meter_start(meter, ga_stepper_state(s->stepper)) == GA_OK) {
+    fflush(stdout);
+    app_warn_of_pulls(meter);
+  }
+  ga_meter_destroy(&meter);
+}
+
 int app_check(const app_arguments *a)
 {
   app_task s;
@@ -44,6 +56,7 @@ int app_check(const app_arguments *a)
       code = APP_FAILED;
     } else {
       app_task_report(&s, stdout, 1);
+      warn_of_start(&s);
     }
   }
   app_task_close(&s);

@@ -232,6 +232,7 @@ int app_end_told(app_runner *r, int stopped_by, double seconds)
     fflush(stdout);
   }
   if (has_energies && is_finite(&e)) warn_of_energy(r, &e);
+  app_warn_of_pulls(r->meter);
   if (stopped_by) fprintf(stderr, "galpha run: stopped by %s at t = %.9g s\n", signal_name(stopped_by), t);
   if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   if (has_energies && !is_finite(&e)) {

@@ -290,6 +290,20 @@ static void print_rest(const app_task *s, FILE *out)
           gravity == 0 ? " (without the key 'gravity' there is none)" : "");
 }
 
+void app_warn_of_pulls(const ga_meter *meter)
+{
+  const int need = ga_meter_pull_text(meter, NULL, 0);
+  char *text = need > 0 ? malloc((size_t)need + 1) : NULL;
+  if (!text) return;
+  ga_meter_pull_text(meter, text, (size_t)need + 1);
+  for (const char *line = text; *line;) {
+    const size_t end = strcspn(line, "\n");
+    fprintf(stderr, "warning: %.*s\n", (int)end, line);
+    line += end + (line[end] == '\n');
+  }
+  free(text);
+}
+
 /* Indented, line by line. */
 static void print_lines(FILE *out, const char *text)
 {

@@ -41,6 +41,8 @@ ga_status app_task_start(app_task *s, int report);
 /* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
  * it is of this status. */
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);
+/* Warnings of contacts and ropes that acted as they cannot. */
+void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */
 void app_task_report(const app_task *s, FILE *out, int coordinates); /* 1: those of joints as well */
 const char *app_method_name(ga_method method);

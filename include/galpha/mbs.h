@@ -206,6 +206,7 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   int at_pose;       /* 1: a and b are bodies, and both frames are at `at` */
   ga_pose at;        /* in the ground's frame, at the start */
   double length;     /* [m] distance, rod; NaN (default): as at the start */
+  int rope;          /* 1: a distance is kept by a rope, which cannot push; see ga_meter_pull() */
   double pitch;      /* [m] screw: advance per turn, of either sign; 0: none */
   double ratio;      /* gear [-], rack [m], of either sign; no default, 0 is refused */
   /* [rad], [m] coordinates at the start; NaN (default): as the bodies are given */
@@ -400,6 +401,18 @@ GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
 GA_API ga_status ga_meter_update(ga_meter *meter,
                                  const ga_state *s);      /* not of an earlier time; trapezoidal rule */
+/* Constraints that only act one way, the contacts of what rolls and ropes, hold both ways here: a wheel does
+ * not lift off, a rope does not go slack. A meter sees when that would have happened in what it was handed.
+ */
+typedef struct ga_pull {
+  const char *part;      /* as long as the machine */
+  double since;          /* [s] the first time */
+  double worst, worst_t; /* [N] the largest force of the wrong sign, > 0, and its time */
+} ga_pull;
+GA_API int ga_meter_n_pulls(const ga_meter *meter); /* parts concerned */
+GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
+/* In words, a line for each; returns the length it needs, as snprintf does. */
+GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);

@@ -752,10 +752,20 @@ typedef struct ga__powers {
 } ga__powers;
 int ga__powers_at(const ga__eval *e, ga__powers *out);
 
+/* A constraint that only acts one way: sign · λ is its force, positive where it can act. */
+typedef struct ga__one_sided {
+  int part, lambda;
+  double sign;
+  double most;                  /* the largest |force| so far */
+  double since, worst, worst_t; /* worst 0: it has always acted as it can */
+} ga__one_sided;
+
 struct ga_meter { /* what every step needs stands first, in two lines of the processor's cache */
   int started;
   int simple; /* 1: simple laws, and turns that need no look in every step, are all there is to count */
   int n_laws, n_spin; /* how many of law and spin */
+  int n_one_sided;
+  ga__one_sided *one_sided;
   double t, dissipated, input;
   double lost, in; /* [W] at t */
   double moved,

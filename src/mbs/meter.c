@@ -155,6 +155,91 @@ static void list_turning(const ga__built *b, ga_meter *meter)
   }
 }
 
+/* ---- Constraints that only act one way ---- */
+
+#define PULLS 1e-6    /* of the largest force of a part: less is rounding */
+#define NO_FORCE 1e-9 /* [N] */
+
+/* Into list; NULL: they are only counted. */
+static int list_one_sided(const ga__built *b, ga__one_sided *list)
+{
+  int n = 0;
+  for (int i = 0; i < b->rolling.n; i++) {
+    const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
+    if (r->lambda < 0) continue;
+    if (list) list[n] = (ga__one_sided){.part = r->part, .lambda = r->lambda, .sign = -1.0};
+    n++;
+  }
+  for (int j = 0; j < b->joint.n; j++) {
+    const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
+    const ga__part *part = &b->m->part[joint->part];
+    if (!joint->recipe || !((const ga_joint_def *)part->def)->rope) continue;
+    const int lambda = GA__AT(b->row, ga__row, joint->first_own)->lambda;
+    if (list) list[n] = (ga__one_sided){.part = joint->part, .lambda = lambda, .sign = 1.0};
+    n++;
+  }
+  return n;
+}
+
+static void see_one_sided(ga_meter *meter, const ga_state *s)
+{
+  for (int i = 0; i < meter->n_one_sided; i++) {
+    ga__one_sided *o = &meter->one_sided[i];
+    const double force = o->sign * s->lambda[o->lambda];
+    if (fabs(force) > o->most) o->most = fabs(force);
+    if (!(-force > o->worst) || !(-force > PULLS * o->most + NO_FORCE)) continue;
+    if (o->worst == 0.0) o->since = s->t;
+    o->worst = -force;
+    o->worst_t = s->t;
+  }
+}
+
+/* Number i of those that have acted as they cannot; NULL: there are not so many. */
+static const ga__one_sided *pull_at(const ga_meter *meter, int i)
+{
+  for (int k = 0; meter && k < meter->n_one_sided; k++)
+    if (meter->one_sided[k].worst > 0.0 && i-- == 0) return &meter->one_sided[k];
+  return NULL;
+}
+
+int ga_meter_n_pulls(const ga_meter *meter)
+{
+  int n = 0;
+  for (int k = 0; meter && k < meter->n_one_sided; k++) n += meter->one_sided[k].worst > 0.0;
+  return n;
+}
+
+ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
+{
+  if (!meter) return GA_ERR_ARGUMENT;
+  const ga__one_sided *o = i >= 0 ? pull_at(meter, i) : NULL;
+  if (!o || !out)
+    return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: %s",
+                    out ? "there are not so many constraints that acted as they cannot" : "out is NULL");
+  *out = (ga_pull){meter->m->part[o->part].name, o->since, o->worst, o->worst_t};
+  return GA_OK;
+}
+
+int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
+{
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  for (int k = 0; meter && k < meter->n_one_sided; k++) {
+    const ga__one_sided *o = &meter->one_sided[k];
+    const ga__part *part = &meter->m->part[o->part];
+    const int rolls = part->kind == GA__PART_ROLLING;
+    if (!(o->worst > 0.0)) continue;
+    ga__write(&w,
+              "%s '%s' %s, at t = %.6g s for the first time, most at t = %.6g s with %.4g N: it would %s\n",
+              ga__part_text(part->kind), part->name,
+              rolls ? "pulls at its plane, which nothing can that rolls" : "pushes, which no rope can",
+              o->since, o->worst_t, o->worst,
+              rolls ? "lift off there, and does not move as is computed from then on"
+                    : "go slack there, and does not hold as is computed from then on");
+  }
+  return (int)w.used;
+}
+
 ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
 {
   if (out) *out = NULL;
@@ -171,11 +256,14 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
   meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
   meter->spin = ga__alloc(m->ctx, 8 * n, sizeof *meter->spin);
-  if (!meter->angle || !meter->law || !meter->row || !meter->spin) {
+  meter->n_one_sided = list_one_sided(m->built, NULL);
+  meter->one_sided = ga__alloc(m->ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
+  if (!meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided) {
     ga_meter_destroy(&meter);
     return ga__no_memory(m->ctx, "a meter");
   }
   list_workers(m->built, meter);
+  list_one_sided(m->built, meter->one_sided);
   list_turning(m->built, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
@@ -191,6 +279,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->law);
   ga__free(ctx, (*meter)->row);
   ga__free(ctx, (*meter)->spin);
+  ga__free(ctx, (*meter)->one_sided);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
@@ -270,6 +359,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
+  list_one_sided(meter->m->built, meter->one_sided);
+  see_one_sided(meter, s);
   meter->started = 1;
   return GA_OK;
 }
@@ -330,16 +421,22 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   }
   meter->fastest = fastest;
   meter->t = s->t;
+  if (meter->n_one_sided > 0) see_one_sided(meter, s);
   return GA_OK;
 }
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9 };
+enum { N_SAVED = 9, N_SAVED_ONE_SIDED = 4 };
+
+static size_t first_one_sided(const ga_meter *meter)
+{
+  return N_SAVED + 3 * (size_t)meter->n_turns;
+}
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
-  return meter ? N_SAVED + 3 * (size_t)meter->n_turns : 0;
+  return meter ? first_one_sided(meter) + N_SAVED_ONE_SIDED * (size_t)meter->n_one_sided : 0;
 }
 
 void ga_meter_save(const ga_meter *meter, double *saved)
@@ -348,7 +445,12 @@ void ga_meter_save(const ga_meter *meter, double *saved)
   const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,  meter->start,
                                  meter->lost,    meter->in, meter->moved,      meter->fastest};
   memcpy(saved, fixed, sizeof fixed);
-  memcpy(saved + N_SAVED, meter->angle, (ga_meter_saved_size(meter) - N_SAVED) * sizeof *saved);
+  memcpy(saved + N_SAVED, meter->angle, 3 * (size_t)meter->n_turns * sizeof *saved);
+  saved += first_one_sided(meter);
+  for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
+    const ga__one_sided *o = &meter->one_sided[i];
+    saved[0] = o->most, saved[1] = o->since, saved[2] = o->worst, saved[3] = o->worst_t;
+  }
 }
 
 ga_status ga_meter_load(ga_meter *meter, const double *saved)
@@ -368,6 +470,11 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->in = saved[6];
   meter->moved = saved[7];
   meter->fastest = saved[8];
-  memcpy(meter->angle, saved + N_SAVED, (n - N_SAVED) * sizeof *saved);
+  memcpy(meter->angle, saved + N_SAVED, 3 * (size_t)meter->n_turns * sizeof *saved);
+  saved += first_one_sided(meter);
+  for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
+    ga__one_sided *o = &meter->one_sided[i];
+    o->most = saved[0], o->since = saved[1], o->worst = saved[2], o->worst_t = saved[3];
+  }
   return GA_OK;
 }

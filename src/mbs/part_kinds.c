@@ -210,6 +210,8 @@ static const ga__field joint_fields[] = {
      .about = "a and b are bodies, and both frames are here at the start, in the ground's frame"},
     {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
      .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .nan_word = "start", .about = "> 0"},
+    {ONE(rope), .rule = GA__RULE_FLAG, .only = BIT(GA_JOINT_DISTANCE),
+     .about = "the distance is kept by a rope: a run warns where it would have to push"},
     {ONE(pitch), .rule = GA__RULE_NUMBER, .unit = "m", .only = BIT(GA_JOINT_SCREW),
      .about = "advance per turn, of either sign"},
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,

@@ -571,6 +571,83 @@ static void coordinates_that_a_joint_has_not(void **state)
   shop_close(&s);
 }
 
+/* ---- Contacts that pull and ropes that push ---- */
+
+/* A ball that rolls under a force upwards of 20 t, and a bob on a rope with one of 8 t. */
+static void one_sided_machine(shop *s)
+{
+  ga_rigid_def wheel = ga_rigid_defaults();
+  ga_point_def bob = ga_point_defaults();
+  ga_joint_def rope = ga_joint_defaults();
+  ga_rolling_def tread = ga_rolling_defaults();
+  ga_force_def f = ga_force_defaults();
+  wheel.name = "wheel", wheel.mass = 1, wheel.inertia[0] = wheel.inertia[1] = wheel.inertia[2] = 0.01;
+  wheel.pose.position[2] = 0.2;
+  bob.name = "bob", bob.mass = 0.5, bob.position[0] = 3, bob.position[2] = -1;
+  tread.name = "tread", tread.kind = GA_ROLLING_SPHERE, tread.body = "wheel", tread.radius = 0.2;
+  rope.name = "rope", rope.kind = GA_JOINT_DISTANCE, rope.a = "hook", rope.b = "bob", rope.rope = 1;
+  SHOP_ADD(s, rigid, &wheel);
+  SHOP_ADD(s, point, &bob);
+  add_marker(s, "hook", "ground", 3.0);
+  SHOP_ADD(s, rolling, &tread);
+  SHOP_ADD(s, joint, &rope);
+  f.name = "lift", f.frame = "wheel", f.force[2].expression = "20*t";
+  SHOP_ADD(s, force, &f);
+  f.name = "gust", f.frame = "bob", f.force[2].expression = "8*t";
+  SHOP_ADD(s, force, &f);
+  assert_status(s->ctx, ga_machine_build(s->m), GA_OK);
+}
+
+static void pulls_are_seen(void **state)
+{
+  shop s = shop_open(GA_FORM_SPACE, -9.81);
+  ga_meter *meter = NULL, *other = NULL;
+  ga_pull pull;
+  char text[1000];
+  double saved[40];
+  (void)state;
+  one_sided_machine(&s);
+  assert_status(s.ctx, start(&s, NULL), GA_OK);
+  assert_status(s.ctx, ga_meter_create(s.m, &meter), GA_OK);
+  assert_status(s.ctx, ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
+  assert_int_equal(ga_meter_n_pulls(meter), 0);
+  assert_int_equal(ga_meter_pull_text(meter, text, sizeof text), 0);
+  for (int i = 0; i < 100; i++) {
+    assert_status(s.ctx, ga_stepper_step(s.st, 0.01), GA_OK);
+    assert_status(s.ctx, ga_meter_update(meter, ga_stepper_state(s.st)), GA_OK);
+    if (i == 59) { /* the wheel, 9.81/20 = 0.49 s; of the rope, 4.905/8 = 0.613 s, nothing yet */
+      assert_int_equal(ga_meter_n_pulls(meter), 1);
+      assert_int_equal(ga_meter_saved_size(meter), 9 + 2 * 4);
+      ga_meter_save(meter, saved);
+      assert_status(s.ctx, ga_meter_create(s.m, &other), GA_OK);
+      assert_status(s.ctx, ga_meter_load(other, saved), GA_OK);
+    }
+    if (i > 59) assert_status(s.ctx, ga_meter_update(other, ga_stepper_state(s.st)), GA_OK);
+  }
+  assert_int_equal(ga_meter_n_pulls(meter), 2);
+  for (int k = 0; k < 2; k++) {
+    const ga_meter *which = k ? other : meter;
+    assert_status(s.ctx, ga_meter_pull(which, 0, &pull), GA_OK);
+    assert_string_equal(pull.part, "tread");
+    assert_near(pull.since, 0.50, 1e-9, "since");
+    assert_near(pull.worst_t, 1.0, 1e-9, "worst_t");
+    assert_near(pull.worst, 20.0 - 9.81, 1e-6, "worst");
+    assert_status(s.ctx, ga_meter_pull(which, 1, &pull), GA_OK);
+    assert_string_equal(pull.part, "rope");
+    assert_near(pull.since, 0.62, 1e-9, "since");
+    assert_near(pull.worst, 8.0 - 4.905, 1e-6, "worst");
+  }
+  assert_status(s.ctx, ga_meter_pull(meter, 2, &pull), GA_ERR_ARGUMENT);
+  assert_status(s.ctx, ga_meter_pull(meter, 0, NULL), GA_ERR_ARGUMENT);
+  ga_meter_pull_text(meter, text, sizeof text);
+  assert_non_null(
+      strstr(text, "rolling 'tread' pulls at its plane, which nothing can that rolls, at t = 0.5 s"));
+  assert_non_null(strstr(text, "joint 'rope' pushes, which no rope can, at t = 0.62 s"));
+  ga_meter_destroy(&meter);
+  ga_meter_destroy(&other);
+  shop_close(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -587,6 +664,7 @@ int main(void)
       cmocka_unit_test(springs_rest_at_the_assembled_start),
       cmocka_unit_test(gears_start_anywhere),
       cmocka_unit_test(coordinates_that_a_joint_has_not),
+      cmocka_unit_test(pulls_are_seen),
   };
   return cmocka_run_group_tests_name("mbs: starts", tests, rig_hook_klu, NULL);
 }
