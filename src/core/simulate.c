@@ -29,6 +29,7 @@ struct ga_simulator {
   ga_event *events;
   double t0;
   double h_next, err_old; /* err_old 0: none since the start */
+  double power;           /* of h that errors grow with, as seen; 0: their order */
   double failed_h;        /* size of a step that failed and has not been made since; 0: none */
   double wary, wary_span; /* steps for which smaller ones are taken yet, and for how many in all */
   double next_every;      /* number of the next output of output_every, −1: all done */
@@ -336,12 +337,32 @@ static double order_of(const ga_simulator *sim)
   return sim->opts.error == GA_PER_UNIT_STEP ? 2.0 : 3.0;
 }
 
+/* Where steps are long, as long as a wheel takes for half a turn, the error grows with a higher power of h
+ * than its order: that of a step refused and of the shorter one in its place tell which. It limits how the
+ * next steps grow, less and less. */
+#define STEEPEST 12.0
+#define LESS_STEEP 0.9
+
+/* A step that the error test refused in this place, and how often its error has grown with a shorter one. */
+typedef struct refused {
+  double err, h; /* 0: none */
+  int grown;
+} refused;
+
+static double power_seen(const ga_simulator *sim, const refused *r, double h, double err)
+{
+  const double p = order_of(sim);
+  if (!(r->h > 1.05 * h && r->err > err && err > 0.0)) return fmax(p, LESS_STEEP * sim->power);
+  return fmin(STEEPEST, fmax(p, log(r->err / err) / log(r->h / h)));
+}
+
 /* Size of the next step after one of size h with this error. */
 static double controlled(const ga_simulator *sim, double h, double err)
 {
   double p = order_of(sim), e = fmax(err, 1e-6);
   double factor =
       SAFETY * pow(e, -0.7 / p) * (sim->err_old > 0.0 ? pow(sim->err_old, 0.4 / p) : pow(e, -0.3 / p));
+  if (sim->power > p) factor = fmin(factor, fmax(1.0, SAFETY * pow(e, -1.0 / sim->power)));
   factor = fmin(GROW, fmax(SHRINK, factor));
   return factor >= 1.0 && factor < WORTH ? h : factor * h;
 }
@@ -460,7 +481,7 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
       continue;
     }
     sim->h_next = s.h;
-    sim->err_old = sim->failed_h = sim->wary = 0.0;
+    sim->err_old = sim->failed_h = sim->wary = sim->power = 0.0;
     sim->strict_most = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;
@@ -615,11 +636,9 @@ static int is_faint(const ga_simulator *sim)
 
 /* A faint error that grows while steps shrink is rounding: the tolerance is below what can be had here. One
  * that is not faint grows where a shorter step is the first to end in a contact or beyond a jump. */
-static int is_rounding(const ga_simulator *sim, double err, double *last, int *grown)
+static int is_rounding(const ga_simulator *sim, double err, const refused *before)
 {
-  *grown = *last > 0.0 && err > 1.5 * *last ? *grown + 1 : 0;
-  *last = err;
-  return *grown >= 2 && is_faint(sim);
+  return before->grown + (before->err > 0.0 && err > 1.5 * before->err) >= 2 && is_faint(sim);
 }
 
 /* Before a step is refused: is what is refused more than rounding makes of the accelerations? *err: what is
@@ -655,7 +674,7 @@ static void warn_rounding(ga_simulator *sim, double h)
 }
 
 /* Judges the step just made: *again is the size to try instead, 0 when it is accepted. */
-static ga_status judge(ga_simulator *sim, double h, double *err, double *last, int *grown, double *again)
+static ga_status judge(ga_simulator *sim, double h, double *err, refused *before, double *again)
 {
   ga_status status = error_ratio(sim, err);
   *again = AFTER_FAILURE * h; /* not 0: a step that cannot be judged is taken back */
@@ -663,9 +682,10 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
     if (status > 0) count_rejection(sim, status);
     return status;
   }
-  int rounding = *err > 1.0 && (below_noise(sim, err) || is_rounding(sim, *err, last, grown));
+  int rounding = *err > 1.0 && (below_noise(sim, err) || is_rounding(sim, *err, before));
   if (rounding) warn_rounding(sim, h);
   if (*err <= 1.0 || rounding) {
+    sim->power = power_seen(sim, before, h, *err);
     sim->h_next = rounding ? fmin(GROW * h, h_most(sim)) : fmax(controlled(sim, h, *err), h_least(sim));
     sim->err_old = rounding ? 0.0 : fmax(*err, 1e-4);
     *again = 0.0;
@@ -673,6 +693,9 @@ static ga_status judge(ga_simulator *sim, double h, double *err, double *last, i
   }
   sim->stats.rejected_error++;
   *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / order_of(sim))) * h;
+  before->grown = before->err > 0.0 && *err > 1.5 * before->err ? before->grown + 1 : 0;
+  before->err = *err;
+  before->h = h;
   return GA_OK;
 }
 
@@ -745,9 +768,11 @@ static double elsewhere(const ga_simulator *sim, double wanted, double err, int 
   return fitted(sim, wanted * (over > 0.0 ? 1.0 + over : ANOTHER[*tries].part));
 }
 
-/* After a step of size h: the one that leads over the position. */
+/* After a step of size h: the one that leads over the position; not where that failed before, so that it was
+ * the size after all. */
 static void go_over(ga_simulator *sim, double wanted, double h)
 {
+  if (h < 0.25 * wanted || sim->wary_span > WARY_FIRST) return;
   sim->h_next = fmax(sim->h_next, fmax(wanted, h));
   sim->err_old = 0.0;
 }
@@ -850,12 +875,13 @@ static ga_status count_unseen(ga_simulator *sim)
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int grown = 0, failed = 0, tries = 0;
+  int failed = 0, tries = 0;
   if (sim->opts.fixed_h > 0.0) {
     const ga_status status = fixed_step(sim);
     return status ? status : count_unseen(sim);
   }
-  double h = fitted(sim, sim->h_next), again, last = 0.0, wanted = h;
+  double h = fitted(sim, sim->h_next), again, wanted = h;
+  refused before = {0.0, 0.0, 0};
   for (;;) {
     ga_status status = ga_stepper_step(st, h);
     if (status < 0) return status;
@@ -865,7 +891,7 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       again = AFTER_FAILURE * h;
       *err = 0.0;
     } else {
-      status = judge(sim, h, err, &last, &grown, &again);
+      status = judge(sim, h, err, &before, &again);
       if (again == 0.0 && tries == 0) status = inspect(sim, &again);
       if (again == 0.0) {
         stay_wary(sim, h);
@@ -876,7 +902,10 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       if (back || status < 0) return back ? back : status;
     }
     const double other = elsewhere(sim, wanted, *err, &tries);
-    if (other > 0.0) again = other;
+    if (other > 0.0) {
+      if (!status) remember_failure(sim, GA_RETRY_SINGULAR, h, failed++);
+      again = other;
+    }
     if (again < h_least(sim)) return too_small(sim, h, *err, status);
     h = again;
     sim->err_old = 0.0;
@@ -1193,7 +1222,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 22, PER_EVENT = 3 };
+enum { N_SAVED = 23, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1235,7 +1264,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   saved_time(b->after),
                                   b->restart,
                                   saved_time(b->clear),
-                                  saved_time(b->h_max)};
+                                  saved_time(b->h_max),
+                                  sim->power};
   memcpy(s, number, sizeof number);
 }
 
@@ -1262,6 +1292,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->breaks.next = (ga_breakpoint){loaded_time(s[17]), loaded_time(s[18]), s[19] != 0.0, loaded_time(s[20]),
                                      loaded_time(s[21])};
   set_grid(sim);
+  sim->power = s[22];
   sim->started = 1;
 }
 

@@ -106,6 +106,9 @@ static ga_status drop_turned(ga_stepper *st, turning t, double small, double *pe
   return status < 0 ? status : GA_OK;
 }
 
+/* What has only changed by less has not come up: the step has become longer. */
+#define CAME_UP 3.0
+
 /* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
  * Stiffness that only changes, or turns, has been damped before. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
@@ -124,7 +127,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   int found = 0;
   for (int i = 0; i < n; i++) {
     const double m = st->c1 * small * fabs(mass[i]), k = fabs(after[i]);
-    if (fabs(before[i]) < m && k > m) {
+    if (fabs(before[i]) < m && k > m && k > CAME_UP * fabs(before[i])) {
       period[i] = 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(m / (st->c1 * k));
       found = 1;
     }
