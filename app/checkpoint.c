@@ -7,14 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A checkpoint: LAYOUT, the lengths of the three parts, the totals, the simulator's numbers, the meter's. */
-#define LAYOUT 1.0
-enum { N_HEAD = 4 };
+/* A checkpoint: LAYOUT, the lengths of the four parts, the totals, the simulator's numbers, the meter's,
+ * those of error bars. */
+#define LAYOUT 2.0
+enum { N_HEAD = 5 };
 
 ga_status app_checkpoint_prepare(app_runner *r)
 {
-  r->n_saved =
-      N_HEAD + APP_N_TOTALS + ga_simulator_saved_size(r->s.simulator) + ga_meter_saved_size(r->meter);
+  r->n_saved = N_HEAD + APP_N_TOTALS + ga_simulator_saved_size(r->s.simulator) +
+               ga_meter_saved_size(r->meter) + app_bars_saved_size(&r->bars);
+  free(r->saved);
   r->saved = calloc(r->n_saved, sizeof *r->saved);
   return r->saved ? GA_OK : GA_ERR_MEMORY;
 }
@@ -25,6 +27,7 @@ static void head_of(const app_runner *r, double head[N_HEAD])
   head[1] = APP_N_TOTALS;
   head[2] = (double)ga_simulator_saved_size(r->s.simulator);
   head[3] = (double)ga_meter_saved_size(r->meter);
+  head[4] = (double)app_bars_saved_size(&r->bars);
 }
 
 static ga_status write_down(app_runner *r)
@@ -44,9 +47,11 @@ ga_status app_checkpoint_keep(app_runner *r, int must_write)
   const app_totals totals = app_runner_totals(r);
   head_of(r, r->saved);
   memcpy(part, &totals, sizeof totals);
-  const ga_status status = ga_simulator_save(r->s.simulator, part += APP_N_TOTALS);
+  ga_status status = ga_simulator_save(r->s.simulator, part += APP_N_TOTALS);
   if (status) return status;
-  ga_meter_save(r->meter, part + ga_simulator_saved_size(r->s.simulator));
+  ga_meter_save(r->meter, part += ga_simulator_saved_size(r->s.simulator));
+  status = app_bars_save(&r->bars, part + ga_meter_saved_size(r->meter));
+  if (status) return status;
   if (!r->has_saved) must_write = 1; /* who stops a run in its first second wants to go on, too */
   return must_write || app_clock() - r->clock_saved >= r->flush_every ? write_down(r) : GA_OK;
 }
@@ -68,6 +73,18 @@ static int same_options(app_runner *r, const ga_result *result, int set)
   return APP_DONE;
 }
 
+/* Error bars are those of a whole run, whose length decides on their windows. */
+static int same_end(const app_runner *r, const ga_result *result)
+{
+  const char *end = ga_result_attribute(result, "t_end");
+  if (r->bars.accuracy == 0.0 || !end || strtod(end, NULL) == r->s.settings.t_end) return APP_DONE;
+  return app_misused(
+      r->a,
+      "--resume: %s was made up to t = %s s; error bars are those of a whole run, so that --t-end "
+      "cannot change: run it from the beginning, or with --tol",
+      r->file, end);
+}
+
 /* And the model, in whose text are the parameters that were set: they come first. */
 static int same_run(app_runner *r, const ga_result *result)
 {
@@ -76,7 +93,8 @@ static int same_run(app_runner *r, const ga_result *result)
   if (strcmp(ga_result_model(result), ga_model_text(r->s.model)) != 0)
     return app_misused(
         r->a, "--resume: the model is not the one that %s was made of; run it from the beginning", r->file);
-  return same_options(r, result, 0);
+  const int options = same_options(r, result, 0);
+  return options == APP_DONE ? same_end(r, result) : options;
 }
 
 /* The number of steps between checkpoints is as it was, unless it is given again. */
@@ -91,7 +109,8 @@ static ga_status load(app_runner *r, const double *saved)
   const double *part = saved + N_HEAD;
   memcpy(&r->before, part, sizeof r->before);
   ga_status status = ga_simulator_load(r->s.simulator, part += APP_N_TOTALS);
-  if (!status) status = ga_meter_load(r->meter, part + ga_simulator_saved_size(r->s.simulator));
+  if (!status) status = ga_meter_load(r->meter, part += ga_simulator_saved_size(r->s.simulator));
+  if (!status) status = app_bars_load(&r->bars, part + ga_meter_saved_size(r->meter));
   r->metered = r->has_saved = status == GA_OK;
   return status;
 }
@@ -142,4 +161,16 @@ int app_checkpoint_resume(app_runner *r, int *resumed)
   if (!code) code = take_up(r, result, resumed);
   ga_result_close(&result);
   return code;
+}
+
+int app_checkpoint_tolerance(app_runner *r)
+{
+  ga_result *result = NULL;
+  if (r->bars.accuracy == 0.0 || access(r->file, F_OK) != 0) return APP_DONE;
+  const ga_status status = ga_result_open(r->s.ctx, r->file, &result);
+  if (status) return app_task_explain(&r->s, r->a, "--resume", status), APP_USAGE;
+  const char *tolerance = ga_result_attribute(result, "tolerance");
+  if (tolerance && strtod(tolerance, NULL) > 0.0) r->s.settings.tolerance = strtod(tolerance, NULL);
+  ga_result_close(&result);
+  return APP_DONE;
 }

@@ -21,6 +21,13 @@
       {"max-step", 0, "H", 0, "largest step of error control [s]; 0: chosen from the model"},                \
       {"min-step", 0, "H", 0, "smallest step of error control [s]"},                                         \
       {"first-step", 0, "H", 0, "first step of error control [s]"},                                          \
+      {"error", 0, "E", 0, "error control: per_step, per_unit_step or per_unit_step_filtered"},              \
+      {"norm", 0, "N", 0, "of its errors: max or rms"},                                                      \
+      {"atol", 0, "A", 0, "absolute tolerance of positions [m, rad] instead of a hundredth of --tol"},       \
+      {"rtol-v", 0, "R", 0, "relative tolerance of velocities"},                                             \
+      {"atol-v", 0, "A", 0, "absolute tolerance of velocities [m/s, rad/s]"},                                \
+      {"rtol-x", 0, "R", 0, "relative tolerance of states of blocks"},                                       \
+      {"atol-x", 0, "A", 0, "absolute tolerance of states of blocks"},                                       \
       {"method", 0, "M", 0, "stabilized, index3, soi2, hht_soi2 or weighted"},                               \
       {"max-change", 0, "C", 0, "what the start may move by to meet the constraints (max_change)"},          \
   {                                                                                                          \
@@ -30,6 +37,8 @@
 static const app_option run_options[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the present folder)"},
     OPTIONS_METHOD,
+    {"accuracy", 0, "A", 0,
+     "error bars, at most this part of each signal's range (default 1e-3, or none with --tol or --step)"},
     {"output", 0, "DT", 0, "distance of records [s]; 0: every step"},
     OPTIONS_MODEL,
     {"resume", 0, NULL, 0, "go on where the result file's run ended"},

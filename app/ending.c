@@ -3,6 +3,7 @@
 #include "failure.h"
 #include "runner.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static int read_energies(const app_runner *r, energies *e)
                                                 "energy.input", "energy.balance"};
   for (int i = 0; i < N_ENERGIES; i++)
     if ((e->index[i] = ga_machine_find_signal(r->s.machine, names[i])) < 0) return 0;
-  return ga_machine_signals(r->s.machine, r->meter, ga_stepper_state(r->s.stepper), N_ENERGIES, e->index,
+  const int bars = r->bars.accuracy > 0.0; /* then what is recorded is the follower's motion */
+  return ga_machine_signals(r->s.machine, bars ? r->bars.meter : r->meter,
+                            ga_stepper_state(bars ? r->bars.stepper : r->s.stepper), N_ENERGIES, e->index,
                             e->value) == GA_OK;
 }
 
@@ -101,6 +104,10 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
          t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
   if (t.rejected_defect > 0.0) printf(", %.0f for what acts between their ends", t.rejected_defect);
   putchar('\n');
+  if (r->bars.accuracy > 0.0)
+    printf(
+        "halved       %ld steps for the error bars, which are recorded; %ld of them had to be subdivided\n",
+        ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
   printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
          t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
   if (e) print_energy(r, e);
@@ -116,8 +123,9 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
 static void record_last(app_runner *r)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
+  if (r->followed) return;
   if (!r->recorder || r->written || !(ga_recorder_time(r->recorder) < s->t)) return;
-  if (ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values)) return;
+  if (app_record_values(r, s)) return;
   if (!app_record_is_finite(r, s->t)) return;
   ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is told when it is closed */
 }
@@ -126,8 +134,15 @@ static void record_last(app_runner *r)
 static ga_status close_file(app_runner *r, const char *how)
 {
   if (!r->recorder) return GA_OK;
-  const ga_status status = ga_recorder_finish(r->recorder, how);
+  ga_status status = ga_recorder_finish(r->recorder, how);
   ga_recorder_destroy(&r->recorder);
+  if (!r->in_part) return status;
+  if (status || strcmp(how, "finished") != 0) /* the round before stays what there is */
+    remove(r->part);
+  else if (rename(r->part, r->file)) {
+    fprintf(stderr, "galpha run: %s cannot become %s: %s\n", r->part, r->file, strerror(errno));
+    status = GA_ERR_FILE;
+  }
   return status;
 }
 
@@ -142,6 +157,13 @@ static void tell_resume(double t, size_t saved)
 /* What is in the file that was closed, as whoever opens it will find. */
 static void tell_kept(const app_runner *r, int with_resume)
 {
+  if (r->in_part) {
+    fprintf(stderr,
+            "  the results of the round before, up to the end and with their error bars, are in %s\n"
+            "  --resume tries again with a smaller tolerance\n",
+            r->file);
+    return;
+  }
   ga_result *result = NULL;
   double last = 0.0, t = 0.0;
   size_t saved = 0;
@@ -185,19 +207,27 @@ int app_end_failed(app_runner *r, ga_status status, int started)
     snprintf(what, sizeof what, *r->overflow ? "the simulation failed" : "the results cannot be written");
   else if (!started)
     snprintf(what, sizeof what, "the simulation cannot be started");
+  else if (r->followed)
+    snprintf(what, sizeof what, "the run in halved steps, for the error bars, failed at t = %.9g s",
+             ga_stepper_state(r->bars.stepper)->t),
+        words = app_failure_headline(&r->s, text);
   else {
     snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
              app_runner_totals(r).steps);
     words = app_failure_headline(&r->s, text);
   }
   fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
-  if (started && !r->written) app_failure_report(&r->watch, &r->s);
+  if (started && !r->written) {
+    app_task failed = r->s;
+    if (r->followed) failed.stepper = r->bars.stepper;
+    app_failure_report(&r->watch, &failed);
+  }
   failed_text(how, sizeof how, text);
   const int had_file = r->recorder != NULL;
   if (s) record_last(r);
   const ga_status closed = close_file(r, how);
   if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
-  if (had_file) tell_kept(r, r->written != GA_OK);
+  if (had_file || r->in_part) tell_kept(r, r->written != GA_OK);
   return APP_FAILED;
 }
 
@@ -217,6 +247,23 @@ static int is_finite(const energies *e)
   return isfinite(sum);
 }
 
+ga_status app_end_round(app_runner *r, double tolerance, double seconds)
+{
+  char elapsed[32];
+  double most;
+  const int worst = ga_band_worst(r->bars.band, &most);
+  const ga_status closed = close_file(r, "finished");
+  app_duration(elapsed, sizeof elapsed, seconds);
+  if (!app_has(r->a, "quiet") && !closed)
+    printf(
+        "round %d      tolerance %.1g, %.0f steps, %s: error bars up to %.2g %% (%s); next tolerance %.1g\n",
+        r->bars.n_rounds, r->s.settings.tolerance, app_runner_totals(r).steps, elapsed, 100.0 * most,
+        worst >= 0 ? ga_machine_signal_name(r->s.machine, r->index[worst]) : "", tolerance);
+  fflush(stdout);
+  if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
+  return closed;
+}
+
 int app_end_told(app_runner *r, int stopped_by, double seconds)
 {
   const int quiet = app_has(r->a, "quiet");
@@ -228,11 +275,13 @@ int app_end_told(app_runner *r, int stopped_by, double seconds)
   const ga_status closed = close_file(r, stopped_by ? "stopped" : "finished");
   if (!quiet) {
     print_summary(r, seconds, has_energies ? &e : NULL);
+    app_bars_print(&r->bars, stdout);
     if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
     fflush(stdout);
   }
   if (has_energies && is_finite(&e)) warn_of_energy(r, &e);
   app_warn_of_pulls(r->meter);
+  if (!stopped_by) app_bars_explain(&r->bars);
   if (stopped_by) fprintf(stderr, "galpha run: stopped by %s at t = %.9g s\n", signal_name(stopped_by), t);
   if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   if (has_energies && !is_finite(&e)) {

@@ -27,7 +27,7 @@ int app_record_choose(app_runner *r)
   const ga_run_settings *o = &r->s.settings;
   const int all = ga_machine_n_signals(m);
   r->index = calloc((size_t)all + 1, sizeof *r->index);
-  r->values = calloc((size_t)all + 1, sizeof *r->values);
+  r->values = calloc(2 * (size_t)all + 1, sizeof *r->values);
   if (!r->index || !r->values) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   for (int k = 0; k < o->n_record; k++) {
     int found = 0;
@@ -62,6 +62,12 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   } numbers[] = {{"t_start", o->t_start},
                  {"step", o->step},
                  {"tolerance", o->tolerance},
+                 {"accuracy", o->accuracy},
+                 {"atol", o->atol},
+                 {"rtol_v", o->rtol_v},
+                 {"atol_v", o->atol_v},
+                 {"rtol_x", o->rtol_x},
+                 {"atol_x", o->atol_x},
                  {"max_step", o->max_step},
                  {"min_step", o->min_step},
                  {"first_step", o->first_step},
@@ -72,7 +78,9 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   const char *const *set;
   if (i < N_NUMBERS) return number_text(value, size, numbers[i].number), numbers[i].name;
   if (i == N_NUMBERS) return snprintf(value, size, "%s", app_method_name(o->method)), "method";
-  if (i > N_NUMBERS + 1) return NULL;
+  if (i == N_NUMBERS + 1) return snprintf(value, size, "%s", app_error_name(o->error)), "error";
+  if (i == N_NUMBERS + 2) return snprintf(value, size, "%s", app_norm_name(o->norm)), "norm";
+  if (i > N_NUMBERS + 3) return NULL;
   size_t used = 0;
   if (size) value[0] = '\0';
   for (int k = 0; (set = app_values(r->a, "set", k)) != NULL && used < size; k++)
@@ -80,7 +88,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 24, ATTRIBUTE = 512 };
+enum { MOST_ATTRIBUTES = 32, ATTRIBUTE = 512 };
 
 /* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -108,16 +116,39 @@ static void build_text(char *text, size_t size)
            known ? system.sysname : "", known ? " " : "", known ? system.machine : "");
 }
 
+const char *app_record_path(const app_runner *r)
+{
+  return r->in_part ? r->part : r->file;
+}
+
+/* "hinge.angle:error", one after the other. */
+static char *error_names(const app_runner *r)
+{
+  size_t size = 1;
+  for (int i = 0; i < r->n; i++)
+    size += strlen(ga_machine_signal_name(r->s.machine, r->index[i])) + sizeof GA_RESULT_ERROR;
+  char *names = malloc(size), *at = names;
+  for (int i = 0; names && i < r->n; i++)
+    at += sprintf(at, "%s%s", ga_machine_signal_name(r->s.machine, r->index[i]), GA_RESULT_ERROR) + 1;
+  return names;
+}
+
 ga_status app_record_open(app_runner *r, int append)
 {
   ga_recorder_opts opts = ga_recorder_defaults();
   const char *attributes[2 * MOST_ATTRIBUTES], *name;
   char values[MOST_ATTRIBUTES][ATTRIBUTE];
-  const char **names = calloc(2 * (size_t)r->n + 1, sizeof *names);
-  if (!names) return GA_ERR_MEMORY;
+  const int m = r->bars.accuracy > 0.0 ? 2 * r->n : r->n;
+  const char **names = calloc(2 * (size_t)m + 1, sizeof *names);
+  char *bars = error_names(r);
+  if (!names || !bars) return free(names), free(bars), GA_ERR_MEMORY;
   for (int i = 0; i < r->n; i++) {
     names[i] = ga_machine_signal_name(r->s.machine, r->index[i]);
-    names[r->n + i] = ga_machine_signal_unit(r->s.machine, r->index[i]);
+    names[m + i] = ga_machine_signal_unit(r->s.machine, r->index[i]);
+  }
+  for (int i = r->n; i < m; i++) {
+    names[i] = i == r->n ? bars : names[i - 1] + strlen(names[i - 1]) + 1;
+    names[m + i] = names[m + i - r->n];
   }
   int n = 0;
   for (; (name = app_record_option(r, n, values[n], ATTRIBUTE)) != NULL; n++) attributes[2 * n] = name;
@@ -127,16 +158,17 @@ ga_status app_record_open(app_runner *r, int append)
   ga_result_library(values[n], ATTRIBUTE), attributes[2 * n++] = "library";
   build_text(values[n], ATTRIBUTE), attributes[2 * n++] = "build";
   for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
-  opts.n_signals = r->n;
+  opts.n_signals = m;
   opts.names = names;
-  opts.units = names + r->n;
+  opts.units = names + m;
   opts.model = ga_model_text(r->s.model);
   opts.n_attributes = n;
   opts.attributes = attributes;
   opts.flush_seconds = r->flush_every;
   opts.append = append;
-  const ga_status status = ga_recorder_create(r->s.ctx, r->file, &opts, &r->recorder);
+  const ga_status status = ga_recorder_create(r->s.ctx, app_record_path(r), &opts, &r->recorder);
   free(names);
+  free(bars);
   return status;
 }
 
@@ -155,11 +187,18 @@ int app_record_is_finite(app_runner *r, double t)
   return 0;
 }
 
+ga_status app_record_values(app_runner *r, const ga_state *s)
+{
+  return r->bars.accuracy > 0.0 ? app_bars_values(&r->bars, &r->s, r->meter, s, r->index, r->values)
+                                : ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values);
+}
+
 ga_status app_record_state(app_runner *r, const ga_state *s)
 {
-  if (!r->written) r->written = ga_machine_signals(r->s.machine, r->meter, s, r->n, r->index, r->values);
-  if (!r->written && !app_record_is_finite(r, s->t)) r->written = GA_ERR_NAN;
-  if (!r->written && !r->recorder) r->written = app_record_open(r, 0);
-  if (!r->written) r->written = ga_recorder_add(r->recorder, s->t, r->values);
-  return r->written;
+  const ga_status status = r->written ? r->written : app_record_values(r, s);
+  if (status && !r->written) *(r->bars.accuracy > 0.0 ? &r->followed : &r->written) = status;
+  if (!status && !app_record_is_finite(r, s->t)) r->written = GA_ERR_NAN;
+  if (!status && !r->written && !r->recorder) r->written = app_record_open(r, 0);
+  if (!status && !r->written) r->written = ga_recorder_add(r->recorder, s->t, r->values);
+  return status ? status : r->written;
 }

@@ -138,12 +138,27 @@ static void print_signals(const ga_result *r, int all)
   if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);
 }
 
+/* Settings that are 0 or as everybody's are not worth a line. */
+static int is_default(const ga_result *r, const char *name)
+{
+  static const struct {
+    const char *name, *value;
+  } usual[] = {{"accuracy", "0"}, {"atol", "0"},   {"rtol_v", "0"},       {"atol_v", "0"},
+               {"rtol_x", "0"},   {"atol_x", "0"}, {"error", "per_step"}, {"norm", "max"}};
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    const char *value = strcmp(name, usual[i].name) == 0 ? ga_result_attribute(r, name) : NULL;
+    if (value && strcmp(value, usual[i].value) == 0) return 1;
+  }
+  return 0;
+}
+
 /* Of step and tolerance one has a meaning. */
 static int is_idle(const ga_result *r, const char *name)
 {
   const char *step = ga_result_attribute(r, "step");
   const int fixed = step && strtod(step, NULL) > 0.0;
-  return strcmp(name, fixed ? "tolerance" : "step") == 0;
+  if (strcmp(name, fixed ? "tolerance" : "step") == 0) return 1;
+  return is_default(r, name);
 }
 
 static void print_facts(const ga_result *r)

@@ -94,8 +94,11 @@ static int take_options(app_runner *r)
   r->checkpoint_every = 500;
   r->flush_every = 1.0;
   r->file = file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], ".h5");
-  if (!r->file) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  r->part = r->file ? malloc((file ? strlen(file) : strlen(r->file)) + sizeof ".part") : NULL;
+  if (!r->part) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   if (file) strcpy(r->file, file);
+  sprintf(r->part, "%s.part", r->file);
+  r->bars.accuracy = r->s.settings.accuracy;
   int code = app_integer(r->a, "checkpoint-every", 0, 1000000000, &r->checkpoint_every);
   if (!code) code = app_number(r->a, "flush-every", "s", 0.0, 1e9, &r->flush_every);
   return code ? code : check_file(r);
@@ -106,18 +109,33 @@ static int on_output(void *user, const ga_state *s)
 {
   app_runner *r = user;
   if (!r->metered && (r->written = ga_meter_start(r->meter, s)) != GA_OK) return 1;
+  if (!r->metered && (r->followed = app_bars_start(&r->bars, &r->s)) != GA_OK) return 1;
   r->metered = 1;
   return app_record_state(r, s) != GA_OK;
+}
+
+/* What a round before has left. */
+static void clear(app_runner *r)
+{
+  const app_totals none = {0};
+  ga_recorder_destroy(&r->recorder);
+  ga_meter_destroy(&r->meter);
+  app_watch_close(&r->watch);
+  r->before = r->worst = none;
+  r->metered = r->has_saved = 0;
+  r->wait = 0;
 }
 
 static ga_status prepare(app_runner *r)
 {
   ga_simulate_opts opts = ga_simulate_defaults();
+  clear(r);
   opts.output_every = r->s.settings.output;
   opts.output = on_output;
   opts.user = r;
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(r->s.machine, &r->meter);
+  if (!status) status = app_bars_prepare(&r->bars, &r->s, r->n, r->index);
   if (!status) status = app_checkpoint_prepare(r);
   r->clock_saved = app_clock();
   if (!status && !app_watch_open(&r->watch, &r->s)) status = GA_ERR_MEMORY;
@@ -128,8 +146,9 @@ static ga_status begin(app_runner *r)
 {
   ga_status status = app_task_start(&r->s, !app_has(r->a, "quiet"));
   const ga_state *s = ga_stepper_state(r->s.stepper);
-  if (r->written) return r->written;
+  if (r->written || r->followed) return r->written ? r->written : r->followed;
   if (!status && !r->metered) status = ga_meter_start(r->meter, s);
+  if (!status && !r->metered) status = r->followed = app_bars_start(&r->bars, &r->s);
   r->metered = 1;
   if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
   return status;
@@ -192,11 +211,12 @@ static ga_status go(app_runner *r)
     }
     ga_status status = ga_simulator_step(r->s.simulator);
     if (status != GA_OK) {
-      if (r->written) return r->written;
+      if (r->written || r->followed) return r->written ? r->written : r->followed;
       if (status < 0) return status;
       finished = ga_simulator_finished(r->s.simulator);
     }
     status = ga_meter_update(r->meter, s);
+    if (!status) status = r->followed = app_bars_step(&r->bars, &r->s);
     if (status) return status;
     const int due = --r->wait <= 0 || s->t >= r->t_wait || app_refused(stats) > r->watch.refused || finished;
     if (due && (status = now_and_then(r, s, finished)) != GA_OK) return status;
@@ -212,7 +232,8 @@ static int start_run(app_runner *r, int *started, ga_status *status)
 {
   const int quiet = app_has(r->a, "quiet");
   int resumed = 0, code = APP_DONE;
-  if (app_has(r->a, "resume") && (code = app_checkpoint_resume(r, &resumed)) != APP_DONE) return code;
+  const int resume = app_has(r->a, "resume") && !r->in_part;
+  if (resume && (code = app_checkpoint_resume(r, &resumed)) != APP_DONE) return code;
   r->had_finished = r->had_finished && resumed && ga_simulator_finished(r->s.simulator);
   if (r->had_finished) return APP_DONE;
   *status = resumed ? r->written = app_record_open(r, 1) : begin(r);
@@ -221,9 +242,8 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   app_watch_step(&r->watch, ga_stepper_state(r->s.stepper), ga_simulator_stats(r->s.simulator));
   const double t = ga_stepper_state(r->s.stepper)->t;
   if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
-  if (!quiet && !resumed && app_has(r->a, "resume"))
-    printf("%s has no checkpoint: from the beginning\n", r->file);
-  if (!quiet && !resumed) app_task_report(&r->s, stdout, 0);
+  if (!quiet && !resumed && resume) printf("%s has no checkpoint: from the beginning\n", r->file);
+  if (!quiet && !resumed && !r->in_part) app_task_report(&r->s, stdout, 0);
   fflush(stdout);
   app_progress_start(&r->s.progress, quiet, r->s.settings.t_start, t, r->s.settings.t_end);
   return APP_DONE;
@@ -231,28 +251,50 @@ static int start_run(app_runner *r, int *started, ga_status *status)
 
 static int nothing_to_do(const app_runner *r)
 {
-  if (!app_has(r->a, "quiet"))
-    printf("%s had finished at t = %.9g s: nothing to do; a later --t-end goes on from there\n", r->file,
-           ga_stepper_state(r->s.stepper)->t);
+  if (app_has(r->a, "quiet")) return APP_DONE;
+  printf("%s had finished at t = %.9g s: nothing to do", r->file, ga_stepper_state(r->s.stepper)->t);
+  puts(r->bars.accuracy > 0.0 ? "" : "; a later --t-end goes on from there");
   return APP_DONE;
 }
 
-static int simulate(app_runner *r)
+/* One run to its end, or to where it fails or is stopped. *again: the accuracy is not reached, and another
+ * one with the tolerance that the settings have now may do. */
+static int run_round(app_runner *r, int *again)
 {
   int started = 0;
+  double next = 0.0;
   ga_status status = prepare(r);
   const double began = app_clock();
+  *again = 0;
   if (!status) {
     const int code = start_run(r, &started, &status);
     if (code) return code;
-    if (r->had_finished) return nothing_to_do(r);
+    if (r->had_finished && r->bars.accuracy == 0.0) return nothing_to_do(r);
   }
   catch_signals();
-  if (!status) status = go(r);
+  if (!status && !r->had_finished) status = go(r);
   app_progress_clear(&r->s.progress);
-  return status == GA_OK || status == GA_STOPPED
-             ? app_end_told(r, status ? (int)stop_signal : 0, app_clock() - began)
-             : app_end_failed(r, status, started);
+  if (status != GA_OK && status != GA_STOPPED) return app_end_failed(r, status, started);
+  if (status == GA_OK && r->bars.accuracy > 0.0) {
+    *again = app_bars_end(&r->bars, &r->s, app_runner_totals(r).steps, &next) == APP_TRY_AGAIN;
+    if (r->had_finished && !*again) return nothing_to_do(r);
+  }
+  if (!*again) return app_end_told(r, status ? (int)stop_signal : 0, app_clock() - began);
+  status = app_end_round(r, next, app_clock() - began);
+  r->s.settings.tolerance = next;
+  return status ? APP_FAILED : APP_DONE;
+}
+
+/* Rounds after the first are recorded beside the file, which stays complete until they are. */
+static int simulate(app_runner *r)
+{
+  int again, code = app_has(r->a, "resume") ? app_checkpoint_tolerance(r) : APP_DONE;
+  if (code) return code;
+  do {
+    code = run_round(r, &again);
+    r->in_part = 1;
+  } while (again && !code);
+  return code;
 }
 
 int app_run(const app_arguments *a)
@@ -264,11 +306,13 @@ int app_run(const app_arguments *a)
   if (!code) code = simulate(&r);
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);
+  app_bars_close(&r.bars);
   app_task_close(&r.s);
   free(r.index);
   free(r.values);
   app_watch_close(&r.watch);
   free(r.saved);
   free(r.file);
+  free(r.part);
   return code;
 }

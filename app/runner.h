@@ -2,6 +2,7 @@
 #ifndef GALPHA_APP_RUNNER_H
 #define GALPHA_APP_RUNNER_H
 
+#include "bars.h"
 #include "watch.h"
 #include "task.h"
 
@@ -20,6 +21,7 @@ typedef struct app_runner {
   app_task s;
   const app_arguments *a;
   char *file; /* of results */
+  char *part; /* where a further round is recorded, until it is complete: file.part */
   long checkpoint_every;
   double flush_every; /* [s] of the clock */
 
@@ -28,10 +30,13 @@ typedef struct app_runner {
   long wait;     /* there is more to do than count after so many steps, */
   double t_wait; /* [s] or at this time */
   ga_recorder *recorder;
-  int n;              /* signals recorded */
-  int *index;         /* [n] of the machine */
-  double *values;     /* [n] */
-  ga_status written;  /* of the recorder, remembered beyond callbacks */
+  int n;          /* signals recorded */
+  int *index;     /* [n] of the machine */
+  double *values; /* [n], and [n] error bars */
+  app_bars bars;
+  ga_status written;  /* of the recorder, remembered beyond callbacks, */
+  ga_status followed; /* and of the run in halved steps */
+  int in_part;        /* 1: the recorder writes r->part */
   char overflow[320]; /* which signal is infinite or not a number; empty: none. Then written is GA_ERR_NAN */
 
   app_totals before; /* of the runs before this one */
@@ -57,6 +62,10 @@ ga_status app_record_open(app_runner *r, int append);
 ga_status app_record_state(app_runner *r, const ga_state *s);
 /* 1: all of r->values are numbers. Otherwise r->overflow names the first that is not. */
 int app_record_is_finite(app_runner *r, double t);
+/* Signals at a state of the simulation into r->values, with their error bars. */
+ga_status app_record_values(app_runner *r, const ga_state *s);
+/* Where records go: the file, or that of a further round. */
+const char *app_record_path(const app_runner *r);
 
 /* The options that a run depends on, by name, as texts; NULL after the last. */
 const char *app_record_option(const app_runner *r, int i, char *value, size_t size);
@@ -70,12 +79,16 @@ ga_status app_checkpoint_prepare(app_runner *r); /* room for it; after the simul
 ga_status app_checkpoint_keep(app_runner *r, int must_write);
 /* Takes the run up from its file's checkpoint: *resumed 1; 0 where there is none. Returns an exit code. */
 int app_checkpoint_resume(app_runner *r, int *resumed);
+/* With error bars, the tolerance is that of the file's round. Returns an exit code. */
+int app_checkpoint_tolerance(app_runner *r);
 
 /* ---- The end (ending.c) ---- */
 
 /* Closes the file, tells how the run ended and what is in the file; return the exit code. stopped_by: a
  * signal, 0: it came to its end. started: there is a state. */
 int app_end_told(app_runner *r, int stopped_by, double seconds);
+/* A round came to its end and another one is to follow, with this tolerance: its file is complete. */
+ga_status app_end_round(app_runner *r, double tolerance, double seconds);
 int app_end_failed(app_runner *r, ga_status status, int started);
 
 #endif

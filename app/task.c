@@ -34,6 +34,51 @@ const char *app_method_at(int i)
 
 /* ---- Reading ---- */
 
+static const char *const ERRORS[] = {"per_step", "per_unit_step", "per_unit_step_filtered"};
+static const char *const NORMS[] = {"max", "rms"};
+
+/* The number of the option's value in a list of names; *value stays where it is not given. */
+static int take_choice(const app_arguments *a, const char *option, const char *const *names, int n,
+                       int *value)
+{
+  const char *text = app_text(a, option);
+  for (int i = 0; text && i < n; i++)
+    if (strcmp(text, names[i]) == 0) return *value = i, APP_DONE;
+  if (!text) return APP_DONE;
+  return app_misused(a, "--%s: \"%s\" is none of %s, %s%s%s", option, text, names[0], names[1],
+                     n > 2 ? ", " : "", n > 2 ? names[2] : "");
+}
+
+/* Tolerances other than those that follow from --tol. */
+static int take_weights(const app_arguments *a, ga_run_settings *o)
+{
+  const struct {
+    const char *name;
+    double *value;
+  } weight[] = {{"atol", &o->atol},
+                {"rtol-v", &o->rtol_v},
+                {"atol-v", &o->atol_v},
+                {"rtol-x", &o->rtol_x},
+                {"atol-x", &o->atol_x}};
+  int code = APP_DONE, error = (int)o->error, norm = (int)o->norm;
+  for (int i = 0; !code && i < 5; i++) code = app_number(a, weight[i].name, "1", 1e-20, 1e6, weight[i].value);
+  if (!code) code = take_choice(a, "error", ERRORS, 3, &error);
+  if (!code) code = take_choice(a, "norm", NORMS, 2, &norm);
+  o->error = (ga_error_mode)error;
+  o->norm = (ga_error_norm)norm;
+  return code;
+}
+
+const char *app_error_name(ga_error_mode mode)
+{
+  return ERRORS[mode];
+}
+
+const char *app_norm_name(ga_error_norm norm)
+{
+  return NORMS[norm];
+}
+
 static int take_method(const app_arguments *a, ga_method *method)
 {
   const char *text = app_text(a, "method");
@@ -66,6 +111,15 @@ static int take_settings(app_task *s, const app_arguments *a)
   if (!code) code = app_number(a, "first-step", "s", 0.0, 1e12, &o->first_step);
   if (!code && o->max_step > 0.0 && o->min_step > o->max_step)
     code = app_misused(a, "the largest step, %g s, is below the smallest, %g s", o->max_step, o->min_step);
+  if (app_has(a, "step") || app_has(a, "tol")) o->accuracy = 0.0;
+  if (app_has(a, "accuracy")) o->accuracy_by_default = 0;
+  if (!code && app_has(a, "accuracy")) {
+    if (app_has(a, "step"))
+      return app_misused(a, "--step and --accuracy exclude each other: the accuracy decides on the steps");
+    o->step = 0.0;
+    code = app_number(a, "accuracy", "1", 1e-8, 0.5, &o->accuracy);
+  }
+  if (!code) code = take_weights(a, o);
   if (!code) code = take_method(a, &o->method);
   if (!code) code = app_number(a, "rho", "1", 0.0, 1.0, &o->rho);
   if (!code) code = app_number(a, "max-change", "1", 1e-15, 1e15, &o->max_change);
@@ -171,7 +225,9 @@ int app_task_open(app_task *s, const app_arguments *a)
   if (code) return code;
   s->machine = ga_model_machine(s->model);
   s->settings = *ga_model_settings(s->model);
-  return take_settings(s, a);
+  const int taken = take_settings(s, a);
+  s->tolerance = s->settings.tolerance;
+  return taken;
 }
 
 void app_task_close(app_task *s)
@@ -184,6 +240,26 @@ void app_task_close(app_task *s)
 }
 
 /* ---- Making ready ---- */
+
+/* Those that are not given follow from the tolerance; the library's defaults have the same ratio of relative
+ * to absolute. Those that are belong to the tolerance given with them, and change with it where the accuracy
+ * wanted changes it. */
+static void set_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
+{
+  const double tol = settings->tolerance, part = s->tolerance > 0.0 ? tol / s->tolerance : 1.0;
+  const struct {
+    double *to, given, follows;
+  } weight[] = {{&o->rtol, 0.0, tol},
+                {&o->rtol_v, settings->rtol_v, tol},
+                {&o->rtol_x, settings->rtol_x, tol},
+                {&o->atol, settings->atol, 1e-2 * tol},
+                {&o->atol_v, settings->atol_v, 1e-2 * tol},
+                {&o->atol_x, settings->atol_x, 1e-2 * tol}};
+  for (size_t i = 0; i < sizeof weight / sizeof *weight; i++)
+    *weight[i].to = weight[i].given > 0.0 ? part * weight[i].given : weight[i].follows;
+  o->error = settings->error;
+  o->norm = settings->norm;
+}
 
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
 {
@@ -199,9 +275,7 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   o.h_max = settings->max_step;
   o.h_min = settings->min_step;
   o.h_first = settings->first_step;
-  /* The library's defaults have the same ratio of relative to absolute. */
-  o.rtol = o.rtol_v = o.rtol_x = settings->tolerance;
-  o.atol = o.atol_v = o.atol_x = 1e-2 * settings->tolerance;
+  set_tolerances(s, settings, &o);
   if (!status) status = ga_simulator_create(s->ctx, s->stepper, &o, &s->simulator);
   return status;
 }

@@ -21,6 +21,7 @@ typedef struct app_task {
   ga_model *model;
   ga_machine *machine;      /* the model's */
   ga_run_settings settings; /* the model's, and what options say instead */
+  double tolerance;         /* of the settings as they were given */
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_start_report start;
@@ -46,6 +47,8 @@ void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */
 void app_task_report(const app_task *s, FILE *out, int coordinates); /* 1: those of joints as well */
 const char *app_method_name(ga_method method);
+const char *app_error_name(ga_error_mode mode);
+const char *app_norm_name(ga_error_norm norm);
 const char *app_method_at(int i); /* number i = 0, 1, ...; NULL after the last */
 
 #endif

@@ -515,9 +515,15 @@ GA_API ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, do
 typedef enum ga_error_mode {
   GA_PER_STEP =
       0, /* estimates of q and x, with stiff modes filtered out, below the tolerance in every step */
-  GA_PER_UNIT_STEP = 1 /* estimates of q, v and x times (t_end−t0)/h: the error at the end is proportional to
+  GA_PER_UNIT_STEP = 1, /* estimates of q, v and x times (t_end−t0)/h: the error at the end is proportional to
                           the tolerance on smooth problems; stiff ones need tiny steps */
+  GA_PER_UNIT_STEP_FILTERED = 2 /* estimates of q and x times (t_end−t0)/h, with stiff modes filtered out */
 } ga_error_mode;
+
+typedef enum ga_error_norm {
+  GA_NORM_MAX = 0, /* the largest of all estimates over their tolerances */
+  GA_NORM_RMS = 1  /* the root of the mean of their squares */
+} ga_error_norm;
 
 typedef enum ga_event_action {
   GA_EVENT_RECORD = 0, /* call on_event, go on */
@@ -546,6 +552,7 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double h_max;          /* [s] 0: the least of ten times output_every, what the system says of its inputs
                             (ga_breakpoint.h_max) and 1/10 of the time span (default) */
   ga_error_mode error;   /* default GA_PER_STEP */
+  ga_error_norm norm;    /* default GA_NORM_MAX */
   double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
   double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
   double rtol_x, atol_x; /* of x; same defaults */
@@ -614,6 +621,48 @@ GA_API const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim);
 GA_API size_t ga_simulator_saved_size(const ga_simulator *sim);
 GA_API ga_status ga_simulator_save(ga_simulator *sim, double *saved);
 GA_API ga_status ga_simulator_load(ga_simulator *sim, const double *saved);
+
+/* ---- Follower: the steps of another run once more, each in parts ------------------------------------------
+ * A second stepper of the same system goes along with a leader, a simulator's stepper as a rule: after every
+ * step of the leader it covers the same time in `parts` equal steps. Both motions differ by the errors of
+ * their steps alone. With two parts and order 2, (leader − follower)/3 estimates the error of the follower,
+ * the global one, for everything that can be computed from a state. It needs no memory of the steps. */
+
+typedef struct ga_follower_opts { /* start from ga_follower_defaults() */
+  int parts;                      /* of each step, 1 to 64; default 2 */
+  ga_observer_fn observer;        /* after the start and every step it has made, before the next one is begun;
+                                     non-zero stops; NULL: none */
+  void *user;
+} ga_follower_opts;
+
+typedef struct ga_follower ga_follower;
+
+GA_API ga_follower_opts ga_follower_defaults(void);
+/* Borrows st, which must belong to ctx and outlive the follower. */
+GA_API ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_opts *opts,
+                                    ga_follower **out);
+GA_API void ga_follower_destroy(ga_follower **f);
+/* Begins where the leader has begun. h: the leader's next step, ga_simulator_next_step(). start NULL: the
+ * defaults; its h is not used. */
+GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
+                                   const ga_state *leader);
+/* The leader has been started again, at t, as behind a jump of an input; so is the follower, from its own q,
+ * v, x. t: where the leader's last step has ended, or some roundings later. */
+GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
+/* The leader has made a step that ends at t: what was left of the one before is finished, this one is begun
+ * by ga_follower_reach(). GA_STOPPED: by the observer. */
+GA_API ga_status ga_follower_lead(ga_follower *f, double t);
+/* Goes on, part by part, until t is reached, which must not be beyond the leader's. *s: the state at t, by
+ * dense output where t lies within a part; valid until the follower goes on. Calls must not go back by more
+ * than the last part. */
+GA_API ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s);
+GA_API double ga_follower_time(const ga_follower *f);     /* [s] where the leader's last step has ended */
+GA_API long ga_follower_steps(const ga_follower *f);      /* made */
+GA_API long ga_follower_subdivided(const ga_follower *f); /* parts that failed and were taken otherwise */
+/* As for the stepper; not within a step of the leader, but after ga_follower_reach() to its end. */
+GA_API size_t ga_follower_saved_size(const ga_follower *f);
+GA_API ga_status ga_follower_save(ga_follower *f, double *saved);
+GA_API ga_status ga_follower_load(ga_follower *f, const double *saved);
 
 #ifdef __cplusplus
 }

@@ -428,6 +428,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  * the name itself, or y1 y2 ...; states x1 x2 ... energy.kinetic, .potential, .dissipated, .input, .balance
  * Forces of laws (springs to bushings, contacts), quaternions and energies are outputs only; all others may
  * be fed back. */
+GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] its length; 0 for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,
                                           int i); /* as long as m; NULL: no such i, or no memory */

@@ -29,9 +29,16 @@ typedef struct ga_model_opts { /* start from ga_model_defaults() */
 
 /* What a run is to do; from the model's `simulation`, or defaults. */
 typedef struct ga_run_settings {
-  double t_start, t_end;     /* [s] default 0, 1 */
-  double step;               /* [s] > 0: fixed steps; 0: error control */
-  double tolerance;          /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
+  double t_start, t_end; /* [s] default 0, 1 */
+  double step;           /* [s] > 0: fixed steps; 0: error control */
+  double tolerance;      /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
+  double accuracy; /* [-] error bars at most this part of each signal's range; 0: no error bars. Default 1e-3,
+                      but 0 where the model gives step or tolerance and not this */
+  int accuracy_by_default; /* 1: the model gives neither of the three */
+  ga_error_mode error;     /* of error control; default GA_PER_STEP */
+  ga_error_norm norm;      /* default GA_NORM_MAX */
+  double atol, rtol_v, atol_v, rtol_x,
+      atol_x;                /* as in ga_simulate_opts; 0: tolerance, or a hundredth of it */
   ga_method method;          /* default GA_STABILIZED */
   double rho;                /* [-] default 0.8 */
   double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */

@@ -69,6 +69,10 @@ GA_API void ga_recorder_destroy(ga_recorder **r);
  * does; size 0: nothing is written. */
 GA_API int ga_result_library(char *text, size_t size);
 
+/* Error bars are signals of their own: those of n signals follow them in the same order, named as they are
+ * with this behind it. */
+#define GA_RESULT_ERROR ":error"
+
 typedef struct ga_result ga_result;
 
 /* Read only; may be open while the file is being written, and then shows the records that it had when it was
@@ -76,7 +80,9 @@ typedef struct ga_result ga_result;
 GA_API ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out);
 GA_API void ga_result_close(ga_result **r); /* NULL is fine */
 GA_API long ga_result_n_records(const ga_result *r);
-GA_API int ga_result_n_signals(const ga_result *r);
+GA_API int ga_result_n_signals(const ga_result *r); /* without their error bars */
+/* The number that the error bars of signal i are read by, those of the run's whole error; −1: it has none. */
+GA_API int ga_result_error(const ga_result *r, int i);
 GA_API const char *ga_result_signal_name(const ga_result *r,
                                          int i); /* "" where i is out of range; so are the others */
 GA_API const char *ga_result_signal_unit(const ga_result *r, int i);
@@ -98,6 +104,60 @@ GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double
  * failure, except that of records that are damaged: they are "nan" in it, and GA_ERR_FILE is returned. Into
  * what is not a regular file (/dev/stdout) it is written straight. */
 GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names);
+
+/* ---- Error bars -------------------------------------------------------------------------------------------
+ * Two runs of one model, of which the second has taken each step of the first in two halves, see ga_follower
+ * in core.h: with order 2, e = |first − second|/3 estimates the error of the second. An error bar is FACTOR
+ * times the largest e within a window of time, since the difference of two curves vanishes where they cross.
+ *
+ * Errors are compared with a scale of each signal: the range of its values, but at least FLOOR times the
+ * largest range of a signal with the same unit; signals that begin with "energy." share one scale, their
+ * largest range. A signal whose range is no more than twice its error bar is a constant as far as can be
+ * told; its error is compared with 0.01 of the largest range of its unit, or 1e-6 in SI units. Of quaternions
+ * (.qw, .qx, .qy, .qz of one name, one after the other) both signs mean the same. */
+
+typedef struct ga_band_opts { /* start from ga_band_defaults() */
+  int n_signals;              /* >= 1 */
+  const char *const *names;   /* [n_signals] borrowed */
+  const char *const *units;   /* [n_signals] borrowed */
+  double t_start, t_end;      /* [s] of the run */
+  double gravity;             /* [m/s²] counts as a range of accelerations, unit "m/s^2"; default 0 */
+  double factor;              /* [-] default 2 */
+  double window;              /* [-] part of the run; default 0.1 */
+} ga_band_opts;
+
+typedef struct ga_band ga_band;
+
+typedef struct ga_band_signal {
+  double error;     /* largest error bar so far */
+  double t;         /* [s] where its estimate was largest */
+  double low, high; /* values of the second run */
+  double scale;     /* what errors are compared with; 0: nothing has moved */
+  double ratio;     /* error/scale; 0 where the scale is 0 */
+  int constant;     /* 1: its range is no more than twice its error bar */
+} ga_band_signal;
+
+GA_API ga_band_opts ga_band_defaults(void);
+GA_API ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **out);
+GA_API void ga_band_destroy(ga_band **b);
+/* Values of both runs at t, not before that of the last call; error[n_signals]: the error bars there, from
+ * what has been seen so far. */
+GA_API void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error);
+GA_API ga_band_signal ga_band_of(const ga_band *b, int i);
+/* The signal with the largest ratio, −1: there are no records; *ratio NULL or that. */
+GA_API int ga_band_worst(const ga_band *b, double *ratio);
+/* Until when all ratios, by the scales of the whole run, have stayed below this; t_end: always. */
+GA_API double ga_band_until(const ga_band *b, double ratio);
+/* 1: the estimates of signal i have one peak at *t [s] and are small elsewhere, as where it jumps and both
+ * runs do so at slightly different times. */
+GA_API int ga_band_jumps(const ga_band *b, int i, double *t);
+/* 1: the ratios grow exponentially, by 10 in every *decade [s], as those of chaotic and unstable motions do.
+ */
+GA_API int ga_band_grows(const ga_band *b, double *decade);
+/* As for the stepper. */
+GA_API size_t ga_band_saved_size(const ga_band *b);
+GA_API void ga_band_save(const ga_band *b, double *saved);
+GA_API ga_status ga_band_load(ga_band *b, const double *saved);
 
 #ifdef __cplusplus
 }

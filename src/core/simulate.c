@@ -39,6 +39,7 @@ struct ga_simulator {
   int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
   ga_start_opts start;
   ga_simulate_stats stats;
+  double *tally;            /* [2] of the error test, see weigh_one() */
   double *g, *g_new, *g_at; /* [n_events] */
   double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
@@ -106,8 +107,10 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: h_min is %g, above h_max, which is %g", o->h_min,
                     o->h_max);
   if (!isfinite(o->t_end)) return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g", o->t_end);
-  if (o->error != GA_PER_STEP && o->error != GA_PER_UNIT_STEP)
+  if (o->error < GA_PER_STEP || o->error > GA_PER_UNIT_STEP_FILTERED)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error mode %d", (int)o->error);
+  if (o->norm != GA_NORM_MAX && o->norm != GA_NORM_RMS)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error norm %d", (int)o->norm);
   ga_status status = check_times(ctx, "output_times", o->n_output_times, o->output_times);
   if (!status) status = check_times(ctx, "breaks", o->n_breaks, o->breaks);
   if (status) return status;
@@ -137,7 +140,8 @@ static ga_status take_memory(ga_simulator *sim)
   struct {
     double **array;
     size_t length;
-  } need[] = {{&sim->g, n},
+  } need[] = {{&sim->tally, 2},
+              {&sim->g, n},
               {&sim->g_new, n},
               {&sim->g_at, n},
               {&sim->fired, n},
@@ -198,9 +202,9 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->backup, s->g,      s->g_new, s->g_at,     s->fired, s->since, s->strict,
-                         s->q,      s->v,      s->vdot,  s->lambda,   s->psi,   s->x,     s->xdot,
-                         s->y,      s->events, s->off,   s->off_room, s->off_y};
+  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new, s->g_at,     s->fired, s->since,
+                         s->strict, s->q,      s->v,      s->vdot,  s->lambda,   s->psi,   s->x,
+                         s->xdot,   s->y,      s->events, s->off,   s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -208,10 +212,15 @@ void ga_simulator_destroy(ga_simulator **sim)
 
 /* ---- Error test ---- */
 
+/* Sum of squares of what is weighed, and how many there are, for GA_NORM_RMS. */
+enum { SQUARES = 0, COUNT, N_TALLY };
+
 /* Largest |e_i|/w_i; where it is, and its like so far, in *worst, *largest. */
-static void weigh_one(double e, double w, int i, double *largest, int *worst)
+static void weigh_one(const ga_simulator *sim, double e, double w, int i, double *largest, int *worst)
 {
   double ratio = fabs(e) / w;
+  sim->tally[SQUARES] += ratio * ratio;
+  sim->tally[COUNT] += 1.0;
   if (ratio > *largest || !(ratio == ratio)) {
     *largest = ratio;
     *worst = i;
@@ -239,17 +248,17 @@ static void weigh_q(const ga_simulator *sim, const double *e, double *largest, i
                                                                           : 0;
     double length = factor.kind == GA_RN ? 0.0 : size_of(q + qs, translations);
     for (int i = 0; i < translations; i++)
-      weigh_one(e[vs + i], o->atol + o->rtol * (factor.kind == GA_RN ? fabs(q[qs + i]) : length), vs + i,
+      weigh_one(sim, e[vs + i], o->atol + o->rtol * (factor.kind == GA_RN ? fabs(q[qs + i]) : length), vs + i,
                 largest, worst);
     for (int i = 0; factor.kind != GA_RN && i < 3; i++)
-      weigh_one(e[vs + translations + i], o->atol + o->rtol, vs + translations + i, largest, worst);
+      weigh_one(sim, e[vs + translations + i], o->atol + o->rtol, vs + translations + i, largest, worst);
   }
 }
 
 static void weigh_v(const ga_simulator *sim, int i, double *largest, int *worst)
 {
   const ga_simulate_opts *o = &sim->opts;
-  weigh_one(sim->st->est_v[i], o->atol_v + o->rtol_v * fabs(sim->st->now.v[i]), i, largest, worst);
+  weigh_one(sim, sim->st->est_v[i], o->atol_v + o->rtol_v * fabs(sim->st->now.v[i]), i, largest, worst);
 }
 
 /* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
@@ -323,18 +332,23 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
     if (!status) status = ga__filter(st);
   }
   if (status) return status;
+  sim->tally[SQUARES] = sim->tally[COUNT] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
-    weigh_one(st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
-  if (!per_unit) return weigh_filtered(sim, ratio), GA_OK;
-  weigh_q(sim, st->est_q, ratio, &sim->worst);
-  for (int i = 0; i < sys->nv; i++) weigh_v(sim, i, ratio, &sim->worst);
-  *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
+    weigh_one(sim, st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
+  if (!per_unit)
+    weigh_filtered(sim, ratio);
+  else
+    weigh_q(sim, st->est_q, ratio, &sim->worst);
+  for (int i = 0; per_unit && i < sys->nv; i++) weigh_v(sim, i, ratio, &sim->worst);
+  if (o->norm == GA_NORM_RMS && *ratio == *ratio && sim->tally[COUNT] > 0.0)
+    *ratio = sqrt(sim->tally[SQUARES] / sim->tally[COUNT]);
+  if (o->error != GA_PER_STEP) *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
   return GA_OK;
 }
 
 static double order_of(const ga_simulator *sim)
 {
-  return sim->opts.error == GA_PER_UNIT_STEP ? 2.0 : 3.0;
+  return sim->opts.error != GA_PER_STEP ? 2.0 : 3.0;
 }
 
 /* Where steps are long, as long as a wheel takes for half a turn, the error grows with a higher power of h
@@ -410,10 +424,11 @@ static double first_step(ga_simulator *sim)
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(kappa, 0.01) * st->jerk_v[i];
   weigh_q(sim, st->est_q, &ratio, &worst);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
-    weigh_one(st->jerk_x[i], sim->opts.atol_x + sim->opts.rtol_x * fabs(st->now.x[i]), i, &ratio_x, &worst);
+    weigh_one(sim, st->jerk_x[i], sim->opts.atol_x + sim->opts.rtol_x * fabs(st->now.x[i]), i, &ratio_x,
+              &worst);
   if (ratio > 0.0) h = fmin(h, 0.5 * cbrt(1.0 / ratio));
   if (ratio_x > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / ratio_x));
-  if (sim->opts.error == GA_PER_UNIT_STEP && ratio > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / (ratio * span(sim))));
+  if (sim->opts.error != GA_PER_STEP && ratio > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / (ratio * span(sim))));
   return fmax(h, h_least(sim));
 }
 
@@ -801,8 +816,8 @@ static double weigh_defect(const void *user, const double *e)
   int worst;
   weigh_q(sim, e, &ratio, &worst);
   for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
-    weigh_one(e[st->sys->nv + i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), i, &ratio, &worst);
-  return o->error == GA_PER_UNIT_STEP ? ratio * span(sim) / st->now.scalar[GA__H_OLD] : ratio;
+    weigh_one(sim, e[st->sys->nv + i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), i, &ratio, &worst);
+  return o->error != GA_PER_STEP ? ratio * span(sim) / st->now.scalar[GA__H_OLD] : ratio;
 }
 
 /* *off: are the equations off at t within the last step? Where they cannot be evaluated nothing is known. */

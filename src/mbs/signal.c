@@ -268,6 +268,12 @@ static ga__built *built_of(const ga_machine *m)
   return m ? m->built : NULL;
 }
 
+double ga_machine_gravity(const ga_machine *m)
+{
+  const double *g = m ? m->opts.gravity : NULL;
+  return g ? sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) : 0.0;
+}
+
 int ga_machine_n_signals(const ga_machine *m)
 {
   return built_of(m) ? m->built->signals.n : 0;

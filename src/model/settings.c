@@ -7,6 +7,8 @@
 
 #define LARGE_GRAVITY 100 /* [m/s²] more is hardly meant so */
 
+#define LEAST_ACCURACY 1e-8 /* [-] below, rounding would be taken for errors */
+
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define ONE(type, member) .name = #member, .offset = offsetof(type, member), .count = 1
 
@@ -26,6 +28,19 @@ static const char *const method_about[] = {
     [GA_WEIGHTED] = "weighted residual, positions constrained only (HHT-I3)",
     [GA_SOI2] = "generalized-α-SOI2: weighted, positions and velocities constrained",
     [GA_HHT_SOI2] = "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints"};
+
+static const char *const error_names[] = {[GA_PER_STEP] = "per_step",
+                                          [GA_PER_UNIT_STEP] = "per_unit_step",
+                                          [GA_PER_UNIT_STEP_FILTERED] = "per_unit_step_filtered"};
+static const char *const error_about[] = {
+    [GA_PER_STEP] = "the error of every step, in positions and states, stiff motion filtered out",
+    [GA_PER_UNIT_STEP] =
+        "the errors of all steps together, in velocities too; stiff machines need tiny steps",
+    [GA_PER_UNIT_STEP_FILTERED] = "the errors of all steps together, in positions and states, stiff motion "
+                                  "filtered out"};
+static const char *const norm_names[] = {[GA_NORM_MAX] = "max", [GA_NORM_RMS] = "rms"};
+static const char *const norm_about[] = {
+    [GA_NORM_MAX] = "the largest", [GA_NORM_RMS] = "the root of the mean of the squares"};
 
 static const ga__field global_fields[] = {
     {ONE(ga_machine_opts, form), .rule = GA__RULE_CHOICE, NAMES_OF(form_names), .choices_about = form_about,
@@ -53,6 +68,24 @@ static const ga__field setting_fields[] = {
      .about = "smallest step of error control; 0: 1e-12 of the run"},
     {ONE(ga_run_settings, first_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "first step of error control; 0: chosen from the initial accelerations"},
+    {ONE(ga_run_settings, accuracy), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about =
+         "error bars, which are to be at most this part of each signal's range: the tolerance follows; 0: no "
+         "error bars, as where step or tolerance is given and this is not"},
+    {ONE(ga_run_settings, error), .rule = GA__RULE_CHOICE, NAMES_OF(error_names),
+     .choices_about = error_about, .about = "what the tolerance is compared with"},
+    {ONE(ga_run_settings, norm), .rule = GA__RULE_CHOICE, NAMES_OF(norm_names), .choices_about = norm_about,
+     .about = "of the errors of all coordinates and states over their tolerances"},
+    {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`"},
+    {ONE(ga_run_settings, rtol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "relative tolerance of velocities, where they count; 0: `tolerance`"},
+    {ONE(ga_run_settings, atol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "absolute one, m/s or rad/s; 0: a hundredth of `tolerance`"},
+    {ONE(ga_run_settings, rtol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "relative tolerance of the states of blocks; 0: `tolerance`"},
+    {ONE(ga_run_settings, atol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "absolute one, in the units of the states; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
      .choices_about = method_about, .about = "of integration"},
     {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
@@ -83,8 +116,13 @@ static void default_globals(void *base)
 
 void ga__default_settings(ga_run_settings *settings)
 {
-  *settings = (ga_run_settings){
-      .t_end = 1, .tolerance = 1e-4, .method = GA_STABILIZED, .rho = 0.8, .max_change = 0.1};
+  *settings = (ga_run_settings){.t_end = 1,
+                                .tolerance = 1e-4,
+                                .accuracy = 1e-3,
+                                .accuracy_by_default = 1,
+                                .method = GA_STABILIZED,
+                                .rho = 0.8,
+                                .max_change = 0.1};
 }
 
 static void default_settings(void *base)
@@ -140,7 +178,11 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
 
 static void suspect_settings(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
 {
-  const ga__tree *step = ga__map_get(map, "step"), *tolerance = ga__map_get(map, "tolerance");
+  const ga__tree *step = ga__map_get(map, "step"), *tolerance = ga__map_get(map, "tolerance"),
+                 *accuracy = ga__map_get(map, "accuracy");
+  if (s->step > 0 && accuracy && s->accuracy > 0)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, accuracy->key_at,
+            "simulation: accuracy is not used, for step gives the size of all steps");
   if (s->step > 0 && tolerance)
     ga__say(reader->r->messages, GA_MESSAGE_WARNING, tolerance->key_at,
             "simulation: tolerance is not used, for step gives the size of all steps");
@@ -160,6 +202,10 @@ static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_setti
   if (s->max_step > 0 && s->min_step > s->max_step)
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, most ? most->at : map->key_at,
             "simulation: max_step is %g s, below min_step, which is %g s", s->max_step, s->min_step);
+  if (!(s->accuracy == 0 || (s->accuracy >= LEAST_ACCURACY && s->accuracy <= 0.5)))
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__map_get(map, "accuracy")->at,
+            "simulation: accuracy is %g; it must be from %g to 0.5, or 0 for no error bars", s->accuracy,
+            LEAST_ACCURACY);
   if (!(s->rho >= 0 && s->rho <= 1))
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, rho ? rho->at : map->key_at,
             "simulation: rho is %g; it must be from 0 to 1", s->rho);
@@ -183,6 +229,10 @@ void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *sett
     if (part) part->used = 1;
   }
   ga__finish_keys(reader, map, N_SETTING, setting_fields, &owner, 1, more);
+  const int given = ga__map_get(map, "accuracy") != NULL,
+            chosen = ga__map_get(map, "step") || ga__map_get(map, "tolerance");
+  settings->accuracy_by_default = !given && !chosen;
+  if (settings->step > 0 || (chosen && !given)) settings->accuracy = 0;
   if (good) check_settings(reader, map, settings);
   if (good) suspect_settings(reader, map, settings);
 }

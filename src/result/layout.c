@@ -235,9 +235,9 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
     status = ga__fail(r->ctx, GA_ERR_FILE,
                       "%s: the last records before its checkpoint, up to record %ld, are damaged; start anew",
                       r->path, r->resume - 1);
-  if (status == GA_OK && ga_result_n_signals(old) != opts->n_signals)
+  if (status == GA_OK && ga__result_rows(old) != opts->n_signals)
     status = ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: has %d signals, not %d: it cannot be appended to",
-                      r->path, ga_result_n_signals(old), opts->n_signals);
+                      r->path, ga__result_rows(old), opts->n_signals);
   for (int i = 0; status == GA_OK && i < opts->n_signals; i++)
     if (strcmp(ga_result_signal_name(old, i), opts->names[i]) != 0)
       status = ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: signal %d is '%s', not '%s': it cannot be appended to",

@@ -26,7 +26,8 @@ struct ga_result {
   ga_context *ctx;
   char *path;
   hid_t file, values, time, sums; /* sums negative: the file has no checksums */
-  int m;
+  int m;                          /* rows of values */
+  int signals;                    /* m, or half of it where error bars follow them */
   long n;
   int rows, columns, groups;  /* records and signals of a chunk; groups of signals */
   long n_blocks;              /* of rows records */
@@ -620,6 +621,19 @@ ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved
 
 /* ---- Opening and closing ------------------------------------------------------------------------------- */
 
+/* The second half of the names are those of the first, with GA_RESULT_ERROR behind them. */
+static int have_errors(const ga_result *r)
+{
+  const int half = r->m / 2;
+  if (r->m % 2 || half == 0) return 0;
+  for (int k = 0; k < half; k++) {
+    const char *name = r->names.at[k], *bar = r->names.at[half + k];
+    const size_t n = strlen(name);
+    if (strncmp(name, bar, n) != 0 || strcmp(bar + n, GA_RESULT_ERROR) != 0) return 0;
+  }
+  return 1;
+}
+
 static ga_status open_file(ga_result *r)
 {
   ga_status status = check_file(r);
@@ -643,6 +657,7 @@ static ga_status open_file(ga_result *r)
   r->order = ga__alloc(r->ctx, (size_t)r->m, sizeof *r->order);
   if (!r->order) return no_memory(r);
   ga__sort_names(r->order, (const char *const *)r->names.at, r->m);
+  r->signals = have_errors(r) ? r->m / 2 : r->m;
   return GA_OK;
 }
 
@@ -726,7 +741,16 @@ long ga_result_n_records(const ga_result *r)
 
 int ga_result_n_signals(const ga_result *r)
 {
-  if (!r) return 0;
+  return r ? r->signals : 0;
+}
+
+int ga_result_error(const ga_result *r, int i)
+{
+  return r && r->signals < r->m && i >= 0 && i < r->signals ? r->signals + i : -1;
+}
+
+int ga__result_rows(const ga_result *r)
+{
   return r->m;
 }
 

@@ -112,6 +112,7 @@ uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n); /* goes on from `su
 
 /* What other files of the layer need of a result that is open. */
 const char *ga__result_path(const ga_result *r);
+int ga__result_rows(const ga_result *r); /* signals, and their error bars */
 ga_context *ga__result_context(const ga_result *r);
 /* 1: the numbers of the block that has this record are as they were written. */
 int ga__result_block_is_sound(ga_result *r, long record);

@@ -1,0 +1,292 @@
+#include "bars.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this the two runs differ too much for their difference to tell the error. */
+#define DOUBTFUL 0.05
+#define ROUNDING 1e-6 /* of a scale: less is not worth a word */
+
+/* ---- The follower ---- */
+
+/* After each of its steps, before the next one. */
+static int update_meter(void *user, const ga_stepper *st)
+{
+  app_bars *b = user;
+  if (!b->metered) b->metered = ga_meter_update(b->meter, ga_stepper_state(st));
+  return b->metered != GA_OK;
+}
+
+/* The observer's stop is a failure of the meter. */
+static ga_status status_of(const app_bars *b, ga_status status)
+{
+  return status == GA_STOPPED && b->metered ? b->metered : status;
+}
+
+static ga_status create_band(app_bars *b, const app_task *s, int n, const int *index)
+{
+  ga_band_opts opts = ga_band_defaults();
+  b->n = n;
+  b->names = calloc(2 * (size_t)n + 1, sizeof *b->names);
+  b->first = calloc((size_t)n + 1, sizeof *b->first);
+  if (!b->names || !b->first) return GA_ERR_MEMORY;
+  for (int i = 0; i < n; i++) {
+    b->names[i] = ga_machine_signal_name(s->machine, index[i]);
+    b->names[n + i] = ga_machine_signal_unit(s->machine, index[i]);
+  }
+  opts.n_signals = n;
+  opts.names = b->names;
+  opts.units = b->names + n;
+  opts.gravity = ga_machine_gravity(s->machine);
+  opts.t_start = s->settings.t_start;
+  opts.t_end = s->settings.t_end;
+  return ga_band_create(s->ctx, &opts, &b->band);
+}
+
+ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *index)
+{
+  if (b->accuracy == 0.0) return GA_OK;
+  ga_stepper_opts stepper = ga_stepper_defaults();
+  ga_follower_opts opts = ga_follower_defaults();
+  app_bars_close(b);
+  opts.observer = update_meter;
+  opts.user = b;
+  stepper.method = s->settings.method;
+  ga_status status = ga_scheme_rho(s->ctx, s->settings.rho, &stepper.scheme);
+  if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
+  if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
+  if (!status) status = ga_meter_create(s->machine, &b->meter);
+  return status ? status : create_band(b, s, n, index);
+}
+
+void app_bars_close(app_bars *b)
+{
+  ga_band_destroy(&b->band);
+  ga_follower_destroy(&b->follower);
+  ga_stepper_destroy(&b->stepper);
+  ga_meter_destroy(&b->meter);
+  free(b->names);
+  free(b->first);
+  b->names = NULL;
+  b->first = NULL;
+  b->metered = GA_OK;
+  b->restarts = 0;
+}
+
+ga_status app_bars_start(app_bars *b, const app_task *s)
+{
+  if (b->accuracy == 0.0) return GA_OK;
+  const ga_state *leader = ga_stepper_state(s->stepper);
+  ga_start_opts start = ga_start_defaults();
+  start.max_change = s->settings.max_change;
+  ga_status status = ga_meter_start(b->meter, leader);
+  if (!status) status = ga_follower_start(b->follower, &start, ga_simulator_next_step(s->simulator), leader);
+  return status_of(b, status);
+}
+
+/* The leader's last step, or start behind a jump, if the follower does not know of it yet. */
+static ga_status catch_up(app_bars *b, const app_task *s)
+{
+  const double t = ga_stepper_state(s->stepper)->t;
+  const long restarts = ga_simulator_stats(s->simulator)->restarts;
+  if (restarts == b->restarts)
+    return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t) : GA_OK;
+  b->restarts = restarts;
+  return ga_follower_restart(b->follower, t, ga_simulator_next_step(s->simulator));
+}
+
+ga_status app_bars_step(app_bars *b, const app_task *s)
+{
+  if (b->accuracy == 0.0) return GA_OK;
+  ga_status status = catch_up(b, s);
+  if (!status) status = ga_follower_reach(b->follower, ga_follower_time(b->follower), NULL);
+  return status_of(b, status);
+}
+
+ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader, const ga_state *state,
+                          const int *index, double *values)
+{
+  const ga_state *own = NULL;
+  ga_status status = ga_machine_signals(s->machine, leader, state, b->n, index, b->first);
+  if (!status) status = catch_up(b, s);
+  if (!status) status = ga_follower_reach(b->follower, state->t, &own);
+  if (!status) status = ga_machine_signals(s->machine, b->meter, own, b->n, index, values);
+  if (!status) ga_band_add(b->band, state->t, b->first, values, values + b->n);
+  return status_of(b, status);
+}
+
+/* ---- Checkpoints ---- */
+
+size_t app_bars_saved_size(const app_bars *b)
+{
+  return b->accuracy == 0.0 ? 0
+                            : ga_follower_saved_size(b->follower) + ga_meter_saved_size(b->meter) +
+                                  ga_band_saved_size(b->band) + 2 + sizeof b->round / (sizeof(double));
+}
+
+ga_status app_bars_save(app_bars *b, double *saved)
+{
+  if (b->accuracy == 0.0) return GA_OK;
+  const ga_status status = status_of(b, ga_follower_save(b->follower, saved));
+  if (status) return status;
+  ga_meter_save(b->meter, saved += ga_follower_saved_size(b->follower));
+  ga_band_save(b->band, saved += ga_meter_saved_size(b->meter));
+  saved += ga_band_saved_size(b->band);
+  saved[0] = (double)b->restarts;
+  saved[1] = b->n_rounds;
+  memcpy(saved + 2, b->round, sizeof b->round);
+  return GA_OK;
+}
+
+ga_status app_bars_load(app_bars *b, const double *saved)
+{
+  if (b->accuracy == 0.0) return GA_OK;
+  ga_status status = ga_follower_load(b->follower, saved);
+  saved += ga_follower_saved_size(b->follower);
+  if (!status) status = ga_meter_load(b->meter, saved);
+  saved += ga_meter_saved_size(b->meter);
+  if (!status) status = ga_band_load(b->band, saved);
+  saved += ga_band_saved_size(b->band);
+  b->restarts = 0; /* the leader counts from here */
+  b->n_rounds = saved[1] >= 0.0 && saved[1] <= APP_MOST_ROUNDS ? (int)saved[1] : 0;
+  memcpy(b->round, saved + 2, sizeof b->round);
+  return status;
+}
+
+/* ---- Rounds ---- */
+
+/* Errors fall with the tolerance to the power 2/3 as long as nothing else is known, and are to end this much
+ * below what is wanted. A round does not go down by more than MOST_DOWN, since large estimates are no good.
+ */
+#define POWER (2.0 / 3.0)
+#define MARGIN 0.6
+#define MOST_DOWN 1e-3
+#define MOST_DOWN_DOUBTFUL 1e-2
+#define LEAST_TOLERANCE 1e-12
+/* A tolerance that fell by STALL_TOLERANCE must have made the error fall by STALL_ERROR. */
+#define STALL_TOLERANCE 8.0
+#define STALL_ERROR 2.0
+
+static double power_seen(const app_round *round, int n)
+{
+  if (n < 2) return POWER;
+  const app_round *a = &round[n - 2], *b = &round[n - 1];
+  const double p = log(fmin(a->error, 1.0) / b->error) / log(a->tolerance / b->tolerance);
+  return p > 0.3 && p < 1.2 && a->error < DOUBTFUL ? p : POWER;
+}
+
+app_verdict app_bars_judge(const app_round *round, int n, double accuracy, double *tolerance)
+{
+  const app_round *now = &round[n - 1], *before = n > 1 ? now - 1 : NULL;
+  if (now->error <= accuracy) return APP_REACHED;
+  if (n == APP_MOST_ROUNDS || now->tolerance <= LEAST_TOLERANCE) return APP_GIVE_UP;
+  const double error = now->error == now->error ? fmin(now->error, 1.0) : 1.0;
+  const int stalled = before && before->tolerance >= STALL_TOLERANCE * now->tolerance &&
+                      !(now->error * STALL_ERROR < before->error);
+  /* Large errors are all alike, and may hide that the next round is the good one. */
+  const int two_before = n > 2 && error > DOUBTFUL ? round[n - 3].error > DOUBTFUL : error <= DOUBTFUL;
+  if (stalled && two_before) return APP_GIVE_UP;
+  const double wanted = pow(MARGIN * accuracy / error, 1.0 / power_seen(round, n));
+  const double down = fmax(wanted, error > DOUBTFUL ? MOST_DOWN_DOUBTFUL : MOST_DOWN);
+  *tolerance = fmax(now->tolerance * fmin(down, 0.5), LEAST_TOLERANCE);
+  return APP_TRY_AGAIN;
+}
+
+/* Of a round; its steps are made three times, by the leader once and by the follower in halves. About a
+ * minute for machines of all sizes, and the same on all computers. */
+#define MOST_WORK 2e7
+
+app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *tolerance)
+{
+  const ga_system *sys = ga_machine_system(s->machine);
+  const double now = s->settings.tolerance;
+  double error = NAN, unknowns = 0.0;
+  for (int k = 0; k < GA_N_BLOCKS; k++) unknowns += ga_system_size(sys, (ga_block)k);
+  ga_band_worst(b->band, &error);
+  const app_round round = {now, error, ga_band_until(b->band, b->accuracy), steps * unknowns};
+  if (b->n_rounds < APP_MOST_ROUNDS) b->round[b->n_rounds++] = round;
+  const app_verdict verdict = app_bars_judge(b->round, b->n_rounds, b->accuracy, tolerance);
+  const double most = s->settings.accuracy_by_default ? MOST_WORK : 0.0;
+  b->too_much = verdict == APP_TRY_AGAIN && most > 0.0 && round.work * cbrt(now / *tolerance) > most;
+  return b->too_much ? APP_GIVE_UP : verdict;
+}
+
+/* ---- Words ---- */
+
+enum { SHOWN = 4 };
+
+static void print_signal(const app_bars *b, int i, FILE *out)
+{
+  const ga_band_signal s = ga_band_of(b->band, i);
+  const char *unit = b->names[b->n + i];
+  fprintf(out, "  %-24s within %.2g%s%s, %.2g %% of %.3g%s%s, most at t = %.4g s\n", b->names[i], s.error,
+          *unit ? " " : "", unit, 100.0 * s.ratio, s.scale, *unit ? " " : "", unit, s.t);
+}
+
+/* What moves, but by no more than its error bar, may be 0 or may be too small for this accuracy. */
+static void print_constants(const app_bars *b, FILE *out)
+{
+  int n = 0, last = 0;
+  for (int i = 0; i < b->n; i++) {
+    const ga_band_signal s = ga_band_of(b->band, i);
+    if (s.constant && s.ratio > ROUNDING) n++, last = i;
+  }
+  if (n == 1) fprintf(out, "  %s is constant within its error bar\n", b->names[last]);
+  if (n > 1) fprintf(out, "  %d signals, as %s, are constant within their error bars\n", n, b->names[last]);
+}
+
+void app_bars_print(const app_bars *b, FILE *out)
+{
+  int shown[SHOWN], n = 0;
+  double most;
+  if (b->accuracy == 0.0 || ga_band_worst(b->band, &most) < 0) return;
+  fprintf(out, "error bars   up to %.2g %% of a signal's range; %.3g %% %s\n", 100.0 * most,
+          100.0 * b->accuracy, most <= b->accuracy ? "was asked for" : "was asked for, and is not reached");
+  for (; n < SHOWN && n < b->n; n++) {
+    int worst = -1;
+    for (int i = 0; i < b->n; i++) {
+      int known = 0;
+      for (int k = 0; k < n; k++) known |= shown[k] == i;
+      if (!known && (worst < 0 || ga_band_of(b->band, i).ratio > ga_band_of(b->band, worst).ratio)) worst = i;
+    }
+    shown[n] = worst;
+    if (worst >= 0 && ga_band_of(b->band, worst).ratio > 0.0) print_signal(b, worst, out);
+  }
+  print_constants(b, out);
+}
+
+void app_bars_explain(const app_bars *b)
+{
+  double most = 0.0, t = 0.0, decade = 0.0;
+  const int worst = b->accuracy == 0.0 ? -1 : ga_band_worst(b->band, &most);
+  if (worst < 0 || most <= b->accuracy) return;
+  const char *name = b->names[worst];
+  const double until = ga_band_until(b->band, b->accuracy);
+  if (b->too_much) {
+    fprintf(stderr,
+            "warning: %s has an error bar of %.2g %% of its range%s. Smaller ones would take long: "
+            "--accuracy %.3g "
+            "goes on until it is reached, --tol does without error bars\n",
+            name, 100.0 * most, most > DOUBTFUL ? ", too large to be trusted itself" : "", b->accuracy);
+    return;
+  }
+  fprintf(stderr,
+          "warning: the accuracy of %.3g %% is not reached: %s has an error bar of %.2g %% of its range",
+          100.0 * b->accuracy, name, 100.0 * most);
+  if (b->n_rounds > 1)
+    fprintf(stderr, ", at tolerances from %.1g to %.1g", b->round[0].tolerance,
+            b->round[b->n_rounds - 1].tolerance);
+  if (ga_band_grows(b->band, &decade))
+    fprintf(stderr,
+            ". The motion is chaotic or unstable: errors grow tenfold in %.2g s. Up to t = %.4g s the "
+            "accuracy is kept",
+            decade, until);
+  else if (ga_band_jumps(b->band, worst, &t))
+    fprintf(stderr,
+            ". It does not converge; it jumps near t = %.6g s, and both runs do so at different times", t);
+  else
+    fprintf(stderr, ". It does not converge; up to t = %.4g s the accuracy is kept", until);
+  if (most > DOUBTFUL) fputs(". Error bars above 5 % are not to be trusted themselves", stderr);
+  fputc('\n', stderr);
+}

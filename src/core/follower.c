@@ -1,0 +1,320 @@
+/* A stepper that covers the steps of another one in parts. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PARTS = 64 };
+/* A leader that is started again behind a jump is so this many roundings after its last step, at most. */
+#define RESTART_GAP 1024.0
+/* A last part that differs from the others by less than this, relative, is one of them: factors can be kept.
+ */
+#define EQUAL 1e-10
+
+struct ga_follower {
+  ga_context *ctx;
+  ga_stepper *st;
+  ga_follower_opts opts;
+  ga_start_opts start;
+  int started;
+  int observed;            /* 1: the observer has seen the present state */
+  double t_step, t_target; /* [s] of the leader's step under way: where it began and where it ends */
+  long steps, subdivided;
+  ga_state inside; /* an interpolated state, in the arrays below */
+  double *block, *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
+};
+
+ga_follower_opts ga_follower_defaults(void)
+{
+  return (ga_follower_opts){.parts = 2};
+}
+
+/* ---- Creation ---- */
+
+static ga_status take_memory(ga_follower *f)
+{
+  const ga_system *sys = f->st->sys;
+  const int *size = sys->size;
+  const struct {
+    double **array;
+    int length;
+  } part[] = {{&f->q, sys->nq},
+              {&f->v, sys->nv},
+              {&f->vdot, sys->nv},
+              {&f->lambda, size[GA_BLOCK_LAMBDA]},
+              {&f->psi, size[GA_BLOCK_PSI]},
+              {&f->x, size[GA_BLOCK_X]},
+              {&f->xdot, size[GA_BLOCK_X]},
+              {&f->y, size[GA_BLOCK_Y]}};
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
+  double *at = f->block = ga__alloc(f->ctx, total, sizeof *at);
+  if (!at) return ga__no_memory(f->ctx, "a follower");
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+    *part[i].array = at;
+    at += part[i].length;
+  }
+  return GA_OK;
+}
+
+ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_opts *opts, ga_follower **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !st)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_follower_create: %s is NULL", out ? "st" : "out");
+  if (st->ctx != ctx)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_follower_create: the stepper was created with another context");
+  const ga_follower_opts o = opts ? *opts : ga_follower_defaults();
+  if (o.parts < 1 || o.parts > MOST_PARTS)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "follower: parts is %d; it must be from 1 to %d", o.parts,
+                    MOST_PARTS);
+  ga_follower *f = ga__alloc(ctx, 1, sizeof *f);
+  if (!f) return ga__no_memory(ctx, "a follower");
+  f->ctx = ctx;
+  f->st = st;
+  f->opts = o;
+  const ga_status status = take_memory(f);
+  if (status)
+    ga_follower_destroy(&f);
+  else
+    *out = f;
+  return status;
+}
+
+void ga_follower_destroy(ga_follower **f)
+{
+  if (!f || !*f) return;
+  ga_context *ctx = (*f)->ctx;
+  ga__free(ctx, (*f)->block);
+  ga__free(ctx, *f);
+  *f = NULL;
+}
+
+/* ---- Starts ---- */
+
+static ga_status observe(ga_follower *f)
+{
+  if (f->observed) return GA_OK;
+  f->observed = 1;
+  return f->opts.observer && f->opts.observer(f->opts.user, f->st) ? GA_STOPPED : GA_OK;
+}
+
+static ga_status check_size(ga_follower *f, const char *where, double h)
+{
+  if (h > 0.0 && isfinite(h)) return GA_OK;
+  return ga__fail(f->ctx, GA_ERR_ARGUMENT, "%s: h is %g; it must be positive", where, h);
+}
+
+static ga_status check_started(ga_follower *f, const char *where)
+{
+  if (f->started) return GA_OK;
+  return ga__fail(f->ctx, GA_ERR_ORDER, "%s: call ga_follower_start() first", where);
+}
+
+static double time_of(const ga_follower *f)
+{
+  return f->st->now.scalar[GA__T];
+}
+
+ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h, const ga_state *leader)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  if (!leader) return ga__fail(f->ctx, GA_ERR_ARGUMENT, "ga_follower_start: leader is NULL");
+  ga_status status = check_size(f, "ga_follower_start", h);
+  if (status) return status;
+  f->started = 0;
+  f->start = start ? *start : ga_start_defaults();
+  f->start.h = h / f->opts.parts;
+  status = ga_stepper_start(f->st, &f->start, leader->t, leader->q, leader->v, leader->x, leader->lambda,
+                            leader->psi, NULL);
+  if (status) return status;
+  f->started = 1;
+  f->observed = 0;
+  f->t_step = f->t_target = leader->t;
+  f->steps = f->subdivided = 0;
+  return observe(f);
+}
+
+ga_status ga_follower_restart(ga_follower *f, double t, double h)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  ga_status status = check_started(f, "ga_follower_restart");
+  if (!status) status = check_size(f, "ga_follower_restart", h);
+  if (!status && !(fabs(t - f->t_target) <= RESTART_GAP * DBL_EPSILON * fmax(fabs(t), 1.0)))
+    status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
+                      "ga_follower_restart: t = %.17g is not where the leader's last step has ended, %.17g",
+                      t, f->t_target);
+  if (!status) status = ga_follower_reach(f, f->t_target, NULL);
+  if (!status) status = observe(f);
+  if (status) return status;
+  const ga_system *sys = f->st->sys;
+  const ga__full *now = &f->st->now;
+  memcpy(f->q, now->q, (size_t)sys->nq * sizeof(double));
+  memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));
+  memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
+  memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  ga_start_opts start = f->start;
+  start.h = h / f->opts.parts;
+  start.forward = 1;
+  f->started = 0;
+  status = ga_stepper_start(f->st, &start, t, f->q, f->v, f->x, f->lambda, f->psi, NULL);
+  f->started = !status;
+  f->t_step = f->t_target = t;
+  f->observed = 0;
+  return status;
+}
+
+/* ---- Going along ---- */
+
+/* Differences of time that rounding makes. */
+static double rounding(const ga_follower *f)
+{
+  return 64.0 * DBL_EPSILON * fmax(fabs(f->t_target), fabs(f->t_step)) + EQUAL * (f->t_target - f->t_step);
+}
+
+static ga_status fail_parts(ga_follower *f, double h)
+{
+  char last[GA_ERROR_TEXT];
+  const ga_error *e = ga_context_error(f->ctx);
+  memcpy(last, e->text, sizeof last);
+  return ga__fail_at(f->ctx, GA_ERR_STEP, time_of(f), e->block, e->index,
+                     "t = %.9g: a step that was made does not work in parts, down to h = %.3g. %s",
+                     time_of(f), h, last);
+}
+
+/* What is tried where a part fails: parts of it, but first all that is left of the leader's step, since the
+ * very end of the part may be the trouble, as a singular position is. */
+static const double ANOTHER[] = {1.0, 0.0, 0.6, 0.3, 0.8, 0.1, 0.45, 0.03, 0.01, 1e-3, 1e-4, 1e-5};
+enum { N_ANOTHER = sizeof ANOTHER / sizeof *ANOTHER };
+
+/* One step of the follower: the next part of the leader's, or what can be made of it. */
+static ga_status next_part(ga_follower *f)
+{
+  const double whole = (f->t_target - f->t_step) / f->opts.parts, t = time_of(f);
+  const double k = floor((t - f->t_step) / whole + 1e-6); /* parts that are done */
+  double h = f->t_step + (k + 1.0) * whole - t;
+  if (k + 1.0 >= f->opts.parts) h = f->t_target - t;
+  const double last = f->st->now.scalar[GA__H_OLD];
+  if (fabs(h - last) <= EQUAL * whole)
+    h = last;
+  else if (fabs(h - whole) <= EQUAL * whole)
+    h = whole;
+  ga_status status = observe(f);
+  if (status) return status;
+  double other = h;
+  status = GA_RETRY_NEWTON;
+  for (int i = 0; status > 0 && i < N_ANOTHER; i++) {
+    other = ANOTHER[i] > 0.0 ? ANOTHER[i] * h : f->t_target - t;
+    if (i == 1) f->subdivided++;
+    if (i == 1 && other <= h) continue; /* the part is all that is left */
+    if (t + other > t) status = ga_stepper_step(f->st, other);
+  }
+  if (status > 0) return fail_parts(f, other);
+  if (status) return status;
+  f->steps++;
+  f->observed = 0;
+  return GA_OK;
+}
+
+ga_status ga_follower_lead(ga_follower *f, double t)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  ga_status status = check_started(f, "ga_follower_lead");
+  if (!status && !(t > f->t_target))
+    status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
+                      "ga_follower_lead: a step that ends at t = %.17g cannot follow one that ended at %.17g",
+                      t, f->t_target);
+  if (!status) status = ga_follower_reach(f, f->t_target, NULL);
+  if (status) return status;
+  f->t_step = f->t_target;
+  f->t_target = t;
+  return GA_OK;
+}
+
+ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  ga_status status = check_started(f, "ga_follower_reach");
+  if (status) return status;
+  const double slack = rounding(f);
+  if (!(t <= f->t_target + slack))
+    return ga__fail(f->ctx, GA_ERR_ARGUMENT, "ga_follower_reach: t = %.17g is beyond the leader's %.17g", t,
+                    f->t_target);
+  while (!status && time_of(f) < t - slack) status = next_part(f);
+  if (status || !s) return status;
+  *s = &f->st->view;
+  if (t >= time_of(f) - slack || !f->st->can_undo) return GA_OK;
+  status = ga_stepper_interpolate(f->st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
+  if (status) return status;
+  ga__interpolate_xdot(f->st, t, f->xdot);
+  f->inside = (ga_state){t,      f->q, f->v, f->vdot, NULL, f->lambda, /* a, η, w: of steps only */
+                         f->psi, NULL, f->x, f->xdot, NULL, f->y};
+  *s = &f->inside;
+  return GA_OK;
+}
+
+double ga_follower_time(const ga_follower *f)
+{
+  return f ? f->t_target : 0.0;
+}
+long ga_follower_steps(const ga_follower *f)
+{
+  return f ? f->steps : 0;
+}
+long ga_follower_subdivided(const ga_follower *f)
+{
+  return f ? f->subdivided : 0;
+}
+
+/* ---- Saving ---- */
+
+/* Behind the stepper's numbers: the end of the leader's last step, counts, and how it was started. */
+enum { N_SAVED = 9 };
+
+size_t ga_follower_saved_size(const ga_follower *f)
+{
+  return f ? ga_stepper_saved_size(f->st) + N_SAVED : 0;
+}
+
+ga_status ga_follower_save(ga_follower *f, double *saved)
+{
+  if (!f || !saved) return GA_ERR_ARGUMENT;
+  ga_status status = check_started(f, "ga_follower_save");
+  if (!status && fabs(time_of(f) - f->t_target) > rounding(f))
+    status = ga__fail(f->ctx, GA_ERR_ORDER, "ga_follower_save: the leader's step is not finished yet");
+  if (!status) status = observe(f);
+  if (!status) status = ga_stepper_save(f->st, saved);
+  if (status) return status;
+  const ga_start_opts *o = &f->start;
+  const double number[N_SAVED] = {f->t_target, (double)f->steps, (double)f->subdivided, o->h,      o->project,
+                                  o->shift_a,  o->perturb_v,     o->max_change,         o->max_gap};
+  memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
+  return GA_OK;
+}
+
+ga_status ga_follower_load(ga_follower *f, const double *saved)
+{
+  if (!f || !saved) return GA_ERR_ARGUMENT;
+  const double *s = saved + ga_stepper_saved_size(f->st);
+  const int bad = ga__first_bad(s, N_SAVED);
+  if (bad >= 0)
+    return ga__fail(f->ctx, GA_ERR_NAN, "ga_follower_load: number %d of what the follower saved is %g", bad,
+                    s[bad]);
+  const ga_status status = ga_stepper_load(f->st, saved);
+  if (status) return status;
+  f->t_step = f->t_target = s[0];
+  f->steps = (long)s[1];
+  f->subdivided = (long)s[2];
+  f->start = ga_start_defaults();
+  f->start.h = s[3];
+  f->start.project = s[4] != 0.0;
+  f->start.shift_a = s[5] != 0.0;
+  f->start.perturb_v = s[6] != 0.0;
+  f->start.max_change = s[7];
+  f->start.max_gap = s[8];
+  f->started = f->observed = 1;
+  return GA_OK;
+}
