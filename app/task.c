@@ -129,9 +129,10 @@ static int take_settings(app_task *s, const app_arguments *a)
   if (!code && !(fabs(o->t_end) <= LATEST && fabs(o->t_start) <= LATEST))
     code = app_misused(a, "the time from t = %g s to t_end = %g s is not within %g s", o->t_start, o->t_end,
                        LATEST);
-  if (!code && o->step > 0.0 && (o->t_end - o->t_start) / o->step > MOST_STEPS)
+  const double step = o->step > 0.0 ? o->step : o->max_step;
+  if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
     code = app_misused(a, "%g steps of %g s up to t = %g s are more than anybody will wait for",
-                       (o->t_end - o->t_start) / o->step, o->step, o->t_end);
+                       (o->t_end - o->t_start) / step, step, o->t_end);
   return code;
 }
 

@@ -328,6 +328,12 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
   const char *text;
   if (!ga__value_text(r, tree, "include", &text)) return 0;
   ga__name_quote(piece, text, (int)strlen(text));
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    if (*c >= 0x20u && *c != 0x7Fu) continue;
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
+            "include '%s': a file's name with control characters is not read", piece);
+    return 0;
+  }
   const char *folder = d->folder[0] ? d->folder : "./";
   if (text[0] == '/') {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,

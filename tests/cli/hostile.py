@@ -171,6 +171,38 @@ for name, where, value in (
     case("checkpoint_" + name, "damaged")(change)
 
 
+def checkpoint_sum(saved):
+    total = 2166136261
+    for byte in saved.tobytes():
+        total = ((total ^ byte) * 16777619) & 0xFFFFFFFF
+    return float(total)
+
+
+random = np.random.default_rng(1)
+for name, numbers in (
+    ("nan", lambda a: np.full_like(a, np.nan)),
+    ("infinite", lambda a: np.full_like(a, np.inf)),
+    ("large", lambda a: np.full_like(a, 1e300)),
+    ("negative", lambda a: np.full_like(a, -1.0)),
+    ("zero", lambda a: np.zeros_like(a)),
+    ("shuffled", lambda a: random.permutation(a)),
+    ("large_but_for_its_head", lambda a: np.concatenate((a[:4], np.full_like(a[4:], 1e18)))),
+    ("nan_but_for_its_head", lambda a: np.concatenate((a[:4], np.full_like(a[4:], np.nan)))),
+    ("changed_here_and_there", lambda a: np.where(random.random(a.shape) < 0.1, -1e10, a)),
+):
+
+    def change(f, numbers=numbers):
+        table = f["checkpoint/table"][:]
+        for row, side in enumerate("ab"):
+            saved = numbers(f["checkpoint/" + side][:])
+            f["checkpoint/" + side][:] = saved
+            if len(saved):
+                table[row, 4] = checkpoint_sum(saved)
+        f["checkpoint/table"][:] = table
+
+    case("checkpoint_of_" + name + "_numbers", "shown")(change)
+
+
 def with_name(new):
     def change(f):
         names = list(f["names"])

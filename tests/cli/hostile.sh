@@ -75,6 +75,8 @@ for run in "check pipe.yaml" "run pipe.yaml" "write pipe.yaml" "check /dev/zero"
 done
 sed 's/^galpha: 1/&\ninclude: [pipe.yaml]/' pendulum.yaml >includes.yaml
 expect "an include that is a pipe" 2 "pipe.yaml' is no file" check includes.yaml
+sed 's/^galpha: 1/&\ninclude: ["part\\nerror.yaml"]/' pendulum.yaml >includes.yaml
+expect "an include with two lines in its name" 2 "control characters is not read" check includes.yaml
 
 # ---- Files that are in the way ----
 
@@ -223,6 +225,7 @@ expect "converge: overflow" 1 "the error of" converge over.yaml --levels 2
 sed 's/t_end: 1,/t_end: 1e300,/' falls.yaml >over.yaml
 expect "a run without an end" 2 "t_end" run over.yaml
 expect "a run of too many steps" 2 "steps" run falls.yaml --t-end 1e9 --step 1e-12
+expect "a run of too many controlled steps" 2 "steps" run falls.yaml --tol 1e-3 --max-step 1e-300
 
 # ---- Much of everything ----
 
