@@ -222,6 +222,7 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
 
 int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
 {
+  if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   for (int k = 0; meter && k < meter->n_one_sided; k++) {

@@ -37,6 +37,8 @@ static const ga_system *sys;
 static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
+static ga_follower *follower;
+static ga_band *band;
 static ga_recorder *rec;
 static ga_result *res;
 static struct { /* where objects would be created */
@@ -53,6 +55,8 @@ static struct { /* where objects would be created */
   ga_simulator *simulator;
   ga_machine *machine;
   ga_meter *meter;
+  ga_follower *follower;
+  ga_band *band;
   ga_model *model;
   ga_recorder *recorder;
   ga_result *result;
@@ -86,6 +90,10 @@ static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
 static ga_block_user_opts block_user_opts_;
 static ga_break break_;
+static ga_pull pull_;
+static const ga_state *state_;
+static ga_band_opts band_opts_;
+static ga_follower_opts follower_opts_;
 static ga_bushing_def bushing_def_;
 static ga_check_report check_report_;
 static ga_contact_def contact_def_;
@@ -187,6 +195,11 @@ static void set_defaults(void)
   recorder_opts_.n_signals = 1;
   recorder_opts_.names = names;
   simulate_opts_.t_end = 1.0;
+  follower_opts_ = ga_follower_defaults();
+  band_opts_ = ga_band_defaults();
+  band_opts_.n_signals = 1;
+  band_opts_.names = band_opts_.units = names;
+  band_opts_.t_end = 1.0;
 }
 
 static void make_files(void)
@@ -234,6 +247,8 @@ static int set_up(void **state)
       GA_OK);
   assert_int_equal(ga_simulator_step(sim), GA_OK);
   assert_int_equal(ga_meter_create(machine, &meter), GA_OK);
+  assert_int_equal(ga_follower_create(ctx, other, &follower_opts_, &follower), GA_OK);
+  assert_int_equal(ga_band_create(ctx, &band_opts_, &band), GA_OK);
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
   assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
   const ga_state *s = ga_stepper_state(st);
@@ -250,6 +265,8 @@ static int tear_down(void **state)
   for (int i = 0; i < 2; i++) unlink(path[i]);
   rmdir(folder);
   ga_meter_destroy(&meter);
+  ga_follower_destroy(&follower);
+  ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
@@ -398,6 +415,18 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_save, (P(st), P(numbers))) \
   STATUS(ga_stepper_load, (P(st), P(numbers))) \
   STATUS(ga_stepper_constraint_residuals, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
+  VOID(ga_follower_destroy, (P(&none.follower))) \
+  STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
+  STATUS(ga_follower_restart, (P(follower), 0.5, 0.01)) \
+  STATUS(ga_follower_lead, (P(follower), 0.5)) \
+  STATUS(ga_follower_reach, (P(follower), 0.5, FINE(&state_))) \
+  VALUE(ga_follower_time, (P(follower))) \
+  VALUE(ga_follower_steps, (P(follower))) \
+  VALUE(ga_follower_subdivided, (P(follower))) \
+  VALUE(ga_follower_saved_size, (P(follower))) \
+  STATUS(ga_follower_save, (P(follower), P(numbers))) \
+  STATUS(ga_follower_load, (P(follower), P(numbers))) \
   STATUS(ga_simulator_create, (P(ctx), P(st), P(&simulate_opts_), P(&none.simulator))) \
   VOID(ga_simulator_destroy, (P(&none.simulator))) \
   STATUS(ga_simulator_start, (P(sim), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
@@ -477,10 +506,14 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_n_joints, (P(machine))) \
   STATUS(ga_machine_initial, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_check_drives, (P(machine), 0.0, 1.0)) \
+  VALUE(ga_machine_gravity, (P(machine))) \
   STATUS(ga_meter_create, (P(machine), P(&none.meter))) \
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
+  VALUE(ga_meter_n_pulls, (P(meter))) \
+  STATUS(ga_meter_pull, (P(meter), 0, P(&pull_))) \
+  VALUE(ga_meter_pull_text, (P(meter), FINE(text), sizeof text)) \
   VALUE(ga_meter_saved_size, (P(meter))) \
   VOID(ga_meter_save, (P(meter), P(numbers))) \
   STATUS(ga_meter_load, (P(meter), P(numbers))) \
@@ -522,6 +555,18 @@ static ga_control_block *new_block(void)
   VALUE(ga_result_library, (FINE(text), sizeof text)) \
   STATUS(ga_result_open, (P(ctx), P("x"), P(&none.result))) \
   VOID(ga_result_close, (P(&none.result))) \
+  STATUS(ga_band_create, (P(ctx), P(&band_opts_), P(&none.band))) \
+  VOID(ga_band_destroy, (P(&none.band))) \
+  VOID(ga_band_add, (P(band), 0.5, P(numbers), P(numbers), P(numbers))) \
+  VALUE(ga_band_of, (P(band), 0)) \
+  VALUE(ga_band_worst, (P(band), FINE(numbers))) \
+  VALUE(ga_band_until, (P(band), 0.5)) \
+  VALUE(ga_band_jumps, (P(band), 0, P(numbers))) \
+  VALUE(ga_band_grows, (P(band), P(numbers))) \
+  VALUE(ga_band_saved_size, (P(band))) \
+  VOID(ga_band_save, (P(band), P(numbers))) \
+  STATUS(ga_band_load, (P(band), P(numbers))) \
+  VALUE(ga_result_error, (P(res), 0)) \
   VALUE(ga_result_n_records, (P(res))) \
   VALUE(ga_result_n_signals, (P(res))) \
   VALUE(ga_result_signal_name, (P(res), 0)) \
@@ -591,6 +636,8 @@ static ga_control_block *new_block(void)
   X(ga_contact_defaults) \
   X(ga_sensor_defaults) \
   X(ga_model_defaults) \
+  X(ga_band_defaults) \
+  X(ga_follower_defaults) \
   X(ga_recorder_defaults)
 /* clang-format on */
 
@@ -628,6 +675,8 @@ static void discard_created(void)
   ga_recorder_destroy(&none.recorder);
   ga_model_destroy(&none.model);
   ga_meter_destroy(&none.meter);
+  ga_follower_destroy(&none.follower);
+  ga_band_destroy(&none.band);
   ga_machine_destroy(&none.machine);
   ga_simulator_destroy(&none.simulator);
   ga_stepper_destroy(&none.stepper);
