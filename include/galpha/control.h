@@ -79,6 +79,11 @@ GA_API int ga_block_n_in(const ga_control_block *block);
 GA_API int ga_block_n_x(const ga_control_block *block);
 GA_API int ga_block_n_out(const ga_control_block *block);
 
+/* The first break of what a block does with time itself, a function of time or expressions in t, as
+ * ga_expr_next_break(); and the shortest period in it, as ga_expr_period(). */
+GA_API ga_status ga_block_next_break(const ga_control_block *block, double t, double until, ga_break *out);
+GA_API double ga_block_period(const ga_control_block *block, double from, double to);
+
 /* Names of inputs, states, outputs: those given, "setpoint" and the like where the kind has them, else "u",
  * "x", "y" with a number (from 0) where there are several. NULL where there is no such i. They belong to the
  * block. */

@@ -280,8 +280,9 @@ GA_API ga_status ga_function_next_break(const ga_function *f, double t, double u
 /* The same of an expression in which the variable `time` is time and all others may have any value; what
  * depends on those is left out. The order is judged at arbitrary values of them. */
 GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out);
-/* [s] Shortest period of sines, cosines and waves within [from, to]; infinite where there is none. Of
- * expressions by samples, as a guide for step sizes. */
+/* [s] Shortest period of sines, cosines and waves within [from, to], and of the oscillations that a motion law or
+ * a cubic table may be a part of: twice its duration, four times the distance of points. Infinite where there is
+ * none. Of expressions by samples, as a guide for step sizes. */
 GA_API double ga_function_period(const ga_function *f, double from, double to);
 GA_API double ga_expr_period(const ga_expr *e, int time, double from, double to);
 

@@ -35,6 +35,7 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
   if (status > 0) sys->ctx->error.status = GA_ERR_CALLBACK; /* no smaller step helps */
   if (status) return GA_ERR_CALLBACK;
   if (isinf(out->before)) {
+    out->clear = fmin(out->clear, b->until);
     if (!(out->clear > t)) out->clear = t + 1e-3 * (b->until - t); /* given up at once: go on a little */
     return GA_OK;
   }

@@ -49,6 +49,7 @@ struct ga_simulator {
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   ga__breaks breaks;
+  int warned_aliasing;            /* of inputs too fast for equal steps */
   double piece;                   /* [s] where the present piece began: at the start, or behind a break */
   double grid;                    /* [s] between times at which the equations are checked; 0: they are not */
   double *off, *off_y, *off_room; /* what was found there, [nv + n_x]; work space for it */
@@ -457,11 +458,32 @@ static ga_status look_ahead(ga_simulator *sim, double t)
   return ga__breaks_find(&sim->breaks, t, t + (fixed > 0.0 ? 2.0 * fixed : reach));
 }
 
-/* Where a step has to end at the latest. A break at the very end is none. */
+/* Where a step has to end at the latest. */
 static double stop_time(const ga_simulator *sim)
 {
-  const double t_end = sim->opts.t_end, before = sim->breaks.next.before;
-  return sim->breaks.known && before < t_end - tiny(sim) ? before : t_end;
+  return sim->breaks.known ? fmin(sim->breaks.next.before, sim->opts.t_end) : sim->opts.t_end;
+}
+
+/* 1: t is the end, or as near to it as a break at the end lets one go. */
+static int is_end(const ga_simulator *sim, double t)
+{
+  const double t_end = sim->opts.t_end;
+  return t_end - t <= tiny(sim) ||
+         (sim->breaks.known && t >= sim->breaks.next.before - tiny(sim) && t_end <= sim->breaks.next.after);
+}
+
+/* Equal steps that oscillations of inputs are too fast for, by what the system says of these. */
+#define ALIASING 2.5
+
+static void warn_aliasing(ga_simulator *sim, double t)
+{
+  const double fixed = sim->opts.fixed_h, most = sim->breaks.next.h_max;
+  if (!(fixed > ALIASING * most) || sim->warned_aliasing) return;
+  sim->warned_aliasing = 1;
+  ga__log(
+      sim->ctx, GA_LOG_WARNING,
+      "t = %.9g: steps of %.3g s cannot follow an input that oscillates as fast as this: take %.2g s or less",
+      t, fixed, most);
 }
 
 /* The size of a first step as the options have it; 0: to be chosen. */
@@ -482,6 +504,7 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
   const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
   double room = fmax((jumps ? o->t_end : stop_time(sim)) - t, h_least(sim));
   int chosen = h_given > 0.0;
+  warn_aliasing(sim, t);
   sim->piece = t;
   s.forward = s.forward || jumps || sim->breaks.passed == t;
   s.h = fmin(chosen ? h_given : 1e-3 * span(sim), room);
@@ -1002,9 +1025,9 @@ static ga_status outputs_until(ga_simulator *sim, double t)
     int here = when >= st->now.scalar[GA__T] || !st->can_undo;
     count_output(sim, which, when);
     ga_status status = here ? GA_OK : look(sim, when);
-    const int within = here && when < st->view.t; /* a break: as it is behind that */
-    if (within) sim->view = st->view, sim->view.t = when;
-    if (!status) status = output(sim, here && !within ? &st->view : &sim->view);
+    const int beside = here && when != st->view.t; /* by rounding, or within a break */
+    if (beside) sim->view = st->view, sim->view.t = when, sim->view.a = sim->view.eta = sim->view.w = NULL;
+    if (!status) status = output(sim, here && !beside ? &st->view : &sim->view);
     if (status) return status;
   }
   return GA_OK;
@@ -1155,7 +1178,7 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   ga_status status;
   *restarted = 0;
   while (!(status = look_ahead(sim, fmax(t, b->passed))) && b->next.before <= t + tiny(sim) &&
-         b->next.before < sim->opts.t_end - tiny(sim)) {
+         b->next.after < sim->opts.t_end) {
     jumps |= b->next.restart;
     sim->stats.breaks++;
     ga__breaks_pass(b);
@@ -1196,7 +1219,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   status = handle_events(sim, err, &gone);
   if (!gone) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
   double t = sim->st->now.scalar[GA__T];
-  int at_end = t_end - t <= tiny(sim);
+  int at_end = is_end(sim, t);
   if (!status && !gone) copy(sim->g, sim->g_new, sim->opts.n_events);
   if (!status && (!gone || at_end)) status = outputs_until(sim, at_end ? fmax(t, t_end) : t);
   sim->st->busy = 0;

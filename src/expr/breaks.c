@@ -255,9 +255,10 @@ static int is_everywhere(search *s, double t, double until)
 
 static void find(search *s, double t, double until, ga_break *out)
 {
-  double from = t, to;
+  double from, to;
   *out = (ga_break){INFINITY, INFINITY, 3, until};
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
+  from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
   while (first_kink(s, from, until, &from, &to)) {
     const int what = s->scan.kink;
     if (!s->f && s->scan.n_ignored < MOST_IGNORED && is_everywhere(s, to, until)) {

@@ -78,6 +78,17 @@ static double no_period(const ga_function *f, double from, double to)
   return INFINITY;
 }
 
+/* Between two points a cubic may rise and fall again; what goes through more of them has breaks there. */
+static double period_table(const ga_function *f, double from, double to)
+{
+  const ga__axis *axis = &f->data.table.axis;
+  double least = INFINITY;
+  if (!axis->cubic) return least;
+  for (int i = 0; i + 1 < axis->n && axis->x[i] < to; i++)
+    if (axis->x[i + 1] > from) least = fmin(least, 4 * (axis->x[i + 1] - axis->x[i]));
+  return least;
+}
+
 static double period_expr(const ga_function *f, double from, double to)
 {
   return ga_expr_period(f->data.expr, 0, from, to);
@@ -86,7 +97,7 @@ static double period_expr(const ga_function *f, double from, double to)
 static const ga__function_kind kind_constant = {"constant", eval_constant, range_constant, never_kinked,
                                                 no_period};
 static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr, period_expr};
-static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, no_period};
+static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, period_table};
 
 /* ---- Creation ---- */
 

@@ -146,15 +146,15 @@ static int kinked_motion(const ga_function *f, double from, double to)
   return 0;
 }
 
-static double no_period(const ga_function *f, double from, double to)
+/* A law goes there and not back, which is half an oscillation; a straight one has nothing to be missed. */
+static double period_motion(const ga_function *f, double from, double to)
 {
-  (void)f;
-  (void)from;
-  (void)to;
-  return INFINITY;
+  const ga_motion_opts *m = &f->data.motion;
+  const int within = from < m->t_start + m->duration && to > m->t_start;
+  return within && m->law != GA_MOTION_LINEAR ? 2 * m->duration : INFINITY;
 }
 
-const ga__function_kind ga__kind_motion = {"motion", eval_motion, range_motion, kinked_motion, no_period};
+const ga__function_kind ga__kind_motion = {"motion", eval_motion, range_motion, kinked_motion, period_motion};
 
 /* ---- Waves ---- */
 

@@ -6,9 +6,10 @@
 /* ---- Functions of time and expressions of a machine ---- */
 
 typedef struct site {
-  const ga_function *function; /* NULL: expr */
-  const ga_expr *expr;         /* with t as its variable 0 */
-  int drive;                   /* part of a drive whose position it is; −1: an input */
+  const ga_function *function; /* or */
+  const ga_expr *expr;         /* with t as its variable 0, or */
+  const ga_control_block *block;
+  int drive; /* part of a drive whose position it is; −1: an input */
 } site;
 
 /* Visits them all; the visitor returns non-zero to end. */
@@ -18,7 +19,7 @@ static int visit_inputs(const ga__input *in, int n, visit_fn visit, void *user)
 {
   int code = 0;
   for (int i = 0; !code && i < n; i++)
-    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, -1});
+    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, NULL, -1});
   return code;
 }
 
@@ -27,7 +28,7 @@ static int visit_drives(const ga__built *b, visit_fn visit, void *user)
   int code = 0;
   for (int i = 0; !code && i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
-    if (row->target) code = visit(user, &(site){row->target, NULL, row->part});
+    if (row->target) code = visit(user, &(site){row->target, NULL, NULL, row->part});
   }
   return code;
 }
@@ -38,7 +39,7 @@ static int visit_sites(const ga__built *b, visit_fn visit, void *user)
   for (int i = 0; !code && i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     code = visit_inputs(&law->input, 1, visit, user);
-    if (!code && law->formula.expr) code = visit(user, &(site){NULL, law->formula.expr, -1});
+    if (!code && law->formula.expr) code = visit(user, &(site){NULL, law->formula.expr, NULL, -1});
   }
   for (int i = 0; !code && i < b->wrench.n; i++) {
     const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
@@ -46,10 +47,11 @@ static int visit_sites(const ga__built *b, visit_fn visit, void *user)
     if (!code) code = visit_inputs(w->torque, 3, visit, user);
   }
   for (int i = 0; !code && i < b->formula.n; i++)
-    code = visit(user, &(site){NULL, GA__AT(b->formula, ga__formula, i)->expr, -1});
+    code = visit(user, &(site){NULL, GA__AT(b->formula, ga__formula, i)->expr, NULL, -1});
   for (int i = 0; !code && i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
     code = visit_inputs(k->input, ga_block_n_in(k->block), visit, user);
+    if (!code) code = visit(user, &(site){NULL, NULL, k->block, -1});
   }
   return code;
 }
@@ -113,7 +115,7 @@ ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
 
 /* ---- The next break of all ---- */
 
-#define PER_PERIOD 4.0 /* steps that an oscillation needs to be seen at all */
+#define PER_PERIOD 10.0 /* steps that an oscillation needs to be followed */
 
 typedef struct break_search {
   const ga_machine *m;
@@ -130,7 +132,8 @@ static int search_site(void *user, const site *s)
   ga_break at;
   if (!(k->t < until)) return 0;
   k->status = s->function ? ga_function_next_break(s->function, k->t, until, &at)
-                          : ga_expr_next_break(s->expr, 0, k->t, until, &at);
+              : s->expr   ? ga_expr_next_break(s->expr, 0, k->t, until, &at)
+                          : ga_block_next_break(s->block, k->t, until, &at);
   if (k->status) return 1;
   if (isinf(at.before)) {
     if (at.clear < until) out->clear = fmin(out->clear, at.clear);
@@ -148,8 +151,9 @@ static int search_period(void *user, const site *s)
   break_search *k = user;
   const double end = fmin(k->until, fmin(k->out->before, k->out->clear));
   if (!(k->t < end)) return 1;
-  const double period =
-      s->function ? ga_function_period(s->function, k->t, end) : ga_expr_period(s->expr, 0, k->t, end);
+  const double period = s->function ? ga_function_period(s->function, k->t, end)
+                        : s->expr   ? ga_expr_period(s->expr, 0, k->t, end)
+                                    : ga_block_period(s->block, k->t, end);
   k->out->h_max = fmin(k->out->h_max, period / PER_PERIOD);
   return 0;
 }

@@ -1,0 +1,37 @@
+/* What blocks do with time itself: where that has corners or jumps, and how fast it oscillates. */
+#include "control/control_impl.h"
+
+#include <math.h>
+
+/* Expression i of a block, whose variable 0 is t; NULL: it has no more. */
+static const ga_expr *expression(const ga_control_block *b, int i)
+{
+  return b->kind == GA_KIND_EXPRESSION && i < b->n_out ? b->data.expr[i] : NULL;
+}
+
+ga_status ga_block_next_break(const ga_control_block *b, double t, double until, ga_break *out)
+{
+  const ga_expr *e;
+  ga_break one;
+  if (!b || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
+  if (b->kind == GA_KIND_FUNCTION_OF_TIME) return ga_function_next_break(b->data.function, t, until, out);
+  *out = (ga_break){INFINITY, INFINITY, 3, until};
+  for (int i = 0; (e = expression(b, i)) != NULL; i++) {
+    const ga_status status = ga_expr_next_break(e, 0, t, until, &one);
+    if (status) return status;
+    const double clear = fmin(out->clear, one.clear);
+    if (one.before < out->before) *out = one;
+    out->clear = clear;
+  }
+  return GA_OK;
+}
+
+double ga_block_period(const ga_control_block *b, double from, double to)
+{
+  const ga_expr *e;
+  double least = INFINITY;
+  if (!b || !(from < to)) return least;
+  if (b->kind == GA_KIND_FUNCTION_OF_TIME) return ga_function_period(b->data.function, from, to);
+  for (int i = 0; (e = expression(b, i)) != NULL; i++) least = fmin(least, ga_expr_period(e, 0, from, to));
+  return least;
+}
