@@ -448,9 +448,9 @@ GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const 
  * hinge2"), of a stepper that was started; returns the length it needs, as snprintf does. */
 GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size);
 /* By how much bodies were moved from their given poses to those of a stepper that was just started, largest
- * first, a line each: "rocker was moved by 0.012 m and turned by 0.3 rad (17.2 deg)"; nothing where none was.
- * And the coordinates of joints there with their rates, those that are given marked. Both return the length
- * they need, as snprintf does. */
+ * first, a line each, "rocker was moved by 0.012 m and turned by 0.3 rad (17.2 deg)", then which given
+ * velocities were changed; nothing where none was. And the coordinates of joints there with their rates,
+ * those that are given marked. Both return the length they need, as snprintf does. */
 GA_API int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
 GA_API int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
 /* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along

@@ -93,7 +93,7 @@ typedef struct ga__node {    /* what evaluations need comes first */
   int part;             /* that it belongs to: a body, or the joint or drive that needs it */
   double com[3];        /* the origin, seen in the body's frame */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
-  double q_given[12];   /* q0 as the part gives it, before the machine is assembled */
+  double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
 } ga__node;
 
 /* Where a node is and how it moves, at the point of an evaluation. */

@@ -164,6 +164,7 @@ ga_status ga__nodes_create(ga_machine *m, ga__built *b)
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
     memcpy(node->q_given, node->q0, sizeof node->q0);
+    memcpy(node->v_given, node->v0, sizeof node->v0);
   }
   for (int i = 1; !status && i < m->n_parts; i++)
     if (m->part[i].kind == GA__PART_MARKER) status = add_marker(m, b, i, 0);

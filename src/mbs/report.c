@@ -136,6 +136,24 @@ static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
   return ga_stepper_state(st);
 }
 
+/* A body that was given a velocity, and has another: "rotor: its velocity was changed by 1.5 m/s and ..." */
+static void say_velocity(ga__writer *w, const ga__eval *e, int i)
+{
+  const ga__node *node = GA__AT(e->b->node, ga__node, i);
+  const ga__part *part = &e->m->part[node->part];
+  double given = 0.0, off[2] = {0.0, 0.0};
+  for (int c = 0; c < 6; c++) {
+    const double d = e->kin[i].w[c] - node->v_given[c];
+    given = fmax(given, fabs(node->v_given[c]));
+    if (node->column[c] >= 0) off[c / 3] += d * d;
+  }
+  if (given == 0.0 || sqrt(fmax(off[0], off[1])) <= FAR_ENOUGH * given) return;
+  ga__write(w, "%s: its given velocity was changed by %.3g%s", part->name, sqrt(off[0]),
+            node->scalar ? "" : " m/s");
+  if (node->rigid || node->planar) ga__write(w, " and %.3g rad/s", sqrt(off[1]));
+  ga__write(w, "\n");
+}
+
 int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
 {
   if (!text) size = 0;
@@ -166,6 +184,8 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
     ga__write(&w, "\n");
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
+  for (int i = 1; i < b->node.n; i++)
+    if (b->part_node[GA__AT(b->node, ga__node, i)->part] == i) say_velocity(&w, &e, i);
   ga__free(m->ctx, list);
   return (int)w.used;
 }

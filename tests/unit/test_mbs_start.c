@@ -527,7 +527,10 @@ static void gears_start_anywhere(void **state)
     shop s = shop_open(GA_FORM_SPACE, 0);
     for (int i = 0; i < 2; i++) {
       ga_joint_def d = ga_joint_defaults();
-      add_body(&s, i ? "b" : "a", 1, 1.0 * i);
+      ga_planar_def wheel = ga_planar_defaults();
+      wheel.name = i ? "b" : "a", wheel.mass = wheel.inertia = 1;
+      wheel.position[0] = i, wheel.rate = i ? 0.5 : 0.0;
+      SHOP_ADD(&s, planar, &wheel);
       d.name = i ? "hb" : "ha", d.kind = GA_JOINT_REVOLUTE, d.a = "ground", d.b = i ? "b" : "a",
       d.at_pose = 1;
       d.at = ga_pose_at(i, 0, 0);
@@ -549,6 +552,9 @@ static void gears_start_anywhere(void **state)
       assert_near(signal(&s, "hb.angle"), 0.0, 1e-14, "b");
       assert_near(signal(&s, "ha.angle_rate"), 3.0, 1e-13, "rate of a");
       assert_near(signal(&s, "hb.angle_rate"), -1.5, 1e-13, "rate of b");
+      char text[400]; /* the wheel was given another velocity */
+      ga_machine_moves(s.m, s.st, text, sizeof text);
+      assert_non_null(strstr(text, "b: its given velocity was changed by "));
     }
     shop_close(&s);
   }
