@@ -647,7 +647,7 @@ GA_API void ga_follower_destroy(ga_follower **f);
 GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
                                    const ga_state *leader);
 /* The leader has been started again, at t, as behind a jump of an input; so is the follower, from its own q,
- * v, x. t: where the leader's last step has ended, or some roundings later. */
+ * v, x. t: where the leader's last step has ended, or behind the jump there, within 1e-9 of t or 1 s. */
 GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
 /* The leader has made a step that ends at t: what was left of the one before is finished, this one is begun
  * by ga_follower_reach(). GA_STOPPED: by the observer. */

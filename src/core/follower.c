@@ -6,8 +6,10 @@
 #include <string.h>
 
 enum { MOST_PARTS = 64 };
-/* A leader that is started again behind a jump is so this many roundings after its last step, at most. */
-#define RESTART_GAP 1024.0
+/* A leader that is started again behind a jump is so at its far side: the jump's place is known within a part
+ * of the run, which the follower does not know. More than this, relative to 1 s or the time itself, is a
+ * mistake. */
+#define RESTART_GAP 1e-9
 /* A last part that differs from the others by less than this, relative, is one of them: factors can be kept.
  */
 #define EQUAL 1e-10
@@ -142,7 +144,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_restart");
   if (!status) status = check_size(f, "ga_follower_restart", h);
-  if (!status && !(fabs(t - f->t_target) <= RESTART_GAP * DBL_EPSILON * fmax(fabs(t), 1.0)))
+  if (!status && !(fabs(t - f->t_target) <= RESTART_GAP * fmax(fabs(t), 1.0)))
     status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
                       "ga_follower_restart: t = %.17g is not where the leader's last step has ended, %.17g",
                       t, f->t_target);
