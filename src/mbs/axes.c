@@ -206,6 +206,7 @@ GA__INLINE void end_hinge(const hinge *h, const ga__axes *x, const ga_sweep *s, 
 
 GA__WIDE static void sweep_hinges(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
 {
+  if (e->b->axes.n == 0) return;
   const ga__axes *x = e->b->axes.at, *end = x + e->b->axes.n;
   while (x < end) {
     const ga__axes *first = x;
