@@ -443,6 +443,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_block_kind_find, (P("x"))) \
   VOID(ga_block_destroy, (P(&none.control_block))) \
   VALUE(ga_block_get_kind, (P(block))) \
+  STATUS(ga_block_next_break, (P(block), 0.0, 1.0, P(&break_))) \
+  VALUE(ga_block_period, (P(block), 0.0, 1.0)) \
   VALUE(ga_block_n_in, (P(block))) \
   VALUE(ga_block_n_x, (P(block))) \
   VALUE(ga_block_n_out, (P(block))) \
