@@ -242,6 +242,8 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   ga_status status = check_started(f, "ga_follower_reach");
   if (status) return status;
   const double slack = rounding(f);
+  if (t > f->t_target && t - f->t_target <= RESTART_GAP * fmax(fabs(t), 1.0))
+    t = f->t_target; /* a record at a jump, before which the leader's step has ended */
   if (!(t <= f->t_target + slack))
     return ga__fail(f->ctx, GA_ERR_ARGUMENT, "ga_follower_reach: t = %.17g is beyond the leader's %.17g", t,
                     f->t_target);
