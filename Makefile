@@ -28,7 +28,9 @@ test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N fa
 	@scripts/run-tests
 
 verify: build ## every order, drift and reference, and the cases of docs/trust.md: the long verification
-	@$(BIN)/verify; code=$$?; tests/trust/run $(BIN)/galpha build/trust && exit $$code
+	@$(BIN)/verify; code=$$?; tests/trust/run $(BIN)/galpha build/trust || code=1; \
+	  GALPHA=$(BIN)/galpha $(BIN)/accuracy bars \
+	    $(filter-out %/light_cart_pole.yaml,$(wildcard examples/models/*.yaml)) tests/accuracy/models/*.yaml && exit $$code
 
 bench: ## speed, side by side with installed peers, into build/bench.json (FULL=1: the long cases too)
 	@scripts/install-deps --bench

@@ -232,8 +232,8 @@ static void print_constants(const app_bars *b, FILE *out)
     const ga_band_signal s = ga_band_of(b->band, i);
     if (s.constant && s.ratio > ROUNDING) n++, last = i;
   }
-  if (n == 1) fprintf(out, "  %s is constant within its error bar\n", b->names[last]);
-  if (n > 1) fprintf(out, "  %d signals, as %s, are constant within their error bars\n", n, b->names[last]);
+  if (n == 1) fprintf(out, "  %s moves by little more than its error bar, if at all\n", b->names[last]);
+  if (n > 1) fprintf(out, "  %d signals, as %s, move by little more than their error bars, if at all\n", n, b->names[last]);
 }
 
 void app_bars_print(const app_bars *b, FILE *out)

@@ -83,12 +83,14 @@ static const char converge_more[] =
     "logarithmic, is drawn by gnuplot; where that cannot be done, and -o was not given, the table alone is "
     "exit code 0.";
 
-static const app_option plot_options[] = {{"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
-                                          {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
-                                          {"from", 0, "T", 0, "first time shown [s]"},
-                                          {"to", 0, "T", 0, "last time shown [s]"},
-                                          {"title", 0, "TEXT", 0, "title (default: that of the model)"},
-                                          OPTION_END};
+static const app_option plot_options[] = {
+    {"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
+    {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
+    {"band", 0, NULL, 0, "error bars as a band around each signal over time"},
+    {"from", 0, "T", 0, "first time shown [s]"},
+    {"to", 0, "T", 0, "last time shown [s]"},
+    {"title", 0, "TEXT", 0, "title (default: that of the model)"},
+    OPTION_END};
 
 static const char plot_more[] = "OUT are result files, one or several to be compared; SIGNAL are names of "
                                 "signals, in which * stands for\n"
@@ -97,6 +99,7 @@ static const char plot_more[] = "OUT are result files, one or several to be comp
 
 static const app_option export_options[] = {
     {"csv", 0, "FILE", 0, "comma-separated values, a line of names first; - for the standard output"},
+    {"errors", 0, NULL, 0, "behind every signal its error bars, NAME:error"},
     OPTION_END};
 
 static const app_option info_options[] = {

@@ -200,19 +200,26 @@ static int choose(picture *p)
 typedef struct points {
   long n;
   double *t, *x, *y;
+  double *e; /* error bars; NULL: not to be drawn, or there are none */
 } points;
+
+/* Error bars are drawn along the time. */
+static int has_band(const picture *p, const curve *c)
+{
+  return app_has(p->a, "band") && c->x < 0 && c->y >= 0 && ga_result_error(p->result[c->file], c->y) >= 0;
+}
 
 /* Those between `from` and `to`, time among them whatever x is. */
 static ga_status read_points(picture *p, const curve *c, points *out)
 {
   ga_result *r = p->result[c->file];
   const long n = ga_result_n_records(r);
-  double *memory = calloc(3 * (size_t)n + 1, sizeof *memory);
+  double *memory = calloc(4 * (size_t)n + 1, sizeof *memory);
   if (!memory) return *out = (points){0}, GA_ERR_MEMORY;
-  *out = (points){0, memory, memory + n, memory + 2 * n};
-  const int signal[3] = {-1, c->x, c->y};
-  double *const to[3] = {out->t, out->x, out->y};
-  for (int k = 0; k < 3; k++) {
+  *out = (points){0, memory, memory + n, memory + 2 * n, has_band(p, c) ? memory + 3 * n : NULL};
+  const int signal[4] = {-1, c->x, c->y, ga_result_error(r, c->y)};
+  double *const to[4] = {out->t, out->x, out->y, out->e};
+  for (int k = 0; k < 4 && to[k]; k++) {
     const ga_status status = ga_result_read(r, signal[k], 0, n, to[k]);
     if (status && status != GA_ERR_FILE) return status;
     if (status) p->damaged = 1; /* NaN for what is damaged, which leaves gaps */
@@ -220,6 +227,7 @@ static ga_status read_points(picture *p, const curve *c, points *out)
   for (long i = 0; i < n; i++) {
     if (!(out->t[i] >= p->from && out->t[i] <= p->to)) continue;
     out->x[out->n] = out->x[i];
+    if (out->e) out->e[out->n] = out->e[i];
     out->y[out->n++] = out->y[i];
   }
   return GA_OK;
@@ -246,8 +254,26 @@ static void write_reduced(FILE *to, const points *p)
   if (p->n > 0) write_point(to, p, p->n - 1);
 }
 
+/* Its lower and upper limit, of every bucket the widest. */
+static void write_band(FILE *to, int number, const points *p)
+{
+  const long n = p->n < BUCKETS ? p->n : BUCKETS;
+  fprintf(to, "$b%d << EOD\n", number);
+  for (long b = 0; b < n; b++) {
+    const long first = b * p->n / n, end = (b + 1) * p->n / n;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (long i = first; i < end; i++) {
+      low = fmin(low, p->y[i] - p->e[i]);
+      high = fmax(high, p->y[i] + p->e[i]);
+    }
+    if (low <= high) fprintf(to, "%.10g %.10g %.10g\n", p->x[first], low, high);
+  }
+  fputs("EOD\n", to);
+}
+
 static void write_curve(FILE *to, int number, const curve *c, const points *p)
 {
+  if (p->e) write_band(to, number, p);
   fprintf(to, "$c%d << EOD\n", number);
   if (c->x < 0 && p->n > 4 * BUCKETS) {
     write_reduced(to, p);
@@ -264,8 +290,9 @@ static void widen(panel *to, const points *p)
     if (!isfinite(p->x[i]) || !isfinite(p->y[i])) continue;
     to->low[0] = fmin(to->low[0], p->x[i]);
     to->high[0] = fmax(to->high[0], p->x[i]);
-    to->low[1] = fmin(to->low[1], p->y[i]);
-    to->high[1] = fmax(to->high[1], p->y[i]);
+    const double e = p->e && isfinite(p->e[i]) ? p->e[i] : 0.0;
+    to->low[1] = fmin(to->low[1], p->y[i] - e);
+    to->high[1] = fmax(to->high[1], p->y[i] + e);
   }
 }
 
@@ -401,6 +428,9 @@ static void draw_curve(const picture *p, FILE *to, int i)
   const curve *c = &p->curve[i];
   char title[TITLE_LENGTH];
   curve_title(title, p, c);
+  if (has_band(p, c))
+    fprintf(to, "$b%d using 1:2:3 with filledcurves linecolor %d fillstyle transparent solid 0.3 notitle, ",
+            i, c->colour);
   fprintf(to, "$c%d using 1:2 with lines linewidth 2 linecolor %d dashtype %d title ", i, c->colour,
           c->file + 1);
   app_gnuplot_quoted(to, title);
@@ -523,6 +553,15 @@ static int tell_damage(picture *p)
   return APP_FAILED;
 }
 
+static int check_band(const picture *p)
+{
+  int some = !app_has(p->a, "band");
+  for (int i = 0; i < p->n_curves; i++) some |= has_band(p, &p->curve[i]);
+  return some ? APP_DONE
+              : app_misused(p->a, "--band: %s has no error bars; galpha run --accuracy makes them",
+                            p->file[0]);
+}
+
 int app_plot(const app_arguments *a)
 {
   const char *file = app_text(a, "out");
@@ -536,6 +575,7 @@ int app_plot(const app_arguments *a)
   if (ga_context_create(NULL, &p.ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   code = open_results(&p);
   if (!code) code = choose(&p);
+  if (!code) code = check_band(&p);
   if (!code) code = draw(&p, file);
   if (p.damaged) code = tell_damage(&p);
   for (int i = 0; p.result && i < a->n_operands; i++) ga_result_close(&p.result[i]);

@@ -65,6 +65,20 @@ static int chosen_names(const app_arguments *a, const ga_result *r, const char *
   return code;
 }
 
+/* Behind each of the n names that of its error bars; there is room for them. */
+static int add_errors(const app_arguments *a, const ga_result *r, const char **names, int *n)
+{
+  if (ga_result_error(r, 0) < 0)
+    return app_misused(a, "--errors: %s has no error bars; galpha run --accuracy makes them", a->operands[0]);
+  for (int k = *n - 1; k >= 0; k--) {
+    const char *name = names[k];
+    names[2 * k] = name;
+    names[2 * k + 1] = ga_result_signal_name(r, ga_result_error(r, ga_result_find(r, name)));
+  }
+  *n *= 2;
+  return APP_DONE;
+}
+
 /* The library writes files only, so the standard output gets a copy of one, from a folder that nobody else
  * can write to. */
 static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
@@ -89,13 +103,16 @@ static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
 static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, const char *file)
 {
   const int to_output = strcmp(file, "-") == 0;
-  const char **names = calloc((size_t)ga_result_n_signals(r) + 1, sizeof *names);
+  const int errors = app_has(a, "errors");
+  const char **names = calloc(2 * (size_t)ga_result_n_signals(r) + 1, sizeof *names);
   ga_status status = GA_OK;
   int n = 0;
   if (!names) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = chosen_names(a, r, names, &n);
-  const char **used = a->n_operands > 1 ? names : NULL;
-  if (!used) n = ga_result_n_signals(r);
+  if (a->n_operands == 1)
+    for (n = 0; n < ga_result_n_signals(r); n++) names[n] = ga_result_signal_name(r, n);
+  if (!code && errors) code = add_errors(a, r, names, &n);
+  const char **used = a->n_operands > 1 || errors ? names : NULL;
   if (!code && to_output)
     code = copy_out(r, n, used, &status);
   else if (!code)
@@ -132,7 +149,8 @@ enum { FEW_SIGNALS = 40 };
 static void print_signals(const ga_result *r, int all)
 {
   const int n = ga_result_n_signals(r), shown = all || n <= FEW_SIGNALS ? n : FEW_SIGNALS;
-  printf("signals      %d\n", n);
+  printf("signals      %d%s\n", n,
+         ga_result_error(r, 0) >= 0 ? ", each with its error bars: plot --band, export --errors" : "");
   for (int i = 0; i < shown; i++)
     printf("  %s [%s]\n", ga_result_signal_name(r, i), ga_result_signal_unit(r, i));
   if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);

@@ -10,10 +10,10 @@ enum { BINS = 100 };
 /* Below FLOOR times the largest range of its unit a signal needs no accuracy of its own. One that moves by no
  * more than CONSTANT times its error bar is a constant as far as can be told, as is the acceleration of a
  * point that does not move: its values are errors, and no part of them is a measure; it is compared with IDLE
- * times the largest range of its unit, or with LEAST, in SI units, where there is none. What moves by less
- * than NOTHING, in SI units, is rounding. */
+ * times the largest range of its unit, or with LEAST, in SI units, where there is none. (One with a larger
+ * error bar is not a constant, but wrong.) What moves by less than NOTHING, in SI units, is rounding. */
 #define FLOOR 1e-6
-#define CONSTANT 2.0
+#define CONSTANT 3.0
 #define IDLE 1e-2
 #define LEAST 1e-6
 #define NOTHING 1e-12
@@ -25,7 +25,8 @@ struct ga_band {
   int n, reach;       /* signals; bins that the window goes back */
   int *unit;          /* [n] number of its unit */
   int *quaternion;    /* [n] components of a quaternion that begins here, 0: none */
-  int n_units;        /* the last one is that of energies */
+  int n_units;        /* the last one is that of energies, */
+  int kinetic;        /* among which this one counts from 0 on; -1: it is not recorded */
   double *largest;    /* [n] estimates, */
   double *t_largest;  /* [n] and when */
   double *low, *high; /* [n] */
@@ -121,6 +122,9 @@ ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **ou
   if (status) return ga_band_destroy(&b), status;
   number_units(b);
   find_quaternions(b);
+  b->kinetic = -1;
+  for (int i = 0; i < b->n; i++)
+    if (strcmp(opts->names[i], "energy.kinetic") == 0) b->kinetic = i;
   for (int i = 0; i < b->n; i++)
     if (strcmp(opts->units[i], "m/s^2") == 0) b->most[b->unit[i]] = fmax(opts->gravity, 0.0);
   *out = b;
@@ -187,7 +191,7 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     if (begin || e > b->largest[i] || e != e) b->largest[i] = e, b->t_largest[i] = t;
     b->low[i] = begin ? second[i] : fmin(b->low[i], second[i]);
     b->high[i] = begin ? second[i] : fmax(b->high[i], second[i]);
-    b->most[b->unit[i]] = fmax(b->most[b->unit[i]], range_of(b, i));
+    b->most[b->unit[i]] = fmax(b->most[b->unit[i]], i == b->kinetic ? second[i] : range_of(b, i));
     error[i] = b->opts.factor * (*here < b->window[i] ? b->window[i] : *here);
   }
 }
@@ -196,7 +200,8 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
 
 static int is_constant(const ga_band *b, int i)
 {
-  return range_of(b, i) <= CONSTANT * b->opts.factor * b->largest[i];
+  const double bar = b->opts.factor * b->largest[i];
+  return range_of(b, i) <= CONSTANT * bar && bar <= fmax(IDLE * b->most[b->unit[i]], LEAST);
 }
 
 static double scale_of(const ga_band *b, int i)
@@ -277,20 +282,25 @@ int ga_band_jumps(const ga_band *b, int i, double *t)
   return high > 0 && high <= ALONE * BINS;
 }
 
-/* Times at which the largest ratio so far is 0.005, 0.05 and 0.5 of what it is in the end: twice the same
- * interval for a factor of 10 is exponential growth; a power of t takes three times as long for the second.
- */
+/* Times at which the largest ratio so far reaches three levels, each as many times the one before: equal
+ * intervals are exponential growth; a power of t up to 4 takes more than twice as long for the second. */
+static int grows_between(const ga_band *b, const double ratios[BINS], double low, double factor,
+                         double *decade)
+{
+  const double end = ratios[BINS - 1];
+  const int k1 = first_above(ratios, low * end), k2 = first_above(ratios, low * factor * end),
+            k3 = first_above(ratios, low * factor * factor * end);
+  *decade = (time_of_bin(b, k3) - time_of_bin(b, k1)) / (2.0 * log10(factor));
+  return end > 0.0 && k1 > 0 && k2 - k1 >= 2 && k3 - k2 >= 2 && k3 - k2 <= 1.7 * (k2 - k1);
+}
+
 int ga_band_grows(const ga_band *b, double *decade)
 {
   double ratios[BINS];
   if (!b || !decade || b->at < 0) return 0;
   profile(b, ratios);
   for (int k = 1; k < BINS; k++) ratios[k] = fmax(ratios[k], ratios[k - 1]);
-  const double end = ratios[BINS - 1];
-  const int k1 = first_above(ratios, 0.005 * end), k2 = first_above(ratios, 0.05 * end),
-            k3 = first_above(ratios, 0.5 * end);
-  *decade = 0.5 * (time_of_bin(b, k3) - time_of_bin(b, k1));
-  return end > 0.0 && k2 - k1 >= 2 && k3 - k2 >= 2 && k3 - k2 <= 1.5 * (k2 - k1);
+  return grows_between(b, ratios, 1e-4, 30.0, decade) || grows_between(b, ratios, 5e-3, 10.0, decade);
 }
 
 /* ---- Saving ---- */

@@ -2,7 +2,7 @@
  * program itself and compared with a solution by small equal steps, extrapolated to step 0.
  *
  *   accuracy bars [--accuracy A] [--least SHARE] MODEL...     coverage of error bars
- *   accuracy scan MODEL... [-- OPTION...]                      errors against tolerances, as a table
+ *   accuracy scan [--accuracy A] MODEL...                     errors against tolerances, as a table
  *
  * GALPHA names the program. One line for each model; exit code 1 where error bars hold in less than SHARE of
  * a model's records (default 0.95), or a model cannot be run. */
@@ -21,19 +21,20 @@
 #include <unistd.h>
 
 enum {
+  MOST_SECONDS = 10,  /* of the processor, for one run */
   RECORDS = 500,      /* intervals of the output */
   FIRST_STEPS = 4000, /* equal steps of the coarsest solution */
   MOST_LEVELS = 7,
   MOST_ARGUMENTS = 32
 };
-#define CONSTANT 2.0
+#define CONSTANT 3.0
 #define IDLE 1e-2
 #define LEAST 1e-6
 #define NOTHING 1e-12
 #define FLOOR 1e-6      /* as in src/result/band.c: of the largest range of the same unit */
 #define ROUNDING 1e-9   /* of that: less is no error */
 #define GOOD_TRUTH 2e-6 /* of the scale: the solution is good enough */
-#define LONG_RUN 4.0    /* [s] of the processor: no smaller steps after that */
+#define LONG_RUN 1.5    /* [s] of the processor: no smaller steps after that */
 
 typedef struct table {
   long n;         /* records */
@@ -48,6 +49,7 @@ typedef struct subject {
   char folder[64]; /* for results */
   ga_context *ctx;
   double t_start, t_end, every;
+  double gravity;    /* [m/s²] */
   ga_result *labels; /* names and units of the signals */
   table truth;
   double *doubt;                 /* [m][n] how much the last two levels of the truth differ */
@@ -78,6 +80,8 @@ static int run_program(const char *const *argument, const char *log)
   const pid_t child = fork();
   if (child < 0) return -1;
   if (child == 0) {
+    const struct rlimit most = {MOST_SECONDS, MOST_SECONDS + 1};
+    setrlimit(RLIMIT_CPU, &most);
     if (!freopen(log, "w", stderr) || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) _exit(126);
     execvp(argument[0], (char *const *)(size_t)argument);
     _exit(127);
@@ -166,11 +170,12 @@ static void find_scales(subject *s)
       low = fmin(low, row(&s->truth, i)[k]);
       high = fmax(high, row(&s->truth, i)[k]);
     }
-    range[i] = high - low;
+    const int kinetic = strcmp(ga_result_signal_name(s->labels, i), "energy.kinetic") == 0;
+    range[i] = kinetic ? high : high - low;
   }
   for (int i = 0; i < m; i++) {
     const int energy = is_energy(s, i);
-    double most = 0.0;
+    double most = strcmp(ga_result_signal_unit(s->labels, i), "m/s^2") == 0 ? s->gravity : 0.0;
     for (int j = 0; j < m; j++) {
       if (energy != is_energy(s, j)) continue;
       if (energy || strcmp(ga_result_signal_unit(s->labels, i), ga_result_signal_unit(s->labels, j)) == 0)
@@ -196,7 +201,8 @@ static double compare(subject *s, const table *a, const table *b)
       const double d = fabs(row(a, i)[k] - row(b, i)[k]);
       s->doubt[(size_t)i * (size_t)a->n + (size_t)k] = d;
       const double constant = fmax(IDLE / ROUNDING * s->noise[i], LEAST),
-                   scale = !is_energy(s, i) && s->range[i] <= CONSTANT * d ? constant : s->scale[i];
+                   scale = !is_energy(s, i) && s->range[i] <= CONSTANT * d && d <= constant ? constant
+                                                                                            : s->scale[i];
       if (scale > 0.0) worst = fmax(worst, (d - s->noise[i]) / scale);
     }
   return worst;
@@ -251,6 +257,7 @@ static int open_subject(subject *s, const char *model)
   s->t_start = ga_model_settings(m)->t_start;
   s->t_end = ga_model_settings(m)->t_end;
   s->every = (s->t_end - s->t_start) / RECORDS;
+  s->gravity = ga_machine_gravity(ga_model_machine(m));
   ga_model_destroy(&m);
   return solve(s);
 }
@@ -280,7 +287,8 @@ static double worst_error(const subject *s, const table *t, int *signal)
   for (int i = 0; i < t->m; i++) {
     double off = 0.0, scale = s->scale[i];
     for (long k = 0; k < t->n; k++) off = fmax(off, fabs(row(t, i)[k] - row(&s->truth, i)[k]) - s->noise[i]);
-    if (!is_energy(s, i) && s->range[i] <= CONSTANT * off) scale = fmax(IDLE / ROUNDING * s->noise[i], LEAST);
+    const double constant = fmax(IDLE / ROUNDING * s->noise[i], LEAST);
+    if (!is_energy(s, i) && s->range[i] <= CONSTANT * off && off <= constant) scale = constant;
     if (scale > 0.0 && off / scale > worst) worst = off / scale, *signal = i;
   }
   return worst;
@@ -342,35 +350,38 @@ static int check_bars(subject *s, const char *accuracy, double least)
   return good;
 }
 
-/* Error and cost at tolerances 1e-2 to 1e-8, "name tolerance error seconds signal". */
-static void scan(subject *s, const char *const *more)
+/* Error and cost of every error control at tolerances 1e-2 to 1e-8: "name control tolerance error seconds
+ * signal"; and of a run with error bars. */
+static void scan(subject *s, const char *accuracy)
 {
-  for (int k = 2; k <= 8; k++) {
-    char tolerance[16];
-    const char *options[MOST_ARGUMENTS] = {"--tol", tolerance};
-    table t = {0};
-    int signal = 0;
-    for (int i = 0; more && more[i] && i < MOST_ARGUMENTS - 14; i++) options[2 + i] = more[i];
-    snprintf(tolerance, sizeof tolerance, "1e-%d", k);
-    const int good = run_model(s, options, &t) && t.n == s->truth.n;
-    if (good) align(s, &s->truth, &t);
-    const double error = good ? worst_error(s, &t, &signal) : NAN;
-    printf("%s 1e-%d %.3e %.4f %s\n", s->name, k, error, t.seconds,
-           good ? ga_result_signal_name(s->labels, signal) : "failed");
-    fflush(stdout);
-    free(t.values);
-  }
+  static const char *const control[] = {"per_step", "per_unit_step", "per_unit_step_filtered", "accuracy"};
+  for (int c = 0; c < 4; c++)
+    for (int k = 2; k <= 8; k++) {
+      char tolerance[16];
+      const int bars = c == 3;
+      const char *options[] = {bars ? "--accuracy" : "--tol", bars ? accuracy : tolerance,
+                               bars ? NULL : "--error", control[c], NULL};
+      table t = {0};
+      int signal = 0;
+      if ((bars && k > 2) || (c > 0 && !bars && (k % 2 || k > 6))) continue; /* every other one is enough */
+      snprintf(tolerance, sizeof tolerance, "1e-%d", k);
+      const int good = run_model(s, options, &t) && t.n == s->truth.n;
+      if (good) align(s, &s->truth, &t);
+      const double error = good ? worst_error(s, &t, &signal) : NAN;
+      printf("%s %s %s %.3e %.4f %s\n", s->name, control[c], bars ? accuracy : tolerance, error, t.seconds,
+             good ? ga_result_signal_name(s->labels, signal) : "failed");
+      fflush(stdout);
+      free(t.values);
+    }
 }
 
 int main(int argc, char **argv)
 {
-  const char *accuracy = "1e-3", *const *more = NULL;
+  const char *accuracy = "1e-3";
   double least = 0.95;
   int bad = 0, bars = argc > 1 && strcmp(argv[1], "bars") == 0;
   if (argc < 3 || (!bars && strcmp(argv[1], "scan") != 0))
     return fputs("accuracy: bars or scan, and models\n", stderr), 2;
-  for (int i = 2; i < argc; i++)
-    if (strcmp(argv[i], "--") == 0) argv[i] = NULL, more = (const char *const *)argv + i + 1, argc = i;
   for (int i = 2; i < argc; i++) {
     subject s;
     if (strcmp(argv[i], "--accuracy") == 0 && i + 1 < argc) {
@@ -387,7 +398,7 @@ int main(int argc, char **argv)
     } else if (bars)
       bad += !check_bars(&s, accuracy, least);
     else
-      scan(&s, more);
+      scan(&s, accuracy);
     close_subject(&s);
   }
   return bad > 0;
