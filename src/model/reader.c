@@ -491,6 +491,10 @@ static int read_number(ga__reader *reader, const ga__field *f, ga__tree *tree, c
   if (f->rule == GA__RULE_POSITIVE && !(value > 0)) return wrong_number(reader, tree, what, value, "> 0");
   if (f->rule == GA__RULE_NOT_NEGATIVE && !(value >= 0))
     return wrong_number(reader, tree, what, value, ">= 0");
+  /* an angle that may have turns: those are written with pi, as 3*pi */
+  if (f->rule == GA__RULE_NUMBER_OR_NAN && !f->nan_word && unit && strcmp(unit, "rad") == 0 &&
+      tree->kind == GA__TREE_SCALAR && !strstr(tree->text, "pi"))
+    ga__suspect_turn(reader, tree, what);
   *to = value;
   return 1;
 }
