@@ -114,6 +114,17 @@ typedef struct ga_breakpoint {
  * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
 typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);
 
+/* A piece of a step: its ends, and the outputs there. */
+typedef struct ga_piece {
+  double t[2];        /* [s] */
+  const double *y[2]; /* [n_y] */
+} ga_piece;
+
+/* 1: while t and y go through `piece`, which lies within `step`, something that depends on them may take values far
+ * from those at the ends of the step, as a force that acts in a narrow place only. A piece of no length is asked for
+ * as well: does it take such values there? */
+typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
+
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
 
@@ -138,6 +149,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
   ga_break_fn next_break; /* NULL: the equations are smooth in t, as far as is known */
+  ga_hidden_fn hidden;    /* NULL: nothing is known of what hides between the ends of a step */
   ga_name_fn name;        /* NULL: "dynamics 3", "lambda 0", ... */
   int rheonomic;          /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 

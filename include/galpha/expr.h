@@ -280,6 +280,10 @@ GA_API ga_status ga_function_next_break(const ga_function *f, double t, double u
 /* The same of an expression in which the variable `time` is time and all others may have any value; what
  * depends on those is left out. The order is judged at arbitrary values of them. */
 GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out);
+/* Bounds of an expression's value while its variables go through [lo[i], hi[i]], indexed like values at evaluation; lo
+ * NaN: a variable of which nothing is known. 1: *least and *most enclose it, if not closely; 0: nothing is known. */
+GA_API int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most);
+GA_API int ga_function_bounds(const ga_function *f, double from, double to, double *least, double *most); /* likewise */
 /* [s] Shortest period of sines, cosines and waves within [from, to], and of the oscillations that a motion law or
  * a cubic table may be a part of: twice its duration, four times the distance of points. Infinite where there is
  * none. Of expressions by samples, as a guide for step sizes. */

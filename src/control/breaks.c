@@ -35,3 +35,17 @@ double ga_block_period(const ga_control_block *b, double from, double to)
   for (int i = 0; (e = expression(b, i)) != NULL; i++) least = fmin(least, ga_expr_period(e, 0, from, to));
   return least;
 }
+
+int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const double *lo, const double *hi,
+                    double *least, double *most)
+{
+  double from[1 + GA_BLOCK_SIZE], to[1 + GA_BLOCK_SIZE];
+  if (!b || i < 0 || i >= b->n_out || !t || !lo || !hi || !least || !most) return 0;
+  if (b->kind == GA_KIND_TABLE)
+    return ga_function_bounds(b->data.shaped.shape.function, lo[0], hi[0], least, most);
+  const ga_expr *e = expression(b, i);
+  if (!e) return 0;
+  from[0] = t[0], to[0] = t[1];
+  for (int k = 0; k < b->n_in; k++) from[1 + k] = lo[k], to[1 + k] = hi[k];
+  return ga_expr_bounds(e, from, to, least, most);
+}

@@ -21,6 +21,7 @@ enum { WARY_FIRST = 8, WARY_MOST = 256 };
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
 enum { MAX_LOCATE = 60 };
+enum { HIDDEN_DEPTH = 28, HIDDEN_LOOKS = 400 }; /* of the search for what hides within a step */
 
 struct ga_simulator {
   ga_context *ctx;
@@ -49,9 +50,10 @@ struct ga_simulator {
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   ga__breaks breaks;
-  int warned_aliasing;            /* of inputs too fast for equal steps */
-  double piece;                   /* [s] where the present piece began: at the start, or behind a break */
-  double grid;                    /* [s] between times at which the equations are checked; 0: they are not */
+  int warned_aliasing; /* of inputs too fast for equal steps */
+  double piece;        /* [s] where the present piece began: at the start, or behind a break */
+  double grid;         /* [s] between times at which the equations are checked; 0: they are not */
+  double *hidden_y; /* [HIDDEN_DEPTH + 1][n_y] outputs within a step; NULL: the system tells nothing of it */
   double *off, *off_y, *off_room; /* what was found there, [nv + n_x]; work space for it */
 };
 
@@ -163,6 +165,10 @@ static ga_status take_memory(ga_simulator *sim)
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sim->ctx, need[i].length, sizeof(double))))
       return ga__no_memory(sim->ctx, "a simulator");
+  if (sys->def.hidden && sim->opts.defect_points > 0 && sys->size[GA_BLOCK_Y] > 0) {
+    sim->hidden_y = ga__alloc(sim->ctx, (HIDDEN_DEPTH + 1) * (size_t)sys->size[GA_BLOCK_Y], sizeof(double));
+    if (!sim->hidden_y) return ga__no_memory(sim->ctx, "a simulator");
+  }
   sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
   if (!sim->events) return ga__no_memory(sim->ctx, "a simulator");
   if (n) memcpy(sim->events, sim->opts.events, n * sizeof *sim->events);
@@ -203,12 +209,17 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new, s->g_at,     s->fired, s->since,
-                         s->strict, s->q,      s->v,      s->vdot,  s->lambda,   s->psi,   s->x,
-                         s->xdot,   s->y,      s->events, s->off,   s->off_room, s->off_y};
+  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new,    s->g_at,   s->fired,    s->since,
+                         s->strict, s->q,      s->v,      s->vdot,     s->lambda, s->psi,      s->x,
+                         s->xdot,   s->y,      s->events, s->hidden_y, s->off,    s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
+}
+
+static void copy(double *to, const double *from, int n)
+{
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
 }
 
 /* ---- Error test ---- */
@@ -878,6 +889,59 @@ static ga_status find_defect(ga_simulator *sim, double *t)
   return status;
 }
 
+/* ---- What hides within a step ---- */
+
+/* Would what acts at t change velocities by more than their tolerance? That of positions is none for a force
+ * that acts for a moment only. */
+static ga_status matters_at(ga_simulator *sim, double t, int *matters)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  const ga_stepper *st = sim->st;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
+  *matters = 0;
+  ga_status status = look(sim, t);
+  if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
+  for (int i = 0; !status && i < st->sys->nv; i++)
+    if (4.0 * fabs(sim->off[i]) > h * (o->atol_v + o->rtol_v * fabs(st->now.v[i]))) *matters = 1;
+  sim->stats.unchecked += status > 0;
+  return status < 0 ? status : GA_OK;
+}
+
+/* The first time found within the last step at which something hides that matters; infinity: none. The system
+ * is asked for pieces of it, which are halved where something may hide. hidden_y has the outputs at the ends
+ * of those that wait, the next one last, and those at the beginning of the present one. */
+static ga_status find_hidden(ga_simulator *sim, double *t)
+{
+  const ga_system *sys = sim->st->sys;
+  const int ny = sys->size[GA_BLOCK_Y];
+  const ga__full *n = &sim->st->next, *m = &sim->st->now;
+  const ga_piece step = {{n->scalar[GA__T], m->scalar[GA__T]}, {n->y, m->y}};
+  double end[HIDDEN_DEPTH], *y_begin = sim->hidden_y + (size_t)HIDDEN_DEPTH * (size_t)ny, begin = step.t[0];
+  int waiting = 1, matters = 0;
+  *t = INFINITY;
+  end[0] = step.t[1];
+  copy(sim->hidden_y, m->y, ny);
+  copy(y_begin, n->y, ny);
+  for (int looks = 0; waiting > 0 && looks < HIDDEN_LOOKS; looks++) {
+    double *y_end = sim->hidden_y + (size_t)(waiting - 1) * (size_t)ny;
+    const ga_piece piece = {{begin, end[waiting - 1]}, {y_begin, y_end}};
+    if (waiting == HIDDEN_DEPTH || !sys->def.hidden(sys->def.user, &step, &piece)) {
+      begin = end[--waiting];
+      copy(y_begin, y_end, ny);
+      continue;
+    }
+    const double middle = begin + 0.5 * (end[waiting - 1] - begin);
+    double *y = y_end + ny;
+    ga_status status = ga_stepper_interpolate(sim->st, middle, NULL, NULL, NULL, NULL, NULL, NULL, y);
+    const ga_piece here = {{middle, middle}, {y, y}};
+    if (!status && sys->def.hidden(sys->def.user, &step, &here)) status = matters_at(sim, middle, &matters);
+    if (status) return status < 0 ? status : GA_OK;
+    if (matters) return *t = middle, GA_OK;
+    end[waiting++] = middle;
+  }
+  return GA_OK;
+}
+
 /* Is the step just made to be taken back? *again is the size to try instead: so that it ends where something
  * acts. */
 static ga_status inspect(ga_simulator *sim, double *again)
@@ -886,10 +950,17 @@ static ga_status inspect(ga_simulator *sim, double *again)
   double t = INFINITY;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
   *again = status ? AFTER_FAILURE * h : 0.0; /* as where a step cannot be judged */
-  if (status || !isfinite(t)) return status;
-  sim->stats.rejected_defect++;
-  *again = fmin(0.5 * h, fmax(SHRINK * h, t - sim->st->next.scalar[GA__T]));
-  return GA_OK;
+  if (status) return status;
+  const double begin = sim->st->next.scalar[GA__T];
+  if (isfinite(t)) {
+    *again = fmin(0.5 * h, fmax(SHRINK * h, t - begin));
+  } else if (sim->hidden_y) {
+    status = find_hidden(sim, &t);
+    if (status) *again = AFTER_FAILURE * h;
+    if (!status && isfinite(t) && t - begin > h_least(sim)) *again = t - begin;
+  }
+  sim->stats.rejected_defect += !status && *again > 0.0;
+  return status;
 }
 
 /* Equal steps stay as they are, whatever they miss; but that is told. */
@@ -897,6 +968,7 @@ static ga_status count_unseen(ga_simulator *sim)
 {
   double t = INFINITY;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
+  if (!status && !isfinite(t) && sim->hidden_y) status = find_hidden(sim, &t);
   if (status) ga_stepper_undo(sim->st);
   if (status || !isfinite(t)) return status;
   if (sim->stats.unseen++ > 0) return GA_OK;
@@ -1075,11 +1147,6 @@ static ga_status tell(ga_simulator *sim, int event, const ga_state *s, double *q
     return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, event,
                        "t = %.9g: on_event gave up at event %d (it returned %d)", s->t, event, code);
   return code > 0 ? GA_STOPPED : GA_OK;
-}
-
-static void copy(double *to, const double *from, int n)
-{
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
 }
 
 static void copy_state(ga_simulator *sim, const ga_state *s)

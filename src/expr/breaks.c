@@ -20,9 +20,10 @@ typedef struct value {
 
 typedef struct scan {
   const ga_expr *e;
-  int time;    /* the variable that is time */
-  ga__range t; /* where it is */
-  int kink;    /* instruction that may have one; −1: none */
+  int time;              /* the variable that is time; −1: all have ranges */
+  ga__range t;           /* where it is */
+  const double *lo, *hi; /* ranges of all variables; lo NaN: not known */
+  int kink;              /* instruction that may have one; −1: none */
   int ignored[MOST_IGNORED], n_ignored;
   double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
 } scan;
@@ -32,6 +33,13 @@ static const value UNKNOWN = {{-INFINITY, INFINITY}, 0};
 static value constant(double x)
 {
   return (value){{x, x}, 1};
+}
+
+static value variable(const scan *s, int index)
+{
+  if (index == s->time) return (value){s->t, 1};
+  if (s->time >= 0 || isnan(s->lo[index])) return UNKNOWN;
+  return (value){{s->lo[index], s->hi[index]}, 1};
 }
 
 static int can_be_zero(const value *v)
@@ -150,9 +158,7 @@ static void walk(scan *s, int from, int to, value *stack, int *top)
     } else if (instr->code == GA__AND || instr->code == GA__OR) {
       at = walk_lazy(s, at, stack, top);
     } else if (instr->code <= GA__PARAMETER) {
-      stack[++*top] = instr->code != GA__VARIABLE ? constant(instr->number)
-                      : instr->index == s->time   ? (value){s->t, 1}
-                                                  : UNKNOWN;
+      stack[++*top] = instr->code == GA__VARIABLE ? variable(s, instr->index) : constant(instr->number);
       at++;
     } else {
       const int n = arity(instr);
@@ -187,6 +193,16 @@ int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
   scan s = {.e = e, .time = time};
   look(&s, t);
   return s.kink >= 0;
+}
+
+int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most)
+{
+  if (!e || !lo || !hi || !least || !most) return 0;
+  scan s = {.e = e, .time = -1, .lo = lo, .hi = hi};
+  const value v = look(&s, (ga__range){0, 1});
+  *least = v.r.lo;
+  *most = v.r.hi;
+  return v.known && isfinite(v.r.lo) && isfinite(v.r.hi);
 }
 
 double ga_expr_period(const ga_expr *e, int time, double from, double to)

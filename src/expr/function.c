@@ -235,6 +235,15 @@ const ga_expr *ga__function_expr(const ga_function *f)
   return f->kind == &kind_expr ? f->data.expr : NULL;
 }
 
+int ga_function_bounds(const ga_function *f, double from, double to, double *least, double *most)
+{
+  if (!f || !least || !most || !(from <= to) || !isfinite(from) || !isfinite(to)) return 0;
+  const ga__range r = f->kind->range(f, from, to);
+  *least = r.lo;
+  *most = r.hi;
+  return isfinite(r.lo) && isfinite(r.hi);
+}
+
 double ga_function_period(const ga_function *f, double from, double to)
 {
   return f && from < to ? f->kind->period(f, from, to) : INFINITY;

@@ -128,10 +128,10 @@ static ga_status eval_motion(const ga_function *f, double t, int order, double o
 
 static ga__range range_motion(const ga_function *f, double from, double to)
 {
-  const ga_motion_opts *m = &f->data.motion;
-  (void)from;
-  (void)to;
-  return ga__range_join((ga__range){m->from, m->from}, (ga__range){m->to, m->to});
+  double first[3], last[3];
+  eval_motion(f, from, 0, first, NULL); /* every law is monotone */
+  eval_motion(f, to, 0, last, NULL);
+  return ga__range_join((ga__range){first[0], first[0]}, (ga__range){last[0], last[0]});
 }
 
 /* Both ends, and for a trapezoid the ends of its ramps. */

@@ -219,22 +219,38 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   return GA_OK;
 }
 
-/* The values at points and, of cubics, at the two inner ones of their Bézier polygons enclose the curve. */
+/* Value and slope of cell i at x within it. */
+static void cell_value(double out[2], const ga__table *table, int i, double x)
+{
+  const double *knot = table->axis.x, h = knot[i + 1] - knot[i];
+  const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
+  double w[3][4];
+  (table->axis.cubic ? cubic_weights : linear_weights)(w, (x - knot[i]) / h, h);
+  for (int d = 0; d < 2; d++)
+    out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
+}
+
+/* Piece by piece: a cubic stays within the four points of its Bézier polygon, which are its values at both
+ * ends and these plus and minus a third of the slopes. */
 ga__range ga__table_range(const ga__table *table, double from, double to)
 {
   const ga__axis *axis = &table->axis;
-  const int first = find_cell(axis, from), last = find_cell(axis, to);
-  const double *x = axis->x, *y = table->y, *slope = table->slope;
+  const double *x = axis->x, first = x[0], last = x[axis->n - 1];
+  if ((from < first && axis->before != GA_EXTRAPOLATE_HOLD) ||
+      (to > last && axis->after != GA_EXTRAPOLATE_HOLD))
+    return (ga__range){-INFINITY, INFINITY};
+  const double begin = fmin(fmax(from, first), last), end = fmin(fmax(to, first), last);
   ga__range out = {INFINITY, -INFINITY};
-  for (int i = first; i <= last; i++) {
-    const double third = axis->cubic ? (x[i + 1] - x[i]) / 3 : 0;
-    const double value[4] = {y[i], y[i] + third * slope[i], y[i + 1] - third * slope[i + 1], y[i + 1]};
-    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){value[k], value[k]});
+  for (int i = find_cell(axis, begin); i < axis->n - 1 && (i == 0 || x[i] <= end); i++) {
+    const double a = fmin(fmax(begin, x[i]), x[i + 1]), b = fmax(fmin(end, x[i + 1]), a);
+    double left[2], right[2];
+    cell_value(left, table, i, a);
+    cell_value(right, table, i, b);
+    const double third = axis->cubic ? (b - a) / 3 : 0;
+    const double point[4] = {left[0], left[0] + third * left[1], right[0] - third * right[1], right[0]};
+    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){point[k], point[k]});
+    if (x[i + 1] >= end) break;
   }
-  const ga_extrapolation how[2] = {axis->before, axis->after};
-  const double beyond[2] = {x[0] - from, to - x[axis->n - 1]};
-  for (int side = 0; side < 2; side++)
-    if (beyond[side] > 0 && how[side] != GA_EXTRAPOLATE_HOLD) return (ga__range){-INFINITY, INFINITY};
   return out;
 }
 
