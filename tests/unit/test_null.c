@@ -381,6 +381,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_expr_next_break, (P(expr), 0, 0.0, 1.0, P(&break_))) \
   VALUE(ga_function_period, (P(function), 0.0, 1.0)) \
   VALUE(ga_expr_period, (P(expr), 0, 0.0, 1.0)) \
+  VALUE(ga_expr_bounds, (P(expr), P(numbers), P(numbers), P(numbers), P(numbers))) \
+  VALUE(ga_function_bounds, (P(function), 0.0, 1.0, P(numbers), P(numbers))) \
   STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
   /* core */ \
   STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
@@ -445,6 +447,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_block_get_kind, (P(block))) \
   STATUS(ga_block_next_break, (P(block), 0.0, 1.0, P(&break_))) \
   VALUE(ga_block_period, (P(block), 0.0, 1.0)) \
+  VALUE(ga_block_bounds, (P(block), 0, P(numbers), P(numbers), P(numbers), P(numbers), P(numbers))) \
   VALUE(ga_block_n_in, (P(block))) \
   VALUE(ga_block_n_x, (P(block))) \
   VALUE(ga_block_n_out, (P(block))) \
