@@ -1,0 +1,330 @@
+/* The simulator and what happens between the ends of its steps: breaks that the system or the caller tells,
+ * and forces that act within a step only. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "galpha/core.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A mass of 1 kg on a rail, pushed by F from t = from to t = to; or, with place 1, from q = from to q = to,
+ * at 1 m/s. */
+typedef struct cart {
+  double from, to, F;
+  int place, hides; /* hides: the system tells of places */
+  int told;         /* 1: it tells its breaks */
+  int fails;        /* the call of next_break that fails; 0: none */
+  int calls;
+  int kinks_only; /* 1: breaks without restarts */
+} cart;
+
+static double push(const cart *c, double t, double q)
+{
+  const double at = c->place ? q : t;
+  return at > c->from && at < c->to ? c->F : 0.0;
+}
+
+static int mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0];
+  return 0;
+}
+
+static int force(void *user, const ga_point *p, double *out)
+{
+  out[0] = p->y[0];
+  (void)user;
+  return 0;
+}
+
+static int output(void *user, const ga_point *p, double *out)
+{
+  out[0] = push(user, p->t, p->q[0]);
+  out[1] = p->q[0];
+  return 0;
+}
+
+static int next_break(void *user, double t, double until, ga_breakpoint *out)
+{
+  cart *c = user;
+  const double at[2] = {c->from, c->to};
+  if (++c->calls == c->fails) return 1;
+  for (int i = 0; i < 2; i++)
+    if (at[i] + 1e-12 > t && at[i] - 1e-12 < until) {
+      *out = (ga_breakpoint){at[i] - 1e-12, at[i] + 1e-12, !c->kinks_only, INFINITY, INFINITY};
+      return 0;
+    }
+  return 0;
+}
+
+/* y[1] is the place: does the piece meet the field? */
+static int hidden(void *user, const ga_piece *step, const ga_piece *piece)
+{
+  const cart *c = user;
+  const double low = fmin(piece->y[0][1], piece->y[1][1]), high = fmax(piece->y[0][1], piece->y[1][1]);
+  for (int i = 0; i < 2; i++)
+    if (push(c, 0, step->y[i][1]) != 0) return 0;
+  return high > c->from && low < c->to;
+}
+
+typedef struct bench {
+  ga_context *ctx;
+  ga_system *sys;
+  ga_stepper *st;
+  ga_simulator *sim;
+  ga_simulate_opts o;
+  cart c;
+} bench;
+
+static void open_bench(bench *b)
+{
+  const ga_factor line = {GA_RN, 1, GA_LEFT};
+  ga_system_def def = ga_system_defaults();
+  ga_stepper_opts opts = ga_stepper_defaults();
+  def.n_factors = 1, def.factors = &line, def.n_y = 2, def.user = &b->c;
+  def.mass = mass, def.force = force, def.output = output;
+  if (b->c.told) def.next_break = next_break;
+  if (b->c.hides) def.hidden = hidden;
+  assert_int_equal(ga_context_create(NULL, &b->ctx), GA_OK);
+  assert_int_equal(ga_system_create(b->ctx, &def, &b->sys), GA_OK);
+  assert_int_equal(ga_stepper_create(b->ctx, b->sys, &opts, &b->st), GA_OK);
+  assert_int_equal(ga_simulator_create(b->ctx, b->st, &b->o, &b->sim), GA_OK);
+}
+
+static void close_bench(bench *b)
+{
+  ga_simulator_destroy(&b->sim);
+  ga_stepper_destroy(&b->st);
+  ga_system_destroy(&b->sys);
+  ga_context_destroy(&b->ctx);
+}
+
+static ga_status start_bench(bench *b, double v)
+{
+  const double q0 = 0.0;
+  return ga_simulator_start(b->sim, NULL, 0.0, &q0, &v, NULL, NULL, NULL, NULL);
+}
+
+static bench new_bench(cart c)
+{
+  bench b = {.c = c, .o = ga_simulate_defaults()};
+  b.o.t_end = 100.0;
+  return b;
+}
+
+static void assert_near(double got, double expected, double tolerance, const char *what)
+{
+  if (!(fabs(got - expected) <= tolerance)) fail_msg("%s is %.9g, expected %.9g", what, got, expected);
+}
+
+/* Velocity behind a pulse of 2 s. */
+static void breaks_are_met(void **state)
+{
+  static const double widths[] = {1e-3, 0.2, 2.0};
+  (void)state;
+  for (int own = 0; own < 2; own++)
+    for (size_t k = 0; k < 3; k++)
+      for (int fixed = 0; fixed < 2; fixed++) {
+        bench b = new_bench((cart){.from = 15.0, .to = 15.0 + widths[k], .F = 4.0, .told = !own});
+        const double own_breaks[] = {b.c.from, b.c.to};
+        b.o.fixed_h = fixed ? 1.0 : 0.0;
+        if (own) b.o.n_breaks = 2, b.o.breaks = own_breaks;
+        open_bench(&b);
+        assert_int_equal(start_bench(&b, 0.0), GA_OK);
+        assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+        const ga_state *s = ga_stepper_state(b.st);
+        assert_near(s->v[0], 4.0 * widths[k], 1e-9, "velocity");
+        assert_near(s->q[0], 4.0 * widths[k] * (85.0 - 0.5 * widths[k]), 1e-6, "position");
+        assert_int_equal(ga_simulator_stats(b.sim)->breaks, 2);
+        assert_int_equal(ga_simulator_stats(b.sim)->restarts, 2);
+        close_bench(&b);
+      }
+}
+
+/* Equal steps go on where they would have been, and a break on one of them costs none. */
+static void equal_steps_keep_their_times(void **state)
+{
+  (void)state;
+  bench b = new_bench((cart){.from = 15.25, .to = 17.0, .F = 4.0, .told = 1});
+  b.o.fixed_h = 1.0;
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_int_equal(ga_simulator_stats(b.sim)->steps, 101);
+  close_bench(&b);
+}
+
+static void kinks_do_not_restart(void **state)
+{
+  (void)state;
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 0.0, .told = 1, .kinks_only = 1});
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 1.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_int_equal(ga_simulator_stats(b.sim)->breaks, 2);
+  assert_int_equal(ga_simulator_stats(b.sim)->restarts, 0);
+  close_bench(&b);
+}
+
+/* At the very start and at the very end. */
+static void breaks_at_both_ends(void **state)
+{
+  (void)state;
+  bench b = new_bench((cart){.from = 0.0, .to = 100.0, .F = 4.0, .told = 1});
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_near(ga_stepper_state(b.st)->v[0], 400.0, 1e-6, "velocity");
+  close_bench(&b);
+}
+
+typedef struct record {
+  double t[8], y[8];
+  int n;
+} record;
+
+static int note(void *user, const ga_state *s)
+{
+  record *r = user;
+  r->t[r->n] = s->t;
+  r->y[r->n++] = s->y[0];
+  return 0;
+}
+
+/* An output at the time of a jump has that time, and what comes behind the jump. */
+static void outputs_at_breaks(void **state)
+{
+  static record r;
+  (void)state;
+  memset(&r, 0, sizeof r);
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1});
+  const double times[] = {14.0, 15.0, 16.0, 17.0, 18.0}, expected[] = {0.0, 4.0, 4.0, 0.0, 0.0};
+  b.o.n_output_times = 5, b.o.output_times = times, b.o.output = note, b.o.user = &r;
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_int_equal(r.n, 5);
+  for (int i = 0; i < 5; i++) {
+    assert_true(r.t[i] == times[i]);
+    assert_near(r.y[i], expected[i], 1e-12, "force");
+  }
+  close_bench(&b);
+}
+
+/* Saved anywhere, a run goes on to the same bits. */
+static void saved_around_breaks(void **state)
+{
+  double end[2];
+  (void)state;
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1});
+  open_bench(&b);
+  double *saved = calloc(ga_simulator_saved_size(b.sim), sizeof *saved);
+  for (int stop = 0;; stop++) {
+    int steps = 0;
+    assert_int_equal(start_bench(&b, 0.5), GA_OK);
+    while (steps < stop && ga_simulator_step(b.sim) == GA_OK) steps++;
+    if (ga_simulator_finished(b.sim)) break;
+    assert_int_equal(ga_simulator_save(b.sim, saved), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    end[0] = ga_stepper_state(b.st)->q[0];
+    assert_int_equal(ga_simulator_load(b.sim, saved), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    end[1] = ga_stepper_state(b.st)->q[0];
+    if (end[0] != end[1]) fail_msg("saved after %d calls: %.17g, then %.17g", stop, end[0], end[1]);
+  }
+  free(saved);
+  close_bench(&b);
+}
+
+/* Nobody tells of a pulse: steps are looked into closely enough to find one of a thousandth of the run and
+ * more, and equal ones are warned of. */
+static void pulses_that_nobody_tells_of(void **state)
+{
+  static const double widths[] = {0.2, 1.0, 3.0};
+  (void)state;
+  for (size_t k = 0; k < 3; k++) {
+    bench b = new_bench((cart){.from = 42.0, .to = 42.0 + widths[k], .F = 4.0});
+    b.o.rtol = 1e-6, b.o.atol = 1e-8;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_near(ga_stepper_state(b.st)->v[0], 4.0 * widths[k], 1e-2, "velocity");
+    assert_true(ga_simulator_stats(b.sim)->rejected_defect > 0);
+    close_bench(&b);
+    b = new_bench((cart){.from = 42.3, .to = 42.3 + 0.6 * fmin(widths[k], 1.0), .F = 4.0});
+    b.o.fixed_h = 1.0;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_true(ga_simulator_stats(b.sim)->unseen > 0);
+    assert_near(ga_simulator_stats(b.sim)->t_unseen, 42.5, 0.5, "time of what was not seen");
+    close_bench(&b);
+  }
+}
+
+static void defect_test_can_be_left_out(void **state)
+{
+  (void)state;
+  bench b = new_bench((cart){.from = 42.0, .to = 43.0, .F = 4.0});
+  b.o.defect_points = 0;
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_int_equal(ga_simulator_stats(b.sim)->rejected_defect, 0);
+  close_bench(&b);
+}
+
+/* A field of 0.1 mm, passed at 1 m/s in 100 s: kinetic energy grows by F · width, wherever it is. */
+static void narrow_places(void **state)
+{
+  static const double at[] = {0.05, 13.37, 63.0, 99.0};
+  (void)state;
+  for (size_t k = 0; k < 4; k++) {
+    bench b = new_bench((cart){.from = at[k], .to = at[k] + 1e-4, .F = 5e3, .place = 1, .hides = 1});
+    b.o.rtol = b.o.rtol_v = b.o.atol = b.o.atol_v = 1e-9; /* of positions of up to 100 m */
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 1.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_near(ga_stepper_state(b.st)->v[0], sqrt(2.0), 1e-2,
+                "velocity"); /* its edges are met as closely as tolerances of positions ask */
+    close_bench(&b);
+  }
+}
+
+static void wrong_breaks(void **state)
+{
+  (void)state;
+  const double falling[] = {2.0, 1.0};
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1, .fails = 2});
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_ERR_CALLBACK);
+  assert_non_null(strstr(ga_context_error(b.ctx)->text, "next_break"));
+  b.o.n_breaks = 2, b.o.breaks = falling;
+  ga_simulator *other = NULL;
+  assert_int_equal(ga_simulator_create(b.ctx, b.st, &b.o, &other), GA_ERR_ARGUMENT);
+  assert_non_null(strstr(ga_context_error(b.ctx)->text, "breaks must ascend"));
+  close_bench(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(breaks_are_met),
+      cmocka_unit_test(equal_steps_keep_their_times),
+      cmocka_unit_test(kinks_do_not_restart),
+      cmocka_unit_test(breaks_at_both_ends),
+      cmocka_unit_test(outputs_at_breaks),
+      cmocka_unit_test(saved_around_breaks),
+      cmocka_unit_test(pulses_that_nobody_tells_of),
+      cmocka_unit_test(defect_test_can_be_left_out),
+      cmocka_unit_test(narrow_places),
+      cmocka_unit_test(wrong_breaks),
+  };
+  return cmocka_run_group_tests_name("core breaks", tests, NULL, NULL);
+}
