@@ -113,7 +113,7 @@ GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, con
  * Errors are compared with a scale of each signal: the range of its values, but at least FLOOR times the
  * largest range of a signal with the same unit; signals that begin with "energy." share one scale, their
  * largest range, or the largest kinetic energy. A signal whose range is no more than three times its error bar is a constant as far as can be
- * told; its error is compared with 0.01 of the largest range of its unit, or 1e-6 in SI units. Of quaternions
+ * told; its error is compared with the largest range of its unit, or 1e-6 in SI units. Of quaternions
  * (.qw, .qx, .qy, .qz of one name, one after the other) both signs mean the same. */
 
 typedef struct ga_band_opts { /* start from ga_band_defaults() */

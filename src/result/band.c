@@ -8,10 +8,10 @@
 /* Time is divided into BINS equal parts; of each signal the largest estimate within each is kept. */
 enum { BINS = 100 };
 /* Below FLOOR times the largest range of its unit a signal needs no accuracy of its own. One that moves by no
- * more than CONSTANT times its error bar is a constant as far as can be told, as is the acceleration of a
- * point that does not move: its values are errors, and no part of them is a measure; it is compared with IDLE
- * times the largest range of its unit, or with LEAST, in SI units, where there is none. (One with a larger
- * error bar is not a constant, but wrong.) What moves by less than NOTHING, in SI units, is rounding. */
+ * more than CONSTANT times its error bar, which is below IDLE of that range, is a constant as far as can be
+ * told, as is the acceleration of a point that does not move: its values are errors, and no part of them is a
+ * measure. It is compared with the largest range of its unit, or with LEAST, in SI units, where
+ * there is none. What moves by less than NOTHING, in SI units, is rounding. */
 #define FLOOR 1e-6
 #define CONSTANT 3.0
 #define IDLE 1e-2
@@ -208,7 +208,7 @@ static double scale_of(const ga_band *b, int i)
 {
   const double most = b->most[b->unit[i]];
   if (b->unit[i] == b->n_units - 1) return fmax(most, NOTHING);
-  return is_constant(b, i) ? fmax(IDLE * most, LEAST) : fmax(range_of(b, i), fmax(FLOOR * most, NOTHING));
+  return is_constant(b, i) ? fmax(most, LEAST) : fmax(range_of(b, i), fmax(FLOOR * most, NOTHING));
 }
 
 ga_band_signal ga_band_of(const ga_band *b, int i)

@@ -28,7 +28,7 @@ enum {
   MOST_ARGUMENTS = 32
 };
 #define CONSTANT 3.0
-#define IDLE 1e-2
+#define IDLE 1e-1
 #define LEAST 1e-6
 #define NOTHING 1e-12
 #define FLOOR 1e-6      /* as in src/result/band.c: of the largest range of the same unit */

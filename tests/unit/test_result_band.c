@@ -147,7 +147,7 @@ static void scales(void **state)
   assert_true(ga_band_of(b, 2).constant && ga_band_of(b, 2).ratio < 1e-9);
   assert_true(ga_band_of(b, 3).constant && ga_band_of(b, 3).ratio < 1e-9);
   assert_true(fabs(ga_band_of(b, 5).ratio - 1e-4) < 1e-5);
-  assert_true(ga_band_of(b, 6).constant && fabs(ga_band_of(b, 6).ratio - 2e-5 / 0.0981) < 1e-5);
+  assert_true(ga_band_of(b, 6).constant && fabs(ga_band_of(b, 6).ratio - 2e-5 / 9.81) < 1e-5);
   double ratio;
   assert_int_equal(ga_band_worst(b, &ratio), 1);
   assert_true(ratio == ga_band_of(b, 1).ratio);
