@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { REPEATS = 5, MANY = 1000 /* steps */ };
+enum { REPEATS = 3, MANY = 2000 /* steps */ };
 static const double TOL[] = {1e-3, 1e-6};
 enum { N_TOL = sizeof TOL / sizeof *TOL };
 
@@ -52,6 +52,7 @@ static int best_of(const char *path, const char *name, double tol, int points, m
 {
   ga_simulate_opts o = ga_simulate_defaults();
   o.defect_points = points;
+  memset(best, 0, sizeof *best);
   best->seconds = INFINITY;
   for (int i = 0; i < REPEATS; i++) {
     model_counts c;

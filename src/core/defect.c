@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OUTPUT_PASSES = 4 }; /* of y := o, which run along chains of outputs */
+enum { OUTPUT_PASSES = 3 }; /* of y := o, which run along chains of outputs */
 
 /* Residuals at s into st->solve, with outputs evaluated anew: between steps they are only interpolated, which
  * hides what acts through them. y[n_y] receives them. */
@@ -24,7 +24,7 @@ static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
       moved = fmax(moved, fabs(st->solve[first + i] + y[i]));
       size = fmax(size, fabs(y[i]));
     }
-    if (moved <= 1e-6 * size) return GA_OK;
+    if (moved <= 1e-2 * size) return GA_OK;
     for (int i = 0; i < ny; i++) y[i] = -st->solve[first + i];
   }
 }

@@ -21,7 +21,12 @@ enum { WARY_FIRST = 8, WARY_MOST = 256 };
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
 enum { MAX_LOCATE = 60 };
-enum { HIDDEN_DEPTH = 28, HIDDEN_LOOKS = 400 }; /* of the search for what hides within a step */
+/* The search for what hides within a step: pieces within pieces. A question costs about what ten evaluations
+ * of expressions do, so that as many may be asked as there were residuals, times HIDDEN_SHARE; some in
+ * advance, and again after something was found. */
+enum { HIDDEN_DEPTH = 28 };
+#define HIDDEN_SHARE 0.02
+#define HIDDEN_ADVANCE 300.0
 
 struct ga_simulator {
   ga_context *ctx;
@@ -50,9 +55,11 @@ struct ga_simulator {
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   ga__breaks breaks;
-  int warned_aliasing; /* of inputs too fast for equal steps */
-  double piece;        /* [s] where the present piece began: at the start, or behind a break */
-  double grid;         /* [s] between times at which the equations are checked; 0: they are not */
+  int warned_aliasing;   /* of inputs too fast for equal steps */
+  double piece;          /* [s] where the present piece began: at the start, or behind a break */
+  double grid;           /* [s] between times at which the equations are checked; 0: they are not */
+  double hidden_credit;  /* questions that may be asked yet */
+  double hidden_counted; /* residuals that these have been earned by */
   double *hidden_y; /* [HIDDEN_DEPTH + 1][n_y] outputs within a step; NULL: the system tells nothing of it */
   double *off, *off_y, *off_room; /* what was found there, [nv + n_x]; work space for it */
 };
@@ -531,6 +538,8 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
     }
     sim->h_next = s.h;
     sim->err_old = sim->failed_h = sim->wary = sim->power = 0.0;
+    sim->hidden_credit = HIDDEN_ADVANCE;
+    sim->hidden_counted = (double)sim->st->stats.residuals;
     sim->strict_most = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;
@@ -919,10 +928,15 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   double end[HIDDEN_DEPTH], *y_begin = sim->hidden_y + (size_t)HIDDEN_DEPTH * (size_t)ny, begin = step.t[0];
   int waiting = 1, matters = 0;
   *t = INFINITY;
+  const double residuals = (double)sim->st->stats.residuals - sim->hidden_counted;
+  sim->hidden_credit = fmin(sim->hidden_credit + HIDDEN_SHARE * residuals, HIDDEN_ADVANCE);
+  sim->hidden_counted += residuals;
   end[0] = step.t[1];
   copy(sim->hidden_y, m->y, ny);
   copy(y_begin, n->y, ny);
-  for (int looks = 0; waiting > 0 && looks < HIDDEN_LOOKS; looks++) {
+  while (waiting > 0) {
+    if (!(sim->hidden_credit >= 1.0)) return GA_OK;
+    sim->hidden_credit -= 1.0;
     double *y_end = sim->hidden_y + (size_t)(waiting - 1) * (size_t)ny;
     const ga_piece piece = {{begin, end[waiting - 1]}, {y_begin, y_end}};
     if (waiting == HIDDEN_DEPTH || !sys->def.hidden(sys->def.user, &step, &piece)) {
@@ -936,7 +950,7 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
     const ga_piece here = {{middle, middle}, {y, y}};
     if (!status && sys->def.hidden(sys->def.user, &step, &here)) status = matters_at(sim, middle, &matters);
     if (status) return status < 0 ? status : GA_OK;
-    if (matters) return *t = middle, GA_OK;
+    if (matters) return *t = middle, sim->hidden_credit = HIDDEN_ADVANCE, GA_OK;
     end[waiting++] = middle;
   }
   return GA_OK;
@@ -1327,7 +1341,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 23, PER_EVENT = 3 };
+enum { N_SAVED = 25, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1370,7 +1384,9 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   b->restart,
                                   saved_time(b->clear),
                                   saved_time(b->h_max),
-                                  sim->power};
+                                  sim->power,
+                                  sim->hidden_credit,
+                                  sim->hidden_counted - (double)sim->st->stats.residuals};
   memcpy(s, number, sizeof number);
 }
 
@@ -1398,6 +1414,8 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
                                      loaded_time(s[21])};
   set_grid(sim);
   sim->power = s[22];
+  sim->hidden_credit = s[23];
+  sim->hidden_counted = s[24] + (double)sim->st->stats.residuals;
   sim->started = 1;
 }
 

@@ -18,7 +18,10 @@ typedef struct value {
   int known; /* it depends on nothing but time */
 } value;
 
+typedef enum quest { KINKS, PERIODS, BOUNDS } quest; /* what is looked for */
+
 typedef struct scan {
+  quest quest;
   const ga_expr *e;
   int time;              /* the variable that is time; −1: all have ranges */
   ga__range t;           /* where it is */
@@ -87,19 +90,19 @@ static ga__range apply(scan *s, int at, const ga__range *x)
   const ga__instr *instr = &s->e->program[at];
   if (instr->code == GA__APPLY) {
     const ga__op *op = instr->use.op;
-    if (op->kink && op->kink(x)) note_kink(s, at);
-    if (is_periodic(op)) note_rate(s, x, 2 * GA__PI);
+    if (s->quest == KINKS && op->kink && op->kink(x)) note_kink(s, at);
+    if (s->quest == PERIODS && is_periodic(op)) note_rate(s, x, 2 * GA__PI);
     return op->range(op, x);
   }
   if (instr->code == GA__TABLE2D) {
-    if (ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
+    if (s->quest == KINKS && ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
     return UNKNOWN.r;
   }
   const ga_function *f = instr->use.function;
   if (!isfinite(x->lo) || !isfinite(x->hi)) return UNKNOWN.r;
   if (x->lo < x->hi) {
-    if (f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
-    note_rate(s, x, f->kind->period(f, x->lo, x->hi));
+    if (s->quest == KINKS && f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
+    if (s->quest == PERIODS) note_rate(s, x, f->kind->period(f, x->lo, x->hi));
   }
   return f->kind->range(f, x->lo, x->hi);
 }
@@ -184,7 +187,7 @@ static value look(scan *s, ga__range t)
 
 ga__range ga__expr_range(const ga_expr *e, int time, ga__range t)
 {
-  scan s = {.e = e, .time = time};
+  scan s = {.quest = BOUNDS, .e = e, .time = time};
   return look(&s, t).r;
 }
 
@@ -198,7 +201,7 @@ int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
 int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most)
 {
   if (!e || !lo || !hi || !least || !most) return 0;
-  scan s = {.e = e, .time = -1, .lo = lo, .hi = hi};
+  scan s = {.quest = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi};
   const value v = look(&s, (ga__range){0, 1});
   *least = v.r.lo;
   *most = v.r.hi;
@@ -207,7 +210,7 @@ int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double 
 
 double ga_expr_period(const ga_expr *e, int time, double from, double to)
 {
-  scan s = {.e = e, .time = time};
+  scan s = {.quest = PERIODS, .e = e, .time = time};
   if (!e || !(from < to)) return INFINITY;
   for (int i = 0; i < SAMPLES; i++) {
     const double t = from + (to - from) * i / SAMPLES;

@@ -174,13 +174,6 @@ enum { MOST_VARIABLES = 64 };
 #define NEAR 0.25  /* of its values at the ends, that an expression may leave them by, */
 #define SLIGHT 0.1 /* and of what it may take within the step */
 
-/* A formula, or an output of a block. */
-typedef struct depending {
-  const ga__formula *formula;
-  const ga__blocked *block;
-  int output;
-} depending;
-
 static void range_of_y(const ga_piece *p, int y, double *lo, double *hi)
 {
   *lo = fmin(p->y[0][y], p->y[1][y]);
@@ -215,36 +208,32 @@ static int block_bounds(const ga__blocked *k, int output, const ga_piece *p, dou
   return ga_block_bounds(k->block, output, p->t, lo, hi, &out[0], &out[1]);
 }
 
-static int bounds_of(const depending *d, const ga_piece *p, double out[2])
+/* Bounds of output number i, where it is a formula, a table or an expression. */
+static int bounds_of(const ga__built *b, int i, const ga_piece *p, double out[2])
 {
-  return d->formula ? formula_bounds(d->formula, p, out) : block_bounds(d->block, d->output, p, out);
+  const ga__y *row = GA__AT(b->y, ga__y, i);
+  if (row->kind == GA__Y_FORMULA) return formula_bounds(GA__AT(b->formula, ga__formula, row->index), p, out);
+  return row->kind == GA__Y_BLOCK &&
+         block_bounds(GA__AT(b->blocked, ga__blocked, row->index), row->output, p, out);
 }
 
-/* Does it leave the values at the ends of the step by much, as seen from them and from all that it may do?
- * Bounds that are not known tell nothing. */
-static int is_hidden(const depending *d, const ga_piece *step, const ga_piece *piece)
+/* Does output i leave its values at the ends of the step by much, as seen from them and from all that it may
+ * do? Bounds that are not known tell nothing. */
+static int is_hidden(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
 {
-  double all[2], first[2], last[2], within[2];
-  const ga_piece begin = {{step->t[0], step->t[0]}, {step->y[0], step->y[0]}},
-                 end = {{step->t[1], step->t[1]}, {step->y[1], step->y[1]}};
-  if (!bounds_of(d, step, all) || !bounds_of(d, &begin, first) || !bounds_of(d, &end, last)) return 0;
-  const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
+  double all[2], within[2];
+  if (!bounds_of(b, i, step, all)) return 0;
+  const double low = fmin(step->y[0][i], step->y[1][i]), high = fmax(step->y[0][i], step->y[1][i]);
   const double slack = high - low + NEAR * fmax(fabs(low), fabs(high));
   const double below = fmax(slack, SLIGHT * (low - all[0])), above = fmax(slack, SLIGHT * (all[1] - high));
   if (!(all[0] < low - slack) && !(all[1] > high + slack)) return 0;
-  return bounds_of(d, piece, within) && (within[0] < low - below || within[1] > high + above);
+  return bounds_of(b, i, piece, within) && (within[0] < low - below || within[1] > high + above);
 }
 
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   const ga__built *b = ((const ga_machine *)user)->built;
-  int found = 0;
-  for (int i = 0; !found && i < b->formula.n; i++)
-    found = is_hidden(&(depending){GA__AT(b->formula, ga__formula, i), NULL, 0}, step, piece);
-  for (int i = 0; !found && i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    for (int j = 0; !found && j < ga_block_n_out(k->block); j++)
-      found = is_hidden(&(depending){NULL, k, j}, step, piece);
-  }
-  return found;
+  for (int i = 0; i < b->y.n; i++)
+    if (is_hidden(b, i, step, piece)) return 1;
+  return 0;
 }
