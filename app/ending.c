@@ -108,6 +108,9 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
     printf(
         "halved       %ld steps for the error bars, which are recorded; %ld of them had to be subdivided\n",
         ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
+  else
+    printf("accuracy     not known: %s; --accuracy 1e-3 instead gives error bars\n",
+           r->s.settings.step > 0.0 ? "equal steps are as good as their size" : "a tolerance is that of each step");
   printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
          t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
   if (e) print_energy(r, e);

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* PI controller: h · SAFETY · err^(−0.7/p) · err_old^(0.4/p), within [SHRINK, GROW]; steps that would grow by
@@ -500,7 +501,7 @@ static void warn_aliasing(ga_simulator *sim, double t)
   sim->warned_aliasing = 1;
   ga__log(
       sim->ctx, GA_LOG_WARNING,
-      "t = %.9g: steps of %.3g s cannot follow an input that oscillates as fast as this: take %.2g s or less",
+      "t = %.9g: an input oscillates with a period that steps of %.3g s cannot follow: take %.2g s or less",
       t, fixed, most);
 }
 
@@ -524,7 +525,9 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
   int chosen = h_given > 0.0;
   warn_aliasing(sim, t);
   sim->piece = t;
-  s.forward = s.forward || jumps || sim->breaks.passed == t;
+  const int behind = sim->breaks.passed == t;
+  s.forward = s.forward || jumps || behind;
+  if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
   s.h = fmin(chosen ? h_given : 1e-3 * span(sim), room);
   for (;;) {
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
@@ -1271,6 +1274,9 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   status = restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   if (status) { /* what has no value behind the break lets the next step fail, and say so */
+    char why[GA_ERROR_TEXT];
+    snprintf(why, sizeof why, "%s", ga_context_error(sim->ctx)->text);
+    ga__log(sim->ctx, GA_LOG_WARNING, "t = %.9g: no new start behind a jump: %s", t, why);
     sim->h_next = h_next;
     sim->piece = t;
     return GA_OK;

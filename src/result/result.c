@@ -11,8 +11,8 @@
 
 enum {
   CACHE_BYTES = 64 << 20, /* a block of all signals fits: chunks are not unpacked for each signal anew */
-  TRIES = 60,             /* a reader can meet a page just while it is being written, a slow one often */
-  STILL = 5,              /* of them where nobody writes */
+  TRIES = 300,            /* a reader can meet a page just while it is being written, a slow one often */
+  STILL = 60,             /* of them where nobody writes: a writer may wait for a processor meanwhile */
   PAUSE = 1000000         /* [ns] between them, at the least */
 };
 
