@@ -322,11 +322,13 @@ static void angle_at(const ga__eval *e, int turning, double *angle, double *rate
 
 static void count_turns(ga_meter *meter, const ga__eval *e, double h)
 {
+  const int passed =
+      meter->moved > 0 && meter->n_spin > 0; /* the rate at the step's beginning is not known */
   for (int i = 0; i < meter->n_turns; i++) {
     double angle, rate;
     angle_at(e, i, &angle, &rate);
     const double expected =
-        meter->angle[i] + GA__TWO_PI * meter->turns[i] + 0.5 * h * (meter->rate[i] + rate);
+        meter->angle[i] + GA__TWO_PI * meter->turns[i] + h * (passed ? rate : 0.5 * (meter->rate[i] + rate));
     meter->turns[i] = round((expected - angle) / GA__TWO_PI);
     meter->angle[i] = angle;
     meter->rate[i] = rate;
@@ -378,7 +380,7 @@ static void add_step(ga_meter *meter, double h, double lost, double in)
 /* The angles are not looked at: their rates are those of an earlier time from now on. */
 static void pass_angles(ga_meter *meter, double moved)
 {
-  if (meter->moved == 0 && meter->n_spin > 0)
+  if (meter->moved == 0 && moved > 0 && meter->n_spin > 0)
     for (int i = 0; i < meter->n_turns; i++) meter->rate[i] = 0;
   meter->moved = moved;
 }
