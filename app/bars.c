@@ -194,8 +194,8 @@ app_verdict app_bars_judge(const app_round *round, int n, double accuracy, doubl
 }
 
 /* Of a round; its steps are made three times, by the leader once and by the follower in halves. About a
- * minute for machines of all sizes, and the same on all computers. */
-#define MOST_WORK 2e7
+ * quarter of a minute for machines of all sizes, and the same on all computers. */
+#define MOST_WORK 5e6
 
 app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *tolerance)
 {

@@ -110,7 +110,8 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
         ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
   else
     printf("accuracy     not known: %s; --accuracy 1e-3 instead gives error bars\n",
-           r->s.settings.step > 0.0 ? "equal steps are as good as their size" : "a tolerance is that of each step");
+           r->s.settings.step > 0.0 ? "equal steps are as good as their size"
+                                    : "a tolerance is that of each step");
   printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
          t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
   if (e) print_energy(r, e);
@@ -200,7 +201,9 @@ static void failed_text(char *how, size_t size, const char *text)
 int app_end_failed(app_runner *r, ga_status status, int started)
 {
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
-  char what[96], how[256]; /* of a status 255 bytes are kept */
+  const ga_state *follower =
+      r->followed ? ga_stepper_state(r->bars.stepper) : NULL; /* none: a new start failed */
+  char what[96], how[256];                                    /* of a status 255 bytes are kept */
   const ga_error error = *ga_context_error(r->s.ctx);
   const char *text = *r->overflow             ? r->overflow
                      : error.status == status ? error.text
@@ -212,7 +215,7 @@ int app_end_failed(app_runner *r, ga_status status, int started)
     snprintf(what, sizeof what, "the simulation cannot be started");
   else if (r->followed)
     snprintf(what, sizeof what, "the run in halved steps, for the error bars, failed at t = %.9g s",
-             ga_stepper_state(r->bars.stepper)->t),
+             follower ? follower->t : s->t),
         words = app_failure_headline(&r->s, text);
   else {
     snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
@@ -222,7 +225,7 @@ int app_end_failed(app_runner *r, ga_status status, int started)
   fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
   if (started && !r->written) {
     app_task failed = r->s;
-    if (r->followed) failed.stepper = r->bars.stepper;
+    if (r->followed && follower) failed.stepper = r->bars.stepper;
     app_failure_report(&r->watch, &failed);
   }
   failed_text(how, sizeof how, text);

@@ -161,6 +161,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   ga_start_opts start = f->start;
   start.h = h / f->opts.parts;
   start.forward = 1;
+  start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
   f->started = 0;
   status = ga_stepper_start(f->st, &start, t, f->q, f->v, f->x, f->lambda, f->psi, NULL);
   f->started = !status;

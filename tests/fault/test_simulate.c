@@ -80,6 +80,7 @@ static ga_simulate_opts run_opts(const trial_case *c, own *o)
   s.h_first = s.t_end / 8.0;
   s.h_max = s.t_end / 4.0;
   s.output_every = s.t_end / 5.0;
+  s.defect_points = 10; /* each call is made to fail: few within steps are enough */
   s.n_events = 1;
   s.events = EVENTS;
   s.event_function = event_function;
