@@ -127,6 +127,7 @@ static const ga_factor LINE[] = {{GA_RN, 1, GA_LEFT}};
 static bench bench_open(const char *problem, toy *m, diary *d)
 {
   bench b = {.r = rig_open(problem), .o = ga_simulate_defaults()};
+  if (rig_brief()) b.o.defect_points = 30;
   if (!problem) {
     b.r.def.n_factors = 1;
     b.r.def.factors = LINE;
