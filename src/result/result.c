@@ -43,6 +43,8 @@ struct ga_result {
   double mark[GA__CP_COLUMNS];
   uint64_t bytes; /* of the file, when it was opened */
   int torn;       /* 1: what was read does not fit together */
+  int is_growing; /* 1: somebody writes it: headers may be read before and after they are written anew */
+  long tail_end;  /* records that checksums are known of, read before all other lengths; -1: not known */
 };
 
 static ga_status damaged(ga_result *r, const char *what)
@@ -276,8 +278,9 @@ static ga_status open_numbers(ga_result *r)
            fits(r, (double)size[0] * (double)size[1], sizeof(double)) &&
            fits(r, (double)length, sizeof(double)) && are_numbers(r->values) && are_numbers(r->time);
   }
-  if (size[1] < length)
-    length = size[1]; /* of two headers one may have been written, and not yet the other */
+  if (r->is_growing && r->tail_end >= 0 && r->tail_end <= (long)size[1] && r->tail_end <= (long)length)
+    size[1] = length = (hsize_t)r->tail_end;
+  done = done && size[1] == length;
   done = done && (!r->m || (size[0] == (hsize_t)r->m &&
                             length >= (hsize_t)r->n)); /* opened again: no less than before */
   if (!r->m) {
@@ -330,14 +333,14 @@ static int sums_fit(ga_result *r)
   hid_t tail = ga__open_own(r->file, "tail", H5P_DEFAULT), line = tail >= 0 ? H5Dget_space(tail) : -1,
         space = r->sums >= 0 ? H5Dget_space(r->sums) : -1;
   hsize_t size[2] = {0, 0};
-  const int done = line >= 0 && space >= 0 && H5Sget_simple_extent_npoints(line) == GA__TAIL_SIZE &&
-                   H5Dread(tail, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->tail) >= 0 &&
-                   H5Sget_simple_extent_ndims(space) == 2 &&
-                   H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[0] == (hsize_t)r->groups + 1 &&
-                   size[1] >= (hsize_t)(r->n / r->rows) &&
-                   fits(r, (double)size[0] * (double)size[1], sizeof(uint32_t)) &&
-                   r->tail[GA__TAIL_FIRST] == (double)(r->n - r->n % r->rows) &&
-                   r->tail[GA__TAIL_ROWS] == (double)(r->n % r->rows);
+  const int done =
+      line >= 0 && space >= 0 && H5Sget_simple_extent_npoints(line) == GA__TAIL_SIZE &&
+      (r->is_growing || H5Dread(tail, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->tail) >= 0) &&
+      H5Sget_simple_extent_ndims(space) == 2 && H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
+      size[0] == (hsize_t)r->groups + 1 && size[1] >= (hsize_t)(r->n / r->rows) &&
+      fits(r, (double)size[0] * (double)size[1], sizeof(uint32_t)) &&
+      r->tail[GA__TAIL_FIRST] == (double)(r->n - r->n % r->rows) &&
+      r->tail[GA__TAIL_ROWS] == (double)(r->n % r->rows);
   if (space >= 0) H5Sclose(space);
   if (line >= 0) H5Sclose(line);
   if (tail >= 0) H5Dclose(tail);
@@ -636,11 +639,30 @@ static int have_errors(const ga_result *r)
   return 1;
 }
 
+/* The lengths of a file grow: what is read first is the least of them, and all others reach as far. */
+static void read_tail_end(ga_result *r)
+{
+  double tail[GA__TAIL_SIZE];
+  r->tail_end = -1;
+  if (H5Lexists(r->file, "tail", H5P_DEFAULT) <= 0) return;
+  hid_t set = ga__open_own(r->file, "tail", H5P_DEFAULT), line = set >= 0 ? H5Dget_space(set) : -1;
+  if (line >= 0 && H5Sget_simple_extent_npoints(line) == GA__TAIL_SIZE &&
+      H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, tail) >= 0 &&
+      tail[GA__TAIL_FIRST] >= 0.0 && tail[GA__TAIL_ROWS] >= 0.0 &&
+      tail[GA__TAIL_FIRST] + tail[GA__TAIL_ROWS] < 1e15) {
+    memcpy(r->tail, tail, sizeof tail);
+    r->tail_end = (long)(tail[GA__TAIL_FIRST] + tail[GA__TAIL_ROWS]);
+  }
+  if (line >= 0) H5Sclose(line);
+  if (set >= 0) H5Dclose(set);
+}
+
 static ga_status open_file(ga_result *r)
 {
   ga_status status = check_file(r);
   if (status == GA_OK) status = open_hdf5(r);
   if (status) return status;
+  read_tail_end(r);
   status = read_attributes(r);
   if (status == GA_OK) status = open_numbers(r);
   if (status == GA_OK) status = open_sums(r);
@@ -663,7 +685,7 @@ static ga_status open_file(ga_result *r)
   return GA_OK;
 }
 
-static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, int *torn)
+static ga_status open_once(ga_context *ctx, const char *path, int is_growing, ga_result **out, int *torn)
 {
   ga_result *r = ga__alloc(ctx, 1, sizeof *r);
   ga_status status;
@@ -671,6 +693,7 @@ static ga_status open_once(ga_context *ctx, const char *path, ga_result **out, i
     r->ctx = ctx;
     r->file = r->values = r->time = r->sums = -1;
     r->side = -1;
+    r->is_growing = is_growing;
     r->path = ga__copy_text(ctx, path);
   }
   status = r && r->path ? open_file(r) : ga__no_memory(ctx, "a result");
@@ -691,9 +714,10 @@ ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
   ga_status status;
   int torn;
   *out = NULL;
-  status = open_once(ctx, path, out, &torn);
+  status = open_once(ctx, path, 0, out, &torn);
   while (status == GA_ERR_FILE && torn && wait_again(&patience_left, path)) {
-    status = open_once(ctx, path, out, &torn);
+    const int is_growing = patience_left.tries > 1 && patience_left.still == 0;
+    status = open_once(ctx, path, is_growing, out, &torn);
   }
   ga__quiet_end(&quiet);
   return status;
