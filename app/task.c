@@ -144,12 +144,21 @@ static void say_warning(app_task *s, const char *message)
   fprintf(stderr, "warning: %s\n", message);
 }
 
+/* What a model has asked for, as impacts. */
+static void say_note(app_task *s, const char *message)
+{
+  enum { MOST_NOTES = 4 };
+  s->n_notes++;
+  if (s->n_notes > MOST_NOTES + 1) return;
+  app_progress_clear(&s->progress);
+  fprintf(stderr, "note: %s\n", s->n_notes <= MOST_NOTES ? message : "and more of these");
+}
+
 /* A start is made again and again, by the first step's search and by converge, and warns each time. */
 static void log_warning(void *user, ga_log_level level, const char *message)
 {
   app_task *s = user;
   app_warnings *w = &s->warnings;
-  (void)level;
   for (int i = 0; i < w->n; i++)
     if (strcmp(w->text[i], message) == 0) return;
   const size_t size = strlen(message) + 1;
@@ -157,7 +166,10 @@ static void log_warning(void *user, ga_log_level level, const char *message)
   if (kept) w->text[w->n++] = memcpy(kept, message, size);
   if (kept && w->hold) return;
   if (kept) w->n_said = w->n; /* one that is not kept leaves those held back as they are */
-  say_warning(s, message);
+  if (level == GA_LOG_WARNING)
+    say_warning(s, message);
+  else
+    say_note(s, message);
 }
 
 /* The two that the reports have, with the names of parts and all that was moved. */
@@ -220,6 +232,7 @@ int app_task_open(app_task *s, const app_arguments *a)
   ga_context_opts opts = ga_context_defaults();
   *s = (app_task){0};
   opts.log = log_warning;
+  opts.log_level = GA_LOG_INFO;
   opts.log_user = s;
   if (ga_context_create(&opts, &s->ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   const int code = read_model(s, a);

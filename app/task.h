@@ -27,6 +27,7 @@ typedef struct app_task {
   ga_start_report start;
   app_progress progress; /* warnings of the library must not stand within its bar */
   app_warnings warnings;
+  int n_notes; /* of the library, which are no warnings */
 } app_task;
 
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit

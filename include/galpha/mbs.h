@@ -222,7 +222,7 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *coordinate;      /* "hinge.angle", or a scalar body */
   const ga_function *function; /* borrowed */
   int accept_impact;           /* 1: where the position has a corner, velocities jump at once, as in an impact without
-                                  friction or loss of contact; the work of it is in no energy signal but the balance */
+                                  friction or loss of contact; its work is part of energy.input */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic

@@ -448,6 +448,15 @@ typedef struct ga__redundant {
 
 typedef enum ga__tried { GA__ACCEPTED = 0, GA__FAILED, GA__TAKEN_BACK } ga__tried;
 
+/* Whether a start is the first, or follows on steps; then outputs as they were are its first guess of them, so
+ * that algebraic loops stay on their solution. Behind a jump velocities that change are an impact. */
+typedef enum ga__again {
+  GA__FIRST = 0,
+  GA__AFTER_EVENT,
+  GA__BEHIND_JUMP,
+  GA__FOLLOWING /* another one's start behind a jump, which has told of it */
+} ga__again;
+
 struct ga_stepper {
   const ga__family *family;
   ga_context *ctx;
@@ -538,6 +547,9 @@ struct ga_stepper {
   double *offset;           /* [n_lambda] h² B r */
   double *solve;            /* [n] of the saddle solves */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
+  ga__again again;
+  ga_status fell_back; /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
+  double *begin_y, *tmp_y; /* [n_y] outputs before a start that is made again; work space */
 };
 
 /* xdot within the last step, as ga_stepper_interpolate() gives the others (dense.c). */
@@ -646,6 +658,11 @@ void ga__judge_predictor(ga_stepper *st);
 void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from);
 /* vdot, λ, ψ, y and xdot of f at its t, q, v, x; what they hold is the guess. */
 ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *change);
+/* The start that comes next is made again, from the present state, until ga__start_first(). */
+void ga__start_again(ga_stepper *st, ga__again again);
+void ga__start_first(ga_stepper *st);
+/* Do all functions of the system have the same values at the present state when t is t_behind? Then nothing jumps there. */
+int ga__nothing_jumps(ga_stepper *st, double t_behind);
 /* 1: residuals (level 0: Φ, 1: those of velocities, as rows of the whole system) are rounding of q and v. */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
                               double *room, int *yes);

@@ -163,7 +163,9 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   start.forward = 1;
   start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
   f->started = 0;
+  ga__start_again(f->st, GA__FOLLOWING);
   status = ga_stepper_start(f->st, &start, t, f->q, f->v, f->x, f->lambda, f->psi, NULL);
+  ga__start_first(f->st);
   f->started = !status;
   f->t_step = f->t_target = t;
   f->observed = 0;

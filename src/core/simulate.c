@@ -1176,19 +1176,29 @@ static void copy_state(ga_simulator *sim, const ga_state *s)
   copy(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
 }
 
+/* The state before a start that is made again. */
+static void take_back(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  memcpy(st->now.block, sim->backup, st->full_length * sizeof(double));
+  ga__forget_factors(st);
+  st->can_undo = st->b_valid = 0;
+  st->has_state = 1;
+  ga__show(st);
+}
+
 /* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
  */
 static ga_status restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
   memcpy(sim->backup, st->now.block, st->full_length * sizeof(double));
+  ga__start_again(st, sim->breaks.passed == t ? GA__BEHIND_JUMP : GA__AFTER_EVENT);
   ga_status status = begin(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
+  ga__start_first(st);
+  if (st->fell_back) count_rejection(sim, st->fell_back);
   if (status) { /* the state before the restart is still worth having */
-    memcpy(st->now.block, sim->backup, st->full_length * sizeof(double));
-    ga__forget_factors(st);
-    st->b_valid = 0;
-    st->has_state = 1;
-    ga__show(st);
+    take_back(sim);
     return status;
   }
   status = evaluate_events(sim, &st->view, sim->g);
@@ -1252,6 +1262,21 @@ static ga_status handle_events(ga_simulator *sim, double err, int *gone)
   return status;
 }
 
+/* There is no start behind a jump. A step over it fails, most often, and says more of what is wrong; one that
+ * does not would go on from what is not known. The state before is kept. */
+static ga_status no_state_behind(ga_simulator *sim, double t, ga_status status)
+{
+  const ga_error why = *ga_context_error(sim->ctx);
+  double err;
+  const ga_status stepped = accepted_step(sim, &err);
+  if (stepped) return stepped;
+  take_back(sim);
+  return ga__fail_at(sim->ctx, status < 0 ? status : GA_ERR_STEP, t, why.block, why.index,
+                     "t = %.9g: the equations jump here, and behind the jump there is no consistent state to "
+                     "go on from. %s",
+                     t, why.text);
+}
+
 /* The breaks that the present state stands at. *restarted: the equations jump there, and the state is now
  * that behind them. */
 static ga_status meet_breaks(ga_simulator *sim, int *restarted)
@@ -1273,13 +1298,10 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   const double h_next = sim->h_next;
   status = restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
-  if (status) { /* what has no value behind the break lets the next step fail, and say so */
-    char why[GA_ERROR_TEXT];
-    snprintf(why, sizeof why, "%s", ga_context_error(sim->ctx)->text);
-    ga__log(sim->ctx, GA_LOG_WARNING, "t = %.9g: no new start behind a jump: %s", t, why);
+  if (status) {
     sim->h_next = h_next;
     sim->piece = t;
-    return GA_OK;
+    return ga__nothing_jumps(sim->st, fmax(t, b->passed)) ? GA_OK : no_state_behind(sim, t, status);
   }
   *restarted = 1;
   return GA_OK;

@@ -538,6 +538,19 @@ static ga_status refuse_hidden_time(ga_stepper *st, double h)
   return status;
 }
 
+/* Velocities that have changed behind a jump of the equations, since a rate that is prescribed has. */
+static void tell_impact(ga_stepper *st, const ga_start_change *c)
+{
+  char name[192], equation[192] = "a constraint";
+  if (!(c->change > 1e-6) || c->worst_change < 0) return;
+  ga__describe_unknown(st->sys, GA_BLOCK_V, c->worst_change, name, sizeof name);
+  if (c->worst_before >= 0)
+    ga__describe(st->sys, GA_BLOCK_LAMBDA, c->worst_before, equation, sizeof equation);
+  ga__log(st->ctx, GA_LOG_INFO,
+          "t = %.9g: an impact: the rate of %s jumps by %.4g, and velocities with it, that of %s by %.4g",
+          st->now.scalar[GA__T], equation, c->residual_before, name, c->change);
+}
+
 static void warn_moved(ga_stepper *st, const ga_start_change *c, const char *what)
 {
   char name[192];
@@ -584,6 +597,28 @@ static void forget_accelerations(ga_stepper *st)
     memcpy(f->psi, st->begin_psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
 }
 
+/* From outputs as they were before the start was made again. Where that does not do, everything is as if it
+ * had not been tried. */
+static ga_status accelerations_from_before(ga_stepper *st, ga_start_change *c, int *found)
+{
+  const ga_system *sys = st->sys;
+  const size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
+  const ga_error said = st->ctx->error;
+  *found = 0;
+  if (st->again == GA__FIRST || bytes == 0) return GA_OK;
+  memcpy(st->tmp_y, st->now.y, bytes);
+  memcpy(st->now.y, st->begin_y, bytes);
+  const ga_status status = ga__accelerations(st, &st->now, c);
+  *found = !status;
+  if (!status || (status < 0 && status != GA_ERR_INCONSISTENT)) return status;
+  st->fell_back = status > 0 ? status : st->fell_back;
+  st->ctx->error = said;
+  *c = no_change();
+  forget_accelerations(st);
+  memcpy(st->now.y, st->tmp_y, bytes);
+  return GA_OK;
+}
+
 /* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
  * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
  * succeeds from there. What it said first counts when it never does. */
@@ -592,7 +627,10 @@ static ga_status accelerations_by_turns(ga_stepper *st, ga_start_change *c)
   enum { MOST_ROUNDS = 4 };
   const ga_system *sys = st->sys;
   ga__full *f = &st->now;
-  ga_status first = ga__accelerations(st, f, c), status = first;
+  int found;
+  ga_status first = accelerations_from_before(st, c, &found), status = first;
+  if (found || status) return status;
+  first = status = ga__accelerations(st, f, c);
   const int loops = sys->size[GA_BLOCK_Y] > 0 && ga__has(sys, GA__OUTPUT_GUESS);
   if (!loops || (status != GA_RETRY_CALLBACK && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT))
     return status;
@@ -826,12 +864,62 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (status) return singular_is_fatal(st, status);
   st->has_state = st->red.valid = 1;
   ga__show(st);
-  warn_moved(st, &r->position, "positions");
-  warn_moved(st, &r->velocity, "velocities");
+  if (st->again == GA__FIRST || st->again == GA__AFTER_EVENT) {
+    warn_moved(st, &r->position, "positions");
+    warn_moved(st, &r->velocity, "velocities");
+  }
+  if (st->again == GA__BEHIND_JUMP) tell_impact(st, &r->velocity);
   st->stats.redundant = st->red.null.r;
   report_relations(st, r);
   ga__log_relations(st, t0, 0);
   return GA_OK;
+}
+
+void ga__start_again(ga_stepper *st, ga__again again)
+{
+  st->again = again;
+  st->fell_back = GA_OK;
+  if (st->sys->size[GA_BLOCK_Y] > 0)
+    memcpy(st->begin_y, st->now.y, (size_t)st->sys->size[GA_BLOCK_Y] * sizeof(double));
+}
+
+void ga__start_first(ga_stepper *st)
+{
+  st->again = GA__FIRST;
+}
+
+/* What may jump: callbacks, and the derivatives of Φ by time. */
+enum { RATES = -1, ACCELERATIONS = -2 };
+
+static ga_status value_at(ga_stepper *st, int which, const ga_point *p, double *out)
+{
+  if (which == RATES) return ga__phi_dot(&st->deriv, p, out);
+  if (which == ACCELERATIONS) return ga__phi_acc(&st->deriv, p, out);
+  return ga__call(st->sys, (ga__fn)which, p, out);
+}
+
+int ga__nothing_jumps(ga_stepper *st, double t_behind)
+{
+  static const struct {
+    int which;
+    ga_block block;
+  } list[] = {{GA__FORCE, GA_BLOCK_V},    {GA__OUTPUT, GA_BLOCK_Y}, {GA__STATE, GA_BLOCK_X},
+              {GA__PHI, GA_BLOCK_LAMBDA}, {RATES, GA_BLOCK_LAMBDA}, {ACCELERATIONS, GA_BLOCK_LAMBDA},
+              {GA__K, GA_BLOCK_PSI}};
+  const double equal = 1e-9;
+  const ga_error said = st->ctx->error;
+  ga_point before = ga__full_point(&st->now), behind = before;
+  int same = 1;
+  behind.t = t_behind;
+  for (size_t k = 0; same && k < sizeof list / sizeof *list; k++) {
+    const int n = st->sys->size[list[k].block];
+    if (n == 0) continue;
+    same = !value_at(st, list[k].which, &before, st->tmp) && !value_at(st, list[k].which, &behind, st->solve);
+    const double most = same ? fmax(ga__max_abs(st->tmp, n, NULL), ga__max_abs(st->solve, n, NULL)) : 0.0;
+    for (int i = 0; same && i < n; i++) same = fabs(st->tmp[i] - st->solve[i]) <= equal * most;
+  }
+  st->ctx->error = said;
+  return same;
 }
 
 /* Positions and velocities alone, as if no constraint were redundant. */

@@ -174,7 +174,9 @@ static ga_status work_create(ga_stepper *st)
               {&st->begin_v, nv},
               {&st->begin_x, nx},
               {&st->begin_lambda, nl},
-              {&st->begin_psi, np}};
+              {&st->begin_psi, np},
+              {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]},
+              {&st->tmp_y, (size_t)sys->size[GA_BLOCK_Y]}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;
   ga_status status = ga__arena_create(st->ctx, total, &st->arena);

@@ -781,6 +781,11 @@ struct ga_meter { /* what every step needs stands first, in two lines of the pro
   int n_rows;
   int *row;      /* those that do work */
   int needs_kin; /* 0: laws, wrenches and rows need no more than q and v */
+  int n_impact;  /* length of v_before: nv where a drive's impacts are accepted, else 0 */
+  double *v_before; /* [n_impact] velocities at t */
 };
+
+/* [J] what drives do by an impact between the meter's last state and s, which are its two sides; 0: they are not. */
+double ga__impact_work(const ga_meter *meter, const ga_state *s);
 
 #endif

@@ -125,6 +125,67 @@ static void list_workers(const ga__built *b, ga_meter *meter)
   if (meter->needs_kin || meter->n_rows) meter->simple = 0;
 }
 
+/* ---- Impacts ----
+ *
+ * Where a drive's velocity jumps from r⁻ to r⁺ impulses −Bᵀμ move velocities at once, M(v⁺ − v⁻) = −Bᵀμ. What
+ * they do to the kinetic energy, ½(v⁺ + v⁻)ᵀM(v⁺ − v⁻) = −½ μᵀB(v⁺ + v⁻), is work of the drives alone, −½ μ
+ * (r⁻ + r⁺) of each, since B v is 0 on both sides in all other rows. */
+
+#define IMPACT_TIME 1e-9 /* [s], or of t: between the two sides of a jump */
+
+static int accepts_impacts(const ga__built *b, const ga__row *row)
+{
+  return row->target && ((const ga_drive_def *)b->m->part[row->part].def)->accept_impact;
+}
+
+static int any_accepts_impacts(const ga__built *b)
+{
+  for (int i = 0; i < b->row.n; i++)
+    if (accepts_impacts(b, GA__AT(b->row, ga__row, i))) return 1;
+  return 0;
+}
+
+/* Has a drive a corner between the two times, which are the sides of a jump, or one of them? */
+static int is_impact(const ga_meter *meter, double from, double to)
+{
+  const ga__built *b = meter->m->built;
+  const double beside = IMPACT_TIME * fmax(1.0, fabs(to));
+  if (!meter->n_impact || !(to - from <= beside)) return 0;
+  for (int i = 0; i < meter->n_rows; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, meter->row[i]);
+    ga_break at = {.before = INFINITY};
+    if (!accepts_impacts(b, row)) continue;
+    for (double t = from - beside; t < to + beside; t = at.after) {
+      if (ga_function_next_break(row->target, t, to + beside, &at) || !isfinite(at.before)) break;
+      if (at.order <= 1 && at.before <= to + beside) return 1;
+    }
+  }
+  return 0;
+}
+
+static double kinetic_at(const ga_meter *meter, const ga_point *p)
+{
+  const ga__eval e = ga__eval_at(meter->m, p, 1, 0);
+  double energy = 0.0;
+  for (int i = 1; i < e.b->node.n; i++) energy += kinetic_of(GA__AT(e.b->node, ga__node, i), &e.kin[i]);
+  return energy;
+}
+
+double ga__impact_work(const ga_meter *meter, const ga_state *s)
+{
+  if (!meter || !meter->started || !is_impact(meter, meter->t, s->t)) return 0.0;
+  const ga_point after = ga__point_of(s);
+  ga_point before = after;
+  before.v = meter->v_before;
+  const double energy = kinetic_at(meter, &before);
+  return kinetic_at(meter, &after) - energy;
+}
+
+static void keep_velocities(ga_meter *meter, const ga_state *s)
+{
+  if (meter->n_impact) memcpy(meter->v_before, s->v, (size_t)meter->n_impact * sizeof *s->v);
+}
+
 static int is_listed(const int *list, int n, int number)
 {
   for (int i = 0; i < n; i++)
@@ -259,7 +320,9 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   meter->spin = ga__alloc(m->ctx, 8 * n, sizeof *meter->spin);
   meter->n_one_sided = list_one_sided(m->built, NULL);
   meter->one_sided = ga__alloc(m->ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
-  if (!meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided) {
+  meter->n_impact = any_accepts_impacts(m->built) ? m->built->nv : 0;
+  meter->v_before = ga__alloc(m->ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
+  if (!meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(m->ctx, "a meter");
   }
@@ -281,6 +344,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->row);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->one_sided);
+  ga__free(ctx, (*meter)->v_before);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
@@ -364,6 +428,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   meter->fastest = fastest_at(meter, s->v);
   list_one_sided(meter->m->built, meter->one_sided);
   see_one_sided(meter, s);
+  keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
 }
@@ -390,6 +455,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
 {
   ga__built *b = meter->m->built;
   const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
+  const double impact = ga__impact_work(meter, s);
   double lost, in;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
@@ -397,6 +463,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return no_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
+  meter->input += impact;
   if (looks)
     count_turns(meter, &e, h), meter->moved = 0;
   else
@@ -424,6 +491,7 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   }
   meter->fastest = fastest;
   meter->t = s->t;
+  keep_velocities(meter, s);
   if (meter->n_one_sided > 0) see_one_sided(meter, s);
   return GA_OK;
 }
@@ -439,7 +507,9 @@ static size_t first_one_sided(const ga_meter *meter)
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
-  return meter ? first_one_sided(meter) + N_SAVED_ONE_SIDED * (size_t)meter->n_one_sided : 0;
+  return meter ? first_one_sided(meter) + N_SAVED_ONE_SIDED * (size_t)meter->n_one_sided +
+                     (size_t)meter->n_impact
+               : 0;
 }
 
 void ga_meter_save(const ga_meter *meter, double *saved)
@@ -454,6 +524,7 @@ void ga_meter_save(const ga_meter *meter, double *saved)
     const ga__one_sided *o = &meter->one_sided[i];
     saved[0] = o->most, saved[1] = o->since, saved[2] = o->worst, saved[3] = o->worst_t;
   }
+  if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
 }
 
 ga_status ga_meter_load(ga_meter *meter, const double *saved)
@@ -479,5 +550,6 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
     ga__one_sided *o = &meter->one_sided[i];
     o->most = saved[0], o->since = saved[1], o->worst = saved[2], o->worst_t = saved[3];
   }
+  if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);
   return GA_OK;
 }

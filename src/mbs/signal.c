@@ -342,14 +342,14 @@ int ga_machine_find_signal(const ga_machine *m, const char *name)
   return built_of(m) && name ? ga__signal_find(m->built, name) : -1;
 }
 
-static double energy_of(const ga_meter *meter, const ga__powers *now, double t, int what)
+static double energy_of(const ga_meter *meter, const ga__powers *now, double impact, double t, int what)
 {
   if (what == GA__KINETIC) return now->kinetic;
   if (what == GA__POTENTIAL) return now->potential;
   if (!meter || !meter->started) return 0;
   const double half = 0.5 * (t - meter->t); /* from the meter's last state on, by the same rule */
   const double dissipated = meter->dissipated + half * (meter->lost + now->lost);
-  const double input = meter->input + half * (meter->in + now->in);
+  const double input = meter->input + half * (meter->in + now->in) + impact;
   if (what == GA__DISSIPATED) return dissipated;
   if (what == GA__INPUT) return input;
   return now->kinetic + now->potential + dissipated - input - meter->start;
@@ -377,6 +377,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                     "signals need a state, room for them, and a meter of the same machine");
   if (!index) n = m->built->signals.n;
   const ga_point p = ga__point_of(s);
+  const double impact = ga__impact_work(meter, s);
   const ga__eval e = ga__eval_at(m, &p, 1, 1);
   const int *first = m->built->signals.first;
   ga__seen_begin(&seen);
@@ -392,7 +393,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
     if (part == m->n_parts) {
       if (!have_powers) code = ga__powers_at(&e, &now);
       have_powers = !code;
-      out[k] = code ? NAN : energy_of(meter, &now, s->t, c);
+      out[k] = code ? NAN : energy_of(meter, &now, impact, s->t, c);
     } else {
       ga__channel_probe(m->built, part, c, &probe);
       code = ga__probe_read(&seen, &e, &probe, &out[k]);

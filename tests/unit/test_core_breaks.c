@@ -20,6 +20,9 @@ typedef struct cart {
   int fails;        /* the call of next_break that fails; 0: none */
   int calls;
   int kinks_only; /* 1: breaks without restarts */
+  int undefined;  /* 1: the push has no value */
+  int guesses;    /* how often the first values of outputs have been asked for, */
+  int guess_most; /* and may be; 0: always */
 } cart;
 
 static double push(const cart *c, double t, double q)
@@ -44,9 +47,18 @@ static int force(void *user, const ga_point *p, double *out)
 
 static int output(void *user, const ga_point *p, double *out)
 {
-  out[0] = push(user, p->t, p->q[0]);
+  const cart *c = user;
+  out[0] = push(c, p->t, p->q[0]);
   out[1] = p->q[0];
-  return 0;
+  return c->undefined && out[0] != 0.0;
+}
+
+static int output_guess(void *user, const ga_point *p, double *out)
+{
+  cart *c = user;
+  (void)p;
+  out[0] = out[1] = 0.0;
+  return c->guess_most > 0 && ++c->guesses > c->guess_most;
 }
 
 static int next_break(void *user, double t, double until, ga_breakpoint *out)
@@ -89,6 +101,7 @@ static void open_bench(bench *b)
   def.n_factors = 1, def.factors = &line, def.n_y = 2, def.user = &b->c;
   def.mass = mass, def.force = force, def.output = output;
   if (b->c.told) def.next_break = next_break;
+  if (b->c.guess_most) def.output_guess = output_guess;
   if (b->c.hides) def.hidden = hidden;
   assert_int_equal(ga_context_create(NULL, &b->ctx), GA_OK);
   assert_int_equal(ga_system_create(b->ctx, &def, &b->sys), GA_OK);
@@ -296,6 +309,36 @@ static void narrow_places(void **state)
   }
 }
 
+/* A start behind a jump that fails ends the run, with the state before it; unless nothing jumps there: then
+ * the steps go on. */
+static void starts_behind_jumps_that_fail(void **state)
+{
+  (void)state;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1, .undefined = 1});
+    b.o.fixed_h = fixed ? 0.7 : 0.0;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.5), GA_OK);
+    assert_true(ga_simulator_run(b.sim) < 0);
+    assert_non_null(strstr(ga_context_error(b.ctx)->text, "output"));
+    assert_near(ga_stepper_state(b.st)->t, 15.0, 1e-11, "time");
+    assert_near(ga_stepper_state(b.st)->q[0], 7.5, 1e-9, "position");
+    close_bench(&b);
+  }
+  for (int jumps = 0; jumps < 2;
+       jumps++) { /* the simulator starts its stepper twice, to choose the first step */
+    bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = jumps ? 4.0 : 0.0, .told = 1, .guess_most = 2});
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.5), GA_OK);
+    const ga_status status = ga_simulator_run(b.sim);
+    assert_true(jumps ? status < 0 : status == GA_OK);
+    if (jumps) assert_non_null(strstr(ga_context_error(b.ctx)->text, "t = 15: the equations jump here"));
+    assert_near(ga_stepper_state(b.st)->t, jumps ? 15.0 : 100.0, 1e-10, "time");
+    assert_near(ga_stepper_state(b.st)->q[0], jumps ? 7.5 : 50.0, 1e-9, "position");
+    close_bench(&b);
+  }
+}
+
 static void wrong_breaks(void **state)
 {
   (void)state;
@@ -324,6 +367,7 @@ int main(void)
       cmocka_unit_test(pulses_that_nobody_tells_of),
       cmocka_unit_test(defect_test_can_be_left_out),
       cmocka_unit_test(narrow_places),
+      cmocka_unit_test(starts_behind_jumps_that_fail),
       cmocka_unit_test(wrong_breaks),
   };
   return cmocka_run_group_tests_name("core breaks", tests, NULL, NULL);
