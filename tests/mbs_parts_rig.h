@@ -23,6 +23,7 @@ typedef union any_def {
   ga_force_def force;
   ga_contact_def contact;
   ga_sensor_def sensor;
+  ga_guess_def guess;
   ga__block_def block;
 } any_def;
 
@@ -147,6 +148,10 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->sensor = ga_sensor_defaults();
     def->sensor.of = "arm";
     break;
+  case GA__PART_GUESS:
+    def->guess = ga_guess_defaults();
+    def->guess.signal = "arm.ax";
+    break;
   case GA__PART_BLOCK:
     r->inputs[0] = (ga_input){.expression = "2*t"};
     r->inputs[1] = (ga_input){.value = 1, .expression = "t"};
@@ -193,6 +198,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_contact(m, &def->contact);
   case GA__PART_SENSOR:
     return ga_machine_add_sensor(m, &def->sensor);
+  case GA__PART_GUESS:
+    return ga_machine_add_guess(m, &def->guess);
   case GA__PART_BLOCK:
     return ga_machine_add_block(m, def->block.name, def->block.block, def->block.inputs);
   case GA__PART_GROUND:

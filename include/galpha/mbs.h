@@ -364,8 +364,20 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
   const char *axes; /* a frame whose axes are used; default "ground" */
 } ga_sensor_def;
 
+/* What a signal is about at the start, for the iteration that finds accelerations, reactions and outputs then; it begins
+ * with 0 otherwise, and with what that makes of the signals that follow. Of several solutions the one near the guess is
+ * found. Only signals that an expression, force or block uses, and that positions and velocities do not tell: reactions
+ * ("hinge.fx", "drive.force", "wheel.normal", a sensor's), accelerations, outputs of blocks. */
+typedef struct ga_guess_def { /* start from ga_guess_defaults() */
+  const char *name;
+  const char *signal;
+  double value; /* in the signal's unit */
+} ga_guess_def;
+
 GA_API ga_sensor_def ga_sensor_defaults(void);
+GA_API ga_guess_def ga_guess_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
+GA_API ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def);
 /* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its
  * outputs are the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ...,
  * whatever the block calls them itself. */

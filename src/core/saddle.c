@@ -182,7 +182,9 @@ static const char *likely_cause(const ga__saddle *sd, ga_block block, int column
   if (block == GA_BLOCK_Y)
     return "An algebraic loop through this output has no solution, or more than one: let the loop pass "
            "through a "
-           "state (a filter, an integrator), or change its gain";
+           "state (a filter, an integrator), or change its gain. Where it has a solution, give a guess near "
+           "it: "
+           "the section 'guesses' of a model, ga_machine_add_guess(), or output_guess of a system";
   if (in_column == 0.0)
     return "No force depends on it: 'force' must contain -B^T lambda (and -A^T psi), 'jacobian' its "
            "derivative";

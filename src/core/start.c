@@ -288,9 +288,10 @@ static ga_status not_solved(ga_stepper *st, const ga_start_change *c, const ga_p
     off = ga__max_abs(st->solve, n, &worst);
   }
   if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
-    return inconsistent(
-        st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
-        "(no convergence); where f is nonlinear in them, give guesses for lambda and psi near their values");
+    return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
+                        "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
+                        "near their values, in a "
+                        "model in the section 'guesses'");
   char name[192];
   ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
   return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_Y, worst,
@@ -298,7 +299,8 @@ static ga_status not_solved(ga_stepper *st, const ga_start_change *c, const ga_p
                      "%.3g. The algebraic "
                      "loop through it may have no solution: let it pass through a state (a filter, an "
                      "integrator), or change its "
-                     "gain",
+                     "gain. Where it has one, give a guess near it: the section 'guesses' of a model, "
+                     "ga_machine_add_guess(), or output_guess of a system",
                      p->t, name, off);
 }
 
@@ -667,11 +669,13 @@ static ga_status blame_guess(ga_stepper *st, ga_status status)
   if (column < 0) return status;
   ga_block block = ga__block_of(sys, column, &index);
   ga__describe(sys, block, index, name, sizeof name);
-  return ga__fail_at(sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,
-                     "start, t = %.9g: the forces do not depend on the multiplier of %s where it is %.3g, as "
-                     "guessed (0 unless given), so that it cannot be solved for; give guesses near the "
-                     "multipliers' values, lambda_guess and psi_guess of ga_stepper_start()",
-                     p.t, name, block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index]);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,
+      "start, t = %.9g: the forces do not depend on the multiplier of %s where it is %.3g, as "
+      "guessed (0 unless given), so that it cannot be solved for; give guesses near the "
+      "multipliers' values, lambda_guess and psi_guess of ga_stepper_start(), in a model in the "
+      "section 'guesses'",
+      p.t, name, block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index]);
 }
 
 /* What a part said to be undefined at the given values (ga_context's starting) is so for every step. */

@@ -251,8 +251,14 @@ int ga__outputs_value(const ga__eval *e, double *o)
   return code;
 }
 
+/* With what the start begins for output i before anything is known of it. */
+static double first_value(const ga__built *b, int i)
+{
+  return y_at(b, i)->guessed ? y_at(b, i)->guess : 0.0;
+}
+
 /* Outputs from those that they depend on, over and over, until all along every chain have values; what has
- * none yet stays 0, and so does what a loop keeps changing. */
+ * none yet stays 0, and so does what a loop keeps changing. What is guessed stays so. */
 void ga__outputs_guess(const ga__eval *e, double *o)
 {
   enum { MOST_SWEEPS = 32 };
@@ -262,7 +268,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
   const int n = e->b->y.n;
   p.y = o;
   at.p = &p;
-  for (int i = 0; i < n; i++) o[i] = 0;
+  for (int i = 0; i < n; i++) o[i] = first_value(e->b, i);
   for (int sweep = 0, changed = 1; changed && sweep < MOST_SWEEPS; sweep++) {
     changed = 0;
     for (int i = 0; i < n; i++) {
@@ -271,10 +277,9 @@ void ga__outputs_guess(const ga__eval *e, double *o)
           y->kind == GA__Y_BLOCK && y->output == 0 ? ga_block_n_out(blocked_at(e->b, y->index)->block) : 1;
       double before[GA_BLOCK_SIZE];
       memcpy(before, o + i, (size_t)count * sizeof *o);
-      if (row_value(&at, i, o))
-        for (int k = 0; k < count; k++) o[i + k] = 0;
+      const int failed = row_value(&at, i, o);
       for (int k = 0; k < count; k++) {
-        if (!isfinite(o[i + k])) o[i + k] = 0;
+        if (failed || !isfinite(o[i + k]) || y_at(e->b, i + k)->guessed) o[i + k] = first_value(e->b, i + k);
         changed |= o[i + k] != before[k];
         if (o[i + k] != before[k] && sweep == MOST_SWEEPS - 1) o[i + k] = 0;
       }

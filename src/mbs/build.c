@@ -138,6 +138,7 @@ static ga_status create_all(ga_machine *m, ga__built *b)
   if (!status) status = ga__blocks_number(m, b);
   if (!status) status = create_elements(m, b);
   if (!status) status = ga__blocks_resolve(m, b);
+  if (!status) status = ga__guesses_resolve(m, b);
   if (!status) status = ga__signals_create(m, b);
   return status;
 }

@@ -37,6 +37,7 @@ typedef enum ga__part_kind {
   GA__PART_FORCE,
   GA__PART_CONTACT,
   GA__PART_SENSOR,
+  GA__PART_GUESS,
   GA__PART_BLOCK,
   GA__N_PARTS
 } ga__part_kind;
@@ -426,6 +427,8 @@ typedef struct ga__y {
   int index;            /* of the probe, formula, block */
   int output;           /* of the block */
   int first, n_columns; /* into y_column, y_entry */
+  int guessed;          /* 1: the start begins with `guess` */
+  double guess;
 } ga__y;
 
 /* A block in the machine: its states x[x ...], outputs y[y ...]. (blocks.c) */
@@ -739,7 +742,8 @@ int ga__states_value(const ga__eval *e, double *s);
 int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */
 
 /* Names and values of signals (signal.c). */
-ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
+ga_status ga__guesses_resolve(ga_machine *m, ga__built *b); /* once all that uses signals is resolved */
+ga_status ga__signals_create(ga_machine *m, ga__built *b);  /* once nothing more is resolved */
 void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
 void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text,

@@ -364,6 +364,17 @@ static const ga__field sensor_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_guess_def
+static const ga__field guess_fields[] = {
+    NAME,
+    {ONE(signal), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
+     .note = "a signal such as \"hinge.fx\"",
+     .about = "a reaction, an acceleration or an output of a block that something else uses"},
+    {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1,
+     .about = "near its value at the start, in its unit"},
+};
+#undef DEF
+
 #define DEF ga__block_def
 static const ga__field block_fields[] = {NAME};
 #undef DEF
@@ -789,6 +800,11 @@ ga_sensor_def ga_sensor_defaults(void)
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
 }
 
+ga_guess_def ga_guess_defaults(void)
+{
+  return (ga_guess_def){.name = NULL};
+}
+
 /* ---- The table ---- */
 
 typedef ga_status (*check_fn)(const part_checked *c, const void *def);
@@ -828,6 +844,7 @@ KIND(bushing)
 KIND(force)
 KIND(contact)
 KIND(sensor)
+KIND(guess)
 #undef KIND
 
 #define KIND(what)                                                                                           \
@@ -911,6 +928,12 @@ static const ga__kind KINDS[GA__N_PARTS] = {
                          KIND(sensor),
                          .section = "sensors",
                          .about = "three signals `name.x`, `name.y`, `name.z`"},
+    [GA__PART_GUESS] =
+        {.text = "guess",
+         KIND(guess),
+         .section = "guesses",
+         .about = "what a signal is about at the start, where accelerations, reactions and outputs cannot be "
+                  "found from 0, or one of several solutions is meant"},
     [GA__PART_BLOCK] = {.text = "block",
                         .size = sizeof(ga__block_def),
                         .fields = block_fields,

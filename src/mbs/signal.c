@@ -254,6 +254,59 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
   return add_probe(m, b, &at.probe, y);
 }
 
+/* Is it told by positions and velocities alone? */
+static int is_known(const ga__built *b, int y)
+{
+  const ga__y *row = GA__AT(b->y, ga__y, y);
+  if (row->kind != GA__Y_PROBE) return 0;
+  switch (GA__AT(b->probe, ga__probe, row->index)->kind) {
+  case GA__PROBE_ACCELERATION:
+  case GA__PROBE_SPECIFIC_FORCE:
+  case GA__PROBE_ANGULAR_ACCELERATION:
+  case GA__PROBE_REACTION_FORCE:
+  case GA__PROBE_REACTION_TORQUE:
+  case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_GAUGE_ACC:
+    return 0;
+  default:
+    return 1;
+  }
+}
+
+static ga_status take_guess(ga_machine *m, ga__built *b, const ga__part *part)
+{
+  const ga_guess_def *d = part->def;
+  const int before = b->y.n;
+  int y = -1;
+  const ga_status status = ga__signal_y(m, b, part, "signal", d->signal, &y);
+  if (status) return status;
+  if (is_known(b, y))
+    return ga__fail(
+        m->ctx, GA_ERR_ARGUMENT,
+        "guess '%s', signal: '%s' follows from positions and velocities, which the start finds first; "
+        "reactions, accelerations and outputs of blocks can be guessed",
+        part->name, d->signal);
+  if (y >= before)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "guess '%s', signal: nothing uses '%s', so that a guess of it does nothing; leave it out",
+                    part->name, d->signal);
+  ga__y *row = GA__AT(b->y, ga__y, y);
+  if (row->guessed)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "guess '%s', signal: '%s' has a guess already", part->name,
+                    d->signal);
+  row->guessed = 1;
+  row->guess = d->value;
+  return GA_OK;
+}
+
+ga_status ga__guesses_resolve(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 1; !status && i < m->n_parts; i++)
+    if (m->part[i].kind == GA__PART_GUESS) status = take_guess(m, b, &m->part[i]);
+  return status;
+}
+
 void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size)
 {
   ga__channel at;

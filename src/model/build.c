@@ -38,6 +38,8 @@ static void singular(char *text, size_t size, const char *section)
   const size_t n = strlen(section);
   if (n > 3 && strcmp(section + n - 3, "ies") == 0)
     snprintf(text, size, "%.*sy", (int)n - 3, section);
+  else if (n > 4 && strcmp(section + n - 4, "sses") == 0)
+    snprintf(text, size, "%.*s", (int)n - 2, section);
   else
     snprintf(text, size, "%.*s", (int)n - 1, section);
 }

@@ -4,6 +4,7 @@
 #include "mbs/name.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FULL_TURN (6.283185307179586 * (1 + 1e-9))
@@ -194,9 +195,10 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
             GA__UNKNOWN_NAME ||
         ((alone || pi) && !ga__directory_find(&reader->parts, text + at, (size_t)bytes)))
       continue;
-    /* "12 nm": a number and an unknown unit rather than a signal */
-    const size_t before = strspn(text, "0123456789.+-eE \t");
-    return before == (size_t)at && strcspn(text, "0123456789") < before;
+    /* "12 nm": a number and an unknown unit rather than a signal, which "12 + nm" has */
+    char *end;
+    strtod(text, &end);
+    return end > text && end + strspn(end, " \t") == text + at;
   }
   return 1;
 }

@@ -227,6 +227,8 @@ static const refusal refusals[] = {
     {GA__PART_SENSOR,
      {INT(ga_sensor_def, kind, GA_SENSOR_VELOCITY), TXT(ga_sensor_def, from, "arm")},
      "sensor 'part': from is 'arm', but only positions"},
+    {GA__PART_GUESS, {NONE(ga_guess_def, signal)}, "guess 'part': signal is missing"},
+    {GA__PART_GUESS, {NUM(ga_guess_def, value, NAN)}, "guess 'part': value is"},
     {GA__PART_BLOCK, {NONE(ga__block_def, block)}, "block 'part': block is NULL"},
     {GA__PART_BLOCK, {NONE(ga__block_def, inputs)}, "block 'part': inputs is NULL, but the block has 2"},
 };
@@ -434,7 +436,8 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_RIGID] = 1,  [GA__PART_PLANAR] = 1,   [GA__PART_POINT] = 1,    [GA__PART_SCALAR] = 1,
       [GA__PART_MARKER] = 2, [GA__PART_JOINT] = 3,    [GA__PART_DRIVE] = 2,    [GA__PART_ROLLING] = 3,
       [GA__PART_SPRING] = 5, [GA__PART_ACTUATOR] = 5, [GA__PART_FRICTION] = 5, [GA__PART_BUSHING] = 3,
-      [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,  [GA__PART_SENSOR] = 4,   [GA__PART_BLOCK] = 3};
+      [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,  [GA__PART_SENSOR] = 4,   [GA__PART_GUESS] = 2,
+      [GA__PART_BLOCK] = 3};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;

@@ -122,6 +122,153 @@ static void undefined_expressions_are_named(void **state)
     }
 }
 
+/* ---- Guesses ---- */
+
+/* A box of 2 kg. What holds it up, N, and a force P(N) = N²/20 carry its weight W = 19.62 N, so that N² + 20
+ * N = 20 W: two solutions, −10 ± √(100 + 20 W). The same equation for an acceleration, and for the output of
+ * a block. */
+enum { BY_RAIL, BY_DRIVE, BY_SENSOR, BY_ROLLING, BY_ACCELERATION, BY_BLOCK, N_GUESSED };
+static const char *const GUESSED[] = {"rail.fz", "lift.force", "cell.z", "wheel.normal", "box.az", "loop"};
+
+static void add_rail(shop *s, double x, double z)
+{
+  const double along[3] = {x, 0, z};
+  ga_joint_def rail = ga_joint_defaults();
+  rail.name = "rail", rail.kind = GA_JOINT_PRISMATIC, rail.a = "ground", rail.b = "box", rail.at_pose = 1;
+  assert_int_equal(ga_rotation_z_axis(s->ctx, along, NULL, rail.at.rotation), GA_OK);
+  SHOP_ADD(s, joint, &rail);
+}
+
+static void add_loop(shop *s)
+{
+  static const char *const names[] = {"y"}, *const texts[] = {"y - (y^2 + 20*y - 392.4)/20"};
+  ga_control_block *block = NULL;
+  ga_block_expression_opts o = ga_block_expression_defaults();
+  const ga_input in = {0, NULL, "loop"};
+  o.n_in = 1, o.inputs = names, o.texts = texts;
+  assert_status(s->ctx, ga_block_create_expression(s->ctx, &o, NULL, NULL, &block), GA_OK);
+  assert_status(s->ctx, ga_machine_add_block(s->m, "loop", block, &in), GA_OK);
+}
+
+static void add_guess(shop *s, const char *name, const char *signal, double value)
+{
+  ga_guess_def g = ga_guess_defaults();
+  g.name = name, g.signal = signal, g.value = value;
+  SHOP_ADD(s, guess, &g);
+}
+
+/* f: of the drive, 0 for all time. power 2: as above; 3: the drive's force is held against the box by all but
+ * its cube. */
+static shop held_box(int by, int power, const ga_function *f)
+{
+  shop s = shop_open(GA_FORM_SPACE, -9.81);
+  ga_rigid_def box = ga_rigid_defaults();
+  ga_force_def force = ga_force_defaults();
+  static const char *const text[] = {"rail.fz^2/20",
+                                     "lift.force^2/20",
+                                     "cell.z^2/20",
+                                     "wheel.normal^2/20",
+                                     "19.62 + 2*box.az + (box.az^2 + 20*box.az - 392.4)/20",
+                                     "0*loop"};
+  box.name = "box", box.mass = 2.0, box.inertia[0] = box.inertia[1] = box.inertia[2] = 0.1;
+  box.pose.position[2] = by == BY_ROLLING ? 0.5 : 0.0;
+  SHOP_ADD(&s, rigid, &box);
+  if (by == BY_RAIL || by == BY_SENSOR) add_rail(&s, 1, 0);
+  if (by == BY_SENSOR) {
+    ga_sensor_def cell = ga_sensor_defaults();
+    cell.name = "cell", cell.kind = GA_SENSOR_REACTION_FORCE, cell.of = "rail";
+    SHOP_ADD(&s, sensor, &cell);
+  }
+  if (by == BY_DRIVE) {
+    ga_drive_def lift = ga_drive_defaults();
+    add_rail(&s, 0, 1);
+    lift.name = "lift", lift.coordinate = "rail.displacement", lift.function = f;
+    SHOP_ADD(&s, drive, &lift);
+  }
+  if (by == BY_ROLLING) {
+    ga_rolling_def wheel = ga_rolling_defaults();
+    wheel.name = "wheel", wheel.kind = GA_ROLLING_SPHERE, wheel.body = "box", wheel.radius = 0.5;
+    SHOP_ADD(&s, rolling, &wheel);
+  }
+  if (by == BY_BLOCK) add_loop(&s);
+  force.name = "P", force.frame = "box";
+  force.force[2].expression = power == 2 ? text[by] : "lift.force^3/100 - lift.force";
+  SHOP_ADD(&s, force, &force);
+  return s;
+}
+
+static void guesses_choose_a_solution(void **state)
+{
+  static const double guess[] = {NAN, 5.0, -50.0};
+  const double root = sqrt(100.0 + 20.0 * 19.62), expected[] = {root - 10.0, root - 10.0, -root - 10.0};
+  (void)state;
+  for (int by = 0; by < N_GUESSED; by++)
+    for (int k = 0; k < 3; k++) {
+      ga_function *f = NULL;
+      ga_context *ctx = NULL;
+      assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+      assert_int_equal(ga_function_create_constant(ctx, 0.0, &f), GA_OK);
+      shop s = held_box(by, 2, f);
+      if (!isnan(guess[k])) add_guess(&s, "near", GUESSED[by], guess[k]);
+      assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+      assert_status(s.ctx, start(&s, NULL), GA_OK);
+      assert_near(signal(&s, GUESSED[by]), expected[k], 1e-10, GUESSED[by]);
+      shop_close(&s);
+      ga_function_destroy(&f);
+      ga_context_destroy(&ctx);
+    }
+}
+
+/* The force of the drive is −λ; all that acts on the box along z is its cube, which 0 tells nothing of. */
+static void guesses_where_zero_is_no_good(void **state)
+{
+  (void)state;
+  for (int given = 0; given < 2; given++) {
+    ga_function *f = NULL;
+    ga_context *ctx = NULL;
+    assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+    assert_int_equal(ga_function_create_constant(ctx, 0.0, &f), GA_OK);
+    shop s = held_box(BY_DRIVE, 3, f);
+    if (given) add_guess(&s, "near", "lift.force", 10.0);
+    assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+    const ga_status status = start(&s, NULL);
+    if (given) {
+      assert_status(s.ctx, status, GA_OK);
+      assert_near(signal(&s, "lift.force"), cbrt(1962.0), 1e-10, "force");
+    } else {
+      assert_true(status < 0);
+      assert_says(s.ctx, "the section 'guesses' of a model");
+      assert_says(s.ctx, "P: lift.force^3/100 - lift.force");
+    }
+    shop_close(&s);
+    ga_function_destroy(&f);
+    ga_context_destroy(&ctx);
+  }
+}
+
+static void guesses_that_cannot_be(void **state)
+{
+  static const struct {
+    const char *signal, *said;
+  } cases[] = {{"box.vz", "'box.vz' follows from positions and velocities"},
+               {"rail.fx", "guess 'near', signal: nothing uses 'rail.fx'"},
+               {"rial.fz", "guess 'near', signal: there is no signal 'rial.fz'"},
+               {"energy.kinetic", "cannot be fed back"},
+               {"rail.fz", "guess 'twice', signal: 'rail.fz' has a guess already"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    shop s = held_box(BY_RAIL, 2, NULL);
+    ga_force_def other = ga_force_defaults();
+    other.name = "other", other.frame = "box", other.force[0].expression = "0.1*box.vz";
+    SHOP_ADD(&s, force, &other);
+    add_guess(&s, "near", cases[i].signal, 1.0);
+    if (i == 4) add_guess(&s, "twice", cases[i].signal, 2.0);
+    assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
+    assert_says(s.ctx, cases[i].said);
+    shop_close(&s);
+  }
+}
+
 /* ---- Initial values of joints ---- */
 
 /* Which coordinates a joint has, with values to begin with and their rates. */
@@ -659,6 +806,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(expressions_see_the_true_state),
       cmocka_unit_test(undefined_expressions_are_named),
+      cmocka_unit_test(guesses_choose_a_solution),
+      cmocka_unit_test(guesses_where_zero_is_no_good),
+      cmocka_unit_test(guesses_that_cannot_be),
       cmocka_unit_test(joints_start_where_they_are_told),
       cmocka_unit_test(bodies_move_along),
       cmocka_unit_test(loops_close_around_what_is_given),

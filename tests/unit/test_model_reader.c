@@ -1435,7 +1435,7 @@ static void schema_is_json(void **state)
 {
   static const char *const keys[] = {"galpha", "parameters", "include",  "repeat", "bodies",    "markers",
                                      "joints", "drives",     "rollings", "forces", "functions", "sensors",
-                                     "blocks", "simulation", "gravity",  "form"};
+                                     "guesses", "blocks", "simulation", "gravity",  "form"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};

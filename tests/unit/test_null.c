@@ -107,6 +107,7 @@ static ga_friction_def friction_def_;
 static ga_function_expr_opts function_expr_opts_;
 static ga_input input_;
 static ga_joint_def joint_def_;
+static ga_guess_def guess_def_;
 static ga_machine_opts machine_opts_;
 static ga_marker_def marker_def_;
 static ga_model_opts model_opts_;
@@ -173,6 +174,7 @@ static void set_defaults(void)
   joint_def_ = ga_joint_defaults();
   machine_opts_ = ga_machine_defaults();
   marker_def_ = ga_marker_defaults();
+  guess_def_ = ga_guess_defaults();
   model_opts_ = ga_model_defaults();
   motion_opts_ = ga_motion_defaults();
   planar_def_ = ga_planar_defaults();
@@ -503,6 +505,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
+  STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
   VALUE(ga_machine_system, (P(machine))) \
@@ -640,6 +643,7 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_sensor_defaults) \
+  X(ga_guess_defaults) \
   X(ga_model_defaults) \
   X(ga_band_defaults) \
   X(ga_follower_defaults) \
