@@ -24,7 +24,7 @@ static ga_status status_of(const app_bars *b, ga_status status)
   return status == GA_STOPPED && b->metered ? b->metered : status;
 }
 
-static ga_status create_band(app_bars *b, const app_task *s, int n, const int *index)
+static ga_status create_band(app_bars *b, const app_task *s, int n, const int *index, const ga_band *before)
 {
   ga_band_opts opts = ga_band_defaults();
   b->n = n;
@@ -41,6 +41,7 @@ static ga_status create_band(app_bars *b, const app_task *s, int n, const int *i
   opts.gravity = ga_machine_gravity(s->machine);
   opts.t_start = s->settings.t_start;
   opts.t_end = s->settings.t_end;
+  opts.before = before;
   return ga_band_create(s->ctx, &opts, &b->band);
 }
 
@@ -49,6 +50,8 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   if (b->accuracy == 0.0) return GA_OK;
   ga_stepper_opts stepper = ga_stepper_defaults();
   ga_follower_opts opts = ga_follower_defaults();
+  ga_band *before = b->band;
+  b->band = NULL;
   app_bars_close(b);
   opts.observer = update_meter;
   opts.user = b;
@@ -57,7 +60,9 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
   if (!status) status = ga_meter_create(s->machine, &b->meter);
-  return status ? status : create_band(b, s, n, index);
+  if (!status) status = create_band(b, s, n, index, before);
+  ga_band_destroy(&before);
+  return status;
 }
 
 void app_bars_close(app_bars *b)
@@ -225,15 +230,28 @@ static void print_signal(const app_bars *b, int i, FILE *out)
 }
 
 /* What moves, but by no more than its error bar, may be 0 or may be too small for this accuracy. */
+static int is_unknown(const app_bars *b, int i)
+{
+  const ga_band_signal s = ga_band_of(b->band, i);
+  return s.constant && (s.ratio > ROUNDING || (s.scale == 0.0 && s.error > 0.0));
+}
+
 static void print_constants(const app_bars *b, FILE *out)
 {
-  int n = 0, last = 0;
-  for (int i = 0; i < b->n; i++) {
-    const ga_band_signal s = ga_band_of(b->band, i);
-    if (s.constant && s.ratio > ROUNDING) n++, last = i;
+  int n = 0;
+  for (int i = 0; i < b->n; i++) n += is_unknown(b, i);
+  if (n == 0) return;
+  fprintf(out, "  %d signal%s by little more than %s error bar%s, if at all:", n,
+          n == 1 ? " moves" : "s move", n == 1 ? "its" : "their", n == 1 ? "" : "s");
+  for (int i = 0, shown = 0; i < b->n && shown <= SHOWN; i++) {
+    if (!is_unknown(b, i)) continue;
+    if (++shown > SHOWN)
+      fputs(", ...", out);
+    else
+      fprintf(out, "%s %s within %.2g%s%s", shown > 1 ? "," : "", b->names[i], ga_band_of(b->band, i).error,
+              *b->names[b->n + i] ? " " : "", b->names[b->n + i]);
   }
-  if (n == 1) fprintf(out, "  %s moves by little more than its error bar, if at all\n", b->names[last]);
-  if (n > 1) fprintf(out, "  %d signals, as %s, move by little more than their error bars, if at all\n", n, b->names[last]);
+  fputc('\n', out);
 }
 
 void app_bars_print(const app_bars *b, FILE *out)

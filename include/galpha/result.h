@@ -110,11 +110,15 @@ GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, con
  * in core.h: with order 2, e = |first − second|/3 estimates the error of the second. An error bar is FACTOR
  * times the largest e within a window of time, since the difference of two curves vanishes where they cross.
  *
- * Errors are compared with a scale of each signal: the range of its values, but at least FLOOR times the
- * largest range of a signal with the same unit; signals that begin with "energy." share one scale, their
- * largest range, or the largest kinetic energy. A signal whose range is no more than three times its error bar is a constant as far as can be
- * told; its error is compared with the largest range of its unit, or 1e-6 in SI units. Of quaternions
- * (.qw, .qx, .qy, .qz of one name, one after the other) both signs mean the same. */
+ * Errors are compared with a scale of each signal: the range of its values, where that is more than three
+ * error bars; signals that begin with "energy." share one, their largest range, or the largest kinetic
+ * energy. A signal that moves less, and less in the second run than in the first, is a constant as far as can
+ * be told: its scale is its value, at most the largest range of its unit; or, where that may be 0, the
+ * largest range of the same unit in the same object (its name up to the last point), a tenth of the unit's
+ * largest range, or 1e-6 in SI units. Of quaternions (.qw, .qx, .qy, .qz of one name, one after the other)
+ * both signs mean the same. */
+
+typedef struct ga_band ga_band;
 
 typedef struct ga_band_opts { /* start from ga_band_defaults() */
   int n_signals;              /* >= 1 */
@@ -124,17 +128,16 @@ typedef struct ga_band_opts { /* start from ga_band_defaults() */
   double gravity;             /* [m/s²] counts as a range of accelerations, unit "m/s^2"; default 0 */
   double factor;              /* [-] default 2 */
   double window;              /* [-] part of the run; default 0.1 */
+  const ga_band *before; /* of the same signals with larger steps, looked at on creation only; NULL: none */
 } ga_band_opts;
-
-typedef struct ga_band ga_band;
 
 typedef struct ga_band_signal {
   double error;     /* largest error bar so far */
   double t;         /* [s] where its estimate was largest */
   double low, high; /* values of the second run */
-  double scale;     /* what errors are compared with; 0: nothing has moved */
+  double scale;     /* what errors are compared with; 0: there is nothing */
   double ratio;     /* error/scale; 0 where the scale is 0 */
-  int constant;     /* 1: its range is no more than three times its error bar */
+  int constant;     /* 1: what is seen of its motion is no more than error or rounding */
 } ga_band_signal;
 
 GA_API ga_band_opts ga_band_defaults(void);
@@ -146,7 +149,8 @@ GA_API void ga_band_add(ga_band *b, double t, const double *first, const double 
 GA_API ga_band_signal ga_band_of(const ga_band *b, int i);
 /* The signal with the largest ratio, −1: there are no records; *ratio NULL or that. */
 GA_API int ga_band_worst(const ga_band *b, double *ratio);
-/* Until when all ratios, by the scales of the whole run, have stayed below this; t_end: always. */
+/* Until when all ratios, by the scales of the whole run, have stayed below this; t_end: always. Signals that
+ * move less than three error bars are compared with a tenth of the largest range of their unit at least. */
 GA_API double ga_band_until(const ga_band *b, double ratio);
 /* 1: the estimates of signal i have one peak at *t [s] and are small elsewhere, as where it jumps and both
  * runs do so at slightly different times. */

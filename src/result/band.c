@@ -7,33 +7,65 @@
 
 /* Time is divided into BINS equal parts; of each signal the largest estimate within each is kept. */
 enum { BINS = 100 };
-/* Below FLOOR times the largest range of its unit a signal needs no accuracy of its own. One that moves by no
- * more than CONSTANT times its error bar, which is below IDLE of that range, is a constant as far as can be
- * told, as is the acceleration of a point that does not move: its values are errors, and no part of them is a
- * measure. It is compared with the largest range of its unit, or with LEAST, in SI units, where
- * there is none. What moves by less than NOTHING, in SI units, is rounding. */
-#define FLOOR 1e-6
-#define CONSTANT 3.0
-#define IDLE 1e-2
-#define LEAST 1e-6
-#define NOTHING 1e-12
 #define RICHARDSON (1.0 / 3.0) /* of the difference of step h and h/2, order 2: the error with h/2 */
+
+/* What errors are compared with.
+ *
+ * A signal that moves by more than RESOLVED error bars has its own range. What moves less may be nothing but
+ * error, as the acceleration of a point that does not move: its values are no measure of themselves. Both
+ * runs tell: halved steps leave a quarter of an error, and the whole of what is true. Where the second run
+ * moves by less than SHRINKS of what the first does, and by less than TYPICAL estimates of its error in the
+ * mean of squares, the truth is a constant as far as can be told, its value, if that is more than RESOLVED
+ * error bars, but at most what others of its unit move by; or 0: a component of a vector is compared with the
+ * others, which are signals of the same object and unit; where none of them moves, with ALONE times the
+ * largest range of the unit; where nothing moves that has this unit, with LEAST, in SI units, unless it has
+ * also become FALLS times smaller since the round before. What moves little and does not shrink keeps its own
+ * range, and thus a large ratio: too little of it is known.
+ *
+ * Rounding neither shrinks nor moves. It is what is below DIGITS times its own value or NOTHING, in SI units;
+ * or below NOISE times the largest range of the unit, ABSENT, in SI units, where there is none, unless it is
+ * STRONG error bars large. */
+#define RESOLVED 3.0
+#define SHRINKS 0.6
+#define TYPICAL 1.5
+#define ALONE 1e-1
+#define LEAST 1e-6
+#define FALLS 2.0
+#define NOISE 1e-8
+#define ABSENT 1e-9
+#define DIGITS 1e-11
+#define STRONG 30.0
+#define NOTHING 1e-15
+
+/* One signal; numbers only, since it is saved as they stand. */
+typedef struct track {
+  double largest, t_largest;    /* estimate, and when */
+  double low, high;             /* values of the second run */
+  double first_low, first_high; /* and of the first */
+  double begin;                 /* first value of the second run; of what it has moved since: */
+  double sum, squares;          /* sums of it and of its squares */
+  double differences;           /* sum of the squares of all estimates */
+  double window;                /* largest of the bins before the present one that are in the window */
+  double past;                  /* range in the round before, if it was not resolved; 0: there was none */
+  double bin[BINS];
+} track;
+
+enum { TRACK_NUMBERS = sizeof(track) / sizeof(double) };
 
 struct ga_band {
   ga_context *ctx;
   ga_band_opts opts;
-  int n, reach;       /* signals; bins that the window goes back */
-  int *unit;          /* [n] number of its unit */
-  int *quaternion;    /* [n] components of a quaternion that begins here, 0: none */
-  int n_units;        /* the last one is that of energies, */
-  int kinetic;        /* among which this one counts from 0 on; -1: it is not recorded */
-  double *largest;    /* [n] estimates, */
-  double *t_largest;  /* [n] and when */
-  double *low, *high; /* [n] */
-  double *most;       /* [n_units] largest range of signals of the unit */
-  double *bin;        /* [n][BINS] */
-  double *window;     /* [n] largest of the bins before the present one that are in the window */
-  int at;             /* the present bin; -1: none */
+  int n, reach;      /* signals; bins that the window goes back */
+  int *unit;         /* [n] number of its unit */
+  int *object;       /* [n] first signal of the object whose signal it is */
+  int *quaternion;   /* [n] components of a quaternion that begins here, 0: none */
+  int n_units;       /* the last one is that of energies, */
+  int kinetic;       /* among which this one counts from 0 on; -1: it is not recorded */
+  int accelerations; /* number of their unit; -1: there are none */
+  int at;            /* the present bin; -1: none */
+  double count;      /* of records */
+  track *tracks;     /* [n] */
+  double *known;     /* [n_units] largest range that is no error, and then for which count it was found */
 };
 
 ga_band_opts ga_band_defaults(void)
@@ -82,21 +114,37 @@ static void find_quaternions(ga_band *b)
   }
 }
 
+/* Length of the name before its last point; 0: it has none. */
+static size_t object_length(const char *name)
+{
+  const char *point = strrchr(name, '.');
+  return point ? (size_t)(point - name) : 0;
+}
+
+/* Signals of one object follow each other. */
+static void find_objects(ga_band *b)
+{
+  const char *const *name = b->opts.names;
+  for (int i = 0, first = 0; i < b->n; i++) {
+    const size_t n = object_length(name[i]);
+    if (n == 0 || n != object_length(name[first]) || strncmp(name[i], name[first], n) != 0) first = i;
+    b->object[i] = first;
+  }
+}
+
 static ga_status take_memory(ga_band *b)
 {
   const size_t n = (size_t)b->n;
   b->unit = ga__alloc(b->ctx, n, sizeof *b->unit);
+  b->object = ga__alloc(b->ctx, n, sizeof *b->object);
   b->quaternion = ga__alloc(b->ctx, n, sizeof *b->quaternion);
-  b->largest = ga__alloc(b->ctx, n * (6 + BINS) + 1, sizeof *b->largest);
-  if (!b->unit || !b->quaternion || !b->largest) return ga__no_memory(b->ctx, "error bars");
-  b->t_largest = b->largest + n;
-  b->low = b->largest + 2 * n;
-  b->high = b->largest + 3 * n;
-  b->window = b->largest + 4 * n;
-  b->most = b->largest + 5 * n;
-  b->bin = b->largest + 6 * n + 1;
-  return GA_OK;
+  b->tracks = ga__alloc(b->ctx, n, sizeof *b->tracks);
+  b->known = ga__alloc(b->ctx, n + 2, sizeof *b->known);
+  const int complete = b->unit && b->object && b->quaternion && b->tracks && b->known;
+  return complete ? GA_OK : ga__no_memory(b->ctx, "error bars");
 }
+
+static void remember(ga_band *b, const ga_band *before);
 
 ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **out)
 {
@@ -121,12 +169,15 @@ ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **ou
   const ga_status status = take_memory(b);
   if (status) return ga_band_destroy(&b), status;
   number_units(b);
+  find_objects(b);
   find_quaternions(b);
-  b->kinetic = -1;
-  for (int i = 0; i < b->n; i++)
+  b->kinetic = b->accelerations = -1;
+  for (int i = 0; i < b->n; i++) {
     if (strcmp(opts->names[i], "energy.kinetic") == 0) b->kinetic = i;
-  for (int i = 0; i < b->n; i++)
-    if (strcmp(opts->units[i], "m/s^2") == 0) b->most[b->unit[i]] = fmax(opts->gravity, 0.0);
+    if (strcmp(opts->units[i], "m/s^2") == 0) b->accelerations = b->unit[i];
+  }
+  remember(b, opts->before);
+  b->opts.before = NULL;
   *out = b;
   return GA_OK;
 }
@@ -136,8 +187,10 @@ void ga_band_destroy(ga_band **b)
   if (!b || !*b) return;
   ga_context *ctx = (*b)->ctx;
   ga__free(ctx, (*b)->unit);
+  ga__free(ctx, (*b)->object);
   ga__free(ctx, (*b)->quaternion);
-  ga__free(ctx, (*b)->largest);
+  ga__free(ctx, (*b)->tracks);
+  ga__free(ctx, (*b)->known);
   ga__free(ctx, *b);
   *b = NULL;
 }
@@ -156,9 +209,9 @@ static void enter_bin(ga_band *b, int k)
   const int from = k > b->reach ? k - b->reach : 0;
   b->at = k;
   for (int i = 0; i < b->n; i++) {
-    const double *bin = b->bin + (size_t)i * BINS;
-    b->window[i] = 0.0;
-    for (int j = from; j < k; j++) b->window[i] = fmax(b->window[i], bin[j]);
+    track *s = &b->tracks[i];
+    s->window = 0.0;
+    for (int j = from; j < k; j++) s->window = fmax(s->window, s->bin[j]);
   }
 }
 
@@ -170,9 +223,21 @@ static double sign_of(const double *first, const double *second, int n)
   return same < 0.0 ? -1.0 : 1.0;
 }
 
-static double range_of(const ga_band *b, int i)
+/* first, second: values of both runs; e: the estimate of the second one's error. */
+static void follow(track *s, int begin, double t, double first, double second, double e)
 {
-  return b->high[i] - b->low[i];
+  if (begin) {
+    s->low = s->high = s->begin = second;
+    s->first_low = s->first_high = first;
+  }
+  if (begin || e > s->largest || e != e) s->largest = e, s->t_largest = t;
+  s->low = fmin(s->low, second);
+  s->high = fmax(s->high, second);
+  s->first_low = fmin(s->first_low, first);
+  s->first_high = fmax(s->first_high, first);
+  s->sum += second - s->begin;
+  s->squares += (second - s->begin) * (second - s->begin);
+  s->differences += e * e;
 }
 
 void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error)
@@ -182,46 +247,125 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
   int left = 0; /* components of the quaternion under way */
   double sign = 1.0;
   if (k != b->at) enter_bin(b, k);
+  b->count += 1.0;
   for (int i = 0; i < b->n; i++) {
-    double *here = &b->bin[(size_t)i * BINS + (size_t)k];
+    track *s = &b->tracks[i];
     if (left > 0) left--;
     if (b->quaternion[i]) left = b->quaternion[i], sign = sign_of(first + i, second + i, left);
-    const double e = RICHARDSON * fabs((left > 0 ? sign : 1.0) * first[i] - second[i]);
-    if (e > *here || e != e) *here = e;
-    if (begin || e > b->largest[i] || e != e) b->largest[i] = e, b->t_largest[i] = t;
-    b->low[i] = begin ? second[i] : fmin(b->low[i], second[i]);
-    b->high[i] = begin ? second[i] : fmax(b->high[i], second[i]);
-    b->most[b->unit[i]] = fmax(b->most[b->unit[i]], i == b->kinetic ? second[i] : range_of(b, i));
-    error[i] = b->opts.factor * (*here < b->window[i] ? b->window[i] : *here);
+    const double aligned = (left > 0 ? sign : 1.0) * first[i], e = RICHARDSON * fabs(aligned - second[i]);
+    follow(s, begin, t, aligned, second[i], e);
+    if (e > s->bin[k] || e != e) s->bin[k] = e;
+    error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);
   }
 }
 
 /* ---- What has been seen ---- */
 
+static double bar_of(const ga_band *b, int i)
+{
+  return b->opts.factor * b->tracks[i].largest;
+}
+
+static double range_of(const ga_band *b, int i)
+{
+  return b->tracks[i].high - b->tracks[i].low;
+}
+
+static double size_of(const ga_band *b, int i)
+{
+  return fmax(fabs(b->tracks[i].low), fabs(b->tracks[i].high));
+}
+
+/* 1: a range or value that is more than error and rounding; known: largest range of the unit. */
+static int stands_out(const ga_band *b, int i, double value, double known)
+{
+  const double bar = bar_of(b, i);
+  if (!(value > RESOLVED * bar && value > fmax(DIGITS * size_of(b, i), NOTHING))) return 0;
+  return value > STRONG * bar || value > (known > 0.0 ? NOISE * known : ABSENT);
+}
+
+/* 1: in the second run it moves less than in the first, by the largest and by the mean of squares. */
+static int shrinks(const ga_band *b, int i)
+{
+  const track *s = &b->tracks[i];
+  return range_of(b, i) <= SHRINKS * (s->first_high - s->first_low) &&
+         s->squares - s->sum * s->sum / b->count <= TYPICAL * TYPICAL * s->differences;
+}
+
+/* 1: what it moves by is a measure for others of its unit: it is resolved, or is the same in both runs and no
+ * rounding. */
+static int is_measure(const ga_band *b, int i, double range)
+{
+  return stands_out(b, i, range, 0.0) || (range > fmax(ABSENT, DIGITS * size_of(b, i)) && !shrinks(b, i));
+}
+
+/* Largest range of the signal's unit; found once for all signals after a record. */
+static double known_range(const ga_band *b, int i)
+{
+  double *known = b->known;
+  if (known[b->n_units] != b->count) {
+    for (int k = 0; k < b->n_units; k++) known[k] = k == b->accelerations ? fmax(b->opts.gravity, 0.0) : 0.0;
+    for (int k = 0; k < b->n; k++) {
+      const double range = k == b->kinetic ? b->tracks[k].high : range_of(b, k);
+      if (is_measure(b, k, range)) known[b->unit[k]] = fmax(known[b->unit[k]], range);
+    }
+    known[b->n_units] = b->count;
+  }
+  return known[b->unit[i]];
+}
+
+static int is_resolved(const ga_band *b, int i)
+{
+  return stands_out(b, i, range_of(b, i), known_range(b, i));
+}
+
+/* 1: what is seen of its motion is error or rounding. */
 static int is_constant(const ga_band *b, int i)
 {
-  const double bar = b->opts.factor * b->largest[i];
-  return range_of(b, i) <= CONSTANT * bar && bar <= fmax(IDLE * b->most[b->unit[i]], LEAST);
+  const double known = known_range(b, i), seen = fmax(range_of(b, i), bar_of(b, i));
+  if (stands_out(b, i, range_of(b, i), known)) return 0;
+  return shrinks(b, i) || seen <= fmax(known > 0.0 ? NOISE * known : ABSENT, DIGITS * size_of(b, i));
+}
+
+/* Largest range of the same object and unit; 0: none is known. */
+static double known_in_object(const ga_band *b, int i)
+{
+  double most = 0.0;
+  for (int k = b->object[i]; k < b->n && b->object[k] == b->object[i]; k++)
+    if (b->unit[k] == b->unit[i] && !is_constant(b, k)) most = fmax(most, range_of(b, k));
+  return most;
+}
+
+static double scale_of_constant(const ga_band *b, int i)
+{
+  const track *s = &b->tracks[i];
+  const double known = known_range(b, i), value = 0.5 * fabs(s->low + s->high);
+  if (stands_out(b, i, value, known)) return known > 0.0 ? fmin(value, known) : value;
+  const double near = known_in_object(b, i);
+  if (near > 0.0 || known > 0.0) return near > 0.0 ? near : ALONE * known;
+  return range_of(b, i) * FALLS <= s->past ? 0.0 : LEAST;
 }
 
 static double scale_of(const ga_band *b, int i)
 {
-  const double most = b->most[b->unit[i]];
-  if (b->unit[i] == b->n_units - 1) return fmax(most, NOTHING);
-  return is_constant(b, i) ? fmax(most, LEAST) : fmax(range_of(b, i), fmax(FLOOR * most, NOTHING));
+  const double known = known_range(b, i);
+  if (b->unit[i] == b->n_units - 1 && known > 0.0) return known;
+  return is_constant(b, i) ? scale_of_constant(b, i) : range_of(b, i);
+}
+
+/* Of the round before, what its signals that were not resolved moved by. */
+static void remember(ga_band *b, const ga_band *before)
+{
+  for (int i = 0; before && before->count > 0.0 && i < b->n && i < before->n; i++)
+    b->tracks[i].past = is_resolved(before, i) ? 0.0 : range_of(before, i);
 }
 
 ga_band_signal ga_band_of(const ga_band *b, int i)
 {
   if (!b || i < 0 || i >= b->n || b->at < 0) return (ga_band_signal){0};
-  const double scale = scale_of(b, i), error = b->opts.factor * b->largest[i];
-  return (ga_band_signal){error,
-                          b->t_largest[i],
-                          b->low[i],
-                          b->high[i],
-                          scale,
-                          scale > 0.0 ? error / scale : 0.0,
-                          is_constant(b, i)};
+  const track *s = &b->tracks[i];
+  const double scale = scale_of(b, i), error = bar_of(b, i), ratio = scale == 0.0 ? 0.0 : error / scale;
+  return (ga_band_signal){error, s->t_largest, s->low, s->high, scale, ratio, is_constant(b, i)};
 }
 
 int ga_band_worst(const ga_band *b, double *ratio)
@@ -236,12 +380,14 @@ int ga_band_worst(const ga_band *b, double *ratio)
   return worst;
 }
 
-/* Largest ratio of any signal within each bin. */
+/* Largest ratio of any signal within each bin. Errors of a chaotic motion do not shrink, not even those that
+ * stand for 0: what is not resolved is not measured by itself here. */
 static void profile(const ga_band *b, double out[BINS])
 {
   memset(out, 0, BINS * sizeof *out);
   for (int i = 0; i < b->n; i++) {
-    const double *bin = b->bin + (size_t)i * BINS, scale = scale_of(b, i);
+    const double *bin = b->tracks[i].bin, least = is_resolved(b, i) ? 0.0 : ALONE * known_range(b, i),
+                 scale = fmax(scale_of(b, i), least);
     for (int k = 0; scale > 0.0 && k < BINS; k++) out[k] = fmax(out[k], b->opts.factor * bin[k] / scale);
   }
 }
@@ -270,16 +416,16 @@ double ga_band_until(const ga_band *b, double ratio)
 }
 
 /* A peak that stands alone: the bins with more than a tenth of it are this part of all at most. */
-#define ALONE 0.1
+#define PEAK 0.1
 
 int ga_band_jumps(const ga_band *b, int i, double *t)
 {
   int high = 0;
   if (!b || !t || i < 0 || i >= b->n || b->at < 0) return 0;
-  const double *bin = b->bin + (size_t)i * BINS;
-  for (int k = 0; k < BINS; k++) high += bin[k] > 0.1 * b->largest[i];
-  *t = b->t_largest[i];
-  return high > 0 && high <= ALONE * BINS;
+  const track *s = &b->tracks[i];
+  for (int k = 0; k < BINS; k++) high += s->bin[k] > 0.1 * s->largest;
+  *t = s->t_largest;
+  return high > 0 && high <= PEAK * BINS;
 }
 
 /* Times at which the largest ratio so far reaches three levels, each as many times the one before: equal
@@ -305,16 +451,11 @@ int ga_band_grows(const ga_band *b, double *decade)
 
 /* ---- Saving ---- */
 
-enum { N_HEAD = 2 };
-
-static size_t n_numbers(const ga_band *b)
-{
-  return (size_t)b->n * (6 + BINS) + 1;
-}
+enum { N_HEAD = 3 };
 
 size_t ga_band_saved_size(const ga_band *b)
 {
-  return b ? N_HEAD + n_numbers(b) : 0;
+  return b ? N_HEAD + (size_t)b->n * TRACK_NUMBERS : 0;
 }
 
 void ga_band_save(const ga_band *b, double *saved)
@@ -322,7 +463,8 @@ void ga_band_save(const ga_band *b, double *saved)
   if (!b || !saved) return;
   saved[0] = b->n;
   saved[1] = b->at;
-  memcpy(saved + N_HEAD, b->largest, n_numbers(b) * sizeof *saved);
+  saved[2] = b->count;
+  memcpy(saved + N_HEAD, b->tracks, (size_t)b->n * sizeof *b->tracks);
 }
 
 ga_status ga_band_load(ga_band *b, const double *saved)
@@ -331,6 +473,8 @@ ga_status ga_band_load(ga_band *b, const double *saved)
   if (saved[0] != b->n || !(saved[1] >= -1.0 && saved[1] < BINS))
     return ga__fail(b->ctx, GA_ERR_ARGUMENT, "ga_band_load: the numbers are not those of %d signals", b->n);
   b->at = (int)saved[1];
-  memcpy(b->largest, saved + N_HEAD, n_numbers(b) * sizeof *saved);
+  b->count = saved[2];
+  b->known[b->n_units] = -1.0;
+  memcpy(b->tracks, saved + N_HEAD, (size_t)b->n * sizeof *b->tracks);
   return GA_OK;
 }

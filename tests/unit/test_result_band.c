@@ -111,46 +111,147 @@ static void growth_is_recognised(void **state)
   }
 }
 
-/* Scales: a signal's range; little beside others of its unit; constants that are errors; energies together.
+/* ---- Scales ---- */
+
+/* A signal: what is true of it, and the error of the second run, of which the first has four times as much.
  */
-static void scales(void **state)
+typedef struct made {
+  const char *name, *unit;
+  double constant, motion, error; /* constant + motion sin t + error sin 5t */
+  int is_constant;                /* what has to come of it */
+  double scale;
+} made;
+
+enum { MOST_MADE = 8 };
+
+static void add_made(ga_band *b, const made *m, int n, double first_error)
 {
-  static const char *const name[] = {"big", "small", "zero", "alone", "energy.kinetic", "energy.balance",
-                                     "b.ax"},
-                           *const unit[] = {"m", "m", "m", "N", "J", "J", "m/s^2"};
-  enum { N = 7 };
-  ga_band_opts o = ga_band_defaults();
-  ga_context *ctx;
-  ga_band *b = NULL;
-  (void)state;
-  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
-  o.n_signals = N;
-  o.names = name;
-  o.units = unit;
-  o.t_end = 10.0;
-  o.gravity = 9.81;
-  assert_int_equal(ga_band_create(ctx, &o, &b), GA_OK);
   for (int k = 0; k < RECORDS; k++) {
-    const double t = 10.0 * k / (RECORDS - 1), e = sin(5.0 * t);
-    const double second[N] = {100.0 * t, 1e-2 * sin(t), 1e-9 * e, 1e-18 * e, sin(t) + 1, 1e-4 * e, 1e-5 * e};
-    double first[N], bar[N];
-    for (int i = 0; i < N; i++) first[i] = second[i];
-    first[1] += 3e-5 * e; /* 0.2 % of its range, far less of its unit's */
-    first[2] += 3e-9 * e;
-    first[3] += 3e-18 * e;
-    first[5] += 3e-4 * e;
-    first[6] += 3e-5 * e;
+    const double t = 10.0 * k / (RECORDS - 1);
+    double first[MOST_MADE], second[MOST_MADE], bar[MOST_MADE];
+    for (int i = 0; i < n; i++) {
+      second[i] = m[i].constant + m[i].motion * sin(t) + m[i].error * sin(5.0 * t);
+      first[i] = second[i] + (first_error - 1.0) * m[i].error * sin(5.0 * t);
+    }
     ga_band_add(b, t, first, second, bar);
   }
-  assert_true(ga_band_of(b, 0).ratio == 0.0);
-  assert_true(fabs(ga_band_of(b, 1).ratio - 1e-3) < 1e-4);
-  assert_true(ga_band_of(b, 2).constant && ga_band_of(b, 2).ratio < 1e-9);
-  assert_true(ga_band_of(b, 3).constant && ga_band_of(b, 3).ratio < 1e-9);
-  assert_true(fabs(ga_band_of(b, 5).ratio - 1e-4) < 1e-5);
-  assert_true(ga_band_of(b, 6).constant && fabs(ga_band_of(b, 6).ratio - 2e-5 / 9.81) < 1e-5);
-  double ratio;
-  assert_int_equal(ga_band_worst(b, &ratio), 1);
-  assert_true(ratio == ga_band_of(b, 1).ratio);
+}
+
+static ga_band *open_made(ga_context *ctx, const made *m, int n, const ga_band *before)
+{
+  const char *names[MOST_MADE], *units[MOST_MADE];
+  ga_band_opts o = ga_band_defaults();
+  ga_band *b = NULL;
+  for (int i = 0; i < n; i++) names[i] = m[i].name, units[i] = m[i].unit;
+  o.n_signals = n;
+  o.names = names;
+  o.units = units;
+  o.t_end = 10.0;
+  o.gravity = 9.81;
+  o.before = before;
+  assert_int_equal(ga_band_create(ctx, &o, &b), GA_OK);
+  return b;
+}
+
+static void check_made(const ga_band *b, const made *m, int n)
+{
+  for (int i = 0; i < n; i++) {
+    const ga_band_signal s = ga_band_of(b, i);
+    assert_int_equal(s.constant, m[i].is_constant);
+    if (!(fabs(s.scale - m[i].scale) <= 0.02 * m[i].scale))
+      fail_msg("%s: scale %g, not %g", m[i].name, s.scale, m[i].scale);
+    assert_true(s.scale == 0.0 ? s.ratio == 0.0 : fabs(s.ratio - s.error / s.scale) <= 1e-12 * s.ratio);
+  }
+}
+
+static void check_scales(const made *m, int n)
+{
+  ga_context *ctx;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  ga_band *b = open_made(ctx, m, n, NULL);
+  add_made(b, m, n, 4.0);
+  check_made(b, m, n);
+  ga_band_destroy(&b);
+  ga_context_destroy(&ctx);
+}
+
+/* However small a signal is beside others of its unit, its own range is what counts. */
+static void small_signals_have_their_own_range(void **state)
+{
+  static const made m[] = {
+      {"great.force", "N", 0, 1e4, 1, 0, 2e4},
+      {"small.force", "N", 0, 1e-3, 1e-6, 0, 2e-3},
+      {"smallest.force", "N", 0, 1e-11, 1e-14, 0, 2e-11},
+      {"hidden.force", "N", 0, 1e-3, 0.6e-3, 0, 3.2e-3}, /* too little is known: so go on */
+      {"energy.kinetic", "J", 1, 1, 0, 0, 2},
+      {"energy.balance", "J", 0, 0, 1e-4, 1, 2}};
+  (void)state;
+  check_scales(m, sizeof m / sizeof *m);
+}
+
+/* What is constant but for errors is compared with its value, or with what it is a part of. */
+static void constants_have_a_scale(void **state)
+{
+  static const made m[] = {{"load.x", "N", 0, 300, 0.1, 0, 600},
+                           {"load.y", "N", 0.6, 0, 1e-3, 1, 0.6},       /* its own value */
+                           {"load.z", "N", 0, 0, 1e-3, 1, 600},         /* a component of the vector */
+                           {"other.x", "N", 0, 0, 1e-3, 1, 60},         /* nothing like it in its object */
+                           {"arm.x", "m", 1e3, 0, 1e-4, 1, 4},          /* not its distance from somewhere: */
+                           {"hand.x", "m", 0, 2, 1e-4, 0, 4},           /* this is what moves */
+                           {"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 0.981},   /* gravity counts as motion */
+                           {"turn.force", "N*m", 0, 0, 1e-3, 1, 1e-6}}; /* nothing moves at all */
+  (void)state;
+  check_scales(m, sizeof m / sizeof *m);
+}
+
+static void rounding_is_no_signal(void **state)
+{
+  static const made m[] = {{"a.force", "N", 5, 1e-13, 0, 1, 5}, /* the digits of its value */
+                           {"b.mx", "N*m", 0, 1e-20, 1e-22, 1, 1e-6},
+                           {"c.acc", "rad/s^2", 0, 2e-12, 5e-13, 1, 1e-6}};
+  (void)state;
+  check_scales(m, sizeof m / sizeof *m);
+}
+
+/* Motion that was error in the round before, and is less now, needs no scale; what stays does. */
+static void errors_fall_from_round_to_round(void **state)
+{
+  static const made before[] = {{"turn.force", "N*m", 0, 0, 1e-2, 1, 1e-6},
+                                {"held.ax", "rad", 0, 0, 1e-2, 1, 1e-6}},
+                    now[] = {{"turn.force", "N*m", 0, 0, 1e-4, 1, 0},
+                             {"held.ax", "rad", 0, 0, 0.7e-2, 1, 1e-6}};
+  ga_context *ctx;
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  ga_band *first = open_made(ctx, before, 2, NULL);
+  add_made(first, before, 2, 4.0);
+  check_made(first, before, 2);
+  ga_band *second = open_made(ctx, now, 2, first);
+  ga_band_destroy(&first);
+  add_made(second, now, 2, 4.0);
+  check_made(second, now, 2);
+  ga_band_destroy(&second);
+  ga_context_destroy(&ctx);
+}
+
+/* A signal that is there, with one record far off in both runs, and more so in the first: it does not shrink
+ * in the mean of squares, and keeps its own range. */
+static void one_bad_record_makes_no_constant(void **state)
+{
+  static const made m[] = {{"light.force", "N", 0, 1, 0, 0, 0}, {"great.force", "N", 0, 1e6, 0, 0, 0}};
+  ga_context *ctx;
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  ga_band *b = open_made(ctx, m, 2, NULL);
+  for (int k = 0; k < RECORDS; k++) {
+    const double t = 10.0 * k / (RECORDS - 1), peak = k == 300,
+                 first[2] = {sin(t) + 6.0 * peak, 1e6 * sin(t)},
+                 second[2] = {sin(t) + 1.5 * peak, 1e6 * sin(t)};
+    double bar[2];
+    ga_band_add(b, t, first, second, bar);
+  }
+  assert_false(ga_band_of(b, 0).constant);
+  assert_true(ga_band_of(b, 0).scale < 4.0 && ga_band_of(b, 0).ratio > 0.3);
   ga_band_destroy(&b);
   ga_context_destroy(&ctx);
 }
@@ -252,10 +353,17 @@ static void refused(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(crossings_are_covered),      cmocka_unit_test(windows_end),
-      cmocka_unit_test(growth_is_recognised),       cmocka_unit_test(scales),
-      cmocka_unit_test(quaternions_have_two_signs), cmocka_unit_test(saved_and_loaded),
-      cmocka_unit_test(nan_is_the_worst),           cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(crossings_are_covered),
+                                     cmocka_unit_test(windows_end),
+                                     cmocka_unit_test(growth_is_recognised),
+                                     cmocka_unit_test(small_signals_have_their_own_range),
+                                     cmocka_unit_test(constants_have_a_scale),
+                                     cmocka_unit_test(rounding_is_no_signal),
+                                     cmocka_unit_test(errors_fall_from_round_to_round),
+                                     cmocka_unit_test(one_bad_record_makes_no_constant),
+                                     cmocka_unit_test(quaternions_have_two_signs),
+                                     cmocka_unit_test(saved_and_loaded),
+                                     cmocka_unit_test(nan_is_the_worst),
+                                     cmocka_unit_test(refused)};
   return cmocka_run_group_tests_name("result: error bars", tests, NULL, NULL);
 }
