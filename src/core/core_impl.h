@@ -608,6 +608,9 @@ ga__measure ga__noise(ga_stepper *st, const ga__full *at);
 /* Local errors of the last step into est_q, est_v, est_x (estimate.c); without with_v est_v is raw, off the
  * constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
+/* What accelerations of the last step changed by beyond a straight line, (h²/2) D²vdot, into out[nv]; 0 where
+ * no rate is known. */
+void ga__estimate_bend(const ga_stepper *st, double *out);
 /* est_q := what of it a step would not damp away, by the factors of the iteration matrix; all of it: est_all.
  */
 ga_status ga__filter(ga_stepper *st);

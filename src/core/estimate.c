@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-
 /* Rates r at the end, at the beginning and, h_prev before it, earlier; right after a start `earlier` is their
  * derivative at the beginning, h_prev 0. */
 typedef struct rates {
@@ -249,6 +248,19 @@ static ga_status estimate(ga_stepper *st, int with_v)
     status = onto_constraints(st, st->est_q, NULL);
   }
   return status || !with_v ? status : finish_v(st, along ? offset : NULL);
+}
+
+/* vdot₁ − vdot_n − h vddot_n, the rate at the step's beginning from the start; from the step before, where
+ * there is one, times h/(h + h_prev): that makes (h²/2) D²vdot of it too. */
+void ga__estimate_bend(const ga_stepper *st, double *out)
+{
+  const ga__full *n = &st->next, *m = &st->now;
+  const double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], part = h / (h + h_prev);
+  const int known = h_prev > 0.0 || n->scalar[GA__HAS_JERK] != 0.0;
+  for (int i = 0; i < st->sys->nv; i++) {
+    const double rate = h_prev > 0.0 ? (n->vdot[i] - n->vdot_prev[i]) / h_prev : n->vdot_prev[i];
+    out[i] = known ? part * (m->vdot[i] - n->vdot[i] - h * rate) : 0.0;
+  }
 }
 
 /* An error below the rounding of the values themselves is none. */

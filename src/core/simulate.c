@@ -43,6 +43,8 @@ struct ga_simulator {
   int next_time;          /* index of the next of output_times */
   int started, finished, last_event;
   int stopped; /* by an output or by on_event: for good */
+  int by_bend; /* 1: the error test is that of accelerations, first_ratio() */
+  int n_first; /* steps since the start, as far as accelerations are tested */
   int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
   ga_start_opts start;
   ga_simulate_stats stats;
@@ -334,6 +336,46 @@ static void weigh_filtered(ga_simulator *sim, double *ratio)
   weigh_q(sim, st->est_q, ratio, &sim->worst);
 }
 
+/* By the norm of the options, what has been weighed since the tally began. */
+static double normed(const ga_simulator *sim, double largest)
+{
+  if (sim->opts.norm != GA_NORM_RMS || largest != largest || !(sim->tally[COUNT] > 0.0)) return largest;
+  return sqrt(sim->tally[SQUARES] / sim->tally[COUNT]);
+}
+
+static void begin_tally(ga_simulator *sim)
+{
+  sim->tally[SQUARES] = sim->tally[COUNT] = 0.0;
+}
+
+/* Accelerations of the first steps after a start. Errors of positions are κh³ vddot, and tell nothing of them
+ * where the jerk is 0 as the motion begins: steps are then long, and vdot is off by a part of h² vdot''/2,
+ * along constraints for many steps more, since only numerical damping takes it away there. Of a motion with
+ * the angular frequency ω that is at the tolerance, (hω)³ is tol/κ, and
+ *   κh² · h² vdot''  is  hω  of  κh³ vddot:
+ * so much of the tolerance is for them here. That is less of it the tighter it is, and enough of it at any
+ * for steps not to follow what positions do not show, as oscillations of stiff springs. Per unit step
+ * velocities are tested, and with them this. */
+enum { FIRST_STEPS = 4 };
+#define KAPPA_LEAST 0.01
+
+static double first_ratio(ga_simulator *sim)
+{
+  const ga_stepper *st = sim->st;
+  const ga_simulate_opts *o = &sim->opts;
+  const double h = st->now.scalar[GA__H_OLD];
+  const double kappa = fmax(fabs(st->now.scalar[GA__KAPPA_H2]) / (h * h), KAPPA_LEAST);
+  const double part = o->error == GA_PER_STEP ? 1.0 : h / (o->t_end - sim->t0); /* of the tolerance */
+  double ratio = 0.0, *bend = sim->vdot; /* room that only states between steps need */
+  int worst = 0;
+  if (sim->n_first >= FIRST_STEPS || o->error == GA_PER_UNIT_STEP) return 0.0;
+  ga__estimate_bend(st, bend);
+  for (int i = 0; i < st->sys->nv; i++) bend[i] *= kappa * h * h;
+  begin_tally(sim);
+  weigh_q(sim, bend, &ratio, &worst);
+  return normed(sim, ratio) / (part * cbrt(part * (o->rtol + o->atol) / kappa));
+}
+
 /* Estimate over tolerance of the step just made. */
 static ga_status error_ratio(ga_simulator *sim, double *ratio)
 {
@@ -352,7 +394,7 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
     if (!status) status = ga__filter(st);
   }
   if (status) return status;
-  sim->tally[SQUARES] = sim->tally[COUNT] = 0.0;
+  begin_tally(sim);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
     weigh_one(sim, st->est_x[i], o->atol_x + o->rtol_x * fabs(st->now.x[i]), sys->nv + i, ratio, &sim->worst);
   if (!per_unit)
@@ -360,15 +402,23 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   else
     weigh_q(sim, st->est_q, ratio, &sim->worst);
   for (int i = 0; per_unit && i < sys->nv; i++) weigh_v(sim, i, ratio, &sim->worst);
-  if (o->norm == GA_NORM_RMS && *ratio == *ratio && sim->tally[COUNT] > 0.0)
-    *ratio = sqrt(sim->tally[SQUARES] / sim->tally[COUNT]);
+  *ratio = normed(sim, *ratio);
   if (o->error != GA_PER_STEP) *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
+  const double first = first_ratio(sim);
+  sim->by_bend = first > *ratio;
+  if (sim->by_bend) *ratio = first;
   return GA_OK;
 }
 
 static double order_of(const ga_simulator *sim)
 {
   return sim->opts.error != GA_PER_STEP ? 2.0 : 3.0;
+}
+
+/* Power of h that the error just found grows with. */
+static double power_of(const ga_simulator *sim)
+{
+  return order_of(sim) + sim->by_bend;
 }
 
 /* Where steps are long, as long as a wheel takes for half a turn, the error grows with a higher power of h
@@ -386,7 +436,7 @@ typedef struct refused {
 static double power_seen(const ga_simulator *sim, const refused *r, double h, double err)
 {
   const double p = order_of(sim);
-  if (!(r->h > 1.05 * h && r->err > err && err > 0.0)) return fmax(p, LESS_STEEP * sim->power);
+  if (!(r->h > 1.05 * h && r->err > err && err > 0.0)) return fmax(power_of(sim), LESS_STEEP * sim->power);
   return fmin(STEEPEST, fmax(p, log(r->err / err) / log(r->h / h)));
 }
 
@@ -441,7 +491,7 @@ static double first_step(ga_simulator *sim)
   const ga_system *sys = st->sys;
   double h = fmin(h_most(sim), 1e-2 * span(sim)), kappa = fabs(ga__kappa(st, h)), ratio = 0.0, ratio_x = 0.0;
   int worst;
-  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(kappa, 0.01) * st->jerk_v[i];
+  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(kappa, KAPPA_LEAST) * st->jerk_v[i];
   weigh_q(sim, st->est_q, &ratio, &worst);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
     weigh_one(sim, st->jerk_x[i], sim->opts.atol_x + sim->opts.rtol_x * fabs(st->now.x[i]), i, &ratio_x,
@@ -540,6 +590,7 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
       continue;
     }
     sim->h_next = s.h;
+    sim->n_first = 0;
     sim->err_old = sim->failed_h = sim->wary = sim->power = 0.0;
     sim->hidden_credit = HIDDEN_ADVANCE;
     sim->hidden_counted = (double)sim->st->stats.residuals;
@@ -753,7 +804,7 @@ static ga_status judge(ga_simulator *sim, double h, double *err, refused *before
     return GA_OK;
   }
   sim->stats.rejected_error++;
-  *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / order_of(sim))) * h;
+  *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / power_of(sim))) * h;
   before->grown = before->err > 0.0 && *err > 1.5 * before->err ? before->grown + 1 : 0;
   before->err = *err;
   before->h = h;
@@ -1022,6 +1073,7 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       if (again == 0.0 && tries == 0) status = inspect(sim, &again);
       if (again == 0.0) {
         stay_wary(sim, h);
+        sim->n_first += sim->n_first < FIRST_STEPS;
         if (tries > 0) go_over(sim, wanted, h);
         return status;
       }
@@ -1369,7 +1421,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 25, PER_EVENT = 3 };
+enum { N_SAVED = 26, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1414,7 +1466,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   saved_time(b->h_max),
                                   sim->power,
                                   sim->hidden_credit,
-                                  sim->hidden_counted - (double)sim->st->stats.residuals};
+                                  sim->hidden_counted - (double)sim->st->stats.residuals,
+                                  sim->n_first};
   memcpy(s, number, sizeof number);
 }
 
@@ -1444,6 +1497,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->power = s[22];
   sim->hidden_credit = s[23];
   sim->hidden_counted = s[24] + (double)sim->st->stats.residuals;
+  sim->n_first = s[25] < FIRST_STEPS ? (int)s[25] : FIRST_STEPS;
   sim->started = 1;
 }
 
