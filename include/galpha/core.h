@@ -110,6 +110,10 @@ typedef struct ga_breakpoint {
                    period of an oscillation, say; infinite: nothing is known */
 } ga_breakpoint;
 
+/* *out := the earlier of both; where they overlap, one break at which everything restarts that does at either. For
+ * functions that look for the next break in several places. */
+GA_API void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other);
+
 /* The first break that ends after t and begins before `until`, into *out, which holds {inf, inf, 0, inf, inf}
  * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
 typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);

@@ -24,6 +24,21 @@ static ga_breakpoint listed_break(const ga__breaks *b, double t)
   return out;
 }
 
+void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other)
+{
+  if (!out || !other || isinf(other->before)) return;
+  if (other->before > out->after) return;
+  if (other->after < out->before) {
+    *out = *other;
+    return;
+  }
+  out->before = fmin(out->before, other->before);
+  out->after = fmax(out->after, other->after);
+  out->restart |= other->restart;
+  out->clear = fmin(out->clear, other->clear);
+  out->h_max = fmin(out->h_max, other->h_max);
+}
+
 static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
 {
   const ga_system *sys = b->sys;
@@ -59,7 +74,8 @@ ga_status ga__breaks_find(ga__breaks *b, double t, double ahead)
     ga_breakpoint theirs = {INFINITY, INFINITY, 0, INFINITY, INFINITY};
     ga_status status = from < b->until ? ask_system(b, from, &theirs) : GA_OK;
     if (status) return status;
-    b->next = own.before < fmin(theirs.before, theirs.clear) ? own : theirs;
+    b->next = theirs;
+    if (own.before < theirs.clear) ga_breakpoint_join(&b->next, &own);
     b->next.h_max = theirs.h_max;
     b->known = 1;
   }

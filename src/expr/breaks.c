@@ -8,7 +8,7 @@
 enum {
   MOST_LOOKS = 20000, /* evaluations of one search */
   MOST_IGNORED = 16,  /* operations whose operands are equal all the time, but for rounding */
-  SAMPLES = 16        /* of a period */
+  SAMPLES = 16        /* of a time span */
 };
 
 /* ---- Expressions over an interval ---- */
@@ -79,11 +79,6 @@ static int is_periodic(const ga__op *op)
   return op->range == ga__range_sin || op->range == ga__range_cos || op->range == ga__range_tan;
 }
 
-static int arity(const ga__instr *instr)
-{
-  return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
-}
-
 /* An operation on operands x, all of them known. */
 static ga__range apply(scan *s, int at, const ga__range *x)
 {
@@ -96,10 +91,13 @@ static ga__range apply(scan *s, int at, const ga__range *x)
   }
   if (instr->code == GA__TABLE2D) {
     if (s->quest == KINKS && ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
-    return UNKNOWN.r;
+    return ga__table2d_range(instr->use.table2d, &x[0], &x[1]);
   }
   const ga_function *f = instr->use.function;
-  if (!isfinite(x->lo) || !isfinite(x->hi)) return UNKNOWN.r;
+  if (!isfinite(x->lo) || !isfinite(x->hi)) {
+    if (s->quest == KINKS) note_kink(s, at);
+    return UNKNOWN.r;
+  }
   if (x->lo < x->hi) {
     if (s->quest == KINKS && f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
     if (s->quest == PERIODS) note_rate(s, x, f->kind->period(f, x->lo, x->hi));
@@ -164,7 +162,7 @@ static void walk(scan *s, int from, int to, value *stack, int *top)
       stack[++*top] = instr->code == GA__VARIABLE ? variable(s, instr->index) : constant(instr->number);
       at++;
     } else {
-      const int n = arity(instr);
+      const int n = ga__arity(instr);
       ga__range x[GA__MAX_ARGS];
       int known = 1;
       *top -= n - 1;
@@ -219,11 +217,66 @@ double ga_expr_period(const ga_expr *e, int time, double from, double to)
   return s.fastest > 0 ? 1 / s.fastest : INFINITY;
 }
 
+/* ---- What jumps ---- */
+
+/* Values and derivatives on one side of a break, and the third derivative by a difference. */
+typedef struct side {
+  double y[4];
+} side;
+
+typedef ga_status (*eval_fn)(const void *what, int time, double t, double out[3]);
+
+static ga_status evaluate_side(eval_fn eval, const void *what, int time, double t, double away, side *out)
+{
+  double beyond[3];
+  ga_status status = eval(what, time, t, out->y);
+  if (!status) status = eval(what, time, t + away, beyond);
+  out->y[3] = (beyond[2] - out->y[2]) / away;
+  return status;
+}
+
+/* Which derivative jumps more than it moves across the gap; `size` that of the values, over a time `span`. A
+ * root that is touched, as that of max(0, 1 - cos(t)), is off by the root of rounding, and slopes by as much.
+ */
+static int jump_order(const side *left, const side *right, double gap, double size, double span)
+{
+  for (int d = 0; d < 3; d++) {
+    const double scale = fmax(fabs(left->y[d]), fabs(right->y[d]));
+    const double change = fmax(fabs(left->y[d + 1]), fabs(right->y[d + 1]));
+    const double touching = d == 1 && isfinite(size) ? 8 * sqrt(DBL_EPSILON * size * change) : 0;
+    const double noise =
+        1e-8 * scale + 1e-12 * (isfinite(size) ? size : 0) / pow(span, d) + 1.2 * gap * change;
+    if (fabs(right->y[d] - left->y[d]) > noise + touching) return d;
+  }
+  return 3;
+}
+
+/* What is evaluated to see what jumps. */
+typedef struct subject {
+  eval_fn eval;
+  const void *what;
+  int time;
+  double size, span; /* of its values; [s] of the search */
+} subject;
+
+/* What jumps between two times, 0 to 3. Where one side has no derivatives that cannot be told, and the value
+ * counts as jumping. */
+static int order_between(const subject *s, double before, double after)
+{
+  const double gap = after - before, away = 1000 * gap;
+  side left, right;
+  if (evaluate_side(s->eval, s->what, s->time, before, -away, &left) ||
+      evaluate_side(s->eval, s->what, s->time, after, away, &right))
+    return 0;
+  return jump_order(&left, &right, gap, s->size, s->span);
+}
+
 /* ---- The search ---- */
 
 typedef struct search {
   const ga_function *f; /* NULL: the expression of `scan` */
   scan scan;
+  subject subject;
   double resolution; /* [s] intervals that are not halved any more */
   int looks;
 } search;
@@ -261,15 +314,28 @@ static int first_kink(search *s, double a, double b, double *from, double *to)
   return 0;
 }
 
-/* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere. */
-static int is_everywhere(search *s, double t, double until)
+static int is_kinked_at(search *s, int instr, double t)
 {
-  static const double far[] = {4, 64, 4096};
-  for (int i = 0; i < 3; i++) {
-    const double a = t + far[i] * s->resolution;
-    if (a + s->resolution > until || !kinked(s, a, a + s->resolution)) return 0;
+  return kinked(s, t, t + s->resolution) && s->scan.kink == instr;
+}
+
+/* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere: up to the
+ * time returned, as far as samples at growing and then at equal distances from t tell; t: it is a kink. */
+static double seems_kinked_until(search *s, int instr, double t, double until)
+{
+  double last = t, end = until;
+  int n = 0;
+  for (double far = 4 * s->resolution; t + far + s->resolution < until; far *= 4, n++) {
+    if (!is_kinked_at(s, instr, t + far)) {
+      end = last;
+      break;
+    }
+    last = t + far;
   }
-  return 1;
+  if (n < 5) return t;
+  for (int i = 1; i < SAMPLES; i++)
+    if (!is_kinked_at(s, instr, t + i * (end - t) / SAMPLES)) return t + (i - 1) * (end - t) / SAMPLES;
+  return end;
 }
 
 static void find(search *s, double t, double until, ga_break *out)
@@ -279,56 +345,21 @@ static void find(search *s, double t, double until, ga_break *out)
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
   from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
   while (first_kink(s, from, until, &from, &to)) {
-    const int what = s->scan.kink;
-    if (!s->f && s->scan.n_ignored < MOST_IGNORED && is_everywhere(s, to, until)) {
-      s->scan.ignored[s->scan.n_ignored++] = what;
+    const int instr = s->scan.kink, room = !s->f && s->scan.n_ignored < MOST_IGNORED;
+    const double equal_until = room ? seems_kinked_until(s, instr, to, until) : to;
+    if (equal_until > to) {
+      s->scan.ignored[s->scan.n_ignored++] = instr;
+      until = equal_until;
       continue;
     }
-    *out = (ga_break){from - s->resolution, to + s->resolution, 0, from};
+    *out = (ga_break){from - s->resolution, to + s->resolution, 3, from};
+    out->order = order_between(&s->subject, out->before, out->after);
     return;
   }
   out->clear = from;
 }
 
-/* ---- What jumps ---- */
-
-/* Values and derivatives on one side of a break, and the third derivative by a difference. */
-typedef struct side {
-  double y[4];
-} side;
-
-typedef ga_status (*eval_fn)(const void *what, int time, double t, double out[3]);
-
-static ga_status evaluate_side(eval_fn eval, const void *what, int time, double t, double away, side *out)
-{
-  double beyond[3];
-  ga_status status = eval(what, time, t, out->y);
-  if (!status) status = eval(what, time, t + away, beyond);
-  out->y[3] = (beyond[2] - out->y[2]) / away;
-  return status;
-}
-
-/* Which derivative jumps more than it moves across the gap; `size` that of the values, over a time `span`. */
-static int jump_order(const side *left, const side *right, double gap, double size, double span)
-{
-  for (int d = 0; d < 3; d++) {
-    const double scale = fmax(fabs(left->y[d]), fabs(right->y[d]));
-    const double moved = gap * fmax(fabs(left->y[d + 1]), fabs(right->y[d + 1]));
-    const double noise = 1e-8 * scale + 1e-12 * (isfinite(size) ? size : 0) / pow(span, d) + 1.2 * moved;
-    if (fabs(right->y[d] - left->y[d]) > noise) return d;
-  }
-  return 3;
-}
-
-/* Where one side has no derivatives that cannot be told, and the value counts as jumping. */
-static void judge(ga_break *b, eval_fn eval, const void *what, int time, double size, double span)
-{
-  const double gap = b->after - b->before, away = 1000 * gap;
-  side left, right;
-  if (!evaluate_side(eval, what, time, b->before, -away, &left) &&
-      !evaluate_side(eval, what, time, b->after, away, &right))
-    b->order = jump_order(&left, &right, gap, size, span);
-}
+/* ---- Functions and expressions ---- */
 
 static double size_of(ga__range r)
 {
@@ -345,21 +376,27 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
 {
   if (!f || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
   const ga_expr *e = ga__function_expr(f);
-  search s = {.f = e ? NULL : f, .scan = {.e = e}};
+  const subject of = {eval_function, f, 0, size_of(f->kind->range(f, t, until)), until - t};
+  search s = {.f = e ? NULL : f, .scan = {.e = e}, .subject = of};
   find(&s, t, until, out);
-  if (isfinite(out->before)) judge(out, eval_function, f, 0, size_of(f->kind->range(f, t, until)), until - t);
   return GA_OK;
 }
 
-/* Arbitrary values of the other variables, which keep factors from being 0 by chance. */
+/* An expression with arbitrary values of its other variables. */
+typedef struct sample {
+  const ga_expr *e;
+  double value, increment; /* of variable k: value + k increment */
+} sample;
+
 static ga_status eval_expr(const void *what, int time, double t, double out[3])
 {
   enum { MOST = 64 };
-  const ga_expr *e = what;
+  const sample *s = what;
+  const ga_expr *e = s->e;
   double x[MOST] = {0}, rate[MOST] = {0};
   const int largest = e->n_variables > 0 ? e->variable[e->n_variables - 1] : 0;
   if (largest >= MOST || time >= MOST) return GA_RETRY_NAN;
-  for (int k = 0; k <= largest; k++) x[k] = 0.7315 + 0.1377 * k;
+  for (int k = 0; k <= largest; k++) x[k] = s->value + s->increment * k;
   x[time] = t;
   rate[time] = 1;
   return ga_expr_curve(e, x, rate, NULL, 2, out, NULL);
@@ -368,8 +405,16 @@ static ga_status eval_expr(const void *what, int time, double t, double out[3])
 ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out)
 {
   if (!e || !out || time < 0 || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
-  search s = {.scan = {.e = e, .time = time}};
+  /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, and not at all */
+  static const double values[] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4}, part = 0.1883;
+  sample one = {e, values[0], part * values[0]};
+  search s = {.scan = {.e = e, .time = time}, .subject = {eval_expr, &one, time, 0, until - t}};
   find(&s, t, until, out);
-  if (isfinite(out->before)) judge(out, eval_expr, e, time, 0, until - t);
+  if (isinf(out->before) || e->n_variables < 2) return GA_OK;
+  for (int i = 1; i < (int)(sizeof values / sizeof *values) && out->order > 0; i++) {
+    one.value = values[i], one.increment = part * values[i];
+    const int order = order_between(&s.subject, out->before, out->after);
+    if (order < out->order) out->order = order;
+  }
   return GA_OK;
 }

@@ -104,11 +104,6 @@ void ga_fault_text(char *text, size_t size, const ga_fault *fault)
 
 /* ---- One instruction ---- */
 
-static int arity(const ga__instr *instr)
-{
-  return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
-}
-
 /* Where a jump instruction at `at` leads, by the topmost value; what it pops or leaves is done to the stack.
  */
 static int jump(const ga__instr *instr, int at, double *stack, int *top)
@@ -235,7 +230,7 @@ static int jet_finite(const jet *u, const seeds *s)
 /* Replaces the operands f, with derivatives u, by the result of an instruction. */
 static ga_status apply_jet(double *f, jet *u, const ga__instr *instr, const seeds *s, ga_fault *fault)
 {
-  const int m = arity(instr);
+  const int m = ga__arity(instr);
   int varying[GA__MAX_ARGS], any = 0;
   ga__partials p;
   jet y;
@@ -281,7 +276,7 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
       if (s) d[top] = (jet){0};
       if (s && instr->code == GA__VARIABLE) seed(&d[top], s, instr->index);
     } else {
-      top -= arity(instr) - 1;
+      top -= ga__arity(instr) - 1;
       status = s ? apply_jet(f + top, d + top, instr, s, fault) : apply_value(f + top, instr, fault);
     }
     if (status) return place(fault, e, instr);

@@ -65,8 +65,13 @@ ga__range ga__range_quotient(const ga__op *op, const ga__range *x);
 ga__range ga__range_compare(const ga__op *op, const ga__range *x);
 ga__range ga__range_equal(const ga__op *op, const ga__range *x);
 ga__range ga__range_truth(const ga__op *op, const ga__range *x);
+ga__range ga__range_unit(const ga__op *op, const ga__range *x);
+ga__range ga__range_sqrt(const ga__op *op, const ga__range *x);
+ga__range ga__range_log(const ga__op *op, const ga__range *x);
 ga__range ga__range_sin(const ga__op *op, const ga__range *x);
 ga__range ga__range_cos(const ga__op *op, const ga__range *x);
+/* Of a sine while its phase goes through x, with those at the ends of it; `top`: a phase at which it is 1. */
+ga__range ga__range_wave(ga__range ends, const ga__range *x, double top);
 ga__range ga__range_tan(const ga__op *op, const ga__range *x);
 ga__range ga__range_even(const ga__op *op, const ga__range *x);
 ga__range ga__range_power(const ga__op *op, const ga__range *x);
@@ -75,6 +80,7 @@ ga__range ga__range_hypot(const ga__op *op, const ga__range *x);
 ga__range ga__range_atan2(const ga__op *op, const ga__range *x);
 ga__range ga__range_step(const ga__op *op, const ga__range *x);
 int ga__kink_zero(const ga__range *x);    /* the operand is 0 */
+int ga__kink_unit(const ga__range *x);    /* the operand is 1 or -1 */
 int ga__kink_equal(const ga__range *x);   /* both are equal */
 int ga__kink_floor(const ga__range *x);   /* the operand passes an integer */
 int ga__kink_ceil(const ga__range *x);    /* likewise */
@@ -112,6 +118,12 @@ typedef struct ga__instr {
   } use;
   int start, bytes; /* the piece of text it stands for */
 } ga__instr;
+
+/* Operands of an operation, a function or a table. */
+static inline int ga__arity(const ga__instr *instr)
+{
+  return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
+}
 
 struct ga_expr {
   ga_context *ctx;
@@ -204,12 +216,16 @@ ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_
 typedef struct ga__table {
   ga__axis axis;
   double *y, *slope;
+  ga__range all; /* of its values, between its first and last point */
 } ga__table;
 
 /* 1: one of the axis's points lies in (from, to]. */
 int ga__axis_meets(const ga__axis *axis, double from, double to);
+int ga__axis_cell(const ga__axis *axis,
+                  double x); /* i with x[i] <= x < x[i+1]; the first and last go on outside */
 ga__range ga__table_range(const ga__table *table, double from, double to);
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
+ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y);
 
 /* An expression while the variable `time` goes through t and all others are unknown (breaks.c). */
 ga__range ga__expr_range(const ga_expr *e, int time, ga__range t);

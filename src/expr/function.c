@@ -84,7 +84,7 @@ static double period_table(const ga_function *f, double from, double to)
   const ga__axis *axis = &f->data.table.axis;
   double least = INFINITY;
   if (!axis->cubic) return least;
-  for (int i = 0; i + 1 < axis->n && axis->x[i] < to; i++)
+  for (int i = ga__axis_cell(axis, from); i + 1 < axis->n && axis->x[i] < to; i++)
     if (axis->x[i + 1] > from) least = fmin(least, 4 * (axis->x[i + 1] - axis->x[i]));
   return least;
 }

@@ -1,5 +1,6 @@
 /* Motion laws and waves. */
 #include "expr/expr_impl.h"
+#include <float.h>
 #include <math.h>
 
 /* ---- Laws: s, s', s'' at u within [0,1] ---- */
@@ -211,12 +212,32 @@ static ga_status eval_wave(const ga_function *f, double t, int order, double out
   return GA_OK;
 }
 
+/* Turns within [from, to]: those at its ends, and at the time at which the frequency of a sweep goes through
+ * 0. */
+static ga__range range_turns(const ga_wave_opts *w, double from, double to)
+{
+  double first[3], last[3], still[3];
+  turns(first, w, from);
+  turns(last, w, to);
+  ga__range out = {fmin(first[0], last[0]), fmax(first[0], last[0])};
+  if (w->sweep > 0 && w->frequency != w->frequency_end) {
+    const double t = w->t_start + w->sweep * w->frequency / (w->frequency - w->frequency_end);
+    turns(still, w, fmin(fmax(t, from), to));
+    out = ga__range_join(out, (ga__range){still[0], still[0]});
+  }
+  return out;
+}
+
 static ga__range range_wave(const ga_function *f, double from, double to)
 {
   const ga_wave_opts *w = &f->data.wave;
-  (void)from;
-  (void)to;
-  return (ga__range){w->offset - fabs(w->amplitude), w->offset + fabs(w->amplitude)};
+  const ga__range c = range_turns(w, from, to);
+  const ga__range angle = {w->phase + 2 * GA__PI * c.lo, w->phase + 2 * GA__PI * c.hi};
+  const double a = sin(angle.lo), b = sin(angle.hi);
+  const ga__range sine = ga__range_wave((ga__range){fmin(a, b), fmax(a, b)}, &angle, 0.5 * GA__PI);
+  const double one = w->offset + w->amplitude * sine.lo, other = w->offset + w->amplitude * sine.hi;
+  const double slack = 8 * DBL_EPSILON * fabs(w->amplitude) * (1 + fmax(fabs(angle.lo), fabs(angle.hi)));
+  return (ga__range){fmin(one, other) - slack, fmax(one, other) + slack};
 }
 
 /* Both ends of a sweep. */

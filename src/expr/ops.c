@@ -162,7 +162,7 @@ static void smooth_step(ga__partials *p, const double *x, int derivatives, const
   const int inner[3] = {X, X0, X1};
   const double s1[3] = {1 / w, (s - 1) / w, -s / w};
   const double s2[3][3] = {{0, 0, 0}, {1, 2 * (s - 1), 0}, {-1, 1 - 2 * s, 2 * s}}; /* times w^-2, i >= j */
-  p->f = x[Y0] + rise * S[0];
+  p->f = S[0] == 1 ? x[Y1] : x[Y0] + rise * S[0];
   if (!derivatives) return;
   p->d1[Y0] = 1 - S[0];
   p->d1[Y1] = S[0];
@@ -248,19 +248,19 @@ const ga__op ga__ops[] = {
     {"sin", 1, 0, 0, rule_sin, NULL, NULL, ga__range_sin, NULL},
     {"cos", 1, 0, 0, rule_cos, NULL, NULL, ga__range_cos, NULL},
     {"tan", 1, 0, 0, rule_tan, NULL, NULL, ga__range_tan, ga__kink_pole},
-    {"asin", 1, 0, 0, rule_asin, within_one, "the argument must be within -1 and 1", ga__range_monotone,
-     NULL},
-    {"acos", 1, 0, 0, rule_acos, within_one, "the argument must be within -1 and 1", ga__range_monotone,
-     NULL},
+    {"asin", 1, 0, 0, rule_asin, within_one, "the argument must be within -1 and 1", ga__range_unit,
+     ga__kink_unit},
+    {"acos", 1, 0, 0, rule_acos, within_one, "the argument must be within -1 and 1", ga__range_unit,
+     ga__kink_unit},
     {"atan", 1, 0, 0, rule_atan, NULL, NULL, ga__range_monotone, NULL},
     {"atan2", 2, 0, 0, rule_atan2, NULL, NULL, ga__range_atan2, ga__kink_cut},
     {"sinh", 1, 0, 0, rule_sinh, NULL, NULL, ga__range_monotone, NULL},
     {"cosh", 1, 0, 0, rule_cosh, NULL, NULL, ga__range_even, NULL},
     {"tanh", 1, 0, 0, rule_tanh, NULL, NULL, ga__range_monotone, NULL},
     {"exp", 1, 0, 0, rule_exp, NULL, NULL, ga__range_monotone, NULL},
-    {"log", 1, 0, 0, rule_log, positive, "the argument must be above 0", ga__range_monotone, NULL},
-    {"log10", 1, 0, 0, rule_log10, positive, "the argument must be above 0", ga__range_monotone, NULL},
-    {"sqrt", 1, 0, 0, rule_sqrt, not_negative, "the argument must not be negative", ga__range_monotone,
+    {"log", 1, 0, 0, rule_log, positive, "the argument must be above 0", ga__range_log, NULL},
+    {"log10", 1, 0, 0, rule_log10, positive, "the argument must be above 0", ga__range_log, NULL},
+    {"sqrt", 1, 0, 0, rule_sqrt, not_negative, "the argument must not be negative", ga__range_sqrt,
      ga__kink_zero},
     {"cbrt", 1, 0, 0, rule_cbrt, NULL, NULL, ga__range_monotone, ga__kink_zero},
     {"abs", 1, 0, 0, rule_abs, NULL, NULL, ga__range_even, ga__kink_zero},

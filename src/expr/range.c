@@ -19,6 +19,14 @@ static int contains(const ga__range *r, double x)
   return r->lo <= x && x <= r->hi;
 }
 
+/* Can one of n operands vary? */
+static int vary(const ga__range *x, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (!is_point(&x[i])) return 1;
+  return 0;
+}
+
 /* The hull of two values that rounding may have moved; NaN stands for anything. */
 static ga__range hull(double a, double b)
 {
@@ -53,6 +61,32 @@ static double at(const ga__op *op, const double *x)
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x)
 {
   return hull(at(op, &x->lo), at(op, &x->hi));
+}
+
+/* The part of x that lies within lo and hi; of what is outside altogether, x itself. */
+static ga__range within(const ga__range *x, double lo, double hi)
+{
+  return x->hi < lo || x->lo > hi ? *x : (ga__range){fmax(x->lo, lo), fmin(x->hi, hi)};
+}
+
+/* asin, acos; sqrt, log: values outside of their domain do not exist. */
+ga__range ga__range_unit(const ga__op *op, const ga__range *x)
+{
+  const ga__range inside = within(x, -1, 1);
+  return ga__range_monotone(op, &inside);
+}
+
+ga__range ga__range_sqrt(const ga__op *op, const ga__range *x)
+{
+  const ga__range inside = within(x, 0, INFINITY);
+  return ga__range_monotone(op, &inside);
+}
+
+ga__range ga__range_log(const ga__op *op, const ga__range *x)
+{
+  const double highest = at(op, &x->hi);
+  if (x->lo > 0) return ga__range_monotone(op, x);
+  return isnan(highest) ? WHOLE : (ga__range){-INFINITY, hull(highest, highest).hi};
 }
 
 /* A function that is monotone in each of its operands, at the corners of the box of the first two. */
@@ -116,24 +150,23 @@ static int meets(const ga__range *x, double first, double period)
   return ceil((x->lo - slack - first) / period) <= floor((x->hi + slack - first) / period);
 }
 
-static ga__range wave_range(const ga__op *op, const ga__range *x, double top)
+ga__range ga__range_wave(ga__range ends, const ga__range *x, double top)
 {
-  ga__range out = ga__range_monotone(op, x);
   if (!isfinite(x->lo) || !isfinite(x->hi)) return (ga__range){-1, 1};
-  if (is_point(x)) return out;
-  if (meets(x, top, 2 * GA__PI)) out.hi = 1;
-  if (meets(x, top + GA__PI, 2 * GA__PI)) out.lo = -1;
-  return out;
+  if (is_point(x)) return ends;
+  if (meets(x, top, 2 * GA__PI)) ends.hi = 1;
+  if (meets(x, top + GA__PI, 2 * GA__PI)) ends.lo = -1;
+  return ends;
 }
 
 ga__range ga__range_sin(const ga__op *op, const ga__range *x)
 {
-  return wave_range(op, x, 0.5 * GA__PI);
+  return ga__range_wave(ga__range_monotone(op, x), x, 0.5 * GA__PI);
 }
 
 ga__range ga__range_cos(const ga__op *op, const ga__range *x)
 {
-  return wave_range(op, x, 0);
+  return ga__range_wave(ga__range_monotone(op, x), x, 0);
 }
 
 ga__range ga__range_tan(const ga__op *op, const ga__range *x)
@@ -161,13 +194,12 @@ ga__range ga__range_power(const ga__op *op, const ga__range *x)
   return x[0].lo >= 0 && x[1].lo >= 0 ? corners(op, x) : WHOLE;
 }
 
+/* Between 0 and the divisor; without a jump it is u − k v with one k, which rises with u and is monotone in
+ * v. */
 ga__range ga__range_mod(const ga__op *op, const ga__range *x)
 {
-  if (!is_point(&x[1]) || x[1].lo == 0) return WHOLE;
-  const double v = x[1].lo;
-  if (ga__kink_mod(x)) return hull(0, v);
-  const double low[2] = {x[0].lo, v}, high[2] = {x[0].hi, v};
-  return hull(at(op, low), at(op, high));
+  if (contains(&x[1], 0)) return WHOLE;
+  return ga__kink_mod(x) ? hull(fmin(0, x[1].lo), fmax(0, x[1].hi)) : corners(op, x);
 }
 
 ga__range ga__range_hypot(const ga__op *op, const ga__range *x)
@@ -186,27 +218,47 @@ ga__range ga__range_atan2(const ga__op *op, const ga__range *x)
   return around ? (ga__range){-GA__PI, GA__PI} : corners(op, x);
 }
 
-/* step(x, x0, y0, x1, y1): between y0 and y1; with ends that do not vary, monotone in x. */
+/* S(s), s = (x - x0)/(x1 - x0), of step(x, x0, y0, x1, y1): it rises from 0 to 1. */
+static ga__range step_part(const ga__op *op, const ga__range *x)
+{
+  const double from = x[3].lo - x[1].hi, to = x[3].hi - x[1].lo;
+  const ga__range whole = {0, 1}, above = {x[0].lo - x[1].hi, x[0].hi - x[1].lo};
+  ga__range s = {INFINITY, -INFINITY};
+  if (!(from > 0 || to < 0)) return whole;
+  for (int i = 0; i < 4; i++) {
+    const double q = (i & 1 ? above.hi : above.lo) / (i & 2 ? to : from);
+    if (isnan(q)) return whole;
+    s = join(s, (ga__range){q, q});
+  }
+  s = hull(s.lo, s.hi);
+  const double low[GA__MAX_ARGS] = {s.lo, 0, 0, 1, 1}, high[GA__MAX_ARGS] = {s.hi, 0, 0, 1, 1};
+  return (ga__range){at(op, low), at(op, high)};
+}
+
+/* step(x, x0, y0, x1, y1) = y0 + (y1 - y0) S, linear in each of y0, y1 and S. Computed from y0 on, it is
+ * rounded as the larger of both. */
 ga__range ga__range_step(const ga__op *op, const ga__range *x)
 {
-  double low[GA__MAX_ARGS], high[GA__MAX_ARGS];
-  int fixed = 1;
-  for (int i = 0; i < GA__MAX_ARGS; i++) {
-    low[i] = x[i].lo, high[i] = x[i].hi;
-    fixed &= i == 0 || is_point(&x[i]);
+  const ga__range part = step_part(op, x);
+  ga__range out = {INFINITY, -INFINITY};
+  double largest = 0;
+  if (!vary(x, GA__MAX_ARGS)) {
+    const double point[GA__MAX_ARGS] = {x[0].lo, x[1].lo, x[2].lo, x[3].lo, x[4].lo};
+    return hull(at(op, point), at(op, point));
   }
-  return fixed ? hull(at(op, low), at(op, high)) : join(x[2], x[4]);
+  for (int i = 0; i < 8; i++) {
+    const double S = i & 1 ? part.hi : part.lo, y0 = i & 2 ? x[2].hi : x[2].lo,
+                 y1 = i & 4 ? x[4].hi : x[4].lo;
+    const double f = S == 0 ? y0 : S == 1 ? y1 : y0 + (y1 - y0) * S;
+    if (isnan(f)) return join(x[2], x[4]);
+    out = join(out, (ga__range){f, f});
+    largest = fmax(largest, fmax(fabs(y0), fabs(y1)));
+  }
+  const double slack = is_point(&out) ? 0 : 16 * DBL_EPSILON * largest;
+  return (ga__range){out.lo - slack, out.hi + slack};
 }
 
-/* ---- Kinks and jumps ---- */
-
-/* Operands that cannot vary have none. */
-static int vary(const ga__range *x, int n)
-{
-  for (int i = 0; i < n; i++)
-    if (!is_point(&x[i])) return 1;
-  return 0;
-}
+/* ---- Kinks and jumps: operands that cannot vary have none ---- */
 
 int ga__kink_zero(const ga__range *x)
 {
@@ -216,6 +268,11 @@ int ga__kink_zero(const ga__range *x)
 int ga__kink_equal(const ga__range *x)
 {
   return x[0].lo <= x[1].hi && x[1].lo <= x[0].hi && vary(x, 2);
+}
+
+int ga__kink_unit(const ga__range *x)
+{
+  return (contains(x, -1) || contains(x, 1)) && vary(x, 1);
 }
 
 int ga__kink_floor(const ga__range *x)
@@ -228,9 +285,17 @@ int ga__kink_ceil(const ga__range *x)
   return ceil(x->lo) != ceil(x->hi);
 }
 
+/* Where the quotient, as rounding may have moved it, goes through a whole number. */
 int ga__kink_mod(const ga__range *x)
 {
-  return vary(x, 2) && (!is_point(&x[1]) || floor(x[0].lo / x[1].lo) != floor(x[0].hi / x[1].lo));
+  double lo = INFINITY, hi = -INFINITY;
+  if (!vary(x, 2)) return 0;
+  if (contains(&x[1], 0)) return 1;
+  for (int i = 0; i < 4; i++) {
+    const double q = (i & 1 ? x[0].hi : x[0].lo) / (i & 2 ? x[1].hi : x[1].lo);
+    lo = fmin(lo, q), hi = fmax(hi, q);
+  }
+  return floor(lo - 4 * DBL_EPSILON * fabs(lo)) != floor(hi + 4 * DBL_EPSILON * fabs(hi));
 }
 
 int ga__kink_pole(const ga__range *x)
@@ -257,11 +322,11 @@ int ga__kink_origin(const ga__range *x)
 
 int ga__kink_cut(const ga__range *x)
 {
-  return contains(&x[0], 0) && x[1].lo <= 0 && vary(x, 2);
+  return contains(&x[0], 0) && (is_point(&x[0]) ? contains(&x[1], 0) && vary(x + 1, 1) : x[1].lo <= 0);
 }
 
 int ga__kink_ends(const ga__range *x)
 {
-  const ga__range first[2] = {x[0], x[1]}, last[2] = {x[0], x[3]};
-  return ga__kink_equal(first) || ga__kink_equal(last);
+  const ga__range first[2] = {x[0], x[1]}, last[2] = {x[0], x[3]}, both[2] = {x[1], x[3]};
+  return ga__kink_equal(first) || ga__kink_equal(last) || ga__kink_equal(both);
 }

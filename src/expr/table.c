@@ -5,8 +5,7 @@
 
 /* ---- One axis ---- */
 
-/* Cell i with x[i] <= x < x[i+1]; the first and last go on outside. */
-static int find_cell(const ga__axis *axis, double x)
+int ga__axis_cell(const ga__axis *axis, double x)
 {
   int low = 0, high = axis->n - 1;
   while (high - low > 1) {
@@ -44,7 +43,7 @@ static void linear_weights(double w[3][4], double s, double h)
 int ga__axis_weights(double w[3][4], const ga__axis *axis, double x)
 {
   const double first = axis->x[0], last = axis->x[axis->n - 1];
-  const int cell = find_cell(axis, x);
+  const int cell = ga__axis_cell(axis, x);
   const double h = axis->x[cell + 1] - axis->x[cell];
   const double inside = fmin(fmax(x, first), last), s = (inside - axis->x[cell]) / h;
   if (axis->cubic) {
@@ -67,7 +66,7 @@ int ga__axis_weights(double w[3][4], const ga__axis *axis, double x)
 int ga__axis_meets(const ga__axis *axis, double from, double to)
 {
   if (!(from < axis->x[axis->n - 1])) return 0;
-  const int next = from < axis->x[0] ? 0 : find_cell(axis, from) + 1;
+  const int next = from < axis->x[0] ? 0 : ga__axis_cell(axis, from) + 1;
   return axis->x[next] <= to;
 }
 
@@ -191,6 +190,35 @@ static ga_status check_table(ga_context *ctx, const ga_table_opts *opts)
   return status;
 }
 
+/* Value and slope of cell i at x within it. */
+static void cell_value(double out[2], const ga__table *table, int i, double x)
+{
+  const double *knot = table->axis.x, h = knot[i + 1] - knot[i];
+  const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
+  double w[3][4];
+  (table->axis.cubic ? cubic_weights : linear_weights)(w, (x - knot[i]) / h, h);
+  for (int d = 0; d < 2; d++)
+    out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
+}
+
+/* Values of the cells first..last from begin to end. A cubic stays within the four points of its Bézier
+ * polygon, which are its values at both ends and these plus and minus a third of the slopes. */
+static ga__range cells_range(const ga__table *table, int first, int last, double begin, double end)
+{
+  const double *x = table->axis.x;
+  ga__range out = {INFINITY, -INFINITY};
+  for (int i = first; i <= last; i++) {
+    const double a = fmin(fmax(begin, x[i]), x[i + 1]), b = fmax(fmin(end, x[i + 1]), a);
+    double left[2], right[2];
+    cell_value(left, table, i, a);
+    cell_value(right, table, i, b);
+    const double third = table->axis.cubic ? (b - a) / 3 : 0;
+    const double point[4] = {left[0], left[0] + third * left[1], right[0] - third * right[1], right[0]};
+    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){point[k], point[k]});
+  }
+  return out;
+}
+
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table)
 {
   *table = (ga__table){0};
@@ -207,7 +235,8 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   *table =
       (ga__table){{opts->n, block, opts->before, opts->after, opts->interpolation != GA_INTERPOLATE_LINEAR},
                   block + n,
-                  block + 2 * n};
+                  block + 2 * n,
+                  {0, 0}};
   memcpy(table->axis.x, opts->x, n * sizeof *block);
   memcpy(table->y, opts->y, n * sizeof *block);
   if (opts->interpolation == GA_INTERPOLATE_MONOTONE) {
@@ -215,42 +244,40 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   } else if (opts->interpolation == GA_INTERPOLATE_SPLINE) {
     ga__slopes_spline(table->slope, opts->x, opts->y, opts->n, 1, work);
   }
+  table->all = cells_range(table, 0, opts->n - 2, opts->x[0], opts->x[opts->n - 1]);
   ga__free(ctx, work);
   return GA_OK;
 }
 
-/* Value and slope of cell i at x within it. */
-static void cell_value(double out[2], const ga__table *table, int i, double x)
+/* Values from `from` to `to`, both on one side of all points, where a table is constant or straight, or has
+ * none. */
+static ga__range outside_range(const ga__table *table, double from, double to)
 {
-  const double *knot = table->axis.x, h = knot[i + 1] - knot[i];
-  const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
-  double w[3][4];
-  (table->axis.cubic ? cubic_weights : linear_weights)(w, (x - knot[i]) / h, h);
-  for (int d = 0; d < 2; d++)
-    out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
+  ga__range out = {INFINITY, -INFINITY};
+  for (int k = 0; k < 2; k++) {
+    double w[3][4];
+    const int i = ga__axis_weights(w, &table->axis, k ? to : from);
+    if (i < 0) return (ga__range){-INFINITY, INFINITY};
+    const double y = w[0][0] * table->y[i] + w[0][1] * table->slope[i] + w[0][2] * table->y[i + 1] +
+                     w[0][3] * table->slope[i + 1];
+    out = ga__range_join(out, (ga__range){y, y});
+  }
+  return out;
 }
 
-/* Piece by piece: a cubic stays within the four points of its Bézier polygon, which are its values at both
- * ends and these plus and minus a third of the slopes. */
 ga__range ga__table_range(const ga__table *table, double from, double to)
 {
+  enum { MOST_CELLS = 32 }; /* of more, the range of the whole table is good enough */
   const ga__axis *axis = &table->axis;
-  const double *x = axis->x, first = x[0], last = x[axis->n - 1];
-  if ((from < first && axis->before != GA_EXTRAPOLATE_HOLD) ||
-      (to > last && axis->after != GA_EXTRAPOLATE_HOLD))
-    return (ga__range){-INFINITY, INFINITY};
-  const double begin = fmin(fmax(from, first), last), end = fmin(fmax(to, first), last);
-  ga__range out = {INFINITY, -INFINITY};
-  for (int i = find_cell(axis, begin); i < axis->n - 1 && (i == 0 || x[i] <= end); i++) {
-    const double a = fmin(fmax(begin, x[i]), x[i + 1]), b = fmax(fmin(end, x[i + 1]), a);
-    double left[2], right[2];
-    cell_value(left, table, i, a);
-    cell_value(right, table, i, b);
-    const double third = axis->cubic ? (b - a) / 3 : 0;
-    const double point[4] = {left[0], left[0] + third * left[1], right[0] - third * right[1], right[0]};
-    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){point[k], point[k]});
-    if (x[i + 1] >= end) break;
-  }
+  const double first = axis->x[0], last = axis->x[axis->n - 1];
+  if (to <= first || from >= last) return outside_range(table, from, to);
+  const double begin = fmax(from, first), end = fmin(to, last);
+  const int one = ga__axis_cell(axis, begin), other = ga__axis_cell(axis, end);
+  ga__range out = other - one > MOST_CELLS ? table->all : cells_range(table, one, other, begin, end);
+  if (from < first && axis->before == GA_EXTRAPOLATE_LINEAR)
+    out = ga__range_join(out, outside_range(table, from, from));
+  if (to > last && axis->after == GA_EXTRAPOLATE_LINEAR)
+    out = ga__range_join(out, outside_range(table, to, to));
   return out;
 }
 
@@ -401,4 +428,57 @@ int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__ran
 {
   return (x->lo < x->hi && ga__axis_meets(&table->x, x->lo, x->hi)) ||
          (y->lo < y->hi && ga__axis_meets(&table->y, y->lo, y->hi));
+}
+
+/* ---- Ranges of tables of two variables ---- */
+
+enum { MOST_LINES = 32 }; /* pieces that a range is divided into along one axis */
+
+/* The ends of the range, as far as the table has values of its own there, and the axis's points between them;
+ * how many these are, 0: too many, or none has a value. */
+static int lines_within(const ga__axis *axis, const ga__range *r, double *at)
+{
+  const double first = axis->x[0], last = axis->x[axis->n - 1];
+  const int straight = axis->before == GA_EXTRAPOLATE_LINEAR;
+  const double from = straight ? r->lo : fmin(fmax(r->lo, first), last);
+  const double to = straight ? r->hi : fmin(fmax(r->hi, first), last);
+  int n = 0, next = from < first ? 0 : ga__axis_cell(axis, from) + 1;
+  if (!isfinite(from) || !isfinite(to)) return 0;
+  at[n++] = from;
+  for (; next < axis->n && axis->x[next] < to; next++) {
+    if (axis->x[next] == from) continue;
+    if (n == MOST_LINES) return 0;
+    at[n++] = axis->x[next];
+  }
+  at[n++] = to;
+  return n;
+}
+
+/* One piece, x[0] to x[1] and y[0] to y[1]: the surface stays within its Bézier net, which of linear
+ * interpolation is the corners alone. */
+static int join_piece(ga__range *out, const ga_table2d *t, const double *x, const double *y)
+{
+  const double third_x = t->x.cubic ? (x[1] - x[0]) / 3 : 0, third_y = t->y.cubic ? (y[1] - y[0]) / 3 : 0;
+  for (int corner = 0; corner < 4; corner++) {
+    const double dx = corner & 1 ? -third_x : third_x, dy = corner & 2 ? -third_y : third_y;
+    double z[6];
+    if (ga_table2d_eval(t, x[corner & 1], y[corner >> 1], 2, z, NULL)) return 0;
+    const double point[4] = {z[0], z[0] + dx * z[1], z[0] + dy * z[2],
+                             z[0] + dx * z[1] + dy * z[2] + dx * dy * z[4]};
+    for (int k = 0; k < 4; k++) *out = ga__range_join(*out, (ga__range){point[k], point[k]});
+  }
+  return 1;
+}
+
+ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y)
+{
+  const ga__range whole = {-INFINITY, INFINITY};
+  ga__range out = {INFINITY, -INFINITY};
+  double at_x[MOST_LINES + 1], at_y[MOST_LINES + 1];
+  const int nx = lines_within(&table->x, x, at_x), ny = lines_within(&table->y, y, at_y);
+  if (nx == 0 || ny == 0) return whole;
+  for (int i = 0; i + 1 < nx; i++)
+    for (int j = 0; j + 1 < ny; j++)
+      if (!join_piece(&out, table, at_x + i, at_y + j)) return whole;
+  return out;
 }

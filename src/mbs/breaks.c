@@ -142,7 +142,7 @@ static int search_site(void *user, const site *s)
   if (s->drive >= 0 && at.before > k->t && (k->status = check_impact(k->m, s->drive, s->function, &at)))
     return 1;
   const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
-  if (at.before < out->before) *out = (ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max};
+  ga_breakpoint_join(out, &(ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max});
   return 0;
 }
 

@@ -122,6 +122,7 @@ static ga_scalar_def scalar_def_;
 static ga_scheme scheme_;
 static ga_sensor_def sensor_def_;
 static ga_simulate_opts simulate_opts_;
+static ga_breakpoint breakpoint_ = {1, 2, 0, 3, 4};
 static ga_spring_def spring_def_;
 static ga_start_change start_change_;
 static ga_start_opts start_opts_;
@@ -431,6 +432,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_follower_saved_size, (P(follower))) \
   STATUS(ga_follower_save, (P(follower), P(numbers))) \
   STATUS(ga_follower_load, (P(follower), P(numbers))) \
+  VOID(ga_breakpoint_join, (P(&breakpoint_), P(&breakpoint_))) \
   STATUS(ga_simulator_create, (P(ctx), P(st), P(&simulate_opts_), P(&none.simulator))) \
   VOID(ga_simulator_destroy, (P(&none.simulator))) \
   STATUS(ga_simulator_start, (P(sim), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
