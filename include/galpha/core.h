@@ -124,9 +124,9 @@ typedef struct ga_piece {
   const double *y[2]; /* [n_y] */
 } ga_piece;
 
-/* 1: while t and y go through `piece`, which lies within `step`, something that depends on them may take values far
- * from those at the ends of the step, as a force that acts in a narrow place only. A piece of no length is asked for
- * as well: does it take such values there? */
+/* 1: while t and y go through `piece`, which lies within `step`, something that depends on them may take
+ * values far from those at the ends of the step, as a force that acts in a narrow place only. A piece of no
+ * length is asked for as well: does it take such values there? */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
 
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
@@ -416,6 +416,15 @@ GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, dou
  * stepper has no state afterwards. report may be NULL. */
 GA_API ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double t0, double *q,
                                      double *v, ga_start_report *report);
+/* Moves q[nq] onto the constraints likewise, and along them to where it is nearest to given[nq]: to a least ½
+ * dᵀ M d with q = move(given, d) and M at the given positions. GA_RETRY_NEWTON: it is on the constraints, but
+ * the nearest was not found. The stepper has no state afterwards. */
+GA_API ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, double t0, const double *given,
+                                    double *q);
+/* How independent the holonomic constraints are at q: the root of the least eigenvalue of B M⁻¹ Bᵀ, less
+ * those of redundant constraints. It goes through 0 where constraints lose their independence, as where
+ * branches of a mechanism meet; infinite without constraints. The stepper has no state afterwards. */
+GA_API ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, double *out);
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
 

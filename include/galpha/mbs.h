@@ -98,6 +98,8 @@ typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
   int massless;       /* 1: mass and inertia may be zero, and the principal moments any that are not negative;
                          joints must then hold what has none */
   ga_hold hold;
+  double weight; /* [-] > 0, default 1: how much it resists being moved when the machine is assembled: its
+                    mass and inertia count this many times then */
 } ga_rigid_def;
 
 /* Moves in the plane z = const of the ground: x, y, and the angle about z. */
@@ -113,6 +115,7 @@ typedef struct ga_planar_def { /* start from ga_planar_defaults() */
   double rate;        /* [rad/s] */
   int massless;       /* as above */
   ga_hold hold;
+  double weight; /* as above */
 } ga_planar_def;
 
 typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R³ */
@@ -121,6 +124,7 @@ typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R
   double position[3], velocity[3];
   int massless;
   ga_hold hold;
+  double weight; /* as above */
 } ga_point_def;
 
 /* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named
@@ -132,6 +136,7 @@ typedef struct ga_scalar_def { /* start from ga_scalar_defaults() */
   int rotational; /* 1: position in rad, for units only */
   int massless;
   ga_hold hold;
+  double weight; /* as above */
 } ga_scalar_def;
 
 typedef struct ga_marker_def { /* start from ga_marker_defaults() */
@@ -215,14 +220,15 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). Its position must be continuous, and its velocity unless accept_impact is
- * set; where its acceleration jumps, steps end and begin anew. That of an angle may make any number of turns. */
+/* Prescribed motion: coordinate = function(t). Its position must be continuous, and its velocity unless
+ * accept_impact is set; where its acceleration jumps, steps end and begin anew. That of an angle may make any
+ * number of turns. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
   const ga_function *function; /* borrowed */
-  int accept_impact;           /* 1: where the position has a corner, velocities jump at once, as in an impact without
-                                  friction or loss of contact; its work is part of energy.input */
+  int accept_impact; /* 1: where the position has a corner, velocities jump at once, as in an impact without
+                        friction or loss of contact; its work is part of energy.input */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic
@@ -364,9 +370,10 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
   const char *axes; /* a frame whose axes are used; default "ground" */
 } ga_sensor_def;
 
-/* What a signal is about at the start, for the iteration that finds accelerations, reactions and outputs then; it begins
- * with 0 otherwise, and with what that makes of the signals that follow. Of several solutions the one near the guess is
- * found. Only signals that an expression, force or block uses, and that positions and velocities do not tell: reactions
+/* What a signal is about at the start, for the iteration that finds accelerations, reactions and outputs
+ * then; it begins with 0 otherwise, and with what that makes of the signals that follow. Of several solutions
+ * the one near the guess is found. Only signals that an expression, force or block uses, and that positions
+ * and velocities do not tell: reactions
  * ("hinge.fx", "drive.force", "wheel.normal", a sensor's), accelerations, outputs of blocks. */
 typedef struct ga_guess_def { /* start from ga_guess_defaults() */
   const char *name;
@@ -398,8 +405,8 @@ GA_API int ga_machine_n_joints(const ga_machine *m);
  * ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
 
-/* GA_ERR_INCONSISTENT where a drive's position jumps between two times, or has a corner that is not accepted; the message
- * names drive, time and remedy. Simulators refuse such drives too, when they come to them. */
+/* GA_ERR_INCONSISTENT where a drive's position jumps between two times, or has a corner that is not accepted;
+ * the message names drive, time and remedy. Simulators refuse such drives too, when they come to them. */
 GA_API ga_status ga_machine_check_drives(const ga_machine *m, double from, double to);
 
 /* ---- Signals ------------------------------------------------------------------------------------------- */
@@ -412,7 +419,7 @@ GA_API ga_status ga_meter_create(const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
 GA_API ga_status ga_meter_update(ga_meter *meter,
-                                 const ga_state *s);      /* not of an earlier time; trapezoidal rule */
+                                 const ga_state *s); /* not of an earlier time; trapezoidal rule */
 /* Constraints that only act one way, the contacts of what rolls and ropes, hold both ways here: a wheel does
  * not lift off, a rope does not go slack. A meter sees when that would have happened in what it was handed.
  */

@@ -36,6 +36,22 @@ static ga_hold hold_of(const ga__part *part)
   }
 }
 
+static double weight_of(const ga__part *part)
+{
+  switch (part->kind) {
+  case GA__PART_RIGID:
+    return ((const ga_rigid_def *)part->def)->weight;
+  case GA__PART_PLANAR:
+    return ((const ga_planar_def *)part->def)->weight;
+  case GA__PART_POINT:
+    return ((const ga_point_def *)part->def)->weight;
+  case GA__PART_SCALAR:
+    return ((const ga_scalar_def *)part->def)->weight;
+  default:
+    return 1.0;
+  }
+}
+
 static int holds(const ga__part *part, int rate)
 {
   const ga_hold hold = hold_of(part);
@@ -55,9 +71,9 @@ static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
   return 0;
 }
 
-/* Does any part of the machine give something? Bits: 1 a coordinate, 2 a rate, 4 a pose held, 8 velocities.
- */
-enum { GIVES_VALUE = 1, GIVES_RATE = 2, HOLDS_POSE = 4, HOLDS_VELOCITY = 8 };
+/* Does any part of the machine give something? Bits: 1 a coordinate, 2 a rate, 4 a pose held, 8 velocities,
+ * 16 a weight. */
+enum { GIVES_VALUE = 1, GIVES_RATE = 2, HOLDS_POSE = 4, HOLDS_VELOCITY = 8, GIVES_WEIGHT = 16 };
 
 static int what_is_given(const ga_machine *m)
 {
@@ -67,6 +83,7 @@ static int what_is_given(const ga_machine *m)
     const ga__part *part = &m->part[i];
     if (holds(part, 0)) all |= HOLDS_POSE;
     if (holds(part, 1)) all |= HOLDS_VELOCITY;
+    if (weight_of(part) != 1.0) all |= GIVES_WEIGHT;
     for (int k = 0; part->kind == GA__PART_JOINT && k < 6; k++) {
       if (!isnan(ga__joint_given(part->def, names[k], 0))) all |= GIVES_VALUE;
       if (!isnan(ga__joint_given(part->def, names[k], 1))) all |= GIVES_RATE;
@@ -507,6 +524,8 @@ typedef struct stage {
   ga__built *b;
   ga_stepper *st;
   double *q, *v; /* of its system */
+  double
+      *placed; /* [nq] bodies along the tree at what is given, loops open: what is moved least from here on */
 } stage;
 
 static void stage_close(ga_machine *m, stage *s)
@@ -517,15 +536,28 @@ static void stage_close(ga_machine *m, stage *s)
   ga__built_destroy(m->ctx, &s->b);
 }
 
+/* What is moved least: mass and inertia times the weights of bodies. Nodes that follow coordinates have no
+ * mass. */
+static void weigh_nodes(const ga_machine *m, ga__built *b)
+{
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = node_at(b, i);
+    const double weight = weight_of(&m->part[node->part]);
+    node->mass *= weight;
+    for (int k = 0; k < 9; k++) node->J[k] *= weight;
+  }
+}
+
 /* Nodes, and joints with their frames, as bodies are given. */
 static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
 {
-  *s = (stage){NULL, NULL, NULL, NULL};
+  *s = (stage){.b = NULL};
   s->b = ga__alloc(m->ctx, 1, sizeof *s->b);
   if (!s->b) return ga__no_memory(m->ctx, "the assembly of a machine");
   s->b->stage = what;
   ga_status status = ga__build_begin(m, s->b);
   if (!status) status = ga__nodes_create(m, s->b);
+  if (!status) weigh_nodes(m, s->b);
   if (!status) status = ga__joints_create(m, s->b);
   return status;
 }
@@ -542,10 +574,22 @@ static ga_status stage_build(ga_machine *m, stage *s)
   if (!status) status = ga__build_finish(m, b);
   if (status) return status;
   m->built = b;
-  s->q = ga__alloc(m->ctx, (size_t)(b->nq + b->nv) + 1, sizeof *s->q);
+  s->q = ga__alloc(m->ctx, (size_t)(2 * b->nq + b->nv) + 1, sizeof *s->q);
   if (!s->q) return ga__no_memory(m->ctx, "the assembly of a machine");
   s->v = s->q + b->nq;
+  s->placed = s->v + b->nv;
   return ga_stepper_create(m->ctx, b->system, &o, &s->st);
+}
+
+/* Into the nodes. */
+static void take_values(const stage *s, int velocities)
+{
+  for (int i = 1; i < s->b->node.n; i++) {
+    ga__node *node = node_at(s->b, i);
+    memcpy(node->q0, s->q + node->q, (node->rigid ? 12u : (size_t)node->n) * sizeof *s->q);
+    for (int c = 0; velocities && c < 6; c++)
+      if (node->column[c] >= 0) node->v0[c] = s->v[node->v + node->column[c]];
+  }
 }
 
 /* Bodies from their present values to such that meet all rows. */
@@ -558,12 +602,27 @@ static ga_status stage_solve(ga_machine *m, stage *s, double max_change, int vel
   ga__initial_values(b, s->q, s->v);
   const ga_status status =
       ga_stepper_assemble(s->st, &o, m->opts.t_start, s->q, velocities ? s->v : NULL, NULL);
-  for (int i = 1; i < b->node.n; i++) {
-    ga__node *node = node_at(b, i);
-    memcpy(node->q0, s->q + node->q, (node->rigid ? 12u : (size_t)node->n) * sizeof *s->q);
-    for (int c = 0; velocities && c < 6; c++)
-      if (node->column[c] >= 0) node->v0[c] = s->v[node->v + node->column[c]];
+  take_values(s, velocities);
+  return status;
+}
+
+/* From assembled bodies to those nearest to where they were placed, by weight. Where it cannot be found they
+ * stay. */
+static ga_status stage_nearest(ga_machine *m, stage *s)
+{
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-3;
+  o.max_change = HUGE_VAL;
+  ga__initial_values(s->b, s->q, s->v);
+  const ga_status status = ga_stepper_nearest(s->st, &o, m->opts.t_start, s->placed, s->q);
+  if (status > 0) {
+    ga__log(m->ctx, GA_LOG_WARNING,
+            "assembly: bodies meet all joints, but their poses are not those that the weights make the "
+            "nearest to the "
+            "given ones, which were not found");
+    return GA_OK;
   }
+  if (!status) take_values(s, 0);
   return status;
 }
 
@@ -726,8 +785,113 @@ static void keep_nodes(const ga__built *b, ga__placement *p, int velocities)
   }
 }
 
-/* Positions into p. given: bits of what_is_given(); without coordinates and poses among them positions stay
- * as they are, and p only has where they will be once they are consistent. */
+/* ---- The way to given coordinates ---- */
+
+#define FALLS                                                                                                \
+  0.55 /* of the value before: constraints that lose their independence within the next move fall by half */
+
+/* How independent constraints are before the first move and after each. */
+typedef struct way {
+  int n;
+  double independence[MOST_MOVES + 1];
+} way;
+
+static ga_status look_around(ga_machine *m, stage *s, way *w)
+{
+  ga__initial_values(s->b, s->q, s->v);
+  const ga_status status = ga_stepper_independence(s->st, m->opts.t_start, s->q, &w->independence[w->n++]);
+  return status == GA_ERR_MEMORY ? status : GA_OK;
+}
+
+/* The move in which constraints have, or nearly have, lost their independence: their independence falls
+ * towards 0 before it, and comes from 0 after it, as |s| does. −1: none. */
+static int singular_move(const way *w)
+{
+  const double *x = w->independence;
+  for (int k = 0; k + 1 < w->n; k++) {
+    const int before = k > 0, after = k + 2 < w->n;
+    const int falls = before && x[k] < FALLS * x[k - 1], rises = after && x[k + 1] < FALLS * x[k + 2];
+    if ((falls && rises) || (falls && !after) || (rises && !before)) return k;
+  }
+  return -1;
+}
+
+/* The given coordinate that has the longest way. */
+static const ga__coordinate *longest_way(const ga_machine *m, const ga__built *b, const double *value,
+                                         const ga__joint **whose, double *from, double *change)
+{
+  const ga__coordinate *found = NULL;
+  *change = 0.0;
+  for (int j = 0; j < b->joint.n; j++)
+    for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) {
+      const ga__joint *joint = joint_at(b, j);
+      const double by = change_of(m, joint, c, given_of(m, joint, c, 0), value[3 * j + c]);
+      if (!(fabs(by) > fabs(*change))) continue;
+      found = &joint->coordinate[c];
+      *whose = joint, *from = value[3 * j + c], *change = by;
+    }
+  return found;
+}
+
+/* value: coordinates before the first move. */
+static void warn_of_branches(const ga_machine *m, const ga__built *b, const double *value, const way *w)
+{
+  const int k = singular_move(w);
+  const ga__joint *joint = NULL;
+  double from, change;
+  const ga__coordinate *at = k < 0 ? NULL : longest_way(m, b, value, &joint, &from, &change);
+  if (!at) return;
+  ga__log(m->ctx, GA_LOG_WARNING,
+          "joint '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
+          "constraints lose "
+          "their independence and branches of a mechanism may meet; it may have taken another one than is "
+          "meant. Look at "
+          "coordinates and moves (galpha check), give poses beyond that position, or initial values of more "
+          "joints",
+          m->part[joint->part].name, at->name, from + change, at->rotational ? "rad" : "m",
+          from + change * (k + 0.5) / (w->n - 1), at->rotational ? "rad" : "m");
+}
+
+/* Where bodies are placed along the tree, loops open; they are as before afterwards. */
+static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_row)
+{
+  ga__built *b = s->b;
+  const size_t n = 12 * (size_t)b->node.n;
+  double *before = ga__alloc(m->ctx, n, sizeof *before);
+  if (!before) return ga__no_memory(m->ctx, "the assembly of a machine");
+  for (int i = 0; i < b->node.n; i++) memcpy(before + 12 * i, node_at(b, i)->q0, 12 * sizeof *before);
+  if (t->loops) place_given(m, b, t, 1, first_row);
+  ga__initial_values(b, s->placed, s->v);
+  for (int i = 0; i < b->node.n; i++) memcpy(node_at(b, i)->q0, before + 12 * i, 12 * sizeof *before);
+  ga__free(m->ctx, before);
+  return GA_OK;
+}
+
+/* Bodies to where they meet all that is given, in n moves. */
+static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, int n)
+{
+  const int first_row = s->b->row.n - count_given(m, s->b);
+  const int watched = t->loops && n > 1;
+  double *value = ga__alloc(m->ctx, 3 * (size_t)s->b->joint.n, sizeof *value);
+  way w = {.n = 0};
+  if (!value) return ga__no_memory(m->ctx, "the assembly of a machine");
+  memcpy(value, t->value, 3 * (size_t)s->b->joint.n * sizeof *value);
+  ga_status status = given & GIVES_WEIGHT ? see_placed(m, s, t, first_row) : GA_OK;
+  if (!status && watched) status = look_around(m, s, &w);
+  for (int k = 0; !status && k < n; k++) {
+    if (t->loops) place_given(m, s->b, t, n - k, first_row);
+    status = stage_solve(m, s, HUGE_VAL, 0);
+    if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
+    if (!status && watched) status = look_around(m, s, &w);
+  }
+  if (!status && (given & GIVES_WEIGHT)) status = stage_nearest(m, s);
+  if (!status && watched) warn_of_branches(m, s->b, value, &w);
+  ga__free(m->ctx, value);
+  return status;
+}
+
+/* Positions into p. given: bits of what_is_given(); without coordinates, poses and weights among them
+ * positions stay as they are, and p only has where they will be once they are consistent. */
 static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
 {
   stage s;
@@ -741,16 +905,11 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
     const int n = given & GIVES_VALUE ? count_moves(m, s.b, &t) : 1;
     if (!t.loops) place_given(m, s.b, &t, 1, -1);
     status = stage_build(m, &s);
-    const int first_row = status ? -1 : s.b->row.n - count_given(m, s.b);
-    for (int k = 0; !status && k < n; k++) {
-      if (t.loops) place_given(m, s.b, &t, n - k, first_row);
-      status = stage_solve(m, &s, HUGE_VAL, 0);
-      if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
-    }
+    if (!status) status = go_there(m, &s, &t, given, n);
+    p->positions = matters || (!status && (given & GIVES_WEIGHT));
     if (status && matters) status = cannot_meet(m, s.b, 0, status);
     if (status && status != GA_ERR_MEMORY && !matters) status = GA_OK; /* the start will say what is wrong */
     if (!status) keep_nodes(s.b, p, 0);
-    p->positions = matters != 0;
   }
   tree_free(&t);
   stage_close(m, &s);
@@ -827,7 +986,9 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
   if (!status) keep_nodes(s.b, p, 1); /* as given */
   stage_close(m, &s);
   if (!status) status = assemble_positions(m, given, p);
-  if (!status) status = assemble_velocities(m, p);
+  if (!status && given == GIVES_WEIGHT && !p->positions) p->n = 0; /* nothing is asked for; the start will say */
+  if (!status && p->n > 0) status = assemble_velocities(m, p);
+  if (status && status != GA_ERR_MEMORY && given == GIVES_WEIGHT) p->n = 0, status = GA_OK;
   m->opts.form = form;
   return status;
 }

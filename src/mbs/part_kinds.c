@@ -38,6 +38,13 @@ typedef struct part_checked {
     ONE(hold), .rule = GA__RULE_CHOICE, .note = "ga_hold", NAMES_OF(hold_names),                             \
                .choices_about = hold_about, .about = "what stays as given when the machine is assembled"     \
   }
+#define WEIGHT                                                                                               \
+  {                                                                                                          \
+    ONE(weight),                                                                                             \
+        .rule = GA__RULE_POSITIVE, .unit = "1",                                                              \
+        .about = "> 0: how much it resists being moved when the machine is assembled; its mass and "         \
+                 "inertia count this many times then"                                                        \
+  }
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define BIT(kind) (1ul << (kind))
 /* A frame that is needed, and one end of a line that a coordinate may stand for. */
@@ -131,6 +138,7 @@ static const ga__field rigid_fields[] = {
     {ONE(omega_in_body), .rule = GA__RULE_FLAG, .about = "omega is in the body's axes"},
     MASSLESS,
     HOLD,
+    WEIGHT,
 };
 #undef DEF
 
@@ -148,6 +156,7 @@ static const ga__field planar_fields[] = {
     {ONE(rate), .rule = GA__RULE_NUMBER, .unit = "rad/s", .about = "of the angle at the start"},
     MASSLESS,
     HOLD,
+    WEIGHT,
 };
 #undef DEF
 
@@ -159,6 +168,7 @@ static const ga__field point_fields[] = {
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "at the start"},
     MASSLESS,
     HOLD,
+    WEIGHT,
 };
 #undef DEF
 
@@ -172,6 +182,7 @@ static const ga__field scalar_fields[] = {
     {ONE(rotational), .rule = GA__RULE_FLAG, .about = "the coordinate is an angle"},
     MASSLESS,
     HOLD,
+    WEIGHT,
 };
 #undef DEF
 
@@ -714,22 +725,22 @@ static ga_status check_block(const part_checked *c, const void *def)
 
 ga_rigid_def ga_rigid_defaults(void)
 {
-  return (ga_rigid_def){.pose = ga_pose_identity()};
+  return (ga_rigid_def){.pose = ga_pose_identity(), .weight = 1.0};
 }
 
 ga_planar_def ga_planar_defaults(void)
 {
-  return (ga_planar_def){.name = NULL};
+  return (ga_planar_def){.weight = 1.0};
 }
 
 ga_point_def ga_point_defaults(void)
 {
-  return (ga_point_def){.name = NULL};
+  return (ga_point_def){.weight = 1.0};
 }
 
 ga_scalar_def ga_scalar_defaults(void)
 {
-  return (ga_scalar_def){.name = NULL};
+  return (ga_scalar_def){.weight = 1.0};
 }
 
 ga_marker_def ga_marker_defaults(void)

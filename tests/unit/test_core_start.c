@@ -793,9 +793,40 @@ static void outputs_are_found_at_the_true_state(void **state)
   rig_close(&r);
 }
 
+/* On the circle q·q = 1 of a mass of 1: the nearest point to given ones lies on their ray, whatever it is
+ * begun from; B = qᵀ has the length 1 there. */
+static void nearest_positions(void **state)
+{
+  static const double begin[][2] = {{0.9, -0.2}, {-0.3, 0.8}, {0.61, 0.79}, {-0.9, -0.5}};
+  const double given[] = {3.0, 4.0};
+  rods user = {{1.0, 0.0}, 1.0, 1.0};
+  rig r = rods_define(&user);
+  ga_start_opts o = opts_of(1e-3);
+  double q[2], independence;
+  (void)state;
+  rig_build(&r);
+  o.max_change = 10.0;
+  for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) {
+    memcpy(q, begin[i], sizeof q);
+    assert_status(r.ctx, ga_stepper_nearest(r.st, &o, 0.0, given, q), GA_OK);
+    assert_near(q[0], 0.6, 1e-12, "x");
+    assert_near(q[1], 0.8, 1e-12, "y");
+  }
+  assert_status(r.ctx, ga_stepper_independence(r.st, 0.0, q, &independence), GA_OK);
+  assert_near(independence, 1.0, 1e-12, "independence");
+  q[0] = 0.03, q[1] = 0.04; /* off the circle: it is what it is there */
+  assert_status(r.ctx, ga_stepper_independence(r.st, 0.0, q, &independence), GA_OK);
+  assert_near(independence, 0.05, 1e-12, "independence");
+  q[0] = NAN;
+  assert_status(r.ctx, ga_stepper_independence(r.st, 0.0, q, &independence), GA_ERR_NAN);
+  assert_status(r.ctx, ga_stepper_nearest(r.st, &o, 0.0, q, q), GA_ERR_NAN);
+  rig_close(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nearest_positions),
       cmocka_unit_test(consistent_values_stay),
       cmocka_unit_test(inconsistent_values_are_mended),
       cmocka_unit_test(report_text_is_cut),

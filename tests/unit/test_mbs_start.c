@@ -269,6 +269,58 @@ static void guesses_that_cannot_be(void **state)
   }
 }
 
+/* ---- Weights ---- */
+
+/* Bodies A of 2 kg and B of 3 kg, 2 m apart, are tied to 1 m: of that m each is moved by the other's part of
+ * mass times weight. kind 0: points, 1: planar bodies, 2: rigid ones. Returns how far A goes. */
+static double tied(int kind, ga_form form, double weight_a, double weight_b, ga_hold hold_a)
+{
+  static const char *const names[] = {"A", "B"};
+  shop s = shop_open(form, 0);
+  ga_joint_def tie = ga_joint_defaults();
+  for (int i = 0; i < 2; i++) {
+    ga_point_def point = ga_point_defaults();
+    ga_planar_def planar = ga_planar_defaults();
+    ga_rigid_def rigid = ga_rigid_defaults();
+    const double weight = i ? weight_b : weight_a, mass = i ? 3.0 : 2.0, x = 0.5 + 1.2 * i, y = 0.3 + 1.6 * i;
+    const ga_hold hold = i ? GA_HOLD_NONE : hold_a;
+    point.name = planar.name = rigid.name = names[i];
+    point.mass = planar.mass = rigid.mass = mass;
+    point.weight = planar.weight = rigid.weight = weight;
+    point.hold = planar.hold = rigid.hold = hold;
+    planar.inertia = rigid.inertia[0] = rigid.inertia[1] = rigid.inertia[2] = 0.1;
+    point.position[0] = planar.position[0] = rigid.pose.position[0] = x;
+    point.position[1] = planar.position[1] = rigid.pose.position[1] = y;
+    if (kind == 0) SHOP_ADD(&s, point, &point);
+    if (kind == 1) SHOP_ADD(&s, planar, &planar);
+    if (kind == 2) SHOP_ADD(&s, rigid, &rigid);
+  }
+  tie.name = "tie", tie.kind = GA_JOINT_DISTANCE, tie.a = "A", tie.b = "B", tie.length = 1.0;
+  SHOP_ADD(&s, joint, &tie);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+  assert_status(s.ctx, start(&s, NULL), GA_OK);
+  const double ax = signal(&s, "A.x"), ay = signal(&s, "A.y"), bx = signal(&s, "B.x"), by = signal(&s, "B.y");
+  assert_near(hypot(bx - ax, by - ay), 1.0, 1e-13, "length");
+  assert_near((ax - 0.5) * 1.6, (ay - 0.3) * 1.2, 1e-12, "along the line");
+  shop_close(&s);
+  return hypot(ax - 0.5, ay - 0.3);
+}
+
+static void weights_are_moved_less(void **state)
+{
+  static const double weight[][2] = {{2, 1}, {1, 2}, {100, 1}, {0.01, 1}, {7, 7}, {1e9, 1}};
+  (void)state;
+  for (int kind = 0; kind < 3; kind++)
+    for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++) {
+      for (size_t i = 0; i < sizeof weight / sizeof *weight; i++) {
+        const double a = 2.0 * weight[i][0], b = 3.0 * weight[i][1];
+        assert_near(tied(kind, (ga_form)form, weight[i][0], weight[i][1], GA_HOLD_NONE), b / (a + b), 1e-12,
+                    "move of A");
+      }
+      assert_true(tied(kind, (ga_form)form, 5, 1, GA_HOLD_POSE) < 1e-14); /* held: weights do not matter */
+    }
+}
+
 /* ---- Initial values of joints ---- */
 
 /* Which coordinates a joint has, with values to begin with and their rates. */
@@ -809,6 +861,7 @@ int main(void)
       cmocka_unit_test(guesses_choose_a_solution),
       cmocka_unit_test(guesses_where_zero_is_no_good),
       cmocka_unit_test(guesses_that_cannot_be),
+      cmocka_unit_test(weights_are_moved_less),
       cmocka_unit_test(joints_start_where_they_are_told),
       cmocka_unit_test(bodies_move_along),
       cmocka_unit_test(loops_close_around_what_is_given),

@@ -211,10 +211,10 @@ static void bodies_by_c(ga_machine *m)
   ADD(m, rigid, &bare);
   ADD(m, rigid, &quat);
   ga_planar_def flat = {"flat", 3, 0.4, {0.1, 0.2},  {4, 5}, 6, quantity(ctx, "400 deg"),
-                        {7, 8}, 9, 0,   GA_HOLD_NONE};
-  ga_point_def ball = {"ball", 2e-3, {1, 2, 3}, {4, 5, 6}, 0, GA_HOLD_NONE};
-  ga_scalar_def rail = {"rail", 2, 3e-3, 4, 0, 0, GA_HOLD_NONE},
-                rotor = {"rotor", 2, quantity(ctx, "3 deg"), quantity(ctx, "4 rpm"), 1, 0, GA_HOLD_NONE};
+                        {7, 8}, 9, 0,   GA_HOLD_NONE, 1};
+  ga_point_def ball = {"ball", 2e-3, {1, 2, 3}, {4, 5, 6}, 0, GA_HOLD_NONE, 1};
+  ga_scalar_def rail = {"rail", 2, 3e-3, 4, 0, 0, GA_HOLD_NONE, 1},
+                rotor = {"rotor", 2, quantity(ctx, "3 deg"), quantity(ctx, "4 rpm"), 1, 0, GA_HOLD_NONE, 1};
   ADD(m, planar, &flat);
   ADD(m, point, &ball);
   ADD(m, scalar, &rail);
@@ -334,7 +334,7 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
   static const char *const scalar[] = {"a", "b", "c", "d"};
   ga_context *ctx = ga_machine_context(m);
   for (int i = 0; i < 4; i++) {
-    ga_scalar_def d = {scalar[i], 1, 0, 0, i < 2, 0, GA_HOLD_NONE};
+    ga_scalar_def d = {scalar[i], 1, 0, 0, i < 2, 0, GA_HOLD_NONE, 1};
     ADD(m, scalar, &d);
   }
   ga_rigid_def wheel = ga_rigid_defaults(), ball = wheel;
@@ -495,7 +495,7 @@ static void forces_and_functions_are_those_of_c(void **state)
   make_functions(ctx, f);
   assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
   ga_rigid_def p = ga_rigid_defaults();
-  ga_scalar_def r = {"r", 1, 0, 0, 1, 0, GA_HOLD_NONE};
+  ga_scalar_def r = {"r", 1, 0, 0, 1, 0, GA_HOLD_NONE, 1};
   p.name = "p", p.mass = p.inertia[0] = p.inertia[1] = p.inertia[2] = 1, p.pose = ga_pose_at(1, 2, 3);
   ADD(m, rigid, &p);
   ADD(m, scalar, &r);
@@ -648,7 +648,7 @@ static void blocks_are_those_of_c(void **state)
   assert_status(ctx, ga_function_create_table(ctx, &t, &table), GA_OK);
   assert_status(ctx, ga_table2d_create(ctx, &t2, &map), GA_OK);
   assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
-  const ga_scalar_def r = {"r", 1, 0, 0, 0, 0, GA_HOLD_NONE};
+  const ga_scalar_def r = {"r", 1, 0, 0, 0, 0, GA_HOLD_NONE, 1};
   ADD(m, scalar, &r);
   blocks_without_states(ctx, ramp, b);
   blocks_with_states(ctx, ramp, b);

@@ -403,6 +403,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_create, (P(ctx), P(sys), FINE(&stepper_opts_), P(&none.stepper))) \
   VOID(ga_stepper_destroy, (P(&none.stepper))) \
   STATUS(ga_stepper_start, (P(st), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
+  STATUS(ga_stepper_nearest, (P(other), P(&start_opts_), 0.5, P(numbers), P(numbers))) \
+  STATUS(ga_stepper_independence, (P(other), 0.5, P(numbers), P(numbers))) \
   STATUS(ga_stepper_assemble, (P(other), P(&start_opts_), 0.5, P(numbers), FINE(numbers), FINE(&start_report_))) \
   VALUE(ga_start_report_text, (P(sys), FINE(&start_report_), FINE(text), sizeof text)) \
   STATUS(ga_stepper_step, (P(st), 0.5)) \

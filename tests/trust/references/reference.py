@@ -14,6 +14,8 @@ import sys
 import numpy as np
 from scipy.integrate import quad, solve_ivp
 from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
 
 import machines
 
@@ -822,6 +824,53 @@ def stick(t1=3.0):
 
 
 # ---- cases.txt ---------------------------------------------------------------------------------------------------------
+
+
+# ---- Starts --------------------------------------------------------------------------------------------------------------
+
+
+def least(F, phi, n):
+    """The z of least F(z) with phi(z) = 0, from 0 on."""
+    r = minimize(F, np.zeros(n), constraints={"type": "eq", "fun": phi}, method="SLSQP", options={"ftol": 1e-17, "maxiter": 1000})
+    assert abs(phi(r.x)).max() < 1e-10, r.message
+    return r.x
+
+
+def at_start(values):
+    return Answer({name: (lambda t, v=v: v) for name, v in values.items()}, 0.0, 0.1)
+
+
+def weights_plane(*weights):
+    """Three bars (mass, inertia, centre of mass, position, angle), the least of the moves of their centres and angles."""
+    bars = [(1, 0.1, 0.5, (0, 0), 60), (2, 0.3, 1.0, (0.6, 0.9), 10), (1.5, 0.2, 0.6, (2.4, 0.1), 80)]
+    angle = [math.radians(b[4]) for b in bars]
+    axis = lambda a: np.array([math.cos(a), math.sin(a)])
+    centre = [np.array(b[3]) + b[2] * axis(a) for b, a in zip(bars, angle)]
+    on = lambda z, i, s: centre[i] + z[3 * i:3 * i + 2] + (s - bars[i][2]) * axis(angle[i] + z[3 * i + 2])
+    phi = lambda z: np.concatenate([on(z, 0, 0), on(z, 0, 1) - on(z, 1, 0), on(z, 1, 2) - on(z, 2, 1.4), on(z, 2, 0) - (2.5, 0)])
+    M = np.array([w * x for b, w in zip(bars, weights) for x in (b[0], b[0], b[1])])
+    z = least(lambda z: (M * z * z).sum(), phi, 9)
+    return at_start({name + ".angle": angle[i] + z[3 * i + 2] for i, name in enumerate("ABC")})
+
+
+def weights_space(weight):
+    """Bodies A and B on three balls; rotations from the given ones as vectors."""
+    RA = Rotation.from_rotvec(math.radians(40) * np.array([1, 2, 3]) / math.sqrt(14)).as_matrix()
+    RB = Rotation.from_rotvec(math.radians(-50) * np.array([0, 1, 1]) / math.sqrt(2)).as_matrix()
+    JA, JB = RA @ np.diag([0.1, 0.2, 0.3]) @ RA.T, RB @ np.diag([0.3, 0.4, 0.5]) @ RB.T
+    turned = lambda v, R: Rotation.from_rotvec(v).as_matrix() @ R
+
+    def phi(z):
+        a, A, b, B = z[:3] + (0.1, 0, 0), turned(z[3:6], RA), z[6:9] + (1, 1, 0.2), turned(z[9:], RB)
+        return np.concatenate([a, a + A @ (1, 0, 0.2) - b - B @ (-0.3, 0.2, 0), b + B @ (0.5, 0.4, 0) - (1.6, 0.7, 0.3)])
+
+    F = lambda z: z[:3] @ z[:3] + z[3:6] @ JA @ z[3:6] + weight * (2 * z[6:9] @ z[6:9] + z[9:] @ JB @ z[9:])
+    z = least(F, phi, 12)
+    values = {"B." + c: v for c, v in zip("xyz", z[6:9] + (1, 1, 0.2))}
+    for name, v, R in (("A", z[3:6], RA), ("B", z[9:], RB)):
+        q = Rotation.from_matrix(turned(v, R)).as_quat()
+        values.update({name + ".q" + c: x * (1 if q[3] > 0 else -1) for c, x in zip("xyzw", q)})
+    return at_start(values)
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
 EXTREME = re.compile(r"^\s+(max|min|absmax|range) (\S+) = (\S+) \+- (\S+)")
