@@ -177,7 +177,8 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   }
   qsort(list, (size_t)n, sizeof *list, by_size);
   for (int i = 0; i < n && i < MOST_MOVES; i++) {
-    ga__write(&w, "%s was moved by %.3g%s", m->part[list[i].part].name, list[i].distance,
+    const double distance = list[i].distance > FAR_ENOUGH * scale ? list[i].distance : 0.0; /* rounding */
+    ga__write(&w, "%s was moved by %.3g%s", m->part[list[i].part].name, distance,
               m->part[list[i].part].kind == GA__PART_SCALAR ? "" : " m");
     if (list[i].turn > FAR_ENOUGH)
       ga__write(&w, " and turned by %.3g rad (%.3g deg)", list[i].turn, DEGREES * list[i].turn);
