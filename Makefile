@@ -30,7 +30,8 @@ test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N fa
 verify: build ## every order, drift and reference, and the cases of docs/trust.md: the long verification
 	@$(BIN)/verify; code=$$?; tests/trust/run $(BIN)/galpha build/trust || code=1; \
 	  GALPHA=$(BIN)/galpha $(BIN)/accuracy bars \
-	    $(filter-out %/light_cart_pole.yaml,$(wildcard examples/models/*.yaml)) tests/accuracy/models/*.yaml && exit $$code
+	    $(filter-out %/light_cart_pole.yaml,$(wildcard examples/models/*.yaml)) tests/accuracy/models/*.yaml || code=1; \
+	  tests/accuracy/defaults $(BIN) build/defaults && exit $$code
 
 bench: ## speed, side by side with installed peers, into build/bench.json (FULL=1: the long cases too)
 	@scripts/install-deps --bench

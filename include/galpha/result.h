@@ -155,7 +155,8 @@ GA_API double ga_band_until(const ga_band *b, double ratio);
 /* 1: the estimates of signal i have one peak at *t [s] and are small elsewhere, as where it jumps and both
  * runs do so at slightly different times. */
 GA_API int ga_band_jumps(const ga_band *b, int i, double *t);
-/* 1: the ratios grow exponentially, by 10 in every *decade [s], as those of chaotic and unstable motions do.
+/* 1: the ratios grow exponentially, by 10 in every *decade [s], as those of chaotic and unstable motions do;
+ * and those of the worst signal did not come up at once, as where it jumps.
  */
 GA_API int ga_band_grows(const ga_band *b, double *decade);
 /* As for the stepper. */

@@ -440,10 +440,18 @@ static int grows_between(const ga_band *b, const double ratios[BINS], double low
   return end > 0.0 && k1 > 0 && k2 - k1 >= 2 && k3 - k2 >= 2 && k3 - k2 <= 1.7 * (k2 - k1);
 }
 
+/* 1: the estimates of signal i come up at once, as those of a force that jumps in both runs at different
+ * times. */
+static int comes_at_once(const ga_band *b, int i)
+{
+  const track *s = &b->tracks[i];
+  return first_above(s->bin, 0.3 * s->largest) - first_above(s->bin, 1e-3 * s->largest) < 2;
+}
+
 int ga_band_grows(const ga_band *b, double *decade)
 {
   double ratios[BINS];
-  if (!b || !decade || b->at < 0) return 0;
+  if (!b || !decade || b->at < 0 || comes_at_once(b, ga_band_worst(b, NULL))) return 0;
   profile(b, ratios);
   for (int k = 1; k < BINS; k++) ratios[k] = fmax(ratios[k], ratios[k - 1]);
   return grows_between(b, ratios, 1e-4, 30.0, decade) || grows_between(b, ratios, 5e-3, 10.0, decade);

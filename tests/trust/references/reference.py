@@ -876,6 +876,151 @@ AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
 EXTREME = re.compile(r"^\s+(max|min|absmax|range) (\S+) = (\S+) \+- (\S+)")
 
 
+# ---- Small signals beside large ones, constants, and machines with nothing set ----------------------------------------------
+
+def pendulum(m, J, l, angle, t1, x=0.0):
+    """Angle, centre of mass and force of the hinge of a planar pendulum."""
+    c = m * G * l / (J + m * l * l)
+    y = Path(lambda t, y: [y[1], -c * math.sin(y[0])], [angle, 0], 0, t1)
+    acc = lambda t: -c * math.sin(y(t)[0])
+    ax = lambda t: l * (math.cos(y(t)[0]) * acc(t) - math.sin(y(t)[0]) * y(t)[1] ** 2)
+    ay = lambda t: l * (math.sin(y(t)[0]) * acc(t) + math.cos(y(t)[0]) * y(t)[1] ** 2)
+    return {"angle": lambda t: y(t)[0], "x": lambda t: x + l * math.sin(y(t)[0]), "y": lambda t: -l * math.cos(y(t)[0]),
+            "fx": lambda t: m * ax(t), "fy": lambda t: m * (ay(t) + G)}
+
+
+def two_sizes(t1=2.0):
+    high, fine = pendulum(1000, 2000, 10, 0.6, t1), pendulum(1e-4, 2e-11, 1e-3, 0.9, t1, 3.0)
+    return Answer({**{"high." + k: high[k] for k in ("angle", "fx", "fy")}, **{"fine." + k: fine[k] for k in ("angle", "fx", "fy")},
+                   "tip.x": fine["x"], "tip.y": fine["y"]}, 0, t1)
+
+
+def feather(t1=5.0):
+    signals = {}
+    for name, spring, m, k, x, v in (("anvil", "girder", 1e4, 1e4, 1, 0), ("feather", "hair", 1e-4, 2e-3, 0.5, 0),
+                                     ("dust", "thread", 1e-12, 5e-9, 2e-3, 3e-3)):
+        w = math.sqrt(k / m)
+        signals[name] = lambda t, w=w, x=x, v=v: x * math.cos(w * t) + v / w * math.sin(w * t)
+        signals[spring + ".force"] = lambda t, f=signals[name], k=k: k * f(t)
+        signals[name + ".rate"] = lambda t, w=w, x=x, v=v: -x * w * math.sin(w * t) + v * math.cos(w * t)
+    return Answer(signals, 0, t1)
+
+
+def two_arms(t1=5.0):
+    return Answer({"great_load.x": lambda t: -1e4, "great_load.y": lambda t: 0.0, "tiny_load.x": lambda t: -9e-4, "tiny_load.y": lambda t: 0.0,
+                   "mill.force": lambda t: 0.0, "clock.force": lambda t: 0.0, "shaft.fx": lambda t: -1e4 * math.cos(10 * t),
+                   "pivot.fy": lambda t: -9e-4 * math.sin(3 * t)}, 0, t1)
+
+
+def late_tap(t1=10.0):
+    tap, breaks = table([[8, 0], [8.01, 1e-3], [8.04, 1e-3], [8.05, 0]])
+    y = Path(lambda t, y: [y[1], (tap(t) - 4 * y[0] - 0.05 * y[1]) / 0.01], [0, 0], 0, t1, breaks)
+    return Answer({"mass": lambda t: 2 * math.cos(2 * t), "bell": lambda t: y(t)[0], "bell.rate": lambda t: y(t)[1],
+                   "wire.force": lambda t: 4 * y(t)[0] + 0.05 * y(t)[1]}, 0, t1, breaks)
+
+
+def decay(t1=10.0):
+    w = math.sqrt(40)
+    return Answer({"stopped": lambda t: (1 - math.exp(-200 * t)) / 200, "stopped.rate": lambda t: math.exp(-200 * t),
+                   "oil.force": lambda t: 200 * math.exp(-200 * t), "drifting": lambda t: 2e-8 * (t * t / 2 + t / 3 - math.sin(3 * t) / 9),
+                   "drifting.rate": lambda t: 2e-8 * (t + (1 - math.cos(3 * t)) / 3), "drifting.acc": lambda t: 2e-8 * (1 + math.sin(3 * t)),
+                   "swinging": lambda t: math.cos(w * t), "spring.force": lambda t: 40 * math.cos(w * t)}, 0, t1)
+
+
+def elastic(t1=12.0):
+    force = lambda x, z: 60 * (math.hypot(x, z) - 1)
+
+    def f(t, y):
+        x, z, vx, vz = y
+        a = force(x, z) / math.hypot(x, z) / 0.7
+        return [vx, vz, -a * x, -a * z - G]
+    y = Path(f, [0.8, -0.9, 0, 0.5], 0, t1)
+    return Answer({"bob.x": lambda t: y(t)[0], "bob.z": lambda t: y(t)[1], "bob.vx": lambda t: y(t)[2], "bob.az": lambda t: f(t, y(t))[3],
+                   "bob.y": lambda t: 0.0, "spring.force": lambda t: force(*y(t)[:2]), "spring.length": lambda t: math.hypot(*y(t)[:2])}, 0, t1)
+
+
+def furuta(t1=6.0):
+    """phi of the arm, theta of the rod from hanging; the rod's mass at L e_r + l sin(theta) e_t - l cos(theta) e_z."""
+    m, L, l, J0, J = 0.2, 0.25, 0.3, 4e-3, 2e-4
+
+    def f(t, y):
+        _, th, w, v = y
+        s, c = math.sin(th), math.cos(th)
+        A = [[J0 + J + m * L * L + m * l * l * s * s, m * L * l * c], [m * L * l * c, m * l * l + J]]
+        b = [0.05 * math.sin(2 * t) - 0.01 * w - 2 * m * l * l * s * c * v * w + m * L * l * s * v * v,
+             m * l * l * s * c * w * w - m * G * l * s - 0.002 * v]
+        return [w, v, *np.linalg.solve(A, b)]
+    y = Path(f, [0, 2, 0, 0], 0, t1)
+    return Answer({"column.angle": lambda t: y(t)[0], "elbow.angle": lambda t: y(t)[1], "column.angle_rate": lambda t: y(t)[2],
+                   "elbow.angle_acc": lambda t: f(t, y(t))[3]}, 0, t1)
+
+
+def trammel(t1=4.0):
+    """Centre of the bar at a (-cos, sin) of its angle; walls are smooth."""
+    m, J, a = 2.0, 0.3, 0.6
+    c = m * G * a / (J + m * a * a)
+    y = Path(lambda t, y: [y[1], -c * math.cos(y[0])], [math.pi / 2, 9], 0, t1)
+    acc = lambda t: -c * math.cos(y(t)[0])
+    return Answer({"bar.angle": lambda t: y(t)[0], "bar.x": lambda t: -a * math.cos(y(t)[0]), "bar.y": lambda t: a * math.sin(y(t)[0]),
+                   "bar.wz": lambda t: y(t)[1],
+                   "wall.fx": lambda t: m * a * (math.sin(y(t)[0]) * acc(t) + math.cos(y(t)[0]) * y(t)[1] ** 2),
+                   "floor.fy": lambda t: m * (G + a * (math.cos(y(t)[0]) * acc(t) - math.sin(y(t)[0]) * y(t)[1] ** 2))}, 0, t1)
+
+
+def whirl(t1=8.0):
+    w = math.sqrt(20 / 0.4 - 16)
+    s = lambda t: (0.3 * 16 - 0.1 * 50) / w ** 2 * (1 - math.cos(w * t))
+    rate = lambda t: (0.3 * 16 - 0.1 * 50) / w * math.sin(w * t)
+    return Answer({"slide.displacement": s, "slide.displacement_rate": rate, "bead.x": lambda t: (0.3 + s(t)) * math.cos(4 * t),
+                   "spring.force": lambda t: 20 * (s(t) + 0.1), "turn.force": lambda t: 2 * 0.4 * 4 * (0.3 + s(t)) * rate(t),
+                   "hub.angle_acc": lambda t: 0.0}, 0, t1)
+
+
+def kapitza(t1=1.0):
+    m, J, l, w = 0.3, 0.002, 0.2, 80 * math.pi
+    shake = lambda t: -0.02 * w * w * math.cos(w * t)
+    acc = lambda t, th: m * l * (G + shake(t)) * math.sin(th) / (J + m * l * l)
+    y = Path(lambda t, y: [y[1], acc(t, y[0])], [0.4, 0], 0, t1)
+    rise = lambda t: shake(t) - l * (math.sin(y(t)[0]) * acc(t, y(t)[0]) + math.cos(y(t)[0]) * y(t)[1] ** 2)
+    return Answer({"pin.angle": lambda t: y(t)[0], "pin.angle_rate": lambda t: y(t)[1],
+                   "shaker.force": lambda t: 1.0 * (shake(t) + G) + m * (rise(t) + G)}, 0, t1)
+
+
+def spherical(t1=15.0):
+    pull = lambda y: -(y[3] ** 2 + y[4] ** 2 + y[5] ** 2 - G * y[2]) / 4
+    y = Path(lambda t, y: [*y[3:], pull(y) * y[0], pull(y) * y[1], pull(y) * y[2] - G], [1.2, 0, -1.6, 0, 1.1, 0], 0, t1)
+    return Answer({"bob.x": lambda t: y(t)[0], "bob.y": lambda t: y(t)[1], "bob.z": lambda t: y(t)[2], "bob.vx": lambda t: y(t)[3],
+                   "cord.fx": lambda t: 3 * pull(y(t)) * y(t)[0], "cord.fz": lambda t: 3 * pull(y(t)) * y(t)[2]}, 0, t1)
+
+
+def relay(t1=9.0):
+    def swing(a, x0):
+        """Arcs of parabolas, a quarter of a period each up to the middle."""
+        quarter = math.sqrt(2 * x0 / a)
+
+        def x(t):
+            phase, sign = t % (4 * quarter), 1
+            if quarter < phase < 3 * quarter:
+                phase, sign = phase - 2 * quarter, -1
+            elif phase >= 3 * quarter:
+                phase -= 4 * quarter
+            return sign * (x0 - a / 2 * phase * phase)
+        return x
+    cart, mite = swing(1.5, 1.0), swing(1.0, 0.01)
+    return Answer({"cart": cart, "mite": mite, "relay.force": lambda t: -3.0 if cart(t) > 0 else 3.0}, 0, t1)
+
+
+def motor(t1=2.0):
+    A, b = np.array([[-600.0, -25.0], [250.0, -0.05]]), np.array([6000.0, 0.0])
+    values, vectors = np.linalg.eig(A)
+    rest = -np.linalg.solve(A, b)
+    part = np.linalg.solve(vectors, -rest)
+    state = lambda t: rest + (vectors @ (np.exp(values * t) * part)).real
+    angle = lambda t: rest[1] * t + (vectors @ ((np.exp(values * t) - 1) / values * part)).real[1]
+    return Answer({"current": lambda t: state(t)[0], "rotor.rate": lambda t: state(t)[1], "rotor": angle,
+                   "torque.force": lambda t: 0.05 * state(t)[0]}, 0, t1)
+
+
 def answer_of(call):
     names = {k: v for k, v in globals().items() if callable(v)}
     names.update({k: v for k, v in vars(machines).items() if callable(v)})
