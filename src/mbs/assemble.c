@@ -100,6 +100,7 @@ typedef struct edge {
 
 typedef struct tree {
   ga_context *ctx;
+  int n_joints;       /* between frames, and scalars; drives and gears come later */
   int n_edges, loops; /* loops: 1 where something may not close by itself */
   edge *edge;         /* in an order in which parents are placed first */
   double *value;      /* [3 joints] coordinates, as they are to be */
@@ -226,7 +227,7 @@ static ga_status tree_make(const ga_machine *m, const ga__built *b, tree *t)
 {
   const size_t nodes = (size_t)b->node.n, joints = (size_t)b->joint.n;
   search s = {.m = m, .b = b};
-  *t = (tree){.ctx = m->ctx};
+  *t = (tree){.ctx = m->ctx, .n_joints = b->joint.n};
   t->edge = ga__alloc(m->ctx, nodes, sizeof *t->edge);
   t->value = ga__alloc(m->ctx, 3 * joints, sizeof *t->value);
   t->turned = ga__alloc(m->ctx, nodes, sizeof *t->turned);
@@ -708,8 +709,45 @@ static double change_of(const ga_machine *m, const ga__joint *joint, int c, doub
                                                                       : given - now;
 }
 
-/* Into how many moves the way to the given values is cut. */
-static int count_moves(const ga_machine *m, const ga__built *b, const tree *t)
+/* The coordinate that a drive's row is about. */
+static const ga__gauge *driven_gauge(const ga__built *b, const ga__row *row, int *index)
+{
+  *index = GA__AT(b->term, ga__term, row->first_term)->gauge;
+  return GA__AT(b->gauge, ga__gauge, *index);
+}
+
+static int turns_drive(const ga__built *b, const ga__row *row)
+{
+  int index;
+  const ga__gauge_kind kind = driven_gauge(b, row, &index)->kind;
+  return kind == GA__ANGLE || kind == GA__PLANE_ANGLE;
+}
+
+/* How far coordinates are from where their drives have them, into off[rows]; 0 for other rows. */
+static void see_drives(const ga_machine *m, const ga__built *b, double *off)
+{
+  for (int i = 0; i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    double target;
+    int index;
+    ga_fault fault;
+    off[i] = 0.0;
+    if (!row->target || ga_function_eval(row->target, m->opts.t_start, 0, &target, &fault)) continue;
+    driven_gauge(b, row, &index);
+    off[i] = ga__gauge_initial(b, index) - target;
+    if (row->wrap) off[i] = remainder(off[i], GA__TWO_PI);
+  }
+}
+
+/* Drives are followed from where coordinates are now: `left` of the way is still to go. */
+static void set_drives(ga__built *b, const double *off, double left)
+{
+  for (int i = 0; i < b->row.n; i++)
+    if (GA__AT(b->row, ga__row, i)->target) GA__AT(b->row, ga__row, i)->constant = left * off[i];
+}
+
+/* Into how many moves the way to the given values and to where drives are is cut. */
+static int count_moves(const ga_machine *m, const ga__built *b, const tree *t, const double *off)
 {
   double largest = 0.0, size = 1e-3;
   if (!t->loops) return 1;
@@ -723,6 +761,10 @@ static int count_moves(const ga_machine *m, const ga__built *b, const tree *t)
       const double change = fabs(change_of(m, joint, c, given, now));
       largest = fmax(largest, joint->coordinate[c].rotational ? change : change / size);
     }
+  for (int i = 0; i < b->row.n; i++)
+    if (off[i] != 0.0)
+      largest =
+          fmax(largest, turns_drive(b, GA__AT(b->row, ga__row, i)) ? fabs(off[i]) : fabs(off[i]) / size);
   const double moves = ceil(largest / LARGEST_MOVE);
   return moves < 1 ? 1 : moves > MOST_MOVES ? MOST_MOVES : (int)moves;
 }
@@ -816,40 +858,53 @@ static int singular_move(const way *w)
   return -1;
 }
 
-/* The given coordinate that has the longest way. */
-static const ga__coordinate *longest_way(const ga_machine *m, const ga__built *b, const double *value,
-                                         const ga__joint **whose, double *from, double *change)
+/* The given coordinate, or drive, that has the longest way. */
+typedef struct journey {
+  const ga__part *part; /* NULL: none */
+  const char *name;     /* of the coordinate */
+  double from, change;
+  int turns;
+} journey;
+
+/* value: coordinates, off: of drives, both before the first move. */
+static journey longest_way(const ga_machine *m, const ga__built *b, const double *value, const double *off)
 {
-  const ga__coordinate *found = NULL;
-  *change = 0.0;
+  journey all = {.part = NULL};
   for (int j = 0; j < b->joint.n; j++)
     for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) {
       const ga__joint *joint = joint_at(b, j);
+      const ga__coordinate *at = &joint->coordinate[c];
       const double by = change_of(m, joint, c, given_of(m, joint, c, 0), value[3 * j + c]);
-      if (!(fabs(by) > fabs(*change))) continue;
-      found = &joint->coordinate[c];
-      *whose = joint, *from = value[3 * j + c], *change = by;
+      if (fabs(by) > fabs(all.change))
+        all = (journey){&m->part[joint->part], at->name, value[3 * j + c], by, at->rotational};
     }
-  return found;
+  for (int i = 0; i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    double target;
+    ga_fault fault;
+    if (!(fabs(off[i]) > fabs(all.change)) ||
+        ga_function_eval(row->target, m->opts.t_start, 0, &target, &fault))
+      continue;
+    all = (journey){&m->part[row->part], "coordinate", target + off[i], -off[i], turns_drive(b, row)};
+  }
+  return all;
 }
 
-/* value: coordinates before the first move. */
-static void warn_of_branches(const ga_machine *m, const ga__built *b, const double *value, const way *w)
+static void warn_of_branches(const ga_machine *m, const ga__built *b, const double *value, const double *off,
+                             const way *w)
 {
   const int k = singular_move(w);
-  const ga__joint *joint = NULL;
-  double from, change;
-  const ga__coordinate *at = k < 0 ? NULL : longest_way(m, b, value, &joint, &from, &change);
-  if (!at) return;
+  const journey at = k < 0 ? (journey){.part = NULL} : longest_way(m, b, value, off);
+  if (!at.part) return;
   ga__log(m->ctx, GA_LOG_WARNING,
-          "joint '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
+          "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
           "constraints lose "
           "their independence and branches of a mechanism may meet; it may have taken another one than is "
           "meant. Look at "
           "coordinates and moves (galpha check), give poses beyond that position, or initial values of more "
           "joints",
-          m->part[joint->part].name, at->name, from + change, at->rotational ? "rad" : "m",
-          from + change * (k + 0.5) / (w->n - 1), at->rotational ? "rad" : "m");
+          ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.turns ? "rad" : "m",
+          at.from + at.change * (k + 0.5) / (w->n - 1), at.turns ? "rad" : "m");
 }
 
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */
@@ -867,26 +922,26 @@ static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_ro
   return GA_OK;
 }
 
-/* Bodies to where they meet all that is given, in n moves. */
-static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, int n)
+/* Bodies to where they meet all that is given, in small moves. value[3 joints] and off[rows]: room. */
+static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, double *value, double *off)
 {
-  const int first_row = s->b->row.n - count_given(m, s->b);
-  const int watched = t->loops && n > 1;
-  double *value = ga__alloc(m->ctx, 3 * (size_t)s->b->joint.n, sizeof *value);
+  ga__built *b = s->b;
+  const int first_row = b->row.n - count_given(m, b);
   way w = {.n = 0};
-  if (!value) return ga__no_memory(m->ctx, "the assembly of a machine");
-  memcpy(value, t->value, 3 * (size_t)s->b->joint.n * sizeof *value);
+  memcpy(value, t->value, 3 * (size_t)t->n_joints * sizeof *value);
+  see_drives(m, b, off);
+  const int n = count_moves(m, b, t, off), watched = t->loops && n > 1;
   ga_status status = given & GIVES_WEIGHT ? see_placed(m, s, t, first_row) : GA_OK;
   if (!status && watched) status = look_around(m, s, &w);
   for (int k = 0; !status && k < n; k++) {
-    if (t->loops) place_given(m, s->b, t, n - k, first_row);
+    if (t->loops) place_given(m, b, t, n - k, first_row);
+    set_drives(b, off, (double)(n - 1 - k) / n);
     status = stage_solve(m, s, HUGE_VAL, 0);
     if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
     if (!status && watched) status = look_around(m, s, &w);
   }
   if (!status && (given & GIVES_WEIGHT)) status = stage_nearest(m, s);
-  if (!status && watched) warn_of_branches(m, s->b, value, &w);
-  ga__free(m->ctx, value);
+  if (!status && watched) warn_of_branches(m, b, value, off, &w);
   return status;
 }
 
@@ -902,10 +957,13 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
   if (!status) {
     const int matters = given & (GIVES_VALUE | HOLDS_POSE);
     see_values(s.b, &t);
-    const int n = given & GIVES_VALUE ? count_moves(m, s.b, &t) : 1;
     if (!t.loops) place_given(m, s.b, &t, 1, -1);
     status = stage_build(m, &s);
-    if (!status) status = go_there(m, &s, &t, given, n);
+    const size_t n = 3 * (size_t)t.n_joints;
+    double *room = status ? NULL : ga__alloc(m->ctx, n + (size_t)s.b->row.n, sizeof *room);
+    if (!status && !room) status = ga__no_memory(m->ctx, "the assembly of a machine");
+    if (!status) status = go_there(m, &s, &t, given, room, room + n);
+    ga__free(m->ctx, room);
     p->positions = matters || (!status && (given & GIVES_WEIGHT));
     if (status && matters) status = cannot_meet(m, s.b, 0, status);
     if (status && status != GA_ERR_MEMORY && !matters) status = GA_OK; /* the start will say what is wrong */
@@ -986,7 +1044,8 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
   if (!status) keep_nodes(s.b, p, 1); /* as given */
   stage_close(m, &s);
   if (!status) status = assemble_positions(m, given, p);
-  if (!status && given == GIVES_WEIGHT && !p->positions) p->n = 0; /* nothing is asked for; the start will say */
+  if (!status && given == GIVES_WEIGHT && !p->positions)
+    p->n = 0; /* nothing is asked for; the start will say */
   if (!status && p->n > 0) status = assemble_velocities(m, p);
   if (status && status != GA_ERR_MEMORY && given == GIVES_WEIGHT) p->n = 0, status = GA_OK;
   m->opts.form = form;
