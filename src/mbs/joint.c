@@ -642,9 +642,14 @@ ga_status ga__joints_settle(ga_machine *m, ga__built *b)
   ga_status status = GA_OK;
   for (int j = 0; j < b->joint.n; j++) {
     const ga__joint *joint = joint_at(b, j);
-    for (int c = 0; joint->recipe && c < joint->n_coordinates; c++)
+    const ga_joint_def *d = m->part[joint->part].def;
+    for (int c = 0; joint->recipe && c < joint->n_coordinates; c++) {
+      /* a nut that is turned to where it starts goes along its thread, over whole turns too */
+      const int on_thread =
+          b->stage == GA__STAGE_POSITIONS && d->kind == GA_JOINT_SCREW && isnan(d->displacement);
       set_turns(b, joint->coordinate[c].gauge,
-                ga__joint_given(m->part[joint->part].def, joint->coordinate[c].name, 0));
+                on_thread ? NAN : ga__joint_given(d, joint->coordinate[c].name, 0));
+    }
   }
   for (int i = 1; i < m->n_parts; i++)
     if (m->part[i].kind == GA__PART_DRIVE) take_turns_of_drive(m, b, &m->part[i]);
