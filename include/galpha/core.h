@@ -110,21 +110,28 @@ typedef struct ga_breakpoint {
                    period of an oscillation, say; infinite: nothing is known */
 } ga_breakpoint;
 
-/* *out := the earlier of both; where they overlap, one break at which everything restarts that does at either. For
- * functions that look for the next break in several places. */
+/* *out := the earlier of both; where they overlap, one break at which everything restarts that does at
+ * either. For functions that look for the next break in several places. */
 GA_API void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other);
 
 /* The first break that ends after t and begins before `until`, into *out, which holds {inf, inf, 0, inf, inf}
  * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
 typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);
 
-/* A piece of a step: its ends, and the outputs there. */
+/* A state within a step, on dense output. */
+typedef struct ga_instant {
+  const double *y;     /* [n_y] */
+  const double *q, *v; /* [nq], [nv]; NULL unless ga_system_def.hidden_motion */
+} ga_instant;
+
+/* A piece of a step. Within it y is a parabola, so that it stays within its ends and 2 y(middle) − (y(end[0])
+ * + y(end[1]))/2. */
 typedef struct ga_piece {
-  double t[2];        /* [s] */
-  const double *y[2]; /* [n_y] */
+  double t[2]; /* [s] its ends */
+  ga_instant end[2], middle;
 } ga_piece;
 
-/* 1: while t and y go through `piece`, which lies within `step`, something that depends on them may take
+/* 1: while the motion goes through `piece`, which lies within `step`, something that depends on it may take
  * values far from those at the ends of the step, as a force that acts in a narrow place only. A piece of no
  * length is asked for as well: does it take such values there? */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
@@ -154,6 +161,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
   ga_break_fn next_break; /* NULL: the equations are smooth in t, as far as is known */
   ga_hidden_fn hidden;    /* NULL: nothing is known of what hides between the ends of a step */
+  int hidden_motion;      /* 1: it looks at q and v too */
   ga_name_fn name;        /* NULL: "dynamics 3", "lambda 0", ... */
   int rheonomic;          /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 

@@ -23,11 +23,12 @@ enum { WARY_FIRST = 8, WARY_MOST = 256 };
 #define PEEK_AGAIN 1e-4
 enum { MAX_LOCATE = 60 };
 /* The search for what hides within a step: pieces within pieces. A question costs about what ten evaluations
- * of expressions do, so that as many may be asked as there were residuals, times HIDDEN_SHARE; some in
- * advance, and again after something was found. */
+ * of expressions do: each step is asked for as a whole, and for as many pieces as there were residuals, times
+ * HIDDEN_SHARE; some in advance, and again after something was found. */
 enum { HIDDEN_DEPTH = 28 };
 #define HIDDEN_SHARE 0.02
 #define HIDDEN_ADVANCE 300.0
+#define SHORTER 0.99 /* of a step within which something was found, at least */
 
 struct ga_simulator {
   ga_context *ctx;
@@ -63,7 +64,7 @@ struct ga_simulator {
   double grid;           /* [s] between times at which the equations are checked; 0: they are not */
   double hidden_credit;  /* questions that may be asked yet */
   double hidden_counted; /* residuals that these have been earned by */
-  double *hidden_y; /* [HIDDEN_DEPTH + 1][n_y] outputs within a step; NULL: the system tells nothing of it */
+  double *hidden;        /* states within a step, see find_hidden(); NULL: the system tells nothing of it */
   double *off, *off_y, *off_room; /* what was found there, [nv + n_x]; work space for it */
 };
 
@@ -146,6 +147,12 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
   return GA_OK;
 }
 
+/* Room for a state within a step: outputs and, where the system asks for the motion, q and v. */
+static size_t instant_room(const ga_system *sys)
+{
+  return (size_t)sys->size[GA_BLOCK_Y] + (sys->def.hidden_motion ? (size_t)(sys->nq + sys->nv) : 0);
+}
+
 static ga_status take_memory(ga_simulator *sim)
 {
   const ga_system *sys = sim->st->sys;
@@ -175,9 +182,9 @@ static ga_status take_memory(ga_simulator *sim)
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sim->ctx, need[i].length, sizeof(double))))
       return ga__no_memory(sim->ctx, "a simulator");
-  if (sys->def.hidden && sim->opts.defect_points > 0 && sys->size[GA_BLOCK_Y] > 0) {
-    sim->hidden_y = ga__alloc(sim->ctx, (HIDDEN_DEPTH + 1) * (size_t)sys->size[GA_BLOCK_Y], sizeof(double));
-    if (!sim->hidden_y) return ga__no_memory(sim->ctx, "a simulator");
+  if (sys->def.hidden && sim->opts.defect_points > 0) {
+    sim->hidden = ga__alloc(sim->ctx, (HIDDEN_DEPTH + 5) * instant_room(sys), sizeof(double));
+    if (!sim->hidden) return ga__no_memory(sim->ctx, "a simulator");
   }
   sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
   if (!sim->events) return ga__no_memory(sim->ctx, "a simulator");
@@ -219,9 +226,9 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new,    s->g_at,   s->fired,    s->since,
-                         s->strict, s->q,      s->v,      s->vdot,     s->lambda, s->psi,      s->x,
-                         s->xdot,   s->y,      s->events, s->hidden_y, s->off,    s->off_room, s->off_y};
+  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new,  s->g_at,   s->fired,    s->since,
+                         s->strict, s->q,      s->v,      s->vdot,   s->lambda, s->psi,      s->x,
+                         s->xdot,   s->y,      s->events, s->hidden, s->off,    s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *sim = NULL;
@@ -954,60 +961,106 @@ static ga_status find_defect(ga_simulator *sim, double *t)
 
 /* ---- What hides within a step ---- */
 
-/* Would what acts at t change velocities by more than their tolerance? That of positions is none for a force
- * that acts for a moment only. */
+/* Would what acts at t change velocities, or states, by more than their tolerance? That of positions is none
+ * for a force that acts for a moment only. */
 static ga_status matters_at(ga_simulator *sim, double t, int *matters)
 {
   const ga_simulate_opts *o = &sim->opts;
   const ga_stepper *st = sim->st;
+  const int nv = st->sys->nv;
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
   *matters = 0;
   ga_status status = look(sim, t);
   if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
-  for (int i = 0; !status && i < st->sys->nv; i++)
+  for (int i = 0; !status && i < nv; i++)
     if (4.0 * fabs(sim->off[i]) > h * (o->atol_v + o->rtol_v * fabs(st->now.v[i]))) *matters = 1;
+  for (int i = 0; !status && i < st->sys->size[GA_BLOCK_X]; i++)
+    if (2.0 * fabs(sim->off[nv + i]) > o->atol_x + o->rtol_x * fabs(st->now.x[i])) *matters = 1;
   sim->stats.unchecked += status > 0;
   return status < 0 ? status : GA_OK;
 }
 
-/* The first time found within the last step at which something hides that matters; infinity: none. The system
- * is asked for pieces of it, which are halved where something may hide. hidden_y has the outputs at the ends
- * of those that wait, the next one last, and those at the beginning of the present one. */
-static ga_status find_hidden(ga_simulator *sim, double *t)
+static ga_instant instant_in(const ga_system *sys, const double *at)
+{
+  const double *q = sys->def.hidden_motion ? at + sys->size[GA_BLOCK_Y] : NULL;
+  return (ga_instant){at, q, q ? q + sys->nq : NULL};
+}
+
+static void keep_instant(const ga_system *sys, double *at, const ga__full *s)
+{
+  copy(at, s->y, sys->size[GA_BLOCK_Y]);
+  if (!sys->def.hidden_motion) return;
+  copy(at + sys->size[GA_BLOCK_Y], s->q, sys->nq);
+  copy(at + sys->size[GA_BLOCK_Y] + sys->nq, s->v, sys->nv);
+}
+
+static ga_status see_instant(ga_simulator *sim, double t, double *at)
 {
   const ga_system *sys = sim->st->sys;
-  const int ny = sys->size[GA_BLOCK_Y];
-  const ga__full *n = &sim->st->next, *m = &sim->st->now;
-  const ga_piece step = {{n->scalar[GA__T], m->scalar[GA__T]}, {n->y, m->y}};
-  double end[HIDDEN_DEPTH], *y_begin = sim->hidden_y + (size_t)HIDDEN_DEPTH * (size_t)ny, begin = step.t[0];
-  int waiting = 1, matters = 0;
-  *t = INFINITY;
+  double *q = sys->def.hidden_motion ? at + sys->size[GA_BLOCK_Y] : NULL;
+  return ga_stepper_interpolate(sim->st, t, q, q ? q + sys->nq : NULL, NULL, NULL, NULL, NULL, at);
+}
+
+/* Residuals pay for questions. */
+static void earn_questions(ga_simulator *sim)
+{
   const double residuals = (double)sim->st->stats.residuals - sim->hidden_counted;
   sim->hidden_credit = fmin(sim->hidden_credit + HIDDEN_SHARE * residuals, HIDDEN_ADVANCE);
   sim->hidden_counted += residuals;
-  end[0] = step.t[1];
-  copy(sim->hidden_y, m->y, ny);
-  copy(y_begin, n->y, ny);
-  while (waiting > 0) {
-    if (!(sim->hidden_credit >= 1.0)) return GA_OK;
+}
+
+/* The first time found within `step` at which something hides that matters; infinity: none. It is halved, and
+ * its pieces where something may hide. sim->hidden has, each of instant_room(), the ends of those that wait,
+ * the next one last, and behind them its middle; at last, `begin_at`, the beginning of the present one. */
+static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *begin_at, double *t)
+{
+  const ga_system *sys = sim->st->sys;
+  const size_t room = instant_room(sys);
+  double end[HIDDEN_DEPTH] = {step->t[1]}, begin = step->t[0];
+  int waiting = 1, matters = 0;
+  ga_status status = GA_OK;
+  while (!status && waiting > 0 && sim->hidden_credit >= 1.0) {
+    double *end_at = sim->hidden + (size_t)(waiting - 1) * room, *middle_at = end_at + room;
+    const double middle = begin + 0.5 * (end[waiting - 1] - begin);
+    const ga_piece piece = {{begin, end[waiting - 1]},
+                            {instant_in(sys, begin_at), instant_in(sys, end_at)},
+                            instant_in(sys, middle_at)};
     sim->hidden_credit -= 1.0;
-    double *y_end = sim->hidden_y + (size_t)(waiting - 1) * (size_t)ny;
-    const ga_piece piece = {{begin, end[waiting - 1]}, {y_begin, y_end}};
-    if (waiting == HIDDEN_DEPTH || !sys->def.hidden(sys->def.user, &step, &piece)) {
+    if (waiting < HIDDEN_DEPTH) status = see_instant(sim, middle, middle_at);
+    if (waiting == HIDDEN_DEPTH || (!status && !sys->def.hidden(sys->def.user, step, &piece))) {
       begin = end[--waiting];
-      copy(y_begin, y_end, ny);
+      memcpy(begin_at, end_at, room * sizeof(double));
       continue;
     }
-    const double middle = begin + 0.5 * (end[waiting - 1] - begin);
-    double *y = y_end + ny;
-    ga_status status = ga_stepper_interpolate(sim->st, middle, NULL, NULL, NULL, NULL, NULL, NULL, y);
-    const ga_piece here = {{middle, middle}, {y, y}};
-    if (!status && sys->def.hidden(sys->def.user, &step, &here)) status = matters_at(sim, middle, &matters);
-    if (status) return status < 0 ? status : GA_OK;
-    if (matters) return *t = middle, sim->hidden_credit = HIDDEN_ADVANCE, GA_OK;
+    const ga_piece here = {{middle, middle}, {piece.middle, piece.middle}, piece.middle};
+    if (!status && sys->def.hidden(sys->def.user, step, &here)) status = matters_at(sim, middle, &matters);
+    if (!status && matters) return *t = middle, sim->hidden_credit = HIDDEN_ADVANCE, GA_OK;
     end[waiting++] = middle;
   }
-  return GA_OK;
+  return status;
+}
+
+/* The same within the last step, which is asked for as a whole first, as most steps need no more. */
+static ga_status find_hidden(ga_simulator *sim, double *t)
+{
+  const ga_system *sys = sim->st->sys;
+  const ga__full *n = &sim->st->next, *m = &sim->st->now;
+  const size_t room = instant_room(sys);
+  double *begin_at = sim->hidden + (HIDDEN_DEPTH + 1) * room, *of_step = begin_at + room;
+  const ga_piece step = {{n->scalar[GA__T], m->scalar[GA__T]},
+                         {instant_in(sys, of_step), instant_in(sys, of_step + room)},
+                         instant_in(sys, of_step + 2 * room)};
+  *t = INFINITY;
+  keep_instant(sys, of_step, n);
+  keep_instant(sys, of_step + room, m);
+  ga_status status = see_instant(sim, step.t[0] + 0.5 * (step.t[1] - step.t[0]), of_step + 2 * room);
+  earn_questions(sim);
+  if (!status && sys->def.hidden(sys->def.user, &step, &step)) {
+    memcpy(begin_at, of_step, room * sizeof(double));
+    memcpy(sim->hidden, of_step + room, room * sizeof(double));
+    status = search_pieces(sim, &step, begin_at, t);
+  }
+  return status < 0 ? status : GA_OK;
 }
 
 /* Is the step just made to be taken back? *again is the size to try instead: so that it ends where something
@@ -1022,10 +1075,11 @@ static ga_status inspect(ga_simulator *sim, double *again)
   const double begin = sim->st->next.scalar[GA__T];
   if (isfinite(t)) {
     *again = fmin(0.5 * h, fmax(SHRINK * h, t - begin));
-  } else if (sim->hidden_y) {
+  } else if (sim->hidden) {
     status = find_hidden(sim, &t);
     if (status) *again = AFTER_FAILURE * h;
-    if (!status && isfinite(t) && t - begin > h_least(sim)) *again = t - begin;
+    /* shorter in any case: what begins with the end of the step is found in front of it again and again */
+    if (!status && isfinite(t) && t - begin > h_least(sim)) *again = fmin(t - begin, SHORTER * h);
   }
   sim->stats.rejected_defect += !status && *again > 0.0;
   return status;
@@ -1036,7 +1090,7 @@ static ga_status count_unseen(ga_simulator *sim)
 {
   double t = INFINITY;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
-  if (!status && !isfinite(t) && sim->hidden_y) status = find_hidden(sim, &t);
+  if (!status && !isfinite(t) && sim->hidden) status = find_hidden(sim, &t);
   if (status) ga_stepper_undo(sim->st);
   if (status || !isfinite(t)) return status;
   if (sim->stats.unseen++ > 0) return GA_OK;

@@ -60,6 +60,8 @@ extern const ga__op ga__op_truth; /* 1 where x is not 0; closes && and || */
 ga__range ga__range_join(ga__range a, ga__range b); /* the least range that contains both */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x);
 ga__range ga__range_corners(const ga__op *op, const ga__range *x);
+ga__range ga__range_sum(const ga__op *op, const ga__range *x);
+ga__range ga__range_difference(const ga__op *op, const ga__range *x);
 ga__range ga__range_product(const ga__op *op, const ga__range *x);
 ga__range ga__range_quotient(const ga__op *op, const ga__range *x);
 ga__range ga__range_compare(const ga__op *op, const ga__range *x);

@@ -93,7 +93,9 @@ ga__range ga__range_log(const ga__op *op, const ga__range *x)
 static ga__range corners(const ga__op *op, const ga__range *x)
 {
   ga__range out = {INFINITY, -INFINITY};
+  const int same = is_point(&x[0]) | is_point(&x[1]) << 1; /* these corners fall together */
   for (int i = 0; i < 4; i++) {
+    if (i & same) continue;
     const double point[2] = {i & 1 ? x[0].hi : x[0].lo, i & 2 ? x[1].hi : x[1].lo};
     const double f = at(op, point);
     if (isnan(f)) return WHOLE;
@@ -107,11 +109,27 @@ ga__range ga__range_corners(const ga__op *op, const ga__range *x)
   return corners(op, x);
 }
 
+/* The same of what expressions are mostly made of. */
+ga__range ga__range_sum(const ga__op *op, const ga__range *x)
+{
+  (void)op;
+  return hull(x[0].lo + x[1].lo, x[0].hi + x[1].hi);
+}
+
+ga__range ga__range_difference(const ga__op *op, const ga__range *x)
+{
+  (void)op;
+  return hull(x[0].lo - x[1].hi, x[0].hi - x[1].lo);
+}
+
 ga__range ga__range_product(const ga__op *op, const ga__range *x)
 {
+  (void)op;
   for (int i = 0; i < 2; i++) /* 0 times what is unbounded is 0 */
     if (x[i].lo == 0 && x[i].hi == 0) return x[i];
-  return corners(op, x);
+  const double a = x[0].lo * x[1].lo, b = x[0].lo * x[1].hi, c = x[0].hi * x[1].lo, d = x[0].hi * x[1].hi;
+  if (isnan(a + b + c + d) && (isnan(a) || isnan(b) || isnan(c) || isnan(d))) return WHOLE;
+  return hull(fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)));
 }
 
 ga__range ga__range_quotient(const ga__op *op, const ga__range *x)

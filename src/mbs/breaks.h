@@ -6,7 +6,5 @@
 
 /* As ga_break_fn; user is the machine. */
 int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *out);
-/* As ga_hidden_fn. */
-int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece);
 
 #endif

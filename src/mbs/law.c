@@ -8,6 +8,7 @@
 #include "mbs/law_impl.h"
 
 #include "lie/mat3.h"
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -164,6 +165,25 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
   if (lever != 0) move_to_rim(v, &sight.a, lever, slopes);
   for (int i = 0; i < law->n; i++) at->rate[i] = ga__dot12(v->g[i], v->w);
   return ga__law_type_of(law->kind)->force(e, law, at, slopes);
+}
+
+void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
+                   double *turns)
+{
+  const ga__gauge *gauge = gauge_of(b, law, 0);
+  int node[2];
+  double g[12], w[12];
+  ga__sight sight;
+  nodes_of(node, b, law);
+  memcpy(w, kin[node[0]].w, 6 * sizeof(double));
+  memcpy(w + 6, kin[node[1]].w, 6 * sizeof(double));
+  ga__sight_at(&sight, gauge, b->marker.at, kin);
+  ga__gauge_gradient(g, &sight);
+  *rho = ga__gauge_value(&sight);
+  *rate = ga__dot12(g, w);
+  *turns = 0;
+  if (gauge->kind == GA__SCALAR || gauge->kind == GA__PLANE_ANGLE) return;
+  for (int i = 0; i < 2; i++) *turns = fmax(*turns, sqrt(ga__vec3_dot(w + 6 * i + 3, w + 6 * i + 3)));
 }
 
 /* ---- Scattering ---- */

@@ -21,6 +21,12 @@ typedef struct ga__law_power {
   double stored, lost, in;
 } ga__law_power;
 
+/* What the first gauge goes through while the motion goes through a piece of a step. */
+typedef struct ga__law_range {
+  double rho[2], rate[2];
+  const ga_piece *piece;
+} ga__law_range;
+
 typedef struct ga__law_type {
   /* From the part's definition; the law is zeroed but for kind and part, and input.y is −1. */
   ga_status (*resolve)(ga_machine *m, ga__built *b, ga__law *law);
@@ -33,10 +39,18 @@ typedef struct ga__law_type {
   /* Damping, force and y of ga__law_work where the law does nothing else to the energy; 0: it does. NULL: it
    * always does. */
   int (*simple)(const ga__built *b, const ga__law *law, ga__law_work *work);
+  /* Terms of F that may act in a narrow range of ρ or ρ' only, and bounds of one of them; 0: not known, or
+   * there is none. */
+  int n_terms;
+  int (*bounds)(const ga__built *b, const ga__law *law, int term, const ga__law_range *r, double out[2]);
 } ga__law_type;
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind);
 int ga__law_kind_of(ga__part_kind kind); /* −1: not a law */
+
+/* The first gauge, its rate, and how fast nodes turn that it depends on by their turning [rad/s]. */
+void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
+                   double *turns);
 
 /* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; 0 for all
  * but balls with friction. */

@@ -1,4 +1,5 @@
 /* The laws: force against growing gauges, its slopes, its energy. law.c does all the rest. */
+#include "mbs/hidden.h"
 #include "mbs/law_impl.h"
 
 #include <math.h>
@@ -30,8 +31,10 @@ static int add_function(const ga__eval *e, const ga__law *law, const char *field
 
 /* ---- Integral of a force over its displacement ---- */
 
-enum { PANELS = 4, MOST_HALVINGS = 30 };
-#define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ| */
+enum { PANELS = 2, MOST_HALVINGS = 30, MOST_PIECES = 1000 };
+#define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ|, */
+#define NOTHING 1e-3               /* or to this part of what it can be at most */
+#define SEEN 8.0                   /* times the mean of |φ| at its points, that bounds may reach */
 
 /* ∫ φ from a to b by three points of Gauss; *size: the same of |φ|. */
 static int gauss3(const ga_function *f, double a, double b, double *sum, double *size)
@@ -50,16 +53,25 @@ static int gauss3(const ga_function *f, double a, double b, double *sum, double 
   return 0;
 }
 
-/* Adds ∫ φ to sum; `whole` is a first value. Halves the interval where φ has kinks, as tables have. */
+/* The largest |φ| between a and b that its bounds allow; 0 where none are known. */
+static double most_of(const ga_function *f, double a, double b)
+{
+  double least, most;
+  return ga_function_bounds(f, fmin(a, b), fmax(a, b), &least, &most) ? fmax(-least, most) : 0;
+}
+
+/* Adds ∫ φ to sum; `whole` is a first value. Halves the interval where φ has kinks, as tables have, and where
+ * it may be much larger than at the points it was seen at. */
 static int add_integral(const ga_function *f, double a, double b, double whole, double tol, int halvings,
                         double *sum)
 {
   const double middle = 0.5 * (a + b);
-  double left, right, size;
-  int status = gauss3(f, a, middle, &left, &size);
-  if (!status) status = gauss3(f, middle, b, &right, &size);
+  double left, right, size[2];
+  int status = gauss3(f, a, middle, &left, &size[0]);
+  if (!status) status = gauss3(f, middle, b, &right, &size[1]);
   if (status) return status;
-  if (halvings == 0 || fabs(left + right - whole) <= tol) {
+  if (halvings == 0 || (fabs(left + right - whole) <= tol &&
+                        most_of(f, a, b) * fabs(b - a) <= SEEN * (size[0] + size[1]) + tol)) {
     *sum += left + right;
     return 0;
   }
@@ -67,22 +79,37 @@ static int add_integral(const ga_function *f, double a, double b, double whole, 
   return status ? status : add_integral(f, middle, b, right, tol, halvings - 1, sum);
 }
 
-/* ∫ φ from 0 to x. */
-static int integral(const ga_function *f, double x, double *out)
+/* Adds ∫ φ over a piece without kinks, as far as is known. */
+static int add_piece(const ga_function *f, double a, double b, double tol, double *sum)
 {
-  double panel[PANELS], size[PANELS], total = 0;
-  *out = 0;
   for (int i = 0; i < PANELS; i++) {
-    const int status = gauss3(f, x * i / PANELS, x * (i + 1) / PANELS, &panel[i], &size[i]);
-    if (status) return status;
-    total += size[i];
-  }
-  for (int i = 0; i < PANELS; i++) {
-    const int status = add_integral(f, x * i / PANELS, x * (i + 1) / PANELS, panel[i],
-                                    QUADRATURE_TOLERANCE * total, MOST_HALVINGS, out);
+    const double from = a + (b - a) * i / PANELS, to = a + (b - a) * (i + 1) / PANELS;
+    double whole, size;
+    int status = gauss3(f, from, to, &whole, &size);
+    if (!status) status = add_integral(f, from, to, whole, tol, MOST_HALVINGS, sum);
     if (status) return status;
   }
   return 0;
+}
+
+/* ∫ φ from 0 to x, piece by piece between its kinks: these can lie so that the points of Gauss miss them. */
+static int integral(const ga_function *f, double x, double *out)
+{
+  const double low = fmin(0, x), high = fmax(0, x);
+  double total, sum = 0, from = low;
+  *out = 0;
+  int status = gauss3(f, low, high, &sum, &total);
+  const double tol = QUADRATURE_TOLERANCE * (total + NOTHING * most_of(f, low, high) * (high - low));
+  sum = 0;
+  for (int pieces = 0; !status && from < high; pieces++) {
+    ga_break at = {high, high, 3, high};
+    if (pieces < MOST_PIECES && ga_function_next_break(f, from, high, &at)) return 1;
+    const double to = fmin(isfinite(at.before) ? at.before : high, high);
+    if (to > from) status = add_piece(f, from, to, tol, &sum);
+    from = fmin(isfinite(at.after) ? at.after : high, high);
+  }
+  *out = x < 0 ? -sum : sum;
+  return status;
 }
 
 /* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
@@ -110,6 +137,7 @@ static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
   if (status) return status;
   law->rest = isnan(def->rest) ? ga__gauge_initial(b, law->gauge[0]) : def->rest;
   suspect_rest(b, law);
+  law->may_hide = def->force || def->damper || def->expression;
   if (!def->expression) return GA_OK;
   return ga__resolve_formula(m, b, &m->part[law->part], "expression", def->expression, 2, local,
                              &law->formula);
@@ -170,6 +198,20 @@ static int spring_simple(const ga__built *b, const ga__law *law, ga__law_work *w
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   work->damping = def->damping;
   return !def->damper && !def->force && !law->formula.expr;
+}
+
+/* Its functions and its formula. */
+static int spring_bounds(const ga__built *b, const ga__law *law, int term, const ga__law_range *r,
+                         double out[2])
+{
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  if (term == 0)
+    return def->force &&
+           ga_function_bounds(def->force, r->rho[0] - law->rest, r->rho[1] - law->rest, &out[0], &out[1]);
+  if (term == 1)
+    return def->damper && ga_function_bounds(def->damper, r->rate[0], r->rate[1], &out[0], &out[1]);
+  const double lo[2] = {r->rho[0], r->rate[0]}, hi[2] = {r->rho[1], r->rate[1]};
+  return law->formula.expr && ga__formula_bounds(&law->formula, r->piece, lo, hi, out);
 }
 
 /* ---- Actuator: F = −force(t, y) ---- */
@@ -371,6 +413,7 @@ static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
   const char *const name[2] = {def->plane, def->point};
   int end[2];
   ga_status status = resolve_frames(m, b, law, field, name, end);
+  law->may_hide = 1;
   return status ? status : add_along(m, b, law, end, def->mu > 0 ? 3 : 1, axes);
 }
 
@@ -427,16 +470,30 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at
   return 0;
 }
 
+/* The normal force grows with δ and with δ'. */
+static int contact_bounds(const ga__built *b, const ga__law *law, int term, const ga__law_range *r,
+                          double out[2])
+{
+  const ga_contact_def *def = DEF(ga_contact_def, b, law);
+  double unused[2];
+  (void)term;
+  for (int i = 0; i < 2; i++)
+    out[i] = normal_force(def, def->radius - r->rho[1 - i], -r->rate[1 - i], &unused[0], &unused[1]);
+  return 1;
+}
+
 /* ---- All of them ---- */
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {
   static const ga__law_type type[] = {
-      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple},
-      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple},
-      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL},
-      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL},
-      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL},
+      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple, 3,
+                          spring_bounds},
+      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple, 0,
+                            NULL},
+      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL, 0, NULL},
+      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL},
+      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds},
   };
   return &type[kind];
 }

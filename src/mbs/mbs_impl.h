@@ -346,6 +346,7 @@ typedef struct ga__law {
   double rest;         /* spring */
   ga__input input;     /* actuator: force; friction: level */
   ga__formula formula; /* spring; expr NULL: none */
+  int may_hide;        /* 1: its force may act in a narrow range of ρ or ρ' only */
   int pair[4];
   int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
 } ga__law;

@@ -2,6 +2,7 @@
 #include "mbs/system.h"
 #include "mbs/breaks.h"
 #include "mbs/form.h"
+#include "mbs/hidden.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -312,7 +313,7 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   if (!b->form) def.sweep = sweep;
   def.name = name;
   def.next_break = ga__machine_next_break;
-  if (b->formula.n + b->blocked.n > 0) def.hidden = ga__machine_hidden;
+  if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
   def.n_pattern = b->pattern.n;
   def.pattern_row = b->pattern.row;
   def.pattern_col = b->pattern.col;

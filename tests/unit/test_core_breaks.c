@@ -78,9 +78,10 @@ static int next_break(void *user, double t, double until, ga_breakpoint *out)
 static int hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   const cart *c = user;
-  const double low = fmin(piece->y[0][1], piece->y[1][1]), high = fmax(piece->y[0][1], piece->y[1][1]);
+  const double low = fmin(piece->end[0].y[1], piece->end[1].y[1]),
+               high = fmax(piece->end[0].y[1], piece->end[1].y[1]);
   for (int i = 0; i < 2; i++)
-    if (push(c, 0, step->y[i][1]) != 0) return 0;
+    if (push(c, 0, step->end[i].y[1]) != 0) return 0;
   return high > c->from && low < c->to;
 }
 

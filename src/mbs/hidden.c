@@ -1,0 +1,188 @@
+/* What may hide between the ends of a step: outputs that are expressions or tables, and forces along gauges,
+ * enclosed while the motion goes through a piece of it. */
+#include "mbs/hidden.h"
+#include "mbs/form.h"
+#include "mbs/law_impl.h"
+
+#include <math.h>
+
+enum { MOST_VARIABLES = 64 };
+#define NEAR 0.25  /* of its values at the ends, that an expression may leave them by, */
+#define SLIGHT 0.1 /* and of what it may take within the step */
+
+/* ---- Outputs ---- */
+
+/* A parabola stays within the triangle of its Bézier points. */
+static void range_of_y(const ga_piece *p, int y, double *lo, double *hi)
+{
+  const double a = p->end[0].y[y], b = p->end[1].y[y], top = 2 * p->middle.y[y] - 0.5 * (a + b);
+  *lo = fmin(fmin(a, b), top);
+  *hi = fmax(fmax(a, b), top);
+}
+
+int ga__formula_bounds(const ga__formula *f, const ga_piece *p, const double *lo, const double *hi,
+                       double out[2])
+{
+  double from[MOST_VARIABLES], to[MOST_VARIABLES];
+  const int first = 1 + f->n_local;
+  if (f->n_local + f->n_y == 0 || first + f->n_y > MOST_VARIABLES) return 0;
+  from[0] = p->t[0], to[0] = p->t[1];
+  for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
+  for (int i = 0; i < f->n_y; i++) range_of_y(p, f->y[i], &from[first + i], &to[first + i]);
+  return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
+}
+
+/* Value, function of time and output, added up. */
+static int input_bounds(const ga__input *in, const ga_piece *p, double *lo, double *hi)
+{
+  double of_time[2] = {0, 0};
+  *lo = *hi = 0;
+  if (in->function && !ga_function_bounds(in->function, p->t[0], p->t[1], &of_time[0], &of_time[1])) return 0;
+  if (in->y >= 0) range_of_y(p, in->y, lo, hi);
+  *lo += in->value + of_time[0];
+  *hi += in->value + of_time[1];
+  return 1;
+}
+
+static int block_bounds(const ga__blocked *k, int output, const ga_piece *p, double out[2])
+{
+  double lo[MOST_VARIABLES], hi[MOST_VARIABLES];
+  const int n = ga_block_n_in(k->block);
+  const ga_block_kind kind = ga_block_get_kind(k->block);
+  if (n == 0 || n > MOST_VARIABLES || (kind != GA_KIND_TABLE && kind != GA_KIND_EXPRESSION)) return 0;
+  for (int i = 0; i < n; i++)
+    if (!input_bounds(&k->input[i], p, &lo[i], &hi[i])) return 0;
+  return ga_block_bounds(k->block, output, p->t, lo, hi, &out[0], &out[1]);
+}
+
+/* Bounds of output number i, where it is a formula, a table or an expression. */
+static int output_bounds(const ga__built *b, int i, const ga_piece *p, double out[2])
+{
+  const ga__y *row = GA__AT(b->y, ga__y, i);
+  if (row->kind == GA__Y_FORMULA)
+    return ga__formula_bounds(GA__AT(b->formula, ga__formula, row->index), p, NULL, NULL, out);
+  return row->kind == GA__Y_BLOCK &&
+         block_bounds(GA__AT(b->blocked, ga__blocked, row->index), row->output, p, out);
+}
+
+/* ---- Judgement ---- */
+
+/* By how much values may leave those at the ends, which are low and high, downwards and upwards, as seen from
+ * them and from `all` that they may be within the step; 0: they do not leave them. */
+static int may_leave(double low, double high, const double all[2], double room[2])
+{
+  const double slack = high - low + NEAR * fmax(fabs(low), fabs(high));
+  room[0] = fmax(slack, SLIGHT * (low - all[0]));
+  room[1] = fmax(slack, SLIGHT * (all[1] - high));
+  return all[0] < low - slack || all[1] > high + slack;
+}
+
+static int leaves(double low, double high, const double room[2], const double within[2])
+{
+  return within[0] < low - room[0] || within[1] > high + room[1];
+}
+
+static int output_hides(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
+{
+  double all[2], within[2], room[2];
+  if (!output_bounds(b, i, step, all)) return 0;
+  const double low = fmin(step->end[0].y[i], step->end[1].y[i]);
+  const double high = fmax(step->end[0].y[i], step->end[1].y[i]);
+  if (!may_leave(low, high, all, room)) return 0;
+  return output_bounds(b, i, piece, within) && leaves(low, high, room, within);
+}
+
+/* ---- Forces along gauges ---- */
+
+#define TURN 1.0 /* [rad] of a piece, beyond which a cubic tells nothing of a gauge of a body that turns */
+
+/* Poses and twists of a law's two nodes. */
+static void move_to(ga__built *b, const ga__law *law, const ga_instant *at)
+{
+  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, law->gauge[0]);
+  const int end[2] = {g->a, g->b};
+  b->motion = 0; /* kin belongs to no point of an evaluation any more */
+  if (b->form) {
+    ga__kin_at(b, at->q, at->v, NULL, b->kin);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    const int index = GA__AT(b->marker, ga__marker, end[i])->node;
+    const ga__node *node = GA__AT(b->node, ga__node, index);
+    if (node->rigid)
+      ga__kin_rigid(node, at->q, at->v, NULL, &b->kin[index]);
+    else
+      ga__kin_other(node, at->q, at->v, NULL, &b->kin[index]);
+  }
+}
+
+typedef struct gauge_at {
+  double rho, rate, turns; /* turns: [rad/s] of the nodes, where the gauge depends on it */
+} gauge_at;
+
+static gauge_at look_at(ga__built *b, const ga__law *law, const ga_instant *at)
+{
+  gauge_at out;
+  move_to(b, law, at);
+  ga__law_first(b, law, b->kin, &out.rho, &out.rate, &out.turns);
+  return out;
+}
+
+/* ρ within a piece: the cubic through values and rates at its ends stays within its Bézier points, its rate
+ * within theirs. 0: the piece is too long to tell. */
+static int law_range(ga__built *b, const ga__law *law, const ga_piece *p, ga__law_range *r)
+{
+  const double h = p->t[1] - p->t[0];
+  const gauge_at a = look_at(b, law, &p->end[0]), z = h > 0 ? look_at(b, law, &p->end[1]) : a;
+  const double left = a.rho + h / 3 * a.rate, right = z.rho - h / 3 * z.rate;
+  const double across = h > 0 ? 3 * (right - left) / h : a.rate;
+  r->piece = p;
+  r->rho[0] = fmin(fmin(a.rho, z.rho), fmin(left, right));
+  r->rho[1] = fmax(fmax(a.rho, z.rho), fmax(left, right));
+  r->rate[0] = fmin(fmin(a.rate, z.rate), across);
+  r->rate[1] = fmax(fmax(a.rate, z.rate), across);
+  return h * fmax(a.turns, z.turns) <= TURN;
+}
+
+/* A law hides something where one of its terms does; see output_hides(). Pieces too long to tell are halved.
+ */
+static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, const ga_piece *piece)
+{
+  const ga__law_type *type = ga__law_type_of(law->kind);
+  const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
+                           {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
+  ga__law_range at[2], whole, part;
+  for (int i = 0; i < 2; i++) law_range(b, law, &end[i], &at[i]);
+  const int known = law_range(b, law, step, &whole);
+  if (!law_range(b, law, piece, &part)) return 1;
+  for (int k = 0; k < type->n_terms; k++) {
+    double first[2], last[2], all[2], within[2], room[2];
+    if (!type->bounds(b, law, k, &at[0], first) || !type->bounds(b, law, k, &at[1], last)) continue;
+    const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
+    if (!type->bounds(b, law, k, &part, within)) continue;
+    if (!known || !type->bounds(b, law, k, &whole, all)) all[0] = within[0], all[1] = within[1];
+    if (may_leave(low, high, all, room) && leaves(low, high, room, within)) return 1;
+  }
+  return 0;
+}
+
+/* ---- All of them ---- */
+
+int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
+{
+  ga__built *b = ((const ga_machine *)user)->built;
+  for (int i = 0; i < b->y.n; i++)
+    if (output_hides(b, i, step, piece)) return 1;
+  for (int i = 0; i < b->law.n; i++) {
+    const ga__law *law = GA__AT(b->law, ga__law, i);
+    if (law->may_hide && law_hides(b, law, step, piece)) return 1;
+  }
+  return 0;
+}
+
+int ga__machine_may_hide(const ga__built *b, int *motion)
+{
+  *motion = 0;
+  for (int i = 0; i < b->law.n; i++) *motion |= GA__AT(b->law, ga__law, i)->may_hide;
+  return *motion || b->formula.n + b->blocked.n > 0;
+}
