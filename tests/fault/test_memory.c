@@ -246,7 +246,7 @@ static void redundant(void **state)
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     assert_int_equal(redundant_life(&list[i], 0), 0);
     long total = rig_memory.count;
-    for (long n = 1; n <= total; n++)
+    for (long n = 1; n <= total; n += rig_brief() ? 11 : 1)
       if (!redundant_life(&list[i], n) && !rig_memory.kept)
         fail_msg("case %zu: allocation %ld of %ld failed, and nobody noticed", i, n, total);
   }

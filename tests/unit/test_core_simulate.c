@@ -388,7 +388,7 @@ static void output_times_at_random(void **state)
   rig_random random = {7};
   bench b = bench_open(NULL, &m, &d);
   (void)state;
-  for (int i = 0; i < 500; i++) {
+  for (int i = 0; i < (rig_brief() ? 50 : 500); i++) {
     double t0 = rig_uniform(&random, -3.0, 3.0) * pow(10.0, rig_uniform(&random, -3.0, 3.0));
     double span = pow(10.0, rig_uniform(&random, -2.0, 2.0));
     b.o.t_end = i % 5 == 0 && t0 < 0.0 ? 0.0 : t0 + span;
@@ -1056,8 +1056,8 @@ static void impacts(void **state)
     double stiffness, tol, loss; /* of the energy, by the method */
   } row[] = {{5e6, 1e-4, 0.06}, {5e7, 1e-4, 0.06}, {5e6, 1e-5, 0.01}, {5e7, 1e-5, 0.01}, {5e7, 1e-6, 0.002}};
   static const double depth[] = {0.4, 0.9, 1.0, 1.5, 3.0};
-  for (int i = 0; i < 25; i++)
-    for (int rho = 0; rho < 10; rho++) {
+  for (int i = 0; i < 25; i += rig_brief() ? 6 : 1)
+    for (int rho = 0; rho < 10; rho += rig_brief() ? 9 : 1) {
       toy m = {.kind = TOY_BOUNCE, .stiffness = row[i % 5].stiffness, .depth = depth[i / 5]};
       bench b = bench_open(NULL, &m, NULL);
       assert_status(b.r.ctx, ga_scheme_rho(b.r.ctx, 0.1 * rho, &b.r.opts.scheme), GA_OK);
@@ -1080,7 +1080,7 @@ static void impacts(void **state)
 static void peaks(void **state)
 {
   (void)state;
-  for (int i = 0; i < 400; i++) {
+  for (int i = 0; i < 400; i += rig_brief() ? 21 : 1) {
     toy m = {.kind = TOY_PEAK, .depth = 0.3 + 0.03 * (i % 20), .stiffness = 1e-5 * pow(10.0, 0.2 * (i / 20))};
     bench b = bench_open(NULL, &m, NULL);
     b.o.t_end = 1.5;

@@ -40,7 +40,7 @@ static void example_close(example *e)
 static void sweeps_and_patterns(void **state)
 {
   (void)state;
-  for (int i = 0; mx_machine_at(i); i++) {
+  for (int i = 0; mx_machine_at(i); i += rig_brief() ? 5 : 1) {
     const mx_machine *machine = mx_machine_at(i);
     example e = example_open(machine);
     assert_non_null(ga_machine_system(e.r.m)->def.sweep);
