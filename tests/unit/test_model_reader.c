@@ -210,7 +210,7 @@ static void bodies_by_c(ga_machine *m)
   ADD(m, rigid, &full);
   ADD(m, rigid, &bare);
   ADD(m, rigid, &quat);
-  ga_planar_def flat = {"flat", 3, 0.4, {0.1, 0.2},  {4, 5}, 6, quantity(ctx, "400 deg"),
+  ga_planar_def flat = {"flat", 3, 0.4, {0.1, 0.2},   {4, 5}, 6, quantity(ctx, "400 deg"),
                         {7, 8}, 9, 0,   GA_HOLD_NONE, 1};
   ga_point_def ball = {"ball", 2e-3, {1, 2, 3}, {4, 5, 6}, 0, GA_HOLD_NONE, 1};
   ga_scalar_def rail = {"rail", 2, 3e-3, 4, 0, 0, GA_HOLD_NONE, 1},
@@ -1433,9 +1433,9 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 /* JSON is YAML: the schema is read as a model would be. */
 static void schema_is_json(void **state)
 {
-  static const char *const keys[] = {"galpha", "parameters", "include",  "repeat", "bodies",    "markers",
-                                     "joints", "drives",     "rollings", "forces", "functions", "sensors",
-                                     "guesses", "blocks", "simulation", "gravity",  "form"};
+  static const char *const keys[] = {"galpha",  "parameters", "include",    "repeat",  "bodies",    "markers",
+                                     "joints",  "drives",     "rollings",   "forces",  "functions", "sensors",
+                                     "guesses", "blocks",     "simulation", "gravity", "form"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};
@@ -1469,13 +1469,61 @@ static void schema_is_json(void **state)
   rig_close_context(&ctx);
 }
 
+/* ---- Starts ---- */
+
+/* A four-bar given apart, its crank turned into place, with all that a start may have. */
+static const char start_text[] =
+    "galpha: 1\n"
+    "bodies:\n"
+    "  crank: {type: planar, mass: 1, inertia: 0.1, angle: 60 deg, weight: 2}\n"
+    "  bar: {type: planar, mass: 2, inertia: 0.3, position: [0.6, 0.9], weight: 1/4}\n"
+    "  rocker: {type: planar, mass: 1, inertia: 0.2, position: [2.1, 0.1], angle: 80 deg}\n"
+    "  rotor: {type: scalar, mass: 1, rotational: true, weight: 3}\n"
+    "markers:\n"
+    "  a: {body: crank, position: [1, 0, 0]}\n"
+    "  b: {body: bar, position: [2, 0, 0]}\n"
+    "  c: {body: rocker, position: [1.2, 0, 0]}\n"
+    "  far: {body: ground, position: [2, 0, 0]}\n"
+    "joints:\n"
+    "  h1: {type: revolute, a: ground, b: crank, angle: 80 deg, angle_rate: 1}\n"
+    "  h2: {type: revolute, a: a, b: bar}\n"
+    "  h3: {type: revolute, a: b, b: c}\n"
+    "  h4: {type: revolute, a: far, b: rocker}\n"
+    "drives: {turn: {coordinate: rotor, function: 0.3 + t}}\n"
+    "forces: {load: {type: actuator, coordinate: h4.angle, force: 0.1*h1.fx + 0.01*turn.force^2}}\n"
+    "guesses:\n"
+    "  pull: {signal: h1.fx, value: 2 N}\n"
+    "  twist: {signal: turn.force, value: 0.5 N*m}\n";
+
+static void starts_are_read(void **state)
+{
+  (void)state;
+  ga_context *ctx = rig_open_context();
+  ga_model *model = read_text(ctx, start_text);
+  const ga_machine *m = ga_model_machine(model);
+  const struct {
+    const char *name;
+    double weight;
+  } weights[] = {{"crank", 2.0}, {"bar", 0.25}, {"rocker", 1.0}};
+  for (int i = 0; i < 3; i++)
+    assert_true(((const ga_planar_def *)m->part[ga__find_part(m, weights[i].name)].def)->weight ==
+                weights[i].weight);
+  assert_true(((const ga_scalar_def *)m->part[ga__find_part(m, "rotor")].def)->weight == 3.0);
+  const ga_guess_def *pull = m->part[ga__find_part(m, "pull")].def,
+                     *twist = m->part[ga__find_part(m, "twist")].def;
+  assert_string_equal(pull->signal, "h1.fx");
+  assert_true(pull->value == 2.0 && twist->value == 0.5);
+  ga_model_destroy(&model);
+  rig_close_context(&ctx);
+}
+
 /* ---- Want of memory ---- */
 
 static void memory_may_end_anywhere(void **state)
 {
-  static const char *const texts[] = {forces_text, blocks_text, wrong_text};
+  static const char *const texts[] = {forces_text, blocks_text, wrong_text, start_text};
   (void)state;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     long failures = 0;
     for (long at = 1;; at += rig_brief() ? 17 : 1) {
       ga_context *ctx = rig_open_context();
@@ -1520,6 +1568,7 @@ int main(void)
       cmocka_unit_test(libraries_are_loaded_on_request),
       cmocka_unit_test(page_and_schema_are_up_to_date),
       cmocka_unit_test(schema_is_json),
+      cmocka_unit_test(starts_are_read),
       cmocka_unit_test(memory_may_end_anywhere),
   };
   return cmocka_run_group_tests_name("model_reader", tests, NULL, NULL);
