@@ -21,6 +21,8 @@ static void print_settings(const ga_run_settings *o)
          o->rho);
   if (o->step > 0.0)
     printf("steps of %g s, ", o->step);
+  else if (o->accuracy > 0.0)
+    printf("accuracy %g, ", o->accuracy);
   else
     printf("tolerance %g, ", o->tolerance);
   if (o->output > 0.0)

@@ -54,7 +54,7 @@ static double force_factor(const ga_stepper *st)
 /* e = (e_q, e_x) := the iteration matrix's solution for right-hand sides in the dynamics, Φ and x, which
  * st->solve holds: stiff parts are as little hurt as by the step itself, and B e_q = Φ. The weighted family's
  * errors of x are not known. */
-static ga_status through_matrix(ga_stepper *st, double *e)
+static ga_status solve_iteration_matrix(ga_stepper *st, double *e)
 {
   const ga_system *sys = st->sys;
   const int at = st->two_sets && !st->cheap ? sys->n : 0, lambda = sys->start[GA_BLOCK_LAMBDA];
@@ -73,7 +73,7 @@ static ga_status through_matrix(ga_stepper *st, double *e)
 }
 
 /* Residuals into st->solve: of the dynamics times h² · part, of Φ, of x times h · part_x. */
-static ga_status evaluate(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
+static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
 {
   const ga_system *sys = st->sys;
   const ga__full *n = &st->next, *m = &st->now;
@@ -97,8 +97,8 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
   const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
   for (int i = 0; i < n; i++) e[i] = 0.0;
   if (!st->have_factors) return GA_OK;
-  ga_status status = evaluate(st, s, PART_Q * mass_factor(st), PART_X * st->d1, y);
-  return status ? status : through_matrix(st, e);
+  ga_status status = scaled_residual(st, s, PART_Q * mass_factor(st), PART_X * st->d1, y);
+  return status ? status : solve_iteration_matrix(st, e);
 }
 
 /* ---- With stiffness of its own time ----
@@ -116,7 +116,8 @@ size_t ga__defect_room(const ga_system *sys)
 }
 
 /* Right-hand side at q − e, x − e, into st->solve. */
-static ga_status relaxed(ga_stepper *st, const ga_state *s, const double *e, double *q, double *x, double *y)
+static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const double *e, double *q,
+                                        double *x, double *y)
 {
   const ga_system *sys = st->sys;
   const int nx = sys->size[GA_BLOCK_X];
@@ -125,7 +126,7 @@ static ga_status relaxed(ga_stepper *st, const ga_state *s, const double *e, dou
   ga_group_move(sys->group, q, s->q, st->exponent);
   for (int i = 0; i < nx; i++) x[i] = s->x[i] - e[sys->nv + i];
   moved.q = q, moved.x = x;
-  ga_status status = evaluate(st, &moved, force_factor(st), 1.0, y);
+  ga_status status = scaled_residual(st, &moved, force_factor(st), 1.0, y);
   ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y};
   if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->tmp);
   for (int i = 0; !status && i < sys->nv; i++) st->solve[i] -= mass_factor(st) * st->tmp[i];
@@ -142,7 +143,8 @@ static double dot(const double *a, const double *b, int n)
 
 /* e += d − Σ γ_k (Δe_k + Δd_k) with the γ that make |d − Σ γ_k Δd_k| least. The Δd are made orthogonal one
  * after the other, the newest last, and Δe go along. */
-static void mix(double *e, double *d, double *const *de, double *const *dd, int kept, int n, double damped)
+static void mix_corrections(double *e, double *d, double *const *de, double *const *dd, int kept, int n,
+                            double damped)
 {
   for (int k = 0; k < kept; k++) {
     const double size = dot(dd[k], dd[k], n), gamma = size > 0.0 ? dot(dd[k], d, n) / size : 0.0;
@@ -166,7 +168,7 @@ static void orthogonalise(double *const *de, double *const *dd, int newest, int 
 }
 
 /* The error in the scale of ga__defect(). */
-static double weigh_scaled(const ga_stepper *st, const ga__defect_weight *w, const double *e, double *room)
+static double weigh_error(const ga_stepper *st, const ga__defect_weight *w, const double *e, double *room)
 {
   const int nv = st->sys->nv, n = nv + st->sys->size[GA_BLOCK_X];
   const double part_q = PART_Q * mass_factor(st) / force_factor(st), part_x = PART_X * st->d1;
@@ -175,8 +177,8 @@ static double weigh_scaled(const ga_stepper *st, const ga__defect_weight *w, con
 }
 
 /* cautious: no further at once than counts, since farther away forces are others. */
-static ga_status relax(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, int cautious, double *y,
-                       double *room, double *e, int *off)
+static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, int cautious,
+                                 double *y, double *room, double *e, int *off)
 {
   const ga_system *sys = st->sys;
   const int n = sys->nv + sys->size[GA_BLOCK_X];
@@ -188,8 +190,8 @@ static ga_status relax(ga_stepper *st, const ga_state *s, const ga__defect_weigh
   *off = 1;
   for (int i = 0; i < n; i++) e[i] = 0.0;
   for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-    ga_status status = relaxed(st, s, e, q, x, y);
-    if (!status) status = through_matrix(st, d);
+    ga_status status = residual_without_error(st, s, e, q, x, y);
+    if (!status) status = solve_iteration_matrix(st, d);
     if (status) return status;
     if (iteration) {
       const int newest = kept < MIXED ? kept : MIXED - 1;
@@ -197,12 +199,13 @@ static ga_status relax(ga_stepper *st, const ga_state *s, const ga__defect_weigh
       orthogonalise(de, dd, newest, n);
       kept = newest + 1;
       /* near enough: both the error and what it is off by are small */
-      *off = weigh_scaled(st, w, e, scaled) > w->most || weigh_scaled(st, w, d, scaled) > w->most;
+      *off = weigh_error(st, w, e, scaled) > w->most || weigh_error(st, w, d, scaled) > w->most;
     }
     if (!*off || sqrt(dot(d, d, n)) <= 1e-6 * sqrt(dot(e, e, n))) return GA_OK;
     memcpy(d_old, d, (size_t)n * sizeof *d);
     memcpy(e_old, e, (size_t)n * sizeof *e);
-    mix(e, d, de, dd, kept, n, cautious ? fmin(1.0, w->most / weigh_scaled(st, w, d, scaled)) : 1.0);
+    mix_corrections(e, d, de, dd, kept, n,
+                    cautious ? fmin(1.0, w->most / weigh_error(st, w, d, scaled)) : 1.0);
   }
   return GA_OK;
 }
@@ -213,6 +216,6 @@ ga_status ga__defect_again(ga_stepper *st, const ga_state *s, const ga__defect_w
   ga_status status = GA_OK;
   *off = 1;
   for (int cautious = 0; !status && *off && cautious < 2; cautious++)
-    status = relax(st, s, w, cautious, y, room, e, off);
+    status = solve_for_error(st, s, w, cautious, y, room, e, off);
   return status;
 }

@@ -6,9 +6,9 @@
 #include <math.h>
 
 enum {
-  MOST_LOOKS = 20000, /* evaluations of one search */
-  MOST_IGNORED = 16,  /* operations whose operands are equal all the time, but for rounding */
-  SAMPLES = 16        /* of a time span */
+  MOST_EVALUATIONS = 20000, /* evaluations of one search */
+  MOST_IGNORED = 16,        /* operations whose operands are equal all the time, but for rounding */
+  SAMPLES = 16              /* of a time span */
 };
 
 /* ---- Expressions over an interval ---- */
@@ -18,10 +18,10 @@ typedef struct value {
   int known; /* it depends on nothing but time */
 } value;
 
-typedef enum quest { KINKS, PERIODS, BOUNDS } quest; /* what is looked for */
+typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* what is looked for */
 
 typedef struct scan {
-  quest quest;
+  purpose purpose;
   const ga_expr *e;
   int time;              /* the variable that is time; −1: all have ranges */
   ga__range t;           /* where it is */
@@ -55,7 +55,7 @@ static int can_be_true(const value *v)
   return !v->known || v->r.lo != 0 || v->r.hi != 0;
 }
 
-static value either(value a, value b)
+static value join_values(value a, value b)
 {
   return (value){ga__range_join(a.r, b.r), a.known && b.known};
 }
@@ -85,43 +85,43 @@ static ga__range apply(scan *s, int at, const ga__range *x)
   const ga__instr *instr = &s->e->program[at];
   if (instr->code == GA__APPLY) {
     const ga__op *op = instr->use.op;
-    if (s->quest == KINKS && op->kink && op->kink(x)) note_kink(s, at);
-    if (s->quest == PERIODS && is_periodic(op)) note_rate(s, x, 2 * GA__PI);
+    if (s->purpose == KINKS && op->kink && op->kink(x)) note_kink(s, at);
+    if (s->purpose == PERIODS && is_periodic(op)) note_rate(s, x, 2 * GA__PI);
     return op->range(op, x);
   }
   if (instr->code == GA__TABLE2D) {
-    if (s->quest == KINKS && ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
+    if (s->purpose == KINKS && ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
     return ga__table2d_range(instr->use.table2d, &x[0], &x[1]);
   }
   const ga_function *f = instr->use.function;
   if (!isfinite(x->lo) || !isfinite(x->hi)) {
-    if (s->quest == KINKS) note_kink(s, at);
+    if (s->purpose == KINKS) note_kink(s, at);
     return UNKNOWN.r;
   }
   if (x->lo < x->hi) {
-    if (s->quest == KINKS && f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
-    if (s->quest == PERIODS) note_rate(s, x, f->kind->period(f, x->lo, x->hi));
+    if (s->purpose == KINKS && f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
+    if (s->purpose == PERIODS) note_rate(s, x, f->kind->period(f, x->lo, x->hi));
   }
   return f->kind->range(f, x->lo, x->hi);
 }
 
-static void walk(scan *s, int from, int to, value *stack, int *top);
+static void scan_program(scan *s, int from, int to, value *stack, int *top);
 
 /* c UNLESS L1 a JUMP L2 L1: b L2: with the instruction UNLESS at `at`; returns L2. */
-static int walk_if(scan *s, int at, value *stack, int *top)
+static int scan_if(scan *s, int at, value *stack, int *top)
 {
   const int other = s->e->program[at].index, end = s->e->program[other - 1].index;
   const value decides = stack[(*top)--];
   value result = decides;
   int n = 0;
   if (can_be_true(&decides)) {
-    walk(s, at + 1, other - 1, stack, top);
+    scan_program(s, at + 1, other - 1, stack, top);
     result = stack[(*top)--];
     n++;
   }
   if (can_be_zero(&decides)) {
-    walk(s, other, end, stack, top);
-    result = n ? either(result, stack[*top]) : stack[*top];
+    scan_program(s, other, end, stack, top);
+    result = n ? join_values(result, stack[*top]) : stack[*top];
     --*top;
   }
   result.known = result.known && decides.known;
@@ -130,7 +130,7 @@ static int walk_if(scan *s, int at, value *stack, int *top)
 }
 
 /* a AND L b TRUTH L: and the same with OR; returns L. */
-static int walk_lazy(scan *s, int at, value *stack, int *top)
+static int scan_and_or(scan *s, int at, value *stack, int *top)
 {
   const ga__instr *instr = &s->e->program[at];
   const int is_or = instr->code == GA__OR;
@@ -140,8 +140,8 @@ static int walk_lazy(scan *s, int at, value *stack, int *top)
   value result = settled;
   --*top;
   if (may_go_on) {
-    walk(s, at + 1, instr->index, stack, top);
-    result = may_settle ? either(stack[*top], settled) : stack[*top];
+    scan_program(s, at + 1, instr->index, stack, top);
+    result = may_settle ? join_values(stack[*top], settled) : stack[*top];
     --*top;
   }
   result.known = result.known && a.known;
@@ -150,14 +150,14 @@ static int walk_lazy(scan *s, int at, value *stack, int *top)
 }
 
 /* Runs the instructions from..to−1; each branch that time may take is taken. */
-static void walk(scan *s, int from, int to, value *stack, int *top)
+static void scan_program(scan *s, int from, int to, value *stack, int *top)
 {
   for (int at = from; at < to;) {
     const ga__instr *instr = &s->e->program[at];
     if (instr->code == GA__UNLESS) {
-      at = walk_if(s, at, stack, top);
+      at = scan_if(s, at, stack, top);
     } else if (instr->code == GA__AND || instr->code == GA__OR) {
-      at = walk_lazy(s, at, stack, top);
+      at = scan_and_or(s, at, stack, top);
     } else if (instr->code <= GA__PARAMETER) {
       stack[++*top] = instr->code == GA__VARIABLE ? variable(s, instr->index) : constant(instr->number);
       at++;
@@ -173,34 +173,34 @@ static void walk(scan *s, int from, int to, value *stack, int *top)
   }
 }
 
-static value look(scan *s, ga__range t)
+static value evaluate_over(scan *s, ga__range t)
 {
   value stack[GA_EXPR_DEPTH + 2];
   int top = -1;
   s->t = t;
   s->kink = -1;
-  walk(s, 0, s->e->n_instr, stack, &top);
+  scan_program(s, 0, s->e->n_instr, stack, &top);
   return stack[0];
 }
 
 ga__range ga__expr_range(const ga_expr *e, int time, ga__range t)
 {
-  scan s = {.quest = BOUNDS, .e = e, .time = time};
-  return look(&s, t).r;
+  scan s = {.purpose = BOUNDS, .e = e, .time = time};
+  return evaluate_over(&s, t).r;
 }
 
 int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
 {
   scan s = {.e = e, .time = time};
-  look(&s, t);
+  evaluate_over(&s, t);
   return s.kink >= 0;
 }
 
 int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most)
 {
   if (!e || !lo || !hi || !least || !most) return 0;
-  scan s = {.quest = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi};
-  const value v = look(&s, (ga__range){0, 1});
+  scan s = {.purpose = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi};
+  const value v = evaluate_over(&s, (ga__range){0, 1});
   *least = v.r.lo;
   *most = v.r.hi;
   return v.known && isfinite(v.r.lo) && isfinite(v.r.hi);
@@ -208,11 +208,11 @@ int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double 
 
 double ga_expr_period(const ga_expr *e, int time, double from, double to)
 {
-  scan s = {.quest = PERIODS, .e = e, .time = time};
+  scan s = {.purpose = PERIODS, .e = e, .time = time};
   if (!e || !(from < to)) return INFINITY;
   for (int i = 0; i < SAMPLES; i++) {
     const double t = from + (to - from) * i / SAMPLES;
-    look(&s, (ga__range){t, t + 1e-4 * (to - from)});
+    evaluate_over(&s, (ga__range){t, t + 1e-4 * (to - from)});
   }
   return s.fastest > 0 ? 1 / s.fastest : INFINITY;
 }
@@ -278,14 +278,14 @@ typedef struct search {
   scan scan;
   subject subject;
   double resolution; /* [s] intervals that are not halved any more */
-  int looks;
+  int evaluations;
 } search;
 
-static int kinked(search *s, double a, double b)
+static int may_have_kink(search *s, double a, double b)
 {
-  s->looks++;
+  s->evaluations++;
   if (s->f) return s->f->kind->kinked(s->f, a, b);
-  look(&s->scan, (ga__range){a, b});
+  evaluate_over(&s->scan, (ga__range){a, b});
   return s->scan.kink >= 0;
 }
 
@@ -299,8 +299,8 @@ static int first_kink(search *s, double a, double b, double *from, double *to)
   end[0] = b;
   while (n > 0) {
     const double last = end[n - 1];
-    if (s->looks >= MOST_LOOKS) return 0;
-    if (!kinked(s, *from, last)) {
+    if (s->evaluations >= MOST_EVALUATIONS) return 0;
+    if (!may_have_kink(s, *from, last)) {
       *from = last;
       n--;
       continue;
@@ -314,9 +314,9 @@ static int first_kink(search *s, double a, double b, double *from, double *to)
   return 0;
 }
 
-static int is_kinked_at(search *s, int instr, double t)
+static int has_kink_at(search *s, int instr, double t)
 {
-  return kinked(s, t, t + s->resolution) && s->scan.kink == instr;
+  return may_have_kink(s, t, t + s->resolution) && s->scan.kink == instr;
 }
 
 /* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere: up to the
@@ -326,7 +326,7 @@ static double seems_kinked_until(search *s, int instr, double t, double until)
   double last = t, end = until;
   int n = 0;
   for (double far = 4 * s->resolution; t + far + s->resolution < until; far *= 4, n++) {
-    if (!is_kinked_at(s, instr, t + far)) {
+    if (!has_kink_at(s, instr, t + far)) {
       end = last;
       break;
     }
@@ -334,11 +334,11 @@ static double seems_kinked_until(search *s, int instr, double t, double until)
   }
   if (n < 5) return t;
   for (int i = 1; i < SAMPLES; i++)
-    if (!is_kinked_at(s, instr, t + i * (end - t) / SAMPLES)) return t + (i - 1) * (end - t) / SAMPLES;
+    if (!has_kink_at(s, instr, t + i * (end - t) / SAMPLES)) return t + (i - 1) * (end - t) / SAMPLES;
   return end;
 }
 
-static void find(search *s, double t, double until, ga_break *out)
+static void find_break(search *s, double t, double until, ga_break *out)
 {
   double from, to;
   *out = (ga_break){INFINITY, INFINITY, 3, until};
@@ -378,7 +378,7 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
   const ga_expr *e = ga__function_expr(f);
   const subject of = {eval_function, f, 0, size_of(f->kind->range(f, t, until)), until - t};
   search s = {.f = e ? NULL : f, .scan = {.e = e}, .subject = of};
-  find(&s, t, until, out);
+  find_break(&s, t, until, out);
   return GA_OK;
 }
 
@@ -409,7 +409,7 @@ ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until,
   static const double values[] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4}, part = 0.1883;
   sample one = {e, values[0], part * values[0]};
   search s = {.scan = {.e = e, .time = time}, .subject = {eval_expr, &one, time, 0, until - t}};
-  find(&s, t, until, out);
+  find_break(&s, t, until, out);
   if (isinf(out->before) || e->n_variables < 2) return GA_OK;
   for (int i = 1; i < (int)(sizeof values / sizeof *values) && out->order > 0; i++) {
     one.value = values[i], one.increment = part * values[i];
