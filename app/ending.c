@@ -76,12 +76,15 @@ static void warn_of_energy(const app_runner *r, const energies *e)
     fprintf(stderr, "%.2g %% of the largest energy exchanged, %.3g J: ", 100.0 * off / most, most);
   else
     fprintf(stderr, "more than all that was exchanged, %.3g J: ", most);
+  const double wanted =
+      0.5 * BALANCED * most / off; /* of the error; of order 2 in steps, 2/3 in tolerances */
   if (step > SMALL_STEP)
-    fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ", 0.25 * step);
+    fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ",
+            step * fmin(0.25, sqrt(wanted)));
   else if (step > 0.0)
     fprintf(stderr, "with steps of %.2g s already, smaller ones may not mend it; ", step);
   else if (tolerance > SMALL_TOLERANCE)
-    fprintf(stderr, "the steps are too large; try --tol %.1g; ", 0.1 * tolerance);
+    fprintf(stderr, "the steps are too large; try --tol %.1g; ", tolerance * fmin(0.1, pow(wanted, 1.5)));
   else
     fprintf(stderr, "with a tolerance of %.1g already, a smaller one may not mend it; ", tolerance);
   fputs("galpha converge tells the errors\n", stderr);
