@@ -273,6 +273,16 @@ ga_status app_end_round(app_runner *r, double tolerance, double seconds)
   return closed;
 }
 
+void app_end_retried(app_runner *r, double tolerance)
+{
+  const double t = ga_stepper_state(r->s.stepper)->t, old = r->s.settings.tolerance;
+  close_file(r, "failed");
+  if (app_has(r->a, "quiet")) return;
+  printf("round %d      tolerance %.1g, failed near t = %.6g s; next tolerance %.1g\n", r->bars.n_rounds + 1,
+         old, t, tolerance);
+  fflush(stdout);
+}
+
 int app_end_told(app_runner *r, int stopped_by, double seconds)
 {
   const int quiet = app_has(r->a, "quiet");

@@ -123,6 +123,7 @@ static void clear(app_runner *r)
   app_watch_close(&r->watch);
   r->before = r->worst = none;
   r->metered = r->has_saved = 0;
+  r->followed = GA_OK;
   r->wait = 0;
 }
 
@@ -232,7 +233,7 @@ static int start_run(app_runner *r, int *started, ga_status *status)
 {
   const int quiet = app_has(r->a, "quiet");
   int resumed = 0, code = APP_DONE;
-  const int resume = app_has(r->a, "resume") && !r->in_part;
+  const int resume = app_has(r->a, "resume") && !r->in_part && !r->retried;
   if (resume && (code = app_checkpoint_resume(r, &resumed)) != APP_DONE) return code;
   r->had_finished = r->had_finished && resumed && ga_simulator_finished(r->s.simulator);
   if (r->had_finished) return APP_DONE;
@@ -257,6 +258,22 @@ static int nothing_to_do(const app_runner *r)
   return APP_DONE;
 }
 
+/* Where Newton's iteration fails in the run for the error bars only, or in a later round only, that is a
+ * matter of where steps happen to end, as beside a singular position: other ones may do. *tolerance: of
+ * these, which depends on nothing but the last one, so that a run which is resumed does the same. */
+static int may_try_others(app_runner *r, ga_status status, double *tolerance)
+{
+  const double down = 0.1, least = 1e-10;
+  ga_step_failure why;
+  if (r->bars.accuracy == 0.0 || status != GA_ERR_STEP || r->written || !(r->followed || r->in_part))
+    return 0;
+  if (!ga_stepper_failure(r->followed ? r->bars.stepper : r->s.stepper, &why) ||
+      why.status != GA_RETRY_NEWTON)
+    return 0;
+  *tolerance = down * r->s.settings.tolerance;
+  return *tolerance >= least;
+}
+
 /* One run to its end, or to where it fails or is stopped. *again: the accuracy is not reached, and another
  * one with the tolerance that the settings have now may do. */
 static int run_round(app_runner *r, int *again)
@@ -274,7 +291,14 @@ static int run_round(app_runner *r, int *again)
   catch_signals();
   if (!status && !r->had_finished) status = go(r);
   app_progress_clear(&r->s.progress);
-  if (status != GA_OK && status != GA_STOPPED) return app_end_failed(r, status, started);
+  if (status != GA_OK && status != GA_STOPPED) {
+    *again = may_try_others(r, status, &next);
+    if (!*again) return app_end_failed(r, status, started);
+    app_end_retried(r, next);
+    r->retried = 1;
+    r->s.settings.tolerance = next;
+    return APP_DONE;
+  }
   if (status == GA_OK && r->bars.accuracy > 0.0) {
     *again = app_bars_end(&r->bars, &r->s, app_runner_totals(r).steps, &next) == APP_TRY_AGAIN;
     if (r->had_finished && !*again) return nothing_to_do(r);
@@ -282,6 +306,7 @@ static int run_round(app_runner *r, int *again)
   if (!*again) return app_end_told(r, status ? (int)stop_signal : 0, app_clock() - began);
   status = app_end_round(r, next, app_clock() - began);
   r->s.settings.tolerance = next;
+  r->in_part = 1;
   return status ? APP_FAILED : APP_DONE;
 }
 
@@ -290,10 +315,8 @@ static int simulate(app_runner *r)
 {
   int again, code = app_has(r->a, "resume") ? app_checkpoint_tolerance(r) : APP_DONE;
   if (code) return code;
-  do {
-    code = run_round(r, &again);
-    r->in_part = 1;
-  } while (again && !code);
+  do code = run_round(r, &again);
+  while (again && !code);
   return code;
 }
 

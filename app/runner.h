@@ -36,6 +36,7 @@ typedef struct app_runner {
   app_bars bars;
   ga_status written;  /* of the recorder, remembered beyond callbacks, */
   ga_status followed; /* and of the run in halved steps */
+  int retried;        /* 1: a round failed, and was made again with a smaller tolerance */
   int in_part;        /* 1: the recorder writes r->part */
   char overflow[320]; /* which signal is infinite or not a number; empty: none. Then written is GA_ERR_NAN */
 
@@ -89,6 +90,8 @@ int app_checkpoint_tolerance(app_runner *r);
 int app_end_told(app_runner *r, int stopped_by, double seconds);
 /* A round came to its end and another one is to follow, with this tolerance: its file is complete. */
 ga_status app_end_round(app_runner *r, double tolerance, double seconds);
+/* A round failed, and is made again with this tolerance. */
+void app_end_retried(app_runner *r, double tolerance);
 int app_end_failed(app_runner *r, ga_status status, int started);
 
 #endif
