@@ -1,6 +1,7 @@
 /* What may hide between the ends of a step: outputs that are expressions or tables, and forces along gauges,
  * enclosed while the motion goes through a piece of it. */
 #include "mbs/hidden.h"
+#include "lie/mat3.h"
 #include "mbs/form.h"
 #include "mbs/law_impl.h"
 
@@ -118,14 +119,50 @@ static void move_to(ga__built *b, const ga__law *law, const ga_instant *at)
 
 typedef struct gauge_at {
   double rho, rate, turns; /* turns: [rad/s] of the nodes, where the gauge depends on it */
+  double d[3], d_rate[3];  /* of a distance: from a to b */
 } gauge_at;
 
-static gauge_at look_at(ga__built *b, const ga__law *law, const ga_instant *at)
+static gauge_at gauge_at_instant(ga__built *b, const ga__law *law, const ga_instant *at)
 {
-  gauge_at out;
+  const ga__gauge *gauge = GA__AT(b->gauge, ga__gauge, law->gauge[0]);
+  gauge_at out = {0};
   move_to(b, law, at);
   ga__law_first(b, law, b->kin, &out.rho, &out.rate, &out.turns);
+  for (int i = 0; i < 3 && gauge->kind == GA__DISTANCE; i++) {
+    ga__gauge along = {.kind = GA__WORLD, .a = gauge->a, .b = gauge->b};
+    along.u[i] = 1;
+    ga__gauge_rate(b, &along, b->kin, &out.d[i], &out.d_rate[i]);
+  }
   return out;
+}
+
+/* |d| within a piece, where d goes along the cubic with the Bézier points P: at least the least n · P for any
+ * unit vector n, here that of their sum; at most the largest |P|. The cubic of |d| itself does not see that
+ * ends pass each other. */
+static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__law_range *r)
+{
+  double P[4][3], sum[3] = {0, 0, 0}, least = INFINITY, most = 0, speed = 0;
+  for (int i = 0; i < 3; i++) {
+    P[0][i] = a->d[i], P[3][i] = z->d[i];
+    P[1][i] = a->d[i] + h / 3 * a->d_rate[i];
+    P[2][i] = z->d[i] - h / 3 * z->d_rate[i];
+    for (int k = 0; k < 4; k++) sum[i] += P[k][i];
+  }
+  const double size = sqrt(ga__vec3_dot(sum, sum));
+  for (int k = 0; k < 4; k++) {
+    least = fmin(least, size > 0 ? ga__vec3_dot(sum, P[k]) / size : 0);
+    most = fmax(most, sqrt(ga__vec3_dot(P[k], P[k])));
+  }
+  r->rho[0] = fmax(least, 0);
+  r->rho[1] = most;
+  if (least > 0.5 * fmin(a->rho, z->rho)) return;
+  for (int k = 0; k < 3 && h > 0; k++) { /* the rate goes through all between approach and departure */
+    double step[3];
+    for (int i = 0; i < 3; i++) step[i] = 3 * (P[k + 1][i] - P[k][i]) / h;
+    speed = fmax(speed, sqrt(ga__vec3_dot(step, step)));
+  }
+  r->rate[0] = -speed;
+  r->rate[1] = speed;
 }
 
 /* ρ within a piece: the cubic through values and rates at its ends stays within its Bézier points, its rate
@@ -133,7 +170,8 @@ static gauge_at look_at(ga__built *b, const ga__law *law, const ga_instant *at)
 static int law_range(ga__built *b, const ga__law *law, const ga_piece *p, ga__law_range *r)
 {
   const double h = p->t[1] - p->t[0];
-  const gauge_at a = look_at(b, law, &p->end[0]), z = h > 0 ? look_at(b, law, &p->end[1]) : a;
+  const gauge_at a = gauge_at_instant(b, law, &p->end[0]);
+  const gauge_at z = h > 0 ? gauge_at_instant(b, law, &p->end[1]) : a;
   const double left = a.rho + h / 3 * a.rate, right = z.rho - h / 3 * z.rate;
   const double across = h > 0 ? 3 * (right - left) / h : a.rate;
   r->piece = p;
@@ -141,6 +179,7 @@ static int law_range(ga__built *b, const ga__law *law, const ga_piece *p, ga__la
   r->rho[1] = fmax(fmax(a.rho, z.rho), fmax(left, right));
   r->rate[0] = fmin(fmin(a.rate, z.rate), across);
   r->rate[1] = fmax(fmax(a.rate, z.rate), across);
+  if (h > 0 && GA__AT(b->gauge, ga__gauge, law->gauge[0])->kind == GA__DISTANCE) distance_range(&a, &z, h, r);
   return h * fmax(a.turns, z.turns) <= TURN;
 }
 

@@ -167,23 +167,33 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
   return ga__law_type_of(law->kind)->force(e, law, at, slopes);
 }
 
-void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
-                   double *turns)
+void ga__gauge_rate(const ga__built *b, const ga__gauge *gauge, const ga__kin *kin, double *rho, double *rate)
 {
-  const ga__gauge *gauge = gauge_of(b, law, 0);
-  int node[2];
+  const int node[2] = {GA__AT(b->marker, ga__marker, gauge->a)->node,
+                       GA__AT(b->marker, ga__marker, gauge->b)->node};
   double g[12], w[12];
   ga__sight sight;
-  nodes_of(node, b, law);
   memcpy(w, kin[node[0]].w, 6 * sizeof(double));
   memcpy(w + 6, kin[node[1]].w, 6 * sizeof(double));
   ga__sight_at(&sight, gauge, b->marker.at, kin);
   ga__gauge_gradient(g, &sight);
   *rho = ga__gauge_value(&sight);
   *rate = ga__dot12(g, w);
+}
+
+void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
+                   double *turns)
+{
+  const ga__gauge *gauge = gauge_of(b, law, 0);
+  int node[2];
+  nodes_of(node, b, law);
+  ga__gauge_rate(b, gauge, kin, rho, rate);
   *turns = 0;
   if (gauge->kind == GA__SCALAR || gauge->kind == GA__PLANE_ANGLE) return;
-  for (int i = 0; i < 2; i++) *turns = fmax(*turns, sqrt(ga__vec3_dot(w + 6 * i + 3, w + 6 * i + 3)));
+  for (int i = 0; i < 2; i++) {
+    const double *omega = kin[node[i]].w + 3;
+    *turns = fmax(*turns, sqrt(ga__vec3_dot(omega, omega)));
+  }
 }
 
 /* ---- Scattering ---- */

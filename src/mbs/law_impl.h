@@ -48,6 +48,9 @@ typedef struct ga__law_type {
 const ga__law_type *ga__law_type_of(ga__law_kind kind);
 int ga__law_kind_of(ga__part_kind kind); /* −1: not a law */
 
+/* Value and rate of a gauge of the machine's markers. */
+void ga__gauge_rate(const ga__built *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
+                    double *rate);
 /* The first gauge, its rate, and how fast nodes turn that it depends on by their turning [rad/s]. */
 void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
                    double *turns);
