@@ -896,15 +896,15 @@ static void warn_of_branches(const ga_machine *m, const ga__built *b, const doub
   const int k = singular_move(w);
   const journey at = k < 0 ? (journey){.part = NULL} : longest_way(m, b, value, off);
   if (!at.part) return;
-  ga__log(m->ctx, GA_LOG_WARNING,
-          "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
-          "constraints lose "
-          "their independence and branches of a mechanism may meet; it may have taken another one than is "
-          "meant. Look at "
-          "coordinates and moves (galpha check), give poses beyond that position, or initial values of more "
-          "joints",
-          ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.turns ? "rad" : "m",
-          at.from + at.change * (k + 0.5) / (w->n - 1), at.turns ? "rad" : "m");
+  ga__log(
+      m->ctx, GA_LOG_WARNING,
+      "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
+      "constraints lose their independence and branches of a mechanism may meet. It has gone straight on as "
+      "far as can be told; see coordinates and moves (galpha check). For another branch give poses beyond "
+      "that "
+      "position, or initial values of more joints",
+      ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.turns ? "rad" : "m",
+      at.from + at.change * (k + 0.5) / (w->n - 1), at.turns ? "rad" : "m");
 }
 
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */
@@ -922,10 +922,37 @@ static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_ro
   return GA_OK;
 }
 
-/* Bodies to where they meet all that is given, in small moves. value[3 joints] and off[rows]: room. */
-static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, double *value, double *off)
+/* Room of the way there. */
+typedef struct track {
+  double *value;   /* [3 joints] coordinates before the first move */
+  double *off;     /* [rows] of drives, likewise */
+  double *carried; /* [nq] bodies where the tree has carried them, */
+  double *closing; /* [nv] and by how much they were moved from there to close loops: about the same as in the
+                      next move */
+} track;
+
+/* The next move begins with bodies moved to close loops as they were in the one before: so it goes on
+ * straight where branches meet. What is in no loop stays where it is carried to. */
+static void predict_closing(stage *s, track *k)
+{
+  const ga_group *group = ga_system_group(s->b->system);
+  ga__initial_values(s->b, k->carried, s->v);
+  ga_group_move(group, s->q, k->carried, k->closing);
+  take_values(s, 0);
+}
+
+static void keep_closing(const stage *s, int solved, track *k)
+{
+  ga_group_difference(ga_system_group(s->b->system), k->closing, k->carried, s->q);
+  for (int i = 0; i < s->b->nv; i++)
+    if (!solved || fabs(k->closing[i]) < CLOSED) k->closing[i] = 0.0;
+}
+
+/* Bodies to where they meet all that is given, in small moves. */
+static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, track *at)
 {
   ga__built *b = s->b;
+  double *const value = at->value, *const off = at->off;
   const int first_row = b->row.n - count_given(m, b);
   way w = {.n = 0};
   memcpy(value, t->value, 3 * (size_t)t->n_joints * sizeof *value);
@@ -936,7 +963,9 @@ static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, double *v
   for (int k = 0; !status && k < n; k++) {
     if (t->loops) place_given(m, b, t, n - k, first_row);
     set_drives(b, off, (double)(n - 1 - k) / n);
+    if (watched) predict_closing(s, at);
     status = stage_solve(m, s, HUGE_VAL, 0);
+    if (watched) keep_closing(s, !status, at);
     if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
     if (!status && watched) status = look_around(m, s, &w);
   }
@@ -959,10 +988,13 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
     see_values(s.b, &t);
     if (!t.loops) place_given(m, s.b, &t, 1, -1);
     status = stage_build(m, &s);
-    const size_t n = 3 * (size_t)t.n_joints;
-    double *room = status ? NULL : ga__alloc(m->ctx, n + (size_t)s.b->row.n, sizeof *room);
+    const size_t n = 3 * (size_t)t.n_joints, rows = (size_t)s.b->row.n, nq = (size_t)s.b->nq;
+    double *room = status ? NULL : ga__alloc(m->ctx, n + rows + nq + (size_t)s.b->nv, sizeof *room);
     if (!status && !room) status = ga__no_memory(m->ctx, "the assembly of a machine");
-    if (!status) status = go_there(m, &s, &t, given, room, room + n);
+    if (!status) {
+      track at = {room, room + n, room + n + rows, room + n + rows + nq};
+      status = go_there(m, &s, &t, given, &at);
+    }
     ga__free(m->ctx, room);
     p->positions = matters || (!status && (given & GIVES_WEIGHT));
     if (status && matters) status = cannot_meet(m, s.b, 0, status);
