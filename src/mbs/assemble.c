@@ -965,7 +965,7 @@ static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, track *at
     set_drives(b, off, (double)(n - 1 - k) / n);
     if (watched) predict_closing(s, at);
     status = stage_solve(m, s, HUGE_VAL, 0);
-    if (watched) keep_closing(s, !status, at);
+    if (watched) keep_closing(s, !status && k > 0, at); /* at first loops may be given open, once for all */
     if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
     if (!status && watched) status = look_around(m, s, &w);
   }
