@@ -177,6 +177,46 @@ static int draw(const study *t, const char *file)
   return app_gnuplot_close(&g, t->a);
 }
 
+/* ---- Doubts ---- */
+
+/* 1: all runs, the reference too, made as many steps. */
+static int same_steps(const study *t)
+{
+  for (int i = 0; i < t->n; i++)
+    if (t->run[i].steps != t->run[t->n].steps) return 0;
+  return 1;
+}
+
+/* The errors of positions or velocities, where they are more than rounding, do not fall to half from the
+ * first run to the last. */
+static int stays_off(const study *t)
+{
+  for (int c = Q; c <= V; c++) {
+    double size = 0.0;
+    for (int i = 0; i < t->length[c]; i++) size = fmax(size, fabs(t->run[t->n].part[c][i]));
+    const double first = t->run[0].error[c], last = t->run[t->n - 1].error[c];
+    if (last > 0.5 * first && last > 1e-9 * size) return 1;
+  }
+  return 0;
+}
+
+/* Equal results confirm nothing where nothing was changed between them. */
+static void say_doubts(const study *t)
+{
+  if (!t->by_step && same_steps(t))
+    fprintf(stderr,
+            "warning: all runs made the same %.0f steps: their tolerances made no difference, and what they "
+            "have in "
+            "common, an action that all of them missed, does not show; try --step %.2g\n",
+            t->run[0].steps, (t->s.settings.t_end - t->s.settings.t_start) / (t->run[0].steps + 1.0));
+  else if (stays_off(t))
+    fprintf(
+        stderr,
+        "warning: the errors do not fall with %s: something jumps with the motion, or acts for less than a "
+        "step; results are as uncertain as these errors\n",
+        t->by_step ? "the step" : "the tolerance");
+}
+
 /* ---- The command ---- */
 
 /* The first step divides the time, so that all are equal. */
@@ -246,6 +286,7 @@ int app_converge(const app_arguments *a)
     print_header(&t);
     for (int i = 0; i < t.n; i++) print_row(&t, &t.run[i], i > 0 ? &t.run[i - 1] : NULL);
     fflush(stdout);
+    say_doubts(&t);
     code = draw_somewhere(&t, file);
   }
   for (int i = 0; i <= t.n; i++)

@@ -12,6 +12,7 @@ enum { MOST_PARTS = 64 };
 #define RESTART_GAP 1e-9
 /* A last part that differs from the others by less than this, relative, is one of them: factors can be kept.
  */
+enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 #define EQUAL 1e-10
 
 struct ga_follower {
@@ -120,6 +121,19 @@ static double time_of(const ga_follower *f)
   return f->st->now.scalar[GA__T];
 }
 
+/* Starts at what cannot be evaluated with a smaller step, as the leader does: it may be for this once only.
+ */
+static ga_status begin(ga_follower *f, ga_start_opts start, double t, const double *q, const double *v,
+                       const double *x, const double *lambda, const double *psi)
+{
+  ga_status status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
+  for (int i = 0; status > 0 && i < MOST_STARTS; i++) {
+    start.h *= 0.25;
+    status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
+  }
+  return status;
+}
+
 ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h, const ga_state *leader)
 {
   if (!f) return GA_ERR_ARGUMENT;
@@ -129,8 +143,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   f->started = 0;
   f->start = start ? *start : ga_start_defaults();
   f->start.h = h / f->opts.parts;
-  status = ga_stepper_start(f->st, &f->start, leader->t, leader->q, leader->v, leader->x, leader->lambda,
-                            leader->psi, NULL);
+  status = begin(f, f->start, leader->t, leader->q, leader->v, leader->x, leader->lambda, leader->psi);
   if (status) return status;
   f->started = 1;
   f->observed = 0;
@@ -164,7 +177,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
   f->started = 0;
   ga__start_again(f->st, GA__FOLLOWING);
-  status = ga_stepper_start(f->st, &start, t, f->q, f->v, f->x, f->lambda, f->psi, NULL);
+  status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
   ga__start_first(f->st);
   f->started = !status;
   f->t_step = f->t_target = t;

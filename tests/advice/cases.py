@@ -22,6 +22,8 @@ case("something acts that its ends do not see", "something acts that its ends do
      "--step 0.1", ([], "--step 1e-4", {"m.rate": (1.37339977, 1e-2)}), ([], "--tol 1e-6", {"m.rate": (1.37339977, 1e-2)}))
 case("take %.2g s or less", "cannot follow", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'sin(2*pi*100*t)'}}"),
      "--step 0.01", ([], "--step 1e-4", {"m.rate": (0, 1e-4)}))
+case("does not show; try --step %.2g", "made the same", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'if(t > 0.3 && t < 0.301, 1, 0)'}}"),
+     "converge --tol 1e-4", ([], "converge " + FOLLOW, {}))
 # After failures
 LOG = model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nforces: {f: {type: actuator, coordinate: m, force: 'log(2 - m)/100'}}", "t_end: 3")
 case("as in log(max(u, 1e-9))", "as in log(max(u, 1e-9))", LOG, "--tol 1e-4", ([("log(2 - m)", "log(max(2 - m, 1e-9))")], "--tol 1e-4", {}))
@@ -126,7 +128,6 @@ in_c("without a pattern would make a dense matrix", "test_core_system.c", "equat
 in_c("has the unknown kind", "test_lie.c", "has the unknown kind")
 in_c("has the unknown side", "test_lie.c", "has the unknown side")
 in_c("a front of the %d x %d matrix", "test_lin_fronts.c", "a front of the")
-in_c("branches of a mechanism may meet", "trust/cases.txt", "branches of a mechanism may meet")
 in_c("give the name of", "test_mbs_parts.c", "; give the name of")
 in_c("is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")
 in_c("expression is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")

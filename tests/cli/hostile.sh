@@ -202,6 +202,23 @@ taken_away "is truncated" "gone.h5: was truncated by another program" ": >gone.h
 taken_away "is cut in half" "gone.h5: was truncated by another program" "truncate -s 10000 gone.h5"
 taken_away "is replaced" "gone.h5: was deleted or replaced by another program" "cp pendulum.h5 other.h5; mv other.h5 gone.h5"
 taken_away "is moved" "gone.h5: was moved by another program" "mv gone.h5 away.h5"
+
+# The same in a later round of a run with error bars: the round before stays.
+# round_taken_away NAME WORDS COMMAND
+round_taken_away() {
+  rm -f gone.h5 gone.h5.part
+  "$program" run -q ../long.yaml --accuracy 1e-4 --t-end 6 --output 0 --flush-every 0.02 -o gone.h5 >"$work/said" 2>&1 &
+  local pid=$! i code
+  for ((i = 0; i < 500; i++)); do [ "$(stat -c %s gone.h5.part 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+  eval "$3"
+  wait $pid
+  code=$?
+  [ $code -eq 1 ] && says "the results cannot be written & $2 & the results of the round before"
+  report $? "a later round's file that $1"
+  expect "a later round's file that $1: the round before can be read" 0 "each with its error bars" info gone.h5
+}
+round_taken_away "is deleted" "gone.h5.part: was deleted or replaced by another program" "rm -f gone.h5.part"
+round_taken_away "is truncated" "gone.h5.part: was truncated by another program" ": >gone.h5.part"
 expect "a result file that was moved: what was flushed is there" 0 "records" info away.h5
 
 # ---- Numbers that are too large ----
