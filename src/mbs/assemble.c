@@ -900,9 +900,8 @@ static void warn_of_branches(const ga_machine *m, const ga__built *b, const doub
       m->ctx, GA_LOG_WARNING,
       "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
       "constraints lose their independence and branches of a mechanism may meet. It has gone straight on as "
-      "far as can be told; see coordinates and moves (galpha check). For another branch give poses beyond "
-      "that "
-      "position, or initial values of more joints",
+      "far as can be told; galpha check shows coordinates and moves. Give poses beyond that position, or "
+      "initial values of more joints, where another branch is meant",
       ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.turns ? "rad" : "m",
       at.from + at.change * (k + 0.5) / (w->n - 1), at.turns ? "rad" : "m");
 }
