@@ -128,6 +128,7 @@ in_c("without a pattern would make a dense matrix", "test_core_system.c", "equat
 in_c("has the unknown kind", "test_lie.c", "has the unknown kind")
 in_c("has the unknown side", "test_lie.c", "has the unknown side")
 in_c("a front of the %d x %d matrix", "test_lin_fronts.c", "a front of the")
+in_c("branches of a mechanism may meet", "trust/cases.txt", "branches of a mechanism may meet")
 in_c("give the name of", "test_mbs_parts.c", "; give the name of")
 in_c("is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")
 in_c("expression is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")
