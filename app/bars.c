@@ -166,6 +166,8 @@ ga_status app_bars_load(app_bars *b, const double *saved)
  */
 #define POWER (2.0 / 3.0)
 #define MARGIN 0.6
+#define CHANCE 0.1
+#define AGAIN 0.2
 #define MOST_DOWN 1e-3
 #define MOST_DOWN_DOUBTFUL 1e-2
 #define LEAST_TOLERANCE 1e-12
@@ -181,9 +183,21 @@ static double power_seen(const app_round *round, int n)
   return p > 0.3 && p < 1.2 && a->error < DOUBTFUL ? p : POWER;
 }
 
+/* Errors that fall much faster than they should, as at edges of forces that two runs happen to meet alike,
+ * are believed when another round finds the same. */
+static int by_chance(const app_round *now, const app_round *before)
+{
+  return before && now->error < CHANCE * before->error * pow(now->tolerance / before->tolerance, POWER);
+}
+
 app_verdict app_bars_judge(const app_round *round, int n, double accuracy, double *tolerance)
 {
   const app_round *now = &round[n - 1], *before = n > 1 ? now - 1 : NULL;
+  const int last = n == APP_MOST_ROUNDS || now->tolerance <= LEAST_TOLERANCE;
+  if (now->error <= accuracy && !last && by_chance(now, before)) {
+    *tolerance = fmax(AGAIN * now->tolerance, LEAST_TOLERANCE);
+    return APP_TRY_AGAIN;
+  }
   if (now->error <= accuracy) return APP_REACHED;
   if (n == APP_MOST_ROUNDS || now->tolerance <= LEAST_TOLERANCE) return APP_GIVE_UP;
   const double error = now->error == now->error ? fmin(now->error, 1.0) : 1.0;

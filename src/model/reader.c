@@ -203,6 +203,18 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
   return 1;
 }
 
+/* Does it name something that is a signal as well, a scalar body or a block? Then nobody knows which is
+ * meant. */
+static int may_be_signal(const ga__reader *reader, const ga__tree *tree)
+{
+  if (tree->kind != GA__TREE_SCALAR) return 0;
+  for (int at = 0, bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
+    const ga__named *part = ga__directory_find(&reader->parts, tree->text + at, (size_t)bytes);
+    if (part && (part->kind == GA__PART_SCALAR || part->kind == GA__PART_BLOCK)) return 1;
+  }
+  return 0;
+}
+
 static int read_input_map(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
                           ga_input *input)
 {
@@ -221,7 +233,7 @@ int ga__read_input(ga__reader *reader, ga__tree *tree, const char *unit, const c
 {
   static const char *const local[] = {"t"};
   if (tree->kind == GA__TREE_MAP) return read_input_map(reader, tree, unit, what, input);
-  if (tree->kind == GA__TREE_LIST || ga__is_number(reader, tree))
+  if (tree->kind == GA__TREE_LIST || (ga__is_number(reader, tree) && !may_be_signal(reader, tree)))
     return ga__value_number(reader->r, tree, unit, what, &input->value);
   return ga__read_expression(reader, tree, 1, local, what, &input->expression);
 }

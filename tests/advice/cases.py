@@ -71,7 +71,7 @@ case("it must be > 0, or NaN for that at the start; use", "length is 0", model(p
      ([("length: 0", "length: 1")], "", {"p.x": (1, 1e-9)}), ([("distance", "spherical"), (", length: 0", ""), ("[1, 0, 0]", "[0, 0, 0]")], "", {"p.x": (0, 1e-9)}))
 # Names
 case("are taken; give another", "are taken", FALLS.replace("p:", "energy:"), "", ([("energy:", "p:")], "", FALLEN))
-case("give the parameter another name", "is a parameter, and", model("parameters: {m: 2}\n" + SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'm + m.rate*0 + 1'}}"), "",
+case("give the parameter another name", "is a parameter, and", model("parameters: {m: 2}\n" + SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'm + 1'}}"), "",
      ([("{m: 2}", "{n: 2}"), ("'m + ", "'n + ")], "", {"m": (1.5, 1e-3)}))
 # Rotations
 def turned(rotation):
