@@ -8,6 +8,7 @@
 #include "core/core_impl.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -270,31 +271,141 @@ static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
     for (int i = 0; i < as->layout.n_rules; i++) walk_rule(as, map, at, p, &as->layout.rule[i], groups);
 }
 
-int ga__border_length(const ga__assembly *as, const ga__border *b)
+/* Constraints of a set: those of Φ, and those of k where it has them. */
+static int set_length(const ga_system *sys, const ga__set *set)
 {
-  return as->sys->size[GA_BLOCK_LAMBDA] + (b->row[1] < 0 ? 0 : as->sys->size[GA_BLOCK_PSI]);
+  return sys->size[GA_BLOCK_LAMBDA] + (set->row[1] < 0 ? 0 : sys->size[GA_BLOCK_PSI]);
 }
 
-size_t ga__assembly_borders(const ga__assembly *as)
+/* Row and column of a set's constraint i. */
+static void pair_of(const ga_system *sys, const ga__set *set, int i, int *row, int *col)
 {
-  size_t count = 0;
-  for (int b = 0; b < as->layout.n_borders; b++)
-    count += 2 * (size_t)as->layout.relations[b] * (size_t)ga__border_length(as, &as->layout.border[b]);
-  return count;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], is_k = i >= nl;
+  *row = set->row[is_k] + i - is_k * nl;
+  *col = set->col[is_k] + i - is_k * nl;
 }
 
-static void add_borders(ga__assembly *as, pairs *p)
+static void add_meeting_places(ga__assembly *as, pairs *p)
 {
-  int nl = as->sys->size[GA_BLOCK_LAMBDA], at = as->inner;
-  for (int b = 0; b < as->layout.n_borders; b++) {
-    const ga__border *border = &as->layout.border[b];
-    for (int k = 0; k < as->layout.relations[b]; k++, at++)
-      for (int i = 0; i < ga__border_length(as, border); i++) {
-        int is_k = i >= nl;
-        add_pair(p, border->row[is_k] + i - is_k * nl, at);
-        add_pair(p, at, border->col[is_k] + i - is_k * nl);
-      }
+  const ga__layout *l = &as->layout;
+  int row, col;
+  for (int b = 0; l->leaves_out && b < l->n_sets; b++)
+    for (int i = 0; i < set_length(as->sys, &l->set[b]); i++) {
+      pair_of(as->sys, &l->set[b], i, &row, &col);
+      add_pair(p, row, col);
+    }
+}
+
+/* Places of the rows of all pairs, so that they can be cleared. */
+static ga_status list_lines(ga__assembly *as)
+{
+  const ga_sparse *K = as->K;
+  if (as->n_pairs == 0) return GA_OK;
+  int *pair = ga__alloc(as->ctx, (size_t)as->n, sizeof *pair), total = 0, at = 0, row, col;
+  if (!pair) return ga__no_memory(as->ctx, "the plan of an iteration matrix");
+  for (int b = 0; b < as->layout.n_sets; b++)
+    for (int i = 0; i < set_length(as->sys, &as->layout.set[b]); i++) {
+      pair_of(as->sys, &as->layout.set[b], i, &row, &col);
+      pair[row] = ++at;
+    }
+  for (int p = 0; p < K->nnz; p++) total += pair[K->row[p]] > 0;
+  as->line_start = ga__alloc(as->ctx, (size_t)as->n_pairs + 2, sizeof(int));
+  as->line = ga__alloc(as->ctx, (size_t)total, sizeof(int));
+  as->left_out = ga__alloc(as->ctx, (size_t)as->n_pairs, sizeof(int));
+  const int complete = as->line_start && as->line && as->left_out;
+  if (complete) {
+    for (int p = 0; p < K->nnz; p++)
+      if (pair[K->row[p]] > 0) as->line_start[pair[K->row[p]] + 1]++;
+    for (int i = 0; i < as->n_pairs; i++) as->line_start[i + 2] += as->line_start[i + 1];
+    for (int p = 0; p < K->nnz; p++)
+      if (pair[K->row[p]] > 0) as->line[as->line_start[pair[K->row[p]]]++] = p;
   }
+  ga__free(as->ctx, pair);
+  return complete ? GA_OK : ga__no_memory(as->ctx, "the plan of an iteration matrix");
+}
+
+/* Row and column of one pair are cleared but for where they meet, where there is a number of the row's size.
+ */
+static void leave_out(ga__assembly *as, int pair, int row, int col)
+{
+  double *K = as->K->value, size = 0.0;
+  for (int i = as->line_start[pair]; i < as->line_start[pair + 1]; i++) {
+    size = fmax(size, fabs(K[as->line[i]]));
+    K[as->line[i]] = 0.0;
+  }
+  for (int i = as->K->col_start[col]; i < as->K->col_start[col + 1]; i++) K[i] = 0.0;
+  K[as->pair_place[pair]] = size > 0.0 ? size : 1.0;
+  as->left_out[as->n_left_out++] = row;
+}
+
+void ga__assembly_leave_out(ga__assembly *as, const ga__null *null, const ga__null *null_b)
+{
+  const ga__layout *l = &as->layout;
+  int row, col;
+  as->n_left_out = 0;
+  for (int b = 0, first = 0; l->leaves_out && b < l->n_sets; first += set_length(as->sys, &l->set[b++])) {
+    const ga__null *which = l->set[b].holonomic ? null_b : null;
+    for (int k = 0; k < which->r; k++) {
+      pair_of(as->sys, &l->set[b], which->row[k], &row, &col);
+      leave_out(as, first + which->row[k], row, col);
+    }
+  }
+}
+
+int ga__assembly_leaves_out(const ga__assembly *as, const ga__null *null, const ga__null *null_b)
+{
+  const ga__layout *l = &as->layout;
+  int at = 0, row, col;
+  for (int b = 0; l->leaves_out && b < l->n_sets; b++) {
+    const ga__null *which = l->set[b].holonomic ? null_b : null;
+    for (int k = 0; k < which->r; k++) {
+      pair_of(as->sys, &l->set[b], which->row[k], &row, &col);
+      if (at >= as->n_left_out || as->left_out[at++] != row) return 0;
+    }
+  }
+  return at == as->n_left_out;
+}
+
+ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r)
+{
+  for (int i = 0; i < as->n_left_out; i++) r[as->left_out[i]] = 0.0;
+  return ga_lu_solve(lu, r);
+}
+
+typedef enum side { EQUATIONS, MULTIPLIERS } side;
+
+/* Of the sets' equations, divided by the lengths of the rows, or of their multipliers, times them: without
+ * the part along relations. */
+static void remove_relations(const ga__assembly *as, side which, const ga__null *null, const ga__null *null_b,
+                             double *r)
+{
+  const ga__layout *l = &as->layout;
+  const int m = as->sys->start[GA_BLOCK_X] - as->sys->nv;
+  int at[2];
+  for (int b = 0; b < l->n_sets; b++) {
+    const ga__null *N = l->set[b].holonomic ? null_b : null;
+    const int n = N->r > 0 ? set_length(as->sys, &l->set[b]) : 0;
+    for (int i = n; i < m; i++) N->z[i] = 0.0;
+    for (int i = 0; i < n; i++) {
+      pair_of(as->sys, &l->set[b], i, &at[EQUATIONS], &at[MULTIPLIERS]);
+      N->z[i] = which == EQUATIONS ? r[at[which]] / N->length[i] : r[at[which]] * N->length[i];
+    }
+    ga__null_remove(N, N->z, m);
+    for (int i = 0; i < n; i++) {
+      pair_of(as->sys, &l->set[b], i, &at[EQUATIONS], &at[MULTIPLIERS]);
+      r[at[which]] = which == EQUATIONS ? N->z[i] * N->length[i] : N->z[i] / N->length[i];
+    }
+  }
+}
+
+ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, const ga__null *null,
+                                     const ga__null *null_b, double *r)
+{
+  if (as->n_left_out == 0) return ga_lu_solve(lu, r);
+  remove_relations(as, EQUATIONS, null, null_b, r);
+  ga_status status = ga__assembly_solve(as, lu, r);
+  if (!status) remove_relations(as, MULTIPLIERS, null, null_b, r);
+  return status;
 }
 
 static ga_status take_memory(ga__assembly *as, const cursor *size)
@@ -311,7 +422,7 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->group_place, (size_t)size->members, sizeof(int)},
               {(void **)&as->eta_b, (size_t)size->factors, sizeof(int)},
               {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
-              {(void **)&as->border_place, ga__assembly_borders(as), sizeof(int)}};
+              {(void **)&as->pair_place, (size_t)as->n_pairs, sizeof(int)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
@@ -321,7 +432,7 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
 }
 
 /* place[] follows the order in which the pairs were added: groups with their etas, direct entries, diagonals,
- * borders. */
+ * places where the row and the column of a constraint meet. */
 static void distribute(ga__assembly *as, const int *place)
 {
   const ga_system *sys = as->sys;
@@ -333,7 +444,7 @@ static void distribute(ga__assembly *as, const int *place)
   }
   for (int i = 0; i < as->n_direct; i++) as->direct[i].place = place[at++];
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) as->diag_place[i] = place[at++];
-  for (size_t i = 0; i < ga__assembly_borders(as); i++) as->border_place[i] = place[at++];
+  for (int i = 0; i < as->n_pairs; i++) as->pair_place[i] = place[at++];
 }
 
 static int64_t count_numbers(ga__assembly *as, column_map *map, pairs *p, cursor *size)
@@ -357,13 +468,14 @@ static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
   if (status) return status;
   walk(as, map, &at, p);
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
-  add_borders(as, p);
+  add_meeting_places(as, p);
   for (int c = sys->nv; as->ordered && c < as->n; c++) add_pair(p, ga__order_partner(sys, &as->layout, c), c);
   if (p->failed || !(*place = ga__alloc(sys->ctx, (size_t)p->count, sizeof(int))))
     return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
   status = ga_sparse_create(sys->ctx, as->n, as->n, p->count, p->row, p->col, *place, &as->K);
-  if (!status) distribute(as, *place);
-  return status;
+  if (status) return status;
+  distribute(as, *place);
+  return list_lines(as);
 }
 
 ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,
@@ -375,9 +487,10 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
   as->ctx = sys->ctx;
   as->sys = sys;
   as->layout = *layout;
-  as->n = as->inner = sys->n + layout->n_extra;
-  for (int b = 0; b < layout->n_borders; b++) as->n += layout->relations[b];
-  as->ordered = as->n == as->inner && ga__order_wants(sys, as->n, kind);
+  as->n = sys->n + layout->n_extra;
+  as->ordered = ga__order_wants(sys, as->n, kind, layout->leaves_out);
+  for (int b = 0; layout->leaves_out && b < layout->n_sets; b++)
+    as->n_pairs += set_length(sys, &layout->set[b]);
   ga_status status = map_create(sys, &map);
   if (status) return status;
   pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
@@ -406,7 +519,8 @@ ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, do
 
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
 {
-  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, 1, out)
+  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind,
+                                                       as->sys->cluster != NULL, out)
                      : ga_lu_create(as->ctx, as->K, kind, out);
 }
 
@@ -414,9 +528,10 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct, as->diag_place, as->group,        as->group_entry, as->group_place,
-                         as->eta_b,  as->eta_place,  as->border_place, as->copy,        as->run,
-                         as->tile,   as->blank,      as->stripe};
+  void *const block[] = {as->direct,      as->diag_place, as->group,     as->group_entry,
+                         as->group_place, as->eta_b,      as->eta_place, as->pair_place,
+                         as->copy,        as->run,        as->tile,      as->blank,
+                         as->stripe,      as->line_start, as->line,      as->left_out};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);

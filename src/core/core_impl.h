@@ -121,17 +121,63 @@ ga_point ga__deriv_point(const ga__deriv *w, double t);
 /* ---- Null space of the constraints (null_space.c) ---------------------------------------------------------
  */
 
+/* 1: an entry of the pattern is one of [B; A]; its value. */
+int ga__is_constraint(const ga_system *sys, int e);
+double ga__constraint_value(const ga_system *sys, const double *B, const double *A, int e);
+/* Lengths of the rows [m]; those that vanish against the longest get a length that leaves them short. */
+void ga__measure_rows(const ga_system *sys, const double *B, const double *A, double *length);
+
 /* Left null space of the rows of [B; A], or of those of B alone, each row divided by its length:
- * Nᵀ R⁻¹ [B; A] = 0 with orthonormal columns in N. It depends on the point alone, to the bit. */
+ * Nᵀ R⁻¹ [B; A] = 0. Every column of N has one row that follows from the others of it, with the number 1, and
+ * no other column has that row. It depends on the point alone, to the bit. */
 typedef struct ga__null {
   int r;          /* columns of N: relations among the rows */
-  int room;       /* for so many */
-  double *N;      /* [room][m], one column after the other; m = n_lambda + n_psi */
+  int *row;       /* [r] the row that follows from the others, the last one first */
+  int *start;     /* [r + 1] columns of N */
+  int *index;     /* their rows */
+  double *value;  /* and numbers */
+  double *work;   /* [3][room] */
+  size_t room;    /* for so many relations, */
+  size_t numbers; /* and numbers */
   double *length; /* [m] R */
+  double *z;      /* [2][m] */
 } ga__null;
 
-/* The matrix [W Jᵀ; J −E], J = R⁻¹ [B; A], regular whatever the rank. W is I for the search of the null
- * space, M where positions are sought that close an assembly. */
+struct ga__row_search; /* of the lin layer */
+
+/* J = R⁻¹ [B; A], and the search for rows that follow from others. */
+typedef struct ga__rows {
+  ga_context *ctx; /* NULL: not there yet */
+  const ga_system *sys;
+  int m;
+  ga_sparse *J;
+  int *place;                    /* [n_entries] in J, −1: no constraint */
+  int *row_start, *by_row, *col; /* J by rows: places, columns */
+  double *y;                     /* [nv] zeros */
+  struct ga__row_search *search;
+} ga__rows;
+
+ga_status ga__rows_create(const ga_system *sys, ga__rows *rows);
+void ga__rows_destroy(ga__rows *rows);
+ga_status ga__null_create(const ga_system *sys, ga__null *null);
+void ga__null_destroy(ga_context *ctx, ga__null *null);
+ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int m);
+int ga__null_same_rows(const ga__null *a, const ga__null *b); /* 1: the same rows follow from others */
+/* From B and A over the pattern; holonomic 1: of B alone. */
+ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int holonomic, ga__null *null);
+/* 1: every relation is one among the rows of B, or one among those of A. */
+int ga__null_splits(ga__rows *rows, const ga__null *null);
+/* z[m] := z without its part in the space of N. */
+void ga__null_remove(const ga__null *null, double *z, int m);
+/* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */
+void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi);
+/* Largest component of R⁻¹ (phi, k) along a relation; either may be NULL. */
+double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k);
+
+/* ---- Positions that close an assembly (gram.c) ----------------------------------------------------------
+ */
+
+/* The matrix [M Jᵀ; J −E], J = R⁻¹ [B; A], regular whatever the rank. */
 typedef struct ga__gram {
   ga_context *ctx; /* NULL: not there yet */
   const ga_system *sys;
@@ -145,20 +191,10 @@ typedef struct ga__gram {
 
 ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g);
 void ga__gram_destroy(ga__gram *g);
-ga_status ga__null_create(const ga_system *sys, ga__null *null);
-void ga__null_destroy(ga_context *ctx, ga__null *null);
-/* From B and A over the pattern; holonomic 1: of B alone. */
-ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null);
-/* 1: every relation is one among the rows of B, or one among those of A. */
-int ga__null_splits(ga__gram *g, const ga__null *null);
 /* Factors [M Jᵀ; J −E] with E = eps / largest mass; the same for all rows, so that least squares are meant.
  */
 ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
                           double eps);
-/* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */
-void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi);
-/* Largest component of Nᵀ R⁻¹ (phi, k); either may be NULL. */
-double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k);
 
 /* ---- Iteration matrices (assembly.c) ----------------------------------------------------------------------
  */
@@ -178,16 +214,15 @@ typedef struct ga__rule {
   int eta;            /* turned only: 1: η's columns too; 2: only where the layout's eta_level is 2 */
 } ga__rule;
 
-/* Where constraints are redundant, a set of them and its multipliers get a border
- *   [ ...  R N ]
- *   [ NᵀR   0  ]
- * which takes up what of the equations cannot be met, and fixes what of the multipliers is free. */
-typedef struct ga__border {
+/* A set of constraints and its multipliers. Where constraints are redundant, those that follow from others
+ * are left out: row and column of a pair are cleared but for a number where they meet, so that the multiplier
+ * stays as it is. */
+typedef struct ga__set {
   int row[2], col[2]; /* first equation and first multiplier of Φ and of k; a row of −1: without k */
-  int holonomic;      /* 1: N is that of B alone */
-} ga__border;
+  int holonomic;      /* 1: it is B's relations that count */
+} ga__set;
 
-enum { GA__MAX_BORDERS = 2 };
+enum { GA__MAX_SETS = 2 };
 
 typedef struct ga__layout {
   const ga__rule *rule;
@@ -195,9 +230,9 @@ typedef struct ga__layout {
   int n_extra;    /* extra rows and columns, behind the system's; rules that need them are skipped when 0 */
   int extra_from; /* row or column r has its extra twin at n + r − extra_from */
   int eta_level;  /* 0: no columns of η; 1: in the rules marked 1; 2: in all marked */
-  int n_borders;
-  ga__border border[GA__MAX_BORDERS];
-  int relations[GA__MAX_BORDERS]; /* rows and columns of each border, behind everything else; 0: none */
+  int n_sets;
+  ga__set set[GA__MAX_SETS];
+  int leaves_out; /* 1: constraints may be left out */
 } ga__layout;
 
 typedef struct ga__direct { /* while the plan is made */
@@ -249,10 +284,12 @@ typedef struct ga__assembly {
   ga_context *ctx; /* its own, so that the system may go first */
   const ga_system *sys;
   ga__layout layout;
-  int inner;         /* rows, the extra ones included */
-  int n;             /* and the borders */
-  int ordered;       /* 1: K has a place for every pivot of the order by bodies */
-  int *border_place; /* of every border, relation and constraint: in the column, in the row */
+  int n;                     /* rows, the extra ones included */
+  int ordered;               /* 1: K has a place for every pivot of the order by bodies */
+  int n_pairs;               /* constraints of all sets, where they may be left out */
+  int *pair_place;           /* [n_pairs] where row and column of a pair meet */
+  int *line_start, *line;    /* [n_pairs + 1] places of a pair's row */
+  int n_left_out, *left_out; /* rows that K is without */
   ga_sparse *K;
   int n_direct;
   ga__direct *direct; /* NULL once arranged */
@@ -276,11 +313,12 @@ typedef struct ga__assembly_input {
   const double *T;   /* packed tangent blocks */
   const double *TA;  /* the same times I + κ ad(v_n) of the commutator term, where there is one */
   const double *B_n; /* [n_b + 1] B at the beginning of the step, where there are columns of η; then 0 */
-  const ga__null *null, *null_b; /* for the borders */
+  const ga__null *null, *null_b; /* what is left out */
 } ga__assembly_input;
 
-/* Is a matrix of n rows to be ordered by bodies (order.c)? */
-int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind);
+/* Is a matrix of n rows to be ordered by bodies (order.c)? Those that may leave constraints out are in any
+ * case: places where a row and a column meet would ruin other orders. */
+int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out);
 /* The row that belongs to a column: its own, but for the two sets of multipliers of the stabilized form's
  * block-triangular matrix, which change places. layout NULL: a matrix without extra rows. */
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
@@ -298,9 +336,16 @@ ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out);
 void ga__assembly_destroy(ga__assembly *as);
 ga_status ga__assembly_arrange(ga__assembly *as); /* for filling; the last of its creation (fill.c) */
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);
-/* Equations of a border: those of Φ, and those of k where it has them; entries of all borders. */
-int ga__border_length(const ga__assembly *as, const ga__border *b);
-size_t ga__assembly_borders(const ga__assembly *as);
+/* Leaves the redundant constraints out of K, the last of its filling. */
+void ga__assembly_leave_out(ga__assembly *as, const ga__null *null, const ga__null *null_b);
+/* 1: K, as it was filled last, is without just these. */
+int ga__assembly_leaves_out(const ga__assembly *as, const ga__null *null, const ga__null *null_b);
+/* r := K⁻¹ r, without what was left out of K. */
+ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r);
+/* The same by least squares: of the equations that which contradicts others is not asked for, and multipliers
+ * do not move where they are free. */
+ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, const ga__null *null,
+                                     const ga__null *null_b, double *r);
 
 /* ---- The saddle-point matrix [M Bᵀ Aᵀ; B; A] of starts and projections (saddle.c) -----------------------
  */
@@ -310,18 +355,20 @@ typedef struct ga__saddle {
   const ga_system *sys;
   ga_sparse *K;
   ga_lu *lu;
-  int *entry_place;   /* [n_entries] place of each entry itself, -1: plays no part */
-  int *turned_place;  /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
-  int *diag_place;    /* [n_x + n_y] */
-  double *M;          /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
-  double *A;          /* [n_entries] D with shift_v 1: its rows PSI are A */
-  double *Q, *G;      /* rows LAMBDA of Q are B */
-  int relations;      /* rows and columns of a border as that of ga__border; 0: none */
-  int *border_place;  /* [relations][n_lambda + n_psi][2] */
-  double least_rcond; /* of the factors made since this was set */
+  int *entry_place;          /* [n_entries] place of each entry itself, -1: plays no part */
+  int *turned_place;         /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
+  int *diag_place;           /* [n_x + n_y] */
+  double *M;                 /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
+  double *A;                 /* [n_entries] D with shift_v 1: its rows PSI are A */
+  double *Q, *G;             /* rows LAMBDA of Q are B */
+  int leaves_out;            /* 1: constraints may be left out, as in ga__set */
+  int *pair_place;           /* [n_lambda + n_psi] on the diagonal */
+  int n_left_out, *left_out; /* constraints that K is without */
+  unsigned char *is_out;     /* [n_lambda + n_psi] */
+  double least_rcond;        /* of the factors made since this was set */
 } ga__saddle;
 
-ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int relations, ga__saddle *sd);
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_out, ga__saddle *sd);
 void ga__saddle_destroy(ga__saddle *sd);
 /* Evaluates at p and factors. with_forces 1: the columns of λ, ψ, y hold −f_λ, −f_ψ, −f_y and the rows of y
  * their equations; 0: Bᵀ and Aᵀ, y apart. */
@@ -332,7 +379,8 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
 int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p);
 /* M, B and A alone, into sd->M, Q, A. */
 ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
-ga_status ga__saddle_solve(ga__saddle *sd, double *d); /* d[n], with room for the border behind it */
+/* d[n]; by least squares, as ga__assembly_solve_squares(). */
+ga_status ga__saddle_solve(ga__saddle *sd, const ga__null *null, double *d);
 /* out += A v, with the A of the last evaluation. */
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
 
@@ -417,20 +465,22 @@ typedef struct ga__memory {
   int have_factors, age, fresh_steps, cheap, cheap_wait;
   double h_factors, rate;
   ga__terms terms;
-  int relations, relations_b; /* of the matrices' borders */
+  int leaves_out, version; /* of the matrices */
 } ga__memory;
 
-/* The iteration matrices that are not in use: plain ones while those with borders are, and the reverse. */
+/* The iteration matrices that are not in use: plain ones while those that leave constraints out are, and the
+ * reverse.
+ */
 typedef struct ga__matrices {
   ga__assembly assembly, cheap_assembly;
   ga_lu *lu, *cheap_lu;
   double *K_kept;
-  int relations, relations_b; /* −1: there are none */
 } ga__matrices;
 
 /* What is known of redundant constraints (redundant.c). */
 typedef struct ga__redundant {
   ga__gram gram;
+  ga__rows rows;
   ga__null null, null_b; /* of [B; A] and of B alone */
   ga__null null_eta; /* as null_b, for the step under way: −B₁ T B_nᵀ, between Φ and η, is as short of rank
                         as the one of B_n and B₁ that is shorter */
@@ -438,11 +488,9 @@ typedef struct ga__redundant {
   int reported;      /* so is the report */
   int plain_refused; /* the plain matrices are singular whatever the values */
   ga_redundancy report;
-  int room; /* relations that the arrays of the report have room for */
+  size_t room, numbers; /* relations, and their constraints, that the arrays of the report have room for */
   ga_relation *relation;
   ga_constraint *constraint;
-  double *echelon;
-  int *column;           /* that each relation is blamed on */
   unsigned char *shared; /* [n_lambda + n_psi] */
 } ga__redundant;
 
@@ -472,7 +520,8 @@ struct ga_stepper {
   ga__assembly assembly;
   ga__saddle saddle;
   ga_lu *lu;
-  int relations, relations_b; /* of the borders of the matrices in use */
+  int leaves_out; /* 1: the matrices in use are those that leave constraints out, */
+  int version;    /* and this counts what they leave out */
   ga__matrices other;
   ga__saddle other_saddle;
   int chooses_terms;           /* 1: there are matrices with fewer terms of η and with all of them */
@@ -576,11 +625,13 @@ void ga__failure_keep(ga_stepper *st, ga_status status); /* the step under way h
 /* -- Redundant constraints (redundant.c, closing.c) -- */
 ga_status ga__redundant_create(ga_stepper *st);
 void ga__redundant_destroy(ga_stepper *st);
-/* Matrices for so many relations become those in use; builds them where they are not there. */
-ga_status ga__use_matrices(ga_stepper *st, int relations, int relations_b);
+/* The matrices for what is redundant, in st->red, become those in use; builds them where they are not there.
+ */
+ga_status ga__use_matrices(ga_stepper *st);
 /* Those in use before become so again; 0: they are no longer there. */
-int ga__recall_matrices(ga_stepper *st, int relations, int relations_b);
-/* The plain matrices are singular by their pattern, which `status` says: would borders mend that? */
+int ga__recall_matrices(ga_stepper *st, int leaves_out, int version);
+/* The plain matrices are singular by their pattern, which `status` says: would leaving constraints out mend
+ * that? */
 ga_status ga__without_plain(ga_stepper *st, ga_status status);
 /* The relations at a point into st->red.null, null_b. */
 ga_status ga__find_relations(ga_stepper *st, const ga_point *p);

@@ -63,7 +63,8 @@ static ga_status solve_iteration_matrix(ga_stepper *st, double *e)
   for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->solve[i];
   for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->solve[i];
   for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->solve[i];
-  ga_status status = ga_lu_solve(st->cheap ? st->cheap_lu : st->lu, st->r);
+  ga_status status = ga__assembly_solve(st->cheap ? &st->cheap_assembly : &st->assembly,
+                                        st->cheap ? st->cheap_lu : st->lu, st->r);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) e[i] = st->r[at + i];
   for (int i = 0; i < nx; i++) e[sys->nv + i] = with_x ? st->r[x + i] : 0.0;

@@ -69,7 +69,7 @@ static ga_status onto_constraints(ga_stepper *st, double *e, const double *force
   p.vdot = e;
   ga_status status = ga__call(sys, GA__MASS, &p, st->solve);
   for (int i = 0; force && i < sys->nv; i++) st->solve[i] += force[i];
-  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
   if (!status) memcpy(e, st->solve, (size_t)sys->nv * sizeof(double));
   return status;
 }
@@ -125,7 +125,7 @@ static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, d
   ga_status status = ga__saddle_at(st, &p, 0);
   for (int i = 0; i < sys->n; i++) st->solve[i] = 0.0;
   if (!status) status = ga__phi_dot(&st->deriv, &p, st->solve + sys->start[GA_BLOCK_LAMBDA]);
-  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
   if (!status) memcpy(d, st->solve, (size_t)sys->nv * sizeof(double));
   if (status != GA_RETRY_SINGULAR || !(f->scalar[GA__REDUNDANT] > st->red.null.r)) return status;
   for (int i = 0; i < sys->nv; i++) d[i] = 0.0;
@@ -296,7 +296,7 @@ ga_status ga__filter(ga_stepper *st)
   for (int i = 0; i < st->assembly.n; i++) st->r[i] = 0.0;
   ga_status status = ga__call(sys, GA__MASS, &p, st->r + at);
   for (int i = 0; i < sys->nv; i++) st->r[at + i] *= c;
-  if (!status) status = ga_lu_solve(st->lu, st->r);
+  if (!status) status = ga__assembly_solve(&st->assembly, st->lu, st->r);
   if (!status) memcpy(st->est_q, st->r + at, (size_t)sys->nv * sizeof(double));
   return status;
 }

@@ -156,14 +156,14 @@ static ga__layout layout(const ga_stepper *st)
   ga_eta_terms terms = st->opts.newton.eta_terms;
   int coupled = terms == GA_ETA_AUTO ? st->terms.all : terms == GA_ETA_FULL;
   const int *start = sys->start, lambda = start[GA_BLOCK_LAMBDA], psi = start[GA_BLOCK_PSI];
-  ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0,  lambda, 0,
-                  1,     {{{lambda, psi}, {lambda, psi}, 0}}, {0}};
+  ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0, lambda, 0,
+                  1,     {{{lambda, psi}, {lambda, psi}, 0}}, 0};
   if (st->stabilized) { /* B v + Φ_t and k determine u with λ, ψ; Φ determines η */
     l.n_extra = sys->size[GA_BLOCK_LAMBDA];
     l.eta_level = coupled ? 2 : 1;
-    l.n_borders = 2;
-    l.border[0].row[0] = sys->n;
-    l.border[1] = (ga__border){{lambda, -1}, {sys->n, -1}, 1};
+    l.n_sets = 2;
+    l.set[0].row[0] = sys->n;
+    l.set[1] = (ga__set){{lambda, -1}, {sys->n, -1}, 1};
   }
   return l;
 }
@@ -271,18 +271,17 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
   for (int i = 0; i < sys->nv; i++) out[i] = st->h * eps * terms[i];
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = eps * size[b];
-  for (int i = sys->n; i < st->assembly.inner; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
+  for (int i = sys->n; i < st->assembly.n; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
 }
 
 static ga_status solve(ga_stepper *st)
 {
-  for (int i = st->assembly.inner; i < st->assembly.n; i++) st->r[i] = 0.0;
-  return ga_lu_solve(st->lu, st->r);
+  return ga__assembly_solve_squares(&st->assembly, st->lu, &st->red.null, &st->red.null_eta, st->r);
 }
 
 static int row_of(const ga_stepper *st, int column)
 {
-  if (column >= st->assembly.inner) return st->sys->nv; /* a border stands for the constraints */
+  (void)st;
   return column; /* those behind the system's own are η, as ga__block_of() has it */
 }
 

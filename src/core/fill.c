@@ -242,7 +242,7 @@ static void arrange_writers(ga__assembly *as, unsigned char *seen)
       if (are_new(as, seen, as->eta_place[i])) as->eta_place[i] = ~as->eta_place[i];
   }
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) blank_if_new(as, seen, as->diag_place[i]);
-  for (size_t i = 0; i < ga__assembly_borders(as); i++) blank_if_new(as, seen, as->border_place[i]);
+  for (int i = 0; i < as->n_pairs; i++) blank_if_new(as, seen, as->pair_place[i]);
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     int *const list[2] = {as->group_place + g->first, as->eta_place + g->eta_first};
@@ -438,21 +438,6 @@ static void fill_copies(double *K, const ga__assembly *as, const ga__assembly_in
   }
 }
 
-static void fill_borders(ga__assembly *as, const ga__assembly_input *in)
-{
-  const ga_system *sys = as->sys;
-  int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  const int *place = as->border_place;
-  for (int b = 0; b < as->layout.n_borders; b++) {
-    const ga__border *border = &as->layout.border[b];
-    const ga__null *null = border->holonomic ? in->null_b : in->null;
-    for (int k = 0; k < as->layout.relations[b]; k++)
-      for (int i = 0; i < ga__border_length(as, border); i++)
-        for (int side = 0; side < 2; side++)
-          as->K->value[*place++] += null->length[i] * null->N[(size_t)k * (size_t)m + (size_t)i];
-  }
-}
-
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
 {
   const ga_system *sys = as->sys;
@@ -467,6 +452,6 @@ void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in)
   }
   for (int i = 0; i < nx; i++) K[as->diag_place[i]] += in->diag_x;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) K[as->diag_place[nx + i]] += 1.0;
-  fill_borders(as, in);
   fill_groups(K, as, in);
+  ga__assembly_leave_out(as, in->null, in->null_b);
 }

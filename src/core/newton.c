@@ -38,7 +38,7 @@ ga__measure ga__noise(ga_stepper *st, const ga__full *at)
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
   for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
   st->family->noise(st, terms, out);
-  for (int i = 1; i < st->assembly.inner; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
+  for (int i = 1; i < st->assembly.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
   st->r = out;
   ga__measure noise = st->family->solve(st) ? none : st->family->weigh(st, NULL);
   st->r = r;
@@ -115,7 +115,7 @@ static int all_met(ga_stepper *st, const ga__measure *m)
   for (int i = 0; i < sys->nv; i++) largest = fmax(largest, fabs(terms[i]) + fabs(out[i]));
   for (int i = 0; i < sys->nv; i++) terms[i] = largest;
   st->family->noise(st, terms, out);
-  for (int i = 0; i < st->assembly.inner; i++) {
+  for (int i = 0; i < st->assembly.n; i++) {
     int row = i >= sys->n && st->two_sets ? i - sys->n : i;
     double margin = row < sys->nv ? fmax(MET_MARGIN, st->opts.newton.tol / DBL_EPSILON) : MET_MARGIN;
     if (!(fabs(st->r[i]) <= margin * out[i])) return 0;

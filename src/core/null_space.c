@@ -1,16 +1,14 @@
-/* Relations among the rows of the constraints: the left null space of J = R⁻¹ [B; A], R the lengths of the
- * rows, by inverse iteration. The matrix [I Jᵀ; J −δI] is regular whatever the rank, as sparse as the
- * constraints, and solving it with (0, b) gives −(J Jᵀ + δI)⁻¹ b: what is in the null space grows by 1/δ, all
- * else by less than 1/σ². Masses play no part, and neither does how an equation is scaled. */
+/* Relations among the rows of the constraints: vectors n with Jᵀ n = 0, J = R⁻¹ [B; A], R the lengths of the
+ * rows, one for each row that follows from others (lin/dependent_rows.c). Masses play no part, and neither
+ * does how an equation is scaled. A relation has no more numbers than rows it joins, so that thousands of
+ * loops cost thousands of times what one does. */
 #include "core/core_impl.h"
 #include "lin/lin_impl.h"
 
-#include <float.h>
+#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
-#define DELTA 1e-13 /* below RANK_TOL², so that what is nearly a relation does not slow the search */
 /* A unit vector n with |Jᵀ n| below this is a relation: well above rounding, and above what data of six
  * digits make of axes that are meant to be parallel. */
 #define RANK_TOL 1e-6
@@ -18,313 +16,349 @@
  * relations: over more than this many rows, counted by 1/Σn⁴, the bound falls with their square. */
 #define LOOP_ROWS 60.0
 #define SHORTEST 1e-12 /* rows below this part of the longest count as zero */
-#define AT_ROUNDING 1e-15
-#define CLEARLY_NONE 1e-3 /* after two iterations a relation would be far below this */
-enum { MAX_ITERATIONS = 20 };
-enum { GRAM_SPARSE = 60 }; /* rows from which on sparse factors are taken */
+/* Entries that are no pivots at first, and, where a row that found none then is no relation after all, at
+ * last. */
+#define MOST_SKIPPED 1e-5
+#define LEAST_SKIPPED 1e-13
+#define FEWER_SKIPPED 1e-2
+#define ORTHOGONAL 1e-15 /* relative part in the null space that is rounding */
+enum { EXTRA_ITERATIONS = 20 };
 
-/* ---- The matrix ---- */
+/* ---- The rows ---- */
 
-static int is_constraint(const ga__gram *g, int e)
+int ga__is_constraint(const ga_system *sys, int e)
 {
-  const ga_system *sys = g->sys;
-  return sys->row[e] >= sys->nv && sys->row[e] < sys->nv + g->m && sys->col[e] < sys->nv;
+  return sys->row[e] >= sys->nv && sys->row[e] < sys->start[GA_BLOCK_X] && sys->col[e] < sys->nv;
 }
 
-static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *place)
-{
-  const ga_system *sys = g->sys;
-  int count = 0, n = sys->nv + g->m;
-  for (int e = 0; e < sys->n_entries; e++) {
-    int constraint = is_constraint(g, e), mass = sys->row[e] < sys->nv && sys->col[e] < sys->nv;
-    g->entry_place[e] = g->turned_place[e] = -1;
-    if (!constraint && !mass) continue;
-    row[count] = sys->row[e], col[count] = sys->col[e];
-    g->entry_place[e] = count++;
-    if (!constraint) continue;
-    row[count] = sys->col[e], col[count] = sys->row[e];
-    g->turned_place[e] = count++;
-  }
-  for (int i = 0; i < n; i++, count++) row[count] = col[count] = i, g->diag_place[i] = count;
-  ga_status status = ga_sparse_create(sys->ctx, n, n, count, row, col, place, &g->K);
-  if (status) return status;
-  for (int e = 0; e < sys->n_entries; e++) {
-    if (g->entry_place[e] >= 0) g->entry_place[e] = place[g->entry_place[e]];
-    if (g->turned_place[e] >= 0) g->turned_place[e] = place[g->turned_place[e]];
-  }
-  for (int i = 0; i < n; i++) g->diag_place[i] = place[g->diag_place[i]];
-  /* velocities first: with 1 and −δ on the diagonal any other order would lead to exchanges, and those to
-   * fill */
-  return kind == GA_LU_DENSE || n < GRAM_SPARSE
-             ? ga_lu_create(sys->ctx, g->K, kind, &g->lu)
-             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, 0, &g->lu);
-}
-
-ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g)
-{
-  ga_context *ctx = sys->ctx;
-  memset(g, 0, sizeof *g);
-  g->ctx = ctx;
-  g->sys = sys;
-  g->m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  size_t entries = (size_t)sys->n_entries, n = (size_t)(sys->nv + g->m), most = 2 * entries + n;
-  g->entry_place = ga__alloc(ctx, entries, sizeof(int));
-  g->turned_place = ga__alloc(ctx, entries, sizeof(int));
-  g->diag_place = ga__alloc(ctx, n, sizeof(int));
-  g->x = ga__alloc(ctx, n, sizeof(double));
-  int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
-  int *place = ga__alloc(ctx, most, sizeof *place);
-  int complete = g->entry_place && g->turned_place && g->diag_place && g->x && row && col && place;
-  ga_status status =
-      complete ? build(g, kind, row, col, place) : ga__no_memory(ctx, "the search for redundant constraints");
-  ga__free(ctx, row);
-  ga__free(ctx, col);
-  ga__free(ctx, place);
-  if (status) ga__gram_destroy(g);
-  return status;
-}
-
-void ga__gram_destroy(ga__gram *g)
-{
-  if (!g->ctx) return;
-  ga_context *ctx = g->ctx;
-  ga_lu_destroy(&g->lu);
-  ga_sparse_destroy(ctx, &g->K);
-  void *const block[] = {g->entry_place, g->turned_place, g->diag_place, g->x};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
-  memset(g, 0, sizeof *g);
-}
-
-/* The value of an entry of [B; A]. */
-static double value_of(const ga_system *sys, const double *B, const double *A, int e)
+double ga__constraint_value(const ga_system *sys, const double *B, const double *A, int e)
 {
   return sys->row[e] < sys->start[GA_BLOCK_PSI] || sys->size[GA_BLOCK_PSI] == 0 ? B[e] : A[e];
 }
 
-/* Lengths of the rows; those that vanish against the longest get a length that leaves them short. */
-static void measure_rows(const ga__gram *g, const double *B, const double *A, double *length)
+void ga__measure_rows(const ga_system *sys, const double *B, const double *A, double *length)
 {
+  const int m = sys->start[GA_BLOCK_X] - sys->nv;
   double longest = 0.0;
-  for (int i = 0; i < g->m; i++) length[i] = 0.0;
-  for (int e = 0; e < g->sys->n_entries; e++)
-    if (is_constraint(g, e)) {
-      double a = value_of(g->sys, B, A, e);
-      length[g->sys->row[e] - g->sys->nv] += a * a;
+  for (int i = 0; i < m; i++) length[i] = 0.0;
+  for (int e = 0; e < sys->n_entries; e++)
+    if (ga__is_constraint(sys, e)) {
+      double a = ga__constraint_value(sys, B, A, e);
+      length[sys->row[e] - sys->nv] += a * a;
     }
-  for (int i = 0; i < g->m; i++) {
+  for (int i = 0; i < m; i++) {
     length[i] = sqrt(length[i]);
     longest = fmax(longest, length[i]);
   }
-  for (int i = 0; i < g->m; i++)
+  for (int i = 0; i < m; i++)
     if (length[i] <= SHORTEST * longest) length[i] = longest > 0.0 ? longest : 1.0;
 }
 
-/* J and Jᵀ; holonomic 1: without the rows of A. */
-static void fill_rows(ga__gram *g, const double *B, const double *A, const double *length, int holonomic)
+/* Places of J by rows. */
+static void list_rows(ga__rows *rows)
 {
-  const ga_system *sys = g->sys;
-  int end = holonomic ? sys->start[GA_BLOCK_PSI] : sys->nv + g->m;
-  ga_sparse_zero(g->K);
-  for (int e = 0; e < sys->n_entries; e++) {
-    if (!is_constraint(g, e) || sys->row[e] >= end) continue;
-    double a = value_of(sys, B, A, e) / length[sys->row[e] - sys->nv];
-    g->K->value[g->entry_place[e]] += a;
-    g->K->value[g->turned_place[e]] += a;
-  }
+  const ga_sparse *J = rows->J;
+  int *start = rows->row_start;
+  for (int p = 0; p < J->nnz; p++) start[J->row[p] + 2]++;
+  for (int i = 0; i < J->rows; i++) start[i + 2] += start[i + 1];
+  for (int c = 0; c < J->cols; c++)
+    for (int p = J->col_start[c]; p < J->col_start[c + 1]; p++) {
+      const int at = start[J->row[p] + 1]++;
+      rows->by_row[at] = p;
+      rows->col[at] = c;
+    }
 }
 
-static ga_status factor(ga__gram *g)
+static ga_status create_matrix(ga__rows *rows, int *row, int *col, int *place)
 {
-  ga__lu_forget(g->lu); /* so that the outcome depends on the point alone */
-  return ga_lu_factor(g->lu);
+  const ga_system *sys = rows->sys;
+  int count = 0;
+  for (int e = 0; e < sys->n_entries; e++)
+    if (ga__is_constraint(sys, e)) row[count] = sys->row[e] - sys->nv, col[count++] = sys->col[e];
+  ga_status status = ga_sparse_create(sys->ctx, rows->m, sys->nv, count, row, col, place, &rows->J);
+  for (int e = 0, at = 0; !status && e < sys->n_entries; e++)
+    rows->place[e] = ga__is_constraint(sys, e) ? place[at++] : -1;
+  if (!status) list_rows(rows);
+  return status ? status : ga__row_search_create(sys->ctx, rows->J, &rows->search);
 }
 
-/* ---- The null space ---- */
+ga_status ga__rows_create(const ga_system *sys, ga__rows *rows)
+{
+  ga_context *ctx = sys->ctx;
+  size_t entries = (size_t)sys->n_entries, m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
+  *rows = (ga__rows){.ctx = ctx, .sys = sys, .m = (int)m};
+  rows->place = ga__alloc(ctx, entries, sizeof(int));
+  rows->row_start = ga__alloc(ctx, m + 2, sizeof(int));
+  rows->by_row = ga__alloc(ctx, entries, sizeof(int));
+  rows->col = ga__alloc(ctx, entries, sizeof(int));
+  rows->y = ga__alloc(ctx, (size_t)sys->nv, sizeof(double));
+  int *row = ga__alloc(ctx, entries, sizeof *row), *col = ga__alloc(ctx, entries, sizeof *col);
+  int *place = ga__alloc(ctx, entries, sizeof *place);
+  int complete =
+      rows->place && rows->row_start && rows->by_row && rows->col && rows->y && row && col && place;
+  ga_status status = complete ? create_matrix(rows, row, col, place)
+                              : ga__no_memory(ctx, "the search for redundant constraints");
+  ga__free(ctx, row);
+  ga__free(ctx, col);
+  ga__free(ctx, place);
+  if (status) ga__rows_destroy(rows);
+  return status;
+}
+
+void ga__rows_destroy(ga__rows *rows)
+{
+  if (!rows->ctx) return;
+  ga_context *ctx = rows->ctx;
+  ga__row_search_destroy(&rows->search);
+  ga_sparse_destroy(ctx, &rows->J);
+  void *const block[] = {rows->place, rows->row_start, rows->by_row, rows->col, rows->y};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  memset(rows, 0, sizeof *rows);
+}
+
+/* |Jᵀ n|², of n the rows before `end`; y is left clean. */
+static double rest_of(const ga__rows *rows, const int *index, const double *value, int n, int end)
+{
+  double sum = 0.0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < n; k++)
+      for (int i = rows->row_start[index[k]]; index[k] < end && i < rows->row_start[index[k] + 1]; i++) {
+        double *y = &rows->y[rows->col[i]];
+        if (pass == 0) {
+          *y += value[k] * rows->J->value[rows->by_row[i]];
+        } else {
+          sum += *y * *y;
+          *y = 0.0;
+        }
+      }
+  return sum;
+}
+
+/* ---- Relations ---- */
 
 ga_status ga__null_create(const ga_system *sys, ga__null *null)
 {
-  size_t m = (size_t)(sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI]);
-  *null = (ga__null){0, 0, NULL, ga__alloc(sys->ctx, m, sizeof(double))};
-  return null->length ? GA_OK : ga__no_memory(sys->ctx, "relations among constraints");
+  size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
+  *null = (ga__null){.length = ga__alloc(sys->ctx, m, sizeof(double)),
+                     .z = ga__alloc(sys->ctx, 2 * m, sizeof(double))};
+  return null->length && null->z ? GA_OK : ga__no_memory(sys->ctx, "relations among constraints");
 }
 
 void ga__null_destroy(ga_context *ctx, ga__null *null)
 {
-  ga__free(ctx, null->N);
-  ga__free(ctx, null->length);
-  *null = (ga__null){0, 0, NULL, NULL};
+  void *const block[] = {null->row, null->start, null->index, null->value, null->work, null->length, null->z};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  *null = (ga__null){0};
 }
 
-/* Room for one relation more, and for the trial that ends the search. */
-static ga_status grow(ga__gram *g, ga__null *null)
+/* A larger array with the first `used` numbers of the old one, which is given back. */
+static void *enlarge(ga_context *ctx, void *old, size_t used, size_t room, size_t bytes)
 {
-  size_t m = (size_t)g->m;
-  if (null->r < null->room) return GA_OK;
-  int room = null->room ? 2 * null->room : 4;
-  double *bigger = ga__alloc(g->ctx, (size_t)room * m, sizeof(double));
-  if (!bigger) return ga__no_memory(g->ctx, "relations among constraints");
-  if (null->r) memcpy(bigger, null->N, (size_t)null->r * m * sizeof(double));
-  ga__free(g->ctx, null->N);
-  null->N = bigger;
-  null->room = room;
-  return GA_OK;
+  char *bigger = ga__alloc(ctx, room, bytes);
+  if (bigger && used) memcpy(bigger, old, used * bytes);
+  if (bigger) ga__free(ctx, old);
+  return bigger;
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
+#define ENLARGE(array, used, room)                                                                           \
+  do {                                                                                                       \
+    void *bigger = enlarge(ctx, array, used, room, sizeof *(array));                                         \
+    if (!bigger) return ga__no_memory(ctx, "relations among constraints");                                   \
+    (array) = bigger;                                                                                        \
+  } while (0)
 
-/* x := x without what is in the relations found, of unit length; twice, for the sake of rounding. */
-static void orthonormalise(const ga__null *null, double *x, int m)
+/* Room for so many relations, and numbers of all of them. */
+static ga_status make_room(ga_context *ctx, ga__null *null, size_t relations, size_t numbers)
 {
-  for (int pass = 0; pass < 2; pass++) {
-    for (int k = 0; k < null->r; k++) {
-      const double *n = null->N + (size_t)k * (size_t)m;
-      double c = dot(n, x, m);
-      for (int i = 0; i < m; i++) x[i] -= c * n[i];
-    }
-    double size = sqrt(dot(x, x, m));
-    for (int i = 0; size > 0.0 && i < m; i++) x[i] /= size;
+  const size_t r = (size_t)null->r;
+  if (numbers > INT_MAX / 2) return ga__no_memory(ctx, "relations among constraints");
+  if (relations > null->room || !null->start) {
+    const size_t room = 2 * relations + 4;
+    null->room = 0;
+    ENLARGE(null->row, r, room);
+    ENLARGE(null->start, r ? r + 1 : 0, room + 1);
+    ENLARGE(null->work, 0, 3 * room);
+    null->room = room;
   }
-}
-
-/* |Jᵀ x|, with the J in the matrix. */
-static double defect(ga__gram *g, const double *x)
-{
-  const ga_system *sys = g->sys;
-  double *y = g->x;
-  for (int i = 0; i < sys->nv; i++) y[i] = 0.0;
-  for (int e = 0; e < sys->n_entries; e++)
-    if (is_constraint(g, e)) y[sys->col[e]] += g->K->value[g->entry_place[e]] * x[sys->row[e] - sys->nv];
-  return sqrt(dot(y, y, sys->nv));
-}
-
-/* Directions without order, always the same. */
-static void begin_with(double *x, int n, int m, int k)
-{
-  uint64_t s = 0x9E3779B97F4A7C15u * (uint64_t)(k + 1);
-  for (int i = 0; i < m; i++) {
-    s = s * 6364136223846793005u + 1442695040888963407u;
-    x[i] = i < n ? (double)(s >> 11) * 0x1p-53 - 0.5 : 0.0;
-  }
-}
-
-/* The vector that J shrinks most among those without a part in the relations found, into x; *size: |Jᵀ x|. */
-static ga_status weakest(ga__gram *g, const ga__null *null, int n, double *x, double *size)
-{
-  double before = HUGE_VAL;
-  int nv = g->sys->nv, m = g->m;
-  begin_with(x, n, m, null->r);
-  orthonormalise(null, x, m);
-  for (int it = 0; it < MAX_ITERATIONS; it++) {
-    for (int i = 0; i < nv; i++) g->x[i] = 0.0;
-    memcpy(g->x + nv, x, (size_t)m * sizeof(double));
-    ga_status status = ga_lu_solve(g->lu, g->x);
-    if (status) return status;
-    memcpy(x, g->x + nv, (size_t)m * sizeof(double));
-    orthonormalise(null, x, m);
-    *size = defect(g, x);
-    if (*size <= AT_ROUNDING || (it >= 1 && *size > CLEARLY_NONE) || (it >= 2 && *size > 0.9 * before)) break;
-    before = *size;
+  if (numbers > null->numbers) {
+    const size_t used = r ? (size_t)null->start[r] : 0;
+    ENLARGE(null->index, used, 2 * numbers);
+    ENLARGE(null->value, used, 2 * numbers);
+    null->numbers = 2 * numbers;
   }
   return GA_OK;
 }
 
-/* What counts as a relation, for a vector of length 1. */
-static double rank_tol(const double *vector, int n)
+ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int m)
 {
-  double fourth = 0.0;
-  for (int i = 0; i < n; i++) fourth += vector[i] * vector[i] * vector[i] * vector[i];
-  double few = LOOP_ROWS * fourth;
-  return few < 1.0 ? RANK_TOL * few * few : RANK_TOL;
+  const size_t r = (size_t)from->r, used = r ? (size_t)from->start[r] : 0;
+  to->r = 0;
+  if (r == 0) return GA_OK;
+  ga_status status = make_room(ctx, to, r, used);
+  if (status) return status;
+  memcpy(to->row, from->row, r * sizeof *to->row);
+  memcpy(to->start, from->start, (r + 1) * sizeof *to->start);
+  memcpy(to->index, from->index, used * sizeof *to->index);
+  memcpy(to->value, from->value, used * sizeof *to->value);
+  memcpy(to->length, from->length, (size_t)m * sizeof *to->length);
+  to->r = from->r;
+  return GA_OK;
 }
 
-ga_status ga__null_find(ga__gram *g, const double *B, const double *A, int holonomic, ga__null *null)
+int ga__null_same_rows(const ga__null *a, const ga__null *b)
 {
-  const ga_system *sys = g->sys;
-  int n = holonomic ? sys->size[GA_BLOCK_LAMBDA] : g->m;
+  return a->r == b->r && (a->r == 0 || !memcmp(a->row, b->row, (size_t)a->r * sizeof *a->row));
+}
+
+/* Is n, of any length, a relation? `rest` is |Jᵀ n|². */
+static int is_relation(const double *n, int count, double rest)
+{
+  double square = 0.0, fourth = 0.0;
+  for (int i = 0; i < count; i++) {
+    const double s = n[i] * n[i];
+    square += s;
+    fourth += s * s;
+  }
+  const double few = LOOP_ROWS * fourth / (square * square);
+  return sqrt(rest / square) <= (few < 1.0 ? RANK_TOL * few * few : RANK_TOL);
+}
+
+/* Relations of the rows that found no pivot; *all 0: one of them is none. */
+static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *all)
+{
+  int used = 0;
   null->r = 0;
-  if (n == 0) return GA_OK;
-  measure_rows(g, B, A, null->length);
-  fill_rows(g, B, A, null->length, holonomic);
-  for (int i = 0; i < sys->nv; i++) g->K->value[g->diag_place[i]] += 1.0;
-  for (int i = 0; i < g->m; i++) g->K->value[g->diag_place[sys->nv + i]] -= i < n ? DELTA : 1.0;
-  ga_status status = factor(g);
-  while (!status && null->r < n) {
-    double size;
-    if ((status = grow(g, null))) return status;
-    status = weakest(g, null, n, null->N + (size_t)null->r * (size_t)g->m, &size);
-    if (status || !(size <= rank_tol(null->N + (size_t)null->r * (size_t)g->m, n))) break;
-    null->r++;
+  for (int i = end - 1; i >= 0; i--) {
+    if (!ga__row_search_found(rows->search, i)) continue;
+    ga_status status = make_room(rows->ctx, null, (size_t)null->r + 1, (size_t)used + (size_t)end);
+    if (status) return status;
+    int *index = null->index + used;
+    double *value = null->value + used;
+    const int n = ga__row_search_relation(rows->search, i, index, value);
+    if (!is_relation(value, n, rest_of(rows, index, value, n, rows->m))) {
+      *all = 0;
+      continue;
+    }
+    null->start[null->r] = used;
+    null->row[null->r++] = i;
+    null->start[null->r] = used += n;
   }
-  return status;
+  return GA_OK;
 }
 
-int ga__null_splits(ga__gram *g, const ga__null *null)
+ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int holonomic, ga__null *null)
 {
-  int nl = g->sys->size[GA_BLOCK_LAMBDA], m = g->m;
-  double *x = g->x + g->sys->nv;
+  const ga_system *sys = rows->sys;
+  const int end = holonomic ? sys->size[GA_BLOCK_LAMBDA] : rows->m;
+  null->r = 0;
+  if (end == 0) return GA_OK;
+  ga__measure_rows(sys, B, A, null->length);
+  ga_sparse_zero(rows->J);
+  for (int e = 0; e < sys->n_entries; e++)
+    if (rows->place[e] >= 0)
+      rows->J->value[rows->place[e]] +=
+          ga__constraint_value(sys, B, A, e) / null->length[sys->row[e] - sys->nv];
+  int all = 0;
+  for (double skipped = MOST_SKIPPED; !all && skipped >= LEAST_SKIPPED; skipped *= FEWER_SKIPPED) {
+    all = 1;
+    ga_status status = ga__row_search_run(rows->search, 0, end, skipped);
+    if (!status) status = list_relations(rows, end, null, &all);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+/* With relations of rows that found no pivot, a relation among all rows splits where its part in the rows of
+ * B is one too. */
+int ga__null_splits(ga__rows *rows, const ga__null *null)
+{
+  const int nl = rows->sys->size[GA_BLOCK_LAMBDA];
   for (int k = 0; k < null->r; k++) {
-    for (int i = 0; i < m; i++) x[i] = i < nl ? null->N[(size_t)k * (size_t)m + (size_t)i] : 0.0;
-    if (!(defect(g, x) <= 10.0 * RANK_TOL)) return 0;
+    const int *index = null->index + null->start[k], n = null->start[k + 1] - null->start[k];
+    const double *value = null->value + null->start[k];
+    double square = 0.0;
+    for (int i = 0; i < n; i++) square += value[i] * value[i];
+    if (!(sqrt(rest_of(rows, index, value, n, nl) / square) <= 10.0 * RANK_TOL)) return 0;
   }
   return 1;
 }
 
-/* One component of z = (λ, ψ), or 0 where it is not given. */
-static double *component(const ga_system *sys, double *lambda, double *psi, int i)
-{
-  int nl = sys->size[GA_BLOCK_LAMBDA];
-  if (i < nl) return lambda ? lambda + i : NULL;
-  return psi ? psi + i - nl : NULL;
-}
+/* ---- Multipliers of least length ---- */
 
-void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi)
+/* s = Nᵀ z; the largest component along a relation. */
+static double along_relations(const ga__null *null, const double *z, const double *square, double *s)
 {
-  int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  for (int k = 0; k < null->r; k++) {
-    const double *n = null->N + (size_t)k * (size_t)m;
-    double c = 0.0;
-    for (int i = 0; i < m; i++) {
-      const double *z = component(sys, lambda, psi, i);
-      if (z) c += n[i] * null->length[i] * *z;
-    }
-    for (int i = 0; i < m; i++) {
-      double *z = component(sys, lambda, psi, i);
-      if (z) *z -= c * n[i] / null->length[i];
-    }
-  }
-}
-
-double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k)
-{
-  int nl = sys->size[GA_BLOCK_LAMBDA], m = nl + sys->size[GA_BLOCK_PSI];
   double largest = 0.0;
-  for (int r = 0; r < null->r; r++) {
-    const double *n = null->N + (size_t)r * (size_t)m;
-    double c = 0.0;
-    for (int i = 0; phi && i < nl; i++) c += n[i] * phi[i] / null->length[i];
-    for (int i = nl; k && i < m; i++) c += n[i] * k[i - nl] / null->length[i];
-    largest = fmax(largest, fabs(c));
+  for (int k = 0; k < null->r; k++) {
+    s[k] = 0.0;
+    for (int i = null->start[k]; i < null->start[k + 1]; i++) s[k] += null->value[i] * z[null->index[i]];
+    largest = fmax(largest, fabs(s[k]) / sqrt(square[k]));
   }
   return largest;
 }
 
-/* ---- Damped least squares ---- */
-
-ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
-                          double eps)
+/* y = N p; |y|² */
+static double combine(const ga__null *null, const double *p, double *y, int m)
 {
-  const ga_system *sys = g->sys;
-  double most = 0.0;
-  measure_rows(g, B, A, length);
-  fill_rows(g, B, A, length, 0);
-  for (int e = 0; e < sys->n_entries; e++)
-    if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) g->K->value[g->entry_place[e]] += M[e];
-  for (int i = 0; i < sys->nv; i++) most = fmax(most, fabs(g->K->value[g->diag_place[i]]));
-  for (int i = 0; i < g->m; i++) g->K->value[g->diag_place[sys->nv + i]] -= most > 0.0 ? eps / most : eps;
-  return factor(g);
+  double sum = 0.0;
+  for (int i = 0; i < m; i++) y[i] = 0.0;
+  for (int k = 0; k < null->r; k++)
+    for (int i = null->start[k]; i < null->start[k + 1]; i++) y[null->index[i]] += p[k] * null->value[i];
+  for (int i = 0; i < m; i++) sum += y[i] * y[i];
+  return sum;
+}
+
+/* By conjugate gradients for the least squares |z − N c|; NᵀN has no eigenvalue below 1, since every relation
+ * has a row that no other has. */
+void ga__null_remove(const ga__null *null, double *z, int m)
+{
+  if (null->r == 0) return;
+  double *s = null->work, *p = s + null->room, *square = p + null->room, *y = null->z + m, gamma = 0.0;
+  for (int k = 0; k < null->r; k++) {
+    square[k] = p[k] = 0.0;
+    for (int i = null->start[k]; i < null->start[k + 1]; i++) square[k] += null->value[i] * null->value[i];
+  }
+  const double enough = ORTHOGONAL * ga__max_abs(z, m, NULL);
+  for (int it = 0; it < 2 * null->r + EXTRA_ITERATIONS; it++) {
+    const double before = gamma;
+    if (along_relations(null, z, square, s) <= enough) return;
+    gamma = 0.0;
+    for (int k = 0; k < null->r; k++) gamma += s[k] * s[k] / square[k];
+    for (int k = 0; k < null->r; k++) p[k] = s[k] / square[k] + (it > 0 ? gamma / before * p[k] : 0.0);
+    const double step = gamma / combine(null, p, y, m);
+    for (int i = 0; i < m; i++) z[i] -= step * y[i];
+  }
+}
+
+void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi)
+{
+  const int nl = sys->size[GA_BLOCK_LAMBDA], m = sys->start[GA_BLOCK_X] - sys->nv;
+  double *z = null->z;
+  if (null->r == 0) return;
+  for (int i = 0; i < m; i++) {
+    const double *from = i < nl ? lambda + i : psi ? psi + i - nl : NULL;
+    z[i] = from ? null->length[i] * *from : 0.0;
+  }
+  ga__null_remove(null, z, m);
+  for (int i = 0; i < nl; i++) lambda[i] = z[i] / null->length[i];
+  for (int i = nl; psi && i < m; i++) psi[i - nl] = z[i] / null->length[i];
+}
+
+double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k)
+{
+  const int nl = sys->size[GA_BLOCK_LAMBDA], m = sys->start[GA_BLOCK_X] - sys->nv;
+  double largest = 0.0;
+  for (int i = 0; i < m; i++) {
+    const double *from = i < nl ? (phi ? phi + i : NULL) : k ? k + i - nl : NULL;
+    null->z[i] = from ? *from / null->length[i] : 0.0;
+  }
+  for (int r = 0; r < null->r; r++) {
+    double sum = 0.0, square = 0.0;
+    for (int i = null->start[r]; i < null->start[r + 1]; i++) {
+      sum += null->value[i] * null->z[null->index[i]];
+      square += null->value[i] * null->value[i];
+    }
+    largest = fmax(largest, fabs(sum) / sqrt(square));
+  }
+  return largest;
 }

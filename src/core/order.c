@@ -7,9 +7,9 @@
 /* Below this KLU with its own order, or dense factors, are as good. */
 enum { ORDER_LEAST = 80 };
 
-int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind)
+int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out)
 {
-  return sys->cluster && n >= ORDER_LEAST && kind != GA_LU_DENSE;
+  return (sys->cluster || leaves_out) && n >= ORDER_LEAST && kind != GA_LU_DENSE;
 }
 
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column)

@@ -1,16 +1,16 @@
-/* Redundant constraints: the matrices with borders that live with them, steps through changes of the rank,
- * and what is told about it.
+/* Redundant constraints: matrices that leave them out, steps through changes of the rank, and what is told
+ * about it.
  *
- * With N the relations among the rows (null_space.c), every set of constraints and its multipliers get a
- * border in the iteration matrix, and so do those of the start:
+ * Each relation among the rows of the constraints (null_space.c) has a row that follows from the others. The
+ * iteration matrices, and those of starts, are without it: where
  *
- *   [ M̂   Jᵀ   0  ]      J u + R N μ = ... : the equations are met but for what relations forbid, μ
- *   [ J   0    R N ]      NᵀR dλ = 0       : multipliers do not move where they are free
- *   [ 0   NᵀR  0  ]
+ *   [ M̂  Jᵀ ]   has the row and the column of such a constraint cleared but for a number where they meet,
+ *   [ J  0  ]
  *
- * It is regular and as well conditioned as that of the independent constraints alone, also where N is a
- * little off, be it that the factors are old. Residuals stay what they are. After a step the multipliers are
- * made the shortest of those that hold the motion, with the relations at the new state. */
+ * the other constraints are met, this one with them, and its multiplier stays as predicted. The matrix is as
+ * well conditioned as that of independent constraints, its pattern always the same, whatever follows from
+ * what. Residuals stay what they are. After a step the multipliers are made the shortest of those that hold
+ * the motion, with the relations at the new state. */
 #include "core/core_impl.h"
 #include "lin/lin_impl.h"
 
@@ -23,65 +23,55 @@
 /* Redundant constraints that fitted together may move apart by this, relative to q or v, and by newton.tol.
  */
 #define FIT 1e-8
-#define PIVOT 1e-4    /* least coefficient of the row that a relation is blamed on */
-#define INVOLVED 1e-5 /* and of the others that are named with it */
+#define INVOLVED 1e-5 /* least weight of constraints that are named with a relation */
 #define NOT_UNIQUE 1e-6
 #define SAME 1e-3 /* residuals that differ by less have one cause */
 enum { MAX_TRIES = 4 };
 
 /* ---- Matrices ---- */
 
-static int bordered(int relations, int relations_b)
-{
-  return relations > 0 || relations_b > 0;
-}
-
 static void drop_matrices(ga_stepper *st, ga__matrices *m)
 {
   ga_lu_destroy(&m->lu);
   ga_lu_destroy(&m->cheap_lu);
+  if (m->assembly.layout.leaves_out)
+    ga__free(st->ctx, m->K_kept); /* that of the plain ones belongs to the arena */
   ga__assembly_destroy(&m->assembly);
   ga__assembly_destroy(&m->cheap_assembly);
-  if (bordered(m->relations, m->relations_b))
-    ga__free(st->ctx, m->K_kept); /* that of the plain ones belongs to the arena */
   memset(m, 0, sizeof *m);
-  m->relations = m->relations_b = -1;
 }
 
 /* The matrices in use and the others change places. */
 static void exchange(ga_stepper *st)
 {
-  ga__matrices *o = &st->other, mine = {st->assembly, st->cheap_assembly, st->lu,         st->cheap_lu,
-                                        st->K_kept,   st->relations,      st->relations_b};
+  ga__matrices *o = &st->other, mine = {st->assembly, st->cheap_assembly, st->lu, st->cheap_lu, st->K_kept};
   st->assembly = o->assembly;
   st->cheap_assembly = o->cheap_assembly;
   st->lu = o->lu;
   st->cheap_lu = o->cheap_lu;
   st->K_kept = o->K_kept;
-  st->relations = o->relations;
-  st->relations_b = o->relations_b;
+  st->leaves_out = !st->leaves_out;
   *o = mine;
 }
 
-static ga_status build_one(ga_stepper *st, ga__layout layout, const ga__matrices *m, ga__assembly *as,
-                           ga_lu **lu)
+static ga_status build_one(ga_stepper *st, ga__layout layout, ga__assembly *as, ga_lu **lu)
 {
-  for (int b = 0; b < layout.n_borders; b++)
-    layout.relations[b] = layout.border[b].holonomic ? m->relations_b : m->relations;
+  layout.leaves_out = 1;
   ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
   return status ? status : ga__assembly_lu(as, st->opts.lu, lu);
 }
 
-/* m has the numbers of relations, and nothing else yet. */
+/* Matrices that may leave constraints out. */
 static ga_status build_matrices(ga_stepper *st, ga__matrices *m)
 {
   const int all = st->terms.all;
-  st->terms.all = 1; /* with borders there is no choice */
+  st->terms.all = 1; /* there is no choice */
   ga__layout layout = st->family->layout(st);
   st->terms.all = all;
-  ga_status status = build_one(st, layout, m, &m->assembly, &m->lu);
+  memset(m, 0, sizeof *m);
+  ga_status status = build_one(st, layout, &m->assembly, &m->lu);
   if (!status && st->may_be_cheap)
-    status = build_one(st, ga__cheap_layout(st), m, &m->cheap_assembly, &m->cheap_lu);
+    status = build_one(st, ga__cheap_layout(st), &m->cheap_assembly, &m->cheap_lu);
   if (!status) {
     int full = m->assembly.K->nnz, cheap = st->may_be_cheap ? m->cheap_assembly.K->nnz : 0;
     m->K_kept = ga__alloc(st->ctx, (size_t)(full > cheap ? full : cheap), sizeof(double));
@@ -91,40 +81,31 @@ static ga_status build_matrices(ga_stepper *st, ga__matrices *m)
   return status;
 }
 
-ga_status ga__use_matrices(ga_stepper *st, int relations, int relations_b)
+ga_status ga__use_matrices(ga_stepper *st)
 {
-  if (st->relations == relations && st->relations_b == relations_b) return GA_OK;
-  st->have_factors = st->restore = 0;
-  if (st->other.relations == relations && st->other.relations_b == relations_b) {
-    exchange(st);
+  const ga__null *null = &st->red.null, *null_b = &st->red.null_eta;
+  const int leaves_out = null->r > 0 || null_b->r > 0;
+  const ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
+  if (st->leaves_out == leaves_out && (!st->have_factors || ga__assembly_leaves_out(as, null, null_b)))
     return GA_OK;
-  }
-  if (!bordered(relations, relations_b)) /* the plain ones are always there, if they can be at all */
+  st->have_factors = st->restore = 0;
+  st->version++;
+  if (st->leaves_out == leaves_out) return GA_OK;
+  if (!leaves_out && st->red.plain_refused)
     return ga__fail_at(
         st->ctx, GA_ERR_SINGULAR, st->now.scalar[GA__T], -1, -1,
         "t = %.9g: the constraints' derivatives are independent, against what the pattern allows",
         st->now.scalar[GA__T]);
-  ga__matrices fresh;
-  memset(&fresh, 0, sizeof fresh);
-  fresh.relations = relations;
-  fresh.relations_b = relations_b;
-  ga_status status = build_matrices(st, &fresh);
+  ga_status status = leaves_out && !st->other.lu ? build_matrices(st, &st->other) : GA_OK;
   if (status) return ga__name_column(st, status);
-  if (!bordered(st->relations, st->relations_b)) exchange(st); /* keep these, give up the others */
-  ga__matrices old = {st->assembly, st->cheap_assembly, st->lu,         st->cheap_lu,
-                      st->K_kept,   st->relations,      st->relations_b};
-  drop_matrices(st, &old);
-  ga__matrices plain = st->other;
-  st->other = fresh;
   exchange(st);
-  st->other = plain;
   return GA_OK;
 }
 
-int ga__recall_matrices(ga_stepper *st, int relations, int relations_b)
+int ga__recall_matrices(ga_stepper *st, int leaves_out, int version)
 {
-  if (st->other.relations == relations && st->other.relations_b == relations_b) exchange(st);
-  return st->relations == relations && st->relations_b == relations_b;
+  if (st->leaves_out != leaves_out && st->other.lu) exchange(st);
+  return st->leaves_out == leaves_out && (!leaves_out || st->version == version);
 }
 
 ga_status ga__without_plain(ga_stepper *st, ga_status status)
@@ -137,16 +118,8 @@ ga_status ga__without_plain(ga_stepper *st, ga_status status)
   ga_lu_destroy(&st->cheap_lu);
   ga__terms_destroy(st);
   ga__saddle_destroy(&st->saddle);
-  for (int r = 1; r < 2 * m && status == GA_ERR_SINGULAR; r *= 2) { /* as many as the pattern needs */
-    int relations = r < m ? r : m, nl = sys->size[GA_BLOCK_LAMBDA];
-    ga__matrices trial;
-    memset(&trial, 0, sizeof trial);
-    trial.relations = relations;
-    trial.relations_b = !st->stabilized ? 0 : relations < nl ? relations : nl;
-    status = build_matrices(st, &trial);
-    if (!status) drop_matrices(st, &trial);
-    if (!status) status = ga__saddle_create(sys, st->opts.lu, relations, &st->saddle);
-  }
+  status = build_matrices(st, &st->other);
+  if (!status) status = ga__saddle_create(sys, st->opts.lu, 1, &st->saddle);
   if (status == GA_ERR_SINGULAR) st->ctx->error = error;
   st->red.plain_refused = 1;
   return status;
@@ -154,15 +127,11 @@ ga_status ga__without_plain(ga_stepper *st, ga_status status)
 
 ga_status ga__saddle_at(ga_stepper *st, const ga_point *p, int with_forces)
 {
-  int r = st->red.null.r;
-  if (st->saddle.relations != r) {
-    if (st->other_saddle.relations != r || !st->other_saddle.ctx) {
-      ga__saddle fresh;
-      ga_status status = ga__saddle_create(st->sys, st->opts.lu, r, &fresh);
+  const int leaves_out = st->red.null.r > 0;
+  if (st->saddle.leaves_out != leaves_out && !(st->red.plain_refused && !leaves_out)) {
+    if (!st->other_saddle.ctx) {
+      ga_status status = ga__saddle_create(st->sys, st->opts.lu, leaves_out, &st->other_saddle);
       if (status) return ga__name_column(st, status);
-      ga__saddle_destroy(st->saddle.relations ? &st->saddle : &st->other_saddle);
-      if (!st->saddle.ctx) st->saddle = st->other_saddle; /* the plain one is kept */
-      st->other_saddle = fresh;
     }
     ga__saddle mine = st->saddle;
     st->saddle = st->other_saddle;
@@ -177,7 +146,6 @@ ga_status ga__redundant_create(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
   size_t m = (size_t)(st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI]);
-  st->other.relations = st->other.relations_b = -1;
   ga_status status = ga__null_create(st->sys, &red->null);
   if (!status) status = ga__null_create(st->sys, &red->null_b);
   if (!status) status = ga__null_create(st->sys, &red->null_eta);
@@ -190,28 +158,42 @@ void ga__redundant_destroy(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
   ga_context *ctx = st->ctx;
-  if (st->other.relations >= 0) drop_matrices(st, &st->other);
-  if (bordered(st->relations, st->relations_b)) ga__free(ctx, st->K_kept);
+  if (st->leaves_out) exchange(st);
+  drop_matrices(st, &st->other);
   ga__saddle_destroy(&st->other_saddle);
   ga__gram_destroy(&red->gram);
+  ga__rows_destroy(&red->rows);
   ga__null_destroy(ctx, &red->null);
   ga__null_destroy(ctx, &red->null_b);
   ga__null_destroy(ctx, &red->null_eta);
-  void *const block[] = {red->relation, red->constraint, red->echelon, red->column, red->shared};
+  void *const block[] = {red->relation, red->constraint, red->shared};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
 }
 
 /* ---- Relations ---- */
 
+/* The equation of k with the largest weight in a relation. */
+static int largest_psi(const ga_stepper *st)
+{
+  const ga__null *null = &st->red.null;
+  const int nl = st->sys->size[GA_BLOCK_LAMBDA];
+  double largest = 0.0;
+  int worst = 0;
+  for (int i = 0; i < null->start[null->r]; i++)
+    if (null->index[i] >= nl && fabs(null->value[i]) > largest) {
+      largest = fabs(null->value[i]);
+      worst = null->index[i] - nl;
+    }
+  return worst;
+}
+
 /* A relation between Φ and k is one between velocities: a method that keeps Φ and k at one level with the
  * same multipliers cannot keep both to the bit. */
 static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
 {
-  if (st->opts.method == GA_STABILIZED || ga__null_splits(&st->red.gram, &st->red.null)) return GA_OK;
-  const double *N = st->red.null.N;
-  int nl = st->sys->size[GA_BLOCK_LAMBDA], worst;
+  if (st->opts.method == GA_STABILIZED || ga__null_splits(&st->red.rows, &st->red.null)) return GA_OK;
+  int worst = largest_psi(st);
   char name[192];
-  ga__max_abs(N + nl, st->sys->size[GA_BLOCK_PSI], &worst);
   ga__describe(st->sys, GA_BLOCK_PSI, worst, name, sizeof name);
   return ga__fail_at(
       st->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_PSI, worst,
@@ -224,18 +206,17 @@ static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
 static ga_status report_room(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
-  int r = red->null.r;
-  size_t m = (size_t)(st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI]),
-         room = (size_t)red->null.room;
-  if (r <= red->room) return GA_OK;
-  void *const block[] = {red->relation, red->constraint, red->echelon, red->column};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(st->ctx, block[i]);
+  const size_t room = red->null.room, numbers = red->null.numbers;
+  if (room <= red->room && numbers <= red->numbers) return GA_OK;
+  red->room = red->numbers = 0;
+  ga__free(st->ctx, red->relation);
+  ga__free(st->ctx, red->constraint);
   red->relation = ga__alloc(st->ctx, room, sizeof *red->relation);
-  red->constraint = ga__alloc(st->ctx, room * m, sizeof *red->constraint);
-  red->echelon = ga__alloc(st->ctx, room * m, sizeof *red->echelon);
-  red->column = ga__alloc(st->ctx, room, sizeof *red->column);
-  red->room = red->relation && red->constraint && red->echelon && red->column ? (int)room : 0;
-  return red->room ? GA_OK : ga__no_memory(st->ctx, "relations among constraints");
+  red->constraint = ga__alloc(st->ctx, numbers, sizeof *red->constraint);
+  if (!red->relation || !red->constraint) return ga__no_memory(st->ctx, "relations among constraints");
+  red->room = room;
+  red->numbers = numbers;
+  return GA_OK;
 }
 
 /* Derivatives into the saddle matrix' arrays, which are free between its uses. */
@@ -253,20 +234,7 @@ static ga_status evaluate(ga_stepper *st, const ga_point *p)
 
 static ga_status copy_null(ga_stepper *st, ga__null *to, const ga__null *from)
 {
-  size_t m = (size_t)(st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI]);
-  to->r = 0;
-  if (from->r == 0) return GA_OK;
-  if (to->room < from->r) {
-    ga__free(st->ctx, to->N);
-    to->room = 0;
-    to->N = ga__alloc(st->ctx, (size_t)from->room * m, sizeof(double));
-    if (!to->N) return ga__no_memory(st->ctx, "relations among constraints");
-    to->room = from->room;
-  }
-  to->r = from->r;
-  memcpy(to->N, from->N, (size_t)from->r * m * sizeof(double));
-  memcpy(to->length, from->length, m * sizeof(double));
-  return GA_OK;
+  return ga__null_copy(st->ctx, to, from, st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI]);
 }
 
 ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
@@ -274,15 +242,15 @@ ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
   ga__redundant *red = &st->red;
   ga_status status = GA_OK;
   red->valid = red->reported = 0;
-  if (!red->gram.ctx) status = ga__gram_create(st->sys, st->opts.lu, &red->gram);
+  red->null_b.r = 0;
+  if (!red->rows.ctx) status = ga__rows_create(st->sys, &red->rows);
   if (!status) status = evaluate(st, p);
-  if (!status) status = ga__null_find(&red->gram, st->saddle.Q, st->saddle.A, 0, &red->null);
+  if (!status) status = ga__null_find(&red->rows, st->saddle.Q, st->saddle.A, 0, &red->null);
   if (!status && st->sys->size[GA_BLOCK_PSI] > 0) status = refuse_mixed(st, p);
   if (!status) status = report_room(st);
-  red->null_b.r = 0;
   if (status || !st->stabilized) return status;
   if (st->sys->size[GA_BLOCK_PSI] == 0) return copy_null(st, &red->null_b, &red->null);
-  return ga__null_find(&red->gram, st->saddle.Q, st->saddle.A, 1, &red->null_b);
+  return ga__null_find(&red->rows, st->saddle.Q, st->saddle.A, 1, &red->null_b);
 }
 
 /* Those of the present state, found again where they are not at hand. */
@@ -305,7 +273,7 @@ ga_status ga__ready_matrices(ga_stepper *st)
   ga__redundant *red = &st->red;
   ga_status status = relations_now(st);
   if (!status) status = copy_null(st, &red->null_eta, &red->null_b);
-  return status ? status : ga__use_matrices(st, red->null.r, red->null_eta.r);
+  return status ? status : ga__use_matrices(st);
 }
 
 /* ---- Steps ---- */
@@ -399,7 +367,7 @@ ga_status ga__solve_step(ga_stepper *st, double h)
     int used = red->null.r;
     if (red->null_b.r > red->null_eta.r && (status = copy_null(st, &red->null_eta, &red->null_b)))
       return status;
-    if ((status = ga__use_matrices(st, used, red->null_eta.r))) return status;
+    if ((status = ga__use_matrices(st))) return status;
     status = ask_rank(st, try_step(st, h, red->null_eta.r == of_b_n), used, &again);
   }
   if (!status && again)
@@ -419,70 +387,46 @@ ga_status ga__solve_step(ga_stepper *st, double h)
 
 /* ---- What is told ---- */
 
-/* The relations in reduced echelon form, pivots from the last row on: every relation gets a row of its own to
- * be blamed on. */
-static void reduce(ga__redundant *red, int m)
-{
-  int r = red->null.r, done = 0;
-  double *E = red->echelon;
-  size_t length = (size_t)m;
-  memcpy(E, red->null.N, (size_t)r * length * sizeof(double));
-  for (int c = m - 1; c >= 0 && done < r; c--) {
-    int best = done;
-    for (int k = done + 1; k < r; k++)
-      if (fabs(E[(size_t)k * length + (size_t)c]) > fabs(E[(size_t)best * length + (size_t)c])) best = k;
-    double pivot = E[(size_t)best * length + (size_t)c];
-    if (fabs(pivot) < PIVOT) continue;
-    for (int i = 0; i < m; i++) {
-      double a = E[(size_t)best * length + (size_t)i];
-      E[(size_t)best * length + (size_t)i] = E[(size_t)done * length + (size_t)i];
-      E[(size_t)done * length + (size_t)i] = a / pivot;
-    }
-    for (int k = 0; k < r; k++) {
-      double factor = E[(size_t)k * length + (size_t)c];
-      for (int i = 0; k != done && i < m; i++)
-        E[(size_t)k * length + (size_t)i] -= factor * E[(size_t)done * length + (size_t)i];
-    }
-    red->column[done++] = c;
-  }
-}
-
-static void list_relation(const ga_system *sys, const double *row, int m, int blamed, ga_constraint *list,
+/* The row that follows, then those it follows from in the order of the constraints; weights by its own. */
+static void list_relation(const ga_system *sys, const ga__null *null, int k, ga_constraint *list,
                           ga_relation *out)
 {
+  double largest = 0.0;
   out->row = list;
   out->n = 0;
-  for (int i = -1; i < m; i++) {
-    int c = i < 0 ? blamed : i;
-    if (i == blamed || !(fabs(row[c]) > INVOLVED)) continue;
-    ga_constraint *to = &list[out->n++];
-    to->block = ga__block_of(sys, sys->nv + c, &to->index);
-    to->weight = row[c];
+  for (int i = null->start[k]; i < null->start[k + 1]; i++) largest = fmax(largest, fabs(null->value[i]));
+  for (int i = null->start[k]; i < null->start[k + 1]; i++) {
+    if (null->index[i] != null->row[k] && !(fabs(null->value[i]) > INVOLVED * largest)) continue;
+    ga_constraint one = {.weight = null->value[i]};
+    one.block = ga__block_of(sys, sys->nv + null->index[i], &one.index);
+    int at = out->n++;
+    for (; at > 1 && (list[at - 1].block > one.block ||
+                      (list[at - 1].block == one.block && list[at - 1].index > one.index));
+         at--)
+      list[at] = list[at - 1];
+    list[at] = one;
   }
 }
 
 static void make_report(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
+  const ga__null *null = &red->null;
   const ga_system *sys = st->sys;
-  int nl = sys->size[GA_BLOCK_LAMBDA], m = nl + sys->size[GA_BLOCK_PSI], r = red->null.r;
+  int nl = sys->size[GA_BLOCK_LAMBDA], m = nl + sys->size[GA_BLOCK_PSI], r = null->r;
   red->report = (ga_redundancy){m, m - r, r, sys->nv - m + r, r ? red->relation : NULL, NULL, NULL};
   red->reported = 1;
   if (r == 0) return;
   red->report.lambda_shared = red->shared;
   red->report.psi_shared = red->shared + nl;
-  for (int i = 0; i < m; i++) {
-    double sum = 0.0;
-    for (int k = 0; k < r; k++) {
-      double n = red->null.N[(size_t)k * (size_t)m + (size_t)i];
-      sum += n * n;
-    }
-    red->shared[i] = sqrt(sum) > NOT_UNIQUE;
+  memset(red->shared, 0, (size_t)m);
+  for (int k = 0; k < r; k++) {
+    double square = 0.0;
+    for (int i = null->start[k]; i < null->start[k + 1]; i++) square += null->value[i] * null->value[i];
+    for (int i = null->start[k]; i < null->start[k + 1]; i++)
+      if (fabs(null->value[i]) > NOT_UNIQUE * sqrt(square)) red->shared[null->index[i]] = 1;
+    list_relation(sys, null, k, red->constraint + null->start[k], &red->relation[k]);
   }
-  reduce(red, m);
-  for (int k = 0; k < r; k++)
-    list_relation(sys, red->echelon + (size_t)k * (size_t)m, m, red->column[k],
-                  red->constraint + (size_t)k * (size_t)m, &red->relation[k]);
 }
 
 const ga_redundancy *ga_stepper_redundancy(ga_stepper *st)

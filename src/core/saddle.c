@@ -7,7 +7,7 @@
  *   [ 0    0     0    I   0    ]      [ 0   0   0   I  0 ]
  *   [ −o_vdot −o_λ −o_ψ 0 I−o_y ]     [ 0   0   0   0  I ]
  *
- * and where constraints are redundant, a border R N, NᵀR of the rows B, A and the columns of λ, ψ. */
+ * Constraints that are redundant are left out, as of the iteration matrices (ga__set). */
 #include "core/core_impl.h"
 #include "lin/lin_impl.h"
 
@@ -48,17 +48,14 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     row[count] = col[count] = sys->start[GA_BLOCK_X] + i;
     sd->diag_place[i] = count++;
   }
-  for (int i = 0; i < sd->relations * m; i++) {
-    row[count] = col[count + 1] = sys->nv + i % m;
-    col[count] = row[count + 1] = sys->n + i / m;
-    sd->border_place[2 * i] = count++;
-    sd->border_place[2 * i + 1] = count++;
+  int n = sys->n, ordered = ga__order_wants(sys, n, kind, sd->leaves_out);
+  for (int i = 0; (ordered || sd->leaves_out) && i < m; i++) {
+    row[count] = col[count] = sys->nv + i;
+    sd->pair_place[i] = count++;
   }
-  int n = sys->n + sd->relations, ordered = sd->relations == 0 && ga__order_wants(sys, n, kind);
-  for (int i = sys->nv; ordered && i < sys->start[GA_BLOCK_X]; i++) row[count] = col[count] = i, count++;
   ga_status status = ga_sparse_create(sys->ctx, n, n, count, row, col, place, &sd->K);
   if (status) return status;
-  for (int i = 0; i < 2 * sd->relations * m; i++) sd->border_place[i] = place[sd->border_place[i]];
+  for (int i = 0; (ordered || sd->leaves_out) && i < m; i++) sd->pair_place[i] = place[sd->pair_place[i]];
   for (int e = 0; e < sys->n_entries; e++) {
     if (sd->entry_place[e] >= 0) sd->entry_place[e] = place[sd->entry_place[e]];
     if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
@@ -68,22 +65,25 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
                  : ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
 }
 
-ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int relations, ga__saddle *sd)
+ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_out, ga__saddle *sd)
 {
   ga_context *ctx = sys->ctx;
-  size_t border = 2 * (size_t)relations * (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
-  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n + border;
+  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n;
+  size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
   memset(sd, 0, sizeof *sd);
   sd->ctx = ctx;
   sd->sys = sys;
-  sd->relations = relations;
+  sd->leaves_out = leaves_out;
   sd->least_rcond = 1.0;
-  sd->border_place = ga__alloc(ctx, border, sizeof(int));
+  sd->pair_place = ga__alloc(ctx, m, sizeof(int));
+  sd->left_out = ga__alloc(ctx, m, sizeof(int));
+  sd->is_out = ga__alloc(ctx, m, 1);
   sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
   sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
   sd->diag_place = ga__alloc(ctx, (size_t)sys->n, sizeof(int));
   double **array[] = {&sd->M, &sd->A, &sd->Q, &sd->G};
-  int complete = sd->border_place && sd->entry_place && sd->turned_place && sd->diag_place;
+  int complete =
+      sd->pair_place && sd->left_out && sd->is_out && sd->entry_place && sd->turned_place && sd->diag_place;
   for (int i = 0; i < 4; i++) complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
   int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
   int *place = ga__alloc(ctx, most, sizeof *place);
@@ -102,8 +102,8 @@ void ga__saddle_destroy(ga__saddle *sd)
   ga_context *ctx = sd->ctx;
   ga_lu_destroy(&sd->lu);
   ga_sparse_destroy(ctx, &sd->K);
-  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M, sd->A, sd->Q,
-                         sd->G,           sd->border_place};
+  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M,     sd->A, sd->Q,
+                         sd->G,           sd->pair_place,   sd->left_out,   sd->is_out};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(sd, 0, sizeof *sd);
 }
@@ -116,6 +116,26 @@ ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, i
   if (status || sd->sys->size[GA_BLOCK_PSI] == 0) return status;
   ga_jacobian JA = {GA_WANT_D | GA_WANT_M, 1.0, 0.0, sd->A, sd->G, sd->G};
   return ga__jacobian(w, p, &JA);
+}
+
+/* Rows and columns of redundant constraints are cleared, but for the diagonal. */
+static void leave_out(ga__saddle *sd, const ga__null *null)
+{
+  const ga_system *sys = sd->sys;
+  const ga_sparse *K = sd->K;
+  const int first = sys->nv, end = sys->start[GA_BLOCK_X];
+  sd->n_left_out = sd->leaves_out ? null->r : 0;
+  if (sd->n_left_out == 0) return;
+  memset(sd->is_out, 0, (size_t)(end - first));
+  for (int k = 0; k < null->r; k++) sd->is_out[sd->left_out[k] = null->row[k]] = 1;
+  for (int c = 0; c < K->cols; c++) {
+    const int whole = c >= first && c < end && sd->is_out[c - first];
+    for (int p = K->col_start[c]; p < K->col_start[c + 1]; p++) {
+      const int r = K->row[p];
+      if (whole || (r >= first && r < end && sd->is_out[r - first])) K->value[p] = 0.0;
+    }
+  }
+  for (int k = 0; k < null->r; k++) K->value[sd->pair_place[null->row[k]]] = null->length[null->row[k]];
 }
 
 static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
@@ -136,10 +156,7 @@ static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
     }
   }
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
-  int m = sys->start[GA_BLOCK_X] - sys->nv;
-  for (int i = 0; i < sd->relations * m; i++)
-    for (int side = 0; side < 2; side++)
-      K[sd->border_place[2 * i + side]] += null->length[i % m] * null->N[i];
+  leave_out(sd, null);
 }
 
 int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
@@ -195,10 +212,25 @@ static const char *likely_cause(const ga__saddle *sd, ga_block block, int column
          "left; 'jacobian' may be wrong";
 }
 
-ga_status ga__saddle_solve(ga__saddle *sd, double *d)
+/* Equations divided by the lengths of their rows, multipliers times them: without the part along relations.
+ */
+static void remove_relations(const ga__saddle *sd, const ga__null *null, int multipliers, double *d)
 {
-  for (int i = 0; i < sd->relations; i++) d[sd->sys->n + i] = 0.0;
-  return ga_lu_solve(sd->lu, d);
+  const int m = sd->sys->start[GA_BLOCK_X] - sd->sys->nv;
+  double *z = d + sd->sys->nv;
+  for (int i = 0; i < m; i++) z[i] *= multipliers ? null->length[i] : 1.0 / null->length[i];
+  ga__null_remove(null, z, m);
+  for (int i = 0; i < m; i++) z[i] *= multipliers ? 1.0 / null->length[i] : null->length[i];
+}
+
+ga_status ga__saddle_solve(ga__saddle *sd, const ga__null *null, double *d)
+{
+  if (sd->n_left_out == 0) return ga_lu_solve(sd->lu, d);
+  remove_relations(sd, null, 0, d);
+  for (int k = 0; k < sd->n_left_out; k++) d[sd->sys->nv + sd->left_out[k]] = 0.0;
+  ga_status status = ga_lu_solve(sd->lu, d);
+  if (!status) remove_relations(sd, null, 1, d);
+  return status;
 }
 
 ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
@@ -208,7 +240,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   ga_status status = ga__saddle_evaluate(sd, w, p, with_forces);
   if (status) return status;
   fill(sd, with_forces, null);
-  if (sd->relations > 0) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
+  if (sd->leaves_out) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
   status = ga_lu_factor(sd->lu);
   sd->least_rcond = fmin(sd->least_rcond, ga_lu_get_info(sd->lu)->rcond);
   if (status != GA_RETRY_SINGULAR) return status;

@@ -143,7 +143,7 @@ static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_sta
     if (consistent) return GA_OK; /* leave every bit */
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
     for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
-    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
     double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
     if (!isfinite(size)) return cannot_move(st, c);
     if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
@@ -214,7 +214,7 @@ static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const 
     if (c->iterations == MAX_ITERATIONS) return velocities_cannot(st, c, ck);
     if ((status = ga__saddle_at(st, &p, 0))) return status;
     if (consistent) return GA_OK;
-    if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
     double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
     if (!isfinite(size)) return velocities_cannot(st, c, ck);
     if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
@@ -316,7 +316,7 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
     if ((status = acceleration_residual(st, f, &p, 1))) return status;
     c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
     if (c->iterations == 0) c->residual_before = c->residual_after;
-    if ((status = ga__saddle_solve(&st->saddle, st->solve))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve))) return status;
     size = add_accelerations(st, f);
     if (!isfinite(size))
       return inconsistent(st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
@@ -582,7 +582,7 @@ static ga_status accelerations_at_fixed_outputs(ga_stepper *st)
   ga_point p = ga__full_point(&st->now);
   ga_status status = ga__saddle_at(st, &p, 0);
   if (!status) status = acceleration_residual(st, &st->now, &p, 0);
-  if (!status) status = ga__saddle_solve(&st->saddle, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
   if (status) return status;
   return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
 }
@@ -726,7 +726,7 @@ static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_sta
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
   if (!status) status = no_step_helps(st, project_position(st, opts, &r->position));
   if (!status) status = make_ready(st, opts, r);
-  double rcond = fmin(st->saddle.least_rcond, st->relations == 0 && st->have_factors ? st->stats.rcond : 1.0);
+  double rcond = fmin(st->saddle.least_rcond, !st->leaves_out && st->have_factors ? st->stats.rcond : 1.0);
   *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
   return status;
 }
@@ -999,7 +999,7 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
   if (status) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = st->offset[i];
-  if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+  if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + d[i];
   return GA_OK;
 }

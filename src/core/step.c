@@ -358,8 +358,8 @@ static ga__assembly *active_assembly(ga_stepper *st)
 
 void ga__keep_factors(ga_stepper *st)
 {
-  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,     st->cheap_wait,
-                          st->h_factors,    st->rate, st->terms,       st->relations, st->relations_b};
+  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
+                          st->h_factors,    st->rate, st->terms,       st->leaves_out, st->version};
   st->renewed = 0;
   ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
@@ -369,8 +369,7 @@ void ga__keep_factors(ga_stepper *st)
 static const ga__assembly *kept_assembly(const ga_stepper *st)
 {
   if (st->kept.cheap) return &st->cheap_assembly;
-  int plain = st->relations + st->relations_b == 0;
-  return st->chooses_terms && plain ? ga__terms_assembly(st, st->kept.terms.all) : &st->assembly;
+  return st->chooses_terms && !st->leaves_out ? ga__terms_assembly(st, st->kept.terms.all) : &st->assembly;
 }
 
 void ga__save_matrix(ga_stepper *st)
@@ -388,7 +387,7 @@ void ga__save_matrix(ga_stepper *st)
 void ga__restore_factors(ga_stepper *st, int failed)
 {
   const ga__memory *m = &st->kept;
-  int stiff = failed && m->cheap && !st->cheap, there = ga__recall_matrices(st, m->relations, m->relations_b);
+  int stiff = failed && m->cheap && !st->cheap, there = ga__recall_matrices(st, m->leaves_out, m->version);
   int lacking = failed && st->terms.all && !m->terms.all;
   if (!lacking) ga__terms_restore(st, &m->terms);
   st->have_factors = m->have_factors && !stiff && !lacking && there;

@@ -117,7 +117,7 @@ static ga_status work_create(ga_stepper *st)
   const ga_system *sys = st->sys;
   size_t nl = (size_t)sys->size[GA_BLOCK_LAMBDA], np = (size_t)sys->size[GA_BLOCK_PSI];
   size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv;
-  size_t n = (size_t)st->assembly.n + 2 * (nl + np); /* with room for borders */
+  size_t n = (size_t)st->assembly.n;
   size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
   size_t weighted = st->family == &ga__weighted, kept = (size_t)st->assembly.K->nnz;
   if (st->cheap_assembly.K && (size_t)st->cheap_assembly.K->nnz > kept)

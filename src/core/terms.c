@@ -21,7 +21,7 @@ enum { FIRST_WAIT = 32, LONGEST_WAIT = 4096 };
 
 static int plain_in_use(const ga_stepper *st)
 {
-  return st->relations + st->relations_b == 0;
+  return !st->leaves_out;
 }
 
 /* The two change places, wherever the first one is. */

@@ -84,27 +84,27 @@ static int extra_size(const ga_stepper *st)
 }
 
 /* Of the constraints of one set, and its multipliers, whose rows and columns begin at `from`. */
-static ga__border border_from(const ga_stepper *st, int from)
+static ga__set set_from(const ga_stepper *st, int from)
 {
   int lambda = from + st->sys->start[GA_BLOCK_LAMBDA], psi = from + st->sys->start[GA_BLOCK_PSI];
-  return (ga__border){{lambda, psi}, {lambda, psi}, 0};
+  return (ga__set){{lambda, psi}, {lambda, psi}, 0};
 }
 
 static ga__layout layout(const ga_stepper *st)
 {
-  ga__layout l = {SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0, 1, {border_from(st, 0)}, {0}};
+  ga__layout l = {SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
   if (!st->two_sets) return l;
   l.rule = SOI2_RULES;
   l.n_rules = COUNT(SOI2_RULES);
   l.n_extra = extra_size(st);
-  l.n_borders = 2;
-  l.border[1] = border_from(st, st->sys->n);
+  l.n_sets = 2;
+  l.set[1] = set_from(st, st->sys->n);
   return l;
 }
 
 ga__layout ga__cheap_layout(const ga_stepper *st)
 {
-  return (ga__layout){CHEAP_RULES, COUNT(CHEAP_RULES), 0, 0, 0, 1, {border_from(st, 0)}, {0}};
+  return (ga__layout){CHEAP_RULES, COUNT(CHEAP_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
 }
 
 /* ---- A step ---- */
@@ -328,27 +328,15 @@ static ga_status prepare(ga_stepper *st)
   return ga__factor(st, st->cheap ? st->cheap_lu : st->lu);
 }
 
-/* With the small matrix; its border has no room behind the first of two sets. */
-static ga_status solve_set(ga_stepper *st, double *r)
-{
-  const ga__assembly *as = &st->cheap_assembly;
-  size_t inner = (size_t)as->inner * sizeof(double);
-  if (as->n == as->inner) return ga_lu_solve(st->cheap_lu, r);
-  memcpy(st->tmp, r, inner);
-  for (int i = as->inner; i < as->n; i++) st->tmp[i] = 0.0;
-  ga_status status = ga_lu_solve(st->cheap_lu, st->tmp);
-  memcpy(r, st->tmp, inner);
-  return status;
-}
-
 static ga_status solve(ga_stepper *st)
 {
-  if (!st->cheap) {
-    for (int i = st->assembly.inner; i < st->assembly.n; i++) st->r[i] = 0.0;
-    return ga_lu_solve(st->lu, st->r);
-  }
-  ga_status status = solve_set(st, st->r);
-  return status || !st->two_sets ? status : solve_set(st, st->r + st->sys->n);
+  const ga__null *null = &st->red.null;
+  if (!st->cheap) return ga__assembly_solve_squares(&st->assembly, st->lu, null, null, st->r);
+  const ga__assembly *as = &st->cheap_assembly; /* one set after the other */
+  ga_status status = ga__assembly_solve_squares(as, st->cheap_lu, null, null, st->r);
+  return status || !st->two_sets
+             ? status
+             : ga__assembly_solve_squares(as, st->cheap_lu, null, null, st->r + st->sys->n);
 }
 
 /* λ̃ and ψ̃ live for one step only and are not weighed; ã counts by the position it gives. */
@@ -434,8 +422,6 @@ static ga_status accept(ga_stepper *st)
 
 static int row_of(const ga_stepper *st, int column)
 {
-  int inner = st->cheap ? st->cheap_assembly.inner : st->assembly.inner;
-  if (column >= inner) return st->sys->nv; /* a border stands for the constraints */
   return column < st->sys->n ? column : column - st->sys->n;
 }
 

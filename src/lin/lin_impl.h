@@ -68,4 +68,17 @@ void ga__lu_rollback(ga_lu *lu);
 /* Stores the message for info.weak_column and returns GA_RETRY_SINGULAR. */
 ga_status ga__lu_singular(ga_lu *lu);
 
+/* Rows of J that follow from others (dependent_rows.c). J stays with the caller, who changes its values. */
+typedef struct ga__row_search ga__row_search;
+ga_status ga__row_search_create(ga_context *ctx, const ga_sparse *J, ga__row_search **out);
+void ga__row_search_destroy(ga__row_search **s);
+/* Eliminates the rows first..end−1; entries up to `least` are no pivots. The rows' lengths should be about 1.
+ */
+ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least);
+/* 1: the row found no pivot, so that it may follow from others. */
+int ga__row_search_found(const ga__row_search *s, int row);
+/* Weights n of a row found (1, given first) and of others, with Jᵀ n small; index and value have room for all
+ * rows. Returns how many. */
+int ga__row_search_relation(ga__row_search *s, int row, int *index, double *value);
+
 #endif

@@ -669,10 +669,10 @@ static void parallel(void **state)
                                cranks */
       const double *eta = ga_stepper_state(r.st)->eta;
       double sum = 0.0, size = 0.0;
-      for (int i = 0; i < 12; i++) {
-        sum += r.st->red.null_eta.N[i] * r.st->red.null_eta.length[i] * eta[i];
-        size += fabs(eta[i]);
-      }
+      const ga__null *null = &r.st->red.null_eta;
+      for (int i = 0; i < 12; i++) size += fabs(eta[i]);
+      for (int i = 0; i < null->start[1]; i++)
+        sum += null->value[i] * null->length[null->index[i]] * eta[null->index[i]];
       assert_true(size > 0.0);
       assert_below(fabs(sum), 1e-13 * size, "free part of eta");
     }
