@@ -376,14 +376,13 @@ typedef enum side { EQUATIONS, MULTIPLIERS } side;
 
 /* Of the sets' equations, divided by the lengths of the rows, or of their multipliers, times them: without
  * the part along relations. */
-static void remove_relations(const ga__assembly *as, side which, const ga__null *null, const ga__null *null_b,
-                             double *r)
+static void remove_relations(const ga__assembly *as, side which, ga__null *null, ga__null *null_b, double *r)
 {
   const ga__layout *l = &as->layout;
   const int m = as->sys->start[GA_BLOCK_X] - as->sys->nv;
   int at[2];
   for (int b = 0; b < l->n_sets; b++) {
-    const ga__null *N = l->set[b].holonomic ? null_b : null;
+    ga__null *N = l->set[b].holonomic ? null_b : null;
     const int n = N->r > 0 ? set_length(as->sys, &l->set[b]) : 0;
     for (int i = n; i < m; i++) N->z[i] = 0.0;
     for (int i = 0; i < n; i++) {
@@ -398,8 +397,8 @@ static void remove_relations(const ga__assembly *as, side which, const ga__null 
   }
 }
 
-ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, const ga__null *null,
-                                     const ga__null *null_b, double *r)
+ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null *null, ga__null *null_b,
+                                     double *r)
 {
   if (as->n_left_out == 0) return ga_lu_solve(lu, r);
   remove_relations(as, EQUATIONS, null, null_b, r);
@@ -519,8 +518,7 @@ ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, do
 
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
 {
-  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind,
-                                                       as->sys->cluster != NULL, out)
+  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, 1, out)
                      : ga_lu_create(as->ctx, as->K, kind, out);
 }
 

@@ -36,6 +36,16 @@ static ga_status move_of(ga_stepper *st, double damping, const double *phi)
   return status ? status : ga_lu_solve(g->lu, g->x);
 }
 
+/* M, B and A at now.q, and the lengths of the rows. */
+static ga_status evaluate(ga_stepper *st)
+{
+  const ga__saddle *sd = &st->saddle;
+  ga_point p = ga__full_point(&st->now);
+  ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p, 0);
+  if (!status) ga__measure_rows(st->sys, sd->Q, sd->A, st->red.null.length);
+  return status;
+}
+
 /* One move that makes Φ smaller, damped as much as that needs: from next.q to now.q, Φ from phi to phi_new.
  * *size: the move, relative; *ratio: by which |Φ| has changed. */
 static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio)
@@ -44,10 +54,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
   ga__full *f = &st->now;
   size_t bytes = (size_t)sys->nq * sizeof(double);
   ga_point p = ga__full_point(f);
-  ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p, 0);
-  if (!status)
-    status = ga__gram_damped(&st->red.gram, st->saddle.M, st->saddle.Q, st->saddle.A, st->red.null.length,
-                             1.0); /* for the lengths */
+  ga_status status = evaluate(st);
   if (status) return status;
   double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->solve);
   double damping = fmin(MOST_DAMPING, fmax(LEAST_DAMPING, before / scale)), after = before;
@@ -87,10 +94,12 @@ ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_c
   if (status) return status;
   c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
-  for (c->iterations = 0; o->project && nl > 0 && c->iterations < MAX_ITERATIONS; c->iterations++) {
+  if (consistent) status = evaluate(st); /* every bit is left */
+  if (status) return status;
+  for (c->iterations = 0; o->project && nl > 0 && !consistent && c->iterations < MAX_ITERATIONS;
+       c->iterations++) {
     if ((status = one_move(st, phi, phi_new, &size, &ratio))) return status;
-    if (consistent || (c->iterations == 0 &&
-                       size <= CONVERGED)) { /* leave every bit; the move was for the lengths of rows */
+    if (c->iterations == 0 && size <= CONVERGED) { /* leave every bit */
       memcpy(f->q, st->next.q, (size_t)sys->nq * sizeof(double));
       break;
     }

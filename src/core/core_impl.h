@@ -131,6 +131,7 @@ void ga__measure_rows(const ga_system *sys, const double *B, const double *A, do
  * Nᵀ R⁻¹ [B; A] = 0. Every column of N has one row that follows from the others of it, with the number 1, and
  * no other column has that row. It depends on the point alone, to the bit. */
 typedef struct ga__null {
+  ga_context *ctx;
   int r;          /* columns of N: relations among the rows */
   int *row;       /* [r] the row that follows from the others, the last one first */
   int *start;     /* [r + 1] columns of N */
@@ -141,6 +142,9 @@ typedef struct ga__null {
   size_t numbers; /* and numbers */
   double *length; /* [m] R */
   double *z;      /* [2][m] */
+  int slow;       /* 1: conjugate gradients were slow with this N, so that it is S = NᵀN that counts */
+  ga_sparse *S;
+  ga_lu *lu;
 } ga__null;
 
 struct ga__row_search; /* of the lin layer */
@@ -168,9 +172,9 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
 /* 1: every relation is one among the rows of B, or one among those of A. */
 int ga__null_splits(ga__rows *rows, const ga__null *null);
 /* z[m] := z without its part in the space of N. */
-void ga__null_remove(const ga__null *null, double *z, int m);
+void ga__null_remove(ga__null *null, double *z, int m);
 /* z := the one of least length |R z| among those that differ by N; z = (λ, ψ), psi may be NULL. */
-void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi);
+void ga__null_reduce(ga__null *null, const ga_system *sys, double *lambda, double *psi);
 /* Largest component of R⁻¹ (phi, k) along a relation; either may be NULL. */
 double ga__null_part(const ga__null *null, const ga_system *sys, const double *phi, const double *k);
 
@@ -323,7 +327,8 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
  * block-triangular matrix, which change places. layout NULL: a matrix without extra rows. */
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
 /* LU with that order; every (partner, column) must be in K's pattern. by_fronts: the faster factors for
- * matrices that are far from singular, whose pivots say less of how far. */
+ * matrices that are far from singular, whose pivots say less of how far; else they are taken only where all
+ * others would take too long. */
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
                                           ga_lu_kind kind, int by_fronts, ga_lu **out);
 
@@ -344,8 +349,8 @@ int ga__assembly_leaves_out(const ga__assembly *as, const ga__null *null, const 
 ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r);
 /* The same by least squares: of the equations that which contradicts others is not asked for, and multipliers
  * do not move where they are free. */
-ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, const ga__null *null,
-                                     const ga__null *null_b, double *r);
+ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null *null, ga__null *null_b,
+                                     double *r);
 
 /* ---- The saddle-point matrix [M Bᵀ Aᵀ; B; A] of starts and projections (saddle.c) -----------------------
  */
@@ -380,7 +385,7 @@ int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p);
 /* M, B and A alone, into sd->M, Q, A. */
 ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
 /* d[n]; by least squares, as ga__assembly_solve_squares(). */
-ga_status ga__saddle_solve(ga__saddle *sd, const ga__null *null, double *d);
+ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d);
 /* out += A v, with the A of the last evaluation. */
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);
 

@@ -22,7 +22,7 @@
 #define LEAST_SKIPPED 1e-13
 #define FEWER_SKIPPED 1e-2
 #define ORTHOGONAL 1e-15 /* relative part in the null space that is rounding */
-enum { EXTRA_ITERATIONS = 20 };
+enum { FEW_ITERATIONS = 40, PASSES = 2 };
 
 /* ---- The rows ---- */
 
@@ -139,13 +139,17 @@ static double rest_of(const ga__rows *rows, const int *index, const double *valu
 ga_status ga__null_create(const ga_system *sys, ga__null *null)
 {
   size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
-  *null = (ga__null){.length = ga__alloc(sys->ctx, m, sizeof(double)),
+  *null = (ga__null){.ctx = sys->ctx,
+                     .length = ga__alloc(sys->ctx, m, sizeof(double)),
                      .z = ga__alloc(sys->ctx, 2 * m, sizeof(double))};
   return null->length && null->z ? GA_OK : ga__no_memory(sys->ctx, "relations among constraints");
 }
 
+static void drop_squares(ga__null *null);
+
 void ga__null_destroy(ga_context *ctx, ga__null *null)
 {
+  if (null->ctx) drop_squares(null);
   void *const block[] = {null->row, null->start, null->index, null->value, null->work, null->length, null->z};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   *null = (ga__null){0};
@@ -193,6 +197,7 @@ ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int
 {
   const size_t r = (size_t)from->r, used = r ? (size_t)from->start[r] : 0;
   to->r = 0;
+  drop_squares(to);
   if (r == 0) return GA_OK;
   ga_status status = make_room(ctx, to, r, used);
   if (status) return status;
@@ -251,6 +256,7 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
   const ga_system *sys = rows->sys;
   const int end = holonomic ? sys->size[GA_BLOCK_LAMBDA] : rows->m;
   null->r = 0;
+  drop_squares(null);
   if (end == 0) return GA_OK;
   ga__measure_rows(sys, B, A, null->length);
   ga_sparse_zero(rows->J);
@@ -308,9 +314,106 @@ static double combine(const ga__null *null, const double *p, double *y, int m)
   return sum;
 }
 
-/* By conjugate gradients for the least squares |z − N c|; NᵀN has no eigenvalue below 1, since every relation
- * has a row that no other has. */
-void ga__null_remove(const ga__null *null, double *z, int m)
+/* Relations of each row: start[m + 1], item. */
+static void relations_by_row(const ga__null *null, int m, int *start, int *item, int *place)
+{
+  const int numbers = null->start[null->r];
+  for (int i = 0; i < numbers; i++) start[null->index[i] + 2]++;
+  for (int i = 0; i < m; i++) start[i + 2] += start[i + 1];
+  for (int k = 0; k < null->r; k++)
+    for (int i = null->start[k]; i < null->start[k + 1]; i++) {
+      const int at = start[null->index[i] + 1]++;
+      item[at] = k;
+      place[at] = i;
+    }
+}
+
+/* Pairs of relations that meet in a row, into row and col unless these are NULL; their number. */
+static size_t meet(const int *start, const int *item, int m, int *row, int *col)
+{
+  size_t n = 0;
+  for (int i = 0; i < m; i++)
+    for (int a = start[i]; a < start[i + 1]; a++)
+      for (int b = start[i]; b < start[i + 1]; b++, n++)
+        if (row) row[n] = item[a], col[n] = item[b];
+  return n;
+}
+
+/* NᵀN with the pattern of relations that meet, or full where that is shorter to say; its factors. */
+static ga_status factor_pairs(ga__null *null, int m, const int *start, const int *item, const int *place)
+{
+  const size_t r = (size_t)null->r, met = meet(start, item, m, NULL, NULL);
+  const int full = met >= r * r;
+  const size_t n = full ? r * r : met;
+  if (n > INT_MAX / 4) return GA_ERR_MEMORY;
+  int *row = ga__alloc(null->ctx, n, sizeof *row), *col = ga__alloc(null->ctx, n, sizeof *col);
+  int *at = ga__alloc(null->ctx, n, sizeof *at);
+  ga_status status = row && col && at ? GA_OK : GA_ERR_MEMORY;
+  for (size_t i = 0; !status && full && i < n; i++) row[i] = (int)(i % r), col[i] = (int)(i / r);
+  if (!status && !full) meet(start, item, m, row, col);
+  if (!status) status = ga_sparse_create(null->ctx, null->r, null->r, (int)n, row, col, at, &null->S);
+  size_t p = 0;
+  for (int i = 0; !status && i < m; i++)
+    for (int a = start[i]; a < start[i + 1]; a++)
+      for (int b = start[i]; b < start[i + 1]; b++, p++)
+        null->S->value[at[full ? (size_t)item[b] * r + (size_t)item[a] : p]] +=
+            null->value[place[a]] * null->value[place[b]];
+  if (!status) status = ga_lu_create(null->ctx, null->S, GA_LU_AUTO, &null->lu);
+  if (!status) status = ga_lu_factor(null->lu);
+  ga__free(null->ctx, row);
+  ga__free(null->ctx, col);
+  ga__free(null->ctx, at);
+  return status;
+}
+
+static void drop_squares(ga__null *null)
+{
+  ga_lu_destroy(&null->lu);
+  ga_sparse_destroy(null->ctx, &null->S);
+  null->slow = 0;
+}
+
+/* Factors of NᵀN for good; without memory for them conjugate gradients go on. */
+static int factor_squares(ga__null *null, int m)
+{
+  const size_t numbers = (size_t)null->start[null->r];
+  const ga_error said = *ga_context_error(null->ctx);
+  if (null->slow) return null->lu != NULL;
+  int *start = ga__alloc(null->ctx, (size_t)m + 2, sizeof *start),
+      *item = ga__alloc(null->ctx, numbers, sizeof *item);
+  int *place = ga__alloc(null->ctx, numbers, sizeof *place);
+  ga_status status = start && item && place ? GA_OK : GA_ERR_MEMORY;
+  if (!status) {
+    relations_by_row(null, m, start, item, place);
+    status = factor_pairs(null, m, start, item, place);
+  }
+  if (status) drop_squares(null), null->ctx->error = said;
+  null->slow = 1;
+  ga__free(null->ctx, start);
+  ga__free(null->ctx, item);
+  ga__free(null->ctx, place);
+  return null->lu != NULL;
+}
+
+/* z −= N S⁻¹ Nᵀ z */
+static void remove_directly(const ga__null *null, double *z, int m)
+{
+  double *s = null->work, *y = null->z + m;
+  for (int pass = 0; pass < PASSES; pass++) {
+    for (int k = 0; k < null->r; k++) {
+      s[k] = 0.0;
+      for (int i = null->start[k]; i < null->start[k + 1]; i++) s[k] += null->value[i] * z[null->index[i]];
+    }
+    if (ga_lu_solve(null->lu, s)) return;
+    combine(null, s, y, m);
+    for (int i = 0; i < m; i++) z[i] -= y[i];
+  }
+}
+
+/* By conjugate gradients for the least squares |z − N c|: NᵀN has no eigenvalue below 1, since every relation
+ * has a row that no other has, and few large ones where loops are short. Where they take long, by factors of
+ * NᵀN. */
+void ga__null_remove(ga__null *null, double *z, int m)
 {
   if (null->r == 0) return;
   double *s = null->work, *p = s + null->room, *square = p + null->room, *y = null->z + m, gamma = 0.0;
@@ -319,18 +422,20 @@ void ga__null_remove(const ga__null *null, double *z, int m)
     for (int i = null->start[k]; i < null->start[k + 1]; i++) square[k] += null->value[i] * null->value[i];
   }
   const double enough = ORTHOGONAL * ga__max_abs(z, m, NULL);
-  for (int it = 0; it < 2 * null->r + EXTRA_ITERATIONS; it++) {
+  for (int it = 0; !null->lu && it < 2 * null->r + FEW_ITERATIONS; it++) {
     const double before = gamma;
     if (along_relations(null, z, square, s) <= enough) return;
+    if (it == FEW_ITERATIONS && factor_squares(null, m)) break;
     gamma = 0.0;
     for (int k = 0; k < null->r; k++) gamma += s[k] * s[k] / square[k];
     for (int k = 0; k < null->r; k++) p[k] = s[k] / square[k] + (it > 0 ? gamma / before * p[k] : 0.0);
     const double step = gamma / combine(null, p, y, m);
     for (int i = 0; i < m; i++) z[i] -= step * y[i];
   }
+  if (null->lu) remove_directly(null, z, m);
 }
 
-void ga__null_reduce(const ga__null *null, const ga_system *sys, double *lambda, double *psi)
+void ga__null_reduce(ga__null *null, const ga_system *sys, double *lambda, double *psi)
 {
   const int nl = sys->size[GA_BLOCK_LAMBDA], m = sys->start[GA_BLOCK_X] - sys->nv;
   double *z = null->z;

@@ -6,6 +6,8 @@
 
 /* Below this KLU with its own order, or dense factors, are as good. */
 enum { ORDER_LEAST = 80 };
+/* [-] operations from which on fronts are taken in any case: seconds for KLU */
+#define LONG_ELIMINATION 3e8
 
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out)
 {
@@ -36,9 +38,10 @@ ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout
   size_t n = (size_t)K->cols;
   int *partner = ga__alloc(ctx, n, sizeof *partner), *cluster = ga__alloc(ctx, n, sizeof *cluster);
   ga__order order = {ga__alloc(ctx, n, sizeof(int)), ga__alloc(ctx, n, sizeof(int)),
-                     by_fronts ? ga__alloc(ctx, n, sizeof(int)) : NULL};
+                     sys->cluster ? ga__alloc(ctx, n, sizeof(int)) : NULL,
+                     by_fronts ? 0.0 : LONG_ELIMINATION};
   ga_status status = GA_OK;
-  if (!partner || !cluster || !order.P || !order.Q || (by_fronts && !order.block))
+  if (!partner || !cluster || !order.P || !order.Q || (sys->cluster && !order.block))
     status = ga__no_memory(ctx, "the order of elimination of a sparse matrix");
   for (int c = 0; !status && c < K->cols; c++) {
     partner[c] = ga__order_partner(sys, layout, c);

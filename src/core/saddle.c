@@ -214,7 +214,7 @@ static const char *likely_cause(const ga__saddle *sd, ga_block block, int column
 
 /* Equations divided by the lengths of their rows, multipliers times them: without the part along relations.
  */
-static void remove_relations(const ga__saddle *sd, const ga__null *null, int multipliers, double *d)
+static void remove_relations(const ga__saddle *sd, ga__null *null, int multipliers, double *d)
 {
   const int m = sd->sys->start[GA_BLOCK_X] - sd->sys->nv;
   double *z = d + sd->sys->nv;
@@ -223,7 +223,7 @@ static void remove_relations(const ga__saddle *sd, const ga__null *null, int mul
   for (int i = 0; i < m; i++) z[i] *= multipliers ? 1.0 / null->length[i] : null->length[i];
 }
 
-ga_status ga__saddle_solve(ga__saddle *sd, const ga__null *null, double *d)
+ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d)
 {
   if (sd->n_left_out == 0) return ga_lu_solve(sd->lu, d);
   remove_relations(sd, null, 0, d);

@@ -330,7 +330,7 @@ static ga_status prepare(ga_stepper *st)
 
 static ga_status solve(ga_stepper *st)
 {
-  const ga__null *null = &st->red.null;
+  ga__null *null = &st->red.null;
   if (!st->cheap) return ga__assembly_solve_squares(&st->assembly, st->lu, null, null, st->r);
   const ga__assembly *as = &st->cheap_assembly; /* one set after the other */
   ga_status status = ga__assembly_solve_squares(as, st->cheap_lu, null, null, st->r);

@@ -4,8 +4,7 @@
  *
  * the columns in an order of little fill, the pivot of each in the first of the rows that have a large entry
  * there. U is not kept: what counts is which rows find no pivot, and L, whose rows say from which others they
- * follow. Entries of L are bounded by 1/PIVOT_SHARE, so that small pivots do no
- * harm. Rows are expected to have lengths of about 1. */
+ * follow. Entries of L are bounded by 1/PIVOT_SHARE. Rows are expected to have lengths of about 1. */
 #include "lin/lin_impl.h"
 
 #include <limits.h>
@@ -14,12 +13,15 @@
 #include <suitesparse/colamd.h>
 
 #define NOISE 1e-14     /* entries below this are what is left of a zero */
+#define LARGE 0.1       /* pivots of the first pass, */
+#define SMALLER 0.1     /* and of the next ones */
 #define PIVOT_SHARE 0.3 /* of the largest entry of its column that a pivot must have */
 
 struct ga__row_search {
   ga_context *ctx;
   const ga_sparse *J;
-  int *order; /* [cols] */
+  int *waiting; /* [cols] columns without a pivot yet */
+  int *order;   /* [cols] */
   int *step;  /* [rows] step that has its pivot in the row, −1: none, −2: a row left out of the search */
   int *pivot; /* [rows] row of a step */
   int n_steps;
@@ -43,9 +45,9 @@ void ga__row_search_destroy(ga__row_search **out)
   ga__row_search *s = *out;
   if (!s) return;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->order,        s->step,   s->pivot,   s->start, s->row,   s->value,
-                         s->by_row_start, s->by_row, s->step_of, s->x,     s->reach, s->stack,
-                         s->next,         s->seen,   s->weight,  s->heap};
+  void *const block[] = {s->waiting, s->order,        s->step,   s->pivot,   s->start, s->row,
+                         s->value,   s->by_row_start, s->by_row, s->step_of, s->x,     s->reach,
+                         s->stack,   s->next,         s->seen,   s->weight,  s->heap};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__free(ctx, s);
   *out = NULL;
@@ -86,6 +88,7 @@ ga_status ga__row_search_create(ga_context *ctx, const ga_sparse *J, ga__row_sea
     void **array;
     size_t count, bytes;
   } need[] = {{(void **)&s->order, (size_t)J->cols, sizeof(int)},
+              {(void **)&s->waiting, (size_t)J->cols, sizeof(int)},
               {(void **)&s->step, m, sizeof(int)},
               {(void **)&s->pivot, m, sizeof(int)},
               {(void **)&s->start, m + 1, sizeof(int)},
@@ -227,15 +230,34 @@ static void turn(ga__row_search *s)
     }
 }
 
+/* The columns that have found no pivot yet, once more; those that find none now stay, returns their number.
+ */
+static ga_status pass(ga__row_search *s, double least, int *left)
+{
+  int n = 0;
+  for (int c = 0; c < *left; c++) {
+    if (!grow(s)) return no_memory(s);
+    const int top = solve_column(s, s->waiting[c]), pivot = choose_pivot(s, top, least);
+    if (pivot >= 0)
+      store_column(s, top, pivot);
+    else
+      s->waiting[n++] = s->waiting[c];
+  }
+  *left = n;
+  return GA_OK;
+}
+
+/* Columns without a large entry wait for the others: small pivots early would make small numbers count. */
 ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least)
 {
   const ga_sparse *J = s->J;
+  int left = J->cols;
   s->n_steps = s->start[0] = 0;
   for (int i = 0; i < J->rows; i++) s->step[i] = i >= first && i < end ? -1 : -2;
-  for (int c = 0; c < J->cols; c++) {
-    if (!grow(s)) return no_memory(s);
-    const int top = solve_column(s, s->order[c]), pivot = choose_pivot(s, top, least);
-    if (pivot >= 0) store_column(s, top, pivot);
+  memcpy(s->waiting, s->order, (size_t)J->cols * sizeof *s->waiting);
+  for (double level = LARGE, last = 2.0 * level; last > least; last = level, level *= SMALLER) {
+    ga_status status = pass(s, level > least ? level : least, &left);
+    if (status) return status;
   }
   if (s->n_steps < end - first) turn(s);
   return GA_OK;

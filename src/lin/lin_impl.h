@@ -26,7 +26,8 @@ extern const ga__lu_backend ga__lu_block;
  * the pattern. Pivots of one block follow each other. */
 typedef struct ga__order {
   int *P, *Q;
-  int *block; /* of each pivot; NULL: blocks mean nothing */
+  int *block;         /* of each pivot; NULL: blocks mean nothing */
+  double fronts_from; /* operations of an elimination from which on AUTO takes GA_LU_BLOCKS */
 } ga__order;
 
 struct ga_lu {
@@ -47,7 +48,7 @@ typedef enum ga__pivots { GA__PIVOTS_GOOD, GA__PIVOTS_SMALL, GA__PIVOTS_MISSING 
 ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const int *column);
 
 /* ga_lu_create() with an order of elimination for sparse factors, NULL: as ga_lu_create(); else AUTO means
- * GA_LU_BLOCKS where the order has blocks, or GA_LU_SPARSE. */
+ * GA_LU_BLOCKS where the order has blocks and the elimination is long enough for them, or GA_LU_SPARSE. */
 ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const ga__order *order,
                                 ga_lu **out);
 /* Such an order by bodies, see order.c: partner[n] is the row that belongs to each column, cluster[n] the
@@ -55,6 +56,9 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
  * Q[n] and, where it is not NULL, block[n]. */
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                            ga__order *order);
+
+/* Operations of an elimination in that order, pivots being where the order has them. */
+ga_status ga__order_cost(ga_context *ctx, const ga_sparse *A, const ga__order *order, double *flops);
 
 /* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
  * NULL is fine. */

@@ -26,7 +26,7 @@ typedef struct problem {
 static void find_order(fixture *f, problem *p)
 {
   const size_t n = (size_t)p->A->cols;
-  p->order = (ga__order){lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), lin_get(n, sizeof(int))};
+  p->order = (ga__order){lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), 0.0};
   assert_int_equal(ga__order_bodies(f->ctx, p->A, p->m.partner, p->m.cluster, &p->order), GA_OK);
 }
 
@@ -725,7 +725,7 @@ static void structure_is_checked(void **state)
   fixture *f = *state;
   const int row[] = {0, 1, 2, 0, 1}, col[] = {0, 1, 1, 2, 0}, partner[] = {0, 1, 2}, cluster[] = {0, 0, 0};
   int P[3], Q[3], block[3];
-  ga__order order = {P, Q, block};
+  ga__order order = {P, Q, block, 0.0};
   ga_sparse *A = NULL;
   ga_lu *lu = (ga_lu *)f;
   assert_int_equal(ga_sparse_create(f->ctx, 3, 3, 3, row, col, NULL, &A), GA_OK);
@@ -930,7 +930,7 @@ static void kinds_are_chosen(void **state)
 {
   fixture *f = *state;
   problem p = open_bodies(f, lin_bodies_new(LIN_HUB, 6, 6, 5, &f->r));
-  const ga__order bare = {p.order.P, p.order.Q, NULL};
+  const ga__order bare = {p.order.P, p.order.Q, NULL, 0.0};
   const struct {
     ga_lu_kind kind;
     const ga__order *order;
@@ -960,7 +960,7 @@ static void empty_matrices_do_no_harm(void **state)
 {
   fixture *f = *state;
   int none[1] = {0};
-  ga__order order = {none, none, none};
+  ga__order order = {none, none, none, 0.0};
   ga_sparse *A = NULL;
   ga_lu *lu = NULL;
   assert_int_equal(ga_sparse_create(f->ctx, 0, 0, 0, NULL, NULL, NULL, &A), GA_OK);
@@ -1040,7 +1040,7 @@ static ga_status whole_life(fixture *f, const problem *p)
 {
   const size_t n = (size_t)p->A->cols;
   const int body = p->m.first[2];
-  ga__order order = {lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), lin_get(n, sizeof(int))};
+  ga__order order = {lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), 0.0};
   ga_lu *lu = NULL;
   memcpy(p->A->value, p->keep, (size_t)p->A->nnz * sizeof(double));
   ga_status status = ga__order_bodies(f->ctx, p->A, p->m.partner, p->m.cluster, &order);
