@@ -403,7 +403,7 @@ typedef struct ga_start_report {
   double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
   double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
   double v_perturbation;        /* largest |δ| of the index-3 start */
-  double rcond;             /* of the matrix [M Bᵀ Aᵀ; B; A], bordered where constraints are redundant */
+  double rcond;             /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
   int mobility;             /* velocities minus independent constraints */
   int redundant;            /* constraints that follow from others */
   int n_blamed;             /* the first of them, one for each relation: */

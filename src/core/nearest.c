@@ -83,13 +83,13 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
   if (!status) status = gradient(st, given, z);
   if (status) return status;
   for (int i = 0; i < sys->n; i++) d[i] = i < sys->nv ? -z[i] : 0.0;
-  if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+  if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(z, d, bytes);
   const ga_point p = ga__full_point(&st->now);
   if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -st->tmp[i];
-  if ((status = ga__saddle_solve(&st->saddle, d))) return status;
+  if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(c, d, bytes);
   return GA_OK;
 }
@@ -172,7 +172,7 @@ static ga_status least_eigenvalue(ga_stepper *st, double *out)
     for (int i = 0; i < n; i++) sum += u[i] * u[i];
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
     for (int i = 0; i < n; i++) d[first + i] = u[i] / sqrt(sum);
-    const ga_status status = ga__saddle_solve(&st->saddle, d);
+    const ga_status status = ga__saddle_solve(&st->saddle, &st->red.null, d);
     if (status) return status;
     for (int i = 0; i < n; i++) u[i] = -d[first + i];
     length = 0.0;
