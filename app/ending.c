@@ -31,6 +31,7 @@ static int read_energies(const app_runner *r, energies *e)
 
 #define BALANCED 1e-2 /* of the energy exchanged, */
 #define ROUNDING 1e-8 /* or of a potential energy that does not change */
+#define AT_REST 1e-36 /* [J] what rounding makes of a machine that does not move */
 /* Where errors are this small already, or steps, still smaller ones are no advice. */
 #define SMALL_TOLERANCE 1e-7
 #define SMALL_STEP 1e-5 /* [s] */
@@ -53,7 +54,7 @@ static int is_unbalanced(const app_runner *r, const energies *e, double *most)
       !app_watch_range(&r->watch, &r->s, e->index[POTENTIAL], potential))
     return 0;
   *most = fmax(moved, fmax(kinetic[1], potential[1] - potential[0]));
-  return off > BALANCED * *most && off > ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]));
+  return off > AT_REST && off > BALANCED * *most && off > ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]));
 }
 
 static void print_energy(const app_runner *r, const energies *e)
