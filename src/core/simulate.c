@@ -28,6 +28,9 @@ enum { MAX_LOCATE = 60 };
 enum { HIDDEN_DEPTH = 28 };
 #define HIDDEN_SHARE 0.02
 #define HIDDEN_ADVANCE 300.0
+/* The first HIDDEN_STEPS steps of a run, which are all where steps are long, earn at least this many each. */
+#define HIDDEN_STEPS 1000
+#define HIDDEN_WAGE 60.0
 #define SHORTER 0.99 /* of a step within which something was found, at least */
 
 struct ga_simulator {
@@ -1005,7 +1008,8 @@ static ga_status see_instant(ga_simulator *sim, double t, double *at)
 static void earn_questions(ga_simulator *sim)
 {
   const double residuals = (double)sim->st->stats.residuals - sim->hidden_counted;
-  sim->hidden_credit = fmin(sim->hidden_credit + HIDDEN_SHARE * residuals, HIDDEN_ADVANCE);
+  const double earned = fmax(HIDDEN_SHARE * residuals, sim->stats.steps < HIDDEN_STEPS ? HIDDEN_WAGE : 0.0);
+  sim->hidden_credit = fmin(sim->hidden_credit + earned, HIDDEN_ADVANCE);
   sim->hidden_counted += residuals;
 }
 
@@ -1016,6 +1020,7 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
 {
   const ga_system *sys = sim->st->sys;
   const size_t room = instant_room(sys);
+  const double shortest = ldexp(step->t[1] - step->t[0], -HIDDEN_DEPTH);
   double end[HIDDEN_DEPTH] = {step->t[1]}, begin = step->t[0];
   int waiting = 1, matters = 0;
   ga_status status = GA_OK;
@@ -1027,7 +1032,8 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
                             instant_in(sys, middle_at)};
     sim->hidden_credit -= 1.0;
     if (waiting < HIDDEN_DEPTH) status = see_instant(sim, middle, middle_at);
-    if (waiting == HIDDEN_DEPTH || (!status && !sys->def.hidden(sys->def.user, step, &piece))) {
+    if (waiting == HIDDEN_DEPTH || end[waiting - 1] - begin <= shortest ||
+        (!status && !sys->def.hidden(sys->def.user, step, &piece))) {
       begin = end[--waiting];
       memcpy(begin_at, end_at, room * sizeof(double));
       continue;
