@@ -369,8 +369,8 @@ int ga__set_size(ga__reader *reader, ga__owner *owner, void *base, size_t at, in
   for (int i = 0; i < owner->n_sizes; i++) {
     if (owner->size[i].at != at) continue;
     if (*to == n) return 1;
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s makes it %d, but %s has %d", owner->what,
-            by, n, owner->size[i].by, *to);
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
+            "%s: sizes do not match: %s has %d, but %s has %d", owner->what, by, n, owner->size[i].by, *to);
     return 0;
   }
   if (owner->n_sizes < GA__MOST_SIZES) {
