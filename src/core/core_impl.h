@@ -34,6 +34,7 @@ struct ga_system {
   int *row, *col;    /* [n_entries] */
   unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
   int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
+  int *linked;       /* [nv] one of the velocities that constraints tie it to, the same for all of these */
   int n_b;           /* entries in rows LAMBDA, columns V: those of B and G */
   int *b_entry;      /* [n_b] which entries these are */
   int *b_row;        /* [n_b] their rows, counted from LAMBDA's first */
@@ -542,6 +543,7 @@ struct ga_stepper {
   ga__memory kept; /* as the step under way found them */
   int restore;     /* 1: K_kept is to be factored again before the next step uses the factors */
   int flipped;     /* 1: the small matrix has just given way to the full one */
+  int diverged;                  /* 1: increments of the last iteration grew and grew: the step was too long */
   int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
   double *K_kept;
   int busy;        /* 1: a simulator is looking into the last step */

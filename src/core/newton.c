@@ -127,6 +127,11 @@ static int all_met(ga_stepper *st, const ga__measure *m)
  * solution, as the other side of a circle that a stiff spring makes. */
 #define ASTRAY 1.0
 
+/* Increments that have grown twice in a row although factors were new each time, to so many times the least
+ * before them, lead nowhere: the step is too long. */
+#define DIVERGING 10.0
+enum { GROWN_MOST = 2 };
+
 /* So often a matrix that lacks terms of η is renewed within a step, before all are taken. */
 #define RENEWALS 0
 
@@ -209,9 +214,10 @@ static ga_status iterate(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
   int renew = begin_with_new(st) || ga__factors_again(st), old_factors = !renew, limit = o->max_iterations;
-  int stalled = 0, renewals = 0;
+  int stalled = 0, renewals = 0, grown = 0;
   double before = -1.0, rho = -1.0, best = HUGE_VAL;
   ga__measure m = {0.0, 0.0, 0.0};
+  st->diverged = 0;
   if (renew) ga__terms_try_fewer(st);
   for (int it = 0; it < limit; it++) {
     ga_status status;
@@ -239,6 +245,9 @@ static ga_status iterate(ga_stepper *st)
     before = m.all;
     verdict v = judge(st, &m, rho, it);
     stalled = m.all > HEADWAY * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
+    grown = renew && rho > 1.0 ? grown + 1 : 0;
+    st->diverged = v == GO_ON && grown >= GROWN_MOST && m.all > DIVERGING * best && m.all > ASTRAY;
+    if (st->diverged) return not_converged(st, &m, rho, it + 1);
     best = fmin(best, m.all);
     if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
     if (rho >= 0.0) st->rate = fmax(rho, 0.3 * st->rate);

@@ -13,6 +13,9 @@
 #define GROW 2.0
 #define WORTH 1.2
 #define AFTER_FAILURE 0.25 /* of h, when Newton's iteration failed */
+/* A step whose iteration needed LABOUR matrices is long enough: the next one is not longer, though after HELD
+ * such steps in a row it may be, since iterations may be slow at any size. */
+enum { LABOUR = 3, HELD = 8 };
 /* A size that failed is not gone back to at once: WARY of it is the most for so many steps, twice as many
  * each time that it fails again, until a step of that size has been made. */
 #define WARY 0.5
@@ -42,6 +45,7 @@ struct ga_simulator {
   double h_next, err_old; /* err_old 0: none since the start */
   double power;           /* of h that errors grow with, as seen; 0: their order */
   double failed_h;        /* size of a step that failed and has not been made since; 0: none */
+  double held;            /* steps in a row that did not grow because of what they took */
   double wary, wary_span; /* steps for which smaller ones are taken yet, and for how many in all */
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
@@ -435,7 +439,7 @@ static double power_of(const ga_simulator *sim)
  * than its order: that of a step refused and of the shorter one in its place tell which. It limits how the
  * next steps grow, less and less. */
 #define STEEPEST 12.0
-#define LESS_STEEP 0.9
+#define LESS_STEEP 0.95
 
 /* A step that the error test refused in this place, and how often its error has grown with a shorter one. */
 typedef struct refused {
@@ -450,13 +454,20 @@ static double power_seen(const ga_simulator *sim, const refused *r, double h, do
   return fmin(STEEPEST, fmax(p, log(r->err / err) / log(r->h / h)));
 }
 
+/* The power of h to go by. Where a contact closes errors jump with h, which is no power of it. */
+static double steepness(const ga_simulator *sim)
+{
+  const double p = power_of(sim);
+  return is_strict(sim, sim->strict_most) ? p : fmax(p, sim->power);
+}
+
 /* Size of the next step after one of size h with this error. */
 static double controlled(const ga_simulator *sim, double h, double err)
 {
-  double p = order_of(sim), e = fmax(err, 1e-6);
+  const double p = steepness(sim), e = fmax(err, 1e-6);
   double factor =
       SAFETY * pow(e, -0.7 / p) * (sim->err_old > 0.0 ? pow(sim->err_old, 0.4 / p) : pow(e, -0.3 / p));
-  if (sim->power > p) factor = fmin(factor, fmax(1.0, SAFETY * pow(e, -1.0 / sim->power)));
+  if (sim->power > order_of(sim)) factor = fmin(factor, fmax(1.0, SAFETY * pow(e, -1.0 / sim->power)));
   factor = fmin(GROW, fmax(SHRINK, factor));
   return factor >= 1.0 && factor < WORTH ? h : factor * h;
 }
@@ -601,7 +612,7 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
     }
     sim->h_next = s.h;
     sim->n_first = 0;
-    sim->err_old = sim->failed_h = sim->wary = sim->power = 0.0;
+    sim->err_old = sim->failed_h = sim->wary = sim->power = sim->held = 0.0;
     sim->hidden_credit = HIDDEN_ADVANCE;
     sim->hidden_counted = (double)sim->st->stats.residuals;
     sim->strict_most = -DBL_MAX;
@@ -814,7 +825,7 @@ static ga_status judge(ga_simulator *sim, double h, double *err, refused *before
     return GA_OK;
   }
   sim->stats.rejected_error++;
-  *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / power_of(sim))) * h;
+  *again = fmax(SHRINK, SAFETY * pow(*err, -1.0 / steepness(sim))) * h;
   before->grown = before->err > 0.0 && *err > 1.5 * before->err ? before->grown + 1 : 0;
   before->err = *err;
   before->h = h;
@@ -856,6 +867,14 @@ static ga_status fixed_step(ga_simulator *sim)
   return GA_OK;
 }
 
+/* After a step of size h that took so many matrices: the next one is not longer if that was much. */
+static void hold_back(ga_simulator *sim, double h, long matrices)
+{
+  const int holds = matrices >= LABOUR && sim->h_next > h && sim->held < HELD;
+  sim->held = holds ? sim->held + 1.0 : 0.0;
+  if (holds) sim->h_next = h;
+}
+
 /* A callback that cannot be evaluated says nothing of the size. count: failures of this step before */
 static void remember_failure(ga_simulator *sim, ga_status status, double h, int count)
 {
@@ -880,14 +899,19 @@ static void stay_wary(ga_simulator *sim, double h)
  * the next one has the size that this was to have, to go over the position. */
 #define CLOSE 1e-7    /* reciprocal condition of a matrix at such a position */
 #define EXCESSIVE 1e3 /* an error that no step grows into otherwise */
+#define SAME 0.01     /* of a size, below which another counts as the same */
 
 /* The size of another try after `tries` of them, 0: none is left, or it is not that. err 0: the step failed.
  */
 static double elsewhere(const ga_simulator *sim, double wanted, double err, int *tries)
 {
-  if (!(sim->st->stats.rcond < CLOSE) || (err > 0.0 && err < EXCESSIVE) || ++*tries >= N_ANOTHER) return 0.0;
-  const double over = ANOTHER[*tries].over;
-  return fitted(sim, wanted * (over > 0.0 ? 1.0 + over : ANOTHER[*tries].part));
+  if (!(sim->st->stats.rcond < CLOSE) || sim->st->diverged || (err > 0.0 && err < EXCESSIVE)) return 0.0;
+  while (++*tries < N_ANOTHER) {
+    const double over = ANOTHER[*tries].over, part = over > 0.0 ? 1.0 + over : ANOTHER[*tries].part;
+    const double other = fitted(sim, part * wanted);
+    if (fabs(other - wanted) > SAME * wanted) return other; /* limits may have left nothing of it */
+  }
+  return 0.0;
 }
 
 /* After a step of size h: the one that leads over the position; not where that failed before, so that it was
@@ -1121,6 +1145,7 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
   double h = fitted(sim, sim->h_next), again, wanted = h;
   refused before = {0.0, 0.0, 0};
   for (;;) {
+    const long matrices = st->stats.factorisations;
     ga_status status = ga_stepper_step(st, h);
     if (status < 0) return status;
     if (status > 0) {
@@ -1132,6 +1157,7 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       status = judge(sim, h, err, &before, &again);
       if (again == 0.0 && tries == 0) status = inspect(sim, &again);
       if (again == 0.0) {
+        hold_back(sim, h, st->stats.factorisations - matrices);
         stay_wary(sim, h);
         sim->n_first += sim->n_first < FIRST_STEPS;
         if (tries > 0) go_over(sim, wanted, h);
@@ -1481,7 +1507,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 26, PER_EVENT = 3 };
+enum { N_SAVED = 27, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1527,7 +1553,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   sim->power,
                                   sim->hidden_credit,
                                   sim->hidden_counted - (double)sim->st->stats.residuals,
-                                  sim->n_first};
+                                  sim->n_first,
+                                  sim->held};
   memcpy(s, number, sizeof number);
 }
 
@@ -1558,6 +1585,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->hidden_credit = s[23];
   sim->hidden_counted = s[24] + (double)sim->st->stats.residuals;
   sim->n_first = s[25] < FIRST_STEPS ? (int)s[25] : FIRST_STEPS;
+  sim->held = s[26];
   sim->started = 1;
 }
 

@@ -109,6 +109,28 @@ static ga_status drop_turned(ga_stepper *st, turning t, double small, double *pe
 /* What has only changed by less has not come up: the step has become longer. */
 #define CAME_UP 3.0
 
+/* Where constraints tie coordinates together, no single one of them moves along d alone, and h²K d in it may
+ * be anything that constraint forces balance: those of light arms turn with them, and are large beside their
+ * own masses. There the work of all that are tied together tells, in which constraint forces have no part:
+ * stiffness that comes up adds more than WORK_SHARE of c₁ dᵀM d to h² dᵀK d. `change`, h²(K₁ − K_n) d, and
+ * `mass` are turned into sums of work at the representatives. 1: coordinate i may be stiff anew. */
+#define WORK_SHARE 0.05
+
+static void sum_work(const ga_system *sys, const double *d, double *change, double *mass)
+{
+  for (int i = 0; i < sys->nv; i++) change[i] *= d[i], mass[i] *= d[i];
+  for (int i = 0; i < sys->nv; i++) {
+    const int at = sys->linked[i];
+    if (at != i) change[at] += change[i], mass[at] += mass[i];
+  }
+}
+
+static int does_work(const ga_stepper *st, const double *change, const double *mass, double small, int i)
+{
+  const int at = st->sys->linked[i];
+  return fabs(change[at]) > WORK_SHARE * st->c1 * small * fabs(mass[at]);
+}
+
 /* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
  * Stiffness that only changes, or turns, has been damped before. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
@@ -116,6 +138,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   const ga_system *sys = st->sys;
   const int n = sys->nv;
   double *d = st->probe_d, *mass = st->probe_k, *before = mass + n, *after = mass + 2 * n;
+  double *change = mass + 3 * n, *all_mass = mass + 4 * n; /* until it is asked whether something turns */
   const turning t = {d, before, 0.0, mass + 3 * n, mass + 4 * n, mass + 5 * n, mass + 6 * n};
   for (int i = 0; i < n; i++) d[i] = st->est_all[i] - st->est_q[i], period[i] = 0.0;
   ga_point p = ga__full_point(&st->now);
@@ -124,10 +147,13 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   if (!status) status = stiffness_along(st, &st->next, d, small, before);
   if (!status) status = stiffness_along(st, &st->now, d, small, after);
   if (status) return status < 0 ? status : GA_OK; /* what cannot be evaluated nearby is nothing new */
+  for (int i = 0; i < n; i++) change[i] = after[i] - before[i], all_mass[i] = mass[i];
+  sum_work(sys, d, change, all_mass);
   int found = 0;
   for (int i = 0; i < n; i++) {
     const double m = st->c1 * small * fabs(mass[i]), k = fabs(after[i]);
-    if (fabs(before[i]) < m && k > m && k > CAME_UP * fabs(before[i])) {
+    if (fabs(before[i]) < m && k > m && k > CAME_UP * fabs(before[i]) &&
+        does_work(st, change, all_mass, small, i)) {
       period[i] = 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(m / (st->c1 * k));
       found = 1;
     }

@@ -200,6 +200,35 @@ static ga_status copy_clusters(ga_system *sys, const int *cluster)
   return GA_OK;
 }
 
+/* The representative of i's set; paths are halved on the way. */
+static int found_in(int *set, int i)
+{
+  while (set[i] != i) i = set[i] = set[set[i]];
+  return i;
+}
+
+/* Velocities that appear in one constraint move together. */
+static ga_status link_velocities(ga_system *sys)
+{
+  const int begin = sys->start[GA_BLOCK_LAMBDA], end = sys->start[GA_BLOCK_X];
+  int *first = ga__alloc(sys->ctx, (size_t)(end - begin), sizeof *first); /* of each row, 1 + its column */
+  sys->linked = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *sys->linked);
+  if (!first || !sys->linked) {
+    ga__free(sys->ctx, first);
+    return ga__no_memory(sys->ctx, "a system");
+  }
+  for (int i = 0; i < sys->nv; i++) sys->linked[i] = i;
+  for (int e = 0; e < sys->n_entries; e++) {
+    const int row = sys->row[e] - begin, col = sys->col[e];
+    if (row < 0 || row >= end - begin || col >= sys->nv) continue;
+    if (!first[row]) first[row] = 1 + col;
+    sys->linked[found_in(sys->linked, col)] = found_in(sys->linked, first[row] - 1);
+  }
+  for (int i = 0; i < sys->nv; i++) sys->linked[i] = found_in(sys->linked, i);
+  ga__free(sys->ctx, first);
+  return GA_OK;
+}
+
 static ga_status build(ga_system *sys, const ga_system_def *def)
 {
   ga_status status = check_sizes(sys->ctx, def);
@@ -217,6 +246,7 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   sys->def.factors = NULL;
   sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
   sys->def.pattern_in = NULL;
+  if ((status = link_velocities(sys))) return status;
   return list_b(sys);
 }
 
@@ -246,6 +276,7 @@ void ga_system_destroy(ga_system **sys)
   ga__free(ctx, (*sys)->col);
   ga__free(ctx, (*sys)->in);
   ga__free(ctx, (*sys)->cluster);
+  ga__free(ctx, (*sys)->linked);
   ga__free(ctx, (*sys)->b_entry);
   ga__free(ctx, (*sys)->b_row);
   ga__free(ctx, (*sys)->b_col);
