@@ -61,6 +61,7 @@ struct ga_simulator {
   double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
   double strict_most;       /* the largest of them */
+  double kick_end;          /* until when that is for a force found within a step; −DBL_MAX: it is not */
   double *since;            /* [n_events] time from the happening before to that; DBL_MAX: not known */
   ga_state view;            /* of an interpolated state */
   double *backup;           /* of the stepper's state during a restart */
@@ -615,7 +616,7 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
     sim->err_old = sim->failed_h = sim->wary = sim->power = sim->held = 0.0;
     sim->hidden_credit = HIDDEN_ADVANCE;
     sim->hidden_counted = (double)sim->st->stats.residuals;
-    sim->strict_most = -DBL_MAX;
+    sim->strict_most = sim->kick_end = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;
     chosen = 1;
@@ -988,6 +989,24 @@ static ga_status find_defect(ga_simulator *sim, double *t)
 
 /* ---- What hides within a step ---- */
 
+/* A force that acts for a moment is to be seen whole: what it does to velocities counts until the end of the
+ * step that it was found in. */
+static void see_kick(ga_simulator *sim, int i)
+{
+  sim->strict[i] = fmax(sim->strict[i], sim->st->now.scalar[GA__T]);
+  sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
+  sim->kick_end = sim->strict[i];
+}
+
+/* Where it jumps no step may be short enough for the tolerance of velocities: then positions alone count. */
+static int forget_kick(ga_simulator *sim)
+{
+  if (!(sim->st->now.scalar[GA__T] < sim->kick_end)) return 0;
+  sim->kick_end = sim->strict_most = -DBL_MAX;
+  for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
+  return 1;
+}
+
 /* Would what acts at t change velocities, or states, by more than their tolerance? That of positions is none
  * for a force that acts for a moment only. */
 static ga_status matters_at(ga_simulator *sim, double t, int *matters)
@@ -1000,7 +1019,8 @@ static ga_status matters_at(ga_simulator *sim, double t, int *matters)
   ga_status status = look(sim, t);
   if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
   for (int i = 0; !status && i < nv; i++)
-    if (4.0 * fabs(sim->off[i]) > h * (o->atol_v + o->rtol_v * fabs(st->now.v[i]))) *matters = 1;
+    if (4.0 * fabs(sim->off[i]) > h * (o->atol_v + o->rtol_v * fabs(st->now.v[i])))
+      *matters = 1, see_kick(sim, i);
   for (int i = 0; !status && i < st->sys->size[GA_BLOCK_X]; i++)
     if (2.0 * fabs(sim->off[nv + i]) > o->atol_x + o->rtol_x * fabs(st->now.x[i])) *matters = 1;
   sim->stats.unchecked += status > 0;
@@ -1171,7 +1191,10 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       if (!status) remember_failure(sim, GA_RETRY_SINGULAR, h, failed++);
       again = other;
     }
-    if (again < h_least(sim)) return too_small(sim, h, *err, status);
+    if (again < h_least(sim)) {
+      if (!forget_kick(sim)) return too_small(sim, h, *err, status);
+      again = h;
+    }
     h = again;
     sim->err_old = 0.0;
   }
@@ -1507,7 +1530,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 27, PER_EVENT = 3 };
+enum { N_SAVED = 28, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1554,7 +1577,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   sim->hidden_credit,
                                   sim->hidden_counted - (double)sim->st->stats.residuals,
                                   sim->n_first,
-                                  sim->held};
+                                  sim->held,
+                                  sim->kick_end};
   memcpy(s, number, sizeof number);
 }
 
@@ -1586,6 +1610,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->hidden_counted = s[24] + (double)sim->st->stats.residuals;
   sim->n_first = s[25] < FIRST_STEPS ? (int)s[25] : FIRST_STEPS;
   sim->held = s[26];
+  sim->kick_end = s[27];
   sim->started = 1;
 }
 

@@ -11,8 +11,10 @@ STIFF = model(
 )
 case("try --step %.2g, or error control, --tol 1e-4; ", "energy balance", STIFF, "--step 0.1 --rho 0.6",
      ([], FOLLOW + " --rho 0.6", {"m": (0.40808206, 0.1)}), ([], "--tol 1e-4", {"m": (0.40808206, 2e-2)}))
-FIELD = model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\nforces: {f: {type: actuator, coordinate: m, force: 'if(abs(m - 5.313) < 0.0005, 1000, 0)'}}", "t_end: 10, output: 0.5")
-case("try --tol %.1g; ", "energy balance", FIELD, "--tol 1e-4", ([], FOLLOW, {}))
+PULSES = model("gravity: [0, -9.81, 0]\nbodies: {rod: {type: planar, mass: 2 kg, inertia: 0.2, com: [0.5, 0]}}\n"
+               "joints: {hinge: {type: revolute, a: ground, b: rod, at: [0, 0, 0]}}\n"
+               "forces: {motor: {type: actuator, coordinate: hinge.angle, force: 'if(mod(t, 0.2) < 0.1, 3, -2)'}}", "t_end: 20, output: 0.01")
+case("try --tol %.1g; ", "energy balance", PULSES, "--tol 1e-3", ([], FOLLOW, {}))
 case("--min-step 0, which lets steps", "--min-step 0, which lets steps", STIFF, "--tol 1e-8 --min-step 0.01", ([], "--tol 1e-8 --min-step 0", {"m": (0.40808206, 1e-4)}))
 case("--accuracy 1e-3 instead gives error bars", "accuracy     not known", STIFF, "--tol 1e-4",
      ([], "--accuracy 1e-3", {"m": (0.40808206, 1e-3)}))

@@ -304,8 +304,8 @@ static void narrow_places(void **state)
     open_bench(&b);
     assert_int_equal(start_bench(&b, 1.0), GA_OK);
     assert_int_equal(ga_simulator_run(b.sim), GA_OK);
-    /* the edges are met as closely as the tolerance of positions asks */
-    assert_near(ga_stepper_state(b.st)->v[0], sqrt(2.0), 3e-2, "velocity");
+    /* one edge is met as closely as steps can be short, the other by the tolerance of positions */
+    assert_near(ga_stepper_state(b.st)->v[0], sqrt(2.0), 1e-2, "velocity");
     close_bench(&b);
   }
 }
