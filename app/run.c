@@ -263,15 +263,16 @@ static int nothing_to_do(const app_runner *r)
  * these, which depends on nothing but the last one, so that a run which is resumed does the same. */
 static int may_try_others(app_runner *r, ga_status status, double *tolerance)
 {
-  const double down = 0.1, least = 1e-10;
+  enum { MOST = 5 };
+  const double down = 0.1, up = 1.5, least = 1e-10, now = r->s.settings.tolerance;
   ga_step_failure why;
   if (r->bars.accuracy == 0.0 || status != GA_ERR_STEP || r->written || !(r->followed || r->in_part))
     return 0;
   if (!ga_stepper_failure(r->followed ? r->bars.stepper : r->s.stepper, &why) ||
       why.status != GA_RETRY_NEWTON)
     return 0;
-  *tolerance = down * r->s.settings.tolerance;
-  return *tolerance >= least;
+  *tolerance = down * now >= least ? down * now : up * now;
+  return r->retried < MOST;
 }
 
 /* One run to its end, or to where it fails or is stopped. *again: the accuracy is not reached, and another
@@ -295,7 +296,7 @@ static int run_round(app_runner *r, int *again)
     *again = may_try_others(r, status, &next);
     if (!*again) return app_end_failed(r, status, started);
     app_end_retried(r, next);
-    r->retried = 1;
+    r->retried++;
     r->s.settings.tolerance = next;
     return APP_DONE;
   }

@@ -36,7 +36,7 @@ typedef struct app_runner {
   app_bars bars;
   ga_status written;  /* of the recorder, remembered beyond callbacks, */
   ga_status followed; /* and of the run in halved steps */
-  int retried;        /* 1: a round failed, and was made again with a smaller tolerance */
+  int retried;        /* how often a round failed, and was made again with another tolerance */
   int in_part;        /* 1: the recorder writes r->part */
   char overflow[320]; /* which signal is infinite or not a number; empty: none. Then written is GA_ERR_NAN */
 
