@@ -54,7 +54,8 @@ static int is_unbalanced(const app_runner *r, const energies *e, double *most)
       !app_watch_range(&r->watch, &r->s, e->index[POTENTIAL], potential))
     return 0;
   *most = fmax(moved, fmax(kinetic[1], potential[1] - potential[0]));
-  return off > AT_REST && off > BALANCED * *most && off > ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]));
+  return off > AT_REST && off > BALANCED * *most &&
+         off > ROUNDING * fmax(fabs(potential[0]), fabs(potential[1]));
 }
 
 static void print_energy(const app_runner *r, const energies *e)
@@ -78,14 +79,14 @@ static void warn_of_energy(const app_runner *r, const energies *e)
   else
     fprintf(stderr, "more than all that was exchanged, %.3g J: ", most);
   const double wanted =
-      0.5 * BALANCED * most / off; /* of the error; of order 2 in steps, 2/3 in tolerances */
+      0.5 * BALANCED * most / off; /* of the error; of order 2 in steps, and at least 1/2 in tolerances */
   if (step > SMALL_STEP)
     fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ",
             step * fmin(0.25, sqrt(wanted)));
   else if (step > 0.0)
     fprintf(stderr, "with steps of %.2g s already, smaller ones may not mend it; ", step);
   else if (tolerance > SMALL_TOLERANCE)
-    fprintf(stderr, "the steps are too large; try --tol %.1g; ", tolerance * fmin(0.1, pow(wanted, 1.5)));
+    fprintf(stderr, "the steps are too large; try --tol %.1g; ", tolerance * fmin(0.1, wanted * wanted));
   else
     fprintf(stderr, "with a tolerance of %.1g already, a smaller one may not mend it; ", tolerance);
   fputs("galpha converge tells the errors\n", stderr);

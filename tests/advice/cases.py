@@ -15,6 +15,8 @@ PULSES = model("gravity: [0, -9.81, 0]\nbodies: {rod: {type: planar, mass: 2 kg,
                "joints: {hinge: {type: revolute, a: ground, b: rod, at: [0, 0, 0]}}\n"
                "forces: {motor: {type: actuator, coordinate: hinge.angle, force: 'if(mod(t, 0.2) < 0.1, 3, -2)'}}", "t_end: 20, output: 0.01")
 case("try --tol %.1g; ", "energy balance", PULSES, "--tol 1e-3", ([], FOLLOW, {}))
+case("try --tol %.1g; ", "energy balance is off by", open(os.path.join(source, "tests/cli/models/pendulum.yaml")).read(), "-q --tol 0.1 --t-end 20",
+     ([], "-q --t-end 20 " + FOLLOW, {}))
 case("--min-step 0, which lets steps", "--min-step 0, which lets steps", STIFF, "--tol 1e-8 --min-step 0.01", ([], "--tol 1e-8 --min-step 0", {"m": (0.40808206, 1e-4)}))
 case("--accuracy 1e-3 instead gives error bars", "accuracy     not known", STIFF, "--tol 1e-4",
      ([], "--accuracy 1e-3", {"m": (0.40808206, 1e-3)}))
