@@ -24,7 +24,7 @@ static ga_status status_of(const app_bars *b, ga_status status)
   return status == GA_STOPPED && b->metered ? b->metered : status;
 }
 
-static ga_status create_band(app_bars *b, const app_task *s, int n, const int *index, const ga_band *before)
+static ga_status create_band(app_bars *b, const app_task *s, int n, const int *index)
 {
   ga_band_opts opts = ga_band_defaults();
   b->n = n;
@@ -41,7 +41,8 @@ static ga_status create_band(app_bars *b, const app_task *s, int n, const int *i
   opts.gravity = ga_machine_gravity(s->machine);
   opts.t_start = s->settings.t_start;
   opts.t_end = s->settings.t_end;
-  opts.before = before;
+  opts.before = b->before;
+  if (b->n_rounds > 0) opts.smaller = fmin(s->settings.tolerance / b->round[b->n_rounds - 1].tolerance, 1.0);
   return ga_band_create(s->ctx, &opts, &b->band);
 }
 
@@ -53,6 +54,7 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   ga_band *before = b->band;
   b->band = NULL;
   app_bars_close(b);
+  b->before = before;
   opts.observer = update_meter;
   opts.user = b;
   stepper.method = s->settings.method;
@@ -60,14 +62,13 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
   if (!status) status = ga_meter_create(s->machine, &b->meter);
-  if (!status) status = create_band(b, s, n, index, before);
-  ga_band_destroy(&before);
-  return status;
+  return status ? status : create_band(b, s, n, index);
 }
 
 void app_bars_close(app_bars *b)
 {
   ga_band_destroy(&b->band);
+  ga_band_destroy(&b->before);
   ga_follower_destroy(&b->follower);
   ga_stepper_destroy(&b->stepper);
   ga_meter_destroy(&b->meter);
@@ -77,6 +78,13 @@ void app_bars_close(app_bars *b)
   b->first = NULL;
   b->metered = GA_OK;
   b->restarts = 0;
+}
+
+void app_bars_drop(app_bars *b)
+{
+  ga_band_destroy(&b->band);
+  b->band = b->before;
+  b->before = NULL;
 }
 
 ga_status app_bars_start(app_bars *b, const app_task *s)

@@ -23,9 +23,9 @@ typedef struct app_bars {
   ga_follower *follower;
   ga_meter *meter; /* of the follower */
   ga_status metered;
-  ga_band *band;
-  const char **names; /* [n], then units [n], as the band borrows them */
-  double *first;      /* [n] signals of the run that leads */
+  ga_band *band, *before; /* before: that of the round before, with its own names gone; NULL: none */
+  const char **names;     /* [n], then units [n], as the band borrows them */
+  double *first;          /* [n] signals of the run that leads */
   int n;
   long restarts; /* of the leader that the follower has made too */
   int n_rounds;  /* that have ended */
@@ -42,6 +42,8 @@ ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader
 /* After the leader's step: the follower ends there, too. */
 ga_status app_bars_step(app_bars *b, const app_task *s);
 void app_bars_close(app_bars *b); /* fine after failures */
+/* Forgets a round that failed: what the next one is compared with is the one before it. */
+void app_bars_drop(app_bars *b);
 
 size_t app_bars_saved_size(const app_bars *b); /* of a checkpoint; 0 without error bars */
 ga_status app_bars_save(app_bars *b, double *saved);

@@ -279,6 +279,7 @@ void app_end_retried(app_runner *r, double tolerance)
 {
   const double t = ga_stepper_state(r->s.stepper)->t, old = r->s.settings.tolerance;
   close_file(r, "failed");
+  app_bars_drop(&r->bars);
   if (app_has(r->a, "quiet")) return;
   printf("round %d      tolerance %.1g, failed near t = %.6g s; next tolerance %.1g\n", r->bars.n_rounds + 1,
          old, t, tolerance);

@@ -128,7 +128,9 @@ typedef struct ga_band_opts { /* start from ga_band_defaults() */
   double gravity;             /* [m/s²] counts as a range of accelerations, unit "m/s^2"; default 0 */
   double factor;              /* [-] default 2 */
   double window;              /* [-] part of the run; default 0.1 */
-  const ga_band *before; /* of the same signals with larger steps, looked at on creation only; NULL: none */
+  const ga_band
+      *before;    /* of the same signals with larger steps, borrowed as long as this one lives; NULL: none */
+  double smaller; /* [-] the tolerance over that of `before`: error bars do not fall by more; default 0 */
 } ga_band_opts;
 
 typedef struct ga_band_signal {

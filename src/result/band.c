@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Time is divided into BINS equal parts; of each signal the largest estimate within each is kept. */
-enum { BINS = 100 };
+enum { BINS = 100, MARKS = 20 };
 #define RICHARDSON (1.0 / 3.0) /* of the difference of step h and h/2, order 2: the error with h/2 */
 
 /* What errors are compared with.
@@ -36,6 +36,7 @@ enum { BINS = 100 };
 #define DIGITS 1e-11
 #define STRONG 30.0
 #define NOTHING 1e-15
+#define TRUSTED 0.05 /* ratios of a round that the next one is compared with */
 
 /* One signal; numbers only, since it is saved as they stand. */
 typedef struct track {
@@ -48,6 +49,7 @@ typedef struct track {
   double window;                /* largest of the bins before the present one that are in the window */
   double past;                  /* range in the round before, if it was not resolved; 0: there was none */
   double bin[BINS];
+  double mark[MARKS], mark_bar[MARKS]; /* values and error bars at some records, to compare rounds by */
 } track;
 
 enum { TRACK_NUMBERS = sizeof(track) / sizeof(double) };
@@ -55,17 +57,18 @@ enum { TRACK_NUMBERS = sizeof(track) / sizeof(double) };
 struct ga_band {
   ga_context *ctx;
   ga_band_opts opts;
-  int n, reach;      /* signals; bins that the window goes back */
-  int *unit;         /* [n] number of its unit */
-  int *object;       /* [n] first signal of the object whose signal it is */
-  int *quaternion;   /* [n] components of a quaternion that begins here, 0: none */
-  int n_units;       /* the last one is that of energies, */
-  int kinetic;       /* among which this one counts from 0 on; -1: it is not recorded */
-  int accelerations; /* number of their unit; -1: there are none */
-  int at;            /* the present bin; -1: none */
-  double count;      /* of records */
-  track *tracks;     /* [n] */
-  double *known;     /* [n_units] largest range that is no error, and then for which count it was found */
+  int n, reach;         /* signals; bins that the window goes back */
+  int *unit;            /* [n] number of its unit */
+  int *object;          /* [n] first signal of the object whose signal it is */
+  int *quaternion;      /* [n] components of a quaternion that begins here, 0: none */
+  int n_units;          /* the last one is that of energies, */
+  int kinetic;          /* among which this one counts from 0 on; -1: it is not recorded */
+  int accelerations;    /* number of their unit; -1: there are none */
+  int at;               /* the present bin; -1: none */
+  double count;         /* of records */
+  double t_mark[MARKS]; /* [s] of the marks; of those that there are none of yet NaN */
+  track *tracks;        /* [n] */
+  double *known;        /* [n_units] largest range that is no error, and then for which count it was found */
 };
 
 ga_band_opts ga_band_defaults(void)
@@ -176,8 +179,8 @@ ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **ou
     if (strcmp(opts->names[i], "energy.kinetic") == 0) b->kinetic = i;
     if (strcmp(opts->units[i], "m/s^2") == 0) b->accelerations = b->unit[i];
   }
+  for (int j = 0; j < MARKS; j++) b->t_mark[j] = NAN;
   remember(b, opts->before);
-  b->opts.before = NULL;
   *out = b;
   return GA_OK;
 }
@@ -240,14 +243,48 @@ static void follow(track *s, int begin, double t, double first, double second, d
   s->differences += e * e;
 }
 
+/* Number of the mark that the first record of bin k is; -1: it is none. */
+static int mark_of(int k)
+{
+  return k % (BINS / MARKS) == 0 ? k / (BINS / MARKS) : -1;
+}
+
+/* The least that an error bar can be by what the round before says, if its own were to be trusted; 0:
+ * nothing. Error bars that have fallen by more than the tolerance are small by chance, as where forces jump
+ * with the motion: errors go with its power 2/3. And where both rounds are further apart than their error
+ * bars allow, one of them is wrong, and nobody knows which. */
+static double least_bar(const ga_band *b, int i, int j, double value, double bar)
+{
+  const ga_band *before = b->opts.before;
+  if (!before || i >= before->n || before->t_mark[j] != b->t_mark[j]) return 0.0;
+  const track *s = &before->tracks[i];
+  const ga_band_signal was = ga_band_of(before, i);
+  if (was.constant || !(was.ratio < TRUSTED)) return 0.0;
+  const double other = stem(b->opts.names[i]) ? fabs(value + s->mark[j]) : HUGE_VAL,
+               gap = fmin(fabs(value - s->mark[j]), other);
+  return gap > s->mark_bar[j] + bar ? gap : b->opts.smaller * s->mark_bar[j];
+}
+
+static void set_mark(ga_band *b, int i, int j, double value, double *bar)
+{
+  track *s = &b->tracks[i];
+  const double least = least_bar(b, i, j, value, *bar), e = least / b->opts.factor;
+  s->bin[b->at] = e > s->bin[b->at] ? e : s->bin[b->at];
+  if (e > s->largest) s->largest = e, s->t_largest = b->t_mark[j];
+  if (least > *bar) *bar = least;
+  s->mark[j] = value;
+  s->mark_bar[j] = *bar;
+}
+
 void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error)
 {
   if (!b || !first || !second || !error) return;
-  const int k = bin_of(b, t), begin = b->at < 0;
+  const int k = bin_of(b, t), begin = b->at < 0, mark = k != b->at ? mark_of(k) : -1;
   int left = 0; /* components of the quaternion under way */
   double sign = 1.0;
   if (k != b->at) enter_bin(b, k);
   b->count += 1.0;
+  if (mark >= 0) b->t_mark[mark] = t;
   for (int i = 0; i < b->n; i++) {
     track *s = &b->tracks[i];
     if (left > 0) left--;
@@ -256,6 +293,7 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     follow(s, begin, t, aligned, second[i], e);
     if (e > s->bin[k] || e != e) s->bin[k] = e;
     error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);
+    if (mark >= 0) set_mark(b, i, mark, second[i], &error[i]);
   }
 }
 
@@ -463,7 +501,7 @@ enum { N_HEAD = 3 };
 
 size_t ga_band_saved_size(const ga_band *b)
 {
-  return b ? N_HEAD + (size_t)b->n * TRACK_NUMBERS : 0;
+  return b ? N_HEAD + MARKS + (size_t)b->n * TRACK_NUMBERS : 0;
 }
 
 void ga_band_save(const ga_band *b, double *saved)
@@ -472,7 +510,8 @@ void ga_band_save(const ga_band *b, double *saved)
   saved[0] = b->n;
   saved[1] = b->at;
   saved[2] = b->count;
-  memcpy(saved + N_HEAD, b->tracks, (size_t)b->n * sizeof *b->tracks);
+  for (int j = 0; j < MARKS; j++) saved[N_HEAD + j] = b->t_mark[j] == b->t_mark[j] ? b->t_mark[j] : HUGE_VAL;
+  memcpy(saved + N_HEAD + MARKS, b->tracks, (size_t)b->n * sizeof *b->tracks);
 }
 
 ga_status ga_band_load(ga_band *b, const double *saved)
@@ -483,6 +522,7 @@ ga_status ga_band_load(ga_band *b, const double *saved)
   b->at = (int)saved[1];
   b->count = saved[2];
   b->known[b->n_units] = -1.0;
-  memcpy(b->tracks, saved + N_HEAD, (size_t)b->n * sizeof *b->tracks);
+  memcpy(b->t_mark, saved + N_HEAD, sizeof b->t_mark);
+  memcpy(b->tracks, saved + N_HEAD + MARKS, (size_t)b->n * sizeof *b->tracks);
   return GA_OK;
 }

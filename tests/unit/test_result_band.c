@@ -227,10 +227,48 @@ static void errors_fall_from_round_to_round(void **state)
   add_made(first, before, 2, 4.0);
   check_made(first, before, 2);
   ga_band *second = open_made(ctx, now, 2, first);
-  ga_band_destroy(&first);
   add_made(second, now, 2, 4.0);
   check_made(second, now, 2);
   ga_band_destroy(&second);
+  ga_band_destroy(&first);
+  ga_context_destroy(&ctx);
+}
+
+/* Error bars that fall by more than the tolerance, or are smaller than what both rounds differ by, are not
+ * believed. */
+static void rounds_check_each_other(void **state)
+{
+  static const made before[] = {{"a", "m", 0, 1, 1e-3, 0, 2}}, chance[] = {{"a", "m", 0, 1, 1e-9, 0, 2}};
+  ga_band_opts o = ga_band_defaults();
+  ga_context *ctx;
+  const char *name = "a", *unit = "m";
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  ga_band *first = open_made(ctx, before, 1, NULL);
+  add_made(first, before, 1, 4.0);
+  o.n_signals = 1;
+  o.names = &name;
+  o.units = &unit;
+  o.t_end = 10.0;
+  o.before = first;
+  for (int far = 0; far < 2; far++) {
+    ga_band *second = NULL;
+    double bar = 0.0;
+    o.smaller = far ? 0.0 : 0.5;
+    assert_int_equal(ga_band_create(ctx, &o, &second), GA_OK);
+    for (int k = 0; k < RECORDS; k++) { /* half a bar away is fine, five bars are not */
+      const double t = 10.0 * k / (RECORDS - 1), value = sin(t) + (far ? 1e-2 : 0.0), other = value + 3e-9;
+      ga_band_add(second, t, &other, &value, &bar);
+    }
+    if (far) assert_true(bar > 8e-3 && bar < 1.2e-2);
+    if (!far) assert_true(bar > 0.9e-3 && bar < 1.1e-3);
+    ga_band_destroy(&second);
+  }
+  ga_band *alone = open_made(ctx, chance, 1, NULL);
+  add_made(alone, chance, 1, 4.0);
+  assert_true(ga_band_of(alone, 0).error < 1e-8);
+  ga_band_destroy(&alone);
+  ga_band_destroy(&first);
   ga_context_destroy(&ctx);
 }
 
@@ -360,6 +398,7 @@ int main(void)
                                      cmocka_unit_test(constants_have_a_scale),
                                      cmocka_unit_test(rounding_is_no_signal),
                                      cmocka_unit_test(errors_fall_from_round_to_round),
+                                     cmocka_unit_test(rounds_check_each_other),
                                      cmocka_unit_test(one_bad_record_makes_no_constant),
                                      cmocka_unit_test(quaternions_have_two_signs),
                                      cmocka_unit_test(saved_and_loaded),

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""As coverage.py, for users who set nothing: of every case of tests/trust/cases.txt that runs a model with nothing set and has a reference by a
+function, the share of numbers, one signal at one record, in which the answer lies within the error bar.
+
+    coverage_unset.py PROGRAM WORK [NAME...]      PROGRAM: galpha; WORK: a folder for results
+
+A line for each case; exit code 1 where a case of at least 20 numbers has less than 95 % within, and the program did not say that the
+accuracy is not reached. What is within 1e-7 of the largest value that the answer ever has is within, and so is 1e-13: breaks are met to some roundings of time."""
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+
+import reference
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def cases():
+    """(name, reference, model) of those with a run without options."""
+    name = call = None
+    for line in open(reference.CASES):
+        words = line.split()
+        if words[:1] == ["case"]:
+            name, call = words[1], None
+        elif words[:1] == ["reference"]:
+            call = line.split(None, 1)[1].strip()
+        elif words[:1] == ["run"] and len(words) == 2 and call and not call.startswith('"'):
+            yield name, call, words[1]
+
+
+def measure(program, work, name, call, model):
+    """Numbers, how many are within, the signal that misses most; whether the program warned. None: there is nothing to compare."""
+    ran = subprocess.run([program, "run", model, "-o", name + ".h5"], cwd=work, capture_output=True, text=True, timeout=300)
+    if ran.returncode:
+        return None
+    answer = reference.answer_of(call)
+    text = subprocess.run([program, "export", name + ".h5", "--errors", "--csv", "-"], cwd=work, capture_output=True, text=True).stdout
+    rows = list(csv.reader(io.StringIO(text)))
+    if not rows or not any(":error" in head for head in rows[0]):
+        return None
+    column = {head.split(" [")[0]: j for j, head in enumerate(rows[0])}
+    times = [float(r[0]) for r in rows[1:]]
+    n = held = 0
+    missed = {}
+    for signal in answer.signals:
+        if signal not in column or signal + ":error" not in column:
+            continue
+        truth = [answer.at(signal, t) for t in times]
+        some = [answer.t0 + k * (answer.t1 - answer.t0) / 400 for k in range(401)]
+        some += [b + 0.005 * k for b in answer.breaks for k in range(-20, 21) if answer.t0 <= b + 0.005 * k <= answer.t1]
+        noise = max(1e-7 * max(abs(x) for x in truth + [answer.at(signal, t) for t in some]), 1e-13)
+        for t, x, r in zip(times, truth, rows[1:]):
+            if t > answer.t1 or any(abs(t - b) < 1e-9 for b in answer.breaks):
+                continue  # both sides of a jump are right
+            within = abs(float(r[column[signal]]) - x) <= float(r[column[signal + ":error"]]) + noise
+            n, held = n + 1, held + within
+            missed[signal] = missed.get(signal, 0) + (not within)
+    return (n, held, max(missed, key=missed.get), "not reached" in ran.stdout + ran.stderr) if n else None
+
+
+def main():
+    program, work, wanted = os.path.realpath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3:]
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(os.path.join(HERE, "..", "models"), work)
+    shutil.copytree(os.path.join(HERE, "..", "..", "..", "examples", "models"), os.path.join(work, "ex"))
+    total = within = bad = count = 0
+    for name, call, model in cases():
+        if wanted and name not in wanted:
+            continue
+        try:
+            m = measure(program, work, name, call, model)
+        except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
+            print("-      %-28s no answer: %s" % (name, e), flush=True)
+            continue
+        if not m:
+            continue
+        share, count = m[1] / m[0], count + 1
+        wrong = share < 0.95 and m[0] >= 20 and not m[3]
+        print("%s %-28s %.4f of %d numbers%s%s" % ("not ok" if wrong else "ok    ", name, share, m[0],
+              "" if share == 1 else ", misses most: " + m[2], ", not reached, as it says" if m[3] else ""), flush=True)
+        total, within, bad = total + m[0], within + m[1], bad + wrong
+    print("%.4f of %d numbers of %d cases; %d passed, %d failed" % (within / max(total, 1), total, count, count - bad, bad))
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
