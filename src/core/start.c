@@ -873,7 +873,8 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
     warn_moved(st, &r->velocity, "velocities");
   }
   if (st->again == GA__BEHIND_JUMP) tell_impact(st, &r->velocity);
-  const int known = st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was told before is not told again */
+  const int known =
+      st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was told before is not told again */
   st->stats.redundant = st->red.null.r;
   report_relations(st, r);
   ga__log_relations(st, t0, known);

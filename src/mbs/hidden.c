@@ -90,6 +90,7 @@ static int output_hides(const ga__built *b, int i, const ga_piece *step, const g
   const double low = fmin(step->end[0].y[i], step->end[1].y[i]);
   const double high = fmax(step->end[0].y[i], step->end[1].y[i]);
   if (!may_leave(low, high, all, room)) return 0;
+  if (piece == step) return leaves(low, high, room, all);
   return output_bounds(b, i, piece, within) && leaves(low, high, room, within);
 }
 
@@ -193,13 +194,15 @@ static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, con
   ga__law_range at[2], whole, part;
   for (int i = 0; i < 2; i++) law_range(b, law, &end[i], &at[i]);
   const int known = law_range(b, law, step, &whole);
-  if (!law_range(b, law, piece, &part)) return 1;
+  if (piece == step) part = whole;
+  if (piece == step ? !known : !law_range(b, law, piece, &part)) return 1;
   for (int k = 0; k < type->n_terms; k++) {
     double first[2], last[2], all[2], within[2], room[2];
     if (!type->bounds(b, law, k, &at[0], first) || !type->bounds(b, law, k, &at[1], last)) continue;
     const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
     if (!type->bounds(b, law, k, &part, within)) continue;
-    if (!known || !type->bounds(b, law, k, &whole, all)) all[0] = within[0], all[1] = within[1];
+    if (piece == step || !known || !type->bounds(b, law, k, &whole, all))
+      all[0] = within[0], all[1] = within[1];
     if (may_leave(low, high, all, room) && leaves(low, high, room, within)) return 1;
   }
   return 0;
