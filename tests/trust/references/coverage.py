@@ -61,19 +61,23 @@ def measure(program, work, name, call, run):
         return None
     column = {head.split(" [")[0]: j for j, head in enumerate(rows[0])}
     times = [float(r[0]) for r in rows[1:]]
+    t0, t1, breaks = getattr(answer, "t0", times[0]), getattr(answer, "t1", times[-1]), getattr(answer, "breaks", [])
     n = held = 0
     missed = {}
     for signal in answer.signals:
         if signal not in column or signal + ":error" not in column:
             continue
         truth = [answer.at(signal, t) for t in times]
-        some = [answer.t0 + k * (answer.t1 - answer.t0) / 400 for k in range(401)]
-        some += [b + 0.005 * k for b in answer.breaks for k in range(-20, 21) if answer.t0 <= b + 0.005 * k <= answer.t1]
+        some = [t0 + k * (t1 - t0) / 400 for k in range(401)]
+        some += [b + 0.005 * k for b in breaks for k in range(-20, 21) if t0 <= b + 0.005 * k <= t1]
         noise = max(1e-7 * max(abs(x) for x in truth + [answer.at(signal, t) for t in some]), 1e-13)
         for t, x, r in zip(times, truth, rows[1:]):
-            if t > answer.t1 or any(abs(t - b) < 1e-9 for b in answer.breaks):
+            if t > t1 or any(abs(t - b) < 1e-9 for b in breaks):
                 continue  # both sides of a jump are right
-            within = abs(float(r[column[signal]]) - x) <= float(r[column[signal + ":error"]]) + noise
+            value = float(r[column[signal]])
+            if signal.rpartition(".")[2] in ("qw", "qx", "qy", "qz") and value * x < 0:
+                x = -x  # a quaternion and its negative are the same rotation
+            within = abs(value - x) <= float(r[column[signal + ":error"]]) + noise
             n, held = n + 1, held + within
             missed[signal] = missed.get(signal, 0) + (not within)
     return (n, held, max(missed, key=missed.get), "not reached" in ran.stdout + ran.stderr) if n else None

@@ -163,13 +163,13 @@ FORCES = {
 SPLINE_PULSE = [(22, 0), (22.01, 0), (22.02, 6), (22.03, 9), (22.04, 6), (22.05, 0), (22.06, 0)]
 
 
-def cart(force, t1, t0=0.0, m=2.0, k=0.0, c=0.0, x0=0.0, v0=0.0, name="cart", motor="motor", **how):
+def cart(force, t1, start=0.0, m=2.0, k=0.0, c=0.0, x0=0.0, v0=0.0, name="cart", motor="motor", **how):
     """m x'' = F(t) - k x - c x'."""
     F, breaks = FORCES[force](**how)
-    y = Path(lambda t, y: [y[1], (F(t) - k * y[0] - c * y[1]) / m], [x0, v0], t0, t1, breaks)
+    y = Path(lambda t, y: [y[1], (F(t) - k * y[0] - c * y[1]) / m], [x0, v0], start, t1, breaks)
     return Answer({name: lambda t: y(t)[0], name + ".rate": lambda t: y(t)[1],
                    name + ".acc": lambda t: (F(t) - k * y(t)[0] - c * y(t)[1]) / m, motor + ".force": F,
-                   "energy.kinetic": lambda t: m * y(t)[1] ** 2 / 2}, t0, t1, breaks)
+                   "energy.kinetic": lambda t: m * y(t)[1] ** 2 / 2}, start, t1, breaks)
 
 
 def rod(force, t1, m=2.0, L=1.0, c=0.0, **how):
