@@ -296,6 +296,20 @@ static inline int rig_meddle_with(rig_meddle *m, int fn, int code, double *out, 
   return code ? code : m->after(m, fn, out, J);
 }
 
+/* An `after` that gives the answer `code` at call number fault_at, or puts `value` into its result. */
+static inline int rig_meddle_strike(rig_meddle *m, int fn, double *out, ga_jacobian *J)
+{
+  if (m->calls != m->fault_at) return 0;
+  m->struck = 1 + fn;
+  if (m->code) return m->code;
+  double *where = !J                                  ? &out[m->size[fn] - 1]
+                  : J->want & GA_WANT_D               ? &J->D[m->entry]
+                  : J->want & (GA_WANT_Q | GA_WANT_B) ? &J->Q[m->entry]
+                                                      : &J->G[m->entry];
+  *where = m->value;
+  return 0;
+}
+
 #define RIG_FN_LIST(X)                                                                                       \
   X(mass, GA__MASS)                                                                                          \
   X(force, GA__FORCE)                                                                                        \

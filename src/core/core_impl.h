@@ -167,7 +167,6 @@ void ga__rows_destroy(ga__rows *rows);
 ga_status ga__null_create(const ga_system *sys, ga__null *null);
 void ga__null_destroy(ga_context *ctx, ga__null *null);
 ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int m);
-int ga__null_same_rows(const ga__null *a, const ga__null *b); /* 1: the same rows follow from others */
 /* From B and A over the pattern; holonomic 1: of B alone. */
 ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int holonomic, ga__null *null);
 /* 1: every relation is one among the rows of B, or one among those of A. */

@@ -210,11 +210,6 @@ ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int
   return GA_OK;
 }
 
-int ga__null_same_rows(const ga__null *a, const ga__null *b)
-{
-  return a->r == b->r && (a->r == 0 || !memcmp(a->row, b->row, (size_t)a->r * sizeof *a->row));
-}
-
 /* Is n, of any length, a relation? `rest` is |Jᵀ n|². */
 static int is_relation(const double *n, int count, double rest)
 {
@@ -291,13 +286,28 @@ int ga__null_splits(ga__rows *rows, const ga__null *null)
 
 /* ---- Multipliers of least length ---- */
 
+/* One component of Nᵀ z. */
+static double along(const ga__null *null, int k, const double *z)
+{
+  double sum = 0.0;
+  for (int i = null->start[k]; i < null->start[k + 1]; i++) sum += null->value[i] * z[null->index[i]];
+  return sum;
+}
+
+/* |n|² of one relation. */
+static double square_of(const ga__null *null, int k)
+{
+  double sum = 0.0;
+  for (int i = null->start[k]; i < null->start[k + 1]; i++) sum += null->value[i] * null->value[i];
+  return sum;
+}
+
 /* s = Nᵀ z; the largest component along a relation. */
 static double along_relations(const ga__null *null, const double *z, const double *square, double *s)
 {
   double largest = 0.0;
   for (int k = 0; k < null->r; k++) {
-    s[k] = 0.0;
-    for (int i = null->start[k]; i < null->start[k + 1]; i++) s[k] += null->value[i] * z[null->index[i]];
+    s[k] = along(null, k, z);
     largest = fmax(largest, fabs(s[k]) / sqrt(square[k]));
   }
   return largest;
@@ -400,10 +410,7 @@ static void remove_directly(const ga__null *null, double *z, int m)
 {
   double *s = null->work, *y = null->z + m;
   for (int pass = 0; pass < PASSES; pass++) {
-    for (int k = 0; k < null->r; k++) {
-      s[k] = 0.0;
-      for (int i = null->start[k]; i < null->start[k + 1]; i++) s[k] += null->value[i] * z[null->index[i]];
-    }
+    for (int k = 0; k < null->r; k++) s[k] = along(null, k, z);
     if (ga_lu_solve(null->lu, s)) return;
     combine(null, s, y, m);
     for (int i = 0; i < m; i++) z[i] -= y[i];
@@ -418,8 +425,8 @@ void ga__null_remove(ga__null *null, double *z, int m)
   if (null->r == 0) return;
   double *s = null->work, *p = s + null->room, *square = p + null->room, *y = null->z + m, gamma = 0.0;
   for (int k = 0; k < null->r; k++) {
-    square[k] = p[k] = 0.0;
-    for (int i = null->start[k]; i < null->start[k + 1]; i++) square[k] += null->value[i] * null->value[i];
+    square[k] = square_of(null, k);
+    p[k] = 0.0;
   }
   const double enough = ORTHOGONAL * ga__max_abs(z, m, NULL);
   for (int it = 0; !null->lu && it < 2 * null->r + FEW_ITERATIONS; it++) {
@@ -457,13 +464,7 @@ double ga__null_part(const ga__null *null, const ga_system *sys, const double *p
     const double *from = i < nl ? (phi ? phi + i : NULL) : k ? k + i - nl : NULL;
     null->z[i] = from ? *from / null->length[i] : 0.0;
   }
-  for (int r = 0; r < null->r; r++) {
-    double sum = 0.0, square = 0.0;
-    for (int i = null->start[r]; i < null->start[r + 1]; i++) {
-      sum += null->value[i] * null->z[null->index[i]];
-      square += null->value[i] * null->value[i];
-    }
-    largest = fmax(largest, fabs(sum) / sqrt(square));
-  }
+  for (int r = 0; r < null->r; r++)
+    largest = fmax(largest, fabs(along(null, r, null->z)) / sqrt(square_of(null, r)));
   return largest;
 }

@@ -86,8 +86,7 @@ ga_status ga__use_matrices(ga_stepper *st)
   const ga__null *null = &st->red.null, *null_b = &st->red.null_eta;
   const int leaves_out = null->r > 0 || null_b->r > 0;
   const ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
-  if (st->leaves_out == leaves_out && (!st->have_factors || ga__assembly_leaves_out(as, null, null_b)))
-    return GA_OK;
+  if (st->leaves_out == leaves_out && ga__assembly_leaves_out(as, null, null_b)) return GA_OK;
   st->have_factors = st->restore = 0;
   st->version++;
   if (st->leaves_out == leaves_out) return GA_OK;

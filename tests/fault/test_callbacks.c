@@ -30,25 +30,11 @@ typedef struct trial_case {
 
 enum { STEPS = 3, MOST_SAVED = 1024 };
 
-/* Call number fault_at answers with code, or with value in the last component of its result. */
-static int strike(rig_meddle *m, int fn, double *out, ga_jacobian *J)
-{
-  if (m->calls != m->fault_at) return 0;
-  m->struck = 1 + fn;
-  if (m->code) return m->code;
-  double *where = !J                                  ? &out[m->size[fn] - 1]
-                  : J->want & GA_WANT_D               ? &J->D[m->entry]
-                  : J->want & (GA_WANT_Q | GA_WANT_B) ? &J->Q[m->entry]
-                                                      : &J->G[m->entry];
-  *where = m->value;
-  return 0;
-}
-
 /* One rig in the context of `of`, with its own switch. */
 static rig twin(const rig *of, rig_meddle *m, const fault *f, long at)
 {
   rig r = *of;
-  *m = (rig_meddle){.after = strike, .fault_at = at, .code = f->code, .value = f->value};
+  *m = (rig_meddle){.after = rig_meddle_strike, .fault_at = at, .code = f->code, .value = f->value};
   r.def = ga_system_defaults();
   r.problem->define(&r.def);
   r.sys = NULL;

@@ -79,23 +79,13 @@ static void destroy_pair(pair *p)
 
 /* ---- Callbacks ---- */
 
-static int strike(rig_meddle *m, int fn, double *out, ga_jacobian *J)
-{
-  if (m->calls != m->fault_at) return 0;
-  m->struck = 1 + fn;
-  if (m->code) return m->code;
-  double *where = !J ? &out[m->size[fn] - 1] : J->want & GA_WANT_D ? &J->D[m->entry] : &J->Q[m->entry];
-  *where = m->value;
-  return 0;
-}
-
 static pair open_meddled(const trial_case *c, rig_meddle *m)
 {
   pair p = {.r = rig_open(c->problem)};
   ga_system *plain = NULL;
   p.r.opts.method = c->method;
   assert_status(p.r.ctx, ga_system_create(p.r.ctx, &p.r.def, &plain), GA_OK);
-  *m = (rig_meddle){.after = strike};
+  *m = (rig_meddle){.after = rig_meddle_strike};
   rig_meddle_install(m, &p.r.def, ga_group_nv(ga_system_group(plain)));
   ga_system_destroy(&plain);
   rig_build(&p.r);

@@ -105,16 +105,6 @@ static ga_status run_all(ga_simulator *sim, const ex_problem *p)
 
 /* ---- Callbacks of the system ---- */
 
-static int strike(rig_meddle *m, int fn, double *out, ga_jacobian *J)
-{
-  if (m->calls != m->fault_at) return 0;
-  m->struck = 1 + fn;
-  if (m->code) return m->code;
-  double *where = !J ? &out[m->size[fn] - 1] : J->want & GA_WANT_D ? &J->D[m->entry] : &J->Q[m->entry];
-  *where = m->value;
-  return 0;
-}
-
 static rig open_meddled(const trial_case *c, rig_meddle *m)
 {
   rig r = rig_open(c->problem);
@@ -122,7 +112,7 @@ static rig open_meddled(const trial_case *c, rig_meddle *m)
   r.opts.method = c->method;
   r.opts.lu = c->lu;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &plain), GA_OK);
-  *m = (rig_meddle){.after = strike};
+  *m = (rig_meddle){.after = rig_meddle_strike};
   rig_meddle_install(m, &r.def, ga_group_nv(ga_system_group(plain)));
   ga_system_destroy(&plain);
   rig_build(&r);
