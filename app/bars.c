@@ -179,9 +179,12 @@ ga_status app_bars_load(app_bars *b, const double *saved)
 #define MOST_DOWN 1e-3
 #define MOST_DOWN_DOUBTFUL 1e-2
 #define LEAST_TOLERANCE 1e-12
-/* A tolerance that fell by STALL_TOLERANCE must have made the error fall by STALL_ERROR. */
+/* A tolerance that fell by STALL_TOLERANCE must have made the error fall by STALL_ERROR; where it has not,
+ * which may be a matter of where records lie within steps, one more round that goes down by STALL_DOWN tells.
+ */
 #define STALL_TOLERANCE 8.0
 #define STALL_ERROR 2.0
+#define STALL_DOWN 0.05
 
 static double power_seen(const app_round *round, int n)
 {
@@ -198,6 +201,14 @@ static int by_chance(const app_round *now, const app_round *before)
   return before && now->error < CHANCE * before->error * pow(now->tolerance / before->tolerance, POWER);
 }
 
+/* The last of so many rounds: its error fell by little. */
+static int has_stalled(const app_round *round, int n)
+{
+  const app_round *now = &round[n - 1], *before = now - 1;
+  return n > 1 && before->tolerance >= STALL_TOLERANCE * now->tolerance &&
+         !(now->error * STALL_ERROR < before->error);
+}
+
 app_verdict app_bars_judge(const app_round *round, int n, double accuracy, double *tolerance)
 {
   const app_round *now = &round[n - 1], *before = n > 1 ? now - 1 : NULL;
@@ -209,13 +220,10 @@ app_verdict app_bars_judge(const app_round *round, int n, double accuracy, doubl
   if (now->error <= accuracy) return APP_REACHED;
   if (n == APP_MOST_ROUNDS || now->tolerance <= LEAST_TOLERANCE) return APP_GIVE_UP;
   const double error = now->error == now->error ? fmin(now->error, 1.0) : 1.0;
-  const int stalled = before && before->tolerance >= STALL_TOLERANCE * now->tolerance &&
-                      !(now->error * STALL_ERROR < before->error);
-  /* Large errors are all alike, and may hide that the next round is the good one. */
-  const int two_before = n > 2 && error > DOUBTFUL ? round[n - 3].error > DOUBTFUL : error <= DOUBTFUL;
-  if (stalled && two_before) return APP_GIVE_UP;
+  const int stalled = has_stalled(round, n);
+  if (stalled && has_stalled(round, n - 1)) return APP_GIVE_UP;
   const double wanted = pow(MARGIN * accuracy / error, 1.0 / power_seen(round, n));
-  const double down = fmax(wanted, error > DOUBTFUL ? MOST_DOWN_DOUBTFUL : MOST_DOWN);
+  const double down = fmax(wanted, stalled ? STALL_DOWN : error > DOUBTFUL ? MOST_DOWN_DOUBTFUL : MOST_DOWN);
   *tolerance = fmax(now->tolerance * fmin(down, 0.5), LEAST_TOLERANCE);
   return APP_TRY_AGAIN;
 }

@@ -10,10 +10,11 @@ enum { MOST_PARTS = 64 };
  * of the run, which the follower does not know. More than this, relative to 1 s or the time itself, is a
  * mistake. */
 #define RESTART_GAP 1e-9
-/* A last part that differs from the others by less than this, relative, is one of them: factors can be kept.
- */
-enum { MOST_STARTS = 8 }; /* with ever smaller steps */
+/* A part that differs from the one before by less than this, relative, is as long: factors can be kept. The
+ * leader's end is not passed by it, though, but for roundings of time: there may be a jump. */
 #define EQUAL 1e-10
+#define ROUNDINGS 4.0
+enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 
 struct ga_follower {
   ga_context *ctx;
@@ -177,7 +178,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
   f->started = 0;
   ga__start_again(f->st, GA__FOLLOWING);
-  status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
+  status = begin(f, start, fmax(t, time_of(f)), f->q, f->v, f->x, f->lambda, f->psi); /* never back */
   ga__start_first(f->st);
   f->started = !status;
   f->t_step = f->t_target = t;
@@ -208,6 +209,13 @@ static ga_status fail_parts(ga_follower *f, double h)
 static const double ANOTHER[] = {1.0, 0.0, 0.6, 0.3, 0.8, 0.1, 0.45, 0.03, 0.01, 1e-3, 1e-4, 1e-5};
 enum { N_ANOTHER = sizeof ANOTHER / sizeof *ANOTHER };
 
+/* 1: a part of this size from the present time on does as well as one of size h. */
+static int is_as_good(const ga_follower *f, double size, double h, double whole)
+{
+  const double latest = f->t_target + ROUNDINGS * DBL_EPSILON * fabs(f->t_target);
+  return fabs(h - size) <= EQUAL * whole && time_of(f) + size <= latest;
+}
+
 /* One step of the follower: the next part of the leader's, or what can be made of it. */
 static ga_status next_part(ga_follower *f)
 {
@@ -216,9 +224,9 @@ static ga_status next_part(ga_follower *f)
   double h = f->t_step + (k + 1.0) * whole - t;
   if (k + 1.0 >= f->opts.parts) h = f->t_target - t;
   const double last = f->st->now.scalar[GA__H_OLD];
-  if (fabs(h - last) <= EQUAL * whole)
+  if (is_as_good(f, last, h, whole))
     h = last;
-  else if (fabs(h - whole) <= EQUAL * whole)
+  else if (is_as_good(f, whole, h, whole))
     h = whole;
   ga_status status = observe(f);
   if (status) return status;

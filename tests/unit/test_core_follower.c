@@ -275,6 +275,33 @@ static void restarts_with_the_leader(void **state)
   pair_close(&p);
 }
 
+/* Steps that differ by little count as equal, but what lies behind the leader's end is not looked at: there
+ * may be a jump. Nor does a start again lead back. */
+static void never_beyond_the_leader(void **state)
+{
+  const double h = 1e-3;
+  pair p = pair_open("heavy_top", 2, h, 20.0 * h);
+  ga_follower_opts o = ga_follower_defaults();
+  double t = 0.0;
+  (void)state;
+  o.observer = see;
+  o.user = &p;
+  ga_follower_destroy(&p.f);
+  assert_status(p.r.ctx, ga_follower_create(p.r.ctx, p.st, &o, &p.f), GA_OK);
+  pair_start(&p);
+  for (int i = 0; i < 12; i++) {
+    t += h * (1.0 - 4e-12 * i * (i % 2));
+    assert_status(p.r.ctx, ga_follower_lead(p.f, t), GA_OK);
+    assert_status(p.r.ctx, ga_follower_reach(p.f, t, NULL), GA_OK);
+    assert_true(p.st->view.t <= t * (1.0 + 4.0 * DBL_EPSILON));
+    assert_true(p.st->view.t >= t - 1e-9 * h);
+  }
+  assert_status(p.r.ctx, ga_follower_restart(p.f, t, h), GA_OK);
+  assert_status(p.r.ctx, ga_follower_lead(p.f, t + h), GA_OK);
+  assert_status(p.r.ctx, ga_follower_reach(p.f, t + h, NULL), GA_OK);
+  pair_close(&p);
+}
+
 static void refused(void **state)
 {
   pair p = pair_open("heavy_top", 2, 1e-3, 1e-2);
@@ -318,6 +345,7 @@ int main(void)
                                      cmocka_unit_test(parts_that_fail),
                                      cmocka_unit_test(saved_and_loaded),
                                      cmocka_unit_test(restarts_with_the_leader),
+                                     cmocka_unit_test(never_beyond_the_leader),
                                      cmocka_unit_test(refused)};
   return cmocka_run_group_tests_name("core: the follower", tests, rig_hook_klu, NULL);
 }
