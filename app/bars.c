@@ -198,7 +198,13 @@ static double power_seen(const app_round *round, int n)
  * are believed when another round finds the same. */
 static int by_chance(const app_round *now, const app_round *before)
 {
-  return before && now->error < CHANCE * before->error * pow(now->tolerance / before->tolerance, POWER);
+  return before && now->fell < CHANCE * pow(now->tolerance / before->tolerance, POWER);
+}
+
+static double fall_since(const ga_band *now, const ga_band *before)
+{
+  const int worst = before ? ga_band_worst(before, NULL) : -1;
+  return worst < 0 ? NAN : ga_band_of(now, worst).error / ga_band_of(before, worst).error;
 }
 
 /* The last of so many rounds: its error fell by little. */
@@ -239,7 +245,8 @@ app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *t
   double error = NAN, unknowns = 0.0;
   for (int k = 0; k < GA_N_BLOCKS; k++) unknowns += ga_system_size(sys, (ga_block)k);
   ga_band_worst(b->band, &error);
-  const app_round round = {now, error, ga_band_until(b->band, b->accuracy), steps * unknowns};
+  const app_round round = {now, error, ga_band_until(b->band, b->accuracy), steps * unknowns,
+                           fall_since(b->band, b->before)};
   if (b->n_rounds < APP_MOST_ROUNDS) b->round[b->n_rounds++] = round;
   const app_verdict verdict = app_bars_judge(b->round, b->n_rounds, b->accuracy, tolerance);
   const double most = s->settings.accuracy_by_default ? MOST_WORK : 0.0;

@@ -14,6 +14,8 @@ typedef struct app_round {
   double error; /* largest error bar over the scale of its signal; NaN: not known */
   double until; /* [s] up to where the accuracy is kept */
   double work;  /* steps times unknowns */
+  double fell; /* to this part of it has that error bar come which was the worst one of the round before; NaN:
+                  none */
 } app_round;
 
 typedef struct app_bars {

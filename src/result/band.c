@@ -15,12 +15,12 @@ enum { BINS = 100, MARKS = 20 };
  * error, as the acceleration of a point that does not move: its values are no measure of themselves. Both
  * runs tell: halved steps leave a quarter of an error, and the whole of what is true. Where the second run
  * moves by less than SHRINKS of what the first does, and by less than TYPICAL estimates of its error in the
- * mean of squares, the truth is a constant as far as can be told, its value, if that is more than RESOLVED
- * error bars, but at most what others of its unit move by; or 0: a component of a vector is compared with the
- * others, which are signals of the same object and unit; where none of them moves, with ALONE times the
- * largest range of the unit; where nothing moves that has this unit, with LEAST, in SI units, unless it has
- * also become FALLS times smaller since the round before. What moves little and does not shrink keeps its own
- * range, and thus a large ratio: too little of it is known.
+ * mean of squares, or FALLS times less than in the round before, the truth is a constant as far as can be
+ * told, its value, if that is more than RESOLVED error bars, but at most what others of its unit move by; or
+ * 0: a component of a vector is compared with the others, which are signals of the same object and unit;
+ * where none of them moves, with ALONE times the largest range of the unit; where nothing moves that has this
+ * unit, with LEAST, in SI units, unless it has also become FALLS times smaller since the round before. What
+ * moves little and does not shrink keeps its own range, and thus a large ratio: too little of it is known.
  *
  * Rounding neither shrinks nor moves. It is what is below DIGITS times its own value or NOTHING, in SI units;
  * or below NOISE times the largest range of the unit, ABSENT, in SI units, where there is none, unless it is
@@ -48,6 +48,7 @@ typedef struct track {
   double differences;           /* sum of the squares of all estimates */
   double window;                /* largest of the bins before the present one that are in the window */
   double past;                  /* range in the round before, if it was not resolved; 0: there was none */
+  double settled;               /* 1: it was a constant then */
   double bin[BINS];
   double mark[MARKS], mark_bar[MARKS]; /* values and error bars at some records, to compare rounds by */
 } track;
@@ -322,10 +323,19 @@ static int stands_out(const ga_band *b, int i, double value, double known)
   return value > STRONG * bar || value > (known > 0.0 ? NOISE * known : ABSENT);
 }
 
-/* 1: in the second run it moves less than in the first, by the largest and by the mean of squares. */
+/* 1: it has become smaller since the round before, in which it was not resolved either. */
+static int falls(const ga_band *b, int i)
+{
+  return range_of(b, i) * FALLS <= b->tracks[i].past;
+}
+
+/* 1: in the second run it moves less than in the first, by the largest and by the mean of squares; or than in
+ * the round before, much less, or not more where it was a constant there already, since where records lie
+ * within steps is chance. */
 static int shrinks(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];
+  if (s->past > 0.0 && (falls(b, i) || (s->settled != 0.0 && range_of(b, i) <= s->past))) return 1;
   return range_of(b, i) <= SHRINKS * (s->first_high - s->first_low) &&
          s->squares - s->sum * s->sum / b->count <= TYPICAL * TYPICAL * s->differences;
 }
@@ -381,7 +391,7 @@ static double scale_of_constant(const ga_band *b, int i)
   if (stands_out(b, i, value, known)) return known > 0.0 ? fmin(value, known) : value;
   const double near = known_in_object(b, i);
   if (near > 0.0 || known > 0.0) return near > 0.0 ? near : ALONE * known;
-  return range_of(b, i) * FALLS <= s->past ? 0.0 : LEAST;
+  return falls(b, i) ? 0.0 : LEAST;
 }
 
 static double scale_of(const ga_band *b, int i)
@@ -394,8 +404,10 @@ static double scale_of(const ga_band *b, int i)
 /* Of the round before, what its signals that were not resolved moved by. */
 static void remember(ga_band *b, const ga_band *before)
 {
-  for (int i = 0; before && before->count > 0.0 && i < b->n && i < before->n; i++)
+  for (int i = 0; before && before->count > 0.0 && i < b->n && i < before->n; i++) {
     b->tracks[i].past = is_resolved(before, i) ? 0.0 : range_of(before, i);
+    b->tracks[i].settled = is_constant(before, i);
+  }
 }
 
 ga_band_signal ga_band_of(const ga_band *b, int i)

@@ -234,6 +234,30 @@ static void errors_fall_from_round_to_round(void **state)
   ga_context_destroy(&ctx);
 }
 
+/* What has been a constant, or has become much smaller, is not taken for a signal because both runs of one
+ * round happen to be alike in their errors; what has grown since, or is the same as before, is. */
+static void constants_stay(void **state)
+{
+  static const made before[] = {{"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 0.981},
+                                {"leg.ax", "m/s^2", 0, 1e-5, 0.6e-5, 0, 3.2e-5},
+                                {"toe.ax", "m/s^2", 0, 0, 1e-6, 1, 0.981}},
+                    now[] = {{"arm.ax", "m/s^2", 0, 0, 0.9e-5, 1, 0.981},
+                             {"leg.ax", "m/s^2", 0, 1e-5, 0.5e-5, 0, 2.95e-5},
+                             {"toe.ax", "m/s^2", 0, 0, 2e-6, 0, 4e-6}};
+  ga_context *ctx;
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  ga_band *first = open_made(ctx, before, 3, NULL);
+  add_made(first, before, 3, 4.0);
+  check_made(first, before, 3);
+  ga_band *second = open_made(ctx, now, 3, first);
+  add_made(second, now, 3, 2.2);
+  check_made(second, now, 3);
+  ga_band_destroy(&second);
+  ga_band_destroy(&first);
+  ga_context_destroy(&ctx);
+}
+
 /* Error bars that fall by more than the tolerance, or are smaller than what both rounds differ by, are not
  * believed. */
 static void rounds_check_each_other(void **state)
@@ -398,6 +422,7 @@ int main(void)
                                      cmocka_unit_test(constants_have_a_scale),
                                      cmocka_unit_test(rounding_is_no_signal),
                                      cmocka_unit_test(errors_fall_from_round_to_round),
+                                     cmocka_unit_test(constants_stay),
                                      cmocka_unit_test(rounds_check_each_other),
                                      cmocka_unit_test(one_bad_record_makes_no_constant),
                                      cmocka_unit_test(quaternions_have_two_signs),
