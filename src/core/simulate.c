@@ -27,7 +27,8 @@ enum { WARY_FIRST = 8, WARY_MOST = 256 };
 enum { MAX_LOCATE = 60 };
 /* The search for what hides within a step: pieces within pieces. A question costs about what ten evaluations
  * of expressions do: each step is asked for as a whole, and for as many pieces as there were residuals, times
- * HIDDEN_SHARE; some in advance, and again after something was found. */
+ * HIDDEN_SHARE; some in advance, and again after something was found. While none is left, steps are not asked
+ * for either, since nothing could follow. */
 enum { HIDDEN_DEPTH = 28 };
 #define HIDDEN_SHARE 0.02
 #define HIDDEN_ADVANCE 300.0
@@ -1105,7 +1106,7 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   keep_instant(sys, of_step + room, m);
   ga_status status = see_instant(sim, step.t[0] + 0.5 * (step.t[1] - step.t[0]), of_step + 2 * room);
   earn_questions(sim);
-  if (!status && sys->def.hidden(sys->def.user, &step, &step)) {
+  if (!status && sim->hidden_credit >= 1.0 && sys->def.hidden(sys->def.user, &step, &step)) {
     memcpy(begin_at, of_step, room * sizeof(double));
     memcpy(sim->hidden, of_step + room, room * sizeof(double));
     status = search_pieces(sim, &step, begin_at, t);

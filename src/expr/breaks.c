@@ -167,7 +167,10 @@ static void scan_program(scan *s, int from, int to, value *stack, int *top)
       int known = 1;
       *top -= n - 1;
       for (int i = 0; i < n; i++) x[i] = stack[*top + i].r, known &= stack[*top + i].known;
-      stack[*top] = known ? (value){apply(s, at, x), 1} : UNKNOWN;
+      const ga__range r = known ? apply(s, at, x) : UNKNOWN.r;
+      stack[*top].r.lo = r.lo; /* one by one: copied at once, they would wait for being stored */
+      stack[*top].r.hi = r.hi;
+      stack[*top].known = known;
       at++;
     }
   }

@@ -31,9 +31,16 @@ static int vary(const ga__range *x, int n)
 static ga__range hull(double a, double b)
 {
   if (isnan(a) || isnan(b)) return WHOLE;
-  const double lo = fmin(a, b), hi = fmax(a, b);
+  const double lo = a < b ? a : b, hi = a < b ? b : a;
   if (lo == hi) return (ga__range){lo, hi};
   return (ga__range){lo - 4 * DBL_EPSILON * fabs(lo), hi + 4 * DBL_EPSILON * fabs(hi)};
+}
+
+static ga__range hull_of_four(double a, double b, double c, double d)
+{
+  if (isnan(a + b + c + d) && (isnan(a) || isnan(b) || isnan(c) || isnan(d))) return WHOLE;
+  const double least = a < b ? a : b, most = a < b ? b : a, lesser = c < d ? c : d, more = c < d ? d : c;
+  return hull(least < lesser ? least : lesser, most > more ? most : more);
 }
 
 static ga__range join(ga__range a, ga__range b)
@@ -128,13 +135,14 @@ ga__range ga__range_product(const ga__op *op, const ga__range *x)
   for (int i = 0; i < 2; i++) /* 0 times what is unbounded is 0 */
     if (x[i].lo == 0 && x[i].hi == 0) return x[i];
   const double a = x[0].lo * x[1].lo, b = x[0].lo * x[1].hi, c = x[0].hi * x[1].lo, d = x[0].hi * x[1].hi;
-  if (isnan(a + b + c + d) && (isnan(a) || isnan(b) || isnan(c) || isnan(d))) return WHOLE;
-  return hull(fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)));
+  return hull_of_four(a, b, c, d);
 }
 
 ga__range ga__range_quotient(const ga__op *op, const ga__range *x)
 {
-  return contains(&x[1], 0) ? WHOLE : corners(op, x);
+  (void)op;
+  if (contains(&x[1], 0)) return WHOLE;
+  return hull_of_four(x[0].lo / x[1].lo, x[0].lo / x[1].hi, x[0].hi / x[1].lo, x[0].hi / x[1].hi);
 }
 
 /* 1 or 0, by two numbers whose order decides. */
@@ -201,8 +209,16 @@ ga__range ga__range_even(const ga__op *op, const ga__range *x)
   return out;
 }
 
+/* Squares are what powers mostly are; wider than what pow() may differ by. */
+static ga__range square(const ga__range *u)
+{
+  const double a = u->lo * u->lo, b = u->hi * u->hi, least = a < b ? a : b, most = a < b ? b : a;
+  return (ga__range){contains(u, 0) ? 0 : least * (1 - 4 * DBL_EPSILON), most * (1 + 4 * DBL_EPSILON)};
+}
+
 ga__range ga__range_power(const ga__op *op, const ga__range *x)
 {
+  if (x[1].lo == 2 && x[1].hi == 2 && !is_point(&x[0])) return square(&x[0]);
   const int whole = is_point(&x[1]) && x[1].lo == floor(x[1].lo);
   if (x[0].lo > 0 || (whole && (!contains(&x[0], 0) || x[1].lo >= 0))) {
     ga__range out = corners(op, x);

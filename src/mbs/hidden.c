@@ -213,8 +213,10 @@ static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, con
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   ga__built *b = ((const ga_machine *)user)->built;
-  for (int i = 0; i < b->y.n; i++)
-    if (output_hides(b, i, step, piece)) return 1;
+  for (int k = 0; k < b->y.n; k++) { /* what hid something may do so again: it is asked first */
+    const int i = (b->suspect + k) % b->y.n;
+    if (output_hides(b, i, step, piece)) return b->suspect = i, 1;
+  }
   for (int i = 0; i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     if (law->may_hide && law_hides(b, law, step, piece)) return 1;

@@ -23,6 +23,10 @@ typedef struct cart {
   int undefined;  /* 1: the push has no value */
   int guesses;    /* how often the first values of outputs have been asked for, */
   int guess_most; /* and may be; 0: always */
+  int wary;       /* 1: it always says that something hides, */
+  int wholes;     /* how often it was asked of whole steps, */
+  int open;       /* 1: and of no piece of the last one yet, */
+  int vain;       /* which happened so often */
 } cart;
 
 static double push(const cart *c, double t, double q)
@@ -85,6 +89,15 @@ static int hidden(void *user, const ga_piece *step, const ga_piece *piece)
   return high > c->from && low < c->to;
 }
 
+/* Something hides everywhere, for all it knows. */
+static int always_hidden(void *user, const ga_piece *step, const ga_piece *piece)
+{
+  cart *c = user;
+  if (piece == step) c->vain += c->open, c->wholes++;
+  c->open = piece == step;
+  return 1;
+}
+
 typedef struct bench {
   ga_context *ctx;
   ga_system *sys;
@@ -104,6 +117,7 @@ static void open_bench(bench *b)
   if (b->c.told) def.next_break = next_break;
   if (b->c.guess_most) def.output_guess = output_guess;
   if (b->c.hides) def.hidden = hidden;
+  if (b->c.wary) def.hidden = always_hidden;
   assert_int_equal(ga_context_create(NULL, &b->ctx), GA_OK);
   assert_int_equal(ga_system_create(b->ctx, &def, &b->sys), GA_OK);
   assert_int_equal(ga_stepper_create(b->ctx, b->sys, &opts, &b->st), GA_OK);
@@ -310,6 +324,26 @@ static void narrow_places(void **state)
   }
 }
 
+/* A system that sees something everywhere has its steps searched while questions are left, and is not asked
+ * of steps that would not be. */
+static void no_question_in_vain(void **state)
+{
+  (void)state;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    bench b = new_bench((cart){.from = 1000.0, .to = 1001.0, .F = 1.0, .place = 1, .wary = 1});
+    if (fixed) b.o.fixed_h = 0.01;
+    b.o.h_max = 0.01;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 1.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    const long steps = ga_simulator_stats(b.sim)->steps;
+    assert_true(steps >= 10000);
+    assert_true(b.c.wholes >= 1000 && b.c.wholes < steps / 2);
+    assert_int_equal(b.c.vain, 0);
+    close_bench(&b);
+  }
+}
+
 /* A start behind a jump that fails ends the run, with the state before it; unless nothing jumps there: then
  * the steps go on. */
 static void starts_behind_jumps_that_fail(void **state)
@@ -368,6 +402,7 @@ int main(void)
       cmocka_unit_test(pulses_that_nobody_tells_of),
       cmocka_unit_test(defect_test_can_be_left_out),
       cmocka_unit_test(narrow_places),
+      cmocka_unit_test(no_question_in_vain),
       cmocka_unit_test(starts_behind_jumps_that_fail),
       cmocka_unit_test(wrong_breaks),
   };

@@ -1,0 +1,93 @@
+/* What hides between the ends of a step: expressions that act in narrow places, asked for in any order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "mbs_shop.h"
+#include "mbs/hidden.h"
+
+enum { FIELDS = 4, MOST_Y = 16 };
+static const double PLACE[FIELDS] = {0.15, 0.4, 0.65, 0.9}; /* each 1 mm wide */
+
+static void add_field(shop *s, const char *name, double place)
+{
+  char text[100];
+  ga_actuator_def d = ga_actuator_defaults();
+  snprintf(text, sizeof text, "if(u > %g && u < %g, 5, 0) + 1e-3*u", place, place + 1e-3);
+  d.name = name, d.coordinate = "u", d.force.expression = text;
+  SHOP_ADD(s, actuator, &d);
+}
+
+/* A step in which u goes from `from` to `to`, straight, as it is at the parts a and b of it. */
+typedef struct course {
+  double y[3][MOST_Y];
+  ga_piece piece;
+} course;
+
+static void set_course(course *c, const shop *s, double from, double to, double a, double b)
+{
+  const ga__built *built = s->m->built;
+  const double part[3] = {a, b, 0.5 * (a + b)};
+  assert_true(built->y.n <= MOST_Y);
+  for (int k = 0; k < 3; k++) {
+    const double u = from + part[k] * (to - from);
+    for (int i = 0; i < built->y.n; i++)
+      c->y[k][i] = GA__AT(built->y, ga__y, i)->kind == GA__Y_PROBE ? u : 1e-3 * u;
+  }
+  c->piece = (ga_piece){{a, b}, {{c->y[0], NULL, NULL}, {c->y[1], NULL, NULL}}, {c->y[2], NULL, NULL}};
+}
+
+static int meets(double from, double to)
+{
+  int n = 0;
+  for (int i = 0; i < FIELDS; i++) n += to > PLACE[i] && from < PLACE[i] + 1e-3;
+  return n;
+}
+
+static int within_field(double u)
+{
+  return meets(u, u);
+}
+
+/* Whatever hid something before, a step is told to hide something if and only if it meets a field; so are its
+ * halves, and its middle if it lies in one. */
+static void fields_in_any_order(void **state)
+{
+  rig_random random = {7};
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  int n_found = 0, n_clear = 0;
+  (void)state;
+  shop_scalar(&s, "u", 0, 1);
+  for (int i = 0; i < FIELDS; i++) add_field(&s, (const char *[]){"f1", "f2", "f3", "f4"}[i], PLACE[i]);
+  shop_build(&s);
+  for (int round = 0; round < 4000; round++) {
+    const double from = rig_uniform(&random, 0, 1);
+    const double to = from + rig_uniform(&random, 0, round % 3 ? 0.01 : 0.3);
+    course whole, half, point;
+    if (within_field(from) || within_field(to)) continue; /* the ends see it */
+    set_course(&whole, &s, from, to, 0, 1);
+    const int hides = ga__machine_hidden(s.m, &whole.piece, &whole.piece);
+    assert_int_equal(hides, meets(from, to) > 0);
+    n_found += hides, n_clear += !hides;
+    for (int k = 0; k < 2; k++) {
+      const double a = 0.5 * k, b = a + 0.5;
+      set_course(&half, &s, from, to, a, b);
+      assert_int_equal(ga__machine_hidden(s.m, &whole.piece, &half.piece),
+                       meets(from + a * (to - from), from + b * (to - from)) > 0);
+    }
+    set_course(&point, &s, from, to, 0.5, 0.5);
+    assert_int_equal(ga__machine_hidden(s.m, &whole.piece, &point.piece), within_field(0.5 * (from + to)));
+  }
+  assert_true(n_found > 500 && n_clear > 500);
+  shop_close(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fields_in_any_order),
+  };
+  return cmocka_run_group_tests_name("mbs: what hides within steps", tests, NULL, NULL);
+}
