@@ -403,11 +403,11 @@ typedef struct ga_start_report {
   double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
   double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
   double v_perturbation;        /* largest |δ| of the index-3 start */
-  double rcond;             /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
-  int mobility;             /* velocities minus independent constraints */
-  int redundant;            /* constraints that follow from others */
-  int n_blamed;             /* the first of them, one for each relation: */
-  ga_block blamed_block[8]; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
+  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
+  int mobility;                 /* velocities minus independent constraints */
+  int redundant;                /* constraints that follow from others */
+  int n_blamed;                 /* the first of them, one for each relation: */
+  ga_block blamed_block[8];     /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
   int blamed_index[8];
   double gap; /* what is left of redundant constraints that do not quite fit together, as max_gap */
 } ga_start_report;
@@ -581,7 +581,7 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; one that fails is
                                      taken in parts, see docs/simulate.md; default 0 */
   double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
-  double h_min;                   /* [s] 0: 1e-12 of the time span (default) */
+  double h_min;          /* [s] 0: 1e-12 of the time span, less between breaks that are close (default) */
   double h_max;          /* [s] 0: the least of ten times output_every, what the system says of its inputs
                             (ga_breakpoint.h_max) and 1/10 of the time span (default) */
   ga_error_mode error;   /* default GA_PER_STEP */

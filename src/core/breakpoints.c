@@ -4,6 +4,9 @@
 #include <float.h>
 #include <math.h>
 
+/* of the time: what the caller's functions may make of it by rounding, and the end of a step */
+#define LISTED_MARGIN (16 * DBL_EPSILON)
+
 /* The first of the caller's own times whose break ends after t. */
 static ga_breakpoint listed_break(const ga__breaks *b, double t)
 {
@@ -11,14 +14,14 @@ static ga_breakpoint listed_break(const ga__breaks *b, double t)
   int low = 0, high = b->n_times;
   while (low < high) { /* the first that lies behind t */
     const int middle = low + (high - low) / 2;
-    const double at = b->times[middle], margin = 64.0 * DBL_EPSILON * fabs(at);
+    const double at = b->times[middle], margin = LISTED_MARGIN * fabs(at);
     if (at + margin > t)
       high = middle;
     else
       low = middle + 1;
   }
   if (low == b->n_times) return out;
-  const double at = b->times[low], margin = 64.0 * DBL_EPSILON * fabs(at);
+  const double at = b->times[low], margin = LISTED_MARGIN * fabs(at);
   out.before = at - margin;
   out.after = at + margin;
   return out;
@@ -67,7 +70,8 @@ static int is_known(const ga__breaks *b, double ahead)
 
 ga_status ga__breaks_find(ga__breaks *b, double t, double ahead)
 {
-  double from = fmax(t, b->passed);
+  const int at_start = b->passed == -DBL_MAX; /* one that is right here counts */
+  double from = at_start ? fmin(t - 4 * DBL_EPSILON * fabs(t), nextafter(t, -DBL_MAX)) : fmax(t, b->passed);
   while (!is_known(b, ahead)) {
     if (b->known) from = fmax(from, b->next.clear);
     const ga_breakpoint own = listed_break(b, from);

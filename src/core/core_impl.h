@@ -501,8 +501,8 @@ typedef struct ga__redundant {
 
 typedef enum ga__tried { GA__ACCEPTED = 0, GA__FAILED, GA__TAKEN_BACK } ga__tried;
 
-/* Whether a start is the first, or follows on steps; then outputs as they were are its first guess of them, so
- * that algebraic loops stay on their solution. Behind a jump velocities that change are an impact. */
+/* Whether a start is the first, or follows on steps; then outputs as they were are its first guess of them,
+ * so that algebraic loops stay on their solution. Behind a jump velocities that change are an impact. */
 typedef enum ga__again {
   GA__FIRST = 0,
   GA__AFTER_EVENT,
@@ -542,7 +542,7 @@ struct ga_stepper {
   ga__memory kept; /* as the step under way found them */
   int restore;     /* 1: K_kept is to be factored again before the next step uses the factors */
   int flipped;     /* 1: the small matrix has just given way to the full one */
-  int diverged;                  /* 1: increments of the last iteration grew and grew: the step was too long */
+  int diverged;    /* 1: increments of the last iteration grew and grew: the step was too long */
   int renewed;     /* 1: the factors were renewed since, K_kept has the matrix of the old ones */
   double *K_kept;
   int busy;        /* 1: a simulator is looking into the last step */
@@ -603,12 +603,16 @@ struct ga_stepper {
   double *solve;            /* [n] of the saddle solves */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
-  ga_status fell_back; /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
+  ga_status
+      fell_back; /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
   double *begin_y, *tmp_y; /* [n_y] outputs before a start that is made again; work space */
 };
 
 /* xdot within the last step, as ga_stepper_interpolate() gives the others (dense.c). */
 void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
+/* q, v, x at t, some roundings after the present state, by its rates; nothing where t is not after it. The
+ * rates of v and x end `early` before. */
+void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x);
 ga_status ga__newton(ga_stepper *st);
 
 /* -- Terms in the columns of η (terms.c) -- */
@@ -721,7 +725,8 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *change
 /* The start that comes next is made again, from the present state, until ga__start_first(). */
 void ga__start_again(ga_stepper *st, ga__again again);
 void ga__start_first(ga_stepper *st);
-/* Do all functions of the system have the same values at the present state when t is t_behind? Then nothing jumps there. */
+/* Do all functions of the system have the same values at the present state when t is t_behind? Then nothing
+ * jumps there. */
 int ga__nothing_jumps(ga_stepper *st, double t_behind);
 /* 1: residuals (level 0: Φ, 1: those of velocities, as rows of the whole system) are rounding of q and v. */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,

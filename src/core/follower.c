@@ -172,6 +172,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
   memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
   memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  ga__carry(f->st, t, 0.0, f->q, f->v, f->x);
   ga_start_opts start = f->start;
   start.h = h / f->opts.parts;
   start.forward = 1;

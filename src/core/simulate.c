@@ -493,11 +493,21 @@ static double h_most(const ga_simulator *sim)
   return sim->breaks.known ? fmin(most, fmax(sim->breaks.next.h_max, 1e-6 * span(sim))) : most;
 }
 
+/* Where a step has to end at the latest. */
+static double stop_time(const ga_simulator *sim)
+{
+  return sim->breaks.known ? fmin(sim->breaks.next.before, sim->opts.t_end) : sim->opts.t_end;
+}
+
+/* Breaks may be close to each other in a long run: what is between them is a run of its own. */
+#define PIECE_LEAST 1e-3
+
 static double h_least(const ga_simulator *sim)
 {
+  const double stop = stop_time(sim), rest = stop - sim->piece;
   double least = sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * span(sim);
-  return fmax(least, 16.0 * DBL_EPSILON *
-                         fmax(fabs(sim->t0), fabs(sim->opts.t_end))); /* or time would stand still */
+  if (!(sim->opts.h_min > 0.0) && rest > 0.0) least = fmin(least, PIECE_LEAST * rest);
+  return fmax(least, 16.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(stop))); /* or time would stand still */
 }
 
 /* Differences of time that count as none. */
@@ -550,18 +560,24 @@ static ga_status look_ahead(ga_simulator *sim, double t)
   return ga__breaks_find(&sim->breaks, t, t + (fixed > 0.0 ? 2.0 * fixed : reach));
 }
 
-/* Where a step has to end at the latest. */
-static double stop_time(const ga_simulator *sim)
+/* Breaks that are no farther apart count as one: some roundings, also of times counted from the start. */
+static double beside(const ga_simulator *sim, double t)
 {
-  return sim->breaks.known ? fmin(sim->breaks.next.before, sim->opts.t_end) : sim->opts.t_end;
+  return 64.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(t));
+}
+
+/* 1: the end of the run is within the next break, or at its far side. */
+static int ends_in_break(const ga_simulator *sim)
+{
+  const double t_end = sim->opts.t_end;
+  return sim->breaks.known && t_end <= sim->breaks.next.after + beside(sim, t_end);
 }
 
 /* 1: t is the end, or as near to it as a break at the end lets one go. */
 static int is_end(const ga_simulator *sim, double t)
 {
-  const double t_end = sim->opts.t_end;
-  return t_end - t <= tiny(sim) ||
-         (sim->breaks.known && t >= sim->breaks.next.before - tiny(sim) && t_end <= sim->breaks.next.after);
+  return sim->opts.t_end - t <= tiny(sim) ||
+         (ends_in_break(sim) && t >= sim->breaks.next.before - beside(sim, t));
 }
 
 /* Equal steps that oscillations of inputs are too fast for, by what the system says of these. */
@@ -594,10 +610,10 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
   const ga_status found = look_ahead(sim, t);
   if (found) return found;
   const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
+  sim->piece = t;
   double room = fmax((jumps ? o->t_end : stop_time(sim)) - t, h_least(sim));
   int chosen = h_given > 0.0;
   warn_aliasing(sim, t);
-  sim->piece = t;
   const int behind = sim->breaks.passed == t;
   s.forward = s.forward || jumps || behind;
   if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
@@ -1439,6 +1455,8 @@ static ga_status no_state_behind(ga_simulator *sim, double t, ga_status status)
                      t, why.text);
 }
 
+#define JUMP_EARLY (2.0 * DBL_EPSILON)
+
 /* The breaks that the present state stands at. *restarted: the equations jump there, and the state is now
  * that behind them. */
 static ga_status meet_breaks(ga_simulator *sim, int *restarted)
@@ -1448,8 +1466,8 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   int jumps = 0;
   ga_status status;
   *restarted = 0;
-  while (!(status = look_ahead(sim, fmax(t, b->passed))) && b->next.before <= t + tiny(sim) &&
-         b->next.after < sim->opts.t_end) {
+  while (!(status = look_ahead(sim, fmax(t, b->passed))) && b->next.before <= t + beside(sim, t) &&
+         !ends_in_break(sim)) {
     jumps |= b->next.restart;
     sim->stats.breaks++;
     ga__breaks_pass(b);
@@ -1457,6 +1475,8 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   }
   if (status || !jumps) return status;
   copy_state(sim, &sim->st->view);
+  /* when a jump is, is known to a rounding of time: a follower takes it to be later, and error bars tell */
+  ga__carry(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
   const double h_next = sim->h_next;
   status = restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;

@@ -327,20 +327,33 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
+/* The present q moved on by a time e, q exp(e v + e²/2 vdot), and v, x by d: v + d vdot, x + d xdot. */
+static void move_on(ga_stepper *st, double e, double d, double *q, double *v, double *x)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *f = &st->now;
+  for (int i = 0; i < sys->nv; i++) {
+    st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
+    v[i] = f->v[i] + d * f->vdot[i];
+  }
+  ga_group_move(sys->group, q, f->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = f->x[i] + d * f->xdot[i];
+}
+
+void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x)
+{
+  const double e = t - st->now.scalar[GA__T];
+  if (e > 0.0) move_on(st, e, fmax(e - early, 0.0), q, v, x);
+}
+
 /* Accelerations, multipliers, outputs and rates at t + e along the motion, into next. */
 static ga_status accelerations_along(ga_stepper *st, double e)
 {
-  const ga_system *sys = st->sys;
   const ga__full *f = &st->now;
   ga__full *m = &st->next;
   ga_start_change c = no_change();
   ga__full_copy(st, m, f);
-  for (int i = 0; i < sys->nv; i++) {
-    st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
-    m->v[i] = f->v[i] + e * f->vdot[i];
-  }
-  ga_group_move(sys->group, m->q, f->q, st->exponent);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) m->x[i] = f->x[i] + e * f->xdot[i];
+  move_on(st, e, e, m->q, m->v, m->x);
   m->scalar[GA__T] = f->scalar[GA__T] + e;
   return ga__accelerations(st, m, &c);
 }

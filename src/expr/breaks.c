@@ -222,6 +222,8 @@ double ga_expr_period(const ga_expr *e, int time, double from, double to)
 
 /* ---- What jumps ---- */
 
+enum { NOTHING = 3, NOT_KNOWN = -1 }; /* beside the derivatives 0 to 2 that may jump */
+
 /* Values and derivatives on one side of a break, and the third derivative by a difference. */
 typedef struct side {
   double y[4];
@@ -251,7 +253,7 @@ static int jump_order(const side *left, const side *right, double gap, double si
         1e-8 * scale + 1e-12 * (isfinite(size) ? size : 0) / pow(span, d) + 1.2 * gap * change;
     if (fabs(right->y[d] - left->y[d]) > noise + touching) return d;
   }
-  return 3;
+  return NOTHING;
 }
 
 /* What is evaluated to see what jumps. */
@@ -262,24 +264,64 @@ typedef struct subject {
   double size, span; /* of its values; [s] of the search */
 } subject;
 
-/* What jumps between two times, 0 to 3. Where one side has no derivatives that cannot be told, and the value
- * counts as jumping. */
+/* What jumps between two times. Where one side has no derivatives that cannot be told. */
 static int order_between(const subject *s, double before, double after)
 {
   const double gap = after - before, away = 1000 * gap;
   side left, right;
   if (evaluate_side(s->eval, s->what, s->time, before, -away, &left) ||
       evaluate_side(s->eval, s->what, s->time, after, away, &right))
-    return 0;
+    return NOT_KNOWN;
   return jump_order(&left, &right, gap, s->size, s->span);
+}
+
+/* ---- Where it jumps ---- */
+
+enum { MOST_HALVINGS = 80 }; /* those down to neighbours among the numbers, unless time is near 0 */
+/* of the time: a step that is to end somewhere may end so much later, by rounding */
+#define LATE (8 * DBL_EPSILON)
+
+/* The last time from t on towards `end` at which derivative `order` is still near to what it is at t, found
+ * by halving as long as there are numbers between; NaN where it cannot be evaluated. */
+static double last_like(const subject *s, int order, double t, double end, double near)
+{
+  double here[3], y[3];
+  if (s->eval(s->what, s->time, t, here)) return NAN;
+  for (int i = 0; i < MOST_HALVINGS; i++) {
+    const double middle = t + 0.5 * (end - t);
+    if (middle == t || middle == end) break;
+    if (s->eval(s->what, s->time, middle, y)) return NAN;
+    if (fabs(y[order] - here[order]) <= near)
+      t = middle;
+    else
+      end = middle;
+  }
+  return t;
+}
+
+/* Moves *a and *b towards each other, to the numbers between which derivative `order` goes from what it is at
+ * the one to what it is at the other; where they meet it may have a value of its own, as that of abs(t) at
+ * 0. */
+static int narrow(const subject *s, int order, double *a, double *b)
+{
+  double left[3], right[3];
+  if (s->eval(s->what, s->time, *a, left) || s->eval(s->what, s->time, *b, right)) return 0;
+  const double near = 0.25 * fabs(right[order] - left[order]), last = last_like(s, order, *a, *b, near),
+               first = last_like(s, order, *b, *a, near);
+  if (!(last < first)) return 0;
+  *a = last, *b = first;
+  return 1;
 }
 
 /* ---- The search ---- */
 
+enum { MOST_SUBJECTS = 6 };
+
 typedef struct search {
   const ga_function *f; /* NULL: the expression of `scan` */
   scan scan;
-  subject subject;
+  subject subject[MOST_SUBJECTS]; /* the same function, of several values of what is not time */
+  int n_subjects;
   double resolution; /* [s] intervals that are not halved any more */
   int evaluations;
 } search;
@@ -341,10 +383,48 @@ static double seems_kinked_until(search *s, int instr, double t, double until)
   return end;
 }
 
+/* The lowest derivative that jumps between two times in any of the subjects, the value where that is not
+ * known; *which: in that one, −1: in none that can be evaluated. */
+static int lowest_order(const search *s, double before, double after, int *which)
+{
+  int lowest = NOTHING, seen = NOTHING;
+  *which = -1;
+  for (int i = 0; i < s->n_subjects && seen > 0; i++) {
+    const int order = order_between(&s->subject[i], before, after);
+    if (order != NOT_KNOWN && order < seen) seen = order, *which = i;
+    if (order < lowest) lowest = order == NOT_KNOWN ? 0 : order;
+  }
+  return lowest;
+}
+
+static int jumps_between(const search *s, double before, double after)
+{
+  int which;
+  lowest_order(s, before, after, &which);
+  return which >= 0;
+}
+
+/* The break within some roundings of time from `from` to `to`: what jumps there and, unless several things
+ * do so one after the other, between which numbers. */
+static ga_break look_closely(const search *s, double t, double from, double to)
+{
+  ga_break out = {from - s->resolution, to + s->resolution, NOTHING, from};
+  double a = out.before, b = out.after;
+  int which;
+  out.order = lowest_order(s, a, b, &which);
+  if (which < 0) return out;
+  const int order = order_between(&s->subject[which], a, b);
+  if (!narrow(&s->subject[which], order, &a, &b)) return out;
+  if (jumps_between(s, out.before, a) || jumps_between(s, b, out.after)) return out;
+  out.before = fmax(out.before, a - LATE * fmax(fabs(t), fabs(a)));
+  out.after = b;
+  return out;
+}
+
 static void find_break(search *s, double t, double until, ga_break *out)
 {
   double from, to;
-  *out = (ga_break){INFINITY, INFINITY, 3, until};
+  *out = (ga_break){INFINITY, INFINITY, NOTHING, until};
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
   from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
   while (first_kink(s, from, until, &from, &to)) {
@@ -355,8 +435,12 @@ static void find_break(search *s, double t, double until, ga_break *out)
       until = equal_until;
       continue;
     }
-    *out = (ga_break){from - s->resolution, to + s->resolution, 3, from};
-    out->order = order_between(&s->subject, out->before, out->after);
+    const ga_break found = look_closely(s, t, from, to);
+    if (found.after <= t) { /* ranges are not as sharp: it is that before t */
+      from = to;
+      continue;
+    }
+    *out = found;
     return;
   }
   out->clear = from;
@@ -380,7 +464,7 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
   if (!f || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
   const ga_expr *e = ga__function_expr(f);
   const subject of = {eval_function, f, 0, size_of(f->kind->range(f, t, until)), until - t};
-  search s = {.f = e ? NULL : f, .scan = {.e = e}, .subject = of};
+  search s = {.f = e ? NULL : f, .scan = {.e = e}, .subject = {of}, .n_subjects = 1};
   find_break(&s, t, until, out);
   return GA_OK;
 }
@@ -409,15 +493,14 @@ ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until,
 {
   if (!e || !out || time < 0 || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
   /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, and not at all */
-  static const double values[] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4}, part = 0.1883;
-  sample one = {e, values[0], part * values[0]};
-  search s = {.scan = {.e = e, .time = time}, .subject = {eval_expr, &one, time, 0, until - t}};
-  find_break(&s, t, until, out);
-  if (isinf(out->before) || e->n_variables < 2) return GA_OK;
-  for (int i = 1; i < (int)(sizeof values / sizeof *values) && out->order > 0; i++) {
-    one.value = values[i], one.increment = part * values[i];
-    const int order = order_between(&s.subject, out->before, out->after);
-    if (order < out->order) out->order = order;
+  static const double values[MOST_SUBJECTS] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4};
+  const double part = 0.1883;
+  sample of[MOST_SUBJECTS];
+  search s = {.scan = {.e = e, .time = time}, .n_subjects = e->n_variables < 2 ? 1 : MOST_SUBJECTS};
+  for (int i = 0; i < s.n_subjects; i++) {
+    of[i] = (sample){e, values[i], part * values[i]};
+    s.subject[i] = (subject){eval_expr, &of[i], time, 0, until - t};
   }
+  find_break(&s, t, until, out);
   return GA_OK;
 }

@@ -2,6 +2,7 @@
 #include "galpha/result.h"
 #include "base/base_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,10 @@ enum { BINS = 100, MARKS = 20 };
 #define NOTHING 1e-15
 #define TRUSTED 0.05 /* ratios of a round that the next one is compared with */
 
+/* Both runs read the same clock, which rounds: of the time, so much may what happens be early or late, jumps
+ * of inputs above all. */
+#define CLOCK (16 * DBL_EPSILON)
+
 /* One signal; numbers only, since it is saved as they stand. */
 typedef struct track {
   double largest, t_largest;    /* estimate, and when */
@@ -47,6 +52,7 @@ typedef struct track {
   double sum, squares;          /* sums of it and of its squares */
   double differences;           /* sum of the squares of all estimates */
   double window;                /* largest of the bins before the present one that are in the window */
+  double last, slip;            /* value at the record before; largest change within a rounding of time */
   double past;                  /* range in the round before, if it was not resolved; 0: there was none */
   double settled;               /* 1: it was a constant then */
   double bin[BINS];
@@ -67,6 +73,7 @@ struct ga_band {
   int accelerations;    /* number of their unit; -1: there are none */
   int at;               /* the present bin; -1: none */
   double count;         /* of records */
+  double t_last;        /* [s] of the last one */
   double t_mark[MARKS]; /* [s] of the marks; of those that there are none of yet NaN */
   track *tracks;        /* [n] */
   double *known;        /* [n_units] largest range that is no error, and then for which count it was found */
@@ -244,6 +251,15 @@ static void follow(track *s, int begin, double t, double first, double second, d
   s->differences += e * e;
 }
 
+/* What the signal has moved by, at most, while the clock rounds. */
+static double slip_until(track *s, int begin, double t_last, double t, double value)
+{
+  const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * fmin(part, 1.0);
+  if (!begin && slip > s->slip) s->slip = slip;
+  s->last = value;
+  return s->slip;
+}
+
 /* Number of the mark that the first record of bin k is; -1: it is none. */
 static int mark_of(int k)
 {
@@ -290,12 +306,14 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     track *s = &b->tracks[i];
     if (left > 0) left--;
     if (b->quaternion[i]) left = b->quaternion[i], sign = sign_of(first + i, second + i, left);
-    const double aligned = (left > 0 ? sign : 1.0) * first[i], e = RICHARDSON * fabs(aligned - second[i]);
+    const double aligned = (left > 0 ? sign : 1.0) * first[i], apart = RICHARDSON * fabs(aligned - second[i]),
+                 slip = slip_until(s, begin, b->t_last, t, second[i]), e = apart < slip ? slip : apart;
     follow(s, begin, t, aligned, second[i], e);
     if (e > s->bin[k] || e != e) s->bin[k] = e;
     error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);
     if (mark >= 0) set_mark(b, i, mark, second[i], &error[i]);
   }
+  b->t_last = t;
 }
 
 /* ---- What has been seen ---- */
@@ -509,7 +527,7 @@ int ga_band_grows(const ga_band *b, double *decade)
 
 /* ---- Saving ---- */
 
-enum { N_HEAD = 3 };
+enum { N_HEAD = 4 };
 
 size_t ga_band_saved_size(const ga_band *b)
 {
@@ -522,6 +540,7 @@ void ga_band_save(const ga_band *b, double *saved)
   saved[0] = b->n;
   saved[1] = b->at;
   saved[2] = b->count;
+  saved[3] = b->t_last;
   for (int j = 0; j < MARKS; j++) saved[N_HEAD + j] = b->t_mark[j] == b->t_mark[j] ? b->t_mark[j] : HUGE_VAL;
   memcpy(saved + N_HEAD + MARKS, b->tracks, (size_t)b->n * sizeof *b->tracks);
 }
@@ -533,6 +552,7 @@ ga_status ga_band_load(ga_band *b, const double *saved)
     return ga__fail(b->ctx, GA_ERR_ARGUMENT, "ga_band_load: the numbers are not those of %d signals", b->n);
   b->at = (int)saved[1];
   b->count = saved[2];
+  b->t_last = saved[3];
   b->known[b->n_units] = -1.0;
   memcpy(b->t_mark, saved + N_HEAD, sizeof b->t_mark);
   memcpy(b->tracks, saved + N_HEAD + MARKS, (size_t)b->n * sizeof *b->tracks);

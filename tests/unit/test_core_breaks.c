@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "galpha/core.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,44 @@ static void kinks_do_not_restart(void **state)
   assert_int_equal(ga_simulator_stats(b.sim)->breaks, 2);
   assert_int_equal(ga_simulator_stats(b.sim)->restarts, 0);
   close_bench(&b);
+}
+
+/* Starts behind breaks lose no time: a hundred of them late in a run, where a rounding is 1e-10 s. */
+static void restarts_lose_no_time(void **state)
+{
+  static double at[100];
+  const double late = 1e6, q0 = 0.0, v0 = 30.0;
+  (void)state;
+  for (int i = 0; i < 100; i++) at[i] = late + 0.3 + 0.07 * i;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    bench b = new_bench((cart){.from = 2.0 * late, .to = 3.0 * late});
+    b.o.t_end = late + 10.0, b.o.n_breaks = 100, b.o.breaks = at;
+    b.o.fixed_h = fixed ? 0.05 : 0.0;
+    open_bench(&b);
+    assert_int_equal(ga_simulator_start(b.sim, NULL, late, &q0, &v0, NULL, NULL, NULL, NULL), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_int_equal(ga_simulator_stats(b.sim)->restarts, 100);
+    assert_near(ga_stepper_state(b.st)->q[0], 300.0, 30.0 * 200 * DBL_EPSILON * late, "position");
+    close_bench(&b);
+  }
+}
+
+/* Breaks as close as 50 ns in a run of a million seconds are two, and steps between them are as short. */
+static void close_breaks_of_long_runs(void **state)
+{
+  (void)state;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    bench b = new_bench((cart){.from = 500.0, .to = 500.0 + 5e-8, .F = 1e6, .told = 1});
+    b.o.t_end = 1e6;
+    b.o.fixed_h = fixed ? 1000.0 : 0.0;
+    b.o.rtol = b.o.atol = 1e-7;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_int_equal(ga_simulator_stats(b.sim)->breaks, 2);
+    assert_near(ga_stepper_state(b.st)->v[0], 0.05, 1e-5, "velocity");
+    close_bench(&b);
+  }
 }
 
 /* At the very start and at the very end. */
@@ -396,6 +435,8 @@ int main(void)
       cmocka_unit_test(breaks_are_met),
       cmocka_unit_test(equal_steps_keep_their_times),
       cmocka_unit_test(kinks_do_not_restart),
+      cmocka_unit_test(restarts_lose_no_time),
+      cmocka_unit_test(close_breaks_of_long_runs),
       cmocka_unit_test(breaks_at_both_ends),
       cmocka_unit_test(outputs_at_breaks),
       cmocka_unit_test(saved_around_breaks),

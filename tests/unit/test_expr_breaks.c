@@ -1,5 +1,6 @@
 /* Breaks of functions of time: every corner and jump is found, in its place, with what jumps there. */
 #include "expr_rig.h"
+#include <float.h>
 
 #define PI 3.14159265358979323846
 
@@ -116,6 +117,71 @@ static void narrow_pulses(void **state)
       check(text, f, 0, 1000, 2, want);
       ga_function_destroy(&f);
     }
+}
+
+/* However late, a jump lies between two neighbours among the numbers, the second of which is the end of the
+ * break; the beginning is some roundings before. Written with the time S at which it all begins. */
+static const struct {
+  const char *text;
+  int n, order;
+} LATE[] = {
+    {"if(t > %1$.17g + 1.3 && t < %1$.17g + 1.31, 10, 0)", 2, 0},
+    {"4*(t >= %1$.17g + 1.3) + 7*(%1$.17g + 1.3 <= t)", 1, 0}, /* at the same number */
+    {"floor((t - %1$.17g)/0.7)", 2, 0},
+    {"mod(floor(t/0.75), 2)*(t - t + 1)", 2, 0},
+    {"abs(t - %1$.17g - 0.3)", 1, 1},
+    {"min(t - %1$.17g, 1) + %1$.17g", 1, 1},
+    {"if(t < %1$.17g + 1, 0, (t - %1$.17g - 1)^2)", 1, 2},
+};
+
+static int find_all(const ga_function *f, double from, double to, ga_break *out)
+{
+  int n = 0;
+  for (double t = from; n < MOST && t < to; t = out[n++].after) {
+    assert_int_equal(ga_function_next_break(f, t, to, &out[n]), GA_OK);
+    if (!isfinite(out[n].before)) break;
+  }
+  return n;
+}
+
+static void late_breaks_are_sharp(void **state)
+{
+  static const double starts[] = {0, 3e3, 12345.678, 3e6, 1.2e7};
+  for (int k = 0; k < COUNT(starts); k++)
+    for (int i = 0; i < COUNT(LATE); i++) {
+      char text[192];
+      ga_break b[MOST];
+      const double S = starts[k];
+      snprintf(text, sizeof text, LATE[i].text, S);
+      ga_function *f = expression(*state, text);
+      const int n = find_all(f, S + 0.01, S + 2, b);
+      if (n < LATE[i].n || n > LATE[i].n + (LATE[i].text[0] == 'm'))
+        fail_msg("%s from %g: %d breaks", text, S, n);
+      for (int j = 0; j < n; j++) {
+        double left[3], right[3];
+        assert_int_equal(b[j].order, LATE[i].order);
+        if (!(b[j].before < b[j].after && b[j].after - b[j].before < 12 * DBL_EPSILON * (S + 2)))
+          fail_msg("%s: a break from %.17g to %.17g", text, b[j].before, b[j].after);
+        ga_function_eval(f, nextafter(b[j].after, -DBL_MAX), 2, left, NULL);
+        ga_function_eval(f, b[j].after, 2, right, NULL);
+        if (!(fabs(right[LATE[i].order] - left[LATE[i].order]) > 0.5))
+          fail_msg("%s: nothing jumps at %.17g", text, b[j].after);
+      }
+      ga_function_destroy(&f);
+    }
+}
+
+/* Two jumps some roundings apart are one break, with one on each side of it. */
+static void neighbouring_jumps(void **state)
+{
+  ga_function *f = expression(*state, "(t > 1e6) + 3*(t > 1e6*(1 + 20*2.220446049250313e-16))");
+  ga_break b[MOST];
+  double left, right;
+  assert_int_equal(find_all(f, 999999, 1000001, b), 1);
+  ga_function_eval(f, b[0].before, 0, &left, NULL);
+  ga_function_eval(f, b[0].after, 0, &right, NULL);
+  assert_true(left == 0 && right == 4 && b[0].order == 0);
+  ga_function_destroy(&f);
 }
 
 static void motions(void **state)
@@ -288,8 +354,18 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(expressions),   CASE(narrow_pulses),   CASE(motions),  CASE(tables),  CASE(calls),
-      CASE(touched_roots), CASE(other_variables), CASE(gives_up), CASE(periods), CASE(wrong_arguments),
+      CASE(expressions),
+      CASE(narrow_pulses),
+      CASE(late_breaks_are_sharp),
+      CASE(neighbouring_jumps),
+      CASE(motions),
+      CASE(tables),
+      CASE(calls),
+      CASE(touched_roots),
+      CASE(other_variables),
+      CASE(gives_up),
+      CASE(periods),
+      CASE(wrong_arguments),
   };
   return cmocka_run_group_tests_name("expr breaks", tests, NULL, NULL);
 }

@@ -158,8 +158,10 @@ FORCES = {
                           [10 + s * (math.acos(0.9999) * 40 / 2 / math.pi) for s in (-1, 1)]),
     "logic": lambda: (lambda t: 9.0 if (t > 21 and t < 21.02) or (t >= 33 and not t > 33.02) else 0.0, [21, 21.02, 33, 33.02]),
     "unit_ms": lambda: (lambda t: 7.0 if 25 < t < 25.003 else 0.0, [25, 25.003]),
+    "late_table": lambda: (lambda t: sum(table(LATE_ROWS)[0](t - d) for d in (0.3, 0.7)), [r[0] + d for r in LATE_ROWS for d in (0.3, 0.7)]),
     "ramp_hold": lambda: (lambda t: 0.4 * min(max(t - 19.99, 0), 0.02) / 0.02, [19.99, 20.01]),
 }
+LATE_ROWS = [(3e6 + 1, 0), (3e6 + 1.01, 10), (3e6 + 1.25, 10), (3e6 + 1.26, 0)]
 SPLINE_PULSE = [(22, 0), (22.01, 0), (22.02, 6), (22.03, 9), (22.04, 6), (22.05, 0), (22.06, 0)]
 
 
@@ -563,6 +565,21 @@ def tables(t1=8.0):
 def late_clock():
     return Answer({"cart.rate": lambda t: 0.05 if t > 1000005.01 else 0.0, "cart": lambda t: 0.05 * (t - 1000005.005) if t > 1000005.01 else 0.0},
                   1e6, 1000010)
+
+
+def late_pwm(t0=1e6, t1=1e6 + 10):
+    """8 N on 2 kg in the first 1/16 s of every quarter of a second."""
+    whole = lambda t: math.floor((t - t0) * 4)
+    on = lambda t: min((t - t0) * 4 - whole(t), 0.25) / 4
+    rate = lambda t: 4 * (whole(t) / 16 + on(t))
+    # within a period: 2 s^2 while it is on, then on at 1/4 m/s more; n periods: sum over k of k/4 * 1/4, and of what each adds
+    gain = lambda s: 2 * s * s if s <= 1 / 16 else 2 / 256 + (s - 1 / 16) / 4
+    place = lambda t: (lambda n, s: n * (n - 1) / 2 / 16 + n * gain(0.25) + n / 4 * s + gain(s))(whole(t), t - t0 - whole(t) / 4)
+    return Answer({"cart.rate": rate, "cart": place}, t0, t1, [t0 + k / 4 + d for k in range(41) for d in (0, 1 / 16)])
+
+
+def short_pulse(t1=1e6):
+    return Answer({"cart.rate": lambda t: 0.05 if t > 501 else 0.0, "cart": lambda t: 0.05 * (t - 500) if t > 501 else 0.0}, 0, t1)
 
 
 def coast(t1=15.0):
