@@ -28,7 +28,9 @@ typedef struct plan {
   lists met;      /* those that it meets during the elimination */
   int *parent;    /* the first of them, −1: none */
   int *child, *sibling, *mark;
-  int *rank;     /* [n_blocks] in postorder */
+  int *top;  /* [n_blocks] the last block of the front that a block is in: itself, or one of its ancestors */
+  int *rank; /* [n_blocks] of their fronts, in postorder */
+  int *pivot_of; /* [n_blocks] the first of a block's pivots, in postorder */
   int *front_of; /* [n] by pivots, in postorder */
   int *where;    /* [n] row of a pivot in the front at hand */
   int too_large; /* more than an int can count */
@@ -151,6 +153,12 @@ static int *larger(const plan *p, int *old, size_t used, size_t room)
   return block;
 }
 
+static void add_child(plan *p, int parent, int child)
+{
+  p->sibling[child] = p->child[parent];
+  p->child[parent] = child;
+}
+
 static int eliminate(plan *p)
 {
   const size_t n = (size_t)p->n_blocks;
@@ -172,15 +180,50 @@ static int eliminate(plan *p)
       p->met.item = item;
     }
     int *item = p->met.item + used;
-    const int count = meet(p, b, item), parent = p->parent[b];
+    const int count = meet(p, b, item);
     qsort(item, (size_t)count, sizeof *item, compare);
     used += (size_t)count;
     p->met.start[b + 1] = (int)used;
-    if (parent < 0) continue;
-    p->sibling[b] = p->child[parent];
-    p->child[parent] = b;
+    if (p->parent[b] >= 0) add_child(p, p->parent[b], b);
   }
   return 1;
+}
+
+/* ---- Amalgamation ---- */
+
+/* Putting a front together from A and its children and handing it on takes about as long as so many
+ * operations on each of its numbers. */
+#define HANDING_ON 40.0
+
+/* A block and its parent in the tree become one front where that costs less than handing the block's on: n
+ * pivots in R rows and columns instead of r make 2 n (R² − r²) more operations. Small fronts have code of
+ * their own for their sizes, and stay as they are. */
+static int amalgamate(plan *p)
+{
+  const size_t n = (size_t)p->n_blocks;
+  int *pivots = ints(p, n), *rows = ints(p, n);
+  const int ok = (p->top = ints(p, n)) && pivots && rows;
+  for (int b = 0; ok && b < p->n_blocks; b++) {
+    p->top[b] = b;
+    p->child[b] = -1;
+    rows[b] = pivots[b] = p->size[b];
+    for (int i = p->met.start[b]; i < p->met.start[b + 1]; i++) rows[b] += p->size[p->met.item[i]];
+  }
+  for (int b = 0; ok && b < p->n_blocks; b++) {
+    const int parent = p->parent[b];
+    if (parent < 0 || rows[b] < GA__FRONT_LARGE) continue;
+    const double r = rows[b], R = (double)rows[parent] + pivots[b];
+    if (2.0 * pivots[b] * (R * R - r * r) > HANDING_ON * r * r) continue;
+    p->top[b] = parent;
+    pivots[parent] += pivots[b];
+    rows[parent] += pivots[b];
+  }
+  for (int b = p->n_blocks - 1; ok && b >= 0; b--) p->top[b] = p->top[p->top[b]];
+  for (int b = 0; ok && b < p->n_blocks; b++)
+    if (p->top[b] == b && p->parent[b] >= 0) add_child(p, p->top[p->parent[b]], b);
+  ga__free(p->ctx, pivots);
+  ga__free(p->ctx, rows);
+  return ok;
 }
 
 /* Children before their parents and next to each other, so that what they hand on can wait on a stack; roots,
@@ -194,7 +237,7 @@ static int postorder(plan *p)
     return 0;
   }
   for (int root = 0; root < p->n_blocks; root++) {
-    if (p->parent[root] >= 0) continue;
+    if (p->parent[root] >= 0) continue; /* a root is the top of its front */
     int depth = 0;
     stack[depth++] = root;
     while (depth) {
@@ -208,6 +251,8 @@ static int postorder(plan *p)
       }
     }
   }
+  for (int b = 0; b < p->n_blocks; b++) p->rank[b] = p->rank[p->top[b]];
+  p->out->n_fronts = next;
   ga__free(p->ctx, stack);
   return 1;
 }
@@ -218,8 +263,7 @@ static int make_fronts(plan *p)
 {
   ga__fronts *out = p->out;
   const size_t n = (size_t)p->n;
-  out->n_fronts = p->n_blocks;
-  out->front = ga__alloc(p->ctx, (size_t)p->n_blocks, sizeof *out->front);
+  out->front = ga__alloc(p->ctx, (size_t)out->n_fronts, sizeof *out->front);
   out->P = ints(p, n);
   out->Q = ints(p, n);
   out->component = ints(p, (size_t)out->n_components + 1);
@@ -227,12 +271,14 @@ static int make_fronts(plan *p)
   out->row_pivot = ints(p, n);
   out->column_pivot = ints(p, n);
   p->where = ints(p, n);
+  p->pivot_of = ints(p, (size_t)p->n_blocks);
   if (!out->front || !out->P || !out->Q || !out->component || !p->front_of || !out->row_pivot ||
-      !out->column_pivot || !p->where)
+      !out->column_pivot || !p->where || !p->pivot_of)
     return 0;
   for (int b = 0; b < p->n_blocks; b++) {
     ga__front *f = &out->front[p->rank[b]];
-    f->size = p->size[b];
+    f->size += p->size[b];
+    if (p->top[b] != b) continue;
     for (int i = p->met.start[b]; i < p->met.start[b + 1]; i++) f->below += p->size[p->met.item[i]];
     if (p->parent[b] >= 0) out->front[p->rank[p->parent[b]]].n_children++;
   }
@@ -240,9 +286,10 @@ static int make_fronts(plan *p)
     out->front[i].first = first;
     first += out->front[i].size;
   }
-  for (int i = 0; i < p->n; i++) { /* first counts up while its pivots come, and goes back below */
-    const int k = p->early[i], column = p->order->Q[k], front = p->rank[p->block_of[column]];
+  for (int i = 0, last = -1; i < p->n; i++) { /* first counts up while its pivots come, and goes back below */
+    const int k = p->early[i], column = p->order->Q[k], block = p->block_of[column], front = p->rank[block];
     const int pivot = out->front[front].first++;
+    if (block != last) p->pivot_of[last = block] = pivot;
     out->P[pivot] = p->order->P[k];
     out->Q[pivot] = column;
     out->row_pivot[out->P[pivot]] = out->column_pivot[column] = pivot;
@@ -287,17 +334,17 @@ static int list_rows(plan *p)
   out->index = ints(p, n);
   out->place = ints(p, n);
   const int ok = block_at && waiting && out->index && out->place;
-  for (int b = 0; ok && b < p->n_blocks; b++) block_at[p->rank[b]] = b;
+  for (int b = 0; ok && b < p->n_blocks; b++) block_at[p->rank[b]] = p->top[b];
   for (int i = 0; ok && i < out->n_fronts; i++) {
     ga__front *f = &out->front[i];
     const int b = block_at[i];
     int at = 0;
     for (int k = 0; k < f->size; k++) p->where[f->first + k] = k;
     for (int m = p->met.start[b]; m < p->met.start[b + 1]; m++) {
-      const ga__front *other = &out->front[p->rank[p->met.item[m]]];
-      for (int k = 0; k < other->size; k++, at++) {
-        out->index[f->index + at] = other->first + k;
-        p->where[other->first + k] = f->size + at;
+      const int other = p->met.item[m], first = p->pivot_of[other];
+      for (int k = 0; k < p->size[other]; k++, at++) {
+        out->index[f->index + at] = first + k;
+        p->where[first + k] = f->size + at;
       }
     }
     for (int k = 0; k < f->n_children; k++) {
@@ -408,7 +455,8 @@ static int make_plan(plan *p)
   p->block_of = ints(p, n);
   p->row_block = ints(p, n);
   if (!p->component || !p->block_of || !p->row_block) return 0;
-  if (!find_components(p) || !find_blocks(p) || !find_edges(p) || !eliminate(p) || !postorder(p)) return 0;
+  if (!find_components(p) || !find_blocks(p) || !find_edges(p)) return 0;
+  if (!eliminate(p) || !amalgamate(p) || !postorder(p)) return 0;
   return make_fronts(p) && measure(p) && list_rows(p) && list_off(p) && list_entries(p);
 }
 
@@ -417,9 +465,9 @@ ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order
   *out = (ga__fronts){.n = A->cols};
   plan p = {.ctx = ctx, .A = A, .order = order, .out = out, .n = A->cols};
   const int ok = make_plan(&p);
-  int *const temporary[] = {p.component, p.early,     p.block_of, p.row_block, p.size,  p.edge.start,
-                            p.edge.item, p.met.start, p.met.item, p.parent,    p.child, p.sibling,
-                            p.mark,      p.rank,      p.front_of, p.where};
+  int *const temporary[] = {p.component, p.early,     p.block_of, p.row_block, p.size,     p.edge.start,
+                            p.edge.item, p.met.start, p.met.item, p.parent,    p.child,    p.sibling,
+                            p.mark,      p.top,       p.rank,     p.pivot_of,  p.front_of, p.where};
   for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(ctx, temporary[i]);
   if (ok) return GA_OK;
   ga__fronts_destroy(ctx, out);

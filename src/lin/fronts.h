@@ -4,6 +4,10 @@
 
 #include "lin/lin_impl.h"
 
+/* Rows from which on a front is large: blocks are put together in it, and it has code of its own
+ * (large_front.c). */
+enum { GA__FRONT_LARGE = 64 };
+
 typedef struct ga__front {
   int first, size;    /* pivots */
   int below;          /* rows, and columns, of the front beside them */
@@ -46,6 +50,23 @@ typedef struct ga__fronts {
 /* Out of memory, or fronts that an int cannot count: nothing is left behind, and GA_ERR_MEMORY. */
 ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out);
 void ga__fronts_destroy(ga_context *ctx, ga__fronts *f);
+
+/* ---- Large fronts (large_front.c) ---- */
+
+/* Numbers of work space that the elimination of a large front needs. */
+enum { GA__FRONT_ROOM = 32 * 192 };
+
+/* Eliminates the first s of the rows of F[rows][W]: L, its diagonal of ones left out, and U in its place.
+ * Pivots of these s columns are sought among the s rows, by |entry| times weight; weight[s] and taken[s]
+ * follow the exchanges. inverse[s] are 1 / pivots. */
+void ga__front_eliminate(double *F, int rows, int s, int W, double *weight, int *taken, double *inverse,
+                         double *room);
+/* x := L⁻¹ x and x := U⁻¹ x of the front's factors (ga__front.factor), own[size] the unknowns of its pivots;
+ * local[size + below] is work space. */
+void ga__front_lower(const ga__front *f, const double *factor, const int *index, const int *taken, double *x,
+                     double *local);
+void ga__front_upper(const ga__front *f, const double *factor, const int *index, const double *inverse,
+                     double *x, double *local);
 
 /* Whether the last factors of a GA_LU_BLOCKS are those by fronts, not KLU's. */
 int ga__lu_is_by_fronts(const ga_lu *lu);

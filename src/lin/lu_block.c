@@ -41,6 +41,7 @@ typedef struct blocks {
   double *room;      /* for two fronts, */
   double *front[2];  /* in lines of the cache: the largest one, and the one before, */
   double *row;       /* [longest] of it */
+  double *panel;     /* [GA__FRONT_ROOM] */
   double *stack;     /* what waits to be handed on, */
   int *waiting;      /* and its fronts */
   int *taken;        /* [n] row of F11, before exchanges, that a pivot was found in */
@@ -65,9 +66,9 @@ static void block_destroy(ga_lu *lu)
   blocks *b = lu->data;
   ga__fronts_destroy(lu->ctx, &b->plan);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
-  void *const array[] = {b->factors, b->off_value, b->room,     b->row,     b->stack, b->waiting,
-                         b->taken,   b->inverse,   b->pivot,    b->x,       b->local, b->R,
-                         b->C,       b->over,      b->marked_R, b->marked_C};
+  void *const array[] = {b->factors, b->off_value, b->room,    b->row,      b->panel,   b->stack,
+                         b->waiting, b->taken,     b->inverse, b->pivot,    b->x,       b->local,
+                         b->R,       b->C,         b->over,    b->marked_R, b->marked_C};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
@@ -85,6 +86,7 @@ static ga_status take_memory(ga_lu *lu)
               {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
               {(void **)&b->room, 2 * (plan->front_size + 2 * LINE), sizeof(double)},
               {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
+              {(void **)&b->panel, plan->longest >= GA__FRONT_LARGE ? GA__FRONT_ROOM : 0, sizeof(double)},
               {(void **)&b->stack, plan->stack_size, sizeof(double)},
               {(void **)&b->waiting, (size_t)plan->n_waiting, sizeof(int)},
               {(void **)&b->taken, n, sizeof(int)},
@@ -297,6 +299,10 @@ GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double
 {
   double *inverse = b->inverse + f->first;
   int *taken = b->taken + f->first, rows = f->size + f->below;
+  if (rows >= GA__FRONT_LARGE) {
+    ga__front_eliminate(F, rows, f->size, f->width, weight, taken, inverse, b->panel);
+    return;
+  }
   switch (f->width) {
 #define CASE(W)                                                                                              \
   case W: {                                                                                                  \
@@ -555,6 +561,10 @@ static inline __attribute__((always_inline)) void upper(const blocks *b, const g
 
 static void solve_lower(const blocks *b, const ga__front *f, double *x)
 {
+  if (f->size + f->below >= GA__FRONT_LARGE) {
+    ga__front_lower(f, b->factors + f->factor, b->plan.index + f->index, b->taken + f->first, x, b->local);
+    return;
+  }
 #define DO(S) lower(b, f, x, S)
   BY_SIZE(f->size, DO)
 #undef DO
@@ -562,6 +572,10 @@ static void solve_lower(const blocks *b, const ga__front *f, double *x)
 
 static void solve_upper(const blocks *b, const ga__front *f, double *x)
 {
+  if (f->size + f->below >= GA__FRONT_LARGE) {
+    ga__front_upper(f, b->factors + f->factor, b->plan.index + f->index, b->inverse + f->first, x, b->local);
+    return;
+  }
 #define DO(S) upper(b, f, x, S)
   BY_SIZE(f->size, DO)
 #undef DO

@@ -412,6 +412,81 @@ static void factors_of_many_components(void **state)
   close_problem(f, &p);
 }
 
+/* Bodies coupled in pairs at random: fronts of hundreds of rows, with several children. */
+static lin_bodies couple_some(int n_bodies, int dof, int pairs, lin_random *r)
+{
+  lin_bodies m = couple_all(n_bodies, dof, 1, r);
+  m.n_joints = 0;
+  for (int k = 0; k < pairs; k++) {
+    const int i = 1 + lin_below(r, n_bodies - 1);
+    m.joint[m.n_joints++] = (lin_joint){i, lin_below(r, i), 0};
+  }
+  return m;
+}
+
+/* Blocks become one front where they are large; every pivot is in one, and every entry has its place. */
+static void assert_amalgamated(fixture *f, const problem *p)
+{
+  ga__fronts plan;
+  size_t entries = 0;
+  int next = 0, large = 0;
+  assert_int_equal(ga__fronts_create(f->ctx, p->A, &p->order, &plan), GA_OK);
+  for (int i = 0; i < plan.n_fronts; i++) {
+    const ga__front *front = &plan.front[i];
+    assert_int_equal(front->first, next);
+    next += front->size;
+    entries += (size_t)front->n_entry;
+    if (front->size + front->below >= GA__FRONT_LARGE && front->size > LIN_DOF_MOST) large++;
+    for (int k = 0; k < front->below; k++)
+      assert_in_range(plan.index[front->index + k], next, p->A->cols - 1);
+    for (int k = 0; k < front->n_entry; k++)
+      assert_in_range(plan.entry[front->entry + k].to, 0, (front->size + front->below) * front->width - 1);
+  }
+  assert_int_equal(next, p->A->cols);
+  assert_int_equal(entries + (size_t)plan.off_start[plan.n], (size_t)p->A->nnz);
+  assert_true(large > 0);
+  ga__fronts_destroy(f->ctx, &plan);
+}
+
+/* Every number of rows and columns that the tiles of a product can leave over. */
+static void large_fronts_solve(void **state)
+{
+  fixture *f = *state;
+  for (int n = 64; n <= 64 + 40; n++) {
+    problem p = open_bodies(f, couple_all(n, 1, 1, &f->r));
+    assert_solves(f, &p, "one large front");
+    assert_true(by_fronts(&p));
+    assert_int_equal(p.fill, n * n);
+    close_problem(f, &p);
+  }
+  for (int turn = 0; turn < 12; turn++) {
+    const int n = 60 + lin_below(&f->r, 60), dof = 3 + lin_below(&f->r, 4);
+    problem p = open_bodies(f, couple_some(n, dof, 4 * n + lin_below(&f->r, n), &f->r));
+    assert_solves(f, &p, "large fronts");
+    assert_true(by_fronts(&p));
+    assert_amalgamated(f, &p);
+    close_problem(f, &p);
+  }
+}
+
+/* Without a diagonal large fronts find pivots in other rows; without a column they say so. */
+static void large_fronts_seek_pivots(void **state)
+{
+  fixture *f = *state;
+  for (int n = 64; n <= 200; n += 17) {
+    problem p = open_bodies(f, couple_all(n, 1, 1, &f->r));
+    for (int c = 0; c < n; c++)
+      for (int e = p.A->col_start[c]; e < p.A->col_start[c + 1]; e++)
+        p.A->value[e] = p.A->row[e] == (c + n / 2) % n ? 3 : p.A->row[e] == c ? 0 : 0.1 * lin_uniform(&f->r);
+    assert_solves(f, &p, "a large front without a diagonal");
+    assert_true(by_fronts(&p));
+    for (int e = p.A->col_start[n / 3]; e < p.A->col_start[n / 3 + 1]; e++) p.A->value[e] = 0;
+    assert_int_equal(ga_lu_factor(p.lu), GA_RETRY_SINGULAR);
+    assert_int_equal(ga_lu_get_info(p.lu)->weak_column, n / 3);
+    close_problem(f, &p);
+  }
+}
+
 /* Blocks that have no pivots on their diagonals. */
 static void pivots_are_sought_within_blocks(void **state)
 {
@@ -1129,6 +1204,8 @@ int main(void)
       FRONTS_TEST(factors_solve),
       FRONTS_TEST(factors_of_any_width),
       FRONTS_TEST(factors_of_many_components),
+      FRONTS_TEST(large_fronts_solve),
+      FRONTS_TEST(large_fronts_seek_pivots),
       FRONTS_TEST(pivots_are_sought_within_blocks),
       FRONTS_TEST(strong_couplings_stay),
       FRONTS_TEST(factors_take_units),
