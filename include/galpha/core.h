@@ -64,7 +64,10 @@ enum {
   /* Together with GA_WANT_D: of D nothing will be read but M and the rows of k. What depends on forces,
    * states and outputs may be left out, and must not fail where these have no value yet: positions and
    * velocities are projected before outputs are known. */
-  GA_WANT_M = 16
+  GA_WANT_M = 16,
+  /* In pattern_in only, together with GA_WANT_D in rows and columns of V: D has no derivatives by vdot there,
+   * as between two bodies. Matrices of starts and projections then have no place for the entry. */
+  GA_NO_MASS = 32
 };
 
 /* Derivatives of the residuals r = (M vdot − f, Φ, k, −s, −o); the core adds xdot and y itself. One number
@@ -170,8 +173,8 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
-  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added. NULL: in any. The others have to
-   * stay zero there. */
+  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added, and GA_NO_MASS. NULL: in any. The
+   * others have to stay zero there. */
   const unsigned char *pattern_in;
 
   /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of

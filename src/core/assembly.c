@@ -312,7 +312,8 @@ static ga_status list_lines(ga__assembly *as)
   as->line_start = ga__alloc(as->ctx, (size_t)as->n_pairs + 2, sizeof(int));
   as->line = ga__alloc(as->ctx, (size_t)total, sizeof(int));
   as->left_out = ga__alloc(as->ctx, (size_t)as->n_pairs, sizeof(int));
-  const int complete = as->line_start && as->line && as->left_out;
+  as->left_out_column = ga__alloc(as->ctx, (size_t)as->n_pairs, sizeof(int));
+  const int complete = as->line_start && as->line && as->left_out && as->left_out_column;
   if (complete) {
     for (int p = 0; p < K->nnz; p++)
       if (pair[K->row[p]] > 0) as->line_start[pair[K->row[p]] + 1]++;
@@ -335,6 +336,7 @@ static void leave_out(ga__assembly *as, int pair, int row, int col)
   }
   for (int i = as->K->col_start[col]; i < as->K->col_start[col + 1]; i++) K[i] = 0.0;
   K[as->pair_place[pair]] = size > 0.0 ? size : 1.0;
+  as->left_out_column[as->n_left_out] = col;
   as->left_out[as->n_left_out++] = row;
 }
 
@@ -518,7 +520,8 @@ ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, do
 
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
 {
-  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, 1, out)
+  return as->ordered ? ga__lu_create_ordered_by_bodies(as->sys, &as->layout, as->K, kind, 1,
+                                                       as->layout.leaves_out, out)
                      : ga_lu_create(as->ctx, as->K, kind, out);
 }
 
@@ -526,10 +529,10 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct,      as->diag_place, as->group,     as->group_entry,
-                         as->group_place, as->eta_b,      as->eta_place, as->pair_place,
-                         as->copy,        as->run,        as->tile,      as->blank,
-                         as->stripe,      as->line_start, as->line,      as->left_out};
+  void *const block[] = {as->direct,   as->diag_place,     as->group,      as->group_entry, as->group_place,
+                         as->eta_b,    as->eta_place,      as->pair_place, as->copy,        as->run,
+                         as->tile,     as->blank,          as->stripe,     as->line_start,  as->line,
+                         as->left_out, as->left_out_column};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);

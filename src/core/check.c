@@ -62,6 +62,9 @@ int ga__check_is_phi(const ga_system *sys, int row)
 static const ga__said OUTSIDE = {GA_CHECK_PATTERN, "the pattern", "the pattern has no entry there, so",
                                  "differences give", 9};
 
+static const ga__said NO_MASS = {GA_CHECK_PATTERN, "the pattern", "pattern_in has GA_NO_MASS there, so",
+                                 "D by vdot is", 9};
+
 /* One kind of derivative: ask for it with these shifts, then go through its columns. */
 typedef struct kind {
   ga__said said;
@@ -122,6 +125,8 @@ static void check_entry(ga__checker *c, const kind *k, const double *values, int
   }
   if (!(c->sys->in[e] & k->array))
     ga__check_compare(c, &k->left_out, row, col, 0.0, written ? given : expected, size);
+  else if (k->said.what == GA_CHECK_D_VDOT && row < c->sys->nv && !ga__has_mass(c->sys, e))
+    ga__check_compare(c, &NO_MASS, row, col, 0.0, written ? given : expected, size);
   ga__check_compare(c, &k->said, row, col, written ? given : expected, expected, size);
 }
 

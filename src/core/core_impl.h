@@ -124,6 +124,8 @@ ga_point ga__deriv_point(const ga__deriv *w, double t);
 
 /* 1: an entry of the pattern is one of [B; A]; its value. */
 int ga__is_constraint(const ga_system *sys, int e);
+/* An entry of the pattern in V and V that M can have. */
+int ga__has_mass(const ga_system *sys, int e);
 double ga__constraint_value(const ga_system *sys, const double *B, const double *A, int e);
 /* Lengths of the rows [m]; those that vanish against the longest get a length that leaves them short. */
 void ga__measure_rows(const ga_system *sys, const double *B, const double *A, double *length);
@@ -293,7 +295,8 @@ typedef struct ga__assembly {
   int n_pairs;               /* constraints of all sets, where they may be left out */
   int *pair_place;           /* [n_pairs] where row and column of a pair meet */
   int *line_start, *line;    /* [n_pairs + 1] places of a pair's row */
-  int n_left_out, *left_out; /* rows that K is without */
+  int n_left_out, *left_out; /* rows that K is without, */
+  int *left_out_column;      /* and columns */
   ga_sparse *K;
   int n_direct;
   ga__direct *direct; /* NULL once arranged */
@@ -328,9 +331,9 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
 /* LU with that order; every (partner, column) must be in K's pattern. by_fronts: the faster factors for
  * matrices that are far from singular, whose pivots say less of how far; else they are taken only where all
- * others would take too long. */
+ * others would take too long. leaves_out: constraints may be left out (ga__lu_leave_out). */
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
-                                          ga_lu_kind kind, int by_fronts, ga_lu **out);
+                                          ga_lu_kind kind, int by_fronts, int leaves_out, ga_lu **out);
 
 /* kind: of the factors it is meant for. */
 ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga_lu_kind kind,
@@ -368,8 +371,11 @@ typedef struct ga__saddle {
   double *Q, *G;             /* rows LAMBDA of Q are B */
   int leaves_out;            /* 1: constraints may be left out, as in ga__set */
   int *pair_place;           /* [n_lambda + n_psi] on the diagonal */
-  int n_left_out, *left_out; /* constraints that K is without */
+  int n_left_out, *left_out; /* constraints that K is without, */
+  int *left_out_column;      /* and their columns */
   unsigned char *is_out;     /* [n_lambda + n_psi] */
+  double *factored;          /* the values of K that lu has the factors of, */
+  int known;                 /* where this is 1 */
   double least_rcond;        /* of the factors made since this was set */
 } ga__saddle;
 
@@ -603,6 +609,7 @@ struct ga_stepper {
   double *solve;            /* [n] of the saddle solves */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
+  int provisional; /* 1: the next start serves to choose h alone, and no step follows on it */
   ga_status
       fell_back; /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
   double *begin_y, *tmp_y; /* [n_y] outputs before a start that is made again; work space */

@@ -13,7 +13,7 @@ static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *pl
   const ga_system *sys = g->sys;
   int count = 0, n = sys->nv + g->m;
   for (int e = 0; e < sys->n_entries; e++) {
-    int constraint = ga__is_constraint(sys, e), mass = sys->row[e] < sys->nv && sys->col[e] < sys->nv;
+    int constraint = ga__is_constraint(sys, e), mass = ga__has_mass(sys, e);
     g->entry_place[e] = g->turned_place[e] = -1;
     if (!constraint && !mass) continue;
     row[count] = sys->row[e], col[count] = sys->col[e];
@@ -34,7 +34,7 @@ static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *pl
    * fill */
   return kind == GA_LU_DENSE || n < GRAM_SPARSE
              ? ga_lu_create(sys->ctx, g->K, kind, &g->lu)
-             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, 0, &g->lu);
+             : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, 0, 0, &g->lu);
 }
 
 ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g)
@@ -99,7 +99,7 @@ ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const d
   ga__measure_rows(sys, B, A, length);
   fill_rows(g, B, A, length);
   for (int e = 0; e < sys->n_entries; e++)
-    if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) g->K->value[g->entry_place[e]] += M[e];
+    if (ga__has_mass(sys, e)) g->K->value[g->entry_place[e]] += M[e];
   for (int i = 0; i < sys->nv; i++) most = fmax(most, fabs(g->K->value[g->diag_place[i]]));
   for (int i = 0; i < g->m; i++) g->K->value[g->diag_place[sys->nv + i]] -= most > 0.0 ? eps / most : eps;
   return factor(g);

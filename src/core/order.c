@@ -7,7 +7,9 @@
 /* Below this KLU with its own order, or dense factors, are as good. */
 enum { ORDER_LEAST = 80 };
 /* [-] operations from which on fronts are taken in any case: seconds for KLU */
-#define LONG_ELIMINATION 3e8
+#define LONG_ELIMINATION 5e7
+/* [-] and from which on what is left out is worth an order of its own */
+#define LONG_TO_TRIM 1e7
 
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out)
 {
@@ -16,7 +18,9 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
 
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column)
 {
-  int first = sys->start[GA_BLOCK_LAMBDA], swapped = layout && layout->eta_level == 1 && layout->n_extra;
+  const int has_eta = layout && layout->n_extra && layout->eta_level > 0;
+  const int first = sys->start[GA_BLOCK_LAMBDA],
+            swapped = has_eta && (layout->eta_level == 1 || layout->leaves_out);
   if (!swapped || column < first) return column;
   if (column < first + layout->n_extra) return sys->n + column - first;
   return column >= sys->n && column < sys->n + layout->n_extra ? first + column - sys->n : column;
@@ -32,7 +36,7 @@ static int cluster_of(const ga_system *sys, const ga__layout *layout, int column
 }
 
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
-                                          ga_lu_kind kind, int by_fronts, ga_lu **out)
+                                          ga_lu_kind kind, int by_fronts, int leaves_out, ga_lu **out)
 {
   ga_context *ctx = sys->ctx;
   size_t n = (size_t)K->cols;
@@ -47,8 +51,12 @@ ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout
     partner[c] = ga__order_partner(sys, layout, c);
     cluster[c] = cluster_of(sys, layout, c);
   }
-  if (!status) status = ga__order_bodies(ctx, K, partner, cluster, &order);
-  if (!status) status = ga__lu_create_ordered(ctx, K, kind, &order, out);
+  if (!status) status = ga__order_find(ctx, K, partner, cluster, &order);
+  double flops = 0.0;
+  if (!status && leaves_out) status = ga__order_cost(ctx, K, &order, &flops);
+  if (!status)
+    status = flops >= LONG_TO_TRIM ? ga__lu_create_trimmed(ctx, K, kind, partner, cluster, &order, out)
+                                   : ga__lu_create_ordered(ctx, K, kind, &order, out);
   int *const block[] = {partner, cluster, order.P, order.Q, order.block};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   return status;

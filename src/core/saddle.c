@@ -25,6 +25,12 @@ static int plays(ga_block row, ga_block col)
   return 1;
 }
 
+/* ... and can it be other than zero? */
+static int has_place(const ga_system *sys, int e, ga_block row, ga_block col)
+{
+  return plays(row, col) && (row != GA_BLOCK_V || col != GA_BLOCK_V || ga__has_mass(sys, e));
+}
+
 static int constrains(ga_block row, ga_block col)
 {
   return (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) && col == GA_BLOCK_V;
@@ -37,7 +43,7 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
   for (int e = 0; e < sys->n_entries; e++) {
     ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
     sd->entry_place[e] = sd->turned_place[e] = -1;
-    if (!plays(r, c)) continue;
+    if (!has_place(sys, e, r, c)) continue;
     row[count] = sys->row[e], col[count] = sys->col[e];
     sd->entry_place[e] = count++;
     if (!constrains(r, c)) continue;
@@ -55,13 +61,15 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
   }
   ga_status status = ga_sparse_create(sys->ctx, n, n, count, row, col, place, &sd->K);
   if (status) return status;
+  sd->factored = ga__alloc(sys->ctx, (size_t)sd->K->nnz, sizeof(double));
+  if (!sd->factored) return ga__no_memory(sys->ctx, "the matrix of the start");
   for (int i = 0; (ordered || sd->leaves_out) && i < m; i++) sd->pair_place[i] = place[sd->pair_place[i]];
   for (int e = 0; e < sys->n_entries; e++) {
     if (sd->entry_place[e] >= 0) sd->entry_place[e] = place[sd->entry_place[e]];
     if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
   }
   for (int i = 0; i < n_xy; i++) sd->diag_place[i] = place[sd->diag_place[i]];
-  return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, 0, &sd->lu)
+  return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, 0, sd->leaves_out, &sd->lu)
                  : ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
 }
 
@@ -77,13 +85,14 @@ ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_ou
   sd->least_rcond = 1.0;
   sd->pair_place = ga__alloc(ctx, m, sizeof(int));
   sd->left_out = ga__alloc(ctx, m, sizeof(int));
+  sd->left_out_column = ga__alloc(ctx, m, sizeof(int));
   sd->is_out = ga__alloc(ctx, m, 1);
   sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
   sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
   sd->diag_place = ga__alloc(ctx, (size_t)sys->n, sizeof(int));
   double **array[] = {&sd->M, &sd->A, &sd->Q, &sd->G};
-  int complete =
-      sd->pair_place && sd->left_out && sd->is_out && sd->entry_place && sd->turned_place && sd->diag_place;
+  int complete = sd->pair_place && sd->left_out && sd->left_out_column && sd->is_out && sd->entry_place &&
+                 sd->turned_place && sd->diag_place;
   for (int i = 0; i < 4; i++) complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
   int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
   int *place = ga__alloc(ctx, most, sizeof *place);
@@ -102,8 +111,9 @@ void ga__saddle_destroy(ga__saddle *sd)
   ga_context *ctx = sd->ctx;
   ga_lu_destroy(&sd->lu);
   ga_sparse_destroy(ctx, &sd->K);
-  void *const block[] = {sd->entry_place, sd->turned_place, sd->diag_place, sd->M,     sd->A, sd->Q,
-                         sd->G,           sd->pair_place,   sd->left_out,   sd->is_out};
+  void *const block[] = {
+      sd->entry_place, sd->turned_place, sd->diag_place,      sd->M,        sd->A,     sd->Q, sd->G,
+      sd->pair_place,  sd->left_out,     sd->left_out_column, sd->factored, sd->is_out};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(sd, 0, sizeof *sd);
 }
@@ -127,7 +137,10 @@ static void leave_out(ga__saddle *sd, const ga__null *null)
   sd->n_left_out = sd->leaves_out ? null->r : 0;
   if (sd->n_left_out == 0) return;
   memset(sd->is_out, 0, (size_t)(end - first));
-  for (int k = 0; k < null->r; k++) sd->is_out[sd->left_out[k] = null->row[k]] = 1;
+  for (int k = 0; k < null->r; k++) {
+    sd->is_out[sd->left_out[k] = null->row[k]] = 1;
+    sd->left_out_column[k] = first + null->row[k];
+  }
   for (int c = 0; c < K->cols; c++) {
     const int whole = c >= first && c < end && sd->is_out[c - first];
     for (int p = K->col_start[c]; p < K->col_start[c + 1]; p++) {
@@ -233,6 +246,15 @@ ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d)
   return status;
 }
 
+/* Are the factors at hand those of K? Positions, velocities and accelerations of one state have one matrix.
+ */
+static int is_factored(ga__saddle *sd)
+{
+  if (!sd->known || !sd->lu->factored || memcmp(sd->factored, sd->K->value, (size_t)sd->K->nnz * sizeof(double))) return 0;
+  sd->least_rcond = fmin(sd->least_rcond, ga_lu_get_info(sd->lu)->rcond);
+  return 1;
+}
+
 ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
                             const ga__null *null)
 {
@@ -240,8 +262,12 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   ga_status status = ga__saddle_evaluate(sd, w, p, with_forces);
   if (status) return status;
   fill(sd, with_forces, null);
+  if (is_factored(sd)) return GA_OK;
   if (sd->leaves_out) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
+  ga__lu_leave_out(sd->lu, sd->n_left_out, sd->left_out_column);
   status = ga_lu_factor(sd->lu);
+  sd->known = !status;
+  if (!status) memcpy(sd->factored, sd->K->value, (size_t)sd->K->nnz * sizeof(double));
   sd->least_rcond = fmin(sd->least_rcond, ga_lu_get_info(sd->lu)->rcond);
   if (status != GA_RETRY_SINGULAR) return status;
   char what[192];

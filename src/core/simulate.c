@@ -619,7 +619,9 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
   if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
   s.h = fmin(chosen ? h_given : 1e-3 * span(sim), room);
   for (;;) {
+    sim->st->provisional = !chosen;
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+    sim->st->provisional = 0;
     if (status < 0) return status;
     if (status > 0) {
       count_rejection(sim, status);

@@ -1,5 +1,6 @@
 /* Consistent initial values, and projections of the velocity. */
 #include "core/core_impl.h"
+#include "lin/lin_impl.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,7 +11,9 @@ enum { MAX_ITERATIONS = 25 };
 #define CONVERGED 1e-14 /* relative increments below this are rounding */
 #define STAGNATED 1e-9  /* and below this when they no longer halve */
 #define DOUBTFUL 1e-5   /* reciprocal condition below which constraints may be redundant */
-#define JERK_STEP 0.05  /* of h: where the accelerations are compared to get the jerk */
+#define LONG_ELIMINATION                                                                                     \
+  1e7                  /* [-] operations of factors from which on relations are looked for before them */
+#define JERK_STEP 0.05 /* of h: where the accelerations are compared to get the jerk */
 
 ga_start_opts ga_start_defaults(void)
 {
@@ -718,7 +721,7 @@ static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
   st->red.valid = 1;
-  if ((status = ga__ready_matrices(st))) return status;
+  if ((status = ga__ready_matrices(st)) || st->provisional) return status;
   return first_factors(st, opts->h);
 }
 
@@ -728,16 +731,27 @@ static void clear_report(ga_start_report *r)
   r->position = r->velocity = r->nonholonomic = r->acceleration = no_change();
 }
 
+/* Is it known beforehand that plain matrices are singular? Where their factors take long it is asked for,
+ * since it is then that the search for pivots that do not exist takes longest. st->red.null has the
+ * relations. */
+static ga_status foresee_singular(ga_stepper *st, int *yes)
+{
+  const ga_point p = ga__full_point(&st->now);
+  const int ask =
+      st->opts.redundant == GA_REDUNDANT_ACCEPT && ga__lu_flops(st->saddle.lu) >= LONG_ELIMINATION;
+  ga_status status = ask ? ga__find_relations(st, &p) : GA_OK;
+  *yes = st->red.plain_refused || (ask && !status && st->red.null.r > 0);
+  st->red.null.r = st->red.null_b.r = 0;
+  return status;
+}
+
 /* As if no constraint were redundant. *doubtful: where that may be wrong. */
 static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful)
 {
   clear_report(r);
   st->red.null.r = st->red.null_b.r = 0;
-  *doubtful = 1;
-  if (st->red.plain_refused) return GA_RETRY_SINGULAR;
-  ga_status status = refuse_hidden_time(st, opts->h);
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
-  if (!status) status = no_step_helps(st, project_position(st, opts, &r->position));
+  ga_status status = no_step_helps(st, project_position(st, opts, &r->position));
   if (!status) status = make_ready(st, opts, r);
   double rcond = fmin(st->saddle.least_rcond, !st->leaves_out && st->have_factors ? st->stats.rcond : 1.0);
   *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
@@ -801,8 +815,7 @@ static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_s
   ga__full *f = &st->now;
   int closed;
   clear_report(r);
-  ga_status status = st->red.plain_refused ? refuse_hidden_time(st, opts->h) : GA_OK;
-  if (!status) status = ga__close_positions(st, opts, &r->position, &closed);
+  ga_status status = ga__close_positions(st, opts, &r->position, &closed);
   *yes = status != GA_OK;
   if (status) return status;
   ga_point p = ga__full_point(f);
@@ -828,7 +841,8 @@ static int has_constraints(const ga_stepper *st)
 
 /* A plain start has failed in a way that redundant constraints might explain, or its matrices are so badly
  * conditioned that it must be asked. */
-static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, ga_status plain)
+static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, ga_status plain,
+                               int foreseen)
 {
   int redundant;
   if (!plain) {
@@ -839,7 +853,7 @@ static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
   const ga_error said = st->ctx->error;
   take_again(st, opts->h);
   ga_status status = start_redundant(st, opts, r, plain, &redundant);
-  if (plain &&
+  if (plain && !foreseen &&
       status == GA_RETRY_SINGULAR) { /* redundancy is not what was wrong: the first words were right */
     st->ctx->error = said;
     return plain;
@@ -865,7 +879,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (!opts)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: opts is NULL; give ga_start_defaults() with h set");
   ga_start_report unused, *r = report ? report : &unused;
-  int doubtful;
+  int doubtful = 1, foreseen = 0;
   clear_report(r);
   st->has_state = st->b_valid = 0;
   ga__forget_factors(st);
@@ -874,9 +888,16 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;
   st->ctx->starting = GA__STARTING;
-  status = start_plainly(st, opts, r, &doubtful);
+  status = refuse_hidden_time(st, opts->h);
+  if (!status) status = foresee_singular(st, &foreseen);
+  if (!status && foreseen)
+    status = GA_RETRY_SINGULAR;
+  else if (!status)
+    status = start_plainly(st, opts, r, &doubtful);
+  else
+    doubtful = 0;
   if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st))
-    status = ask_redundant(st, opts, r, status);
+    status = ask_redundant(st, opts, r, status, foreseen);
   st->ctx->starting = 0;
   if (status) return singular_is_fatal(st, status);
   st->has_state = st->red.valid = 1;
@@ -947,9 +968,11 @@ static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int
 {
   clear_report(r);
   st->red.null.r = st->red.null_b.r = 0;
-  if (st->red.plain_refused) return GA_RETRY_SINGULAR;
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
-  ga_status status = project_position(st, opts, &r->position);
+  int foreseen;
+  ga_status status = foresee_singular(st, &foreseen);
+  if (!status && foreseen) return GA_RETRY_SINGULAR;
+  if (!status) status = project_position(st, opts, &r->position);
   if (!status && velocities) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
   return status;
 }

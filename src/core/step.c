@@ -324,12 +324,19 @@ static void warn_weak(ga_stepper *st, const ga_lu *lu)
   st->warned = 1;
 }
 
+static ga__assembly *active_assembly(ga_stepper *st)
+{
+  return st->cheap ? &st->cheap_assembly : &st->assembly;
+}
+
 ga_status ga__factor(ga_stepper *st, ga_lu *lu)
 {
   st->have_factors = st->restore = 0;
   if (!st->cheap) st->rate = 0.0; /* the cheap matrix contracts alike whenever it is made */
   st->stats.factorisations++;
   double from = ga__seconds(st);
+  const ga__assembly *as = active_assembly(st);
+  ga__lu_leave_out(lu, as->n_left_out, as->left_out_column);
   ga_status status = ga_lu_factor(lu);
   st->stats.time_factor += ga__seconds(st) - from;
   st->stats.rcond = ga_lu_get_info(lu)->rcond;
@@ -350,11 +357,6 @@ double ga__rounding_of_rate(const ga_system *sys)
 }
 
 /* ---- Keeping and restoring the factors ---- */
-
-static ga__assembly *active_assembly(ga_stepper *st)
-{
-  return st->cheap ? &st->cheap_assembly : &st->assembly;
-}
 
 void ga__keep_factors(ga_stepper *st)
 {
@@ -402,6 +404,7 @@ void ga__restore_factors(ga_stepper *st, int failed)
   ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
   for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_rollback(lu[i]);
+  st->saddle.known = st->other_saddle.known = 0;
 }
 
 ga_status ga__factors_again(ga_stepper *st)

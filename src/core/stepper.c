@@ -184,6 +184,13 @@ static ga_status work_create(ga_stepper *st)
   return status;
 }
 
+/* With more constraints than velocities the plain matrices are singular whatever the values. */
+static int is_crowded(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  return sys->nv > 0 && sys->start[GA_BLOCK_X] > 2 * sys->nv && st->opts.redundant == GA_REDUNDANT_ACCEPT;
+}
+
 /* Matrices and their factors: the family's own, and that of starts and projections. */
 static ga_status matrices_create(ga_stepper *st)
 {
@@ -194,6 +201,10 @@ static ga_status matrices_create(ga_stepper *st)
     layout = ga__cheap_layout(st);
     status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->cheap_assembly);
   }
+  if (!status && is_crowded(st))
+    return ga__without_plain(st,
+                             ga__fail(st->ctx, GA_ERR_SINGULAR, "system: %d constraints act on %d velocities",
+                                      st->sys->start[GA_BLOCK_X] - st->sys->nv, st->sys->nv));
   if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = ga__assembly_lu(&st->assembly, st->opts.lu, &st->lu);
   if (!status && st->may_be_cheap) status = ga__assembly_lu(&st->cheap_assembly, st->opts.lu, &st->cheap_lu);

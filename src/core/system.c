@@ -111,6 +111,12 @@ static ga_status set_sizes(ga_system *sys)
   return GA_OK;
 }
 
+int ga__has_mass(const ga_system *sys, int e)
+{
+  return sys->row[e] < sys->nv && sys->col[e] < sys->nv &&
+         (sys->in[e] & (GA_WANT_D | GA_NO_MASS)) == GA_WANT_D;
+}
+
 enum { ANYWHERE = GA_WANT_D | GA_WANT_Q | GA_WANT_G };
 
 static ga_status copy_pattern(ga_system *sys)

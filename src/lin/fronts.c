@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/btf.h>
 
 /* Lists of ints, one for each block. */
 typedef struct lists {
@@ -42,24 +41,6 @@ static int *ints(const plan *p, size_t n)
 }
 
 /* ---- Components and blocks ---- */
-
-/* Strong components of the pattern with the pivots on its diagonal. */
-static int find_components(plan *p)
-{
-  const size_t n = (size_t)p->n;
-  int *column = ints(p, n), *perm = ints(p, n), *start = ints(p, n + 1), *work = ints(p, 4 * n);
-  const int ok = column && perm && start && work;
-  if (ok) {
-    for (int k = 0; k < p->n; k++) column[p->order->P[k]] = p->order->Q[k];
-    p->out->n_components =
-        btf_strongcomp(p->n, (int *)p->A->col_start, (int *)p->A->row, column, perm, start, work);
-    for (int c = 0; c < p->out->n_components; c++)
-      for (int k = start[c]; k < start[c + 1]; k++) p->component[column[k]] = c;
-  }
-  int *const temporary[] = {column, perm, start, work};
-  for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(p->ctx, temporary[i]);
-  return ok;
-}
 
 /* Pivots by components, in each as the order has them; blocks are what is left of the given ones there. */
 static int find_blocks(plan *p)
@@ -455,7 +436,8 @@ static int make_plan(plan *p)
   p->block_of = ints(p, n);
   p->row_block = ints(p, n);
   if (!p->component || !p->block_of || !p->row_block) return 0;
-  if (!find_components(p) || !find_blocks(p) || !find_edges(p)) return 0;
+  p->out->n_components = ga__order_components(p->ctx, p->A, p->order, p->component);
+  if (p->out->n_components < 0 || !find_blocks(p) || !find_edges(p)) return 0;
   if (!eliminate(p) || !amalgamate(p) || !postorder(p)) return 0;
   return make_fronts(p) && measure(p) && list_rows(p) && list_off(p) && list_entries(p);
 }

@@ -21,6 +21,7 @@ typedef struct ga__lu_backend {
 extern const ga__lu_backend ga__lu_dense;
 extern const ga__lu_backend ga__lu_klu;
 extern const ga__lu_backend ga__lu_block;
+extern const ga__lu_backend ga__lu_trimmed;
 
 /* An order of elimination: pivot k is sought first in row P[k] of column Q[k], and these entries must be in
  * the pattern. Pivots of one block follow each other. */
@@ -37,6 +38,7 @@ struct ga_lu {
   void *data;             /* the backend's own */
   int factored;           /* solve may be called */
   const ga__order *order; /* asked for, during creation only; NULL: the backend's own */
+  double flops;           /* of an elimination in that order, where it was counted; 0: it was not */
   ga_lu_info info;
 };
 
@@ -57,8 +59,31 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                            ga__order *order);
 
+/* The same with all velocities first, in the order that `before` has their bodies in, then the constraints;
+ * *found 0: too many of them meet. */
+ga_status ga__order_constraints(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                                const ga__order *before, ga__order *order, int *found);
+/* The one of the two that makes fewer operations; where these are few, that by bodies. */
+ga_status ga__order_find(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                         ga__order *order);
+
+/* Strong components of the pattern with the pivots on its diagonal, into component[n] by columns; returns
+ * their number, −1: no memory. */
+int ga__order_components(ga_context *ctx, const ga_sparse *A, const ga__order *order, int *component);
 /* Operations of an elimination in that order, pivots being where the order has them. */
 ga_status ga__order_cost(ga_context *ctx, const ga_sparse *A, const ga__order *order, double *flops);
+
+/* Factors of a matrix whose lines may be left out (lu_trimmed.c); of the order only whether it has blocks,
+ * and fronts_from, matter. Memory is taken when lines that were not left out before are, by the next
+ * ga_lu_factor. */
+ga_status ga__lu_create_trimmed(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *partner,
+                                const int *cluster, const ga__order *order, ga_lu **out);
+/* These columns, with the rows that are their partners, are zero from the next factors on but where they
+ * meet. Means nothing to other factors. */
+void ga__lu_leave_out(ga_lu *lu, int n, const int *column);
+
+/* Operations of a factorisation, where it takes so many that they were counted; else 0. */
+double ga__lu_flops(const ga_lu *lu);
 
 /* Drops factors and pivots, so that the next factors depend on the matrix alone; they search for pivots anew.
  * NULL is fine. */

@@ -101,10 +101,10 @@ static ga_status use_backend(ga_lu *lu, ga_lu_kind kind)
 /* KLU says best how far from singular a matrix is; fronts make ten times as many operations a second. */
 static ga_status choose_ordered(ga_lu *lu)
 {
-  double flops = 0.0;
   if (!lu->order->block) return use_backend(lu, GA_LU_SPARSE);
-  ga_status status = lu->order->fronts_from > 0.0 ? ga__order_cost(lu->ctx, lu->A, lu->order, &flops) : GA_OK;
-  return status ? status : use_backend(lu, flops >= lu->order->fronts_from ? GA_LU_BLOCKS : GA_LU_SPARSE);
+  ga_status status =
+      lu->order->fronts_from > 0.0 ? ga__order_cost(lu->ctx, lu->A, lu->order, &lu->flops) : GA_OK;
+  return status ? status : use_backend(lu, lu->flops >= lu->order->fronts_from ? GA_LU_BLOCKS : GA_LU_SPARSE);
 }
 
 static ga_status choose_backend(ga_lu *lu)
@@ -230,6 +230,11 @@ ga_status ga_lu_solve(ga_lu *lu, double *b)
   if (lu->A->cols > 0) lu->backend->solve(lu, b);
   lu->info.n_solve++;
   return GA_OK;
+}
+
+double ga__lu_flops(const ga_lu *lu)
+{
+  return lu ? lu->flops : 0.0;
 }
 
 const ga_lu_info *ga_lu_get_info(const ga_lu *lu)

@@ -21,7 +21,8 @@
 #include <string.h>
 
 enum { REST = 50 };
-enum { LINE = 8 }; /* numbers in a line of the cache */
+enum { FEW_NUMBERS = 1000000 }; /* of factors: for more of them memory is taken when they are needed first */
+enum { LINE = 8 };              /* numbers in a line of the cache */
 /* [-] scaled entries of L21 beyond this would let rounding grow; pivots beyond it show that the scale is out
  * of date, and would let the rounding of a zero pass for a pivot. */
 static const double MOST_GROWTH = 1e5;
@@ -100,7 +101,7 @@ static ga_status take_memory(ga_lu *lu)
               {(void **)&b->marked_R, n, sizeof(double)},
               {(void **)&b->marked_C, n, sizeof(double)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-    if (!(*need[i].array = ga__alloc(lu->ctx, need[i].count, need[i].bytes)))
+    if (!*need[i].array && !(*need[i].array = ga__alloc(lu->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(lu->ctx, "sparse LU factors");
   const size_t off = (uintptr_t)b->room / sizeof(double) % LINE;
   b->front[0] = b->room + (LINE - off) % LINE;
@@ -121,7 +122,7 @@ static ga_status block_create(ga_lu *lu)
   ga_status status = b->klu.backend->create(&b->klu);
   b->klu.order = NULL;
   if (!status) status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
-  if (!status) status = take_memory(lu);
+  if (!status && b->plan.n_factors <= FEW_NUMBERS) status = take_memory(lu);
   lu->info.n_fill = n_fill(b);
   return status;
 }
@@ -480,6 +481,10 @@ static ga_status factor_by_klu(ga_lu *lu, uint64_t seen)
 static ga_status block_factor(ga_lu *lu)
 {
   blocks *b = lu->data;
+  if (!b->front[1]) {
+    const ga_status status = take_memory(lu);
+    if (status) return status;
+  }
   const uint64_t seen = b->now.seen ? checksum(lu->A) : 0;
   if (b->now.seen && (b->now.rest > 0 || seen == b->now.seen)) {
     b->now.rest -= seen != b->now.seen;

@@ -5,8 +5,13 @@
  * of its bodies with velocities enough, no two to the same: two joints of one body can be dependent there,
  * two ball joints are; what finds no body of its own goes to the last one of its bodies, when nothing depends
  * any more. The clusters are ordered by approximate minimum degree. In a cluster velocities come first: when
- * they are gone their constraints have pivots on the diagonal, where there were none before. */
+ * they are gone their constraints have pivots on the diagonal, where there were none before.
+ *
+ * Where many joints meet in bodies that nothing else couples it fills less to eliminate all velocities first,
+ * which leaves the matrix B M⁻¹ Bᵀ of the constraints. For eliminations that are long both orders are tried.
+ */
 #include "lin/lin_impl.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/amd.h>
@@ -14,6 +19,12 @@
 
 /* Groups of more bodies than this are a star in the graph of the clusters, not a clique. */
 enum { CLIQUE_MOST = 8 };
+/* [-] operations from which on the second order is tried, and what it has to save */
+#define SECOND_FROM 1e7
+#define SECOND_SAVES 0.3
+/* Pairs of groups that meet in a body, by entries of the matrix, from which on the second order is no good.
+ */
+#define MOST_PAIRS 20.0
 
 typedef struct group {
   int first, end;    /* columns, in `column` */
@@ -35,6 +46,10 @@ typedef struct ordering {
   int n_clusters; /* bodies first */
   int *size;      /* [bodies] velocities of each */
   int *rank;      /* [n_clusters] in the order found */
+  int *node;      /* [n_groups] groups on the same bodies are one; for the second order, as all below */
+  int n_nodes;
+  int *couple;           /* [bodies] the one that stands for all that M couples */
+  int *meeting, *met_by; /* by couples: the nodes that act on them */
 } ordering;
 
 static int *ints(ga_context *ctx, size_t n)
@@ -191,25 +206,30 @@ static void add_pairs(const ordering *o, graph *to)
   }
 }
 
-/* Pairs that occur more than once are no harm to AMD. */
-static int order_clusters(ordering *o)
+/* Ranks of n nodes by approximate minimum degree; add gives the pairs, first to be counted. Those that occur
+ * more than once are no harm to AMD. */
+static int order_graph(const ordering *o, int n, void (*add)(const ordering *o, graph *to), int *rank)
 {
-  const int n = o->n_clusters;
   graph g = {ints(o->ctx, (size_t)n + 2), NULL};
   int *order = ints(o->ctx, (size_t)n), ok = 0;
-  o->rank = ints(o->ctx, (size_t)n);
-  if (g.start && order && o->rank) {
-    add_pairs(o, &g);
+  if (g.start && order) {
+    add(o, &g);
     for (int i = 0; i < n; i++) g.start[i + 2] += g.start[i + 1];
     g.item = ints(o->ctx, (size_t)g.start[n + 1]);
-    if (g.item) add_pairs(o, &g);
+    if (g.item) add(o, &g);
     ok = g.item && amd_order(n, g.start, g.item, order, NULL, NULL) >= AMD_OK;
-    for (int i = 0; ok && i < n; i++) o->rank[order[i]] = i;
+    for (int i = 0; ok && i < n; i++) rank[order[i]] = i;
   }
   ga__free(o->ctx, g.start);
   ga__free(o->ctx, g.item);
   ga__free(o->ctx, order);
   return ok;
+}
+
+static int order_clusters(ordering *o)
+{
+  o->rank = ints(o->ctx, (size_t)o->n_clusters);
+  return o->rank && order_graph(o, o->n_clusters, add_pairs, o->rank);
 }
 
 /* Groups without a body of their own go to the last of their bodies. */
@@ -243,6 +263,18 @@ static int expand(const ordering *o, ga__order *out)
   return 1;
 }
 
+static void release(ordering *o)
+{
+  void *const block[] = {o->cluster, o->column, o->row_start, o->by_row, o->group,   o->member, o->met,
+                         o->size,    o->rank,   o->node,      o->couple, o->meeting, o->met_by};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(o->ctx, block[i]);
+}
+
+static ga_status no_memory(ga_context *ctx)
+{
+  return ga__no_memory(ctx, "the order of elimination of a sparse matrix");
+}
+
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                            ga__order *out)
 {
@@ -254,18 +286,182 @@ ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partn
     place_rest(&o);
     ok = expand(&o, out);
   }
-  void *const block[] = {o.cluster, o.column, o.row_start, o.by_row, o.group,
-                         o.member,  o.met,    o.size,      o.rank};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
-  return ok ? GA_OK : ga__no_memory(ctx, "the order of elimination of a sparse matrix");
+  release(&o);
+  return ok ? GA_OK : no_memory(ctx);
+}
+
+/* ---- All velocities first ---- */
+
+/* Groups that act on the same bodies are one node: a table of nodes by their bodies. */
+static int find_nodes(ordering *o)
+{
+  size_t room = 4;
+  while (room < 2 * (size_t)o->n_groups) room *= 2;
+  int *table = ints(o->ctx, room); /* 1 + a group of the node, 0: none */
+  o->node = ints(o->ctx, (size_t)o->n_groups);
+  for (int g = 0; table && o->node && g < o->n_groups; g++) {
+    const group *one = &o->group[g];
+    uint64_t sum = 0;
+    for (int i = 0; i < one->n; i++) sum = (sum ^ (uint64_t)o->met[one->bodies + i]) * 0x9e3779b97f4a7c15u;
+    size_t at = (size_t)(sum >> 20) % room;
+    while (one->n > 0 && table[at] &&
+           !is_same(o, &o->group[table[at] - 1], o->group[table[at] - 1].kind, o->met + one->bodies, one->n))
+      at = (at + 1) % room;
+    const int known = one->n > 0 && table[at];
+    o->node[g] = known ? o->node[table[at] - 1] : o->n_nodes++;
+    if (one->n > 0 && !known) table[at] = g + 1;
+  }
+  const int ok = table && o->node;
+  ga__free(o->ctx, table);
+  return ok;
+}
+
+static int root_of(int *couple, int body)
+{
+  while (couple[body] != body) body = couple[body] = couple[couple[body]];
+  return body;
+}
+
+/* Bodies that share an entry of M are coupled: when they are gone, all groups on them meet. */
+static int find_couples(ordering *o)
+{
+  const ga_sparse *A = o->A;
+  o->couple = ints(o->ctx, (size_t)o->n_clusters);
+  for (int b = 0; o->couple && b < o->n_clusters; b++) o->couple[b] = b;
+  for (int c = 0; o->couple && c < A->cols; c++)
+    for (int p = A->col_start[c]; o->given[c] >= 0 && p < A->col_start[c + 1]; p++) {
+      const int other = o->given[o->column[A->row[p]]];
+      if (other >= 0) o->couple[root_of(o->couple, other)] = root_of(o->couple, o->given[c]);
+    }
+  return o->couple != NULL;
+}
+
+/* The nodes that meet in each couple, into meeting and met_by; *pairs: how many pairs of them. */
+static int find_meetings(ordering *o, double *pairs)
+{
+  const size_t n = (size_t)o->n_clusters;
+  int *start = o->meeting = ints(o->ctx, n + 2);
+  o->met_by = ints(o->ctx, (size_t)o->A->nnz);
+  *pairs = 0.0;
+  if (!start || !o->met_by) return 0;
+  for (int fill = 0; fill < 2; fill++) {
+    for (int g = 0; g < o->n_groups; g++)
+      for (int i = 0; i < o->group[g].n; i++) {
+        const int couple = root_of(o->couple, o->met[o->group[g].bodies + i]);
+        if (fill)
+          o->met_by[start[couple + 1]++] = o->node[g];
+        else
+          start[couple + 2]++;
+      }
+    for (int b = 0; !fill && b < o->n_clusters; b++) {
+      *pairs += (double)start[b + 2] * start[b + 2];
+      start[b + 2] += start[b + 1];
+    }
+  }
+  return 1;
+}
+
+static void add_meetings(const ordering *o, graph *to)
+{
+  const ga_sparse *A = o->A;
+  for (int b = 0; b < o->n_clusters; b++)
+    for (int i = o->meeting[b]; i < o->meeting[b + 1]; i++)
+      for (int j = o->meeting[b]; j < o->meeting[b + 1]; j++) add_pair(to, o->met_by[i], o->met_by[j]);
+  for (int c = 0; c < A->cols; c++)
+    for (int p = A->col_start[c]; o->given[c] < 0 && p < A->col_start[c + 1]; p++)
+      if (o->given[o->column[A->row[p]]] < 0) add_pair(to, o->cluster[c], o->cluster[o->column[A->row[p]]]);
+}
+
+/* The bodies as the order that was found before has them, then the nodes. */
+static int rank_nodes(ordering *o, const ga__order *before)
+{
+  int *rank = ints(o->ctx, (size_t)o->n_nodes);
+  o->rank = ints(o->ctx, (size_t)(o->n_clusters + o->n_nodes));
+  for (int g = 0; g < o->n_groups; g++)
+    for (int i = o->group[g].first; i < o->group[g].end; i++) o->cluster[o->member[i]] = o->node[g];
+  const int ok = rank && o->rank && order_graph(o, o->n_nodes, add_meetings, rank);
+  for (int i = 0; ok && i < o->n_nodes; i++) o->rank[o->n_clusters + i] = o->n_clusters + rank[i];
+  for (int k = 0, next = 0, last = -1; ok && k < o->A->cols; k++) {
+    const int body = o->given[before->Q[k]];
+    if (body >= 0 && body != last) o->rank[last = body] = next++;
+  }
+  for (int c = 0; c < o->A->cols; c++)
+    if (o->given[c] < 0) o->cluster[c] += o->n_clusters;
+  o->n_clusters += o->n_nodes;
+  ga__free(o->ctx, rank);
+  return ok;
+}
+
+ga_status ga__order_constraints(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                                const ga__order *before, ga__order *out, int *found)
+{
+  ordering o = {.ctx = ctx, .A = A, .partner = partner, .given = cluster};
+  double pairs;
+  o.cluster = ints(ctx, (size_t)A->cols);
+  int ok = o.cluster && list_rows(&o) && find_bodies(&o) && find_groups(&o) && find_nodes(&o) &&
+           find_couples(&o) && find_meetings(&o, &pairs);
+  *found = ok && pairs <= MOST_PAIRS * A->nnz;
+  if (*found) ok = rank_nodes(&o, before) && expand(&o, out);
+  release(&o);
+  return ok ? GA_OK : no_memory(ctx);
+}
+
+/* The better of both into out. */
+static ga_status choose_order(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                              double flops, ga__order *out)
+{
+  const size_t n = (size_t)A->cols;
+  ga__order second = {ints(ctx, n), ints(ctx, n), out->block ? ints(ctx, n) : NULL, out->fronts_from};
+  double its = 0.0;
+  int found = 0;
+  ga_status status = second.P && second.Q && (second.block || !out->block) ? GA_OK : no_memory(ctx);
+  if (!status) status = ga__order_constraints(ctx, A, partner, cluster, out, &second, &found);
+  if (!status && found) status = ga__order_cost(ctx, A, &second, &its);
+  if (!status && found && its <= (1.0 - SECOND_SAVES) * flops) {
+    memcpy(out->P, second.P, n * sizeof(int));
+    memcpy(out->Q, second.Q, n * sizeof(int));
+    if (out->block) memcpy(out->block, second.block, n * sizeof(int));
+  }
+  ga__free(ctx, second.P);
+  ga__free(ctx, second.Q);
+  ga__free(ctx, second.block);
+  return status;
+}
+
+ga_status ga__order_find(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
+                         ga__order *out)
+{
+  double flops = 0.0;
+  ga_status status = ga__order_bodies(ctx, A, partner, cluster, out);
+  if (!status) status = ga__order_cost(ctx, A, out, &flops);
+  return status || flops < SECOND_FROM ? status : choose_order(ctx, A, partner, cluster, flops, out);
 }
 
 /* ---- Cost ---- */
 
-/* Elimination tree of the pattern of A(P, Q) and its transpose together, and how many entries below each
- * pivot its column has: row by row, each entry's path up the tree as far as the row has not yet been met. */
+/* Strong components of the pattern with the pivots on its diagonal. */
+int ga__order_components(ga_context *ctx, const ga_sparse *A, const ga__order *order, int *component)
+{
+  const size_t n = (size_t)A->cols;
+  int *column = ints(ctx, n), *perm = ints(ctx, n), *start = ints(ctx, n + 1), *work = ints(ctx, 4 * n);
+  int count = -1;
+  if (column && perm && start && work) {
+    for (int k = 0; k < A->cols; k++) column[order->P[k]] = order->Q[k];
+    count = btf_strongcomp(A->cols, (int *)A->col_start, (int *)A->row, column, perm, start, work);
+    for (int c = 0; c < count; c++)
+      for (int k = start[c]; k < start[c + 1]; k++) component[column[k]] = c;
+  }
+  int *const temporary[] = {column, perm, start, work};
+  for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++) ga__free(ctx, temporary[i]);
+  return count;
+}
+
+/* Elimination tree of the pattern of A(P, Q) and its transpose together, within its components, and how many
+ * entries below each pivot its column has: row by row, each entry's path up the tree as far as the row has
+ * not yet been met. */
 static void count_below(const ga_sparse *A, const int *row_start, const int *by_row, const ga__order *order,
-                        const int *row_at, const int *col_at, int *parent, int *met, int *below)
+                        const int *component, const int *row_at, const int *col_at, int *parent, int *met,
+                        int *below)
 {
   for (int k = 0; k < A->cols; k++) parent[k] = met[k] = -1;
   for (int k = 0; k < A->cols; k++) {
@@ -276,6 +472,7 @@ static void count_below(const ga_sparse *A, const int *row_start, const int *by_
     for (int p = 0; p < in_column + in_row; p++) {
       int i = p < in_column ? row_at[A->row[A->col_start[column] + p]]
                             : col_at[by_row[row_start[row] + p - in_column]];
+      if (component[order->Q[i]] != component[column]) continue;
       for (; i < k && met[i] != k; i = parent[i]) {
         met[i] = k;
         below[i]++;
@@ -289,16 +486,17 @@ ga_status ga__order_cost(ga_context *ctx, const ga_sparse *A, const ga__order *o
 {
   const size_t n = (size_t)A->cols;
   ordering o = {.ctx = ctx, .A = A, .partner = order->P};
-  int *work = ints(ctx, 5 * n), ok = work != NULL;
+  int *work = ints(ctx, 6 * n), ok = work != NULL;
   *flops = 0.0;
   if (ok) {
-    int *row_at = work, *col_at = row_at + n, *parent = col_at + n, *met = parent + n, *below = met + n;
+    int *row_at = work, *col_at = row_at + n, *parent = col_at + n, *met = parent + n, *below = met + n,
+        *component = below + n;
     for (int k = 0; k < A->cols; k++) row_at[order->P[k]] = col_at[order->Q[k]] = k;
-    if ((ok = list_rows(&o)))
-      count_below(A, o.row_start, o.by_row, order, row_at, col_at, parent, met, below);
+    if ((ok = ga__order_components(ctx, A, order, component) >= 0 && list_rows(&o)))
+      count_below(A, o.row_start, o.by_row, order, component, row_at, col_at, parent, met, below);
     for (int k = 0; ok && k < A->cols; k++) *flops += 2.0 * below[k] * (double)below[k];
   }
   void *const block[] = {work, o.column, o.row_start, o.by_row};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
-  return ok ? GA_OK : ga__no_memory(ctx, "the order of elimination of a sparse matrix");
+  return ok ? GA_OK : no_memory(ctx);
 }

@@ -173,6 +173,7 @@ static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
       if (row < 0 || col < 0 || (!full && r != c)) continue;
       int entry = ga__own_entry(&b->pattern, ni->v + row, nj->v + col);
       if (entry < 0) return GA_ERR_MEMORY;
+      if (p->i != p->j) b->pattern.in[entry] |= GA_NO_MASS;
       if (p->at[tile] < 0) p->at[tile] = entry;
       if (entry == p->at[tile] + 8) p->whole |= 1u << tile;
     }

@@ -347,6 +347,171 @@ static void order_takes_crowds(void **state)
   close_problem(f, &p);
 }
 
+/* Bodies held together by constraints of one row each, between pairs at random. */
+static lin_bodies draw_truss(fixture *f, int n_bodies, int rods, int second)
+{
+  lin_bodies m = lin_bodies_new(LIN_CHAIN, n_bodies, 3, 1, &f->r);
+  free(m.joint);
+  m.joint = lin_get((size_t)rods, sizeof *m.joint);
+  m.n_joints = rods;
+  m.wild = 1;
+  m.second = second;
+  for (int j = 0; j < rods; j++) {
+    const int i = lin_below(&f->r, n_bodies);
+    m.joint[j] = (lin_joint){i, (i + 1 + lin_below(&f->r, n_bodies - 1)) % n_bodies, 1};
+  }
+  return m;
+}
+
+/* All velocities first: each body in a block of its own, then constraints, those of the same bodies together.
+ */
+static void order_is_by_constraints(void **state)
+{
+  fixture *f = *state;
+  for (int second = 0; second < 2; second++) {
+    problem p = open_bodies(f, draw_truss(f, 60, 150, second));
+    const int n = p.A->cols, nv = p.m.first[60];
+    double by_bodies, by_constraints;
+    int found;
+    ga__order other = {lin_get((size_t)n, sizeof(int)), lin_get((size_t)n, sizeof(int)),
+                       lin_get((size_t)n, sizeof(int)), 0.0};
+    assert_int_equal(ga__order_cost(f->ctx, p.A, &p.order, &by_bodies), GA_OK);
+    assert_int_equal(ga__order_constraints(f->ctx, p.A, p.m.partner, p.m.cluster, &p.order, &other, &found),
+                     GA_OK);
+    assert_true(found);
+    assert_int_equal(ga__order_cost(f->ctx, p.A, &other, &by_constraints), GA_OK);
+    assert_true(by_constraints < 0.5 * by_bodies);
+    ga__order before = p.order;
+    p.order = other;
+    assert_permutation(other.P, n);
+    assert_permutation(other.Q, n);
+    assert_blocks(&p);
+    for (int k = 0; k < n; k++) assert_int_equal(p.m.cluster[other.Q[k]] >= 0, k < nv);
+    ga_lu_destroy(&p.lu);
+    assert_int_equal(ga__lu_create_ordered(f->ctx, p.A, GA_LU_BLOCKS, &p.order, &p.lu), GA_OK);
+    assert_solves(f, &p, "velocities first");
+    assert_true(by_fronts(&p));
+    free(before.P);
+    free(before.Q);
+    free(before.block);
+    close_problem(f, &p);
+  }
+}
+
+/* In a hub everything meets: no such order there, and none where few operations can be saved. */
+static void order_is_chosen(void **state)
+{
+  fixture *f = *state;
+  problem p = open_bodies(f, lin_bodies_new(LIN_HUB, 4000, 2, 1, &f->r));
+  const size_t n = (size_t)p.A->cols;
+  int found;
+  ga__order other = {lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), lin_get(n, sizeof(int)), 0.0};
+  assert_int_equal(ga__order_constraints(f->ctx, p.A, p.m.partner, p.m.cluster, &p.order, &other, &found),
+                   GA_OK);
+  assert_false(found);
+  assert_int_equal(ga__order_find(f->ctx, p.A, p.m.partner, p.m.cluster, &other), GA_OK);
+  assert_memory_equal(other.Q, p.order.Q, n * sizeof(int));
+  close_problem(f, &p);
+  p = open_bodies(f, draw_truss(f, 300, 800, 0)); /* long enough for the second order */
+  other.P = realloc(other.P, (size_t)p.A->cols * sizeof(int));
+  other.Q = realloc(other.Q, (size_t)p.A->cols * sizeof(int));
+  other.block = realloc(other.block, (size_t)p.A->cols * sizeof(int));
+  double by_bodies, chosen;
+  assert_int_equal(ga__order_find(f->ctx, p.A, p.m.partner, p.m.cluster, &other), GA_OK);
+  assert_int_equal(ga__order_cost(f->ctx, p.A, &p.order, &by_bodies), GA_OK);
+  assert_int_equal(ga__order_cost(f->ctx, p.A, &other, &chosen), GA_OK);
+  assert_true(chosen < 0.5 * by_bodies);
+  free(other.P);
+  free(other.Q);
+  free(other.block);
+  close_problem(f, &p);
+}
+
+/* ---- lines that are left out ---- */
+
+/* Every `each`-th multiplier, from `from` on: its lines become zero but where they meet. Returns how many. */
+static int leave_out(problem *p, int from, int each, int *column)
+{
+  const ga_sparse *A = p->A;
+  const int first = p->m.first[p->m.n_bodies];
+  char *out = lin_get((size_t)A->cols, 1), *row_out = lin_get((size_t)A->cols, 1);
+  int n = 0;
+  restore(p);
+  for (int c = first + from; c < A->cols; c += each) column[n++] = c, out[c] = row_out[p->m.partner[c]] = 1;
+  for (int c = 0; c < A->cols; c++)
+    for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++)
+      if (out[c] || row_out[A->row[e]]) A->value[e] = out[c] && A->row[e] == p->m.partner[c] ? 1.5 : 0;
+  free(out);
+  free(row_out);
+  return n;
+}
+
+static void lines_left_out_cost_nothing(void **state)
+{
+  fixture *f = *state;
+  for (int second = 0; second < 2; second++) {
+    problem p = open_bodies(f, draw_truss(f, 100, 320, second));
+    const size_t n = (size_t)p.A->cols;
+    int *column = lin_get(n, sizeof *column), whole = p.fill;
+    double *x = lin_get(n, sizeof *x);
+    ga_lu_destroy(&p.lu);
+    assert_int_equal(
+        ga__lu_create_trimmed(f->ctx, p.A, GA_LU_AUTO, p.m.partner, p.m.cluster, &p.order, &p.lu), GA_OK);
+    assert_int_equal(ga_lu_solve(p.lu, p.x), GA_ERR_ORDER);
+    for (int from = 0; from < 4; from++) {
+      ga__lu_leave_out(p.lu, leave_out(&p, from % 3, 3, column), column);
+      assert_solves(f, &p, "lines left out");
+      assert_true(ga_lu_get_info(p.lu)->n_fill < whole / 2);
+      assert_int_equal(ga_lu_get_info(p.lu)->n_factor, 3 * from + 1);
+      memcpy(x, p.b, n * sizeof *x);
+      assert_int_equal(ga_lu_solve(p.lu, x), GA_OK);
+      ga__lu_leave_out(p.lu, leave_out(&p, (from + 1) % 3, 3, column), column); /* leaves no trace */
+      assert_int_equal(ga_lu_factor(p.lu), GA_OK);
+      ga__lu_leave_out(p.lu, leave_out(&p, from % 3, 3, column), column);
+      ga__lu_forget(p.lu);
+      assert_int_equal(ga_lu_solve(p.lu, p.x), GA_ERR_ORDER);
+      assert_int_equal(ga_lu_factor(p.lu), GA_OK);
+      memcpy(p.x, p.b, n * sizeof *x);
+      assert_int_equal(ga_lu_solve(p.lu, p.x), GA_OK);
+      assert_memory_equal(p.x, x, n * sizeof *x);
+    }
+    ga__lu_leave_out(p.lu, 0, column);
+    restore(&p);
+    assert_int_equal(ga_lu_factor(p.lu), GA_RETRY_SINGULAR); /* more constraints than velocities */
+    free(column);
+    free(x);
+    close_problem(f, &p);
+  }
+}
+
+static void lack_of_memory_leaves_lines_in(void **state)
+{
+  fixture *f = *state;
+  problem p = open_bodies(f, draw_truss(f, 12, 40, 0));
+  int column[80], done = 0;
+  const int n = leave_out(&p, 0, 3, column);
+  ga_lu_destroy(&p.lu);
+  const long live = f->memory.live;
+  for (long fail = 1; !done; fail++) {
+    ga_lu *lu = NULL;
+    f->memory.fail_at = f->memory.count + fail;
+    ga_status status =
+        ga__lu_create_trimmed(f->ctx, p.A, GA_LU_BLOCKS, p.m.partner, p.m.cluster, &p.order, &lu);
+    if (status) assert_null(lu);
+    if (!status) {
+      ga__lu_leave_out(lu, n, column);
+      status = ga_lu_factor(lu);
+    }
+    done = f->memory.count < f->memory.fail_at;
+    f->memory.fail_at = 0;
+    assert_int_equal(status, done ? GA_OK : GA_ERR_MEMORY);
+    if (lu) assert_int_equal(ga_lu_factor(lu), GA_OK);
+    ga_lu_destroy(&lu);
+    assert_int_equal(f->memory.live, live);
+  }
+  close_problem(f, &p);
+}
+
 /* ---- factors that exist ---- */
 
 static void factors_solve(void **state)
@@ -1201,6 +1366,10 @@ int main(void)
 #define FRONTS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
       FRONTS_TEST(order_is_by_bodies),
       FRONTS_TEST(order_takes_crowds),
+      FRONTS_TEST(order_is_by_constraints),
+      FRONTS_TEST(order_is_chosen),
+      FRONTS_TEST(lines_left_out_cost_nothing),
+      FRONTS_TEST(lack_of_memory_leaves_lines_in),
       FRONTS_TEST(factors_solve),
       FRONTS_TEST(factors_of_any_width),
       FRONTS_TEST(factors_of_many_components),
