@@ -95,25 +95,58 @@ static int next_is(const parser *p, const char *mark)
   return p->now.kind == TOKEN_MARK && token_is(p, &p->now, mark);
 }
 
+/* Is the token a unit, or a product of units, that stands behind a number? */
+static int is_unit_of_number(const parser *p, const token *t)
+{
+  const ga__source source = {NULL, "unit", p->text, NULL};
+  ga__unit unit;
+  int at = t->start;
+  return t->kind == TOKEN_NAME && p->end > 0 && ga__is_digit(p->text[p->end - 1]) &&
+         !ga__unit_read(&unit, &source, &at);
+}
+
+/* Does the text before the token end with this word? */
+static int follows(const parser *p, const char *word)
+{
+  const int n = (int)strlen(word), from = p->end - n;
+  return from >= 0 && strncmp(p->text + from, word, (size_t)n) == 0 &&
+         (from == 0 || !ga__is_letter(word[0]) || !ga__is_letter(p->text[from - 1]));
+}
+
+/* What other languages write as the token stands here, in the words of this one; "": nothing is known. */
+static void find_habit(const parser *p, const token *t, char use[GA_TEXT_PIECE])
+{
+  static const char choice[] = "if(condition, then, else)";
+  static const struct {
+    const char *found, *use;
+  } habits[] = {{"=", "=="},  {"&", "&&"},      {"|", "||"},     {"?", choice}, {"%", "mod(a, b)"},
+                {"“", "\""},  {"”", "\""},      {"„", "\""},     {"’", "'"},    {"−", "-"},
+                {"–", "-"},   {"×", "*"},       {"·", "*"},      {"÷", "/"},    {"²", "^2"},
+                {"³", "^3"},  {"√", "sqrt"},    {"and", "&&"},   {"AND", "&&"}, {"or", "||"},
+                {"OR", "||"}, {"then", choice}, {"else", choice}};
+  const int known = t->kind == TOKEN_ALIEN || t->kind == TOKEN_NAME;
+  use[0] = '\0';
+  for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
+    if (known && token_is(p, t, habits[i].found)) snprintf(use, GA_TEXT_PIECE, "%s", habits[i].use);
+  if (t->kind == TOKEN_MARK && token_is(p, t, "*") && follows(p, "*"))
+    snprintf(use, GA_TEXT_PIECE, "^");
+  else if (follows(p, "if"))
+    snprintf(use, GA_TEXT_PIECE, "%s", choice);
+  else if (!use[0] && is_unit_of_number(p, t) && t->bytes < GA_TEXT_PIECE - 3)
+    snprintf(use, GA_TEXT_PIECE, "[%.*s]", t->bytes, p->text + t->start);
+}
+
 /* What stands where something else was expected. */
 static ga_status unexpected(parser *p, const char *expected)
 {
-  static const struct {
-    const char *found, *use;
-  } habits[] = {{"=", "=="}, {"&", "&&"}, {"|", "||"}};
   const token t = p->now;
-  char found[GA_TEXT_PIECE];
+  char found[GA_TEXT_PIECE], use[GA_TEXT_PIECE];
   if (t.kind == TOKEN_END) {
     return ga__text_fail(&p->source, t.start, 0, expected, NULL, "the text ends too early");
   }
-  for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++) {
-    if (t.kind == TOKEN_ALIEN && token_is(p, &t, habits[i].found)) {
-      return ga__text_fail(&p->source, t.start, t.bytes, expected, habits[i].use, "'%s' has no meaning",
-                           habits[i].found);
-    }
-  }
+  find_habit(p, &t, use);
   ga__copy_piece(found, sizeof found, p->text + t.start, (size_t)t.bytes);
-  return ga__text_fail(&p->source, t.start, t.bytes, expected, NULL,
+  return ga__text_fail(&p->source, t.start, t.bytes, expected, use,
                        t.kind == TOKEN_ALIEN ? "'%s' has no meaning" : "'%s' is out of place", found);
 }
 
@@ -184,10 +217,27 @@ static const ga_symbol built_in[] = {{"pi", GA_SYMBOL_CONSTANT, 0, GA__PI, NULL,
                                      {"e", GA_SYMBOL_CONSTANT, 0, GA__E, NULL, NULL}};
 enum { N_BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
+/* Functions that are called otherwise elsewhere. */
+static const char *find_function(const parser *p, const token *t)
+{
+  static const struct {
+    const char *found, *use;
+  } others[] = {{"ln", "log"},         {"arcsin", "asin"}, {"arccos", "acos"}, {"arctan", "atan"},
+                {"arctan2", "atan2"},  {"fabs", "abs"},    {"ABS", "abs"},     {"sgn", "sign"},
+                {"signum", "sign"},    {"fmod", "mod"},    {"rem", "mod"},     {"power", "pow"},
+                {"heaviside", "step"}, {"trunc", "floor"}, {"int", "floor"},   {"round", "floor"},
+                {"ceiling", "ceil"},   {"iif", "if"},      {"IF", "if"},       {"where", "if"},
+                {"HAVSIN", "step5"}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (token_is(p, t, others[i].found)) return others[i].use;
+  return NULL;
+}
+
 static ga_status unknown_name(parser *p, const token *t, int call)
 {
   ga__nearest nearest = {.word = p->text + t->start, .bytes = t->bytes};
   char name[GA_TEXT_PIECE];
+  const char *other = call ? find_function(p, t) : NULL;
   for (int i = 0; i < p->n_symbols; i++) {
     if (p->symbols[i].name && is_callable(&p->symbols[i]) == call) {
       ga__nearest_try(&nearest, p->symbols[i].name);
@@ -199,7 +249,7 @@ static ga_status unknown_name(parser *p, const token *t, int call)
   }
   ga__copy_piece(name, sizeof name, p->text + t->start, (size_t)t->bytes);
   return ga__text_fail(&p->source, t->start, t->bytes, call ? "a known function" : "a known name",
-                       nearest.name, "'%s' is unknown", name);
+                       other ? other : nearest.name, "'%s' is unknown", name);
 }
 
 /* ---- Parser ---- */

@@ -163,6 +163,8 @@ int ga__number_length(const char *text);
 /* Its value; reports numbers that are too large, too small or too long. */
 ga_status ga__read_number(double *value, const ga__source *source, int start, int bytes);
 
+int ga__lower(char c); /* of a letter of ASCII */
+
 /* The most similar of many names: start from {word, bytes}, try each, then nearest.name, "" where none is
  * similar enough. */
 typedef struct ga__nearest {

@@ -132,7 +132,7 @@ ga_status ga__read_number(double *value, const ga__source *source, int start, in
 
 enum { EDIT = 2 * GA_TEXT_PIECE }; /* more than all letters in the wrong case */
 
-static int lower(char c)
+int ga__lower(char c)
 {
   return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
@@ -154,7 +154,7 @@ static int distance(const char *a, int n, const char *b, int m)
     now[0] = EDIT * i;
     for (int j = 1; j <= m; j++) {
       const char x = a[i - 1], y = b[j - 1];
-      const int change = x == y ? 0 : lower(x) == lower(y) ? 1 : EDIT;
+      const int change = x == y ? 0 : ga__lower(x) == ga__lower(y) ? 1 : EDIT;
       now[j] = least(above[j - 1] + change, EDIT + least(above[j], now[j - 1]));
       if (i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2]) now[j] = least(now[j], twice[j - 2] + EDIT);
     }

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A unit is num/den of what `of` says; the base units, which come first in the order of ga_dimension, say
@@ -199,23 +200,117 @@ static const unit_row *find_unit(const char *name, int bytes, int *power)
   return row;
 }
 
-static ga_status unknown_unit(const ga__source *source, int start, int bytes)
+/* ---- Names that are not those of units ---- */
+
+/* What people and other programs write, also with an s at its end and in any case, and the unit that is
+ * meant.
+ */
+static const struct spelling {
+  const char *word, *unit;
+} spellings[] = {
+    {"sec", "s"},         {"second", "s"},       {"msec", "ms"},        {"millisecond", "ms"},
+    {"usec", "us"},       {"microsecond", "us"}, {"minute", "min"},     {"hr", "h"},
+    {"hour", "h"},        {"day", "d"},          {"meter", "m"},        {"metre", "m"},
+    {"millimeter", "mm"}, {"millimetre", "mm"},  {"centimeter", "cm"},  {"centimetre", "cm"},
+    {"kilometer", "km"},  {"kilometre", "km"},   {"micron", "um"},      {"micrometer", "um"},
+    {"foot", "ft"},       {"feet", "ft"},        {"inche", "in"},       {"yard", "yd"},
+    {"mi", "mile"},       {"gram", "g"},         {"gramme", "g"},       {"kilogram", "kg"},
+    {"kilo", "kg"},       {"ton", "t"},          {"tonne", "t"},        {"pound", "lb"},
+    {"lbm", "lb"},        {"lbs", "lb"},         {"kgs", "kg"},         {"slug", "lbf*s^2/ft"},
+    {"newton", "N"},      {"kilonewton", "kN"},  {"nms", "N*m*s"},      {"degree", "deg"},
+    {"grad", "deg"},      {"radian", "rad"},     {"revolution", "rev"}, {"hertz", "Hz"},
+    {"cps", "Hz"},        {"kph", "km/h"},       {"kmh", "km/h"},       {"kmph", "km/h"},
+    {"mps", "m/s"},       {"fps", "ft/s"},       {"ips", "in/s"},       {"volt", "V"},
+    {"amp", "A"},         {"ampere", "A"},       {"watt", "W"},         {"kilowatt", "kW"},
+    {"joule", "J"},       {"kilojoule", "kJ"},   {"pascal", "Pa"},      {"farad", "F"},
+    {"henry", "H"},       {"tesla", "T"},        {"kelvin", "K"},       {"celsius", "degC"},
+    {"percent", "%"},     {"liter", "l"},        {"litre", "l"},
+};
+enum { N_SPELLINGS = sizeof spellings / sizeof spellings[0] };
+
+static int same_word(const char *text, int bytes, const char *word)
 {
-  ga__nearest nearest = {.word = source->text + start, .bytes = bytes};
+  if (strlen(word) != (size_t)bytes) return 0;
+  for (int i = 0; i < bytes; i++)
+    if (ga__lower(text[i]) != ga__lower(word[i])) return 0;
+  return 1;
+}
+
+/* The unit that is meant by a word; NULL: it is no such word. */
+static const char *find_spelling(const char *text, int bytes)
+{
+  const int plural = bytes > 2 && ga__lower(text[bytes - 1]) == 's';
+  for (int i = 0; i < N_SPELLINGS; i++)
+    if (same_word(text, bytes, spellings[i].word)) return spellings[i].unit;
+  for (int i = 0; i < N_SPELLINGS && plural; i++)
+    if (same_word(text, bytes - 1, spellings[i].word)) return spellings[i].unit;
+  return NULL;
+}
+
+/* The unit whose name it is but for capital letters; NULL: there is none. */
+static const char *find_by_case(const char *text, int bytes)
+{
+  for (int i = 0; i < N_UNITS; i++)
+    if (bytes > 1 && same_word(text, bytes, units[i].name)) return units[i].name;
+  return NULL;
+}
+
+/* Units of one dimension, of which nobody makes a product: µmm, kgg. */
+static int are_alike(const unit_row *one, const unit_row *other)
+{
+  return one == other || (one->of && strcmp(one->of, other->name) == 0) ||
+         (other->of && strcmp(other->of, one->name) == 0);
+}
+
+/* Nm, kNm, Nmm, Ns: where between two units there should be a sign; 0: nowhere. Not behind a K or C, which
+ * are kilo and centi, written wrongly, rather than kelvin and coulomb. */
+static int find_split(const char *text, int bytes)
+{
+  int power = 0;
+  if (text[0] == 'K' || text[0] == 'C') return 0;
+  for (int i = 1; i < bytes; i++) {
+    const unit_row *one = find_unit(text, i, &power), *other = find_unit(text + i, bytes - i, &power);
+    if (one && other && !are_alike(one, other)) return i;
+  }
+  return 0;
+}
+
+/* The unit that the name is most similar to, without prefixes or with those that one meets. */
+static void find_similar(ga__nearest *nearest)
+{
+  enum { USUAL = 9 };
   char name[GA_TEXT_PIECE];
-  int power;
-  const char last = source->text[start + bytes - 1];
-  for (int i = 0; i < N_UNITS; i++) ga__nearest_try(&nearest, units[i].name); /* rather 'Pa' than 'das' */
+  for (int i = 0; i < N_UNITS; i++) ga__nearest_try(nearest, units[i].name); /* rather 'Pa' than 'das' */
   for (int i = 0; i < N_UNITS; i++) {
     for (int k = 0; k < N_PREFIXES && units[i].prefixes; k++) {
+      if (abs(prefixes[k].power) > USUAL) continue;
       snprintf(name, sizeof name, "%s%s", prefixes[k].name, units[i].name);
-      ga__nearest_try(&nearest, name);
+      ga__nearest_try(nearest, name);
     }
   }
-  if (ga__is_digit(last) && bytes < 8 && find_unit(source->text + start, bytes - 1, &power)) { /* m2 */
-    snprintf(nearest.name, sizeof nearest.name, "%.*s^%c", bytes - 1, source->text + start, last);
-  }
-  ga__copy_piece(name, sizeof name, source->text + start, (size_t)bytes);
+}
+
+static ga_status unknown_unit(const ga__source *source, int start, int bytes)
+{
+  const char *text = source->text + start;
+  const int raised = bytes > 1 && bytes < GA_TEXT_PIECE - 4 && ga__is_digit(text[bytes - 1]); /* m2 */
+  const int letters = bytes - raised, split = bytes < GA_TEXT_PIECE - 4 ? find_split(text, letters) : 0;
+  const char *meant = find_spelling(text, bytes);
+  ga__nearest nearest = {.word = text, .bytes = bytes};
+  char name[GA_TEXT_PIECE], power[3] = "";
+  int prefix;
+  if (raised) snprintf(power, sizeof power, "^%c", text[bytes - 1]);
+  if (!meant) meant = find_by_case(text, bytes);
+  if (meant)
+    snprintf(nearest.name, sizeof nearest.name, "%s", meant);
+  else if (raised && find_unit(text, letters, &prefix))
+    snprintf(nearest.name, sizeof nearest.name, "%.*s%s", letters, text, power);
+  else if (split)
+    snprintf(nearest.name, sizeof nearest.name, "%.*s*%.*s%s", split, text, letters - split, text + split,
+             power);
+  else
+    find_similar(&nearest);
+  ga__copy_piece(name, sizeof name, text, (size_t)bytes);
   return ga__text_fail(source, start, bytes, "a known unit", nearest.name, "'%s' is unknown", name);
 }
 
@@ -226,6 +321,8 @@ static ga_status read_name(ga__unit *unit, const ga__source *source, int *at)
 {
   const int start = *at, bytes = unit_name_length(source->text + start);
   int power, inner = 0;
+  if (bytes == 0 && start > 0 && strncmp(source->text + start - 1, "**", 2) == 0)
+    return ga__text_fail(source, start - 1, 2, "a power such as ^2", NULL, "'**' is no sign between units");
   if (bytes == 0) {
     return ga__text_fail(source, start, source->text[start] ? 1 : 0, "a unit", NULL,
                          source->text[start] ? "this is no unit" : "the text ends too early");

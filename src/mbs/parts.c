@@ -125,6 +125,12 @@ static int part_before_dot(const ga_machine *m, const char *name)
   return -1;
 }
 
+/* Parts that act between two ends, or on a coordinate. */
+static int acts_along_line(ga__part_kind kind)
+{
+  return kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR || kind == GA__PART_FRICTION;
+}
+
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs)
 {
@@ -137,8 +143,11 @@ ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *f
                     field, needs);
   if (found > 0) {
     const char *text = ga__part_text(m->part[found].kind);
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', %s %s; %s is needed", kind, asking->name,
-                    field, quoted, article(text), text, needs);
+    const int on_coordinate = m->part[found].kind == GA__PART_SCALAR && acts_along_line(asking->kind);
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', %s %s; %s is needed%s%s%s", kind,
+                    asking->name, field, quoted, article(text), text, needs,
+                    on_coordinate ? ". What acts on a scalar has no ends a and b: coordinate: " : "",
+                    on_coordinate ? quoted : "", on_coordinate ? " in their place" : "");
   }
   if (head > 0)
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', but %s '%s' has no '%s'; %s is needed",

@@ -91,6 +91,13 @@ static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key
 {
   ga__tree *section = ga__map_get(root, key);
   if (!section || (section->kind == GA__TREE_SCALAR && !section->text[0] && !section->quoted)) return NULL;
+  if (section->kind == GA__TREE_LIST) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, section->at,
+            "%s: expected a map (key: value), found a list: names are keys here and stand without '-', as in "
+            "'rod: {type: ..., ...}'",
+            key);
+    return NULL;
+  }
   return ga__expect_map(reader->r, section, key) ? section : NULL;
 }
 

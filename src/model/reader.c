@@ -1,5 +1,6 @@
 /* Structs from maps, by tables of fields. */
 #include "model/reader.h"
+#include "model/hints.h"
 
 #include "mbs/name.h"
 #include <math.h>
@@ -158,8 +159,12 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
   }
   if (lookup != GA__UNKNOWN_NAME || part || is_local || is_one_of(2, numbers, name, (size_t)bytes)) return 1;
   char nearest[2 * GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
-  find_nearest(nearest, reader, name, bytes);
   ga__name_quote(quoted, name, bytes);
+  const ga__hint *hint = ga__hint_find(quoted, n_local, local);
+  if (hint)
+    snprintf(nearest, sizeof nearest, "%s", hint->meant);
+  else
+    find_nearest(nearest, reader, name, bytes);
   if (ga__directory_find(&reader->functions, name, (size_t)bytes)) {
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, place,
             "%s: '%s' is a function; it needs an argument, as in %s(t)", what, quoted, quoted);
@@ -314,7 +319,14 @@ static int read_rotation(ga__reader *reader, ga__tree *tree, const char *what, d
   ga__reading *r = reader->r;
   ga__tree *given[N_ROTATION_KEYS];
   int ways = 0;
-  if (!ga__expect_map(r, tree, what)) return 0;
+  if (tree->kind != GA__TREE_MAP) {
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
+            "%s: expected a map, as in {axis: [0, 0, 1], angle: 90 deg}, {euler: [0, 0, 90 deg], sequence: "
+            "xyz} or "
+            "{z_axis: [0, 1, 0]}",
+            what);
+    return 0;
+  }
   for (int i = 0; i < N_ROTATION_KEYS; i++) {
     given[i] = ga__map_get(tree, rotation_keys[i]);
     ways += given[i] && (i == MATRIX || i == QUATERNION || i == AXIS || i == EULER || i == Z_AXIS);
@@ -325,8 +337,10 @@ static int read_rotation(ga__reader *reader, ga__tree *tree, const char *what, d
   if (ways != 1 || apart) {
     ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
             "%s: give one of matrix, quaternion, axis with angle, euler with sequence, z_axis (perhaps with "
-            "x_axis)",
-            what);
+            "x_axis)%s",
+            what,
+            given[AXIS] && !given[ANGLE] ? "; for the axis that a joint turns about, z_axis instead of axis"
+                                         : "");
     return 0;
   }
   ga_status status = GA_OK;
@@ -657,6 +671,11 @@ static int read_inputs(ga__reader *reader, const ga__field *f, ga__tree *tree, c
   const char *unit = owner->other && f->unit_other ? f->unit_other : f->unit;
   int good = 1;
   if (f->count == 1) return ga__read_input(reader, tree, unit, what, to);
+  if (tree->kind == GA__TREE_SCALAR && f->count == 3) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
+            "%s: expected a list of what acts along x, y and z, such as [0, 0, 10], found one value", what);
+    return 0;
+  }
   if (!ga__expect_list(reader->r, tree, what)) return 0;
   if (tree->n != f->count) {
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %d values are given, expected %d", what,

@@ -65,7 +65,7 @@ static const ga__field setting_fields[] = {
          "largest step of error control; 0: ten times the distance of records, a quarter of the shortest "
          "period of a wave or sine of time, or a tenth of the run, whichever is least"},
     {ONE(ga_run_settings, min_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "smallest step of error control; 0: 1e-12 of the run"},
+     .about = "smallest step of error control; 0: 1e-12 of the run, less between breaks that are close"},
     {ONE(ga_run_settings, first_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "first step of error control; 0: chosen from the initial accelerations"},
     {ONE(ga_run_settings, accuracy), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",

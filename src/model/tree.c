@@ -66,8 +66,8 @@ static ga__place place_of_byte(const builder *b, size_t offset)
   return at;
 }
 
-/* The character that stands there; 0: the end. Columns of a line are counted in characters. */
-static char character_at(const builder *b, yaml_mark_t mark)
+/* The byte of a mark, b->length at the end. Columns of a line are counted in characters. */
+static size_t byte_at(const builder *b, yaml_mark_t mark)
 {
   size_t i = 0;
   for (size_t line = 0; line < mark.line && i < b->length; i++) line += b->text[i] == '\n';
@@ -75,7 +75,15 @@ static char character_at(const builder *b, yaml_mark_t mark)
     i++;
     while (i < b->length && ((unsigned char)b->text[i] & 0xC0u) == 0x80u) i++;
   }
-  return i < b->length ? b->text[i] : '\0';
+  return i;
+}
+
+/* Is the last thing before the mark, in its line, the end of a list? */
+static int follows_list(const builder *b, yaml_mark_t mark)
+{
+  size_t i = byte_at(b, mark);
+  while (i > 0 && b->text[i - 1] == ' ') i--;
+  return i > 0 && b->text[i - 1] == ']' && mark.column > 0;
 }
 
 /* What usually lies behind libyaml's words. */
@@ -85,7 +93,8 @@ static const char *hint_for(const builder *b, const char *problem)
   static const struct {
     const char *problem, *hint;
   } hints[] = {
-      {"mapping values are not allowed", "; a text with ': ' in it needs quotes, or the indentation is off"},
+      {"mapping values are not allowed", "; a text with ': ' in it needs quotes, or the indentation is off, "
+                                         "or the line before has no ': ' behind its key"},
       {"could not find expected ':'", "; write 'key: value', with a blank after the colon"},
       {"did not find expected key", "; is the indentation the same as in the lines above?"},
       {"did not find expected ',' or '}'", "; is a comma or a closing brace missing?"},
@@ -96,7 +105,10 @@ static const char *hint_for(const builder *b, const char *problem)
       {"did not find expected alphabetic or numeric character",
        "; a text that begins with * or & needs quotes"},
   };
-  const char at = character_at(b, b->parser.problem_mark);
+  const size_t byte = byte_at(b, b->parser.problem_mark);
+  const char at = byte < b->length ? b->text[byte] : '\0';
+  if (strncmp(problem, flow, strlen(flow)) == 0 && follows_list(b, b->parser.problem_mark))
+    return "; is a comma missing? Units stand behind each number of a list: [1 mm, 2 mm]";
   if (at == '\t') return "; indent by blanks, not by tabs";
   if ((at == '[' || at == '{') && strncmp(problem, flow, strlen(flow)) == 0)
     return "; within brackets or braces an expression with brackets of its own needs quotes: "

@@ -2,6 +2,7 @@
  * in an unknown unit, "2*L" an expression. */
 #include "model/value.h"
 #include "model/dimension.h"
+#include "model/hints.h"
 
 #include "expr/expr_impl.h"
 #include "mbs/name.h"
@@ -360,18 +361,27 @@ int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, con
   return 1;
 }
 
+/* How a list of n numbers is written, where that is short. */
+static const char *list_example(int n, const char *unit)
+{
+  if (n == 3) return unit && strcmp(unit, "m/s^2") == 0 ? " such as [0, 0, -9.81]" : " such as [0, 0, 1]";
+  return n == 2 ? " such as [0, 1]" : "";
+}
+
 int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, const char *what,
                       double *out)
 {
   int ok = 1;
   if (tree->kind != GA__TREE_LIST) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found %s", what, n,
-            n == 1 ? "" : "s", kind_text(tree));
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s%s, found %s", what,
+            n, n == 1 ? "" : "s", list_example(n, unit), kind_text(tree));
     return 0;
   }
   if (tree->n != n) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found one of %d",
-            what, n, n == 1 ? "" : "s", tree->n);
+    const int blanks =
+        tree->n == 1 && tree->child[0]->kind == GA__TREE_SCALAR && strchr(tree->child[0]->text, ' ');
+    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found one of %d%s",
+            what, n, n == 1 ? "" : "s", tree->n, blanks ? "; commas stand between them" : "");
     return 0;
   }
   for (int i = 0; i < n; i++) ok &= ga__value_number(r, tree->child[i], unit, what, &out[i]);
@@ -433,13 +443,15 @@ void ga__nearest_name(char nearest[GA_TEXT_PIECE], const char *word, int n, cons
   if (bytes < GA_TEXT_PIECE) ga__name_nearest(nearest, word, (int)bytes, name_at, names, n);
 }
 
-/* "expected a, b or c"; and where one is similar, "did you mean 'a'?" */
+/* "expected a, b or c"; and where one is similar, or is called otherwise elsewhere, "did you mean 'a'?" */
 static void write_choice(ga__writer *w, const char *word, int n, const char *const *names, const char *lead)
 {
   enum { MOST_LISTED = 24 };
-  char nearest[GA_TEXT_PIECE];
-  ga__nearest_name(nearest, word, n, names);
-  if (n > 0 && (n <= MOST_LISTED || !nearest[0])) {
+  char nearest[GA_TEXT_PIECE] = "";
+  const ga__hint *hint = ga__hint_find(word, n, names);
+  if (!hint) ga__nearest_name(nearest, word, n, names);
+  if (hint && !hint->note_only) snprintf(nearest, sizeof nearest, "%s", hint->meant);
+  if (n > 0 && !hint && (n <= MOST_LISTED || !nearest[0])) {
     ga__write(w, "%s", lead);
     for (int i = 0; i < n && i < MOST_LISTED; i++) {
       ga__write(w, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
@@ -447,6 +459,7 @@ static void write_choice(ga__writer *w, const char *word, int n, const char *con
     if (n > MOST_LISTED) ga__write(w, ", ...");
   }
   if (nearest[0]) ga__write(w, "; did you mean '%s'?", nearest);
+  if (hint && hint->note) ga__write(w, "%s %s", nearest[0] ? "" : ".", hint->note);
 }
 
 int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, const char *what,
@@ -584,6 +597,8 @@ void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *co
     ga__write(&w, "the key '%s' is unknown", quote(piece, child->key));
     if (ga__is_digit(child->key[0]) && is_nothing(child)) /* {mass: 0,8 kg} */
       ga__write(&w, "; the decimal mark is a point");
+    else if (strchr(child->key, ':') && is_nothing(child)) /* {mass:2 kg} */
+      ga__write(&w, "; behind the colon of a key there has to be a blank");
     else
       write_choice(&w, child->key, n, known, ", expected ");
     ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at, "%s: %s", what, problem);

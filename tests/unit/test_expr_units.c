@@ -183,7 +183,7 @@ static void messages(void **state)
       {"5 J/kg K", NULL, 8, 1, "K", "'*', '/' or parentheses", "", "is it above or below the fraction bar?"},
       {"5 kN m)", NULL, 7, 1, ")", "'*', '/', '^' or the end", "", "something follows the unit"},
       {"5 kN*", NULL, 6, 0, "", "a unit", "", "the text ends too early"},
-      {"5 kN**m", NULL, 6, 1, "*", "a unit", "", "this is no unit"},
+      {"5 kN**m", NULL, 5, 2, "**", "a power such as ^2", "", "'**' is no sign between units"},
       {"5/s", NULL, 2, 1, "/", "a unit", "", "this is no unit"},
       {"5 m^", NULL, 5, 0, "", "a whole number from -9 to 9", "", "this is no power"},
       {"5 m^x", NULL, 5, 1, "x", "a whole number from -9 to 9", "", "this is no power"},
@@ -218,6 +218,29 @@ static void messages(void **state)
              rows[i].problem, *expected ? ", expected " : "", expected, *nearest ? "; did you mean '" : "",
              nearest, *nearest ? "'?" : "");
     assert_string_equal(ga_context_error(f->ctx)->text, whole);
+  }
+}
+
+/* What people write instead of units, and what is suggested. */
+static void other_spellings(void **state)
+{
+  static const struct {
+    const char *word, *unit;
+  } rows[] = {{"sec", "s"},    {"Secs", "s"},    {"seconds", "s"},  {"msec", "ms"},     {"hr", "h"},
+              {"metres", "m"}, {"Newton", "N"},  {"Nm", "N*m"},     {"kNm", "kN*m"},    {"Nmm", "N*mm"},
+              {"Ns", "N*s"},   {"Nms", "N*m*s"}, {"mPas", "mPa*s"}, {"kgm2", "kg*m^2"}, {"Kg", "kg"},
+              {"KHz", "kHz"},  {"HZ", "Hz"},     {"Mpa", "MPa"},    {"degrees", "deg"}, {"kph", "km/h"},
+              {"kmh", "km/h"}, {"lbs", "lb"},    {"inches", "in"},  {"feet", "ft"},     {"tonne", "t"},
+              {"volts", "V"},  {"percent", "%"}, {"grad", "deg"},   {"xyzzy", ""}};
+  fixture *f = *state;
+  for (int i = 0; i < COUNT(rows); i++) {
+    ga_text_error error;
+    char text[32];
+    double factor;
+    snprintf(text, sizeof text, "5 %s", rows[i].word);
+    assert_int_equal(ga_quantity_parse(f->ctx, text, NULL, &factor, NULL, &error), GA_ERR_ARGUMENT);
+    if (strcmp(error.nearest, rows[i].unit) != 0) fail_msg("%s: '%s' is suggested", text, error.nearest);
+    if (rows[i].unit[0]) assert_int_equal(ga_unit_parse(f->ctx, rows[i].unit, &factor, NULL, NULL), GA_OK);
   }
 }
 
@@ -291,7 +314,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(quantities), CASE(prefixes_are_exact),      CASE(messages), CASE(units),
+      CASE(quantities), CASE(prefixes_are_exact),      CASE(messages), CASE(other_spellings), CASE(units),
       CASE(table),      CASE(reading_takes_no_memory),
   };
   return cmocka_run_group_tests_name("expr units", tests, NULL, NULL);

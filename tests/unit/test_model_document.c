@@ -57,7 +57,7 @@ static void texts(void **state)
        NULL,
        "m.yaml:1:10: this is no YAML: mapping values are not allowed in this context; a text with ': ' in it "
        "needs "
-       "quotes, or the indentation is off"},
+       "quotes, or the indentation is off, or the line before has no ': ' behind its key"},
       {"\xEF\xBB\xBF", NULL, "m.yaml:1:1: there is nothing in this file, expected a map"},
       {"a: 1\ninclude: [b.yaml]", "{a: 1}",
        "m.yaml:2:1: nothing can be included: the model is a text, not a file"},

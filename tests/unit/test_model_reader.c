@@ -930,7 +930,7 @@ static const complaint errors[] = {
     {"blocks: {b: {type: expression, expression: a, inputs: {a: nobody}}}\n", 2, 59,
      "there is no signal or parameter 'nobody'"},
     {"blocks: {b: {type: constant, value: 1, unit: Pas}}\n", 2, 46,
-     "unit of block 'b': 'Pas' is unknown, expected a known unit; did you mean 'Pa'?"},
+     "unit of block 'b': 'Pas' is unknown, expected a known unit; did you mean 'Pa*s'?"},
     {"blocks: {b: {type: constant, value: [1, 2], unit: [Pa]}}\n", 2, 51,
      "unit of block 'b': 1 are given, but it has 2 outputs"},
     {"blocks: {b: {type: constant, value: [1, 2], unit: [Pa, {}]}}\n", 2, 56,

@@ -170,7 +170,7 @@ static void refused(void **state)
        "end of stream; is a closing quote missing?"},
       {"a: b: c",
        "m.yaml:1:5: this is no YAML: mapping values are not allowed in this context; a text with ': ' in it "
-       "needs quotes, or the indentation is off"},
+       "needs quotes, or the indentation is off, or the line before has no ': ' behind its key"},
       {"a:\n\tb: 1",
        "m.yaml:2:1: this is no YAML: while scanning for the next token: found character that cannot start "
        "any token; indent by blanks, not by tabs"},

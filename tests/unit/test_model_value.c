@@ -178,9 +178,9 @@ static void lists(void **state)
   } wrong[] = {
       {"[1, 2]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 2"},
       {"[1, 2, 3, 4]", "m.yaml:2:4: position: expected a list of 3 numbers, found one of 4"},
-      {"1", "m.yaml:2:4: position: expected a list of 3 numbers, found a number"},
-      {"", "m.yaml:2:3: position: expected a list of 3 numbers, found nothing"},
-      {"{a: 1}", "m.yaml:2:4: position: expected a list of 3 numbers, found a map"},
+      {"1", "m.yaml:2:4: position: expected a list of 3 numbers such as [0, 0, 1], found a number"},
+      {"", "m.yaml:2:3: position: expected a list of 3 numbers such as [0, 0, 1], found nothing"},
+      {"{a: 1}", "m.yaml:2:4: position: expected a list of 3 numbers such as [0, 0, 1], found a map"},
       {"[1 kg, 2, 3*x]", "m.yaml:2:7: position: '1 kg' is a mass (kg), expected a length (m)\n"
                          "m.yaml:2:16: position: '3*x': 'x' is unknown, expected a known name"},
   };
