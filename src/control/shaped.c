@@ -1,5 +1,6 @@
 /* The kernel of all blocks that are linear up to a static nonlinearity at their outputs. */
 #include "control/control_impl.h"
+#include "control/over_time.h"
 #include <math.h>
 
 /* a·[u; x] */
@@ -68,6 +69,11 @@ static void shaped_release(ga_control_block *b)
 }
 
 static const ga__block_type SHAPED = {shaped_eval, shaped_jacobian, shaped_release};
+
+int ga__is_shaped(const ga_control_block *b)
+{
+  return b->type == &SHAPED;
+}
 
 ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
                          ga_control_block **out)

@@ -23,10 +23,11 @@ typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* what is looked for *
 typedef struct scan {
   purpose purpose;
   const ga_expr *e;
-  int time;              /* the variable that is time; −1: all have ranges */
-  ga__range t;           /* where it is */
-  const double *lo, *hi; /* ranges of all variables; lo NaN: not known */
-  int kink;              /* instruction that may have one; −1: none */
+  int time;                 /* the variable that is time; −1: all have ranges */
+  ga__range t;              /* where it is */
+  const double *lo, *hi;    /* ranges of all variables; lo NaN: not known */
+  const ga__course *course; /* or how they go with time; NULL: not so */
+  int kink;                 /* instruction that may have one; −1: none */
   int ignored[MOST_IGNORED], n_ignored;
   double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
 } scan;
@@ -40,6 +41,9 @@ static value constant(double x)
 
 static value variable(const scan *s, int index)
 {
+  ga__range r;
+  if (s->course)
+    return ga__course_bounds(&s->course[index], s->t.lo, s->t.hi, &r.lo, &r.hi) ? (value){r, 1} : UNKNOWN;
   if (index == s->time) return (value){s->t, 1};
   if (s->time >= 0 || isnan(s->lo[index])) return UNKNOWN;
   return (value){{s->lo[index], s->hi[index]}, 1};
@@ -209,15 +213,40 @@ int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double 
   return v.known && isfinite(v.r.lo) && isfinite(v.r.hi);
 }
 
+static double period_of(scan *s, double from, double to)
+{
+  for (int i = 0; i < SAMPLES; i++) {
+    const double t = from + (to - from) * i / SAMPLES;
+    evaluate_over(s, (ga__range){t, t + 1e-4 * (to - from)});
+  }
+  return s->fastest > 0 ? 1 / s->fastest : INFINITY;
+}
+
 double ga_expr_period(const ga_expr *e, int time, double from, double to)
 {
   scan s = {.purpose = PERIODS, .e = e, .time = time};
-  if (!e || !(from < to)) return INFINITY;
-  for (int i = 0; i < SAMPLES; i++) {
-    const double t = from + (to - from) * i / SAMPLES;
-    evaluate_over(&s, (ga__range){t, t + 1e-4 * (to - from)});
-  }
-  return s.fastest > 0 ? 1 / s.fastest : INFINITY;
+  return e && from < to ? period_of(&s, from, to) : INFINITY;
+}
+
+/* ---- The same along courses ---- */
+
+ga__range ga__expr_range_along(const ga_expr *e, const ga__course *x, ga__range t)
+{
+  scan s = {.purpose = BOUNDS, .e = e, .time = -1, .course = x};
+  return evaluate_over(&s, t).r;
+}
+
+int ga__expr_kinked_along(const ga_expr *e, const ga__course *x, ga__range t)
+{
+  scan s = {.e = e, .time = -1, .course = x};
+  evaluate_over(&s, t);
+  return s.kink >= 0;
+}
+
+double ga__expr_period_along(const ga_expr *e, const ga__course *x, double from, double to)
+{
+  scan s = {.purpose = PERIODS, .e = e, .time = -1, .course = x};
+  return period_of(&s, from, to);
 }
 
 /* ---- What jumps ---- */
@@ -469,38 +498,63 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
   return GA_OK;
 }
 
-/* An expression with arbitrary values of its other variables. */
+/* An expression with arbitrary values of the variables of which nothing is known. */
 typedef struct sample {
   const ga_expr *e;
-  double value, increment; /* of variable k: value + k increment */
+  const ga__course *course; /* of the others; NULL: only time is known */
+  double value, increment;  /* of variable k: value + k increment */
 } sample;
 
 static ga_status eval_expr(const void *what, int time, double t, double out[3])
 {
-  enum { MOST = 64 };
   const sample *s = what;
   const ga_expr *e = s->e;
-  double x[MOST] = {0}, rate[MOST] = {0};
+  double x[GA__MOST_COMPOSED] = {0}, rate[GA__MOST_COMPOSED] = {0}, rate2[GA__MOST_COMPOSED] = {0};
   const int largest = e->n_variables > 0 ? e->variable[e->n_variables - 1] : 0;
-  if (largest >= MOST || time >= MOST) return GA_RETRY_NAN;
-  for (int k = 0; k <= largest; k++) x[k] = s->value + s->increment * k;
-  x[time] = t;
-  rate[time] = 1;
-  return ga_expr_curve(e, x, rate, NULL, 2, out, NULL);
+  if (largest >= GA__MOST_COMPOSED || time >= GA__MOST_COMPOSED) return GA_RETRY_NAN;
+  for (int k = 0; k <= largest; k++) {
+    double of_time[3];
+    x[k] = s->value + s->increment * k;
+    if (!s->course || !s->course[k].known) continue;
+    const ga_status status = ga__course_eval(&s->course[k], t, 2, of_time, NULL);
+    if (status) return status;
+    x[k] = of_time[0], rate[k] = of_time[1], rate2[k] = of_time[2];
+  }
+  if (time >= 0) x[time] = t, rate[time] = 1;
+  return ga_expr_curve(e, x, rate, rate2, 2, out, NULL);
+}
+
+/* The break of an expression with time as variable `time`, −1: none of them; `unknown`: it has variables of
+ * which nothing is known. */
+static void find_break_of(search *s, const ga_expr *e, int time, int unknown, double t, double until,
+                          ga_break *out)
+{
+  /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, and not at all */
+  static const double values[MOST_SUBJECTS] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4};
+  const double part = 0.1883;
+  sample of[MOST_SUBJECTS];
+  s->n_subjects = unknown ? MOST_SUBJECTS : 1;
+  for (int i = 0; i < s->n_subjects; i++) {
+    of[i] = (sample){e, s->scan.course, values[i], part * values[i]};
+    s->subject[i] = (subject){eval_expr, &of[i], time, 0, until - t};
+  }
+  find_break(s, t, until, out);
 }
 
 ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out)
 {
   if (!e || !out || time < 0 || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
-  /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, and not at all */
-  static const double values[MOST_SUBJECTS] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4};
-  const double part = 0.1883;
-  sample of[MOST_SUBJECTS];
-  search s = {.scan = {.e = e, .time = time}, .n_subjects = e->n_variables < 2 ? 1 : MOST_SUBJECTS};
-  for (int i = 0; i < s.n_subjects; i++) {
-    of[i] = (sample){e, values[i], part * values[i]};
-    s.subject[i] = (subject){eval_expr, &of[i], time, 0, until - t};
-  }
-  find_break(&s, t, until, out);
+  search s = {.scan = {.e = e, .time = time}};
+  find_break_of(&s, e, time, e->n_variables >= 2, t, until, out);
+  return GA_OK;
+}
+
+ga_status ga__expr_next_break_along(const ga_expr *e, const ga__course *x, double t, double until,
+                                    ga_break *out)
+{
+  search s = {.scan = {.e = e, .time = -1, .course = x}};
+  int unknown = 0;
+  for (int i = 0; i < e->n_variables; i++) unknown |= !x[e->variable[i]].known;
+  find_break_of(&s, e, -1, unknown, t, until, out);
   return GA_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef GALPHA_EXPR_IMPL_H
 #define GALPHA_EXPR_IMPL_H
 
+#include "expr/course.h"
 #include "galpha/expr.h"
 #include "base/base_impl.h"
 
@@ -235,6 +236,10 @@ ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const g
 ga__range ga__expr_range(const ga_expr *e, int time, ga__range t);
 int ga__expr_kinked(const ga_expr *e, int time, ga__range t);
 
+/* The same of one whose variables go along x (breaks.c). */
+ga__range ga__expr_range_along(const ga_expr *e, const ga__course *x, ga__range t);
+int ga__expr_kinked_along(const ga_expr *e, const ga__course *x, ga__range t);
+
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table);
 void ga__table_destroy(ga_context *ctx, ga__table *table);
 
@@ -245,6 +250,7 @@ typedef struct ga__function_kind {
   ga__range (*range)(const ga_function *f, double from, double to); /* of its values */
   int (*kinked)(const ga_function *f, double from, double to);      /* 1: a break may lie in (from, to] */
   double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: it has none */
+  int made; /* 1: it has data.made, which is freed with it */
 } ga__function_kind;
 
 struct ga_function {
@@ -256,11 +262,16 @@ struct ga_function {
     ga__table table;
     ga_motion_opts motion;
     ga_wave_opts wave;
+    void *made;
   } data;
   int depth;
 };
 
 extern const ga__function_kind ga__kind_motion, ga__kind_wave;
+
+/* A function of a kind of its own; `size` bytes are copied from `made`, which the kind understands. */
+ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
+                            ga_function **out);
 const ga_expr *ga__function_expr(const ga_function *f); /* that it is made of, in variable 0; NULL: none */
 ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
 ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);

@@ -94,10 +94,10 @@ static double period_expr(const ga_function *f, double from, double to)
   return ga_expr_period(f->data.expr, 0, from, to);
 }
 
-static const ga__function_kind kind_constant = {"constant", eval_constant, range_constant, never_kinked,
-                                                no_period};
-static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr, period_expr};
-static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, period_table};
+static const ga__function_kind kind_constant = {"constant",   eval_constant, range_constant,
+                                                never_kinked, no_period,     0};
+static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr, period_expr, 0};
+static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, period_table, 0};
 
 /* ---- Creation ---- */
 
@@ -202,12 +202,26 @@ ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_
   return create(ctx, &f, out);
 }
 
+ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
+                            ga_function **out)
+{
+  ga_function f = {.kind = kind};
+  *out = NULL;
+  f.data.made = ga__alloc(ctx, 1, size);
+  if (!f.data.made) return ga__no_memory(ctx, "a function");
+  memcpy(f.data.made, made, size);
+  const ga_status status = create(ctx, &f, out);
+  if (status) ga__free(ctx, f.data.made);
+  return status;
+}
+
 void ga_function_destroy(ga_function **f)
 {
   if (!f || !*f) return;
   ga_context *ctx = (*f)->ctx;
   if ((*f)->kind == &kind_expr) ga_expr_destroy(&(*f)->data.expr);
   if ((*f)->kind == &kind_table) ga__table_destroy(ctx, &(*f)->data.table);
+  if ((*f)->kind->made) ga__free(ctx, (*f)->data.made);
   ga__free(ctx, *f);
   *f = NULL;
 }

@@ -188,11 +188,12 @@ void ga__blocks_free(ga_context *ctx, ga__built *b)
 {
   for (int i = 0; i < b->blocked.n; i++) {
     ga__blocked *block = blocked_at(b, i);
-    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->u, block->J};
+    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->u, block->J, block->course};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
     block->input = NULL;
     block->entry_u = block->entry_x = NULL;
     block->u = block->J = NULL;
+    block->course = NULL;
   }
   ga__free(ctx, b->y_column);
   ga__free(ctx, b->y_entry);

@@ -1,5 +1,6 @@
 /* Where a machine's functions of time have corners or jumps, and which of these its drives cannot follow. */
 #include "mbs/breaks.h"
+#include "control/over_time.h"
 
 #include <math.h>
 
@@ -9,7 +10,8 @@ typedef struct site {
   const ga_function *function; /* or */
   const ga_expr *expr;         /* with t as its variable 0, or */
   const ga_control_block *block;
-  int drive; /* part of a drive whose position it is; −1: an input */
+  int drive;                /* part of a drive whose position it is; −1: an input */
+  const ga__course *course; /* of the variables of expr, or of the block's inputs; NULL: only time is known */
 } site;
 
 /* Visits them all; the visitor returns non-zero to end. */
@@ -19,7 +21,7 @@ static int visit_inputs(const ga__input *in, int n, visit_fn visit, void *user)
 {
   int code = 0;
   for (int i = 0; !code && i < n; i++)
-    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, NULL, -1});
+    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, NULL, -1, NULL});
   return code;
 }
 
@@ -28,7 +30,7 @@ static int visit_drives(const ga__built *b, visit_fn visit, void *user)
   int code = 0;
   for (int i = 0; !code && i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
-    if (row->target) code = visit(user, &(site){row->target, NULL, NULL, row->part});
+    if (row->target) code = visit(user, &(site){row->target, NULL, NULL, row->part, NULL});
   }
   return code;
 }
@@ -39,19 +41,24 @@ static int visit_sites(const ga__built *b, visit_fn visit, void *user)
   for (int i = 0; !code && i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     code = visit_inputs(&law->input, 1, visit, user);
-    if (!code && law->formula.expr) code = visit(user, &(site){NULL, law->formula.expr, NULL, -1});
+    if (!code && law->formula.expr)
+      code = visit(user, &(site){NULL, law->formula.expr, NULL, -1, law->formula.course});
   }
   for (int i = 0; !code && i < b->wrench.n; i++) {
     const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
     code = visit_inputs(w->force, 3, visit, user);
     if (!code) code = visit_inputs(w->torque, 3, visit, user);
   }
-  for (int i = 0; !code && i < b->formula.n; i++)
-    code = visit(user, &(site){NULL, GA__AT(b->formula, ga__formula, i)->expr, NULL, -1});
+  for (int i = 0; !code && i < b->formula.n; i++) {
+    const ga__formula *f = GA__AT(b->formula, ga__formula, i);
+    code = visit(user, &(site){NULL, f->expr, NULL, -1, f->course});
+  }
   for (int i = 0; !code && i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
     code = visit_inputs(k->input, ga_block_n_in(k->block), visit, user);
-    if (!code) code = visit(user, &(site){NULL, NULL, k->block, -1});
+    if (!code) code = visit(user, &(site){NULL, NULL, k->block, -1, k->course});
+    for (int o = 0; !code && o < ga_block_n_out(k->block) && ga__is_shaped(k->block); o++)
+      if (b->course_of[k->y + o]) code = visit(user, &(site){b->course_of[k->y + o], NULL, NULL, -1, NULL});
   }
   return code;
 }
@@ -124,6 +131,26 @@ typedef struct break_search {
   ga_status status;
 } break_search;
 
+static ga_status next_break_of(const site *s, double t, double until, ga_break *at)
+{
+  if (s->function) return ga_function_next_break(s->function, t, until, at);
+  if (s->block)
+    return s->course ? ga__block_next_break_along(s->block, s->course, t, until, at)
+                     : ga_block_next_break(s->block, t, until, at);
+  return s->course ? ga__expr_next_break_along(s->expr, s->course, t, until, at)
+                   : ga_expr_next_break(s->expr, 0, t, until, at);
+}
+
+static double period_of(const site *s, double from, double to)
+{
+  if (s->function) return ga_function_period(s->function, from, to);
+  if (s->block)
+    return s->course ? ga__block_period_along(s->block, s->course, from, to)
+                     : ga_block_period(s->block, from, to);
+  return s->course ? ga__expr_period_along(s->expr, s->course, from, to)
+                   : ga_expr_period(s->expr, 0, from, to);
+}
+
 static int search_site(void *user, const site *s)
 {
   break_search *k = user;
@@ -131,9 +158,7 @@ static int search_site(void *user, const site *s)
   const double until = fmin(fmin(k->until, out->after), out->clear); /* what comes later does not matter */
   ga_break at;
   if (!(k->t < until)) return 0;
-  k->status = s->function ? ga_function_next_break(s->function, k->t, until, &at)
-              : s->expr   ? ga_expr_next_break(s->expr, 0, k->t, until, &at)
-                          : ga_block_next_break(s->block, k->t, until, &at);
+  k->status = next_break_of(s, k->t, until, &at);
   if (k->status) return 1;
   if (isinf(at.before)) {
     if (at.clear < until) out->clear = fmin(out->clear, at.clear);
@@ -151,10 +176,7 @@ static int search_period(void *user, const site *s)
   break_search *k = user;
   const double end = fmin(k->until, fmin(k->out->before, k->out->clear));
   if (!(k->t < end)) return 1;
-  const double period = s->function ? ga_function_period(s->function, k->t, end)
-                        : s->expr   ? ga_expr_period(s->expr, 0, k->t, end)
-                                    : ga_block_period(s->block, k->t, end);
-  k->out->h_max = fmin(k->out->h_max, period / PER_PERIOD);
+  k->out->h_max = fmin(k->out->h_max, period_of(s, k->t, end) / PER_PERIOD);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 /* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
  * that a failure leaves nothing behind. */
+#include "mbs/course.h"
 #include "mbs/form.h"
 #include "mbs/mbs_impl.h"
 #include "mbs/system.h"
@@ -169,6 +170,7 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   FOR_ALL(wrench, ga__wrench, ga__wrench_want)
   FOR_ALL(rolling, ga__rolling, ga__rolling_want)
   if (!status) status = ga__blocks_want(b);
+  if (!status) status = ga__courses_create(m, b);
   if (!status) status = ga__pattern_merge(b);
   if (!status) ga__inertia_bind(b);
   if (!status) status = ga__constraint_bind(b);
@@ -212,6 +214,7 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   ga__built *b = *built;
   if (!b) return;
   ga_system_destroy(&b->system);
+  ga__courses_free(ctx, b);
   for (int i = 0; i < b->law.n; i++) ga__law_free(ctx, GA__AT(b->law, ga__law, i));
   ga__blocks_free(ctx, b);
   ga__signals_free(ctx, b);

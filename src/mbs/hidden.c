@@ -1,6 +1,7 @@
 /* What may hide between the ends of a step: outputs that are expressions or tables, and forces along gauges,
  * enclosed while the motion goes through a piece of it. */
 #include "mbs/hidden.h"
+#include "expr/course.h"
 #include "lie/mat3.h"
 #include "mbs/form.h"
 #include "mbs/law_impl.h"
@@ -12,6 +13,12 @@ enum { MOST_VARIABLES = 64 };
 #define SLIGHT 0.1 /* and of what it may take within the step */
 
 /* ---- Outputs ---- */
+
+/* What goes with time alone is known. */
+static int range_of_course(const ga__course *c, const ga_piece *p, double *lo, double *hi)
+{
+  return c && ga__course_bounds(c, p->t[0], p->t[1], lo, hi);
+}
 
 /* A parabola stays within the triangle of its Bézier points. */
 static void range_of_y(const ga_piece *p, int y, double *lo, double *hi)
@@ -29,7 +36,9 @@ int ga__formula_bounds(const ga__formula *f, const ga_piece *p, const double *lo
   if (f->n_local + f->n_y == 0 || first + f->n_y > MOST_VARIABLES) return 0;
   from[0] = p->t[0], to[0] = p->t[1];
   for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
-  for (int i = 0; i < f->n_y; i++) range_of_y(p, f->y[i], &from[first + i], &to[first + i]);
+  for (int i = 0; i < f->n_y; i++)
+    if (!range_of_course(f->course ? &f->course[first + i] : NULL, p, &from[first + i], &to[first + i]))
+      range_of_y(p, f->y[i], &from[first + i], &to[first + i]);
   return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
 }
 
@@ -52,7 +61,9 @@ static int block_bounds(const ga__blocked *k, int output, const ga_piece *p, dou
   const ga_block_kind kind = ga_block_get_kind(k->block);
   if (n == 0 || n > MOST_VARIABLES || (kind != GA_KIND_TABLE && kind != GA_KIND_EXPRESSION)) return 0;
   for (int i = 0; i < n; i++)
-    if (!input_bounds(&k->input[i], p, &lo[i], &hi[i])) return 0;
+    if (!range_of_course(k->course ? &k->course[1 + i] : NULL, p, &lo[i], &hi[i]) &&
+        !input_bounds(&k->input[i], p, &lo[i], &hi[i]))
+      return 0;
   return ga_block_bounds(k->block, output, p->t, lo, hi, &out[0], &out[1]);
 }
 

@@ -84,6 +84,7 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   ga__free(ctx, f->wrt);
   ga__free(ctx, f->value);
   ga__free(ctx, f->slope);
+  ga__free(ctx, f->course);
   *f = (ga__formula){.expr = NULL};
 }
 

@@ -14,6 +14,8 @@
 #include "galpha/mbs.h"
 #include <string.h>
 
+struct ga__course; /* how something goes with time, of expr/expr_impl.h */
+
 #define GA__TWO_PI 6.283185307179586
 /* [m] Ends closer than this are taken to coincide: rounding of positions. */
 #define GA__COINCIDENT 1e-12
@@ -257,7 +259,9 @@ typedef struct ga__formula { /* variables: t, then n_local local ones, then outp
   int *wrt;      /* [n_local + n_y] variables for derivatives: 1, 2, ... */
   double *value; /* [1 + n_local + n_y] work space */
   double *slope; /* [n_local + n_y] work space */
-  int part;      /* that it belongs to, for messages */
+  struct ga__course
+      *course; /* [1 + n_local + n_y] of its variables over time; NULL: nothing is known but t */
+  int part;    /* that it belongs to, for messages */
 } ga__formula;
 
 void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is fine */
@@ -437,10 +441,11 @@ typedef struct ga__blocked {
   int part;
   const ga_control_block *block;
   int x, y;
-  ga__input *input; /* [n_in] */
-  int *entry_u;     /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
-  int *entry_x;     /* [(n_x+n_out) × n_x] */
-  double *u, *J;    /* work space */
+  ga__input *input;          /* [n_in] */
+  int *entry_u;              /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
+  int *entry_x;              /* [(n_x+n_out) × n_x] */
+  double *u, *J;             /* work space */
+  struct ga__course *course; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
 } ga__blocked;
 
 /* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are
@@ -496,6 +501,10 @@ typedef struct ga__built {
   double *f;               /* [nv] work space: forces within a sweep */
   double *y_slope;         /* work space: derivatives of one row, by D, then by Q */
   int y_room;              /* columns that it has room for */
+  struct ga__course
+      *course;             /* [n_y] how outputs go with time, where they depend on nothing else (course.c) */
+  ga_function **course_of; /* [n_y] functions that were made for it */
+  double *y_seen;          /* [n_y] work space: outputs of a state between steps */
   ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
@@ -785,13 +794,14 @@ struct ga_meter { /* what every step needs stands first, in two lines of the pro
   double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
   int n_turns, watch;           /* 1: angles are looked at in every step */
   int n_rows;
-  int *row;      /* those that do work */
-  int needs_kin; /* 0: laws, wrenches and rows need no more than q and v */
-  int n_impact;  /* length of v_before: nv where a drive's impacts are accepted, else 0 */
+  int *row;         /* those that do work */
+  int needs_kin;    /* 0: laws, wrenches and rows need no more than q and v */
+  int n_impact;     /* length of v_before: nv where a drive's impacts are accepted, else 0 */
   double *v_before; /* [n_impact] velocities at t */
 };
 
-/* [J] what drives do by an impact between the meter's last state and s, which are its two sides; 0: they are not. */
+/* [J] what drives do by an impact between the meter's last state and s, which are its two sides; 0: they are
+ * not. */
 double ga__impact_work(const ga_meter *meter, const ga_state *s);
 
 #endif

@@ -1,0 +1,20 @@
+/* Blocks whose inputs are functions of time alone. */
+#ifndef GALPHA_CONTROL_OVER_TIME_H
+#define GALPHA_CONTROL_OVER_TIME_H
+
+#include "expr/course.h"
+#include "galpha/control.h"
+
+/* How output number `output` goes with time, where u[0] is t and u[1 + i] is the course of input i. *owned: a
+ * function made for it, to be destroyed before the block is; NULL: none. Not known: it has states, or an
+ * input or the kind of the block is not known. */
+ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__course *u, ga__course *out,
+                              ga_function **owned);
+/* 1: y = σ(K u + offset), so that breaks of its outputs are those of the functions above. */
+int ga__is_shaped(const ga_control_block *b);
+/* As ga_block_next_break() and ga_block_period(); inputs may be known in part. */
+ga_status ga__block_next_break_along(const ga_control_block *b, const ga__course *u, double t, double until,
+                                     ga_break *out);
+double ga__block_period_along(const ga_control_block *b, const ga__course *u, double from, double to);
+
+#endif

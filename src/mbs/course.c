@@ -1,0 +1,164 @@
+/* Outputs that depend on time alone, as a signal generator and what is made of it: their functions of time,
+ * so that breaks and bounds are known of what uses them as of time itself. */
+#include "mbs/course.h"
+#include "control/over_time.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ga__course TIME = {.known = 1, .is_time = 1};
+
+/* ---- Variables of formulas and blocks ---- */
+
+static ga__course course_of_input(const ga__built *b, const ga__input *in)
+{
+  ga__course c = {.known = in->y < 0 || b->course[in->y].known, .value = in->value, .f = {in->function}};
+  if (in->y >= 0 && c.known) {
+    c.value += b->course[in->y].value;
+    c.f[1] = b->course[in->y].f[0]; /* an output has one function at most */
+  }
+  return c;
+}
+
+static void fill_formula(const ga__built *b, const ga__formula *f, ga__course *x)
+{
+  memset(x, 0, (size_t)(1 + f->n_local + f->n_y) * sizeof *x);
+  x[0] = TIME;
+  for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = b->course[f->y[i]];
+}
+
+static void fill_block(const ga__built *b, const ga__blocked *k, ga__course *u)
+{
+  u[0] = TIME;
+  for (int i = 0; i < ga_block_n_in(k->block); i++) u[1 + i] = course_of_input(b, &k->input[i]);
+}
+
+static int all_known(const ga__course *x, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (!x[i].known) return 0;
+  return 1;
+}
+
+/* ---- Outputs ---- */
+
+static ga_status course_of_formula(ga_machine *m, ga__built *b, const ga__formula *f, int y)
+{
+  ga__course x[GA__MOST_COMPOSED];
+  const int n = 1 + f->n_local + f->n_y;
+  if (n > GA__MOST_COMPOSED) return GA_OK;
+  fill_formula(b, f, x);
+  if (!all_known(x, n)) return GA_OK;
+  const ga_status status = ga__function_compose(m->ctx, f->expr, n, x, &b->course_of[y]);
+  if (!status) b->course[y] = (ga__course){.known = 1, .f = {b->course_of[y]}};
+  return status;
+}
+
+static ga_status course_of_block(ga__built *b, const ga__blocked *k, int output, int y)
+{
+  ga__course u[1 + GA_BLOCK_SIZE];
+  fill_block(b, k, u);
+  return ga__block_over_time(k->block, output, u, &b->course[y], &b->course_of[y]);
+}
+
+static ga_status find_course(ga_machine *m, ga__built *b, int y)
+{
+  const ga__y *row = GA__AT(b->y, ga__y, y);
+  if (row->kind == GA__Y_FORMULA)
+    return course_of_formula(m, b, GA__AT(b->formula, ga__formula, row->index), y);
+  if (row->kind == GA__Y_BLOCK)
+    return course_of_block(b, GA__AT(b->blocked, ga__blocked, row->index), row->output, y);
+  return GA_OK;
+}
+
+/* ---- Who uses them ---- */
+
+/* Courses for n variables, if more than time is known of them. */
+static ga_status keep(ga_machine *m, const ga__course *x, int n, int any, ga__course **out)
+{
+  if (!any) return GA_OK;
+  *out = ga__alloc(m->ctx, (size_t)n, sizeof *x);
+  if (!*out) return ga__no_memory(m->ctx, "what goes with time");
+  memcpy(*out, x, (size_t)n * sizeof *x);
+  return GA_OK;
+}
+
+static ga_status tell_formula(ga_machine *m, const ga__built *b, ga__formula *f)
+{
+  ga__course x[GA__MOST_COMPOSED];
+  const int n = 1 + f->n_local + f->n_y;
+  int any = 0;
+  if (!f->expr || n > GA__MOST_COMPOSED) return GA_OK;
+  for (int i = 0; i < f->n_y; i++) any |= b->course[f->y[i]].known;
+  fill_formula(b, f, x);
+  return keep(m, x, n, any, &f->course);
+}
+
+static ga_status tell_block(ga_machine *m, const ga__built *b, ga__blocked *k)
+{
+  ga__course u[1 + GA_BLOCK_SIZE];
+  const int n = ga_block_n_in(k->block);
+  int any = 0;
+  fill_block(b, k, u);
+  for (int i = 0; i < n; i++) any |= u[1 + i].known;
+  return keep(m, u, 1 + n, any && n < GA__MOST_COMPOSED, &k->course);
+}
+
+ga_status ga__courses_create(ga_machine *m, ga__built *b)
+{
+  ga_status status = GA_OK;
+  if (b->formula.n + b->blocked.n + b->law.n == 0 || b->y.n == 0) return GA_OK;
+  b->course = ga__alloc(m->ctx, (size_t)b->y.n, sizeof *b->course);
+  b->course_of = ga__alloc(m->ctx, (size_t)b->y.n, sizeof(ga_function *));
+  b->y_seen = ga__alloc(m->ctx, (size_t)b->y.n, sizeof *b->y_seen);
+  if (!b->course || !b->course_of || !b->y_seen) return ga__no_memory(m->ctx, "what goes with time");
+  for (int found = 1; found && !status;) {
+    found = 0;
+    for (int y = 0; !status && y < b->y.n; y++) {
+      if (b->course[y].known) continue;
+      status = find_course(m, b, y);
+      found |= b->course[y].known;
+    }
+  }
+  for (int i = 0; !status && i < b->formula.n; i++)
+    status = tell_formula(m, b, GA__AT(b->formula, ga__formula, i));
+  for (int i = 0; !status && i < b->law.n; i++)
+    status = tell_formula(m, b, &GA__AT(b->law, ga__law, i)->formula);
+  for (int i = 0; !status && i < b->blocked.n; i++)
+    status = tell_block(m, b, GA__AT(b->blocked, ga__blocked, i));
+  return status;
+}
+
+/* A time is that of a jump where the values this far from it, relative to 1 s or the time itself, differ by
+ * JUMP: steps end some roundings before jumps and begin again behind them. */
+#define BESIDE 1e-9
+#define JUMP 1e-6
+
+/* Its value at t; at a jump that of the side which y, an output of the state there, belongs to. */
+static double value_at(const ga__course *c, double t, double y)
+{
+  const double away = BESIDE * fmax(1.0, fabs(t));
+  double at[3], left[3], right[3];
+  if (!c->known || ga__course_eval(c, t, 0, at, NULL)) return y;
+  if (ga__course_eval(c, t - away, 0, left, NULL) || ga__course_eval(c, t + away, 0, right, NULL)) return y;
+  if (fabs(right[0] - left[0]) <= JUMP * fmax(fabs(left[0]), fabs(right[0]))) return at[0];
+  return fabs(y - left[0]) < fabs(y - right[0]) ? left[0] : right[0];
+}
+
+const double *ga__courses_at(const ga__built *b, double t, const double *y)
+{
+  if (!b->course || !y) return y;
+  for (int i = 0; i < b->y.n; i++) b->y_seen[i] = value_at(&b->course[i], t, y[i]);
+  return b->y_seen;
+}
+
+void ga__courses_free(ga_context *ctx, ga__built *b)
+{
+  for (int y = 0; b->course_of && y < b->y.n; y++) ga_function_destroy(&b->course_of[y]);
+  ga__free(ctx, b->course_of);
+  ga__free(ctx, b->course);
+  ga__free(ctx, b->y_seen);
+  b->y_seen = NULL;
+  b->course_of = NULL;
+  b->course = NULL;
+}
