@@ -187,11 +187,11 @@ int app_record_is_finite(app_runner *r, double t)
   return 0;
 }
 
-/* A record at a jump that ends the run is that of the state before it: functions of time are too. */
+/* A record at a jump is that of the state at one side of it, some roundings away: so are functions of time. */
 ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;
-  at.t = fmin(s->t, ga_stepper_state(r->s.stepper)->t);
+  if (s->a) at.t = ga_stepper_state(r->s.stepper)->t; /* not between steps */
   return r->bars.accuracy > 0.0 ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
                                 : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
 }

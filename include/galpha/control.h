@@ -83,8 +83,8 @@ GA_API int ga_block_n_out(const ga_control_block *block);
  * ga_expr_next_break(); and the shortest period in it, as ga_expr_period(). */
 GA_API ga_status ga_block_next_break(const ga_control_block *block, double t, double until, ga_break *out);
 GA_API double ga_block_period(const ga_control_block *block, double from, double to);
-/* Bounds of output i of a table or an expression while t goes through [t[0], t[1]] and inputs through [lo[k], hi[k]], as
- * ga_expr_bounds(); other kinds: 0. */
+/* Bounds of output i of a block without states while t goes through [t[0], t[1]] and inputs through [lo[k], hi[k]], as
+ * ga_expr_bounds(); tables of two variables and C functions: 0. */
 GA_API int ga_block_bounds(const ga_control_block *block, int i, const double t[2], const double *lo, const double *hi,
                            double *least, double *most);
 

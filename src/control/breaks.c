@@ -1,5 +1,6 @@
 /* What blocks do with time itself: where that has corners or jumps, and how fast it oscillates. */
 #include "control/control_impl.h"
+#include "control/over_time.h"
 
 #include <math.h>
 
@@ -36,13 +37,33 @@ double ga_block_period(const ga_control_block *b, double from, double to)
   return least;
 }
 
+/* [a, b] := [a, b] · [c, d] */
+static void multiply(double *a, double *b, double c, double d)
+{
+  const double p[4] = {*a * c, *a * d, *b * c, *b * d};
+  *a = fmin(fmin(p[0], p[1]), fmin(p[2], p[3]));
+  *b = fmax(fmax(p[0], p[1]), fmax(p[2], p[3]));
+}
+
+static int product_bounds(const ga_control_block *b, const double *lo, const double *hi, double *least,
+                          double *most)
+{
+  *least = *most = b->data.product.gain;
+  for (int k = 0; k < b->n_in; k++) {
+    const int divides = b->data.product.divide[k];
+    if (divides && lo[k] <= 0 && hi[k] >= 0) return 0;
+    multiply(least, most, divides ? 1 / hi[k] : lo[k], divides ? 1 / lo[k] : hi[k]);
+  }
+  return isfinite(*least) && isfinite(*most);
+}
+
 int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const double *lo, const double *hi,
                     double *least, double *most)
 {
   double from[1 + GA_BLOCK_SIZE], to[1 + GA_BLOCK_SIZE];
-  if (!b || i < 0 || i >= b->n_out || !t || !lo || !hi || !least || !most) return 0;
-  if (b->kind == GA_KIND_TABLE)
-    return ga_function_bounds(b->data.shaped.shape.function, lo[0], hi[0], least, most);
+  if (!b || i < 0 || i >= b->n_out || !t || !lo || !hi || !least || !most || b->n_x > 0) return 0;
+  if (ga__is_shaped(b)) return ga__shaped_bounds(b, i, lo, hi, least, most);
+  if (b->kind == GA_KIND_PRODUCT) return product_bounds(b, lo, hi, least, most);
   const ga_expr *e = expression(b, i);
   if (!e) return 0;
   from[0] = t[0], to[0] = t[1];

@@ -54,36 +54,46 @@ static ga_status eval_shaped(const ga_function *f, double t, int order, double o
   return status;
 }
 
-/* v = K u + offset; 0: its range is not known. */
-static int range_of_v(const shaped_course *c, double from, double to, double v[2])
+/* v = K u + offset of output i while u goes through [lo, hi]. */
+static void range_of_v(const ga_control_block *b, int i, const double *lo, const double *hi, double v[2])
 {
-  v[0] = v[1] = offset_of(c);
-  for (int i = 0; i < c->n; i++) {
-    const double k = row_of(c)[i];
-    double low, high;
-    if (k == 0) continue;
-    if (!ga__course_bounds(&c->u[i], from, to, &low, &high)) return 0;
-    v[0] += k > 0 ? k * low : k * high;
-    v[1] += k > 0 ? k * high : k * low;
+  const ga__shaped *s = &b->data.shaped;
+  const double *row = s->K + i * b->n_in;
+  v[0] = v[1] = s->offset ? s->offset[i] : 0;
+  for (int k = 0; k < b->n_in; k++) {
+    v[0] += row[k] > 0 ? row[k] * lo[k] : row[k] * hi[k];
+    v[1] += row[k] > 0 ? row[k] * hi[k] : row[k] * lo[k];
   }
-  return 1;
 }
 
 /* Limits, dead zones and tanh never fall. */
+int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
+                      double *most)
+{
+  const ga__shape *shape = &b->data.shaped.shape;
+  double v[2], slope;
+  range_of_v(b, i, lo, hi, v);
+  if (shape->function) return ga_function_bounds(shape->function, v[0], v[1], least, most);
+  if (shape_at(shape, v[0], least, &slope, NULL) || shape_at(shape, v[1], most, &slope, NULL)) return 0;
+  return isfinite(*least) && isfinite(*most);
+}
+
+/* Of the inputs over time; 0: they have none. */
+static int input_bounds(const shaped_course *c, double from, double to, double *lo, double *hi)
+{
+  for (int k = 0; k < c->n; k++)
+    if (!ga__course_bounds(&c->u[k], from, to, &lo[k], &hi[k])) return 0;
+  return 1;
+}
+
 static ga__range range_shaped(const ga_function *f, double from, double to)
 {
   const shaped_course *c = course_of(f);
-  const ga__shape *shape = &c->block->data.shaped.shape;
-  ga__range r = {-INFINITY, INFINITY};
-  double v[2], slope;
-  if (!range_of_v(c, from, to, v)) return r;
-  if (shape->function) {
-    ga_function_bounds(shape->function, v[0], v[1], &r.lo, &r.hi);
-  } else {
-    shape_at(shape, v[0], &r.lo, &slope, NULL);
-    shape_at(shape, v[1], &r.hi, &slope, NULL);
-  }
-  return r;
+  double lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
+  ga__range r;
+  if (input_bounds(c, from, to, lo, hi) && ga__shaped_bounds(c->block, c->output, lo, hi, &r.lo, &r.hi))
+    return r;
+  return (ga__range){-INFINITY, INFINITY};
 }
 
 static int meets(const double v[2], double corner)
@@ -95,8 +105,9 @@ static int kinked_shaped(const ga_function *f, double from, double to)
 {
   const shaped_course *c = course_of(f);
   const ga__shape *shape = &c->block->data.shaped.shape;
-  double v[2];
-  if (!range_of_v(c, from, to, v)) return 0;
+  double v[2], lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
+  if (!input_bounds(c, from, to, lo, hi)) return 0;
+  range_of_v(c->block, c->output, lo, hi, v);
   if (shape->function) return v[0] < v[1] && shape->function->kind->kinked(shape->function, v[0], v[1]);
   if (!(shape->lower < shape->upper)) return 0; /* tanh, or none */
   const double w = shape->width;

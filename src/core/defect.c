@@ -5,27 +5,36 @@
 #include <math.h>
 #include <string.h>
 
-enum { OUTPUT_PASSES = 3 }; /* of y := o, which run along chains of outputs */
+enum { OUTPUT_PASSES = 8 }; /* of y := o, which run along chains of outputs */
+#define MOVED 1e-3          /* of its size, by which an output is another one than that interpolated */
+
+/* o, which st->solve holds, into y; 1: one of them is another one, each as seen from its own size, since what
+ * follows from it may be quite different. */
+static int renew_outputs(const ga_stepper *st, double *y)
+{
+  const ga_system *sys = st->sys;
+  const double *o = st->solve + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
+  int moved = 0;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) {
+    const double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fabs(o[i]));
+    moved |= fabs(o[i] + y[i]) > MOVED * size; /* residuals are −o */
+    y[i] = -o[i];
+  }
+  return moved;
+}
 
 /* Residuals at s into st->solve, with outputs evaluated anew: between steps they are only interpolated, which
  * hides what acts through them. y[n_y] receives them. */
 static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
 {
   const ga_system *sys = st->sys;
-  const int ny = sys->size[GA_BLOCK_Y], first = sys->start[GA_BLOCK_Y];
+  const int ny = sys->size[GA_BLOCK_Y];
   ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y};
   if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
   for (int pass = 0;; pass++) {
     ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->solve, NULL, NULL, st->tmp)
                                       : ga__residual(sys, &p, st->solve, st->tmp);
-    if (status || ny == 0 || pass == OUTPUT_PASSES) return status;
-    double moved = 0.0, size = 0.0;
-    for (int i = 0; i < ny; i++) {
-      moved = fmax(moved, fabs(st->solve[first + i] + y[i]));
-      size = fmax(size, fabs(y[i]));
-    }
-    if (moved <= 1e-2 * size) return GA_OK;
-    for (int i = 0; i < ny; i++) y[i] = -st->solve[first + i];
+    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, y)) return status;
   }
 }
 

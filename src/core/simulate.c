@@ -1295,7 +1295,7 @@ static ga_status outputs_until(ga_simulator *sim, double t)
     count_output(sim, which, when);
     ga_status status = here ? GA_OK : look(sim, when);
     const int beside = here && when != st->view.t; /* by rounding, or within a break */
-    if (beside) sim->view = st->view, sim->view.t = when, sim->view.a = sim->view.eta = sim->view.w = NULL;
+    if (beside) sim->view = st->view, sim->view.t = when;
     if (!status) status = output(sim, here && !beside ? &st->view : &sim->view);
     if (status) return status;
   }

@@ -122,7 +122,10 @@ ga_status ga__blocks_want(ga__built *b)
   b->y_column = ga__alloc(ctx, total, sizeof *b->y_column);
   b->y_entry = ga__alloc(ctx, total, sizeof *b->y_entry);
   b->y_slope = ga__alloc(ctx, 2 * (size_t)b->y_room, sizeof *b->y_slope);
-  if (!b->y_column || !b->y_entry || !b->y_slope) return ga__no_memory(ctx, "outputs");
+  b->y_seen = ga__alloc(ctx, (size_t)b->y.n, sizeof *b->y_seen);
+  b->y_last = ga__alloc(ctx, (size_t)b->y.n, sizeof *b->y_last);
+  if (!b->y_column || !b->y_entry || !b->y_slope || !b->y_seen || !b->y_last)
+    return ga__no_memory(ctx, "outputs");
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->blocked.n; i++) status = want_block(ctx, blocked_at(b, i));
   return status;
@@ -198,6 +201,9 @@ void ga__blocks_free(ga_context *ctx, ga__built *b)
   ga__free(ctx, b->y_column);
   ga__free(ctx, b->y_entry);
   ga__free(ctx, b->y_slope);
+  ga__free(ctx, b->y_seen);
+  ga__free(ctx, b->y_last);
+  b->y_seen = b->y_last = NULL;
   b->y_column = b->y_entry = NULL;
   b->y_slope = NULL;
 }
@@ -250,6 +256,33 @@ int ga__outputs_value(const ga__eval *e, double *o)
   int code = 0;
   for (int i = 0; !code && i < e->b->y.n; i++) code = row_value(e, i, o);
   return code;
+}
+
+/* Chains end after as many sweeps as they are long; what changes still is a loop that does not settle so. */
+#define SETTLED 1e-12
+
+const double *ga__outputs_between(const ga__eval *e, const double *y)
+{
+  enum { MOST_SWEEPS = 32 };
+  const ga__built *b = e->b;
+  const ga_error error = e->m->ctx->error; /* what has no value there is interpolated */
+  const size_t size = (size_t)b->y.n * sizeof *y;
+  ga_point p = *e->p;
+  ga__eval at = *e;
+  int changed = 1, failed = 0;
+  if (b->y.n == 0) return y;
+  memcpy(b->y_seen, y, size);
+  p.y = b->y_seen;
+  at.p = &p;
+  for (int sweep = 0; changed && !failed && sweep < MOST_SWEEPS; sweep++) {
+    changed = 0;
+    memcpy(b->y_last, b->y_seen, size);
+    for (int i = 0; !failed && i < b->y.n; i++) failed = row_value(&at, i, b->y_seen);
+    for (int i = 0; i < b->y.n; i++)
+      changed |= !(fabs(b->y_seen[i] - b->y_last[i]) <= SETTLED * fabs(b->y_seen[i]));
+  }
+  e->m->ctx->error = error;
+  return changed || failed ? y : b->y_seen;
 }
 
 /* With what the start begins for output i before anything is known of it. */

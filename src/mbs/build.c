@@ -2,6 +2,7 @@
  * that a failure leaves nothing behind. */
 #include "mbs/course.h"
 #include "mbs/form.h"
+#include "mbs/hidden.h"
 #include "mbs/mbs_impl.h"
 #include "mbs/system.h"
 
@@ -171,6 +172,7 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   FOR_ALL(rolling, ga__rolling, ga__rolling_want)
   if (!status) status = ga__blocks_want(b);
   if (!status) status = ga__courses_create(m, b);
+  if (!status) status = ga__hidden_create(m, b);
   if (!status) status = ga__pattern_merge(b);
   if (!status) ga__inertia_bind(b);
   if (!status) status = ga__constraint_bind(b);
@@ -226,7 +228,8 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
                              &b->rolling, &b->joint,        &b->y,        &b->formula, &b->blocked,
                              &b->probe,   &b->lambda_label, &b->psi_label};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
-  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin, b->f, b->end, b->end_start};
+  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin,
+                          b->f,         b->end,         b->end_start,  b->enclosure};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
   ga__free(ctx, b);
   *built = NULL;

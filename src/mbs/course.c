@@ -3,7 +3,6 @@
 #include "mbs/course.h"
 #include "control/over_time.h"
 
-#include <math.h>
 #include <string.h>
 
 static const ga__course TIME = {.known = 1, .is_time = 1};
@@ -110,8 +109,7 @@ ga_status ga__courses_create(ga_machine *m, ga__built *b)
   if (b->formula.n + b->blocked.n + b->law.n == 0 || b->y.n == 0) return GA_OK;
   b->course = ga__alloc(m->ctx, (size_t)b->y.n, sizeof *b->course);
   b->course_of = ga__alloc(m->ctx, (size_t)b->y.n, sizeof(ga_function *));
-  b->y_seen = ga__alloc(m->ctx, (size_t)b->y.n, sizeof *b->y_seen);
-  if (!b->course || !b->course_of || !b->y_seen) return ga__no_memory(m->ctx, "what goes with time");
+  if (!b->course || !b->course_of) return ga__no_memory(m->ctx, "what goes with time");
   for (int found = 1; found && !status;) {
     found = 0;
     for (int y = 0; !status && y < b->y.n; y++) {
@@ -129,36 +127,11 @@ ga_status ga__courses_create(ga_machine *m, ga__built *b)
   return status;
 }
 
-/* A time is that of a jump where the values this far from it, relative to 1 s or the time itself, differ by
- * JUMP: steps end some roundings before jumps and begin again behind them. */
-#define BESIDE 1e-9
-#define JUMP 1e-6
-
-/* Its value at t; at a jump that of the side which y, an output of the state there, belongs to. */
-static double value_at(const ga__course *c, double t, double y)
-{
-  const double away = BESIDE * fmax(1.0, fabs(t));
-  double at[3], left[3], right[3];
-  if (!c->known || ga__course_eval(c, t, 0, at, NULL)) return y;
-  if (ga__course_eval(c, t - away, 0, left, NULL) || ga__course_eval(c, t + away, 0, right, NULL)) return y;
-  if (fabs(right[0] - left[0]) <= JUMP * fmax(fabs(left[0]), fabs(right[0]))) return at[0];
-  return fabs(y - left[0]) < fabs(y - right[0]) ? left[0] : right[0];
-}
-
-const double *ga__courses_at(const ga__built *b, double t, const double *y)
-{
-  if (!b->course || !y) return y;
-  for (int i = 0; i < b->y.n; i++) b->y_seen[i] = value_at(&b->course[i], t, y[i]);
-  return b->y_seen;
-}
-
 void ga__courses_free(ga_context *ctx, ga__built *b)
 {
   for (int y = 0; b->course_of && y < b->y.n; y++) ga_function_destroy(&b->course_of[y]);
   ga__free(ctx, b->course_of);
   ga__free(ctx, b->course);
-  ga__free(ctx, b->y_seen);
-  b->y_seen = NULL;
   b->course_of = NULL;
   b->course = NULL;
 }

@@ -8,9 +8,6 @@
 /* Finds how outputs go with time, also along chains of blocks and formulas, and tells the formulas and blocks
  * that use them. */
 ga_status ga__courses_create(ga_machine *m, ga__built *b);
-/* Outputs of a state, y[n_y], between steps: those that go with time alone are not interpolated. The result
- * is y, or belongs to b until the next call. */
-const double *ga__courses_at(const ga__built *b, double t, const double *y);
 void ga__courses_free(ga_context *ctx, ga__built *b);
 
 #endif

@@ -14,6 +14,70 @@ enum { MOST_VARIABLES = 64 };
 
 /* ---- Outputs ---- */
 
+/* What outputs stay within while the motion goes through a piece. Each is found once for a piece, from those
+ * that it is made of; what an algebraic loop leads back to is on the way. */
+typedef struct enclosed {
+  double lo, hi;
+  long piece; /* number of the one that it was found for */
+  int known;  /* 0: on the way */
+  int acts;   /* 1: a force, a state or a block without bounds uses it; others act through outputs alone */
+} enclosed;
+
+struct ga__enclosure {
+  long number; /* of the piece that is looked at */
+  const ga_piece *piece;
+  enclosed y[]; /* [n_y] */
+};
+
+static void mark_inputs(const ga__built *b, const ga__input *in, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (in[i].y >= 0) b->enclosure->y[in[i].y].acts = 1;
+}
+
+static int has_bounds(const ga_control_block *block)
+{
+  const ga_block_kind kind = ga_block_get_kind(block);
+  return ga_block_n_x(block) == 0 && kind != GA_KIND_TABLE2D && kind != GA_KIND_USER;
+}
+
+static void mark_acting(const ga__built *b)
+{
+  for (int i = 0; i < b->law.n; i++) {
+    const ga__law *law = GA__AT(b->law, ga__law, i);
+    mark_inputs(b, &law->input, 1);
+    for (int k = 0; k < law->formula.n_y; k++) b->enclosure->y[law->formula.y[k]].acts = 1;
+  }
+  for (int i = 0; i < b->wrench.n; i++) {
+    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
+    mark_inputs(b, w->force, 3);
+    mark_inputs(b, w->torque, 3);
+  }
+  for (int i = 0; i < b->blocked.n; i++) {
+    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
+    if (!has_bounds(k->block)) mark_inputs(b, k->input, ga_block_n_in(k->block));
+  }
+}
+
+ga_status ga__hidden_create(ga_machine *m, ga__built *b)
+{
+  if (b->y.n == 0) return GA_OK;
+  b->enclosure = ga__alloc(m->ctx, 1, sizeof *b->enclosure + (size_t)b->y.n * sizeof(enclosed));
+  if (!b->enclosure) return ga__no_memory(m->ctx, "bounds of outputs");
+  mark_acting(b);
+  return GA_OK;
+}
+
+/* Bounds of the outputs from here on are those in p; NULL: in what comes next. */
+static void turn_to(const ga__built *b, const ga_piece *p)
+{
+  if (!b->enclosure || (p && b->enclosure->piece == p)) return;
+  b->enclosure->piece = p;
+  b->enclosure->number++;
+}
+
+static int output_bounds(const ga__built *b, int i, const ga_piece *p, double out[2]);
+
 /* What goes with time alone is known. */
 static int range_of_course(const ga__course *c, const ga_piece *p, double *lo, double *hi)
 {
@@ -21,60 +85,81 @@ static int range_of_course(const ga__course *c, const ga_piece *p, double *lo, d
 }
 
 /* A parabola stays within the triangle of its Bézier points. */
-static void range_of_y(const ga_piece *p, int y, double *lo, double *hi)
+static void range_of_parabola(const ga_piece *p, int y, double *lo, double *hi)
 {
   const double a = p->end[0].y[y], b = p->end[1].y[y], top = 2 * p->middle.y[y] - 0.5 * (a + b);
   *lo = fmin(fmin(a, b), top);
   *hi = fmax(fmax(a, b), top);
 }
 
-int ga__formula_bounds(const ga__formula *f, const ga_piece *p, const double *lo, const double *hi,
-                       double out[2])
+/* Between the ends of a step outputs are only interpolated, by parabolas: where something narrow hides in one
+ * of them that others are made of, they know nothing of it. So what can be is enclosed by what it is made of.
+ */
+static void range_of_y(const ga__built *b, const ga_piece *p, int y, double *lo, double *hi)
+{
+  enclosed *own = &b->enclosure->y[y];
+  double out[2];
+  range_of_parabola(p, y, lo, hi);
+  if (GA__AT(b->y, ga__y, y)->kind == GA__Y_PROBE) return;
+  if (own->piece != b->enclosure->number) {
+    own->piece = b->enclosure->number;
+    own->known = 0;
+    const int found = output_bounds(b, y, p, out);
+    own->lo = found ? out[0] : *lo;
+    own->hi = found ? out[1] : *hi;
+    own->known = 1;
+  }
+  if (own->known) *lo = own->lo, *hi = own->hi;
+}
+
+int ga__formula_bounds(const ga__built *b, const ga__formula *f, const ga_piece *p, const double *lo,
+                       const double *hi, double out[2])
 {
   double from[MOST_VARIABLES], to[MOST_VARIABLES];
   const int first = 1 + f->n_local;
   if (f->n_local + f->n_y == 0 || first + f->n_y > MOST_VARIABLES) return 0;
+  turn_to(b, p);
   from[0] = p->t[0], to[0] = p->t[1];
   for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
   for (int i = 0; i < f->n_y; i++)
     if (!range_of_course(f->course ? &f->course[first + i] : NULL, p, &from[first + i], &to[first + i]))
-      range_of_y(p, f->y[i], &from[first + i], &to[first + i]);
+      range_of_y(b, p, f->y[i], &from[first + i], &to[first + i]);
   return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
 }
 
 /* Value, function of time and output, added up. */
-static int input_bounds(const ga__input *in, const ga_piece *p, double *lo, double *hi)
+static int input_bounds(const ga__built *b, const ga__input *in, const ga_piece *p, double *lo, double *hi)
 {
   double of_time[2] = {0, 0};
   *lo = *hi = 0;
   if (in->function && !ga_function_bounds(in->function, p->t[0], p->t[1], &of_time[0], &of_time[1])) return 0;
-  if (in->y >= 0) range_of_y(p, in->y, lo, hi);
+  if (in->y >= 0) range_of_y(b, p, in->y, lo, hi);
   *lo += in->value + of_time[0];
   *hi += in->value + of_time[1];
   return 1;
 }
 
-static int block_bounds(const ga__blocked *k, int output, const ga_piece *p, double out[2])
+static int block_bounds(const ga__built *b, const ga__blocked *k, int output, const ga_piece *p,
+                        double out[2])
 {
   double lo[MOST_VARIABLES], hi[MOST_VARIABLES];
   const int n = ga_block_n_in(k->block);
-  const ga_block_kind kind = ga_block_get_kind(k->block);
-  if (n == 0 || n > MOST_VARIABLES || (kind != GA_KIND_TABLE && kind != GA_KIND_EXPRESSION)) return 0;
+  if (n == 0 || n > MOST_VARIABLES || ga_block_n_x(k->block) > 0) return 0;
   for (int i = 0; i < n; i++)
     if (!range_of_course(k->course ? &k->course[1 + i] : NULL, p, &lo[i], &hi[i]) &&
-        !input_bounds(&k->input[i], p, &lo[i], &hi[i]))
+        !input_bounds(b, &k->input[i], p, &lo[i], &hi[i]))
       return 0;
   return ga_block_bounds(k->block, output, p->t, lo, hi, &out[0], &out[1]);
 }
 
-/* Bounds of output number i, where it is a formula, a table or an expression. */
+/* Bounds of output number i, where it is a formula, or of a block that has bounds. */
 static int output_bounds(const ga__built *b, int i, const ga_piece *p, double out[2])
 {
   const ga__y *row = GA__AT(b->y, ga__y, i);
   if (row->kind == GA__Y_FORMULA)
-    return ga__formula_bounds(GA__AT(b->formula, ga__formula, row->index), p, NULL, NULL, out);
+    return ga__formula_bounds(b, GA__AT(b->formula, ga__formula, row->index), p, NULL, NULL, out);
   return row->kind == GA__Y_BLOCK &&
-         block_bounds(GA__AT(b->blocked, ga__blocked, row->index), row->output, p, out);
+         block_bounds(b, GA__AT(b->blocked, ga__blocked, row->index), row->output, p, out);
 }
 
 /* ---- Judgement ---- */
@@ -97,11 +182,14 @@ static int leaves(double low, double high, const double room[2], const double wi
 static int output_hides(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
 {
   double all[2], within[2], room[2];
+  if (!b->enclosure->y[i].acts) return 0;
+  turn_to(b, step);
   if (!output_bounds(b, i, step, all)) return 0;
   const double low = fmin(step->end[0].y[i], step->end[1].y[i]);
   const double high = fmax(step->end[0].y[i], step->end[1].y[i]);
   if (!may_leave(low, high, all, room)) return 0;
   if (piece == step) return leaves(low, high, room, all);
+  turn_to(b, piece);
   return output_bounds(b, i, piece, within) && leaves(low, high, room, within);
 }
 
@@ -224,6 +312,7 @@ static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, con
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   ga__built *b = ((const ga_machine *)user)->built;
+  turn_to(b, NULL);
   for (int k = 0; k < b->y.n; k++) { /* what hid something may do so again: it is asked first */
     const int i = (b->suspect + k) % b->y.n;
     if (output_hides(b, i, step, piece)) return b->suspect = i, 1;

@@ -211,7 +211,7 @@ static int spring_bounds(const ga__built *b, const ga__law *law, int term, const
   if (term == 1)
     return def->damper && ga_function_bounds(def->damper, r->rate[0], r->rate[1], &out[0], &out[1]);
   const double lo[2] = {r->rho[0], r->rate[0]}, hi[2] = {r->rho[1], r->rate[1]};
-  return law->formula.expr && ga__formula_bounds(&law->formula, r->piece, lo, hi, out);
+  return law->formula.expr && ga__formula_bounds(b, &law->formula, r->piece, lo, hi, out);
 }
 
 /* ---- Actuator: F = −force(t, y) ---- */

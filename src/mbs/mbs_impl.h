@@ -495,6 +495,7 @@ typedef struct ga__built {
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
   ga__pattern pattern;
+  double *y_seen, *y_last; /* [n_y] work space: outputs of a state between steps */
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__placed *end;         /* of all point3, by node: */
   int *end_start;          /* [nodes + 1] */
@@ -504,7 +505,6 @@ typedef struct ga__built {
   struct ga__course
       *course;             /* [n_y] how outputs go with time, where they depend on nothing else (course.c) */
   ga_function **course_of; /* [n_y] functions that were made for it */
-  double *y_seen;          /* [n_y] work space: outputs of a state between steps */
   ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
@@ -514,6 +514,7 @@ typedef struct ga__built {
   const double *motion_q, *motion_v, *motion_vdot;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
   int suspect;           /* the output that hid something last; whatever it is, answers are the same */
+  struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
 } ga__built;
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
@@ -748,6 +749,9 @@ ga_status ga__blocks_want(ga__built *b); /* once nothing more is resolved: memor
 ga_status ga__blocks_bind(ga__built *b); /* once everything has its number: entries */
 void ga__blocks_free(ga_context *ctx, ga__built *b);
 int ga__outputs_value(const ga__eval *e, double *o);
+/* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
+ * velocities and states. The result is y, where they do not, or belongs to b until the next call. */
+const double *ga__outputs_between(const ga__eval *e, const double *y);
 void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
 int ga__states_value(const ga__eval *e, double *s);
 int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */

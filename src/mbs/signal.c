@@ -2,7 +2,6 @@
  *
  * Signals are numbered part by part, each part's as its channels are. Nothing is kept but where a part's
  * signals begin: names, units and probes are made when they are asked for. */
-#include "mbs/course.h"
 #include "mbs/channel.h"
 #include "mbs/name.h"
 #include "mbs/system.h"
@@ -431,9 +430,9 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                     "signals need a state, room for them, and a meter of the same machine");
   if (!index) n = m->built->signals.n;
   ga_point p = ga__point_of(s);
-  p.y = ga__courses_at(m->built, s->t, s->y);
   const double impact = ga__impact_work(meter, s);
   const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  if (!s->a) p.y = ga__outputs_between(&e, s->y);
   const int *first = m->built->signals.first;
   ga__seen_begin(&seen);
   for (int k = 0; k < n; k++) {
