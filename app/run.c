@@ -263,7 +263,7 @@ static int nothing_to_do(const app_runner *r)
  * these, which depends on nothing but the last one, so that a run which is resumed does the same. */
 static int may_try_others(app_runner *r, ga_status status, double *tolerance)
 {
-  enum { MOST = 5 };
+  enum { MOST = 8 };
   const double down = 0.1, up = 1.5, least = 1e-10, now = r->s.settings.tolerance;
   ga_step_failure why;
   if (r->bars.accuracy == 0.0 || status != GA_ERR_STEP || r->written || !(r->followed || r->in_part))

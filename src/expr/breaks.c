@@ -441,7 +441,8 @@ static ga_break look_closely(const search *s, double t, double from, double to)
   double a = out.before, b = out.after;
   int which;
   out.order = lowest_order(s, a, b, &which);
-  if (which < 0) return out;
+  if (which < 0 || s->scan.course)
+    return out; /* what goes along courses is solved for, and has roundings of its own */
   const int order = order_between(&s->subject[which], a, b);
   if (!narrow(&s->subject[which], order, &a, &b)) return out;
   if (jumps_between(s, out.before, a) || jumps_between(s, b, out.after)) return out;

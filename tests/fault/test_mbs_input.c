@@ -11,7 +11,9 @@
 static void fill(parts_rig *r)
 {
   static const char *const scalar[] = {"rotor", "cart"};
-  static const char *const text[] = {"sum", "2*rotor+sin(t)*cart", "2*rotor+sin(t)*cart", "rotor*sum"};
+  static const char *const text[] = {"sum", "2*rotor+sin(t)*cart", "2*rotor+sin(t)*cart",
+                                     "rotor*if(limit > 0.5, sum, 0)"};
+  const ga_input wave = {.expression = "sin(3*t)"}; /* through a limit: a function of time is made of it */
   const ga_input inputs[2] = {{.expression = "rotor"}, {.expression = "-cart"}};
   for (int i = 0; i < 2; i++) {
     ga_scalar_def def = ga_scalar_defaults();
@@ -36,6 +38,9 @@ static void fill(parts_rig *r)
   ga_control_block *block = NULL;
   assert_status(r->ctx, parts_block(r->ctx, &block), GA_OK);
   assert_status(r->ctx, ga_machine_add_block(r->m, "sum", block, inputs), GA_OK);
+  const ga_block_saturation_opts limits = ga_block_saturation_defaults();
+  assert_status(r->ctx, ga_block_create_saturation(r->ctx, &limits, &block), GA_OK);
+  assert_status(r->ctx, ga_machine_add_block(r->m, "limit", block, &wave), GA_OK);
 }
 
 static void each_allocation_of_building_fails(void **state)

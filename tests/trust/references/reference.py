@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from scipy.integrate import quad, solve_ivp
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.spatial.transform import Rotation
 
 import machines
@@ -159,6 +159,9 @@ FORCES = {
     "logic": lambda: (lambda t: 9.0 if (t > 21 and t < 21.02) or (t >= 33 and not t > 33.02) else 0.0, [21, 21.02, 33, 33.02]),
     "unit_ms": lambda: (lambda t: 7.0 if 25 < t < 25.003 else 0.0, [25, 25.003]),
     "late_table": lambda: (lambda t: sum(table(LATE_ROWS)[0](t - d) for d in (0.3, 0.7)), [r[0] + d for r in LATE_ROWS for d in (0.3, 0.7)]),
+    "block_gate": lambda: (lambda t: 60.0 * (math.sin(t) > 0.9995),
+                           sorted(b + 2 * math.pi * k for k in range(4) for b in (math.asin(0.9995), math.pi - math.asin(0.9995)))),
+    "short": lambda: (lambda t: 3 * math.exp(-min(700, ((t - 2.43) / 0.043) ** 2)), [2.43 + 0.043 * k for k in range(-5, 6)]),
     "ramp_hold": lambda: (lambda t: 0.4 * min(max(t - 19.99, 0), 0.02) / 0.02, [19.99, 20.01]),
 }
 LATE_ROWS = [(3e6 + 1, 0), (3e6 + 1.01, 10), (3e6 + 1.25, 10), (3e6 + 1.26, 0)]
@@ -580,6 +583,46 @@ def late_pwm(t0=1e6, t1=1e6 + 10):
 
 def short_pulse(t1=1e6):
     return Answer({"cart.rate": lambda t: 0.05 if t > 501 else 0.0, "cart": lambda t: 0.05 * (t - 500) if t > 501 else 0.0}, 0, t1)
+
+
+def block_stairs(t1=20.0, m=2.0):
+    """floor(limit(5 sin t) + 0.25): 3 - v where that is above 1.5, else a fifth of it."""
+    stairs = lambda t: math.floor(min(4.0, max(-4.0, 5 * math.sin(t))) + 0.25)
+    breaks = sorted(b + 2 * math.pi * k for k in range(4) for n in range(-4, 5) if abs(n - 0.25) <= 4
+                    for a in [math.asin((n - 0.25) / 5)] for b in (a, math.pi - a) if b + 2 * math.pi * k > 0)
+    f = lambda t, y: [y[1], (3 - y[1] if stairs(t) > 1.5 else 0.2 * stairs(t)) / m]
+    y = Path(f, [0, 0], 0, t1, breaks)
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "stairs": stairs}, 0, t1, breaks)
+
+
+def field_through(shape, m=2.0, at=5.03, t1=10.0):
+    """A mass at 1 m/s through a force about x = at; of energy its speed, of quadrature the time."""
+    F, w = {"valley": (lambda x: 400 * math.exp(max(-1e5 * (x - at) ** 2, -700)), 0.03),
+            "corner": (lambda x: 100 * max(0.0, 1 - abs(x - at) / 0.005), 0.005)}[shape]
+    y = Path(lambda t, y: [y[1], F(y[0]) / m], [at - w, 1.0], at - w, t1, [at - w + k * 1e-4 for k in range(1, 600)])
+    return Answer({"cart": lambda t: t if t < at - w else y(t)[0], "cart.rate": lambda t: 1.0 if t < at - w else y(t)[1]}, 0, t1)
+
+
+def jump_at_end(t1=4.0, m=2.0):
+    """floor(t/0.8) on a mass; at a jump the value before it counts at the end, that behind it elsewhere."""
+    F = lambda t: float(min(math.floor(t / 0.8 + 1e-12), 4))
+    speed = lambda t: sum(max(0.0, t - 0.8 * k) for k in range(1, 5)) / m
+    return Answer({"cart.rate": speed, "motor.force": F, "twin.force": F}, 0, t1, [0.8 * k for k in range(1, 5)])
+
+
+def sweep_mod(t1=17.6, m=2.0, c=5.0):
+    """mod(sweep, 1.4) on a mass with a damper; its jumps by the sign of the sweep on a fine grid."""
+    A, f0, f1, p, ts, d = -0.856910407608704, 0.12491696021891419, 4.8174874060300255, 1.676894196066662, 14.576469653743303, 0.07331593805916398
+
+    def sweep(t):
+        u = t - ts
+        turns = f0 * u if u < 0 else f0 * u + (f1 - f0) * u * u / 2 / d if u < d else (f0 + f1) / 2 * d + f1 * (u - d)
+        return A * math.sin(p + 2 * math.pi * turns)
+
+    grid = np.linspace(0, t1, 20001)
+    breaks = [brentq(sweep, a, b, xtol=1e-14) for a, b in zip(grid, grid[1:]) if sweep(a) * sweep(b) < 0]
+    y = Path(lambda t, y: [y[1], (sweep(t) % 1.4 - c * y[1]) / m], [0, 0], 0, t1, breaks + [ts, ts + d])
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1]}, 0, t1, breaks)
 
 
 def coast(t1=15.0):
