@@ -108,7 +108,6 @@ static void say_try(const char *text)
   fprintf(stderr, "  try: %s\n", text);
 }
 
-#define CUT 1e-2 /* of equal steps */
 #define OFF 1e-6 /* residuals below this, compared with their terms, are not */
 
 static int is_constraint(int block)
@@ -124,14 +123,8 @@ static int of_constraint(const ga_step_failure *f)
   return is;
 }
 
-/* Equal steps that fail are cut: where that was done and did not help, smaller ones do not either. */
-static void say_smaller(const app_task *s, const ga_step_failure *f)
-{
-  const double step = s->settings.step;
-  if (step > 0.0 && f->h > CUT * step)
-    fprintf(stderr, "  try: a smaller step, --step %.2g, or error control, --tol 1e-4\n", 0.1 * step);
-}
-
+/* Equal steps that failed have been cut by the simulator, and longer ones tried, before it gave up: smaller
+ * ones would not help. */
 static void say_remedies(const app_task *s, const ga_step_failure *f)
 {
   const int no_value = f->status == GA_RETRY_CALLBACK || f->status == GA_RETRY_NAN;
@@ -158,7 +151,6 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
   }
   if (no_value) {
     say_try("arguments that stay where the function has a value, as in log(max(u, 1e-9)), sqrt(max(u, 0))");
-    say_smaller(s, f);
     return;
   }
   if (of_constraint(f)) {
@@ -166,10 +158,8 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
         "is the position reached one that the joints allow? Look at lengths, and at drives that want more");
     say_try("a singular position is passed with some speed only, and not by a drive that asks for the "
             "impossible");
-    say_smaller(s, f);
     return;
   }
-  say_smaller(s, f);
   say_try(
       "a force that jumps with the motion made smooth: tanh(v/v0) instead of sign(v), step5 instead of if()");
   say_try("a softer or more damped force where it is named above; --rho 0 damps what is stiff");

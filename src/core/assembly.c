@@ -462,8 +462,8 @@ static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
   if (numbers > INT_MAX / 4)
     return ga__fail(
         sys->ctx, GA_ERR_ARGUMENT,
-        "stepper: the iteration matrix would be put together from %.3g numbers; declare a pattern, or take "
-        "GA_ETA_TRIANGULAR",
+        "stepper: the iteration matrix would be put together from %.3g numbers, for the multipliers η; "
+        "declare a pattern, or take GA_INDEX3, which has none of them",
         (double)numbers);
   ga_status status = take_memory(as, &size);
   if (status) return status;

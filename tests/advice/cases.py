@@ -114,61 +114,109 @@ case("; use %s", "can be recorded but not fed back", model(SCALAR + "forces:\n  
 case("let the loop pass through a state", "lgebraic loop", model(SCALAR + "blocks: {a: {type: gain, inputs: {u: 'a + 1'}, gain: 1}}\nforces: {f: {type: actuator, coordinate: m, force: a}}"), "",
      ([("gain: 1}", "gain: 0.5}")], "", {"m": (0.5, 1e-3)}), ([("{type: gain, inputs: {u: 'a + 1'}, gain: 1}", "{type: first_order, inputs: {u: '0*a + 1'}, time_constant: 1e-3, initial_input: 1}")], "", {"m": (0.5, 2e-3)}))
 
-# ---- Met by programs in C only, or by what one model cannot show ----
 
-in_c("error bars are those of a whole run", "cli/cases.txt", "error bars are those of a whole")
-in_c("; run it from the beginning", "cli/cases.txt", "the model is not the one that")
-in_c("its function asked for a smaller step", "test_control.c", "its function asked for a smaller step")
-in_c("the iteration matrix would be put together", "test_core_fill.c", "would be put together from")
-in_c("; a smaller step may help", "test_core_failure.c", "; a smaller step may help")
-in_c("a smaller step may help, or ", "test_core_failure.c", "a smaller step may")
-in_c("take GA_STABILIZED, or remove it", "test_core_redundant.c", "repeats what holonomic constraints say")
-in_c("its restarts pile up", "test_core_robust.c", "its restarts pile")
-in_c("set rheonomic = 1", "test_core_robust.c", "set rheonomic")
-in_c("the forces do not depend on the multiplier", "test_core_start.c", "give guesses near the multipliers")
-in_c("the assembly does not close", "test_core_redundant.c", "the constraints cannot all be met, the assembly does not")
-in_c("the iteration matrix is singular", "test_core_start.c", "constraint that repeats another")
-in_c("without a pattern would make a dense matrix", "test_core_system.c", "equations without a pattern would make a dense matrix of")
-in_c("has the unknown kind", "test_lie.c", "has the unknown kind")
-in_c("has the unknown side", "test_lie.c", "has the unknown side")
-in_c("a front of the %d x %d matrix", "test_lin_fronts.c", "a front of the")
-in_c("branches of a mechanism may meet", "trust/cases.txt", "branches of a mechanism may meet")
-in_c("give the name of", "test_mbs_parts.c", "; give the name of")
-in_c("is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")
-in_c("expression is empty; give NULL", "test_mbs_parts.c", "is empty; give NULL")
-in_c("is missing; give one of galpha/expr.h", "test_mbs_parts.c", "is missing; give")
-in_c("add parts before", "test_mbs_parts.c", "add parts before ga_machine_build()")
-in_c("add functions before", "test_mbs_parts.c", ": the machine is built; add")
-in_c("give finite numbers", "test_mbs_parts.c", "rotation: number")
-in_c("has a signal of this name already", "test_mbs_review.c", "signal of this name")
-in_c("has this name already; give another", "test_mbs_parts.c", "has this name already")
-in_c("lists and maps; use 'repeat'", "test_model_tree.c", "values, lists and maps; use")
-in_c("whose comments would be lost; give", "cli/cases.txt", ": the model is read from this")
-in_c("another run is writing into it", "test_result.c", "another run is writing")
-in_c("outputs cannot be solved for (no convergence)", "test_control_response.c", "lgebraic loop")
+# What only a jump beyond all tolerances shows, in a state: errors of q fall with h², those of a state with h
+BURST = model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nblocks: {x: {type: integrator, inputs: 'if(m > 0.5, 2e9, 0)'}}")
+case("what jumps there, made smooth", "what jumps there, made smooth", BURST, "--tol 1e-4",
+     ([("if(m > 0.5, 2e9, 0)", "step5(m, 0.4, 0, 0.6, 2e9)")], "--tol 1e-4", {"x": (1e9, 1e5)}))
+case("equal steps, which pass over it", "equal steps, which pass over it", BURST, "--tol 1e-4",
+     ([], FOLLOW, {"x": (1e9, 2e6)}), ([], "--tol 1e-2", {"x": (1e9, 1e7)}))
+MANY = model("bodies: {m: {type: scalar, mass: 1, position: 1}}\nrepeat: {count: 400, parts: {bodies: {\"idle{i}\": {type: scalar, mass: 1}}}}\n"
+             "forces: {s: {type: spring, coordinate: m, stiffness: 1e4, rest: 0}}", "t_end: 1.6, output: 0.02")
+case("--tol does without error bars", "Smaller ones would take long", MANY, "",
+     ([], "--accuracy 0.001", {"m": (math.cos(160), 4e-3)}), ([], "--tol 1e-4", {}))
+case("its numbers are so far apart", "quotients overflow", model(SCALAR + "blocks: {g: {type: first_order, inputs: {u: m}, gain: 1e300, time_constant: 1e-300}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
+     ([("1e300", "1"), ("1e-300", "0.1")], "", {"m": (0, 1e-9)}))
+case("which the weighted methods cannot feed back", "which the weighted methods cannot feed back",
+     model("bodies: {m: {type: scalar, mass: 1}, p: {type: scalar, mass: 1}}\nforces: {f: {type: actuator, coordinate: m, force: '1 - 0.5*m.acc'}}"), "--method soi2",
+     ([], "--method stabilized", {"m": (1 / 3, 1e-3)}), ([], "--method index3", {"m": (1 / 3, 1e-3)}))
+case("is for holonomic constraints only", "is for holonomic constraints only",
+     model("bodies: {ball: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 1], velocity: [3, 0, 0], omega: [0, 3, 0]}}\nrollings: {r: {type: sphere, body: ball, radius: 1}}"), "--method hht_soi2 --step 0.01",
+     ([], "--method soi2 --step 0.01", {"ball.x": (3, 1e-6)}))
+BRANCH = open(os.path.join(source, "tests/trust/models/branch.yaml")).read()
+case("branches of a mechanism may meet", "branches of a mechanism may meet", BRANCH, "",
+     ([("b: rock}", "b: rock, angle: 173.27254517675408 deg}")], "", {}),
+     ([("th: 200 deg", "th: 200 deg, c: 'cos(200[deg])', s: 'sin(200[deg])'"), ("position: [0, 0], angle: 60 deg", "position: [0, 0], angle: 200 deg"),
+       ("angle: 60 deg}\nmarkers", "angle: 200 deg}\nmarkers"), ("[\"cos(pi/3)\", \"sin(pi/3)\"]", "[c, s]")], "", {}))
+LOOP = model(SCALAR + "blocks: {a: {type: expression, inputs: {u: a}, expression: 'u^2 + 1'}}\nforces: {f: {type: actuator, coordinate: m, force: a}}")
+case("the outputs cannot be solved for (no convergence)", "the outputs cannot be solved for", LOOP, "--tol 1e-4",
+     ([("u^2 + 1", "0.2*u^2 + 1")], "--tol 1e-4", {"m": (0.5 * (5 - 5 * 0.2**0.5) / 2, 1e-3)}),
+     ([("inputs: {u: a}", "inputs: {u: s}"), ("blocks: {", "blocks: {s: {type: first_order, inputs: {u: a}, time_constant: 10}, ")], "--tol 1e-4", {}))
+case("Where it has a solution, give a guess near it", "Where it has a solution, give a guess near it", LOOP.replace("u^2 + 1", "u + 3*atan(u - 10)"), "--tol 1e-4",
+     ([("forces:", "guesses: {g: {signal: a, value: 10.5}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
+case("Where it has one, give a guess near it", "Where it has one, give a guess near it", LOOP.replace("u^2 + 1", "u + 3*atan(4*(u - 10)) + 0.02*(u - 10)"), "--tol 1e-4",
+     ([("forces:", "guesses: {g: {signal: a, value: 10.1}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
+case("has no meaning in a model, leave it out", "has no meaning in a model", FALLS.replace("mass: 1", "mass: !kilo 1"), "", ([("!kilo ", "")], "", FALLEN))
+case("is 0; leave it out", "the coefficient of the highest power", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1], den: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1, 1]")], "", {"m": (0, 1e-9)}))
+case("it is fixed to itself by way of", "it is fixed to itself", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
+case("leave it \\\"ground\\\"", "only positions are seen from", model(point() + "markers: {a: {body: ground}}\nsensors: {s: {type: velocity, of: p, from: a}}"), "", ([("from: a", "from: ground")], "", {}), ([(", from: a", "")], "", {}))
+case("so that a guess of it does nothing; leave it out", "does nothing", model(SCALAR + "blocks: {g: {type: gain, inputs: {u: 1}, gain: 2}}\nguesses: {x: {signal: m.acc, value: 1}}"), "", ([("guesses: {x: {signal: m.acc, value: 1}}", "")], "", {}))
+case("leave the torque out, or make it", "cannot turn; leave the torque out", model(point() + "forces: {f: {type: force, frame: p, torque: [1, 0, 0]}}"), "",
+     ([("torque: [1, 0, 0]", "force: [1, 0, 0]")], "", {"p.x": (1.5, 1e-3)}), ([("type: point, mass: 1", "type: rigid, mass: 1, inertia: [1, 1, 1]")], "", {"p.wx": (1, 1e-3)}))
+case("is a parameter or the index of an outer repeat already; name it", "index of the repeat", "parameters: {i: 2}\n" + MANY.replace("400", "2"), "--tol 1e-4", ([("count: 2", "count: 2, index: k"), ("{i}", "{k}")], "--tol 1e-4", {}))
+case("in it needs quotes, or the indentation", "in it needs quotes", FALLS.replace("galpha: 1", "galpha: 1\ntitle: a: b"), "", ([("a: b", "'a: b'")], "", FALLEN))
+case("; a text that begins with * or & needs quotes", "begins with * or & needs quotes", FALLS.replace("galpha: 1", "galpha: 1\ntitle: *"), "", ([("title: *", "title: '*'")], "", FALLEN))
+case("an expression with brackets of its own needs quotes", "brackets of its own needs quotes", FALLS.replace("{type: point, mass: 1}", "{type: point, mass: 2*cos(60[deg])}"), "", ([("2*cos(60[deg])", "\"2*cos(60[deg])\"")], "", FALLEN))
+case("an expression with commas needs quotes", "with commas needs quotes", FALLS.replace("{type: point, mass: 1}", "{type: point, mass: max(1, 0.5)}"), "", ([("max(1, 0.5)", "'max(1, 0.5)'")], "", FALLEN))
+case("is a parameter: for a product write number", "for a product write", FALLS.replace("mass: 1", "mass: 2 k").replace("galpha: 1", "galpha: 1\nparameters: {k: 3}"), "", ([("2 k", "2*k")], "", FALLEN))
+case("the signal '%s' is %g at t", "check their units", FALLS.replace("-9.81", "-1e300"), "--tol 1e-4", ([("-1e300", "-9.81")], "--tol 1e-4", FALLEN))
+case("galpha converge: the error of %s is", "the error of q is inf", model("bodies: {m: {type: scalar, mass: 1, position: 1e200}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: 0}}"), "converge --step 0.1",
+     ([("1e200", "1")], "converge --step 0.1", {}))
+case("more than %d parameters wait for each other here; put", "wait for each other here",
+     "parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n" + model("bodies: {p: {type: point, mass: 1}}", "t_end: 1, output: 0.1", "gravity: [0, 0, -9.81]\n"), "",
+     ([("parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n",
+        "parameters:\n  p300: 1\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in reversed(range(300))))], "", FALLEN))
+case("aliases repeat more than", "aliases repeat more than",
+     "parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)) + FALLS, "",
+     ([("parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)), "parameters: {a0: 1}\n")], "", FALLEN))
 
-# ---- Not tried ----
+# ---- Several commands ----
 
-untried("--tol does without error bars", "a run of minutes; that --tol has none is the case of --accuracy above")
-untried("a smaller step, --step %.2g, or error control", "steps that fail are cut before: it is said only where they were not")
-untried("what jumps there, made smooth", "no model is known that ends so but by min_step, which has words of its own")
-untried("equal steps, which pass over it", "the same")
-untried("why did the function named above return", "a question: only the author of the function knows")
-untried("so far apart that their quotients overflow", "numbers beyond 1e300; other units are plain")
-untried("close to the floor of rounding, which rises as h falls: take a larger step, a larger", "steps of 1e-12 s in C")
-untried("close to the floor of rounding, which rises as h falls: take a larger step or", "the same")
-untried("Try a smaller step; an iteration that is slow", "a machine's failure leaves it out; see a smaller step, --step")
-untried("where f is nonlinear in them, give guesses", "as the case of multipliers in test_core_start.c")
-untried("which the weighted methods cannot feed back", "names the other methods")
-untried("h is %g; give the size of the first step", "an argument in C")
-untried("opts is NULL; give ga_start_defaults()", "an argument in C")
-untried("GA_HHT_SOI2 is for holonomic constraints only", "names the other method")
-untried("n_pattern is %d; give 0", "an argument in C")
-untried("block is NULL; give one of galpha/control.h", "an argument in C")
-untried("is NULL; give an array", "an argument in C")
-untried("the sequence is NULL; give one", "an argument in C")
-untried("monotone interpolation is for one variable", "an argument in C")
-untried("exists and is not a result file", "names the remedy itself")
+SHORT = {"m.yaml": FALLS}
+script("error bars are those of a whole run", "error bars are those of a whole run", SHORT, ["run m.yaml -o o.h5 --accuracy 1e-3", "run m.yaml -o o.h5 --accuracy 1e-3 --resume --t-end 3"],
+       ["run m.yaml -o o.h5 --accuracy 1e-3 --t-end 3"], ["run m.yaml -o o.h5 --tol 1e-4", "run m.yaml -o o.h5 --tol 1e-4 --resume --t-end 3"])
+script("was made of; run it from the beginning", "is not the one that", SHORT, ["run m.yaml -o o.h5 --tol 1e-4", change("m.yaml", "mass: 1", "mass: 2"), "run m.yaml -o o.h5 --tol 1e-4 --resume --t-end 3"],
+       ["run m.yaml -o o.h5 --tol 1e-4 --t-end 3"])
+script("whose comments would be lost; give another name", "the model is read from this", SHORT, ["write m.yaml -o m.yaml"], ["write m.yaml -o n.yaml", "run n.yaml -o o.h5"])
+script("a model with errors cannot be written", "error", SHORT, [change("m.yaml", "mass: 1", "mass: -1"), "write m.yaml -o n.yaml"], [change("m.yaml", "mass: -1", "mass: 1"), "write m.yaml -o n.yaml"])
+script("curves; name fewer signals", "name fewer signals", {"m.yaml": MANY.replace("400", "30")}, ["run m.yaml -o o.h5 --tol 1e-3", "plot o.h5 idle* -o o.svg"], ["plot o.h5 idle1* -o o.svg"])
+for command in ("plot o.h5 p.z --band -o o.svg", "export o.h5 --errors --csv -"):
+    script("--%s: %%s has no error bars; galpha run --accuracy makes them" % ("band" if "band" in command else "errors"), "has no error bars", SHORT,
+           ["run m.yaml -o o.h5 --tol 1e-3", command], ["run m.yaml -o o.h5 --accuracy 1e-3", command])
+script("galpha run --resume goes on from it", "--resume goes on from it", SHORT, ["run m.yaml -o o.h5 --tol 1e-3", "info o.h5"], ["run m.yaml -o o.h5 --tol 1e-3 --resume --t-end 2"])
+LONG = {"m.yaml": STIFF.replace("t_end: 1, output: 0.1", "t_end: 1000, output: 10, step: 1e-3")}
+script("  --resume goes on from t = ", "--resume goes on from t = ", LONG, [interrupted("run m.yaml -o o.h5", "start")], ["run m.yaml -o o.h5 --resume"])
+script("--resume would begin again; see --checkpoint-every", "there is no checkpoint yet", LONG, [interrupted("run m.yaml -o o.h5 --checkpoint-every 0", "start")],
+       [interrupted("run m.yaml -o o.h5 --checkpoint-every 10", "start"), "run m.yaml -o o.h5 --resume"])
+script("--resume tries again with a smaller tolerance", "--resume tries again", {"m.yaml": MANY}, [interrupted("run m.yaml -o o.h5 --accuracy 1e-3", "round 1")], ["run m.yaml -o o.h5 --accuracy 1e-3 --resume"])
+script("the energies of the machine are infinite", "the energies of the machine are infinite",
+       {"m.yaml": FALLS.replace("-9.81", "-1e154").replace("mass: 1", "mass: 4").replace("t_end: 1, output: 0.1", "t_end: 1e5, output: 1e5, step: 1e-2")},
+       [interrupted("run m.yaml -o o.h5", "start")], [change("m.yaml", "-1e154", "-9.81"), change("m.yaml", "1e5, output: 1e5", "10, output: 10"), "run m.yaml -o o.h5"])
+LIMIT = """int limit(void *user, double t, const double *u, const double *x, double *xdot, double *y)
+{
+  (void)user, (void)t, (void)x, (void)xdot;
+  if (u[0] >= 1) return BEYOND;
+  y[0] = -1e-3 / (1 - u[0]) / (1 - u[0]);
+  return 0;
+}
+"""
+WHY = ("why did the function named above return", "return a number below 0", {
+    "m.yaml": model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nblocks: {b: {type: library, library: ./liblimit.so, symbol: limit, inputs: {u: m}, n_out: 1}}\n"
+                    "forces: {f: {type: actuator, coordinate: m, force: b}}", "t_end: 2, output: 0.1"), "limit.c": LIMIT},
+       [library("-DBEYOND=-1"), "run m.yaml -o o.h5 --allow-library --tol 1e-3"], [library("-DBEYOND=1"), "run m.yaml -o o.h5 --allow-library --tol 1e-3"])
+if COMPILER:
+    script(*WHY)
+else:
+    no_advice(WHY[0], "there is no compiler to make a library with")
+
+# ---- No advice ----
+
 no_advice(". Try a smaller step", "what is cut off")
 no_advice(". A smaller step may pass", "what is cut off")
 no_advice("  try: %s", "the frame of the lines")
+no_advice("; a smaller step may help: ", "what is cut off")
+no_advice("its function asked for a smaller step", "says what the function did")
+no_advice("Results can be read while they grow", "a help page")
+no_advice("behind every signal its error bars, NAME:error", "a help page")
+no_advice("# The format of model files", "a page of the manual")
+no_advice("Every block has the key `inputs`", "the same")

@@ -749,6 +749,7 @@ static void ball_stays_above_the_floor(void **state)
     assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
     assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, top, REST, NULL, NULL, NULL, NULL), GA_OK);
     assert_status(r.ctx, ga_simulator_run(sim), body.slow > 0.0 ? GA_STOPPED : GA_ERR_STEP);
+    /* follows: "its restarts pile up. Let on_event stop the simulation" */
     if (body.slow == 0.0) assert_says(r.ctx, "its restarts pile up");
     double when = sqrt(2.0 / 9.81), part = 2.0 * when;
     for (int k = 0; k < body.n; k++, when += part *= body.e) assert_near(body.t[k], when, 1e-9, "bounce");

@@ -1234,6 +1234,9 @@ static void fronts_too_large_are_refused(void **state)
   assert_int_equal(ga__lu_create_ordered(f->ctx, p.A, GA_LU_AUTO, &p.order, &p.lu), GA_ERR_MEMORY);
   assert_null(p.lu);
   assert_non_null(strstr(ga_context_error(f->ctx)->text, "a front of the 46342 x 46342 matrix"));
+  /* follows: "than an int can count; take GA_LU_SPARSE" */
+  assert_int_equal(ga_lu_create(f->ctx, p.A, GA_LU_SPARSE, &p.lu), GA_OK);
+  assert_int_equal(ga_lu_factor(p.lu), GA_OK);
   close_problem(f, &p);
 }
 

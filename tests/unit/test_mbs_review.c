@@ -117,7 +117,7 @@ static void test_doubled_signal(void **state)
     } else {
       shop_scalar(&s, name[what], 1, 0);
     }
-    if (what == 3) {
+    if (what == 3) { /* follows: "has a signal of this name already; give one of them another name" */
       shop_build(&s);
     } else {
       assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);

@@ -538,6 +538,14 @@ static void damaged_records_are_named(void **state)
   r->opts.append = 1; /* the block that would be written on is damaged: its numbers get no new sum */
   assert_status(r->ctx, ga_recorder_create(r->ctx, r->path, &r->opts, &rec), GA_ERR_FILE);
   assert_says(r->ctx, "the last records before its checkpoint, up to record 4999, are damaged");
+  /* follows: "are damaged; start anew" */
+  char anew[160];
+  snprintf(anew, sizeof anew, "%s.anew", r->path);
+  r->opts.append = 0;
+  assert_status(r->ctx, ga_recorder_create(r->ctx, anew, &r->opts, &rec), GA_OK);
+  ga_recorder_destroy(&rec);
+  unlink(anew);
+  r->opts.append = 1;
   change_byte(r->path, last + 2);
   rec = recorder(r);
   rig_add_all(r, rec, 5000, 6500);
