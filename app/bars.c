@@ -57,6 +57,9 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   b->before = before;
   opts.observer = update_meter;
   opts.user = b;
+  ga_simulate_opts leader = ga_simulate_defaults();
+  app_task_tolerances(s, &s->settings, &leader);
+  opts.leader = &leader;
   stepper.method = s->settings.method;
   ga_status status = ga_scheme_rho(s->ctx, s->settings.rho, &stepper.scheme);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
@@ -77,7 +80,7 @@ void app_bars_close(app_bars *b)
   b->names = NULL;
   b->first = NULL;
   b->metered = GA_OK;
-  b->restarts = 0;
+  b->restarts = b->edges = 0;
 }
 
 void app_bars_drop(app_bars *b)
@@ -102,10 +105,14 @@ ga_status app_bars_start(app_bars *b, const app_task *s)
 static ga_status catch_up(app_bars *b, const app_task *s)
 {
   const double t = ga_stepper_state(s->stepper)->t;
-  const long restarts = ga_simulator_stats(s->simulator)->restarts;
-  if (restarts == b->restarts)
+  const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
+  if (stats->edges != b->edges) {
+    b->edges = stats->edges;
+    return ga_follower_pass(b->follower, t);
+  }
+  if (stats->restarts == b->restarts)
     return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t) : GA_OK;
-  b->restarts = restarts;
+  b->restarts = stats->restarts;
   return ga_follower_restart(b->follower, t, ga_simulator_next_step(s->simulator));
 }
 
@@ -161,7 +168,7 @@ ga_status app_bars_load(app_bars *b, const double *saved)
   saved += ga_meter_saved_size(b->meter);
   if (!status) status = ga_band_load(b->band, saved);
   saved += ga_band_saved_size(b->band);
-  b->restarts = 0; /* the leader counts from here */
+  b->restarts = b->edges = 0; /* the leader counts from here */
   b->n_rounds = saved[1] >= 0.0 && saved[1] <= APP_MOST_ROUNDS ? (int)saved[1] : 0;
   memcpy(b->round, saved + 2, sizeof b->round);
   return status;

@@ -29,8 +29,8 @@ typedef struct app_bars {
   const char **names;     /* [n], then units [n], as the band borrows them */
   double *first;          /* [n] signals of the run that leads */
   int n;
-  long restarts; /* of the leader that the follower has made too */
-  int n_rounds;  /* that have ended */
+  long restarts, edges; /* of the leader that the follower has made too */
+  int n_rounds;         /* that have ended */
   app_round round[APP_MOST_ROUNDS];
 } app_bars;
 

@@ -258,7 +258,7 @@ void app_task_close(app_task *s)
 /* Those that are not given follow from the tolerance; the library's defaults have the same ratio of relative
  * to absolute. Those that are belong to the tolerance given with them, and change with it where the accuracy
  * wanted changes it. */
-static void set_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
+void app_task_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
 {
   const double tol = settings->tolerance, part = s->tolerance > 0.0 ? tol / s->tolerance : 1.0;
   const struct {
@@ -289,7 +289,7 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   o.h_max = settings->max_step;
   o.h_min = settings->min_step;
   o.h_first = settings->first_step;
-  set_tolerances(s, settings, &o);
+  app_task_tolerances(s, settings, &o);
   if (!status) status = ga_simulator_create(s->ctx, s->stepper, &o, &s->simulator);
   return status;
 }

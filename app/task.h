@@ -37,6 +37,8 @@ void app_task_close(app_task *s);
 
 /* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
+/* Tolerances of a run with these settings, as app_task_prepare() has them. */
+void app_task_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o);
 /* report: app_task_report() follows a start that succeeds, and says itself what the start would warn of. */
 ga_status app_task_start(app_task *s, int report);
 

@@ -139,6 +139,15 @@ typedef struct ga_piece {
  * length is asked for as well: does it take such values there? */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
 
+/* On which side of each of its n_sides edges a state is, into side: any numbers, the same for as long as the
+ * equations do not jump there, as the outcomes of comparisons are. Where a step ends on another side than it
+ * began on, and the jump matters, it is made to end at the edge, and the run starts again behind it. p->y:
+ * within steps outputs are interpolated, and had better be computed anew. Returns 0; anything else: not
+ * known. */
+typedef int (*ga_sides_fn)(void *user, const ga_point *p, int *side);
+/* What it is that jumps, for messages: "spring 'stop'". */
+typedef void (*ga_side_name_fn)(void *user, int index, char *text, size_t size);
+
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
 
@@ -162,11 +171,14 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn output_guess; /* y to begin the start with  [n_y]  NULL: zeros, which o must then bear */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
-  ga_break_fn next_break; /* NULL: the equations are smooth in t, as far as is known */
-  ga_hidden_fn hidden;    /* NULL: nothing is known of what hides between the ends of a step */
-  int hidden_motion;      /* 1: it looks at q and v too */
-  ga_name_fn name;        /* NULL: "dynamics 3", "lambda 0", ... */
-  int rheonomic;          /* 1: Φ depends on t; looked at only when phi_dot is NULL */
+  ga_break_fn next_break;    /* NULL: the equations are smooth in t, as far as is known */
+  ga_hidden_fn hidden;       /* NULL: nothing is known of what hides between the ends of a step */
+  int hidden_motion;         /* 1: it looks at q and v too */
+  int n_sides;               /* edges at which the equations jump with the motion */
+  ga_sides_fn sides;         /* needed if n_sides > 0 */
+  ga_side_name_fn side_name; /* NULL: "edge 0", ... */
+  ga_name_fn name;           /* NULL: "dynamics 3", "lambda 0", ... */
+  int rheonomic;             /* 1: Φ depends on t; looked at only when phi_dot is NULL */
 
   /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
    * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v
@@ -624,7 +636,8 @@ typedef struct ga_simulate_stats {
   double t_unseen;        /* [s] in the first of them */
   long unchecked;         /* times within steps at which they could not be evaluated */
   long breaks;            /* breakpoints met */
-  long at_rounding;       /* accepted although the estimate was too large, because it was rounding */
+  long edges;       /* places passed at which the equations jump with the motion, and restarted behind */
+  long at_rounding; /* accepted although the estimate was too large, because it was rounding */
   long outputs, events, restarts;
   double h_smallest, h_largest; /* [s] of accepted steps */
   double worst_error;           /* [-] largest accepted estimate over tolerance */
@@ -669,6 +682,8 @@ typedef struct ga_follower_opts { /* start from ga_follower_defaults() */
   ga_observer_fn observer;        /* after the start and every step it has made, before the next one is begun;
                                      non-zero stops; NULL: none */
   void *user;
+  const struct ga_simulate_opts
+      *leader; /* whose tolerances say which jumps matter; copied; NULL: the defaults */
 } ga_follower_opts;
 
 typedef struct ga_follower ga_follower;
@@ -685,6 +700,10 @@ GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, d
 /* The leader has been started again, at t, as behind a jump of an input; so is the follower, from its own q,
  * v, x. t: where the leader's last step has ended, or behind the jump there, within 1e-9 of t or 1 s. */
 GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
+/* The leader has moved to t, just behind an edge that depends on the motion: ga_simulate_stats.edges has
+ * grown, and a restart comes next. The follower finds such edges itself, and passes them at times of its own.
+ */
+GA_API ga_status ga_follower_pass(ga_follower *f, double t);
 /* The leader has made a step that ends at t: what was left of the one before is finished, this one is begun
  * by ga_follower_reach(). GA_STOPPED: by the observer. */
 GA_API ga_status ga_follower_lead(ga_follower *f, double t);

@@ -1,4 +1,5 @@
-/* What blocks do with time itself: where that has corners or jumps, and how fast it oscillates. */
+/* What blocks do with time itself: where that has corners or jumps, and how fast it oscillates; and on which
+ * side of their jumps their outputs are. */
 #include "control/control_impl.h"
 #include "control/over_time.h"
 
@@ -69,4 +70,27 @@ int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const d
   from[0] = t[0], to[0] = t[1];
   for (int k = 0; k < b->n_in; k++) from[1 + k] = lo[k], to[1 + k] = hi[k];
   return ga_expr_bounds(e, from, to, least, most);
+}
+
+/* ---- Sides of jumps ---- */
+
+ga_status ga_block_side(const ga_control_block *b, double t, const double *u, unsigned *side)
+{
+  const ga_expr *e;
+  double v[1 + GA_BLOCK_SIZE];
+  if (!b || !side || (b->n_in > 0 && !u)) return GA_ERR_ARGUMENT;
+  if (b->kind == GA_KIND_TABLE) return ga_function_side(b->data.shaped.shape.function, u[0], side);
+  ga_status status = GA_OK;
+  v[0] = t;
+  for (int i = 0; i < b->n_in; i++) v[1 + i] = u[i];
+  for (int i = 0; !status && (e = expression(b, i)) != NULL; i++) status = ga_expr_side(e, v, side);
+  return status;
+}
+
+int ga_block_jumps(const ga_control_block *b)
+{
+  const ga_expr *e;
+  int jumps = b && b->kind == GA_KIND_TABLE && ga_function_jumps(b->data.shaped.shape.function);
+  for (int i = 0; b && (e = expression(b, i)) != NULL; i++) jumps |= ga_expr_jumps(e, 0);
+  return jumps;
 }

@@ -12,6 +12,7 @@ enum { MOST_PARTS = 64 };
 #define RESTART_GAP 1e-9
 /* A part that differs from the one before by less than this, relative, is as long: factors can be kept. The
  * leader's end is not passed by it, though, but for roundings of time: there may be a jump. */
+#define HERE 1e-9 /* of a part, within which an edge is where the part begins */
 #define EQUAL 1e-10
 #define ROUNDINGS 4.0
 enum { MOST_STARTS = 8 }; /* with ever smaller steps */
@@ -25,6 +26,9 @@ struct ga_follower {
   int observed;            /* 1: the observer has seen the present state */
   double t_step, t_target; /* [s] of the leader's step under way: where it began and where it ends */
   long steps, subdivided;
+  ga__sides sides;
+  double gap;      /* [s] from the present state to just behind an edge, to start again there; 0: none */
+  int n_edges;     /* met within the leader's step */
   ga_state inside; /* an interpolated state, in the arrays below */
   double *block, *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
 };
@@ -79,7 +83,10 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   f->ctx = ctx;
   f->st = st;
   f->opts = o;
-  const ga_status status = take_memory(f);
+  ga_status status = take_memory(f);
+  const ga_simulate_opts tolerances = o.leader ? *o.leader : ga_simulate_defaults();
+  if (!status) status = ga__sides_create(ctx, st->sys, &tolerances, &f->sides);
+  f->opts.leader = NULL;
   if (status)
     ga_follower_destroy(&f);
   else
@@ -92,6 +99,7 @@ void ga_follower_destroy(ga_follower **f)
   if (!f || !*f) return;
   ga_context *ctx = (*f)->ctx;
   ga__free(ctx, (*f)->block);
+  ga__sides_free(&(*f)->sides);
   ga__free(ctx, *f);
   *f = NULL;
 }
@@ -128,6 +136,7 @@ static ga_status begin(ga_follower *f, ga_start_opts start, double t, const doub
                        const double *x, const double *lambda, const double *psi)
 {
   ga_status status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
+  ga__sides_forget(&f->sides);
   for (int i = 0; status > 0 && i < MOST_STARTS; i++) {
     start.h *= 0.25;
     status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
@@ -148,9 +157,57 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   if (status) return status;
   f->started = 1;
   f->observed = 0;
+  f->gap = 0.0;
   f->t_step = f->t_target = leader->t;
   f->steps = f->subdivided = 0;
   return observe(f);
+}
+
+/* Starts again at t, from the present q, v, x. */
+static ga_status start_at(ga_follower *f, double t, double h)
+{
+  const ga_system *sys = f->st->sys;
+  const ga__full *now = &f->st->now;
+  ga_start_opts start = f->start;
+  memcpy(f->q, now->q, (size_t)sys->nq * sizeof(double));
+  memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));
+  memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
+  ga__carry(f->st, t, 0.0, f->q, f->v, f->x);
+  memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  start.h = h;
+  start.forward = 1;
+  start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
+  f->started = 0;
+  f->gap = 0.0;
+  ga__start_again(f->st, GA__FOLLOWING);
+  const ga_status status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
+  ga__start_first(f->st);
+  f->started = !status;
+  f->observed = 0;
+  return status;
+}
+
+/* Moves to just behind an edge in front of which it stands. */
+static ga_status pass_edge(ga_follower *f)
+{
+  if (!(f->gap > 0.0)) return GA_OK;
+  const ga_status status = observe(f);
+  if (status) return status;
+  ga__hop(f->st, f->gap);
+  f->gap = -f->gap;
+  f->observed = 0;
+  return GA_OK;
+}
+
+ga_status ga_follower_pass(ga_follower *f, double t)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  ga_status status = ga_follower_lead(f, t);
+  if (status) return status;
+  f->t_step = t;
+  f->gap = t - time_of(f); /* an edge of its own that lies further is found again */
+  return pass_edge(f);
 }
 
 ga_status ga_follower_restart(ga_follower *f, double t, double h)
@@ -165,25 +222,9 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
   if (!status) status = observe(f);
   if (status) return status;
-  const ga_system *sys = f->st->sys;
-  const ga__full *now = &f->st->now;
-  memcpy(f->q, now->q, (size_t)sys->nq * sizeof(double));
-  memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));
-  memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
-  memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
-  memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
-  ga__carry(f->st, t, 0.0, f->q, f->v, f->x);
-  ga_start_opts start = f->start;
-  start.h = h / f->opts.parts;
-  start.forward = 1;
-  start.max_change = HUGE_VAL; /* as the leader's: velocities may jump there, where that is accepted */
-  f->started = 0;
-  ga__start_again(f->st, GA__FOLLOWING);
-  status = begin(f, start, fmax(t, time_of(f)), f->q, f->v, f->x, f->lambda, f->psi); /* never back */
-  ga__start_first(f->st);
-  f->started = !status;
+  status = start_at(f, fmax(t, time_of(f)), h / f->opts.parts); /* never back */
   f->t_step = f->t_target = t;
-  f->observed = 0;
+  f->n_edges = 0;
   return status;
 }
 
@@ -217,9 +258,63 @@ static int is_as_good(const ga_follower *f, double size, double h, double whole)
   return fabs(h - size) <= EQUAL * whole && time_of(f) + size <= latest;
 }
 
+/* The present state stands `gap` in front of an edge. Where a start has fallen back in front of it, further.
+ */
+static void stand_at_edge(ga_follower *f, double gap, double h)
+{
+  const double margin = GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(time_of(f));
+  f->gap = gap + margin * pow(GA__FURTHER, f->n_edges < GA__MOST_FURTHER ? f->n_edges : GA__MOST_FURTHER);
+  f->n_edges++;
+}
+
+/* A part of size h has passed an edge, perhaps: then one is made that ends in front of it, and the next one
+ * starts anew behind it. The leader passes the same edge at another time. */
+static ga_status stop_at_edge(ga_follower *f, double h)
+{
+  enum { MOST_EDGES = 20 };
+  ga_stepper *st = f->st;
+  ga__edge_met met;
+  ga__aim aim = {0.0, 0.0, 0, 0};
+  double made = h, again = 0.0, gap;
+  while (f->n_edges < MOST_EDGES) {
+    ga_status status = ga__sides_find(&f->sides, st, &met);
+    if (status || (aim.n == 0 && isinf(met.before))) return status;
+    if (isinf(met.before)) { /* in front of it now */
+      again = ga__aim_longer(&f->sides, st, &aim, made, &gap);
+      if (again == 0.0 && isfinite(gap)) stand_at_edge(f, gap, h);
+      if (again == 0.0) return GA_OK;
+    }
+    if ((status = ga_stepper_undo(st))) return status;
+    do {
+      if (isfinite(met.before) || status > 0)
+        again = ga__aim_shorter(&f->sides, st, &aim, made, met.before - time_of(f));
+      if (aim.n > GA__MOST_AIMS) return ga_stepper_step(st, h); /* over it, as before */
+      if (again > fmax(HERE * h, rounding(f))) continue;
+      ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * rounding(f), &gap); /* it stands there already */
+      if (isinf(gap)) return ga_stepper_step(st, h);
+      stand_at_edge(f, gap, h);
+      return GA_OK;
+    } while ((status = ga_stepper_step(st, made = again)) > 0);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+/* [s] behind an edge: a part, or what is left of the leader's step. */
+static double start_size(const ga_follower *f)
+{
+  const double part = (f->t_target - f->t_step) / f->opts.parts, left = f->t_target - time_of(f);
+  return left > 0.0 && left < part ? left : part;
+}
+
 /* One step of the follower: the next part of the leader's, or what can be made of it. */
 static ga_status next_part(ga_follower *f)
 {
+  if (f->gap > 0.0) return pass_edge(f);
+  if (f->gap < 0.0) {
+    const ga_status seen = observe(f);
+    return seen ? seen : start_at(f, time_of(f), start_size(f));
+  }
   const double whole = (f->t_target - f->t_step) / f->opts.parts, t = time_of(f);
   const double k = floor((t - f->t_step) / whole + 1e-6); /* parts that are done */
   double h = f->t_step + (k + 1.0) * whole - t;
@@ -240,6 +335,8 @@ static ga_status next_part(ga_follower *f)
     if (t + other > t) status = ga_stepper_step(f->st, other);
   }
   if (status > 0) return fail_parts(f, other);
+  if (!status) status = stop_at_edge(f, other);
+  if (status > 0) return fail_parts(f, other);
   if (status) return status;
   f->steps++;
   f->observed = 0;
@@ -258,6 +355,7 @@ ga_status ga_follower_lead(ga_follower *f, double t)
   if (status) return status;
   f->t_step = f->t_target;
   f->t_target = t;
+  f->n_edges = 0;
   return GA_OK;
 }
 
@@ -301,7 +399,7 @@ long ga_follower_subdivided(const ga_follower *f)
 /* ---- Saving ---- */
 
 /* Behind the stepper's numbers: the end of the leader's last step, counts, and how it was started. */
-enum { N_SAVED = 9 };
+enum { N_SAVED = 10 };
 
 size_t ga_follower_saved_size(const ga_follower *f)
 {
@@ -318,8 +416,9 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
   const ga_start_opts *o = &f->start;
-  const double number[N_SAVED] = {f->t_target, (double)f->steps, (double)f->subdivided, o->h,      o->project,
-                                  o->shift_a,  o->perturb_v,     o->max_change,         o->max_gap};
+  const double number[N_SAVED] = {
+      f->t_target, (double)f->steps, (double)f->subdivided, o->h,       o->project,
+      o->shift_a,  o->perturb_v,     o->max_change,         o->max_gap, f->gap};
   memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
   return GA_OK;
 }
@@ -344,6 +443,8 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
   f->start.perturb_v = s[6] != 0.0;
   f->start.max_change = s[7];
   f->start.max_gap = s[8];
+  f->gap = s[9];
+  ga__sides_forget(&f->sides);
   f->started = f->observed = 1;
   return GA_OK;
 }

@@ -68,6 +68,12 @@ struct ga_simulator {
   double *backup;           /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   ga__breaks breaks;
+  ga__sides sides;
+  double edge_gap;          /* [s] from the present state to just behind an edge, to restart there; 0: none */
+  double edge_last, edge_h; /* [s] the last edge met, and the size of the step it was found in */
+  double edge_quick;        /* edges in a row that followed at once on the one before */
+  double edge_pause;        /* steps for which edges are not looked for */
+  int edge_which, behind_edge, warned_sliding;
   int warned_aliasing;   /* of inputs too fast for equal steps */
   double piece;          /* [s] where the present piece began: at the start, or behind a break */
   double grid;           /* [s] between times at which the equations are checked; 0: they are not */
@@ -195,6 +201,8 @@ static ga_status take_memory(ga_simulator *sim)
     sim->hidden = ga__alloc(sim->ctx, (HIDDEN_DEPTH + 5) * instant_room(sys), sizeof(double));
     if (!sim->hidden) return ga__no_memory(sim->ctx, "a simulator");
   }
+  const ga_status status = ga__sides_create(sim->ctx, sys, &sim->opts, &sim->sides);
+  if (status) return status;
   sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
   if (!sim->events) return ga__no_memory(sim->ctx, "a simulator");
   if (n) memcpy(sim->events, sim->opts.events, n * sizeof *sim->events);
@@ -239,6 +247,7 @@ void ga_simulator_destroy(ga_simulator **sim)
                          s->strict, s->q,      s->v,      s->vdot,   s->lambda, s->psi,      s->x,
                          s->xdot,   s->y,      s->events, s->hidden, s->off,    s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__sides_free(&s->sides);
   ga__free(ctx, s);
   *sim = NULL;
 }
@@ -615,7 +624,8 @@ static ga_status begin(ga_simulator *sim, double t, double h_given, const double
   int chosen = h_given > 0.0;
   warn_aliasing(sim, t);
   const int behind = sim->breaks.passed == t;
-  s.forward = s.forward || jumps || behind;
+  s.forward = s.forward || jumps || behind || sim->behind_edge;
+  ga__sides_forget(&sim->sides);
   if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
   s.h = fmin(chosen ? h_given : 1e-3 * span(sim), room);
   for (;;) {
@@ -720,6 +730,8 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;
+  sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = 0.0;
+  sim->edge_last = -DBL_MAX;
   for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
@@ -1172,13 +1184,120 @@ static ga_status count_unseen(ga_simulator *sim)
   return GA_OK;
 }
 
-/* Steps until one is accepted; its error in *err. */
+/* ---- Edges at which the equations jump with the motion ----
+ * A step that passed one is made to end in front of it, by what the step that passed it says of its place,
+ * and again where it has not come near enough; the next call starts anew just behind it. */
+#define AT_EDGE ((ga_status)1000) /* of accepted_step() */
+#define HERE 1e-9                 /* of a step, within which an edge is where the step begins */
+#define QUICK 1e-3                /* of a step: edges that follow so soon on each other are the same one */
+enum { MOST_QUICK = 3, PAUSE = 50 };
+
+/* A motion that both sides push back to the edge stays on it: there is nothing to go on with behind it. */
+static void count_edge(ga_simulator *sim, double t)
+{
+  const int quick = t - sim->edge_last < QUICK * sim->edge_h;
+  sim->edge_quick = quick ? sim->edge_quick + 1.0 : 0.0;
+  if (!quick)
+    sim->edge_h = sim->st->now.scalar[GA__H_OLD] > 0.0 ? sim->st->now.scalar[GA__H_OLD] : sim->h_next;
+  sim->edge_last = t;
+  if (sim->edge_quick < MOST_QUICK) return;
+  sim->edge_quick = 0.0;
+  sim->edge_pause = PAUSE;
+  if (sim->warned_sliding) return;
+  char name[256];
+  sim->warned_sliding = 1;
+  ga__sides_name(&sim->sides, sim->edge_which, name, sizeof name);
+  ga__log(
+      sim->ctx, GA_LOG_WARNING,
+      "t = %.9g: %s jumps here, and drives the motion back from both sides of the jump, so that it stays on "
+      "it. Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
+      "number",
+      t, name);
+}
+
+/* [s] behind an edge, to be on the other side in spite of rounding. */
+static double behind_edge(const ga_simulator *sim, double h)
+{
+  return GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+}
+
+/* After a try of size h, which was a step, or failed: is there an edge within it? *again is the size of a
+ * step that may end in front of it; 0: there is none. AT_EDGE: the present state stands in front of it
+ * already. */
+static ga_status aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga__aim *aim, double *again)
+{
+  ga_stepper *st = sim->st;
+  ga__edge_met met = {INFINITY, INFINITY, -1};
+  double time = INFINITY;
+  *again = 0.0;
+  if (st->sys->def.n_sides == 0 || sim->edge_pause > 0.0 || aim->n >= GA__MOST_AIMS) return GA_OK;
+  if (stepped) {
+    const int which = ga__sides_gap(&sim->sides, st, h, &time);
+    if (which < 0 && aim->n == 0) return GA_OK;
+    if (which >= 0) sim->edge_which = which;
+  } else {
+    ga_status status = ga__sides_find(&sim->sides, st, &met);
+    if (status || isinf(met.before)) return status;
+    if ((status = ga_stepper_undo(st))) return status;
+    time = met.before - st->now.scalar[GA__T];
+    sim->edge_which = met.which;
+  }
+  *again = ga__aim_shorter(&sim->sides, st, aim, h, time);
+  if (*again > fmax(tiny(sim), HERE * h)) return GA_OK;
+  ga__sides_gap(&sim->sides, st, fmax(2.0 * HERE * h, 4.0 * tiny(sim)), &sim->edge_gap);
+  if (isfinite(sim->edge_gap)) return sim->edge_gap += behind_edge(sim, h), AT_EDGE;
+  sim->edge_gap = 0.0;
+  aim->n = GA__MOST_AIMS; /* it is not there after all */
+  *again = h;
+  return GA_OK;
+}
+
+/* A step of size h has ended in front of an edge that it was made to end at. The size of another that ends
+ * nearer to it; 0: it is near enough, or is not there any more. */
+static double stand_at_edge(ga_simulator *sim, double h, ga__aim *aim)
+{
+  double gap;
+  const double again = ga__aim_longer(&sim->sides, sim->st, aim, h, &gap);
+  if (again == 0.0 && isfinite(gap)) sim->edge_gap = gap + behind_edge(sim, h);
+  return again;
+}
+
+/* The same for equal steps: what is left of one is made behind the edge. */
+static ga_status cut_at_edge(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], rest = sim->h_next;
+  double again = h, made = h;
+  ga__aim aim = {0.0, 0.0, 0, 0};
+  ga_status status = GA_OK;
+  for (;;) {
+    const ga_status edge = aim_at_edge(sim, status, made, &aim, &again);
+    if (edge == AT_EDGE) sim->h_next = h;
+    if (edge) return edge;
+    if (again == 0.0 && status > 0) again = h, aim.n = GA__MOST_AIMS; /* over it, as if it were not known */
+    if (again == 0.0 && aim.n > 0 && made < h) {
+      again = stand_at_edge(sim, made, &aim);
+      if (again > 0.0 && (status = ga_stepper_undo(st))) return status;
+    }
+    if (again == 0.0) break;
+    status = ga_stepper_step(st, made = again);
+    if (status < 0 || (status > 0 && aim.n >= GA__MOST_AIMS)) return status;
+    if (status > 0) count_rejection(sim, status);
+  }
+  if (made < h) sim->h_next = h - made > 1e-6 * sim->opts.fixed_h ? h - made : rest + h - made;
+  return GA_OK;
+}
+
+/* Steps until one is accepted; its error in *err. AT_EDGE: none was, as the present state stands at an edge.
+ */
 static ga_status accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
   int failed = 0, tries = 0;
+  ga__aim aim = {0.0, 0.0, 0, 0};
   if (sim->opts.fixed_h > 0.0) {
-    const ga_status status = fixed_step(sim);
+    ga_status status = fixed_step(sim);
+    if (!status) status = cut_at_edge(sim);
     return status ? status : count_unseen(sim);
   }
   double h = fitted(sim, sim->h_next), again, wanted = h;
@@ -1187,6 +1306,12 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
     const long matrices = st->stats.factorisations;
     ga_status status = ga_stepper_step(st, h);
     if (status < 0) return status;
+    const ga_status edge = aim_at_edge(sim, status, h, &aim, &again);
+    if (edge) return edge;
+    if (again > 0.0) {
+      h = again;
+      continue;
+    }
     if (status > 0) {
       count_rejection(sim, status);
       remember_failure(sim, status, h, failed++);
@@ -1195,9 +1320,15 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
     } else {
       status = judge(sim, h, err, &before, &again);
       if (again == 0.0 && tries == 0) status = inspect(sim, &again);
+      if (again == 0.0 && aim.n > 0 && (again = stand_at_edge(sim, h, &aim)) > 0.0) {
+        if ((status = ga_stepper_undo(st))) return status;
+        h = again;
+        continue;
+      }
       if (again == 0.0) {
         hold_back(sim, h, st->stats.factorisations - matrices);
         stay_wary(sim, h);
+        sim->edge_pause = fmax(sim->edge_pause - 1.0, 0.0);
         sim->n_first += sim->n_first < FIRST_STEPS;
         if (tries > 0) go_over(sim, wanted, h);
         return status;
@@ -1491,6 +1622,58 @@ static ga_status meet_breaks(ga_simulator *sim, int *restarted)
   return GA_OK;
 }
 
+/* Starts again on the other side of an edge, just behind which the present state stands; where the start
+ * falls back in front of it, a little later. */
+static ga_status start_behind_edge(ga_simulator *sim)
+{
+  const double cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
+  double gap = 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+  for (int i = 0;; i++, gap *= GA__FURTHER) {
+    const int known = ga__sides_here(&sim->sides, sim->st);
+    const double t = sim->st->now.scalar[GA__T];
+    copy_state(sim, &sim->st->view);
+    sim->behind_edge = 1;
+    const ga_status status = restart(sim, t, cut);
+    sim->behind_edge = 0;
+    if (status || !known || !ga__sides_left(&sim->sides, sim->st) || i == GA__MOST_FURTHER ||
+        t + gap >= stop_time(sim))
+      return status;
+    take_back(sim);
+    ga__hop(sim->st, gap);
+  }
+}
+
+/* The present state stands in front of an edge: it moves to just behind it, as by a step; or there, and
+ * starts again. *moved, *restarted: it did. */
+static ga_status pass_edge(ga_simulator *sim, int *moved, int *restarted)
+{
+  const double gap = sim->edge_gap, h_next = sim->h_next;
+  *moved = *restarted = 0;
+  sim->edge_gap = 0.0;
+  if (gap == 0.0 || sim->st->now.scalar[GA__T] + fabs(gap) >= stop_time(sim)) return GA_OK;
+  if (gap > 0.0) {
+    count_edge(sim, sim->st->now.scalar[GA__T]);
+    ga__hop(sim->st, gap);
+    sim->edge_gap = -gap;
+    sim->stats.edges++;
+    *moved = 1;
+    return GA_OK;
+  }
+  const ga_status status = start_behind_edge(sim);
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  *restarted = 1;
+  if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may do, as they did before */
+  return GA_OK;
+}
+
+static ga_status after_restart(ga_simulator *sim)
+{
+  const ga_status status = outputs_until(sim, sim->st->now.scalar[GA__T]);
+  sim->stopped = status == GA_STOPPED;
+  const int wish = sim->opts.observer && status >= 0 && sim->opts.observer(sim->opts.user, sim->st);
+  return status || !wish ? status : GA_STOPPED;
+}
+
 ga_status ga_simulator_step(ga_simulator *sim)
 {
   if (!sim) return GA_ERR_ARGUMENT;
@@ -1498,19 +1681,20 @@ ga_status ga_simulator_step(ga_simulator *sim)
     return ga__fail(sim->ctx, GA_ERR_ORDER, "ga_simulator_step: call ga_simulator_start() first");
   if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
   double err = 0.0, t_end = sim->opts.t_end;
-  int gone, restarted;
+  int gone, restarted, moved = 0;
   ga_status status = meet_breaks(sim, &restarted);
-  if (!status && restarted) {
-    status = outputs_until(sim, sim->st->now.scalar[GA__T]);
-    sim->stopped = status == GA_STOPPED;
-    const int wish = sim->opts.observer && status >= 0 && sim->opts.observer(sim->opts.user, sim->st);
-    return status || !wish ? status : GA_STOPPED;
+  if (!status && !restarted) status = pass_edge(sim, &moved, &restarted);
+  if (!status && !restarted && !moved) status = accepted_step(sim, &err);
+  if (status == AT_EDGE) {
+    status = pass_edge(sim, &moved, &restarted);
+    if (!status && !moved) sim->edge_pause = 1.0, status = accepted_step(sim, &err); /* the end is nearer */
   }
-  if (!status) status = accepted_step(sim, &err);
+  if (!status && restarted) return after_restart(sim);
   if (status) return status;
   sim->st->busy = 1; /* until all that is within the step has been handed out */
   status = handle_events(sim, err, &gone);
-  if (!gone) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+  if (!gone && !moved) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+  if (gone) sim->edge_gap = 0.0;
   double t = sim->st->now.scalar[GA__T];
   int at_end = is_end(sim, t);
   if (!status && !gone) copy(sim->g, sim->g_new, sim->opts.n_events);
@@ -1553,7 +1737,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 28, PER_EVENT = 3 };
+enum { N_SAVED = 33, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1601,7 +1785,12 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   sim->hidden_counted - (double)sim->st->stats.residuals,
                                   sim->n_first,
                                   sim->held,
-                                  sim->kick_end};
+                                  sim->kick_end,
+                                  sim->edge_gap,
+                                  sim->edge_last,
+                                  sim->edge_h,
+                                  sim->edge_quick,
+                                  sim->edge_pause};
   memcpy(s, number, sizeof number);
 }
 
@@ -1634,6 +1823,12 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->n_first = s[25] < FIRST_STEPS ? (int)s[25] : FIRST_STEPS;
   sim->held = s[26];
   sim->kick_end = s[27];
+  sim->edge_gap = s[28];
+  sim->edge_last = s[29];
+  sim->edge_h = s[30];
+  sim->edge_quick = s[31];
+  sim->edge_pause = s[32];
+  ga__sides_forget(&sim->sides);
   sim->started = 1;
 }
 

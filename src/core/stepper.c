@@ -373,6 +373,45 @@ ga_status ga_stepper_undo(ga_stepper *st)
   return GA_OK;
 }
 
+/* Of values that have been kept one step before. */
+static void go_on(double *to, const double *from, const double *before, int n, double part)
+{
+  for (int i = 0; i < n; i++) to[i] = from[i] + (part != 0.0 ? part * (from[i] - before[i]) : 0.0);
+}
+
+void ga__move_on(const ga_stepper *st, double gap, ga__full *to)
+{
+  const ga_system *sys = st->sys;
+  const ga__full *n = &st->now;
+  const double h = n->scalar[GA__H_OLD], part = h > 0.0 && gap <= h ? gap / h : 0.0;
+  go_on(to->vdot, n->vdot, n->vdot_prev, sys->nv, part);
+  go_on(to->xdot, n->xdot, n->xdot_prev, sys->size[GA_BLOCK_X], part);
+  go_on(to->lambda, n->lambda, n->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
+  go_on(to->psi, n->psi, n->psi_prev, sys->size[GA_BLOCK_PSI], part);
+  go_on(to->y, n->y, n->y_prev, sys->size[GA_BLOCK_Y], part);
+  for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, which goes on linearly */
+    const double change = to->vdot[i] - n->vdot[i];
+    st->exponent[i] = gap * (n->v[i] + gap * (0.5 * n->vdot[i] + change / 6.0));
+    to->v[i] = n->v[i] + gap * (n->vdot[i] + 0.5 * change);
+  }
+  ga_group_move(sys->group, to->q, n->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) to->x[i] = n->x[i] + 0.5 * gap * (n->xdot[i] + to->xdot[i]);
+  to->scalar[GA__T] = n->scalar[GA__T] + gap;
+}
+
+void ga__hop(ga_stepper *st, double gap)
+{
+  ga__keep_factors(st);
+  ga__full_copy(st, &st->next, &st->now);
+  ga__move_on(st, gap, &st->next);
+  st->next.scalar[GA__H_OLD2] = st->now.scalar[GA__H_OLD];
+  st->next.scalar[GA__HAD_JERK] = st->now.scalar[GA__HAS_JERK];
+  st->next.scalar[GA__H_OLD] = gap;
+  exchange(st);
+  st->can_undo = 1;
+  st->stats.steps++;
+}
+
 ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user)
 {
   if (!st) return GA_ERR_ARGUMENT;

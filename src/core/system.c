@@ -59,6 +59,9 @@ static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
     if (size[i] < 0 || size[i] > INT_MAX / 16)
       return ga__fail(ctx, GA_ERR_ARGUMENT, "system: %s is %d; it must lie between 0 and %d", name[i],
                       size[i], INT_MAX / 16);
+  if (def->n_sides < 0 || def->n_sides > INT_MAX / 16 || (def->n_sides > 0) != (def->sides != NULL))
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_sides is %d and the callback 'sides' is %s",
+                    def->n_sides, def->sides ? "given" : "missing");
   if (def->n_pattern < 0)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_pattern is %d; give 0 for a dense system",
                     def->n_pattern);

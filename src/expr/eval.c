@@ -104,9 +104,7 @@ void ga_fault_text(char *text, size_t size, const ga_fault *fault)
 
 /* ---- One instruction ---- */
 
-/* Where a jump instruction at `at` leads, by the topmost value; what it pops or leaves is done to the stack.
- */
-static int jump(const ga__instr *instr, int at, double *stack, int *top)
+int ga__jump(const ga__instr *instr, int at, double *stack, int *top)
 {
   const double decides = stack[*top];
   switch (instr->code) {
@@ -158,8 +156,7 @@ static ga_status apply(ga__partials *p, const ga__instr *instr, const double *x,
   return isfinite(p->f) ? GA_OK : report(fault, GA_FAULT_OVERFLOW, op->name, NULL, n, x);
 }
 
-/* The value that an instruction pushes. */
-static ga_status load(double *value, const ga__instr *instr, const double *x, ga_fault *fault)
+ga_status ga__load(double *value, const ga__instr *instr, const double *x, ga_fault *fault)
 {
   *value = instr->code == GA__VARIABLE ? x[instr->index] : instr->number;
   return isfinite(*value) ? GA_OK : ga__fault_input(fault, "variable", *value);
@@ -247,7 +244,7 @@ static ga_status apply_jet(double *f, jet *u, const ga__instr *instr, const seed
   return GA_OK;
 }
 
-static ga_status apply_value(double *f, const ga__instr *instr, ga_fault *fault)
+ga_status ga__apply_value(double *f, const ga__instr *instr, ga_fault *fault)
 {
   ga__partials p;
   ga_status status = apply(&p, instr, f, 0, fault);
@@ -268,16 +265,16 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
     ga_status status;
     if (instr->code >= GA__JUMP) {
       if (s && instr->code >= GA__AND) d[top] = (jet){0};
-      at = jump(instr, at, f, &top);
+      at = ga__jump(instr, at, f, &top);
       continue;
     }
     if (instr->code <= GA__PARAMETER) {
-      status = load(&f[++top], instr, x, fault);
+      status = ga__load(&f[++top], instr, x, fault);
       if (s) d[top] = (jet){0};
       if (s && instr->code == GA__VARIABLE) seed(&d[top], s, instr->index);
     } else {
       top -= ga__arity(instr) - 1;
-      status = s ? apply_jet(f + top, d + top, instr, s, fault) : apply_value(f + top, instr, fault);
+      status = s ? apply_jet(f + top, d + top, instr, s, fault) : ga__apply_value(f + top, instr, fault);
     }
     if (status) return place(fault, e, instr);
     at++;

@@ -50,6 +50,7 @@ struct ga__op {
   const char *needs;                                        /* in words, where defined is given */
   ga__range (*range)(const ga__op *op, const ga__range *x); /* of its values; NULL where rule is NULL */
   int (*kink)(const ga__range *x); /* 1: a kink or jump may lie within; NULL: there is none */
+  double (*side)(const double *x); /* a number that changes where its value jumps; NULL: it does not jump */
 };
 
 extern const ga__op ga__ops[];
@@ -95,6 +96,18 @@ int ga__kink_origin(const ga__range *x);  /* both are 0 */
 int ga__kink_cut(const ga__range *x);     /* atan2 jumps by 2π */
 int ga__kink_ends(const ga__range *x);    /* ends of step(x, x0, y0, x1, y1) */
 
+/* ---- On which side of their jumps operations are (side.c) ---- */
+
+double ga__side_less(const double *x);
+double ga__side_less_equal(const double *x);
+double ga__side_equal(const double *x);
+double ga__side_zero(const double *x); /* is the operand 0? */
+double ga__side_sign(const double *x);
+double ga__side_floor(const double *x);
+double ga__side_ceil(const double *x);
+double ga__side_mod(const double *x);
+double ga__side_cut(const double *x); /* of atan2 */
+
 /* ---- Programs (compile.c, eval.c) ---- */
 
 typedef enum ga__code {
@@ -127,6 +140,12 @@ static inline int ga__arity(const ga__instr *instr)
 {
   return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
 }
+
+/* One instruction (eval.c): the value that it pushes; the topmost operands replaced by its value; where a
+ * jump at `at` leads, by the topmost value, with what it pops or leaves done to the stack. */
+ga_status ga__load(double *value, const ga__instr *instr, const double *x, ga_fault *fault);
+ga_status ga__apply_value(double *f, const ga__instr *instr, ga_fault *fault);
+int ga__jump(const ga__instr *instr, int at, double *stack, int *top);
 
 struct ga_expr {
   ga_context *ctx;

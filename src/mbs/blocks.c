@@ -240,6 +240,13 @@ static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, d
                 &fault);
 }
 
+int ga__blocked_side(const ga__eval *e, int block, unsigned *side)
+{
+  const ga__blocked *at = blocked_at(e->b, block);
+  const int code = gather(e, at);
+  return code ? code : ga_block_side(at->block, e->p->t, at->u, side) != GA_OK;
+}
+
 /* Row i of y; all outputs of a block with its first. */
 static int row_value(const ga__eval *e, int i, double *o)
 {

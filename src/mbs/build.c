@@ -1,6 +1,7 @@
 /* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
  * that a failure leaves nothing behind. */
 #include "mbs/course.h"
+#include "mbs/edges.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
 #include "mbs/mbs_impl.h"
@@ -94,6 +95,7 @@ ga_status ga__build_begin(ga_machine *m, ga__built *b)
                {&b->formula, sizeof(ga__formula)},
                {&b->blocked, sizeof(ga__blocked)},
                {&b->probe, sizeof(ga__probe)},
+               {&b->edge, sizeof(ga__edge)},
                {&b->lambda_label, sizeof(ga__label)},
                {&b->psi_label, sizeof(ga__label)}};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) lists[i].list->size = lists[i].size;
@@ -183,6 +185,7 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   if (!status) status = ga__list_clears(b);
   if (!status && !(b->f = ga__alloc(m->ctx, (size_t)b->nv, sizeof *b->f))) status = GA_ERR_MEMORY;
   if (!status) status = ga__form_create(m, b);
+  if (!status) status = ga__edges_list(m->ctx, b);
   return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
 }
 
@@ -219,14 +222,15 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   ga__courses_free(ctx, b);
   for (int i = 0; i < b->law.n; i++) ga__law_free(ctx, GA__AT(b->law, ga__law, i));
   ga__blocks_free(ctx, b);
+  ga__edges_free(ctx, b);
   ga__signals_free(ctx, b);
   for (int i = 0; i < b->formula.n; i++) ga__formula_free(ctx, GA__AT(b->formula, ga__formula, i));
   ga__form_destroy(ctx, &b->form);
   ga__pattern_free(&b->pattern);
-  ga__list *const lists[] = {&b->node,    &b->marker,       &b->gauge,    &b->row,     &b->slot,
-                             &b->term,    &b->point3,       &b->axes,     &b->law,     &b->wrench,
-                             &b->rolling, &b->joint,        &b->y,        &b->formula, &b->blocked,
-                             &b->probe,   &b->lambda_label, &b->psi_label};
+  ga__list *const lists[] = {&b->node,    &b->marker,       &b->gauge,     &b->row,     &b->slot,
+                             &b->term,    &b->point3,       &b->axes,      &b->law,     &b->wrench,
+                             &b->rolling, &b->joint,        &b->y,         &b->formula, &b->blocked,
+                             &b->probe,   &b->lambda_label, &b->psi_label, &b->edge};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
   void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin,
                           b->f,         b->end,         b->end_start,  b->enclosure};

@@ -258,14 +258,26 @@ int ga__input_value(const ga__eval *e, const ga__input *in, double *value)
   return 0;
 }
 
-int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value,
-                      double *slope)
+/* Values of the variables. */
+static double *gather(const ga__eval *e, const ga__formula *f, const double *local)
 {
   double *x = f->value;
-  ga_fault fault;
   x[0] = e->p->t;
   for (int i = 0; i < f->n_local; i++) x[1 + i] = local[i];
   for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = e->p->y[f->y[i]];
+  return x;
+}
+
+int ga__formula_side(const ga__eval *e, const ga__formula *f, const double *local, unsigned *side)
+{
+  return ga_expr_side(f->expr, gather(e, f, local), side) != GA_OK;
+}
+
+int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value,
+                      double *slope)
+{
+  const double *x = gather(e, f, local);
+  ga_fault fault;
   const ga_status status =
       slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
             : ga_expr_eval(f->expr, x, value, &fault);

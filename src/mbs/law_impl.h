@@ -43,6 +43,10 @@ typedef struct ga__law_type {
    * there is none. */
   int n_terms;
   int (*bounds)(const ga__built *b, const ga__law *law, int term, const ga__law_range *r, double out[2]);
+  /* May F jump with ρ, ρ' or y, and the side of its jumps that it is on, as ga_expr_side(); NULL: it does
+   * not. */
+  int (*jumps)(const ga__built *b, const ga__law *law);
+  int (*side)(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side);
 } ga__law_type;
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind);

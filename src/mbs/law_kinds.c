@@ -214,6 +214,23 @@ static int spring_bounds(const ga__built *b, const ga__law *law, int term, const
   return law->formula.expr && ga__formula_bounds(b, &law->formula, r->piece, lo, hi, out);
 }
 
+static int spring_jumps(const ga__built *b, const ga__law *law)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  return ga_function_jumps(def->force) || ga_function_jumps(def->damper) ||
+         (law->formula.expr && ga_expr_jumps(law->formula.expr, 0));
+}
+
+static int spring_side(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side)
+{
+  const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
+  const double local[2] = {rho, rate};
+  ga_status status = def->force ? ga_function_side(def->force, rho - law->rest, side) : GA_OK;
+  if (!status && def->damper) status = ga_function_side(def->damper, rate, side);
+  if (status || !law->formula.expr) return status != GA_OK;
+  return ga__formula_side(e, &law->formula, local, side);
+}
+
 /* ---- Actuator: F = −force(t, y) ---- */
 
 static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
@@ -488,12 +505,15 @@ const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {
   static const ga__law_type type[] = {
       [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple, 3,
-                          spring_bounds},
+                          spring_bounds, spring_jumps, spring_side},
       [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple, 0,
+                            NULL, NULL, NULL},
+      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL, 0, NULL, NULL,
                             NULL},
-      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL, 0, NULL},
-      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL},
-      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds},
+      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL,
+                           NULL, NULL},
+      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds,
+                           NULL, NULL},
   };
   return &type[kind];
 }

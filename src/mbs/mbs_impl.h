@@ -355,6 +355,14 @@ typedef struct ga__law {
   int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
 } ga__law;
 
+/* What may jump with the motion. (edges.c) */
+typedef enum ga__edge_kind { GA__EDGE_FORMULA, GA__EDGE_BLOCK, GA__EDGE_LAW } ga__edge_kind;
+typedef struct ga__edge {
+  ga__edge_kind kind;
+  int index; /* of a formula, a block, a law */
+  int part;
+} ga__edge;
+
 /* A wrench at a marker. (wrench.c) */
 typedef struct ga__wrench {
   int part, marker;
@@ -490,7 +498,7 @@ typedef struct ga__built {
   ga__stage stage;
   ga_system *system;
   ga__list node, marker, gauge, row, slot, term, point3, axes, law, wrench, rolling, joint, y, formula,
-      blocked, probe;
+      blocked, probe, edge;
   int *part_node;   /* [n_parts] node of a body; −1 */
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
@@ -509,6 +517,7 @@ typedef struct ga__built {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
+  double *edge_y;                   /* [2 n_y] work space: outputs while sides are found; NULL: no edges */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
@@ -631,6 +640,8 @@ int ga__input_value(const ga__eval *e, const ga__input *in, double *value);
 /* local[n_local]; slope (may be NULL) by local variables, then by y. */
 int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *local, double *value,
                       double *slope);
+/* The side of its jumps that it is on, as ga_expr_side(). */
+int ga__formula_side(const ga__eval *e, const ga__formula *f, const double *local, unsigned *side);
 
 /* A function or expression of a part has no value: says so, and returns 1 (retry). */
 int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
@@ -752,6 +763,7 @@ int ga__outputs_value(const ga__eval *e, double *o);
 /* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
  * velocities and states. The result is y, where they do not, or belongs to b until the next call. */
 const double *ga__outputs_between(const ga__eval *e, const double *y);
+int ga__blocked_side(const ga__eval *e, int block, unsigned *side); /* as ga_block_side() */
 void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
 int ga__states_value(const ga__eval *e, double *s);
 int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */

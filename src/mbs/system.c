@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
 #include "mbs/breaks.h"
+#include "mbs/edges.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
 
@@ -314,6 +315,8 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   def.name = name;
   def.next_break = ga__machine_next_break;
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
+  def.n_sides = b->edge.n;
+  if (b->edge.n > 0) def.sides = ga__machine_sides, def.side_name = ga__machine_side_name;
   def.n_pattern = b->pattern.n;
   def.pattern_row = b->pattern.row;
   def.pattern_col = b->pattern.col;

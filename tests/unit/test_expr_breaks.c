@@ -104,6 +104,38 @@ static void expressions(void **state)
   }
 }
 
+static unsigned side_at(const ga_function *f, double t)
+{
+  unsigned side = 1;
+  assert_int_equal(ga_function_side(f, t, &side), GA_OK);
+  return side;
+}
+
+/* Sides are others beyond every jump; where they are the same on both sides of a short time, nothing jumps.
+ */
+static void sides(void **state)
+{
+  for (int i = 0; i < COUNT(EXPRESSIONS); i++) {
+    const char *text = EXPRESSIONS[i].text;
+    ga_function *f = expression(*state, text);
+    int jumps = 0;
+    for (int k = 0; k < EXPRESSIONS[i].n; k++) {
+      const expected *at = &EXPRESSIONS[i].want[k];
+      if (at->order == 0 && side_at(f, at->t - 1e-8) == side_at(f, at->t + 1e-8))
+        fail_msg("%s: sides do not change at %.9g", text, at->t);
+      jumps |= at->order == 0;
+    }
+    if (jumps) assert_true(ga_function_jumps(f));
+    for (double t = 0.01; t < 10; t += 0.00137) {
+      double before[2], behind;
+      assert_int_equal(ga_function_eval(f, t, 0, before, NULL), GA_OK);
+      assert_int_equal(ga_function_eval(f, t + 1e-7, 0, &behind, NULL), GA_OK);
+      if (side_at(f, t) == side_at(f, t + 1e-7)) assert_near(behind, before[0], 1e-3, text);
+    }
+    ga_function_destroy(&f);
+  }
+}
+
 /* A pulse of any width, anywhere in a long time. */
 static void narrow_pulses(void **state)
 {
@@ -354,17 +386,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(expressions),
-      CASE(narrow_pulses),
-      CASE(late_breaks_are_sharp),
-      CASE(neighbouring_jumps),
-      CASE(motions),
-      CASE(tables),
-      CASE(calls),
-      CASE(touched_roots),
-      CASE(other_variables),
-      CASE(gives_up),
-      CASE(periods),
+      CASE(expressions),        CASE(sides),           CASE(narrow_pulses), CASE(late_breaks_are_sharp),
+      CASE(neighbouring_jumps), CASE(motions),         CASE(tables),        CASE(calls),
+      CASE(touched_roots),      CASE(other_variables), CASE(gives_up),      CASE(periods),
       CASE(wrong_arguments),
   };
   return cmocka_run_group_tests_name("expr breaks", tests, NULL, NULL);

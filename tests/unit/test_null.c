@@ -90,6 +90,7 @@ static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
 static ga_block_user_opts block_user_opts_;
 static ga_break break_;
+static unsigned side_;
 static ga_pull pull_;
 static const ga_state *state_;
 static ga_band_opts band_opts_;
@@ -386,6 +387,10 @@ static ga_control_block *new_block(void)
   VALUE(ga_expr_period, (P(expr), 0, 0.0, 1.0)) \
   VALUE(ga_expr_bounds, (P(expr), P(numbers), P(numbers), P(numbers), P(numbers))) \
   VALUE(ga_function_bounds, (P(function), 0.0, 1.0, P(numbers), P(numbers))) \
+  STATUS(ga_expr_side, (P(expr), P(numbers), P(&side_))) \
+  STATUS(ga_function_side, (P(function), 0.5, P(&side_))) \
+  VALUE(ga_expr_jumps, (P(expr), 0)) \
+  VALUE(ga_function_jumps, (P(function))) \
   STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
   /* core */ \
   STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
@@ -427,6 +432,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
   STATUS(ga_follower_restart, (P(follower), 0.5, 0.01)) \
   STATUS(ga_follower_lead, (P(follower), 0.5)) \
+  STATUS(ga_follower_pass, (P(follower), 0.5)) \
   STATUS(ga_follower_reach, (P(follower), 0.5, FINE(&state_))) \
   VALUE(ga_follower_time, (P(follower))) \
   VALUE(ga_follower_steps, (P(follower))) \
@@ -454,6 +460,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_block_next_break, (P(block), 0.0, 1.0, P(&break_))) \
   VALUE(ga_block_period, (P(block), 0.0, 1.0)) \
   VALUE(ga_block_bounds, (P(block), 0, P(numbers), P(numbers), P(numbers), P(numbers), P(numbers))) \
+  STATUS(ga_block_side, (P(block), 0.5, P(numbers), P(&side_))) \
+  VALUE(ga_block_jumps, (P(block))) \
   VALUE(ga_block_n_in, (P(block))) \
   VALUE(ga_block_n_x, (P(block))) \
   VALUE(ga_block_n_out, (P(block))) \

@@ -12,7 +12,7 @@ import re
 import sys
 
 import numpy as np
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import DOP853, quad, solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq, minimize
 from scipy.spatial.transform import Rotation
@@ -58,6 +58,35 @@ class Path:
             assert s.success, s.message
             self.pieces.append(s.sol)
             y = s.y[:, -1]
+
+    def __call__(self, t):
+        i = min(max(int(np.searchsorted(self.ends, t, "left")) - 1, 0), len(self.pieces) - 1)
+        return self.pieces[i](t)
+
+
+class Switched:
+    """y(t) of y' = f(t, y, s), s = sides(y) while it stays the same; where it changes is found on dense output."""
+
+    def __init__(self, f, sides, y0, t0, t1, max_step):
+        self.ends, self.pieces, self.edges = [t0], [], []
+        y, t = np.array(y0, float), t0
+        while t < t1:
+            s = sides(y)
+            solver = DOP853(lambda t, y: f(t, y, s), t, y, t1, rtol=1e-12, atol=1e-13, max_step=max_step)
+            while solver.status == "running":
+                assert solver.step() is None
+                dense = solver.dense_output()
+                low, high = solver.t_old, solver.t
+                passed = sides(solver.y) != s
+                for _ in range(100 * passed):
+                    middle = 0.5 * (low + high)
+                    low, high = (middle, high) if sides(dense(middle)) == s else (low, middle)
+                self.ends.append(high)
+                self.pieces.append(dense)
+                t, y = high, dense(high)
+                if passed:
+                    self.edges.append(t)
+                    break
 
     def __call__(self, t):
         i = min(max(int(np.searchsorted(self.ends, t, "left")) - 1, 0), len(self.pieces) - 1)
@@ -773,6 +802,49 @@ def state_switch(v=0.1, F=2.0, t1=40.0):
     """Comes at v, is thrown back with -v after 2 v/F."""
     hit, stay = 1 / v, 2 * v / F
     return Answer({"cart": lambda t: v * t if t < hit else 1 - v * (t - hit - stay), "cart.rate": lambda t: v if t < hit else -v}, 0, t1, [hit])
+
+
+def edge_pendulum(t1=2.0):
+    """(J + m s^2) a'' = m g s cos a - 0.5 sign a' - 2 (s cos a > 0.3), a about y."""
+    f = lambda t, y, on: [y[1], (G * 0.5 * math.cos(y[0]) - (0.5 if on[0] else -0.5) - (2 if on[1] else 0)) / 0.35]
+    y = Switched(f, lambda y: (y[1] > 0, 0.5 * math.cos(y[0]) > 0.3), [0, 0], 0, t1, 0.01)
+    on = lambda t: (y(t)[1] > 0, 0.5 * math.cos(y(t)[0]) > 0.3)
+    return Answer({"hinge.angle": lambda t: y(t)[0], "hinge.angle_rate": lambda t: y(t)[1], "rod.x": lambda t: 0.5 * math.cos(y(t)[0]),
+                   "moment.force": lambda t: -(0.5 if on(t)[0] else -0.5) - (2 if on(t)[1] else 0)}, 0, t1, y.edges)
+
+
+def edge_friction(k=100.0, F=0.5, t1=4.0):
+    """Half periods of cosines about -F/k and F/k in turn."""
+    w, off = math.sqrt(k), F / k
+    def x(t):
+        n = int(t * w / math.pi)
+        sign = -1 if n % 2 else 1
+        return sign * (1 - 2 * off * n - off) * math.cos(w * t - n * math.pi) + sign * off
+    def v(t):
+        n = int(t * w / math.pi)
+        return -(-1 if n % 2 else 1) * (1 - 2 * off * n - off) * w * math.sin(w * t - n * math.pi)
+    return Answer({"mass": x, "mass.rate": v}, 0, t1, [n * math.pi / w for n in range(1, int(t1 * w / math.pi) + 1)])
+
+
+def edge_chain(t1=10.0):
+    f = lambda t, y, on: [y[1], (-3 if on else 1.5) / 2, 1 if on else -1]
+    y = Switched(f, lambda y: y[0] > 0.1, [1, 0.3, 0], 0, t1, 0.05)
+    return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "clock": lambda t: y(t)[2],
+                   "push.force": lambda t: -3.0 if y(t)[0] > 0.1 else 1.5}, 0, t1, y.edges)
+
+
+def edge_spring(t1=3.0):
+    push = lambda l, on: (20 + 300 * (1 - l) if on[0] else 0) + (300 * (0.8 - l) if on[1] else 0)
+    f = lambda t, y, on: [y[1], push(y[0], on) / 2 - G]
+    y = Switched(f, lambda y: (y[0] < 1, y[0] < 0.8), [1.5, 0], 0, t1, 0.01)
+    return Answer({"ball.z": lambda t: y(t)[0], "ball.vz": lambda t: y(t)[1],
+                   "buffer.force": lambda t: -push(y(t)[0], (y(t)[0] < 1, y(t)[0] < 0.8))}, 0, t1, y.edges)
+
+
+def edge_encoder(t1=2.0):
+    f = lambda t, y, n: [y[1], -(n + 0.5) - y[1]]
+    y = Switched(f, lambda y: math.floor(y[0] / 0.01), [1, 0], 0, t1, 0.002)
+    return Answer({"slide": lambda t: y(t)[0], "slide.rate": lambda t: y(t)[1]}, 0, t1)
 
 
 def kick(v, t0, t1, name, rate, x0=0.0):

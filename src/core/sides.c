@@ -1,0 +1,277 @@
+/* Edges at which the equations jump with the motion: has the last step passed one, where, does the jump
+ * matter, and the state just behind it. */
+#include "core/core_impl.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MATTERS 0.1 /* of a tolerance, that an unseen jump may change velocities or states by */
+enum {
+  TRIES = 12,
+  COARSE = 10,
+  FINE = 44
+}; /* halvings of a step: to see whether it jumps, and to the place of it */
+
+/* ---- Creation ---- */
+
+static ga_status take_memory(ga__sides *s)
+{
+  const ga_system *sys = s->sys;
+  const int *size = sys->size, n = sys->def.n_sides, n_off = sys->nv + size[GA_BLOCK_X];
+  const struct {
+    double **array;
+    int length;
+  } part[] = {{&s->state.q, sys->nq},
+              {&s->state.v, sys->nv},
+              {&s->state.vdot, sys->nv},
+              {&s->state.lambda, size[GA_BLOCK_LAMBDA]},
+              {&s->state.psi, size[GA_BLOCK_PSI]},
+              {&s->state.x, size[GA_BLOCK_X]},
+              {&s->state.xdot, size[GA_BLOCK_X]},
+              {&s->state.y, size[GA_BLOCK_Y]},
+              {&s->state.scalar, GA__N_SCALARS},
+              {&s->y_new, size[GA_BLOCK_Y]},
+              {&s->y_room, size[GA_BLOCK_Y]},
+              {&s->off, n_off},
+              {&s->off_behind, n_off}};
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
+  double *at = s->block = ga__alloc(s->ctx, total, sizeof *at);
+  s->begin = ga__alloc(s->ctx, 3 * (size_t)n, sizeof *s->begin);
+  if (!at || !s->begin) return ga__no_memory(s->ctx, "edges");
+  s->end = s->begin + n;
+  s->at = s->end + n;
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+    *part[i].array = at;
+    at += part[i].length;
+  }
+  return GA_OK;
+}
+
+ga_status ga__sides_create(ga_context *ctx, const ga_system *sys, const ga_simulate_opts *tolerances,
+                           ga__sides *s)
+{
+  *s = (ga__sides){.ctx = ctx, .sys = sys, .t_begin = NAN, .t_end = NAN};
+  s->atol_v = tolerances->atol_v, s->rtol_v = tolerances->rtol_v;
+  s->atol_x = tolerances->atol_x, s->rtol_x = tolerances->rtol_x;
+  return sys->def.n_sides > 0 ? take_memory(s) : GA_OK;
+}
+
+void ga__sides_free(ga__sides *s)
+{
+  if (!s->ctx) return;
+  ga__free(s->ctx, s->block);
+  ga__free(s->ctx, s->begin);
+  *s = (ga__sides){0};
+}
+
+void ga__sides_forget(ga__sides *s)
+{
+  s->t_begin = s->t_end = NAN;
+}
+
+/* ---- Sides ---- */
+
+/* 0: nothing is known of them there. */
+static int sides_of(const ga__sides *s, const ga__full *f, int *side)
+{
+  const ga_point p = ga__full_point(f);
+  const ga_error error = s->ctx->error;
+  const int code = s->sys->def.sides(s->sys->def.user, &p, side);
+  s->ctx->error = error;
+  return code == 0;
+}
+
+/* The first that differs; −1: none. */
+static int differing(const ga__sides *s, const int *a, const int *b)
+{
+  for (int i = 0; i < s->sys->def.n_sides; i++)
+    if (a[i] != b[i]) return i;
+  return -1;
+}
+
+static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
+{
+  const ga__full *f = &s->state;
+  f->scalar[GA__T] = t;
+  return ga_stepper_interpolate(st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
+}
+
+/* At t within the last step; *other: that edge is passed there, −1: none. */
+static int look(ga__sides *s, ga_stepper *st, double t, int *other)
+{
+  if (interpolate(s, st, t) || !sides_of(s, &s->state, s->at)) return 0;
+  *other = differing(s, s->begin, s->at);
+  return 1;
+}
+
+/* Sides at both ends of the last step; those that are known are not asked for again. */
+static int see_ends(ga__sides *s, const ga_stepper *st)
+{
+  const double begin = st->next.scalar[GA__T];
+  const size_t bytes = (size_t)s->sys->def.n_sides * sizeof *s->begin;
+  if (begin == s->t_end && begin != s->t_begin) {
+    memcpy(s->begin, s->end, bytes);
+  } else if (begin != s->t_begin && !sides_of(s, &st->next, s->begin)) {
+    ga__sides_forget(s);
+    return 0;
+  }
+  s->t_begin = begin;
+  s->t_end = NAN;
+  if (!sides_of(s, &st->now, s->end)) return 0;
+  s->t_end = st->now.scalar[GA__T];
+  return 1;
+}
+
+/* ---- Jumps ---- */
+
+static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
+{
+  const ga__full *f = &s->state;
+  ga_status status = interpolate(s, st, t);
+  ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
+  if (!status) status = ga__renew_outputs(st, &at, s->y_new);
+  at.y = s->y_new;
+  return status ? status : ga__defect(st, &at, s->y_room, off);
+}
+
+/* Would a step that does not see the jump between two times close to each other be off by what matters? An
+ * acceleration that is off by r makes an error of h²r/8 of ga__defect(), and one of hr/2 in velocities. */
+static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, double behind, int *matters)
+{
+  const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X];
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
+  *matters = 0;
+  ga_status status = defect_at(s, st, before, s->off);
+  if (!status) status = defect_at(s, st, behind, s->off_behind);
+  if (status) return status;
+  for (int i = 0; i < nv; i++)
+    if (4.0 * fabs(s->off_behind[i] - s->off[i]) > MATTERS * h * (s->atol_v + s->rtol_v * fabs(st->now.v[i])))
+      *matters = 1;
+  for (int i = 0; i < nx; i++)
+    if (2.0 * fabs(s->off_behind[nv + i] - s->off[nv + i]) >
+        MATTERS * (s->atol_x + s->rtol_x * fabs(st->now.x[i])))
+      *matters = 1;
+  return GA_OK;
+}
+
+/* Halves [*a, *b] so many times, *a on the side of the step's beginning, *b not; *which: what jumps there. */
+static int narrow(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
+{
+  for (int i = 0; i < halvings; i++) {
+    const double middle = *a + 0.5 * (*b - *a);
+    int other;
+    if (!(middle > *a && middle < *b)) return 1;
+    if (!look(s, st, middle, &other)) return 0;
+    if (other < 0)
+      *a = middle;
+    else
+      *b = middle, *which = other;
+  }
+  return 1;
+}
+
+ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
+{
+  *out = (ga__edge_met){INFINITY, INFINITY, -1};
+  if (s->sys->def.n_sides == 0 || !see_ends(s, st)) return GA_OK;
+  int which = differing(s, s->begin, s->end), matters = 0;
+  if (which < 0) return GA_OK;
+  double a = st->next.scalar[GA__T], b = st->now.scalar[GA__T];
+  if (!narrow(s, st, COARSE, &a, &b, &which)) return GA_OK;
+  ga_status status = jump_matters(s, st, a, b, &matters);
+  if (!status && matters && narrow(s, st, FINE - COARSE, &a, &b, &which))
+    status = jump_matters(s, st, a, b, &matters);
+  else
+    matters = 0;
+  if (status || !matters) return status < 0 ? status : GA_OK;
+  *out = (ga__edge_met){a, b, which};
+  return GA_OK;
+}
+
+/* ---- Just behind an edge ---- */
+
+static int hopped_sides(ga__sides *s, ga_stepper *st, double gap, int *other)
+{
+  ga__move_on(st, gap, &s->state);
+  if (!sides_of(s, &s->state, s->at)) return 0;
+  *other = differing(s, s->begin, s->at);
+  return 1;
+}
+
+int ga__sides_here(ga__sides *s, const ga_stepper *st)
+{
+  s->t_begin = NAN;
+  if (s->sys->def.n_sides == 0 || !sides_of(s, &st->now, s->begin)) return 0;
+  s->t_begin = st->now.scalar[GA__T];
+  return 1;
+}
+
+int ga__sides_left(ga__sides *s, const ga_stepper *st)
+{
+  return sides_of(s, &st->now, s->at) && differing(s, s->begin, s->at) >= 0;
+}
+
+int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
+{
+  double low = 0.0, high = ldexp(most, -2 * TRIES);
+  int other, which = -1;
+  *gap = INFINITY;
+  if (!ga__sides_here(s, st)) return -1;
+  for (int i = 0; i <= TRIES; i++) { /* the nearest: what lies behind an edge may be narrow */
+    if (!hopped_sides(s, st, high, &which)) return -1;
+    if (which >= 0) break;
+    low = high;
+    high *= 4.0;
+  }
+  if (which < 0) return -1;
+  for (int i = 0; i < FINE; i++) {
+    const double middle = 0.5 * (low + high);
+    if (!(middle > low && middle < high)) break;
+    if (!hopped_sides(s, st, middle, &other)) return -1;
+    if (other < 0)
+      low = middle;
+    else
+      high = middle, which = other;
+  }
+  *gap = high;
+  return which;
+}
+
+/* ---- Steps that end in front of an edge ---- */
+
+#define SHORT_OF 5e-4 /* of the time to an edge as foreseen, by which the first step ends before it, */
+#define SHORTER 8.0   /* and by how many times that the next ones do, where iterations go over it and back */
+#define REACH 0.05    /* of a step, within which the edge is looked for behind its end */
+
+double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double dense)
+{
+  double foreseen;
+  if (!(aim->behind > 0.0) || h < aim->behind) aim->behind = h;
+  aim->settled = aim->front > 0.0;
+  if (aim->settled) return aim->front;
+  ga__sides_gap(s, st, aim->behind, &foreseen);
+  const double time = fmin(fmin(foreseen, fmax(dense, 0.5 * aim->behind)), aim->behind);
+  return time * fmax(0.5, 1.0 - SHORT_OF * pow(SHORTER, aim->n++));
+}
+
+double ga__aim_longer(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double *gap)
+{
+  ga__sides_gap(s, st, REACH * h, gap);
+  if (isinf(*gap) || aim->settled || *gap <= GA__NEAR_EDGE * h || aim->n >= GA__MOST_AIMS) return 0.0;
+  aim->n++;
+  aim->front = fmax(aim->front, h);
+  const double next = h + (1.0 - SHORT_OF) * *gap;
+  return !(aim->behind > 0.0) || next < aim->behind ? next : 0.5 * (h + aim->behind);
+}
+
+void ga__sides_name(const ga__sides *s, int which, char *text, size_t size)
+{
+  const ga_system_def *def = &s->sys->def;
+  if (def->side_name && which >= 0)
+    def->side_name(def->user, which, text, size);
+  else
+    snprintf(text, size, "edge %d", which);
+}

@@ -1,0 +1,111 @@
+/* On which side of their jumps expressions are: the outcomes of comparisons and of other operations that
+ * jump, put into one number, which is the same for as long as the value does not jump. */
+#include "expr/expr_impl.h"
+
+#include <math.h>
+
+/* ---- Operations ---- */
+
+double ga__side_less(const double *x)
+{
+  return x[0] < x[1];
+}
+double ga__side_less_equal(const double *x)
+{
+  return x[0] <= x[1];
+}
+double ga__side_equal(const double *x)
+{
+  return x[0] == x[1];
+}
+double ga__side_zero(const double *x)
+{
+  return x[0] == 0;
+}
+double ga__side_sign(const double *x)
+{
+  return (x[0] > 0) - (x[0] < 0);
+}
+double ga__side_floor(const double *x)
+{
+  return floor(x[0]);
+}
+double ga__side_ceil(const double *x)
+{
+  return ceil(x[0]);
+}
+double ga__side_mod(const double *x)
+{
+  return x[1] != 0 ? floor(x[0] / x[1]) : 0;
+}
+
+/* atan2(y, x) jumps by 2π where y changes its sign while x < 0. */
+double ga__side_cut(const double *x)
+{
+  return x[1] < 0 ? x[0] < 0 : 2;
+}
+
+/* ---- Expressions and functions ---- */
+
+/* Mixes a number into *side (FNV-1a, word by word). */
+static void mix(unsigned *side, double number)
+{
+  *side = (*side ^ (unsigned)(int)fmod(number, 1e9)) * 16777619u;
+}
+
+static ga_status function_side(const ga_function *f, double x, unsigned *side)
+{
+  const ga_expr *e = ga__function_expr(f);
+  return e ? ga_expr_side(e, &x, side) : GA_OK;
+}
+
+ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side)
+{
+  double f[GA_EXPR_DEPTH + 1];
+  int top = -1;
+  if (!e || !side || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
+  for (int at = 0; at < e->n_instr;) {
+    const ga__instr *instr = &e->program[at];
+    ga_status status = GA_OK;
+    if (instr->code >= GA__JUMP) {
+      if (instr->code > GA__JUMP) mix(side, f[top] != 0);
+      at = ga__jump(instr, at, f, &top);
+      continue;
+    }
+    if (instr->code <= GA__PARAMETER) {
+      status = ga__load(&f[++top], instr, x, NULL);
+    } else {
+      top -= ga__arity(instr) - 1;
+      if (instr->code == GA__APPLY && instr->use.op->side) mix(side, instr->use.op->side(f + top));
+      if (instr->code == GA__FUNCTION) status = function_side(instr->use.function, f[top], side);
+      if (!status) status = ga__apply_value(f + top, instr, NULL);
+    }
+    if (status) return status;
+    at++;
+  }
+  return GA_OK;
+}
+
+ga_status ga_function_side(const ga_function *f, double t, unsigned *side)
+{
+  if (!f || !side) return GA_ERR_ARGUMENT;
+  return function_side(f, t, side);
+}
+
+int ga_expr_jumps(const ga_expr *e, int time)
+{
+  int jumps = 0, others = 0;
+  for (int i = 0; e && i < e->n_variables; i++) others |= e->variable[i] != time;
+  for (int i = 0; others && !jumps && i < e->n_instr; i++) {
+    const ga__instr *instr = &e->program[i];
+    jumps = instr->code > GA__JUMP || (instr->code == GA__APPLY && instr->use.op->side) ||
+            (instr->code == GA__FUNCTION && ga_function_jumps(instr->use.function));
+  }
+  return jumps;
+}
+
+int ga_function_jumps(const ga_function *f)
+{
+  const ga_expr *e = f ? ga__function_expr(f) : NULL;
+  return e && ga_expr_jumps(e, -1);
+}
