@@ -269,21 +269,25 @@ GA_API ga_status ga_function_eval(const ga_function *f, double t, int order, dou
  * values over intervals of time, so that none is missed, however short the time between two of them. */
 typedef struct ga_break {
   double before, after; /* [s] times on its two sides, some roundings apart; both infinite: none was found */
-  int order;            /* what jumps: 0 the value, 1 the slope, 2 the curvature, 3 a higher derivative or nothing */
-  double clear;         /* [s] where none was found: there is none up to this time, `until` or, where the search
-                           was given up after much work, less */
+  int order;    /* what jumps: 0 the value, 1 the slope, 2 the curvature, 3 a higher derivative or nothing */
+  double clear; /* [s] where none was found: there is none up to this time, `until` or, where the search
+                   was given up after much work, less */
 } ga_break;
 
-/* The first break that ends after t (break.after > t) and lies before `until`. GA_ERR_ARGUMENT where a pointer
- * is NULL or t < until does not hold. */
+/* The first break that ends after t (break.after > t) and lies before `until`. GA_ERR_ARGUMENT where a
+ * pointer is NULL or t < until does not hold. */
 GA_API ga_status ga_function_next_break(const ga_function *f, double t, double until, ga_break *out);
 /* The same of an expression in which the variable `time` is time and all others may have any value; what
  * depends on those is left out. The order is judged at arbitrary values of them. */
 GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out);
-/* Bounds of an expression's value while its variables go through [lo[i], hi[i]], indexed like values at evaluation; lo
- * NaN: a variable of which nothing is known. 1: *least and *most enclose it, if not closely; 0: nothing is known. */
+/* Bounds of an expression's value while its variables go through [lo[i], hi[i]], indexed like values at
+ * evaluation; lo NaN: a variable of which nothing is known. 1: *least and *most enclose it, if not closely;
+ * 0: nothing is known. */
 GA_API int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most);
 GA_API int ga_function_bounds(const ga_function *f, double from, double to, double *least, double *most); /* likewise */
+/* *out = ∫ f dt from `from` to `to`, exact but for rounding. 1: so; 0: there is no closed form, which tables
+ * and constants have, or the table ends between. */
+GA_API int ga_function_integral(const ga_function *f, double from, double to, double *out);
 
 /* ---- On which side of its jumps a value is ----
  * Comparisons, if, &&, ||, !, sign, floor, ceil, mod, step(x, x0) and atan2 jump. Their outcomes on the way to

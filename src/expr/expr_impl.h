@@ -240,6 +240,7 @@ ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_
 typedef struct ga__table {
   ga__axis axis;
   double *y, *slope;
+  double *area;  /* under it from its first point on, at all of them */
   ga__range all; /* of its values, between its first and last point */
 } ga__table;
 
@@ -248,6 +249,7 @@ int ga__axis_meets(const ga__axis *axis, double from, double to);
 int ga__axis_cell(const ga__axis *axis,
                   double x); /* i with x[i] <= x < x[i+1]; the first and last go on outside */
 ga__range ga__table_range(const ga__table *table, double from, double to);
+double ga__table_area(const ga__table *table, double x); /* from its first point to x; NaN: it ends before */
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
 ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y);
 
@@ -269,6 +271,7 @@ typedef struct ga__function_kind {
   ga__range (*range)(const ga_function *f, double from, double to); /* of its values */
   int (*kinked)(const ga_function *f, double from, double to);      /* 1: a break may lie in (from, to] */
   double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: it has none */
+  double (*area)(const ga_function *f, double t); /* an integral, NaN: none; NULL: there is no closed form */
   int made; /* 1: it has data.made, which is freed with it */
 } ga__function_kind;
 

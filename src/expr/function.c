@@ -94,10 +94,22 @@ static double period_expr(const ga_function *f, double from, double to)
   return ga_expr_period(f->data.expr, 0, from, to);
 }
 
-static const ga__function_kind kind_constant = {"constant",   eval_constant, range_constant,
-                                                never_kinked, no_period,     0};
-static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr, period_expr, 0};
-static const ga__function_kind kind_table = {"table", eval_table, range_table, kinked_table, period_table, 0};
+static double area_constant(const ga_function *f, double t)
+{
+  return f->data.constant * t;
+}
+
+static double area_table(const ga_function *f, double t)
+{
+  return ga__table_area(&f->data.table, t);
+}
+
+static const ga__function_kind kind_constant = {
+    "constant", eval_constant, range_constant, never_kinked, no_period, area_constant, 0};
+static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr,
+                                            period_expr,  NULL,      0};
+static const ga__function_kind kind_table = {"table",    eval_table, range_table, kinked_table, period_table,
+                                             area_table, 0};
 
 /* ---- Creation ---- */
 
@@ -256,6 +268,13 @@ int ga_function_bounds(const ga_function *f, double from, double to, double *lea
   *least = r.lo;
   *most = r.hi;
   return isfinite(r.lo) && isfinite(r.hi);
+}
+
+int ga_function_integral(const ga_function *f, double from, double to, double *out)
+{
+  if (!f || !out || !isfinite(from) || !isfinite(to)) return 0;
+  *out = f->kind->area ? f->kind->area(f, to) - f->kind->area(f, from) : NAN;
+  return isfinite(*out);
 }
 
 double ga_function_period(const ga_function *f, double from, double to)

@@ -155,8 +155,8 @@ static double period_motion(const ga_function *f, double from, double to)
   return within && m->law != GA_MOTION_LINEAR ? 2 * m->duration : INFINITY;
 }
 
-const ga__function_kind ga__kind_motion = {"motion",      eval_motion,   range_motion,
-                                           kinked_motion, period_motion, 0};
+const ga__function_kind ga__kind_motion = {
+    "motion", eval_motion, range_motion, kinked_motion, period_motion, NULL, 0};
 
 /* ---- Waves ---- */
 
@@ -258,4 +258,4 @@ static double period_wave(const ga_function *f, double from, double to)
   return fastest > 0 && f->data.wave.amplitude != 0 ? 1 / fastest : INFINITY;
 }
 
-const ga__function_kind ga__kind_wave = {"wave", eval_wave, range_wave, kinked_wave, period_wave, 0};
+const ga__function_kind ga__kind_wave = {"wave", eval_wave, range_wave, kinked_wave, period_wave, NULL, 0};

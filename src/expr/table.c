@@ -219,13 +219,24 @@ static ga__range cells_range(const ga__table *table, int first, int last, double
   return out;
 }
 
+/* ∫ over the first part s of cell i: of Hermite's cubics, or of the straight line
+ * h (s − s²/2) y_i + h s²/2 y_i+1. */
+static double cell_area(const ga__table *table, int i, double s)
+{
+  const double h = table->axis.x[i + 1] - table->axis.x[i], s2 = s * s, s3 = s2 * s, s4 = s2 * s2;
+  const double *y = table->y + i, *slope = table->slope + i;
+  if (!table->axis.cubic) return h * ((s - 0.5 * s2) * y[0] + 0.5 * s2 * y[1]);
+  return h * ((s - s3 + 0.5 * s4) * y[0] + (s3 - 0.5 * s4) * y[1]) +
+         h * h * ((0.5 * s2 - 2 * s3 / 3 + 0.25 * s4) * slope[0] + (0.25 * s4 - s3 / 3) * slope[1]);
+}
+
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table)
 {
   *table = (ga__table){0};
   ga_status status = check_table(ctx, opts);
   if (status) return status;
   const size_t n = (size_t)opts->n;
-  double *block = ga__alloc(ctx, 3 * n, sizeof *block);
+  double *block = ga__alloc(ctx, 4 * n, sizeof *block);
   double *work = ga__alloc(ctx, n, sizeof *work);
   if (!block || !work) {
     ga__free(ctx, block);
@@ -236,6 +247,7 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
       (ga__table){{opts->n, block, opts->before, opts->after, opts->interpolation != GA_INTERPOLATE_LINEAR},
                   block + n,
                   block + 2 * n,
+                  block + 3 * n,
                   {0, 0}};
   memcpy(table->axis.x, opts->x, n * sizeof *block);
   memcpy(table->y, opts->y, n * sizeof *block);
@@ -245,6 +257,8 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
     ga__slopes_spline(table->slope, opts->x, opts->y, opts->n, 1, work);
   }
   table->all = cells_range(table, 0, opts->n - 2, opts->x[0], opts->x[opts->n - 1]);
+  table->area[0] = 0;
+  for (int i = 0; i + 1 < opts->n; i++) table->area[i + 1] = table->area[i] + cell_area(table, i, 1);
   ga__free(ctx, work);
   return GA_OK;
 }
@@ -279,6 +293,23 @@ ga__range ga__table_range(const ga__table *table, double from, double to)
   if (to > last && axis->after == GA_EXTRAPOLATE_LINEAR)
     out = ga__range_join(out, outside_range(table, to, to));
   return out;
+}
+
+/* Beyond its ends a table goes on straight, with the value y or also the slope that it has there. */
+double ga__table_area(const ga__table *table, double x)
+{
+  const ga__axis *axis = &table->axis;
+  const double first = axis->x[0], last = axis->x[axis->n - 1], inside = fmin(fmax(x, first), last);
+  const int cell = ga__axis_cell(axis, inside);
+  double area = table->area[cell] +
+                cell_area(table, cell, (inside - axis->x[cell]) / (axis->x[cell + 1] - axis->x[cell]));
+  if (x == inside) return area;
+  const ga_extrapolation how = x < first ? axis->before : axis->after;
+  double y[2];
+  cell_value(y, table, cell, inside);
+  if (how == GA_EXTRAPOLATE_ERROR) return NAN;
+  if (how == GA_EXTRAPOLATE_LINEAR) area += 0.5 * (x - inside) * (x - inside) * y[1];
+  return area + (x - inside) * y[0];
 }
 
 void ga__table_destroy(ga_context *ctx, ga__table *table)

@@ -342,6 +342,53 @@ static void splines_reproduce_cubics(void **state)
   }
 }
 
+/* ∫ from a to b in n parts, by Simpson's rule, which is exact for cubics. */
+static double simpson(const ga_function *g, double a, double b, int n)
+{
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    const double from = a + (b - a) * i / n, h = (b - a) / n;
+    double y[3][3];
+    at(y[0], g, from);
+    at(y[1], g, from + 0.5 * h);
+    at(y[2], g, from + h);
+    sum += h / 6 * (y[0][0] + 4 * y[1][0] + y[2][0]);
+  }
+  return sum;
+}
+
+/* Integrals of tables, between their points, across them and outside, both ways; of thousands of points too.
+ */
+static void tables_are_integrated(void **state)
+{
+  enum { N = 5001 };
+  static double many_x[N], many_y[N];
+  static const double x[5] = {-1, 0.25, 2, 4, 4.5}, y[5] = {3, -2, 12, 20, 1},
+                      end[] = {-3, -1, 0.1, 2, 3.3, 4.5, 7};
+  fixture *f = *state;
+  double area;
+  for (int how = 0; how <= GA_INTERPOLATE_SPLINE; how++)
+    for (int outside = 0; outside < 2; outside++) {
+      const ga_extrapolation beyond = outside ? GA_EXTRAPOLATE_LINEAR : GA_EXTRAPOLATE_HOLD;
+      ga_function *g = table(f, 5, x, y, (ga_interpolation)how, beyond);
+      for (int i = 0; i < COUNT(end); i++)
+        for (int k = 0; k < COUNT(end); k++) {
+          assert_int_equal(ga_function_integral(g, end[i], end[k], &area), 1);
+          /* parts of 1/400 end at all points */
+          const int n = (int)lround(400 * fabs(end[k] - end[i]));
+          assert_near(area, n ? simpson(g, end[i], end[k], n) : 0, 1e-11, "area");
+        }
+      ga_function_destroy(&g);
+    }
+  for (int i = 0; i < N; i++) many_x[i] = 1e-3 * i, many_y[i] = i % 2 ? 7 : -5;
+  ga_function *g = table(f, N, many_x, many_y, GA_INTERPOLATE_LINEAR, GA_EXTRAPOLATE_ERROR);
+  assert_int_equal(ga_function_integral(g, 0, 4.9995, &area), 1);
+  assert_near(area, 1e-3 * (4999 + 0.5 * (7 + 1) / 2), 1e-12, "a saw");
+  assert_int_equal(ga_function_integral(g, 0, 5.1, &area), 0);
+  assert_int_equal(ga_function_integral(g, 0, INFINITY, &area), 0);
+  ga_function_destroy(&g);
+}
+
 static void tables_go_on(void **state)
 {
   fixture *f = *state;
@@ -738,6 +785,7 @@ int main(void)
       CASE(tables_stay_monotone),
       CASE(tables_converge),
       CASE(splines_reproduce_cubics),
+      CASE(tables_are_integrated),
       CASE(tables_go_on),
       CASE(tables2d),
       CASE(called_from_expressions),

@@ -387,6 +387,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_expr_period, (P(expr), 0, 0.0, 1.0)) \
   VALUE(ga_expr_bounds, (P(expr), P(numbers), P(numbers), P(numbers), P(numbers))) \
   VALUE(ga_function_bounds, (P(function), 0.0, 1.0, P(numbers), P(numbers))) \
+  VALUE(ga_function_integral, (P(function), 0.0, 1.0, P(numbers))) \
   STATUS(ga_expr_side, (P(expr), P(numbers), P(&side_))) \
   STATUS(ga_function_side, (P(function), 0.5, P(&side_))) \
   VALUE(ga_expr_jumps, (P(expr), 0)) \
