@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Energies ---- */
 
@@ -166,6 +167,13 @@ static void tell_resume(double t, size_t saved)
 /* What is in the file that was closed, as whoever opens it will find. */
 static void tell_kept(const app_runner *r, int with_resume)
 {
+  if (access(r->file, F_OK) != 0) {
+    fprintf(stderr, "  %s is no longer there%s%s%s: unless it was moved, nothing is left of this run. ",
+            r->file, r->in_part ? ", with the round before, nor is " : "", r->in_part ? r->part : "",
+            r->in_part ? ", with the last one" : "");
+    fputs("See who clears the folder, or write elsewhere (-o), and run it again\n", stderr);
+    return;
+  }
   if (r->in_part) {
     fprintf(stderr,
             "  the results of the round before, up to the end and with their error bars, are in %s\n"

@@ -123,7 +123,8 @@ static double period_shaped(const ga_function *f, double from, double to)
   return INFINITY; /* those of its inputs are known as it is */
 }
 
-static const ga__function_kind SHAPED = {"block", eval_shaped, range_shaped, kinked_shaped, period_shaped, 1};
+static const ga__function_kind SHAPED = {
+    "block", eval_shaped, range_shaped, kinked_shaped, period_shaped, NULL, 1};
 
 /* ---- Use ---- */
 
