@@ -766,8 +766,6 @@ void ga__breaks_pass(ga__breaks *b); /* next has been met: it is not found again
 /* How far the equations are off at a state s within the last step, as errors e[nv + n_x] of q and x at its
  * end that this would make. y[n_y] is work space. > 0: they cannot be evaluated there. */
 ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e);
-/* y := outputs at s, computed from all else there. */
-ga_status ga__renew_outputs(ga_stepper *st, const ga_state *s, double *y);
 /* How such errors are weighed, and what is too much. */
 typedef struct ga__defect_weight {
   double (*weigh)(const void *user, const double *e);
@@ -790,7 +788,7 @@ typedef struct ga__sides {
   int *begin, *end, *at;                 /* [n_sides] at a step's beginning and end, and in between */
   double t_begin, t_end;                 /* [s] that they are of; NaN: not known */
   ga__full state;                        /* q, v, vdot, lambda, psi, x, xdot, y and scalar[GA__T] of it */
-  double *block, *y_new, *y_room, *off, *off_behind;
+  double *block, *y_new, *off, *off_behind;
 } ga__sides;
 
 /* Parts of a step: within the one the state is moved on to the edge by itself; by the other it is moved

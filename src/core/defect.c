@@ -10,23 +10,22 @@ enum { OUTPUT_PASSES = 8 }; /* of y := o, which run along chains of outputs */
 
 /* o, which st->solve holds, into y; 1: one of them is another one, each as seen from its own size, since what
  * follows from it may be quite different. */
-static int renew_outputs(const ga_stepper *st, double moves, double *y)
+static int renew_outputs(const ga_stepper *st, double *y)
 {
   const ga_system *sys = st->sys;
   const double *o = st->solve + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
   int moved = 0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) {
     const double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fabs(o[i]));
-    moved |= fabs(o[i] + y[i]) > moves * size; /* residuals are −o */
+    moved |= fabs(o[i] + y[i]) > MOVED * size; /* residuals are −o */
     y[i] = -o[i];
   }
   return moved;
 }
 
 /* Residuals at s into st->solve, with outputs evaluated anew: between steps they are only interpolated, which
- * hides what acts through them. y[n_y] receives them. moves: part of an output at the ends of the step that
- * is worth another pass. */
-static ga_status residual_at(ga_stepper *st, const ga_state *s, double moves, double *y)
+ * hides what acts through them. y[n_y] receives them. */
+static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
 {
   const ga_system *sys = st->sys;
   const int ny = sys->size[GA_BLOCK_Y];
@@ -35,13 +34,8 @@ static ga_status residual_at(ga_stepper *st, const ga_state *s, double moves, do
   for (int pass = 0;; pass++) {
     ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->solve, NULL, NULL, st->tmp)
                                       : ga__residual(sys, &p, st->solve, st->tmp);
-    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, moves, y)) return status;
+    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, y)) return status;
   }
-}
-
-ga_status ga__renew_outputs(ga_stepper *st, const ga_state *s, double *y)
-{
-  return st->sys->size[GA_BLOCK_Y] > 0 ? residual_at(st, s, 0.0, y) : GA_OK;
 }
 
 /* Derivative of the cubic of dense output. */
@@ -95,7 +89,7 @@ static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part,
   const ga__full *n = &st->next, *m = &st->now;
   const double h = step_of(st), place = (s->t - n->scalar[GA__T]) / h;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
-  ga_status status = residual_at(st, s, MOVED, y);
+  ga_status status = residual_at(st, s, y);
   for (int i = 0; !status && i < sys->nv; i++) st->solve[i] *= part * h * h;
   for (int i = 0; !status && i < nx; i++)
     st->solve[x + i] =

@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MATTERS 0.1 /* of a tolerance, that an unseen jump may change velocities or states by */
-enum {
-  TRIES = 12,
-  COARSE = 10,
-  FINE = 44
-}; /* halvings of a step: to see whether it jumps, and to the place of it */
+#define MATTERS 0.1              /* of a tolerance, that an unseen jump may change velocities or states by */
+enum { OUTPUT_PASSES = 8 };      /* of y := o, which run along chains of outputs */
+enum { COARSE = 10, FINE = 44 }; /* halvings of a step: to see whether it jumps, and to the place of it */
+enum { TRIES = 12 }; /* times that are looked at in search of an edge, each four times the one before */
 
 /* ---- Creation ---- */
 
@@ -33,7 +31,6 @@ static ga_status take_memory(ga__sides *s)
               {&s->state.y, size[GA_BLOCK_Y]},
               {&s->state.scalar, GA__N_SCALARS},
               {&s->y_new, size[GA_BLOCK_Y]},
-              {&s->y_room, size[GA_BLOCK_Y]},
               {&s->off, n_off},
               {&s->off_behind, n_off}};
   size_t total = 0;
@@ -84,6 +81,23 @@ static int sides_of(const ga__sides *s, const ga__full *f, int *side)
   return code == 0;
 }
 
+/* s->state.y := outputs that belong to the rest of s->state, as these are only interpolated between steps, or
+ * gone on linearly. 0: they have no values. */
+static int renew_outputs(ga__sides *s)
+{
+  const ga_point p = ga__full_point(&s->state);
+  const ga_error error = s->ctx->error;
+  const size_t bytes = (size_t)s->sys->size[GA_BLOCK_Y] * sizeof(double);
+  int fine = 1;
+  for (int pass = 0; bytes > 0 && fine && pass < OUTPUT_PASSES; pass++) {
+    fine = ga__call(s->sys, GA__OUTPUT, &p, s->y_new) == GA_OK;
+    if (fine && memcmp(s->state.y, s->y_new, bytes) == 0) break;
+    if (fine) memcpy(s->state.y, s->y_new, bytes);
+  }
+  s->ctx->error = error;
+  return fine;
+}
+
 /* The first that differs; −1: none. */
 static int differing(const ga__sides *s, const int *a, const int *b)
 {
@@ -102,7 +116,7 @@ static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
 /* At t within the last step; *other: that edge is passed there, −1: none. */
 static int look(ga__sides *s, ga_stepper *st, double t, int *other)
 {
-  if (interpolate(s, st, t) || !sides_of(s, &s->state, s->at)) return 0;
+  if (interpolate(s, st, t) || !renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
   *other = differing(s, s->begin, s->at);
   return 1;
 }
@@ -131,10 +145,9 @@ static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
 {
   const ga__full *f = &s->state;
   ga_status status = interpolate(s, st, t);
-  ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
-  if (!status) status = ga__renew_outputs(st, &at, s->y_new);
-  at.y = s->y_new;
-  return status ? status : ga__defect(st, &at, s->y_room, off);
+  const ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
+  if (!status && !renew_outputs(s)) status = GA_RETRY_CALLBACK;
+  return status ? status : ga__defect(st, &at, s->y_new, off);
 }
 
 /* Would a step that does not see the jump between two times close to each other be off by what matters? An
@@ -196,7 +209,7 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
 static int hopped_sides(ga__sides *s, ga_stepper *st, double gap, int *other)
 {
   ga__move_on(st, gap, &s->state);
-  if (!sides_of(s, &s->state, s->at)) return 0;
+  if (!renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
   *other = differing(s, s->begin, s->at);
   return 1;
 }
@@ -204,7 +217,9 @@ static int hopped_sides(ga__sides *s, ga_stepper *st, double gap, int *other)
 int ga__sides_here(ga__sides *s, const ga_stepper *st)
 {
   s->t_begin = NAN;
-  if (s->sys->def.n_sides == 0 || !sides_of(s, &st->now, s->begin)) return 0;
+  if (s->sys->def.n_sides == 0) return 0;
+  ga__move_on(st, 0.0, &s->state); /* its outputs may be those of a hop */
+  if (!renew_outputs(s) || !sides_of(s, &s->state, s->begin)) return 0;
   s->t_begin = st->now.scalar[GA__T];
   return 1;
 }

@@ -222,7 +222,6 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   ga__courses_free(ctx, b);
   for (int i = 0; i < b->law.n; i++) ga__law_free(ctx, GA__AT(b->law, ga__law, i));
   ga__blocks_free(ctx, b);
-  ga__edges_free(ctx, b);
   ga__signals_free(ctx, b);
   for (int i = 0; i < b->formula.n; i++) ga__formula_free(ctx, GA__AT(b->formula, ga__formula, i));
   ga__form_destroy(ctx, &b->form);

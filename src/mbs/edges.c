@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PASSES = 4 }; /* of y := o, which run along chains of outputs */
-
 /* ---- What may jump ---- */
 
 static ga_status add(ga_context *ctx, ga__built *b, ga__edge_kind kind, int index, int part)
@@ -36,15 +34,7 @@ ga_status ga__edges_list(ga_context *ctx, ga__built *b)
     const ga__law_type *type = ga__law_type_of(law->kind);
     if (type->jumps && type->jumps(b, law)) status = add(ctx, b, GA__EDGE_LAW, i, law->part);
   }
-  if (status || b->edge.n == 0) return status;
-  b->edge_y = ga__alloc(ctx, 2 * (size_t)b->y.n, sizeof *b->edge_y);
-  return b->edge_y ? GA_OK : ga__no_memory(ctx, "a machine");
-}
-
-void ga__edges_free(ga_context *ctx, ga__built *b)
-{
-  ga__free(ctx, b->edge_y);
-  b->edge_y = NULL;
+  return status;
 }
 
 /* ---- Sides ---- */
@@ -61,37 +51,16 @@ static int side_of(const ga__eval *e, const ga__edge *edge, unsigned *side)
   return ga__law_type_of(law->kind)->side(e, law, rho, rate, side);
 }
 
-/* Outputs evaluated anew from the motion: within steps they are only interpolated. */
-static int renew_outputs(const ga__eval *e, double *y, double *before)
-{
-  const size_t bytes = (size_t)e->b->y.n * sizeof *y;
-  int code = 0;
-  for (int pass = 0; !code && pass < MOST_PASSES; pass++) {
-    memcpy(before, y, bytes);
-    code = ga__outputs_value(e, y);
-    if (!code && memcmp(before, y, bytes) == 0) break;
-  }
-  return code;
-}
-
 int ga__machine_sides(void *user, const ga_point *p, int *side)
 {
-  const ga_machine *m = user;
-  ga__built *b = m->built;
-  ga_point at = *p;
-  const ga_error error =
-      m->ctx->error; /* where there is no value, nothing is known, and that is no failure */
-  at.y = b->edge_y;
-  if (b->y.n > 0) memcpy(b->edge_y, p->y, (size_t)b->y.n * sizeof *p->y);
-  const ga__eval e = ga__eval_at(m, &at, 1, 1);
-  int code = b->y.n > 0 ? renew_outputs(&e, b->edge_y, b->edge_y + b->y.n) : 0;
-  for (int i = 0; !code && i < b->edge.n; i++) {
+  const ga__eval e = ga__eval_at(user, p, 1, 1);
+  int code = 0;
+  for (int i = 0; !code && i < e.b->edge.n; i++) {
     unsigned mixed = 2166136261u;
-    code = side_of(&e, GA__AT(b->edge, ga__edge, i), &mixed);
+    code = side_of(&e, GA__AT(e.b->edge, ga__edge, i), &mixed);
     side[i] = (int)(mixed >> 1);
   }
-  m->ctx->error = error;
-  return code != 0;
+  return code;
 }
 
 void ga__machine_side_name(void *user, int index, char *text, size_t size)

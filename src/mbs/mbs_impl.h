@@ -517,7 +517,6 @@ typedef struct ga__built {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
-  double *edge_y;                   /* [2 n_y] work space: outputs while sides are found; NULL: no edges */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
@@ -764,7 +763,7 @@ int ga__outputs_value(const ga__eval *e, double *o);
  * velocities and states. The result is y, where they do not, or belongs to b until the next call. */
 const double *ga__outputs_between(const ga__eval *e, const double *y);
 int ga__blocked_side(const ga__eval *e, int block, unsigned *side); /* as ga_block_side() */
-void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
+void ga__outputs_guess(const ga__eval *e, double *o);               /* to begin with */
 int ga__states_value(const ga__eval *e, double *s);
 int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */
 
