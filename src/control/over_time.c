@@ -5,28 +5,28 @@
 #include "expr/expr_impl.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-/* ---- y = σ(K u + offset) ---- */
-
-typedef struct shaped_course {
+/* Output number `output` of a block, inputs u. */
+typedef struct block_course {
   const ga_control_block *block;
   int output, n;
   ga__course u[GA_BLOCK_SIZE];
-} shaped_course;
+} block_course;
 
-static const shaped_course *course_of(const ga_function *f)
+static const block_course *course_of(const ga_function *f)
 {
   return f->data.made;
 }
 
-static double offset_of(const shaped_course *c)
+static double offset_of(const block_course *c)
 {
   const ga__shaped *s = &c->block->data.shaped;
   return s->offset ? s->offset[c->output] : 0;
 }
 
-static const double *row_of(const shaped_course *c)
+static const double *row_of(const block_course *c)
 {
   return c->block->data.shaped.K + c->output * c->n;
 }
@@ -41,7 +41,7 @@ static ga_status shape_at(const ga__shape *shape, double v, double *y, double *s
 /* The second derivative leaves out σ'', which is 0 beside the corners of hard limits. */
 static ga_status eval_shaped(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
-  const shaped_course *c = course_of(f);
+  const block_course *c = course_of(f);
   double v[3] = {offset_of(c), 0, 0}, u[3], slope;
   for (int i = 0; i < c->n; i++) {
     const ga_status status = ga__course_eval(&c->u[i], t, order, u, fault);
@@ -79,7 +79,7 @@ int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const 
 }
 
 /* Of the inputs over time; 0: they have none. */
-static int input_bounds(const shaped_course *c, double from, double to, double *lo, double *hi)
+static int input_bounds(const block_course *c, double from, double to, double *lo, double *hi)
 {
   for (int k = 0; k < c->n; k++)
     if (!ga__course_bounds(&c->u[k], from, to, &lo[k], &hi[k])) return 0;
@@ -88,7 +88,7 @@ static int input_bounds(const shaped_course *c, double from, double to, double *
 
 static ga__range range_shaped(const ga_function *f, double from, double to)
 {
-  const shaped_course *c = course_of(f);
+  const block_course *c = course_of(f);
   double lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
   ga__range r;
   if (input_bounds(c, from, to, lo, hi) && ga__shaped_bounds(c->block, c->output, lo, hi, &r.lo, &r.hi))
@@ -103,7 +103,7 @@ static int meets(const double v[2], double corner)
 
 static int kinked_shaped(const ga_function *f, double from, double to)
 {
-  const shaped_course *c = course_of(f);
+  const block_course *c = course_of(f);
   const ga__shape *shape = &c->block->data.shaped.shape;
   double v[2], lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
   if (!input_bounds(c, from, to, lo, hi)) return 0;
@@ -126,6 +126,59 @@ static double period_shaped(const ga_function *f, double from, double to)
 static const ga__function_kind SHAPED = {
     "block", eval_shaped, range_shaped, kinked_shaped, period_shaped, NULL, 1};
 
+/* ---- y = gain Π u_i Π 1/u_j ---- */
+
+/* y := y u, or y/u, with the first two derivatives. */
+static void times(double y[3], const double u[3])
+{
+  const double a = y[0], a1 = y[1], a2 = y[2];
+  y[0] = a * u[0];
+  y[1] = a1 * u[0] + a * u[1];
+  y[2] = a2 * u[0] + 2 * a1 * u[1] + a * u[2];
+}
+
+static void over(double y[3], const double u[3])
+{
+  y[0] = y[0] / u[0];
+  y[1] = (y[1] - y[0] * u[1]) / u[0];
+  y[2] = (y[2] - 2 * y[1] * u[1] - y[0] * u[2]) / u[0];
+}
+
+static ga_status eval_product(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+{
+  const block_course *c = course_of(f);
+  double u[3];
+  out[0] = c->block->data.product.gain;
+  out[1] = out[2] = 0;
+  for (int i = 0; i < c->n; i++) {
+    const ga_status status = ga__course_eval(&c->u[i], t, order, u, fault);
+    if (status) return status;
+    (c->block->data.product.divide[i] ? over : times)(out, u);
+  }
+  return GA_OK;
+}
+
+static ga__range range_product(const ga_function *f, double from, double to)
+{
+  const block_course *c = course_of(f);
+  double lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
+  const double t[2] = {from, to};
+  ga__range r;
+  if (input_bounds(c, from, to, lo, hi) && ga_block_bounds(c->block, 0, t, lo, hi, &r.lo, &r.hi)) return r;
+  return (ga__range){-INFINITY, INFINITY};
+}
+
+static int never_kinked(const ga_function *f, double from, double to)
+{
+  (void)f;
+  (void)from;
+  (void)to;
+  return 0;
+}
+
+static const ga__function_kind PRODUCT = {
+    "product", eval_product, range_product, never_kinked, period_shaped, NULL, 1};
+
 /* ---- Use ---- */
 
 ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__course *u, ga__course *out,
@@ -143,10 +196,11 @@ ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__c
   }
   if (b->kind == GA_KIND_EXPRESSION) {
     status = ga__function_compose(b->ctx, b->data.expr[output], 1 + b->n_in, u, owned);
-  } else if (ga__is_shaped(b)) {
-    shaped_course c = {b, output, b->n_in, {{0}}};
+  } else if (ga__is_shaped(b) || b->kind == GA_KIND_PRODUCT) {
+    block_course c = {b, output, b->n_in, {{0}}};
     memcpy(c.u, u + 1, (size_t)b->n_in * sizeof *u);
-    status = ga__function_make(b->ctx, &SHAPED, &c, sizeof c, owned);
+    status = ga__function_make(b->ctx, b->kind == GA_KIND_PRODUCT ? &PRODUCT : &SHAPED, &c,
+                               offsetof(block_course, u) + (size_t)b->n_in * sizeof *u, owned);
   }
   if (!status && *owned) *out = (ga__course){.known = 1, .f = {*owned}};
   return status;

@@ -390,7 +390,7 @@ static int first_kink(search *s, double a, double b, double *from, double *to)
 
 static int has_kink_at(search *s, int instr, double t)
 {
-  return may_have_kink(s, t, t + s->resolution) && s->scan.kink == instr;
+  return may_have_kink(s, t, t + s->resolution) && (s->f || s->scan.kink == instr);
 }
 
 /* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere: up to the
@@ -458,8 +458,16 @@ static void find_break(search *s, double t, double until, ga_break *out)
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
   from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
   while (first_kink(s, from, until, &from, &to)) {
-    const int instr = s->scan.kink, room = !s->f && s->scan.n_ignored < MOST_IGNORED;
+    const int instr = s->scan.kink, room = s->f ? s->f->kind->made : s->scan.n_ignored < MOST_IGNORED;
     const double equal_until = room ? seems_kinked_until(s, instr, to, until) : to;
+    if (equal_until > to &&
+        s->f) { /* of a block: a kink where something jumps, as where this begins, or none */
+      *out = look_closely(s, t, from, to);
+      if (out->order < NOTHING && out->after > t) return;
+      *out = (ga_break){INFINITY, INFINITY, NOTHING, until};
+      from = equal_until;
+      continue;
+    }
     if (equal_until > to) {
       s->scan.ignored[s->scan.n_ignored++] = instr;
       until = equal_until;

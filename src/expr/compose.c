@@ -1,6 +1,6 @@
 /* Functions of time that are expressions of others. */
 #include "expr/expr_impl.h"
-#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- Courses ---- */
@@ -82,5 +82,5 @@ ga_status ga__function_compose(ga_context *ctx, const ga_expr *e, int n, const g
 {
   composed c = {.e = e, .n = n};
   memcpy(c.x, x, (size_t)n * sizeof *x);
-  return ga__function_make(ctx, &COMPOSED, &c, sizeof c, out);
+  return ga__function_make(ctx, &COMPOSED, &c, offsetof(composed, x) + (size_t)n * sizeof *x, out);
 }

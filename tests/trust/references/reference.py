@@ -624,6 +624,22 @@ def block_stairs(t1=20.0, m=2.0):
     return Answer({"cart": lambda t: y(t)[0], "cart.rate": lambda t: y(t)[1], "stairs": stairs}, 0, t1, breaks)
 
 
+def block_touch(t1=2.0, m=2.0):
+    """max(2 limit(mod(-3.274 pulse, 0.906)), 0.1) on a mass: by quadrature on a fine grid between the ends of the pulse."""
+    pulse = lambda t: step5(t, 0.995, 0, 0.998, 1) - step5(t, 0.998, 0, 1.001, 1)
+    F = lambda t: max(2 * min(0.9, (-3.274 * pulse(t)) % 0.906), 0.1)
+    grid = np.linspace(0.995, 1.001, 600001)
+    h = grid[1] - grid[0]
+    inside = np.array([F(t) for t in 0.5 * (grid[1:] + grid[:-1])])
+    speed = np.concatenate([[0.05 * 0.995], 0.05 * 0.995 + np.cumsum(inside) * h / m])
+    place = np.concatenate([[0.025 * 0.995 ** 2], 0.025 * 0.995 ** 2 + np.cumsum(0.5 * (speed[1:] + speed[:-1])) * h])
+    late = lambda t: speed[-1] + 0.05 * (t - 1.001)
+    rate = lambda t: 0.05 * t if t < 0.995 else late(t) if t > 1.001 else float(np.interp(t, grid, speed))
+    at = lambda t: (0.025 * t * t if t < 0.995 else place[-1] + speed[-1] * (t - 1.001) + 0.025 * (t - 1.001) ** 2 if t > 1.001
+                    else float(np.interp(t, grid, place)))
+    return Answer({"cart": at, "cart.rate": rate}, 0, t1)
+
+
 def field_through(shape, m=2.0, at=5.03, t1=10.0):
     """A mass at 1 m/s through a force about x = at; of energy its speed, of quadrature the time."""
     F, w = {"valley": (lambda x: 400 * math.exp(max(-1e5 * (x - at) ** 2, -700)), 0.03),
