@@ -7,6 +7,7 @@
 #include "mbs/law_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_VARIABLES = 64 };
 #define NEAR 0.25  /* of its values at the ends, that an expression may leave them by, */
@@ -21,12 +22,17 @@ typedef struct enclosed {
   long piece; /* number of the one that it was found for */
   int known;  /* 0: on the way */
   int acts;   /* 1: a force, a state or a block without bounds uses it; others act through outputs alone */
+  int judged; /* 1: of the step as a whole it is known whether it may leave its values at the ends, */
+  int leaves; /* and that it may, */
+  double room[2]; /* by more than this, see may_leave() */
 } enclosed;
 
+typedef struct ga__enclosure ga__enclosure;
 struct ga__enclosure {
   long number; /* of the piece that is looked at */
   const ga_piece *piece;
-  enclosed y[]; /* [n_y] */
+  double t[2], *of_step; /* [3 n_y] the step that was judged: its times, outputs at its ends and its middle */
+  enclosed y[];          /* [n_y] */
 };
 
 static void mark_inputs(const ga__built *b, const ga__input *in, int n)
@@ -62,8 +68,10 @@ static void mark_acting(const ga__built *b)
 ga_status ga__hidden_create(ga_machine *m, ga__built *b)
 {
   if (b->y.n == 0) return GA_OK;
-  b->enclosure = ga__alloc(m->ctx, 1, sizeof *b->enclosure + (size_t)b->y.n * sizeof(enclosed));
+  const size_t n = (size_t)b->y.n;
+  b->enclosure = ga__alloc(m->ctx, 1, sizeof *b->enclosure + n * (sizeof(enclosed) + 3 * sizeof(double)));
   if (!b->enclosure) return ga__no_memory(m->ctx, "bounds of outputs");
+  b->enclosure->of_step = (double *)(b->enclosure->y + n);
   mark_acting(b);
   return GA_OK;
 }
@@ -179,18 +187,74 @@ static int leaves(double low, double high, const double room[2], const double wi
   return within[0] < low - room[0] || within[1] > high + room[1];
 }
 
+/* What is known of a step serves its pieces: is it the one that was judged last, to the bit? */
+static int is_judged(const ga__enclosure *e, int n, const ga_piece *step)
+{
+  const double *at[3] = {step->end[0].y, step->end[1].y, step->middle.y};
+  int same = memcmp(e->t, step->t, sizeof e->t) == 0;
+  for (int k = 0; k < 3 && same; k++)
+    same = memcmp(e->of_step + k * n, at[k], (size_t)n * sizeof(double)) == 0;
+  return same;
+}
+
+/* A step that is asked for as a whole is always a new one: expressions may have changed since. */
+static void judge_anew(ga__enclosure *e, int n, const ga_piece *step)
+{
+  const double *at[3] = {step->end[0].y, step->end[1].y, step->middle.y};
+  memcpy(e->t, step->t, sizeof e->t);
+  for (int k = 0; k < 3; k++) memcpy(e->of_step + k * n, at[k], (size_t)n * sizeof(double));
+  for (int i = 0; i < n; i++) e->y[i].judged = 0;
+}
+
+/* Values of output i at the ends of a step. */
+static void ends_of(const ga_piece *step, int i, double *low, double *high)
+{
+  const double a = step->end[0].y[i], z = step->end[1].y[i];
+  *low = fmin(a, z);
+  *high = fmax(a, z);
+}
+
+/* May it leave them within the step? */
+static int judge_output(const ga__built *b, int i, const ga_piece *step)
+{
+  enclosed *own = &b->enclosure->y[i];
+  double all[2], low, high;
+  if (own->judged || !own->acts) return own->acts && own->leaves;
+  ends_of(step, i, &low, &high);
+  turn_to(b, step);
+  own->leaves = output_bounds(b, i, step, all) && may_leave(low, high, all, own->room) &&
+                leaves(low, high, own->room, all);
+  own->judged = 1;
+  return own->leaves;
+}
+
 static int output_hides(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
 {
-  double all[2], within[2], room[2];
-  if (!b->enclosure->y[i].acts) return 0;
-  turn_to(b, step);
-  if (!output_bounds(b, i, step, all)) return 0;
-  const double low = fmin(step->end[0].y[i], step->end[1].y[i]);
-  const double high = fmax(step->end[0].y[i], step->end[1].y[i]);
-  if (!may_leave(low, high, all, room)) return 0;
-  if (piece == step) return leaves(low, high, room, all);
+  double within[2], low, high;
+  ends_of(step, i, &low, &high);
   turn_to(b, piece);
-  return output_bounds(b, i, piece, within) && leaves(low, high, room, within);
+  return output_bounds(b, i, piece, within) && leaves(low, high, b->enclosure->y[i].room, within);
+}
+
+/* Of the whole step one that may leave its values is enough; of a piece all are judged first, so that bounds
+ * of what they are made of are found once in the step and once in the piece. */
+static int outputs_hide(ga__built *b, const ga_piece *step, const ga_piece *piece)
+{
+  const int n = b->y.n;
+  int any = 0;
+  if (n == 0) return 0;
+  if (piece == step || !is_judged(b->enclosure, n, step)) judge_anew(b->enclosure, n, step);
+  for (int k = 0; k < n; k++) { /* what hid something may do so again: it is asked first */
+    const int i = (b->suspect + k) % n;
+    if (!judge_output(b, i, step)) continue;
+    any = 1;
+    if (piece == step) return b->suspect = i, 1;
+  }
+  for (int k = 0; k < n && any; k++) {
+    const int i = (b->suspect + k) % n;
+    if (judge_output(b, i, step) && output_hides(b, i, step, piece)) return b->suspect = i, 1;
+  }
+  return 0;
 }
 
 /* ---- Forces along gauges ---- */
@@ -313,10 +377,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   ga__built *b = ((const ga_machine *)user)->built;
   turn_to(b, NULL);
-  for (int k = 0; k < b->y.n; k++) { /* what hid something may do so again: it is asked first */
-    const int i = (b->suspect + k) % b->y.n;
-    if (output_hides(b, i, step, piece)) return b->suspect = i, 1;
-  }
+  if (outputs_hide(b, step, piece)) return 1;
   for (int i = 0; i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     if (law->may_hide && law_hides(b, law, step, piece)) return 1;

@@ -84,10 +84,47 @@ static void fields_in_any_order(void **state)
   shop_close(&s);
 }
 
+/* What was found of a step does not outlive it: pieces of another step, asked for at once, and the same step
+ * with a function that has changed. */
+static void nothing_is_kept_too_long(void **state)
+{
+  const ga_symbol place = {.name = "p", .kind = GA_SYMBOL_PARAMETER, .index = 0, .value = 0.5};
+  ga_function_expr_opts o = ga_function_expr_defaults();
+  ga_actuator_def d = ga_actuator_defaults();
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_function *f = NULL;
+  course one, other, half;
+  (void)state;
+  o.text = "if(t > p && t < p + 1e-3, 5, 0) + 1e-3*t", o.symbols = &place, o.n_symbols = 1;
+  assert_status(s.ctx, ga_function_create_expr(s.ctx, &o, NULL, &f), GA_OK);
+  shop_scalar(&s, "u", 0, 1);
+  assert_status(s.ctx, ga_machine_add_function(s.m, "g", f), GA_OK);
+  d.name = "f", d.coordinate = "u", d.force.expression = "g(u)";
+  SHOP_ADD(&s, actuator, &d);
+  shop_build(&s);
+  set_course(&one, &s, 0.4, 0.6, 0, 1);
+  set_course(&other, &s, 0.7, 0.9, 0, 1);
+  for (int round = 0; round < 3; round++) {
+    assert_int_equal(ga_function_set_parameter(f, 0, 0.5), GA_OK);
+    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &one.piece), 1);
+    set_course(&half, &s, 0.7, 0.9, 0.5, 1);
+    assert_int_equal(ga__machine_hidden(s.m, &other.piece, &half.piece), 0);
+    set_course(&half, &s, 0.4, 0.6, 0.5, 1);
+    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &half.piece), 1);
+    assert_int_equal(ga_function_set_parameter(f, 0, 0.8), GA_OK);
+    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &one.piece), 0);
+    assert_int_equal(ga__machine_hidden(s.m, &other.piece, &other.piece), 1);
+  }
+  ga_machine_destroy(&s.m); /* which uses the function */
+  ga_function_destroy(&f);
+  shop_close(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fields_in_any_order),
+      cmocka_unit_test(nothing_is_kept_too_long),
   };
   return cmocka_run_group_tests_name("mbs: what hides within steps", tests, NULL, NULL);
 }
