@@ -194,6 +194,8 @@ LONG = {"m.yaml": STIFF.replace("t_end: 1, output: 0.1", "t_end: 1000, output: 1
 script("  --resume goes on from t = ", "--resume goes on from t = ", LONG, [interrupted("run m.yaml -o o.h5", "start")], ["run m.yaml -o o.h5 --resume"])
 script("--resume would begin again; see --checkpoint-every", "there is no checkpoint yet", LONG, [interrupted("run m.yaml -o o.h5 --checkpoint-every 0", "start")],
        [interrupted("run m.yaml -o o.h5 --checkpoint-every 10", "start"), "run m.yaml -o o.h5 --resume"])
+script("See who clears the folder, or write elsewhere", "is no longer there", LONG, [interrupted("run m.yaml -o o.h5", "start", "o.h5")],
+       [lambda: os.mkdir("elsewhere"), "run m.yaml -o elsewhere/o.h5"], ["run m.yaml -o o.h5"])
 script("--resume tries again with a smaller tolerance", "--resume tries again", {"m.yaml": MANY}, [interrupted("run m.yaml -o o.h5 --accuracy 1e-3", "round 1")], ["run m.yaml -o o.h5 --accuracy 1e-3 --resume"])
 script("the energies of the machine are infinite", "the energies of the machine are infinite",
        {"m.yaml": FALLS.replace("-9.81", "-1e154").replace("mass: 1", "mass: 4").replace("t_end: 1, output: 0.1", "t_end: 1e5, output: 1e5, step: 1e-2")},
