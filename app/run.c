@@ -52,6 +52,7 @@ app_totals app_runner_totals(const app_runner *r)
   t.rejected_newton += (double)s->rejected_newton;
   t.rejected_callback += (double)s->rejected_callback;
   t.rejected_defect += (double)s->rejected_defect;
+  t.edges += (double)s->edges;
   t.iterations += (double)n->iterations;
   t.factorisations += (double)n->factorisations;
   if (s->steps > 0 && (t.h_smallest == 0.0 || s->h_smallest < t.h_smallest)) t.h_smallest = s->h_smallest;

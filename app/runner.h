@@ -10,7 +10,7 @@
 
 /* Counts of a run, those before it was resumed included; plain numbers, since checkpoints hold them. */
 typedef struct app_totals {
-  double steps, rejected_error, rejected_newton, rejected_callback, rejected_defect;
+  double steps, rejected_error, rejected_newton, rejected_callback, rejected_defect, edges;
   double iterations, factorisations;
   double h_smallest, h_largest;      /* [s] */
   double phi, phi_dot, nonholonomic; /* largest residuals of constraints seen */

@@ -785,7 +785,7 @@ typedef struct ga__sides {
   ga_context *ctx;
   const ga_system *sys;
   double atol_v, rtol_v, atol_x, rtol_x; /* jumps that change less than a part of these do not matter */
-  int *begin, *end, *at;                 /* [n_sides] at a step's beginning and end, and in between */
+  int *begin, *end, *at, *from;          /* [n_sides] at a step's beginning and end, and in between */
   double t_begin, t_end;                 /* [s] that they are of; NaN: not known */
   ga__full state;                        /* q, v, vdot, lambda, psi, x, xdot, y and scalar[GA__T] of it */
   double *block, *y_new, *off, *off_behind;

@@ -9,6 +9,7 @@
 
 #define MATTERS 0.1              /* of a tolerance, that an unseen jump may change velocities or states by */
 enum { OUTPUT_PASSES = 8 };      /* of y := o, which run along chains of outputs */
+enum { MOST_EDGES = 8 };         /* of a step that are looked at */
 enum { COARSE = 10, FINE = 44 }; /* halvings of a step: to see whether it jumps, and to the place of it */
 enum { TRIES = 12 }; /* times that are looked at in search of an edge, each four times the one before */
 
@@ -36,10 +37,11 @@ static ga_status take_memory(ga__sides *s)
   size_t total = 0;
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
   double *at = s->block = ga__alloc(s->ctx, total, sizeof *at);
-  s->begin = ga__alloc(s->ctx, 3 * (size_t)n, sizeof *s->begin);
+  s->begin = ga__alloc(s->ctx, 4 * (size_t)n, sizeof *s->begin);
   if (!at || !s->begin) return ga__no_memory(s->ctx, "edges");
   s->end = s->begin + n;
   s->at = s->end + n;
+  s->from = s->at + n;
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
     *part[i].array = at;
     at += part[i].length;
@@ -113,11 +115,11 @@ static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
   return ga_stepper_interpolate(st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
 }
 
-/* At t within the last step; *other: that edge is passed there, −1: none. */
+/* At t within the last step; *other: which is not as s->from there, −1: none. */
 static int look(ga__sides *s, ga_stepper *st, double t, int *other)
 {
   if (interpolate(s, st, t) || !renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
-  *other = differing(s, s->begin, s->at);
+  *other = differing(s, s->from, s->at);
   return 1;
 }
 
@@ -170,7 +172,7 @@ static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, doubl
   return GA_OK;
 }
 
-/* Halves [*a, *b] so many times, *a on the side of the step's beginning, *b not; *which: what jumps there. */
+/* Halves [*a, *b] so many times, *a on the sides s->from, *b not; *which: what jumps there. */
 static int narrow(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
 {
   for (int i = 0; i < halvings; i++) {
@@ -190,17 +192,26 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
 {
   *out = (ga__edge_met){INFINITY, INFINITY, -1};
   if (s->sys->def.n_sides == 0 || !see_ends(s, st)) return GA_OK;
-  int which = differing(s, s->begin, s->end), matters = 0;
-  if (which < 0) return GA_OK;
-  double a = st->next.scalar[GA__T], b = st->now.scalar[GA__T];
-  if (!narrow(s, st, COARSE, &a, &b, &which)) return GA_OK;
-  ga_status status = jump_matters(s, st, a, b, &matters);
-  if (!status && matters && narrow(s, st, FINE - COARSE, &a, &b, &which))
-    status = jump_matters(s, st, a, b, &matters);
-  else
-    matters = 0;
-  if (status || !matters) return status < 0 ? status : GA_OK;
-  *out = (ga__edge_met){a, b, which};
+  const size_t bytes = (size_t)s->sys->def.n_sides * sizeof *s->from;
+  double begin = st->next.scalar[GA__T];
+  const double end = st->now.scalar[GA__T];
+  memcpy(s->from, s->begin, bytes);
+  for (int i = 0; i < MOST_EDGES; i++) { /* one behind the other, up to the first that matters */
+    int which = differing(s, s->from, s->end), matters = 0, other;
+    if (which < 0) return GA_OK;
+    double a = begin, b = end;
+    if (!narrow(s, st, COARSE, &a, &b, &which)) return GA_OK;
+    ga_status status = jump_matters(s, st, a, b, &matters);
+    if (!status && matters && narrow(s, st, FINE - COARSE, &a, &b, &which))
+      status = jump_matters(s, st, a, b, &matters);
+    else
+      matters = 0;
+    if (status) return status < 0 ? status : GA_OK;
+    if (matters) *out = (ga__edge_met){a, b, which};
+    if (matters || !look(s, st, b, &other)) return GA_OK;
+    memcpy(s->from, s->at, bytes);
+    begin = b;
+  }
   return GA_OK;
 }
 

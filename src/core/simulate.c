@@ -1189,13 +1189,19 @@ static ga_status count_unseen(ga_simulator *sim)
  * and again where it has not come near enough; the next call starts anew just behind it. */
 #define AT_EDGE ((ga_status)1000) /* of accepted_step() */
 #define HERE 1e-9                 /* of a step, within which an edge is where the step begins */
-#define QUICK 1e-3                /* of a step: edges that follow so soon on each other are the same one */
+#define QUICK 1e4                 /* times what states are moved by behind an edge: the same one again */
 enum { MOST_QUICK = 3, PAUSE = 50 };
+
+/* [s] behind an edge, to be on the other side in spite of rounding. */
+static double behind_edge(const ga_simulator *sim, double h)
+{
+  return GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+}
 
 /* A motion that both sides push back to the edge stays on it: there is nothing to go on with behind it. */
 static void count_edge(ga_simulator *sim, double t)
 {
-  const int quick = t - sim->edge_last < QUICK * sim->edge_h;
+  const int quick = t - sim->edge_last < QUICK * behind_edge(sim, sim->edge_h);
   sim->edge_quick = quick ? sim->edge_quick + 1.0 : 0.0;
   if (!quick)
     sim->edge_h = sim->st->now.scalar[GA__H_OLD] > 0.0 ? sim->st->now.scalar[GA__H_OLD] : sim->h_next;
@@ -1213,12 +1219,6 @@ static void count_edge(ga_simulator *sim, double t)
       "it. Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
       "number",
       t, name);
-}
-
-/* [s] behind an edge, to be on the other side in spite of rounding. */
-static double behind_edge(const ga_simulator *sim, double h)
-{
-  return GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
 }
 
 /* After a try of size h, which was a step, or failed: is there an edge within it? *again is the size of a
@@ -1328,7 +1328,6 @@ static ga_status accepted_step(ga_simulator *sim, double *err)
       if (again == 0.0) {
         hold_back(sim, h, st->stats.factorisations - matrices);
         stay_wary(sim, h);
-        sim->edge_pause = fmax(sim->edge_pause - 1.0, 0.0);
         sim->n_first += sim->n_first < FIRST_STEPS;
         if (tries > 0) go_over(sim, wanted, h);
         return status;
@@ -1693,7 +1692,10 @@ ga_status ga_simulator_step(ga_simulator *sim)
   if (status) return status;
   sim->st->busy = 1; /* until all that is within the step has been handed out */
   status = handle_events(sim, err, &gone);
-  if (!gone && !moved) count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+  if (!gone && !moved) {
+    count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
+    sim->edge_pause = fmax(sim->edge_pause - 1.0, 0.0);
+  }
   if (gone) sim->edge_gap = 0.0;
   double t = sim->st->now.scalar[GA__T];
   int at_end = is_end(sim, t);

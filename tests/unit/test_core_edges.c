@@ -284,6 +284,26 @@ static void edges_that_do_not_matter(void **s)
   assert_true(end[0] == end[1]);
 }
 
+/* An edge that does not matter in front of one that does, within the same step. */
+static void edges_behind_others(void **s)
+{
+  (void)s;
+  relay r = RELAY;
+  r.place = -0.01;
+  double y[3] = {Q0, V0, X0};
+  const int edges = answer(&r, 6.0, y);
+  r.idle = 1;
+  for (double tol = 1e-2; tol > 1e-7; tol *= 0.1) {
+    bench b = new_bench(r);
+    set_tolerance(&b, tol);
+    const double error = run(&b, y);
+    if (error > pow(tol, 2.0 / 3.0)) fail_msg("tolerance %g: error %g", tol, error);
+    if (ga_simulator_stats(b.sim)->edges < edges)
+      fail_msg("%ld edges of %d", ga_simulator_stats(b.sim)->edges, edges);
+    close_bench(&b);
+  }
+}
+
 /* Held by friction larger than what pulls: no motion to go on with, but a word, and an end. */
 static void motions_that_stay_on_an_edge(void **s)
 {
@@ -390,10 +410,15 @@ static void refused(void **s)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equal_steps_keep_their_order), cmocka_unit_test(tolerances_are_kept),
-      cmocka_unit_test(friction_that_passes),         cmocka_unit_test(edges_that_do_not_matter),
-      cmocka_unit_test(motions_that_stay_on_an_edge), cmocka_unit_test(saved_around_edges),
-      cmocka_unit_test(followers_pass_them_too),      cmocka_unit_test(refused),
+      cmocka_unit_test(equal_steps_keep_their_order),
+      cmocka_unit_test(tolerances_are_kept),
+      cmocka_unit_test(edges_behind_others),
+      cmocka_unit_test(friction_that_passes),
+      cmocka_unit_test(edges_that_do_not_matter),
+      cmocka_unit_test(motions_that_stay_on_an_edge),
+      cmocka_unit_test(saved_around_edges),
+      cmocka_unit_test(followers_pass_them_too),
+      cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests_name("core edges", tests, NULL, NULL);
 }
