@@ -145,9 +145,9 @@ typedef struct ga__null {
   size_t numbers; /* and numbers */
   double *length; /* [m] R */
   double *z;      /* [2][m] */
-  int slow;       /* 1: conjugate gradients were slow with this N, so that it is S = NᵀN that counts */
-  ga_sparse *S;
+  ga_sparse *S;   /* NᵀN and its factors, where conjugate gradients are slow */
   ga_lu *lu;
+  struct ga__range *range; /* NULL, or where relations are many and long the range of J, instead of N */
 } ga__null;
 
 struct ga__row_search; /* of the lin layer */
@@ -163,6 +163,15 @@ typedef struct ga__rows {
   double *y;                     /* [nv] zeros */
   struct ga__row_search *search;
 } ga__rows;
+
+/* The range of J, of the rows up to `end`, as it is now (range.c); shared by relations that are copies. */
+typedef struct ga__range ga__range;
+double ga__range_cost(const ga__rows *rows, int end); /* numbers that its matrix is made from */
+ga_status ga__range_create(const ga__rows *rows, int end, ga__range **out);
+ga__range *ga__range_share(ga__range *range); /* NULL is fine, as below */
+void ga__range_release(ga__range **range);
+/* z[end] := its part in the range; 0: it is not found, and z is as it was. */
+int ga__range_project(ga__range *range, double *z);
 
 ga_status ga__rows_create(const ga_system *sys, ga__rows *rows);
 void ga__rows_destroy(ga__rows *rows);

@@ -21,6 +21,11 @@
 #define MOST_SKIPPED 1e-5
 #define LEAST_SKIPPED 1e-13
 #define FEWER_SKIPPED 1e-2
+/* Numbers of relations from which on the range of J may serve in their place, |Jᵀ n| up to which they are
+ * exact, and what it has to save. */
+enum { MANY_NUMBERS = 20000 };
+#define EXACT 1e-11
+#define MANY_PAIRS 4.0
 #define ORTHOGONAL 1e-15 /* relative part in the null space that is rounding */
 enum { FEW_ITERATIONS = 40, PASSES = 2 };
 
@@ -146,6 +151,8 @@ ga_status ga__null_create(const ga_system *sys, ga__null *null)
 }
 
 static void drop_squares(ga__null *null);
+static void factor_squares(ga__null *null, int m);
+static int is_slow(ga__null *null, int m);
 
 void ga__null_destroy(ga_context *ctx, ga__null *null)
 {
@@ -207,6 +214,8 @@ ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int
   memcpy(to->value, from->value, used * sizeof *to->value);
   memcpy(to->length, from->length, (size_t)m * sizeof *to->length);
   to->r = from->r;
+  to->range = ga__range_share(from->range);
+  if (from->lu) factor_squares(to, m);
   return GA_OK;
 }
 
@@ -223,11 +232,12 @@ static int is_relation(const double *n, int count, double rest)
   return sqrt(rest / square) <= (few < 1.0 ? RANK_TOL * few * few : RANK_TOL);
 }
 
-/* Relations of the rows that found no pivot; *all 0: one of them is none. */
-static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *all)
+/* Relations of the rows that found no pivot; *all 0: one of them is none. *rest: the largest |Jᵀ n|². */
+static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *all, double *rest)
 {
   int used = 0;
   null->r = 0;
+  *rest = 0.0;
   for (int i = end - 1; i >= 0; i--) {
     if (!ga__row_search_found(rows->search, i)) continue;
     ga_status status = make_room(rows->ctx, null, (size_t)null->r + 1, (size_t)used + (size_t)end);
@@ -235,14 +245,36 @@ static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *al
     int *index = null->index + used;
     double *value = null->value + used;
     const int n = ga__row_search_relation(rows->search, i, index, value);
-    if (!is_relation(value, n, rest_of(rows, index, value, n, rows->m))) {
+    const double left = rest_of(rows, index, value, n, rows->m);
+    if (!is_relation(value, n, left)) {
       *all = 0;
       continue;
     }
+    *rest = fmax(*rest, left);
     null->start[null->r] = used;
     null->row[null->r++] = i;
     null->start[null->r] = used += n;
   }
+  return GA_OK;
+}
+
+/* Numbers that are nothing special, to try with which way is good: it must depend on the relations alone. */
+static void try_out(double *z, int m)
+{
+  for (int i = 0; i < m; i++) z[i] = sin(1.0 + 2.4 * i);
+}
+
+/* NᵀN, by the pairs of relations that meet in a row, is more to make than the matrix of the range of J; then
+ * J serves where it leaves no doubt of what is a relation. */
+static ga_status choose_range(ga__rows *rows, int end, double rest, ga__null *null)
+{
+  if (null->r == 0 || null->start[null->r] < MANY_NUMBERS || rest > EXACT * EXACT) return GA_OK;
+  const double r = null->r, numbers = null->start[null->r], pairs = numbers * numbers / end;
+  if (fmin(pairs, r * numbers) <= MANY_PAIRS * ga__range_cost(rows, end)) return GA_OK;
+  ga_status status = ga__range_create(rows, end, &null->range);
+  if (status) return status;
+  try_out(null->z, rows->m);
+  if (!ga__range_project(null->range, null->z)) ga__range_release(&null->range);
   return GA_OK;
 }
 
@@ -260,13 +292,16 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
       rows->J->value[rows->place[e]] +=
           ga__constraint_value(sys, B, A, e) / null->length[sys->row[e] - sys->nv];
   int all = 0;
+  double rest = 0.0;
   for (double skipped = MOST_SKIPPED; !all && skipped >= LEAST_SKIPPED; skipped *= FEWER_SKIPPED) {
     all = 1;
     ga_status status = ga__row_search_run(rows->search, 0, end, skipped);
-    if (!status) status = list_relations(rows, end, null, &all);
+    if (!status) status = list_relations(rows, end, null, &all, &rest);
     if (status) return status;
   }
-  return GA_OK;
+  ga_status status = choose_range(rows, end, rest, null);
+  if (!status && !null->range && is_slow(null, rows->m)) factor_squares(null, rows->m);
+  return status;
 }
 
 /* With relations of rows that found no pivot, a relation among all rows splits where its part in the rows of
@@ -380,15 +415,14 @@ static void drop_squares(ga__null *null)
 {
   ga_lu_destroy(&null->lu);
   ga_sparse_destroy(null->ctx, &null->S);
-  null->slow = 0;
+  ga__range_release(&null->range);
 }
 
-/* Factors of NᵀN for good; without memory for them conjugate gradients go on. */
-static int factor_squares(ga__null *null, int m)
+/* Factors of NᵀN; without memory for them conjugate gradients have to do. */
+static void factor_squares(ga__null *null, int m)
 {
   const size_t numbers = (size_t)null->start[null->r];
   const ga_error said = *ga_context_error(null->ctx);
-  if (null->slow) return null->lu != NULL;
   int *start = ga__alloc(null->ctx, (size_t)m + 2, sizeof *start),
       *item = ga__alloc(null->ctx, numbers, sizeof *item);
   int *place = ga__alloc(null->ctx, numbers, sizeof *place);
@@ -398,11 +432,9 @@ static int factor_squares(ga__null *null, int m)
     status = factor_pairs(null, m, start, item, place);
   }
   if (status) drop_squares(null), null->ctx->error = said;
-  null->slow = 1;
   ga__free(null->ctx, start);
   ga__free(null->ctx, item);
   ga__free(null->ctx, place);
-  return null->lu != NULL;
 }
 
 /* z −= N S⁻¹ Nᵀ z */
@@ -418,28 +450,42 @@ static void remove_directly(const ga__null *null, double *z, int m)
 }
 
 /* By conjugate gradients for the least squares |z − N c|: NᵀN has no eigenvalue below 1, since every relation
- * has a row that no other has, and few large ones where loops are short. Where they take long, by factors of
- * NᵀN. */
-void ga__null_remove(ga__null *null, double *z, int m)
+ * has a row that no other has, and few large ones where loops are short. 0: not done after `most` iterations.
+ */
+static int remove_gradually(ga__null *null, double *z, int m, int most)
 {
-  if (null->r == 0) return;
   double *s = null->work, *p = s + null->room, *square = p + null->room, *y = null->z + m, gamma = 0.0;
   for (int k = 0; k < null->r; k++) {
     square[k] = square_of(null, k);
     p[k] = 0.0;
   }
   const double enough = ORTHOGONAL * ga__max_abs(z, m, NULL);
-  for (int it = 0; !null->lu && it < 2 * null->r + FEW_ITERATIONS; it++) {
+  for (int it = 0; it < most; it++) {
     const double before = gamma;
-    if (along_relations(null, z, square, s) <= enough) return;
-    if (it == FEW_ITERATIONS && factor_squares(null, m)) break;
+    if (along_relations(null, z, square, s) <= enough) return 1;
     gamma = 0.0;
     for (int k = 0; k < null->r; k++) gamma += s[k] * s[k] / square[k];
     for (int k = 0; k < null->r; k++) p[k] = s[k] / square[k] + (it > 0 ? gamma / before * p[k] : 0.0);
     const double step = gamma / combine(null, p, y, m);
     for (int i = 0; i < m; i++) z[i] -= step * y[i];
   }
-  if (null->lu) remove_directly(null, z, m);
+  return 0;
+}
+
+/* Whether gradients take long with this N. */
+static int is_slow(ga__null *null, int m)
+{
+  try_out(null->z, m);
+  return null->r > 0 && !remove_gradually(null, null->z, m, FEW_ITERATIONS);
+}
+
+void ga__null_remove(ga__null *null, double *z, int m)
+{
+  if (null->r == 0 || (null->range && ga__range_project(null->range, z))) return;
+  if (null->lu)
+    remove_directly(null, z, m);
+  else
+    remove_gradually(null, z, m, 2 * null->r + FEW_ITERATIONS);
 }
 
 void ga__null_reduce(ga__null *null, const ga_system *sys, double *lambda, double *psi)

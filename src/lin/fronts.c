@@ -298,7 +298,7 @@ static int measure(plan *p)
     f->factor = out->n_factors;
     out->n_factors += size * (rows + below);
     out->n_fill += size * (rows + below);
-    if (rows * width > out->front_size) out->front_size = rows * width;
+    if (rows * width > out->front_size[i % 2]) out->front_size[i % 2] = rows * width;
     if (f->width > out->longest) out->longest = f->width;
   }
   return 1;

@@ -26,25 +26,25 @@ typedef struct ga__move {
 } ga__move;
 
 typedef struct ga__fronts {
-  int n;             /* pivots */
-  int n_fronts;      /* in postorder, component by component */
-  int n_components;  /* block triangular: unknowns of the last one are found first */
-  int *P, *Q;        /* [n] row and column of a pivot */
-  int *row_pivot;    /* [n] pivot of a row, */
-  int *column_pivot; /* and of a column of A */
-  int *component;    /* [n_components + 1] first front of each */
-  ga__front *front;  /* [n_fronts] */
-  int *index;        /* pivots of the rows below, front by front */
-  int *place;        /* as index: the row of each in the front that it is handed on to */
-  ga__move *entry;   /* front by front, `to` the place in the front */
-  int *off_start;    /* [n + 1] by the pivot of their row: entries of A outside of the components, */
-  ga__move *off;     /* `to` the pivot of their column */
-  size_t n_factors;  /* numbers in all factors */
-  size_t n_fill;     /* entries of L+U, with those outside of the components */
-  size_t front_size; /* numbers in the largest front, */
-  int longest;       /* rows of the longest front, made a multiple of four */
-  size_t stack_size; /* most numbers that wait to be handed on */
-  int n_waiting;     /* most fronts that wait */
+  int n;                /* pivots */
+  int n_fronts;         /* in postorder, component by component */
+  int n_components;     /* block triangular: unknowns of the last one are found first */
+  int *P, *Q;           /* [n] row and column of a pivot */
+  int *row_pivot;       /* [n] pivot of a row, */
+  int *column_pivot;    /* and of a column of A */
+  int *component;       /* [n_components + 1] first front of each */
+  ga__front *front;     /* [n_fronts] */
+  int *index;           /* pivots of the rows below, front by front */
+  int *place;           /* as index: the row of each in the front that it is handed on to */
+  ga__move *entry;      /* front by front, `to` the place in the front */
+  int *off_start;       /* [n + 1] by the pivot of their row: entries of A outside of the components, */
+  ga__move *off;        /* `to` the pivot of their column */
+  size_t n_factors;     /* numbers in all factors */
+  size_t n_fill;        /* entries of L+U, with those outside of the components */
+  size_t front_size[2]; /* numbers in the largest front of those with an even and an odd number, */
+  int longest;          /* rows of the longest front, made a multiple of four */
+  size_t stack_size;    /* most numbers that wait to be handed on */
+  int n_waiting;        /* most fronts that wait */
 } ga__fronts;
 
 /* Out of memory, or fronts that an int cannot count: nothing is left behind, and GA_ERR_MEMORY. */

@@ -85,7 +85,7 @@ static ga_status take_memory(ga_lu *lu)
     size_t count, bytes;
   } need[] = {{(void **)&b->factors, plan->n_factors + 4, sizeof(double)},
               {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
-              {(void **)&b->room, 2 * (plan->front_size + 2 * LINE), sizeof(double)},
+              {(void **)&b->room, plan->front_size[0] + plan->front_size[1] + 4 * LINE, sizeof(double)},
               {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
               {(void **)&b->panel, plan->longest >= GA__FRONT_LARGE ? GA__FRONT_ROOM : 0, sizeof(double)},
               {(void **)&b->stack, plan->stack_size, sizeof(double)},
@@ -105,7 +105,7 @@ static ga_status take_memory(ga_lu *lu)
       return ga__no_memory(lu->ctx, "sparse LU factors");
   const size_t off = (uintptr_t)b->room / sizeof(double) % LINE;
   b->front[0] = b->room + (LINE - off) % LINE;
-  b->front[1] = b->front[0] + (plan->front_size + LINE - 1) / LINE * LINE;
+  b->front[1] = b->front[0] + (plan->front_size[0] + LINE - 1) / LINE * LINE;
   return GA_OK;
 }
 

@@ -1251,7 +1251,7 @@ static void chains_need_little(void **state)
   assert_int_equal(ga__fronts_create(f->ctx, p.A, &p.order, &plan), GA_OK);
   assert_int_equal(plan.n_components, 1);
   assert_int_equal(plan.n_fronts, 2000);
-  assert_true(plan.stack_size < 2000 && plan.front_size < 1000);
+  assert_true(plan.stack_size < 2000 && plan.front_size[0] < 1000 && plan.front_size[1] < 1000);
   assert_in_range(plan.n_fill, p.A->nnz, 2 * p.A->nnz);
   ga__fronts_destroy(f->ctx, &plan);
   close_problem(f, &p);
