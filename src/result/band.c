@@ -19,9 +19,10 @@ enum { BINS = 100, MARKS = 20 };
  * mean of squares, or FALLS times less than in the round before, the truth is a constant as far as can be
  * told, its value, if that is more than RESOLVED error bars, but at most what others of its unit move by; or
  * 0: a component of a vector is compared with the others, which are signals of the same object and unit;
- * where none of them moves, with ALONE times the largest range of the unit; where nothing moves that has this
- * unit, with LEAST, in SI units, unless it has also become FALLS times smaller since the round before. What
- * moves little and does not shrink keeps its own range, and thus a large ratio: too little of it is known.
+ * where none of them moves, with ALONE times the largest range of the unit, an acceleration with gravity, if
+ * there is one, which every mass feels; where nothing moves that has this unit, with LEAST, in SI units,
+ * unless it has also become FALLS times smaller since the round before. What moves little and does not shrink
+ * keeps its own range, and thus a large ratio: too little of it is known.
  *
  * Rounding neither shrinks nor moves. It is what is below DIGITS times its own value or NOTHING, in SI units;
  * or below NOISE times the largest range of the unit, ABSENT, in SI units, where there is none, unless it is
@@ -408,7 +409,8 @@ static double scale_of_constant(const ga_band *b, int i)
   const double known = known_range(b, i), value = 0.5 * fabs(s->low + s->high);
   if (stands_out(b, i, value, known)) return known > 0.0 ? fmin(value, known) : value;
   const double near = known_in_object(b, i);
-  if (near > 0.0 || known > 0.0) return near > 0.0 ? near : ALONE * known;
+  const double gravity = b->unit[i] == b->accelerations ? b->opts.gravity : 0.0;
+  if (near > 0.0 || known > 0.0) return near > 0.0 ? near : fmax(ALONE * known, gravity);
   return falls(b, i) ? 0.0 : LEAST;
 }
 

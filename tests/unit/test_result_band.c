@@ -221,7 +221,7 @@ static void constants_have_a_scale(void **state)
                            {"other.x", "N", 0, 0, 1e-3, 1, 60},         /* nothing like it in its object */
                            {"arm.x", "m", 1e3, 0, 1e-4, 1, 4},          /* not its distance from somewhere: */
                            {"hand.x", "m", 0, 2, 1e-4, 0, 4},           /* this is what moves */
-                           {"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 0.981},   /* gravity counts as motion */
+                           {"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 9.81},    /* what every mass feels */
                            {"turn.force", "N*m", 0, 0, 1e-3, 1, 1e-6}}; /* nothing moves at all */
   (void)state;
   check_scales(m, sizeof m / sizeof *m);
@@ -261,10 +261,10 @@ static void errors_fall_from_round_to_round(void **state)
  * round happen to be alike in their errors; what has grown since, or is the same as before, is. */
 static void constants_stay(void **state)
 {
-  static const made before[] = {{"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 0.981},
+  static const made before[] = {{"arm.ax", "m/s^2", 0, 0, 1e-5, 1, 9.81},
                                 {"leg.ax", "m/s^2", 0, 1e-5, 0.6e-5, 0, 3.2e-5},
-                                {"toe.ax", "m/s^2", 0, 0, 1e-6, 1, 0.981}},
-                    now[] = {{"arm.ax", "m/s^2", 0, 0, 0.9e-5, 1, 0.981},
+                                {"toe.ax", "m/s^2", 0, 0, 1e-6, 1, 9.81}},
+                    now[] = {{"arm.ax", "m/s^2", 0, 0, 0.9e-5, 1, 9.81},
                              {"leg.ax", "m/s^2", 0, 1e-5, 0.5e-5, 0, 2.95e-5},
                              {"toe.ax", "m/s^2", 0, 0, 2e-6, 0, 4e-6}};
   ga_context *ctx;
