@@ -9,6 +9,8 @@
 
 #define MATTERS 0.1              /* of a tolerance, that an unseen jump may change velocities or states by */
 enum { OUTPUT_PASSES = 8 };      /* of y := o, which run along chains of outputs */
+enum { MOST_TURNS = 6 };         /* of a step that are looked at, */
+#define TURN_APART 1e-3          /* of the step from each other */
 enum { MOST_EDGES = 8 };         /* of a step that are looked at */
 enum { COARSE = 10, FINE = 44 }; /* halvings of a step: to see whether it jumps, and to the place of it */
 enum { TRIES = 12 }; /* times that are looked at in search of an edge, each four times the one before */
@@ -188,16 +190,51 @@ static int narrow(ga__sides *s, ga_stepper *st, int halvings, double *a, double 
   return 1;
 }
 
+/* Adds the place s within the step, from 0 to 1, at which something turns, unless it is close to one that is
+ * known. */
+static void add_turn(double *turn, int *n, double s)
+{
+  if (!(s > TURN_APART && s < 1.0 - TURN_APART) || *n == MOST_TURNS) return;
+  for (int i = 0; i < *n; i++)
+    if (fabs(turn[i] - s) < TURN_APART) return;
+  turn[(*n)++] = s;
+}
+
+/* Both ends are on the same sides, but an edge may be passed there and back where an output or a coordinate
+ * turns. *t: a time on other sides, *which of them; the step's end: none was found. */
+static void look_where_it_turns(ga__sides *s, ga_stepper *st, double *t, int *which)
+{
+  const ga__full *n = &st->next, *m = &st->now, *f = &s->state;
+  const double begin = n->scalar[GA__T], h = m->scalar[GA__T] - begin;
+  double turn[MOST_TURNS];
+  int found = 0;
+  if (interpolate(s, st, begin + 0.5 * h)) return;
+  for (int i = 0; i < s->sys->size[GA_BLOCK_Y]; i++) { /* slopes of the parabola at its ends */
+    const double first = 4.0 * f->y[i] - 3.0 * n->y[i] - m->y[i];
+    const double last = 3.0 * m->y[i] + n->y[i] - 4.0 * f->y[i];
+    if (first * last < 0.0) add_turn(turn, &found, first / (first - last));
+  }
+  for (int i = 0; i < s->sys->nv; i++)
+    if (n->v[i] * m->v[i] < 0.0) add_turn(turn, &found, n->v[i] / (n->v[i] - m->v[i]));
+  for (int i = 0; i < found; i++) {
+    int other = -1;
+    if (!look(s, st, begin + turn[i] * h, &other) || other < 0 || begin + turn[i] * h >= *t) continue;
+    *t = begin + turn[i] * h;
+    *which = other;
+  }
+}
+
 ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
 {
   *out = (ga__edge_met){INFINITY, INFINITY, -1};
   if (s->sys->def.n_sides == 0 || !see_ends(s, st)) return GA_OK;
   const size_t bytes = (size_t)s->sys->def.n_sides * sizeof *s->from;
   double begin = st->next.scalar[GA__T];
-  const double end = st->now.scalar[GA__T];
+  double end = st->now.scalar[GA__T];
   memcpy(s->from, s->begin, bytes);
   for (int i = 0; i < MOST_EDGES; i++) { /* one behind the other, up to the first that matters */
     int which = differing(s, s->from, s->end), matters = 0, other;
+    if (which < 0 && i == 0) look_where_it_turns(s, st, &end, &which);
     if (which < 0) return GA_OK;
     double a = begin, b = end;
     if (!narrow(s, st, COARSE, &a, &b, &which)) return GA_OK;

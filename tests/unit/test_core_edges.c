@@ -51,7 +51,7 @@ static int sides(void *user, const ga_point *p, int *side)
   relay *r = user;
   r->asked++;
   side[0] = p->q[0] > r->place;
-  side[1] = p->v[0] > 0.0;
+  side[1] = r->friction > 0.0 && p->v[0] > 0.0;
   side[2] = r->idle && p->q[0] > 0.0;
   return r->fails;
 }
@@ -304,6 +304,32 @@ static void edges_behind_others(void **s)
   }
 }
 
+/* Edges that are passed there and back where the motion turns, however little it goes beyond them. */
+static void edges_where_it_turns(void **s)
+{
+  (void)s;
+  relay r = {.relay = 0.3, .place = 100.0};
+  double top = 0.0;
+  for (double t = 0.5; t < 3.0; t += 0.01) { /* on this side of the edge */
+    double y[3] = {Q0, V0, X0};
+    answer(&r, t, y);
+    top = fmax(top, y[0]);
+  }
+  for (double over = 3e-2; over > 1e-4; over *= 0.3) {
+    double y[3] = {Q0, V0, X0};
+    r.place = top - over;
+    const int edges = answer(&r, 3.0, y);
+    assert_int_equal(edges, 2);
+    bench b = new_bench(r);
+    b.o.t_end = 3.0;
+    set_tolerance(&b, 1e-3);
+    const double error = run(&b, y);
+    if (error > 1e-2 || ga_simulator_stats(b.sim)->edges < edges)
+      fail_msg("%g beyond: error %g, %ld edges of %d", over, error, ga_simulator_stats(b.sim)->edges, edges);
+    close_bench(&b);
+  }
+}
+
 /* Held by friction larger than what pulls: no motion to go on with, but a word, and an end. */
 static void motions_that_stay_on_an_edge(void **s)
 {
@@ -410,15 +436,11 @@ static void refused(void **s)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equal_steps_keep_their_order),
-      cmocka_unit_test(tolerances_are_kept),
-      cmocka_unit_test(edges_behind_others),
-      cmocka_unit_test(friction_that_passes),
-      cmocka_unit_test(edges_that_do_not_matter),
-      cmocka_unit_test(motions_that_stay_on_an_edge),
-      cmocka_unit_test(saved_around_edges),
-      cmocka_unit_test(followers_pass_them_too),
-      cmocka_unit_test(refused),
+      cmocka_unit_test(equal_steps_keep_their_order), cmocka_unit_test(tolerances_are_kept),
+      cmocka_unit_test(edges_behind_others),          cmocka_unit_test(edges_where_it_turns),
+      cmocka_unit_test(friction_that_passes),         cmocka_unit_test(edges_that_do_not_matter),
+      cmocka_unit_test(motions_that_stay_on_an_edge), cmocka_unit_test(saved_around_edges),
+      cmocka_unit_test(followers_pass_them_too),      cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests_name("core edges", tests, NULL, NULL);
 }
