@@ -840,6 +840,9 @@ double ga__aim_longer(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, doub
 /* Keeps the sides that the present state is on; 0: they are not known. And is it on others now? */
 int ga__sides_here(ga__sides *s, const ga_stepper *st);
 int ga__sides_left(ga__sides *s, const ga_stepper *st);
+/* 1: its outputs are on other sides than its motion, as where a start moves velocities that were 0 off their
+ * constraints, as far as the method wants that. */
+int ga__sides_torn(ga__sides *s, const ga_stepper *st);
 void ga__sides_name(const ga__sides *s, int which, char *text, size_t size);
 
 #endif

@@ -150,7 +150,12 @@ static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
   const ga__full *f = &s->state;
   ga_status status = interpolate(s, st, t);
   const ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
-  if (!status && !renew_outputs(s)) status = GA_RETRY_CALLBACK;
+  const int begins =
+      t == st->next.scalar[GA__T]; /* outputs of a start may be those of other velocities, see there */
+  if (begins && s->sys->size[GA_BLOCK_Y] > 0)
+    memcpy(f->y, st->next.y, (size_t)s->sys->size[GA_BLOCK_Y] * sizeof(double));
+  else if (!status && !renew_outputs(s))
+    status = GA_RETRY_CALLBACK;
   return status ? status : ga__defect(st, &at, s->y_new, off);
 }
 
@@ -160,7 +165,8 @@ static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, doubl
 {
   const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
-  *matters = 0;
+  *matters = !st->have_factors; /* without them nothing is known of it */
+  if (*matters) return GA_OK;
   ga_status status = defect_at(s, st, before, s->off);
   if (!status) status = defect_at(s, st, behind, s->off_behind);
   if (status) return status;
@@ -270,6 +276,11 @@ int ga__sides_here(ga__sides *s, const ga_stepper *st)
   if (!renew_outputs(s) || !sides_of(s, &s->state, s->begin)) return 0;
   s->t_begin = st->now.scalar[GA__T];
   return 1;
+}
+
+int ga__sides_torn(ga__sides *s, const ga_stepper *st)
+{
+  return ga__sides_here(s, st) && ga__sides_left(s, st);
 }
 
 int ga__sides_left(ga__sides *s, const ga_stepper *st)

@@ -1245,6 +1245,7 @@ static ga_status aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga_
   *again = ga__aim_shorter(&sim->sides, st, aim, h, time);
   if (*again > fmax(tiny(sim), HERE * h)) return GA_OK;
   ga__sides_gap(&sim->sides, st, fmax(2.0 * HERE * h, 4.0 * tiny(sim)), &sim->edge_gap);
+  if (isinf(sim->edge_gap) && ga__sides_torn(&sim->sides, st)) sim->edge_gap = 0.0;
   if (isfinite(sim->edge_gap)) return sim->edge_gap += behind_edge(sim, h), AT_EDGE;
   sim->edge_gap = 0.0;
   aim->n = GA__MOST_AIMS; /* it is not there after all */
