@@ -402,6 +402,15 @@ static int locked_by_others(int fd)
   return fcntl(fd, how, &lock) && (errno == EACCES || errno == EAGAIN);
 }
 
+/* A file of a round that was killed before anything was complete: its first page is written last. */
+static int is_unfinished(const char *path, const unsigned char start[8])
+{
+  static const unsigned char nothing[8] = {0};
+  static const char suffix[] = ".part";
+  const size_t bytes = strlen(path), of_suffix = sizeof suffix - 1;
+  return bytes > of_suffix && strcmp(path + bytes - of_suffix, suffix) == 0 && memcmp(start, nothing, 8) == 0;
+}
+
 static ga_status open_file(ga__store *s, const char *path, int replace)
 {
   static const char doing[] = "cannot be opened for writing";
@@ -417,7 +426,8 @@ static ga_status open_file(ga__store *s, const char *path, int replace)
     return ga__fail(s->ctx, GA_ERR_FILE,
                     "%s: another run is writing into it; wait for its end or choose another name", path);
   if (now.st_size > 0 &&
-      (read_all(s->fd, start, sizeof start, 0) || memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0))
+      (read_all(s->fd, start, sizeof start, 0) ||
+       (memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0 && !(replace && is_unfinished(path, start)))))
     return ga__fail(s->ctx, GA_ERR_FILE,
                     "%s: exists and is not a result file; remove it or choose another name", path);
   if (replace && ftruncate(s->fd, 0)) return ga__no_file(s->ctx, path, doing, errno);
