@@ -350,6 +350,36 @@ static void write_text(const char *path, const char *text)
   fclose(file);
 }
 
+static void write_zeros(const char *path)
+{
+  const char zeros[4096] = {0};
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_int_equal(fwrite(zeros, 1, sizeof zeros, file), sizeof zeros);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* A run killed before its first page, which comes last, leaves zeros: written over where the name says that
+ * it is ours. */
+static void begun_and_never_finished(void **state)
+{
+  char path[256];
+  rig *r = rig_open(2);
+  ga_recorder *rec = NULL;
+  (void)state;
+  write_zeros(r->path);
+  refused(r, r->path, GA_ERR_FILE, "not a result file");
+  unlink(r->path);
+  snprintf(path, sizeof path, "%s/out.h5.part", r->folder);
+  write_zeros(path);
+  assert_status(r->ctx, ga_recorder_create(r->ctx, path, &r->opts, &rec), GA_OK);
+  ga_recorder_destroy(&rec);
+  write_text(path, "a text of somebody else");
+  refused(r, path, GA_ERR_FILE, "not a result file");
+  unlink(path);
+  rig_close(r);
+}
+
 static void paths_that_cannot_be(void **state)
 {
   char path[256], text[32] = {0};
@@ -835,6 +865,7 @@ int main(void)
       cmocka_unit_test(a_broken_checkpoint),
       cmocka_unit_test(appended_to_other_signals),
       cmocka_unit_test(options_out_of_range),
+      cmocka_unit_test(begun_and_never_finished),
       cmocka_unit_test(paths_that_cannot_be),
       cmocka_unit_test(folder_without_permission),
       cmocka_unit_test(files_that_are_no_results),
