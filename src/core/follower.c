@@ -12,9 +12,9 @@ enum { MOST_PARTS = 64 };
 #define RESTART_GAP 1e-9
 /* A part that differs from the one before by less than this, relative, is as long: factors can be kept. The
  * leader's end is not passed by it, though, but for roundings of time: there may be a jump. */
-#define HERE 1e-9 /* of a part, within which an edge is where the part begins */
 #define EQUAL 1e-10
 #define ROUNDINGS 4.0
+#define HERE 1e-9         /* of a part, within which an edge is where the part begins */
 enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 
 struct ga_follower {

@@ -732,6 +732,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->next_time = 0;
   sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = 0.0;
   sim->edge_last = -DBL_MAX;
+  sim->warned_sliding = 0;
   for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
@@ -1185,8 +1186,8 @@ static ga_status count_unseen(ga_simulator *sim)
 }
 
 /* ---- Edges at which the equations jump with the motion ----
- * A step that passed one is made to end in front of it, by what the step that passed it says of its place,
- * and again where it has not come near enough; the next call starts anew just behind it. */
+ * A step that passed one is made again to end in front of it, by the motion before it, and once more where
+ * it has not come near enough; the next call moves to just behind it, and the one after that starts anew. */
 #define AT_EDGE ((ga_status)1000) /* of accepted_step() */
 #define HERE 1e-9                 /* of a step, within which an edge is where the step begins */
 #define QUICK 1e4                 /* times what states are moved by behind an edge: the same one again */
