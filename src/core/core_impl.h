@@ -549,7 +549,8 @@ struct ga_stepper {
   ga__assembly spare_assembly; /* the other one of the two */
   ga_lu *spare_lu;
   ga__redundant red;
-  int have_factors; /* lu holds factors of the iteration matrix for step h_factors */
+  int have_factors; /* lu holds factors of the iteration matrix for step h_factors; */
+  int worn;         /* 1: good for looking into the last step, but the next one begins with new ones */
   double h_factors;
   int age;         /* steps ended since the factors were made */
   int fresh_steps; /* steps yet to begin with new factors without asking */

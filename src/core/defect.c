@@ -106,7 +106,7 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
 {
   const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
   for (int i = 0; i < n; i++) e[i] = 0.0;
-  if (!st->have_factors) return GA_OK;
+  if (!st->have_factors) return GA_RETRY_SINGULAR; /* nothing is known, and that is counted */
   ga_status status = scaled_residual(st, s, PART_Q * mass_factor(st), PART_X * st->d1, y);
   return status ? status : solve_iteration_matrix(st, e);
 }

@@ -167,7 +167,7 @@ static void remember_age(ga_stepper *st, int too_old)
 
 static int begin_with_new(ga_stepper *st)
 {
-  if (st->opts.newton.reuse != GA_REUSE || !st->have_factors || st->h != st->h_factors) return 1;
+  if (st->opts.newton.reuse != GA_REUSE || !st->have_factors || st->worn || st->h != st->h_factors) return 1;
   if (st->fresh_steps == 0) return 0;
   st->fresh_steps--;
   return 1;
@@ -179,7 +179,7 @@ static void finish(ga_stepper *st, verdict v, double rho, int too_old)
   st->stats.at_floor += v == DONE_AT_FLOOR;
   ga__terms_count(st);
   remember_age(st, too_old);
-  if (too_old) st->have_factors = 0;
+  if (too_old) st->worn = 1;
   st->age++;
   st->family->trial(st);
 }

@@ -344,7 +344,7 @@ ga_status ga__factor(ga_stepper *st, ga_lu *lu)
   if (status) return status;
   warn_weak(st, lu);
   st->have_factors = 1;
-  st->age = 0;
+  st->worn = st->age = 0;
   st->h_factors = st->h;
   return GA_OK;
 }
@@ -360,8 +360,9 @@ double ga__rounding_of_rate(const ga_system *sys)
 
 void ga__keep_factors(ga_stepper *st)
 {
-  st->kept = (ga__memory){st->have_factors, st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
-                          st->h_factors,    st->rate, st->terms,       st->leaves_out, st->version};
+  const int of_use = st->have_factors && !st->worn;
+  st->kept = (ga__memory){of_use,        st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
+                          st->h_factors, st->rate, st->terms,       st->leaves_out, st->version};
   st->renewed = 0;
   ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
                        st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
@@ -393,7 +394,7 @@ void ga__restore_factors(ga_stepper *st, int failed)
   int lacking = failed && st->terms.all && !m->terms.all;
   if (!lacking) ga__terms_restore(st, &m->terms);
   st->have_factors = m->have_factors && !stiff && !lacking && there;
-  st->red.valid = 0;
+  st->red.valid = st->worn = 0;
   st->age = m->age;
   st->fresh_steps = m->fresh_steps;
   if (!stiff) st->cheap = m->cheap, st->cheap_wait = m->cheap_wait;

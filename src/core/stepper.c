@@ -431,7 +431,7 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 /* Nothing that later steps depend on may be left but the state itself. */
 void ga__forget_factors(ga_stepper *st)
 {
-  st->have_factors = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
+  st->have_factors = st->worn = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
   st->cheap = st->may_be_cheap;
   if (st->chooses_terms) ga__terms_restore(st, &(ga__terms){0, 0, 0, 0});
   st->tried = GA__ACCEPTED;

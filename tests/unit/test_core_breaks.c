@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "galpha/core.h"
+#include "core/core_impl.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -334,6 +334,68 @@ static void pulses_that_nobody_tells_of(void **state)
   }
 }
 
+/* ---- Factors that the next step does not use ---- */
+
+/* A spring that hardens, and a push from 0.4 to 0.6 of one of N equal steps that nobody tells of. */
+enum { EQUAL_STEPS = 60 };
+#define EQUAL_H 0.03
+
+typedef struct hard_spring {
+  cart c;
+  int worn; /* steps that left factors which the next one does not use */
+} hard_spring;
+
+static int hard_force(void *user, const ga_point *p, double *out)
+{
+  const double q = p->q[0];
+  out[0] = -q - 5.0 * q * q * q + push(&((const hard_spring *)user)->c, p->t, 0.0);
+  return 0;
+}
+
+static int count_worn(void *user, const ga_stepper *st)
+{
+  ((hard_spring *)user)->worn += st->worn;
+  return 0;
+}
+
+static long pushes_told(int step, int *worn)
+{
+  const ga_factor line = {GA_RN, 1, GA_LEFT};
+  const double q = 1.0, v = 0.0;
+  hard_spring s = {.c = {.from = (step + 0.4) * EQUAL_H, .to = (step + 0.6) * EQUAL_H, .F = 500.0}};
+  bench b = {.o = ga_simulate_defaults()};
+  ga_system_def def = ga_system_defaults();
+  ga_stepper_opts opts = ga_stepper_defaults();
+  def.n_factors = 1, def.factors = &line, def.user = &s, def.mass = mass, def.force = hard_force;
+  opts.newton.patience = 2;
+  b.o.t_end = EQUAL_STEPS * EQUAL_H, b.o.fixed_h = EQUAL_H;
+  b.o.observer = count_worn, b.o.user = &s;
+  assert_int_equal(ga_context_create(NULL, &b.ctx), GA_OK);
+  assert_int_equal(ga_system_create(b.ctx, &def, &b.sys), GA_OK);
+  assert_int_equal(ga_stepper_create(b.ctx, b.sys, &opts, &b.st), GA_OK);
+  assert_int_equal(ga_simulator_create(b.ctx, b.st, &b.o, &b.sim), GA_OK);
+  assert_int_equal(ga_simulator_start(b.sim, NULL, 0.0, &q, &v, NULL, NULL, NULL, NULL), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  const long told = ga_simulator_stats(b.sim)->unseen;
+  assert_int_equal(ga_simulator_stats(b.sim)->unchecked, 0);
+  *worn = s.worn;
+  close_bench(&b);
+  return told;
+}
+
+/* The push is told of whichever step it is in, also of those after which factors are found too old for the
+ * next one. */
+static void equations_are_checked_with_old_factors(void **state)
+{
+  int worn = 0, most = 0;
+  (void)state;
+  for (int step = 1; step < EQUAL_STEPS; step++) {
+    if (pushes_told(step, &worn) < 1) fail_msg("a push within step %d is not told of", step);
+    most = worn > most ? worn : most;
+  }
+  assert_true(most >= 5);
+}
+
 static void defect_test_can_be_left_out(void **state)
 {
   (void)state;
@@ -441,6 +503,7 @@ int main(void)
       cmocka_unit_test(outputs_at_breaks),
       cmocka_unit_test(saved_around_breaks),
       cmocka_unit_test(pulses_that_nobody_tells_of),
+      cmocka_unit_test(equations_are_checked_with_old_factors),
       cmocka_unit_test(defect_test_can_be_left_out),
       cmocka_unit_test(narrow_places),
       cmocka_unit_test(no_question_in_vain),
