@@ -222,7 +222,8 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
 
 /* Prescribed motion: coordinate = function(t). Its position must be continuous, and its velocity unless
  * accept_impact is set; where its acceleration jumps, steps end and begin anew. That of an angle may make any
- * number of turns. */
+ * number of turns. A velocity that it begins with is taken on by bodies whose velocities are 0, when the
+ * machine is built; those of others stay as given. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */

@@ -6,7 +6,8 @@
  * joints without given coordinates bodies move as one with what they hang on. What is left open then, loops,
  * is closed by the core on a system of its own: the machine's constraints and one row for everything that is
  * given. Given coordinates are approached in small moves there, so that a mechanism stays on its branch.
- * Velocities likewise, once positions are known. */
+ * Velocities likewise, once positions are known. Where nothing is given but drives begin with speeds, bodies
+ * that are given at rest take on what these make of them, and positions stay as given. */
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
@@ -72,8 +73,26 @@ static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
 }
 
 /* Does any part of the machine give something? Bits: 1 a coordinate, 2 a rate, 4 a pose held, 8 velocities,
- * 16 a weight. */
-enum { GIVES_VALUE = 1, GIVES_RATE = 2, HOLDS_POSE = 4, HOLDS_VELOCITY = 8, GIVES_WEIGHT = 16 };
+ * 16 a weight, 32 a speed that a drive begins with. Those of ASKED have to be met, or the machine is refused
+ * here. */
+enum {
+  GIVES_VALUE = 1,
+  GIVES_RATE = 2,
+  HOLDS_POSE = 4,
+  HOLDS_VELOCITY = 8,
+  GIVES_WEIGHT = 16,
+  GIVES_SPEED = 32,
+  ASKED = GIVES_VALUE | GIVES_RATE | HOLDS_POSE | HOLDS_VELOCITY
+};
+
+static int begins_with_speed(const ga_machine *m, const ga__part *part)
+{
+  double target[2];
+  ga_fault fault;
+  return part->kind == GA__PART_DRIVE &&
+         !ga_function_eval(((const ga_drive_def *)part->def)->function, m->opts.t_start, 1, target, &fault) &&
+         target[1] != 0.0;
+}
 
 static int what_is_given(const ga_machine *m)
 {
@@ -84,6 +103,7 @@ static int what_is_given(const ga_machine *m)
     if (holds(part, 0)) all |= HOLDS_POSE;
     if (holds(part, 1)) all |= HOLDS_VELOCITY;
     if (weight_of(part) != 1.0) all |= GIVES_WEIGHT;
+    if (begins_with_speed(m, part)) all |= GIVES_SPEED;
     for (int k = 0; part->kind == GA__PART_JOINT && k < 6; k++) {
       if (!isnan(ga__joint_given(part->def, names[k], 0))) all |= GIVES_VALUE;
       if (!isnan(ga__joint_given(part->def, names[k], 1))) all |= GIVES_RATE;
@@ -997,7 +1017,10 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
     ga__free(m->ctx, room);
     p->positions = matters || (!status && (given & GIVES_WEIGHT));
     if (status && matters) status = cannot_meet(m, s.b, 0, status);
-    if (status && status != GA_ERR_MEMORY && !matters) status = GA_OK; /* the start will say what is wrong */
+    if (status && status != GA_ERR_MEMORY && !matters) { /* the start will say what is wrong */
+      if (given == GIVES_SPEED) p->n = 0;
+      status = GA_OK;
+    }
     if (!status) keep_nodes(s.b, p, 0);
   }
   tree_free(&t);
@@ -1005,7 +1028,80 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
   return status;
 }
 
-static ga_status assemble_velocities(ga_machine *m, ga__placement *p)
+/* Which velocities of a body were given: 1 of its origin, 2 its angular velocity. Those that are 0 were not,
+ * unless they are held. */
+static int velocities_given(const ga__part *part)
+{
+  const ga_rigid_def *rigid = part->kind == GA__PART_RIGID ? part->def : NULL;
+  const ga_planar_def *planar = part->kind == GA__PART_PLANAR ? part->def : NULL;
+  const ga_point_def *point = part->kind == GA__PART_POINT ? part->def : NULL;
+  const double *velocity = rigid   ? rigid->velocity
+                           : point ? point->velocity
+                                   : NULL,
+               *omega = rigid ? rigid->omega : NULL;
+  int given = 0;
+  for (int i = 0; i < 3; i++) given |= (velocity && velocity[i] != 0.0) | (omega && omega[i] != 0.0) << 1;
+  if (planar) given = (planar->velocity[0] != 0.0 || planar->velocity[1] != 0.0) | (planar->rate != 0.0) << 1;
+  if (part->kind == GA__PART_SCALAR) given = ((const ga_scalar_def *)part->def)->velocity != 0.0;
+  return given;
+}
+
+/* What is given counts this many times, so that what is not given is moved in its place. */
+static void weigh_given_velocities(const ga_machine *m, ga__built *b)
+{
+  const double many = 1e6;
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = node_at(b, i);
+    const int given = b->part_node[node->part] == i ? velocities_given(&m->part[node->part]) : 0;
+    if (given & 1) node->mass *= many;
+    for (int k = 0; (given & 2) && k < 9; k++) node->J[k] *= many;
+  }
+}
+
+/* Back to what was given; the velocity of the centre of mass is v + ω × s, v given of the frame's origin.
+ * Returns the largest change. */
+static double restore_given_velocities(const ga_machine *m, ga__built *b)
+{
+  double change = 0.0;
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = node_at(b, i);
+    const int given = b->part_node[node->part] == i ? velocities_given(&m->part[node->part]) : 0;
+    double arm[3], turn[3], turn_given[3], v[6];
+    ga__kin at;
+    memcpy(v, node->v0, sizeof v);
+    if (given & 2) memcpy(v + 3, node->v_given + 3, 3 * sizeof *v);
+    ga__kin_pose(node, node->q_given, &at);
+    ga__mat3_mul_vec(arm, at.R, node->com);
+    ga__vec3_cross(turn, v + 3, arm);
+    ga__vec3_cross(turn_given, node->v_given + 3, arm);
+    for (int k = 0; (given & 1) && k < 3; k++)
+      if (node->column[k] >= 0) v[k] = node->v_given[k] - turn_given[k] + turn[k];
+    for (int k = 0; k < 6; k++) change = fmax(change, fabs(v[k] - node->v0[k]));
+    memcpy(node->v0, v, sizeof v);
+  }
+  return change;
+}
+
+/* Speeds of drives, taken on by bodies that were given at rest: velocities change as little as they can, by
+ * kinetic energy, those that were given not at all. Given ones that contradict drives are for the start to
+ * refuse: GA_ERR_INCONSISTENT. */
+static ga_status take_speeds(ga_machine *m, stage *s)
+{
+  enum { MOST_ROUNDS = 4 }; /* each leaves about 1e-6 of the change to velocities that were given */
+  const double contradiction = 0.1;
+  ga_status status = GA_OK;
+  double change = HUGE_VAL, largest = 0.0;
+  for (int k = 0; !status && change > 0.0 && k < MOST_ROUNDS; k++) {
+    status = stage_solve(m, s, HUGE_VAL, 1);
+    change = restore_given_velocities(m, s->b);
+  }
+  for (int i = 0; i < s->b->nv; i++) largest = fmax(largest, fabs(s->v[i]));
+  if (!status && change > contradiction * (1.0 + largest)) status = GA_ERR_INCONSISTENT;
+  return status;
+}
+
+/* Velocities into p. Where nothing but drives asks for them, they are those of bodies as given. */
+static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
 {
   stage s;
   tree t = {.ctx = NULL};
@@ -1017,10 +1113,15 @@ static ga_status assemble_velocities(ga_machine *m, ga__placement *p)
       for (int c = 0; c < joint_at(s.b, j)->n_coordinates; c++)
         t.value[3 * j + c] = ga__gauge_initial_rate(s.b, joint_at(s.b, j)->coordinate[c].gauge);
     for (int i = 0; i < p->n; i++) memcpy(node_at(s.b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
-    move_all(m, s.b, &t);
+    if (given == GIVES_SPEED)
+      weigh_given_velocities(m, s.b);
+    else
+      move_all(m, s.b, &t);
     status = ga__joints_settle(m, s.b);
     if (!status) status = stage_build(m, &s);
-    if (!status) {
+    if (!status && given == GIVES_SPEED) {
+      status = take_speeds(m, &s);
+    } else if (!status) {
       status = stage_solve(m, &s, HUGE_VAL, 1);
       if (status) status = cannot_meet(m, s.b, 1, status);
     }
@@ -1042,6 +1143,7 @@ void ga__placement_free(ga__placement *p)
 
 void ga__placement_apply(const ga__placement *p, ga__built *b)
 {
+  b->takes_speeds = p->speeds;
   for (int i = 0; i < p->n; i++) {
     if (p->positions) memcpy(node_at(b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
     memcpy(node_at(b, i)->v0, p->v + 6 * i, 6 * sizeof *p->v);
@@ -1062,6 +1164,7 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
 {
   const int given = what_is_given(m), n = count_bodies(m);
   const ga_form form = m->opts.form;
+  const ga_error said = m->ctx->error;
   *p = (ga__placement){.ctx = NULL};
   if (!given) return GA_OK;
   p->ctx = m->ctx;
@@ -1077,8 +1180,9 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
   if (!status) status = assemble_positions(m, given, p);
   if (!status && given == GIVES_WEIGHT && !p->positions)
     p->n = 0; /* nothing is asked for; the start will say */
-  if (!status && p->n > 0) status = assemble_velocities(m, p);
-  if (status && status != GA_ERR_MEMORY && given == GIVES_WEIGHT) p->n = 0, status = GA_OK;
+  if (!status && p->n > 0) status = assemble_velocities(m, given, p);
+  if (status && status != GA_ERR_MEMORY && !(given & ASKED)) p->n = 0, status = GA_OK, m->ctx->error = said;
+  p->speeds = (given & GIVES_SPEED) && p->n > 0;
   m->opts.form = form;
   return status;
 }

@@ -517,6 +517,7 @@ typedef struct ga__built {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
+  int takes_speeds;                 /* 1: bodies given at rest start with speeds that drives have */
   ga__kin *kin;                     /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
@@ -608,6 +609,7 @@ typedef struct ga__placement {
   int n;         /* bodies' nodes, the ground among them; 0: as given */
   double *q, *v; /* [12 n] as ga__node.q0, [6 n] as v0 */
   int positions; /* 0: q is where bodies will be once they are consistent, and they stay as given */
+  int speeds;    /* 1: drives begin with speeds, which v has */
 } ga__placement;
 ga_status ga__assemble(ga_machine *m, ga__placement *out);
 void ga__placement_free(ga__placement *p);

@@ -136,22 +136,67 @@ static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
   return ga_stepper_state(st);
 }
 
-/* A body that was given a velocity, and has another: "rotor: its velocity was changed by 1.5 m/s and ..." */
-static void say_velocity(ga__writer *w, const ga__eval *e, int i)
+/* Changes of a body's velocities by the start, of its frame's origin and angular. */
+typedef struct velocity_change {
+  double size[2], given[2], now[2]; /* largest components */
+} velocity_change;
+
+static velocity_change change_of_velocity(const ga__eval *e, int i)
 {
   const ga__node *node = GA__AT(e->b->node, ga__node, i);
-  const ga__part *part = &e->m->part[node->part];
-  double given = 0.0, off[2] = {0.0, 0.0};
-  for (int c = 0; c < 6; c++) {
-    const double d = e->kin[i].w[c] - node->v_given[c];
-    given = fmax(given, fabs(node->v_given[c]));
-    if (node->column[c] >= 0) off[c / 3] += d * d;
+  const ga__kin *kin = &e->kin[i];
+  velocity_change c = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+  double arm[3], turn[2][3];
+  ga__kin at;
+  ga__kin_pose(node, node->q_given, &at);
+  ga__mat3_mul_vec(arm, at.R, node->com);
+  ga__vec3_cross(turn[0], node->v_given + 3, arm);
+  ga__mat3_mul_vec(arm, node->rigid || node->planar ? kin->R : at.R, node->com);
+  ga__vec3_cross(turn[1], kin->w + 3, arm);
+  for (int k = 0; k < 6; k++) {
+    if (node->column[k] < 0) continue;
+    const double given = node->v_given[k] - (k < 3 ? turn[0][k] : 0.0),
+                 now = kin->w[k] - (k < 3 ? turn[1][k] : 0.0);
+    c.size[k / 3] = hypot(c.size[k / 3], now - given);
+    c.given[k / 3] = fmax(c.given[k / 3], fabs(given));
+    c.now[k / 3] = fmax(c.now[k / 3], fabs(now));
   }
-  if (given == 0.0 || sqrt(fmax(off[0], off[1])) <= FAR_ENOUGH * given) return;
-  ga__write(w, "%s: its given velocity was changed by %.3g%s", part->name, sqrt(off[0]),
-            node->scalar ? "" : " m/s");
-  if (node->rigid || node->planar) ga__write(w, " and %.3g rad/s", sqrt(off[1]));
-  ga__write(w, "\n");
+  return c;
+}
+
+/* "rotor: its given velocity was changed by 1.5 m/s and 2 rad/s", or, where drives begin with speeds, "rotor
+ * starts with 2 rad/s, by drives; it was given without". Returns 0 where neither is so; `silent`: nothing is
+ * written. */
+static int say_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
+{
+  const ga__node *node = GA__AT(e->b->node, ga__node, i);
+  const velocity_change c = change_of_velocity(e, i);
+  const double given = fmax(c.given[0], c.given[1]), now = fmax(c.now[0], c.now[1]);
+  int changed[2], taken[2];
+  for (int k = 0; k < 2; k++) {
+    changed[k] = given > 0.0 && c.size[k] > FAR_ENOUGH * given;
+    taken[k] = e->b->takes_speeds && c.given[k] <= FAR_ENOUGH * given && c.size[k] > FAR_ENOUGH * now;
+    if (taken[k]) changed[k] = 0;
+  }
+  const int all = changed[0] || changed[1];
+  if (!all && !taken[0] && !taken[1]) return 0;
+  if (silent) return 1;
+  ga__write(w, "%s%s", e->m->part[node->part].name,
+            all ? ": its given velocity was changed by" : " starts, by drives, with");
+  if (all || taken[0]) ga__write(w, " %.3g%s", c.size[0], node->scalar ? "" : " m/s");
+  if ((node->rigid || node->planar) && (all || taken[1]))
+    ga__write(w, "%s %.3g rad/s", all || taken[0] ? " and" : "", c.size[1]);
+  ga__write(w, "%s\n", all ? "" : given > 0.0 ? ", which was not given" : "; it was given at rest");
+  return 1;
+}
+
+static void say_velocities(ga__writer *w, const ga__eval *e)
+{
+  int n = 0;
+  for (int i = 1; i < e->b->node.n; i++)
+    if (e->b->part_node[GA__AT(e->b->node, ga__node, i)->part] == i)
+      n += say_velocity(w, e, i, n >= MOST_MOVES);
+  if (n > MOST_MOVES) ga__write(w, "and velocities of %d more bodies\n", n - MOST_MOVES);
 }
 
 int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
@@ -185,8 +230,7 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
     ga__write(&w, "\n");
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
-  for (int i = 1; i < b->node.n; i++)
-    if (b->part_node[GA__AT(b->node, ga__node, i)->part] == i) say_velocity(&w, &e, i);
+  say_velocities(&w, &e);
   ga__free(m->ctx, list);
   return (int)w.used;
 }

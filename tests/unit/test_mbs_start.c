@@ -691,6 +691,114 @@ static void drives_have_turns(void **state)
   }
 }
 
+/* A trolley that a drive moves at 1.2 m/s from the start on, and a load that hangs on it, 1.5 m below. */
+static shop crane(const ga_planar_def *trolley, const ga_planar_def *load, ga_function **f)
+{
+  shop s = shop_open(GA_FORM_SPACE, -9.81);
+  ga_joint_def rail = ga_joint_defaults(), pin = ga_joint_defaults();
+  ga_drive_def d = ga_drive_defaults();
+  ga_function_expr_opts law = ga_function_expr_defaults();
+  law.text = "1.2*t";
+  assert_status(s.ctx, ga_function_create_expr(s.ctx, &law, NULL, f), GA_OK);
+  SHOP_ADD(&s, planar, trolley);
+  SHOP_ADD(&s, planar, load);
+  rail.name = "rail", rail.kind = GA_JOINT_PRISMATIC, rail.a = "ground", rail.b = "trolley";
+  SHOP_ADD(&s, joint, &rail);
+  pin.name = "pin", pin.kind = GA_JOINT_REVOLUTE, pin.a = "trolley", pin.b = "load", pin.at_pose = 1;
+  SHOP_ADD(&s, joint, &pin);
+  d.name = "go", d.coordinate = "rail.displacement", d.function = *f;
+  SHOP_ADD(&s, drive, &d);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+  return s;
+}
+
+/* Speeds that drives begin with are taken on by bodies given at rest, as by an impact; what was given stays,
+ * to the bit where it fits, and is refused where it does not. */
+static void drives_begin_with_speeds(void **state)
+{
+  static const struct {
+    double trolley, load, rate; /* given: m/s, m/s, rad/s */
+    double vx, omega;           /* of the load at the start */
+    const char *said;           /* by the moves, or by the refusal */
+  } cases[] = {/* an impulse p at the pin: p/m + 1.5² p/J = 1.2, load.vx = p/m, rate = −1.5 p/J */
+               {0.0, 0.0, 0.0, 0.075, -0.75,
+                "trolley starts, by drives, with 1.2 m/s; it was given at rest\n"
+                "load starts, by drives, with 0.075 m/s and 0.75 rad/s; it was given at rest\n"},
+               {0.0, 1.2, 0.0, 1.2, 0.0, "trolley starts, by drives, with 1.2 m/s; it was given at rest\n"},
+               {0.0, 0.0, 0.4, 1.8, 0.4, "load starts, by drives, with 1.8 m/s, which was not given\n"},
+               {0.0, 1.5, 0.2, 1.5, 0.2, "trolley starts, by drives, with 1.2 m/s; it was given at rest\n"},
+               {1.2, 1.5, 0.2, 1.5, 0.2, ""},
+               {-1.2, 0.0, 0.0, 0, 0, "mending it would move"},
+               {0.0, 3.0, 2.0, 0, 0, "mending it would move"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ga_planar_def trolley = ga_planar_defaults(), load = ga_planar_defaults();
+    ga_function *f = NULL;
+    char text[400];
+    trolley.name = "trolley", trolley.mass = 5, trolley.inertia = 1, trolley.velocity[0] = cases[i].trolley;
+    load.name = "load", load.mass = 2, load.inertia = 0.3, load.position[1] = -1.5;
+    load.velocity[0] = cases[i].load, load.rate = cases[i].rate;
+    shop s = crane(&trolley, &load, &f);
+    const ga_status status = start(&s, NULL);
+    if (i < 5) {
+      assert_status(s.ctx, status, GA_OK);
+      assert_near(signal(&s, "trolley.vx"), 1.2, 1e-14, "trolley");
+      assert_near(signal(&s, "load.vx"), cases[i].vx, 1e-12, "load");
+      assert_near(signal(&s, "pin.angle_rate"), cases[i].omega, 1e-12, "rate of the load");
+      ga_machine_moves(s.m, s.st, text, sizeof text);
+      if (cases[i].said[0])
+        assert_non_null(strstr(text, cases[i].said));
+      else
+        assert_string_equal(text, "");
+      if (cases[i].rate != 0.0) assert_true(signal(&s, "pin.angle_rate") == cases[i].rate);
+    } else {
+      assert_status(s.ctx, status, GA_ERR_INCONSISTENT);
+      assert_says(s.ctx, cases[i].said);
+    }
+    ga_stepper_destroy(&s.st);
+    ga_machine_destroy(&s.m);
+    ga_function_destroy(&f);
+    shop_close(&s);
+  }
+}
+
+/* In space, with a frame that is not at the centre of mass, in all forms: v + ω × s is that of the joint. */
+static void drives_turn_bodies_in_space(void **state)
+{
+  (void)state;
+  for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++)
+    for (int given = 0; given < 3; given++) {
+      shop s = shop_open((ga_form)form, -9.81);
+      ga_rigid_def d = ga_rigid_defaults();
+      ga_joint_def hinge = ga_joint_defaults();
+      ga_drive_def drive = ga_drive_defaults();
+      ga_function_expr_opts law = ga_function_expr_defaults();
+      ga_function *f = NULL;
+      law.text = "-7*t";
+      assert_status(s.ctx, ga_function_create_expr(s.ctx, &law, NULL, &f), GA_OK);
+      d.name = "arm", d.mass = 2.0, d.inertia[0] = 0.1, d.inertia[1] = d.inertia[2] = 0.15;
+      d.com[0] = 0.2, d.com[1] = 0.3;
+      d.pose = ga_pose_at(0.5, 0, 0.1);
+      if (given == 1) d.velocity[1] = -3.5;
+      if (given == 2) d.omega[2] = -7.0;
+      SHOP_ADD(&s, rigid, &d);
+      hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "ground", hinge.b = "arm",
+      hinge.at_pose = 1;
+      SHOP_ADD(&s, joint, &hinge);
+      drive.name = "turn", drive.coordinate = "hinge.angle", drive.function = f;
+      SHOP_ADD(&s, drive, &drive);
+      assert_status(s.ctx, ga_machine_build(s.m), GA_OK);
+      assert_status(s.ctx, start(&s, NULL), GA_OK);
+      assert_near(signal(&s, "hinge.angle_rate"), -7.0, 1e-12, "rate");
+      assert_near(signal(&s, "arm.vy"), -3.5, 1e-12, "vy");
+      assert_near(signal(&s, "arm.vx"), 0.0, 1e-12, "vx");
+      ga_stepper_destroy(&s.st);
+      ga_machine_destroy(&s.m);
+      ga_function_destroy(&f);
+      shop_close(&s);
+    }
+}
+
 /* Springs without a rest have no force where the machine starts, not where its bodies are given. */
 static void springs_rest_at_the_assembled_start(void **state)
 {
@@ -870,6 +978,8 @@ int main(void)
       cmocka_unit_test(angles_begin_within_half_a_turn),
       cmocka_unit_test(half_a_turn_is_positive),
       cmocka_unit_test(drives_have_turns),
+      cmocka_unit_test(drives_begin_with_speeds),
+      cmocka_unit_test(drives_turn_bodies_in_space),
       cmocka_unit_test(springs_rest_at_the_assembled_start),
       cmocka_unit_test(gears_start_anywhere),
       cmocka_unit_test(coordinates_that_a_joint_has_not),

@@ -1037,6 +1037,31 @@ def pendulum(m, J, l, angle, t1, x=0.0):
             "fx": lambda t: m * ax(t), "fy": lambda t: m * (ay(t) + G)}
 
 
+def crane(along=False, m=2.0, J=0.3, l=1.5, u=1.2, t1=3.0):
+    """A load on a trolley that moves at u from the start on: a pendulum seen from it. Given at rest it gets an impulse p at its pin, with
+    p/m + l^2 p/J = u, of which its rate is -l p/J."""
+    p = 0.0 if along else u / (1 / m + l * l / J)
+    c = m * G * l / (J + m * l * l)
+    y = Path(lambda t, y: [y[1], -c * math.sin(y[0])], [0, -l * p / J], 0, t1)
+    return Answer({"pin.angle": lambda t: y(t)[0], "pin.angle_rate": lambda t: y(t)[1],
+                   "load.x": lambda t: u * t + l * math.sin(y(t)[0]), "trolley.x": lambda t: u * t}, 0, t1)
+
+
+def four_bar_turn(w=10.0, t1=1.0, a=0.4, b=1.0, c=0.8, d=1.0, start=1.0):
+    """The rocker of a four-bar whose crank turns evenly: where circles about the crank's end and the rocker's pin meet."""
+    def rocker(t):
+        p = a * np.exp(1j * (start + w * t))
+        r = abs(d - p)
+        s = (b * b - c * c + r * r) / (2 * r)
+        return float(np.angle(p + (s + 1j * math.sqrt(b * b - s * s)) * (d - p) / r - d))
+
+    def rate(t):  # crank's and rocker's ends move alike along the coupler
+        p, q = a * np.exp(1j * (start + w * t)), d + c * np.exp(1j * rocker(t))
+        e = q - p
+        return w * (1j * p * e.conjugate()).real / (1j * (q - d) * e.conjugate()).real
+    return Answer({"B.angle": lambda t: rocker(t) - rocker(0), "B.angle_rate": rate, "rocker.angle": rocker}, 0, t1)
+
+
 def two_sizes(t1=2.0):
     high, fine = pendulum(1000, 2000, 10, 0.6, t1), pendulum(1e-4, 2e-11, 1e-3, 0.9, t1, 3.0)
     return Answer({**{"high." + k: high[k] for k in ("angle", "fx", "fy")}, **{"fine." + k: fine[k] for k in ("angle", "fx", "fy")},
