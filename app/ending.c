@@ -238,6 +238,7 @@ int app_end_failed(app_runner *r, ga_status status, int started)
     words = app_failure_headline(&r->s, text);
   }
   fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
+  if (!started && !r->written) app_task_advise(&r->s);
   if (started && !r->written) {
     app_task failed = r->s;
     if (r->followed && follower) failed.stepper = r->bars.stepper;

@@ -321,6 +321,14 @@ void app_task_explain(const app_task *s, const app_arguments *a, const char *wha
   const ga_error *e = ga_context_error(s->ctx);
   fprintf(stderr, "galpha %s: %s: %s\n", a->command->name, what,
           e->status == status ? e->text : ga_status_text(status));
+  if (e->status == status) app_task_advise(s);
+}
+
+void app_task_advise(const app_task *s)
+{
+  char text[GA_ERROR_TEXT];
+  if (ga_machine_start_advice(s->machine, ga_context_error(s->ctx), text, sizeof text) > 0)
+    fprintf(stderr, "  %s", text);
 }
 
 /* Initial values that were off by more than rounding, as the library's own warning has it. */

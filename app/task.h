@@ -45,6 +45,8 @@ ga_status app_task_start(app_task *s, int report);
 /* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
  * it is of this status. */
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);
+/* What may have been meant where positions are refused, on stderr, indented. */
+void app_task_advise(const app_task *s);
 /* Warnings of contacts and ropes that acted as they cannot. */
 void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */

@@ -473,6 +473,10 @@ GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, si
  * those that are given marked. Both return the length they need, as snprintf does. */
 GA_API int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
 GA_API int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
+/* After a start that was refused since positions are off a joint or a drive: what may have been meant, in one
+ * line, "joint 'hinge' has no `at`: ...", from the context's last error. Returns the length it needs, as
+ * snprintf does; 0: nothing to say. */
+GA_API int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size);
 /* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along
  * x", into text; returns the unit of its residual, "" where it has none. */
 GA_API const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text,

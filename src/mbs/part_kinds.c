@@ -583,9 +583,9 @@ static ga_status check_inertia(const part_checked *c, const ga_rigid_def *def)
   if (p[0] + p[1] < (1 - MOMENT_EQUAL) * p[2])
     return wrong(
         c,
-        "the principal moments of inertia are %.6g, %.6g, %.6g kg m², which no body has: two of them exceed "
-        "the "
-        "third, here they miss it by %.3g; look at units, at the sign of Jxy, Jxz, Jyz (Jxy = −∫xy dm), and "
+        "the principal moments of inertia are %.6g, %.6g, %.6g kg m², which no body has: the sum of any "
+        "two is at least the third, here it is too small by %.3g; look at units, at the sign of Jxy, Jxz, "
+        "Jyz (Jxy = −∫xy dm), and "
         "that they are about the centre of mass",
         p[0], p[1], p[2], p[2] - p[0] - p[1]);
   return GA_OK;

@@ -275,3 +275,67 @@ int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text
   if (n > MOST_JOINTS) ga__write(&w, "and %d more coordinates\n", n - MOST_JOINTS);
   return (int)w.used;
 }
+
+/* ---- A start that was refused ---- */
+
+static int is_body(const ga_machine *m, const char *name)
+{
+  const int part = ga__find_part(m, name);
+  if (part < 0) return 0;
+  const ga__part_kind kind = m->part[part].kind;
+  return part == 0 || kind == GA__PART_RIGID || kind == GA__PART_PLANAR || kind == GA__PART_POINT;
+}
+
+/* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */
+static void advise_joint(ga__writer *w, const ga_machine *m, int part)
+{
+  const ga__built *b = m->built;
+  const ga_joint_def *d = m->part[part].def;
+  const ga__joint *joint = ga__joint_of(b, part);
+  double distance = 0.0;
+  ga__frame f[2];
+  if (!joint || !joint->recipe || d->at_pose || !is_body(m, d->a) || !is_body(m, d->b)) return;
+  ga__frame_at(&f[0], GA__AT(b->marker, ga__marker, joint->a), b->kin);
+  ga__frame_at(&f[1], GA__AT(b->marker, ga__marker, joint->b), b->kin);
+  for (int i = 0; i < 3; i++) distance = hypot(distance, f[1].p[i] - f[0].p[i]);
+  if (distance == 0.0) return;
+  ga__write(w,
+            "joint '%s' has no `at`: it joins the origins of '%s' and '%s', which are %.3g m apart; give the "
+            "place where they meet, at: [x, y, z], or markers there as a and b\n",
+            d->name, d->a, d->b, distance);
+}
+
+/* A drive that begins elsewhere than bodies are given. */
+static void advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda)
+{
+  const ga__built *b = m->built;
+  const ga_drive_def *d = m->part[part].def;
+  double target;
+  ga_fault fault;
+  const ga__row *row = NULL;
+  for (int i = 0; i < b->row.n && !row; i++)
+    if (GA__AT(b->row, ga__row, i)->lambda == lambda) row = GA__AT(b->row, ga__row, i);
+  if (!row || !row->target || ga_function_eval(d->function, m->opts.t_start, 0, &target, &fault)) return;
+  const int gauge = GA__AT(b->term, ga__term, row->first_term)->gauge;
+  ga__write(
+      w,
+      "drive '%s' begins with %s = %.6g, where bodies as they are given have %.6g: give that coordinate "
+      "for the start, and bodies are placed there, or begin the drive where they are\n",
+      d->name, d->coordinate, target, ga__gauge_initial(b, gauge));
+}
+
+int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size)
+{
+  if (!text) size = 0;
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  if (!m || !m->built || !error || error->status != GA_ERR_INCONSISTENT || error->block != GA_BLOCK_LAMBDA ||
+      error->index < 0 || error->index >= m->built->n_lambda)
+    return 0;
+  const ga__label *label = GA__AT(m->built->lambda_label, ga__label, error->index);
+  double off = 0.0;
+  if (!label || ga__phi_initial(m, m->built, &off) || off < FAR_ENOUGH) return 0; /* not of positions */
+  if (m->part[label->part].kind == GA__PART_JOINT) advise_joint(&w, m, label->part);
+  if (m->part[label->part].kind == GA__PART_DRIVE) advise_drive(&w, m, label->part, error->index);
+  return (int)w.used;
+}

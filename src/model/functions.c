@@ -290,6 +290,48 @@ static int complete_table(ga__reader *reader, ga__tree *map, const char *what, g
   return !rows || read_rows(reader, rows, text, opts);
 }
 
+/* ---- Units of values ---- */
+
+/* Keys whose numbers are in the unit of the function's values. */
+static int is_value(const ga__field *f)
+{
+  static const char *const values[] = {"value", "y", "from", "to", "offset", "amplitude"};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    if (strcmp(f->name, values[i]) == 0) return 1;
+  return 0;
+}
+
+static int check_value(ga__reader *reader, const ga__tree *tree, const char *unit, const char *what)
+{
+  double value;
+  int good = 1;
+  if (tree->kind == GA__TREE_SCALAR) return ga__value_number(reader->r, tree, unit, what, &value);
+  for (int i = 0; i < tree->n; i++) good &= check_value(reader, tree->child[i], unit, what);
+  return good;
+}
+
+/* Are the values of a function that has been read of this unit, as far as units are given? */
+static int check_unit(ga__reader *reader, ga__tree *map, const char *unit, const char *what)
+{
+  const ga__tree *type = ga__map_peek(map, "type"), *rows = ga__map_peek(map, "rows");
+  char text[GA__WHAT];
+  int good = 1;
+  if (!unit || !type) return 1;
+  for (int k = 0; k < N_FUNCTIONS; k++) {
+    if (strcmp(type->text, FUNCTIONS[k].type) != 0) continue;
+    for (int i = 0; i < FUNCTIONS[k].n_fields; i++) {
+      const ga__field *f = &FUNCTIONS[k].fields[i];
+      const ga__tree *tree = is_value(f) ? ga__map_peek(map, f->name) : NULL;
+      ga__what(text, "%s of %s", f->name, what);
+      if (tree) good &= check_value(reader, tree, unit, text);
+    }
+  }
+  ga__what(text, "rows of %s", what);
+  for (int i = 0; rows && i < rows->n; i++)
+    if (rows->child[i]->n == 2) good &= check_value(reader, rows->child[i]->child[1], unit, text);
+  return good;
+}
+
 /* ---- Functions ---- */
 
 static int which_kind(ga__reader *reader, ga__tree *map, const char *what, int *kind)
@@ -376,23 +418,32 @@ int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, cons
 {
   ga_function *made = NULL;
   int good = 0;
-  if (tree->kind != GA__TREE_SCALAR) {
-    good = create_from_map(reader, tree, what, &made);
+  if (tree->kind == GA__TREE_LIST) {
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
+            "%s: expected an expression in t, or a map such as {type: table, rows: [[0, 0], [1, 5]]}, found "
+            "a list",
+            what);
+  } else if (tree->kind == GA__TREE_MAP) {
+    good = create_from_map(reader, tree, what, &made) && check_unit(reader, tree, unit, what);
   } else {
     ga__named *named = ga__directory_find(&reader->functions, tree->text, strlen(tree->text));
     if (named) {
       named->used = 1;
-      good = ga__read_named_function(reader, named);
+      char text[GA__WHAT];
+      ga__what(text, "function '%s', which is the %s", named->name, what);
+      good = ga__read_named_function(reader, named) &&
+             (named->tree->kind != GA__TREE_MAP || check_unit(reader, named->tree, unit, text));
       made = named->function;
     } else if (ga__is_number(reader, tree)) {
-      good = create_number(reader, tree, unit, what, &made);
+      good = !ga__refuse_tonnes(reader, tree, what) && create_number(reader, tree, unit, what, &made);
     } else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0) {
       char nearest[GA_TEXT_PIECE];
       if (reader->r->incomplete) return 0;
       ga__names_nearest(nearest, reader->r->messages, &reader->functions.names, tree->text,
                         strlen(tree->text));
-      ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s", what,
-              tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s%s", what,
+              tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "",
+              strchr(tree->text, '.') ? "; it depends on t alone, not on signals" : "");
     } else {
       good = create_expression(reader, tree, what, &made);
     }

@@ -234,10 +234,27 @@ static int read_input_map(ga__reader *reader, ga__tree *tree, const char *unit, 
   return good;
 }
 
+int ga__refuse_tonnes(ga__reader *reader, const ga__tree *tree, const char *what)
+{
+  char *end;
+  if (tree->kind != GA__TREE_SCALAR || (strtod(tree->text, &end), end == tree->text)) return 0;
+  for (int at = (int)(end - tree->text), bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
+    if (bytes != 1 || tree->text[at] != 't' || tree->text[at - 1] == '[') continue;
+    if (ga_quantity_parse(reader->r->ctx, tree->text, NULL, &(double){0}, NULL, NULL)) return 0;
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
+            "%s: '%s': in a unit t is the tonne, not the time; in expressions units stand in brackets, as in "
+            "2[m/s]*t",
+            what, tree->text);
+    return 1;
+  }
+  return 0;
+}
+
 int ga__read_input(ga__reader *reader, ga__tree *tree, const char *unit, const char *what, ga_input *input)
 {
   static const char *const local[] = {"t"};
   if (tree->kind == GA__TREE_MAP) return read_input_map(reader, tree, unit, what, input);
+  if (ga__refuse_tonnes(reader, tree, what)) return 0;
   if (tree->kind == GA__TREE_LIST || (ga__is_number(reader, tree) && !may_be_signal(reader, tree)))
     return ga__value_number(reader->r, tree, unit, what, &input->value);
   return ga__read_expression(reader, tree, 1, local, what, &input->expression);
@@ -762,9 +779,12 @@ static int tell_missing(ga__reader *reader, const ga__field *f, const ga__tree *
     ga_dimension_text(quantity, sizeof quantity, &dimension);
     expected = quantity;
   }
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, "%s has no %s%s%s%s",
+  const int function = f->rule == GA__RULE_FUNCTION_NEEDED;
+  if (function && !owner->other) expected = "a length (m), or an angle (rad) of a coordinate that turns,";
+  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, "%s has no %s%s%s%s%s",
           owner->what, ga__field_key(f, owner->type_key), expected ? "; expected " : "",
-          f->rule == GA__RULE_CHOICE ? "one such as " : "", expected ? expected : "");
+          f->rule == GA__RULE_CHOICE ? "one such as " : "", expected ? expected : "",
+          function ? " as a function of time, such as 0.5*t" : "");
   return 1;
 }
 

@@ -103,6 +103,8 @@ int ga__read_expression(ga__reader *reader, const ga__tree *tree, int n_local, c
                         const char *what, const char **text);
 /* Is this scalar a number, perhaps of parameters? Otherwise signals occur in it. */
 int ga__is_number(ga__reader *reader, const ga__tree *tree);
+/* 1: a quantity in tonnes where t is the time, "2 N*t", which was told. */
+int ga__refuse_tonnes(ga__reader *reader, const ga__tree *tree, const char *what);
 /* A text, or a list of texts. */
 int ga__read_texts(ga__reader *reader, const ga__tree *tree, const char *what, int *n, const char ***texts);
 /* Says what the context's last error is, at a place; out of memory is remembered instead. */

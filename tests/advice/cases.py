@@ -45,6 +45,13 @@ case("Correct the initial values, or raise max_change", "max_change",
 case("Give the joint's angle where turns are meant", "more than half a turn away",
      model(ROD + "joints: {h: {type: revolute, a: ground, b: rod}}\nforces: {k: {type: spring, coordinate: h.angle, stiffness: 3, rest: 6.283185307179586}}"),
      "--tol 1e-4", ([("rest: 6.283185307179586", "rest: start")], "--tol 1e-4", {"h.angle": (0, 1e-6)}), ([("b: rod", "b: rod, angle: 6.283185307179586")], "--tol 1e-4", {"h.angle": (6.283185307, 1e-6)}))
+ENDS = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1, position: [0.5, 0]}}\njoints: {h: {type: revolute, a: ground, b: rod}}")
+case("give the place where they meet, at: [x, y, z]", "has no `at`", ENDS, "--tol 1e-4",
+     ([("b: rod", "b: rod, at: [0, 0, 0]")], "--tol 1e-4", {"h.angle": (0, 1e-9)}),
+     ([("b: rod", "b: end"), ("joints:", "markers: {end: {body: rod, position: [-0.5, 0, 0]}}\njoints:")], "--tol 1e-4", {"h.angle": (0, 1e-9)}))
+ELSEWHERE = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1}}\njoints: {h: {type: revolute, a: ground, b: rod}}\ndrives: {d: {coordinate: h.angle, function: 1 + 2*t}}")
+case("give that coordinate for the start", "begins with h.angle = 1, where bodies as they are given have 0", ELSEWHERE, "--tol 1e-4",
+     ([("b: rod", "b: rod, angle: 1")], "--tol 1e-4", {"h.angle": (3, 1e-9)}), ([("1 + 2*t", "2*t")], "--tol 1e-4", {"h.angle": (2, 1e-9)}))
 # Drives
 DRIVE = model("bodies: {m: {type: scalar, mass: 1, position: 0.5, velocity: -1}}\n" + "drives: {d: {coordinate: m, function: 'abs(t - 0.5)'}}")
 case("accept it with accept_impact: true", ": an impact. Take", DRIVE, "",

@@ -70,7 +70,7 @@ static const refusal refusals[] = {
      "rigid body 'part': mass is -2 kg; it must be >= 0"},
     {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[4], INFINITY)}, "rigid body 'part': inertia[4] is inf kg m²"},
     {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, "are 2, 3, 5.1 kg m², which no body has"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, "miss it by 0.1;"},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, "too small by 0.1;"},
     {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5 * (1 + 3e-9))}, "which no body has"},
     {GA__PART_RIGID,
      {NUM(ga_rigid_def, inertia[0], 0)},

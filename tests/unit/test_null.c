@@ -548,6 +548,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_report, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_moves, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_coordinates, (P(machine), P(st), FINE(text), sizeof text)) \
+  VALUE(ga_machine_start_advice, (P(machine), P(ga_context_error(ctx)), FINE(text), sizeof text)) \
   VALUE(ga_machine_equation, (P(machine), (ga_block)0, 0, FINE(text), sizeof text)) \
   VALUE(ga_machine_failure, (P(machine), P(st), FINE(text), sizeof text)) \
   /* model */ \
