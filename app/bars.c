@@ -6,7 +6,8 @@
 
 /* Beyond this the two runs differ too much for their difference to tell the error. */
 #define DOUBTFUL 0.05
-#define ROUNDING 1e-6 /* of a scale: less is not worth a word */
+#define ROUNDING 1e-6  /* of a scale: less is not worth a word */
+#define LEAST_BAR 0.05 /* of the accuracy asked for, times the range of a signal */
 
 /* ---- The follower ---- */
 
@@ -42,6 +43,7 @@ static ga_status create_band(app_bars *b, const app_task *s, int n, const int *i
   opts.t_start = s->settings.t_start;
   opts.t_end = s->settings.t_end;
   opts.before = b->before;
+  opts.least = LEAST_BAR * b->accuracy;
   if (b->n_rounds > 0) opts.smaller = fmin(s->settings.tolerance / b->round[b->n_rounds - 1].tolerance, 1.0);
   return ga_band_create(s->ctx, &opts, &b->band);
 }

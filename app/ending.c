@@ -111,7 +111,9 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
   if (t.rejected_defect > 0.0) printf(", %.0f for what acts between their ends", t.rejected_defect);
   putchar('\n');
   if (t.edges > 0.0)
-    printf("edges        %.0f times a force jumped with the motion: steps end there\n", t.edges);
+    printf(
+        "edges        %.0f times a force jumped or had a corner where the motion passed: steps end there\n",
+        t.edges);
   if (r->bars.accuracy > 0.0)
     printf(
         "halved       %ld steps for the error bars, which are recorded; %ld of them had to be subdivided\n",

@@ -83,14 +83,15 @@ GA_API int ga_block_n_out(const ga_control_block *block);
  * ga_expr_next_break(); and the shortest period in it, as ga_expr_period(). */
 GA_API ga_status ga_block_next_break(const ga_control_block *block, double t, double until, ga_break *out);
 GA_API double ga_block_period(const ga_control_block *block, double from, double to);
-/* Bounds of output i of a block without states while t goes through [t[0], t[1]] and inputs through [lo[k], hi[k]], as
- * ga_expr_bounds(); tables of two variables and C functions: 0. */
-GA_API int ga_block_bounds(const ga_control_block *block, int i, const double t[2], const double *lo, const double *hi,
-                           double *least, double *most);
-/* On which side of their jumps the outputs of a table or an expression are at t and inputs u, mixed into *side
- * as by ga_expr_side(); and may they jump while inputs change? Other kinds do not. */
+/* Bounds of output i of a block without states while t goes through [t[0], t[1]] and inputs through [lo[k],
+ * hi[k]], as ga_expr_bounds(); tables of two variables and C functions: 0. */
+GA_API int ga_block_bounds(const ga_control_block *block, int i, const double t[2], const double *lo,
+                           const double *hi, double *least, double *most);
+/* On which side of their jumps and corners the outputs of a table, an expression, a saturation or a dead zone
+ * are at t and inputs u, mixed into *side as by ga_expr_side(); and may they have any while inputs change?
+ * Other kinds: no. */
 GA_API ga_status ga_block_side(const ga_control_block *block, double t, const double *u, unsigned *side);
-GA_API int ga_block_jumps(const ga_control_block *block);
+GA_API int ga_block_has_edges(const ga_control_block *block);
 
 /* Names of inputs, states, outputs: those given, "setpoint" and the like where the kind has them, else "u",
  * "x", "y" with a number (from 0) where there are several. NULL where there is no such i. They belong to the

@@ -174,7 +174,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_break_fn next_break;    /* NULL: the equations are smooth in t, as far as is known */
   ga_hidden_fn hidden;       /* NULL: nothing is known of what hides between the ends of a step */
   int hidden_motion;         /* 1: it looks at q and v too */
-  int n_sides;               /* edges at which the equations jump with the motion */
+  int n_sides;               /* edges at which the equations jump, or bend, with the motion */
   ga_sides_fn sides;         /* needed if n_sides > 0 */
   ga_side_name_fn side_name; /* NULL: "edge 0", ... */
   ga_name_fn name;           /* NULL: "dynamics 3", "lambda 0", ... */
@@ -185,8 +185,8 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
-  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added, and GA_NO_MASS. NULL: in any. The
-   * others have to stay zero there. */
+  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added, and GA_NO_MASS. NULL: in any.
+   * The others have to stay zero there. */
   const unsigned char *pattern_in;
 
   /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of
@@ -636,7 +636,7 @@ typedef struct ga_simulate_stats {
   double t_unseen;        /* [s] in the first of them */
   long unchecked;         /* times within steps at which they could not be evaluated */
   long breaks;            /* breakpoints met */
-  long edges;       /* places passed at which the equations jump with the motion, and restarted behind */
+  long edges; /* places passed at which the equations jump or bend with the motion, and restarted behind */
   long at_rounding; /* accepted although the estimate was too large, because it was rounding */
   long outputs, events, restarts;
   double h_smallest, h_largest; /* [s] of accepted steps */

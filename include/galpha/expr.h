@@ -284,23 +284,25 @@ GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double
  * evaluation; lo NaN: a variable of which nothing is known. 1: *least and *most enclose it, if not closely;
  * 0: nothing is known. */
 GA_API int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most);
-GA_API int ga_function_bounds(const ga_function *f, double from, double to, double *least, double *most); /* likewise */
+GA_API int ga_function_bounds(const ga_function *f, double from, double to, double *least,
+                              double *most); /* likewise */
 /* *out = ∫ f dt from `from` to `to`, exact but for rounding. 1: so; 0: there is no closed form, which tables
  * and constants have, or the table ends between. */
 GA_API int ga_function_integral(const ga_function *f, double from, double to, double *out);
 
-/* ---- On which side of its jumps a value is ----
- * Comparisons, if, &&, ||, !, sign, floor, ceil, mod, step(x, x0) and atan2 jump. Their outcomes on the way to
- * a value are mixed into *side, which the caller sets: equal numbers, no jump between. Returns as
- * ga_expr_eval(). */
+/* ---- On which side of its jumps and corners a value is ----
+ * Comparisons, if, &&, ||, !, sign, floor, ceil, mod, step(x, x0) and atan2 jump; abs, min, max and linear
+ * tables have corners. Their outcomes on the way to a value are mixed into *side, which the caller sets:
+ * equal numbers, no jump or corner between. Returns as ga_expr_eval(). */
 GA_API ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side);
 GA_API ga_status ga_function_side(const ga_function *f, double t, unsigned *side);
-/* 1: may jump while a variable other than `time` changes (-1: any variable); functions: while theirs does. */
-GA_API int ga_expr_jumps(const ga_expr *e, int time);
-GA_API int ga_function_jumps(const ga_function *f);
-/* [s] Shortest period of sines, cosines and waves within [from, to], and of the oscillations that a motion law or
- * a cubic table may be a part of: twice its duration, four times the distance of points. Infinite where there is
- * none. Of expressions by samples, as a guide for step sizes. */
+/* 1: may jump or have a corner while a variable other than `time` changes (-1: any variable); functions:
+ * while theirs does. */
+GA_API int ga_expr_has_edges(const ga_expr *e, int time);
+GA_API int ga_function_has_edges(const ga_function *f);
+/* [s] Shortest period of sines, cosines and waves within [from, to], and of the oscillations that a motion
+ * law or a cubic table may be a part of: twice its duration, four times the distance of points. Infinite
+ * where there is none. Of expressions by samples, as a guide for step sizes. */
 GA_API double ga_function_period(const ga_function *f, double from, double to);
 GA_API double ga_expr_period(const ga_expr *e, int time, double from, double to);
 

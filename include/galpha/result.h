@@ -115,8 +115,8 @@ GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, con
  * energy. A signal that moves less, and less in the second run than in the first, is a constant as far as can
  * be told: its scale is its value, at most the largest range of its unit; or, where that may be 0, the
  * largest range of the same unit in the same object (its name up to the last point), a tenth of the unit's
- * largest range, of accelerations gravity, or 1e-6 in SI units. Of quaternions (.qw, .qx, .qy, .qz of one name,
- * one after the other) both signs mean the same. */
+ * largest range, of accelerations gravity, or 1e-6 in SI units. Of quaternions (.qw, .qx, .qy, .qz of one
+ * name, one after the other) both signs mean the same. */
 
 typedef struct ga_band ga_band;
 
@@ -131,6 +131,7 @@ typedef struct ga_band_opts { /* start from ga_band_defaults() */
   const ga_band
       *before;    /* of the same signals with larger steps, borrowed as long as this one lives; NULL: none */
   double smaller; /* [-] the tolerance over that of `before`: error bars do not fall by more; default 0 */
+  double least;   /* [-] part of the range so far that no error bar is smaller than; default 0 */
 } ga_band_opts;
 
 typedef struct ga_band_signal {

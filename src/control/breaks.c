@@ -74,12 +74,23 @@ int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const d
 
 /* ---- Sides of jumps ---- */
 
+/* A saturation or dead zone with corners. */
+static int is_limit(const ga_control_block *b)
+{
+  return (b->kind == GA_KIND_SATURATION || b->kind == GA_KIND_DEAD_ZONE) && b->data.shaped.shape.width == 0;
+}
+
 ga_status ga_block_side(const ga_control_block *b, double t, const double *u, unsigned *side)
 {
   const ga_expr *e;
   double v[1 + GA_BLOCK_SIZE];
   if (!b || !side || (b->n_in > 0 && !u)) return GA_ERR_ARGUMENT;
   if (b->kind == GA_KIND_TABLE) return ga_function_side(b->data.shaped.shape.function, u[0], side);
+  if (is_limit(b)) {
+    const ga__shape *shape = &b->data.shaped.shape;
+    *side = 4 * *side + (u[0] > shape->lower) + (u[0] > shape->upper);
+    return GA_OK;
+  }
   ga_status status = GA_OK;
   v[0] = t;
   for (int i = 0; i < b->n_in; i++) v[1 + i] = u[i];
@@ -87,10 +98,11 @@ ga_status ga_block_side(const ga_control_block *b, double t, const double *u, un
   return status;
 }
 
-int ga_block_jumps(const ga_control_block *b)
+int ga_block_has_edges(const ga_control_block *b)
 {
   const ga_expr *e;
-  int jumps = b && b->kind == GA_KIND_TABLE && ga_function_jumps(b->data.shaped.shape.function);
-  for (int i = 0; b && (e = expression(b, i)) != NULL; i++) jumps |= ga_expr_jumps(e, 0);
-  return jumps;
+  int edges = b && (is_limit(b) ||
+                    (b->kind == GA_KIND_TABLE && ga_function_has_edges(b->data.shaped.shape.function)));
+  for (int i = 0; b && (e = expression(b, i)) != NULL; i++) edges |= ga_expr_has_edges(e, 0);
+  return edges;
 }

@@ -798,7 +798,7 @@ typedef struct ga__sides {
   int *begin, *end, *at, *from;          /* [n_sides] at a step's beginning and end, and in between */
   double t_begin, t_end;                 /* [s] that they are of; NaN: not known */
   ga__full state;                        /* q, v, vdot, lambda, psi, x, xdot, y and scalar[GA__T] of it */
-  double *block, *y_new, *off, *off_behind;
+  double *block, *y_new, *off, *off_behind, *off_left, *off_right;
 } ga__sides;
 
 /* Parts of a step: within the one the state is moved on to the edge by itself; by the other it is moved

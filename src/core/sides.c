@@ -1,4 +1,4 @@
-/* Edges at which the equations jump with the motion: has the last step passed one, where, does the jump
+/* Edges at which the equations jump or bend with the motion: has the last step passed one, where, does it
  * matter, and the state just behind it. */
 #include "core/core_impl.h"
 
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MATTERS 0.1              /* of a tolerance, that an unseen jump may change velocities or states by */
+#define SLOPE 0.125              /* of a step, over which slopes are taken, */
+#define CLOSE 5e-3               /* and too little for that */
+#define MATTERS 1e-2             /* of a tolerance, that an edge unseen may change velocities or states by */
 enum { OUTPUT_PASSES = 8 };      /* of y := o, which run along chains of outputs */
 enum { MOST_TURNS = 6 };         /* of a step that are looked at, */
 #define TURN_APART 1e-3          /* of the step from each other */
@@ -35,6 +37,8 @@ static ga_status take_memory(ga__sides *s)
               {&s->state.scalar, GA__N_SCALARS},
               {&s->y_new, size[GA_BLOCK_Y]},
               {&s->off, n_off},
+              {&s->off_left, n_off},
+              {&s->off_right, n_off},
               {&s->off_behind, n_off}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
@@ -180,6 +184,27 @@ static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, doubl
   return GA_OK;
 }
 
+/* The same where the slope jumps by r': h²r'/8 in velocities. Slopes are those over an eighth of the step on
+ * both sides, of errors that jump_matters() has left at the times themselves. */
+static ga_status corner_matters(ga__sides *s, ga_stepper *st, double before, double behind, int *matters)
+{
+  const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X], n = nv + nx;
+  const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T], h = end - begin;
+  const double left = fmin(SLOPE * h, before - begin), right = fmin(SLOPE * h, end - behind);
+  *matters = left < CLOSE * h || right < CLOSE * h; /* too close to an end to tell */
+  if (*matters) return GA_OK;
+  ga_status status = defect_at(s, st, before - left, s->off_left);
+  if (!status) status = defect_at(s, st, behind + right, s->off_right);
+  for (int i = 0; !status && i < n; i++) {
+    const double bend =
+        h * fabs((s->off_right[i] - s->off_behind[i]) / right - (s->off[i] - s->off_left[i]) / left);
+    const double size = i < nv ? st->now.v[i] : st->now.x[i - nv];
+    *matters |= i < nv ? bend > MATTERS * h * (s->atol_v + s->rtol_v * fabs(size))
+                       : 0.5 * bend > MATTERS * (s->atol_x + s->rtol_x * fabs(size));
+  }
+  return status;
+}
+
 /* Halves [*a, *b] so many times, *a on the sides s->from, *b not; *which: what jumps there. */
 static int narrow(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
 {
@@ -249,6 +274,7 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
       status = jump_matters(s, st, a, b, &matters);
     else
       matters = 0;
+    if (!status && !matters) status = corner_matters(s, st, a, b, &matters);
     if (status) return status < 0 ? status : GA_OK;
     if (matters) *out = (ga__edge_met){a, b, which};
     if (matters || !look(s, st, b, &other)) return GA_OK;

@@ -1238,9 +1238,9 @@ static ga_status aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga_
     if (which >= 0) sim->edge_which = which;
   } else {
     ga_status status = ga__sides_find(&sim->sides, st, &met);
-    if (status || isinf(met.before)) return status;
+    time = met.before - st->next.scalar[GA__T];
+    if (status || isinf(time)) return status;
     if ((status = ga_stepper_undo(st))) return status;
-    time = met.before - st->now.scalar[GA__T];
     sim->edge_which = met.which;
   }
   *again = ga__aim_shorter(&sim->sides, st, aim, h, time);

@@ -50,7 +50,7 @@ struct ga__op {
   const char *needs;                                        /* in words, where defined is given */
   ga__range (*range)(const ga__op *op, const ga__range *x); /* of its values; NULL where rule is NULL */
   int (*kink)(const ga__range *x); /* 1: a kink or jump may lie within; NULL: there is none */
-  double (*side)(const double *x); /* a number that changes where its value jumps; NULL: it does not jump */
+  double (*side)(const double *x); /* a number that changes where its value or slope jumps; NULL: never */
 };
 
 extern const ga__op ga__ops[];
@@ -294,6 +294,7 @@ extern const ga__function_kind ga__kind_motion, ga__kind_wave;
 /* A function of a kind of its own; `size` bytes are copied from `made`, which the kind understands. */
 ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
                             ga_function **out);
+const ga__table *ga__function_table(const ga_function *f); /* that it is; NULL: none */
 const ga_expr *ga__function_expr(const ga_function *f); /* that it is made of, in variable 0; NULL: none */
 ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
 ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);

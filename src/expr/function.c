@@ -256,6 +256,11 @@ ga_status ga_function_eval(const ga_function *f, double t, int order, double *ou
   return GA_OK;
 }
 
+const ga__table *ga__function_table(const ga_function *f)
+{
+  return f->kind == &kind_table ? &f->data.table : NULL;
+}
+
 const ga_expr *ga__function_expr(const ga_function *f)
 {
   return f->kind == &kind_expr ? f->data.expr : NULL;

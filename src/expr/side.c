@@ -1,5 +1,5 @@
-/* On which side of their jumps expressions are: the outcomes of comparisons and of other operations that
- * jump, put into one number, which is the same for as long as the value does not jump. */
+/* On which side of their jumps and corners expressions are: the outcomes of comparisons and of other
+ * operations that jump, put into one number, which is the same for as long as the value is smooth. */
 #include "expr/expr_impl.h"
 
 #include <math.h>
@@ -53,9 +53,19 @@ static void mix(unsigned *side, double number)
   *side = (*side ^ (unsigned)(int)fmod(number, 1e9)) * 16777619u;
 }
 
+/* The cell of a table, where it has corners between them, or that it is outside. */
+static double table_side(const ga__axis *axis, double x)
+{
+  if (x < axis->x[0]) return -1;
+  if (x > axis->x[axis->n - 1]) return axis->n;
+  return axis->cubic ? 0 : ga__axis_cell(axis, x);
+}
+
 static ga_status function_side(const ga_function *f, double x, unsigned *side)
 {
   const ga_expr *e = ga__function_expr(f);
+  const ga__table *table = ga__function_table(f);
+  if (table) mix(side, table_side(&table->axis, x));
   return e ? ga_expr_side(e, &x, side) : GA_OK;
 }
 
@@ -92,20 +102,20 @@ ga_status ga_function_side(const ga_function *f, double t, unsigned *side)
   return function_side(f, t, side);
 }
 
-int ga_expr_jumps(const ga_expr *e, int time)
+int ga_expr_has_edges(const ga_expr *e, int time)
 {
   int jumps = 0, others = 0;
   for (int i = 0; e && i < e->n_variables; i++) others |= e->variable[i] != time;
   for (int i = 0; others && !jumps && i < e->n_instr; i++) {
     const ga__instr *instr = &e->program[i];
     jumps = instr->code > GA__JUMP || (instr->code == GA__APPLY && instr->use.op->side) ||
-            (instr->code == GA__FUNCTION && ga_function_jumps(instr->use.function));
+            (instr->code == GA__FUNCTION && ga_function_has_edges(instr->use.function));
   }
   return jumps;
 }
 
-int ga_function_jumps(const ga_function *f)
+int ga_function_has_edges(const ga_function *f)
 {
   const ga_expr *e = f ? ga__function_expr(f) : NULL;
-  return e && ga_expr_jumps(e, -1);
+  return f && (ga__function_table(f) || (e && ga_expr_has_edges(e, -1)));
 }

@@ -23,11 +23,11 @@ ga_status ga__edges_list(ga_context *ctx, ga__built *b)
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->formula.n; i++) {
     const ga__formula *f = GA__AT(b->formula, ga__formula, i);
-    if (ga_expr_jumps(f->expr, 0)) status = add(ctx, b, GA__EDGE_FORMULA, i, f->part);
+    if (ga_expr_has_edges(f->expr, 0)) status = add(ctx, b, GA__EDGE_FORMULA, i, f->part);
   }
   for (int i = 0; !status && i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    if (ga_block_jumps(k->block)) status = add(ctx, b, GA__EDGE_BLOCK, i, k->part);
+    if (ga_block_has_edges(k->block)) status = add(ctx, b, GA__EDGE_BLOCK, i, k->part);
   }
   for (int i = 0; !status && i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);

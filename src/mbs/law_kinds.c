@@ -219,8 +219,8 @@ static int spring_bounds(const ga__built *b, const ga__law *law, int term, const
 static int spring_jumps(const ga__built *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
-  return ga_function_jumps(def->force) || ga_function_jumps(def->damper) ||
-         (law->formula.expr && ga_expr_jumps(law->formula.expr, 0));
+  return ga_function_has_edges(def->force) || ga_function_has_edges(def->damper) ||
+         (law->formula.expr && ga_expr_has_edges(law->formula.expr, 0));
 }
 
 static int spring_side(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side)

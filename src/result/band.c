@@ -165,12 +165,12 @@ ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **ou
   if (!out || !opts || opts->n_signals < 1 || !opts->names || !opts->units)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_band_create: out, names and units of signals are needed");
   if (!(opts->t_end > opts->t_start) || !(opts->factor > 0.0) ||
-      !(opts->window >= 0.0 && opts->window <= 1.0))
+      !(opts->window >= 0.0 && opts->window <= 1.0) || !(opts->least >= 0.0 && opts->least <= 1.0))
     return ga__fail(
         ctx, GA_ERR_ARGUMENT,
-        "ga_band_create: t from %g to %g, factor %g, window %g: the end must come after the start, "
-        "the factor be positive, the window from 0 to 1",
-        opts->t_start, opts->t_end, opts->factor, opts->window);
+        "ga_band_create: t from %g to %g, factor %g, window %g, least %g: the end must come after the start, "
+        "the factor be positive, the window and the least bar from 0 to 1",
+        opts->t_start, opts->t_end, opts->factor, opts->window, opts->least);
   ga_band *b = ga__alloc(ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(ctx, "error bars");
   b->ctx = ctx;
@@ -294,6 +294,26 @@ static void set_mark(ga_band *b, int i, int j, double value, double *bar)
   s->mark_bar[j] = *bar;
 }
 
+static double range_of(const ga_band *b, int i)
+{
+  return b->tracks[i].high - b->tracks[i].low;
+}
+
+static double size_of(const ga_band *b, int i)
+{
+  return fmax(fabs(b->tracks[i].low), fabs(b->tracks[i].high));
+}
+
+/* Errors of single steps may cancel, in one run more than in the other: a difference of both that is small
+ * beside the accuracy asked for may be so by chance. What is the same in both but for rounding, as a function
+ * of time, has no such errors. */
+static double at_least(const ga_band *b, int i, double bar)
+{
+  const track *s = &b->tracks[i];
+  const double least = b->opts.least * range_of(b, i);
+  return bar < least && s->largest > DIGITS * size_of(b, i) ? least : bar;
+}
+
 void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error)
 {
   if (!b || !first || !second || !error) return;
@@ -313,6 +333,7 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     if (e > s->bin[k] || e != e) s->bin[k] = e;
     error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);
     if (mark >= 0) set_mark(b, i, mark, second[i], &error[i]);
+    error[i] = at_least(b, i, error[i]);
   }
   b->t_last = t;
 }
@@ -322,16 +343,6 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
 static double bar_of(const ga_band *b, int i)
 {
   return b->opts.factor * b->tracks[i].largest;
-}
-
-static double range_of(const ga_band *b, int i)
-{
-  return b->tracks[i].high - b->tracks[i].low;
-}
-
-static double size_of(const ga_band *b, int i)
-{
-  return fmax(fabs(b->tracks[i].low), fabs(b->tracks[i].high));
 }
 
 /* 1: a range or value that is more than error and rounding; known: largest range of the unit. */
@@ -434,7 +445,8 @@ ga_band_signal ga_band_of(const ga_band *b, int i)
 {
   if (!b || i < 0 || i >= b->n || b->at < 0) return (ga_band_signal){0};
   const track *s = &b->tracks[i];
-  const double scale = scale_of(b, i), error = bar_of(b, i), ratio = scale == 0.0 ? 0.0 : error / scale;
+  const double scale = scale_of(b, i), error = at_least(b, i, bar_of(b, i)),
+               ratio = scale == 0.0 ? 0.0 : error / scale;
   return (ga_band_signal){error, s->t_largest, s->low, s->high, scale, ratio, is_constant(b, i)};
 }
 

@@ -111,21 +111,22 @@ static unsigned side_at(const ga_function *f, double t)
   return side;
 }
 
-/* Sides are others beyond every jump; where they are the same on both sides of a short time, nothing jumps.
- */
+/* Sides are others beyond every jump and corner; where they are the same on both sides of a short time,
+ * nothing jumps. */
 static void sides(void **state)
 {
   for (int i = 0; i < COUNT(EXPRESSIONS); i++) {
     const char *text = EXPRESSIONS[i].text;
     ga_function *f = expression(*state, text);
+    const int sharp = strncmp(text, "hypot", 5) != 0; /* which has a corner where both arguments are 0 only */
     int jumps = 0;
     for (int k = 0; k < EXPRESSIONS[i].n; k++) {
       const expected *at = &EXPRESSIONS[i].want[k];
-      if (at->order == 0 && side_at(f, at->t - 1e-8) == side_at(f, at->t + 1e-8))
+      if (at->order <= sharp && side_at(f, at->t - 1e-8) == side_at(f, at->t + 1e-8))
         fail_msg("%s: sides do not change at %.9g", text, at->t);
-      jumps |= at->order == 0;
+      jumps |= at->order <= sharp;
     }
-    if (jumps) assert_true(ga_function_jumps(f));
+    if (jumps) assert_true(ga_function_has_edges(f));
     for (double t = 0.01; t < 10; t += 0.00137) {
       double before[2], behind;
       assert_int_equal(ga_function_eval(f, t, 0, before, NULL), GA_OK);

@@ -390,8 +390,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_function_integral, (P(function), 0.0, 1.0, P(numbers))) \
   STATUS(ga_expr_side, (P(expr), P(numbers), P(&side_))) \
   STATUS(ga_function_side, (P(function), 0.5, P(&side_))) \
-  VALUE(ga_expr_jumps, (P(expr), 0)) \
-  VALUE(ga_function_jumps, (P(function))) \
+  VALUE(ga_expr_has_edges, (P(expr), 0)) \
+  VALUE(ga_function_has_edges, (P(function))) \
   STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
   /* core */ \
   STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
@@ -462,7 +462,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_block_period, (P(block), 0.0, 1.0)) \
   VALUE(ga_block_bounds, (P(block), 0, P(numbers), P(numbers), P(numbers), P(numbers), P(numbers))) \
   STATUS(ga_block_side, (P(block), 0.5, P(numbers), P(&side_))) \
-  VALUE(ga_block_jumps, (P(block))) \
+  VALUE(ga_block_has_edges, (P(block))) \
   VALUE(ga_block_n_in, (P(block))) \
   VALUE(ga_block_n_x, (P(block))) \
   VALUE(ga_block_n_out, (P(block))) \

@@ -51,6 +51,33 @@ static void crossings_are_covered(void **state)
   ga_context_destroy(&ctx);
 }
 
+/* Where errors cancel, a difference that is small beside the accuracy asked for tells little; what is the
+ * same in both runs, or does not move, has no such error. */
+static void bars_have_a_least_size(void **state)
+{
+  static const char *const name[] = {"moves", "is_given", "rests"}, *const unit[] = {"m", "m", "m"};
+  ga_band_opts o = ga_band_defaults();
+  ga_context *ctx;
+  ga_band *b = NULL;
+  double bar[3];
+  (void)state;
+  o.n_signals = 3, o.names = name, o.units = unit, o.t_end = 10.0, o.least = 0.01;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  for (int k = 0; k <= 100; k++) {
+    const double t = 0.1 * k, second[3] = {4.0 * fmin(t, 5.0), 4.0 * fmin(t, 5.0), 7.0};
+    const double first[3] = {second[0] + 3e-6, second[1], second[2] + 3e-6};
+    if (k == 0) assert_int_equal(ga_band_create(ctx, &o, &b), GA_OK);
+    ga_band_add(b, t, first, second, bar);
+    assert_true(fabs(bar[0] - fmax(0.04 * fmin(t, 5.0), 2e-6)) < 1e-9);
+    assert_true(bar[1] < 1e-12 && fabs(bar[2] - 2e-6) < 1e-9);
+  }
+  assert_true(fabs(ga_band_of(b, 0).error - 0.2) < 1e-9 && fabs(ga_band_of(b, 0).ratio - 0.01) < 1e-9);
+  ga_band_destroy(&b);
+  o.least = -1.0;
+  assert_int_equal(ga_band_create(ctx, &o, &b), GA_ERR_ARGUMENT);
+  ga_context_destroy(&ctx);
+}
+
 /* Two runs that agree know no more of the time than its rounding: what moves at 5 m/s at 1e6 s has an error
  * bar of some 2e-10 s times that, also when it rests again, and what has never moved none. */
 static void clocks_round(void **state)
@@ -439,6 +466,7 @@ static void refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(crossings_are_covered),
+                                     cmocka_unit_test(bars_have_a_least_size),
                                      cmocka_unit_test(windows_end),
                                      cmocka_unit_test(clocks_round),
                                      cmocka_unit_test(growth_is_recognised),

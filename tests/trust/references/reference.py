@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from scipy.integrate import DOP853, quad, solve_ivp
 from scipy.interpolate import CubicSpline
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq, fsolve, minimize
 from scipy.spatial.transform import Rotation
 
 import machines
@@ -749,11 +749,13 @@ def pair(t1=1.5):
     """Relative motion along the line: l'' = F (1/ma + 1/mb)."""
     l0 = math.sqrt(2)
     k = 3 * (1 + 0.5)
+    met = math.sqrt(5 / 3)  # c and d pass through each other, and are pulled back
     l = lambda t: l0 + (k * t * t / 2 if t < 1 else k / 2 + k * (t - 1))
-    c = lambda t: 5 - 4 * 1.5 * t * t / 2
+    c = lambda t: 5 - 3 * t * t if t < met else 3 * (t - met) ** 2 - 6 * met * (t - met)
     moved = lambda t: 2 / 3 * (l(t) - l0) / math.sqrt(2)
-    cx = lambda t: 0.6 * 4 * t * t / 2
-    return Answer({"jack.length": l, "band.length": c, "a.x": lambda t: -moved(t), "c.x": cx, "d.y": lambda t: 4 - 0.8 * 2 * t * t / 2}, 0, t1, [1])
+    cx = lambda t: 0.6 * 2 / 3 * (5 - c(t))
+    return Answer({"jack.length": l, "band.length": lambda t: abs(c(t)), "a.x": lambda t: -moved(t), "c.x": cx,
+                   "d.y": lambda t: 4 - 0.8 / 3 * (5 - c(t))}, 0, t1, [1])
 
 
 def initial(t1=8.0):
@@ -981,7 +983,12 @@ def least(F, phi, n):
     """The z of least F(z) with phi(z) = 0, from 0 on."""
     r = minimize(F, np.zeros(n), constraints={"type": "eq", "fun": phi}, method="SLSQP", options={"ftol": 1e-17, "maxiter": 1000})
     assert abs(phi(r.x)).max() < 1e-10, r.message
-    return r.x
+    slopes = lambda f, z: np.array([(f(z + e) - f(z - e)) / 2e-4 * 4 / 3 - (f(z + 2 * e) - f(z - 2 * e)) / 2e-4 / 6 for e in 1e-4 * np.eye(n)])
+    both = lambda u: np.concatenate([slopes(F, u[:n]) + slopes(phi, u[:n]) @ u[n:], phi(u[:n])])  # of F + phi m, all 0
+    m = np.linalg.lstsq(slopes(phi, r.x), -slopes(F, r.x), rcond=None)[0]
+    u = fsolve(both, np.concatenate([r.x, m]), xtol=1e-13)
+    assert abs(both(u)).max() < 1e-9 and abs(u[:n] - r.x).max() < 1e-4
+    return u[:n]
 
 
 def at_start(values):
@@ -1019,6 +1026,30 @@ def weights_space(weight):
         q = Rotation.from_matrix(turned(v, R)).as_quat()
         values.update({name + ".q" + c: x * (1 if q[3] > 0 else -1) for c, x in zip("xyzw", q)})
     return at_start(values)
+
+
+# ---- Forces with corners at places -------------------------------------------------------------------------------------------
+
+def zone(u, lower, upper):
+    """A dead zone; u less it is what saturation leaves."""
+    return u - min(max(u, lower), upper)
+
+
+def stops(t1=3.0):
+    f = lambda t, y: [y[1], (40 * math.sin(7 * t) - 5000 * zone(y[0], -0.05, 0.04) - 3 * y[1]) / 2]
+    y = Path(f, [0, 0], 0, t1)
+    return Answer({"mass": lambda t: y(t)[0], "mass.rate": lambda t: y(t)[1]}, 0, t1)
+
+
+def servo_limits(t1=8.0):
+    def f(t, y):
+        order = 60 * zone(math.sin(t) - y[2], -0.02, 0.03) - 4 * y[1]
+        gear = 200 * zone(y[0] - y[2], -0.01, 0.01)
+        load = np.interp(y[2], [-2, -0.5, 0, 0.5, 2], [-1, -0.8, 0, 0.3, 2])
+        return [y[1], min(max(order, -3), 3) - gear, y[3], (gear - load - 2 * y[3]) / 4]
+    y = Path(f, [0, 0, 0, 0], 0, t1)
+    return Answer({n: (lambda t, k=k: y(t)[k]) for k, n in enumerate(("motor", "motor.rate", "load", "load.rate"))}, 0, t1)
+
 
 AT = re.compile(r"^\s+(\S+) @ (\S+) = (\S+) \+- (\S+)")
 EXTREME = re.compile(r"^\s+(max|min|absmax|range) (\S+) = (\S+) \+- (\S+)")
