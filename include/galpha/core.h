@@ -698,7 +698,8 @@ GA_API void ga_follower_destroy(ga_follower **f);
 GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
                                    const ga_state *leader);
 /* The leader has been started again, at t, as behind a jump of an input; so is the follower, from its own q,
- * v, x. t: where the leader's last step has ended, or behind the jump there, within 1e-9 of t or 1 s. */
+ * v, x. t: where the leader's last step has ended, or behind the jump there, within 1e-9 of t or 1 s; behind
+ * an edge at which starts fall back in front of it, within 3e-6. */
 GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
 /* The leader has moved to t, just behind an edge that depends on the motion: ga_simulate_stats.edges has
  * grown, and a restart comes next. The follower finds such edges itself, and passes them at times of its own.

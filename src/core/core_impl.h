@@ -522,7 +522,8 @@ typedef enum ga__again {
   GA__FIRST = 0,
   GA__AFTER_EVENT,
   GA__BEHIND_JUMP,
-  GA__FOLLOWING /* another one's start behind a jump, which has told of it */
+  GA__FOLLOWING, /* another one's start behind a jump, which has told of it */
+  GA__PASSING    /* behind an edge of the motion, where velocities are as the method has them */
 } ga__again;
 
 struct ga_stepper {

@@ -10,6 +10,7 @@ enum { MOST_PARTS = 64 };
  * of the run, which the follower does not know. More than this, relative to 1 s or the time itself, is a
  * mistake. */
 #define RESTART_GAP 1e-9
+#define BEHIND_GAP 3e-6 /* behind an edge, where starts fall back in front of it: GA__FURTHER, many times */
 /* A part that differs from the one before by less than this, relative, is as long: factors can be kept. The
  * leader's end is not passed by it, though, but for roundings of time: there may be a jump. */
 #define EQUAL 1e-10
@@ -215,7 +216,8 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_restart");
   if (!status) status = check_size(f, "ga_follower_restart", h);
-  if (!status && !(fabs(t - f->t_target) <= RESTART_GAP * fmax(fabs(t), 1.0)))
+  const double later = t - f->t_target, most = fmax(fabs(t), 1.0);
+  if (!status && !(later >= -RESTART_GAP * most && later <= BEHIND_GAP * most))
     status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
                       "ga_follower_restart: t = %.17g is not where the leader's last step has ended, %.17g",
                       t, f->t_target);

@@ -1505,7 +1505,9 @@ static ga_status restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
   memcpy(sim->backup, st->now.block, st->full_length * sizeof(double));
-  ga__start_again(st, sim->breaks.passed == t ? GA__BEHIND_JUMP : GA__AFTER_EVENT);
+  ga__start_again(st, sim->behind_edge          ? GA__PASSING
+                      : sim->breaks.passed == t ? GA__BEHIND_JUMP
+                                                : GA__AFTER_EVENT);
   ga_status status = begin(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
   ga__start_first(st);
   if (st->fell_back) count_rejection(sim, st->fell_back);

@@ -1093,6 +1093,62 @@ def four_bar_turn(w=10.0, t1=1.0, a=0.4, b=1.0, c=0.8, d=1.0, start=1.0):
     return Answer({"B.angle": lambda t: rocker(t) - rocker(0), "B.angle_rate": rate, "rocker.angle": rocker}, 0, t1)
 
 
+class FourBar:
+    """The four-bar of the examples by the angle of its crank: bars of 1 kg/m, kinetic energy M w^2/2, potential energy V."""
+    a, b, c, d, start = 0.4, 1.0, 0.8, 1.0, 1.0
+
+    def ends(self, x):
+        p = self.a * np.exp(1j * (self.start + x))
+        r = abs(self.d - p)
+        s = (self.b ** 2 - self.c ** 2 + r * r) / (2 * r)
+        return p, p + (s + 1j * math.sqrt(self.b ** 2 - s * s)) * (self.d - p) / r
+
+    def rates(self, x):
+        """Of coupler and rocker, for a rate of the crank of 1."""
+        p, q = self.ends(x)
+        e, r = q - p, q - self.d
+        cross = lambda u, v: (u.conjugate() * v).imag
+        return cross(p, r) / -cross(e, r), cross(p, e) / cross(r, e)
+
+    def mass(self, x):
+        p, q = self.ends(x)
+        k, n = self.rates(x)
+        middle = 1j * (p + k * (q - p) / 2)
+        return self.a ** 3 / 3 + self.b * abs(middle) ** 2 + self.b ** 3 / 12 * k * k + self.c ** 3 / 3 * n * n
+
+    def slope(self, f, x, h=2e-3):
+        g = lambda k: f(x + k * h) - f(x - k * h)
+        return (45 * g(1) - 9 * g(2) + g(3)) / (60 * h)
+
+    def height(self, x):
+        p, q = self.ends(x)
+        return G * (self.a * p.imag / 2 + self.b * (p + q).imag / 2 + self.c * q.imag / 2)
+
+    def acc(self, x, w, torque):
+        return (torque - self.slope(self.height, x) - self.slope(self.mass, x) * w * w / 2) / self.mass(x)
+
+
+def four_bar_friction(level=0.3, t1=3.0):
+    """Dry friction at the crank's pin. It never holds: where the crank turns round its own torque is larger."""
+    bar = FourBar()
+    f = lambda t, y, up: [y[1], bar.acc(y[0], y[1], -level if up else level)]
+    y = Switched(f, lambda y: y[1] > 0, [0, -1e-300], 0, t1, 0.01)
+    for t in y.edges:
+        assert abs(bar.slope(bar.height, y(t)[0])) > level
+    n = lambda x: np.angle(bar.ends(x)[1] - bar.d)
+    return Answer({"A.angle": lambda t: y(t)[0], "A.angle_rate": lambda t: y(t)[1], "rocker.angle": lambda t: n(y(t)[0]),
+                   "B.angle_rate": lambda t: bar.rates(y(t)[0])[1] * y(t)[1]}, 0, t1, y.edges)
+
+
+def four_bar_relay(level=0.4, at=-0.5, t1=3.0):
+    """A torque on the crank that changes its sign where the crank passes an angle."""
+    bar = FourBar()
+    f = lambda t, y, up: [y[1], bar.acc(y[0], y[1], -level if up else level)]
+    y = Switched(f, lambda y: y[0] > at, [0, 0], 0, t1, 0.01)
+    return Answer({"A.angle": lambda t: y(t)[0], "A.angle_rate": lambda t: y(t)[1],
+                   "fr.force": lambda t: -level if y(t)[0] > at else level}, 0, t1, y.edges)
+
+
 def two_sizes(t1=2.0):
     high, fine = pendulum(1000, 2000, 10, 0.6, t1), pendulum(1e-4, 2e-11, 1e-3, 0.9, t1, 3.0)
     return Answer({**{"high." + k: high[k] for k in ("angle", "fx", "fy")}, **{"fine." + k: fine[k] for k in ("angle", "fx", "fy")},
