@@ -305,8 +305,11 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
 } ga_friction_def;
 
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
- * preload + K δ + C δ'. The three angles are each measured in the plane across their axis; one may be large.
- * Where K, C and preload of the angles are 0 they are left out, and points will do as a and b. */
+ * preload + K δ + C δ'. Each angle is the part of the rotation about its axis, 2 atan2(q_i, q_0) of its
+ * quaternion, in (−π, π]: where b turns about one axis alone it is that turn, the others being 0. Between
+ * planar bodies (frames with z upwards) that about z counts turns; in space torques jump at half a turn,
+ * which a meter tells. Where K, C and preload of the angles are 0 they are left out, and points will do as a
+ * and b. */
 typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *name;
   const char *a, *b;
@@ -431,7 +434,8 @@ typedef struct ga_pull {
 } ga_pull;
 GA_API int ga_meter_n_pulls(const ga_meter *meter); /* parts concerned */
 GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
-/* In words, a line for each; returns the length it needs, as snprintf does. */
+/* In words, a line for each, and one for each angle of a bushing that has passed half a turn in space;
+ * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);

@@ -101,7 +101,8 @@ static int item_of(const ga__built *b, int part)
 static int is_angle(const ga__built *b, int gauge)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
-  if (g->kind != GA__SCALAR) return g->kind == GA__ANGLE || g->kind == GA__PLANE_ANGLE;
+  if (g->kind != GA__SCALAR)
+    return g->kind == GA__ANGLE || g->kind == GA__TWIST || g->kind == GA__PLANE_ANGLE;
   const int part = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node)->part;
   if (b->m->part[part].kind == GA__PART_SCALAR)
     return ((const ga_scalar_def *)b->m->part[part].def)->rotational;

@@ -64,7 +64,7 @@ static int is_angle(const ga__built *b, int gauge)
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
   if (g->kind == GA__SCALAR)
     return turns(b, GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node));
-  return g->kind == GA__ANGLE || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
+  return g->kind == GA__ANGLE || g->kind == GA__TWIST || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
 }
 
 /* 1: the row of a constraint is an angle, or the sine of one. */

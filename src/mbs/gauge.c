@@ -67,10 +67,33 @@ static void axis(double e[3], const ga__frame *f, int i)
   e[2] = f->A[6 + i];
 }
 
+/* Of a twist about axis i of a, atan2(S, C) with S = b_j · a_k − b_k · a_j = 4 q_0 q_i and C = b_j · a_j +
+ * b_k · a_k = 2 (q_0² − q_i²): sums of w a·b, of which three axes each of a and b are needed. */
+typedef struct twist_term {
+  double a[3], b[3];   /* axes */
+  double sine, cosine; /* their weights in S and C */
+} twist_term;
+
+static void twist_terms(twist_term term[4], double sum[2], const ga__sight *s)
+{
+  static const int after[4][2] = {{1, 0}, {0, 1}, {0, 0}, {1, 1}}; /* of a and b: 0 for j, 1 for k */
+  static const double sine[4] = {1, -1, 0, 0}, cosine[4] = {0, 0, 1, 1};
+  sum[0] = sum[1] = 0;
+  for (int i = 0; i < 4; i++) {
+    axis(term[i].a, &s->a, (s->gauge->axis + 1 + after[i][0]) % 3);
+    axis(term[i].b, &s->b, (s->gauge->axis + 1 + after[i][1]) % 3);
+    term[i].sine = sine[i];
+    term[i].cosine = cosine[i];
+    sum[0] += sine[i] * ga__vec3_dot(term[i].a, term[i].b);
+    sum[1] += cosine[i] * ga__vec3_dot(term[i].a, term[i].b);
+  }
+}
+
 double ga__gauge_value(const ga__sight *s)
 {
   const ga__gauge *g = s->gauge;
-  double d[3], e[3], b[3], ej[3], ek[3];
+  double d[3], e[3], b[3], ej[3], ek[3], sum[2];
+  twist_term term[4];
   switch (g->kind) {
   case GA__WORLD: /* u · d */
     across(d, s);
@@ -91,6 +114,9 @@ double ga__gauge_value(const ga__sight *s)
     axis(ek, &s->a, (g->axis + 2) % 3);
     axis(b, &s->b, (g->axis + 1) % 3);
     return atan2(ga__vec3_dot(b, ek), ga__vec3_dot(b, ej)) + g->offset;
+  case GA__TWIST:
+    twist_terms(term, sum, s);
+    return atan2(sum[0], sum[1]) + g->offset;
   case GA__PLANE_ANGLE: /* θ_b − θ_a + offset */
     return s->angle_b - s->angle_a + g->offset;
   case GA__SCALAR:
@@ -141,9 +167,30 @@ static double angle_normal(double n[3], double a[3], double b[3], double *z, con
   return inverse;
 }
 
+/* Of a twist: n · (δφ_b − δφ_a) with n = (C G_S − S G_C)/D, D = S² + C²; G_S and G_C are the same sums of b ×
+ * a. D is 0, and n NaN, where b is turned by half a turn about an axis across. Returns 1/D. */
+static double twist_normal(double n[3], double G[2][3], twist_term term[4], double sum[2], const ga__sight *s)
+{
+  twist_terms(term, sum, s);
+  memset(G, 0, 6 * sizeof(double));
+  for (int i = 0; i < 4; i++) {
+    double c[3];
+    ga__vec3_cross(c, term[i].b, term[i].a);
+    for (int k = 0; k < 3; k++) {
+      G[0][k] += term[i].sine * c[k];
+      G[1][k] += term[i].cosine * c[k];
+    }
+  }
+  const double D = sum[0] * sum[0] + sum[1] * sum[1];
+  const double inverse = D > 0 ? 1 / D : NAN;
+  for (int k = 0; k < 3; k++) n[k] = inverse * (sum[1] * G[0][k] - sum[0] * G[1][k]);
+  return inverse;
+}
+
 void ga__gauge_gradient(double g[12], const ga__sight *s)
 {
-  double e[3], b[3], n[3], c[3], z;
+  double e[3], b[3], n[3], c[3], z, G[2][3], sum[2];
+  twist_term term[4];
   memset(g, 0, 12 * sizeof *g);
   switch (s->gauge->kind) {
   case GA__WORLD:
@@ -166,7 +213,11 @@ void ga__gauge_gradient(double g[12], const ga__sight *s)
     line_gradient(g, s, n);
     return;
   case GA__ANGLE:
-    angle_normal(n, e, b, &z, s);
+  case GA__TWIST:
+    if (s->gauge->kind == GA__TWIST)
+      twist_normal(n, G, term, sum, s);
+    else
+      angle_normal(n, e, b, &z, s);
     for (int i = 0; i < 3; i++) {
       g[3 + i] = -n[i];
       g[9 + i] = n[i];
@@ -287,6 +338,19 @@ static void distance_curvature(double K[144], const ga__sight *s)
   }
 }
 
+/* T_a = −T_b: its rows are those of T_b with the other sign. */
+static void oppose_torques(double K[144])
+{
+  for (int i = 0; i < 3; i++) {
+    double *Ka = K + 12 * (3 + i);
+    const double *Kb = K + 12 * (9 + i);
+    for (int j = 0; j < 3; j++) {
+      Ka[3 + j] = -Kb[3 + j];
+      Ka[9 + j] = -Kb[9 + j];
+    }
+  }
+}
+
 /* T_b = N/D = −T_a with N = a − z b, D = 1 − z², δz = m · (δφ_a − δφ_b), m = a × b:
  *   δT_b = (δφ_a × a − z δφ_b × b + h δz)/D,  h = (2 z/D) N − b */
 static void angle_curvature(double K[144], const ga__sight *s)
@@ -299,14 +363,40 @@ static void angle_curvature(double K[144], const ga__sight *s)
   tile_skew(K, RB, RB, inverse * z, b);
   tile_add_outer(K, RB, RA, inverse, h, m);
   tile_add_outer(K, RB, RB, -inverse, h, m);
-  for (int i = 0; i < 3; i++) {
-    double *Ka = K + 12 * (3 + i);
-    const double *Kb = K + 12 * (9 + i);
-    for (int j = 0; j < 3; j++) {
-      Ka[3 + j] = -Kb[3 + j];
-      Ka[9 + j] = -Kb[9 + j];
-    }
+  oppose_torques(K);
+}
+
+/* tile (i, j) += scale (p qᵀ − (p·q) I) */
+static void tile_add_turn(double K[144], int i, int j, double scale, const double p[3], const double q[3])
+{
+  const double dot = scale * ga__vec3_dot(p, q);
+  double *T = K + 36 * i + 3 * j;
+  tile_add_outer(K, i, j, scale, p, q);
+  for (int k = 0; k < 3; k++) T[13 * k] -= dot;
+}
+
+/* T_b = n = (C G_S − S G_C)/D, δS = G_S · δφ and δC = G_C · δφ with δφ = δφ_b − δφ_a:
+ *   δn = (C δG_S − S δG_C)/D + (G_S δC − G_C δS)/D − n (2 S δS + 2 C δC)/D,
+ *   δ(b × a) = (δφ_b × b) × a − (δφ_a × a) × b */
+static void twist_curvature(double K[144], const ga__sight *s)
+{
+  double n[3], G[2][3], sum[2], along[3];
+  twist_term term[4];
+  const double inverse = twist_normal(n, G, term, sum, s);
+  for (int i = 0; i < 4; i++) {
+    const double weight = inverse * (sum[1] * term[i].sine - sum[0] * term[i].cosine);
+    tile_add_turn(K, RB, RB, weight, term[i].b, term[i].a);
+    tile_add_turn(K, RB, RA, -weight, term[i].a, term[i].b);
   }
+  for (int k = 0; k < 3; k++) along[k] = 2 * (sum[0] * G[0][k] + sum[1] * G[1][k]);
+  for (int side = 0; side < 2; side++) {
+    const int column = side ? RA : RB;
+    const double scale = side ? -inverse : inverse;
+    tile_add_outer(K, RB, column, scale, G[0], G[1]);
+    tile_add_outer(K, RB, column, -scale, G[1], G[0]);
+    tile_add_outer(K, RB, column, -scale, n, along);
+  }
+  oppose_torques(K);
 }
 
 void ga__gauge_curvature(double K[144], const ga__sight *s)
@@ -327,6 +417,9 @@ void ga__gauge_curvature(double K[144], const ga__sight *s)
     return;
   case GA__ANGLE:
     angle_curvature(K, s);
+    return;
+  case GA__TWIST:
+    twist_curvature(K, s);
     return;
   case GA__PLANE_ANGLE: /* linear */
   case GA__SCALAR:
@@ -359,6 +452,7 @@ unsigned ga__gauge_mask(const ga__gauge *g)
     return 0xfff;
   case GA__DOT:
   case GA__ANGLE:
+  case GA__TWIST:
     return A_ROTATIONS | B_ROTATIONS;
   case GA__PLANE_ANGLE:
     return 1u << 5 | 1u << 11;
@@ -379,6 +473,7 @@ unsigned ga__gauge_tiles(const ga__gauge *g)
     return rotations | TILE(XA, RA) | TILE(XB, RA) | TILE(RA, XA) | TILE(RA, XB);
   case GA__DOT:
   case GA__ANGLE:
+  case GA__TWIST:
     return rotations;
   case GA__DISTANCE:
     return 0xffff;

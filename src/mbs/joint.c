@@ -594,6 +594,15 @@ static void set_turns(ga__built *b, int gauge, double given)
   g->turns = isnan(given) ? GA__FIRST_TURN : GA__GIVEN_TURNS;
 }
 
+int ga__add_plane_angle(ga_machine *m, ga__built *b, int marker_a, int marker_b)
+{
+  ga__gauge gauge = {.kind = GA__PLANE_ANGLE, .a = marker_a, .b = marker_b};
+  set_offset(b, &gauge);
+  const int index = ga__add_gauge(m, b, &gauge);
+  if (index >= 0) set_turns(b, index, NAN);
+  return index;
+}
+
 /* A driven angle has the turns of its drive, unless they are given. Drives that cannot be resolved are
  * refused later. */
 static void take_turns_of_drive(ga_machine *m, ga__built *b, const ga__part *part)

@@ -301,6 +301,8 @@ static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_a
 
 /* ---- Bushing: F = F₀ + K δ + C δ' ---- */
 
+#define UPRIGHT 1e-9 /* how far an axis may lean that counts as upright: but for rounding it is */
+
 /* 1: the angles have no part in it. */
 static int bushing_is_straight(const ga_bushing_def *def)
 {
@@ -360,6 +362,36 @@ static ga_status resolve_frames(ga_machine *m, ga__built *b, const ga__law *law,
                   ga__part_text(part->kind), part->name, name[0], name[1]);
 }
 
+/* Do both frames move in the plane, with z upwards? Then b turns about z alone. */
+static int turns_in_plane(const ga__built *b, const int end[2])
+{
+  int planar = 0;
+  for (int i = 0; i < 2; i++) {
+    const ga__marker *marker = GA__AT(b->marker, ga__marker, end[i]);
+    const ga__node *node = GA__AT(b->node, ga__node, marker->node);
+    if ((node->has && !node->planar) || hypot(marker->A[2], marker->A[5]) > UPRIGHT || marker->A[8] < 0)
+      return 0;
+    planar |= node->planar;
+  }
+  return planar;
+}
+
+/* Angles in the plane count turns, and those about x and y, z of a along x and y of b, are always 0. In space
+ * each is the part of the rotation about its axis. */
+static ga_status add_angles(ga_machine *m, ga__built *b, ga__law *law, const int end[2])
+{
+  const int plane = turns_in_plane(b, end);
+  ga_status status = GA_OK;
+  for (int i = 0; i < (plane ? 2 : 3) && !status; i++) {
+    ga__gauge gauge = {.kind = plane ? GA__DOT : GA__TWIST, .a = end[0], .b = end[1], .axis = i};
+    gauge.u[2] = gauge.w[i] = plane;
+    status = add_gauge(m, b, law, &gauge);
+  }
+  if (status || !plane) return status;
+  law->gauge[law->n] = ga__add_plane_angle(m, b, end[0], end[1]);
+  return law->gauge[law->n++] < 0 ? GA_ERR_MEMORY : GA_OK;
+}
+
 static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
 {
   static const int axes[3] = {0, 1, 2};
@@ -371,9 +403,17 @@ static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
   if (!status) status = add_along(m, b, law, end, 3, axes);
   if (status || bushing_is_straight(def)) return status;
   for (int i = 0; i < 2 && !status; i++) status = check_turns(m, b, law, end[i], name[i]);
-  for (int i = 0; i < 3 && !status; i++)
-    status = add_gauge(m, b, law, &(ga__gauge){.kind = GA__ANGLE, .a = end[0], .b = end[1], .axis = i});
-  return status;
+  return status ? status : add_angles(m, b, law, end);
+}
+
+int ga__bushing_jumps(const ga__built *b, const ga__law *law, int i)
+{
+  if (law->kind != GA__LAW_BUSHING || i >= law->n) return 0;
+  if (GA__AT(b->gauge, ga__gauge, law->gauge[i])->kind != GA__TWIST) return 0;
+  const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
+  for (int j = 0; j < 6; j++)
+    if (def->stiffness[6 * j + i] != 0) return 1;
+  return 0;
 }
 
 static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)

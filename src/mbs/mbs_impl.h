@@ -134,6 +134,8 @@ typedef enum ga__gauge_kind {
   GA__DISTANCE,  /* |d| */
   GA__ANGLE, /* of b about axis number `axis` (0, 1, 2 = i) of a, in (−π, π]: with j, k the axes after i,
                 cyclically, atan2(b_j · a_k, b_j · a_j) */
+  GA__TWIST, /* the same of the rotation's part about that axis, 2 atan2(q_i, q_0) of its quaternion: it is
+                0 where b turns about j or k alone, by up to half a turn */
   GA__PLANE_ANGLE, /* θ_b − θ_a of planar nodes or the ground, + offset; any number of turns */
   GA__SCALAR       /* coordinate of scalar node a (marker a is on it) */
 } ga__gauge_kind;
@@ -587,6 +589,9 @@ void ga__inertia_bind(ga__built *b);
 ga_status ga__joints_create(ga_machine *m, ga__built *b);
 /* Once bodies are where they start: what rows are held at, turns of angles. */
 ga_status ga__joints_settle(ga_machine *m, ga__built *b);
+/* The angle of two frames of planar bodies or the ground, both with z upwards: it begins within (−π, π], and
+ * has any number of turns. Returns its gauge, −1: out of memory. */
+int ga__add_plane_angle(ga_machine *m, ga__built *b, int marker_a, int marker_b);
 /* Where b's frame is in a's, for these coordinates; R_now, d_now: now, which stays where the joint leaves it
  * free. */
 void ga__joint_relative(const ga__joint *joint, const double *value, const double R_now[9],
@@ -664,6 +669,8 @@ int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *sto
                    double *power_in);
 int ga__law_is_linear(const ga__built *b, const ga__law *law); /* 1: its energy needs no ga__kin, only q, v */
 int ga__law_works(const ga__built *b, const ga__law *law);     /* 0: it never loses power nor puts any in */
+/* Is gauge i an angle of a bushing whose torques jump where it passes half a turn? */
+int ga__bushing_jumps(const ga__built *b, const ga__law *law, int i);
 /* The powers of a law where they are no more than damping ρ'² lost and (force + y) ρ' put in, ρ' being the
  * difference of two velocities: what ga__law_energy() gives, bit for bit, for far less. */
 typedef struct ga__law_work {
@@ -809,6 +816,7 @@ struct ga_meter { /* what every step needs stands first, in two lines of the pro
   const ga_machine *m;
   double start;                 /* kinetic + potential then */
   double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
+  double *over, *over_t;        /* [n_turns] 1: it has been beyond half a turn; when first */
   int n_turns, watch;           /* 1: angles are looked at in every step */
   int n_rows;
   int *row;         /* those that do work */

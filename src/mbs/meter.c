@@ -201,13 +201,14 @@ static void list_spin(const ga__node *node, ga_meter *meter)
 }
 
 /* The nodes whose angles have their turns counted. An angle about z is one of a joint that holds this axis of
- * both its sides, so that it cannot change faster than they turn; those of universal joints can. */
+ * both its sides, so that it cannot change faster than they turn; those of universal joints and bushings can.
+ */
 static void list_turning(const ga__built *b, ga_meter *meter)
 {
   for (int i = 0; i < b->signals.n_turns; i++) {
     const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.turning[i]);
     const int marker[2] = {g->a, g->b};
-    if (g->axis != 2) meter->watch = 1, meter->simple = 0;
+    if (g->axis != 2 || g->kind == GA__TWIST) meter->watch = 1, meter->simple = 0;
     for (int k = 0; k < 2; k++) {
       const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
       const int about_z = node->column[5]; /* < 0: the ground */
@@ -281,6 +282,27 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
   return GA_OK;
 }
 
+/* A line for each angle of a bushing that has been beyond half a turn, where it is counted on from the other
+ * side. */
+static void write_turned_over(ga__writer *w, const ga_meter *meter)
+{
+  const ga__built *b = meter->m->built;
+  for (int k = 0; k < b->law.n; k++)
+    for (int i = 3; i < 6; i++) {
+      const ga__law *law = GA__AT(b->law, ga__law, k);
+      if (!ga__bushing_jumps(b, law, i)) continue;
+      for (int n = 0; n < meter->n_turns; n++)
+        if (b->signals.turning[n] == law->gauge[i] && meter->over[n])
+          ga__write(w,
+                    "bushing '%s' turns over about %c, at t = %.6g s for the first time: its angle jumps "
+                    "there from "
+                    "half a turn to minus half a turn, and its torques with it. Turn one of its frames, or "
+                    "take a joint "
+                    "and a spring on its angle, which counts turns\n",
+                    meter->m->part[law->part].name, "xyz"[i - 3], meter -> over_t[n]);
+    }
+}
+
 int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
 {
   if (!text) size = 0;
@@ -299,8 +321,11 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
               rolls ? "lift off there, and does not move as is computed from then on"
                     : "go slack there, and does not hold as is computed from then on");
   }
+  if (meter) write_turned_over(&w, meter);
   return (int)w.used;
 }
+
+enum { N_OF_ANGLE = 5 }; /* numbers that are kept of each, see ga_meter */
 
 ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
 {
@@ -314,7 +339,7 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   meter->m = m;
   meter->n_turns = m->built->signals.n_turns;
   list_workers(m->built, meter);
-  meter->angle = ga__alloc(m->ctx, 3 * n, sizeof *meter->angle);
+  meter->angle = ga__alloc(m->ctx, N_OF_ANGLE * n, sizeof *meter->angle);
   meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
   meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
   meter->spin = ga__alloc(m->ctx, 8 * n, sizeof *meter->spin);
@@ -331,6 +356,8 @@ ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
   list_turning(m->built, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
+  meter->over = meter->angle + 3 * n;
+  meter->over_t = meter->angle + 4 * n;
   *out = meter;
   return GA_OK;
 }
@@ -384,7 +411,7 @@ static void angle_at(const ga__eval *e, int turning, double *angle, double *rate
   ga__probe_read(&seen, e, &probe, rate);
 }
 
-static void count_turns(ga_meter *meter, const ga__eval *e, double h)
+static void count_turns(ga_meter *meter, const ga__eval *e, double t, double h)
 {
   const int passed =
       meter->moved > 0 && meter->n_spin > 0; /* the rate at the step's beginning is not known */
@@ -394,6 +421,7 @@ static void count_turns(ga_meter *meter, const ga__eval *e, double h)
     const double expected =
         meter->angle[i] + GA__TWO_PI * meter->turns[i] + h * (passed ? rate : 0.5 * (meter->rate[i] + rate));
     meter->turns[i] = round((expected - angle) / GA__TWO_PI);
+    if (meter->turns[i] != 0 && !meter->over[i]) meter->over[i] = 1, meter->over_t[i] = t;
     meter->angle[i] = angle;
     meter->rate[i] = rate;
   }
@@ -422,7 +450,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   meter->in = now.in;
   for (int i = 0; i < meter->n_turns; i++) {
     angle_at(&e, i, &meter->angle[i], &meter->rate[i]);
-    meter->turns[i] = 0;
+    meter->turns[i] = meter->over[i] = meter->over_t[i] = 0;
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
@@ -465,7 +493,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   add_step(meter, h, lost, in);
   meter->input += impact;
   if (looks)
-    count_turns(meter, &e, h), meter->moved = 0;
+    count_turns(meter, &e, s->t, h), meter->moved = 0;
   else
     pass_angles(meter, moved);
   return GA_OK;
@@ -502,7 +530,7 @@ enum { N_SAVED = 9, N_SAVED_ONE_SIDED = 4 };
 
 static size_t first_one_sided(const ga_meter *meter)
 {
-  return N_SAVED + 3 * (size_t)meter->n_turns;
+  return N_SAVED + N_OF_ANGLE * (size_t)meter->n_turns;
 }
 
 size_t ga_meter_saved_size(const ga_meter *meter)
@@ -518,7 +546,7 @@ void ga_meter_save(const ga_meter *meter, double *saved)
   const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,  meter->start,
                                  meter->lost,    meter->in, meter->moved,      meter->fastest};
   memcpy(saved, fixed, sizeof fixed);
-  memcpy(saved + N_SAVED, meter->angle, 3 * (size_t)meter->n_turns * sizeof *saved);
+  memcpy(saved + N_SAVED, meter->angle, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_one_sided(meter);
   for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
     const ga__one_sided *o = &meter->one_sided[i];
@@ -544,7 +572,7 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->in = saved[6];
   meter->moved = saved[7];
   meter->fastest = saved[8];
-  memcpy(meter->angle, saved + N_SAVED, 3 * (size_t)meter->n_turns * sizeof *saved);
+  memcpy(meter->angle, saved + N_SAVED, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_one_sided(meter);
   for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
     ga__one_sided *o = &meter->one_sided[i];

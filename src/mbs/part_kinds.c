@@ -324,7 +324,9 @@ static const ga__field bushing_fields[] = {
     FRAME_FIELD(a, "a frame, in whose axes δ is measured"),
     FRAME_FIELD(b, "the other"),
     {MANY(stiffness, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N/m", .unit_other = "N*m/rad",
-     .about = "against δ = (x, y, z, angles about x, y, z) of b: six for the diagonal, or six rows of six"},
+     .about = "against δ = (x, y, z, angles about x, y, z) of b, the angles within half a turn: six for the "
+              "diagonal, "
+              "or six rows of six"},
     {MANY(damping, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N*s/m", .unit_other = "N*m*s/rad",
      .about = "against the rate of δ, likewise"},
     {MANY(preload, 6), .rule = GA__RULE_SIX, .unit = "N", .unit_other = "N*m",

@@ -63,7 +63,8 @@ static ga_status take_memory(ga_machine *m, ga__signals *s, int n_sensors, int n
   return GA_OK;
 }
 
-/* Angles that do not count their turns themselves; turning (may be NULL) receives their gauges. */
+/* Angles that do not count their turns themselves; turning (may be NULL) receives their gauges: those of
+ * joints, then those of bushings, which must not turn over. */
 static int count_turning(ga__built *b, int *turning, int *item)
 {
   int n = 0;
@@ -77,6 +78,13 @@ static int count_turning(ga__built *b, int *turning, int *item)
       n++;
     }
   }
+  for (int k = 0; k < b->law.n; k++)
+    for (int i = 3; i < 6; i++) {
+      const ga__law *law = GA__AT(b->law, ga__law, k);
+      if (!ga__bushing_jumps(b, law, i)) continue;
+      if (turning) turning[n] = law->gauge[i];
+      n++;
+    }
   return n;
 }
 

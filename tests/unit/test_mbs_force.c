@@ -440,6 +440,100 @@ static void bushing_pulls_back(void **state)
   }
 }
 
+/* Bodies turned far about z, on bushings that are as stiff about x and y: their angles there are 0. */
+static void bushing_turns_far(void **state)
+{
+  static const double angle[] = {1.4, 1.6, 2.5, -3.0};
+  (void)state;
+  for (int form = 0; form < 3; form++)
+    for (int i = 0; i < 4; i++) {
+      shop s = shop_open((ga_form)form, 0);
+      ga_bushing_def u = ga_bushing_defaults();
+      ga_rigid_def d = ga_rigid_defaults();
+      const double about[3] = {0, 0, 1};
+      d.name = "block";
+      d.mass = 2;
+      d.inertia[0] = d.inertia[1] = d.inertia[2] = 0.5;
+      assert_int_equal(ga_rotation_axis_angle(s.ctx, about, angle[i], d.pose.rotation), GA_OK);
+      SHOP_ADD(&s, rigid, &d);
+      u.name = "mount", u.a = "ground", u.b = "block";
+      for (int k = 3; k < 6; k++) u.stiffness[7 * k] = 10;
+      SHOP_ADD(&s, bushing, &u);
+      const ga_state *now = shop_start(&s);
+      assert_near(now->vdot[5], -10 * angle[i] / 0.5, 1e-12, "about z");
+      assert_near(now->vdot[3], 0, 1e-12, "about x");
+      assert_near(now->vdot[4], 0, 1e-12, "about y");
+      shop_close(&s);
+    }
+}
+
+/* Between planar bodies the angle is counted on beyond half a turn, and begins within it, whatever turns the
+ * body is given with. */
+static void bushing_counts_turns(void **state)
+{
+  static const double k = 10, inertia = 0.5, rate = 40;
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_bushing_def u = ga_bushing_defaults();
+  ga_planar_def d = ga_planar_defaults();
+  d.name = "disk", d.mass = 1, d.inertia = inertia;
+  d.angle = 8 * atan(1) + 0.2, d.rate = rate;
+  SHOP_ADD(&s, planar, &d);
+  shop_turned(&s, "seat", "ground", 0, 0, 0, 2, 0.2);
+  u.name = "mount", u.a = "seat", u.b = "disk";
+  for (int i = 0; i < 6; i++) u.stiffness[7 * i] = k;
+  SHOP_ADD(&s, bushing, &u);
+  const ga_state *now = shop_start(&s);
+  assert_near(shop_signal(&s, now, "mount.mz"), 0, 1e-12, "no torque at the start");
+  const double w = sqrt(k / inertia), most = rate / w; /* φ = most sin(w t), 8.9 rad */
+  for (int i = 0; i < 350; i++) assert_int_equal(ga_stepper_step(s.st, 1e-3), GA_OK);
+  now = ga_stepper_state(s.st);
+  assert_near(shop_signal(&s, now, "mount.mz"), k * most * sin(w * now->t), 1e-3, "torque");
+  assert_near(shop_signal(&s, now, "mount.mx"), 0, 1e-12, "about x");
+  assert_near(shop_signal(&s, now, "mount.my"), 0, 1e-12, "about y");
+  shop_close(&s);
+}
+
+/* In space it turns over at half a turn: a meter says so, and when; after what was saved, too. */
+static void bushing_turns_over(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_bushing_def u = ga_bushing_defaults();
+  ga_rigid_def d = ga_rigid_defaults();
+  ga_meter *meter = NULL, *other = NULL;
+  char text[512], again[512];
+  double saved[64];
+  d.name = "block", d.mass = 2;
+  d.inertia[0] = d.inertia[1] = d.inertia[2] = 0.5;
+  d.omega[2] = 10;
+  SHOP_ADD(&s, rigid, &d);
+  u.name = "mount", u.a = "ground", u.b = "block";
+  u.stiffness[35] = 1e-3, u.damping[28] = 1;
+  SHOP_ADD(&s, bushing, &u);
+  shop_start(&s);
+  assert_int_equal(ga_meter_create(s.m, &meter), GA_OK);
+  assert_int_equal(ga_meter_create(s.m, &other), GA_OK);
+  assert_int_equal(ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
+  for (int i = 0; i < 40; i++) {
+    if (i == 31) assert_int_equal(ga_meter_pull_text(meter, text, sizeof text), 0); /* 3.1 of π rad */
+    assert_int_equal(ga_stepper_step(s.st, 0.01), GA_OK);
+    assert_int_equal(ga_meter_update(meter, ga_stepper_state(s.st)), GA_OK);
+  }
+  ga_meter_pull_text(meter, text, sizeof text);
+  assert_non_null(strstr(text, "bushing 'mount' turns over about z, at t = 0.32 s"));
+  assert_null(strstr(text, "about x"));
+  assert_null(strstr(text, "about y")); /* damped only, so that nothing jumps */
+  assert_true(ga_meter_saved_size(meter) <= 64);
+  ga_meter_save(meter, saved);
+  assert_int_equal(ga_meter_load(other, saved), GA_OK);
+  ga_meter_pull_text(other, again, sizeof again);
+  assert_string_equal(again, text);
+  ga_meter_destroy(&meter);
+  ga_meter_destroy(&other);
+  shop_close(&s);
+}
+
 static ga_rigid_def ball_of(const char *name, double radius, double z)
 {
   ga_rigid_def d = ga_rigid_defaults();
@@ -777,6 +871,9 @@ int main(void)
       cmocka_unit_test(actuator_pushes),
       cmocka_unit_test(friction_levels_off),
       cmocka_unit_test(bushing_pulls_back),
+      cmocka_unit_test(bushing_turns_far),
+      cmocka_unit_test(bushing_counts_turns),
+      cmocka_unit_test(bushing_turns_over),
       cmocka_unit_test(ball_rests_and_slides),
       cmocka_unit_test(rolling_ball_feels_no_friction),
       cmocka_unit_test(forces_follow_or_not),

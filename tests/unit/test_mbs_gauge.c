@@ -116,7 +116,7 @@ static void curvature(double K[144], const scene *s)
 /* Angles jump by 2π; their differences do not. */
 static double step_of(const ga__gauge *g, double now, double before)
 {
-  return g->kind == GA__ANGLE ? remainder(now - before, 2 * pi) : now - before;
+  return g->kind == GA__ANGLE || g->kind == GA__TWIST ? remainder(now - before, 2 * pi) : now - before;
 }
 
 static double largest(const double *a, int n)
@@ -147,6 +147,9 @@ static const ga__gauge gauges[] = {
     {.kind = GA__ANGLE, .axis = 0},
     {.kind = GA__ANGLE, .axis = 1},
     {.kind = GA__ANGLE, .axis = 2},
+    {.kind = GA__TWIST, .axis = 0},
+    {.kind = GA__TWIST, .axis = 1},
+    {.kind = GA__TWIST, .axis = 2},
     {.kind = GA__PLANE_ANGLE, .offset = 0.4},
     {.kind = GA__SCALAR},
 };
@@ -162,7 +165,14 @@ static int too_close(const scene *s)
     along += sight.a.A[3 * k + i] * sight.b.A[3 * k + j];
     d2 += (sight.a.p[k] - sight.b.p[k]) * (sight.a.p[k] - sight.b.p[k]);
   }
-  return (s->gauge.kind == GA__DISTANCE && d2 < 0.25) || (s->gauge.kind == GA__ANGLE && fabs(along) > 0.9);
+  double S = 0, C = 0; /* of a twist: both are 0 where it has no value */
+  for (int k = 0; k < 3; k++) {
+    const double *a = sight.a.A + 3 * k, *b = sight.b.A + 3 * k;
+    S += b[j] * a[(i + 2) % 3] - b[(i + 2) % 3] * a[j];
+    C += b[j] * a[j] + b[(i + 2) % 3] * a[(i + 2) % 3];
+  }
+  return (s->gauge.kind == GA__DISTANCE && d2 < 0.25) || (s->gauge.kind == GA__ANGLE && fabs(along) > 0.9) ||
+         (s->gauge.kind == GA__TWIST && hypot(S, C) < 0.4);
 }
 
 static void visit(void (*check)(const scene *), int node_a, int node_b)

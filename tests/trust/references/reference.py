@@ -696,6 +696,12 @@ def bush(t1=3.0):
     return Answer({"block.y": lambda t: x(t)[0], "block.z": lambda t: x(t)[1], "mount.fz": lambda t: 50 * x(t)[0] + 300 * x(t)[1]}, 0, t1)
 
 
+def bush_turned(t1=3.0):
+    w, a = 10.0, math.radians(100)  # 50/0.5 = w²; 70/w = 7 rad
+    return Answer({"block.wz": lambda t: -a * w * math.sin(w * t), "mount.mz": lambda t: 50 * a * math.cos(w * t), "mount.mx": lambda t: 0.0,
+                   "disk.angle": lambda t: 7 * math.sin(w * t), "disk.wz": lambda t: 70 * math.cos(w * t), "coil.mz": lambda t: 350 * math.sin(w * t)}, 0, t1)
+
+
 def waves(t1=8.0):
     def f2(t):
         if t < 3:
