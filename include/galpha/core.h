@@ -136,7 +136,8 @@ typedef struct ga_piece {
 
 /* 1: while the motion goes through `piece`, which lies within `step`, something that depends on it may take
  * values far from those at the ends of the step, as a force that acts in a narrow place only. A piece of no
- * length is asked for as well: does it take such values there? */
+ * length is asked for as well: does it take such values there? 0: it cannot; −1: nor this, but it took a closer
+ * look to know, so that steps are asked for less often where they are many. */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
 
 /* On which side of each of its n_sides edges a state is, into side: any numbers, the same for as long as the

@@ -72,6 +72,38 @@ int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const d
   return ga_expr_bounds(e, from, to, least, most);
 }
 
+/* Σ_k (gain Π_{j≠k} u_j) u_k'; where it divides, (1/u)' = −u'/u². */
+static int product_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+                        const double *rate_lo, const double *rate_hi, double *least, double *most)
+{
+  (void)i;
+  *least = *most = 0;
+  for (int k = 0; k < b->n_in; k++) {
+    double part[2] = {b->data.product.gain, b->data.product.gain};
+    for (int j = 0; j < b->n_in; j++) {
+      const int divides = b->data.product.divide[j];
+      if (divides && lo[j] <= 0 && hi[j] >= 0) return 0;
+      const double low = divides ? 1 / hi[j] : lo[j], high = divides ? 1 / lo[j] : hi[j];
+      if (j != k || divides) multiply(&part[0], &part[1], low, high);
+      if (j == k && divides) multiply(&part[0], &part[1], -high, -low);
+      if (j == k) multiply(&part[0], &part[1], rate_lo[j], rate_hi[j]);
+    }
+    *least += part[0];
+    *most += part[1];
+  }
+  return isfinite(*least) && isfinite(*most);
+}
+
+int ga__block_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+                   const double *rate_lo, const double *rate_hi, double range[2], double rate[2])
+{
+  const ga_expr *e = expression(b, i);
+  if (e) return ga__expr_rate(e, lo, hi, rate_lo, rate_hi, range, rate);
+  if (!ga_block_bounds(b, i, lo, lo + 1, hi + 1, &range[0], &range[1])) return 0;
+  return 1 + (b->kind == GA_KIND_PRODUCT ? product_rate : ga__shaped_rate)(b, i, lo + 1, hi + 1, rate_lo + 1,
+                                                                           rate_hi + 1, &rate[0], &rate[1]);
+}
+
 /* ---- Sides of jumps ---- */
 
 /* A saturation or dead zone with corners. */

@@ -54,6 +54,20 @@ static ga_status eval_shaped(const ga_function *f, double t, int order, double o
   return status;
 }
 
+static int meets(const double v[2], double corner)
+{
+  return v[0] < corner && corner <= v[1];
+}
+
+/* Limits and dead zones: where they begin and end, and where their rounding does. */
+static int shape_has_corner(const ga__shape *shape, const double v[2])
+{
+  const double w = shape->width;
+  if (!(shape->lower < shape->upper)) return 0; /* tanh, or none */
+  return meets(v, shape->lower - w) || meets(v, shape->lower + w) || meets(v, shape->upper - w) ||
+         meets(v, shape->upper + w);
+}
+
 /* v = K u + offset of output i while u goes through [lo, hi]. */
 static void range_of_v(const ga_control_block *b, int i, const double *lo, const double *hi, double v[2])
 {
@@ -78,6 +92,42 @@ int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const 
   return isfinite(*least) && isfinite(*most);
 }
 
+/* Limits and dead zones have slopes from 0 to 1, tanh the largest at 0, and between corners each is monotone.
+ */
+static int shape_slope(const ga__shape *shape, const double v[2], double *least, double *most)
+{
+  double y, slope[2];
+  *least = *most = 1;
+  if (shape->function) return ga__function_rate(shape->function, v[0], v[1], least, most);
+  if (!shape->fn) return 1;
+  for (int k = 0; k < 2; k++)
+    if (shape_at(shape, v[k], &y, &slope[k], NULL)) return 0;
+  *least = fmin(slope[0], slope[1]);
+  *most = fmax(slope[0], slope[1]);
+  if (shape_has_corner(shape, v)) *least = fmin(*least, 0), *most = fmax(*most, 1);
+  if (!(shape->lower < shape->upper) && v[0] < 0 && v[1] > 0) {
+    if (shape_at(shape, 0, &y, slope, NULL)) return 0;
+    *most = fmax(*most, slope[0]);
+  }
+  return isfinite(*least) && isfinite(*most);
+}
+
+int ga__shaped_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+                    const double *rate_lo, const double *rate_hi, double *least, double *most)
+{
+  const double *row = b->data.shaped.K + i * b->n_in;
+  double v[2], slope[2], rate[2] = {0, 0};
+  range_of_v(b, i, lo, hi, v);
+  for (int k = 0; k < b->n_in; k++) {
+    rate[0] += row[k] > 0 ? row[k] * rate_lo[k] : row[k] * rate_hi[k];
+    rate[1] += row[k] > 0 ? row[k] * rate_hi[k] : row[k] * rate_lo[k];
+  }
+  if (!shape_slope(&b->data.shaped.shape, v, &slope[0], &slope[1])) return 0;
+  *least = fmin(fmin(slope[0] * rate[0], slope[0] * rate[1]), fmin(slope[1] * rate[0], slope[1] * rate[1]));
+  *most = fmax(fmax(slope[0] * rate[0], slope[0] * rate[1]), fmax(slope[1] * rate[0], slope[1] * rate[1]));
+  return isfinite(*least) && isfinite(*most);
+}
+
 /* Of the inputs over time; 0: they have none. */
 static int input_bounds(const block_course *c, double from, double to, double *lo, double *hi)
 {
@@ -96,11 +146,6 @@ static ga__range range_shaped(const ga_function *f, double from, double to)
   return (ga__range){-INFINITY, INFINITY};
 }
 
-static int meets(const double v[2], double corner)
-{
-  return v[0] < corner && corner <= v[1];
-}
-
 static int kinked_shaped(const ga_function *f, double from, double to)
 {
   const block_course *c = course_of(f);
@@ -109,10 +154,7 @@ static int kinked_shaped(const ga_function *f, double from, double to)
   if (!input_bounds(c, from, to, lo, hi)) return 0;
   range_of_v(c->block, c->output, lo, hi, v);
   if (shape->function) return v[0] < v[1] && shape->function->kind->kinked(shape->function, v[0], v[1]);
-  if (!(shape->lower < shape->upper)) return 0; /* tanh, or none */
-  const double w = shape->width;
-  return meets(v, shape->lower - w) || meets(v, shape->lower + w) || meets(v, shape->upper - w) ||
-         meets(v, shape->upper + w);
+  return shape_has_corner(shape, v);
 }
 
 static double period_shaped(const ga_function *f, double from, double to)
@@ -123,8 +165,8 @@ static double period_shaped(const ga_function *f, double from, double to)
   return INFINITY; /* those of its inputs are known as it is */
 }
 
-static const ga__function_kind SHAPED = {
-    "block", eval_shaped, range_shaped, kinked_shaped, period_shaped, NULL, 1};
+static const ga__function_kind SHAPED = {"block",       eval_shaped, range_shaped, kinked_shaped,
+                                         period_shaped, NULL,        NULL,         1};
 
 /* ---- y = gain Π u_i Π 1/u_j ---- */
 
@@ -176,8 +218,8 @@ static int never_kinked(const ga_function *f, double from, double to)
   return 0;
 }
 
-static const ga__function_kind PRODUCT = {
-    "product", eval_product, range_product, never_kinked, period_shaped, NULL, 1};
+static const ga__function_kind PRODUCT = {"product",     eval_product, range_product, never_kinked,
+                                          period_shaped, NULL,         NULL,          1};
 
 /* ---- Use ---- */
 

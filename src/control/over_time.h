@@ -15,6 +15,13 @@ int ga__is_shaped(const ga_control_block *b);
 /* Its output i while inputs go through [lo, hi]; it has no states. */
 int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most);
+/* Its rate, while inputs change at rates within rate_lo and rate_hi. */
+int ga__shaped_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+                    const double *rate_lo, const double *rate_hi, double *least, double *most);
+/* As ga__expr_rate(), of any block for which ga_block_bounds() has bounds; [0] of lo, hi and rates is t, [1 +
+ * k] input k. */
+int ga__block_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+                   const double *rate_lo, const double *rate_hi, double range[2], double rate[2]);
 /* As ga_block_next_break() and ga_block_period(); inputs may be known in part. */
 ga_status ga__block_next_break_along(const ga_control_block *b, const ga__course *u, double t, double until,
                                      ga_break *out);

@@ -35,6 +35,8 @@ enum { HIDDEN_DEPTH = 28 };
 /* The first HIDDEN_STEPS steps of a run, which are all where steps are long, earn at least this many each. */
 #define HIDDEN_STEPS 1000
 #define HIDDEN_WAGE 60.0
+/* Whole steps are free, but for those that took a closer look. */
+#define HIDDEN_CLOSER 1.0
 #define SHORTER 0.99 /* of a step within which something was found, at least */
 
 struct ga_simulator {
@@ -970,6 +972,11 @@ static ga_status look(ga_simulator *sim, double t)
 
 #define OFF_MOST 10.0 /* tolerances that a step may be off by between its ends */
 enum { FEWEST_POINTS = 3 };
+/* Steps shorter than the distance between points: their ends see what points do that are nearer to them than
+ * this part of it, and see it more closely where errors are controlled. But all of them may miss the same, of
+ * which each so many-th point tells. */
+#define NEAR_END 0.25
+#define SPARSE_POINTS 4.0
 
 static double weigh_defect(const void *user, const double *e)
 {
@@ -1006,6 +1013,7 @@ static ga_status find_defect(ga_simulator *sim, double *t)
   double number = floor((begin - sim->t0) / sim->grid);
   const double inside = ceil((end - sim->t0) / sim->grid) - 1.0 - number;
   const int few = inside < FEWEST_POINTS && h > 0.25 * (stop_time(sim) - sim->piece);
+  const int is_short = !few && !(sim->opts.fixed_h > 0.0) && h < sim->grid;
   int off = 0;
   ga_status status = GA_OK;
   *t = INFINITY;
@@ -1013,6 +1021,8 @@ static ga_status find_defect(ga_simulator *sim, double *t)
     const double at =
         few ? begin + h * (2.0 * i + 1.0) / (2.0 * FEWEST_POINTS) : sim->t0 + ++number * sim->grid;
     if (!(at > begin && at < end)) continue;
+    const int is_seen = is_short && fmin(at - begin, end - at) < NEAR_END * sim->grid;
+    if (is_seen && fmod(number, SPARSE_POINTS) != 0.0) continue;
     status = defect_at(sim, at, &off);
     if (off) return *t = at, status;
   }
@@ -1109,13 +1119,14 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
     sim->hidden_credit -= 1.0;
     if (waiting < HIDDEN_DEPTH) status = see_instant(sim, middle, middle_at);
     if (waiting == HIDDEN_DEPTH || end[waiting - 1] - begin <= shortest ||
-        (!status && !sys->def.hidden(sys->def.user, step, &piece))) {
+        (!status && sys->def.hidden(sys->def.user, step, &piece) <= 0)) {
       begin = end[--waiting];
       memcpy(begin_at, end_at, room * sizeof(double));
       continue;
     }
     const ga_piece here = {{middle, middle}, {piece.middle, piece.middle}, piece.middle};
-    if (!status && sys->def.hidden(sys->def.user, step, &here)) status = matters_at(sim, middle, &matters);
+    if (!status && sys->def.hidden(sys->def.user, step, &here) > 0)
+      status = matters_at(sim, middle, &matters);
     if (!status && matters) return *t = middle, sim->hidden_credit = HIDDEN_ADVANCE, GA_OK;
     end[waiting++] = middle;
   }
@@ -1137,7 +1148,10 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   keep_instant(sys, of_step + room, m);
   ga_status status = see_instant(sim, step.t[0] + 0.5 * (step.t[1] - step.t[0]), of_step + 2 * room);
   earn_questions(sim);
-  if (!status && sim->hidden_credit >= 1.0 && sys->def.hidden(sys->def.user, &step, &step)) {
+  const int asks = !status && sim->hidden_credit >= 1.0;
+  const int hides = asks ? sys->def.hidden(sys->def.user, &step, &step) : 0;
+  if (hides < 0) sim->hidden_credit -= HIDDEN_CLOSER;
+  if (hides > 0) {
     memcpy(begin_at, of_step, room * sizeof(double));
     memcpy(sim->hidden, of_step + room, room * sizeof(double));
     status = search_pieces(sim, &step, begin_at, t);

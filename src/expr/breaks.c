@@ -18,6 +18,12 @@ typedef struct value {
   int known; /* it depends on nothing but time */
 } value;
 
+/* Rates of variables, and of what is on the stack. */
+typedef struct rates {
+  const double *lo, *hi; /* NULL: that of the variable `time` is 1 */
+  ga__range of[GA_EXPR_DEPTH + 2];
+} rates;
+
 typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* what is looked for */
 
 typedef struct scan {
@@ -30,6 +36,7 @@ typedef struct scan {
   int kink;                 /* instruction that may have one; −1: none */
   int ignored[MOST_IGNORED], n_ignored;
   double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
+  rates *rates;   /* NULL: not wanted */
 } scan;
 
 static const value UNKNOWN = {{-INFINITY, INFINITY}, 0};
@@ -63,6 +70,25 @@ static value join_values(value a, value b)
 {
   return (value){ga__range_join(a.r, b.r), a.known && b.known};
 }
+
+/* ---- Rates along with values ---- */
+
+static void push_rate(const scan *s, int top, const ga__instr *instr)
+{
+  rates *r = s->rates;
+  const int varies = instr->code == GA__VARIABLE, i = instr->index;
+  r->of[top] = (ga__range){0, 0};
+  if (varies && r->lo) r->of[top] = (ga__range){r->lo[i], r->hi[i]};
+  if (varies && !r->lo) r->of[top] = i == s->time ? (ga__range){1, 1} : UNKNOWN.r;
+}
+
+/* Of what may be either of two, or is not known. */
+static void lose_rate(const scan *s, int top, const value *v)
+{
+  s->rates->of[top] = v->known && v->r.lo == v->r.hi ? (ga__range){0, 0} : UNKNOWN.r;
+}
+
+/* ---- Operations ---- */
 
 static void note_kink(scan *s, int at)
 {
@@ -109,6 +135,28 @@ static ga__range apply(scan *s, int at, const ga__range *x)
   return f->kind->range(f, x->lo, x->hi);
 }
 
+static value evaluate_over(scan *s, ga__range t);
+
+/* The same with its rate. What a function made of an expression does is found in one go. */
+static ga__range apply_with_rate(scan *s, int at, const ga__range *x, ga__range *rate)
+{
+  const ga__instr *instr = &s->e->program[at];
+  const ga_expr *e = instr->code == GA__FUNCTION ? ga__function_expr(instr->use.function) : NULL;
+  const int moves = rate->lo != 0 || rate->hi != 0;
+  if (e && moves && isfinite(x->lo) && isfinite(x->hi)) {
+    rates r;
+    r.lo = r.hi = NULL;
+    scan inner = {.purpose = BOUNDS, .e = e, .time = 0, .rates = &r};
+    const value v = evaluate_over(&inner, *x);
+    const ga__range both[2] = {v.known ? r.of[0] : UNKNOWN.r, *rate};
+    *rate = ga__range_product(NULL, both);
+    return v.r;
+  }
+  const ga__range r = apply(s, at, x);
+  *rate = ga__rate_of(instr, x, rate, &r);
+  return r;
+}
+
 static void scan_program(scan *s, int from, int to, value *stack, int *top);
 
 /* c UNLESS L1 a JUMP L2 L1: b L2: with the instruction UNLESS at `at`; returns L2. */
@@ -125,11 +173,12 @@ static int scan_if(scan *s, int at, value *stack, int *top)
   }
   if (can_be_zero(&decides)) {
     scan_program(s, other, end, stack, top);
-    result = n ? join_values(result, stack[*top]) : stack[*top];
+    result = n++ ? join_values(result, stack[*top]) : stack[*top];
     --*top;
   }
   result.known = result.known && decides.known;
   stack[++*top] = result;
+  if (s->rates && (n > 1 || !result.known)) lose_rate(s, *top, &result);
   return end;
 }
 
@@ -150,6 +199,7 @@ static int scan_and_or(scan *s, int at, value *stack, int *top)
   }
   result.known = result.known && a.known;
   stack[++*top] = result;
+  if (s->rates) lose_rate(s, *top, &result);
   return instr->index;
 }
 
@@ -164,6 +214,7 @@ static void scan_program(scan *s, int from, int to, value *stack, int *top)
       at = scan_and_or(s, at, stack, top);
     } else if (instr->code <= GA__PARAMETER) {
       stack[++*top] = instr->code == GA__VARIABLE ? variable(s, instr->index) : constant(instr->number);
+      if (s->rates) push_rate(s, *top, instr);
       at++;
     } else {
       const int n = ga__arity(instr);
@@ -171,10 +222,13 @@ static void scan_program(scan *s, int from, int to, value *stack, int *top)
       int known = 1;
       *top -= n - 1;
       for (int i = 0; i < n; i++) x[i] = stack[*top + i].r, known &= stack[*top + i].known;
-      const ga__range r = known ? apply(s, at, x) : UNKNOWN.r;
+      const ga__range r = !known     ? UNKNOWN.r
+                          : s->rates ? apply_with_rate(s, at, x, &s->rates->of[*top])
+                                     : apply(s, at, x);
       stack[*top].r.lo = r.lo; /* one by one: copied at once, they would wait for being stored */
       stack[*top].r.hi = r.hi;
       stack[*top].known = known;
+      if (s->rates && !known) s->rates->of[*top] = UNKNOWN.r;
       at++;
     }
   }
@@ -203,14 +257,44 @@ int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
   return s.kink >= 0;
 }
 
+/* Have all variables one value each? */
+static int is_point(const ga_expr *e, const double *lo, const double *hi)
+{
+  for (int k = 0; k < e->n_variables; k++)
+    if (!(lo[e->variable[k]] == hi[e->variable[k]])) return 0;
+  return 1;
+}
+
 int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most)
 {
   if (!e || !lo || !hi || !least || !most) return 0;
+  if (is_point(e, lo, hi) && !ga_expr_eval(e, lo, least, NULL)) return *most = *least, 1;
   scan s = {.purpose = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi};
   const value v = evaluate_over(&s, (ga__range){0, 1});
   *least = v.r.lo;
   *most = v.r.hi;
   return v.known && isfinite(v.r.lo) && isfinite(v.r.hi);
+}
+
+ga__range ga__expr_slope(const ga_expr *e, int time, ga__range t)
+{
+  rates r;
+  r.lo = r.hi = NULL;
+  scan s = {.purpose = BOUNDS, .e = e, .time = time, .rates = &r};
+  return evaluate_over(&s, t).known ? r.of[0] : UNKNOWN.r;
+}
+
+int ga__expr_rate(const ga_expr *e, const double *lo, const double *hi, const double *rate_lo,
+                  const double *rate_hi, double range[2], double rate[2])
+{
+  rates r; /* those of the stack are set as it is used */
+  r.lo = rate_lo, r.hi = rate_hi;
+  scan s = {.purpose = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi, .rates = &r};
+  const value v = evaluate_over(&s, (ga__range){0, 1});
+  range[0] = v.r.lo, range[1] = v.r.hi;
+  rate[0] = r.of[0].lo, rate[1] = r.of[0].hi;
+  if (!v.known || !isfinite(range[0]) || !isfinite(range[1])) return 0;
+  return isfinite(rate[0]) && isfinite(rate[1]) ? 2 : 1;
 }
 
 static double period_of(scan *s, double from, double to)

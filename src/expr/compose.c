@@ -34,6 +34,19 @@ int ga__course_bounds(const ga__course *c, double from, double to, double *least
   return c->known;
 }
 
+int ga__course_rate(const ga__course *c, double from, double to, double *least, double *most)
+{
+  *least = *most = c->is_time ? 1 : 0;
+  for (int k = 0; c->known && k < 2; k++) {
+    double low, high;
+    if (!c->f[k]) continue;
+    if (!ga__function_rate(c->f[k], from, to, &low, &high)) return 0;
+    *least += low;
+    *most += high;
+  }
+  return c->known;
+}
+
 /* ---- e(x(t)) ---- */
 
 typedef struct composed {
@@ -75,7 +88,8 @@ static double period_composed(const ga_function *f, double from, double to)
 }
 
 static const ga__function_kind COMPOSED = {
-    "expression of functions", eval_composed, range_composed, kinked_composed, period_composed, NULL, 1};
+    "expression of functions", eval_composed, range_composed, kinked_composed,
+    period_composed,           NULL,          NULL,           1};
 
 ga_status ga__function_compose(ga_context *ctx, const ga_expr *e, int n, const ga__course *x,
                                ga_function **out)

@@ -16,6 +16,17 @@ ga_status ga__course_eval(const ga__course *c, double t, int order, double out[3
 /* 1: it stays within [*least, *most] while t goes through [from, to]. */
 int ga__course_bounds(const ga__course *c, double from, double to, double *least, double *most);
 
+/* While variables stay within lo and hi, indexed like values at evaluation, and change at rates within
+ * rate_lo and rate_hi, the expression stays within `range` and changes at a rate within `rate`: over any
+ * time, by that much in it at most, corners or not. 2: both are known; 1: the range alone, as where it may
+ * jump; 0: neither (breaks.c). */
+int ga__expr_rate(const ga_expr *e, const double *lo, const double *hi, const double *rate_lo,
+                  const double *rate_hi, double range[2], double rate[2]);
+/* 1: a function's rate by its variable (slope.c), and that of a course by time. */
+int ga__function_rate(const ga_function *f, double from, double to, double *least,
+                      double *most); /* likewise */
+int ga__course_rate(const ga__course *c, double from, double to, double *least, double *most);
+
 /* An expression whose variables go along x, indexed like values at evaluation. As ga_expr_next_break() and
  * ga_expr_period() (breaks.c). */
 ga_status ga__expr_next_break_along(const ga_expr *e, const ga__course *x, double t, double until,

@@ -51,6 +51,8 @@ struct ga__op {
   ga__range (*range)(const ga__op *op, const ga__range *x); /* of its values; NULL where rule is NULL */
   int (*kink)(const ga__range *x); /* 1: a kink or jump may lie within; NULL: there is none */
   double (*side)(const double *x); /* a number that changes where its value or slope jumps; NULL: never */
+  /* d[arity]: of its derivatives, with its values within f; NULL: it is constant but for jumps */
+  void (*slopes)(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
 };
 
 extern const ga__op ga__ops[];
@@ -107,6 +109,26 @@ double ga__side_floor(const double *x);
 double ga__side_ceil(const double *x);
 double ga__side_mod(const double *x);
 double ga__side_cut(const double *x); /* of atan2 */
+
+/* ---- Slopes of operations (slope.c) ---- */
+
+void ga__slopes_corners(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_even(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_sum(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_difference(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_product(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_quotient(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_sin(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_cos(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_tan(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_tanh(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_sqrt(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_exp(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_power(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_mod(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_hypot(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_atan2(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
+void ga__slopes_step(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
 
 /* ---- Programs (compile.c, eval.c) ---- */
 
@@ -249,6 +271,7 @@ int ga__axis_meets(const ga__axis *axis, double from, double to);
 int ga__axis_cell(const ga__axis *axis,
                   double x); /* i with x[i] <= x < x[i+1]; the first and last go on outside */
 ga__range ga__table_range(const ga__table *table, double from, double to);
+ga__range ga__table_slope(const ga__table *table, double from, double to); /* of its derivative */
 double ga__table_area(const ga__table *table, double x); /* from its first point to x; NaN: it ends before */
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
 ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y);
@@ -256,6 +279,11 @@ ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const g
 /* An expression while the variable `time` goes through t and all others are unknown (breaks.c). */
 ga__range ga__expr_range(const ga_expr *e, int time, ga__range t);
 int ga__expr_kinked(const ga_expr *e, int time, ga__range t);
+/* Of its derivative by that variable, where it depends on no other. */
+ga__range ga__expr_slope(const ga_expr *e, int time, ga__range t);
+
+/* The rate of an instruction's value within f, from those of its operands, which are within x (slope.c). */
+ga__range ga__rate_of(const ga__instr *instr, const ga__range *x, const ga__range *rate, const ga__range *f);
 
 /* The same of one whose variables go along x (breaks.c). */
 ga__range ga__expr_range_along(const ga_expr *e, const ga__course *x, ga__range t);
@@ -272,6 +300,7 @@ typedef struct ga__function_kind {
   int (*kinked)(const ga_function *f, double from, double to);      /* 1: a break may lie in (from, to] */
   double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: it has none */
   double (*area)(const ga_function *f, double t); /* an integral, NaN: none; NULL: there is no closed form */
+  ga__range (*slope)(const ga_function *f, double from, double to); /* of its derivative; NULL: not known */
   int made; /* 1: it has data.made, which is freed with it */
 } ga__function_kind;
 

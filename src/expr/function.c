@@ -104,12 +104,30 @@ static double area_table(const ga_function *f, double t)
   return ga__table_area(&f->data.table, t);
 }
 
-static const ga__function_kind kind_constant = {
-    "constant", eval_constant, range_constant, never_kinked, no_period, area_constant, 0};
+static ga__range slope_constant(const ga_function *f, double from, double to)
+{
+  (void)f;
+  (void)from;
+  (void)to;
+  return (ga__range){0, 0};
+}
+
+static ga__range slope_expr(const ga_function *f, double from, double to)
+{
+  return ga__expr_slope(f->data.expr, 0, (ga__range){from, to});
+}
+
+static ga__range slope_table(const ga_function *f, double from, double to)
+{
+  return ga__table_slope(&f->data.table, from, to);
+}
+
+static const ga__function_kind kind_constant = {"constant", eval_constant, range_constant, never_kinked,
+                                                no_period,  area_constant, slope_constant, 0};
 static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr,
-                                            period_expr,  NULL,      0};
-static const ga__function_kind kind_table = {"table",    eval_table, range_table, kinked_table, period_table,
-                                             area_table, 0};
+                                            period_expr,  NULL,      slope_expr, 0};
+static const ga__function_kind kind_table = {"table",      eval_table, range_table, kinked_table,
+                                             period_table, area_table, slope_table, 0};
 
 /* ---- Creation ---- */
 

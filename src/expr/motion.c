@@ -155,8 +155,22 @@ static double period_motion(const ga_function *f, double from, double to)
   return within && m->law != GA_MOTION_LINEAR ? 2 * m->duration : INFINITY;
 }
 
-const ga__function_kind ga__kind_motion = {
-    "motion", eval_motion, range_motion, kinked_motion, period_motion, NULL, 0};
+/* Every law gets faster up to its middle, and slower from there. */
+static ga__range slope_motion(const ga_function *f, double from, double to)
+{
+  const ga_motion_opts *m = &f->data.motion;
+  const double middle = m->t_start + 0.5 * m->duration, at[3] = {from, to, middle};
+  ga__range out = {INFINITY, -INFINITY};
+  for (int i = 0; i < 2 + (from < middle && middle < to); i++) {
+    double y[3];
+    eval_motion(f, at[i], 1, y, NULL);
+    out = ga__range_join(out, (ga__range){y[1], y[1]});
+  }
+  return out;
+}
+
+const ga__function_kind ga__kind_motion = {"motion",      eval_motion, range_motion, kinked_motion,
+                                           period_motion, NULL,        slope_motion, 0};
 
 /* ---- Waves ---- */
 
@@ -258,4 +272,5 @@ static double period_wave(const ga_function *f, double from, double to)
   return fastest > 0 && f->data.wave.amplitude != 0 ? 1 / fastest : INFINITY;
 }
 
-const ga__function_kind ga__kind_wave = {"wave", eval_wave, range_wave, kinked_wave, period_wave, NULL, 0};
+const ga__function_kind ga__kind_wave = {"wave",      eval_wave, range_wave, kinked_wave,
+                                         period_wave, NULL,      NULL,       0};

@@ -67,7 +67,8 @@ static double at(const ga__op *op, const double *x)
 /* A function of one that rises, or falls, wherever it is defined. */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x)
 {
-  return hull(at(op, &x->lo), at(op, &x->hi));
+  const double first = at(op, &x->lo);
+  return hull(first, is_point(x) ? first : at(op, &x->hi));
 }
 
 /* The part of x that lies within lo and hi; of what is outside altogether, x itself. */

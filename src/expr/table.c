@@ -1,5 +1,6 @@
 /* Tables: interpolation on one axis, and from it tables of one and of two variables. */
 #include "expr/expr_impl.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -263,6 +264,8 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   return GA_OK;
 }
 
+enum { MOST_CELLS = 32 }; /* of more, the range of the whole table is good enough, and slopes are not known */
+
 /* Values from `from` to `to`, both on one side of all points, where a table is constant or straight, or has
  * none. */
 static ga__range outside_range(const ga__table *table, double from, double to)
@@ -281,7 +284,6 @@ static ga__range outside_range(const ga__table *table, double from, double to)
 
 ga__range ga__table_range(const ga__table *table, double from, double to)
 {
-  enum { MOST_CELLS = 32 }; /* of more, the range of the whole table is good enough */
   const ga__axis *axis = &table->axis;
   const double first = axis->x[0], last = axis->x[axis->n - 1];
   if (to <= first || from >= last) return outside_range(table, from, to);
@@ -292,6 +294,41 @@ ga__range ga__table_range(const ga__table *table, double from, double to)
     out = ga__range_join(out, outside_range(table, from, from));
   if (to > last && axis->after == GA_EXTRAPOLATE_LINEAR)
     out = ga__range_join(out, outside_range(table, to, to));
+  return out;
+}
+
+/* The derivative of a cubic is a parabola, which stays within the three points of its own polygon: the slopes
+ * at both ends, and three times the chord's less these. */
+static ga__range cell_slope(const ga__table *table, int i, double a, double b)
+{
+  double left[2], right[2];
+  cell_value(left, table, i, a);
+  cell_value(right, table, i, b);
+  ga__range out = ga__range_join((ga__range){left[1], left[1]}, (ga__range){right[1], right[1]});
+  if (!table->axis.cubic || !(b > a)) return out;
+  const double chord = 3 * (right[0] - left[0]) / (b - a), middle = chord - left[1] - right[1];
+  const double rounding = 16 * DBL_EPSILON * (fabs(left[0]) + fabs(right[0])) / (b - a);
+  return ga__range_join(out, (ga__range){middle - rounding, middle + rounding});
+}
+
+ga__range ga__table_slope(const ga__table *table, double from, double to)
+{
+  const ga__range whole = {-INFINITY, INFINITY}, zero = {0, 0};
+  const ga__axis *axis = &table->axis;
+  const double *x = axis->x, first = x[0], last = x[axis->n - 1];
+  ga__range out = {INFINITY, -INFINITY};
+  if (from < first && axis->before == GA_EXTRAPOLATE_ERROR) return whole;
+  if (to > last && axis->after == GA_EXTRAPOLATE_ERROR) return whole;
+  if ((from < first && axis->before == GA_EXTRAPOLATE_HOLD) ||
+      (to > last && axis->after == GA_EXTRAPOLATE_HOLD))
+    out = zero;
+  const double begin = fmin(fmax(from, first), last), end = fmax(fmin(to, last), first);
+  const int one = ga__axis_cell(axis, begin), other = ga__axis_cell(axis, end);
+  if (other - one > MOST_CELLS) return whole;
+  for (int i = one; i <= other; i++) {
+    const double a = fmin(fmax(begin, x[i]), x[i + 1]), b = fmax(fmin(end, x[i + 1]), a);
+    out = ga__range_join(out, cell_slope(table, i, a, b));
+  }
   return out;
 }
 

@@ -1,7 +1,7 @@
 /* What may hide between the ends of a step: outputs that are expressions or tables, and forces along gauges,
  * enclosed while the motion goes through a piece of it. */
 #include "mbs/hidden.h"
-#include "expr/course.h"
+#include "control/over_time.h"
 #include "lie/mat3.h"
 #include "mbs/form.h"
 #include "mbs/law_impl.h"
@@ -15,12 +15,29 @@ enum { MOST_VARIABLES = 64 };
 
 /* ---- Outputs ---- */
 
+/* What a quantity stays within. */
+typedef struct bounds {
+  double lo, hi;
+} bounds;
+
+/* What is asked of a quantity while the motion goes through a piece, by s from 0 to 1. */
+typedef enum question {
+  VALUE, /* what it stays within */
+  RATE,  /* of its change by s; 0 where that is not known, */
+  MIDDLE /* its value at the piece's middle, or, where its rate is not known, VALUE */
+} question;
+enum { QUESTIONS = MIDDLE + 1 };
+
 /* What outputs stay within while the motion goes through a piece. Each is found once for a piece, from those
  * that it is made of; what an algebraic loop leads back to is on the way. */
 typedef struct enclosed {
-  double lo, hi;
-  long piece; /* number of the one that it was found for */
-  int known;  /* 0: on the way */
+  bounds answer[QUESTIONS];
+  long piece[QUESTIONS]; /* number of the one that it was found for */
+  int known[QUESTIONS];  /* 0: on the way */
+  int composed;          /* 1: it is a formula of outputs, or of a block without states that has inputs */
+  int made;              /* 1: VALUE is that of what it is made of; 0: of its parabola */
+  int smooth;            /* 1: RATE is known */
+  int wavers;            /* 1: VALUE alone said that it may leave its values at the ends of the last step */
   int acts;   /* 1: a force, a state or a block without bounds uses it; others act through outputs alone */
   int judged; /* 1: of the step as a whole it is known whether it may leave its values at the ends, */
   int leaves; /* and that it may, */
@@ -31,6 +48,7 @@ typedef struct ga__enclosure ga__enclosure;
 struct ga__enclosure {
   long number; /* of the piece that is looked at */
   const ga_piece *piece;
+  int n_acting, *acting; /* outputs that act and are composed */
   double t[2], *of_step; /* [3 n_y] the step that was judged: its times, outputs at its ends and its middle */
   enclosed y[];          /* [n_y] */
 };
@@ -65,14 +83,34 @@ static void mark_acting(const ga__built *b)
   }
 }
 
+/* Are there bounds of output i by what it is made of? */
+static int is_composed(const ga__built *b, int i)
+{
+  const ga__y *row = GA__AT(b->y, ga__y, i);
+  if (row->kind == GA__Y_FORMULA) {
+    const ga__formula *f = GA__AT(b->formula, ga__formula, row->index);
+    return f->n_y > 0 && f->n_local == 0 && 1 + f->n_y <= MOST_VARIABLES;
+  }
+  if (row->kind != GA__Y_BLOCK) return 0;
+  const ga_control_block *block = GA__AT(b->blocked, ga__blocked, row->index)->block;
+  const int n = ga_block_n_in(block);
+  return has_bounds(block) && n > 0 && 1 + n <= MOST_VARIABLES;
+}
+
 ga_status ga__hidden_create(ga_machine *m, ga__built *b)
 {
   if (b->y.n == 0) return GA_OK;
-  const size_t n = (size_t)b->y.n;
-  b->enclosure = ga__alloc(m->ctx, 1, sizeof *b->enclosure + n * (sizeof(enclosed) + 3 * sizeof(double)));
-  if (!b->enclosure) return ga__no_memory(m->ctx, "bounds of outputs");
-  b->enclosure->of_step = (double *)(b->enclosure->y + n);
+  const size_t n = (size_t)b->y.n, each = sizeof(enclosed) + 3 * sizeof(double) + sizeof(int);
+  ga__enclosure *e = ga__alloc(m->ctx, 1, sizeof *e + n * each);
+  if (!e) return ga__no_memory(m->ctx, "bounds of outputs");
+  b->enclosure = e;
+  e->of_step = (double *)(e->y + n);
+  e->acting = (int *)(e->of_step + 3 * n);
   mark_acting(b);
+  for (int i = 0; i < b->y.n; i++) {
+    e->y[i].composed = is_composed(b, i);
+    if (e->y[i].acts && e->y[i].composed) e->acting[e->n_acting++] = i;
+  }
   return GA_OK;
 }
 
@@ -84,90 +122,234 @@ static void turn_to(const ga__built *b, const ga_piece *p)
   b->enclosure->number++;
 }
 
-static int output_bounds(const ga__built *b, int i, const ga_piece *p, double out[2]);
-
-/* What goes with time alone is known. */
-static int range_of_course(const ga__course *c, const ga_piece *p, double *lo, double *hi)
+static double length_of(const ga_piece *p)
 {
-  return c && ga__course_bounds(c, p->t[0], p->t[1], lo, hi);
+  return p->t[1] - p->t[0];
 }
 
-/* A parabola stays within the triangle of its Bézier points. */
-static void range_of_parabola(const ga_piece *p, int y, double *lo, double *hi)
+/* ---- What goes with time alone ---- */
+
+/* Of f(t) + what else there is in `out`; 0: nothing is known. */
+static int add_function(const ga_function *f, const ga_piece *p, question q, bounds *out)
 {
-  const double a = p->end[0].y[y], b = p->end[1].y[y], top = 2 * p->middle.y[y] - 0.5 * (a + b);
-  *lo = fmin(fmin(a, b), top);
-  *hi = fmax(fmax(a, b), top);
+  const double h = length_of(p), middle = p->t[0] + 0.5 * h;
+  bounds rate, r = {0, 0};
+  const int smooth = q != VALUE && ga__function_rate(f, p->t[0], p->t[1], &rate.lo, &rate.hi);
+  if (q == RATE) {
+    if (smooth) r = (bounds){h * rate.lo, h * rate.hi};
+  } else if (!ga_function_bounds(f, smooth ? middle : p->t[0], smooth ? middle : p->t[1], &r.lo, &r.hi)) {
+    return 0;
+  }
+  out->lo += r.lo;
+  out->hi += r.hi;
+  return 1;
+}
+
+static bounds of_time(const ga_piece *p, question q)
+{
+  const double h = length_of(p), middle = p->t[0] + 0.5 * h;
+  return q == VALUE ? (bounds){p->t[0], p->t[1]} : q == RATE ? (bounds){h, h} : (bounds){middle, middle};
+}
+
+static int of_course(const ga__course *c, const ga_piece *p, question q, bounds *out)
+{
+  if (!c || !c->known) return 0;
+  *out = c->is_time ? of_time(p, q) : q == RATE ? (bounds){0, 0} : (bounds){c->value, c->value};
+  for (int k = 0; k < 2; k++)
+    if (c->f[k] && !add_function(c->f[k], p, q, out)) return 0;
+  return 1;
+}
+
+/* ---- What goes with the motion ---- */
+
+/* A parabola stays within the triangle of its Bézier points, its rate within their differences. */
+static bounds of_parabola(const ga_piece *p, int y, question q)
+{
+  const double a = p->end[0].y[y], b = p->end[1].y[y], middle = p->middle.y[y];
+  const double top = 2 * middle - 0.5 * (a + b), first = 2 * (top - a), last = 2 * (b - top);
+  if (q == VALUE) return (bounds){fmin(fmin(a, b), top), fmax(fmax(a, b), top)};
+  return q == RATE ? (bounds){fmin(first, last), fmax(first, last)} : (bounds){middle, middle};
+}
+
+static int output_bounds(const ga__built *b, int i, const ga_piece *p, question q, bounds *out);
+static int output_rate(const ga__built *b, int i, const ga_piece *p, bounds *value, bounds *rate);
+
+/* What output y stays within, by what it is made of. */
+static void find_value(const ga__built *b, const ga_piece *p, int y)
+{
+  enclosed *own = &b->enclosure->y[y];
+  bounds value;
+  own->piece[VALUE] = b->enclosure->number;
+  own->known[VALUE] = 0;
+  own->made = output_bounds(b, y, p, VALUE, &value);
+  own->answer[VALUE] = own->made ? value : of_parabola(p, y, VALUE);
+  own->known[VALUE] = 1;
+}
+
+/* With its rate, at once. */
+static void find_rate(const ga__built *b, const ga_piece *p, int y)
+{
+  enclosed *own = &b->enclosure->y[y];
+  bounds value, rate;
+  own->piece[VALUE] = own->piece[RATE] = b->enclosure->number;
+  own->known[VALUE] = own->known[RATE] = 0;
+  const int found = output_rate(b, y, p, &value, &rate);
+  own->made = found > 0;
+  own->smooth = found != 1;
+  own->answer[VALUE] = found ? value : of_parabola(p, y, VALUE);
+  own->answer[RATE] = found == 2 ? rate : found ? (bounds){0, 0} : of_parabola(p, y, RATE);
+  own->known[VALUE] = own->known[RATE] = 1;
+}
+
+/* At the middle, RATE being known. */
+static void find_middle(const ga__built *b, const ga_piece *p, int y)
+{
+  enclosed *own = &b->enclosure->y[y];
+  bounds middle;
+  own->piece[MIDDLE] = b->enclosure->number;
+  own->known[MIDDLE] = 0;
+  if (!own->made)
+    own->answer[MIDDLE] = of_parabola(p, y, MIDDLE);
+  else
+    own->answer[MIDDLE] =
+        own->smooth && output_bounds(b, y, p, MIDDLE, &middle) ? middle : own->answer[VALUE];
+  own->known[MIDDLE] = 1;
 }
 
 /* Between the ends of a step outputs are only interpolated, by parabolas: where something narrow hides in one
  * of them that others are made of, they know nothing of it. So what can be is enclosed by what it is made of.
  */
-static void range_of_y(const ga__built *b, const ga_piece *p, int y, double *lo, double *hi)
+static bounds of_y(const ga__built *b, const ga_piece *p, int y, question q)
 {
-  enclosed *own = &b->enclosure->y[y];
-  double out[2];
-  range_of_parabola(p, y, lo, hi);
-  if (GA__AT(b->y, ga__y, y)->kind == GA__Y_PROBE) return;
-  if (own->piece != b->enclosure->number) {
-    own->piece = b->enclosure->number;
-    own->known = 0;
-    const int found = output_bounds(b, y, p, out);
-    own->lo = found ? out[0] : *lo;
-    own->hi = found ? out[1] : *hi;
-    own->known = 1;
+  static void (*const find[QUESTIONS])(const ga__built *, const ga_piece *, int) = {find_value, find_rate,
+                                                                                    find_middle};
+  const enclosed *own = &b->enclosure->y[y];
+  if (!own->composed) return of_parabola(p, y, q);
+  if (q == MIDDLE) (void)of_y(b, p, y, RATE);
+  if (own->piece[q] != b->enclosure->number) find[q](b, p, y);
+  return own->known[q] ? own->answer[q] : of_parabola(p, y, q);
+}
+
+/* Ranges of a formula's variables: t, locals, outputs. */
+static void formula_variables(const ga__built *b, const ga__formula *f, const ga_piece *p, question q,
+                              double *lo, double *hi)
+{
+  const int first = 1 + f->n_local;
+  const bounds t = of_time(p, q);
+  lo[0] = t.lo, hi[0] = t.hi;
+  for (int i = 0; i < f->n_y; i++) {
+    bounds r;
+    if (!of_course(f->course ? &f->course[first + i] : NULL, p, q, &r)) r = of_y(b, p, f->y[i], q);
+    lo[first + i] = r.lo, hi[first + i] = r.hi;
   }
-  if (own->known) *lo = own->lo, *hi = own->hi;
 }
 
 int ga__formula_bounds(const ga__built *b, const ga__formula *f, const ga_piece *p, const double *lo,
                        const double *hi, double out[2])
 {
   double from[MOST_VARIABLES], to[MOST_VARIABLES];
-  const int first = 1 + f->n_local;
-  if (f->n_local + f->n_y == 0 || first + f->n_y > MOST_VARIABLES) return 0;
+  if (f->n_local + f->n_y == 0 || 1 + f->n_local + f->n_y > MOST_VARIABLES) return 0;
   turn_to(b, p);
-  from[0] = p->t[0], to[0] = p->t[1];
+  formula_variables(b, f, p, VALUE, from, to);
   for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
-  for (int i = 0; i < f->n_y; i++)
-    if (!range_of_course(f->course ? &f->course[first + i] : NULL, p, &from[first + i], &to[first + i]))
-      range_of_y(b, p, f->y[i], &from[first + i], &to[first + i]);
   return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
 }
 
 /* Value, function of time and output, added up. */
-static int input_bounds(const ga__built *b, const ga__input *in, const ga_piece *p, double *lo, double *hi)
+static int of_input(const ga__built *b, const ga__input *in, const ga_piece *p, question q, bounds *out)
 {
-  double of_time[2] = {0, 0};
-  *lo = *hi = 0;
-  if (in->function && !ga_function_bounds(in->function, p->t[0], p->t[1], &of_time[0], &of_time[1])) return 0;
-  if (in->y >= 0) range_of_y(b, p, in->y, lo, hi);
-  *lo += in->value + of_time[0];
-  *hi += in->value + of_time[1];
+  *out = (bounds){0, 0};
+  if (in->y >= 0) *out = of_y(b, p, in->y, q);
+  if (q != RATE) out->lo += in->value, out->hi += in->value;
+  return !in->function || add_function(in->function, p, q, out);
+}
+
+/* Ranges of a block's variables: t and inputs. */
+static int block_variables(const ga__built *b, const ga__blocked *k, const ga_piece *p, question q,
+                           double *lo, double *hi)
+{
+  const int n = ga_block_n_in(k->block);
+  const bounds t = of_time(p, q);
+  lo[0] = t.lo, hi[0] = t.hi;
+  for (int i = 0; i < n; i++) {
+    bounds r;
+    if (!of_course(k->course ? &k->course[1 + i] : NULL, p, q, &r) && !of_input(b, &k->input[i], p, q, &r))
+      return 0;
+    lo[1 + i] = r.lo, hi[1 + i] = r.hi;
+  }
   return 1;
 }
 
-static int block_bounds(const ga__built *b, const ga__blocked *k, int output, const ga_piece *p,
-                        double out[2])
-{
-  double lo[MOST_VARIABLES], hi[MOST_VARIABLES];
-  const int n = ga_block_n_in(k->block);
-  if (n == 0 || n > MOST_VARIABLES || ga_block_n_x(k->block) > 0) return 0;
-  for (int i = 0; i < n; i++)
-    if (!range_of_course(k->course ? &k->course[1 + i] : NULL, p, &lo[i], &hi[i]) &&
-        !input_bounds(b, &k->input[i], p, &lo[i], &hi[i]))
-      return 0;
-  return ga_block_bounds(k->block, output, p->t, lo, hi, &out[0], &out[1]);
-}
-
-/* Bounds of output number i, where it is a formula, or of a block that has bounds. */
-static int output_bounds(const ga__built *b, int i, const ga_piece *p, double out[2])
+/* Ranges of what output i, which is composed, is made of; 0: they are not known. */
+static int output_variables(const ga__built *b, int i, const ga_piece *p, question q, double *lo, double *hi)
 {
   const ga__y *row = GA__AT(b->y, ga__y, i);
-  if (row->kind == GA__Y_FORMULA)
-    return ga__formula_bounds(b, GA__AT(b->formula, ga__formula, row->index), p, NULL, NULL, out);
-  return row->kind == GA__Y_BLOCK &&
-         block_bounds(b, GA__AT(b->blocked, ga__blocked, row->index), row->output, p, out);
+  if (row->kind == GA__Y_BLOCK)
+    return block_variables(b, GA__AT(b->blocked, ga__blocked, row->index), p, q, lo, hi);
+  formula_variables(b, GA__AT(b->formula, ga__formula, row->index), p, q, lo, hi);
+  return 1;
+}
+
+static const ga_expr *formula_of(const ga__built *b, const ga__y *row)
+{
+  return row->kind == GA__Y_FORMULA ? GA__AT(b->formula, ga__formula, row->index)->expr : NULL;
+}
+
+static const ga_control_block *block_of(const ga__built *b, const ga__y *row)
+{
+  return GA__AT(b->blocked, ga__blocked, row->index)->block;
+}
+
+/* Values of output number i by what it is made of; 0: nothing is known. */
+static int output_bounds(const ga__built *b, int i, const ga_piece *p, question q, bounds *out)
+{
+  const ga__y *row = GA__AT(b->y, ga__y, i);
+  const ga_expr *e = formula_of(b, row);
+  double lo[MOST_VARIABLES], hi[MOST_VARIABLES];
+  if (!output_variables(b, i, p, q, lo, hi)) return 0;
+  if (e) return ga_expr_bounds(e, lo, hi, &out->lo, &out->hi);
+  const double t[2] = {lo[0], hi[0]};
+  return ga_block_bounds(block_of(b, row), row->output, t, lo + 1, hi + 1, &out->lo, &out->hi);
+}
+
+/* Values and rate; as ga__expr_rate(). */
+static int output_rate(const ga__built *b, int i, const ga_piece *p, bounds *value, bounds *rate)
+{
+  const ga__y *row = GA__AT(b->y, ga__y, i);
+  const ga_expr *e = formula_of(b, row);
+  double lo[MOST_VARIABLES], hi[MOST_VARIABLES], rate_lo[MOST_VARIABLES], rate_hi[MOST_VARIABLES], r[2], v[2];
+  if (!output_variables(b, i, p, RATE, rate_lo, rate_hi) || !output_variables(b, i, p, VALUE, lo, hi))
+    return 0;
+  const int known = e ? ga__expr_rate(e, lo, hi, rate_lo, rate_hi, v, r)
+                      : ga__block_rate(block_of(b, row), row->output, lo, hi, rate_lo, rate_hi, v, r);
+  *value = (bounds){v[0], v[1]};
+  *rate = (bounds){r[0], r[1]};
+  return known;
+}
+
+/* What output i, which is composed, stays within in the piece turned to; 0: nothing is known but its
+ * parabola.
+ */
+static int value_of(const ga__built *b, int i, const ga_piece *p, double out[2])
+{
+  if (b->enclosure->y[i].wavers && length_of(p) > 0) (void)of_y(b, p, i, RATE); /* it will be asked for */
+  const bounds r = of_y(b, p, i, VALUE);
+  out[0] = r.lo, out[1] = r.hi;
+  return b->enclosure->y[i].made;
+}
+
+/* Ranges lose what terms have in common: those of a sum whose terms cancel are far too wide. Rates do not, to
+ * first order, and within a piece f(s) is within f(1/2) ± max |f'|/2. What has no rate is one of all its
+ * values in f(1/2), and does not count in f'. */
+static void narrow(const ga__built *b, int i, const ga_piece *p, double out[2])
+{
+  if (!(length_of(p) > 0)) return;
+  const bounds rate = of_y(b, p, i, RATE); /* behind VALUE it is found with it again */
+  if (!b->enclosure->y[i].smooth) return;
+  const bounds middle = of_y(b, p, i, MIDDLE);
+  const double half = 0.5 * fmax(fabs(rate.lo), fabs(rate.hi));
+  out[0] = fmax(out[0], middle.lo - half);
+  out[1] = fmin(out[1], middle.hi + half);
 }
 
 /* ---- Judgement ---- */
@@ -203,7 +385,7 @@ static void judge_anew(ga__enclosure *e, int n, const ga_piece *step)
   const double *at[3] = {step->end[0].y, step->end[1].y, step->middle.y};
   memcpy(e->t, step->t, sizeof e->t);
   for (int k = 0; k < 3; k++) memcpy(e->of_step + k * n, at[k], (size_t)n * sizeof(double));
-  for (int i = 0; i < n; i++) e->y[i].judged = 0;
+  for (int i = 0; i < e->n_acting; i++) e->y[e->acting[i]].judged = 0;
 }
 
 /* Values of output i at the ends of a step. */
@@ -219,41 +401,45 @@ static int judge_output(const ga__built *b, int i, const ga_piece *step)
 {
   enclosed *own = &b->enclosure->y[i];
   double all[2], low, high;
-  if (own->judged || !own->acts) return own->acts && own->leaves;
+  if (own->judged) return own->leaves;
   ends_of(step, i, &low, &high);
   turn_to(b, step);
-  own->leaves = output_bounds(b, i, step, all) && may_leave(low, high, all, own->room) &&
-                leaves(low, high, own->room, all);
+  own->leaves = value_of(b, i, step, all) && may_leave(low, high, all, own->room);
+  own->wavers = own->leaves;
+  if (own->leaves) narrow(b, i, step, all), own->leaves = may_leave(low, high, all, own->room);
+  own->leaves = own->leaves && leaves(low, high, own->room, all);
   own->judged = 1;
   return own->leaves;
 }
 
 static int output_hides(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
 {
+  const double *room = b->enclosure->y[i].room;
   double within[2], low, high;
   ends_of(step, i, &low, &high);
   turn_to(b, piece);
-  return output_bounds(b, i, piece, within) && leaves(low, high, b->enclosure->y[i].room, within);
+  if (!value_of(b, i, piece, within) || !leaves(low, high, room, within)) return 0;
+  narrow(b, i, piece, within);
+  return leaves(low, high, room, within);
 }
 
 /* Of the whole step one that may leave its values is enough; of a piece all are judged first, so that bounds
  * of what they are made of are found once in the step and once in the piece. */
 static int outputs_hide(ga__built *b, const ga_piece *step, const ga_piece *piece)
 {
-  const int n = b->y.n;
+  ga__enclosure *e = b->enclosure;
+  const int n = e ? e->n_acting : 0;
   int any = 0;
   if (n == 0) return 0;
-  if (piece == step || !is_judged(b->enclosure, n, step)) judge_anew(b->enclosure, n, step);
-  for (int k = 0; k < n; k++) { /* what hid something may do so again: it is asked first */
-    const int i = (b->suspect + k) % n;
-    if (!judge_output(b, i, step)) continue;
+  if (piece == step || !is_judged(e, b->y.n, step)) judge_anew(e, b->y.n, step);
+  for (int k = 0, at = b->suspect; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
+    if (!judge_output(b, e->acting[at], step)) continue;
     any = 1;
-    if (piece == step) return b->suspect = i, 1;
+    if (piece == step) return b->suspect = at, 1; /* what hid something may do so again: it is asked first */
   }
-  for (int k = 0; k < n && any; k++) {
-    const int i = (b->suspect + k) % n;
-    if (judge_output(b, i, step) && output_hides(b, i, step, piece)) return b->suspect = i, 1;
-  }
+  for (int k = 0, at = b->suspect; k < n && any; k++, at = at + 1 < n ? at + 1 : 0)
+    if (judge_output(b, e->acting[at], step) && output_hides(b, e->acting[at], step, piece))
+      return b->suspect = at, 1;
   return 0;
 }
 
@@ -373,6 +559,15 @@ static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, con
 
 /* ---- All of them ---- */
 
+/* Did one of the outputs seem to leave its values in the step, before it was looked at more closely? */
+static int took_closer_look(const ga__built *b)
+{
+  const ga__enclosure *e = b->enclosure;
+  for (int i = 0; e && i < e->n_acting; i++)
+    if (e->y[e->acting[i]].wavers) return 1;
+  return 0;
+}
+
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   ga__built *b = ((const ga_machine *)user)->built;
@@ -382,7 +577,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
     const ga__law *law = GA__AT(b->law, ga__law, i);
     if (law->may_hide && law_hides(b, law, step, piece)) return 1;
   }
-  return 0;
+  return piece == step && took_closer_look(b) ? -1 : 0;
 }
 
 int ga__machine_may_hide(const ga__built *b, int *motion)

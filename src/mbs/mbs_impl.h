@@ -524,7 +524,7 @@ typedef struct ga__built {
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
-  int suspect;           /* the output that hid something last; whatever it is, answers are the same */
+  int suspect;           /* among those that act, the output that hid something last; answers are the same */
   struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
 } ga__built;
 

@@ -24,15 +24,17 @@ typedef struct cart {
   int undefined;  /* 1: the push has no value */
   int guesses;    /* how often the first values of outputs have been asked for, */
   int guess_most; /* and may be; 0: always */
-  int wary;       /* 1: it always says that something hides, */
+  int wary;       /* 1: it always says that something hides, −1: never, but that this took long */
   int wholes;     /* how often it was asked of whole steps, */
   int open;       /* 1: and of no piece of the last one yet, */
   int vain;       /* which happened so often */
+  double comb;    /* [s] the push acts in the middle of each such time only; 0: all the time */
 } cart;
 
 static double push(const cart *c, double t, double q)
 {
-  const double at = c->place ? q : t;
+  const double at = c->place ? q : t, part = c->comb > 0 ? t / c->comb - floor(t / c->comb) : 0.5;
+  if (part < 0.3 || part > 0.7) return 0.0;
   return at > c->from && at < c->to ? c->F : 0.0;
 }
 
@@ -90,6 +92,15 @@ static int hidden(void *user, const ga_piece *step, const ga_piece *piece)
   return high > c->from && low < c->to;
 }
 
+/* Nothing hides anywhere, but to know that takes long. */
+static int seldom_hidden(void *user, const ga_piece *step, const ga_piece *piece)
+{
+  cart *c = user;
+  c->wholes += piece == step;
+  c->open += piece != step;
+  return -1;
+}
+
 /* Something hides everywhere, for all it knows. */
 static int always_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
@@ -118,7 +129,7 @@ static void open_bench(bench *b)
   if (b->c.told) def.next_break = next_break;
   if (b->c.guess_most) def.output_guess = output_guess;
   if (b->c.hides) def.hidden = hidden;
-  if (b->c.wary) def.hidden = always_hidden;
+  if (b->c.wary) def.hidden = b->c.wary > 0 ? always_hidden : seldom_hidden;
   assert_int_equal(ga_context_create(NULL, &b->ctx), GA_OK);
   assert_int_equal(ga_system_create(b->ctx, &def, &b->sys), GA_OK);
   assert_int_equal(ga_stepper_create(b->ctx, b->sys, &opts, &b->st), GA_OK);
@@ -445,6 +456,48 @@ static void no_question_in_vain(void **state)
   }
 }
 
+/* One that needs a closer look to say that there is nothing is asked of long steps always, of many short ones
+ * now and then, and of no pieces. */
+static void closer_looks_are_paid_for(void **state)
+{
+  (void)state;
+  for (int is_long = 0; is_long < 2; is_long++) {
+    bench b = new_bench((cart){.from = 1000.0, .to = 1001.0, .F = 1.0, .place = 1, .wary = -1});
+    b.o.h_max = is_long ? 1.0 : 0.01;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 1.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    const long steps = ga_simulator_stats(b.sim)->steps;
+    assert_true(is_long ? b.c.wholes >= steps : b.c.wholes >= 1000 + steps / 100 && b.c.wholes < steps / 2);
+    assert_int_equal(b.c.open, 0);
+    close_bench(&b);
+  }
+}
+
+/* Steps shorter than the distance of points: a pulse as long as that meets one of their ends, and what all of
+ * them miss is found at points. */
+static void short_steps(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 12; k++) {
+    bench b = new_bench((cart){.from = 30.0 + 0.0137 * k, .to = 30.1 + 0.0137 * k, .F = 4.0});
+    b.o.h_max = 0.045, b.o.rtol = 1e-6, b.o.atol = 1e-8;
+    open_bench(&b);
+    assert_int_equal(start_bench(&b, 0.0), GA_OK);
+    assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+    assert_near(ga_stepper_state(b.st)->v[0], 0.4, 1e-2, "velocity");
+    close_bench(&b);
+  }
+  bench b = new_bench((cart){.from = -1.0, .to = 1000.0, .F = 1.0, .comb = 1.0 / 32.0});
+  b.o.h_first = b.o.h_max = 1.0 / 32.0;
+  b.o.rtol = b.o.atol = 1e-8;
+  open_bench(&b);
+  assert_int_equal(start_bench(&b, 0.0), GA_OK);
+  assert_int_equal(ga_simulator_run(b.sim), GA_OK);
+  assert_true(ga_simulator_stats(b.sim)->rejected_defect > 0);
+  close_bench(&b);
+}
+
 /* A start behind a jump that fails ends the run, with the state before it; unless nothing jumps there: then
  * the steps go on. */
 static void starts_behind_jumps_that_fail(void **state)
@@ -507,6 +560,8 @@ int main(void)
       cmocka_unit_test(defect_test_can_be_left_out),
       cmocka_unit_test(narrow_places),
       cmocka_unit_test(no_question_in_vain),
+      cmocka_unit_test(closer_looks_are_paid_for),
+      cmocka_unit_test(short_steps),
       cmocka_unit_test(starts_behind_jumps_that_fail),
       cmocka_unit_test(wrong_breaks),
   };

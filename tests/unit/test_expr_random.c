@@ -1,5 +1,5 @@
-/* Random expressions: bounds enclose every value, and no corner or jump is missed. GALPHA_ROUNDS: how many
- * (thousands take minutes). */
+/* Random expressions: bounds enclose every value and every rate, and no corner or jump is missed.
+ * GALPHA_ROUNDS: how many (thousands take minutes). */
 #include "expr_rig.h"
 
 enum { TEXT = 2048, MOST_BREAKS = 500 };
@@ -253,6 +253,71 @@ static void bounds_enclose(void **state)
   tear_down_library(&l);
 }
 
+/* ---- Rates ---- */
+
+/* A straight way through the box: places at s = 0 and 1; rates of all variables by s, some of them wider. */
+typedef struct way {
+  double from[3], to[3], rate_lo[3], rate_hi[3];
+} way;
+
+static way random_way(uint64_t *seed, const double lo[3], const double hi[3])
+{
+  way w;
+  for (int i = 0; i < 3; i++) {
+    w.from[i] = random_in(seed, lo[i], hi[i]);
+    w.to[i] = random_in(seed, lo[i], hi[i]);
+    w.rate_lo[i] = w.rate_hi[i] = w.to[i] - w.from[i];
+    if (random_below(seed, 3) == 0) w.rate_lo[i] -= random_within(seed, 0, 1);
+    if (random_below(seed, 3) == 0) w.rate_hi[i] += random_within(seed, 0, 1);
+  }
+  return w;
+}
+
+static ga_status value_on(const ga_expr *e, const way *w, double s, double *value)
+{
+  double x[3];
+  for (int i = 0; i < 3; i++) x[i] = w->from[i] + s * (w->to[i] - w->from[i]);
+  return ga_expr_eval(e, x, value, NULL);
+}
+
+/* Wherever on the way, the expression changes by its rate times what is passed, and stays within its range.
+ */
+static void rates_enclose(void **state)
+{
+  fixture *f = *state;
+  library l;
+  uint64_t seed = 4711;
+  long known = 0, narrow = 0;
+  set_up_library(f, &l);
+  for (int round = 0; round < rounds(3000); round++) {
+    ga_expr *e = random_expression(f, &l, &seed, 3);
+    for (int box = 0; box < 8; box++) {
+      double lo[3], hi[3], range[2], rate[2], value[2];
+      random_box(&seed, lo, hi);
+      const way w = random_way(&seed, lo, hi);
+      if (ga__expr_rate(e, lo, hi, w.rate_lo, w.rate_hi, range, rate) != 2) continue;
+      known++;
+      narrow += rate[1] - rate[0] < range[1] - range[0];
+      for (int sample = 0; sample < 40; sample++) {
+        const double a = random_in(&seed, 0, 1), b = random_in(&seed, 0, 1), s[2] = {fmin(a, b), fmax(a, b)};
+        const double slack = 1e-11 * fmax(fabs(range[0]), fabs(range[1])), part = s[1] - s[0];
+        if (value_on(e, &w, s[0], &value[0]) || value_on(e, &w, s[1], &value[1])) continue;
+        if (!(value[0] >= range[0] - slack && value[0] <= range[1] + slack))
+          fail_msg("%s: %.17g is not within %.17g and %.17g", ga_expr_text(e), value[0], range[0], range[1]);
+        const double change = value[1] - value[0];
+        if (change >= part * rate[0] - slack && change <= part * rate[1] + slack) continue;
+        fail_msg("%s from (%.17g, %.17g, %.17g) to (%.17g, %.17g, %.17g): between %.17g and %.17g of the way "
+                 "it changes by %.17g, its rate is said to be within %.17g and %.17g",
+                 ga_expr_text(e), w.from[0], w.from[1], w.from[2], w.to[0], w.to[1], w.to[2], s[0], s[1],
+                 change, rate[0], rate[1]);
+      }
+    }
+    ga_expr_destroy(&e);
+  }
+  assert_true(known > rounds(3000) && narrow > rounds(3000) / 4);
+  tear_down_library(&l);
+}
+
 /* ---- Breaks ---- */
 
 static const double END = 6;
@@ -338,6 +403,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(bounds_enclose, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(rates_enclose, set_up, tear_down),
       cmocka_unit_test_setup_teardown(no_break_is_missed, set_up, tear_down),
   };
   return cmocka_run_group_tests_name("expr random", tests, NULL, NULL);

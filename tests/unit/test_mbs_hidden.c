@@ -112,7 +112,7 @@ static void nothing_is_kept_too_long(void **state)
     set_course(&half, &s, 0.4, 0.6, 0.5, 1);
     assert_int_equal(ga__machine_hidden(s.m, &one.piece, &half.piece), 1);
     assert_int_equal(ga_function_set_parameter(f, 0, 0.8), GA_OK);
-    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &one.piece), 0);
+    assert_true(ga__machine_hidden(s.m, &one.piece, &one.piece) <= 0);
     assert_int_equal(ga__machine_hidden(s.m, &other.piece, &other.piece), 1);
   }
   ga_machine_destroy(&s.m); /* which uses the function */
@@ -120,11 +120,102 @@ static void nothing_is_kept_too_long(void **state)
   shop_close(&s);
 }
 
+/* ---- Terms that cancel ---- */
+
+enum { N_ROUNDS = 400 };
+enum { PLAIN, BELL, FIELD, N_PLACES }; /* what hides */
+
+/* A feedback whose large terms cancel: 1e6 (u − w) + what hides at u = 0.5, through two blocks or in one. */
+static void add_feedback(shop *s, int kind, int blocks)
+{
+  static const char *const hidden[N_PLACES] = {"", " + 5*exp(-((u - 0.5)/1e-3)^2)",
+                                               " + if(u > 0.5 && u < 0.501, 5, 0)"};
+  static const char *const hidden_in[N_PLACES] = {"a", "a + 5*exp(-((b - 0.5)/1e-3)^2)",
+                                                  "a + if(b > 0.5 && b < 0.501, 5, 0)"};
+  static const char *const names[] = {"a", "b"};
+  char text[100];
+  ga_actuator_def d = ga_actuator_defaults();
+  shop_scalar(s, "u", 0, 1);
+  shop_scalar(s, "w", 0, 1);
+  d.name = "f", d.coordinate = "u", d.force.expression = text;
+  snprintf(text, sizeof text, "1e6*u - 1e6*w%s", hidden[kind]);
+  if (blocks) {
+    const double k[] = {1e6, -1e6};
+    const ga_input of_both[] = {{.expression = "u"}, {.expression = "w"}};
+    const ga_input of_sum[] = {{.expression = "sum"}, {.expression = "u"}};
+    ga_block_gain_opts gain = ga_block_gain_defaults();
+    ga_block_expression_opts o = ga_block_expression_defaults();
+    ga_control_block *block = NULL;
+    gain.n_in = 2, gain.n_out = 1, gain.matrix = k;
+    assert_status(s->ctx, ga_block_create_gain(s->ctx, &gain, &block), GA_OK);
+    SHOP_ADD(s, block, "sum", block, of_both);
+    o.n_in = 2, o.inputs = names, o.texts = &hidden_in[kind];
+    assert_status(s->ctx, ga_block_create_expression(s->ctx, &o, NULL, NULL, &block), GA_OK);
+    SHOP_ADD(s, block, "force", block, of_sum);
+    snprintf(text, sizeof text, "force");
+  }
+  SHOP_ADD(s, actuator, &d);
+  shop_build(s);
+}
+
+/* u and w go from `from` to `to`, w behind by 1e-6 and a little more in the end: the sum of both terms goes
+ * from 1 to 1.5, each by 1e6 (to − from). */
+static void set_chase(course *c, const shop *s, double from, double to, double a, double b)
+{
+  const ga__built *built = s->m->built;
+  const double part[3] = {a, b, 0.5 * (a + b)};
+  assert_true(built->y.n <= MOST_Y);
+  for (int k = 0; k < 3; k++) {
+    const double u = from + part[k] * (to - from), sum = 1 + 0.5 * part[k];
+    int probes = 0;
+    for (int i = 0; i < built->y.n; i++) {
+      const int is_probe = GA__AT(built->y, ga__y, i)->kind == GA__Y_PROBE;
+      c->y[k][i] = !is_probe ? sum : probes == 0 ? u : u - 1e-6 * sum;
+      if (is_probe) probes++;
+    }
+    assert_int_equal(probes, 2);
+  }
+  c->piece = (ga_piece){{a, b}, {{c->y[0], NULL, NULL}, {c->y[1], NULL, NULL}}, {c->y[2], NULL, NULL}};
+}
+
+/* Sums whose terms cancel hide nothing by themselves, and everything that is added to them; nor do halves. */
+static void terms_that_cancel(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < N_PLACES; kind++)
+    for (int blocks = 0; blocks < 2; blocks++) {
+      rig_random random = {11};
+      shop s = shop_open(GA_FORM_SPACE, 0);
+      int found = 0;
+      add_feedback(&s, kind, blocks);
+      for (int round = 0; round < N_ROUNDS; round++) {
+        const double from = rig_uniform(&random, 0.3, 0.48), to = rig_uniform(&random, 0.48, 0.7);
+        const int passes = to > 0.502, aside = to < 0.49; /* not at the bell's foot */
+        course whole, half;
+        if (!passes && !aside) continue;
+        set_chase(&whole, &s, from, to, 0, 1);
+        const int hides = ga__machine_hidden(s.m, &whole.piece, &whole.piece) > 0;
+        if (hides != (kind != PLAIN && passes))
+          fail_msg("kind %d, %d blocks, from %.6g to %.6g: %d", kind, blocks, from, to, hides);
+        found += hides;
+        int in_half = 0;
+        for (int k = 0; k < 2; k++) {
+          set_chase(&half, &s, from, to, 0.5 * k, 0.5 * k + 0.5);
+          in_half += ga__machine_hidden(s.m, &whole.piece, &half.piece) > 0;
+        }
+        assert_true(hides ? in_half >= 1 : in_half == 0);
+      }
+      assert_true(kind == PLAIN ? found == 0 : found > N_ROUNDS / 4);
+      shop_close(&s);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fields_in_any_order),
       cmocka_unit_test(nothing_is_kept_too_long),
+      cmocka_unit_test(terms_that_cancel),
   };
   return cmocka_run_group_tests_name("mbs: what hides within steps", tests, NULL, NULL);
 }
