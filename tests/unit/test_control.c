@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "control_rig.h"
+#include "control/over_time.h"
 #include <complex.h>
 
 typedef struct bench {
@@ -77,6 +78,76 @@ static void difference(double *column, const ga_control_block *b, double t, cons
     eval(f, b, t, p);
     for (int i = 0; i < rows; i++) column[i] += weight[k] * f[i] / (12 * h);
   }
+}
+
+/* ---- Bounds and rates ---- */
+
+/* A straight way of t and inputs within a box of its own, [0] is t; rates of some of them wider. */
+typedef struct way {
+  double from[1 + MOST_COLS], to[1 + MOST_COLS];
+  double lo[1 + MOST_COLS], hi[1 + MOST_COLS], rate_lo[1 + MOST_COLS], rate_hi[1 + MOST_COLS];
+} way;
+
+static way random_way(int n, rig_random *random)
+{
+  way w;
+  const double size = rig_uniform(random, 0, 1) < 0.5 ? 0.05 : 2;
+  for (int i = 0; i < n; i++) {
+    w.from[i] = rig_uniform(random, -2, 2);
+    w.to[i] = w.from[i] + rig_uniform(random, -size, size);
+    w.lo[i] = fmin(w.from[i], w.to[i]), w.hi[i] = fmax(w.from[i], w.to[i]);
+    w.rate_lo[i] = w.rate_hi[i] = w.to[i] - w.from[i];
+    if (rig_uniform(random, 0, 1) < 0.3) w.rate_hi[i] += rig_uniform(random, 0, 1);
+    if (rig_uniform(random, 0, 1) < 0.3) w.rate_lo[i] -= rig_uniform(random, 0, 1);
+  }
+  return w;
+}
+
+static int eval_on(double *y, const ga_control_block *b, const way *w, double s)
+{
+  double p[1 + MOST_COLS];
+  for (int i = 0; i <= ga_block_n_in(b); i++) p[i] = w->from[i] + s * (w->to[i] - w->from[i]);
+  return ga_block_eval(b, p[0], p + 1, NULL, NULL, y, NULL) == GA_OK;
+}
+
+/* Output i stays within its bounds, and changes by its rate times what is passed of the way; 1: it is known.
+ */
+static int check_rate(const ga_control_block *b, int i, rig_random *random)
+{
+  const way w = random_way(1 + ga_block_n_in(b), random);
+  const double t[2] = {w.lo[0], w.hi[0]};
+  double range[2], rate[2], plain[2], y[2][MOST_ROWS];
+  const int known = ga__block_rate(b, i, w.lo, w.hi, w.rate_lo, w.rate_hi, range, rate);
+  assert_int_equal(known > 0, ga_block_bounds(b, i, t, w.lo + 1, w.hi + 1, &plain[0], &plain[1]));
+  if (known == 0) return 0;
+  assert_true(range[0] == plain[0] && range[1] == plain[1]);
+  for (int sample = 0; sample < 30 && known == 2; sample++) {
+    const double a = rig_uniform(random, 0, 1), z = rig_uniform(random, a, 1);
+    const double slack = 1e-12 * (1 + fmax(fabs(range[0]), fabs(range[1])));
+    if (!eval_on(y[0], b, &w, a) || !eval_on(y[1], b, &w, z)) continue;
+    const double change = y[1][i] - y[0][i], least = (z - a) * rate[0], most = (z - a) * rate[1];
+    if (y[0][i] < range[0] - slack || y[0][i] > range[1] + slack || change < least - slack ||
+        change > most + slack)
+      fail_msg("%s: from %.9g of the way on it changes by %.9g in %.9g, its rate is within %.9g and %.9g",
+               ga_block_kind_name(ga_block_get_kind(b)), a, change, z - a, rate[0], rate[1]);
+  }
+  return known == 2;
+}
+
+static void rates_enclose_changes(void **state)
+{
+  bench *bn = *state;
+  rig_random random = {3};
+  int kinds = 0;
+  for (int s = 0; s < COUNT(SPECIMENS); s++) {
+    ga_control_block *b = make(bn, SPECIMENS[s].make);
+    int known = 0;
+    for (int round = 0; round < 500 && ga_block_n_x(b) == 0; round++)
+      for (int i = 0; i < ga_block_n_out(b); i++) known += check_rate(b, i, &random);
+    kinds += known > 100;
+    ga_block_destroy(&b);
+  }
+  assert_true(kinds >= 7); /* gain, sum, product, limit, dead zone, tanh, table, expression */
 }
 
 /* ---- All kinds ---- */
@@ -984,6 +1055,7 @@ static void refused_expressions(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {TEST(every_kind_has_a_specimen_and_a_name),
+                                     TEST(rates_enclose_changes),
                                      TEST(derivatives_of_all_kinds),
                                      TEST(patterns_of_all_kinds),
                                      TEST(parts_and_bad_inputs_of_all_kinds),
