@@ -78,6 +78,7 @@ static int open_results(picture *p)
     if (!is_result(a->operands[i], i)) continue;
     const int code = app_result_open(a, p->ctx, a->operands[i], &p->result[p->n_files]);
     if (code) return code;
+    app_result_warn(p->result[p->n_files], a->operands[i]);
     p->file[p->n_files++] = a->operands[i];
   }
   return APP_DONE;

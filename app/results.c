@@ -15,6 +15,26 @@ int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, g
   return app_misused(a, "%s", e->status == status ? e->text : ga_status_text(status));
 }
 
+void app_result_warn(ga_result *r, const char *file)
+{
+  static const struct {
+    const char *status, *words;
+  } early[] = {{"running", "has not ended: it goes on, or was killed"},
+               {"stopped", "was stopped before its end"},
+               {"failed", "failed before its end"}};
+  const char *status = ga_result_attribute(r, "status");
+  const long n = ga_result_n_records(r);
+  double last = 0.0;
+  for (size_t i = 0; status && i < sizeof early / sizeof *early; i++) {
+    if (strncmp(status, early[i].status, strlen(early[i].status)) != 0) continue;
+    fprintf(stderr, "warning: %s: the run %s; ", file, early[i].words);
+    if (n > 0 && !ga_result_read(r, -1, n - 1, 1, &last))
+      fprintf(stderr, "there are records up to t = %.9g s\n", last);
+    else
+      fputs("there are no records\n", stderr);
+  }
+}
+
 static const char *signal_at(const void *r, int i)
 {
   return ga_result_signal_name(r, i);
@@ -136,6 +156,7 @@ int app_export(const app_arguments *a)
       return app_misused(a, "--csv: %s ends like a model or a result; a table needs another name", file);
   if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = app_result_open(a, ctx, a->operands[0], &r);
+  if (!code) app_result_warn(r, a->operands[0]);
   if (!code) code = write_csv(a, ctx, r, file);
   ga_result_close(&r);
   ga_context_destroy(&ctx);

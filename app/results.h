@@ -9,6 +9,8 @@
 
 /* Opens a result; says on stderr where that fails. Returns an exit code. */
 int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, ga_result **out);
+/* Says on stderr where the run did not come to its end, and how far it came. */
+void app_result_warn(ga_result *r, const char *file);
 /* "there is no signal ... in ...; the nearest is ..."; returns APP_USAGE. */
 int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name);
 /* 1: a signal of r is meant by this name or pattern. */
