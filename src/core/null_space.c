@@ -21,6 +21,12 @@
 #define MOST_SKIPPED 1e-5
 #define LEAST_SKIPPED 1e-13
 #define FEWER_SKIPPED 1e-2
+/* Parts of the largest entry of its column that a pivot must have: the first names later rows as redundant
+ * rather than earlier ones. Where |Jᵀ n| says that numbers may have grown, which hides relations in the end,
+ * the second is tried. */
+#define FIRST_SHARE 0.3
+#define SECOND_SHARE 1.0
+#define GROWN 1e-10
 /* Numbers of relations from which on the range of J may serve in their place, |Jᵀ n| up to which they are
  * exact, and what it has to save. */
 enum { MANY_NUMBERS = 20000 };
@@ -278,6 +284,20 @@ static ga_status choose_range(ga__rows *rows, int end, double rest, ga__null *nu
   return GA_OK;
 }
 
+/* *rest: the largest |Jᵀ n|². */
+static ga_status search_relations(ga__rows *rows, int end, double share, ga__null *null, double *rest)
+{
+  int all = 0;
+  *rest = 0.0;
+  for (double skipped = MOST_SKIPPED; !all && skipped >= LEAST_SKIPPED; skipped *= FEWER_SKIPPED) {
+    all = 1;
+    ga_status status = ga__row_search_run(rows->search, 0, end, skipped, share);
+    if (!status) status = list_relations(rows, end, null, &all, rest);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
 ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int holonomic, ga__null *null)
 {
   const ga_system *sys = rows->sys;
@@ -291,15 +311,17 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
     if (rows->place[e] >= 0)
       rows->J->value[rows->place[e]] +=
           ga__constraint_value(sys, B, A, e) / null->length[sys->row[e] - sys->nv];
-  int all = 0;
-  double rest = 0.0;
-  for (double skipped = MOST_SKIPPED; !all && skipped >= LEAST_SKIPPED; skipped *= FEWER_SKIPPED) {
-    all = 1;
-    ga_status status = ga__row_search_run(rows->search, 0, end, skipped);
-    if (!status) status = list_relations(rows, end, null, &all, &rest);
-    if (status) return status;
+  double rest, first;
+  ga_status status = search_relations(rows, end, FIRST_SHARE, null, &rest);
+  if (!status && rest > GROWN * GROWN) {
+    const int found = null->r;
+    first = rest;
+    status = search_relations(rows, end, SECOND_SHARE, null, &rest);
+    const int better = null->r > found || (null->r == found && rest < 1e-2 * first);
+    if (!status && !better) status = search_relations(rows, end, FIRST_SHARE, null, &rest);
   }
-  ga_status status = choose_range(rows, end, rest, null);
+  if (status) return status;
+  status = choose_range(rows, end, rest, null);
   if (!status && !null->range && is_slow(null, rows->m)) factor_squares(null, rows->m);
   return status;
 }

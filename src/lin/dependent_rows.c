@@ -4,7 +4,8 @@
  *
  * the columns in an order of little fill, the pivot of each in the first of the rows that have a large entry
  * there. U is not kept: what counts is which rows find no pivot, and L, whose rows say from which others they
- * follow. Entries of L are bounded by 1/PIVOT_SHARE. Rows are expected to have lengths of about 1. */
+ * follow. Entries of L are bounded by 1/share, `share` the part of the largest entry of its column that a
+ * pivot must have. Rows are expected to have lengths of about 1. */
 #include "lin/lin_impl.h"
 
 #include <limits.h>
@@ -12,10 +13,9 @@
 #include <string.h>
 #include <suitesparse/colamd.h>
 
-#define NOISE 1e-14     /* entries below this are what is left of a zero */
-#define LARGE 0.1       /* pivots of the first pass, */
-#define SMALLER 0.1     /* and of the next ones */
-#define PIVOT_SHARE 0.3 /* of the largest entry of its column that a pivot must have */
+#define NOISE 1e-14 /* entries below this are what is left of a zero */
+#define LARGE 0.1   /* pivots of the first pass, */
+#define SMALLER 0.1 /* and of the next ones */
 
 struct ga__row_search {
   ga_context *ctx;
@@ -25,6 +25,7 @@ struct ga__row_search {
   int *step;  /* [rows] step that has its pivot in the row, −1: none, −2: a row left out of the search */
   int *pivot; /* [rows] row of a step */
   int n_steps;
+  double share;  /* of the largest entry of its column that a pivot must have */
   int *start;    /* [rows + 1] columns of L, by steps */
   int *row;      /* their rows */
   double *value; /* and numbers */
@@ -194,8 +195,7 @@ static int choose_pivot(const ga__row_search *s, int top, double least)
   if (!(largest > least)) return -1;
   for (int i = top; i < s->J->rows; i++) {
     const int row = s->reach[i];
-    if (s->step[row] < 0 && fabs(s->x[row]) >= PIVOT_SHARE * largest && (pivot < 0 || row < pivot))
-      pivot = row;
+    if (s->step[row] < 0 && fabs(s->x[row]) >= s->share * largest && (pivot < 0 || row < pivot)) pivot = row;
   }
   return pivot;
 }
@@ -248,10 +248,11 @@ static ga_status pass(ga__row_search *s, double least, int *left)
 }
 
 /* Columns without a large entry wait for the others: small pivots early would make small numbers count. */
-ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least)
+ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least, double share)
 {
   const ga_sparse *J = s->J;
   int left = J->cols;
+  s->share = share;
   s->n_steps = s->start[0] = 0;
   for (int i = 0; i < J->rows; i++) s->step[i] = i >= first && i < end ? -1 : -2;
   memcpy(s->waiting, s->order, (size_t)J->cols * sizeof *s->waiting);

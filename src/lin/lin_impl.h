@@ -101,9 +101,10 @@ ga_status ga__lu_singular(ga_lu *lu);
 typedef struct ga__row_search ga__row_search;
 ga_status ga__row_search_create(ga_context *ctx, const ga_sparse *J, ga__row_search **out);
 void ga__row_search_destroy(ga__row_search **s);
-/* Eliminates the rows first..end−1; entries up to `least` are no pivots. The rows' lengths should be about 1.
- */
-ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least);
+/* Eliminates the rows first..end−1; entries up to `least` are no pivots, and of those that have `share` of
+ * the largest one of their column the first is taken: below 1 later rows follow from earlier ones rather, at
+ * 1 numbers grow least. The rows' lengths should be about 1. */
+ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least, double share);
 /* 1: the row found no pivot, so that it may follow from others. */
 int ga__row_search_found(const ga__row_search *s, int row);
 /* Weights n of a row found (1, given first) and of others, with Jᵀ n small; index and value have room for all

@@ -106,7 +106,7 @@ static void check_search(fixture *f, table *t)
   assert_true(index && value);
   assert_int_equal(ga__row_search_create(f->ctx, t->J, &s), GA_OK);
   for (int again = 0; again < 2; again++) {
-    assert_int_equal(ga__row_search_run(s, 0, t->rows, 1e-7), GA_OK);
+    assert_int_equal(ga__row_search_run(s, 0, t->rows, 1e-7, 0.3), GA_OK);
     found = 0;
     for (int i = 0; i < t->rows; i++) {
       if (!ga__row_search_found(s, i)) continue;
@@ -160,14 +160,14 @@ static void takes_odd_rows(void **state)
   *at(&t, 3, 2) = 1.0;
   finish(f, &t);
   assert_int_equal(ga__row_search_create(f->ctx, t.J, &s), GA_OK);
-  assert_int_equal(ga__row_search_run(s, 0, 5, 1e-6), GA_OK);
+  assert_int_equal(ga__row_search_run(s, 0, 5, 1e-6, 0.3), GA_OK);
   static const int expected[] = {0, 1, 1, 0, 1};
   for (int i = 0; i < 5; i++) assert_int_equal(ga__row_search_found(s, i), expected[i]);
   assert_int_equal(ga__row_search_relation(s, 1, index, value), 1);
   assert_int_equal(ga__row_search_relation(s, 4, index, value), 2);
   assert_int_equal(index[1], 0);
   assert_true(value[1] == -1.0);
-  assert_int_equal(ga__row_search_run(s, 2, 4, 1e-6), GA_OK); /* rows 2 and 3 alone */
+  assert_int_equal(ga__row_search_run(s, 2, 4, 1e-6, 0.3), GA_OK); /* rows 2 and 3 alone */
   for (int i = 0; i < 5; i++) assert_false(ga__row_search_found(s, i));
   ga__row_search_destroy(&s);
   close_table(f, &t);
@@ -183,11 +183,11 @@ static void survives_lack_of_memory(void **state)
     const long live = f->memory.live;
     f->memory.fail_at = f->memory.count + fail;
     ga_status status = ga__row_search_create(f->ctx, t.J, &s);
-    if (!status) status = ga__row_search_run(s, 0, 60, 1e-6);
+    if (!status) status = ga__row_search_run(s, 0, 60, 1e-6, 0.3);
     done = f->memory.count < f->memory.fail_at;
     f->memory.fail_at = 0;
     assert_int_equal(status, done ? GA_OK : GA_ERR_MEMORY);
-    if (s) assert_int_equal(ga__row_search_run(s, 0, 60, 1e-6), GA_OK);
+    if (s) assert_int_equal(ga__row_search_run(s, 0, 60, 1e-6, 0.3), GA_OK);
     ga__row_search_destroy(&s);
     assert_int_equal(f->memory.live, live);
   }

@@ -56,6 +56,18 @@ static structure cubes(int nx, int ny, int nz)
   return s;
 }
 
+/* A net that sags, with both diagonals in each of its cells, of which one is redundant since cells are plane.
+ */
+static structure net(int nx, int ny)
+{
+  structure s = cubes(nx, ny, 1);
+  for (int i = 0; i < s.n; i++) {
+    const double x = s.x[i][0], y = s.x[i][1];
+    s.x[i][2] = -0.02 * x * (nx - 1 - x) - 0.03 * y * (ny - 1 - y);
+  }
+  return s;
+}
+
 static structure truss(int n, int m)
 {
   structure s = structure_new(n, m);
@@ -214,6 +226,19 @@ static void test_cubes(void **state)
   }
 }
 
+/* Nets so large that numbers grow within the search for relations: all of these are found, and no more. */
+static void test_nets(void **state)
+{
+  (void)state;
+  static const int size[][2] = {{12, 12}, {21, 22}, {24, 24}};
+  for (int i = 0; i < (rig_brief() ? 1 : 3); i++) {
+    structure s = net(size[i][0], size[i][1]);
+    structure_start(&s, GA_STABILIZED);
+    assert_int_equal(s.st->red.null.r, (size[i][0] - 1) * (size[i][1] - 1));
+    structure_close(&s);
+  }
+}
+
 /* Points joined at random, with and without redundancy. */
 static void test_trusses(void **state)
 {
@@ -314,8 +339,9 @@ static void test_memory(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cubes), cmocka_unit_test(test_trusses),
-                                     cmocka_unit_test(test_range_and_relations),
-                                     cmocka_unit_test(test_taken_back), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cubes),      cmocka_unit_test(test_nets),
+      cmocka_unit_test(test_trusses),    cmocka_unit_test(test_range_and_relations),
+      cmocka_unit_test(test_taken_back), cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
