@@ -87,10 +87,11 @@ GA_API double ga_block_period(const ga_control_block *block, double from, double
  * hi[k]], as ga_expr_bounds(); tables of two variables and C functions: 0. */
 GA_API int ga_block_bounds(const ga_control_block *block, int i, const double t[2], const double *lo,
                            const double *hi, double *least, double *most);
-/* On which side of their jumps and corners the outputs of a table, an expression, a saturation or a dead zone
- * are at t and inputs u, mixed into *side as by ga_expr_side(); and may they have any while inputs change?
- * Other kinds: no. */
-GA_API ga_status ga_block_side(const ga_control_block *block, double t, const double *u, unsigned *side);
+/* On which side of its jumps and corners a block is at t, inputs u and states x (NULL where it has none),
+ * mixed into *side as by ga_expr_side(); and may it have any while inputs or states change? Expressions,
+ * tables, limits and dead zones that are not smooth may; C functions are not known to. */
+GA_API ga_status ga_block_side(const ga_control_block *block, double t, const double *u, const double *x,
+                               unsigned *side);
 GA_API int ga_block_has_edges(const ga_control_block *block);
 
 /* Names of inputs, states, outputs: those given, "setpoint" and the like where the kind has them, else "u",

@@ -296,6 +296,7 @@ GA_API int ga_function_integral(const ga_function *f, double from, double to, do
  * equal numbers, no jump or corner between. Returns as ga_expr_eval(). */
 GA_API ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side);
 GA_API ga_status ga_function_side(const ga_function *f, double t, unsigned *side);
+GA_API ga_status ga_table2d_side(const ga_table2d *table, double x, double y, unsigned *side);
 /* 1: may jump or have a corner while a variable other than `time` changes (-1: any variable); functions:
  * while theirs does. */
 GA_API int ga_expr_has_edges(const ga_expr *e, int time);

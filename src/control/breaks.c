@@ -104,25 +104,15 @@ int ga__block_rate(const ga_control_block *b, int i, const double *lo, const dou
                                                                            rate_hi + 1, &rate[0], &rate[1]);
 }
 
-/* ---- Sides of jumps ---- */
+/* ---- Sides of jumps and corners ---- */
 
-/* A saturation or dead zone with corners. */
-static int is_limit(const ga_control_block *b)
-{
-  return (b->kind == GA_KIND_SATURATION || b->kind == GA_KIND_DEAD_ZONE) && b->data.shaped.shape.width == 0;
-}
-
-ga_status ga_block_side(const ga_control_block *b, double t, const double *u, unsigned *side)
+ga_status ga_block_side(const ga_control_block *b, double t, const double *u, const double *x, unsigned *side)
 {
   const ga_expr *e;
   double v[1 + GA_BLOCK_SIZE];
-  if (!b || !side || (b->n_in > 0 && !u)) return GA_ERR_ARGUMENT;
-  if (b->kind == GA_KIND_TABLE) return ga_function_side(b->data.shaped.shape.function, u[0], side);
-  if (is_limit(b)) {
-    const ga__shape *shape = &b->data.shaped.shape;
-    *side = 4 * *side + (u[0] > shape->lower) + (u[0] > shape->upper);
-    return GA_OK;
-  }
+  if (!b || !side || (b->n_in > 0 && !u) || (b->n_x > 0 && !x)) return GA_ERR_ARGUMENT;
+  if (ga__is_shaped(b)) return ga__shaped_side(b, u, x, side);
+  if (b->kind == GA_KIND_TABLE2D) return ga_table2d_side(b->data.table2d, u[0], u[1], side);
   ga_status status = GA_OK;
   v[0] = t;
   for (int i = 0; i < b->n_in; i++) v[1 + i] = u[i];
@@ -133,8 +123,7 @@ ga_status ga_block_side(const ga_control_block *b, double t, const double *u, un
 int ga_block_has_edges(const ga_control_block *b)
 {
   const ga_expr *e;
-  int edges = b && (is_limit(b) ||
-                    (b->kind == GA_KIND_TABLE && ga_function_has_edges(b->data.shaped.shape.function)));
+  int edges = b && (b->kind == GA_KIND_TABLE2D || (ga__is_shaped(b) && ga__shaped_has_edges(b)));
   for (int i = 0; b && (e = expression(b, i)) != NULL; i++) edges |= ga_expr_has_edges(e, 0);
   return edges;
 }

@@ -12,6 +12,9 @@ ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__c
                               ga_function **owned);
 /* 1: y = σ(K u + offset), so that breaks of its outputs are those of the functions above. */
 int ga__is_shaped(const ga_control_block *b);
+/* As ga_block_side() and ga_block_has_edges(), of one that is. */
+ga_status ga__shaped_side(const ga_control_block *b, const double *u, const double *x, unsigned *side);
+int ga__shaped_has_edges(const ga_control_block *b);
 /* Its output i while inputs go through [lo, hi]; it has no states. */
 int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most);

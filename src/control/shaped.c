@@ -75,6 +75,34 @@ int ga__is_shaped(const ga_control_block *b)
   return b->type == &SHAPED;
 }
 
+/* 1: σ has corners at its limits. */
+static int is_limited(const ga__shape *shape)
+{
+  return shape->lower < shape->upper && shape->width == 0;
+}
+
+int ga__shaped_has_edges(const ga_control_block *b)
+{
+  const ga__shape *shape = &b->data.shaped.shape;
+  return is_limited(shape) || (shape->function && ga_function_has_edges(shape->function));
+}
+
+ga_status ga__shaped_side(const ga_control_block *b, const double *u, const double *x, unsigned *side)
+{
+  const ga__shape *shape = &b->data.shaped.shape;
+  ga_status status = GA_OK;
+  for (int i = 0; !status && ga__shaped_has_edges(b) && i < b->n_out; i++) {
+    double v, y;
+    ga_fault fault;
+    if ((status = output(&v, &y, NULL, b, i, u, x, &fault))) break;
+    if (is_limited(shape))
+      *side = 4 * *side + (v > shape->lower) + (v > shape->upper);
+    else
+      status = ga_function_side(shape->function, v, side);
+  }
+  return status;
+}
+
 ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
                          ga_control_block **out)
 {

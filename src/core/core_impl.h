@@ -687,6 +687,9 @@ ga__measure ga__noise(ga_stepper *st, const ga__full *at);
 /* Local errors of the last step into est_q, est_v, est_x (estimate.c); without with_v est_v is raw, off the
  * constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
+/* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
+ * rad. */
+void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out);
 /* What accelerations of the last step changed by beyond a straight line, (h²/2) D²vdot, into out[nv]; 0 where
  * no rate is known. */
 void ga__estimate_bend(const ga_stepper *st, double *out);

@@ -314,3 +314,25 @@ ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x
   if (e_x) memcpy(e_x, st->est_x, (size_t)st->sys->size[GA_BLOCK_X] * sizeof(double));
   return GA_OK;
 }
+
+static double length_of(const double *a, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * a[i];
+  return sqrt(sum);
+}
+
+void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out)
+{
+  for (int f = 0; f < ga_group_n_factors(sys->group); f++) {
+    int qs, vs;
+    const ga_factor factor = ga_group_factor(sys->group, f, &qs, &vs);
+    const int line = factor.kind == GA_RN, both = factor.kind == GA_R3SO3 || factor.kind == GA_SE3,
+              translations = line   ? factor.n
+                             : both ? 3
+                                    : 0;
+    const double length = line ? 0.0 : length_of(q + qs, translations);
+    for (int i = 0; i < translations; i++) out[vs + i] = atol + rtol * (line ? fabs(q[qs + i]) : length);
+    for (int i = 0; !line && i < 3; i++) out[vs + translations + i] = atol + rtol;
+  }
+}

@@ -16,6 +16,7 @@ enum { MOST_PARTS = 64 };
 #define EQUAL 1e-10
 #define ROUNDINGS 4.0
 #define HERE 1e-9         /* of a part, within which an edge is where the part begins */
+#define MOMENT 1e-6       /* of the leader's last step, which no step is made for */
 enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 
 struct ga_follower {
@@ -28,9 +29,13 @@ struct ga_follower {
   double t_step, t_target; /* [s] of the leader's step under way: where it began and where it ends */
   long steps, subdivided;
   ga__sides sides;
-  double gap;      /* [s] from the present state to just behind an edge, to start again there; 0: none */
-  int n_edges;     /* met within the leader's step */
-  ga_state inside; /* an interpolated state, in the arrays below */
+  double gap;  /* [s] from the present state to just behind an edge, to start again there; 0: none */
+  int n_edges; /* met within the leader's step */
+  int ahead;   /* of the leader's steps, in which it may be behind an edge that the leader has not met yet */
+  double h_ahead;          /* [s] size of steps there; 0: not known yet */
+  double *weight;          /* [nv] tolerances of errors of q */
+  ga_simulate_opts leader; /* its tolerances */
+  ga_state inside;         /* an interpolated state, in the arrays below */
   double *block, *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
 };
 
@@ -55,7 +60,8 @@ static ga_status take_memory(ga_follower *f)
               {&f->psi, size[GA_BLOCK_PSI]},
               {&f->x, size[GA_BLOCK_X]},
               {&f->xdot, size[GA_BLOCK_X]},
-              {&f->y, size[GA_BLOCK_Y]}};
+              {&f->y, size[GA_BLOCK_Y]},
+              {&f->weight, sys->nv}};
   size_t total = 0;
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
   double *at = f->block = ga__alloc(f->ctx, total, sizeof *at);
@@ -85,8 +91,8 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   f->st = st;
   f->opts = o;
   ga_status status = take_memory(f);
-  const ga_simulate_opts tolerances = o.leader ? *o.leader : ga_simulate_defaults();
-  if (!status) status = ga__sides_create(ctx, st->sys, &tolerances, &f->sides);
+  f->leader = o.leader ? *o.leader : ga_simulate_defaults();
+  if (!status) status = ga__sides_create(ctx, st->sys, &f->leader, &f->sides);
   f->opts.leader = NULL;
   if (status)
     ga_follower_destroy(&f);
@@ -159,6 +165,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   f->started = 1;
   f->observed = 0;
   f->gap = 0.0;
+  f->ahead = 0;
   f->t_step = f->t_target = leader->t;
   f->steps = f->subdivided = 0;
   return observe(f);
@@ -201,13 +208,18 @@ static ga_status pass_edge(ga_follower *f)
   return GA_OK;
 }
 
+/* The leader moves to just behind its edge. What is a moment to it need not be one here: a follower that has
+ * passed its own edge before may have much smaller steps by now, and makes them. */
 ga_status ga_follower_pass(ga_follower *f, double t)
 {
   if (!f) return GA_ERR_ARGUMENT;
-  ga_status status = ga_follower_lead(f, t);
+  const double leader = f->t_target - f->t_step;
+  const ga_status status = ga_follower_lead(f, t);
   if (status) return status;
+  const double gap = t - time_of(f), own = f->st->now.scalar[GA__H_OLD];
+  if (gap > fmax(GA__NEAR_EDGE * own, MOMENT * leader)) return GA_OK;
   f->t_step = t;
-  f->gap = t - time_of(f); /* an edge of its own that lies further is found again */
+  f->gap = gap; /* an edge of its own that lies further is found again */
   return pass_edge(f);
 }
 
@@ -226,7 +238,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   if (status) return status;
   status = start_at(f, fmax(t, time_of(f)), h / f->opts.parts); /* never back */
   f->t_step = f->t_target = t;
-  f->n_edges = 0;
+  f->n_edges = f->ahead = 0;
   return status;
 }
 
@@ -309,13 +321,74 @@ static double start_size(const ga_follower *f)
   return left > 0.0 && left < part ? left : part;
 }
 
+/* ---- Ahead of the leader ----
+ * Behind an edge that the leader comes to later its steps tell nothing: a ball that has touched the floor
+ * while the leader's flies on needs steps of the contact. Errors are then controlled by the leader's
+ * tolerances, for parts of its steps, until it has met the edge too. */
+enum {
+  AHEAD = 2
+}; /* of the leader's steps: the one that ends in front of its edge, and the moment over it */
+enum { MOST_TRIES = 40 };
+#define GROW 2.0
+#define SHRINK 0.2
+#define SAFETY 0.9
+
+/* Largest error of the last step over its tolerance. */
+static ga_status error_ratio(ga_follower *f, double *ratio)
+{
+  const ga_stepper *st = f->st;
+  const ga_simulate_opts *o = &f->leader;
+  const ga_status status = ga__estimate(f->st, 1);
+  *ratio = 0.0;
+  if (status) return status;
+  ga__tolerances_q(st->sys, o->atol, o->rtol, st->now.q, f->weight);
+  for (int i = 0; i < st->sys->nv; i++) {
+    *ratio = fmax(*ratio, fabs(st->est_q[i]) / f->weight[i]);
+    *ratio = fmax(*ratio, fabs(st->est_v[i]) / (o->atol_v + o->rtol_v * fabs(st->now.v[i])));
+  }
+  for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
+    *ratio = fmax(*ratio, fabs(st->est_x[i]) / (o->atol_x + o->rtol_x * fabs(st->now.x[i])));
+  return GA_OK;
+}
+
+/* A step of size h at most; *made: its size. > 0: none was found. */
+static ga_status careful_step(ga_follower *f, double h, double *made)
+{
+  const double most =
+      pow(f->opts.parts, -3.0); /* of a tolerance: what the leader's error is in so many parts */
+  ga_status status = GA_RETRY_NEWTON;
+  if (f->h_ahead > 0.0 && f->h_ahead < h) h = f->h_ahead;
+  for (int i = 0; i < MOST_TRIES && time_of(f) + h > time_of(f); i++) {
+    double ratio = 0.0, factor = 0.25;
+    status = ga_stepper_step(f->st, *made = h);
+    if (status < 0) return status;
+    if (!status) {
+      status = error_ratio(f, &ratio);
+      if (status < 0) return status;
+      if (!status) factor = ratio > 0.0 ? SAFETY * cbrt(most / ratio) : GROW;
+      if (!status && ratio <= most) {
+        f->h_ahead = fmin(factor, GROW) * h;
+        return GA_OK;
+      }
+      const ga_status back = ga_stepper_undo(f->st);
+      if (back) return back;
+      status = GA_RETRY_NEWTON;
+    }
+    h *= fmin(fmax(factor, SHRINK), SAFETY);
+  }
+  return status;
+}
+
 /* One step of the follower: the next part of the leader's, or what can be made of it. */
 static ga_status next_part(ga_follower *f)
 {
   if (f->gap > 0.0) return pass_edge(f);
   if (f->gap < 0.0) {
-    const ga_status seen = observe(f);
-    return seen ? seen : start_at(f, time_of(f), start_size(f));
+    ga_status seen = observe(f);
+    if (!seen) seen = start_at(f, time_of(f), start_size(f));
+    f->ahead = AHEAD;
+    f->h_ahead = 0.0;
+    return seen;
   }
   const double whole = (f->t_target - f->t_step) / f->opts.parts, t = time_of(f);
   const double k = floor((t - f->t_step) / whole + 1e-6); /* parts that are done */
@@ -329,7 +402,7 @@ static ga_status next_part(ga_follower *f)
   ga_status status = observe(f);
   if (status) return status;
   double other = h;
-  status = GA_RETRY_NEWTON;
+  status = f->ahead ? careful_step(f, h, &other) : GA_RETRY_NEWTON;
   for (int i = 0; status > 0 && i < N_ANOTHER; i++) {
     other = ANOTHER[i] > 0.0 ? ANOTHER[i] * h : f->t_target - t;
     if (i == 1) f->subdivided++;
@@ -358,6 +431,7 @@ ga_status ga_follower_lead(ga_follower *f, double t)
   f->t_step = f->t_target;
   f->t_target = t;
   f->n_edges = 0;
+  if (f->ahead > 0) f->ahead--;
   return GA_OK;
 }
 
@@ -401,7 +475,7 @@ long ga_follower_subdivided(const ga_follower *f)
 /* ---- Saving ---- */
 
 /* Behind the stepper's numbers: the end of the leader's last step, counts, and how it was started. */
-enum { N_SAVED = 10 };
+enum { N_SAVED = 12 };
 
 size_t ga_follower_saved_size(const ga_follower *f)
 {
@@ -418,9 +492,10 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
   const ga_start_opts *o = &f->start;
-  const double number[N_SAVED] = {
-      f->t_target, (double)f->steps, (double)f->subdivided, o->h,       o->project,
-      o->shift_a,  o->perturb_v,     o->max_change,         o->max_gap, f->gap};
+  const double number[N_SAVED] = {f->t_target,  (double)f->steps, (double)f->subdivided,
+                                  o->h,         o->project,       o->shift_a,
+                                  o->perturb_v, o->max_change,    o->max_gap,
+                                  f->gap,       f->ahead,         f->h_ahead};
   memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
   return GA_OK;
 }
@@ -446,6 +521,8 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
   f->start.max_change = s[7];
   f->start.max_gap = s[8];
   f->gap = s[9];
+  f->ahead = (int)s[10];
+  f->h_ahead = s[11];
   ga__sides_forget(&f->sides);
   f->started = f->observed = 1;
   return GA_OK;

@@ -62,6 +62,7 @@ struct ga_simulator {
   double *tally;            /* [2] of the error test, see weigh_one() */
   double *g, *g_new, *g_at; /* [n_events] */
   double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
+  double *weight;           /* [nv] tolerances of errors of q */
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
   double strict_most;       /* the largest of them */
   double kick_end;          /* until when that is for a force found within a step; −DBL_MAX: it is not */
@@ -75,6 +76,7 @@ struct ga_simulator {
   double edge_last, edge_h; /* [s] the last edge met, and the size of the step it was found in */
   double edge_quick;        /* edges in a row that followed at once on the one before */
   double edge_pause;        /* steps for which edges are not looked for */
+  double edge_brief; /* [s] behind an edge, steps below this are of motion that is faster than in front */
   int edge_which, behind_edge, warned_sliding;
   int warned_aliasing;   /* of inputs too fast for equal steps */
   double piece;          /* [s] where the present piece began: at the start, or behind a break */
@@ -184,6 +186,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->fired, n},
               {&sim->since, n},
               {&sim->strict, (size_t)sys->nv},
+              {&sim->weight, (size_t)sys->nv},
               {&sim->off, (size_t)(sys->nv + sys->size[GA_BLOCK_X])},
               {&sim->off_room, ga__defect_room(sys)},
               {&sim->off_y, (size_t)sys->size[GA_BLOCK_Y]},
@@ -245,9 +248,10 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->tally,  s->backup, s->g,      s->g_new,  s->g_at,   s->fired,    s->since,
-                         s->strict, s->q,      s->v,      s->vdot,   s->lambda, s->psi,      s->x,
-                         s->xdot,   s->y,      s->events, s->hidden, s->off,    s->off_room, s->off_y};
+  void *const block[] = {s->tally,  s->backup, s->g,        s->g_new, s->g_at, s->fired,
+                         s->since,  s->strict, s->weight,   s->q,     s->v,    s->vdot,
+                         s->lambda, s->psi,    s->x,        s->xdot,  s->y,    s->events,
+                         s->hidden, s->off,    s->off_room, s->off_y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga__sides_free(&s->sides);
   ga__free(ctx, s);
@@ -276,32 +280,11 @@ static void weigh_one(const ga_simulator *sim, double e, double w, int i, double
   }
 }
 
-static double size_of(const double *a, int n)
-{
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += a[i] * a[i];
-  return sqrt(sum);
-}
-
-/* Errors of q against atol + rtol |q|: by component in R^n, by the length of a position vector, by 1 rad. */
 static void weigh_q(const ga_simulator *sim, const double *e, double *largest, int *worst)
 {
-  const ga_simulate_opts *o = &sim->opts;
-  const ga_group *g = sim->st->sys->group;
-  const double *q = sim->st->now.q;
-  for (int f = 0; f < ga_group_n_factors(g); f++) {
-    int qs, vs;
-    ga_factor factor = ga_group_factor(g, f, &qs, &vs);
-    int translations = factor.kind == GA_RN                               ? factor.n
-                       : factor.kind == GA_R3SO3 || factor.kind == GA_SE3 ? 3
-                                                                          : 0;
-    double length = factor.kind == GA_RN ? 0.0 : size_of(q + qs, translations);
-    for (int i = 0; i < translations; i++)
-      weigh_one(sim, e[vs + i], o->atol + o->rtol * (factor.kind == GA_RN ? fabs(q[qs + i]) : length), vs + i,
-                largest, worst);
-    for (int i = 0; factor.kind != GA_RN && i < 3; i++)
-      weigh_one(sim, e[vs + translations + i], o->atol + o->rtol, vs + translations + i, largest, worst);
-  }
+  const ga_system *sys = sim->st->sys;
+  ga__tolerances_q(sys, sim->opts.atol, sim->opts.rtol, sim->st->now.q, sim->weight);
+  for (int i = 0; i < sys->nv; i++) weigh_one(sim, e[i], sim->weight[i], i, largest, worst);
 }
 
 static void weigh_v(const ga_simulator *sim, int i, double *largest, int *worst)
@@ -312,12 +295,15 @@ static void weigh_v(const ga_simulator *sim, int i, double *largest, int *worst)
 
 /* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
  * comes up, as in a contact that a body bounces off. Where it does, two periods of the motion it makes are to
- * be accurate without the filter, and in velocities too, with which it goes on. */
+ * be accurate without the filter, and in velocities too, with which it goes on. So are all steps behind an
+ * edge that have to be much shorter than in front of it: a tolerance of positions is none for a contact that
+ * is shallower than it. */
+#define BRIEF 0.1
 #define STRICT 2.0
 
 static int is_strict(const ga_simulator *sim, double until)
 {
-  return sim->st->next.scalar[GA__T] < until;
+  return sim->st->next.scalar[GA__T] < until || sim->st->now.scalar[GA__H_OLD] < sim->edge_brief;
 }
 
 /* Looks for it where the filter matters and factors are of this step: stiffness that is new needs new ones.
@@ -732,7 +718,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;
-  sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = 0.0;
+  sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = sim->edge_brief = 0.0;
   sim->edge_last = -DBL_MAX;
   sim->warned_sliding = 0;
   for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
@@ -1043,7 +1029,9 @@ static void see_kick(ga_simulator *sim, int i)
 /* Where it jumps no step may be short enough for the tolerance of velocities: then positions alone count. */
 static int forget_kick(ga_simulator *sim)
 {
-  if (!(sim->st->now.scalar[GA__T] < sim->kick_end)) return 0;
+  const int brief = sim->edge_brief > 0.0;
+  sim->edge_brief = 0.0;
+  if (!(sim->st->now.scalar[GA__T] < sim->kick_end)) return brief;
   sim->kick_end = sim->strict_most = -DBL_MAX;
   for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
   return 1;
@@ -1677,6 +1665,7 @@ static ga_status pass_edge(ga_simulator *sim, int *moved, int *restarted)
     return GA_OK;
   }
   const ga_status status = start_behind_edge(sim);
+  sim->edge_brief = sim->opts.error == GA_PER_STEP ? BRIEF * sim->edge_h : 0.0;
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   *restarted = 1;
   if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may do, as they did before */
@@ -1713,6 +1702,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   if (!gone && !moved) {
     count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
     sim->edge_pause = fmax(sim->edge_pause - 1.0, 0.0);
+    if (sim->st->now.scalar[GA__H_OLD] >= sim->edge_brief) sim->edge_brief = 0.0;
   }
   if (gone) sim->edge_gap = 0.0;
   double t = sim->st->now.scalar[GA__T];
@@ -1757,7 +1747,7 @@ const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim)
 /* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
  * how long after the time before; then `strict`. What follows from t and the
  * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 33, PER_EVENT = 3 };
+enum { N_SAVED = 34, PER_EVENT = 3 };
 
 static int n_saved(const ga_simulator *sim)
 {
@@ -1810,7 +1800,8 @@ static void saved_numbers(const ga_simulator *sim, double *s)
                                   sim->edge_last,
                                   sim->edge_h,
                                   sim->edge_quick,
-                                  sim->edge_pause};
+                                  sim->edge_pause,
+                                  sim->edge_brief};
   memcpy(s, number, sizeof number);
 }
 
@@ -1848,6 +1839,7 @@ static void loaded_numbers(ga_simulator *sim, const double *s)
   sim->edge_h = s[30];
   sim->edge_quick = s[31];
   sim->edge_pause = s[32];
+  sim->edge_brief = s[33];
   ga__sides_forget(&sim->sides);
   sim->started = 1;
 }

@@ -270,9 +270,12 @@ typedef struct ga__table {
 int ga__axis_meets(const ga__axis *axis, double from, double to);
 int ga__axis_cell(const ga__axis *axis,
                   double x); /* i with x[i] <= x < x[i+1]; the first and last go on outside */
+int ga__axis_side(const ga__axis *axis,
+                  double x); /* the cell, where there are corners between them; or outside */
 ga__range ga__table_range(const ga__table *table, double from, double to);
 ga__range ga__table_slope(const ga__table *table, double from, double to); /* of its derivative */
 double ga__table_area(const ga__table *table, double x); /* from its first point to x; NaN: it ends before */
+void ga__table2d_side(const ga_table2d *table, double x, double y, int side[2]);
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
 ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y);
 
@@ -324,7 +327,7 @@ extern const ga__function_kind ga__kind_motion, ga__kind_wave;
 ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
                             ga_function **out);
 const ga__table *ga__function_table(const ga_function *f); /* that it is; NULL: none */
-const ga_expr *ga__function_expr(const ga_function *f); /* that it is made of, in variable 0; NULL: none */
+const ga_expr *ga__function_expr(const ga_function *f);    /* that it is made of, in variable 0; NULL: none */
 ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
 ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);
 /* GA_ERR_ARGUMENT naming the option if one of the n values is not finite. */

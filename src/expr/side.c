@@ -53,19 +53,11 @@ static void mix(unsigned *side, double number)
   *side = (*side ^ (unsigned)(int)fmod(number, 1e9)) * 16777619u;
 }
 
-/* The cell of a table, where it has corners between them, or that it is outside. */
-static double table_side(const ga__axis *axis, double x)
-{
-  if (x < axis->x[0]) return -1;
-  if (x > axis->x[axis->n - 1]) return axis->n;
-  return axis->cubic ? 0 : ga__axis_cell(axis, x);
-}
-
 static ga_status function_side(const ga_function *f, double x, unsigned *side)
 {
   const ga_expr *e = ga__function_expr(f);
   const ga__table *table = ga__function_table(f);
-  if (table) mix(side, table_side(&table->axis, x));
+  if (table) mix(side, ga__axis_side(&table->axis, x));
   return e ? ga_expr_side(e, &x, side) : GA_OK;
 }
 
@@ -88,6 +80,7 @@ ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side)
       top -= ga__arity(instr) - 1;
       if (instr->code == GA__APPLY && instr->use.op->side) mix(side, instr->use.op->side(f + top));
       if (instr->code == GA__FUNCTION) status = function_side(instr->use.function, f[top], side);
+      if (instr->code == GA__TABLE2D) status = ga_table2d_side(instr->use.table2d, f[top], f[top + 1], side);
       if (!status) status = ga__apply_value(f + top, instr, NULL);
     }
     if (status) return status;
@@ -102,13 +95,24 @@ ga_status ga_function_side(const ga_function *f, double t, unsigned *side)
   return function_side(f, t, side);
 }
 
+ga_status ga_table2d_side(const ga_table2d *table, double x, double y, unsigned *side)
+{
+  int at[2];
+  if (!table || !side) return GA_ERR_ARGUMENT;
+  ga__table2d_side(table, x, y, at);
+  mix(side, at[0]);
+  mix(side, at[1]);
+  return GA_OK;
+}
+
 int ga_expr_has_edges(const ga_expr *e, int time)
 {
   int jumps = 0, others = 0;
   for (int i = 0; e && i < e->n_variables; i++) others |= e->variable[i] != time;
   for (int i = 0; others && !jumps && i < e->n_instr; i++) {
     const ga__instr *instr = &e->program[i];
-    jumps = instr->code > GA__JUMP || (instr->code == GA__APPLY && instr->use.op->side) ||
+    jumps = instr->code > GA__JUMP || instr->code == GA__TABLE2D ||
+            (instr->code == GA__APPLY && instr->use.op->side) ||
             (instr->code == GA__FUNCTION && ga_function_has_edges(instr->use.function));
   }
   return jumps;

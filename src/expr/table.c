@@ -20,6 +20,13 @@ int ga__axis_cell(const ga__axis *axis, double x)
   return low;
 }
 
+int ga__axis_side(const ga__axis *axis, double x)
+{
+  if (x < axis->x[0]) return -1;
+  if (x > axis->x[axis->n - 1]) return axis->n;
+  return axis->cubic ? 0 : ga__axis_cell(axis, x);
+}
+
 /* Cubic Hermite with s = (x-x_i)/h: (1+2s)(1-s)² y_i + h s(1-s)² y'_i + s²(3-2s) y_i+1 - h s²(1-s) y'_i+1. */
 static void cubic_weights(double w[3][4], double s, double h)
 {
@@ -490,6 +497,12 @@ ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, do
     out[d] = sum;
   }
   return GA_OK;
+}
+
+void ga__table2d_side(const ga_table2d *table, double x, double y, int side[2])
+{
+  side[0] = ga__axis_side(&table->x, x);
+  side[1] = ga__axis_side(&table->y, y);
 }
 
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y)

@@ -244,7 +244,7 @@ int ga__blocked_side(const ga__eval *e, int block, unsigned *side)
 {
   const ga__blocked *at = blocked_at(e->b, block);
   const int code = gather(e, at);
-  return code ? code : ga_block_side(at->block, e->p->t, at->u, side) != GA_OK;
+  return code ? code : ga_block_side(at->block, e->p->t, at->u, e->p->x + at->x, side) != GA_OK;
 }
 
 /* Row i of y; all outputs of a block with its first. */

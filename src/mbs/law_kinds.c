@@ -541,6 +541,20 @@ static int contact_bounds(const ga__built *b, const ga__law *law, int term, cons
   return 1;
 }
 
+static int contact_jumps(const ga__built *b, const ga__law *law)
+{
+  (void)b, (void)law;
+  return 1;
+}
+
+/* Apart, pressed, or pressed and leaving so fast that it would pull. */
+static int contact_side(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side)
+{
+  const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
+  *side += rho >= def->radius ? 0 : def->dissipation * rate < 1 ? 2 : 4;
+  return 0;
+}
+
 /* ---- All of them ---- */
 
 const ga__law_type *ga__law_type_of(ga__law_kind kind)
@@ -555,7 +569,7 @@ const ga__law_type *ga__law_type_of(ga__law_kind kind)
       [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL,
                            NULL, NULL},
       [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds,
-                           NULL, NULL},
+                           contact_jumps, contact_side},
   };
   return &type[kind];
 }

@@ -8,6 +8,7 @@
 #include "control_rig.h"
 #include "control/over_time.h"
 #include <complex.h>
+#include <string.h>
 
 typedef struct bench {
   ga_context *ctx;
@@ -178,6 +179,59 @@ static void every_kind_has_a_specimen_and_a_name(void **state)
   assert_int_equal(ga_block_kind_find(NULL), GA_N_BLOCK_KINDS);
   assert_int_equal(ga_block_kind_find("pid"), GA_KIND_PID);
   ga_block_destroy(NULL);
+}
+
+/* The largest entry of |J(a) − J(b)|, and the side at both, along the line from p to q. */
+static double change(const ga_control_block *b, const double *p, const double *q, double a, double c,
+                     unsigned side[2])
+{
+  double at[MOST_COLS], J[2][MOST_ROWS * MOST_COLS], most = 0;
+  const int cols = ga__block_cols(b);
+  for (int k = 0; k < 2; k++) {
+    for (int j = 0; j < cols; j++) at[j] = p[j] + (k ? c : a) * (q[j] - p[j]);
+    jacobian(J[k], b, 1.0, at);
+    side[k] = 1;
+    assert_int_equal(ga_block_side(b, 1.0, at, at + ga_block_n_in(b), &side[k]), GA_OK);
+  }
+  for (int i = 0; i < ga__block_rows(b) * cols; i++) most = fmax(most, fabs(J[1][i] - J[0][i]));
+  return most;
+}
+
+/* Along lines through the space of inputs and states: slopes jump between different sides only, found by
+ * halving intervals of equal sides towards what changes most. */
+static void sides_of_all_kinds(void **state)
+{
+  bench *bn = *state;
+  rig_random random = {1};
+  enum { LINES = 1000, HALVINGS = 30 };
+  int with_edges = 0;
+  for (int s = 0; s < COUNT(SPECIMENS); s++) {
+    ga_control_block *b = make(bn, SPECIMENS[s].make);
+    long changes = 0;
+    for (int k = 0; k < LINES && ga_block_get_kind(b) != GA_KIND_USER; k++) {
+      double p[MOST_COLS], q[MOST_COLS], low = 0, high = 0.01, jump;
+      unsigned side[2];
+      random_point(p, ga__block_cols(b), &random);
+      random_point(q, ga__block_cols(b), &random);
+      if (SPECIMENS[s].make == make_quotient) p[1] = 0.5 + fabs(p[1]), q[1] = 0.5 + fabs(q[1]);
+      jump = change(b, p, q, low, high, side);
+      changes += side[0] != side[1];
+      for (int i = 0; side[0] == side[1] && i < HALVINGS; i++) {
+        const double middle = 0.5 * (low + high), left = change(b, p, q, low, middle, side);
+        if (side[0] != side[1]) break;
+        jump = change(b, p, q, middle, high, side);
+        if (left > jump)
+          jump = left, high = middle;
+        else
+          low = middle;
+      }
+      if (side[0] == side[1] && jump > 1e-3) fail_msg("%s: a corner between equal sides", SPECIMENS[s].name);
+    }
+    if (changes > 0 && !ga_block_has_edges(b)) fail_msg("%s: %ld edges", SPECIMENS[s].name, changes);
+    with_edges += changes > 0;
+    ga_block_destroy(&b);
+  }
+  assert_true(with_edges >= 5);
 }
 
 /* Where differences of two step sizes disagree a kink is near, and the point is left out; few may be. */
@@ -1057,6 +1111,7 @@ int main(void)
   const struct CMUnitTest tests[] = {TEST(every_kind_has_a_specimen_and_a_name),
                                      TEST(rates_enclose_changes),
                                      TEST(derivatives_of_all_kinds),
+                                     TEST(sides_of_all_kinds),
                                      TEST(patterns_of_all_kinds),
                                      TEST(parts_and_bad_inputs_of_all_kinds),
                                      TEST(names),

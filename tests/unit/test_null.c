@@ -390,6 +390,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_function_integral, (P(function), 0.0, 1.0, P(numbers))) \
   STATUS(ga_expr_side, (P(expr), P(numbers), P(&side_))) \
   STATUS(ga_function_side, (P(function), 0.5, P(&side_))) \
+  STATUS(ga_table2d_side, (P(table), 0.5, 0.5, P(&side_))) \
   VALUE(ga_expr_has_edges, (P(expr), 0)) \
   VALUE(ga_function_has_edges, (P(function))) \
   STATUS(ga_function_set_parameter, (P(function), 0, 0.5)) \
@@ -461,7 +462,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_block_next_break, (P(block), 0.0, 1.0, P(&break_))) \
   VALUE(ga_block_period, (P(block), 0.0, 1.0)) \
   VALUE(ga_block_bounds, (P(block), 0, P(numbers), P(numbers), P(numbers), P(numbers), P(numbers))) \
-  STATUS(ga_block_side, (P(block), 0.5, P(numbers), P(&side_))) \
+  STATUS(ga_block_side, (P(block), 0.5, P(numbers), FINE(numbers), P(&side_))) \
   VALUE(ga_block_has_edges, (P(block))) \
   VALUE(ga_block_n_in, (P(block))) \
   VALUE(ga_block_n_x, (P(block))) \
