@@ -1,6 +1,7 @@
 /* The kernel of all blocks that are linear up to a static nonlinearity at their outputs. */
 #include "control/control_impl.h"
 #include "control/over_time.h"
+#include "expr/side.h"
 #include <math.h>
 
 /* a·[u; x] */
@@ -96,7 +97,7 @@ ga_status ga__shaped_side(const ga_control_block *b, const double *u, const doub
     ga_fault fault;
     if ((status = output(&v, &y, NULL, b, i, u, x, &fault))) break;
     if (is_limited(shape))
-      *side = 4 * *side + (v > shape->lower) + (v > shape->upper);
+      ga__mix_side(side, (v > shape->lower) + (v > shape->upper));
     else
       status = ga_function_side(shape->function, v, side);
   }

@@ -213,7 +213,7 @@ static ga_status pass_edge(ga_follower *f)
 ga_status ga_follower_pass(ga_follower *f, double t)
 {
   if (!f) return GA_ERR_ARGUMENT;
-  const double leader = f->t_target - f->t_step;
+  const double leader = fmax(f->t_target - f->t_step, f->start.h);
   const ga_status status = ga_follower_lead(f, t);
   if (status) return status;
   const double gap = t - time_of(f), own = f->st->now.scalar[GA__H_OLD];

@@ -1633,6 +1633,7 @@ static ga_status start_behind_edge(ga_simulator *sim)
 {
   const double cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
   double gap = 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+  const double most = fmax(GA__NEAR_EDGE * sim->edge_h, gap);
   for (int i = 0;; i++, gap *= GA__FURTHER) {
     const int known = ga__sides_here(&sim->sides, sim->st);
     const double t = sim->st->now.scalar[GA__T];
@@ -1640,7 +1641,7 @@ static ga_status start_behind_edge(ga_simulator *sim)
     sim->behind_edge = 1;
     const ga_status status = restart(sim, t, cut);
     sim->behind_edge = 0;
-    if (status || !known || !ga__sides_left(&sim->sides, sim->st) || i == GA__MOST_FURTHER ||
+    if (status || !known || !ga__sides_left(&sim->sides, sim->st) || i == GA__MOST_FURTHER || gap > most ||
         t + gap >= stop_time(sim))
       return status;
     take_back(sim);

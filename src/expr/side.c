@@ -1,6 +1,7 @@
 /* On which side of their jumps and corners expressions are: the outcomes of comparisons and of other
  * operations that jump, put into one number, which is the same for as long as the value is smooth. */
 #include "expr/expr_impl.h"
+#include "expr/side.h"
 
 #include <math.h>
 
@@ -47,10 +48,9 @@ double ga__side_cut(const double *x)
 
 /* ---- Expressions and functions ---- */
 
-/* Mixes a number into *side (FNV-1a, word by word). */
 static void mix(unsigned *side, double number)
 {
-  *side = (*side ^ (unsigned)(int)fmod(number, 1e9)) * 16777619u;
+  ga__mix_side(side, (int)fmod(number, 1e9));
 }
 
 static ga_status function_side(const ga_function *f, double x, unsigned *side)

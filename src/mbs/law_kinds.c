@@ -1,5 +1,6 @@
 /* The laws: force against growing gauges, its slopes, its energy. law.c does all the rest. */
 #include "mbs/hidden.h"
+#include "expr/side.h"
 #include "mbs/law_impl.h"
 
 #include <math.h>
@@ -551,7 +552,7 @@ static int contact_jumps(const ga__built *b, const ga__law *law)
 static int contact_side(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side)
 {
   const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
-  *side += rho >= def->radius ? 0 : def->dissipation * rate < 1 ? 2 : 4;
+  ga__mix_side(side, rho >= def->radius ? 0 : def->dissipation * rate < 1 ? 1 : 2);
   return 0;
 }
 

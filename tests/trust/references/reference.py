@@ -1047,6 +1047,15 @@ def stops(t1=3.0):
     return Answer({"mass": lambda t: y(t)[0], "mass.rate": lambda t: y(t)[1]}, 0, t1)
 
 
+def saturated_lag(t1=12.0):
+    def f(t, y):
+        e = 1.2 * (0.0017 * math.sin(0.054 * t * t) - y[2])
+        u = brentq(lambda u: u + 0.0012 * math.tanh(0.7 * u / 0.0012) - e, -0.01, 0.01, xtol=1e-16)
+        return [y[1], (y[3] - 0.6 * y[0] - 0.8 * y[1]) / 6, (y[0] - y[2]) / 0.28, (min(max(u, -0.0003), 0.0003) - y[3]) / 0.13]
+    y = Path(f, [0, 0, 0, 0], 0, t1, atol=1e-16)
+    return Answer({n: (lambda t, k=k: y(t)[k]) for n, k in (("c", 0), ("c.rate", 1), ("ul", 3))}, 0, t1)
+
+
 def servo_limits(t1=8.0):
     def f(t, y):
         order = 60 * zone(math.sin(t) - y[2], -0.02, 0.03) - 4 * y[1]
