@@ -1193,6 +1193,7 @@ static ga_status count_unseen(ga_simulator *sim)
 #define AT_EDGE ((ga_status)1000) /* of accepted_step() */
 #define HERE 1e-9                 /* of a step, within which an edge is where the step begins */
 #define QUICK 1e4                 /* times what states are moved by behind an edge: the same one again */
+#define FURTHEST 1e-2             /* of a step, behind an edge, that a start is looked for */
 enum { MOST_QUICK = 3, PAUSE = 50 };
 
 /* [s] behind an edge, to be on the other side in spite of rounding. */
@@ -1633,7 +1634,7 @@ static ga_status start_behind_edge(ga_simulator *sim)
 {
   const double cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
   double gap = 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
-  const double most = fmax(GA__NEAR_EDGE * sim->edge_h, gap);
+  const double most = fmax(FURTHEST * fmax(sim->edge_h, sim->h_next), gap);
   for (int i = 0;; i++, gap *= GA__FURTHER) {
     const int known = ga__sides_here(&sim->sides, sim->st);
     const double t = sim->st->now.scalar[GA__T];
