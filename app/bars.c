@@ -7,6 +7,7 @@
 /* Beyond this the two runs differ too much for their difference to tell the error. */
 #define DOUBTFUL 0.05
 #define ROUNDING 1e-6  /* of a scale: less is not worth a word */
+#define AT_EDGES 3.0   /* times the estimate, instead of 2, once the run has passed an edge */
 #define LEAST_BAR 0.05 /* of the accuracy asked for, times the range of a signal */
 
 /* ---- The follower ---- */
@@ -110,6 +111,7 @@ static ga_status catch_up(app_bars *b, const app_task *s)
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
   if (stats->edges != b->edges) {
     b->edges = stats->edges;
+    ga_band_set_factor(b->band, AT_EDGES);
     return ga_follower_pass(b->follower, t);
   }
   if (stats->restarts == b->restarts)

@@ -149,6 +149,9 @@ GA_API void ga_band_destroy(ga_band **b);
 /* Values of both runs at t, not before that of the last call; error[n_signals]: the error bars there, from
  * what has been seen so far. */
 GA_API void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error);
+/* Another factor from now on, > 0, as where forces jump with the motion: errors of both runs are related less
+ * there. */
+GA_API void ga_band_set_factor(ga_band *b, double factor);
 GA_API ga_band_signal ga_band_of(const ga_band *b, int i);
 /* The signal with the largest ratio, −1: there are no records; *ratio NULL or that. */
 GA_API int ga_band_worst(const ga_band *b, double *ratio);

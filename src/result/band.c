@@ -338,6 +338,11 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
   b->t_last = t;
 }
 
+void ga_band_set_factor(ga_band *b, double factor)
+{
+  if (b && factor > 0.0) b->opts.factor = factor;
+}
+
 /* ---- What has been seen ---- */
 
 static double bar_of(const ga_band *b, int i)
@@ -541,7 +546,7 @@ int ga_band_grows(const ga_band *b, double *decade)
 
 /* ---- Saving ---- */
 
-enum { N_HEAD = 4 };
+enum { N_HEAD = 5 };
 
 size_t ga_band_saved_size(const ga_band *b)
 {
@@ -555,6 +560,7 @@ void ga_band_save(const ga_band *b, double *saved)
   saved[1] = b->at;
   saved[2] = b->count;
   saved[3] = b->t_last;
+  saved[4] = b->opts.factor;
   for (int j = 0; j < MARKS; j++) saved[N_HEAD + j] = b->t_mark[j] == b->t_mark[j] ? b->t_mark[j] : HUGE_VAL;
   memcpy(saved + N_HEAD + MARKS, b->tracks, (size_t)b->n * sizeof *b->tracks);
 }
@@ -567,6 +573,7 @@ ga_status ga_band_load(ga_band *b, const double *saved)
   b->at = (int)saved[1];
   b->count = saved[2];
   b->t_last = saved[3];
+  ga_band_set_factor(b, saved[4]);
   b->known[b->n_units] = -1.0;
   memcpy(b->t_mark, saved + N_HEAD, sizeof b->t_mark);
   memcpy(b->tracks, saved + N_HEAD + MARKS, (size_t)b->n * sizeof *b->tracks);

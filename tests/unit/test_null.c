@@ -581,6 +581,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_band_create, (P(ctx), P(&band_opts_), P(&none.band))) \
   VOID(ga_band_destroy, (P(&none.band))) \
   VOID(ga_band_add, (P(band), 0.5, P(numbers), P(numbers), P(numbers))) \
+  VOID(ga_band_set_factor, (P(band), 2.0)) \
   VALUE(ga_band_of, (P(band), 0)) \
   VALUE(ga_band_worst, (P(band), FINE(numbers))) \
   VALUE(ga_band_until, (P(band), 0.5)) \

@@ -78,6 +78,32 @@ static void bars_have_a_least_size(void **state)
   ga_context_destroy(&ctx);
 }
 
+/* From the call on, and kept with what is saved. */
+static void factors_change(void **state)
+{
+  static const char *const name[] = {"a"}, *const unit[] = {"m"};
+  ga_context *ctx, *other;
+  ga_band *b = open_band(&ctx, 1, name, unit), *c = open_band(&other, 1, name, unit);
+  double *saved = calloc(ga_band_saved_size(b), sizeof *saved), bar;
+  (void)state;
+  assert_non_null(saved);
+  for (int k = 0; k <= 10; k++) {
+    const double second = k, first = second + 3e-3;
+    if (k == 5) ga_band_set_factor(b, 3.0);
+    ga_band_add(b, k, &first, &second, &bar);
+    assert_true(fabs(bar - (k < 5 ? 2e-3 : 3e-3)) < 1e-9);
+  }
+  ga_band_set_factor(b, -1.0); /* is none */
+  ga_band_save(b, saved);
+  assert_int_equal(ga_band_load(c, saved), GA_OK);
+  assert_true(fabs(ga_band_of(c, 0).error - 3e-3) < 1e-9);
+  free(saved);
+  ga_band_destroy(&b);
+  ga_band_destroy(&c);
+  ga_context_destroy(&ctx);
+  ga_context_destroy(&other);
+}
+
 /* Two runs that agree know no more of the time than its rounding: what moves at 5 m/s at 1e6 s has an error
  * bar of some 2e-10 s times that, also when it rests again, and what has never moved none. */
 static void clocks_round(void **state)
@@ -467,6 +493,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(crossings_are_covered),
                                      cmocka_unit_test(bars_have_a_least_size),
+                                     cmocka_unit_test(factors_change),
                                      cmocka_unit_test(windows_end),
                                      cmocka_unit_test(clocks_round),
                                      cmocka_unit_test(growth_is_recognised),
