@@ -1,24 +1,29 @@
 # Short commands over the CMake presets; `make help` lists them.
-JOBS ?= $(shell nproc)
+JOBS ?= $(shell scripts/count-processors)
 RELEASE := build/release
 BIN := $(RELEASE)/bin
-export JOBS
+export JOBS DEPS
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: deps build run test verify bench soak format clean help
+.PHONY: deps build program run test verify bench soak format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-deps: ## install missing packages (Debian; needs root or sudo)
+deps: ## install missing packages (Debian; needs root or sudo; DEPS=0 in front of any target: install nothing)
 	@scripts/install-deps
 
 build: deps ## build the release into build/release (the default)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
-run: build ## a robot arm with two controllers: build/robot_arm.h5, its motion in build/robot_arm.svg, its errors in build/robot_arm_orders.svg
+program: ## build the program alone
+	@scripts/install-deps --program
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target galpha_program -j $(JOBS)
+
+run: program ## a robot arm with two controllers: build/robot_arm.h5, its motion in build/robot_arm.svg, its errors in build/robot_arm_orders.svg
 	@$(BIN)/galpha run examples/models/robot_arm.yaml -o build/robot_arm.h5
 	@$(BIN)/galpha plot build/robot_arm.h5 "*.angle" "*.angle_rate" "*_motor.force" --xy tool.x tool.y -o build/robot_arm.svg
 	@cd build && ../$(BIN)/galpha converge ../examples/models/robot_arm.yaml --step 10ms
@@ -44,7 +49,7 @@ soak: ## fuzzing, kills and long runs, about 45 minutes (FUZZ_SECONDS=20 STEPS=1
 	@scripts/soak $(RELEASE)
 
 format: ## format all C sources
-	@command -v clang-format >/dev/null || { echo "make format needs clang-format (apt-get install clang-format)"; exit 1; }
+	@command -v clang-format >/dev/null || { echo "make format needs clang-format (on Debian, apt-get install clang-format)"; exit 1; }
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
 
 clean: ## remove everything that was built

@@ -292,7 +292,7 @@ static void write_turned_over(ga__writer *w, const ga_meter *meter)
       const ga__law *law = GA__AT(b->law, ga__law, k);
       if (!ga__bushing_jumps(b, law, i)) continue;
       for (int n = 0; n < meter->n_turns; n++)
-        if (b->signals.turning[n] == law->gauge[i] && meter->over[n])
+        if (b->signals.turning[n] == law->gauge[i] && meter->over[n] != 0)
           ga__write(w,
                     "bushing '%s' turns over about %c, at t = %.6g s for the first time: its angle jumps "
                     "there from "
@@ -421,7 +421,7 @@ static void count_turns(ga_meter *meter, const ga__eval *e, double t, double h)
     const double expected =
         meter->angle[i] + GA__TWO_PI * meter->turns[i] + h * (passed ? rate : 0.5 * (meter->rate[i] + rate));
     meter->turns[i] = round((expected - angle) / GA__TWO_PI);
-    if (meter->turns[i] != 0 && !meter->over[i]) meter->over[i] = 1, meter->over_t[i] = t;
+    if (meter->turns[i] != 0 && meter->over[i] == 0) meter->over[i] = 1, meter->over_t[i] = t;
     meter->angle[i] = angle;
     meter->rate[i] = rate;
   }

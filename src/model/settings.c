@@ -36,8 +36,8 @@ static const char *const error_about[] = {
     [GA_PER_STEP] = "the error of every step, in positions and states, stiff motion filtered out",
     [GA_PER_UNIT_STEP] =
         "the errors of all steps together, in velocities too; stiff machines need tiny steps",
-    [GA_PER_UNIT_STEP_FILTERED] = "the errors of all steps together, in positions and states, stiff motion "
-                                  "filtered out"};
+    [GA_PER_UNIT_STEP_FILTERED] = ("the errors of all steps together, in positions and states, stiff motion "
+                                   "filtered out")};
 static const char *const norm_names[] = {[GA_NORM_MAX] = "max", [GA_NORM_RMS] = "rms"};
 static const char *const norm_about[] = {
     [GA_NORM_MAX] = "the largest", [GA_NORM_RMS] = "the root of the mean of the squares"};

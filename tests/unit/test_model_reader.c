@@ -1025,8 +1025,8 @@ static const char *const harmless[] = {
     "simulation: {step: 1, t_start: 1, t_end: 2}\n",
     "gravity: [0, 0, -99]\n",
     "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: 720 deg}}}\n",
-    "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: "
-    "'720[deg]'}}}\n",
+    ("bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: "
+     "'720[deg]'}}}\n"),
     "bodies: {a: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: {axis: [1, 0, 0], angle: -2*pi}}}\n",
 };
 
