@@ -46,7 +46,7 @@ typedef struct ga_lu_info {
   int n_fill;      /* entries of L+U */
   long n_factor;   /* factorisations with a search for pivots */
   long n_refactor; /* factorisations on the pivots found before */
-  long n_solve;
+  long n_solve;    /* solutions, those with the transposed matrix included */
 } ga_lu_info;
 
 typedef struct ga_lu ga_lu;
@@ -64,6 +64,8 @@ GA_API ga_status ga_lu_factor(ga_lu *lu);
 
 /* b := A⁻¹ b with the last factors. No allocation. GA_ERR_ORDER without factors. */
 GA_API ga_status ga_lu_solve(ga_lu *lu, double *b);
+/* b := A⁻ᵀ b, likewise: the same factors serve both. */
+GA_API ga_status ga_lu_solve_t(ga_lu *lu, double *b);
 GA_API const ga_lu_info *ga_lu_get_info(const ga_lu *lu);
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@ typedef struct ga__lu_backend {
   void (*destroy)(ga_lu *lu);
   ga_status (*factor)(ga_lu *lu); /* sets rcond, weak_column, n_fill and counts n_factor or n_refactor */
   void (*solve)(ga_lu *lu, double *b);
+  void (*solve_t)(ga_lu *lu, double *b); /* with the transposed matrix */
   double (*column_max)(const ga_lu *lu,
                        int column); /* largest entry of a column, scaled as the factors' matrix is */
   void (*mark)(ga_lu *lu);          /* NULL, as the two below: factors depend on the matrix alone */

@@ -220,14 +220,30 @@ void ga__lu_forget(ga_lu *lu)
   if (lu->data && lu->backend->forget) lu->backend->forget(lu);
 }
 
+static ga_status check_solve(const ga_lu *lu, const double *b, const char *name)
+{
+  if (!lu->factored)
+    return ga__fail(lu->ctx, GA_ERR_ORDER, "%s was called without a successful ga_lu_factor before", name);
+  if (!b && lu->A->cols > 0) return ga__fail(lu->ctx, GA_ERR_ARGUMENT, "%s: b is NULL", name);
+  return GA_OK;
+}
+
 ga_status ga_lu_solve(ga_lu *lu, double *b)
 {
   if (!lu) return GA_ERR_ARGUMENT;
-  if (!lu->factored) {
-    return ga__fail(lu->ctx, GA_ERR_ORDER, "ga_lu_solve was called without a successful ga_lu_factor before");
-  }
-  if (!b && lu->A->cols > 0) return ga__fail(lu->ctx, GA_ERR_ARGUMENT, "ga_lu_solve: b is NULL");
+  const ga_status status = check_solve(lu, b, "ga_lu_solve");
+  if (status) return status;
   if (lu->A->cols > 0) lu->backend->solve(lu, b);
+  lu->info.n_solve++;
+  return GA_OK;
+}
+
+ga_status ga_lu_solve_t(ga_lu *lu, double *b)
+{
+  if (!lu) return GA_ERR_ARGUMENT;
+  const ga_status status = check_solve(lu, b, "ga_lu_solve_t");
+  if (status) return status;
+  if (lu->A->cols > 0) lu->backend->solve_t(lu, b);
   lu->info.n_solve++;
   return GA_OK;
 }

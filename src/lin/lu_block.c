@@ -617,6 +617,67 @@ static void block_solve(ga_lu *lu, double *rhs)
   for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = x[k];
 }
 
+/* ---- Solving with the transposed matrix: every operation above transposed, in the opposite order ---- */
+
+/* own := U11⁻ᵀ own, and what it gives to the rows below is taken from them. */
+static void upper_t(const blocks *b, const ga__front *f, double *x)
+{
+  const int s = f->size, *index = b->plan.index + f->index;
+  const size_t W = (size_t)(s + f->below);
+  const double *U = b->factors + f->factor, *inverse = b->inverse + f->first;
+  double *own = x + f->first;
+  for (int k = 0; k < s; k++, U += W) {
+    const double y = own[k] *= inverse[k];
+    for (int j = k + 1; j < s; j++) own[j] -= U[j] * y;
+    for (int i = 0; i < f->below; i++) x[index[i]] -= U[s + i] * y;
+  }
+}
+
+/* own := Pᵀ L11⁻ᵀ (own − L21ᵀ below) */
+static void lower_t(const blocks *b, const ga__front *f, double *x)
+{
+  const int s = f->size, *taken = b->taken + f->first, *index = b->plan.index + f->index;
+  const size_t W = (size_t)(s + f->below);
+  const double *L = b->factors + f->factor, *below = L + (size_t)s * W;
+  double *y = b->local, *own = x + f->first;
+  for (int k = 0; k < s; k++) y[k] = own[k];
+  for (int i = 0; i < f->below; i++, below += s) {
+    const double z = x[index[i]];
+    for (int k = 0; k < s; k++) y[k] -= below[k] * z;
+  }
+  for (int i = s - 1; i > 0; i--)
+    for (int k = 0; k < i; k++) y[k] -= L[(size_t)i * W + (size_t)k] * y[i];
+  for (int k = 0; k < s; k++) own[taken[k]] = y[k];
+}
+
+/* Unknowns of one component go to the right-hand sides of others. */
+static void hand_on_t(const blocks *b, const ga__front *first, const ga__front *last, double *x)
+{
+  const ga__fronts *plan = &b->plan;
+  for (int k = first->first; k < last->first + last->size; k++)
+    for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
+      x[plan->off[p].to] -= b->off_value[p] * x[k];
+}
+
+static void block_solve_t(ga_lu *lu, double *rhs)
+{
+  const blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  double *x = b->x;
+  if (b->by_klu) {
+    b->klu.backend->solve_t((ga_lu *)&b->klu, rhs);
+    return;
+  }
+  for (int k = 0; k < plan->n; k++) x[k] = rhs[plan->Q[k]];
+  for (int c = 0; c < plan->n_components; c++) {
+    const int first = plan->component[c], end = plan->component[c + 1];
+    for (int i = first; i < end; i++) upper_t(b, &plan->front[i], x);
+    for (int i = end - 1; i >= first; i--) lower_t(b, &plan->front[i], x);
+    hand_on_t(b, &plan->front[first], &plan->front[end - 1], x);
+  }
+  for (int k = 0; k < plan->n; k++) rhs[plan->P[k]] = x[k];
+}
+
 int ga__lu_is_by_fronts(const ga_lu *lu)
 {
   const blocks *b = lu->data;
@@ -667,6 +728,7 @@ const ga__lu_backend ga__lu_block = {.create = block_create,
                                      .destroy = block_destroy,
                                      .factor = block_factor,
                                      .solve = block_solve,
+                                     .solve_t = block_solve_t,
                                      .column_max = block_column_max,
                                      .mark = block_mark,
                                      .rollback = block_rollback,

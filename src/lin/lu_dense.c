@@ -157,8 +157,27 @@ static void dense_solve(ga_lu *lu, double *b)
   }
 }
 
+static double dot(const double *restrict a, const double *restrict b, size_t n)
+{
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* b := R⁻¹ Pᵀ L⁻ᵀ U⁻ᵀ b */
+static void dense_solve_t(ga_lu *lu, double *b)
+{
+  const dense *d = lu->data;
+  const size_t n = (size_t)lu->A->cols;
+  for (size_t k = 0; k < n; k++) b[k] = (b[k] - dot(d->factor + k * n, b, k)) / d->factor[k * n + k];
+  for (size_t k = n; k-- > 0;) b[k] -= dot(d->factor + k * n + k + 1, b + k + 1, n - k - 1);
+  for (size_t k = n; k-- > 0;) swap(b + k, b + d->pivot[k] - 1);
+  for (size_t i = 0; i < n; i++) b[i] *= d->scale[i];
+}
+
 const ga__lu_backend ga__lu_dense = {.create = dense_create,
                                      .destroy = dense_destroy,
                                      .factor = dense_factor,
                                      .solve = dense_solve,
+                                     .solve_t = dense_solve_t,
                                      .column_max = dense_column_max};

@@ -294,6 +294,58 @@ static void sparse_solve(ga_lu *lu, double *b)
   for (int k = 0; k < n; k++) b[col[k]] = x[k];
 }
 
+/* ---- Solving with the transposed matrix: Qᵀ Aᵀ R Pᵀ = Uᵀ Lᵀ in blocks, the first of them first ---- */
+
+static double column_dot(column c, int length, const double *x)
+{
+  double sum = 0;
+  for (int p = 0; p < length; p++) sum += c.value[p] * x[c.row[p]];
+  return sum;
+}
+
+static void upper_solve_t(double *x, const sparse *s, int block, int first, int n)
+{
+  const int *at = s->numeric->Uip + first, *length = s->numeric->Ulen + first;
+  const double *data = s->numeric->LUbx[block], *inverse = s->inverse + first;
+  for (int k = 0; k < n; k++)
+    x[k] = (x[k] - column_dot(column_at(data, at[k], length[k]), length[k], x)) * inverse[k];
+}
+
+static void lower_solve_t(double *x, const sparse *s, int block, int first, int n)
+{
+  const int *at = s->numeric->Lip + first, *length = s->numeric->Llen + first;
+  const double *data = s->numeric->LUbx[block];
+  for (int k = n - 1; k >= 0; k--) x[k] -= column_dot(column_at(data, at[k], length[k]), length[k], x);
+}
+
+/* What the blocks before have found goes to the right-hand side of one. */
+static void take_known_t(double *x, const sparse *s, int first, int end)
+{
+  const int *start = s->numeric->Offp, *row = s->numeric->Offi;
+  const double *value = s->numeric->Offx;
+  for (int k = first; k < end; k++)
+    for (int p = start[k]; p < start[k + 1]; p++) x[k] -= value[p] * x[row[p]];
+}
+
+static void sparse_solve_t(ga_lu *lu, double *b)
+{
+  const sparse *s = lu->data;
+  const int n = lu->A->cols, *row = s->numeric->Pnum, *col = s->symbolic->Q, *start = s->symbolic->R;
+  double *x = s->x;
+  for (int k = 0; k < n; k++) x[k] = b[col[k]];
+  for (int block = 0; block < s->symbolic->nblocks; block++) {
+    const int first = start[block], end = start[block + 1];
+    if (block > 0) take_known_t(x, s, first, end);
+    if (end - first == 1) {
+      x[first] *= s->inverse[first];
+    } else {
+      upper_solve_t(x + first, s, block, first, end - first);
+      lower_solve_t(x + first, s, block, first, end - first);
+    }
+  }
+  for (int k = 0; k < n; k++) b[row[k]] = s->R[row[k]] * x[k];
+}
+
 static void sparse_mark(ga_lu *lu)
 {
   sparse *s = lu->data;
@@ -334,6 +386,7 @@ const ga__lu_backend ga__lu_klu = {.create = sparse_create,
                                    .destroy = sparse_destroy,
                                    .factor = sparse_factor,
                                    .solve = sparse_solve,
+                                   .solve_t = sparse_solve_t,
                                    .column_max = sparse_column_max,
                                    .mark = sparse_mark,
                                    .rollback = sparse_rollback,

@@ -164,10 +164,18 @@ static void trimmed_solve(ga_lu *lu, double *b)
   ga_lu_solve(((trimmed *)lu->data)->lu, b);
 }
 
+static void trimmed_solve_t(ga_lu *lu, double *b)
+{
+  ga_lu_solve_t(((trimmed *)lu->data)->lu, b);
+}
+
 static void trimmed_forget(ga_lu *lu)
 {
   ga__lu_forget(((trimmed *)lu->data)->lu);
 }
 
-const ga__lu_backend ga__lu_trimmed = {
-    .destroy = trimmed_destroy, .factor = trimmed_factor, .solve = trimmed_solve, .forget = trimmed_forget};
+const ga__lu_backend ga__lu_trimmed = {.destroy = trimmed_destroy,
+                                       .factor = trimmed_factor,
+                                       .solve = trimmed_solve,
+                                       .solve_t = trimmed_solve_t,
+                                       .forget = trimmed_forget};

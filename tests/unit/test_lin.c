@@ -175,6 +175,36 @@ static void sparse_refuses(void **state)
 
 /* ---- LU factors that exist ---- */
 
+/* The explicit transpose. */
+static ga_sparse *turned(fixture *f, const ga_sparse *A)
+{
+  lin_list list = {.n = A->rows};
+  for (int c = 0; c < A->cols; c++)
+    for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++) lin_add(&list, c, A->row[p], A->value[p]);
+  return lin_finish(f->ctx, &list);
+}
+
+/* The transposed solve of factors at hand against the factors of the explicit transpose. */
+static void check_transposed(fixture *f, ga_lu *lu, const ga_sparse *A, const char *name)
+{
+  const int n = A->rows;
+  ga_sparse *At = turned(f, A);
+  ga_lu *other = make_lu(f, At, ga_lu_get_info(lu)->kind);
+  double *x = calloc(4 * (size_t)n, sizeof *x), *b = x + n, *y = b + n, *exact = y + n, most = 0, apart = 0;
+  assert_non_null(x);
+  for (int i = 0; i < n; i++) exact[i] = lin_uniform(&f->r), most = fmax(most, fabs(exact[i]));
+  ga_sparse_mul_t(b, A, exact);
+  for (int i = 0; i < n; i++) x[i] = y[i] = b[i];
+  assert_int_equal(ga_lu_solve_t(lu, x), GA_OK);
+  assert_int_equal(ga_lu_factor(other), GA_OK);
+  assert_int_equal(ga_lu_solve(other, y), GA_OK);
+  for (int i = 0; i < n; i++) apart = fmax(apart, fmax(fabs(x[i] - exact[i]), fabs(x[i] - y[i])));
+  if (!(apart <= 1e-9 * most)) fail_msg("%s transposed, n=%d: %g apart of %g", name, n, apart, most);
+  free(x);
+  ga_lu_destroy(&other);
+  ga_sparse_destroy(f->ctx, &At);
+}
+
 static void check_both(fixture *f, ga_sparse *A, const char *name)
 {
   for (int k = 0; k < N_KINDS; k++) {
@@ -185,6 +215,7 @@ static void check_both(fixture *f, ga_sparse *A, const char *name)
       fail_msg("%s, n=%d, kind %d: backward error %g, forward %g", name, A->rows, (int)kinds[k], backward,
                forward);
     }
+    check_transposed(f, lu, A, name);
     const ga_lu_info *info = ga_lu_get_info(lu);
     assert_int_equal(info->kind, kinds[k]);
     assert_true(info->rcond > 1e-6 && info->rcond <= 1);
@@ -557,9 +588,11 @@ static void lu_refuses(void **state)
     double b[3] = {1, 2, 3};
     lu = make_lu(f, A, kinds[k]);
     assert_int_equal(ga_lu_solve(lu, b), GA_ERR_ORDER);
+    assert_int_equal(ga_lu_solve_t(lu, b), GA_ERR_ORDER);
     assert_true(b[0] == 1 && b[1] == 2 && b[2] == 3);
     assert_int_equal(ga_lu_factor(lu), GA_OK);
     assert_int_equal(ga_lu_solve(lu, NULL), GA_ERR_ARGUMENT);
+    assert_int_equal(ga_lu_solve_t(lu, NULL), GA_ERR_ARGUMENT);
     ga_lu_destroy(&lu);
   }
   ga_lu_destroy(&lu);
@@ -579,6 +612,7 @@ static void lu_takes_empty(void **state)
     ga_lu *lu = make_lu(f, A, all[k]);
     assert_int_equal(ga_lu_factor(lu), GA_OK);
     assert_int_equal(ga_lu_solve(lu, NULL), GA_OK);
+    assert_int_equal(ga_lu_solve_t(lu, NULL), GA_OK);
     assert_true(ga_lu_get_info(lu)->rcond == 1);
     ga_lu_destroy(&lu);
     ga_sparse_destroy(f->ctx, &A);
@@ -653,6 +687,7 @@ static void lu_does_not_allocate(void **state)
         for (int p = 0; p < A->nnz; p++) A->value[p] *= 1.01;
         assert_int_equal(ga_lu_factor(lu), GA_OK);
         assert_int_equal(ga_lu_solve(lu, b), GA_OK);
+        assert_int_equal(ga_lu_solve_t(lu, b), GA_OK);
       }
       assert_int_equal(f->memory.count, ours);
       assert_int_equal(klu_memory.count, klu);

@@ -328,6 +328,7 @@ static ga_control_block *new_block(void)
   VOID(ga_lu_destroy, (P(&none.lu))) \
   STATUS(ga_lu_factor, (P(lu))) \
   STATUS(ga_lu_solve, (P(lu), P(numbers))) \
+  STATUS(ga_lu_solve_t, (P(lu), P(numbers))) \
   VALUE(ga_lu_get_info, (P(lu))) \
   /* lie */ \
   STATUS(ga_group_create, (P(ctx), 1, P(&factor_), P(&none.group))) \
