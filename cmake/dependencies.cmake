@@ -1,40 +1,153 @@
 # What libgalpha links, each as an imported target galpha::dep_<name>. Used by the build, and installed for those who
 # link the static library. What is missing ends up in galpha_missing, one line each with the Debian package.
+#
+# Where things are looked for: CMAKE_PREFIX_PATH and the other variables of CMake; the places in galpha_places, where an
+# installed galpha was built with them; prefixes that pkg-config names; the system's places. The library is looked for
+# beside its header first, so that both are of one version. GALPHA_<name>_LIBRARY and GALPHA_<name>_INCLUDE_DIR name files
+# that are found in no such way. Where files are not found so, and where <package>_DIR or <package>_ROOT is given, the
+# dependency's own package for find_package is taken.
 set(galpha_missing "")
 set(galpha_dependencies "")
+find_package(PkgConfig QUIET)
 
-# galpha_dependency(name header "library;alternative" package): the first library found is taken; header may be "".
-macro(galpha_dependency name header libraries package)
-  list(APPEND galpha_dependencies galpha::dep_${name})
-  find_library(GALPHA_${name}_LIBRARY NAMES ${libraries} NAMES_PER_DIR)
-  set(galpha_found "${GALPHA_${name}_LIBRARY}")
-  mark_as_advanced(GALPHA_${name}_LIBRARY)
-  if(NOT "${header}" STREQUAL "")
-    find_path(GALPHA_${name}_INCLUDE_DIR NAMES ${header} PATH_SUFFIXES suitesparse hdf5/serial)
-    mark_as_advanced(GALPHA_${name}_INCLUDE_DIR)
-    if(NOT GALPHA_${name}_INCLUDE_DIR)
-      set(galpha_found "")
+# Sets `target` to the first target of the package config[0] among config[1...] that exists, or to nothing.
+macro(galpha_package_target target config)
+  set(${target} "")
+  set(galpha_targets ${config})
+  list(POP_FRONT galpha_targets galpha_package)
+  find_package(${galpha_package} QUIET CONFIG)
+  foreach(galpha_candidate IN LISTS galpha_targets)
+    if(TARGET ${galpha_candidate} AND NOT ${target})
+      set(${target} ${galpha_candidate})
     endif()
-  endif()
-  if(NOT galpha_found)
-    list(APPEND galpha_missing "${name} (Debian package ${package})")
-  elseif(NOT TARGET galpha::dep_${name})
-    add_library(galpha::dep_${name} INTERFACE IMPORTED)
-    set_target_properties(galpha::dep_${name} PROPERTIES INTERFACE_LINK_LIBRARIES "${galpha_found}")
-    if(NOT "${header}" STREQUAL "")
-      set_property(TARGET galpha::dep_${name} PROPERTY INTERFACE_INCLUDE_DIRECTORIES
-                                                       "${GALPHA_${name}_INCLUDE_DIR}")
-    endif()
-  endif()
+  endforeach()
 endmacro()
 
-galpha_dependency(klu klu.h klu libsuitesparse-dev)
-galpha_dependency(amd amd.h amd libsuitesparse-dev)
-galpha_dependency(btf btf.h btf libsuitesparse-dev)
-galpha_dependency(colamd colamd.h colamd libsuitesparse-dev)
-galpha_dependency(suitesparseconfig SuiteSparse_config.h suitesparseconfig libsuitesparse-dev)
-galpha_dependency(lapacke lapacke.h lapacke liblapacke-dev)
-galpha_dependency(yaml yaml.h yaml libyaml-dev)
-galpha_dependency(zlib zlib.h z zlib1g-dev)
-galpha_dependency(hdf5 hdf5.h "hdf5_serial;hdf5" libhdf5-dev)
-galpha_dependency(blas "" "openblas;lapack" libopenblas-dev)
+# Sorts folders: `own` are those in a prefix of their own, `usual` those in or below the compiler's own places.
+function(galpha_sort_folders folders own usual)
+  set(others "")
+  set(known "")
+  foreach(folder IN LISTS folders)
+    set(list others)
+    foreach(place IN LISTS CMAKE_C_IMPLICIT_LINK_DIRECTORIES CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+      string(FIND "${folder}/" "${place}/" at)
+      if(at EQUAL 0)
+        set(list known)
+      endif()
+    endforeach()
+    list(APPEND ${list} "${folder}")
+  endforeach()
+  set(${own} "${others}" PARENT_SCOPE)
+  set(${usual} "${known}" PARENT_SCOPE)
+endfunction()
+
+# Header and library, into the cache variables GALPHA_<name>_INCLUDE_DIR and GALPHA_<name>_LIBRARY.
+function(galpha_find_files name header folders libraries modules)
+  set(include_hints "")
+  set(library_hints "")
+  foreach(module IN LISTS modules)
+    if(PKG_CONFIG_FOUND)
+      pkg_check_modules(GALPHA_PC_${module} QUIET ${module})
+      list(APPEND include_hints ${GALPHA_PC_${module}_INCLUDE_DIRS})
+      list(APPEND library_hints ${GALPHA_PC_${module}_LIBRARY_DIRS})
+    endif()
+  endforeach()
+  galpha_sort_folders("${include_hints}" include_hints include_paths)
+  galpha_sort_folders("${library_hints}" library_hints library_paths)
+  set(beside "")
+  if(header)
+    find_path(GALPHA_${name}_INCLUDE_DIR NAMES ${header} HINTS ${galpha_places} ${include_hints} PATHS ${include_paths}
+              PATH_SUFFIXES ${folders} include)
+    if(GALPHA_${name}_INCLUDE_DIR MATCHES "^(.*)/include(/.*)?$")
+      set(beside "${CMAKE_MATCH_1}")
+    endif()
+    get_filename_component(variant "${GALPHA_${name}_INCLUDE_DIR}" NAME)
+    string(REPLACE "%" "${variant}" libraries "${libraries}")
+  endif()
+  find_library(GALPHA_${name}_LIBRARY NAMES ${libraries} NAMES_PER_DIR PATHS ${beside} NO_DEFAULT_PATH
+               PATH_SUFFIXES lib/${CMAKE_LIBRARY_ARCHITECTURE} lib64 lib)
+  find_library(GALPHA_${name}_LIBRARY NAMES ${libraries} NAMES_PER_DIR HINTS ${galpha_places} ${library_hints}
+               PATHS ${library_paths} PATH_SUFFIXES lib)
+  mark_as_advanced(GALPHA_${name}_LIBRARY GALPHA_${name}_INCLUDE_DIR)
+endfunction()
+
+# galpha_dependency(name PACKAGE <of Debian> LIBRARIES <name>... [HEADER <file>] [FOLDERS <that the header may be in>...]
+#                   [MODULES <of pkg-config>...] [CONFIG <package> <target>...])
+# % in the name of a library stands for the last folder of its header's path.
+function(galpha_dependency name)
+  cmake_parse_arguments(PARSE_ARGV 1 this "" "PACKAGE;HEADER" "LIBRARIES;FOLDERS;MODULES;CONFIG")
+  list(APPEND galpha_dependencies galpha::dep_${name})
+  set(galpha_dependencies "${galpha_dependencies}" PARENT_SCOPE)
+  set(link "")
+  if(this_CONFIG)
+    list(GET this_CONFIG 0 package)
+    if(${package}_DIR OR ${package}_ROOT OR DEFINED ENV{${package}_ROOT} OR DEFINED ENV{${package}_DIR})
+      galpha_package_target(link "${this_CONFIG}")
+      if(NOT link)
+        message(WARNING "${package}_DIR or ${package}_ROOT is given, but there is no package ${package} with a library.")
+      endif()
+    endif()
+  endif()
+  if(NOT link)
+    galpha_find_files(${name} "${this_HEADER}" "${this_FOLDERS}" "${this_LIBRARIES}" "${this_MODULES}")
+    if(GALPHA_${name}_LIBRARY AND (GALPHA_${name}_INCLUDE_DIR OR NOT this_HEADER))
+      set(link "${GALPHA_${name}_LIBRARY}")
+    elseif(this_CONFIG)
+      galpha_package_target(link "${this_CONFIG}")
+    endif()
+  endif()
+  if(NOT link)
+    list(APPEND galpha_missing "${name} (Debian package ${this_PACKAGE})")
+    set(galpha_missing "${galpha_missing}" PARENT_SCOPE)
+  elseif(NOT TARGET galpha::dep_${name})
+    add_library(galpha::dep_${name} INTERFACE IMPORTED)
+    set_target_properties(galpha::dep_${name} PROPERTIES INTERFACE_LINK_LIBRARIES "${link}")
+    if(this_HEADER AND NOT TARGET ${link})
+      set_target_properties(galpha::dep_${name} PROPERTIES
+                            INTERFACE_INCLUDE_DIRECTORIES "${GALPHA_${name}_INCLUDE_DIR}")
+    endif()
+  endif()
+endfunction()
+
+set(galpha_sparse PACKAGE libsuitesparse-dev FOLDERS suitesparse SuiteSparse)
+galpha_dependency(klu ${galpha_sparse} HEADER klu.h LIBRARIES klu MODULES KLU
+                  CONFIG KLU SuiteSparse::KLU SuiteSparse::KLU_static)
+galpha_dependency(amd ${galpha_sparse} HEADER amd.h LIBRARIES amd MODULES AMD
+                  CONFIG AMD SuiteSparse::AMD SuiteSparse::AMD_static)
+galpha_dependency(btf ${galpha_sparse} HEADER btf.h LIBRARIES btf MODULES BTF
+                  CONFIG BTF SuiteSparse::BTF SuiteSparse::BTF_static)
+galpha_dependency(colamd ${galpha_sparse} HEADER colamd.h LIBRARIES colamd MODULES COLAMD
+                  CONFIG COLAMD SuiteSparse::COLAMD SuiteSparse::COLAMD_static)
+galpha_dependency(suitesparseconfig ${galpha_sparse} HEADER SuiteSparse_config.h LIBRARIES suitesparseconfig
+                  MODULES SuiteSparse_config
+                  CONFIG SuiteSparse_config SuiteSparse::SuiteSparseConfig SuiteSparse::SuiteSparseConfig_static)
+# LAPACKE has a library of its own, or is part of OpenBLAS.
+galpha_dependency(lapacke PACKAGE liblapacke-dev HEADER lapacke.h FOLDERS lapacke openblas LIBRARIES lapacke openblas openblasp
+                  MODULES lapacke CONFIG LAPACKE lapacke)
+galpha_dependency(yaml PACKAGE libyaml-dev HEADER yaml.h LIBRARIES yaml MODULES yaml-0.1 CONFIG yaml yaml)
+galpha_dependency(zlib PACKAGE zlib1g-dev HEADER zlib.h LIBRARIES z zlib MODULES zlib)
+# Serial HDF5 before parallel ones, whose header and library have names of their own on some systems.
+galpha_dependency(hdf5 PACKAGE libhdf5-dev HEADER hdf5.h FOLDERS hdf5/serial hdf5/openmpi hdf5/mpich hdf5
+                  LIBRARIES hdf5_% hdf5 MODULES hdf5-serial hdf5
+                  CONFIG hdf5 hdf5::hdf5-shared hdf5-shared hdf5::hdf5-static hdf5-static)
+galpha_dependency(blas PACKAGE libopenblas-dev LIBRARIES openblas openblasp flexiblas lapack MODULES openblas
+                  CONFIG OpenBLAS OpenBLAS::OpenBLAS)
+
+# The headers of a parallel HDF5 include those of MPI. A static one needs the system's library for plugins.
+if(TARGET galpha::dep_hdf5)
+  file(GLOB galpha_configured "${GALPHA_hdf5_INCLUDE_DIR}/H5pubconf*.h")
+  set(galpha_parallel "")
+  foreach(galpha_file IN LISTS galpha_configured)
+    file(STRINGS "${galpha_file}" galpha_line REGEX "^#define H5_HAVE_PARALLEL 1")
+    list(APPEND galpha_parallel ${galpha_line})
+  endforeach()
+  set_property(TARGET galpha::dep_hdf5 APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${CMAKE_DL_LIBS})
+  if(galpha_parallel)
+    find_package(MPI QUIET COMPONENTS C)
+    if(TARGET MPI::MPI_C)
+      set_property(TARGET galpha::dep_hdf5 APPEND PROPERTY INTERFACE_LINK_LIBRARIES MPI::MPI_C)
+    else()
+      list(APPEND galpha_missing "MPI, which the HDF5 in ${GALPHA_hdf5_INCLUDE_DIR} needs; a serial HDF5 does not")
+    endif()
+  endif()
+endif()

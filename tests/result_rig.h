@@ -4,11 +4,7 @@
 #define GALPHA_TESTS_RESULT_RIG_H
 
 #include "galpha/result.h"
-#if defined(__has_include) && __has_include(<hdf5/serial/hdf5.h>)
-#include <hdf5/serial/hdf5.h>
-#else
 #include <hdf5.h>
-#endif
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

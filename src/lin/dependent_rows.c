@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <suitesparse/colamd.h>
+#include <colamd.h>
 
 #define NOISE 1e-14 /* entries below this are what is left of a zero */
 #define LARGE 0.1   /* pivots of the first pass, */

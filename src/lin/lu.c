@@ -2,7 +2,7 @@
 #include "lin/lin_impl.h"
 #include <float.h>
 #include <math.h>
-#include <suitesparse/btf.h>
+#include <btf.h>
 
 /* A pivot this small against the largest entry of its column (both scaled) is taken for the rounding of a
  * zero. Measured: full random matrices of condition 1e14 (n = 3 to 192) all keep their pivots above 32 eps;

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <suitesparse/klu.h>
+#include <klu.h>
 
 /* A diagonal entry is taken as pivot when it is at least this part of the largest in its column: first for
  * few entries, and where small pivots leave doubt for little growth, so that a zero stands out from its

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/amd.h>
-#include <suitesparse/btf.h>
+#include <amd.h>
+#include <btf.h>
 
 /* Groups of more bodies than this are a star in the graph of the clusters, not a clique. */
 enum { CLIQUE_MOST = 8 };
