@@ -193,6 +193,26 @@ typedef enum ga_joint_kind {
 
 GA_API const char *ga_joint_name(ga_joint_kind kind); /* "revolute"; NULL where there is no such joint */
 
+/* What the units of a coordinate are of. */
+typedef enum ga_motion_unit {
+  GA_UNIT_VALUE = 0,    /* the coordinate itself */
+  GA_UNIT_RATE,         /* its rate, */
+  GA_UNIT_ACCELERATION, /* and the rate of that */
+  GA_UNIT_FORCE,        /* a force along it, or torque about it */
+  GA_N_MOTION_UNITS
+} ga_motion_unit;
+
+typedef struct ga_coordinate_info {
+  const char *name;                    /* "angle", as in "hinge.angle" */
+  int is_angle;                        /* 1: an angle, which counts turns; 0: a length */
+  const char *unit[GA_N_MOTION_UNITS]; /* "rad", "rad/s", "rad/s^2", "N*m" */
+} ga_coordinate_info;
+
+/* Coordinate number i of a kind of joint, in the order of its signals; in_plane: of its planar twin. NULL: it
+ * has not so many, or there is no such joint. */
+GA_API const ga_coordinate_info *ga_joint_coordinate(ga_joint_kind kind, int in_plane, int i);
+GA_API const ga_coordinate_info *ga_coordinate_find(const char *name); /* of any joint; NULL: none */
+
 /* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle",
  * "slide.displacement"; universal joint "angle_x" (of b about x of a), "angle_y" (about y of b); planar joint
  * "x", "y", "angle"; point_on_plane "x", "y". Angles count turns; at the start they are within (−π, π],

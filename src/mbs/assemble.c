@@ -8,7 +8,7 @@
  * given. Given coordinates are approached in small moves there, so that a mechanism stays on its branch.
  * Velocities likewise, once positions are known. Where nothing is given but drives begin with speeds, bodies
  * that are given at rest take on what these make of them, and positions stay as given. */
-#include "mbs/mbs_impl.h"
+#include "mbs/coordinate.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -62,7 +62,7 @@ static int holds(const ga__part *part, int rate)
 static double given_of(const ga_machine *m, const ga__joint *joint, int c, int rate)
 {
   if (!joint->recipe) return NAN; /* a scalar body's, or none */
-  return ga__joint_given(m->part[joint->part].def, joint->coordinate[c].name, rate);
+  return ga__joint_given(m->part[joint->part].def, joint->coordinate[c].info->name, rate);
 }
 
 static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
@@ -96,7 +96,6 @@ static int begins_with_speed(const ga_machine *m, const ga__part *part)
 
 static int what_is_given(const ga_machine *m)
 {
-  static const char *const names[] = {"angle", "displacement", "angle_x", "angle_y", "x", "y"};
   int all = 0;
   for (int i = 1; i < m->n_parts; i++) {
     const ga__part *part = &m->part[i];
@@ -104,9 +103,9 @@ static int what_is_given(const ga_machine *m)
     if (holds(part, 1)) all |= HOLDS_VELOCITY;
     if (weight_of(part) != 1.0) all |= GIVES_WEIGHT;
     if (begins_with_speed(m, part)) all |= GIVES_SPEED;
-    for (int k = 0; part->kind == GA__PART_JOINT && k < 6; k++) {
-      if (!isnan(ga__joint_given(part->def, names[k], 0))) all |= GIVES_VALUE;
-      if (!isnan(ga__joint_given(part->def, names[k], 1))) all |= GIVES_RATE;
+    for (int k = 0; part->kind == GA__PART_JOINT && k < GA__N_COORDINATES; k++) {
+      if (!isnan(ga__coordinate_given(part->def, k, 0))) all |= GIVES_VALUE;
+      if (!isnan(ga__coordinate_given(part->def, k, 1))) all |= GIVES_RATE;
     }
   }
   return all;
@@ -532,7 +531,7 @@ static ga_status hold_given(ga_machine *m, ga__built *b, int rate)
       const double given = given_of(m, joint, c, rate);
       char label[40];
       if (isnan(given)) continue;
-      snprintf(label, sizeof label, "initial %s%s", at->name, rate ? "_rate" : "");
+      snprintf(label, sizeof label, "initial %s%s", at->info->name, ga__coordinate_suffix(rate));
       const int gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
       status = ga__hold_gauge(m, b, joint->part, label, gauge, rate ? ga__gauge_initial(b, gauge) : given,
                               rate ? given : 0.0);
@@ -661,11 +660,11 @@ static void list_given(const ga_machine *m, const ga__built *b, int rate, ga__wr
       const double given = given_of(m, joint, c, rate);
       if (isnan(given)) continue;
       double reached = rate ? ga__gauge_initial_rate(b, at->gauge) : ga__gauge_initial(b, at->gauge);
-      if (!rate && at->rotational) reached = given + remainder(reached - given, GA__TWO_PI);
+      if (!rate && at->info->is_angle) reached = given + remainder(reached - given, GA__TWO_PI);
       if (n++ < MOST_LISTED)
-        ga__write(w, "%s%s.%s%s = %.9g %s%s (nearest found: %.9g)", n > 1 ? ", " : "",
-                  m->part[joint->part].name, at->name, rate ? "_rate" : "", given,
-                  at->rotational ? "rad" : "m", rate ? "/s" : "", reached);
+        ga__write(w, "%s%s.%s%s = %.9g %s (nearest found: %.9g)", n > 1 ? ", " : "",
+                  m->part[joint->part].name, at->info->name, ga__coordinate_suffix(rate), given,
+                  at->info->unit[rate ? GA_UNIT_RATE : GA_UNIT_VALUE], reached);
     }
   for (int i = 1; i < b->node.n; i++) {
     const ga__part *part = &m->part[node_at(b, i)->part];
@@ -679,8 +678,8 @@ static void list_given(const ga_machine *m, const ga__built *b, int rate, ga__wr
     ga_fault fault;
     if (!d || ga_function_eval(d->function, m->opts.t_start, 1, target, &fault)) continue;
     if (n++ < MOST_LISTED)
-      ga__write(w, "%s%s%s = %.9g by drive '%s'", n > 1 ? ", " : "", d->coordinate, rate ? "_rate" : "",
-                target[rate], d->name);
+      ga__write(w, "%s%s%s = %.9g by drive '%s'", n > 1 ? ", " : "", d->coordinate,
+                ga__coordinate_suffix(rate), target[rate], d->name);
   }
   if (n > MOST_LISTED) ga__write(w, ", and %d more", n - MOST_LISTED);
 }
@@ -725,8 +724,8 @@ static double change_of(const ga_machine *m, const ga__joint *joint, int c, doub
 {
   const ga_joint_def *d = m->part[joint->part].def;
   if (isnan(given)) return 0.0;
-  return joint->coordinate[c].rotational && d->kind != GA_JOINT_SCREW ? remainder(given - now, GA__TWO_PI)
-                                                                      : given - now;
+  return joint->coordinate[c].info->is_angle && d->kind != GA_JOINT_SCREW ? remainder(given - now, GA__TWO_PI)
+                                                                          : given - now;
 }
 
 /* The coordinate that a drive's row is about. */
@@ -779,7 +778,7 @@ static int count_moves(const ga_machine *m, const ga__built *b, const tree *t, c
       const ga__joint *joint = joint_at(b, j);
       const double given = given_of(m, joint, c, 0), now = t->value[3 * j + c];
       const double change = fabs(change_of(m, joint, c, given, now));
-      largest = fmax(largest, joint->coordinate[c].rotational ? change : change / size);
+      largest = fmax(largest, joint->coordinate[c].info->is_angle ? change : change / size);
     }
   for (int i = 0; i < b->row.n; i++)
     if (off[i] != 0.0)
@@ -883,7 +882,7 @@ typedef struct journey {
   const ga__part *part; /* NULL: none */
   const char *name;     /* of the coordinate */
   double from, change;
-  int turns;
+  const char *unit;
 } journey;
 
 /* value: coordinates, off: of drives, both before the first move. */
@@ -896,7 +895,7 @@ static journey longest_way(const ga_machine *m, const ga__built *b, const double
       const ga__coordinate *at = &joint->coordinate[c];
       const double by = change_of(m, joint, c, given_of(m, joint, c, 0), value[3 * j + c]);
       if (fabs(by) > fabs(all.change))
-        all = (journey){&m->part[joint->part], at->name, value[3 * j + c], by, at->rotational};
+        all = (journey){&m->part[joint->part], at->info->name, value[3 * j + c], by, at->info->unit[0]};
     }
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -905,7 +904,9 @@ static journey longest_way(const ga_machine *m, const ga__built *b, const double
     if (!(fabs(off[i]) > fabs(all.change)) ||
         ga_function_eval(row->target, m->opts.t_start, 0, &target, &fault))
       continue;
-    all = (journey){&m->part[row->part], "coordinate", target + off[i], -off[i], turns_drive(b, row)};
+    all = (journey){&m->part[row->part], "coordinate", target + off[i], -off[i],
+                    ga__motion_unit(ga__gauge_is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge),
+                                    GA_UNIT_VALUE)};
   }
   return all;
 }
@@ -922,8 +923,8 @@ static void warn_of_branches(const ga_machine *m, const ga__built *b, const doub
       "constraints lose their independence and branches of a mechanism may meet. It has gone straight on as "
       "far as can be told; galpha check shows coordinates and moves. Give poses beyond that position, or "
       "initial values of more joints, where another branch is meant",
-      ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.turns ? "rad" : "m",
-      at.from + at.change * (k + 0.5) / (w->n - 1), at.turns ? "rad" : "m");
+      ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.unit,
+      at.from + at.change * (k + 0.5) / (w->n - 1), at.unit);
 }
 
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */

@@ -1,5 +1,6 @@
 /* Channels: the signals of each kind of part. */
 #include "mbs/channel.h"
+#include "mbs/coordinate.h"
 #include "mbs/name.h"
 
 #include <stdio.h>
@@ -44,10 +45,7 @@ static const recipe REACTION[6] = {
 };
 
 static const char *const AXIS[3] = {"x", "y", "z"};
-/* A length or an angle, its rate, its acceleration, its force. */
-static const char *const MOTION_UNIT[2][4] = {{"m", "m/s", "m/s^2", "N"}, {"rad", "rad/s", "rad/s^2", "N*m"}};
-static const char *const COORDINATE_SUFFIX[3] = {"", "_rate", "_acc"}, *const SCALAR_NAME[3] = {"", "rate",
-                                                                                                "acc"};
+static const char *const SCALAR_NAME[3] = {"", "rate", "acc"};
 static const ga__probe_kind COORDINATE_KIND[3] = {GA__PROBE_GAUGE, GA__PROBE_GAUGE_RATE, GA__PROBE_GAUGE_ACC};
 static const char *const SENSOR_UNIT[] = {"m", "m/s", "m/s^2", "m/s^2", "rad/s", "N", "N*m"};
 
@@ -95,21 +93,6 @@ static const ga__blocked *blocked_of(const ga__built *b, int part)
 static int item_of(const ga__built *b, int part)
 {
   return b->signals.item ? b->signals.item[part] : -1;
-}
-
-/* 1: a gauge measures an angle. A scalar node's is what its body, or the coordinate it follows, is. */
-static int is_angle(const ga__built *b, int gauge)
-{
-  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
-  if (g->kind != GA__SCALAR)
-    return g->kind == GA__ANGLE || g->kind == GA__TWIST || g->kind == GA__PLANE_ANGLE;
-  const int part = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node)->part;
-  if (b->m->part[part].kind == GA__PART_SCALAR)
-    return ((const ga_scalar_def *)b->m->part[part].def)->rotational;
-  const ga__joint *joint = ga__joint_of(b, part);
-  for (int i = 0; joint && i < joint->n_coordinates; i++)
-    if (joint->coordinate[i].scalar_gauge == gauge) return joint->coordinate[i].rotational;
-  return 0;
 }
 
 /* Number of a joint's coordinate among the angles whose turns are counted, −1: it counts them itself. */
@@ -165,8 +148,8 @@ static void joint_channel(const ga__built *b, int part, int c, sketch *to)
   if (c < 3 * joint->n_coordinates) {
     const ga__coordinate *at = &joint->coordinate[c / 3];
     const int scalar = b->m->part[part].kind == GA__PART_SCALAR;
-    set(to, at->name, MOTION_UNIT[at->rotational != 0][c % 3], COORDINATE_KIND[c % 3], 0);
-    to->suffix = (scalar ? SCALAR_NAME : COORDINATE_SUFFIX)[c % 3];
+    set(to, at->info->name, at->info->unit[c % 3], COORDINATE_KIND[c % 3], 0);
+    to->suffix = scalar ? SCALAR_NAME[c % 3] : ga__coordinate_suffix(c % 3);
     to->coordinate = c / 3;
     to->probe.gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
     if (c % 3 == 0) to->probe.turns = turning_of(b, part, c / 3);
@@ -179,8 +162,8 @@ static void joint_channel(const ga__built *b, int part, int c, sketch *to)
     return;
   }
   const ga__row *row = GA__AT(b->row, ga__row, joint->first_row);
-  const int angle = is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge);
-  set(to, "force", MOTION_UNIT[angle][3], GA__PROBE_MULTIPLIER, 0);
+  const int angle = ga__gauge_is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge);
+  set(to, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_MULTIPLIER, 0);
   to->probe.index = row->lambda;
 }
 
@@ -206,16 +189,17 @@ static void law_channel(const ga__built *b, int part, int c, sketch *to)
   const ga__part_kind kind = b->m->part[part].kind;
   const ga__law *law = item_of(b, part) < 0 ? NULL : GA__AT(b->law, ga__law, item_of(b, part));
   const int line = kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR;
-  const int angle = law && kind != GA__PART_BUSHING ? is_angle(b, law->gauge[0]) : 0;
+  const int angle = law && kind != GA__PART_BUSHING ? ga__gauge_is_angle(b, law->gauge[0]) : 0;
   if (line && c < 2) {
-    set(to, name[c], MOTION_UNIT[angle][c], COORDINATE_KIND[c], 0);
+    set(to, name[c], ga__motion_unit(angle, (ga_motion_unit)c), COORDINATE_KIND[c], 0);
     if (law) to->probe.gauge = law->gauge[0];
     return;
   }
   if (kind == GA__PART_BUSHING)
     set(to, REACTION[c].name, REACTION[c].unit, GA__PROBE_LAW, c);
   else
-    set(to, kind == GA__PART_CONTACT ? "normal" : "force", MOTION_UNIT[angle][3], GA__PROBE_LAW, 0);
+    set(to, kind == GA__PART_CONTACT ? "normal" : "force", ga__motion_unit(angle, GA_UNIT_FORCE),
+        GA__PROBE_LAW, 0);
   to->probe.joint = item_of(b, part);
   to->probe.index =
       kind == GA__PART_SPRING || kind == GA__PART_BUSHING ? 1 : -1; /* sign against F of the law */

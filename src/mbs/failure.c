@@ -1,5 +1,6 @@
 /* Equations in words, with units; why a step failed, in terms of parts. */
 #include "mbs/channel.h"
+#include "mbs/coordinate.h"
 #include "mbs/system.h"
 
 #include <float.h>
@@ -8,9 +9,6 @@
 #include <string.h>
 
 /* ---- Equations ---- */
-
-static const char *const KIND_UNIT[2][3] = {{"m", "m/s", "N"}, {"rad", "rad/s", "N*m"}};
-enum { POSITION, RATE, FORCE };
 
 static const ga__node *node_of(const ga__built *b, int v)
 {
@@ -25,21 +23,6 @@ static const ga__node *node_of(const ga__built *b, int v)
   return GA__AT(b->node, ga__node, low);
 }
 
-/* Is the coordinate of a scalar node an angle? That of a joint that follows one is what its joint says. */
-static int turns(const ga__built *b, const ga__node *node)
-{
-  const ga__part *part = &b->m->part[node->part];
-  if (part->kind == GA__PART_SCALAR) return ((const ga_scalar_def *)part->def)->rotational != 0;
-  const ga__joint *joint = ga__joint_of(b, node->part);
-  for (int i = 0; joint && i < joint->n_coordinates; i++) {
-    const int gauge = joint->coordinate[i].scalar_gauge;
-    if (gauge < 0) continue;
-    const ga__marker *marker = GA__AT(b->marker, ga__marker, GA__AT(b->gauge, ga__gauge, gauge)->a);
-    if (GA__AT(b->node, ga__node, marker->node) == node) return joint->coordinate[i].rotational != 0;
-  }
-  return 0;
-}
-
 static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
 {
   static const char *const what[6] = {"force along x",  "force along y",  "force along z",
@@ -48,23 +31,20 @@ static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
   const ga__part *part = &b->m->part[node->part];
   ga__write(w, "%s '%s': ", ga__part_text(part->kind), part->name);
   if (node->scalar) {
-    const int angle = turns(b, node);
+    const int angle = ga__node_is_angle(b, node);
     ga__write(w, "%s", angle ? "torque" : "force");
-    return KIND_UNIT[angle][FORCE];
+    return ga__motion_unit(angle, GA_UNIT_FORCE);
   }
   int c = 0;
   while (c < 5 && node->column[c] != index - node->v) c++;
   ga__write(w, "%s%s", what[c], node->rigid && b->m->opts.form != GA_FORM_SPACE ? " of its own frame" : "");
-  return KIND_UNIT[c >= 3][FORCE];
+  return ga__motion_unit(c >= 3, GA_UNIT_FORCE);
 }
 
 /* 1: what is measured is an angle, or the sine of one. */
 static int is_angle(const ga__built *b, int gauge)
 {
-  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
-  if (g->kind == GA__SCALAR)
-    return turns(b, GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node));
-  return g->kind == GA__ANGLE || g->kind == GA__TWIST || g->kind == GA__PLANE_ANGLE || g->kind == GA__DOT;
+  return GA__AT(b->gauge, ga__gauge, gauge)->kind == GA__DOT || ga__gauge_is_angle(b, gauge);
 }
 
 /* 1: the row of a constraint is an angle, or the sine of one. */
@@ -85,8 +65,8 @@ static const char *say_constraint(ga__writer *w, const ga__built *b, ga_block bl
   const ga__part *part = &b->m->part[label->part];
   ga__write(w, "%s '%s': %s%s", ga__part_text(part->kind), part->name,
             block == GA_BLOCK_ETA ? "rate of the " : "", label->text);
-  if (block == GA_BLOCK_PSI) return KIND_UNIT[0][RATE];
-  return KIND_UNIT[constrains_angle(b, index)][block == GA_BLOCK_ETA ? RATE : POSITION];
+  if (block == GA_BLOCK_PSI) return ga__motion_unit(0, GA_UNIT_RATE);
+  return ga__motion_unit(constrains_angle(b, index), block == GA_BLOCK_ETA ? GA_UNIT_RATE : GA_UNIT_VALUE);
 }
 
 /* What the part that a formula was written for makes of output y: a force or a torque; a block's input may be
@@ -96,12 +76,12 @@ static const char *unit_of_formula(const ga__built *b, int part, int y)
   for (int i = 0; i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     if (law->part == part && law->input.y == y && law->n > 0)
-      return KIND_UNIT[is_angle(b, law->gauge[0])][FORCE];
+      return ga__motion_unit(is_angle(b, law->gauge[0]), GA_UNIT_FORCE);
   }
   for (int i = 0; i < b->wrench.n; i++) {
     const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
     for (int k = 0; k < 6 && w->part == part; k++)
-      if ((k < 3 ? w->force[k] : w->torque[k - 3]).y == y) return KIND_UNIT[k >= 3][FORCE];
+      if ((k < 3 ? w->force[k] : w->torque[k - 3]).y == y) return ga__motion_unit(k >= 3, GA_UNIT_FORCE);
   }
   return "";
 }
@@ -210,11 +190,11 @@ static void say_drives(ga__writer *w, const ga_machine *m, const ga_step_failure
         ga_function_eval(def->function, f->t + f->h, 0, &end, NULL))
       continue;
     const int angle = constrains_angle(m->built, GA__AT(m->built->row, ga__row, joint->first_row)->lambda);
-    const char *const *unit = KIND_UNIT[angle];
+    const char *const *unit = ga__scalar_info(angle)->unit;
     ga__write(w, "drive '%s' wants %s at %.6g %s, moving at %.4g %s", m->part[i].name, def->coordinate, y[0],
-              unit[POSITION], y[1], unit[RATE]);
+              unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);
     if (fabs(end - y[0]) > JUMP * (fabs(y[1]) * f->h + DBL_EPSILON * (1.0 + fabs(y[0]))))
-      ga__write(w, ", and at %.6g %s within the step", end, unit[POSITION]);
+      ga__write(w, ", and at %.6g %s within the step", end, unit[GA_UNIT_VALUE]);
     ga__write(w, "\n");
     n++;
   }

@@ -49,7 +49,8 @@ typedef struct ga__field {
   long low, high;
   size_t rows, columns;  /* GA__AT_INT(): where sizes go; 0: nowhere */
   size_t given;          /* GA__AT_INT(): an int that says that this field is set; 0: none */
-  unsigned long only;    /* kinds (bits of the field `kind`) that look at it; 0: all */
+  unsigned long only;    /* kinds (bits of the field `kind`) that look at it; 0: all. See ga__field_kinds() */
+  int coordinate;        /* 1 + the number of a coordinate: joints look at it that have this one; 0: none */
   int hidden;            /* 1: not in model files */
   int no_default;        /* 1: what it is where it is not given will rarely do */
   const char *about;     /* one line */

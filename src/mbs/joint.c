@@ -1,5 +1,5 @@
 /* Joints: a table of the gauges that each kind holds at zero and of the coordinates it leaves free. */
-#include "mbs/mbs_impl.h"
+#include "mbs/coordinate.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct row_recipe {
 } row_recipe;
 
 typedef struct coordinate_recipe {
-  const char *name; /* NULL: no more */
+  int number; /* 1 + that in the table of coordinates; 0: no more */
   ga__gauge_kind kind;
   int axis;
 } coordinate_recipe;
@@ -69,21 +69,22 @@ typedef struct joint_recipe {
   {                                                                                                          \
     NULL, GA__WORLD, 0, 0                                                                                    \
   }
+#define IS(coordinate) (1 + GA__COORDINATE_##coordinate)
 #define ANGLE_Z                                                                                              \
   {                                                                                                          \
-    "angle", GA__ANGLE, Z                                                                                    \
+    IS(angle), GA__ANGLE, Z                                                                                  \
   }
 #define SLIDE_Z                                                                                              \
   {                                                                                                          \
-    "displacement", GA__ALONG, Z                                                                             \
+    IS(displacement), GA__ALONG, Z                                                                           \
   }
 #define SLIDE_X                                                                                              \
   {                                                                                                          \
-    "displacement", GA__ALONG, X                                                                             \
+    IS(displacement), GA__ALONG, X                                                                           \
   }
 #define PLANE                                                                                                \
   {                                                                                                          \
-    "angle", GA__PLANE_ANGLE, 0                                                                              \
+    IS(angle), GA__PLANE_ANGLE, 0                                                                            \
   }
 
 static const joint_recipe SPACE[GA_N_JOINTS] = {
@@ -92,10 +93,11 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_PRISMATIC] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y, ROT_Z}, {SLIDE_Z}, 0},
     [GA_JOINT_CYLINDRICAL] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
     [GA_JOINT_SPHERICAL] = {1, 1, {END}, {{0}}, 0},
-    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{"angle_x", GA__ANGLE, X}, {"angle_y", GA__ANGLE, Y}}, 0},
-    [GA_JOINT_PLANAR] = {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{"x", GA__ALONG, X}, {"y", GA__ALONG, Y}, ANGLE_Z}, 0},
+    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{IS(angle_x), GA__ANGLE, X}, {IS(angle_y), GA__ANGLE, Y}}, 0},
+    [GA_JOINT_PLANAR] =
+        {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{IS(x), GA__ALONG, X}, {IS(y), GA__ALONG, Y}, ANGLE_Z}, 0},
     [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_X, OFF_Y}, {SLIDE_Z}, 0},
-    [GA_JOINT_POINT_ON_PLANE] = {1, 0, {OFF_Z}, {{"x", GA__ALONG, X}, {"y", GA__ALONG, Y}}, 0},
+    [GA_JOINT_POINT_ON_PLANE] = {1, 0, {OFF_Z}, {{IS(x), GA__ALONG, X}, {IS(y), GA__ALONG, Y}}, 0},
     [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
     [GA_JOINT_ROD] = {1, 0, {LENGTH, OFF_Z}, {{0}}, 1},
     [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
@@ -115,6 +117,25 @@ static const joint_recipe PLANAR[GA_N_JOINTS] = {
 };
 
 static const double AXIS[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+/* ---- Coordinates ---- */
+
+const ga_coordinate_info *ga_joint_coordinate(ga_joint_kind kind, int in_plane, int i)
+{
+  if ((int)kind < 0 || kind >= GA_N_JOINTS || i < 0 || i >= GA__MOST_COORDINATES) return NULL;
+  const int number = (in_plane ? PLANAR : SPACE)[kind].coordinate[i].number;
+  return number ? ga__coordinate_info(number - 1) : NULL;
+}
+
+unsigned long ga__coordinate_kinds(int number)
+{
+  unsigned long kinds = 0;
+  for (int kind = 0; kind < GA_N_JOINTS; kind++)
+    for (int i = 0; i < 2 * GA__MOST_COORDINATES; i++)
+      if (ga_joint_coordinate((ga_joint_kind)kind, i % 2, i / 2) == ga__coordinate_info(number))
+        kinds |= 1ul << kind;
+  return kinds;
+}
 
 /* ---- Rows ---- */
 
@@ -265,7 +286,7 @@ static ga_status second_angle(ga_machine *m, ga__built *b, const ga__joint *join
 static ga_status add_coordinates(ga_machine *m, ga__built *b, int index, const joint_recipe *recipe)
 {
   const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
-  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].name; i++) {
+  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].number; i++) {
     const coordinate_recipe *r = &recipe->coordinate[i];
     ga__joint *joint = joint_at(b, index);
     ga__gauge gauge = gauge_of(joint, r->kind, r->axis, r->axis);
@@ -275,7 +296,7 @@ static ga_status add_coordinates(ga_machine *m, ga__built *b, int index, const j
     set_offset(b, &gauge);
     int at = ga__add_gauge(m, b, &gauge);
     if (at < 0) return GA_ERR_MEMORY;
-    joint->coordinate[i] = (ga__coordinate){r->name, at, -1, r->kind != GA__ALONG};
+    joint->coordinate[i] = (ga__coordinate){ga__coordinate_info(r->number - 1), at, -1};
     joint->n_coordinates++;
   }
   return GA_OK;
@@ -413,43 +434,18 @@ static int holds_thread(const ga__built *b, const ga_joint_def *d)
 
 /* ---- Initial values ---- */
 
-static const struct {
-  const char *name;
-  size_t value, rate;
-} GIVEN[] = {
-#define INITIAL(name)                                                                                        \
-  {                                                                                                          \
-#name, offsetof(ga_joint_def, name), offsetof(ga_joint_def, name##_rate)                                 \
-  }
-    INITIAL(angle), INITIAL(displacement), INITIAL(angle_x), INITIAL(angle_y), INITIAL(x), INITIAL(y),
-#undef INITIAL
-};
-enum { N_GIVEN = sizeof GIVEN / sizeof *GIVEN };
-
-static double given_at(const ga_joint_def *def, int i, int rate)
-{
-  return *(const double *)(const void *)((const char *)def + (rate ? GIVEN[i].rate : GIVEN[i].value));
-}
-
-double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate)
-{
-  for (int i = 0; i < N_GIVEN; i++)
-    if (strcmp(GIVEN[i].name, coordinate) == 0) return given_at(def, i, rate);
-  return NAN;
-}
-
 /* Some joints have coordinates in space only, or in the plane only. */
 static ga_status check_given(ga_machine *m, const ga_joint_def *d, const ga__joint *joint)
 {
-  for (int i = 0; i < N_GIVEN; i++) {
-    int known = isnan(given_at(d, i, 0)) && isnan(given_at(d, i, 1));
+  for (int i = 0; i < GA__N_COORDINATES; i++) {
+    int known = isnan(ga__coordinate_given(d, i, 0)) && isnan(ga__coordinate_given(d, i, 1));
     for (int c = 0; c < joint->n_coordinates; c++)
-      known |= strcmp(joint->coordinate[c].name, GIVEN[i].name) == 0;
+      known |= joint->coordinate[c].info == ga__coordinate_info(i);
     if (!known)
       return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                       "joint '%s': its %s is given for the start, but a %s joint between these bodies has no "
                       "such coordinate",
-                      d->name, GIVEN[i].name, ga_joint_name(d->kind));
+                      d->name, ga__coordinate_info(i)->name, ga_joint_name(d->kind));
   }
   return GA_OK;
 }
@@ -466,7 +462,7 @@ static int holds_axes(const joint_recipe *recipe)
 {
   for (int i = 0; recipe->row[i].label; i++)
     if (is_turning(&recipe->row[i])) return 1;
-  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].name; i++)
+  for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].number; i++)
     if (recipe->coordinate[i].kind != GA__ALONG) return 1;
   return 0;
 }
@@ -564,7 +560,7 @@ static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
   int at = ga__add_gauge(m, b, &gauge);
   if (at < 0) return GA_ERR_MEMORY;
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .n_coordinates = 1};
-  joint->coordinate[0] = (ga__coordinate){"", at, at, d->rotational};
+  joint->coordinate[0] = (ga__coordinate){ga__scalar_info(d->rotational), at, at};
   b->part_joint[part] = b->joint.n - 1;
   return GA_OK;
 }
@@ -657,7 +653,7 @@ ga_status ga__joints_settle(ga_machine *m, ga__built *b)
       const int on_thread =
           b->stage == GA__STAGE_POSITIONS && d->kind == GA_JOINT_SCREW && isnan(d->displacement);
       set_turns(b, joint->coordinate[c].gauge,
-                on_thread ? NAN : ga__joint_given(d, joint->coordinate[c].name, 0));
+                on_thread ? NAN : ga__joint_given(d, joint->coordinate[c].info->name, 0));
     }
   }
   for (int i = 1; i < m->n_parts; i++)
@@ -697,7 +693,7 @@ static ga_status follow(ga_machine *m, ga__built *b, int index, int c)
       .kind = GA__SCALAR, .a = marker, .b = 0, .turns = GA__AT(b->gauge, ga__gauge, measured)->turns};
   int scalar = ga__add_gauge(m, b, &gauge);
   if (scalar < 0) return GA_ERR_MEMORY;
-  snprintf(label, sizeof label, "coordinate %s", joint_at(b, index)->coordinate[c].name);
+  snprintf(label, sizeof label, "coordinate %s", joint_at(b, index)->coordinate[c].info->name);
   status = add_row(m, b, part, label, &row);
   if (!status) status = add_term(m, b, row, measured, 1.0);
   if (!status) status = add_term(m, b, row, scalar, -1.0);
@@ -741,7 +737,7 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *as
     if (candidate < 0 || b->part_joint[candidate] < 0) continue;
     ga__joint *joint = joint_at(b, b->part_joint[candidate]);
     for (int c = 0; c < joint->n_coordinates; c++)
-      if (strcmp(joint->coordinate[c].name, dot + 1) == 0)
+      if (strcmp(joint->coordinate[c].info->name, dot + 1) == 0)
         return ga__coordinate_gauge(m, b, b->part_joint[candidate], c, need, gauge);
   }
   return ga__no_such(m, asking, field, name, needs);

@@ -420,10 +420,9 @@ typedef struct ga__probe {
 /* A joint as built. */
 enum { GA__MOST_COORDINATES = 3 };
 typedef struct ga__coordinate {
-  const char *name; /* "angle"; "" for a scalar body's */
-  int gauge;        /* as measured */
-  int scalar_gauge; /* of the scalar node that follows it, −1: none */
-  int rotational;
+  const ga_coordinate_info *info; /* its name is "" for a scalar body's */
+  int gauge;                      /* as measured */
+  int scalar_gauge;               /* of the scalar node that follows it, −1: none */
 } ga__coordinate;
 typedef struct ga__joint {
   int part, a, b;        /* markers; −1, −1: gear, rack, drive */

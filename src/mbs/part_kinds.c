@@ -1,5 +1,6 @@
 /* Kinds of parts: one table of their fields, from which come checks and the list of texts to copy; and
  * defaults. */
+#include "mbs/coordinate.h"
 #include "mbs/parts.h"
 
 #include <math.h>
@@ -195,18 +196,14 @@ static const ga__field marker_fields[] = {
 };
 #undef DEF
 
-/* Initial coordinates of joints, and which kinds have them. */
-#define INITIAL(member, units, kinds, words)                                                                 \
-  {                                                                                                          \
-    ONE(member), .rule = GA__RULE_NUMBER_OR_NAN, .unit = (units), .only = (kinds),                           \
-                 .nan_about = "as the bodies are given", .about = (words)                                    \
-  }
-#define TURNING                                                                                              \
-  (BIT(GA_JOINT_REVOLUTE) | BIT(GA_JOINT_CYLINDRICAL) | BIT(GA_JOINT_SPHERICAL) | BIT(GA_JOINT_PLANAR) |     \
-   BIT(GA_JOINT_PARALLEL) | BIT(GA_JOINT_SCREW))
-#define SLIDING                                                                                              \
-  (BIT(GA_JOINT_PRISMATIC) | BIT(GA_JOINT_CYLINDRICAL) | BIT(GA_JOINT_POINT_ON_LINE) | BIT(GA_JOINT_SCREW))
-#define IN_PLANE (BIT(GA_JOINT_PLANAR) | BIT(GA_JOINT_POINT_ON_PLANE))
+/* Initial coordinates of joints, and their rates. */
+#define INITIAL(member, number, units, words)                                                                \
+  {ONE(member),    .rule = GA__RULE_NUMBER_OR_NAN, .unit = units, .nan_about = "as the bodies are given",    \
+   .about = words, .coordinate = 1 + (number)},
+#define INITIAL_VALUE(member, motion, value, rate)                                                           \
+  INITIAL(member, GA__COORDINATE_##member, GA__UNIT_##motion, value)
+#define INITIAL_RATE(member, motion, value, rate)                                                            \
+  INITIAL(member##_rate, GA__COORDINATE_##member, GA__UNIT_##motion "/s", "rate of " rate " at the start")
 
 #define DEF ga_joint_def
 static const ga__field joint_fields[] = {
@@ -228,19 +225,7 @@ static const ga__field joint_fields[] = {
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
      .about = "of a gear, a plain number, or the pinion's radius; of either sign, needed"},
-    INITIAL(angle, "rad", TURNING, "angle at the start, of any number of turns"),
-    INITIAL(displacement, "m", SLIDING, "displacement at the start"),
-    INITIAL(angle_x, "rad", BIT(GA_JOINT_UNIVERSAL), "angle of b about x of a at the start"),
-    INITIAL(angle_y, "rad", BIT(GA_JOINT_UNIVERSAL), "angle about y of b at the start"),
-    INITIAL(x, "m", IN_PLANE, "of b's origin along x of a at the start"),
-    INITIAL(y, "m", IN_PLANE, "of b's origin along y of a at the start"),
-    INITIAL(angle_rate, "rad/s", TURNING, "rate of the angle at the start"),
-    INITIAL(displacement_rate, "m/s", SLIDING, "rate of the displacement at the start"),
-    INITIAL(angle_x_rate, "rad/s", BIT(GA_JOINT_UNIVERSAL), "rate of angle_x at the start"),
-    INITIAL(angle_y_rate, "rad/s", BIT(GA_JOINT_UNIVERSAL), "rate of angle_y at the start"),
-    INITIAL(x_rate, "m/s", IN_PLANE, "rate of x at the start"),
-    INITIAL(y_rate, "m/s", IN_PLANE, "rate of y at the start"),
-};
+    GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE)};
 #undef DEF
 
 #define DEF ga_drive_def
@@ -638,6 +623,11 @@ static ga_status check_line(const part_checked *c, const char *a, const char *b,
   return check_two(c, "a", a, "b", b);
 }
 
+unsigned long ga__field_kinds(const ga__field *field)
+{
+  return field->coordinate ? ga__coordinate_kinds(field->coordinate - 1) : field->only ? field->only : ~0ul;
+}
+
 static ga_status check_joint(const part_checked *c, const void *def)
 {
   const ga_joint_def *d = def;
@@ -652,9 +642,9 @@ static ga_status check_joint(const part_checked *c, const void *def)
                  d->length);
   for (size_t i = 0; i < sizeof joint_fields / sizeof *joint_fields; i++) {
     const ga__field *f = &joint_fields[i];
-    if (f->rule != GA__RULE_NUMBER_OR_NAN || !f->nan_about) continue;
+    if (!f->coordinate) continue;
     const double value = *(const double *)(const void *)((const char *)def + f->offset);
-    if (!isnan(value) && !(f->only & BIT(d->kind)))
+    if (!isnan(value) && !(ga__field_kinds(f) & BIT(d->kind)))
       return wrong(c, "%s is given, but a %s joint has no such coordinate", f->name, joint_names[d->kind]);
   }
   return check_two(c, "a", d->a, "b", d->b);

@@ -17,6 +17,9 @@ typedef struct ga__kind {
   ga_status (*add)(ga_machine *m, const void *def); /* NULL: blocks */
 } ga__kind;
 
+/* Kinds (bits of the field `kind`) that look at a field. */
+unsigned long ga__field_kinds(const ga__field *field);
+
 const ga__kind *ga__kind_of(ga__part_kind kind);
 size_t ga__def_size(ga__part_kind kind);
 

@@ -248,11 +248,11 @@ static void say_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *jo
   if (ga__probe_value(e, &probe, &value)) return;
   probe.kind = GA__PROBE_GAUGE_RATE;
   if (ga__probe_value(e, &probe, &rate)) return;
-  ga__write(w, "%s.%s = %.6g %s", part->name, at->name, value, at->rotational ? "rad" : "m");
-  if (at->rotational) ga__write(w, " (%.5g deg)", DEGREES * value);
-  if (!isnan(ga__joint_given(part->def, at->name, 0))) ga__write(w, ", given");
-  ga__write(w, "; rate %.6g %s", rate, at->rotational ? "rad/s" : "m/s");
-  if (!isnan(ga__joint_given(part->def, at->name, 1))) ga__write(w, ", given");
+  ga__write(w, "%s.%s = %.6g %s", part->name, at->info->name, value, at->info->unit[GA_UNIT_VALUE]);
+  if (at->info->is_angle) ga__write(w, " (%.5g deg)", DEGREES * value);
+  if (!isnan(ga__joint_given(part->def, at->info->name, 0))) ga__write(w, ", given");
+  ga__write(w, "; rate %.6g %s", rate, at->info->unit[GA_UNIT_RATE]);
+  if (!isnan(ga__joint_given(part->def, at->info->name, 1))) ga__write(w, ", given");
   ga__write(w, "\n");
 }
 

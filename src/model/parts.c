@@ -40,19 +40,24 @@ struct ga__bulk {
 
 /* ---- Angles ---- */
 
-static int is_angle_name(const char *channel)
-{
-  static const char *const angles[] = {"angle", "angle_x", "angle_y"};
-  for (int i = 0; i < 3; i++)
-    if (strcmp(channel, angles[i]) == 0) return 1;
-  return 0;
-}
-
-/* Of a joint that has just one coordinate. */
-static int turns(const ga__tree *joint)
+int ga__joint_kind_of(const ga__tree *joint)
 {
   const ga__tree *type = ga__map_peek(joint, "type");
-  return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_REVOLUTE)) == 0;
+  for (int kind = 0; type && type->kind == GA__TREE_SCALAR && kind < GA_N_JOINTS; kind++)
+    if (strcmp(type->text, ga_joint_name((ga_joint_kind)kind)) == 0) return kind;
+  return -1;
+}
+
+/* Of a joint that has just one coordinate, in space or else in the plane: where both are there, both are of
+ * the same kind. NULL: it has none, or several. */
+static const ga_coordinate_info *only_coordinate(const ga__tree *joint)
+{
+  const int kind = ga__joint_kind_of(joint);
+  for (int in_plane = 0; kind >= 0 && in_plane < 2; in_plane++) {
+    const ga_coordinate_info *first = ga_joint_coordinate((ga_joint_kind)kind, in_plane, 0);
+    if (first) return ga_joint_coordinate((ga_joint_kind)kind, in_plane, 1) ? NULL : first;
+  }
+  return NULL;
 }
 
 static int is_true(const ga__tree *tree)
@@ -61,26 +66,25 @@ static int is_true(const ga__tree *tree)
          (strcmp(tree->text, "true") == 0 || strcmp(tree->text, "yes") == 0);
 }
 
-int ga__is_angle(const ga__reader *reader, const char *coordinate)
+static int is_angle(const ga__reader *reader, const char *coordinate)
 {
   const ga__named *part = ga__directory_head(&reader->parts, coordinate, strlen(coordinate));
   if (!part) return 0;
   const size_t bytes = strlen(part->name);
-  if (coordinate[bytes] == '.') return is_angle_name(coordinate + bytes + 1);
   if (part->kind == GA__PART_SCALAR) return is_true(ga__map_peek(part->tree, "rotational"));
-  return part->kind == GA__PART_JOINT && turns(part->tree);
+  const ga_coordinate_info *info = coordinate[bytes] == '.'       ? ga_coordinate_find(coordinate + bytes + 1)
+                                   : part->kind == GA__PART_JOINT ? only_coordinate(part->tree)
+                                                                  : NULL;
+  return info && info->is_angle;
 }
 
 /* Are the other units meant? */
 static int has_other_units(const ga__reader *reader, ga__part_kind kind, const ga__tree *tree)
 {
   if (kind == GA__PART_SCALAR) return is_true(ga__map_peek(tree, "rotational"));
-  if (kind == GA__PART_JOINT) {
-    const ga__tree *type = ga__map_peek(tree, "type");
-    return type && type->kind == GA__TREE_SCALAR && strcmp(type->text, ga_joint_name(GA_JOINT_GEAR)) == 0;
-  }
+  if (kind == GA__PART_JOINT) return ga__joint_kind_of(tree) == GA_JOINT_GEAR;
   const ga__tree *coordinate = ga__map_peek(tree, "coordinate");
-  return coordinate && coordinate->kind == GA__TREE_SCALAR && ga__is_angle(reader, coordinate->text);
+  return coordinate && coordinate->kind == GA__TREE_SCALAR && is_angle(reader, coordinate->text);
 }
 
 /* ---- Sizes of bodies ---- */

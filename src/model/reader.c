@@ -745,7 +745,7 @@ static int read_field(ga__reader *reader, const ga__field *f, ga__tree *tree, ga
 /* Keys that the kind does not look at are no fault, but not meant so. */
 static void warn_ignored(ga__reader *reader, const ga__field *f, const ga__tree *tree, const ga__owner *owner)
 {
-  if (!f->only || owner->kind < 0 || (f->only & (1ul << owner->kind))) return;
+  if (owner->kind < 0 || (ga__field_kinds(f) & (1ul << owner->kind))) return;
   ga__say(reader->r->messages, GA_MESSAGE_WARNING, tree->key_at, "%s: its %s does not look at %s",
           owner->what, owner->type_key, f->name);
 }

@@ -117,8 +117,8 @@ void ga__say_error(ga__reader *reader, ga__place at, ga_status status);
 void ga__read_part(ga__reader *reader, ga__named *named);
 /* Warnings of numbers that are hardly meant so, and of parts that nothing refers to; when all is read. */
 void ga__suspect_parts(ga__reader *reader);
-/* Is a coordinate an angle? By its name, or by the part that it belongs to. */
-int ga__is_angle(const ga__reader *reader, const char *coordinate);
+/* The ga_joint_kind that a joint's type names; −1: none. */
+int ga__joint_kind_of(const ga__tree *joint);
 
 /* refusal.c: says what the builder refuses, where the part, or the field that is meant, stands. */
 void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status);

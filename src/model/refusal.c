@@ -51,77 +51,31 @@ static ga__place place_of_signal(const ga__tree *tree, const char *text)
 
 /* ---- Coordinates ---- */
 
-enum { MOST_COORDINATES = 4, LONGEST_COORDINATE = 32, HINT = 3 * GA_TEXT_PIECE };
+enum { HINT = 3 * GA_TEXT_PIECE };
 
-typedef struct coordinates {
-  int n;
-  char name[MOST_COORDINATES][LONGEST_COORDINATE];
-} coordinates;
-
-/* A signal of joint 'j' that has a rate. */
-static void note_coordinate(const ga_machine *m, const char *signal, coordinates *c)
+static const char *coordinate_at(const void *kind, int i)
 {
-  char rate[2 * LONGEST_COORDINATE];
-  if (strncmp(signal, "j.", 2) != 0 || strlen(signal) >= LONGEST_COORDINATE) return;
-  snprintf(rate, sizeof rate, "%s_rate", signal);
-  if (ga_machine_find_signal(m, rate) < 0 || c->n == MOST_COORDINATES) return;
-  snprintf(c->name[c->n++], LONGEST_COORDINATE, "%s", signal + 2);
+  return ga_joint_coordinate(*(const ga_joint_kind *)kind, 0, i)->name;
 }
 
-/* Those of a type of joints, asked of a machine with such a joint and nothing else. */
-static ga_status list_coordinates(ga_context *ctx, ga_joint_kind kind, coordinates *c)
+static void write_coordinates(char hint[HINT], const ga__named *joint, const char *written)
 {
-  static const double unit[6] = {1, 1, 1, 0, 0, 0};
-  ga_rigid_def body = ga_rigid_defaults();
-  ga_joint_def joint = ga_joint_defaults();
-  ga_machine *m = NULL;
-  body.name = "b";
-  body.mass = 1;
-  memcpy(body.inertia, unit, sizeof unit);
-  joint.name = "j";
-  joint.kind = kind;
-  joint.a = "ground";
-  joint.b = "b";
-  ga_status status = ga_machine_create(ctx, NULL, &m);
-  if (!status) status = ga_machine_add_rigid(m, &body);
-  if (!status) status = ga_machine_add_joint(m, &joint);
-  if (!status) status = ga_machine_build(m);
-  for (int i = 0; !status && i < ga_machine_n_signals(m); i++) {
-    const char *signal = ga_machine_signal_name(m, i);
-    if (!signal) status = GA_ERR_MEMORY;
-    if (signal) note_coordinate(m, signal, c);
-  }
-  ga_machine_destroy(&m);
-  return status;
-}
-
-static const char *coordinate_at(const void *names, int i)
-{
-  return ((const coordinates *)names)->name[i];
-}
-
-static void write_coordinates(ga__reader *reader, char hint[HINT], const ga__named *joint,
-                              const char *written)
-{
-  coordinates c = {0};
   char nearest[GA_TEXT_PIECE];
   ga__writer w = {hint, HINT, 0};
-  const ga__tree *type = ga__map_peek(joint->tree, "type");
-  for (int kind = 0; kind < GA_N_JOINTS && type && type->kind == GA__TREE_SCALAR; kind++)
-    if (strcmp(type->text, ga_joint_name((ga_joint_kind)kind)) == 0 &&
-        list_coordinates(reader->r->ctx, (ga_joint_kind)kind, &c) == GA_ERR_MEMORY)
-      reader->r->failed = 1;
-  ga__name_nearest(nearest, written, (int)strlen(written), coordinate_at, &c, c.n);
+  const ga_joint_kind kind = (ga_joint_kind)ga__joint_kind_of(joint->tree);
+  int n = 0;
+  while (ga_joint_coordinate(kind, 0, n)) n++;
+  ga__name_nearest(nearest, written, (int)strlen(written), coordinate_at, &kind, n);
   if (nearest[0]) {
     ga__write(&w, "; did you mean '%.*s.%s'?", GA_TEXT_PIECE, joint->name, nearest);
     return;
   }
-  for (int i = 0; i < c.n; i++)
+  for (int i = 0; i < n; i++)
     ga__write(&w, "%s'%.*s.%s'",
-              i > 0     ? ", "
-              : c.n > 1 ? "; its coordinates are "
-                        : "; its coordinate is ",
-              GA_TEXT_PIECE / 2, joint->name, c.name[i]);
+              i > 0   ? ", "
+              : n > 1 ? "; its coordinates are "
+                      : "; its coordinate is ",
+              GA_TEXT_PIECE / 2, joint->name, coordinate_at(&kind, i));
 }
 
 /* Where a coordinate of a joint or a scalar was meant, and its name is wrong. */
@@ -134,7 +88,7 @@ static void hint_at_coordinate(ga__reader *reader, const ga__tree *blamed, const
   if (!part) return;
   const size_t head = strlen(part->name);
   const char *written = head < bytes ? blamed->text + head + 1 : "";
-  if (part->kind == GA__PART_JOINT) write_coordinates(reader, hint, part, written);
+  if (part->kind == GA__PART_JOINT) write_coordinates(hint, part, written);
   if (part->kind == GA__PART_SCALAR)
     snprintf(hint, HINT, "; its coordinate is called '%.*s'", GA_TEXT_PIECE, part->name);
 }

@@ -47,6 +47,46 @@ static int is_coupling(ga_joint_kind kind)
   return kind == GA_JOINT_GEAR || kind == GA_JOINT_RACK;
 }
 
+/* Every joint's coordinates are those of the public table: signals and their units by it, and no others that
+ * have a rate. */
+static void test_table_of_coordinates(void **state)
+{
+  (void)state;
+  static const char *const suffix[3] = {"", "_rate", "_acc"};
+  int seen = 0;
+  for (int planar = 0; planar < 2; planar++)
+    for (int kind = 0; kind < GA_N_JOINTS; kind++) {
+      mbs_rig r = two_bodies(GA_FORM_SPACE, planar);
+      ga_joint_def d = joint("j", (ga_joint_kind)kind, "m1", "m2");
+      const ga_coordinate_info *info;
+      int n = 0, rates = 0;
+      mbs_ok(&r, ga_machine_add_joint(r.m, &d));
+      const int built = !is_coupling((ga_joint_kind)kind) && ga_machine_build(r.m) == GA_OK;
+      for (; (info = ga_joint_coordinate((ga_joint_kind)kind, planar, n)) != NULL; n++)
+        for (int k = 0; k < 3; k++) {
+          char name[64];
+          snprintf(name, sizeof name, "j.%s%s", info->name, suffix[k]);
+          assert_true(built);
+          const int signal = ga_machine_find_signal(r.m, name);
+          assert_true(signal >= 0);
+          assert_string_equal(ga_machine_signal_unit(r.m, signal), info->unit[k]);
+          assert_string_equal(info->unit[GA_UNIT_FORCE], info->is_angle ? "N*m" : "N");
+          assert_ptr_equal(ga_coordinate_find(info->name), info);
+          seen++;
+        }
+      for (int i = 0; built && i < ga_machine_n_signals(r.m); i++) {
+        const char *name = ga_machine_signal_name(r.m, i);
+        const size_t length = strlen(name);
+        rates += length > 5 && strncmp(name, "j.", 2) == 0 && strcmp(name + length - 5, "_rate") == 0;
+      }
+      assert_int_equal(rates, n);
+      mbs_close(&r);
+    }
+  assert_true(seen > 0);
+  assert_null(ga_coordinate_find("turn"));
+  assert_null(ga_coordinate_find(""));
+}
+
 static void test_tangents(void **state)
 {
   (void)state;
@@ -340,9 +380,12 @@ static void test_messages(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tangents),          cmocka_unit_test(test_planar_tangents),
-      cmocka_unit_test(test_coupling_tangents), cmocka_unit_test(test_reactions),
-      cmocka_unit_test(test_many_turns),        cmocka_unit_test(test_messages)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_table_of_coordinates),
+                                     cmocka_unit_test(test_tangents),
+                                     cmocka_unit_test(test_planar_tangents),
+                                     cmocka_unit_test(test_coupling_tangents),
+                                     cmocka_unit_test(test_reactions),
+                                     cmocka_unit_test(test_many_turns),
+                                     cmocka_unit_test(test_messages)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

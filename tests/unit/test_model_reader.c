@@ -297,6 +297,38 @@ static void joints_are_those_of_c(void **state)
   rig_close_context(&ctx);
 }
 
+/* A joint that has just one coordinate stands for it, with the units that this one has: by the table of
+ * coordinates, whatever the joint. */
+static void springs_have_the_units_of_coordinates(void **state)
+{
+  (void)state;
+  static const char *const body[2] = {"type: rigid, mass: 1, inertia: [1, 1, 1]",
+                                      "type: planar, mass: 1, inertia: 1"};
+  static const char *const stiffness[2] = {"2 N/m", "2 N*m/rad"};
+  ga_context *ctx = rig_open_context();
+  int tried = 0;
+  for (int kind = 0; kind < GA_JOINT_GEAR; kind++)
+    for (int planar = 0; planar < 2; planar++)
+      for (int unit = 0; unit < 2; unit++) {
+        const ga_coordinate_info *info = ga_joint_coordinate((ga_joint_kind)kind, planar, 0);
+        char text[1000];
+        ga_model *model = NULL;
+        if (!info || ga_joint_coordinate((ga_joint_kind)kind, planar, 1)) continue;
+        snprintf(text, sizeof text,
+                 "galpha: 1\nbodies: {arm: {%s}}\njoints: {j: {type: %s, a: ground, b: arm}}\n"
+                 "forces: {s: {type: spring, coordinate: j, stiffness: %s, rest: 0 %s}}\n",
+                 body[planar], ga_joint_name((ga_joint_kind)kind), stiffness[unit], info->unit[0]);
+        const ga_status status = ga_model_read_text(ctx, "springs", text, strlen(text), NULL, &model);
+        if ((status == GA_OK) != (unit == info->is_angle))
+          fail_msg("%s, planar %d: %s is %s", ga_joint_name((ga_joint_kind)kind), planar, stiffness[unit],
+                   status ? ga_model_message_at(model, 0)->text : "taken");
+        ga_model_destroy(&model);
+        tried++;
+      }
+  assert_true(tried >= 2 * 8); /* revolute, prismatic, point_on_line twice; parallel, spherical once */
+  rig_close_context(&ctx);
+}
+
 static const char couplings_text[] =
     "galpha: 1\n"
     "bodies:\n"
@@ -1572,6 +1604,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bodies_are_those_of_c),
       cmocka_unit_test(joints_are_those_of_c),
+      cmocka_unit_test(springs_have_the_units_of_coordinates),
       cmocka_unit_test(couplings_and_sensors_are_those_of_c),
       cmocka_unit_test(forces_and_functions_are_those_of_c),
       cmocka_unit_test(blocks_are_those_of_c),

@@ -502,6 +502,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_rotation_axis_angle, (P(ctx), P(numbers), 0.5, P(numbers))) \
   STATUS(ga_rotation_euler, (P(ctx), P("hinge"), P(numbers), P(numbers))) \
   STATUS(ga_rotation_z_axis, (P(ctx), P(numbers), FINE(numbers), P(numbers))) \
+  VALUE(ga_coordinate_find, (P("angle"))) \
   STATUS(ga_machine_create, (P(ctx), FINE(&machine_opts_), P(&none.machine))) \
   VOID(ga_machine_destroy, (P(&none.machine))) \
   STATUS(ga_machine_add_rigid, (P(draft), P(&rigid_def_))) \
@@ -650,6 +651,7 @@ static ga_control_block *new_block(void)
   X(ga_scalar_defaults) \
   X(ga_marker_defaults) \
   X(ga_joint_name) \
+  X(ga_joint_coordinate) \
   X(ga_joint_defaults) \
   X(ga_drive_defaults) \
   X(ga_rolling_defaults) \
@@ -763,6 +765,8 @@ static void names_and_sizes_out_of_range(void **state)
     for (size_t n = 1; n < sizeof found / sizeof *found; n++)
       if (found[n] && *found[n]) fail_msg("name %zu of number %d is '%s'", n, i, found[n]);
     assert_non_null(found[0]);
+    assert_null(ga_joint_coordinate((ga_joint_kind)i, 0, 0));
+    assert_null(ga_joint_coordinate(GA_JOINT_REVOLUTE, 1, i));
     assert_null(ga_model_message_at(model, i));
     assert_int_equal(ga_system_size(sys, (ga_block)i), 0);
     assert_int_equal(ga_system_start(sys, (ga_block)i), 0);
