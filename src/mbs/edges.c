@@ -1,4 +1,4 @@
-/* Where forces jump with the motion: expressions of signals, of springs, and blocks made of them. The side
+/* Where forces jump or bend with the motion: expressions of signals, springs, contacts and blocks. The side
  * that each is on, one number for each of them, tells that a step has passed such an edge. */
 #include "mbs/edges.h"
 #include "mbs/law_impl.h"
@@ -32,7 +32,7 @@ ga_status ga__edges_list(ga_context *ctx, ga__built *b)
   for (int i = 0; !status && i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
     const ga__law_type *type = ga__law_type_of(law->kind);
-    if (type->jumps && type->jumps(b, law)) status = add(ctx, b, GA__EDGE_LAW, i, law->part);
+    if (type->has_edges && type->has_edges(b, law)) status = add(ctx, b, GA__EDGE_LAW, i, law->part);
   }
   return status;
 }

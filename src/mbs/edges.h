@@ -1,4 +1,4 @@
-/* On which side of the jumps of its expressions a machine is. */
+/* On which side of the jumps and corners of its forces and blocks a machine is. */
 #ifndef GALPHA_MBS_EDGES_H
 #define GALPHA_MBS_EDGES_H
 

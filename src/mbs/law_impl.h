@@ -43,9 +43,9 @@ typedef struct ga__law_type {
    * there is none. */
   int n_terms;
   int (*bounds)(const ga__built *b, const ga__law *law, int term, const ga__law_range *r, double out[2]);
-  /* May F jump with ρ, ρ' or y, and the side of its jumps that it is on, as ga_expr_side(); NULL: it does
-   * not. */
-  int (*jumps)(const ga__built *b, const ga__law *law);
+  /* May F jump or bend with ρ, ρ' or y, and the side of its edges that it is on, as ga_expr_side(); NULL: it
+   * does not. */
+  int (*has_edges)(const ga__built *b, const ga__law *law);
   int (*side)(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side);
 } ga__law_type;
 

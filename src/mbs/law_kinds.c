@@ -217,7 +217,7 @@ static int spring_bounds(const ga__built *b, const ga__law *law, int term, const
   return law->formula.expr && ga__formula_bounds(b, &law->formula, r->piece, lo, hi, out);
 }
 
-static int spring_jumps(const ga__built *b, const ga__law *law)
+static int spring_has_edges(const ga__built *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   return ga_function_has_edges(def->force) || ga_function_has_edges(def->damper) ||
@@ -542,7 +542,7 @@ static int contact_bounds(const ga__built *b, const ga__law *law, int term, cons
   return 1;
 }
 
-static int contact_jumps(const ga__built *b, const ga__law *law)
+static int contact_has_edges(const ga__built *b, const ga__law *law)
 {
   (void)b, (void)law;
   return 1;
@@ -562,7 +562,7 @@ const ga__law_type *ga__law_type_of(ga__law_kind kind)
 {
   static const ga__law_type type[] = {
       [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple, 3,
-                          spring_bounds, spring_jumps, spring_side},
+                          spring_bounds, spring_has_edges, spring_side},
       [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple, 0,
                             NULL, NULL, NULL},
       [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL, 0, NULL, NULL,
@@ -570,7 +570,7 @@ const ga__law_type *ga__law_type_of(ga__law_kind kind)
       [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL,
                            NULL, NULL},
       [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds,
-                           contact_jumps, contact_side},
+                           contact_has_edges, contact_side},
   };
   return &type[kind];
 }

@@ -342,7 +342,7 @@ static void edges_where_it_turns(void **s)
     memcpy(path, next, sizeof path);
     top = fmax(top, path[0]);
   }
-  for (double over = 3e-2; over > 1e-4; over *= 0.3) {
+  for (double over = 3e-2; over > 1e-6; over *= 0.3) {
     double y[3] = {Q0, V0, X0};
     r.place = top - over;
     const int edges = answer(&r, 3.0, y);
