@@ -52,6 +52,13 @@ case("give the place where they meet, at: [x, y, z]", "has no `at`", ENDS, "--to
 ELSEWHERE = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1}}\njoints: {h: {type: revolute, a: ground, b: rod}}\ndrives: {d: {coordinate: h.angle, function: 1 + 2*t}}")
 case("give that coordinate for the start", "begins with h.angle = 1, where bodies as they are given have 0", ELSEWHERE, "--tol 1e-4",
      ([("b: rod", "b: rod, angle: 1")], "--tol 1e-4", {"h.angle": (3, 1e-9)}), ([("1 + 2*t", "2*t")], "--tol 1e-4", {"h.angle": (2, 1e-9)}))
+# Bushings
+TURNED = model("bodies: {block: {type: rigid, mass: 1, inertia: [0.4, 0.45, 0.5], rotation: {axis: [0, 0, 1], angle: 3}, omega: [0, 0, 15]}}\n"
+               "forces: {mount: {type: bushing, a: ground, b: block, stiffness: [1e3, 1e3, 1e3, 0, 0, 50]}}", "t_end: 1, output: 0.05")
+case("Turn one of its frames, or", "turns over about z", TURNED, "",
+     ([("a: ground", "a: drawn"), ("forces:", "markers: {drawn: {body: ground, rotation: {axis: [0, 0, 1], angle: 3}}}\nforces:")], "", {"block.wz": (-12.5861, 2e-2)}),
+     ([("mount: {type: bushing, a: ground, b: block, stiffness: [1e3, 1e3, 1e3, 0, 0, 50]}", "mount: {type: spring, coordinate: pin.angle, stiffness: 50, rest: 3}"),
+       ("forces:", "joints: {pin: {type: revolute, a: ground, b: block}}\nforces:")], "", {"block.wz": (-12.5861, 2e-2)}))
 # Drives
 DRIVE = model("bodies: {m: {type: scalar, mass: 1, position: 0.5, velocity: -1}}\n" + "drives: {d: {coordinate: m, function: 'abs(t - 0.5)'}}")
 case("accept it with accept_impact: true", ": an impact. Take", DRIVE, "",
