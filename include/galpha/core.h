@@ -245,6 +245,51 @@ typedef struct ga_check_report {
 GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol,
                                  ga_check_report *report);
 
+/* ---- Evaluation: equations and derivatives at a point, without a method -------------------------------
+ *
+ *   r = (M vdot − f, Φ, k, xdot − s, y − o)
+ *
+ * and a sparse matrix for each block of equations (rows, ga_block) by each kind of unknown (columns, ga_by):
+ *
+ *            VDOT      V         Q               LAMBDA  PSI   X     Y
+ *   V        M         C = −f_v  K               −f_λ    −f_ψ  −f_x  −f_y
+ *   LAMBDA   0         0         B = D_q Φ       0       0     0     0
+ *   PSI      0         k_v       D_q k           0       0     0     0
+ *   X        −s_vdot   −s_v      −D_q s          −s_λ    −s_ψ  −s_x  −s_y
+ *   Y        −o_vdot   −o_v      −D_q o          −o_λ    −o_ψ  −o_x  1 − o_y
+ *   ETA      0         B         D_q(B v + Φ_t)  0       0     0     0
+ *
+ * K = D_q(M vdot − f) at fixed v and vdot, with what constraint forces add as they turn. ETA: the hidden
+ * constraints B v + Φ_t. D_q is the derivative in the algebra, as on top of this file: the matrices by vdot,
+ * v and q have nv columns. */
+
+typedef enum ga_by { GA_BY_VDOT = 0, GA_BY_V, GA_BY_Q, GA_BY_LAMBDA, GA_BY_PSI, GA_BY_X, GA_BY_Y } ga_by;
+enum { GA_N_BY = 7 };
+
+typedef struct ga_evaluation ga_evaluation;
+
+/* Borrows sys, which must belong to ctx and outlive the evaluation. All memory is taken here. */
+GA_API ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out);
+GA_API void ga_evaluation_destroy(ga_evaluation **ev);
+
+/* r[ga_system_n] at p; xdot[n_x], NULL: zeros, so that the rows of X are −s. phi_dot[n_lambda]: B v + Φ_t,
+ * NULL: not wanted. */
+GA_API ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const double *xdot, double *r,
+                                        double *phi_dot);
+/* All matrices at p, by the system's Jacobian, or by differences where it has none. */
+GA_API ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p);
+/* One of them: the pattern is fixed, and the pointer stays the same; its numbers are those of the last
+ * ga_evaluation_jacobian(). NULL where there has been none, or it has failed. */
+GA_API const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_block equations, ga_by by);
+/* The square matrix of all equations, rows and columns in the order V, LAMBDA, PSI, X, Y:
+ *   columns V: by_q r_q + by_v r_v + by_vdot r_vdot;   X: r_x, + by_xdot on the diagonal;   others: as above
+ * With (1, 0, 0, 0) that of an equilibrium; with δvdot = by_vdot δq and so on that of any implicit method.
+ * Factors of it, and of its transpose, by ga_lu_create(), ga_lu_solve() and ga_lu_solve_t(). NULL as above;
+ * the pointer stays the same, and the numbers are those of the last call. Redundant constraints make it
+ * singular, which ga_lu_factor() says. */
+GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, double by_v, double by_vdot,
+                                              double by_xdot);
+
 /* ---- Scheme: the parameters of the generalized-α family -------------------------------------------------
  *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot;   the auxiliary w of x likewise with δm, δf
  *   q₁: Δq = v + (½−β) h a + β h a₁;   v₁ = v + (1−γ) h a + γ h a₁;   x₁ = x + (1−θ) h w + θ h w₁ */

@@ -234,7 +234,7 @@ static ga_status run(ga__checker *c)
 }
 
 /* Every part that the system has must be there, and q on its group. */
-static ga_status check_point(const ga_system *sys, const ga_point *p)
+ga_status ga__check_point(const ga_system *sys, const ga_point *p, const char *caller)
 {
   const struct {
     const char *name;
@@ -249,13 +249,12 @@ static ga_status check_point(const ga_system *sys, const ga_point *p)
               {"y", p->y, sys->size[GA_BLOCK_Y]}};
   for (size_t i = 0; i < sizeof part / sizeof *part; i++)
     if (part[i].size > 0 && !part[i].value)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                      "ga_system_check: %s of the point is NULL; it needs %d values", part[i].name,
-                      part[i].size);
+      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "%s: %s of the point is NULL; it needs %d values", caller,
+                      part[i].name, part[i].size);
   double defect = ga_group_defect(sys->group, p->q);
   if (!(defect < 1e-6))
-    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                    "ga_system_check: q of the point is not on its group, off by %.3g", defect);
+    return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "%s: q of the point is not on its group, off by %.3g", caller,
+                    defect);
   return GA_OK;
 }
 
@@ -289,7 +288,7 @@ ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, g
   if (!(tol > 0.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_check: tol is %g; it must be positive, 1e-6 is usual",
                     tol);
-  ga_status status = check_point(sys, p);
+  ga_status status = ga__check_point(sys, p, "ga_system_check");
   if (status) return status;
   ga__checker c;
   memset(&c, 0, sizeof c);

@@ -59,6 +59,9 @@ int ga__first_bad(const double *a, int n);
 double ga__max_abs(const double *a, int n,
                    int *where); /* NaN if one is not finite; where may be NULL; -1 if n is 0 */
 
+/* Every part that the system has must be there, and q on its group (check.c). */
+ga_status ga__check_point(const ga_system *sys, const ga_point *p, const char *caller);
+
 /* ---- Derivatives: the user's or differences (derivative.c) ----------------------------------------------
  */
 

@@ -34,6 +34,7 @@ static ga_control_block *block;
 static ga_model *model;
 static ga_machine *machine, *draft; /* built, and not */
 static const ga_system *sys;
+static ga_evaluation *evaluation;
 static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
@@ -51,6 +52,7 @@ static struct { /* where objects would be created */
   ga_table2d *table2d;
   ga_control_block *control_block;
   ga_system *system;
+  ga_evaluation *evaluation;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -244,6 +246,7 @@ static int set_up(void **state)
   group = ga_system_group(sys);
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &st), GA_OK);
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
+  assert_int_equal(ga_evaluation_create(ctx, sys, &evaluation), GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
   assert_int_equal(
@@ -272,6 +275,7 @@ static int tear_down(void **state)
   ga_follower_destroy(&follower);
   ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
+  ga_evaluation_destroy(&evaluation);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -404,6 +408,12 @@ static ga_control_block *new_block(void)
   VALUE(ga_system_n, (P(sys))) \
   VOID(ga_system_name, (P(sys), (ga_block)0, 0, P(text), sizeof text)) \
   STATUS(ga_system_check, (P(sys), P(&point), 0.5, FINE(&check_report_))) \
+  STATUS(ga_evaluation_create, (P(ctx), P(sys), P(&none.evaluation))) \
+  VOID(ga_evaluation_destroy, (P(&none.evaluation))) \
+  STATUS(ga_evaluation_residual, (P(evaluation), P(&point), FINE(numbers), P(numbers), FINE(numbers))) \
+  STATUS(ga_evaluation_jacobian, (P(evaluation), P(&point))) \
+  VALUE(ga_evaluation_matrix, (P(evaluation), (ga_block)0, (ga_by)0)) \
+  VALUE(ga_evaluation_combine, (P(evaluation), 1.0, 0.5, 0.5, 0.5)) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
@@ -708,6 +718,7 @@ static void discard_created(void)
   ga_machine_destroy(&none.machine);
   ga_simulator_destroy(&none.simulator);
   ga_stepper_destroy(&none.stepper);
+  ga_evaluation_destroy(&none.evaluation);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);

@@ -1,0 +1,297 @@
+/* Evaluation without a method: residuals of all equations, and their derivatives by each kind of unknown.
+ *
+ *   δr = M δvdot + C δv + K δq + r_λ δλ + r_ψ δψ + r_x δx + r_y δy  (+ δxdot in the rows of X)
+ *
+ * Two calls of the Jacobian give all of it, one with the shift of v alone and one with that of vdot; where
+ * each number goes is planned at creation. */
+#include "core/core_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where the numbers of a matrix come from. */
+typedef enum source { NONE = 0, BY_VDOT, FROM_D, FROM_Q, FROM_G } source;
+
+enum { N_ROWS = GA_N_BLOCKS + 1 }; /* of blocks of equations: those of a system, and B v + Φ_t */
+
+static const unsigned char SOURCE[N_ROWS][GA_N_BY] = {
+    /*                  vdot     v       q       λ       ψ       x       y */
+    [GA_BLOCK_V] = {BY_VDOT, FROM_D, FROM_Q, FROM_D, FROM_D, FROM_D, FROM_D},
+    [GA_BLOCK_LAMBDA] = {NONE, NONE, FROM_Q, NONE, NONE, NONE, NONE},
+    [GA_BLOCK_PSI] = {NONE, FROM_D, FROM_Q, NONE, NONE, NONE, NONE},
+    [GA_BLOCK_X] = {BY_VDOT, FROM_D, FROM_Q, FROM_D, FROM_D, FROM_D, FROM_D},
+    [GA_BLOCK_Y] = {BY_VDOT, FROM_D, FROM_Q, FROM_D, FROM_D, FROM_D, FROM_D},
+    [GA_BLOCK_ETA] = {NONE, FROM_Q, FROM_G, NONE, NONE, NONE, NONE}}; /* by v: B */
+
+static const ga_block COLUMNS[GA_N_BY] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
+                                          GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
+
+typedef struct part {
+  ga_sparse *A;
+  int n;
+  int *entry; /* [n] of the pattern, −1: the number 1, on the diagonal of y − o */
+  int *place; /* [n] in A */
+  int *into;  /* [A->nnz] place of each in the combined matrix; NULL in the rows of ETA */
+} part;
+
+struct ga_evaluation {
+  ga_context *ctx; /* its own, so that the system may go first */
+  const ga_system *sys;
+  ga__deriv deriv;
+  part part[N_ROWS][GA_N_BY];
+  double *D, *Q, *G; /* [n_entries] */
+  double *tmp;       /* [nv] */
+  ga_sparse *J;      /* combined */
+  int *diagonal;     /* [n_x] places of the diagonal of X in J */
+  int known;         /* 1: the parts are those of a point */
+};
+
+/* ---- The plan ---- */
+
+static ga_block rows_of(int equations)
+{
+  return equations == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : (ga_block)equations;
+}
+
+/* Can the entry e of the pattern be other than zero in this array? */
+static int holds(const ga_system *sys, int e, source from)
+{
+  if (from == BY_VDOT) return sys->row[e] < sys->nv ? ga__has_mass(sys, e) : (sys->in[e] & GA_WANT_D) != 0;
+  return (sys->in[e] & (from == FROM_D ? GA_WANT_D : from == FROM_Q ? GA_WANT_Q : GA_WANT_G)) != 0;
+}
+
+static int within(const ga_system *sys, int i, ga_block block)
+{
+  return i >= sys->start[block] && i < sys->start[block] + sys->size[block];
+}
+
+/* The entries of one matrix into row and col, counted from the first of its block; returns their number. */
+static int list_entries(const ga_system *sys, int equations, ga_by by, int *entry, int *row, int *col)
+{
+  const ga_block rows = rows_of(equations), cols = COLUMNS[by];
+  const source from = (source)SOURCE[equations][by];
+  int n = 0;
+  for (int e = 0; from != NONE && e < sys->n_entries; e++) {
+    if (!within(sys, sys->row[e], rows) || !within(sys, sys->col[e], cols) || !holds(sys, e, from)) continue;
+    entry[n] = e;
+    row[n] = sys->row[e] - sys->start[rows];
+    col[n++] = sys->col[e] - sys->start[cols];
+  }
+  for (int i = 0; equations == GA_BLOCK_Y && by == GA_BY_Y && i < sys->size[GA_BLOCK_Y]; i++) {
+    entry[n] = -1;
+    row[n] = col[n] = i;
+    n++;
+  }
+  return n;
+}
+
+/* list[3][n_entries + n_y] is work space. */
+static ga_status plan_part(ga_evaluation *ev, int equations, ga_by by, int *list)
+{
+  const ga_system *sys = ev->sys;
+  const size_t room = (size_t)sys->n_entries + (size_t)sys->size[GA_BLOCK_Y];
+  part *m = &ev->part[equations][by];
+  m->n = list_entries(sys, equations, by, list, list + room, list + 2 * room);
+  m->entry = ga__alloc(ev->ctx, (size_t)m->n, sizeof *m->entry);
+  m->place = ga__alloc(ev->ctx, (size_t)m->n, sizeof *m->place);
+  if (!m->entry || !m->place) return ga__no_memory(ev->ctx, "an evaluation");
+  if (m->n > 0) memcpy(m->entry, list, (size_t)m->n * sizeof *list);
+  ga_status status = ga_sparse_create(ev->ctx, sys->size[rows_of(equations)], sys->size[COLUMNS[by]], m->n,
+                                      list + room, list + 2 * room, m->place, &m->A);
+  if (status || equations == GA_BLOCK_ETA) return status;
+  m->into = ga__alloc(ev->ctx, (size_t)m->A->nnz, sizeof *m->into);
+  return m->into ? GA_OK : ga__no_memory(ev->ctx, "an evaluation");
+}
+
+/* Numbers in all parts but those of ETA. */
+static size_t count_numbers(const ga_evaluation *ev)
+{
+  size_t n = 0;
+  for (int r = 0; r < GA_N_BLOCKS; r++)
+    for (int b = 0; b < GA_N_BY; b++) n += (size_t)ev->part[r][b].A->nnz;
+  return n;
+}
+
+/* Rows and columns of all of them in the combined matrix, and of the diagonal of X behind them. */
+static int list_combined(const ga_evaluation *ev, int *row, int *col)
+{
+  const ga_system *sys = ev->sys;
+  int n = 0;
+  for (int r = 0; r < GA_N_BLOCKS; r++)
+    for (int b = 0; b < GA_N_BY; b++) {
+      const ga_sparse *A = ev->part[r][b].A;
+      for (int c = 0; c < A->cols; c++)
+        for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++) {
+          row[n] = sys->start[r] + A->row[p];
+          col[n++] = sys->start[COLUMNS[b]] + c;
+        }
+    }
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++, n++) row[n] = col[n] = sys->start[GA_BLOCK_X] + i;
+  return n;
+}
+
+static void distribute(ga_evaluation *ev, const int *place)
+{
+  for (int r = 0; r < GA_N_BLOCKS; r++)
+    for (int b = 0; b < GA_N_BY; b++)
+      for (int p = 0; p < ev->part[r][b].A->nnz; p++) ev->part[r][b].into[p] = *place++;
+  for (int i = 0; i < ev->sys->size[GA_BLOCK_X]; i++) ev->diagonal[i] = *place++;
+}
+
+static ga_status plan_combined(ga_evaluation *ev)
+{
+  const size_t n_x = (size_t)ev->sys->size[GA_BLOCK_X], most = count_numbers(ev) + n_x;
+  int *row = ga__alloc(ev->ctx, most, sizeof *row), *col = ga__alloc(ev->ctx, most, sizeof *col),
+      *place = ga__alloc(ev->ctx, most, sizeof *place);
+  ev->diagonal = ga__alloc(ev->ctx, n_x, sizeof *ev->diagonal);
+  ga_status status = row && col && place && ev->diagonal ? GA_OK : ga__no_memory(ev->ctx, "an evaluation");
+  if (!status)
+    status = ga_sparse_create(ev->ctx, ev->sys->n, ev->sys->n, list_combined(ev, row, col), row, col, place,
+                              &ev->J);
+  if (!status) distribute(ev, place);
+  ga__free(ev->ctx, row);
+  ga__free(ev->ctx, col);
+  ga__free(ev->ctx, place);
+  return status;
+}
+
+static ga_status plan_parts(ga_evaluation *ev)
+{
+  const size_t room = (size_t)ev->sys->n_entries + (size_t)ev->sys->size[GA_BLOCK_Y];
+  int *list = ga__alloc(ev->ctx, 3 * room, sizeof *list);
+  ga_status status = list ? GA_OK : ga__no_memory(ev->ctx, "an evaluation");
+  for (int r = 0; r < N_ROWS; r++)
+    for (int b = 0; !status && b < GA_N_BY; b++) status = plan_part(ev, r, (ga_by)b, list);
+  ga__free(ev->ctx, list);
+  return status;
+}
+
+static ga_status build(ga_evaluation *ev)
+{
+  const size_t entries = (size_t)ev->sys->n_entries;
+  ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
+  if (status) return status;
+  ev->D = ga__alloc(ev->ctx, entries, sizeof *ev->D);
+  ev->Q = ga__alloc(ev->ctx, entries, sizeof *ev->Q);
+  ev->G = ga__alloc(ev->ctx, entries, sizeof *ev->G);
+  ev->tmp = ga__alloc(ev->ctx, (size_t)ev->sys->nv, sizeof *ev->tmp);
+  if (!ev->D || !ev->Q || !ev->G || !ev->tmp) return ga__no_memory(ev->ctx, "an evaluation");
+  status = plan_parts(ev);
+  return status ? status : plan_combined(ev);
+}
+
+ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !sys)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_evaluation_create: %s is NULL", out ? "sys" : "out");
+  if (sys->ctx != ctx)
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "ga_evaluation_create: the system was created with another context");
+  ga_evaluation *ev = ga__alloc(ctx, 1, sizeof *ev);
+  if (!ev) return ga__no_memory(ctx, "an evaluation");
+  ev->ctx = ctx;
+  ev->sys = sys;
+  const ga_status status = build(ev);
+  if (status)
+    ga_evaluation_destroy(&ev);
+  else
+    *out = ev;
+  return status;
+}
+
+void ga_evaluation_destroy(ga_evaluation **ev)
+{
+  if (!ev || !*ev) return;
+  ga_evaluation *e = *ev;
+  ga_context *ctx = e->ctx;
+  for (int r = 0; r < N_ROWS; r++)
+    for (int b = 0; b < GA_N_BY; b++) {
+      part *m = &e->part[r][b];
+      ga__free(ctx, m->entry);
+      ga__free(ctx, m->place);
+      ga__free(ctx, m->into);
+      ga_sparse_destroy(ctx, &m->A);
+    }
+  ga__deriv_destroy(&e->deriv);
+  ga_sparse_destroy(ctx, &e->J);
+  void *const block[] = {e->D, e->Q, e->G, e->tmp, e->diagonal};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__free(ctx, e);
+  *ev = NULL;
+}
+
+/* ---- At a point ---- */
+
+ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const double *xdot, double *r,
+                                 double *phi_dot)
+{
+  if (!ev) return GA_ERR_ARGUMENT;
+  const ga_system *sys = ev->sys;
+  if (!p || (!r && sys->n > 0))
+    return ga__fail(ev->ctx, GA_ERR_ARGUMENT, "ga_evaluation_residual: %s is NULL", p ? "r" : "p");
+  ga_status status = ga__check_point(sys, p, "ga_evaluation_residual");
+  if (!status) status = ga__residual(sys, p, r, ev->tmp);
+  if (!status && phi_dot) status = ga__phi_dot(&ev->deriv, p, phi_dot);
+  if (status) return status;
+  for (int i = 0; xdot && i < sys->size[GA_BLOCK_X]; i++) r[sys->start[GA_BLOCK_X] + i] += xdot[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) r[sys->start[GA_BLOCK_Y] + i] += p->y[i];
+  return GA_OK;
+}
+
+/* The parts whose numbers are in the arrays now. */
+static void fill(ga_evaluation *ev, int by_vdot)
+{
+  const double *const values[] = {[BY_VDOT] = ev->D, [FROM_D] = ev->D, [FROM_Q] = ev->Q, [FROM_G] = ev->G};
+  for (int r = 0; r < N_ROWS; r++)
+    for (int b = 0; b < GA_N_BY; b++) {
+      const part *m = &ev->part[r][b];
+      const source from = (source)SOURCE[r][b];
+      if (from == NONE || (from == BY_VDOT) != by_vdot) continue;
+      ga_sparse_zero(m->A);
+      for (int i = 0; i < m->n; i++)
+        m->A->value[m->place[i]] += m->entry[i] < 0 ? 1.0 : values[from][m->entry[i]];
+    }
+}
+
+ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p)
+{
+  if (!ev) return GA_ERR_ARGUMENT;
+  ev->known = 0;
+  if (!p) return ga__fail(ev->ctx, GA_ERR_ARGUMENT, "ga_evaluation_jacobian: p is NULL");
+  ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G, 1.0, 0.0, ev->D, ev->Q, ev->G};
+  ga_status status = ga__check_point(ev->sys, p, "ga_evaluation_jacobian");
+  if (!status) status = ga__jacobian(&ev->deriv, p, &J);
+  if (status) return status;
+  fill(ev, 0);
+  J = (ga_jacobian){GA_WANT_D, 0.0, 1.0, ev->D, ev->Q, ev->G};
+  status = ga__jacobian(&ev->deriv, p, &J);
+  if (status) return status;
+  fill(ev, 1);
+  ev->known = 1;
+  return GA_OK;
+}
+
+const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_block equations, ga_by by)
+{
+  if (!ev || !ev->known || (int)equations < 0 || equations > GA_BLOCK_ETA || (int)by < 0 || by > GA_BY_Y)
+    return NULL;
+  return ev->part[equations][by].A;
+}
+
+const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, double by_v, double by_vdot,
+                                       double by_xdot)
+{
+  if (!ev || !ev->known) return NULL;
+  const double factor[GA_N_BY] = {by_vdot, by_v, by_q, 1.0, 1.0, 1.0, 1.0};
+  double *J = ev->J->value;
+  ga_sparse_zero(ev->J);
+  for (int r = 0; r < GA_N_BLOCKS; r++)
+    for (int b = 0; b < GA_N_BY; b++) {
+      const part *m = &ev->part[r][b];
+      for (int i = 0; i < m->A->nnz; i++) J[m->into[i]] += factor[b] * m->A->value[i];
+    }
+  for (int i = 0; i < ev->sys->size[GA_BLOCK_X]; i++) J[ev->diagonal[i]] += by_xdot;
+  return ev->J;
+}
