@@ -2,8 +2,8 @@
 #ifndef GALPHA_APP_H
 #define GALPHA_APP_H
 
+#include "streams.h"
 #include <stddef.h>
-#include <stdio.h>
 
 /* What the program returns; docs/program.md. */
 enum {
@@ -100,6 +100,8 @@ char *app_beside(const char *model, const char *ending);
 /* ---- Files that are written (output.c) ------------------------------------------------------------------
  */
 
+/* Programs that are started do not inherit the file; returns errno. */
+int app_close_on_exec(int fd);
 /* 0: a file of this name can be made or replaced; otherwise errno, or a number below 0: what is there is no
  * regular file. */
 int app_output_check(const char *path);

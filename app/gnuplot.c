@@ -1,9 +1,8 @@
-#define _GNU_SOURCE /* pipe2 */
+#define _POSIX_C_SOURCE 200809L
 #include "gnuplot.h"
 #include "terminal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +88,11 @@ static int start(run *r, FILE *script)
   char name[] = "gnuplot", plain[] = "-d", *const argv[] = {name, plain, NULL};
   int ends[2];
   posix_spawn_file_actions_t actions;
-  if (pipe2(ends, O_CLOEXEC)) return errno;
+  if (pipe(ends)) return errno;
+  for (int i = 0; i < 2; i++) {
+    const int failed = app_close_on_exec(ends[i]);
+    if (failed) return close(ends[0]), close(ends[1]), failed;
+  }
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -125,6 +128,14 @@ static char *read_all(int fd, size_t *length, int *error)
   }
 }
 
+static int contains(const char *bytes, size_t n, const char *word)
+{
+  const size_t length = strlen(word);
+  for (size_t at = 0; at + length <= n; at++)
+    if (memcmp(bytes + at, word, length) == 0) return 1;
+  return 0;
+}
+
 /* gnuplot does not always notice that its picture could not be written to its end. */
 static int is_whole(const char *file, const char *bytes, size_t n)
 {
@@ -136,7 +147,7 @@ static int is_whole(const char *file, const char *bytes, size_t n)
     if (!app_ends_in(file, kinds[i].ending)) continue;
     const size_t tail = n < TAIL ? n : TAIL, begin = strlen(kinds[i].begin);
     return n > begin && memcmp(bytes, kinds[i].begin, begin) == 0 &&
-           memmem(bytes + n - tail, tail, kinds[i].end, strlen(kinds[i].end)) != NULL;
+           contains(bytes + n - tail, tail, kinds[i].end);
   }
   return 0;
 }
@@ -152,7 +163,8 @@ static void print_complaints(FILE *complaints)
 static int cannot_start(const app_arguments *a, int error)
 {
   if (error == ENOENT)
-    fprintf(stderr, "galpha %s: no picture: gnuplot is not installed (apt-get install gnuplot-nox)\n",
+    fprintf(stderr,
+            "galpha %s: no picture: gnuplot is not installed (on Debian, apt-get install gnuplot-nox)\n",
             a->command->name);
   else
     fprintf(stderr, "galpha %s: no picture: gnuplot cannot be started: %s\n", a->command->name,

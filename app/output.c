@@ -1,5 +1,5 @@
 /* Files that the program writes in one piece. */
-#define _GNU_SOURCE /* mkostemp, realpath */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "app.h"
 
 #include <errno.h>
@@ -18,6 +18,11 @@ int app_output_check(const char *path)
   if (stat(path, &now) == 0) return S_ISREG(now.st_mode) ? 0 : NOT_REGULAR;
   if (errno != ENOENT) return errno;
   return lstat(path, &now) == 0 ? ENOENT : 0; /* a link that leads nowhere */
+}
+
+int app_close_on_exec(int fd)
+{
+  return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? errno : 0;
 }
 
 static int write_all(int fd, const char *bytes, size_t n)
@@ -52,9 +57,10 @@ int app_output_write(const char *path, const char *bytes, size_t n)
   if (strlen(target) + sizeof mark > sizeof hidden) return ENAMETOOLONG;
   strcpy(hidden, target);
   strcat(hidden, mark);
-  const int fd = mkostemp(hidden, O_CLOEXEC);
+  const int fd = mkstemp(hidden);
   if (fd < 0) return errno;
-  error = write_all(fd, bytes, n);
+  error = app_close_on_exec(fd);
+  if (!error) error = write_all(fd, bytes, n);
   if (!error && fchmod(fd, permissions(target))) error = errno;
   if (close(fd) && !error) error = errno;
   if (!error && rename(hidden, target)) error = errno;

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "progress.h"
+#include "streams.h"
 #include "terminal.h"
 
 #include <limits.h>

@@ -3,6 +3,7 @@
 #include "results.h"
 #include "terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,7 +109,9 @@ static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
   size_t length = 0;
   snprintf(folder, sizeof folder, "%s/galpha-XXXXXX",
            given && strlen(given) < 1024 && *given ? given : "/tmp");
-  if (!mkdtemp(folder)) return perror("galpha export: no temporary folder can be made"), APP_FAILED;
+  if (!mkdtemp(folder))
+    return fprintf(stderr, "galpha export: no temporary folder can be made: %s\n", strerror(errno)),
+           APP_FAILED;
   snprintf(name, sizeof name, "%s/table", folder);
   *status = ga_result_export_csv(r, name, n, names);
   FILE *file = fopen(name, "rb");

@@ -1,11 +1,14 @@
 /* The filter between what is printed and the terminal. */
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, where the C library has it */
 #include "terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+extern FILE *app_stdout, *app_stderr; /* as streams.h has them, which gives stdout another meaning */
+FILE *app_stdout, *app_stderr;
 
 /* ---- Characters ---- */
 
@@ -42,6 +45,11 @@ int app_is_control(unsigned code)
 /* ---- The filter ---- */
 
 enum { BLOCK = 4096, LONGEST = 8 /* of one character shown by its number */ };
+#ifdef __GLIBC__
+enum { FAILED = 0 }; /* what fopencookie() is told of a failure; -1 elsewhere, where 0 is none */
+#else
+enum { FAILED = -1 };
+#endif
 
 typedef struct filter {
   int fd, off;
@@ -82,12 +90,12 @@ static size_t show_one(char *out, size_t *length, const char *text, size_t n)
   return (size_t)bytes;
 }
 
-/* What the stream calls; returns the number of bytes taken, 0 on failure. */
+/* What the stream calls; returns the number of bytes taken, or FAILED. */
 static ssize_t pass(void *cookie, const char *bytes, size_t n)
 {
   filter *f = cookie;
   char in[BLOCK + sizeof f->rest], out[LONGEST * (BLOCK + sizeof f->rest)];
-  if (f->off) return write_all(f->fd, bytes, n) ? 0 : (ssize_t)n;
+  if (f->off) return write_all(f->fd, bytes, n) ? FAILED : (ssize_t)n;
   for (size_t done = 0; done < n;) {
     const size_t more = n - done < BLOCK ? n - done : BLOCK, have = f->n_rest + more;
     size_t at = 0, used = 0, length = 0, took;
@@ -96,36 +104,53 @@ static ssize_t pass(void *cookie, const char *bytes, size_t n)
     while (at < have && (took = show_one(out + used, &length, in + at, have - at)) > 0)
       at += took, used += length;
     memcpy(f->rest, in + at, f->n_rest = have - at);
-    if (write_all(f->fd, out, used)) return 0;
+    if (write_all(f->fd, out, used)) return FAILED;
     done += more;
   }
   return (ssize_t)n;
 }
 
-static FILE *filtered(filter *f, int mode)
+#ifdef GALPHA_HAVE_FOPENCOOKIE
+static FILE *open_filter(filter *f)
 {
   static const cookie_io_functions_t functions = {.write = pass};
-  FILE *stream = fopencookie(f, "w", functions);
-  if (stream) setvbuf(stream, NULL, mode, BUFSIZ);
+  return fopencookie(f, "w", functions);
+}
+#else
+static int pass_some(void *cookie, const char *bytes, int n)
+{
+  return (int)pass(cookie, bytes, (size_t)n);
+}
+
+static FILE *open_filter(filter *f)
+{
+  return funopen(f, NULL, pass_some, NULL, NULL);
+}
+#endif
+
+/* The system's stream where there is no memory for another. */
+static FILE *filtered(filter *f, FILE *otherwise, int mode)
+{
+  FILE *stream = open_filter(f);
+  if (!stream) return otherwise;
+  setvbuf(stream, NULL, mode, BUFSIZ);
   return stream;
 }
 
 void app_terminal_begin(void)
 {
-  FILE *out = filtered(&filters[0], isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-  FILE *error = filtered(&filters[1], _IOLBF);
-  if (out) stdout = out; /* variables in the C library that fopencookie() comes with */
-  if (error) stderr = error;
+  app_stdout = filtered(&filters[0], stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+  app_stderr = filtered(&filters[1], stderr, _IOLBF);
 }
 
 void app_terminal_data(void)
 {
-  fflush(stdout);
+  fflush(app_stdout);
   filters[0].off = !isatty(STDOUT_FILENO);
 }
 
 void app_terminal_control(const char *sequence)
 {
-  fflush(stderr);
+  fflush(app_stderr);
   write_all(STDERR_FILENO, sequence, strlen(sequence));
 }

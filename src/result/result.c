@@ -1,5 +1,6 @@
 /* Reading result files. */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* st_mtimespec */
 #include "result/result_impl.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,15 @@ typedef struct patience {
   int tries, still;     /* since then */
 } patience;
 
+static struct timespec changed_at(const struct stat *file)
+{
+#ifdef __APPLE__
+  return file->st_mtimespec;
+#else
+  return file->st_mtim;
+#endif
+}
+
 static int wait_again(patience *p, const char *path)
 {
   const struct timespec pause = {0, PAUSE * (1 + p->tries % 3)}; /* not in step with the writer */
@@ -119,9 +129,9 @@ static int wait_again(patience *p, const char *path)
   if (++p->tries >= TRIES) return 0;
   nanosleep(&pause, NULL);
   if (stat(path, &now)) return 0;
-  p->still =
-      now.st_mtim.tv_sec == p->seen.tv_sec && now.st_mtim.tv_nsec == p->seen.tv_nsec ? p->still + 1 : 0;
-  p->seen = now.st_mtim;
+  const struct timespec changed = changed_at(&now);
+  p->still = changed.tv_sec == p->seen.tv_sec && changed.tv_nsec == p->seen.tv_nsec ? p->still + 1 : 0;
+  p->seen = changed;
   return p->still < STILL;
 }
 
