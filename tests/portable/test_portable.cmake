@@ -1,8 +1,9 @@
-# What keeps the build working on other systems: no construct that only some have, libraries found in other layouts and
-# refused where they do not fit their headers, scripts that run without the tools of Debian.
+# What keeps the build working on other systems: no construct that only some have, no warnings of clang, libraries found in
+# other layouts and refused where they do not fit their headers, scripts that run without the tools of Debian.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DNM=<nm, or nothing> -DOBJECTS=<of the program, |>
 #         -DCC=<C compiler> -DLIBRARIES=<klu|hdf5|lapacke> -DINCLUDES=<folders of their headers, |>
+#         -DCLANG=<clang, or nothing> -DFLAGS=<of the compiler, |>
 #         -P tests/portable/test_portable.cmake
 cmake_minimum_required(VERSION 3.22)
 set(n 0)
@@ -78,6 +79,26 @@ if(NM AND OBJECTS)
     string(APPEND found "nothing is found in terminal.c: the test is blind")
   endif()
   report("only terminal.c knows the streams of the C library" "${found}")
+endif()
+
+# ---- Warnings of clang, where it is installed, on everything that is not a test ----
+
+if(CLANG AND klu_include AND hdf5_include AND lapacke_include)
+  string(REPLACE "|" ";" FLAGS "${FLAGS}")
+  list(APPEND FLAGS -std=c11 -fsyntax-only -Werror "-I${SOURCE_DIR}/include" "-I${SOURCE_DIR}/src" "-I${SOURCE_DIR}/examples"
+              -isystem "${klu_include}" -isystem "${hdf5_include}" -isystem "${lapacke_include}" -DGALPHA_HAVE_FOPENCOOKIE
+              -DMX_DATA="")
+  file(GLOB_RECURSE files "${SOURCE_DIR}/src/*.c" "${SOURCE_DIR}/app/*.c" "${SOURCE_DIR}/examples/*.c")
+  file(WRITE "${WORK}/warns.c" "int f(double x);\nint f(double x)\n{\n  return 1 && x;\n}\n")
+  execute_process(COMMAND "${CLANG}" ${FLAGS} "${WORK}/warns.c" RESULT_VARIABLE warned OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND "${CLANG}" ${FLAGS} ${files} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  set(detail "")
+  if(warned EQUAL 0)
+    set(detail "clang does not warn of what gcc lets pass: the test is blind")
+  elseif(NOT result EQUAL 0)
+    set(detail "${output}")
+  endif()
+  report("clang has no warnings" "${detail}")
 endif()
 
 # ---- Libraries in other layouts ----
