@@ -290,6 +290,44 @@ GA_API const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_block e
 GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, double by_v, double by_vdot,
                                               double by_xdot);
 
+/* ---- Linearisation: small motions about a point, in first order --------------------------------------
+ *
+ *   dz/dt = A z,   z = (z1, z2, δx):  free positions, free velocities, states
+ *   δq = q z,  δv = v z,  δvdot = vdot z,  (δλ, δψ) = multipliers z,  δy = y z
+ *
+ * Constraints hold for every z: B δq = 0, and so do the hidden and nonholonomic ones. δq is in the algebra,
+ * the move of ga_group_move(). Columns of q for z1, and of v for z2, are orthonormal bases of what the
+ * constraints leave; another basis would give another A with the same eigenvalues. z1 and δq belong
+ * together by δq' = δv − [v, δq], the bracket of the factor's side. The point should be an equilibrium or a
+ * steady motion, one along which the matrices stay as they are; elsewhere the equations hold for an instant
+ * only, and eigenvalues of A say nothing of what grows. Where constraints are redundant, δλ and δψ are the
+ * least ones, as a stepper's multipliers. */
+
+typedef struct ga_linear_form { /* all matrices by columns, one column for each of the n components of z */
+  int n_q, n_v, n_x, n;         /* lengths of z1, z2, δx, and of z */
+  const double *A;              /* [n][n] column j: dz/dt for the unit vector j */
+  const double *q, *v, *vdot;   /* [n][nv] */
+  const double *multipliers;    /* [n][n_lambda + n_psi] */
+  const double *y;              /* [n][n_y] */
+  double residual;     /* largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| at the point: 0 but for
+                          rounding, or the point is no solution of the equations */
+  double unsteady;     /* [1/s] how fast matrices change along the motion, relative to the largest number of
+                          their rows; about 0 for a steady motion; NaN: not known */
+  double independence; /* [-] smallest over largest singular value of the independent constraints, rows
+                          scaled to length 1 */
+} ga_linear_form;
+
+typedef struct ga_linearisation ga_linearisation;
+
+/* Borrows sys, which must belong to ctx and outlive it. Takes all memory, for dense matrices: at most 5000
+ * equations. */
+GA_API ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out);
+GA_API void ga_linearisation_destroy(ga_linearisation **lin);
+/* About p, whose vdot, λ, ψ and y count too. *form: valid until the next call; NULL on failure.
+ * GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow from q, v, x there, or constraints lose their independence. */
+GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
+                                          const ga_linear_form **form);
+
 /* ---- Scheme: the parameters of the generalized-α family -------------------------------------------------
  *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot;   the auxiliary w of x likewise with δm, δf
  *   q₁: Δq = v + (½−β) h a + β h a₁;   v₁ = v + (1−γ) h a + γ h a₁;   x₁ = x + (1−θ) h w + θ h w₁ */

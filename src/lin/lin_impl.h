@@ -98,6 +98,28 @@ void ga__lu_rollback(ga_lu *lu);
 /* Stores the message for info.weak_column and returns GA_RETRY_SINGULAR. */
 ga_status ga__lu_singular(ga_lu *lu);
 
+/* Range and null space of a dense matrix A (spaces.c). */
+typedef struct ga__spaces {
+  ga_context *ctx;
+  int rows, cols;
+  int rank;
+  double
+      *basis; /* [cols][cols] orthonormal: `rank` vectors that A's rows span, then those of the null space */
+  double *left;  /* [rows][rows] row j: components of unit vector j along the left singular vectors */
+  double *sigma; /* [least of both] singular values, the largest first */
+  double *copy, *work;
+  int n_work;
+} ga__spaces;
+
+ga_status ga__spaces_create(ga_context *ctx, int rows, int cols, ga__spaces *s);
+void ga__spaces_destroy(ga__spaces *s);
+/* Of A[rows][cols], finite; singular values up to tolerance times the largest are zero. No allocation. */
+ga_status ga__spaces_find(ga__spaces *s, const double *A, double tolerance);
+const double *ga__spaces_range(const ga__spaces *s, int i); /* [cols] i < rank */
+const double *ga__spaces_null(const ga__spaces *s, int i);  /* [cols] i < cols − rank */
+/* x[cols] := the shortest of those with the least |A x − b|. */
+void ga__spaces_solve(const ga__spaces *s, const double *b, double *x);
+
 /* Rows of J that follow from others (dependent_rows.c). J stays with the caller, who changes its values. */
 typedef struct ga__row_search ga__row_search;
 ga_status ga__row_search_create(ga_context *ctx, const ga_sparse *J, ga__row_search **out);

@@ -1,6 +1,6 @@
-# The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md and
-# docs/sweep.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c and docs/hanging_chain.c, they compile, and they
-# print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
+# The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md,
+# docs/sweep.md and docs/evaluate.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c, docs/hanging_chain.c and
+# docs/small_motions.c, they compile, and they print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
 # somewhere.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
@@ -55,6 +55,7 @@ program(start-c.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
 program(machines.md arm.c)
 program(sweep.md hanging_chain.c)
+program(evaluate.md small_motions.c)
 
 # ---- The table of docs/trust.md ----
 

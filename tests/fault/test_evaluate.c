@@ -1,4 +1,5 @@
-/* Every allocation of an evaluation fails once: GA_ERR_MEMORY, NULL instead of half an object, no leak. */
+/* Every allocation of an evaluation, and of a linearisation, fails once: GA_ERR_MEMORY, NULL instead of half
+ * an object, no leak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +22,15 @@ static int life(const char *name, int by_differences, long fail_at)
 {
   rig r = rig_open(name);
   ga_evaluation *ev = NULL;
+  ga_linearisation *lin = NULL;
   if (by_differences) r.def.jacobian = NULL, r.def.sweep = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   rig_memory.count = 0, rig_memory.fail_at = fail_at;
-  const int failed = refused(&r, ga_evaluation_create(r.ctx, r.sys, &ev), ev);
+  const int failed = refused(&r, ga_evaluation_create(r.ctx, r.sys, &ev), ev) ||
+                     refused(&r, ga_linearisation_create(r.ctx, r.sys, &lin), lin);
   rig_memory.fail_at = 0;
   ga_evaluation_destroy(&ev);
+  ga_linearisation_destroy(&lin);
   rig_close(&r); /* asserts that nothing is left */
   return failed;
 }

@@ -35,6 +35,8 @@ static ga_model *model;
 static ga_machine *machine, *draft; /* built, and not */
 static const ga_system *sys;
 static ga_evaluation *evaluation;
+static ga_linearisation *linearisation;
+static const ga_linear_form *form_;
 static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
@@ -53,6 +55,7 @@ static struct { /* where objects would be created */
   ga_control_block *control_block;
   ga_system *system;
   ga_evaluation *evaluation;
+  ga_linearisation *linearisation;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -247,6 +250,7 @@ static int set_up(void **state)
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &st), GA_OK);
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
   assert_int_equal(ga_evaluation_create(ctx, sys, &evaluation), GA_OK);
+  assert_int_equal(ga_linearisation_create(ctx, sys, &linearisation), GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
   assert_int_equal(
@@ -276,6 +280,7 @@ static int tear_down(void **state)
   ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
   ga_evaluation_destroy(&evaluation);
+  ga_linearisation_destroy(&linearisation);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -414,6 +419,9 @@ static ga_control_block *new_block(void)
   STATUS(ga_evaluation_jacobian, (P(evaluation), P(&point))) \
   VALUE(ga_evaluation_matrix, (P(evaluation), (ga_block)0, (ga_by)0)) \
   VALUE(ga_evaluation_combine, (P(evaluation), 1.0, 0.5, 0.5, 0.5)) \
+  STATUS(ga_linearisation_create, (P(ctx), P(sys), P(&none.linearisation))) \
+  VOID(ga_linearisation_destroy, (P(&none.linearisation))) \
+  STATUS(ga_linearisation_compute, (P(linearisation), P(&point), P(&form_))) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
@@ -719,6 +727,7 @@ static void discard_created(void)
   ga_simulator_destroy(&none.simulator);
   ga_stepper_destroy(&none.stepper);
   ga_evaluation_destroy(&none.evaluation);
+  ga_linearisation_destroy(&none.linearisation);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);

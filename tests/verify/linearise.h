@@ -12,7 +12,8 @@ typedef struct vf_modes {
 } vf_modes;
 
 /* 0; otherwise text says what failed. */
-int vf_modes_find(const ga_system *sys, const ga_state *s, vf_modes *modes, char *text, size_t size);
+int vf_modes_find(ga_context *ctx, const ga_system *sys, const ga_state *s, vf_modes *modes, char *text,
+                  size_t size);
 void vf_modes_free(vf_modes *modes);
 /* Distance of the eigenvalue nearest to re + i im. */
 double vf_modes_off(const vf_modes *modes, double re, double im);

@@ -21,7 +21,8 @@ static int modes_of(const vf_sink *s, const mx_machine *m, double t_end, vf_mode
   if (status) mx_run_explain(&run, status, text, sizeof text);
   int bad = status != GA_OK;
   if (!bad)
-    bad = vf_modes_find(ga_machine_system(run.b.m), ga_stepper_state(run.st), modes, text, sizeof text);
+    bad = vf_modes_find(run.b.ctx, ga_machine_system(run.b.m), ga_stepper_state(run.st), modes, text,
+                        sizeof text);
   mx_run_close(&run);
   return !s->check(s->user, !bad, m->name, "linearisation", text);
 }

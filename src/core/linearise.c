@@ -1,0 +1,449 @@
+/* Linear equations of small motions about a point, in first order and without constraints.
+ *
+ *   δq = N z1                     N: null space of B
+ *   δv = Z z2 + P N z1            Z: null space of J = [B; k_v],  P = −J⁺ [D_q(B v + Φ_t); D_q k]
+ *   (δλ, δψ) = Y μ                Y: the multipliers that forces depend on
+ *   z1' = Nᵀ (δv − [v, δq])
+ *   M (Z z2' + P N z1') + C δv + K δq + r_λ Y μ + r_x δx + r_y δy = 0
+ *
+ * and the same for the states, + δx', and for the outputs.
+ * The last equations are solved for z2', μ, δx' and δy, for every unit vector of z = (z1, z2, δx). Rows of B
+ * and J are divided by their lengths, multipliers scaled likewise. */
+#include "core/core_impl.h"
+#include "lin/lin_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Singular values below this part of the largest are zero. */
+#define RANK_TOLERANCE 1e-9
+/* Hidden constraints that repeat each other may contradict each other by this part. */
+#define CONTRADICTION 1e-6
+enum { MOST = 5000 }; /* equations: matrices are dense here */
+
+struct ga_linearisation {
+  ga_context *ctx; /* its own, so that the system may go first */
+  const ga_system *sys;
+  ga_evaluation *ev, *later; /* at the point, and a little later in the motion */
+  int m, n_rows;             /* constraints; dynamics, states and outputs together */
+  ga__spaces B, J, F;
+  double *dense;               /* [m][nv] */
+  double *length, *reach;      /* [m] of the rows of J; of the columns of r_λ */
+  double *rate, *product, *z1; /* [m], [n], [nv] */
+  double *residual;            /* [n] */
+  double *q, *v, *x;           /* of the later point */
+  ga_sparse *W;                /* the matrix of (z2', μ, δx', δy) */
+  ga_lu *lu;
+  double *u; /* [n_rows] these */
+  double *form_A, *form_q, *form_v, *form_vdot, *form_multipliers, *form_y;
+  ga_linear_form form;
+};
+
+/* ---- Memory ---- */
+
+static ga_status take_memory(ga_linearisation *l)
+{
+  const ga_system *sys = l->sys;
+  const size_t nv = (size_t)sys->nv, m = (size_t)l->m, most = 2 * nv + (size_t)sys->size[GA_BLOCK_X];
+  struct {
+    double **array;
+    size_t count, of;
+  } need[] = {{&l->dense, m, nv},
+              {&l->length, m, 1},
+              {&l->reach, m, 1},
+              {&l->rate, m, 1},
+              {&l->product, (size_t)sys->n, 1},
+              {&l->z1, nv, 1},
+              {&l->residual, (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA]), 1},
+              {&l->q, (size_t)sys->nq, 1},
+              {&l->v, nv, 1},
+              {&l->x, (size_t)sys->size[GA_BLOCK_X], 1},
+              {&l->u, (size_t)l->n_rows, 1},
+              {&l->form_A, most, most},
+              {&l->form_q, most, nv},
+              {&l->form_v, most, nv},
+              {&l->form_vdot, most, nv},
+              {&l->form_multipliers, most, m},
+              {&l->form_y, most, (size_t)sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof need / sizeof *need; i++)
+    if (!(*need[i].array = ga__alloc(l->ctx, need[i].count, need[i].of * sizeof(double))))
+      return ga__no_memory(l->ctx, "a linearisation");
+  return GA_OK;
+}
+
+/* A matrix with all entries, by columns. */
+static ga_status create_full(ga_context *ctx, int n, ga_sparse **out)
+{
+  const size_t entries = (size_t)n * (size_t)n;
+  int *row = ga__alloc(ctx, entries, sizeof *row), *col = ga__alloc(ctx, entries, sizeof *col);
+  ga_status status = row && col ? GA_OK : ga__no_memory(ctx, "a linearisation");
+  for (int e = 0; !status && e < n * n; e++) row[e] = e % n, col[e] = e / n;
+  if (!status) status = ga_sparse_create(ctx, n, n, n * n, row, col, NULL, out);
+  ga__free(ctx, row);
+  ga__free(ctx, col);
+  return status;
+}
+
+static ga_status build(ga_linearisation *l)
+{
+  const ga_system *sys = l->sys;
+  ga_status status = ga_evaluation_create(l->ctx, sys, &l->ev);
+  if (!status) status = ga_evaluation_create(l->ctx, sys, &l->later);
+  if (!status) status = ga__spaces_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
+  if (!status) status = ga__spaces_create(l->ctx, l->m, sys->nv, &l->J);
+  if (!status) status = ga__spaces_create(l->ctx, sys->nv, l->m, &l->F);
+  if (!status) status = create_full(l->ctx, l->n_rows, &l->W);
+  if (!status) status = ga_lu_create(l->ctx, l->W, GA_LU_DENSE, &l->lu);
+  return status ? status : take_memory(l);
+}
+
+ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !sys)
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_linearisation_create: %s is NULL", out ? "sys" : "out");
+  if (sys->ctx != ctx)
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "ga_linearisation_create: the system was created with another context");
+  if (sys->n > MOST)
+    return ga__fail(
+        ctx, GA_ERR_ARGUMENT,
+        "ga_linearisation_create: the system has %d equations; linearisations are dense, and made for "
+        "%d at the most. The matrices of ga_evaluation are sparse",
+        sys->n, MOST);
+  ga_linearisation *l = ga__alloc(ctx, 1, sizeof *l);
+  if (!l) return ga__no_memory(ctx, "a linearisation");
+  l->ctx = ctx;
+  l->sys = sys;
+  l->m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  l->n_rows = sys->n - l->m;
+  const ga_status status = build(l);
+  if (status)
+    ga_linearisation_destroy(&l);
+  else
+    *out = l;
+  return status;
+}
+
+void ga_linearisation_destroy(ga_linearisation **out)
+{
+  if (!out || !*out) return;
+  ga_linearisation *l = *out;
+  ga_evaluation_destroy(&l->ev);
+  ga_evaluation_destroy(&l->later);
+  ga__spaces_destroy(&l->B);
+  ga__spaces_destroy(&l->J);
+  ga__spaces_destroy(&l->F);
+  ga_lu_destroy(&l->lu);
+  ga_sparse_destroy(l->ctx, &l->W);
+  double *const block[] = {
+      l->dense,   l->length, l->reach,  l->rate,   l->product, l->z1,     l->q,         l->v,
+      l->x,       l->u,      l->form_A, l->form_q, l->form_v,  l->form_y, l->form_vdot, l->form_multipliers,
+      l->residual};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(l->ctx, block[i]);
+  ga__free(l->ctx, l);
+  *out = NULL;
+}
+
+/* ---- Constraints ---- */
+
+static const ga_sparse *matrix(const ga_linearisation *l, ga_block equations, ga_by by)
+{
+  return ga_evaluation_matrix(l->ev, equations, by);
+}
+
+/* Rows of A into `dense`, from row `first` on. */
+static void spread_rows(ga_linearisation *l, int first, const ga_sparse *A)
+{
+  for (int c = 0; c < A->cols; c++)
+    for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
+      l->dense[(size_t)(first + A->row[p]) * (size_t)A->cols + (size_t)c] = A->value[p];
+}
+
+/* Columns of A into those of `dense`, [nv][m], from column `first` on. */
+static void spread_columns(ga_linearisation *l, int first, const ga_sparse *A)
+{
+  for (int c = 0; c < A->cols; c++)
+    for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
+      l->dense[(size_t)A->row[p] * (size_t)l->m + (size_t)(first + c)] = A->value[p];
+}
+
+/* size[m] := lengths of the rows of `dense`, rows[m], or of its columns; these are divided by it. */
+static void divide(ga_linearisation *l, int by_columns, double *size)
+{
+  const size_t nv = (size_t)l->sys->nv, m = (size_t)l->m;
+  for (size_t i = 0; i < m; i++) {
+    double *a = l->dense + (by_columns ? i : i * nv), sum = 0.0;
+    const size_t stride = by_columns ? m : 1;
+    for (size_t k = 0; k < nv; k++) sum = hypot(sum, a[k * stride]);
+    size[i] = sum > 0.0 ? sum : 1.0;
+    for (size_t k = 0; k < nv; k++) a[k * stride] /= size[i];
+  }
+}
+
+static void clear(double *a, size_t n)
+{
+  memset(a, 0, n * sizeof *a);
+}
+
+static ga_status find_spaces(ga_linearisation *l, const ga_point *p)
+{
+  const ga_system *sys = l->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA];
+  const size_t numbers = (size_t)l->m * (size_t)sys->nv;
+  clear(l->dense, numbers);
+  spread_columns(l, 0, matrix(l, GA_BLOCK_V, GA_BY_LAMBDA));
+  spread_columns(l, nl, matrix(l, GA_BLOCK_V, GA_BY_PSI));
+  divide(l, 1, l->reach);
+  ga_status status = ga__spaces_find(&l->F, l->dense, RANK_TOLERANCE);
+  clear(l->dense, numbers);
+  spread_rows(l, 0, matrix(l, GA_BLOCK_LAMBDA, GA_BY_Q));
+  spread_rows(l, nl, matrix(l, GA_BLOCK_PSI, GA_BY_V));
+  divide(l, 0, l->length);
+  if (!status) status = ga__spaces_find(&l->B, l->dense, RANK_TOLERANCE);
+  if (!status) status = ga__spaces_find(&l->J, l->dense, RANK_TOLERANCE);
+  if (status || l->F.rank == l->J.rank) return status;
+  return ga__fail_at(
+      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_LAMBDA, -1,
+      "linearisation, t = %.9g: constraint forces span %d directions, constraints %d; 'force' must "
+      "contain -B^T lambda and -A^T psi, and 'jacobian' their derivatives",
+      p->t, l->F.rank, l->J.rank);
+}
+
+/* v := P δq, which keeps the hidden and the nonholonomic constraints. */
+static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q, double *v)
+{
+  const ga_system *sys = l->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], nv = sys->nv;
+  double off = 0.0, size = 0.0;
+  ga_sparse_mul(l->rate, matrix(l, GA_BLOCK_ETA, GA_BY_Q), q);
+  ga_sparse_mul(l->rate + nl, matrix(l, GA_BLOCK_PSI, GA_BY_Q), q);
+  for (int i = 0; i < l->m; i++) l->rate[i] /= -l->length[i], size = fmax(size, fabs(l->rate[i]));
+  ga__spaces_solve(&l->J, l->rate, v);
+  for (int i = 0; i < l->m; i++) {
+    const double *row = l->dense + (size_t)i * (size_t)nv;
+    double sum = -l->rate[i];
+    for (int k = 0; k < nv; k++) sum += row[k] * v[k];
+    off = fmax(off, fabs(sum));
+  }
+  if (off <= CONTRADICTION * (size + ga__max_abs(p->v, nv, NULL))) return GA_OK;
+  return ga__fail_at(
+      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_LAMBDA, -1,
+      "linearisation, t = %.9g: constraints lose their independence here, and nearby they do not; "
+      "small motions have no linear equations at such a position",
+      p->t);
+}
+
+/* ---- The equations ---- */
+
+/* out[n_rows] += factor × (rows of the dynamics, states and outputs, by these unknowns) d */
+static void add(ga_linearisation *l, double *out, double factor, ga_by by, const double *d)
+{
+  static const ga_block ROWS[] = {GA_BLOCK_V, GA_BLOCK_X, GA_BLOCK_Y};
+  for (int b = 0; b < 3; b++) {
+    const int n = l->sys->size[ROWS[b]];
+    ga_sparse_mul(l->product, matrix(l, ROWS[b], by), d);
+    for (int i = 0; i < n; i++) out[i] += factor * l->product[i];
+    out += n;
+  }
+}
+
+static void add_multipliers(ga_linearisation *l, double *out, const double *d)
+{
+  add(l, out, 1.0, GA_BY_LAMBDA, d);
+  add(l, out, 1.0, GA_BY_PSI, d + l->sys->size[GA_BLOCK_LAMBDA]);
+}
+
+/* d[m] := multipliers of the unit vector i of μ */
+static void multipliers_of(const ga_linearisation *l, int i, double *d)
+{
+  const double *y = ga__spaces_range(&l->F, i);
+  for (int k = 0; k < l->m; k++) d[k] = y[k] / l->reach[k];
+}
+
+static ga_status factor(ga_linearisation *l, const ga_point *p)
+{
+  const ga_system *sys = l->sys;
+  const int n_v = sys->nv - l->J.rank, n_x = sys->size[GA_BLOCK_X], n_y = sys->size[GA_BLOCK_Y];
+  const size_t stride = (size_t)l->n_rows;
+  double *w = l->W->value;
+  ga_sparse_zero(l->W);
+  for (int i = 0; i < n_v; i++, w += stride) add(l, w, 1.0, GA_BY_VDOT, ga__spaces_null(&l->J, i));
+  for (int i = 0; i < l->F.rank; i++, w += stride) {
+    multipliers_of(l, i, l->rate);
+    add_multipliers(l, w, l->rate);
+  }
+  for (int i = 0; i < n_x; i++, w += stride) w[sys->nv + i] = 1.0;
+  for (int i = 0; i < n_y; i++, w += stride) {
+    clear(l->u, (size_t)l->n_rows);
+    l->u[i] = 1.0;
+    add(l, w, 1.0, GA_BY_Y, l->u);
+  }
+  const ga_status status = ga_lu_factor(l->lu);
+  if (status != GA_RETRY_SINGULAR) return status;
+  return ga__fail_at(
+      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_V, -1,
+      "linearisation, t = %.9g: accelerations, multipliers and outputs do not follow from positions, "
+      "velocities and states: M must be positive definite on the motions that constraints allow, and "
+      "an algebraic loop must have one solution",
+      p->t);
+}
+
+/* δq, δv of the unit vectors of z. */
+static ga_status set_motions(ga_linearisation *l, const ga_point *p)
+{
+  const ga_linear_form *f = &l->form;
+  const size_t nv = (size_t)l->sys->nv;
+  clear(l->form_q, (size_t)f->n * nv);
+  clear(l->form_v, (size_t)f->n * nv);
+  for (int j = 0; j < f->n_q; j++) {
+    double *q = l->form_q + (size_t)j * nv;
+    if (nv) memcpy(q, ga__spaces_null(&l->B, j), nv * sizeof *q);
+    const ga_status status = follow(l, p, q, l->form_v + (size_t)j * nv);
+    if (status) return status;
+  }
+  for (int j = 0; j < f->n_v; j++)
+    memcpy(l->form_v + (size_t)(f->n_q + j) * nv, ga__spaces_null(&l->J, j), nv * sizeof(double));
+  return GA_OK;
+}
+
+/* z1' of column j, into the column of A; vdot := P N z1'. */
+static void set_rates(ga_linearisation *l, const ga_point *p, int j, double *rates, double *vdot)
+{
+  const int nv = l->sys->nv;
+  const double *q = l->form_q + (size_t)j * (size_t)nv, *v = l->form_v + (size_t)j * (size_t)nv;
+  for (int i = 0; i < nv; i++) l->z1[i] = v[i], vdot[i] = 0.0;
+  ga_group_add_bracket(l->sys->group, l->z1, -1.0, p->v, q);
+  for (int i = 0; i < l->form.n_q; i++) {
+    const double *N = ga__spaces_null(&l->B, i), *PN = l->form_v + (size_t)i * (size_t)nv;
+    double sum = 0.0;
+    for (int k = 0; k < nv; k++) sum += N[k] * l->z1[k];
+    rates[i] = sum;
+    for (int k = 0; k < nv; k++) vdot[k] += sum * PN[k];
+  }
+}
+
+/* Column j of the form. */
+static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
+{
+  const ga_system *sys = l->sys;
+  const ga_linear_form *f = &l->form;
+  const size_t nv = (size_t)sys->nv, m = (size_t)l->m, column = (size_t)j;
+  const int n_mu = l->F.rank, n_y = sys->size[GA_BLOCK_Y], state = j - f->n_q - f->n_v;
+  double *rates = l->form_A + column * (size_t)f->n, *vdot = l->form_vdot + column * nv,
+         *multipliers = l->form_multipliers + column * m, *u = l->u;
+  set_rates(l, p, j, rates, vdot);
+  clear(u, (size_t)l->n_rows);
+  clear(l->x, (size_t)f->n_x);
+  if (state >= 0) l->x[state] = 1.0;
+  add(l, u, -1.0, GA_BY_VDOT, vdot);
+  add(l, u, -1.0, GA_BY_V, l->form_v + column * nv);
+  add(l, u, -1.0, GA_BY_Q, l->form_q + column * nv);
+  add(l, u, -1.0, GA_BY_X, l->x);
+  const ga_status status = ga_lu_solve(l->lu, u);
+  if (status) return status;
+  const double *mu = u + f->n_v, *xdot = mu + n_mu, *y = xdot + f->n_x;
+  for (int i = 0; i < f->n_v; i++) {
+    const double *Z = ga__spaces_null(&l->J, i);
+    rates[f->n_q + i] = u[i];
+    for (size_t k = 0; k < nv; k++) vdot[k] += u[i] * Z[k];
+  }
+  clear(multipliers, m);
+  for (int i = 0; i < n_mu; i++) {
+    multipliers_of(l, i, l->rate);
+    for (size_t k = 0; k < m; k++) multipliers[k] += mu[i] * l->rate[k];
+  }
+  for (int i = 0; i < f->n_x; i++) rates[f->n_q + f->n_v + i] = xdot[i];
+  for (int i = 0; i < n_y; i++) l->form_y[column * (size_t)n_y + (size_t)i] = y[i];
+  return GA_OK;
+}
+
+/* ---- What the point is worth ---- */
+
+/* Largest change of a matrix of one block of equations, and largest number in them. */
+static void compare(const ga_linearisation *l, ga_block equations, double *change, double *size)
+{
+  *change = *size = 0.0;
+  for (int b = 0; b < GA_N_BY; b++) {
+    const ga_sparse *A = matrix(l, equations, (ga_by)b),
+                    *later = ga_evaluation_matrix(l->later, equations, (ga_by)b);
+    for (int i = 0; i < A->nnz; i++) {
+      *change = fmax(*change, fabs(later->value[i] - A->value[i]));
+      *size = fmax(*size, fabs(A->value[i]));
+    }
+  }
+}
+
+/* How fast the matrices change along the motion; NaN where they cannot be evaluated a little later. */
+static double unsteadiness(ga_linearisation *l, const ga_point *p)
+{
+  const ga_system *sys = l->sys;
+  const ga_error said = l->ctx->error;
+  const double *s = l->residual + sys->start[GA_BLOCK_X]; /* −xdot */
+  const double h = 1e-4 / (1.0 + ga__max_abs(p->v, sys->nv, NULL));
+  double most = 0.0, change, size;
+  ga_point later = *p;
+  for (int i = 0; i < sys->nv; i++) l->z1[i] = h * p->v[i], l->v[i] = p->v[i] + h * p->vdot[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) l->x[i] = p->x[i] - h * s[i];
+  ga_group_move(sys->group, l->q, p->q, l->z1);
+  later.t += h, later.q = l->q, later.v = l->v, later.x = l->x;
+  if (ga_evaluation_jacobian(l->later, &later)) {
+    l->ctx->error = said;
+    return NAN;
+  }
+  for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
+    compare(l, (ga_block)b, &change, &size);
+    if (size > 0.0) most = fmax(most, change / (h * size));
+  }
+  return most;
+}
+
+/* The largest residual but those of X. */
+static ga_status measure_residual(ga_linearisation *l, const ga_point *p)
+{
+  const ga_system *sys = l->sys;
+  double *r = l->residual;
+  ga_status status = ga_evaluation_residual(l->ev, p, NULL, r, r + sys->n);
+  if (status) return status;
+  l->form.residual =
+      fmax(ga__max_abs(r, sys->start[GA_BLOCK_X], NULL),
+           ga__max_abs(r + sys->start[GA_BLOCK_Y], sys->size[GA_BLOCK_Y] + sys->size[GA_BLOCK_LAMBDA], NULL));
+  return GA_OK;
+}
+
+static ga_status compute(ga_linearisation *l, const ga_point *p)
+{
+  ga_linear_form *f = &l->form;
+  ga_status status = measure_residual(l, p);
+  if (!status) status = ga_evaluation_jacobian(l->ev, p);
+  if (!status) status = find_spaces(l, p);
+  if (status) return status;
+  f->n_q = l->sys->nv - l->B.rank;
+  f->n_v = l->sys->nv - l->J.rank;
+  f->n_x = l->sys->size[GA_BLOCK_X];
+  f->n = f->n_q + f->n_v + f->n_x;
+  f->independence = l->J.rank > 0 ? l->J.sigma[l->J.rank - 1] / l->J.sigma[0] : 1.0;
+  status = set_motions(l, p);
+  if (!status) status = factor(l, p);
+  for (int j = 0; !status && j < f->n; j++) status = solve_column(l, p, j);
+  if (!status) f->unsteady = unsteadiness(l, p);
+  return status;
+}
+
+ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const ga_linear_form **form)
+{
+  if (form) *form = NULL;
+  if (!l) return GA_ERR_ARGUMENT;
+  if (!p || !form)
+    return ga__fail(l->ctx, GA_ERR_ARGUMENT, "ga_linearisation_compute: %s is NULL", p ? "form" : "p");
+  l->form = (ga_linear_form){.A = l->form_A,
+                             .q = l->form_q,
+                             .v = l->form_v,
+                             .vdot = l->form_vdot,
+                             .multipliers = l->form_multipliers,
+                             .y = l->form_y};
+  const ga_status status = compute(l, p);
+  if (!status) *form = &l->form;
+  return status;
+}

@@ -1,0 +1,414 @@
+/* Linearisations: closed forms, eigenvalues of machines without constraints and with them, on groups, with
+ * states and outputs; and the equations themselves against small motions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "linkage.h"
+#include <lapacke.h>
+
+enum { N = 64 };
+
+typedef struct modes {
+  int n;
+  double re[N], im[N];
+} modes;
+
+/* Creates, linearises, and leaves *form to the caller until lin is destroyed. */
+static const ga_linear_form *linearise(const rig *r, const ga_point *p, ga_linearisation **lin)
+{
+  const ga_linear_form *form = NULL;
+  assert_status(r->ctx, ga_linearisation_create(r->ctx, r->sys, lin), GA_OK);
+  const long before = rig_memory.count;
+  assert_status(r->ctx, ga_linearisation_compute(*lin, p, &form), GA_OK);
+  assert_int_equal(rig_memory.count, before);
+  assert_non_null(form);
+  assert_int_equal(form->n, form->n_q + form->n_v + form->n_x);
+  return form;
+}
+
+static modes eigenvalues(const ga_linear_form *form)
+{
+  modes m = {.n = form->n};
+  double A[N * N];
+  assert_true(form->n <= N);
+  memcpy(A, form->A, (size_t)(form->n * form->n) * sizeof *A);
+  assert_int_equal(LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', m.n, A, m.n, m.re, m.im, NULL, 1, NULL, 1), 0);
+  return m;
+}
+
+static void assert_mode(const modes *m, double re, double im, double tolerance, const char *what)
+{
+  double least = INFINITY;
+  for (int i = 0; i < m->n; i++) least = fmin(least, hypot(m->re[i] - re, m->im[i] - im));
+  if (!(least <= tolerance)) fail_msg("%s: eigenvalue %g %+g i is off by %.2e", what, re, im, least);
+}
+
+static ga_point point_of(const ga_state *s)
+{
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+}
+
+/* ---- A damped oscillator with a controller: force u = y, y = −g x, x' = (q − x)/T ---- */
+
+static const double MASS = 2.0, DAMPING = 0.6, STIFFNESS = 50.0, GAIN = 8.0, LAG = 0.3;
+
+static int oscillator_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = MASS * p->vdot[0];
+  return 0;
+}
+
+static int oscillator_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -DAMPING * p->v[0] - STIFFNESS * p->q[0] + p->y[0];
+  return 0;
+}
+
+static int oscillator_state(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = (p->q[0] - p->x[0]) / LAG;
+  return 0;
+}
+
+/* An algebraic loop on the way: y = −g x + 0.5 y. */
+static int oscillator_output(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -0.5 * GAIN * p->x[0] + 0.5 * p->y[0];
+  return 0;
+}
+
+/* A = [0 1 0; −k/m −d/m −g/m; 1/T 0 −1/T], and y = −g x. */
+static void oscillator(void **state)
+{
+  static const ga_factor line = {GA_RN, 1, GA_LEFT};
+  const double zero = 0.0;
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  (void)state;
+  r.def.n_factors = 1, r.def.factors = &line, r.def.n_x = r.def.n_y = 1;
+  r.def.mass = oscillator_mass, r.def.force = oscillator_force;
+  r.def.state = oscillator_state, r.def.output = oscillator_output;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  const ga_point p = {0.0, &zero, &zero, &zero, &zero, &zero, &zero, &zero};
+  const ga_linear_form *f = linearise(&r, &p, &lin);
+  assert_true(f->n_q == 1 && f->n_v == 1 && f->n_x == 1);
+  const double s = f->q[0] * f->v[1], c = f->q[0]; /* bases may point the other way */
+  const double expected[9] = {0, -STIFFNESS / MASS * s,  c / LAG, s, -DAMPING / MASS, 0,
+                              0, -GAIN / MASS * f->v[1], -1 / LAG};
+  for (int i = 0; i < 9; i++) assert_near(f->A[i], expected[i], 1e-7, "oscillator");
+  assert_near(f->y[2], -GAIN, 1e-7, "output by state");
+  assert_near(f->vdot[2], -GAIN / MASS, 1e-7, "acceleration by state");
+  assert_below(f->residual, 0.0, "residual");
+  assert_below(f->unsteady, 1e-3, "unsteady");
+  ga_linearisation_destroy(&lin);
+  assert_null(lin);
+  rig_close(&r);
+}
+
+/* ---- Pendulums, hanging at rest ---- */
+
+static void at_rest(rig *r, const double *q0, ga_start_opts *o)
+{
+  double zero[RIG_MOST] = {0};
+  o->h = 1e-3;
+  rig_build(r);
+  assert_status(r->ctx, ga_stepper_start(r->st, o, 0.0, q0, zero, zero, NULL, NULL, NULL), GA_OK);
+}
+
+/* The bar on a torsional spring-damper: (m L² + m L²/3) θ'' + c θ' + (κ + m g L) θ = 0. */
+static void pendulum(void **state)
+{
+  const double m = 5.0, L = 2.0, c = 100.0, k = 3000.0 + m * 9.81 * L, inertia = 4.0 / 3.0 * m * L * L;
+  const double q0[3] = {0.0, -L, 3.0 * acos(0.0)};
+  rig r = rig_open("pendulum");
+  ga_start_opts o = ga_start_defaults();
+  ga_linearisation *lin = NULL;
+  (void)state;
+  at_rest(&r, q0, &o);
+  const ga_point p = point_of(ga_stepper_state(r.st));
+  const ga_linear_form *f = linearise(&r, &p, &lin);
+  const modes found = eigenvalues(f);
+  assert_int_equal(found.n, 2);
+  assert_mode(&found, -c / (2 * inertia), sqrt(k / inertia - c * c / (4 * inertia * inertia)), 1e-10,
+              "damped pendulum");
+  assert_below(f->residual, 1e-10, "residual");
+  assert_below(f->unsteady, 1e-6, "unsteady");
+  assert_true(f->independence > 0.1 && f->independence <= 1.0);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+/* A uniform rod: ω² = 3 g / (2 l). */
+static void hanging_rod(void **state)
+{
+  const double length = 0.7;
+  linkage l = {.n_links = 1,
+               .n_pins = 1,
+               .gravity = 9.81,
+               .length = {length},
+               .mass = {0.3},
+               .pin = {{0, -1, -0.5, 0, 0, 0}},
+               .q0 = {0.0, -length / 2, -acos(0.0)}};
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  ga_start_opts o = ga_start_defaults();
+  (void)state;
+  linkage_define(&l, &r.def);
+  at_rest(&r, l.q0, &o);
+  const ga_point p = point_of(ga_stepper_state(r.st));
+  const modes found = eigenvalues(linearise(&r, &p, &lin));
+  assert_int_equal(found.n, 2);
+  assert_mode(&found, 0.0, sqrt(1.5 * 9.81 / length), 1e-8, "hanging rod");
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+/* In motion it is not steady, and the form says so. */
+static void unsteady_motions_are_told(void **state)
+{
+  rig r = rig_open("pendulum");
+  ga_linearisation *lin = NULL;
+  (void)state;
+  rig_build(&r);
+  rig_start(&r, 1e-3);
+  rig_steps(&r, 1e-3, 300);
+  ga_point p = point_of(ga_stepper_state(r.st));
+  const ga_linear_form *f = linearise(&r, &p, &lin);
+  assert_true(f->unsteady > 0.1);
+  const double off = f->residual, zero[3] = {0.0, 0.0, 0.0};
+  p.vdot = zero; /* no solution of the equations */
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_OK);
+  assert_true(f->residual > 1.0 && off < 1e-6);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+/* ---- Linkages in the plane, with springs by gravity ---- */
+
+/* Twice the energy of a link that turns about a pin at the distance a of its centre: m a² + m l²/12. */
+static double about_pin(double mass, double length, double a)
+{
+  return mass * (a * a + length * length / 12.0);
+}
+
+/* A parallelogram of two cranks and a coupler, hanging straight down: every crank turns by φ, the coupler
+ * moves as its ends. Energy ½ (2 I + m c²) φ'², potential −(2 m_c g c/2 + m g c) cos φ. */
+static void four_bar(void **state)
+{
+  for (int n_extra = 0; n_extra <= 2; n_extra++) {
+    const double crank = 0.5, bar = 1.0, g = 9.81, half_pi = acos(0.0);
+    linkage l = {.n_links = 3,
+                 .n_pins = 4,
+                 .length = {crank, bar, crank},
+                 .mass = {1.3, 2.1, 1.3},
+                 .gravity = 9.81,
+                 .pin = {{0, -1, -0.5, 0, 0, 0},
+                         {0, 1, 0.5, -0.5, 0, 0},
+                         {1, 2, 0.5, 0.5, 0, 0},
+                         {2, -1, -0.5, 0, bar, 0}},
+                 .q0 = {0, -crank / 2, -half_pi, bar / 2, -crank, 0, bar, -crank / 2, -half_pi}};
+    for (int i = 0; i < n_extra; i++) linkage_add_row(&l, i, 2.0, i + 1, 1.0);
+    rig r = rig_open(NULL);
+    ga_linearisation *lin = NULL;
+    ga_start_opts o = ga_start_defaults();
+    (void)state;
+    linkage_define(&l, &r.def);
+    at_rest(&r, l.q0, &o);
+    const ga_point p = point_of(ga_stepper_state(r.st));
+    const ga_linear_form *f = linearise(&r, &p, &lin);
+    const modes m = eigenvalues(f);
+    const double inertia = 2 * about_pin(1.3, crank, crank / 2) + 2.1 * crank * crank,
+                 stiffness = (2 * 1.3 * crank / 2 + 2.1 * crank) * g;
+    assert_int_equal(m.n, 2);
+    assert_mode(&m, 0.0, sqrt(stiffness / inertia), 1e-8, "four-bar");
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+}
+
+/* ---- A free rigid body on SO(3), body axes, turning about its middle axis and about the others ---- */
+
+static const double INERTIA[3] = {1.0, 2.0, 4.0};
+
+static int body_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  for (int i = 0; i < 3; i++) out[i] = INERTIA[i] * p->vdot[i];
+  return 0;
+}
+
+static int body_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  for (int i = 0; i < 3; i++) {
+    const int a = (i + 1) % 3, b = (i + 2) % 3;
+    out[i] = (INERTIA[a] - INERTIA[b]) * p->v[a] * p->v[b];
+  }
+  return 0;
+}
+
+/* Turning about axis i with Ω: λ² = −Ω² (I_i − I_a)(I_i − I_b)/(I_a I_b); of δq: ±iΩ in the body's axes, and
+ * 0. */
+static void free_body(void **state)
+{
+  static const ga_factor turn = {GA_SO3, 0, GA_LEFT};
+  const double speed = 1.7;
+  (void)state;
+  for (int axis = 0; axis < 3; axis++) {
+    rig r = rig_open(NULL);
+    double q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, v[3] = {0}, zero[3] = {0};
+    ga_linearisation *lin = NULL;
+    r.def.n_factors = 1, r.def.factors = &turn, r.def.mass = body_mass, r.def.force = body_force;
+    assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+    v[axis] = speed;
+    const ga_point p = {0.0, q, v, zero, zero, zero, zero, zero};
+    const modes m = eigenvalues(linearise(&r, &p, &lin));
+    const int a = (axis + 1) % 3, b = (axis + 2) % 3;
+    const double square = -speed * speed * (INERTIA[axis] - INERTIA[a]) * (INERTIA[axis] - INERTIA[b]) /
+                          (INERTIA[a] * INERTIA[b]);
+    assert_int_equal(m.n, 6);
+    assert_mode(&m, square > 0 ? sqrt(square) : 0.0, square < 0 ? sqrt(-square) : 0.0, 1e-6, "free body");
+    assert_mode(&m, 0.0, speed, 1e-6, "frame of the body");
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+}
+
+/* ---- Small motions of every problem: the variation of the equations ---- */
+
+/* Derivatives of the residuals along column j of the form, times all matrices: the equations hold for it. */
+static double equations_off(ga_evaluation *ev, const ga_system *sys, const ga_linear_form *f, int j)
+{
+  static const ga_block rows[] = {GA_BLOCK_V, GA_BLOCK_LAMBDA, GA_BLOCK_PSI,
+                                  GA_BLOCK_X, GA_BLOCK_Y,      GA_BLOCK_ETA};
+  const int nv = sys->nv, m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI],
+            ny = sys->size[GA_BLOCK_Y];
+  double x[RIG_MOST] = {0}, part[RIG_MOST], worst = 0.0;
+  const double *multipliers = f->multipliers + j * m, *xdot = f->A + j * f->n + f->n_q + f->n_v;
+  if (j >= f->n_q + f->n_v) x[j - f->n_q - f->n_v] = 1.0;
+  const double *const d[GA_N_BY] = {f->vdot + j * nv,
+                                    f->v + j * nv,
+                                    f->q + j * nv,
+                                    multipliers,
+                                    multipliers + sys->size[GA_BLOCK_LAMBDA],
+                                    x,
+                                    f->y + j * ny};
+  for (int b = 0; b < 6; b++) {
+    double sum[RIG_MOST] = {0}, size = 1.0;
+    const int n = ga_system_size(sys, rows[b]);
+    for (int i = 0; rows[b] == GA_BLOCK_X && i < n; i++) sum[i] = xdot[i];
+    for (int k = 0; k < GA_N_BY; k++) {
+      ga_sparse_mul(part, ga_evaluation_matrix(ev, rows[b], (ga_by)k), d[k]);
+      for (int i = 0; i < n; i++) sum[i] += part[i], size = fmax(size, fabs(part[i]));
+    }
+    worst = fmax(worst, ga__max_abs(sum, n, NULL) / size);
+  }
+  return worst;
+}
+
+/* Constraints, dynamics, states and outputs are met by every column, at states in full motion. */
+static void columns_meet_the_equations(void **state)
+{
+  int n_checked = 0;
+  (void)state;
+  for (int i = 0; ex_problem_at(i); i++) {
+    rig r = rig_open(ex_problem_at(i)->name);
+    ga_linearisation *lin = NULL;
+    ga_evaluation *ev = NULL;
+    rig_build(&r);
+    if (r.sys->n <= RIG_MOST && strncmp(r.problem->name, "rank_deficient", 14)) {
+      rig_start(&r, r.problem->h);
+      rig_steps(&r, r.problem->h, 5);
+      const ga_point p = point_of(ga_stepper_state(r.st));
+      const ga_linear_form *f = linearise(&r, &p, &lin);
+      assert_status(r.ctx, ga_evaluation_create(r.ctx, r.sys, &ev), GA_OK);
+      assert_status(r.ctx, ga_evaluation_jacobian(ev, &p), GA_OK);
+      for (int j = 0; j < f->n; j++) assert_below(equations_off(ev, r.sys, f, j), 1e-9, r.problem->name);
+      n_checked++;
+    }
+    ga_evaluation_destroy(&ev);
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+  assert_true(n_checked >= 10);
+}
+
+/* ---- Refusals ---- */
+
+static int no_forces(void *user, const ga_point *p, double *out)
+{
+  (void)p;
+  for (int i = 0; i < *(const int *)user; i++) out[i] = 0.0;
+  return 0;
+}
+
+static void refusals(void **state)
+{
+  rig r = rig_open("pendulum");
+  ga_linearisation *lin = NULL;
+  const ga_linear_form *f = NULL;
+  double zero[3] = {0};
+  int three = 3;
+  (void)state;
+  r.def.force = no_forces, r.def.user = &three, r.def.jacobian = NULL; /* λ does nothing */
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
+  ga_point p = {0.0, r.problem->q0, zero, zero, zero, zero, zero, zero};
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
+  assert_says(r.ctx, "constraint forces span 0 directions, constraints 2");
+  assert_null(f);
+  p.vdot = NULL;
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_ARGUMENT);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+/* The second coordinate has no mass, and nothing holds it. */
+static int massless(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0], out[1] = 0.0;
+  return 0;
+}
+
+static void free_masses_are_needed(void **state)
+{
+  static const ga_factor plane = {GA_RN, 2, GA_LEFT};
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  const ga_linear_form *f = NULL;
+  double zero[2] = {0};
+  int two = 2;
+  (void)state;
+  r.def.n_factors = 1, r.def.factors = &plane, r.def.mass = massless, r.def.force = no_forces,
+  r.def.user = &two;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
+  const ga_point p = {0.0, zero, zero, zero, zero, zero, zero, zero};
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
+  assert_says(r.ctx, "M must be positive definite");
+  assert_null(f);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator),
+                                     cmocka_unit_test(pendulum),
+                                     cmocka_unit_test(hanging_rod),
+                                     cmocka_unit_test(unsteady_motions_are_told),
+                                     cmocka_unit_test(four_bar),
+                                     cmocka_unit_test(free_body),
+                                     cmocka_unit_test(columns_meet_the_equations),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(free_masses_are_needed)};
+  return cmocka_run_group_tests_name("core: linearisation", tests, rig_hook_klu, NULL);
+}
