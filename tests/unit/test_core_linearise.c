@@ -198,6 +198,31 @@ static double about_pin(double mass, double length, double a)
   return mass * (a * a + length * length / 12.0);
 }
 
+/* Row `last` is 2 row a + row a+1: of multipliers that differ by this relation the form has the least, each
+ * times the length of its row: Σ weight length² δλ = 0. */
+static void assert_least(const rig *r, const ga_point *p, const ga_linear_form *f, int last, int a)
+{
+  static const double weight[3] = {1.0, -2.0, -1.0};
+  const int row[3] = {last, a, a + 1}, m = r->sys->size[GA_BLOCK_LAMBDA];
+  double square[LINKAGE_ROWS] = {0}, largest = 0.0;
+  ga_evaluation *ev = NULL;
+  assert_status(r->ctx, ga_evaluation_create(r->ctx, r->sys, &ev), GA_OK);
+  assert_status(r->ctx, ga_evaluation_jacobian(ev, p), GA_OK);
+  const ga_sparse *B = ga_evaluation_matrix(ev, GA_BLOCK_LAMBDA, GA_BY_Q);
+  for (int i = 0; i < B->nnz; i++) square[B->row[i]] += B->value[i] * B->value[i];
+  for (int j = 0; j < f->n; j++) {
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) {
+      const double part = weight[i] * square[row[i]] * f->multipliers[j * m + row[i]];
+      sum += part;
+      largest = fmax(largest, fabs(part));
+    }
+    assert_near(sum, 0.0, 1e-8, "least multipliers");
+  }
+  assert_true(largest > 0.1);
+  ga_evaluation_destroy(&ev);
+}
+
 /* A parallelogram of two cranks and a coupler, hanging straight down: every crank turns by φ, the coupler
  * moves as its ends. Energy ½ (2 I + m c²) φ'², potential −(2 m_c g c/2 + m g c) cos φ. */
 static void four_bar(void **state)
@@ -228,6 +253,7 @@ static void four_bar(void **state)
                  stiffness = (2 * 1.3 * crank / 2 + 2.1 * crank) * g;
     assert_int_equal(m.n, 2);
     assert_mode(&m, 0.0, sqrt(stiffness / inertia), 1e-8, "four-bar");
+    if (n_extra == 1) assert_least(&r, &p, f, 8, 0);
     ga_linearisation_destroy(&lin);
     rig_close(&r);
   }
@@ -279,6 +305,79 @@ static void free_body(void **state)
     ga_linearisation_destroy(&lin);
     rig_close(&r);
   }
+}
+
+/* ---- A top that stands upright, held at its tip: A ζ'' − i C s ζ' − m g l ζ = 0 for its lean ζ, so that
+ *   λ = i (C s ± √(C² s² − 4 A m g l)) / 2A,   in the frame of the body less i s ---- */
+
+static void sleeping_top(void **state)
+{
+  static const struct {
+    const char *name;
+    int body; /* 1: velocities are those of the body */
+  } form[] = {{"heavy_top", 0}, {"heavy_top_s3_right", 0}, {"heavy_top_se3", 1}};
+  const double s = 300.0, m = 15.0, g = 9.81, A = 0.234375 + m, C = 0.46875, half = sqrt(0.5);
+  const double matrix[12] = {0, 0, 1, 1, 0, 0, 0, 0, -1, 0, 1, 0},
+               quaternion[7] = {0, 0, 1, half, half, 0, 0};
+  const double space[6] = {0, 0, 0, 0, 0, s}, body[6] = {0, 0, 0, 0, s, 0}, zero[6] = {0},
+               lambda[3] = {0, 0, m * g};
+  const double root = sqrt(C * C * s * s - 4 * A * m * g);
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    rig r = rig_open(form[i].name);
+    ga_linearisation *lin = NULL;
+    assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+    const ga_point p = {
+        0.0, r.sys->nq == 7 ? quaternion : matrix, form[i].body ? body : space, zero, lambda, zero, zero,
+        zero};
+    const ga_linear_form *f = linearise(&r, &p, &lin);
+    const modes found = eigenvalues(f);
+    assert_int_equal(found.n, 6);
+    assert_below(f->residual, 1e-10, form[i].name);
+    for (int sign = -1; sign <= 1; sign += 2)
+      assert_mode(&found, 0.0, (C * s + sign * root) / (2 * A) - (form[i].body ? s : 0.0), 1e-8,
+                  form[i].name);
+    if (!form[i].body) assert_below(f->unsteady, 1e-6, form[i].name);
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+}
+
+/* ---- A disk that rolls upright at the speed w, nonholonomic: with lean θ, heading φ and roll, at φ = 0
+ *   z1 = r z5,  z2 = r w φ,   I1 φ'' = −I2 w θ',   (m r² + I1) θ'' = (I2 − m r²) w φ' + m g r θ ---- */
+
+static void rolling_disk(void **state)
+{
+  const double w = 3.0, m = 2.0, g = 10.0, I1 = 2.0, I2 = 2.0; /* r = 1 */
+  const double q0[5] = {0.0}, v0[5] = {w, 0.0, 0.0, 0.0, w}, zero[5] = {0.0};
+  const ga_point p = {0.0, q0, v0, zero, zero, zero, zero, zero};
+  rig r = rig_open("rolling_disk");
+  ga_linearisation *lin = NULL;
+  (void)state;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  const ga_linear_form *f = linearise(&r, &p, &lin);
+  assert_true(f->n_q == 5 && f->n_v == 3 && f->n_x == 0);
+  assert_below(f->residual, 1e-14, "residual");
+  assert_below(f->unsteady, 1e-9, "unsteady");
+  for (int j = 0; j < f->n; j++) {
+    const double *q = f->q + 5 * j, *v = f->v + 5 * j, *a = f->vdot + 5 * j;
+    assert_near(v[0], v[4], 1e-13, "rolls ahead");
+    assert_near(v[1], w * q[3], 1e-13, "rolls where it heads");
+    assert_near(a[1], w * v[3], 1e-12, "turns");
+    assert_near(a[3], -I2 / I1 * w * v[2], 1e-12, "heading");
+    assert_near(a[2], ((I2 - m) * w * v[3] + m * g * q[2]) / (m + I1), 1e-12, "lean");
+    for (int k = 0; k < 5; k++) { /* R^n: δq' = δv, and δv' = δvdot */
+      double rate = 0.0, acceleration = 0.0;
+      for (int i = 0; i < f->n; i++)
+        rate += f->q[5 * i + k] * f->A[f->n * j + i], acceleration += f->v[5 * i + k] * f->A[f->n * j + i];
+      assert_near(rate, v[k], 1e-12, "rate of positions");
+      assert_near(acceleration, a[k], 1e-12, "rate of velocities");
+    }
+  }
+  const modes found = eigenvalues(f);
+  assert_mode(&found, sqrt(m * g / (m + I1)), 0.0, 1e-9, "falling disk");
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
 }
 
 /* ---- Small motions of every problem: the variation of the equations ---- */
@@ -370,6 +469,39 @@ static void refusals(void **state)
   rig_close(&r);
 }
 
+/* A parallelogram lying flat, where two branches of its motion meet: in motion it has no linear equations; at
+ * rest there are more free positions than nearby. */
+static void singular_positions(void **state)
+{
+  linkage l = {.n_links = 3,
+               .n_pins = 4,
+               .length = {0.5, 1.0, 0.5},
+               .mass = {1.0, 1.0, 1.0},
+               .pin = {{0, -1, -0.5, 0, 0, 0},
+                       {0, 1, 0.5, -0.5, 0, 0},
+                       {1, 2, 0.5, 0.5, 0, 0},
+                       {2, -1, -0.5, 0, 1.0, 0}},
+               .q0 = {0.25, 0, 0, 1.0, 0, 0, 1.25, 0, 0},
+               .v0 = {0, 0.25, 1, 0, 0.5, 0, 0, 0.25, 1}};
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  const ga_linear_form *f = NULL;
+  double zero[16] = {0};
+  (void)state;
+  linkage_define(&l, &r.def);
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
+  ga_point p = {0.0, l.q0, l.v0, zero, zero, zero, zero, zero};
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
+  assert_says(r.ctx, "constraints lose their independence");
+  assert_null(f);
+  p.v = zero;
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_OK);
+  assert_true(f->n_q == 2 && f->n_v == 2);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
 /* The second coordinate has no mass, and nothing holds it. */
 static int massless(void *user, const ga_point *p, double *out)
 {
@@ -408,6 +540,9 @@ int main(void)
                                      cmocka_unit_test(four_bar),
                                      cmocka_unit_test(free_body),
                                      cmocka_unit_test(columns_meet_the_equations),
+                                     cmocka_unit_test(sleeping_top),
+                                     cmocka_unit_test(rolling_disk),
+                                     cmocka_unit_test(singular_positions),
                                      cmocka_unit_test(refusals),
                                      cmocka_unit_test(free_masses_are_needed)};
   return cmocka_run_group_tests_name("core: linearisation", tests, rig_hook_klu, NULL);

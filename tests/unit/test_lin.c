@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lin/lin_impl.h"
 #include "lin_memory.h"
 #include <float.h>
 #include <math.h>
@@ -565,6 +566,48 @@ static void lu_watches_pivots_fade(void **state)
   ga_sparse_destroy(f->ctx, &A);
 }
 
+/* ---- range and null space ---- */
+
+static double product(const double *a, const double *b, int n)
+{
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* A of known rank: `rank` random rows, and combinations of them. */
+static void spaces_are_found(void **state)
+{
+  fixture *f = *state;
+  static const int shape[][3] = {{0, 4, 0}, {3, 0, 0}, {4, 7, 4}, {6, 6, 4}, {9, 5, 3}, {5, 5, 0}, {1, 1, 1}};
+  for (size_t c = 0; c < sizeof shape / sizeof *shape; c++) {
+    const int m = shape[c][0], n = shape[c][1], rank = shape[c][2];
+    double A[100] = {0}, x[10], b[10], y[10];
+    ga__spaces s;
+    for (int i = 0; i < rank * n; i++) A[i] = lin_uniform(&f->r);
+    for (int i = rank; i < m && rank > 0; i++)
+      for (int k = 0; k < n; k++) A[i * n + k] = 2 * A[(i % rank) * n + k] - A[((i + 1) % rank) * n + k];
+    assert_int_equal(ga__spaces_create(f->ctx, m, n, &s), GA_OK);
+    assert_int_equal(ga__spaces_find(&s, A, 1e-9), GA_OK);
+    assert_int_equal(s.rank, rank);
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        assert_true(fabs(product(s.basis + i * n, s.basis + j * n, n) - (i == j)) < 1e-14);
+    for (int i = 0; i < n - rank; i++)
+      for (int k = 0; k < m; k++) assert_true(fabs(product(ga__spaces_null(&s, i), A + k * n, n)) < 1e-13);
+    for (int i = 0; i < m; i++) b[i] = lin_uniform(&f->r);
+    ga__spaces_solve(&s, b, x);
+    for (int i = 0; i < n - rank; i++) assert_true(fabs(product(ga__spaces_null(&s, i), x, n)) < 1e-12);
+    for (int i = 0; i < m; i++) y[i] = product(A + i * n, x, n) - b[i];
+    for (int k = 0; k < n; k++) { /* what is left is orthogonal to all columns */
+      double sum = 0;
+      for (int i = 0; i < m; i++) sum += A[i * n + k] * y[i];
+      assert_true(fabs(sum) < 1e-12);
+    }
+    ga__spaces_destroy(&s);
+  }
+}
+
 /* ---- arguments and order of calls ---- */
 
 static void lu_refuses(void **state)
@@ -719,6 +762,7 @@ int main(void)
       LIN_TEST(lu_replaces_bad_pivots),
       LIN_TEST(lu_stays_accurate),
       LIN_TEST(lu_watches_pivots_fade),
+      LIN_TEST(spaces_are_found),
       LIN_TEST(lu_refuses),
       LIN_TEST(lu_takes_empty),
       LIN_TEST(lu_survives_lack_of_memory),
