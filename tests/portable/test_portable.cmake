@@ -58,6 +58,8 @@ refuse("no function that only the GNU library has" "  if (pipe2(ends, O_CLOEXEC)
 refuse("the C library's streams are not replaced" "  if (out) stdout = out;" "[^A-Za-z_](stdout|stderr) = " ${sources})
 refuse("processors are counted by scripts/count-processors" "jobs=$(nproc)" "(^|[^a-z_])nproc([^a-z_]|$)" Makefile
        scripts/* tests/cli/* tests/trust/run tests/accuracy/defaults)
+refuse("no realpath in scripts, which some systems do not have" "work=$(realpath -m \"$2\")" "realpath " scripts/* tests/cli/run
+       tests/cli/*.sh tests/trust/run tests/accuracy/defaults)
 refuse("no folder of a system's libraries and headers in the build" "  find_path(H hdf5.h HINTS /usr/include/hdf5/serial)"
        "/usr/(local/)?(lib|include)" CMakeLists.txt cmake/*.cmake cmake/*.in */CMakeLists.txt)
 
