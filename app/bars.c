@@ -52,7 +52,7 @@ static ga_status create_band(app_bars *b, const app_task *s, int n, const int *i
 ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *index)
 {
   if (b->accuracy == 0.0) return GA_OK;
-  ga_stepper_opts stepper = ga_stepper_defaults();
+  ga_stepper_opts stepper;
   ga_follower_opts opts = ga_follower_defaults();
   ga_band *before = b->band;
   b->band = NULL;
@@ -63,8 +63,7 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   ga_simulate_opts leader = ga_simulate_defaults();
   app_task_tolerances(s, &s->settings, &leader);
   opts.leader = &leader;
-  stepper.method = s->settings.method;
-  ga_status status = ga_scheme_rho(s->ctx, s->settings.rho, &stepper.scheme);
+  ga_status status = ga_run_stepper_opts(s->ctx, &s->settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
   if (!status) status = ga_meter_create(s->machine, &b->meter);
@@ -97,8 +96,7 @@ ga_status app_bars_start(app_bars *b, const app_task *s)
 {
   if (b->accuracy == 0.0) return GA_OK;
   const ga_state *leader = ga_stepper_state(s->stepper);
-  ga_start_opts start = ga_start_defaults();
-  start.max_change = s->settings.max_change;
+  const ga_start_opts start = ga_run_start_opts(&s->settings);
   ga_status status = ga_meter_start(b->meter, leader);
   if (!status) status = ga_follower_start(b->follower, &start, ga_simulator_next_step(s->simulator), leader);
   return status_of(b, status);

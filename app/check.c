@@ -17,8 +17,9 @@ static void print_sizes(const app_task *s, const char *file)
 
 static void print_settings(const ga_run_settings *o)
 {
-  printf("simulation from t = %g s to %g s, %s, rho %g, ", o->t_start, o->t_end, app_method_name(o->method),
-         o->rho);
+  char scheme[64];
+  app_scheme_text(o, scheme, sizeof scheme);
+  printf("simulation from t = %g s to %g s, %s, %s, ", o->t_start, o->t_end, app_choice(o, "method"), scheme);
   if (o->step > 0.0)
     printf("steps of %g s, ", o->step);
   else if (o->accuracy > 0.0)

@@ -1,5 +1,6 @@
 /* The table of commands: a new one is a row here, its options, and its function. */
 #include "app.h"
+#include "task.h"
 
 #include <string.h>
 
@@ -17,24 +18,11 @@
 #define OPTIONS_METHOD                                                                                       \
   {"t-end", 0, "T", 0, "end of the simulation [s]"},                                                         \
       {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
-      {"tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"},          \
-      {"max-step", 0, "H", 0, "largest step of error control [s]; 0: chosen from the model"},                \
-      {"min-step", 0, "H", 0, "smallest step of error control [s]"},                                         \
-      {"first-step", 0, "H", 0, "first step of error control [s]"},                                          \
-      {"error", 0, "E", 0, "error control: per_step, per_unit_step or per_unit_step_filtered"},              \
-      {"norm", 0, "N", 0, "of its errors: max or rms"},                                                      \
-      {"atol", 0, "A", 0, "absolute tolerance of positions [m, rad] instead of a hundredth of --tol"},       \
-      {"rtol-v", 0, "R", 0, "relative tolerance of velocities"},                                             \
-      {"atol-v", 0, "A", 0, "absolute tolerance of velocities [m/s, rad/s]"},                                \
-      {"rtol-x", 0, "R", 0, "relative tolerance of states of blocks"},                                       \
-      {"atol-x", 0, "A", 0, "absolute tolerance of states of blocks"},                                       \
-      {"method", 0, "M", 0, "stabilized, index3, soi2, hht_soi2 or weighted"},                               \
-      {"max-change", 0, "C", 0, "what the start may move by to meet the constraints (max_change)"},          \
   {                                                                                                          \
-    "rho", 0, "R", 0, "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"                \
+    "tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"               \
   }
 
-static const app_option run_options[] = {
+static const app_option run_rows[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the present folder)"},
     OPTIONS_METHOD,
     {"accuracy", 0, "A", 0,
@@ -66,7 +54,7 @@ static const char write_more[] =
     "repeats stay\n"
     "as they were written. Comments are lost. The result makes the same machine, to the last bit.";
 
-static const app_option converge_options[] = {
+static const app_option converge_rows[] = {
     {"out", 'o', "FILE", 0,
      "picture of the errors, .svg, .png or .pdf (default: the model's name with _orders.svg)"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
@@ -108,6 +96,10 @@ static const app_option info_options[] = {
     {"model", 0, NULL, 0, "only the text of the model"},
     OPTION_END};
 
+/* Rows of a command, and behind them those of the table of settings. */
+enum { MOST_OPTIONS = 64, MOST_SETTINGS = 40 };
+static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS];
+
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
     {"check", app_check, "MODEL", 1, 1,
@@ -121,6 +113,47 @@ static const app_command commands[] = {
      export_options, NULL},
     {"info", app_info, "OUT", 1, 1, "tells what is in a result file", info_options, NULL}};
 
+int app_is_own(const char *setting)
+{
+  static const char *const own[] = {"t_start", "t_end", "step", "tolerance", "accuracy", "output"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    if (strcmp(own[i], setting) == 0) return 1;
+  return 0;
+}
+
+static void join_options(app_option *to, const app_option *rows, int n_settings, const app_option *settings)
+{
+  int n = 0;
+  for (; rows[n].name; n++) to[n] = rows[n];
+  for (int i = 0; i < n_settings && n < MOST_OPTIONS - 1; i++) to[n++] = settings[i];
+  to[n] = (app_option){0};
+}
+
+/* Once: options of the commands that simulate. */
+static void make_options(void)
+{
+  static char names[MOST_SETTINGS][APP_OPTION_NAME];
+  static int made;
+  app_option settings[MOST_SETTINGS];
+  ga_setting at;
+  int n = 0;
+  if (made) return;
+  for (int i = 0; ga_setting_at(i, &at) && n < MOST_SETTINGS; i++) {
+    if (app_is_own(at.name)) continue;
+    app_option_name(&at, names[n]);
+    settings[n] = (app_option){names[n], 0,
+                               at.type == GA_SETTING_CHOICE ? "NAME"
+                               : at.type == GA_SETTING_FLAG ? "true|false"
+                               : strcmp(at.unit, "s") == 0  ? "H"
+                                                            : "X",
+                               0, at.about};
+    n++;
+  }
+  join_options(run_options, run_rows, n, settings);
+  join_options(converge_options, converge_rows, n, settings);
+  made = 1;
+}
+
 int app_n_commands(void)
 {
   return (int)(sizeof commands / sizeof *commands);
@@ -128,11 +161,13 @@ int app_n_commands(void)
 
 const app_command *app_command_at(int i)
 {
+  make_options();
   return &commands[i];
 }
 
 const app_command *app_command_find(const char *name)
 {
+  make_options();
   for (int i = 0; i < app_n_commands(); i++)
     if (strcmp(commands[i].name, name) == 0) return &commands[i];
   return NULL;

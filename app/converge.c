@@ -101,8 +101,10 @@ static void print_header(const study *t)
 {
   const ga_run_settings *o = &t->s.settings;
   const char *title = ga_model_title(t->s.model);
-  printf("%s%s%s\n%s, rho %g; errors at t = %g s against %s %.3g\n\n", t->a->operands[0], *title ? ": " : "",
-         title, app_method_name(o->method), o->rho, o->t_end, t->by_step ? "a step of" : "a tolerance of",
+  char scheme[64];
+  app_scheme_text(o, scheme, sizeof scheme);
+  printf("%s%s%s\n%s, %s; errors at t = %g s against %s %.3g\n\n", t->a->operands[0], *title ? ": " : "",
+         title, app_choice(o, "method"), scheme, o->t_end, t->by_step ? "a step of" : "a tolerance of",
          t->run[t->n].size);
   printf("%10s %8s", t->by_step ? "h [s]" : "tolerance", "steps");
   for (int c = 0; c < N_COMPONENTS; c++)

@@ -123,6 +123,26 @@ static void completion_values(FILE *out)
     }
 }
 
+/* Settings that are one of some names. */
+static void completion_choices(FILE *out)
+{
+  ga_setting at;
+  char option[APP_OPTION_NAME];
+  for (int i = 0; ga_setting_at(i, &at); i++) {
+    if (at.type != GA_SETTING_CHOICE || app_is_own(at.name)) continue;
+    app_option_name(&at, option);
+    fprintf(out,
+            "  if [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = --%s ]; then\n"
+            "    mapfile -t COMPREPLY < <(compgen -W '",
+            option);
+    for (int k = 0; k < at.n_choices; k++) fprintf(out, "%s%s", k ? " " : "", at.choices[k]);
+    fputs("' -- \"$word\")\n"
+          "    return\n"
+          "  fi\n",
+          out);
+  }
+}
+
 void app_completion(FILE *out)
 {
   fputs("# bash completion for galpha; written by galpha --completion\n"
@@ -149,15 +169,10 @@ void app_completion(FILE *out)
         "  if [[ $word == -* ]]; then\n"
         "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
         "    return\n"
-        "  fi\n"
-        "  if [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = --method ]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W '",
+        "  fi\n",
         out);
-  for (int i = 0; app_method_at(i); i++) fprintf(out, "%s%s", i ? " " : "", app_method_at(i));
-  fputs("' -- \"$word\")\n"
-        "    return\n"
-        "  fi\n"
-        "  case ${COMP_WORDS[COMP_CWORD - 1]} in # what is no file\n"
+  completion_choices(out);
+  fputs("  case ${COMP_WORDS[COMP_CWORD - 1]} in # what is no file\n"
         "    ",
         out);
   completion_values(out);

@@ -53,34 +53,30 @@ static void number_text(char *text, size_t size, double number)
   }
 }
 
+/* A setting as a text that is the same only where the setting is. */
+static void setting_text(const ga_run_settings *o, const ga_setting *at, char *value, size_t size)
+{
+  const void *member = (const char *)o + at->offset;
+  if (at->type == GA_SETTING_NUMBER)
+    number_text(value, size, *(const double *)member);
+  else if (at->type == GA_SETTING_CHOICE)
+    snprintf(value, size, "%s", app_choice(o, at->name));
+  else
+    snprintf(value, size, "%s", *(const int *)member ? "true" : "false");
+}
+
 const char *app_record_option(const app_runner *r, int i, char *value, size_t size)
 {
-  const ga_run_settings *o = &r->s.settings;
-  const struct {
-    const char *name;
-    double number;
-  } numbers[] = {{"t_start", o->t_start},
-                 {"step", o->step},
-                 {"tolerance", o->tolerance},
-                 {"accuracy", o->accuracy},
-                 {"atol", o->atol},
-                 {"rtol_v", o->rtol_v},
-                 {"atol_v", o->atol_v},
-                 {"rtol_x", o->rtol_x},
-                 {"atol_x", o->atol_x},
-                 {"max_step", o->max_step},
-                 {"min_step", o->min_step},
-                 {"first_step", o->first_step},
-                 {"rho", o->rho},
-                 {"output", o->output},
-                 {"checkpoint_every", (double)r->checkpoint_every}};
-  enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
+  ga_setting at;
+  int n = 0;
+  for (int k = 0; ga_setting_at(k, &at); k++) {
+    const int unused = !(at.schemes >> r->s.settings.scheme & 1);
+    if (strcmp(at.name, "t_end") == 0 || unused || n++ != i) continue; /* the end may change */
+    return setting_text(&r->s.settings, &at, value, size), at.name;
+  }
+  if (i == n) return number_text(value, size, (double)r->checkpoint_every), "checkpoint_every";
+  if (i > n + 1) return NULL;
   const char *const *set;
-  if (i < N_NUMBERS) return number_text(value, size, numbers[i].number), numbers[i].name;
-  if (i == N_NUMBERS) return snprintf(value, size, "%s", app_method_name(o->method)), "method";
-  if (i == N_NUMBERS + 1) return snprintf(value, size, "%s", app_error_name(o->error)), "error";
-  if (i == N_NUMBERS + 2) return snprintf(value, size, "%s", app_norm_name(o->norm)), "norm";
-  if (i > N_NUMBERS + 3) return NULL;
   size_t used = 0;
   if (size) value[0] = '\0';
   for (int k = 0; (set = app_values(r->a, "set", k)) != NULL && used < size; k++)
@@ -88,7 +84,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 32, ATTRIBUTE = 512 };
+enum { MOST_ATTRIBUTES = 64, ATTRIBUTE = 512 };
 
 /* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -187,7 +183,8 @@ int app_record_is_finite(app_runner *r, double t)
   return 0;
 }
 
-/* A record at a jump is that of the state at one side of it, some roundings away: so are functions of time. */
+/* A record at a jump is that of the state at one side of it, some roundings away: so are functions of time.
+ */
 ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;

@@ -4,91 +4,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  ga_method method;
-} METHODS[] = {{"stabilized", GA_STABILIZED},
-               {"index3", GA_INDEX3},
-               {"soi2", GA_SOI2},
-               {"hht_soi2", GA_HHT_SOI2},
-               {"weighted", GA_WEIGHTED}};
-enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+/* ---- Settings ---- */
 
-static const char *method_at(const void *user, int i)
+int app_setting_find(const char *name, ga_setting *out)
 {
-  (void)user;
-  return METHODS[i].name;
+  for (int i = 0; ga_setting_at(i, out); i++)
+    if (strcmp(out->name, name) == 0) return 1;
+  return 0;
 }
 
-const char *app_method_name(ga_method method)
+const char *app_choice(const ga_run_settings *o, const char *name)
 {
-  for (int i = 0; i < N_METHODS; i++)
-    if (METHODS[i].method == method) return METHODS[i].name;
-  return "unknown";
+  ga_setting at;
+  if (!app_setting_find(name, &at) || at.type != GA_SETTING_CHOICE) return "unknown";
+  const int chosen = *(const int *)(const void *)((const char *)o + at.offset);
+  return chosen >= 0 && chosen < at.n_choices ? at.choices[chosen] : "unknown";
 }
 
-const char *app_method_at(int i)
+void app_scheme_text(const ga_run_settings *o, char *text, size_t size)
 {
-  return i >= 0 && i < N_METHODS ? METHODS[i].name : NULL;
+  if (o->scheme == GA_SCHEME_HHT)
+    snprintf(text, size, "hht_alpha %g", o->hht_alpha);
+  else if (o->scheme == GA_SCHEME_NEWMARK)
+    snprintf(text, size, "newmark_beta %g", o->newmark_beta);
+  else
+    snprintf(text, size, "rho %g", o->rho);
+}
+
+void app_option_name(const ga_setting *at, char name[APP_OPTION_NAME])
+{
+  snprintf(name, APP_OPTION_NAME, "%s", at->name);
+  for (char *c = name; *c; c++)
+    if (*c == '_') *c = '-';
 }
 
 /* ---- Reading ---- */
 
-static const char *const ERRORS[] = {"per_step", "per_unit_step", "per_unit_step_filtered"};
-static const char *const NORMS[] = {"max", "rms"};
-
-/* The number of the option's value in a list of names; *value stays where it is not given. */
-static int take_choice(const app_arguments *a, const char *option, const char *const *names, int n,
-                       int *value)
+static const char *choice_at(const void *user, int i)
 {
-  const char *text = app_text(a, option);
-  for (int i = 0; text && i < n; i++)
-    if (strcmp(text, names[i]) == 0) return *value = i, APP_DONE;
-  if (!text) return APP_DONE;
-  return app_misused(a, "--%s: \"%s\" is none of %s, %s%s%s", option, text, names[0], names[1],
-                     n > 2 ? ", " : "", n > 2 ? names[2] : "");
+  return ((const char *const *)user)[i];
 }
 
-/* Tolerances other than those that follow from --tol. */
-static int take_weights(const app_arguments *a, ga_run_settings *o)
+/* The number of the option's value among its choices. */
+static int take_choice(const app_arguments *a, const char *option, const ga_setting *at, int *value)
 {
-  const struct {
-    const char *name;
-    double *value;
-  } weight[] = {{"atol", &o->atol},
-                {"rtol-v", &o->rtol_v},
-                {"atol-v", &o->atol_v},
-                {"rtol-x", &o->rtol_x},
-                {"atol-x", &o->atol_x}};
-  int code = APP_DONE, error = (int)o->error, norm = (int)o->norm;
-  for (int i = 0; !code && i < 5; i++) code = app_number(a, weight[i].name, "1", 1e-20, 1e6, weight[i].value);
-  if (!code) code = take_choice(a, "error", ERRORS, 3, &error);
-  if (!code) code = take_choice(a, "norm", NORMS, 2, &norm);
-  o->error = (ga_error_mode)error;
-  o->norm = (ga_error_norm)norm;
+  const char *text = app_text(a, option);
+  char all[256] = "";
+  for (int i = 0; i < at->n_choices; i++) {
+    if (strcmp(text, at->choices[i]) == 0) return *value = i, APP_DONE;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", at->choices[i]);
+  }
+  const char *nearest = app_nearest(text, at->n_choices, choice_at, at->choices);
+  return app_misused(a, "--%s: \"%s\" is none of %s%s%s", option, text, all,
+                     nearest ? "; the nearest is " : "", nearest ? nearest : "");
+}
+
+static int take_flag(const app_arguments *a, const char *option, int *value)
+{
+  const char *text = app_text(a, option);
+  const int yes = strcmp(text, "true") == 0;
+  if (!yes && strcmp(text, "false") != 0)
+    return app_misused(a, "--%s: \"%s\" is neither true nor false", option, text);
+  *value = yes;
+  return APP_DONE;
+}
+
+/* All settings that are options of the same name; the others have rules of their own. */
+static int take_table(const app_arguments *a, ga_run_settings *o)
+{
+  ga_setting at;
+  char option[APP_OPTION_NAME];
+  int code = APP_DONE;
+  for (int i = 0; !code && ga_setting_at(i, &at); i++) {
+    void *value = (char *)o + at.offset;
+    app_option_name(&at, option);
+    if (app_is_own(at.name) || !app_has(a, option)) continue;
+    if (at.type == GA_SETTING_CHOICE)
+      code = take_choice(a, option, &at, value);
+    else if (at.type == GA_SETTING_FLAG)
+      code = take_flag(a, option, value);
+    else
+      code = app_number(a, option, at.unit, at.least, at.most, value);
+  }
   return code;
 }
 
-const char *app_error_name(ga_error_mode mode)
+/* Parameters that the scheme does not look at are a mistake. */
+static int check_scheme(const app_arguments *a, const ga_run_settings *o)
 {
-  return ERRORS[mode];
-}
-
-const char *app_norm_name(ga_error_norm norm)
-{
-  return NORMS[norm];
-}
-
-static int take_method(const app_arguments *a, ga_method *method)
-{
-  const char *text = app_text(a, "method");
-  if (!text) return APP_DONE;
-  for (int i = 0; i < N_METHODS; i++)
-    if (strcmp(text, METHODS[i].name) == 0) return *method = METHODS[i].method, APP_DONE;
-  const char *nearest = app_nearest(text, N_METHODS, method_at, NULL);
-  return app_misused(a, "--method: there is no method \"%s\"; %s%s", text,
-                     nearest ? "the nearest is " : "there are stabilized, index3, soi2, hht_soi2, weighted",
-                     nearest ? nearest : "");
+  ga_setting at;
+  char option[APP_OPTION_NAME];
+  for (int i = 0; ga_setting_at(i, &at); i++) {
+    app_option_name(&at, option);
+    if (app_has(a, option) && !(at.schemes >> o->scheme & 1))
+      return app_misused(a, "--%s is not used, for the scheme is %s; --scheme chooses another", option,
+                         app_choice(o, "scheme"));
+  }
+  return APP_DONE;
 }
 
 #define LATEST 1e12     /* [s] */
@@ -106,9 +119,8 @@ static int take_settings(app_task *s, const app_arguments *a)
     o->step = 0.0;
     code = app_number(a, "tol", "1", 1e-14, 1.0, &o->tolerance);
   }
-  if (!code) code = app_number(a, "max-step", "s", 0.0, 1e12, &o->max_step);
-  if (!code) code = app_number(a, "min-step", "s", 0.0, 1e12, &o->min_step);
-  if (!code) code = app_number(a, "first-step", "s", 0.0, 1e12, &o->first_step);
+  if (!code) code = take_table(a, o);
+  if (!code) code = check_scheme(a, o);
   if (!code && o->max_step > 0.0 && o->min_step > o->max_step)
     code = app_misused(a, "the largest step, %g s, is below the smallest, %g s", o->max_step, o->min_step);
   if (app_has(a, "step") || app_has(a, "tol")) o->accuracy = 0.0;
@@ -119,10 +131,6 @@ static int take_settings(app_task *s, const app_arguments *a)
     o->step = 0.0;
     code = app_number(a, "accuracy", "1", 1e-8, 0.5, &o->accuracy);
   }
-  if (!code) code = take_weights(a, o);
-  if (!code) code = take_method(a, &o->method);
-  if (!code) code = app_number(a, "rho", "1", 0.0, 1.0, &o->rho);
-  if (!code) code = app_number(a, "max-change", "1", 1e-15, 1e15, &o->max_change);
   if (!code) code = app_number(a, "output", "s", 0.0, 1e9, &o->output);
   if (!code && !(o->t_end > o->t_start))
     code = app_misused(a, "the end, t = %g s, is not after the start, t = %g s", o->t_end, o->t_start);
@@ -277,12 +285,11 @@ void app_task_tolerances(const app_task *s, const ga_run_settings *settings, ga_
 
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
 {
-  ga_stepper_opts stepper = ga_stepper_defaults();
+  ga_stepper_opts stepper;
   ga_simulate_opts o = *opts;
   ga_simulator_destroy(&s->simulator);
   ga_stepper_destroy(&s->stepper);
-  ga_status status = ga_scheme_rho(s->ctx, settings->rho, &stepper.scheme);
-  stepper.method = settings->method;
+  ga_status status = ga_run_stepper_opts(s->ctx, settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &s->stepper);
   o.t_end = settings->t_end;
   o.fixed_h = settings->step;
@@ -302,8 +309,7 @@ ga_status app_task_start(app_task *s, int report)
   double *q = calloc(nq + nv + nx + 1, sizeof *q);
   if (!q) return GA_ERR_MEMORY;
   s->warnings.hold = report;
-  ga_start_opts start = ga_start_defaults();
-  start.max_change = s->settings.max_change;
+  const ga_start_opts start = ga_run_start_opts(&s->settings);
   ga_status status = ga_machine_check_drives(s->machine, s->settings.t_start, s->settings.t_end);
   if (!status) status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
   if (!status)

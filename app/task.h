@@ -51,9 +51,12 @@ void app_task_advise(const app_task *s);
 void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */
 void app_task_report(const app_task *s, FILE *out, int coordinates); /* 1: those of joints as well */
-const char *app_method_name(ga_method method);
-const char *app_error_name(ga_error_mode mode);
-const char *app_norm_name(ga_error_norm norm);
-const char *app_method_at(int i); /* number i = 0, 1, ...; NULL after the last */
+/* By the table of settings: one of them; the name of a choice; "rho 0.8"; the option, with - for _. */
+enum { APP_OPTION_NAME = 32 };
+int app_setting_find(const char *name, ga_setting *out);
+const char *app_choice(const ga_run_settings *o, const char *name);
+void app_scheme_text(const ga_run_settings *o, char *text, size_t size);
+void app_option_name(const ga_setting *at, char name[APP_OPTION_NAME]);
+int app_is_own(const char *setting); /* 1: its option, if any, has a row and rules of its own (commands.c) */
 
 #endif

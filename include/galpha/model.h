@@ -27,6 +27,13 @@ typedef struct ga_model_opts { /* start from ga_model_defaults() */
   long max_parts;              /* parts that a model may have, repeats included; default 1000000 */
 } ga_model_opts;
 
+/* Which parameters of the generalized-α family, see ga_scheme. */
+typedef enum ga_scheme_kind {
+  GA_SCHEME_RHO = 0, /* by `rho`: ga_scheme_rho() */
+  GA_SCHEME_HHT,     /* by `hht_alpha`: ga_scheme_hht() */
+  GA_SCHEME_NEWMARK  /* by `newmark_beta` and `newmark_gamma`: ga_scheme_newmark() */
+} ga_scheme_kind;
+
 /* What a run is to do; from the model's `simulation`, or defaults. */
 typedef struct ga_run_settings {
   double t_start, t_end; /* [s] default 0, 1 */
@@ -38,9 +45,15 @@ typedef struct ga_run_settings {
   ga_error_mode error;     /* of error control; default GA_PER_STEP */
   ga_error_norm norm;      /* default GA_NORM_MAX */
   double atol, rtol_v, atol_v, rtol_x,
-      atol_x;                /* as in ga_simulate_opts; 0: tolerance, or a hundredth of it */
-  ga_method method;          /* default GA_STABILIZED */
-  double rho;                /* [-] default 0.8 */
+      atol_x;                         /* as in ga_simulate_opts; 0: tolerance, or a hundredth of it */
+  ga_method method;                   /* default GA_STABILIZED */
+  ga_scheme_kind scheme;              /* default GA_SCHEME_RHO */
+  double rho;                         /* [-] default 0.8 */
+  double hht_alpha;                   /* [-] default -1/9, which damps as rho 0.8 does */
+  double newmark_beta, newmark_gamma; /* [-] default 1/4, 1/2: no damping */
+  int commutator;                     /* as in ga_stepper_opts, */
+  ga_adjust adjust;
+  int project, shift_a, perturb_v; /* and in ga_start_opts; the same defaults */
   double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */
   double first_step;         /* [s] of error control; 0: chosen */
   double max_change;         /* [-] of the start, see ga_start_opts; default 0.1 */
@@ -48,6 +61,34 @@ typedef struct ga_run_settings {
   int n_record;              /* signals to record; 0: all */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */
 } ga_run_settings;
+
+GA_API ga_run_settings ga_run_defaults(void);
+/* Options of steppers and starts that settings ask for; all else as in their ..._defaults(). GA_ERR_ARGUMENT
+ * for parameters out of range. settings NULL: the defaults. */
+GA_API ga_status ga_run_stepper_opts(ga_context *ctx, const ga_run_settings *settings, ga_stepper_opts *out);
+GA_API ga_start_opts ga_run_start_opts(const ga_run_settings *settings);
+
+/* One setting: a key of `simulation` in model files, and an option of the program. */
+typedef enum ga_setting_type {
+  GA_SETTING_NUMBER = 0, /* double */
+  GA_SETTING_CHOICE,     /* an enum: number of the choice */
+  GA_SETTING_FLAG        /* int, 0 or 1 */
+} ga_setting_type;
+
+typedef struct ga_setting {
+  const char *name; /* "rho": of the key and of the member of ga_run_settings */
+  size_t offset;    /* of the member */
+  ga_setting_type type;
+  const char *unit;           /* of numbers; "1": none */
+  double least, most;         /* of numbers */
+  int n_choices;              /* of choices */
+  const char *const *choices; /* [n_choices] */
+  unsigned long schemes;      /* that look at it, as bits 1 << ga_scheme_kind */
+  const char *about;          /* one line */
+} ga_setting;
+
+/* Number i = 0, 1, ... of all settings but `record`; 0: there are not so many. out NULL: only that. */
+GA_API int ga_setting_at(int i, ga_setting *out);
 
 typedef struct ga_model ga_model;
 

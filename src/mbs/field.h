@@ -54,6 +54,8 @@ typedef struct ga__field {
   int hidden;            /* 1: not in model files */
   int no_default;        /* 1: what it is where it is not given will rarely do */
   const char *about;     /* one line */
+  const char *help;      /* of settings: a shorter line for options of the program; NULL: the same */
+  double from, to;       /* of settings: the range; both 0: as the rule says */
   const char *nan_word;  /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
   const char *nan_about; /* and what NaN means; NULL: as at the start */
 } ga__field;

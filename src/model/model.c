@@ -68,7 +68,7 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
     return ga__no_memory(ctx, "the messages of a model");
   }
   *out = model;
-  ga__default_settings(&model->settings);
+  model->settings = ga_run_defaults();
   ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
   model->document = ga__document_read(&r, path, name, text, length);
   if (model->document && !r.failed) read_document(model, &r, path);

@@ -147,7 +147,6 @@ typedef struct ga__globals {
   const char *title;
 } ga__globals;
 void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out);
-void ga__default_settings(ga_run_settings *settings);
 void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *settings);
 
 /* ---- All of it (build.c) ---- */

@@ -29,6 +29,18 @@ static const char *const method_about[] = {
     [GA_SOI2] = "generalized-α-SOI2: weighted, positions and velocities constrained",
     [GA_HHT_SOI2] = "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints"};
 
+static const char *const scheme_names[] = {
+    [GA_SCHEME_RHO] = "rho", [GA_SCHEME_HHT] = "hht", [GA_SCHEME_NEWMARK] = "newmark"};
+static const char *const scheme_about[] = {[GA_SCHEME_RHO] = "by `rho` (Chung and Hulbert)",
+                                           [GA_SCHEME_HHT] = "by `hht_alpha` (Hilber, Hughes and Taylor)",
+                                           [GA_SCHEME_NEWMARK] = "by `newmark_beta` and `newmark_gamma`"};
+static const char *const adjust_names[] = {
+    [GA_ADJUST_SHIFT] = "shift", [GA_ADJUST_GAMMA] = "gamma", [GA_ADJUST_NONE] = "none"};
+static const char *const adjust_about[] = {
+    [GA_ADJUST_SHIFT] = "the auxiliary accelerations are moved to where the new step wants them",
+    [GA_ADJUST_GAMMA] = "γ of every step follows the step size; `stabilized` and `index3` only",
+    [GA_ADJUST_NONE] = "neither: first order as soon as steps change, for comparison"};
+
 static const char *const error_names[] = {[GA_PER_STEP] = "per_step",
                                           [GA_PER_UNIT_STEP] = "per_unit_step",
                                           [GA_PER_UNIT_STEP_FILTERED] = "per_unit_step_filtered"};
@@ -61,20 +73,25 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
      .about = "relative tolerance of error control; the absolute one is a hundredth of it"},
     {ONE(ga_run_settings, max_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .help = "largest step of error control [s]; 0: chosen from the model",
      .about =
          "largest step of error control; 0: ten times the distance of records, a quarter of the shortest "
          "period of a wave or sine of time, or a tenth of the run, whichever is least"},
     {ONE(ga_run_settings, min_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .help = "smallest step of error control [s]",
      .about = "smallest step of error control; 0: 1e-12 of the run, less between breaks that are close"},
     {ONE(ga_run_settings, first_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .help = "first step of error control [s]",
      .about = "first step of error control; 0: chosen from the initial accelerations"},
     {ONE(ga_run_settings, accuracy), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
      .about =
          "error bars, which are to be at most this part of each signal's range: the tolerance follows; 0: no "
          "error bars, as where step or tolerance is given and this is not"},
     {ONE(ga_run_settings, error), .rule = GA__RULE_CHOICE, NAMES_OF(error_names),
-     .choices_about = error_about, .about = "what the tolerance is compared with"},
+     .choices_about = error_about, .help = "error control: per_step, per_unit_step or per_unit_step_filtered",
+     .about = "what the tolerance is compared with"},
     {ONE(ga_run_settings, norm), .rule = GA__RULE_CHOICE, NAMES_OF(norm_names), .choices_about = norm_about,
+     .help = "of its errors: max or rms",
      .about = "of the errors of all coordinates and states over their tolerances"},
     {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
      .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`"},
@@ -87,10 +104,33 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, atol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
      .about = "absolute one, in the units of the states; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
-     .choices_about = method_about, .about = "of integration"},
-    {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
-     .about = "spectral radius at infinity, 0 to 1: 1 damps nothing"},
+     .choices_about = method_about, .help = "stabilized, index3, soi2, hht_soi2 or weighted",
+     .about = "of integration"},
+    {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
+     .choices_about = scheme_about, .about = "which parameters the method has",
+     .help = "parameters of the method: rho, hht or newmark"},
+    {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1", .from = 0, .to = 1,
+     .only = 1ul << GA_SCHEME_RHO, .about = "spectral radius at infinity, 0 to 1: 1 damps nothing",
+     .help = "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"},
+    {ONE(ga_run_settings, hht_alpha), .rule = GA__RULE_NUMBER, .unit = "1", .from = -1.0 / 3.0, .to = 0,
+     .only = 1ul << GA_SCHEME_HHT, .about = "of HHT, from -1/3, which damps most, to 0, which damps nothing"},
+    {ONE(ga_run_settings, newmark_beta), .rule = GA__RULE_NUMBER, .unit = "1", .from = 0.25, .to = 1,
+     .only = 1ul << GA_SCHEME_NEWMARK, .about = "of Newmark, from 1/4 to 1"},
+    {ONE(ga_run_settings, newmark_gamma), .rule = GA__RULE_NUMBER, .unit = "1", .from = 0.5, .to = 0.5,
+     .only = 1ul << GA_SCHEME_NEWMARK, .about = "of Newmark; 1/2, since all else is of first order"},
+    {ONE(ga_run_settings, commutator), .rule = GA__RULE_FLAG,
+     .about = "the term of order h² in the update of rotations; false: as in the papers"},
+    {ONE(ga_run_settings, adjust), .rule = GA__RULE_CHOICE, NAMES_OF(adjust_names),
+     .choices_about = adjust_about, .about = "what keeps order 2 when the step size changes",
+     .help = "what keeps order 2 when steps change: shift, gamma or none"},
+    {ONE(ga_run_settings, project), .rule = GA__RULE_FLAG,
+     .about = "the start moves positions and velocities onto the constraints"},
+    {ONE(ga_run_settings, shift_a), .rule = GA__RULE_FLAG,
+     .about = "the start shifts the auxiliary accelerations, without which they are of first order"},
+    {ONE(ga_run_settings, perturb_v), .rule = GA__RULE_FLAG,
+     .about = "`index3`: the start perturbs velocities, which keeps forces of constraints at order 2"},
     {ONE(ga_run_settings, max_change), .rule = GA__RULE_POSITIVE, .unit = "1",
+     .help = "what the start may move by to meet the constraints (max_change)",
      .about = "what the start may move positions and velocities by to meet the constraints, relative to 1 + "
               "the largest"},
     {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
@@ -114,20 +154,88 @@ static void default_globals(void *base)
   *(ga_machine_opts *)base = ga_machine_defaults();
 }
 
-void ga__default_settings(ga_run_settings *settings)
+ga_run_settings ga_run_defaults(void)
 {
-  *settings = (ga_run_settings){.t_end = 1,
-                                .tolerance = 1e-4,
-                                .accuracy = 1e-3,
-                                .accuracy_by_default = 1,
-                                .method = GA_STABILIZED,
-                                .rho = 0.8,
-                                .max_change = 0.1};
+  const ga_stepper_opts stepper = ga_stepper_defaults();
+  const ga_start_opts start = ga_start_defaults();
+  return (ga_run_settings){.t_end = 1,
+                           .tolerance = 1e-4,
+                           .accuracy = 1e-3,
+                           .accuracy_by_default = 1,
+                           .method = stepper.method,
+                           .rho = 0.8,
+                           .hht_alpha = -1.0 / 9.0,
+                           .newmark_beta = 0.25,
+                           .newmark_gamma = 0.5,
+                           .commutator = stepper.commutator,
+                           .adjust = stepper.adjust,
+                           .project = start.project,
+                           .shift_a = start.shift_a,
+                           .perturb_v = start.perturb_v,
+                           .max_change = start.max_change};
+}
+
+ga_status ga_run_stepper_opts(ga_context *ctx, const ga_run_settings *settings, ga_stepper_opts *out)
+{
+  const ga_run_settings usual = ga_run_defaults(), *s = settings ? settings : &usual;
+  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "settings: out is NULL");
+  *out = ga_stepper_defaults();
+  out->method = s->method;
+  out->commutator = s->commutator;
+  out->adjust = s->adjust;
+  switch (s->scheme) {
+  case GA_SCHEME_RHO:
+    return ga_scheme_rho(ctx, s->rho, &out->scheme);
+  case GA_SCHEME_HHT:
+    return ga_scheme_hht(ctx, s->hht_alpha, &out->scheme);
+  case GA_SCHEME_NEWMARK:
+    return ga_scheme_newmark(ctx, s->newmark_beta, s->newmark_gamma, &out->scheme);
+  }
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "settings: there is no scheme %d", (int)s->scheme);
+}
+
+ga_start_opts ga_run_start_opts(const ga_run_settings *settings)
+{
+  ga_start_opts start = ga_start_defaults();
+  if (!settings) return start;
+  start.project = settings->project;
+  start.shift_a = settings->shift_a;
+  start.perturb_v = settings->perturb_v;
+  start.max_change = settings->max_change;
+  return start;
+}
+
+/* Of numbers that have no limit of their own. */
+#define LARGEST 1e12
+#define SMALLEST 1e-15
+
+int ga_setting_at(int i, ga_setting *out)
+{
+  if (i < 0 || i >= N_SETTING) return 0;
+  const ga__field *f = &setting_fields[i];
+  const int limited = f->from != 0 || f->to != 0;
+  if (!out) return 1;
+  *out = (ga_setting){.name = f->name,
+                      .offset = f->offset,
+                      .type = f->rule == GA__RULE_CHOICE ? GA_SETTING_CHOICE
+                              : f->rule == GA__RULE_FLAG ? GA_SETTING_FLAG
+                                                         : GA_SETTING_NUMBER,
+                      .unit = f->unit ? f->unit : "1",
+                      .least = limited                            ? f->from
+                               : f->rule == GA__RULE_NOT_NEGATIVE ? 0
+                               : f->rule == GA__RULE_POSITIVE     ? SMALLEST
+                                                                  : -LARGEST,
+                      .most = limited ? f->to : LARGEST,
+                      .n_choices = f->n_choices,
+                      .choices = f->choices,
+                      .schemes = f->only ? f->only : ~0ul,
+                      .about = f->help ? f->help : f->about};
+  return 1;
 }
 
 static void default_settings(void *base)
 {
-  ga__default_settings(base);
+  *(ga_run_settings *)base = ga_run_defaults();
 }
 
 int ga__setting_group(int i, ga__group *group)
@@ -192,9 +300,27 @@ static void suspect_settings(ga__reader *reader, ga__tree *map, const ga_run_set
             s->t_end - s->t_start);
 }
 
+/* Numbers with limits of their own; parameters that another scheme than the one chosen looks at. */
+static void check_ranges(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
+{
+  for (int i = 0; i < N_SETTING; i++) {
+    const ga__field *f = &setting_fields[i];
+    const ga__tree *at = ga__map_get(map, f->name);
+    if (!at || !f->only) continue;
+    const double value = *(const double *)(const void *)((const char *)s + f->offset);
+    if (!(f->only >> s->scheme & 1))
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, at->key_at,
+              "simulation: %s is given, but the scheme is %s; expected one that looks at it", f->name,
+              scheme_names[s->scheme]);
+    else if (!(value >= f->from && value <= f->to))
+      ga__say(reader->r->messages, GA_MESSAGE_ERROR, at->at, "simulation: %s is %g; it must be from %g to %g",
+              f->name, value, f->from, f->to);
+  }
+}
+
 static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_settings *s)
 {
-  const ga__tree *end = ga__map_get(map, "t_end"), *rho = ga__map_get(map, "rho");
+  const ga__tree *end = ga__map_get(map, "t_end");
   if (!(s->t_end > s->t_start))
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, end ? end->at : map->key_at,
             "simulation: t_end is %g s; it must be above t_start, which is %g s", s->t_end, s->t_start);
@@ -206,9 +332,7 @@ static void check_settings(ga__reader *reader, ga__tree *map, const ga_run_setti
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__map_get(map, "accuracy")->at,
             "simulation: accuracy is %g; it must be from %g to 0.5, or 0 for no error bars", s->accuracy,
             LEAST_ACCURACY);
-  if (!(s->rho >= 0 && s->rho <= 1))
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, rho ? rho->at : map->key_at,
-            "simulation: rho is %g; it must be from 0 to 1", s->rho);
+  check_ranges(reader, map, s);
 }
 
 void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *settings)

@@ -777,6 +777,69 @@ static void settings_are_read(void **state)
   rig_close_context(&ctx);
 }
 
+/* Every setting of the table can be read, and what is read is what steppers and starts get. */
+static void options_of_the_method_are_read(void **state)
+{
+  ga_context *ctx = rig_open_context();
+  (void)state;
+  ga_stepper_opts o;
+  const ga_run_settings run = ga_run_defaults();
+  const ga_stepper_opts usual = ga_stepper_defaults();
+  const ga_start_opts start = ga_run_start_opts(&run), usual_start = ga_start_defaults();
+  assert_status(ctx, ga_run_stepper_opts(ctx, &run, &o), GA_OK);
+  assert_memory_equal(&o, &usual, sizeof o);
+  assert_true(start.h == usual_start.h && start.project == usual_start.project &&
+              start.shift_a == usual_start.shift_a && start.perturb_v == usual_start.perturb_v &&
+              start.max_change == usual_start.max_change && start.max_gap == usual_start.max_gap &&
+              start.forward == usual_start.forward);
+  ga_model *model = read_text(
+      ctx, "galpha: 1\nsimulation: {method: index3, scheme: hht, hht_alpha: -0.2, commutator: false,\n"
+           "  adjust: gamma, project: false, shift_a: false, perturb_v: false}\n");
+  ga_scheme hht, newmark;
+  assert_status(ctx, ga_scheme_hht(ctx, -0.2, &hht), GA_OK);
+  assert_status(ctx, ga_scheme_newmark(ctx, 0.3, 0.5, &newmark), GA_OK);
+  assert_status(ctx, ga_run_stepper_opts(ctx, ga_model_settings(model), &o), GA_OK);
+  assert_memory_equal(&o.scheme, &hht, sizeof hht);
+  assert_int_equal(o.method, GA_INDEX3);
+  assert_int_equal(o.commutator, 0);
+  assert_int_equal(o.adjust, GA_ADJUST_GAMMA);
+  const ga_start_opts s = ga_run_start_opts(ga_model_settings(model));
+  assert_true(!s.project && !s.shift_a && !s.perturb_v);
+  ga_model_destroy(&model);
+  model = read_text(ctx, "galpha: 1\nsimulation: {scheme: newmark, newmark_beta: 0.3, newmark_gamma: 1/2}\n");
+  assert_status(ctx, ga_run_stepper_opts(ctx, ga_model_settings(model), &o), GA_OK);
+  assert_memory_equal(&o.scheme, &newmark, sizeof newmark);
+  ga_model_destroy(&model);
+  ga_run_settings wrong = ga_run_defaults();
+  wrong.scheme = (ga_scheme_kind)7;
+  assert_status(ctx, ga_run_stepper_opts(ctx, &wrong, &o), GA_ERR_ARGUMENT);
+  rig_close_context(&ctx);
+}
+
+/* The table of settings: defaults lie within the ranges that it tells, choices are among its names. */
+static void settings_have_a_table(void **state)
+{
+  (void)state;
+  const ga_run_settings usual = ga_run_defaults();
+  ga_setting at;
+  int n = 0;
+  for (; ga_setting_at(n, &at); n++) {
+    const void *member = (const char *)&usual + at.offset;
+    assert_true(at.name[0] && at.about[0]);
+    if (at.type == GA_SETTING_NUMBER) {
+      const double value = *(const double *)member;
+      assert_true(value >= at.least && value <= at.most);
+    } else {
+      const int value = *(const int *)member;
+      assert_in_range(value, 0, at.type == GA_SETTING_FLAG ? 1 : at.n_choices - 1);
+    }
+  }
+  assert_true(n > 20);
+  assert_false(ga_setting_at(n, NULL));
+  assert_false(ga_setting_at(-1, NULL));
+  assert_true(ga_setting_at(0, NULL));
+}
+
 /* ---- Messages ---- */
 
 typedef struct complaint {
@@ -1008,6 +1071,13 @@ static const complaint errors[] = {
     /* settings */
     {"simulation: {t_end: -1}\n", 2, 21, "t_end is -1 s; it must be above t_start"},
     {"simulation: {rho: 2}\n", 2, 19, "rho is 2; it must be from 0 to 1"},
+    {"simulation: {hht_alpha: -0.1}\n", 2, 14, "hht_alpha is given, but the scheme is rho"},
+    {"simulation: {scheme: hht, rho: 0.8}\n", 2, 27, "rho is given, but the scheme is hht"},
+    {"simulation: {scheme: hht, hht_alpha: 0.1}\n", 2, 38,
+     "hht_alpha is 0.1; it must be from -0.333333 to 0"},
+    {"simulation: {scheme: newmark, newmark_gamma: 0.6}\n", 2, 46, "newmark_gamma is 0.6; it must be"},
+    {"simulation: {scheme: houbolt}\n", 2, 22, "'houbolt' is unknown, expected rho, hht or newmark"},
+    {"simulation: {adjust: no}\n", 2, 22, "'no' is unknown, expected shift, gamma or none"},
     {"simulation: {step: -1}\n", 2, 20, "step of simulation is -1; it must be >= 0"},
     {"simulation: {tolerance: 0}\n", 2, 25, "tolerance of simulation is 0; it must be > 0"},
     {"simulation: {metod: soi2}\n", 2, 14, "the key 'metod' is unknown"},
@@ -1611,6 +1681,8 @@ int main(void)
       cmocka_unit_test(every_kind_of_block_is_read),
       cmocka_unit_test(blocks_have_units),
       cmocka_unit_test(settings_are_read),
+      cmocka_unit_test(options_of_the_method_are_read),
+      cmocka_unit_test(settings_have_a_table),
       cmocka_unit_test(every_error_has_its_place),
       cmocka_unit_test(odd_things_are_warned_of),
       cmocka_unit_test(all_errors_come_at_once),

@@ -115,6 +115,9 @@ static ga_input input_;
 static ga_joint_def joint_def_;
 static ga_guess_def guess_def_;
 static ga_machine_opts machine_opts_;
+static ga_run_settings run_settings_;
+static ga_stepper_opts run_stepper_;
+static ga_setting setting_;
 static ga_marker_def marker_def_;
 static ga_model_opts model_opts_;
 static ga_motion_opts motion_opts_;
@@ -180,6 +183,7 @@ static void set_defaults(void)
   function_expr_opts_ = ga_function_expr_defaults();
   joint_def_ = ga_joint_defaults();
   machine_opts_ = ga_machine_defaults();
+  run_settings_ = ga_run_defaults();
   marker_def_ = ga_marker_defaults();
   guess_def_ = ga_guess_defaults();
   model_opts_ = ga_model_defaults();
@@ -584,6 +588,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_text, (P(model))) \
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
   STATUS(ga_model_write_file, (P(model), P("x"))) \
+  STATUS(ga_run_stepper_opts, (FINE(ctx), FINE(&run_settings_), P(&run_stepper_))) \
+  VALUE(ga_setting_at, (0, FINE(&setting_))) \
   VALUE(ga_model_schema, (FINE(text), sizeof text)) \
   VALUE(ga_model_format_page, (FINE(text), sizeof text)) \
   /* result */ \
@@ -670,6 +676,8 @@ static ga_control_block *new_block(void)
   X(ga_marker_defaults) \
   X(ga_joint_name) \
   X(ga_joint_coordinate) \
+  X(ga_run_defaults) \
+  X(ga_run_start_opts) \
   X(ga_joint_defaults) \
   X(ga_drive_defaults) \
   X(ga_rolling_defaults) \
