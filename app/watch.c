@@ -221,28 +221,14 @@ static double change_between(const app_history *h, int from, int to, int signal)
              : d;
 }
 
-static int ends_in(const char *name, const char *ending)
-{
-  const size_t n = strlen(name), m = strlen(ending);
-  return n > m && strcmp(name + n - m, ending) == 0;
-}
-
 int app_history_rank(const app_history *h, int signal)
 {
-  static const char *const units[] = {"m", "rad", "m/s", "rad/s", "", "N", "N*m"};
-  static const int ranks[] = {1, 1, 3, 3, 4, 5, 5};
-  const char *name = ga_machine_signal_name(h->machine, signal);
-  const char *unit = ga_machine_signal_unit(h->machine, signal);
-  if (!name || strncmp(name, "energy.", 7) == 0) return -1;
-  for (const char *q = "wxyz"; *q; q++)
-    if (ends_in(name, (char[]){'.', 'q', *q, '\0'})) return -1;
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-    if (strcmp(unit, units[i]) != 0) continue;
-    if (ranks[i] == 1) return ends_in(name, ".x") || ends_in(name, ".y") || ends_in(name, ".z") ? 2 : 1;
-    if (ranks[i] == 5) return ends_in(name, ".force") || ends_in(name, ".normal") ? 5 : 7;
-    return ranks[i];
-  }
-  return 6;
+  static const int RANK[] = {
+      [GA_SIGNAL_NONE] = -1,        [GA_SIGNAL_COORDINATE] = 1,   [GA_SIGNAL_POSITION] = 2,
+      [GA_SIGNAL_ORIENTATION] = -1, [GA_SIGNAL_RATE] = 3,         [GA_SIGNAL_BLOCK] = 4,
+      [GA_SIGNAL_FORCE] = 5,        [GA_SIGNAL_ACCELERATION] = 6, [GA_SIGNAL_REACTION] = 7,
+      [GA_SIGNAL_ENERGY] = -1};
+  return RANK[ga_machine_signal_kind(h->machine, signal)];
 }
 
 void app_history_range(const app_history *h, int signal, double *least, double *most)

@@ -478,6 +478,21 @@ GA_API const char *ga_machine_signal_name(const ga_machine *m,
                                           int i); /* as long as m; NULL: no such i, or no memory */
 GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i);    /* "m/s"; "" where it has none */
 GA_API int ga_machine_find_signal(const ga_machine *m, const char *name); /* −1: there is none */
+
+/* What a signal is, whatever its name and unit. */
+typedef enum ga_signal_kind {
+  GA_SIGNAL_NONE = 0,     /* there is no such signal */
+  GA_SIGNAL_COORDINATE,   /* of a joint, a scalar body, a planar body's angle; the length of a line */
+  GA_SIGNAL_POSITION,     /* a component of a position */
+  GA_SIGNAL_ORIENTATION,  /* a component of a quaternion */
+  GA_SIGNAL_RATE,         /* of a coordinate, or a component of a velocity or an angular velocity */
+  GA_SIGNAL_ACCELERATION, /* likewise; specific forces too */
+  GA_SIGNAL_BLOCK,        /* an output or a state of a block */
+  GA_SIGNAL_FORCE,        /* of a spring, actuator, friction, bushing, contact, drive, gear, rack, rolling */
+  GA_SIGNAL_REACTION,     /* a component of a joint's reaction */
+  GA_SIGNAL_ENERGY
+} ga_signal_kind;
+GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);

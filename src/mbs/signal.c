@@ -398,6 +398,36 @@ const char *ga_machine_signal_unit(const ga_machine *m, int i)
   return at.unit;
 }
 
+ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
+{
+  static const ga_signal_kind KIND[] = {
+      [GA__PROBE_POSITION] = GA_SIGNAL_POSITION,
+      [GA__PROBE_VELOCITY] = GA_SIGNAL_RATE,
+      [GA__PROBE_ACCELERATION] = GA_SIGNAL_ACCELERATION,
+      [GA__PROBE_SPECIFIC_FORCE] = GA_SIGNAL_ACCELERATION,
+      [GA__PROBE_ANGULAR_VELOCITY] = GA_SIGNAL_RATE,
+      [GA__PROBE_ANGULAR_ACCELERATION] = GA_SIGNAL_ACCELERATION,
+      [GA__PROBE_REACTION_FORCE] = GA_SIGNAL_REACTION,
+      [GA__PROBE_REACTION_TORQUE] = GA_SIGNAL_REACTION,
+      [GA__PROBE_GAUGE] = GA_SIGNAL_COORDINATE,
+      [GA__PROBE_GAUGE_RATE] = GA_SIGNAL_RATE,
+      [GA__PROBE_GAUGE_ACC] = GA_SIGNAL_ACCELERATION,
+      [GA__PROBE_ANGLE] = GA_SIGNAL_COORDINATE,
+      [GA__PROBE_QUATERNION] = GA_SIGNAL_ORIENTATION,
+      [GA__PROBE_LAW] = GA_SIGNAL_FORCE,
+      [GA__PROBE_MULTIPLIER] = GA_SIGNAL_FORCE,
+      [GA__PROBE_STATE] = GA_SIGNAL_BLOCK,
+      [GA__PROBE_OUTPUT] = GA_SIGNAL_BLOCK,
+      [GA__PROBE_ENERGY] = GA_SIGNAL_ENERGY,
+  };
+  ga__probe probe;
+  if (!is_signal(m, i)) return GA_SIGNAL_NONE;
+  const int part = part_of(m->built, i);
+  if (part == m->n_parts) return GA_SIGNAL_ENERGY;
+  ga__channel_probe(m->built, part, i - m->built->signals.first[part], &probe);
+  return KIND[probe.kind];
+}
+
 int ga_machine_find_signal(const ga_machine *m, const char *name)
 {
   return built_of(m) && name ? ga__signal_find(m->built, name) : -1;

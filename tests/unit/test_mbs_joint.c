@@ -53,6 +53,7 @@ static void test_table_of_coordinates(void **state)
 {
   (void)state;
   static const char *const suffix[3] = {"", "_rate", "_acc"};
+  static const ga_signal_kind of[3] = {GA_SIGNAL_COORDINATE, GA_SIGNAL_RATE, GA_SIGNAL_ACCELERATION};
   int seen = 0;
   for (int planar = 0; planar < 2; planar++)
     for (int kind = 0; kind < GA_N_JOINTS; kind++) {
@@ -70,6 +71,7 @@ static void test_table_of_coordinates(void **state)
           const int signal = ga_machine_find_signal(r.m, name);
           assert_true(signal >= 0);
           assert_string_equal(ga_machine_signal_unit(r.m, signal), info->unit[k]);
+          assert_int_equal(ga_machine_signal_kind(r.m, signal), of[k]);
           assert_string_equal(info->unit[GA_UNIT_FORCE], info->is_angle ? "N*m" : "N");
           assert_ptr_equal(ga_coordinate_find(info->name), info);
           seen++;

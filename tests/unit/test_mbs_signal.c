@@ -66,6 +66,12 @@ static void test_names(void **state)
       {"energy.balance", "J"},
       {"energy.kinetic", "J"},
   };
+  static const ga_signal_kind kind[] = {
+      GA_SIGNAL_POSITION,    GA_SIGNAL_RATE,         GA_SIGNAL_ACCELERATION, GA_SIGNAL_RATE,
+      GA_SIGNAL_ORIENTATION, GA_SIGNAL_POSITION,     GA_SIGNAL_ORIENTATION,  GA_SIGNAL_ACCELERATION,
+      GA_SIGNAL_RATE,        GA_SIGNAL_COORDINATE,   GA_SIGNAL_RATE,         GA_SIGNAL_ACCELERATION,
+      GA_SIGNAL_COORDINATE,  GA_SIGNAL_ACCELERATION, GA_SIGNAL_REACTION,     GA_SIGNAL_REACTION,
+      GA_SIGNAL_COORDINATE,  GA_SIGNAL_FORCE,        GA_SIGNAL_ENERGY,       GA_SIGNAL_ENERGY};
   static const char *const missing[] = {
       "car", "car.wheel", "bob.wx", "bob.qw", "seat.qw",   "hinge",        "ground.x",        "energy",
       "",    "gear_in.x", "car.",   ".x",     "car.angle", "hinge.angle_", "energy.kinetic.x"};
@@ -100,6 +106,7 @@ static void test_names(void **state)
     if (k < 0) fail_msg("there is no '%s'", expected[i][0]);
     assert_string_equal(ga_machine_signal_name(r.m, k), expected[i][0]);
     assert_string_equal(ga_machine_signal_unit(r.m, k), expected[i][1]);
+    assert_int_equal(ga_machine_signal_kind(r.m, k), kind[i]);
   }
   for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
     if (ga_machine_find_signal(r.m, missing[i]) >= 0) fail_msg("'%s' is no signal", missing[i]);

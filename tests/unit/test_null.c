@@ -566,6 +566,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_n_signals, (P(machine))) \
   VALUE(ga_machine_signal_name, (P(machine), 0)) \
   VALUE(ga_machine_signal_unit, (P(machine), 0)) \
+  VALUE(ga_machine_signal_kind, (P(machine), 0)) \
   VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
@@ -793,6 +794,7 @@ static void names_and_sizes_out_of_range(void **state)
     for (size_t n = 1; n < sizeof found / sizeof *found; n++)
       if (found[n] && *found[n]) fail_msg("name %zu of number %d is '%s'", n, i, found[n]);
     assert_non_null(found[0]);
+    assert_int_equal(ga_machine_signal_kind(machine, i == 99 ? INT_MAX : i), GA_SIGNAL_NONE);
     assert_null(ga_joint_coordinate((ga_joint_kind)i, 0, 0));
     assert_null(ga_joint_coordinate(GA_JOINT_REVOLUTE, 1, i));
     assert_null(ga_model_message_at(model, i));
