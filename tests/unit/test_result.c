@@ -713,7 +713,8 @@ enum { FREED_STAYS = 1 };
 enum { FREED_STAYS = 0 };
 #endif
 
-/* Live blocks of ours stay the same in number, and the process does not grow. */
+/* Live blocks of ours stay few, and the process does not grow. How many pages are held back between two
+ * writes goes by the clock; a block that stays behind with every write, or every hundredth, would be seen. */
 static void memory_stays_flat(void **state)
 {
   const long n = rig_brief() || FREED_STAYS ? 20000 : 1000000;
@@ -730,7 +731,7 @@ static void memory_stays_flat(void **state)
     if (k == n / 10) getrusage(RUSAGE_SELF, &early);
   }
   getrusage(RUSAGE_SELF, &late);
-  assert_int_equal(r->heap.live, live);
+  assert_in_range(r->heap.live, live, live + 64);
   if (!rig_brief() && !FREED_STAYS && late.ru_maxrss - early.ru_maxrss > 2000)
     fail_msg("%ld kB more after %ld records than after a tenth of them", late.ru_maxrss - early.ru_maxrss, n);
   ga_recorder_destroy(&rec);
