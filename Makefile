@@ -6,10 +6,10 @@ export JOBS DEPS
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: deps build program run test verify bench soak format clean help
+.PHONY: deps build program run test verify bench soak generated format clean help
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 deps: ## install missing packages (Debian; needs root or sudo; DEPS=0 in front of any target: install nothing)
 	@scripts/install-deps
@@ -47,6 +47,12 @@ soak: ## fuzzing, kills and long runs, about 45 minutes (FUZZ_SECONDS=20 STEPS=1
 	@scripts/install-deps --soak
 	@$(MAKE) build
 	@scripts/soak $(RELEASE)
+
+generated: ## write the docs that are made from the library's tables: the format of models and its JSON Schema
+	@scripts/install-deps
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target generated -j $(JOBS)
+	@$(BIN)/generated .
 
 format: ## format all C sources
 	@command -v clang-format >/dev/null || { echo "make format needs clang-format (on Debian, apt-get install clang-format)"; exit 1; }

@@ -7,7 +7,7 @@
 static const char introduction[] =
     "# The format of model files\n"
     "\n"
-    "This page is written by `ga_model_format_page()` from the tables that models are read by.\n"
+    "This page is written by `make generated` from the tables that models are read by.\n"
     "\n"
     "A model is a YAML file (JSON is a subset). `galpha: 1` names the version of the format; everything else "
     "is there where it is\n"

@@ -1,7 +1,7 @@
 # The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md,
 # docs/sweep.md and docs/evaluate.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c, docs/hanging_chain.c and
 # docs/small_motions.c, they compile, and they print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
-# somewhere.
+# somewhere; tables of Markdown are drawn as such.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -86,6 +86,15 @@ foreach(page IN LISTS pages)
     endif()
   endforeach()
   report("links of ${name}" "${dead}")
+endforeach()
+
+# ---- Tables ----
+
+list(APPEND pages "${SOURCE_DIR}/CHANGELOG.md" "${SOURCE_DIR}/bench/README.md")
+foreach(page IN LISTS pages)
+  file(RELATIVE_PATH name "${SOURCE_DIR}" "${page}")
+  execute_process(COMMAND awk -f "${CMAKE_CURRENT_LIST_DIR}/tables.awk" "${page}" OUTPUT_VARIABLE problem)
+  report("tables of ${name}" "${problem}")
 endforeach()
 
 message("1..${n}")

@@ -1510,31 +1510,6 @@ static char *whole_text(size_t (*write)(char *text, size_t size))
   return text;
 }
 
-static void assert_kept(const char *below, size_t (*write)(char *text, size_t size))
-{
-  char path[1000];
-  char *text = whole_text(write);
-  const size_t n = strlen(text);
-  char *kept = calloc(n + 2, 1);
-  source_path(path, sizeof path, below);
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("there is no %s", path);
-  assert_non_null(kept);
-  const size_t read = fread(kept, 1, n + 1, file);
-  fclose(file);
-  if (read != n || strcmp(text, kept) != 0) fail_msg("%s is not what the tables say", below);
-  free(kept);
-  free(text);
-}
-
-/* The page is written by ga_model_format_page(), the schema by `galpha --schema`. */
-static void page_and_schema_are_up_to_date(void **state)
-{
-  (void)state;
-  assert_kept("docs/model-format.md", ga_model_format_page);
-  assert_kept("docs/model.schema.json", ga_model_schema);
-}
-
 /* The shape that a value refers to. */
 static ga__tree *defined(ga__tree *definitions, ga__tree *value)
 {
@@ -1692,7 +1667,6 @@ int main(void)
       cmocka_unit_test(examples_run),
       cmocka_unit_test(a_run_has_the_bits_of_c),
       cmocka_unit_test(libraries_are_loaded_on_request),
-      cmocka_unit_test(page_and_schema_are_up_to_date),
       cmocka_unit_test(schema_is_json),
       cmocka_unit_test(starts_are_read),
       cmocka_unit_test(memory_may_end_anywhere),
