@@ -49,6 +49,9 @@ typedef struct ga_point {
   const double *psi;    /* [n_psi] */
   const double *x;      /* [n_x] */
   const double *y;      /* [n_y] */
+  /* 0: nothing is known of other points. Else q, v and vdot hold the values that they held at the last point
+   * with this number and the same arrays, and what was computed from them may be kept. */
+  unsigned long motion;
 } ga_point;
 
 /* Writes every component of out. Returns 0; > 0: cannot be evaluated here, try a smaller step; < 0: give up.
@@ -136,8 +139,8 @@ typedef struct ga_piece {
 
 /* 1: while the motion goes through `piece`, which lies within `step`, something that depends on it may take
  * values far from those at the ends of the step, as a force that acts in a narrow place only. A piece of no
- * length is asked for as well: does it take such values there? 0: it cannot; −1: nor this, but it took a closer
- * look to know, so that steps are asked for less often where they are many. */
+ * length is asked for as well: does it take such values there? 0: it cannot; −1: nor this, but it took a
+ * closer look to know, so that steps are asked for less often where they are many. */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
 
 /* On which side of each of its n_sides edges a state is, into side: any numbers, the same for as long as the
@@ -152,11 +155,22 @@ typedef void (*ga_side_name_fn)(void *user, int index, char *text, size_t size);
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
 
+/* Work space of one who evaluates: *work, whose callbacks may store errors in ctx. Not GA_OK: there is none.
+ */
+typedef ga_status (*ga_work_create_fn)(void *user, ga_context *ctx, void **work);
+typedef void (*ga_work_destroy_fn)(void *work);
+
 typedef struct ga_system_def { /* start from ga_system_defaults(); copied at creation, the arrays too */
   int n_factors;
   const ga_factor *factors; /* the group of q */
   int n_lambda, n_psi, n_x, n_y;
   void *user; /* handed to every callback; borrowed */
+  /* Work space of the callbacks. Whoever evaluates a system, a stepper as well as the system itself, makes
+   * one when it is created, with a context of its own, and hands it to every callback in place of `user`:
+   * several of them may then run at the same time, each in one thread. *work must not need `user` to be
+   * destroyed. NULL: callbacks get `user`, and several threads need callbacks that write nothing there. */
+  ga_work_create_fn work_create;
+  ga_work_destroy_fn work_destroy; /* needed where there is work_create */
 
   ga_eval_fn mass;  /* M(t,q) vdot          [nv]  needed if nv > 0 */
   ga_eval_fn force; /* f                    [nv]  needed if nv > 0 */
@@ -195,7 +209,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   const int *cluster;
 } ga_system_def;
 
-typedef struct ga_system ga_system; /* constant after creation */
+typedef struct ga_system ga_system; /* constant after creation: steppers in several threads may share it */
 
 GA_API ga_system_def ga_system_defaults(void);
 GA_API ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system **out);
@@ -268,7 +282,8 @@ enum { GA_N_BY = 7 };
 
 typedef struct ga_evaluation ga_evaluation;
 
-/* Borrows sys, which must belong to ctx and outlive the evaluation. All memory is taken here. */
+/* Borrows sys, which must outlive the evaluation. All memory is taken here, and errors go to ctx, which need
+ * not be the system's. */
 GA_API ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out);
 GA_API void ga_evaluation_destroy(ga_evaluation **ev);
 
@@ -319,8 +334,7 @@ typedef struct ga_linear_form { /* all matrices by columns, one column for each 
 
 typedef struct ga_linearisation ga_linearisation;
 
-/* Borrows sys, which must belong to ctx and outlive it. Takes all memory, for dense matrices: at most 5000
- * equations. */
+/* As ga_evaluation_create(). For dense matrices: at most 5000 equations. */
 GA_API ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out);
 GA_API void ga_linearisation_destroy(ga_linearisation **lin);
 /* About p, whose vdot, λ, ψ and y count too. *form: valid until the next call; NULL on failure.
@@ -466,7 +480,8 @@ typedef struct ga_stats {
 typedef struct ga_stepper ga_stepper;
 
 GA_API ga_stepper_opts ga_stepper_defaults(void);
-/* Copies opts, borrows sys. All memory is taken here. */
+/* Copies opts, borrows sys. All memory is taken here, and errors go to ctx, which need not be the system's:
+ * in another thread the stepper has a context of that thread. */
 GA_API ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
                                    ga_stepper **out);
 GA_API void ga_stepper_destroy(ga_stepper **st);

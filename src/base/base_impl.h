@@ -10,9 +10,6 @@ enum { GA__STARTING = 1, GA__UNDEFINED = 2 };
 struct ga_context {
   ga_context_opts opts;
   ga_error error;
-  /* Not 0: as long as this number stays, evaluations that are given the same arrays of q, v and vdot find the
-   * same values in them, and what was computed from these may be kept. */
-  unsigned long motion, motions_told; /* the latter: how many numbers there have been */
   int starting; /* GA__STARTING: initial values are being made consistent, and messages say so. A callback
                    adds GA__UNDEFINED where something has no value there */
 };

@@ -25,7 +25,11 @@ typedef enum ga__fn {
 
 struct ga_system {
   ga_context *ctx;
-  ga_system_def def; /* factors and pattern: own copies */
+  ga_system_def
+      def; /* factors and pattern: own copies; user: what callbacks get, the work space if there is one */
+  void *given_user;        /* as in the definition */
+  void *work;              /* NULL: none */
+  const ga_system *shared; /* whose arrays these are; NULL: its own (ga__system_open) */
   ga_group *group;
   int nq, nv, n;
   int size[GA_N_BLOCKS];
@@ -41,6 +45,9 @@ struct ga_system {
   int *b_col;        /* [n_b] their columns */
 };
 
+/* A system as one that evaluates it sees it: its constant arrays, with another context and work space. */
+ga_status ga__system_open(ga_context *ctx, const ga_system *sys, const ga_system **out);
+void ga__system_close(const ga_system **sys); /* the system opened may be gone already; NULL is fine */
 /* Around a call of the user's: what the callback stores in the context goes behind the core's own words.
  * `before` is what ga__listen() returned. 0 for code 0; else GA_RETRY_CALLBACK or GA_ERR_CALLBACK with a
  * message. */
@@ -591,7 +598,7 @@ struct ga_stepper {
   const double *v_n; /* velocity that the step begins with */
   double *v_moved;   /* [nv] for it, where it is not the state's */
   double h;          /* of the step under way */
-  unsigned long motion; /* of the trial: the context's number for it; exact family only */
+  unsigned long motion; /* of the trial: ga_point's number for it; exact family only */
   int renewing;         /* 1: the iteration matrix will be made at this trial */
   int swept;            /* 1: D, Q, G are those of this trial already */
   ga__arena arena;      /* of everything below */

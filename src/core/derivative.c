@@ -29,7 +29,7 @@ void ga__deriv_load(ga__deriv *w, const ga_point *p)
 
 ga_point ga__deriv_point(const ga__deriv *w, double t)
 {
-  ga_point p = {t, w->q, w->v, w->vdot, w->lambda, w->psi, w->x, w->y};
+  ga_point p = {t, w->q, w->v, w->vdot, w->lambda, w->psi, w->x, w->y, 0};
   return p;
 }
 
@@ -229,6 +229,7 @@ static ga_status differentiate(ga__deriv *w, ga__lane *lane, ga__fn fn, const ga
   double s = move & MOVE_Q ? STEP_ORDER4 / (1.0 + ga__max_abs(p->v, sys->nv, NULL)) : STEP_ORDER4;
   if (move & MOVE_TIME && w->dt > 0.0 && s > w->dt) s = w->dt;
   ga_point moved = *p;
+  moved.motion = 0;
   for (int i = 0; i < n; i++) out[i] = 0.0;
   for (int j = 0; j < N_SAMPLES; j++) {
     if (move & MOVE_Q) {

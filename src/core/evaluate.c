@@ -186,14 +186,11 @@ ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluat
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_evaluation_create: %s is NULL", out ? "sys" : "out");
-  if (sys->ctx != ctx)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "ga_evaluation_create: the system was created with another context");
   ga_evaluation *ev = ga__alloc(ctx, 1, sizeof *ev);
   if (!ev) return ga__no_memory(ctx, "an evaluation");
   ev->ctx = ctx;
-  ev->sys = sys;
-  const ga_status status = build(ev);
+  ga_status status = ga__system_open(ctx, sys, &ev->sys);
+  if (!status) status = build(ev);
   if (status)
     ga_evaluation_destroy(&ev);
   else
@@ -218,6 +215,7 @@ void ga_evaluation_destroy(ga_evaluation **ev)
   ga_sparse_destroy(ctx, &e->J);
   void *const block[] = {e->D, e->Q, e->G, e->tmp, e->diagonal};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__system_close(&e->sys);
   ga__free(ctx, e);
   *ev = NULL;
 }

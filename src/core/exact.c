@@ -66,7 +66,7 @@ void ga__trial(ga_stepper *st)
   if (st->commutes) ga_group_add_bracket(sys->group, st->exponent, h * h / 12.0, st->v_n, m->v);
   ga_group_move(sys->group, m->q, n->q, st->exponent);
   ga__trial_states(st);
-  st->motion = ++sys->ctx->motions_told;
+  st->motion++;
   st->swept = 0;
 }
 
@@ -93,12 +93,13 @@ static ga_status residuals(ga_stepper *st, const ga_point *p)
 }
 
 /* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
-static ga_status scaled_residual(ga_stepper *st)
+static ga_status residual(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
   double h = st->h, *r = st->r;
   ga_point p = ga__full_point(&st->next);
+  p.motion = st->motion; /* until the next trial */
   st->stats.residuals++;
   ga_status status = residuals(st, &p);
   if (status) return status;
@@ -111,15 +112,6 @@ static ga_status scaled_residual(ga_stepper *st)
     r[start[GA_BLOCK_Y] + i] = -h * (st->next.y[i] + r[start[GA_BLOCK_Y] + i]);
   for (int i = 0; st->stabilized && i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
-}
-
-/* Between a trial and the next its motion stays. */
-static ga_status residual(ga_stepper *st)
-{
-  st->sys->ctx->motion = st->motion;
-  ga_status status = scaled_residual(st);
-  st->sys->ctx->motion = 0;
-  return status;
 }
 
 /* The scaled matrix. Unknowns (u, hλ, hψ, x₁, h y, η) with Δq = u − B_nᵀη, residuals (h(M vdot₁−f), Φ/h, k,
@@ -176,9 +168,8 @@ ga_status ga__prepare_factors(ga_stepper *st)
   ga_status status = GA_OK;
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
-  sys->ctx->motion = st->motion;
+  p.motion = st->motion;
   if (!st->swept) status = ga__jacobian_unseen(&st->deriv, &p, &J);
-  sys->ctx->motion = 0;
   st->swept = 0;
   if (status) return status;
   ga__prepare_tangent(st);

@@ -103,9 +103,6 @@ ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_line
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_linearisation_create: %s is NULL", out ? "sys" : "out");
-  if (sys->ctx != ctx)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "ga_linearisation_create: the system was created with another context");
   if (sys->n > MOST)
     return ga__fail(
         ctx, GA_ERR_ARGUMENT,
@@ -384,6 +381,7 @@ static double unsteadiness(ga_linearisation *l, const ga_point *p)
   const double h = 1e-4 / (1.0 + ga__max_abs(p->v, sys->nv, NULL));
   double most = 0.0, change, size;
   ga_point later = *p;
+  later.motion = 0;
   for (int i = 0; i < sys->nv; i++) l->z1[i] = h * p->v[i], l->v[i] = p->v[i] + h * p->vdot[i];
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) l->x[i] = p->x[i] - h * s[i];
   ga_group_move(sys->group, l->q, p->q, l->z1);

@@ -646,7 +646,7 @@ static ga_status evaluate_events(ga_simulator *sim, const ga_state *s, double *g
 {
   const ga_simulate_opts *o = &sim->opts;
   if (o->n_events == 0) return GA_OK;
-  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
   if (code)
     return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, -1,

@@ -16,7 +16,7 @@ static void copy(double *to, const double *from, int n)
 
 ga_point ga__full_point(const ga__full *f)
 {
-  ga_point p = {f->scalar[GA__T], f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y};
+  ga_point p = {f->scalar[GA__T], f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y, 0};
   return p;
 }
 

@@ -256,18 +256,16 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: %s is NULL", out ? "sys" : "out");
-  if (sys->ctx != ctx)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: the system was created with another context");
   ga_stepper_opts o = opts ? *opts : ga_stepper_defaults();
   ga_status status = check_opts(ctx, &o);
   if (status) return status;
   ga_stepper *st = ga__alloc(ctx, 1, sizeof *st);
   if (!st) return ga__no_memory(ctx, "a stepper");
   st->ctx = ctx;
-  st->sys = sys;
   st->opts = o;
   st->family = o.method == GA_INDEX3 || o.method == GA_STABILIZED ? &ga__exact : &ga__weighted;
-  status = build(st);
+  status = ga__system_open(ctx, sys, &st->sys);
+  if (!status) status = build(st);
   if (status)
     ga_stepper_destroy(&st);
   else
@@ -291,6 +289,7 @@ void ga_stepper_destroy(ga_stepper **st)
   ga__arena_destroy(ctx, &s->arena);
   ga__free(ctx, s->now.block);
   ga__free(ctx, s->next.block);
+  ga__system_close(&s->sys);
   ga__free(ctx, s);
   *st = NULL;
 }
@@ -452,7 +451,7 @@ const ga_stats *ga_stepper_stats(const ga_stepper *st)
 }
 const ga_system *ga_stepper_system(const ga_stepper *st)
 {
-  return st ? st->sys : NULL;
+  return st ? st->sys->shared : NULL;
 }
 
 /* A saved state begins with its own length and its method, so that one of another system is refused; the

@@ -90,6 +90,10 @@ static ga_status check_callbacks(ga_system *sys)
     return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
                     "system: the callback 'sweep' is given, but '%s' is missing, which it stands for",
                     sys->def.jacobian ? "phi_dot" : "jacobian");
+  if (sys->def.work_create && !sys->def.work_destroy)
+    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
+                    "system: the callback 'work_destroy' is missing; it is needed "
+                    "because there is 'work_create'");
   return GA_OK;
 }
 
@@ -238,11 +242,56 @@ static ga_status link_velocities(ga_system *sys)
   return GA_OK;
 }
 
+/* ---- Work space ---- */
+
+static ga_status make_work(ga_system *sys)
+{
+  if (!sys->def.work_create) return GA_OK;
+  const ga_status before = ga__listen(sys->ctx);
+  const ga_status status = sys->def.work_create(sys->given_user, sys->ctx, &sys->work);
+  if (status && sys->ctx->error.status == GA_OK)
+    return ga__fail(sys->ctx, status, "system: work_create failed (it returned %d)", (int)status);
+  if (sys->ctx->error.status == GA_OK) sys->ctx->error.status = before;
+  if (!status) sys->def.user = sys->work;
+  return status;
+}
+
+static void free_work(ga_system *sys)
+{
+  if (sys->work) sys->def.work_destroy(sys->work);
+}
+
+ga_status ga__system_open(ga_context *ctx, const ga_system *sys, const ga_system **out)
+{
+  *out = NULL;
+  ga_system *own = ga__alloc(ctx, 1, sizeof *own);
+  if (!own) return ga__no_memory(ctx, "a system's work space");
+  *own = *sys;
+  own->ctx = ctx;
+  own->shared = sys->shared ? sys->shared : sys;
+  own->work = NULL;
+  own->def.user = own->given_user;
+  const ga_status status = make_work(own);
+  *out = own;
+  if (status) ga__system_close(out);
+  return status;
+}
+
+void ga__system_close(const ga_system **sys)
+{
+  if (!*sys) return;
+  ga_system *own = (ga_system *)*sys;
+  free_work(own);
+  ga__free(own->ctx, own);
+  *sys = NULL;
+}
+
 static ga_status build(ga_system *sys, const ga_system_def *def)
 {
   ga_status status = check_sizes(sys->ctx, def);
   if (status) return status;
   sys->def = *def;
+  sys->given_user = def->user;
   status = ga_group_create(sys->ctx, def->n_factors, def->factors, &sys->group);
   if (status) return status;
   sys->nq = ga_group_nq(sys->group);
@@ -256,7 +305,8 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
   sys->def.pattern_in = NULL;
   if ((status = link_velocities(sys))) return status;
-  return list_b(sys);
+  if ((status = list_b(sys))) return status;
+  return make_work(sys);
 }
 
 ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system **out)
@@ -280,6 +330,7 @@ void ga_system_destroy(ga_system **sys)
 {
   if (!sys || !*sys) return;
   ga_context *ctx = (*sys)->ctx;
+  free_work(*sys);
   ga_group_destroy(&(*sys)->group);
   ga__free(ctx, (*sys)->row);
   ga__free(ctx, (*sys)->col);

@@ -139,7 +139,7 @@ const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, 
 static int largest_force(const ga_machine *m, const ga_state *s, int row, double *value)
 {
   ga__built *b = m->built;
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   const ga__eval e = ga__eval_at(m, &p, 1, 0);
   const size_t bytes = (size_t)b->nv * sizeof(double);
   double *f = ga__alloc(m->ctx, (size_t)b->nv, sizeof *f);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* Is kin that of another point? It will be that of this one. */
-static int moves_to(ga__built *b, unsigned long motion, const ga_point *p)
+static int moves_to(ga__built *b, const ga_point *p)
 {
-  if (motion && motion == b->motion && p->q == b->motion_q && p->v == b->motion_v &&
+  if (p->motion && p->motion == b->motion && p->q == b->motion_q && p->v == b->motion_v &&
       p->vdot == b->motion_vdot)
     return 0;
-  b->motion = motion;
+  b->motion = p->motion;
   b->motion_q = p->q, b->motion_v = p->v, b->motion_vdot = p->vdot;
   return 1;
 }
@@ -23,10 +23,9 @@ static int moves_to(ga__built *b, unsigned long motion, const ga_point *p)
 ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot)
 {
   ga__built *b = m->built;
-  const unsigned long motion =
-      m->ctx->motion; /* 0: none that comes again, so that all of kin is not needed */
-  if (moves_to(b, motion, p))
-    ga__kin_at(b, p->q, with_v || motion ? p->v : NULL, with_vdot || motion ? p->vdot : NULL, b->kin);
+  const int again = p->motion != 0; /* it may come again, and all of kin be needed */
+  if (moves_to(b, p))
+    ga__kin_at(b, p->q, with_v || again ? p->v : NULL, with_vdot || again ? p->vdot : NULL, b->kin);
   return (ga__eval){m, b, p, b->kin};
 }
 
@@ -182,9 +181,9 @@ static int sweep_others(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 }
 
 /* Ball joints alone need no more than their own bodies. */
-static ga__kin_use use_of_kin(ga__built *b, unsigned long motion, const ga_point *p)
+static ga__kin_use use_of_kin(ga__built *b, const ga_point *p)
 {
-  if (!moves_to(b, motion, p)) return GA__KIN_MADE;
+  if (!moves_to(b, p)) return GA__KIN_MADE;
   if (b->axes.n + b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n + b->n_x + b->n_y > 0)
     return GA__KIN_MAKE;
   b->motion = 0; /* it will not be that of this point */
@@ -198,7 +197,7 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
   if (J) ga__clear_entries(&e.b->pattern, J);
-  ga__bodies_sweep(&e, use_of_kin(e.b, m->ctx->motion, p), s, J);
+  ga__bodies_sweep(&e, use_of_kin(e.b, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
   if (!status) status = sweep_others(&e, s, J);
   if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);

@@ -11,7 +11,7 @@ ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int wit
 /* The point of a state. */
 static inline ga_point ga__point_of(const ga_state *s)
 {
-  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
 }
 
 #endif

@@ -139,8 +139,15 @@ static inline void shop_spot(rig_spot *spot, const shop *s, rig_random *random, 
   rig_fill(spot->psi, sys->size[GA_BLOCK_PSI], random);
   rig_fill(spot->x, sys->size[GA_BLOCK_X], random);
   rig_fill(spot->y, sys->size[GA_BLOCK_Y], random);
-  spot->p = (ga_point){
-      rig_uniform(random, 0.0, 1.0), spot->q, spot->v, spot->vdot, spot->lambda, spot->psi, spot->x, spot->y};
+  spot->p = (ga_point){rig_uniform(random, 0.0, 1.0),
+                       spot->q,
+                       spot->v,
+                       spot->vdot,
+                       spot->lambda,
+                       spot->psi,
+                       spot->x,
+                       spot->y,
+                       0};
 }
 
 /* All derivatives at n random points. */

@@ -48,7 +48,7 @@ static void assert_mode(const modes *m, double re, double im, double tolerance, 
 
 static ga_point point_of(const ga_state *s)
 {
-  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
 }
 
 /* ---- A damped oscillator with a controller: force u = y, y = −g x, x' = (q − x)/T ---- */
@@ -96,7 +96,7 @@ static void oscillator(void **state)
   r.def.mass = oscillator_mass, r.def.force = oscillator_force;
   r.def.state = oscillator_state, r.def.output = oscillator_output;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
-  const ga_point p = {0.0, &zero, &zero, &zero, &zero, &zero, &zero, &zero};
+  const ga_point p = {0.0, &zero, &zero, &zero, &zero, &zero, &zero, &zero, 0};
   const ga_linear_form *f = linearise(&r, &p, &lin);
   assert_true(f->n_q == 1 && f->n_v == 1 && f->n_x == 1);
   const double s = f->q[0] * f->v[1], c = f->q[0]; /* bases may point the other way */
@@ -294,7 +294,7 @@ static void free_body(void **state)
     r.def.n_factors = 1, r.def.factors = &turn, r.def.mass = body_mass, r.def.force = body_force;
     assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
     v[axis] = speed;
-    const ga_point p = {0.0, q, v, zero, zero, zero, zero, zero};
+    const ga_point p = {0.0, q, v, zero, zero, zero, zero, zero, 0};
     const modes m = eigenvalues(linearise(&r, &p, &lin));
     const int a = (axis + 1) % 3, b = (axis + 2) % 3;
     const double square = -speed * speed * (INERTIA[axis] - INERTIA[a]) * (INERTIA[axis] - INERTIA[b]) /
@@ -327,9 +327,15 @@ static void sleeping_top(void **state)
     rig r = rig_open(form[i].name);
     ga_linearisation *lin = NULL;
     assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
-    const ga_point p = {
-        0.0, r.sys->nq == 7 ? quaternion : matrix, form[i].body ? body : space, zero, lambda, zero, zero,
-        zero};
+    const ga_point p = {0.0,
+                        r.sys->nq == 7 ? quaternion : matrix,
+                        form[i].body ? body : space,
+                        zero,
+                        lambda,
+                        zero,
+                        zero,
+                        zero,
+                        0};
     const ga_linear_form *f = linearise(&r, &p, &lin);
     const modes found = eigenvalues(f);
     assert_int_equal(found.n, 6);
@@ -350,7 +356,7 @@ static void rolling_disk(void **state)
 {
   const double w = 3.0, m = 2.0, g = 10.0, I1 = 2.0, I2 = 2.0; /* r = 1 */
   const double q0[5] = {0.0}, v0[5] = {w, 0.0, 0.0, 0.0, w}, zero[5] = {0.0};
-  const ga_point p = {0.0, q0, v0, zero, zero, zero, zero, zero};
+  const ga_point p = {0.0, q0, v0, zero, zero, zero, zero, zero, 0};
   rig r = rig_open("rolling_disk");
   ga_linearisation *lin = NULL;
   (void)state;
@@ -459,7 +465,7 @@ static void refusals(void **state)
   r.def.force = no_forces, r.def.user = &three, r.def.jacobian = NULL; /* λ does nothing */
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  ga_point p = {0.0, r.problem->q0, zero, zero, zero, zero, zero, zero};
+  ga_point p = {0.0, r.problem->q0, zero, zero, zero, zero, zero, zero, 0};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_says(r.ctx, "constraint forces span 0 directions, constraints 2");
   assert_null(f);
@@ -491,7 +497,7 @@ static void singular_positions(void **state)
   linkage_define(&l, &r.def);
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  ga_point p = {0.0, l.q0, l.v0, zero, zero, zero, zero, zero};
+  ga_point p = {0.0, l.q0, l.v0, zero, zero, zero, zero, zero, 0};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_says(r.ctx, "constraints lose their independence");
   assert_null(f);
@@ -523,7 +529,7 @@ static void free_masses_are_needed(void **state)
   r.def.user = &two;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  const ga_point p = {0.0, zero, zero, zero, zero, zero, zero, zero};
+  const ga_point p = {0.0, zero, zero, zero, zero, zero, zero, zero, 0};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_says(r.ctx, "M must be positive definite");
   assert_null(f);

@@ -267,7 +267,7 @@ static int set_up(void **state)
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
   assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
   const ga_state *s = ga_stepper_state(st);
-  point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
+  point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   make_files();
   return 0;
 }
