@@ -118,7 +118,7 @@ static int is_constraint(int block)
 /* A constraint is off, or named by the message. */
 static int of_constraint(const ga_step_failure *f)
 {
-  int is = is_constraint(f->block);
+  int is = is_constraint(f->error.block);
   for (int i = 0; i < f->n; i++) is |= is_constraint((int)f->residual[i].block) && f->residual[i].size > OFF;
   return is;
 }
@@ -145,7 +145,7 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
             "for smaller steps");
     return;
   }
-  if (no_value && strstr(f->text, "outside of the table")) {
+  if (no_value && strstr(f->error.detail, "outside of the table")) {
     say_try("more points in the table, or before: and after: as hold or linear");
     return;
   }

@@ -3,10 +3,10 @@
  * The library never prints, exits or aborts. What went wrong travels as a ga_status, and in words as the
  * ga_error of the context that every object was created with.
  *
- * NULL: a pointer that a function needs is refused where it is NULL, an object as well as an array. Functions with a
- * status return GA_ERR_ARGUMENT; all others do nothing, and return 0, NaN, NULL or "" (a search -1). Pointers that may be
- * NULL are said to be. Numbers of a list below 0 and values that an enum does not have are refused likewise; of names out
- * of range the result is NULL or "". How long an array is cannot be seen.
+ * NULL: a pointer that a function needs is refused where it is NULL, an object as well as an array. Functions
+ * with a status return GA_ERR_ARGUMENT; all others do nothing, and return 0, NaN, NULL or "" (a search -1).
+ * Pointers that may be NULL are said to be. Numbers of a list below 0 and values that an enum does not have
+ * are refused likewise; of names out of range the result is NULL or "". How long an array is cannot be seen.
  *
  * Threads: objects created with one context belong to one thread at a time. Use one context per thread. */
 #ifndef GALPHA_BASE_H
@@ -73,15 +73,91 @@ typedef struct ga_context_opts {            /* start from ga_context_defaults() 
   ga_log_level log_level;                   /* messages above this level are dropped; default warning */
 } ga_context_opts;
 
-enum { GA_ERROR_TEXT = 768 }; /* size of an error text, its end included */
+/* Why something failed: the reasons that a program may want to tell apart, each with what it means. Sentences
+ * are made from them and the other members of ga_error by one table (src/base/sentence.c). */
+#define GA_REASON_LIST(X)                                                                                    \
+  X(GA_REASON_NONE, "nothing has failed")                                                                    \
+  X(GA_REASON_OTHER, "given in words only")                                                                  \
+  X(GA_REASON_MEMORY, "out of memory")                                                                       \
+  X(GA_REASON_NULL_ARGUMENT, "a pointer that is needed is NULL")                                             \
+  /* steps and starts */                                                                                     \
+  X(GA_REASON_CALLBACK, "a callback gave up without a reason")                                               \
+  X(GA_REASON_CALLBACK_RETRY, "a callback asked for a smaller step without a reason")                        \
+  X(GA_REASON_CALLBACK_AT_START, "the same, while the start is computed")                                    \
+  X(GA_REASON_NOT_FINITE_AT_START, "a callback returned NaN or infinity while the start is computed")        \
+  X(GA_REASON_NOT_FINITE_IN_STEP, "a callback returned NaN or infinity within a step")                       \
+  X(GA_REASON_JACOBIAN_NOT_FINITE, "a derivative is NaN or infinite")                                        \
+  X(GA_REASON_NEWTON, "Newton's iteration did not converge")                                                 \
+  X(GA_REASON_NEWTON_ROUNDING, "rounding keeps Newton's iteration from its tolerance")                       \
+  X(GA_REASON_SINGULAR_STEP, "the iteration matrix of a step is singular")                                   \
+  X(GA_REASON_SINGULAR_START, "masses and constraints do not determine the accelerations")                   \
+  X(GA_REASON_CONSTRAINTS_CONTRADICT, "redundant constraints contradict each other")                         \
+  X(GA_REASON_RANK_CHANGES, "the number of independent constraints changes within a step")                   \
+  X(GA_REASON_TOLERANCE_NOT_MET, "the error stays above the tolerance down to the least step")               \
+  X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
+  X(GA_REASON_PARTS_FAIL, "a step that was made fails in parts")                                             \
+  X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")
 
+typedef enum ga_reason {
+#define GA_REASON_ENUM(name, meaning) name,
+  GA_REASON_LIST(GA_REASON_ENUM)
+#undef GA_REASON_ENUM
+} ga_reason;
+
+/* What a reason means in general, never NULL. */
+GA_API const char *ga_reason_text(ga_reason reason);
+
+enum {
+  GA_ERROR_TEXT = 768, /* sizes of texts, their ends included: of a sentence, */
+  GA_ERROR_NAME = 128, /* of a name, */
+  GA_ERROR_WORD = 64,  /* of a word, */
+  GA_ERROR_UNIT = 24,  /* and of a unit */
+  GA_ERROR_NUMBERS = 6
+};
+
+typedef struct ga_error_number {
+  double value;
+  char unit[GA_ERROR_UNIT]; /* "" where it has none */
+} ga_error_number;
+
+/* A failure as data. Texts that do not apply are "", numbers NaN or -1; names that are too long are cut. */
 typedef struct ga_error {
-  ga_status status;         /* GA_OK when nothing has failed yet */
-  double t;                 /* [s] time of the failure; NaN where time plays no part */
-  int block;                /* ga_block of the equation concerned, or -1 */
-  int index;                /* index within the block, or -1 */
-  char text[GA_ERROR_TEXT]; /* what failed, where, by how much, and what to do */
+  ga_status status;             /* GA_OK when nothing has failed yet */
+  ga_reason reason;             /* GA_REASON_OTHER: `detail` has all there is */
+  double t, h;                  /* [s] time of the failure and step size; NaN where they play no part */
+  int block;                    /* ga_block of the equation concerned, or -1 */
+  int index;                    /* index within the block, or -1 */
+  char equation[GA_ERROR_NAME]; /* that equation or unknown, as the system names it */
+  char callback[GA_ERROR_WORD]; /* the system's function that failed */
+  int code;                     /* what it returned */
+  char kind[GA_ERROR_WORD];     /* of the part or object concerned: "spring", "stepper" */
+  char part[GA_ERROR_NAME];     /* its name */
+  char field[GA_ERROR_WORD];    /* the field, key or argument concerned: "stiffness", "force[1]" */
+  char name[GA_ERROR_NAME];     /* the name or text that is wrong; of two that do not fit the first */
+  char other[GA_ERROR_NAME];    /* the second of two, or what the name stands for instead */
+  char nearest[GA_ERROR_WORD];  /* the name that was perhaps meant */
+  char expected[GA_ERROR_NAME]; /* what would be right: "a body or marker", "> 0" */
+  char detail[GA_ERROR_TEXT];   /* what else there is to know, in words */
+  int n_numbers;
+  ga_error_number number[GA_ERROR_NUMBERS]; /* in the order of the sentence */
+  int column; /* within the text `name`, as of an expression, from 1; 0: plays no part */
+  const char
+      *text; /* the sentence: what failed, where, by how much, and what to do. Made by ga_context_error();
+                in a copy of this struct it ends with the next failure: see ga_error_say() */
 } ga_error;
+
+/* Pieces of a sentence, to be combined by |. */
+enum {
+  GA_SAY_TIME = 1,     /* "t = 0.25, h = 0.001: " */
+  GA_SAY_CALLBACK = 2, /* "the callback 'force' could not be evaluated (it returned 1): " */
+  GA_SAY_PART = 4,     /* "spring 's': " */
+  GA_SAY_ADVICE = 8,   /* what to do */
+  GA_SAY_ALL = 15
+};
+
+/* The sentence of an error into text, cut to size bytes, end included; what is wrong is always part of it.
+ * Returns the bytes it would need, without the end. text NULL: only that. */
+GA_API int ga_error_say(const ga_error *error, int pieces, char *text, size_t size);
 
 typedef struct ga_context ga_context; /* must outlive every object created with it */
 
@@ -92,7 +168,8 @@ GA_API ga_context_opts ga_context_defaults(void);
 GA_API ga_status ga_context_create(const ga_context_opts *opts, ga_context **out);
 GA_API void ga_context_destroy(ga_context **ctx); /* NULL and *ctx == NULL are fine; *ctx becomes NULL */
 
-/* The last failure; valid until the next failure or the context's end. Success does not clear it. */
+/* The last failure, its sentence made by this call; valid until the next failure or the context's end.
+ * Success does not clear it. */
 GA_API const ga_error *ga_context_error(const ga_context *ctx);
 GA_API void ga_context_clear_error(ga_context *ctx);
 

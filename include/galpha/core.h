@@ -572,9 +572,7 @@ enum { GA_FAILURE_RESIDUALS = GA_N_BLOCKS + 1 };
 typedef struct ga_step_failure {
   ga_status status; /* as ga_stepper_step() gave it; GA_OK: the step was made, and taken back */
   double t, h;      /* [s] where it began, and its size */
-  const char *text; /* its message without t and h; where a callback spoke, that callback's words; "" with
-                       GA_OK */
-  int block, index; /* the equation or unknown that it names, as ga_error; -1: none */
+  ga_error error;   /* why; ga_error_say() makes a sentence of it */
   int n;            /* the largest residual of every block, largest first; 0: taken back, or they have no
                        value there */
   ga_residual residual[GA_FAILURE_RESIDUALS];

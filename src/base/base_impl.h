@@ -10,6 +10,7 @@ enum { GA__STARTING = 1, GA__UNDEFINED = 2 };
 struct ga_context {
   ga_context_opts opts;
   ga_error error;
+  char text[GA_ERROR_TEXT]; /* its sentence, made when somebody asks */
   int starting; /* GA__STARTING: initial values are being made consistent, and messages say so. A callback
                    adds GA__UNDEFINED where something has no value there */
 };
@@ -19,13 +20,47 @@ struct ga_context {
 void *ga__alloc(ga_context *ctx, size_t count, size_t size);
 void ga__free(ga_context *ctx, void *block); /* NULL is fine */
 
-/* Store the error and return its status, so that callers write `return ga__fail(...)`. */
+/* ---- Failures (error.c) ---- */
+
+/* What is known of a failure, borrowed for the call; members as those of ga_error, NULL for "". */
+typedef struct ga__fact_number {
+  double value;
+  const char *unit; /* NULL: none */
+} ga__fact_number;
+
+typedef struct ga__fact_time { /* when, and which equation */
+  double t, h;                 /* NaN: unknown */
+  int block, index;            /* -1: unknown */
+} ga__fact_time;
+
+typedef struct ga__facts {
+  const ga__fact_time *at; /* NULL: time plays no part */
+  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *callback, *detail;
+  int code, column, n_numbers;
+  ga__fact_number number[GA_ERROR_NUMBERS];
+} ga__facts;
+
+/* The numbers of a ga__facts, each {value, unit}. */
+#define GA__NUMBERS(...)                                                                                     \
+  .n_numbers = (int)(sizeof((ga__fact_number[]){__VA_ARGS__}) / sizeof(ga__fact_number)),                    \
+  .number = {__VA_ARGS__}
+
+/* Store the error and return its status, so that callers write `return ga__refuse(...)`. facts may be taken
+ * from the context's error. */
+ga_status ga__refuse(ga_context *ctx, ga_status status, ga_reason reason, const ga__facts *facts);
+/* The same into an error of one's own. */
+void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga__facts *facts);
+ga_error ga__error_none(void);
+/* Copies a text into one of size bytes; one that is too long ends in "...", between characters. */
+void ga__cut_text(char *to, size_t size, const char *text);
+/* A failure in words alone, which are kept in `detail`: GA_REASON_OTHER. */
 ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
 ga_status ga__null_argument(ga_context *ctx); /* of a function that needs it */
 /* Spaces for control characters, in place: texts may quote what a file holds, and nothing in a message moves
  * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
 void ga__make_plain(char *text);
+void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args);
 /* The same, with the time and the equation (block, index) it concerns. */
 ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
                       ...) GA_PRINTF(6, 7);

@@ -17,11 +17,6 @@ static void release_default(void *user, void *block)
   free(block);
 }
 
-static ga_error no_error(void)
-{
-  return (ga_error){.status = GA_OK, .t = NAN, .block = -1, .index = -1};
-}
-
 ga_context_opts ga_context_defaults(void)
 {
   return (ga_context_opts){.log_level = GA_LOG_WARNING};
@@ -40,7 +35,7 @@ ga_status ga_context_create(const ga_context_opts *opts, ga_context **out)
   }
   ctx = used.alloc(used.alloc_user, sizeof *ctx);
   if (!ctx) return GA_ERR_MEMORY;
-  *ctx = (ga_context){.opts = used, .error = no_error()};
+  *ctx = (ga_context){.opts = used, .error = ga__error_none()};
   *out = ctx;
   return GA_OK;
 }
@@ -55,13 +50,23 @@ void ga_context_destroy(ga_context **ctx)
 const ga_error *ga_context_error(const ga_context *ctx)
 {
   /* So that a caller whose context could not be created may still print the text. */
-  static const ga_error no_context = {GA_ERR_ARGUMENT, NAN, -1, -1, "there is no context"};
-  return ctx ? &ctx->error : &no_context;
+  static const ga_error no_context = {.status = GA_ERR_ARGUMENT,
+                                      .reason = GA_REASON_OTHER,
+                                      .t = NAN,
+                                      .h = NAN,
+                                      .block = -1,
+                                      .index = -1,
+                                      .text = "there is no context"};
+  if (!ctx) return &no_context;
+  ga_context *own = (ga_context *)ctx; /* contexts are made by ga_context_create() alone */
+  ga_error_say(&own->error, GA_SAY_ALL, own->text, sizeof own->text);
+  own->error.text = own->text;
+  return &own->error;
 }
 
 void ga_context_clear_error(ga_context *ctx)
 {
-  if (ctx) ctx->error = no_error();
+  if (ctx) ctx->error = ga__error_none();
 }
 
 void *ga__alloc(ga_context *ctx, size_t count, size_t size)

@@ -431,9 +431,12 @@ static ga_status bad_entry(const ga_system *sys, const ga_point *p, const double
   ga_block rb = ga__block_of(sys, sys->row[e], &i), cb = ga__block_of(sys, sys->col[e], &j);
   ga__describe(sys, rb, i, row, sizeof row);
   ga__describe_unknown(sys, cb, j, col, sizeof col);
-  return ga__fail_at(sys->ctx, GA_RETRY_NAN, p->t, (int)rb, i,
-                     "t = %.9g: the Jacobian's %s holds %g in the row of %s, column of %s", p->t, which,
-                     values[e], row, col);
+  return ga__refuse(sys->ctx, GA_RETRY_NAN, GA_REASON_JACOBIAN_NOT_FINITE,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, (int)rb, i},
+                                 .field = which,
+                                 .equation = row,
+                                 .other = col,
+                                 GA__NUMBERS({values[e], NULL})});
 }
 
 ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jacobian *J)

@@ -6,22 +6,10 @@
 
 void ga__failure_keep(ga_stepper *st, ga_status status)
 {
-  const ga_error *e = ga_context_error(st->ctx);
+  const ga_error *e = &st->ctx->error;
   st->tried = GA__FAILED;
-  st->why = e->status == status ? *e : (ga_error){status, NAN, -1, -1, ""};
-}
-
-/* A callback that spoke is quoted behind a sentence about it (ga__answer): its words are what matters. Times
- * and step sizes in front are told apart. */
-static const char *words_of(const ga_stepper *st)
-{
-  static const char quoted[] = "; a smaller step may help: ", gave_up[] = " gave up (it returned ";
-  const char *at = strstr(st->why.text, quoted), *words = at ? at + sizeof quoted - 1 : st->why.text;
-  at = words == st->why.text ? strstr(words, gave_up) : NULL;
-  const char *end = at ? strstr(at, "): ") : NULL;
-  if (end) words = end + 3;
-  end = strncmp(words, "t = ", 4) == 0 ? strstr(words, ": ") : NULL;
-  return end ? end + 2 : words;
+  st->why = e->status == status ? *e : ga__error_none();
+  st->why.status = status;
 }
 
 static int all_finite(const ga_system *sys, const ga__full *f)
@@ -115,13 +103,8 @@ int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
   const ga_error error = st->ctx->error; /* looking must not change what was said */
   const int failed = st->tried == GA__FAILED;
   const ga__full *m = &st->next;
-  *out = (ga_step_failure){.text = "", .block = -1, .index = -1};
-  if (failed) {
-    out->status = st->why.status;
-    out->text = words_of(st);
-    out->block = st->why.block;
-    out->index = st->why.index;
-  }
+  *out = (ga_step_failure){.error = failed ? st->why : ga__error_none()};
+  out->status = out->error.status;
   out->t = st->now.scalar[GA__T];
   out->h = failed ? st->h : m->scalar[GA__T] - out->t;
   out->has_trial = failed ? trial_of(st) : 1;

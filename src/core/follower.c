@@ -252,12 +252,11 @@ static double rounding(const ga_follower *f)
 
 static ga_status fail_parts(ga_follower *f, double h)
 {
-  char last[GA_ERROR_TEXT];
   const ga_error *e = ga_context_error(f->ctx);
-  memcpy(last, e->text, sizeof last);
-  return ga__fail_at(f->ctx, GA_ERR_STEP, time_of(f), e->block, e->index,
-                     "t = %.9g: a step that was made does not work in parts, down to h = %.3g. %s",
-                     time_of(f), h, last);
+  return ga__refuse(f->ctx, GA_ERR_STEP, GA_REASON_PARTS_FAIL,
+                    &(ga__facts){.at = &(ga__fact_time){time_of(f), h, e->block, e->index},
+                                 .equation = e->equation,
+                                 .detail = e->text});
 }
 
 /* What is tried where a part fails: parts of it, but first all that is left of the leader's step, since the

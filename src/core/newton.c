@@ -54,19 +54,17 @@ static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
   return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next).all;
 }
 
-/* What to do about it: rounding asks for larger steps, a wrong Jacobian for none. */
-static const char *remedy(const ga_stepper *st, const ga__measure *m, double rate)
+/* What to do where rounding is the reason, which asks for larger steps; NULL: it is not. */
+static const char *rounding_remedy(const ga_stepper *st, const ga__measure *m, double rate)
 {
   int at_rounding = rate > 0.5 && m->all < STALL_LIMIT && m->all < 1e4 * st->family->floor(st).all;
   if (at_rounding && ga__has_offset(st))
     return "This is close to the floor of rounding, which rises as h falls: take a larger step, a larger "
-           "newton.tol, or "
-           "GA_STABILIZED, whose floor is far lower";
+           "newton.tol, or GA_STABILIZED, whose floor is far lower";
   if (at_rounding)
     return "This is close to the floor of rounding, which rises as h falls: take a larger step or a larger "
            "newton.tol";
-  return "Try a smaller step; an iteration that is slow at every step has a wrong Jacobian: "
-         "ga_system_check() names the entry";
+  return NULL;
 }
 
 static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate, int iterations)
@@ -78,11 +76,13 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
   st->family->weigh(st, &worst);
   ga_block block = ga__block_of(sys, st->family->row_of(st, worst), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_NEWTON, t, (int)block, index,
-      "t = %.9g, h = %.3g: Newton's iteration did not converge in %d iterations; the last correction is %.2g "
-      "(relative, tolerance %.2g), changed by a factor %.2g per iteration, largest in %s. %s",
-      t, st->h, iterations, m->all, st->opts.newton.tol, rate, what, remedy(st, m, rate));
+  const char *rounding = rounding_remedy(st, m, rate);
+  return ga__refuse(sys->ctx, GA_RETRY_NEWTON, rounding ? GA_REASON_NEWTON_ROUNDING : GA_REASON_NEWTON,
+                    &(ga__facts){.at = &(ga__fact_time){t, st->h, (int)block, index},
+                                 .equation = what,
+                                 .detail = rounding,
+                                 GA__NUMBERS({iterations, NULL}, {m->all, NULL}, {st->opts.newton.tol, NULL},
+                                             {rate, NULL})});
 }
 
 /* The largest force of a single multiplier, by the derivatives of the last matrix. */

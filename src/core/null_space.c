@@ -444,7 +444,7 @@ static void drop_squares(ga__null *null)
 static void factor_squares(ga__null *null, int m)
 {
   const size_t numbers = (size_t)null->start[null->r];
-  const ga_error said = *ga_context_error(null->ctx);
+  const ga_error said = null->ctx->error;
   int *start = ga__alloc(null->ctx, (size_t)m + 2, sizeof *start),
       *item = ga__alloc(null->ctx, numbers, sizeof *item);
   int *place = ga__alloc(null->ctx, numbers, sizeof *place);

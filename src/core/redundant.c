@@ -111,7 +111,7 @@ ga_status ga__without_plain(ga_stepper *st, ga_status status)
 {
   const ga_system *sys = st->sys;
   int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  ga_error error = *ga_context_error(st->ctx);
+  const ga_error error = st->ctx->error;
   if (st->opts.redundant == GA_REDUNDANT_REFUSE || sys->nv == 0 || m == 0) return status;
   ga_lu_destroy(&st->lu);
   ga_lu_destroy(&st->cheap_lu);
@@ -324,11 +324,11 @@ static ga_status check_fit(ga_stepper *st)
   char name[192];
   ga_block block = ga__block_of(sys, sys->nv + bad->worst, &index);
   ga__describe(sys, block, index, name, sizeof name);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_NEWTON, st->next.scalar[GA__T], (int)block, index,
-      "t = %.9g, h = %.3g: constraints that repeat others no longer fit together: %s%s is off by "
-      "%.3g. Do two prescribed motions contradict each other?",
-      st->next.scalar[GA__T], st->h, bad == &rates ? "the rate of " : "", name, bad->off);
+  return ga__refuse(sys->ctx, GA_RETRY_NEWTON, GA_REASON_CONSTRAINTS_CONTRADICT,
+                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
+                                 .equation = name,
+                                 .detail = bad == &rates ? "the rate of " : NULL,
+                                 GA__NUMBERS({bad->off, NULL})});
 }
 
 /* η is free along the relations of B_n alone. */
@@ -348,7 +348,7 @@ static ga_status ask_rank(ga_stepper *st, ga_status status, int used, int *again
   *again = 0;
   if (st->opts.redundant == GA_REDUNDANT_REFUSE || (status && !failed) || (!status && used == 0))
     return status;
-  ga_error error = *ga_context_error(st->ctx);
+  const ga_error error = st->ctx->error;
   ga_status found = ga__find_relations(st, &p);
   if (found) return found;
   *again = status ? st->red.null.r > used : st->red.null.r < used;
@@ -370,9 +370,8 @@ ga_status ga__solve_step(ga_stepper *st, double h)
     status = ask_rank(st, try_step(st, h, red->null_eta.r == of_b_n), used, &again);
   }
   if (!status && again)
-    status = ga__fail_at(st->ctx, GA_RETRY_SINGULAR, m->scalar[GA__T], -1, -1,
-                         "t = %.9g, h = %.3g: the number of independent constraints changes within the step",
-                         m->scalar[GA__T], h);
+    status = ga__refuse(st->ctx, GA_RETRY_SINGULAR, GA_REASON_RANK_CHANGES,
+                        &(ga__facts){.at = &(ga__fact_time){m->scalar[GA__T], h, -1, -1}});
   if (!status && st->red.null.r > 0) {
     ga__null_reduce(&st->red.null, st->sys, m->lambda, m->psi);
     status = check_fit(st);

@@ -250,7 +250,9 @@ ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d)
  */
 static int is_factored(ga__saddle *sd)
 {
-  if (!sd->known || !sd->lu->factored || memcmp(sd->factored, sd->K->value, (size_t)sd->K->nnz * sizeof(double))) return 0;
+  if (!sd->known || !sd->lu->factored ||
+      memcmp(sd->factored, sd->K->value, (size_t)sd->K->nnz * sizeof(double)))
+    return 0;
   sd->least_rcond = fmin(sd->least_rcond, ga_lu_get_info(sd->lu)->rcond);
   return 1;
 }
@@ -274,10 +276,10 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   int index, column = ga_lu_get_info(sd->lu)->weak_column;
   ga_block block = ga__block_of(sys, column < sys->n ? column : sys->nv, &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_SINGULAR, p->t, (int)block, index,
-      "t = %.9g: the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of %s. %s",
-      p->t, what, likely_cause(sd, block, column));
+  return ga__refuse(sys->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_START,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, (int)block, index},
+                                 .equation = what,
+                                 .detail = likely_cause(sd, block, column)});
 }
 
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v)

@@ -543,11 +543,13 @@ static void count_rejection(ga_simulator *sim, ga_status status)
 /* A step failed, and no smaller one is to be tried: `what` says why not, the last error why it failed. */
 static ga_status no_step(ga_simulator *sim, double t, const char *what, double h)
 {
-  char last[GA_ERROR_TEXT];
   const ga_error *e = ga_context_error(sim->ctx);
-  memcpy(last, e->text, sizeof last);
-  return ga__fail_at(sim->ctx, GA_ERR_STEP, t, e->block, e->index, "t = %.9g: %s = %.3g. %s", t, what, h,
-                     last);
+  return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_STEP_FAILS,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, e->block, e->index},
+                                 .name = what,
+                                 .equation = e->equation,
+                                 .detail = e->text,
+                                 GA__NUMBERS({h, NULL})});
 }
 
 /* Finds the break that comes next, as far as steps may reach. */
@@ -765,13 +767,10 @@ static ga_status too_small(ga_simulator *sim, double h, double err, ga_status wh
   int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
   ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
   ga__describe_unknown(sys, block, index, name, sizeof name);
-  return ga__fail_at(sim->ctx, GA_ERR_STEP, t, (int)block, index,
-                     "t = %.9g: the step would fall below h_min = %.3g: at h = %.3g the error is still %.3g "
-                     "times the tolerance, "
-                     "most in the coordinate of %s. Is there a discontinuity that should be an event? "
-                     "Otherwise raise its tolerance "
-                     "or lower h_min",
-                     t, h_least(sim), h, err, name);
+  return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_TOLERANCE_NOT_MET,
+                    &(ga__facts){.at = &(ga__fact_time){t, h, (int)block, index},
+                                 .equation = name,
+                                 GA__NUMBERS({h_least(sim), NULL}, {err, NULL})});
 }
 
 /* Is the largest error far below the values, as rounding is even where it has been amplified? */
@@ -1583,15 +1582,17 @@ static ga_status handle_events(ga_simulator *sim, double err, int *gone)
  * does not would go on from what is not known. The state before is kept. */
 static ga_status no_state_behind(ga_simulator *sim, double t, ga_status status)
 {
-  const ga_error why = *ga_context_error(sim->ctx);
+  const ga_error why = sim->ctx->error;
+  char text[GA_ERROR_TEXT];
   double err;
   const ga_status stepped = accepted_step(sim, &err);
   if (stepped) return stepped;
   take_back(sim);
-  return ga__fail_at(sim->ctx, status < 0 ? status : GA_ERR_STEP, t, why.block, why.index,
-                     "t = %.9g: the equations jump here, and behind the jump there is no consistent state to "
-                     "go on from. %s",
-                     t, why.text);
+  ga_error_say(&why, GA_SAY_ALL, text, sizeof text);
+  return ga__refuse(sim->ctx, status < 0 ? status : GA_ERR_STEP, GA_REASON_NO_STATE_AFTER_JUMP,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, why.block, why.index},
+                                 .equation = why.equation,
+                                 .detail = text});
 }
 
 #define JUMP_EARLY (2.0 * DBL_EPSILON)

@@ -274,12 +274,9 @@ static ga_status singular(ga_stepper *st, const ga_lu *lu)
   int index;
   ga_block block = ga__block_of(sys, st->family->row_of(st, ga_lu_get_info(lu)->weak_column), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
-  return ga__fail_at(
-      sys->ctx, GA_RETRY_SINGULAR, st->next.scalar[GA__T], (int)block, index,
-      "t = %.9g, h = %.3g: the iteration matrix is singular; the first column without a pivot is that of %s. "
-      "A "
-      "smaller step may pass a singular position; a constraint that repeats another must be removed",
-      st->next.scalar[GA__T], st->h, what);
+  return ga__refuse(sys->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_STEP,
+                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
+                                 .equation = what});
 }
 
 /* Below this reciprocal condition a matrix is worth a warning. */
@@ -291,7 +288,7 @@ ga_status ga__name_column(ga_stepper *st, ga_status status)
   if (status != GA_ERR_SINGULAR) return status;
   char what[192];
   int index;
-  ga_block block = ga__block_of(sys, st->family->row_of(st, ga_context_error(sys->ctx)->index), &index);
+  ga_block block = ga__block_of(sys, st->family->row_of(st, sys->ctx->error.index), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
   if (constraints > sys->nv)

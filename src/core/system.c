@@ -444,15 +444,22 @@ ga_status ga__answer(const ga_system *sys, const char *name, int block, double t
   const int spoke = ctx->error.status != GA_OK;
   if (!spoke) ctx->error.status = before;
   if (code == 0) return GA_OK;
-  if (code > 0 && ctx->starting && spoke) { /* its own words say all; no step is to blame */
-    const ga_error said = ctx->error;
-    return ga__fail_at(ctx, GA_RETRY_CALLBACK, t, block, -1, "%s", said.text);
-  }
-  return ga__fail_at(ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, block, -1,
-                     "t = %.9g: the callback '%s' %s (it returned %d)%s%s%s", t, name,
-                     code > 0 ? "could not be evaluated" : "gave up", code,
-                     code > 0 && !ctx->starting ? "; a smaller step may help" : "", spoke ? ": " : "",
-                     spoke ? ctx->error.text : "");
+  const ga_status status = code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK;
+  if (!spoke)
+    return ga__refuse(
+        ctx, status,
+        code < 0        ? GA_REASON_CALLBACK
+        : ctx->starting ? GA_REASON_CALLBACK_AT_START
+                        : GA_REASON_CALLBACK_RETRY,
+        &(ga__facts){.at = &(ga__fact_time){t, NAN, block, -1}, .callback = name, .code = code});
+  ctx->error.status = status;
+  ctx->error.t = t;
+  ctx->error.block = block;
+  ctx->error.index = -1;
+  if (code > 0 && ctx->starting) return status; /* its own words say all; no step is to blame */
+  ga__cut_text(ctx->error.callback, sizeof ctx->error.callback, name);
+  ctx->error.code = code;
+  return status;
 }
 
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)
@@ -468,9 +475,10 @@ ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *o
   int bad = ga__first_bad(out, n);
   if (bad < 0) return GA_OK;
   ga__describe(sys, block, bad, where, sizeof where);
-  return ga__fail_at(sys->ctx, GA_RETRY_NAN, p->t, (int)block, bad,
-                     "t = %.9g: the callback '%s' returned %g for %s; %sthe model divides "
-                     "by zero or takes a root of a negative number there",
-                     p->t, FN[fn].name, out[bad], where,
-                     sys->ctx->starting ? "while the start is computed " : "a smaller step may help, or ");
+  return ga__refuse(sys->ctx, GA_RETRY_NAN,
+                    sys->ctx->starting ? GA_REASON_NOT_FINITE_AT_START : GA_REASON_NOT_FINITE_IN_STEP,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, (int)block, bad},
+                                 .equation = where,
+                                 .callback = FN[fn].name,
+                                 GA__NUMBERS({out[bad], NULL})});
 }

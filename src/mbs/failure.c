@@ -221,15 +221,12 @@ static void say_residuals(ga__writer *w, const ga_machine *m, const ga_step_fail
   }
 }
 
-/* The bytes of a message without its advice at the end, which is for those who write equations themselves. */
-static int without_advice(const char *text)
+/* Without time and callback, and without the advice, which is for those who write equations themselves. */
+static void say_reason(ga__writer *w, const ga_error *error)
 {
-  static const char *const advice[] = {". Try a smaller step", ". A smaller step may pass"};
-  for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
-    const char *at = strstr(text, advice[i]);
-    if (at) return (int)(at - text);
-  }
-  return (int)strlen(text);
+  char text[GA_ERROR_TEXT];
+  ga_error_say(error, GA_SAY_PART, text, sizeof text);
+  ga__write(w, "%s", text);
 }
 
 int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size)
@@ -240,9 +237,11 @@ int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t s
   if (size) text[0] = '\0';
   if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system || !ga_stepper_failure(st, &f))
     return 0;
-  const ga_error error = *ga_context_error(m->ctx);
-  ga__write(&w, "a step of %.3g s from t = %.9g s %s%.*s\n", f.h, f.t,
-            f.status ? "failed: " : "was made and taken back", without_advice(f.text), f.text);
+  const ga_error error = m->ctx->error;
+  ga__write(&w, "a step of %.3g s from t = %.9g s %s", f.h, f.t,
+            f.status ? "failed: " : "was made and taken back");
+  say_reason(&w, &f.error);
+  ga__write(&w, "\n");
   say_residuals(&w, m, &f, ga_stepper_state(st));
   if (f.status == GA_OK || f.status == GA_RETRY_NEWTON || f.status == GA_RETRY_SINGULAR)
     say_drives(&w, m, &f);

@@ -961,7 +961,7 @@ static const advice ADVICE[] = {
     {"A constraint that repeats another one must be removed", repeated, 1},
     {"; take GA_STABILIZED, or remove it", holonomic_twice, 2},
     {"; a smaller step may help", callback_says_no, 1},
-    {"a smaller step may help, or ", callback_is_nan, 1},
+    {"A smaller step may help", callback_is_nan, 1},
     {"smaller step may pass a singular position", singular_place, 1},
     {"take a larger step, a larger newton.tol, or GA_STABILIZED", floor_of_index3, 3},
     {"take a larger step or a larger newton.tol", floor_of_stabilized, 2},

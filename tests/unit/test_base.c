@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base_impl.h"
+#include "base/sentence.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -153,53 +154,141 @@ static void test_error_without_context(void **state)
 static void test_fail_stores_words_and_place(void **state)
 {
   ga_context *ctx = context_default();
-  const ga_error *e = ga_context_error(ctx);
   (void)state;
   assert_int_equal(ga__fail_at(ctx, GA_RETRY_NAN, 0.25, 3, 7, "row %d is %s", 7, "NaN"), GA_RETRY_NAN);
-  assert_int_equal(e->status, GA_RETRY_NAN);
-  assert_true(e->t == 0.25);
-  assert_int_equal(e->block, 3);
-  assert_int_equal(e->index, 7);
-  assert_string_equal(e->text, "row 7 is NaN");
+  assert_int_equal(ga_context_error(ctx)->status, GA_RETRY_NAN);
+  assert_true(ga_context_error(ctx)->t == 0.25);
+  assert_int_equal(ga_context_error(ctx)->block, 3);
+  assert_int_equal(ga_context_error(ctx)->index, 7);
+  assert_string_equal(ga_context_error(ctx)->text, "row 7 is NaN");
 
   assert_int_equal(ga__fail(ctx, GA_ERR_ORDER, "too early"), GA_ERR_ORDER);
-  assert_int_equal(e->status, GA_ERR_ORDER);
-  assert_true(isnan(e->t));
-  assert_int_equal(e->block, -1);
-  assert_int_equal(e->index, -1);
-  assert_string_equal(e->text, "too early");
+  assert_int_equal(ga_context_error(ctx)->status, GA_ERR_ORDER);
+  assert_true(isnan(ga_context_error(ctx)->t));
+  assert_int_equal(ga_context_error(ctx)->block, -1);
+  assert_int_equal(ga_context_error(ctx)->index, -1);
+  assert_string_equal(ga_context_error(ctx)->text, "too early");
 
   assert_int_equal(ga__no_memory(ctx, "the stepper"), GA_ERR_MEMORY);
-  assert_string_equal(e->text, "out of memory for the stepper");
+  assert_string_equal(ga_context_error(ctx)->text, "out of memory for the stepper");
+  ga_context_destroy(&ctx);
+}
+
+/* Every reason has a sentence whose slots there are, and a meaning of its own. */
+static void test_every_reason_has_a_sentence(void **state)
+{
+  static const ga_reason all[] = {
+#define LISTED(name, meaning) name,
+      GA_REASON_LIST(LISTED)
+#undef LISTED
+  };
+  const ga_error none = ga__error_none();
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    char text[GA_ERROR_TEXT];
+    ga__writer w = {text, sizeof text, 0};
+    const ga__sentence *s = ga__sentence_of(all[i]);
+    if (!s->what || !ga__sentence_write(&w, &none, s->what)) fail_msg("the sentence of reason %zu", i);
+    if (s->advice && !ga__sentence_write(&w, &none, s->advice)) fail_msg("the advice of reason %zu", i);
+    for (size_t j = 0; j < i; j++) assert_string_not_equal(ga_reason_text(all[i]), ga_reason_text(all[j]));
+  }
+  assert_string_equal(ga_reason_text((ga_reason)12345), "unknown reason");
+}
+
+static void test_slots_are_filled(void **state)
+{
+  static const struct {
+    const char *pattern, *text;
+  } cases[] = {{"{field} is '{name}'", "a is 'x'"},
+               {"{{; did you mean '{nearest}'?}}", ""},
+               {"{name}{{ or {other}}}{{, not {nearest}}}.", "x or y."},
+               {"{0} {1.3} {2}", "0.5 N 0.333 7"},
+               {"{1.12}", "0.333333333333"},
+               {"a{{ {5}}}b", "ab"},
+               {"column {column}{{, t = {t}}}", "column 4"}};
+  ga_error e;
+  (void)state;
+  ga__error_set(&e, GA_ERR_ARGUMENT, GA_REASON_OTHER,
+                &(ga__facts){.field = "a",
+                             .name = "x",
+                             .other = "y",
+                             .column = 4,
+                             GA__NUMBERS({0.5, "N"}, {1.0 / 3.0, NULL}, {7, ""})});
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[64];
+    ga__writer w = {text, sizeof text, 0};
+    assert_true(ga__sentence_write(&w, &e, cases[i].pattern));
+    assert_string_equal(text, cases[i].text);
+    assert_int_equal(w.used, strlen(text));
+  }
+  ga__writer w = {NULL, 0, 0};
+  assert_false(ga__sentence_write(&w, &e, "{nothing}"));
+  assert_false(ga__sentence_write(&w, &e, "{name"));
+  assert_false(ga__sentence_write(&w, &e, "{{ {name}"));
+}
+
+/* What is known besides the reason stands in front, unless the sentence has it, or it is not asked for. */
+static void test_sentences_by_pieces(void **state)
+{
+  ga_context *ctx = context_default();
+  char text[GA_ERROR_TEXT];
+  (void)state;
+  ga__refuse(ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_STEP,
+             &(ga__facts){.at = &(ga__fact_time){0.25, 1e-3, 0, 2},
+                          .equation = "dynamics 2",
+                          .kind = "spring",
+                          .part = "s",
+                          .field = "force",
+                          .callback = "force",
+                          .code = -1});
+  const ga_error *e = ga_context_error(ctx);
+  const char *what =
+      "the iteration matrix is singular; the first column without a pivot is that of dynamics 2";
+  static const char *const before[] = {
+      "", "t = 0.25, h = 0.001: ", "the callback 'force' gave up (it returned -1): ",
+      "t = 0.25, h = 0.001: the callback 'force' gave up (it returned -1): ", "force of spring 's': "};
+  for (int pieces = 0; pieces <= GA_SAY_PART; pieces++) {
+    const int bytes = ga_error_say(e, pieces, text, sizeof text);
+    assert_int_equal(bytes, ga_error_say(e, pieces, NULL, 0));
+    assert_int_equal(bytes, strlen(text));
+    assert_string_equal(text + strlen(before[pieces]), what);
+    assert_memory_equal(text, before[pieces], strlen(before[pieces]));
+  }
+  ga_error_say(e, GA_SAY_ALL, text, sizeof text);
+  assert_string_equal(text, e->text);
+  assert_true(strlen(text) > ga_error_say(e, GA_SAY_ALL & ~GA_SAY_ADVICE, NULL, 0) + 20u);
+  assert_int_equal(ga_error_say(e, GA_SAY_ALL, text, 12), strlen(e->text));
+  assert_string_equal(text, "t = 0.25...");
+  assert_int_equal(ga_error_say(NULL, GA_SAY_ALL, text, sizeof text), 0);
+  assert_string_equal(text, "");
   ga_context_destroy(&ctx);
 }
 
 static void test_fail_may_quote_the_error_before(void **state)
 {
   ga_context *ctx = context_default();
-  const ga_error *e = ga_context_error(ctx);
   (void)state;
   ga__fail(ctx, GA_ERR_SINGULAR, "column 3 has no pivot");
-  ga__fail(ctx, GA_ERR_INCONSISTENT, "start: %s", e->text);
-  assert_string_equal(e->text, "start: column 3 has no pivot");
+  ga__fail(ctx, GA_ERR_INCONSISTENT, "start: %s", ga_context_error(ctx)->text);
+  assert_string_equal(ga_context_error(ctx)->text, "start: column 3 has no pivot");
   ga_context_destroy(&ctx);
 }
 
 static void test_long_texts_are_cut_between_characters(void **state)
 {
   ga_context *ctx = context_default();
-  const ga_error *e = ga_context_error(ctx);
   char lambdas[2 * GA_ERROR_TEXT + 1];
   (void)state;
   for (int i = 0; i < GA_ERROR_TEXT; i++) memcpy(lambdas + 2 * i, "\xCE\xBB", 3); /* the letter λ */
   for (int shift = 0; shift < 2; shift++) {
     size_t length;
     ga__fail(ctx, GA_ERR_ARGUMENT, "%s%s", shift ? "x" : "", lambdas);
-    length = strlen(e->text);
+    const char *text = ga_context_error(ctx)->text;
+    length = strlen(text);
     assert_in_range(length, GA_ERROR_TEXT - 5, GA_ERROR_TEXT - 1);
-    assert_string_equal(e->text + length - 3, "...");
+    assert_string_equal(text + length - 3, "...");
     assert_int_equal((length - 3 - (size_t)shift) % 2, 0);
-    assert_memory_equal(e->text + shift, lambdas, length - 3 - (size_t)shift);
+    assert_memory_equal(text + shift, lambdas, length - 3 - (size_t)shift);
   }
   ga_context_destroy(&ctx);
 }
@@ -207,14 +296,13 @@ static void test_long_texts_are_cut_between_characters(void **state)
 static void test_texts_are_cut_only_where_they_must(void **state)
 {
   ga_context *ctx = context_default();
-  const ga_error *e = ga_context_error(ctx);
   (void)state;
   ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT - 1, 7);
-  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 1);
-  assert_string_equal(e->text + GA_ERROR_TEXT - 3, "07");
+  assert_int_equal(strlen(ga_context_error(ctx)->text), GA_ERROR_TEXT - 1);
+  assert_string_equal(ga_context_error(ctx)->text + GA_ERROR_TEXT - 3, "07");
   ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT, 7);
-  assert_int_equal(strlen(e->text), GA_ERROR_TEXT - 1);
-  assert_string_equal(e->text + GA_ERROR_TEXT - 5, "0...");
+  assert_int_equal(strlen(ga_context_error(ctx)->text), GA_ERROR_TEXT - 1);
+  assert_string_equal(ga_context_error(ctx)->text + GA_ERROR_TEXT - 5, "0...");
   ga_context_destroy(&ctx);
 }
 
@@ -415,6 +503,9 @@ int main(void)
       cmocka_unit_test(test_error_empty_at_first_and_after_clear),
       cmocka_unit_test(test_error_without_context),
       cmocka_unit_test(test_fail_stores_words_and_place),
+      cmocka_unit_test(test_every_reason_has_a_sentence),
+      cmocka_unit_test(test_slots_are_filled),
+      cmocka_unit_test(test_sentences_by_pieces),
       cmocka_unit_test(test_fail_may_quote_the_error_before),
       cmocka_unit_test(test_long_texts_are_cut_between_characters),
       cmocka_unit_test(test_texts_are_cut_only_where_they_must),

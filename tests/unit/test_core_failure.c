@@ -82,11 +82,14 @@ static void names_a_constraint(void **state)
     const ga_error error = *ga_context_error(r.ctx);
     assert_int_equal(ga_stepper_failure(r.st, &f), 1);
     assert_memory_equal(&error, ga_context_error(r.ctx), sizeof error);
+    assert_int_equal(f.error.reason, error.reason);
+    assert_int_not_equal(error.reason, GA_REASON_OTHER);
+    assert_int_equal(f.error.block, error.block);
+    assert_near(f.error.h, H, 1e-15, "h of the error");
     assert_int_equal(f.status, status);
     assert_near(f.t, 0.4, 1e-12, "t");
     assert_near(f.h, H, 1e-15, "h");
     assert_near(f.trial.t, 0.5, 1e-12, "the trial's t");
-    assert_true(strlen(f.text) > 20 && strstr(error.text, f.text) && strncmp(f.text, "t = ", 4) != 0);
     if (f.has_trial) {
       int found = 0;
       assert_true(f.n > 0);
@@ -142,9 +145,9 @@ static void taken_back(void **state)
   assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
   assert_int_equal(ga_stepper_failure(r.st, &f), 1);
   assert_int_equal(f.status, GA_OK);
-  assert_string_equal(f.text, "");
+  assert_int_equal(f.error.reason, GA_REASON_NONE);
   assert_int_equal(f.n, 0);
-  assert_int_equal(f.block, -1);
+  assert_int_equal(f.error.block, -1);
   assert_near(f.t, H, 1e-15, "t");
   assert_near(f.h, H, 1e-15, "h");
   assert_int_equal(f.has_trial, 1);
@@ -262,7 +265,7 @@ static int speaks(void *user, const ga_point *p, double *out)
   const rig *r = user;
   out[0] = 0.0;
   if (p->t < LATE) return 0;
-  ga__fail(r->ctx, GA_RETRY_NAN, "t = %.9g: the spring 's' is torn: by 3 mm", p->t);
+  ga__fail(r->ctx, GA_RETRY_NAN, "the spring 's' is torn: by 3 mm");
   return 1;
 }
 
@@ -282,17 +285,18 @@ static int is_silent(void *user, const ga_point *p, double *out)
   return p->t >= LATE;
 }
 
-/* Their words alone, without what the core says around them. */
+/* Their words, apart from what the core adds to them. */
 static void quotes_callbacks(void **state)
 {
   static const struct {
     ga_eval_fn force;
     ga_status status;
-    const char *text;
-  } cases[] = {{speaks, GA_RETRY_CALLBACK, "the spring 's' is torn: by 3 mm"},
-               {gives_up, GA_ERR_CALLBACK, "no more"},
-               {is_silent, GA_RETRY_CALLBACK,
-                "the callback 'force' could not be evaluated (it returned 1); a smaller step may help"}};
+    ga_reason reason;
+    int code;
+    const char *detail;
+  } cases[] = {{speaks, GA_RETRY_CALLBACK, GA_REASON_OTHER, 1, "the spring 's' is torn: by 3 mm"},
+               {gives_up, GA_ERR_CALLBACK, GA_REASON_OTHER, -1, "no more"},
+               {is_silent, GA_RETRY_CALLBACK, GA_REASON_CALLBACK_RETRY, 1, ""}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     rig r = rig_open(NULL);
@@ -308,7 +312,10 @@ static void quotes_callbacks(void **state)
     assert_int_equal(ga_stepper_step(r.st, H), cases[i].status);
     assert_int_equal(ga_stepper_failure(r.st, &f), 1);
     assert_int_equal(f.status, cases[i].status);
-    assert_string_equal(f.text, cases[i].text);
+    assert_int_equal(f.error.reason, cases[i].reason);
+    assert_string_equal(f.error.callback, "force");
+    assert_int_equal(f.error.code, cases[i].code);
+    assert_string_equal(f.error.detail, cases[i].detail);
     assert_int_equal(f.n, 0);
     rig_close(&r);
   }

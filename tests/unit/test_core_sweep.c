@@ -405,8 +405,8 @@ static void refused_without_what_it_stands_for(void **state)
   rig_close(&r);
 }
 
-/* Steps until one fails, which leaves the state as it was; what is said then. */
-static ga_status fail_at_last(rig *r, char *text, size_t size)
+/* Steps until one fails, which leaves the state as it was; the failure. */
+static ga_status fail_at_last(rig *r, ga_error *error)
 {
   sled_start(r);
   for (int i = 0; i < 100; i++) {
@@ -417,7 +417,8 @@ static ga_status fail_at_last(rig *r, char *text, size_t size)
     if (!status) continue;
     assert_true(i > 5);
     assert_true(same);
-    memcpy(text, ga_context_error(r->ctx)->text, size);
+    *error = *ga_context_error(r->ctx);
+    error->text = "";
     return status;
   }
   fail_msg("no step failed");
@@ -428,21 +429,22 @@ typedef struct failure {
   int fn, code;
   double value;
   ga_status status;
-  const char *says;
+  ga_reason reason;
+  const char *callback, *equation;
 } failure;
 
 static const failure FAILURES[] = {
-    {GA__MASS, 2, 0.0, GA_RETRY_CALLBACK, "the callback 'mass' could not be evaluated (it returned 2)"},
-    {GA__FORCE, -2, 0.0, GA_ERR_CALLBACK, "the callback 'force' gave up (it returned -2)"},
-    {GA__FORCE, 0, NAN, GA_RETRY_NAN, "nan for dynamics 2"},
-    {GA__PHI, 0, INFINITY, GA_RETRY_NAN, "the callback 'phi' returned inf for phi 0"},
-    {GA__PHI, 1, 0.0, GA_RETRY_CALLBACK, "the callback 'phi' could not"},
-    {GA__PHI_DOT, 0, NAN, GA_RETRY_NAN, "nan for phi 0"},
-    {GA__PHI_DOT, 1, 0.0, GA_RETRY_CALLBACK, "the callback 'phi_dot' could not"},
-    {GA__K, 0, NAN, GA_RETRY_NAN, "nan for k 0"},
-    {GA__STATE, 0, NAN, GA_RETRY_NAN, "nan for state 0"},
-    {GA__OUTPUT, -1, 0.0, GA_ERR_CALLBACK, "the callback 'output' gave up"},
-    {RIG_JACOBIAN, 0, NAN, GA_RETRY_NAN, "the Jacobian's D holds nan in the row of dynamics 0"},
+    {GA__MASS, 2, 0.0, GA_RETRY_CALLBACK, GA_REASON_CALLBACK_RETRY, "mass", ""},
+    {GA__FORCE, -2, 0.0, GA_ERR_CALLBACK, GA_REASON_CALLBACK, "force", ""},
+    {GA__FORCE, 0, NAN, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP, "force", "dynamics 2"},
+    {GA__PHI, 0, INFINITY, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP, "phi", "phi 0"},
+    {GA__PHI, 1, 0.0, GA_RETRY_CALLBACK, GA_REASON_CALLBACK_RETRY, "phi", ""},
+    {GA__PHI_DOT, 0, NAN, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP, "phi_dot", "phi 0"},
+    {GA__PHI_DOT, 1, 0.0, GA_RETRY_CALLBACK, GA_REASON_CALLBACK_RETRY, "phi_dot", ""},
+    {GA__K, 0, NAN, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP, "k", "k 0"},
+    {GA__STATE, 0, NAN, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP, "state", "state 0"},
+    {GA__OUTPUT, -1, 0.0, GA_ERR_CALLBACK, GA_REASON_CALLBACK, "output", ""},
+    {RIG_JACOBIAN, 0, NAN, GA_RETRY_NAN, GA_REASON_JACOBIAN_NOT_FINITE, "", "dynamics 0"},
 };
 
 static void failures_are_told_as_without(void **state)
@@ -450,20 +452,22 @@ static void failures_are_told_as_without(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
     const failure *f = &FAILURES[i];
-    char text[2][sizeof((ga_error *)0)->text];
+    ga_error error[2];
     for (int swept = 0; swept < 2; swept++) {
       sled s = {.fn = f->fn, .code = f->code, .value = f->value, .after = 0.095};
       rig r = sled_open(&s);
       go_by(&r, &WAYS[5]);
       if (swept) r.def.sweep = sled_sweep;
       rig_build(&r);
-      assert_status(r.ctx, fail_at_last(&r, text[swept], sizeof text[swept]), f->status);
-      assert_says(r.ctx, f->says);
+      assert_status(r.ctx, fail_at_last(&r, &error[swept]), f->status);
+      assert_int_equal(error[swept].reason, f->reason);
+      assert_string_equal(error[swept].callback, f->callback);
+      assert_string_equal(error[swept].equation, f->equation);
       s.fn = -1;
       rig_steps(&r, H, 5);
       rig_close(&r);
     }
-    assert_string_equal(text[0], text[1]);
+    assert_memory_equal(&error[0], &error[1], sizeof error[0]);
   }
 }
 
@@ -473,18 +477,19 @@ static void failures_of_the_sweep_alone(void **state)
   static const struct {
     int code;
     ga_status status;
-    const char *says;
-  } CASE[] = {{3, GA_RETRY_CALLBACK, "the callback 'sweep' could not be evaluated (it returned 3)"},
-              {-3, GA_ERR_CALLBACK, "the callback 'sweep' gave up (it returned -3)"}};
+    ga_reason reason;
+  } CASE[] = {{3, GA_RETRY_CALLBACK, GA_REASON_CALLBACK_RETRY}, {-3, GA_ERR_CALLBACK, GA_REASON_CALLBACK}};
   (void)state;
-  char text[sizeof((ga_error *)0)->text];
+  ga_error error;
   for (int i = 0; i < 2; i++) {
     sled s = {.fn = SWEEP_ALONE, .code = CASE[i].code, .after = 0.095};
     rig r = sled_open(&s);
     r.def.sweep = sled_sweep;
     rig_build(&r);
-    assert_status(r.ctx, fail_at_last(&r, text, sizeof text), CASE[i].status);
-    assert_says(r.ctx, CASE[i].says);
+    assert_status(r.ctx, fail_at_last(&r, &error), CASE[i].status);
+    assert_int_equal(error.reason, CASE[i].reason);
+    assert_string_equal(error.callback, "sweep");
+    assert_int_equal(error.code, CASE[i].code);
     s.fn = -1;
     rig_steps(&r, H, 5);
     rig_close(&r);

@@ -330,6 +330,7 @@ static ga_control_block *new_block(void)
   VOID(ga_context_destroy, (P(&none.context))) \
   VALUE(ga_context_error, (P(ctx))) \
   VOID(ga_context_clear_error, (P(ctx))) \
+  VALUE(ga_error_say, (P(ga_context_error(ctx)), GA_SAY_ALL, FINE(text), sizeof text)) \
   /* lin */ \
   STATUS(ga_sparse_create, (P(ctx), 1, 1, 1, P(ints), P(ints), FINE(ints), P(&none.sparse))) \
   VOID(ga_sparse_destroy, (P(ctx), P(&none.sparse))) \
@@ -634,6 +635,7 @@ static ga_control_block *new_block(void)
 
 #define WITHOUT_POINTERS(X) \
   X(ga_status_text) \
+  X(ga_reason_text) \
   X(ga_version) \
   X(ga_context_defaults) \
   X(ga_table_defaults) \

@@ -1,0 +1,269 @@
+/* Failures: how they are stored as data, and how a sentence is made of one. */
+#include "base/base_impl.h"
+#include "base/sentence.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Texts ---- */
+
+/* Replaces the end of a text that was cut at size bytes by an ellipsis, without leaving half a UTF-8
+ * character: continuation bytes are 10xxxxxx, and the byte before them begins the character. */
+static void mark_cut(char *text, size_t size)
+{
+  static const char ellipsis[] = "...";
+  size_t end = size - sizeof ellipsis;
+  while (end > 0 && ((unsigned char)text[end] & 0xC0u) == 0x80u) end--;
+  memcpy(text + end, ellipsis, sizeof ellipsis);
+}
+
+void ga__make_plain(char *text)
+{
+  for (unsigned char *c = (unsigned char *)text; *c; c++) {
+    if (*c < 0x20u || *c == 0x7Fu) *c = ' ';
+    if (c[0] == 0xC2u && c[1] >= 0x80u && c[1] < 0xA0u) c[0] = c[1] = ' ';
+  }
+}
+
+void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args)
+{
+  int length = vsnprintf(text, GA_ERROR_TEXT, format, args);
+  if (length < 0) text[0] = '\0';
+  if (length >= GA_ERROR_TEXT) mark_cut(text, GA_ERROR_TEXT);
+  ga__make_plain(text);
+}
+
+void ga__cut_text(char *to, size_t size, const char *text)
+{
+  const size_t bytes = text ? strlen(text) : 0;
+  if (bytes > 0) memmove(to, text, bytes < size ? bytes : size - 1);
+  to[bytes < size ? bytes : size - 1] = '\0';
+  if (bytes >= size) mark_cut(to, size);
+  ga__make_plain(to);
+}
+
+/* ---- Storing ---- */
+
+ga_error ga__error_none(void)
+{
+  return (ga_error){.status = GA_OK, .t = NAN, .h = NAN, .block = -1, .index = -1, .text = ""};
+}
+
+void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga__facts *facts)
+{
+  ga_error e = ga__error_none();
+  const struct {
+    char *to;
+    size_t size;
+    const char *from;
+  } texts[] = {{e.kind, sizeof e.kind, facts->kind},
+               {e.part, sizeof e.part, facts->part},
+               {e.field, sizeof e.field, facts->field},
+               {e.name, sizeof e.name, facts->name},
+               {e.other, sizeof e.other, facts->other},
+               {e.nearest, sizeof e.nearest, facts->nearest},
+               {e.expected, sizeof e.expected, facts->expected},
+               {e.equation, sizeof e.equation, facts->equation},
+               {e.callback, sizeof e.callback, facts->callback},
+               {e.detail, sizeof e.detail, facts->detail}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    ga__cut_text(texts[i].to, texts[i].size, texts[i].from);
+  e.status = status;
+  e.reason = reason;
+  e.code = facts->code;
+  e.column = facts->column;
+  if (facts->at) {
+    e.t = facts->at->t;
+    e.h = facts->at->h;
+    e.block = facts->at->block;
+    e.index = facts->at->index;
+  }
+  e.n_numbers = facts->n_numbers;
+  for (int i = 0; i < facts->n_numbers; i++) {
+    e.number[i].value = facts->number[i].value;
+    ga__cut_text(e.number[i].unit, GA_ERROR_UNIT, facts->number[i].unit);
+  }
+  *error = e;
+}
+
+ga_status ga__refuse(ga_context *ctx, ga_status status, ga_reason reason, const ga__facts *facts)
+{
+  if (ctx) ga__error_set(&ctx->error, status, reason, facts);
+  return status;
+}
+
+/* The text is put together apart from the context, because its arguments may quote the error before. */
+static ga_status store_words(ga_context *ctx, ga_status status, double t, int block, int index,
+                             const char *format, va_list args)
+{
+  ga_error error = ga__error_none();
+  if (!ctx) return status;
+  error.status = status;
+  error.reason = GA_REASON_OTHER;
+  error.t = t;
+  error.block = block;
+  error.index = index;
+  ga__format_text(error.detail, format, args);
+  ctx->error = error;
+  return status;
+}
+
+ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  store_words(ctx, status, NAN, -1, -1, format, args);
+  va_end(args);
+  return status;
+}
+
+ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
+                      ...)
+{
+  va_list args;
+  va_start(args, format);
+  store_words(ctx, status, t, block, index, format, args);
+  va_end(args);
+  return status;
+}
+
+ga_status ga__no_memory(ga_context *ctx, const char *what)
+{
+  return ga__refuse(ctx, GA_ERR_MEMORY, GA_REASON_MEMORY, &(ga__facts){.name = what});
+}
+
+ga_status ga__null_argument(ga_context *ctx)
+{
+  return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT, &(ga__facts){.field = NULL});
+}
+
+/* ---- Sentences ---- */
+
+/* The text that a slot stands for; NULL: there is no such slot. */
+static const char *text_of(const ga_error *e, const char *slot, size_t bytes)
+{
+  const struct {
+    const char *slot, *text;
+  } texts[] = {{"kind", e->kind},         {"part", e->part},         {"field", e->field},
+               {"name", e->name},         {"other", e->other},       {"nearest", e->nearest},
+               {"expected", e->expected}, {"equation", e->equation}, {"callback", e->callback},
+               {"detail", e->detail}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (strlen(texts[i].slot) == bytes && memcmp(texts[i].slot, slot, bytes) == 0) return texts[i].text;
+  return NULL;
+}
+
+/* "{0}" or "{0.3}", the digits after the point: number 0 with its unit, of so many digits, 6 where they are
+ * not given. −1: there is no such number, 0: it does not apply. */
+static int write_number(ga__writer *w, const ga_error *e, const char *slot)
+{
+  const int i = slot[0] - '0';
+  if (i < 0 || i >= GA_ERROR_NUMBERS) return -1;
+  if (i >= e->n_numbers) return 0;
+  int digits = slot[1] == '.' ? slot[2] - '0' : 6;
+  if (slot[1] == '.' && slot[3] != '}') digits = 10 * digits + slot[3] - '0';
+  ga__write(w, "%.*g%s%s", digits, e->number[i].value, e->number[i].unit[0] ? " " : "", e->number[i].unit);
+  return 1;
+}
+
+/* What stands in place of a slot; −1: there is no such slot, 0: it is empty. */
+static int write_slot(ga__writer *w, const ga_error *e, const char *slot, size_t bytes)
+{
+  const char *text = text_of(e, slot, bytes);
+  if (text) {
+    ga__write(w, "%s", text);
+    return text[0] != '\0';
+  }
+  if (bytes == 1 && slot[0] == 't') return ga__write(w, "%.9g", e->t), !isnan(e->t);
+  if (bytes == 1 && slot[0] == 'h') return ga__write(w, "%.3g", e->h), !isnan(e->h);
+  if (bytes == 4 && memcmp(slot, "code", 4) == 0) return ga__write(w, "%d", e->code), e->code != 0;
+  if (bytes == 6 && memcmp(slot, "column", 6) == 0) return ga__write(w, "%d", e->column), e->column > 0;
+  return write_number(w, e, slot);
+}
+
+/* Writes a pattern from its beginning to `end` with its slots filled; 0: one of them is empty, −1: unknown.
+ */
+static int write_plain(ga__writer *w, const ga_error *e, const char *pattern, const char *end)
+{
+  int filled = 1;
+  while (pattern < end) {
+    const char *slot = memchr(pattern, '{', (size_t)(end - pattern));
+    if (!slot) slot = end;
+    ga__write(w, "%.*s", (int)(slot - pattern), pattern);
+    if (slot == end) break;
+    const char *close = memchr(slot, '}', (size_t)(end - slot));
+    if (!close) return -1;
+    const int written = write_slot(w, e, slot + 1, (size_t)(close - slot) - 1);
+    if (written < 0) return -1;
+    filled &= written;
+    pattern = close + 1;
+  }
+  return filled;
+}
+
+int ga__sentence_write(ga__writer *w, const ga_error *e, const char *pattern)
+{
+  while (*pattern) {
+    const char *open = strstr(pattern, "{{"), *end = open ? open : pattern + strlen(pattern);
+    if (write_plain(w, e, pattern, end) < 0) return 0;
+    if (!open) break;
+    const char *close = strstr(open, "}}");
+    if (!close) return 0;
+    while (close[2] == '}') close++; /* the end of a slot comes first */
+    const size_t before = w->used;
+    const int filled = write_plain(w, e, open + 2, close);
+    if (filled < 0) return 0;
+    if (filled == 0) w->used = before;
+    pattern = close + 2;
+  }
+  if (w->used < w->size) w->text[w->used] = '\0'; /* where an optional piece was taken back */
+  return 1;
+}
+
+/* Whether a sentence speaks of a slot itself. */
+static int mentions(const char *pattern, const char *slot)
+{
+  return strstr(pattern, slot) != NULL;
+}
+
+static void write_time(ga__writer *w, const ga_error *e, const char *pattern)
+{
+  if (isnan(e->t) || mentions(pattern, "{t}") || (e->reason == GA_REASON_OTHER && !e->callback[0])) return;
+  ga__sentence_write(w, e, mentions(pattern, "{h}") ? "t = {t}: " : "t = {t}{{, h = {h}}}: ");
+}
+
+static void write_callback(ga__writer *w, const ga_error *e, const char *pattern)
+{
+  if (!e->callback[0] || mentions(pattern, "{callback}")) return;
+  ga__sentence_write(w, e,
+                     e->code > 0 ? "the callback '{callback}' could not be evaluated (it returned {code}): "
+                                 : "the callback '{callback}' gave up (it returned {code}): ");
+}
+
+/* "spring 's': ", "stiffness of spring 's': " where the sentence does not say which field itself. */
+static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
+{
+  const int field = e->field[0] && !mentions(pattern, "{field}");
+  const int part = e->kind[0] && !mentions(pattern, "{kind}");
+  if (!field && !part) return;
+  if (field) ga__sentence_write(w, e, part ? "{field} of " : "{field}");
+  if (part) ga__sentence_write(w, e, "{kind}{{ '{part}'}}");
+  ga__write(w, ": ");
+}
+
+int ga_error_say(const ga_error *error, int pieces, char *text, size_t size)
+{
+  if (!text) size = 0;
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  if (!error) return 0;
+  const ga__sentence *s = ga__sentence_of(error->reason);
+  if (pieces & GA_SAY_TIME) write_time(&w, error, s->what);
+  if (pieces & GA_SAY_CALLBACK) write_callback(&w, error, s->what);
+  if (pieces & GA_SAY_PART) write_part(&w, error, s->what);
+  ga__sentence_write(&w, error, s->what);
+  if (s->advice && pieces & GA_SAY_ADVICE) ga__sentence_write(&w, error, s->advice);
+  if (size && w.used >= size && size > 4) mark_cut(text, size);
+  if (size) ga__make_plain(text);
+  return (int)w.used;
+}
