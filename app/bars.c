@@ -66,7 +66,7 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   ga_status status = ga_run_stepper_opts(s->ctx, &s->settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
-  if (!status) status = ga_meter_create(s->machine, &b->meter);
+  if (!status) status = ga_meter_create(ga_machine_context(s->machine), s->machine, &b->meter);
   return status ? status : create_band(b, s, n, index);
 }
 

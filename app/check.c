@@ -36,7 +36,7 @@ static void print_settings(const ga_run_settings *o)
 static void warn_of_start(const app_task *s)
 {
   ga_meter *meter = NULL;
-  if (ga_meter_create(s->machine, &meter) == GA_OK &&
+  if (ga_meter_create(ga_machine_context(s->machine), s->machine, &meter) == GA_OK &&
       ga_meter_start(meter, ga_stepper_state(s->stepper)) == GA_OK) {
     fflush(stdout);
     app_warn_of_pulls(meter);

@@ -136,7 +136,7 @@ static ga_status prepare(app_runner *r)
   opts.output = on_output;
   opts.user = r;
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
-  if (!status) status = ga_meter_create(r->s.machine, &r->meter);
+  if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = app_bars_prepare(&r->bars, &r->s, r->n, r->index);
   if (!status) status = app_checkpoint_prepare(r);
   r->clock_saved = app_clock();

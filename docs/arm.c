@@ -71,7 +71,7 @@ int main(void)
   if (!status) status = ga_machine_initial(m, q, v, x);
   if (!status) status = ga_stepper_create(ctx, ga_machine_system(m), NULL, &st);
   if (!status) status = ga_stepper_start(st, &start, 0.0, q, v, x, NULL, NULL, &report);
-  if (!status) status = ga_meter_create(m, &meter);
+  if (!status) status = ga_meter_create(ga_machine_context(m), m, &meter);
   if (!status) status = ga_meter_start(meter, ga_stepper_state(st));
   if (!status) {
     printf("mobility %d, redundant constraints %d\n", report.mobility, report.redundant);

@@ -122,7 +122,7 @@ static ga_status prepare(mx_run *run)
   o.method = run->opts.method;
   ga_status status = ga_scheme_rho(run->b.ctx, run->opts.rho, &o.scheme);
   if (!status) status = ga_stepper_create(run->b.ctx, ga_machine_system(run->b.m), &o, &run->st);
-  if (!status) status = ga_meter_create(run->b.m, &run->meter);
+  if (!status) status = ga_meter_create(ga_machine_context(run->b.m), run->b.m, &run->meter);
   return status ? status : compile(run);
 }
 

@@ -439,7 +439,8 @@ GA_API ga_status ga_machine_check_drives(const ga_machine *m, double from, doubl
  * ga_meter_update(). Without a meter these signals are 0, and angles of joints in space within (−π, π] unless
  * a spring, actuator, friction, gear, rack, screw or expression uses them. */
 typedef struct ga_meter ga_meter;
-GA_API ga_status ga_meter_create(const ga_machine *m, ga_meter **out);
+/* Errors go to ctx, which need not be the machine's: each thread has a meter of its own. */
+GA_API ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
 GA_API ga_status ga_meter_update(ga_meter *meter,

@@ -1,5 +1,6 @@
 /* The stepper: memory, one step, and what surrounds it. */
 #include "core/core_impl.h"
+#include "core/work.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>
@@ -449,6 +450,16 @@ const ga_stats *ga_stepper_stats(const ga_stepper *st)
 {
   return st ? &st->stats : NULL;
 }
+void *ga__stepper_work(const ga_stepper *st)
+{
+  return st->sys->work;
+}
+
+ga_context *ga__stepper_context(const ga_stepper *st)
+{
+  return st->ctx;
+}
+
 const ga_system *ga_stepper_system(const ga_stepper *st)
 {
   return st ? st->sys->shared : NULL;

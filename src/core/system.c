@@ -1,5 +1,6 @@
 /* Systems: creation, sizes, names, and checked calls of the user's functions. */
 #include "core/core_impl.h"
+#include "core/work.h"
 
 #include <limits.h>
 #include <math.h>
@@ -275,6 +276,11 @@ ga_status ga__system_open(ga_context *ctx, const ga_system *sys, const ga_system
   *out = own;
   if (status) ga__system_close(out);
   return status;
+}
+
+void *ga__system_work(const ga_system *sys)
+{
+  return sys->work;
 }
 
 void ga__system_close(const ga_system **sys)

@@ -1199,7 +1199,6 @@ static int rests_at_start(const ga_machine *m)
 
 static void set_rests(ga_machine *m, ga__built *b, const double *q)
 {
-  b->motion = 0;
   ga__kin_at(b, q, NULL, NULL, b->kin);
   for (int i = 0; i < b->law.n; i++) {
     ga__law *law = GA__AT(b->law, ga__law, i);

@@ -101,9 +101,7 @@ static ga_status want_block(ga_context *ctx, ga__blocked *block)
                n_out = (size_t)ga_block_n_out(block->block);
   block->entry_u = ga__alloc(ctx, (n_x + n_out) * n_in, sizeof *block->entry_u);
   block->entry_x = ga__alloc(ctx, (n_x + n_out) * n_x, sizeof *block->entry_x);
-  block->u = ga__alloc(ctx, n_in, sizeof *block->u);
-  block->J = ga__alloc(ctx, (n_x + n_out) * (n_in + n_x), sizeof *block->J);
-  if (!block->entry_u || !block->entry_x || !block->u || !block->J) return ga__no_memory(ctx, "a block");
+  if (!block->entry_u || !block->entry_x) return ga__no_memory(ctx, "a block");
   return GA_OK;
 }
 
@@ -121,11 +119,7 @@ ga_status ga__blocks_want(ga__built *b)
   }
   b->y_column = ga__alloc(ctx, total, sizeof *b->y_column);
   b->y_entry = ga__alloc(ctx, total, sizeof *b->y_entry);
-  b->y_slope = ga__alloc(ctx, 2 * (size_t)b->y_room, sizeof *b->y_slope);
-  b->y_seen = ga__alloc(ctx, (size_t)b->y.n, sizeof *b->y_seen);
-  b->y_last = ga__alloc(ctx, (size_t)b->y.n, sizeof *b->y_last);
-  if (!b->y_column || !b->y_entry || !b->y_slope || !b->y_seen || !b->y_last)
-    return ga__no_memory(ctx, "outputs");
+  if (!b->y_column || !b->y_entry) return ga__no_memory(ctx, "outputs");
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->blocked.n; i++) status = want_block(ctx, blocked_at(b, i));
   return status;
@@ -191,21 +185,15 @@ void ga__blocks_free(ga_context *ctx, ga__built *b)
 {
   for (int i = 0; i < b->blocked.n; i++) {
     ga__blocked *block = blocked_at(b, i);
-    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->u, block->J, block->course};
+    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->course};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
     block->input = NULL;
     block->entry_u = block->entry_x = NULL;
-    block->u = block->J = NULL;
     block->course = NULL;
   }
   ga__free(ctx, b->y_column);
   ga__free(ctx, b->y_entry);
-  ga__free(ctx, b->y_slope);
-  ga__free(ctx, b->y_seen);
-  ga__free(ctx, b->y_last);
-  b->y_seen = b->y_last = NULL;
   b->y_column = b->y_entry = NULL;
-  b->y_slope = NULL;
 }
 
 /* ---- Evaluation ---- */
@@ -215,7 +203,7 @@ static int answer(const ga__eval *e, const ga__blocked *block, ga_status status,
 {
   if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
   if (!status) return 0;
-  ga__fail(e->m->ctx, status, "block '%s': %s at t = %.9g", e->m->part[block->part].name, fault->needs,
+  ga__fail(e->work->ctx, status, "block '%s': %s at t = %.9g", e->m->part[block->part].name, fault->needs,
            e->p->t); /* of a user's block, which always says what it was */
   return status > 0 ? 1 : -1;
 }
@@ -224,7 +212,7 @@ static int gather(const ga__eval *e, const ga__blocked *block)
 {
   const int n = ga_block_n_in(block->block);
   for (int i = 0; i < n; i++) {
-    const int code = ga__input_value(e, &block->input[i], &block->u[i]);
+    const int code = ga__input_value(e, &block->input[i], &e->work->u[i]);
     if (code) return code;
   }
   return 0;
@@ -236,7 +224,8 @@ static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, d
   ga_fault fault = {.kind = GA_FAULT_NONE};
   const int code = gather(e, block);
   if (code) return code;
-  return answer(e, block, ga_block_eval(block->block, e->p->t, block->u, e->p->x + block->x, xdot, y, &fault),
+  return answer(e, block,
+                ga_block_eval(block->block, e->p->t, e->work->u, e->p->x + block->x, xdot, y, &fault),
                 &fault);
 }
 
@@ -244,7 +233,7 @@ int ga__blocked_side(const ga__eval *e, int block, unsigned *side)
 {
   const ga__blocked *at = blocked_at(e->b, block);
   const int code = gather(e, at);
-  return code ? code : ga_block_side(at->block, e->p->t, at->u, e->p->x + at->x, side) != GA_OK;
+  return code ? code : ga_block_side(at->block, e->p->t, e->work->u, e->p->x + at->x, side) != GA_OK;
 }
 
 /* Row i of y; all outputs of a block with its first. */
@@ -272,24 +261,24 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
 {
   enum { MOST_SWEEPS = 32 };
   const ga__built *b = e->b;
-  const ga_error error = e->m->ctx->error; /* what has no value there is interpolated */
+  double *seen = e->work->y_seen, *last = e->work->y_last;
+  const ga_error error = e->work->ctx->error; /* what has no value there is interpolated */
   const size_t size = (size_t)b->y.n * sizeof *y;
   ga_point p = *e->p;
   ga__eval at = *e;
   int changed = 1, failed = 0;
   if (b->y.n == 0) return y;
-  memcpy(b->y_seen, y, size);
-  p.y = b->y_seen;
+  memcpy(seen, y, size);
+  p.y = seen;
   at.p = &p;
   for (int sweep = 0; changed && !failed && sweep < MOST_SWEEPS; sweep++) {
     changed = 0;
-    memcpy(b->y_last, b->y_seen, size);
-    for (int i = 0; !failed && i < b->y.n; i++) failed = row_value(&at, i, b->y_seen);
-    for (int i = 0; i < b->y.n; i++)
-      changed |= !(fabs(b->y_seen[i] - b->y_last[i]) <= SETTLED * fabs(b->y_seen[i]));
+    memcpy(last, seen, size);
+    for (int i = 0; !failed && i < b->y.n; i++) failed = row_value(&at, i, seen);
+    for (int i = 0; i < b->y.n; i++) changed |= !(fabs(seen[i] - last[i]) <= SETTLED * fabs(seen[i]));
   }
-  e->m->ctx->error = error;
-  return changed || failed ? y : b->y_seen;
+  e->work->ctx->error = error;
+  return changed || failed ? y : seen;
 }
 
 /* With what the start begins for output i before anything is known of it. */
@@ -305,7 +294,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
   enum { MOST_SWEEPS = 32 };
   ga_point p = *e->p;
   ga__eval at = *e;
-  const ga_error error = e->m->ctx->error; /* values that do not exist yet are no failure */
+  const ga_error error = e->work->ctx->error; /* values that do not exist yet are no failure */
   const int n = e->b->y.n;
   p.y = o;
   at.p = &p;
@@ -326,7 +315,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
       }
     }
   }
-  e->m->ctx->error = error;
+  e->work->ctx->error = error;
 }
 
 int ga__states_value(const ga__eval *e, double *s)
@@ -344,7 +333,7 @@ static int row_jacobian(const ga__eval *e, const ga__y *y, ga_jacobian *J)
 {
   const ga__built *b = e->b;
   const int *entry = b->y_entry + y->first, n = y->n_columns;
-  double *d = b->y_slope, *dq = d + b->y_room, value;
+  double *d = e->work->y_slope, *dq = d + b->y_room, value;
   if (y->kind == GA__Y_FORMULA) {
     const int code = ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &value, d);
     if (code) return code;
@@ -368,12 +357,12 @@ static int block_jacobian(const ga__eval *e, const ga__blocked *block, double *D
   ga_fault fault = {.kind = GA_FAULT_NONE};
   int code = gather(e, block);
   if (!code)
-    code = answer(e, block,
-                  ga_block_jacobian(block->block, e->p->t, block->u, e->p->x + block->x, block->J, &fault),
-                  &fault);
+    code = answer(
+        e, block,
+        ga_block_jacobian(block->block, e->p->t, e->work->u, e->p->x + block->x, e->work->J, &fault), &fault);
   if (code) return code;
   for (int r = 0; r < rows; r++) {
-    const double *from = block->J + (size_t)r * (size_t)(n_in + n_x);
+    const double *from = e->work->J + (size_t)r * (size_t)(n_in + n_x);
     const int *by_u = block->entry_u + (size_t)r * (size_t)n_in,
               *by_x = block->entry_x + (size_t)r * (size_t)n_x;
     for (int k = 0; k < n_in; k++)

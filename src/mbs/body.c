@@ -184,7 +184,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
   const ga_jacobian *tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) ? J : NULL;
   for (int i = 0; i < built->node.n; i++) {
     const ga__node *node = GA__AT(built->node, ga__node, i);
-    ga__kin *kin = &built->kin[i];
+    ga__kin *kin = &e->work->kin[i];
     body b = {.node = node};
     if (node->rigid && use != GA__KIN_MADE) { /* read where it is: kin is not at hand so soon */
       b.x = p->q + node->q, b.v = p->v + node->v, b.vdot = p->vdot + node->v;

@@ -66,7 +66,8 @@ static int visit_sites(const ga__built *b, visit_fn visit, void *user)
 /* ---- Drives ---- */
 
 /* A position that jumps, and a velocity that does where that is not accepted, is refused. */
-static ga_status check_impact(const ga_machine *m, int part, const ga_function *f, const ga_break *at)
+static ga_status check_impact(const ga_machine *m, ga_context *ctx, int part, const ga_function *f,
+                              const ga_break *at)
 {
   const ga__part *p = &m->part[part];
   const ga_drive_def *def = p->def;
@@ -76,12 +77,12 @@ static ga_status check_impact(const ga_machine *m, int part, const ga_function *
   ga_function_eval(f, at->before, 1, left, NULL);
   ga_function_eval(f, at->after, 1, right, NULL);
   if (at->order == 0)
-    return ga__fail_at(m->ctx, GA_ERR_INCONSISTENT, t, -1, -1,
+    return ga__fail_at(ctx, GA_ERR_INCONSISTENT, t, -1, -1,
                        "drive '%s': at t = %.9g its position jumps from %.6g to %.6g, which no motion can "
                        "follow. Let it go there in some time, by a motion law such as poly345",
                        p->name, t, left[0], right[0]);
   return ga__fail_at(
-      m->ctx, GA_ERR_INCONSISTENT, t, -1, -1,
+      ctx, GA_ERR_INCONSISTENT, t, -1, -1,
       "drive '%s': at t = %.9g its position has a corner, where the velocity jumps from %.6g to "
       "%.6g: an impact. Take a motion law with a continuous velocity (trapezoid, poly345), a "
       "table with interpolation: spline, or accept it with accept_impact: true",
@@ -101,7 +102,7 @@ static int check_drive(void *user, const site *s)
   for (double t = c->from; t < c->to && !c->status; t = isfinite(at.before) ? at.after : at.clear) {
     c->status = ga_function_next_break(s->function, t, c->to, &at);
     if (!c->status && isfinite(at.before) && at.before > c->from)
-      c->status = check_impact(c->m, s->drive, s->function, &at);
+      c->status = check_impact(c->m, c->m->ctx, s->drive, s->function, &at);
     if (!c->status && !isfinite(at.before) && !(at.clear > t)) break;
   }
   return c->status != GA_OK;
@@ -125,7 +126,7 @@ ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
 #define PER_PERIOD 10.0 /* steps that an oscillation needs to be followed */
 
 typedef struct break_search {
-  const ga_machine *m;
+  const ga__workspace *work;
   double t, until;
   ga_breakpoint *out;
   ga_status status;
@@ -164,7 +165,8 @@ static int search_site(void *user, const site *s)
     if (at.clear < until) out->clear = fmin(out->clear, at.clear);
     return 0;
   }
-  if (s->drive >= 0 && at.before > k->t && (k->status = check_impact(k->m, s->drive, s->function, &at)))
+  if (s->drive >= 0 && at.before > k->t &&
+      (k->status = check_impact(k->work->m, k->work->ctx, s->drive, s->function, &at)))
     return 1;
   const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
   ga_breakpoint_join(out, &(ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max});
@@ -182,10 +184,10 @@ static int search_period(void *user, const site *s)
 
 int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *out)
 {
-  const ga_machine *m = user;
-  break_search k = {m, t, until, out, GA_OK};
-  visit_sites(m->built, search_site, &k);
+  const ga__workspace *work = user;
+  break_search k = {work, t, until, out, GA_OK};
+  visit_sites(work->b, search_site, &k);
   if (k.status) return -1;
-  visit_sites(m->built, search_period, &k);
+  visit_sites(work->b, search_period, &k);
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "mbs/mbs_impl.h"
 
-/* As ga_break_fn; user is the machine. */
+/* As ga_break_fn; user is a ga__workspace. */
 int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *out);
 
 #endif

@@ -174,7 +174,6 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   FOR_ALL(rolling, ga__rolling, ga__rolling_want)
   if (!status) status = ga__blocks_want(b);
   if (!status) status = ga__courses_create(m, b);
-  if (!status) status = ga__hidden_create(m, b);
   if (!status) status = ga__pattern_merge(b);
   if (!status) ga__inertia_bind(b);
   if (!status) status = ga__constraint_bind(b);
@@ -183,7 +182,6 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   FOR_ALL(rolling, ga__rolling, ga__rolling_bind)
   if (!status) status = ga__blocks_bind(b);
   if (!status) status = ga__list_clears(b);
-  if (!status && !(b->f = ga__alloc(m->ctx, (size_t)b->nv, sizeof *b->f))) status = GA_ERR_MEMORY;
   if (!status) status = ga__form_create(m, b);
   if (!status) status = ga__edges_list(m->ctx, b);
   return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
@@ -231,8 +229,7 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
                              &b->rolling, &b->joint,        &b->y,         &b->formula, &b->blocked,
                              &b->probe,   &b->lambda_label, &b->psi_label, &b->edge};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
-  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin,
-                          b->f,         b->end,         b->end_start,  b->enclosure};
+  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin, b->end, b->end_start};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
   ga__free(ctx, b);
   *built = NULL;

@@ -65,10 +65,9 @@ int ga__machine_sides(void *user, const ga_point *p, int *side)
 
 void ga__machine_side_name(void *user, int index, char *text, size_t size)
 {
-  const ga_machine *m = user;
-  const ga__built *b = m->built;
+  const ga__built *b = ((const ga__workspace *)user)->b;
   const ga__edge *edge = GA__AT(b->edge, ga__edge, index);
-  const ga__part *part = &m->part[edge->part];
+  const ga__part *part = &b->m->part[edge->part];
   const ga_expr *expr = edge->kind == GA__EDGE_FORMULA ? GA__AT(b->formula, ga__formula, edge->index)->expr
                         : edge->kind == GA__EDGE_LAW   ? GA__AT(b->law, ga__law, edge->index)->formula.expr
                                                        : NULL;

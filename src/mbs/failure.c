@@ -1,6 +1,7 @@
 /* Equations in words, with units; why a step failed, in terms of parts. */
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
+#include "core/work.h"
 #include "mbs/system.h"
 
 #include <float.h>
@@ -136,17 +137,17 @@ const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, 
 /* ---- Who pulls ---- */
 
 /* The force element that has the largest part in one row of the dynamics; −1: none. */
-static int largest_force(const ga_machine *m, const ga_state *s, int row, double *value)
+static int largest_force(ga__workspace *work, const ga_state *s, int row, double *value)
 {
-  ga__built *b = m->built;
+  const ga__built *b = work->b;
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
-  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  const ga__eval e = ga__eval_at(work, &p, 1, 0);
   const size_t bytes = (size_t)b->nv * sizeof(double);
-  double *f = ga__alloc(m->ctx, (size_t)b->nv, sizeof *f);
+  double *f = ga__alloc(work->ctx, (size_t)b->nv, sizeof *f);
   int part = -1;
   *value = 0.0;
   for (int i = 0; f && i < b->law.n + b->wrench.n; i++) {
-    ga__law *law = i < b->law.n ? GA__AT(b->law, ga__law, i) : NULL;
+    const ga__law *law = i < b->law.n ? GA__AT(b->law, ga__law, i) : NULL;
     const ga__wrench *wrench = law ? NULL : GA__AT(b->wrench, ga__wrench, i - b->law.n);
     memset(f, 0, bytes);
     if (law ? ga__law_force(&e, law, f) : ga__wrench_force(&e, wrench, f)) continue;
@@ -154,19 +155,20 @@ static int largest_force(const ga_machine *m, const ga_state *s, int row, double
     *value = f[row];
     part = law ? law->part : wrench->part;
   }
-  ga__free(m->ctx, f);
+  ga__free(work->ctx, f);
   return part;
 }
 
 /* Where the step was going, or else where it began: an iteration that went astray may have left all contacts.
  */
-static void say_largest_force(ga__writer *w, const ga_machine *m, const ga_step_failure *f,
+static void say_largest_force(ga__writer *w, ga__workspace *work, const ga_step_failure *f,
                               const ga_state *now, const ga_residual *r, const char *unit)
 {
+  const ga_machine *m = work->m;
   double value;
   if (r->block != GA_BLOCK_V || m->built->form) return; /* in other forms rows are not those of space */
-  int part = largest_force(m, &f->trial, r->index, &value);
-  if (part < 0) part = largest_force(m, now, r->index, &value);
+  int part = largest_force(work, &f->trial, r->index, &value);
+  if (part < 0) part = largest_force(work, now, r->index, &value);
   if (part >= 0)
     ga__write(w, "; the largest force there is that of %s '%s', %.4g %s", ga__part_text(m->part[part].kind),
               m->part[part].name, value, unit);
@@ -208,15 +210,15 @@ static int is_worth_saying(const ga_step_failure *f, int i)
   return i == 0 || f->residual[i].size > MET;
 }
 
-static void say_residuals(ga__writer *w, const ga_machine *m, const ga_step_failure *f, const ga_state *now)
+static void say_residuals(ga__writer *w, ga__workspace *work, const ga_step_failure *f, const ga_state *now)
 {
   for (int i = 0; i < f->n && is_worth_saying(f, i); i++) {
     const ga_residual *r = &f->residual[i];
     ga__write(w, "%s: ", i ? "then" : "largest residual");
-    const char *unit = say_equation(w, m->built, r->block, r->index);
+    const char *unit = say_equation(w, work->b, r->block, r->index);
     ga__write(w, " is off by %.3g%s%s", r->value, unit[0] ? " " : "", unit);
     if (r->block == GA_BLOCK_V) ga__write(w, ", %.2g of the largest term", r->size);
-    if (i == 0) say_largest_force(w, m, f, now, r, unit);
+    if (i == 0) say_largest_force(w, work, f, now, r, unit);
     ga__write(w, "\n");
   }
 }
@@ -237,14 +239,15 @@ int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t s
   if (size) text[0] = '\0';
   if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system || !ga_stepper_failure(st, &f))
     return 0;
-  const ga_error error = m->ctx->error;
+  ga_context *ctx = ga__stepper_context(st);
+  const ga_error error = ctx->error;
   ga__write(&w, "a step of %.3g s from t = %.9g s %s", f.h, f.t,
             f.status ? "failed: " : "was made and taken back");
   say_reason(&w, &f.error);
   ga__write(&w, "\n");
-  say_residuals(&w, m, &f, ga_stepper_state(st));
+  say_residuals(&w, ga__stepper_work(st), &f, ga_stepper_state(st));
   if (f.status == GA_OK || f.status == GA_RETRY_NEWTON || f.status == GA_RETRY_SINGULAR)
     say_drives(&w, m, &f);
-  m->ctx->error = error;
+  ctx->error = error;
   return (int)w.used;
 }

@@ -45,11 +45,14 @@ struct ga__form {
   int *unit_of; /* [rows of the matrix] */
   tile *tile;   /* sorted by (row, col); none where both units are of one */
   int n_entries;
+};
+
+struct ga__form_space {
   double *Jw, *Ja, *Q, *G,
       *spare;    /* [n_entries] of the space form: by w, by a, by q, of the rates; not read */
   double *r, *f; /* [nv] */
-  ga__kin *kin;  /* [nodes] */
   double *rate;  /* [n_lambda + n_psi] */
+  ga__kin *kin;  /* [nodes] */
 };
 
 static int mixes(ga_form kind, const ga__node *node, int part)
@@ -146,19 +149,19 @@ void ga__form_force(const ga__eval *e, double *f)
 /* out += rate(w = b) − rate(w = 0): what is linear in a rate, for the twist b */
 static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga__eval *, double *))
 {
-  ga__form *form = e->b->form;
+  ga__form_space *space = e->work->form;
   ga__eval at = *e;
-  if (form->kind != GA_FORM_SE3) return 0;
-  at.kin = form->kin;
+  if (e->b->form->kind != GA_FORM_SE3) return 0;
+  at.kin = space->kin;
   for (int with = 1; with >= 0; with--) {
-    memcpy(form->kin, e->kin, (size_t)e->b->node.n * sizeof *form->kin);
+    memcpy(space->kin, e->kin, (size_t)e->b->node.n * sizeof *space->kin);
     for (int i = 0; i < e->b->node.n; i++) {
-      memset(form->kin[i].w, 0, sizeof form->kin[i].w);
-      if (with && GA__AT(e->b->node, ga__node, i)->rigid) bias(form->kin[i].w, &e->kin[i]);
+      memset(space->kin[i].w, 0, sizeof space->kin[i].w);
+      if (with && GA__AT(e->b->node, ga__node, i)->rigid) bias(space->kin[i].w, &e->kin[i]);
     }
-    const int status = rate(&at, form->rate);
+    const int status = rate(&at, space->rate);
     if (status) return status;
-    for (int i = 0; i < n; i++) out[i] += with ? form->rate[i] : -form->rate[i];
+    for (int i = 0; i < n; i++) out[i] += with ? space->rate[i] : -space->rate[i];
   }
   return 0;
 }
@@ -191,6 +194,7 @@ int ga__form_k_acc(const ga__eval *e, double *out)
 /* What a tile is made of. */
 typedef struct place {
   const ga__form *form;
+  const ga__form_space *space;
   const tile *tile;
   const unit *row, *col;
   const ga__kin *row_kin, *col_kin; /* NULL: not turned */
@@ -235,16 +239,16 @@ static const int *beside(const place *at)
 /* shift_v (r_w + r_a a_v) + shift_vdot r_a */
 static void tile_D(ga_jacobian *J, const place *at, int nv)
 {
-  const ga__form *form = at->form;
+  const ga__form_space *space = at->space;
   const int *x = beside(at), rows = at->row->size;
   double T[9] = {0}, A[9] = {0};
-  load(T, form->Jw, at, at->tile->entry);
+  load(T, space->Jw, at, at->tile->entry);
   if (at->col->start < nv) {
-    load(A, form->Ja, at, at->tile->entry);
+    load(A, space->Ja, at, at->tile->entry);
     for (int k = 0; k < rows * at->col->size; k++) T[k] = J->shift_v * T[k] + J->shift_vdot * A[k];
     if (at->col_kin && at->col->part == 0) add_turned(T, rows, J->shift_v, A, at->col_kin->w + 3);
     if (x) {
-      load(A, form->Ja, at, x);
+      load(A, space->Ja, at, x);
       add_turned(T, rows, -J->shift_v, A, at->col_kin->w);
     }
   }
@@ -266,15 +270,15 @@ static void add_turning(double T[9], const double *array, const place *at, const
 /* r_q + r_w w_φ + r_a a_φ + p~; rows of Φ know no velocities */
 static void tile_Q(ga_jacobian *J, const place *at, int lambda_row)
 {
-  const ga__form *form = at->form;
+  const ga__form_space *space = at->space;
   double T[9] = {0};
-  load(T, form->Q, at, at->tile->entry);
+  load(T, space->Q, at, at->tile->entry);
   if (at->col_kin && at->col->part == 1 && !lambda_row) {
-    add_turning(T, form->Jw, at, at->col_kin->w);
-    add_turning(T, form->Ja, at, at->col_kin->acc);
+    add_turning(T, space->Jw, at, at->col_kin->w);
+    add_turning(T, space->Ja, at, at->col_kin->acc);
     if (at->row_kin == at->col_kin) {
       double S[9];
-      ga__mat3_skew(S, 1, form->r + at->row->start);
+      ga__mat3_skew(S, 1, space->r + at->row->start);
       for (int k = 0; k < 9; k++) T[k] += S[k];
     }
   }
@@ -285,28 +289,28 @@ static void tile_Q(ga_jacobian *J, const place *at, int lambda_row)
 static void tile_G(ga_jacobian *J, const place *at)
 {
   double T[9] = {0};
-  load(T, at->form->G, at, at->tile->entry);
-  if (at->col_kin && at->col->part == 1) add_turning(T, at->form->Q, at, at->col_kin->w);
+  load(T, at->space->G, at, at->tile->entry);
+  if (at->col_kin && at->col->part == 1) add_turning(T, at->space->Q, at, at->col_kin->w);
   store(J->G, T, at);
 }
 
 /* r = M_s a − f_s */
 static int space_residual(const ga__eval *e, int (*force)(const ga__eval *, double *))
 {
-  ga__form *form = e->b->form;
-  memset(form->r, 0, (size_t)e->b->nv * sizeof(double));
-  const int status = force(e, form->f);
+  ga__form_space *space = e->work->form;
+  memset(space->r, 0, (size_t)e->b->nv * sizeof(double));
+  const int status = force(e, space->f);
   if (status) return status;
-  ga__inertia_mass(e, form->r);
-  for (int i = 0; i < e->b->nv; i++) form->r[i] -= form->f[i];
+  ga__inertia_mass(e, space->r);
+  for (int i = 0; i < e->b->nv; i++) space->r[i] -= space->f[i];
   return 0;
 }
 
 /* The space form's derivatives, by w and by a apart; where only rows of Φ are wanted, these alone. */
 static int space_derivatives(const ga__eval *e, unsigned want, int (*space)(const ga__eval *, ga_jacobian *))
 {
-  ga__form *form = e->b->form;
-  const size_t bytes = (size_t)form->n_entries * sizeof(double);
+  ga__form_space *form = e->work->form;
+  const size_t bytes = (size_t)e->b->form->n_entries * sizeof(double);
   double *const arrays[] = {form->Jw, form->Ja, form->Q, form->G, form->spare};
   for (int i = 0; i < 5; i++) memset(arrays[i], 0, bytes);
   const int apart = (want & (GA_WANT_D | GA_WANT_Q)) != 0;
@@ -320,14 +324,14 @@ static int space_derivatives(const ga__eval *e, unsigned want, int (*space)(cons
 }
 
 /* Entries that no R turns; those of tiles are written over. */
-static void plain_entries(const ga__built *b, ga_jacobian *J)
+static void plain_entries(const ga__built *b, const ga__form_space *form, ga_jacobian *J)
 {
-  const ga__form *form = b->form;
-  const size_t bytes = (size_t)form->n_entries * sizeof(double);
+  const int n = b->form->n_entries;
+  const size_t bytes = (size_t)n * sizeof(double);
   if (J->want & (GA_WANT_Q | GA_WANT_B)) memcpy(J->Q, form->Q, bytes);
   if (J->want & GA_WANT_G) memcpy(J->G, form->G, bytes);
   if (J->want & GA_WANT_D)
-    for (int i = 0; i < form->n_entries; i++)
+    for (int i = 0; i < n; i++)
       J->D[i] =
           b->pattern.col[i] < b->nv ? J->shift_v * form->Jw[i] + J->shift_vdot * form->Ja[i] : form->Jw[i];
 }
@@ -341,12 +345,17 @@ int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__
   int status = space_derivatives(e, J->want, space);
   if (!status && J->want & GA_WANT_Q) status = space_residual(e, force);
   if (status) return status;
-  plain_entries(b, J);
+  plain_entries(b, e->work->form, J);
   for (int i = all ? 0 : form->tiles_lambda[0]; i < (all ? form->n_tiles : form->tiles_lambda[1]); i++) {
     const tile *t = &form->tile[i];
     const unit *row = &form->unit[t->row], *col = &form->unit[t->col];
-    const place at = {
-        form, t, row, col, row->node ? &e->kin[row->node] : NULL, col->node ? &e->kin[col->node] : NULL};
+    const place at = {form,
+                      e->work->form,
+                      t,
+                      row,
+                      col,
+                      row->node ? &e->kin[row->node] : NULL,
+                      col->node ? &e->kin[col->node] : NULL};
     const int lambda_row = i >= form->tiles_lambda[0] && i < form->tiles_lambda[1];
     if (J->want & GA_WANT_D) tile_D(J, &at, b->nv);
     if (col->start >= b->nv) continue;
@@ -458,17 +467,22 @@ static void find_lambda(const ga__built *b, ga__form *form)
   }
 }
 
-static ga_status make_work(ga_context *ctx, ga__built *b, ga__form *form)
+size_t ga__form_space_size(const ga__built *b)
 {
-  const size_t n = (size_t)(form->n_entries = b->pattern.n);
-  double **const arrays[] = {&form->Jw,    &form->Ja, &form->Q, &form->G,
-                             &form->spare, &form->r,  &form->f, &form->rate};
-  for (int i = 0; i < 8; i++) {
-    *arrays[i] = ga__alloc(ctx, i < 5 ? n : (size_t)n_rows(b), sizeof(double));
-    if (!*arrays[i]) return ga__no_memory(ctx, "the form of a machine");
-  }
-  form->kin = ga__alloc(ctx, (size_t)b->node.n, sizeof *form->kin);
-  return form->kin ? GA_OK : ga__no_memory(ctx, "the form of a machine");
+  const size_t doubles = 5 * (size_t)b->form->n_entries + 3 * (size_t)n_rows(b);
+  return sizeof(ga__form_space) + (size_t)b->node.n * sizeof(ga__kin) + doubles * sizeof(double);
+}
+
+ga__form_space *ga__form_space_in(const ga__built *b, void *block)
+{
+  ga__form_space *space = block;
+  const size_t n = (size_t)b->form->n_entries;
+  double **const arrays[] = {&space->Jw,    &space->Ja, &space->Q, &space->G,
+                             &space->spare, &space->r,  &space->f, &space->rate};
+  space->kin = (ga__kin *)(space + 1);
+  double *at = (double *)(space->kin + b->node.n);
+  for (int i = 0; i < 8; i++) *arrays[i] = at, at += i < 5 ? n : (size_t)n_rows(b);
+  return space;
 }
 
 ga_status ga__form_create(ga_machine *m, ga__built *b)
@@ -490,11 +504,11 @@ ga_status ga__form_create(ga_machine *m, ga__built *b)
     list_tiles(b, form);
     status = fill_tiles(b, form);
   }
-  if (!status) status = make_work(m->ctx, b, form);
   if (status) {
     ga__form_destroy(m->ctx, &form);
     return status;
   }
+  form->n_entries = b->pattern.n;
   find_lambda(b, form);
   b->form = form;
   return GA_OK;
@@ -504,8 +518,7 @@ void ga__form_destroy(ga_context *ctx, ga__form **form)
 {
   ga__form *f = form ? *form : NULL;
   if (!f) return;
-  void *const blocks[] = {f->unit,  f->unit_of, f->tile, f->Jw,  f->Ja,   f->Q, f->G,
-                          f->spare, f->r,       f->f,    f->kin, f->rate, f};
+  void *const blocks[] = {f->unit, f->unit_of, f->tile, f};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) ga__free(ctx, blocks[i]);
   *form = NULL;
 }

@@ -9,6 +9,10 @@ typedef struct ga__form ga__form;
 /* Sets b->form, once the pattern is complete; it may widen it. Nothing to do for GA_FORM_SPACE. */
 ga_status ga__form_create(ga_machine *m, ga__built *b);
 void ga__form_destroy(ga_context *ctx, ga__form **form);
+/* Work space of the functions below, of so many bytes, in a block of zeros. */
+typedef struct ga__form_space ga__form_space;
+size_t ga__form_space_size(const ga__built *b);
+ga__form_space *ga__form_space_in(const ga__built *b, void *block);
 /* Twists and (vdot not NULL) accelerations of the rigid nodes; kin has x and R already. */
 void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin);
 /* v of the form from twists, for initial values; all nodes. */

@@ -44,7 +44,6 @@ typedef struct enclosed {
   double room[2]; /* by more than this, see may_leave() */
 } enclosed;
 
-typedef struct ga__enclosure ga__enclosure;
 struct ga__enclosure {
   long number; /* of the piece that is looked at */
   const ga_piece *piece;
@@ -53,10 +52,10 @@ struct ga__enclosure {
   enclosed y[];          /* [n_y] */
 };
 
-static void mark_inputs(const ga__built *b, const ga__input *in, int n)
+static void mark_inputs(ga__enclosure *e, const ga__input *in, int n)
 {
   for (int i = 0; i < n; i++)
-    if (in[i].y >= 0) b->enclosure->y[in[i].y].acts = 1;
+    if (in[i].y >= 0) e->y[in[i].y].acts = 1;
 }
 
 static int has_bounds(const ga_control_block *block)
@@ -65,21 +64,21 @@ static int has_bounds(const ga_control_block *block)
   return ga_block_n_x(block) == 0 && kind != GA_KIND_TABLE2D && kind != GA_KIND_USER;
 }
 
-static void mark_acting(const ga__built *b)
+static void mark_acting(ga__enclosure *e, const ga__built *b)
 {
   for (int i = 0; i < b->law.n; i++) {
     const ga__law *law = GA__AT(b->law, ga__law, i);
-    mark_inputs(b, &law->input, 1);
-    for (int k = 0; k < law->formula.n_y; k++) b->enclosure->y[law->formula.y[k]].acts = 1;
+    mark_inputs(e, &law->input, 1);
+    for (int k = 0; k < law->formula.n_y; k++) e->y[law->formula.y[k]].acts = 1;
   }
   for (int i = 0; i < b->wrench.n; i++) {
     const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
-    mark_inputs(b, w->force, 3);
-    mark_inputs(b, w->torque, 3);
+    mark_inputs(e, w->force, 3);
+    mark_inputs(e, w->torque, 3);
   }
   for (int i = 0; i < b->blocked.n; i++) {
     const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    if (!has_bounds(k->block)) mark_inputs(b, k->input, ga_block_n_in(k->block));
+    if (!has_bounds(k->block)) mark_inputs(e, k->input, ga_block_n_in(k->block));
   }
 }
 
@@ -97,29 +96,32 @@ static int is_composed(const ga__built *b, int i)
   return has_bounds(block) && n > 0 && 1 + n <= MOST_VARIABLES;
 }
 
-ga_status ga__hidden_create(ga_machine *m, ga__built *b)
+size_t ga__enclosure_size(const ga__built *b)
 {
-  if (b->y.n == 0) return GA_OK;
   const size_t n = (size_t)b->y.n, each = sizeof(enclosed) + 3 * sizeof(double) + sizeof(int);
-  ga__enclosure *e = ga__alloc(m->ctx, 1, sizeof *e + n * each);
-  if (!e) return ga__no_memory(m->ctx, "bounds of outputs");
-  b->enclosure = e;
+  return n > 0 ? sizeof(ga__enclosure) + n * each : 0;
+}
+
+ga__enclosure *ga__enclosure_in(const ga__built *b, void *block)
+{
+  ga__enclosure *e = block;
+  const int n = b->y.n;
   e->of_step = (double *)(e->y + n);
   e->acting = (int *)(e->of_step + 3 * n);
-  mark_acting(b);
-  for (int i = 0; i < b->y.n; i++) {
+  mark_acting(e, b);
+  for (int i = 0; i < n; i++) {
     e->y[i].composed = is_composed(b, i);
     if (e->y[i].acts && e->y[i].composed) e->acting[e->n_acting++] = i;
   }
-  return GA_OK;
+  return e;
 }
 
 /* Bounds of the outputs from here on are those in p; NULL: in what comes next. */
-static void turn_to(const ga__built *b, const ga_piece *p)
+static void turn_to(ga__workspace *w, const ga_piece *p)
 {
-  if (!b->enclosure || (p && b->enclosure->piece == p)) return;
-  b->enclosure->piece = p;
-  b->enclosure->number++;
+  if (!w->enclosure || (p && w->enclosure->piece == p)) return;
+  w->enclosure->piece = p;
+  w->enclosure->number++;
 }
 
 static double length_of(const ga_piece *p)
@@ -171,29 +173,29 @@ static bounds of_parabola(const ga_piece *p, int y, question q)
   return q == RATE ? (bounds){fmin(first, last), fmax(first, last)} : (bounds){middle, middle};
 }
 
-static int output_bounds(const ga__built *b, int i, const ga_piece *p, question q, bounds *out);
-static int output_rate(const ga__built *b, int i, const ga_piece *p, bounds *value, bounds *rate);
+static int output_bounds(ga__workspace *w, int i, const ga_piece *p, question q, bounds *out);
+static int output_rate(ga__workspace *w, int i, const ga_piece *p, bounds *value, bounds *rate);
 
 /* What output y stays within, by what it is made of. */
-static void find_value(const ga__built *b, const ga_piece *p, int y)
+static void find_value(ga__workspace *w, const ga_piece *p, int y)
 {
-  enclosed *own = &b->enclosure->y[y];
+  enclosed *own = &w->enclosure->y[y];
   bounds value;
-  own->piece[VALUE] = b->enclosure->number;
+  own->piece[VALUE] = w->enclosure->number;
   own->known[VALUE] = 0;
-  own->made = output_bounds(b, y, p, VALUE, &value);
+  own->made = output_bounds(w, y, p, VALUE, &value);
   own->answer[VALUE] = own->made ? value : of_parabola(p, y, VALUE);
   own->known[VALUE] = 1;
 }
 
 /* With its rate, at once. */
-static void find_rate(const ga__built *b, const ga_piece *p, int y)
+static void find_rate(ga__workspace *w, const ga_piece *p, int y)
 {
-  enclosed *own = &b->enclosure->y[y];
+  enclosed *own = &w->enclosure->y[y];
   bounds value, rate;
-  own->piece[VALUE] = own->piece[RATE] = b->enclosure->number;
+  own->piece[VALUE] = own->piece[RATE] = w->enclosure->number;
   own->known[VALUE] = own->known[RATE] = 0;
-  const int found = output_rate(b, y, p, &value, &rate);
+  const int found = output_rate(w, y, p, &value, &rate);
   own->made = found > 0;
   own->smooth = found != 1;
   own->answer[VALUE] = found ? value : of_parabola(p, y, VALUE);
@@ -202,36 +204,36 @@ static void find_rate(const ga__built *b, const ga_piece *p, int y)
 }
 
 /* At the middle, RATE being known. */
-static void find_middle(const ga__built *b, const ga_piece *p, int y)
+static void find_middle(ga__workspace *w, const ga_piece *p, int y)
 {
-  enclosed *own = &b->enclosure->y[y];
+  enclosed *own = &w->enclosure->y[y];
   bounds middle;
-  own->piece[MIDDLE] = b->enclosure->number;
+  own->piece[MIDDLE] = w->enclosure->number;
   own->known[MIDDLE] = 0;
   if (!own->made)
     own->answer[MIDDLE] = of_parabola(p, y, MIDDLE);
   else
     own->answer[MIDDLE] =
-        own->smooth && output_bounds(b, y, p, MIDDLE, &middle) ? middle : own->answer[VALUE];
+        own->smooth && output_bounds(w, y, p, MIDDLE, &middle) ? middle : own->answer[VALUE];
   own->known[MIDDLE] = 1;
 }
 
 /* Between the ends of a step outputs are only interpolated, by parabolas: where something narrow hides in one
  * of them that others are made of, they know nothing of it. So what can be is enclosed by what it is made of.
  */
-static bounds of_y(const ga__built *b, const ga_piece *p, int y, question q)
+static bounds of_y(ga__workspace *w, const ga_piece *p, int y, question q)
 {
-  static void (*const find[QUESTIONS])(const ga__built *, const ga_piece *, int) = {find_value, find_rate,
-                                                                                    find_middle};
-  const enclosed *own = &b->enclosure->y[y];
+  static void (*const find[QUESTIONS])(ga__workspace *, const ga_piece *, int) = {find_value, find_rate,
+                                                                                  find_middle};
+  const enclosed *own = &w->enclosure->y[y];
   if (!own->composed) return of_parabola(p, y, q);
-  if (q == MIDDLE) (void)of_y(b, p, y, RATE);
-  if (own->piece[q] != b->enclosure->number) find[q](b, p, y);
+  if (q == MIDDLE) (void)of_y(w, p, y, RATE);
+  if (own->piece[q] != w->enclosure->number) find[q](w, p, y);
   return own->known[q] ? own->answer[q] : of_parabola(p, y, q);
 }
 
 /* Ranges of a formula's variables: t, locals, outputs. */
-static void formula_variables(const ga__built *b, const ga__formula *f, const ga_piece *p, question q,
+static void formula_variables(ga__workspace *w, const ga__formula *f, const ga_piece *p, question q,
                               double *lo, double *hi)
 {
   const int first = 1 + f->n_local;
@@ -239,41 +241,41 @@ static void formula_variables(const ga__built *b, const ga__formula *f, const ga
   lo[0] = t.lo, hi[0] = t.hi;
   for (int i = 0; i < f->n_y; i++) {
     bounds r;
-    if (!of_course(f->course ? &f->course[first + i] : NULL, p, q, &r)) r = of_y(b, p, f->y[i], q);
+    if (!of_course(f->course ? &f->course[first + i] : NULL, p, q, &r)) r = of_y(w, p, f->y[i], q);
     lo[first + i] = r.lo, hi[first + i] = r.hi;
   }
 }
 
-int ga__formula_bounds(const ga__built *b, const ga__formula *f, const ga_piece *p, const double *lo,
+int ga__formula_bounds(ga__workspace *w, const ga__formula *f, const ga_piece *p, const double *lo,
                        const double *hi, double out[2])
 {
   double from[MOST_VARIABLES], to[MOST_VARIABLES];
   if (f->n_local + f->n_y == 0 || 1 + f->n_local + f->n_y > MOST_VARIABLES) return 0;
-  turn_to(b, p);
-  formula_variables(b, f, p, VALUE, from, to);
+  turn_to(w, p);
+  formula_variables(w, f, p, VALUE, from, to);
   for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
   return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
 }
 
 /* Value, function of time and output, added up. */
-static int of_input(const ga__built *b, const ga__input *in, const ga_piece *p, question q, bounds *out)
+static int of_input(ga__workspace *w, const ga__input *in, const ga_piece *p, question q, bounds *out)
 {
   *out = (bounds){0, 0};
-  if (in->y >= 0) *out = of_y(b, p, in->y, q);
+  if (in->y >= 0) *out = of_y(w, p, in->y, q);
   if (q != RATE) out->lo += in->value, out->hi += in->value;
   return !in->function || add_function(in->function, p, q, out);
 }
 
 /* Ranges of a block's variables: t and inputs. */
-static int block_variables(const ga__built *b, const ga__blocked *k, const ga_piece *p, question q,
-                           double *lo, double *hi)
+static int block_variables(ga__workspace *w, const ga__blocked *k, const ga_piece *p, question q, double *lo,
+                           double *hi)
 {
   const int n = ga_block_n_in(k->block);
   const bounds t = of_time(p, q);
   lo[0] = t.lo, hi[0] = t.hi;
   for (int i = 0; i < n; i++) {
     bounds r;
-    if (!of_course(k->course ? &k->course[1 + i] : NULL, p, q, &r) && !of_input(b, &k->input[i], p, q, &r))
+    if (!of_course(k->course ? &k->course[1 + i] : NULL, p, q, &r) && !of_input(w, &k->input[i], p, q, &r))
       return 0;
     lo[1 + i] = r.lo, hi[1 + i] = r.hi;
   }
@@ -281,12 +283,12 @@ static int block_variables(const ga__built *b, const ga__blocked *k, const ga_pi
 }
 
 /* Ranges of what output i, which is composed, is made of; 0: they are not known. */
-static int output_variables(const ga__built *b, int i, const ga_piece *p, question q, double *lo, double *hi)
+static int output_variables(ga__workspace *w, int i, const ga_piece *p, question q, double *lo, double *hi)
 {
-  const ga__y *row = GA__AT(b->y, ga__y, i);
+  const ga__y *row = GA__AT(w->b->y, ga__y, i);
   if (row->kind == GA__Y_BLOCK)
-    return block_variables(b, GA__AT(b->blocked, ga__blocked, row->index), p, q, lo, hi);
-  formula_variables(b, GA__AT(b->formula, ga__formula, row->index), p, q, lo, hi);
+    return block_variables(w, GA__AT(w->b->blocked, ga__blocked, row->index), p, q, lo, hi);
+  formula_variables(w, GA__AT(w->b->formula, ga__formula, row->index), p, q, lo, hi);
   return 1;
 }
 
@@ -301,27 +303,27 @@ static const ga_control_block *block_of(const ga__built *b, const ga__y *row)
 }
 
 /* Values of output number i by what it is made of; 0: nothing is known. */
-static int output_bounds(const ga__built *b, int i, const ga_piece *p, question q, bounds *out)
+static int output_bounds(ga__workspace *w, int i, const ga_piece *p, question q, bounds *out)
 {
-  const ga__y *row = GA__AT(b->y, ga__y, i);
-  const ga_expr *e = formula_of(b, row);
+  const ga__y *row = GA__AT(w->b->y, ga__y, i);
+  const ga_expr *e = formula_of(w->b, row);
   double lo[MOST_VARIABLES], hi[MOST_VARIABLES];
-  if (!output_variables(b, i, p, q, lo, hi)) return 0;
+  if (!output_variables(w, i, p, q, lo, hi)) return 0;
   if (e) return ga_expr_bounds(e, lo, hi, &out->lo, &out->hi);
   const double t[2] = {lo[0], hi[0]};
-  return ga_block_bounds(block_of(b, row), row->output, t, lo + 1, hi + 1, &out->lo, &out->hi);
+  return ga_block_bounds(block_of(w->b, row), row->output, t, lo + 1, hi + 1, &out->lo, &out->hi);
 }
 
 /* Values and rate; as ga__expr_rate(). */
-static int output_rate(const ga__built *b, int i, const ga_piece *p, bounds *value, bounds *rate)
+static int output_rate(ga__workspace *w, int i, const ga_piece *p, bounds *value, bounds *rate)
 {
-  const ga__y *row = GA__AT(b->y, ga__y, i);
-  const ga_expr *e = formula_of(b, row);
+  const ga__y *row = GA__AT(w->b->y, ga__y, i);
+  const ga_expr *e = formula_of(w->b, row);
   double lo[MOST_VARIABLES], hi[MOST_VARIABLES], rate_lo[MOST_VARIABLES], rate_hi[MOST_VARIABLES], r[2], v[2];
-  if (!output_variables(b, i, p, RATE, rate_lo, rate_hi) || !output_variables(b, i, p, VALUE, lo, hi))
+  if (!output_variables(w, i, p, RATE, rate_lo, rate_hi) || !output_variables(w, i, p, VALUE, lo, hi))
     return 0;
   const int known = e ? ga__expr_rate(e, lo, hi, rate_lo, rate_hi, v, r)
-                      : ga__block_rate(block_of(b, row), row->output, lo, hi, rate_lo, rate_hi, v, r);
+                      : ga__block_rate(block_of(w->b, row), row->output, lo, hi, rate_lo, rate_hi, v, r);
   *value = (bounds){v[0], v[1]};
   *rate = (bounds){r[0], r[1]};
   return known;
@@ -330,23 +332,23 @@ static int output_rate(const ga__built *b, int i, const ga_piece *p, bounds *val
 /* What output i, which is composed, stays within in the piece turned to; 0: nothing is known but its
  * parabola.
  */
-static int value_of(const ga__built *b, int i, const ga_piece *p, double out[2])
+static int value_of(ga__workspace *w, int i, const ga_piece *p, double out[2])
 {
-  if (b->enclosure->y[i].wavers && length_of(p) > 0) (void)of_y(b, p, i, RATE); /* it will be asked for */
-  const bounds r = of_y(b, p, i, VALUE);
+  if (w->enclosure->y[i].wavers && length_of(p) > 0) (void)of_y(w, p, i, RATE); /* it will be asked for */
+  const bounds r = of_y(w, p, i, VALUE);
   out[0] = r.lo, out[1] = r.hi;
-  return b->enclosure->y[i].made;
+  return w->enclosure->y[i].made;
 }
 
 /* Ranges lose what terms have in common: those of a sum whose terms cancel are far too wide. Rates do not, to
  * first order, and within a piece f(s) is within f(1/2) ± max |f'|/2. What has no rate is one of all its
  * values in f(1/2), and does not count in f'. */
-static void narrow(const ga__built *b, int i, const ga_piece *p, double out[2])
+static void narrow(ga__workspace *w, int i, const ga_piece *p, double out[2])
 {
   if (!(length_of(p) > 0)) return;
-  const bounds rate = of_y(b, p, i, RATE); /* behind VALUE it is found with it again */
-  if (!b->enclosure->y[i].smooth) return;
-  const bounds middle = of_y(b, p, i, MIDDLE);
+  const bounds rate = of_y(w, p, i, RATE); /* behind VALUE it is found with it again */
+  if (!w->enclosure->y[i].smooth) return;
+  const bounds middle = of_y(w, p, i, MIDDLE);
   const double half = 0.5 * fmax(fabs(rate.lo), fabs(rate.hi));
   out[0] = fmax(out[0], middle.lo - half);
   out[1] = fmin(out[1], middle.hi + half);
@@ -397,49 +399,49 @@ static void ends_of(const ga_piece *step, int i, double *low, double *high)
 }
 
 /* May it leave them within the step? */
-static int judge_output(const ga__built *b, int i, const ga_piece *step)
+static int judge_output(ga__workspace *w, int i, const ga_piece *step)
 {
-  enclosed *own = &b->enclosure->y[i];
+  enclosed *own = &w->enclosure->y[i];
   double all[2], low, high;
   if (own->judged) return own->leaves;
   ends_of(step, i, &low, &high);
-  turn_to(b, step);
-  own->leaves = value_of(b, i, step, all) && may_leave(low, high, all, own->room);
+  turn_to(w, step);
+  own->leaves = value_of(w, i, step, all) && may_leave(low, high, all, own->room);
   own->wavers = own->leaves;
-  if (own->leaves) narrow(b, i, step, all), own->leaves = may_leave(low, high, all, own->room);
+  if (own->leaves) narrow(w, i, step, all), own->leaves = may_leave(low, high, all, own->room);
   own->leaves = own->leaves && leaves(low, high, own->room, all);
   own->judged = 1;
   return own->leaves;
 }
 
-static int output_hides(const ga__built *b, int i, const ga_piece *step, const ga_piece *piece)
+static int output_hides(ga__workspace *w, int i, const ga_piece *step, const ga_piece *piece)
 {
-  const double *room = b->enclosure->y[i].room;
+  const double *room = w->enclosure->y[i].room;
   double within[2], low, high;
   ends_of(step, i, &low, &high);
-  turn_to(b, piece);
-  if (!value_of(b, i, piece, within) || !leaves(low, high, room, within)) return 0;
-  narrow(b, i, piece, within);
+  turn_to(w, piece);
+  if (!value_of(w, i, piece, within) || !leaves(low, high, room, within)) return 0;
+  narrow(w, i, piece, within);
   return leaves(low, high, room, within);
 }
 
 /* Of the whole step one that may leave its values is enough; of a piece all are judged first, so that bounds
  * of what they are made of are found once in the step and once in the piece. */
-static int outputs_hide(ga__built *b, const ga_piece *step, const ga_piece *piece)
+static int outputs_hide(ga__workspace *w, const ga_piece *step, const ga_piece *piece)
 {
-  ga__enclosure *e = b->enclosure;
+  ga__enclosure *e = w->enclosure;
   const int n = e ? e->n_acting : 0;
   int any = 0;
   if (n == 0) return 0;
-  if (piece == step || !is_judged(e, b->y.n, step)) judge_anew(e, b->y.n, step);
-  for (int k = 0, at = b->suspect; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
-    if (!judge_output(b, e->acting[at], step)) continue;
+  if (piece == step || !is_judged(e, w->b->y.n, step)) judge_anew(e, w->b->y.n, step);
+  for (int k = 0, at = w->suspect; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
+    if (!judge_output(w, e->acting[at], step)) continue;
     any = 1;
-    if (piece == step) return b->suspect = at, 1; /* what hid something may do so again: it is asked first */
+    if (piece == step) return w->suspect = at, 1; /* what hid something may do so again: it is asked first */
   }
-  for (int k = 0, at = b->suspect; k < n && any; k++, at = at + 1 < n ? at + 1 : 0)
-    if (judge_output(b, e->acting[at], step) && output_hides(b, e->acting[at], step, piece))
-      return b->suspect = at, 1;
+  for (int k = 0, at = w->suspect; k < n && any; k++, at = at + 1 < n ? at + 1 : 0)
+    if (judge_output(w, e->acting[at], step) && output_hides(w, e->acting[at], step, piece))
+      return w->suspect = at, 1;
   return 0;
 }
 
@@ -448,22 +450,22 @@ static int outputs_hide(ga__built *b, const ga_piece *step, const ga_piece *piec
 #define TURN 1.0 /* [rad] of a piece, beyond which a cubic tells nothing of a gauge of a body that turns */
 
 /* Poses and twists of a law's two nodes. */
-static void move_to(ga__built *b, const ga__law *law, const ga_instant *at)
+static void move_to(ga__workspace *w, const ga__law *law, const ga_instant *at)
 {
-  const ga__gauge *g = GA__AT(b->gauge, ga__gauge, law->gauge[0]);
+  const ga__gauge *g = GA__AT(w->b->gauge, ga__gauge, law->gauge[0]);
   const int end[2] = {g->a, g->b};
-  b->motion = 0; /* kin belongs to no point of an evaluation any more */
-  if (b->form) {
-    ga__kin_at(b, at->q, at->v, NULL, b->kin);
+  w->motion = 0; /* kin belongs to no point of an evaluation any more */
+  if (w->b->form) {
+    ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
     return;
   }
   for (int i = 0; i < 2; i++) {
-    const int index = GA__AT(b->marker, ga__marker, end[i])->node;
-    const ga__node *node = GA__AT(b->node, ga__node, index);
+    const int index = GA__AT(w->b->marker, ga__marker, end[i])->node;
+    const ga__node *node = GA__AT(w->b->node, ga__node, index);
     if (node->rigid)
-      ga__kin_rigid(node, at->q, at->v, NULL, &b->kin[index]);
+      ga__kin_rigid(node, at->q, at->v, NULL, &w->kin[index]);
     else
-      ga__kin_other(node, at->q, at->v, NULL, &b->kin[index]);
+      ga__kin_other(node, at->q, at->v, NULL, &w->kin[index]);
   }
 }
 
@@ -472,16 +474,16 @@ typedef struct gauge_at {
   double d[3], d_rate[3];  /* of a distance: from a to b */
 } gauge_at;
 
-static gauge_at gauge_at_instant(ga__built *b, const ga__law *law, const ga_instant *at)
+static gauge_at gauge_at_instant(ga__workspace *w, const ga__law *law, const ga_instant *at)
 {
-  const ga__gauge *gauge = GA__AT(b->gauge, ga__gauge, law->gauge[0]);
+  const ga__gauge *gauge = GA__AT(w->b->gauge, ga__gauge, law->gauge[0]);
   gauge_at out = {0};
-  move_to(b, law, at);
-  ga__law_first(b, law, b->kin, &out.rho, &out.rate, &out.turns);
+  move_to(w, law, at);
+  ga__law_first(w->b, law, w->kin, &out.rho, &out.rate, &out.turns);
   for (int i = 0; i < 3 && gauge->kind == GA__DISTANCE; i++) {
     ga__gauge along = {.kind = GA__WORLD, .a = gauge->a, .b = gauge->b};
     along.u[i] = 1;
-    ga__gauge_rate(b, &along, b->kin, &out.d[i], &out.d_rate[i]);
+    ga__gauge_rate(w->b, &along, w->kin, &out.d[i], &out.d_rate[i]);
   }
   return out;
 }
@@ -517,11 +519,11 @@ static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__l
 
 /* ρ within a piece: the cubic through values and rates at its ends stays within its Bézier points, its rate
  * within theirs. 0: the piece is too long to tell. */
-static int law_range(ga__built *b, const ga__law *law, const ga_piece *p, ga__law_range *r)
+static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga__law_range *r)
 {
   const double h = p->t[1] - p->t[0];
-  const gauge_at a = gauge_at_instant(b, law, &p->end[0]);
-  const gauge_at z = h > 0 ? gauge_at_instant(b, law, &p->end[1]) : a;
+  const gauge_at a = gauge_at_instant(w, law, &p->end[0]);
+  const gauge_at z = h > 0 ? gauge_at_instant(w, law, &p->end[1]) : a;
   const double left = a.rho + h / 3 * a.rate, right = z.rho - h / 3 * z.rate;
   const double across = h > 0 ? 3 * (right - left) / h : a.rate;
   r->piece = p;
@@ -529,28 +531,29 @@ static int law_range(ga__built *b, const ga__law *law, const ga_piece *p, ga__la
   r->rho[1] = fmax(fmax(a.rho, z.rho), fmax(left, right));
   r->rate[0] = fmin(fmin(a.rate, z.rate), across);
   r->rate[1] = fmax(fmax(a.rate, z.rate), across);
-  if (h > 0 && GA__AT(b->gauge, ga__gauge, law->gauge[0])->kind == GA__DISTANCE) distance_range(&a, &z, h, r);
+  if (h > 0 && GA__AT(w->b->gauge, ga__gauge, law->gauge[0])->kind == GA__DISTANCE)
+    distance_range(&a, &z, h, r);
   return h * fmax(a.turns, z.turns) <= TURN;
 }
 
 /* A law hides something where one of its terms does; see output_hides(). Pieces too long to tell are halved.
  */
-static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, const ga_piece *piece)
+static int law_hides(ga__workspace *w, const ga__law *law, const ga_piece *step, const ga_piece *piece)
 {
   const ga__law_type *type = ga__law_type_of(law->kind);
   const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
                            {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
   ga__law_range at[2], whole, part;
-  for (int i = 0; i < 2; i++) law_range(b, law, &end[i], &at[i]);
-  const int known = law_range(b, law, step, &whole);
+  for (int i = 0; i < 2; i++) law_range(w, law, &end[i], &at[i]);
+  const int known = law_range(w, law, step, &whole);
   if (piece == step) part = whole;
-  if (piece == step ? !known : !law_range(b, law, piece, &part)) return 1;
+  if (piece == step ? !known : !law_range(w, law, piece, &part)) return 1;
   for (int k = 0; k < type->n_terms; k++) {
     double first[2], last[2], all[2], within[2], room[2];
-    if (!type->bounds(b, law, k, &at[0], first) || !type->bounds(b, law, k, &at[1], last)) continue;
+    if (!type->bounds(w, law, k, &at[0], first) || !type->bounds(w, law, k, &at[1], last)) continue;
     const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
-    if (!type->bounds(b, law, k, &part, within)) continue;
-    if (piece == step || !known || !type->bounds(b, law, k, &whole, all))
+    if (!type->bounds(w, law, k, &part, within)) continue;
+    if (piece == step || !known || !type->bounds(w, law, k, &whole, all))
       all[0] = within[0], all[1] = within[1];
     if (may_leave(low, high, all, room) && leaves(low, high, room, within)) return 1;
   }
@@ -560,9 +563,9 @@ static int law_hides(ga__built *b, const ga__law *law, const ga_piece *step, con
 /* ---- All of them ---- */
 
 /* Did one of the outputs seem to leave its values in the step, before it was looked at more closely? */
-static int took_closer_look(const ga__built *b)
+static int took_closer_look(const ga__workspace *w)
 {
-  const ga__enclosure *e = b->enclosure;
+  const ga__enclosure *e = w->enclosure;
   for (int i = 0; e && i < e->n_acting; i++)
     if (e->y[e->acting[i]].wavers) return 1;
   return 0;
@@ -570,14 +573,14 @@ static int took_closer_look(const ga__built *b)
 
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
-  ga__built *b = ((const ga_machine *)user)->built;
-  turn_to(b, NULL);
-  if (outputs_hide(b, step, piece)) return 1;
-  for (int i = 0; i < b->law.n; i++) {
-    const ga__law *law = GA__AT(b->law, ga__law, i);
-    if (law->may_hide && law_hides(b, law, step, piece)) return 1;
+  ga__workspace *w = user;
+  turn_to(w, NULL);
+  if (outputs_hide(w, step, piece)) return 1;
+  for (int i = 0; i < w->b->law.n; i++) {
+    const ga__law *law = GA__AT(w->b->law, ga__law, i);
+    if (law->may_hide && law_hides(w, law, step, piece)) return 1;
   }
-  return piece == step && took_closer_look(b) ? -1 : 0;
+  return piece == step && took_closer_look(w) ? -1 : 0;
 }
 
 int ga__machine_may_hide(const ga__built *b, int *motion)

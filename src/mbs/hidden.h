@@ -4,15 +4,17 @@
 
 #include "mbs/mbs_impl.h"
 
-/* Room for what is found. */
-ga_status ga__hidden_create(ga_machine *m, ga__built *b);
-/* As ga_hidden_fn; user is the machine. */
+/* Work space for what is found, of so many bytes, in a block of zeros; 0: there is nothing to find. */
+typedef struct ga__enclosure ga__enclosure;
+size_t ga__enclosure_size(const ga__built *b);
+ga__enclosure *ga__enclosure_in(const ga__built *b, void *block);
+/* As ga_hidden_fn; user is a ga__workspace. */
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece);
 /* Are there any expressions, tables or laws that it looks at? *motion: q and v of pieces are needed. */
 int ga__machine_may_hide(const ga__built *b, int *motion);
 /* Bounds of a formula while its local variables go through [lo, hi] and t and outputs through a piece.
  * 0: nothing is known. */
-int ga__formula_bounds(const ga__built *b, const ga__formula *f, const ga_piece *p, const double *lo,
+int ga__formula_bounds(ga__workspace *w, const ga__formula *f, const ga_piece *p, const double *lo,
                        const double *hi, double out[2]);
 
 #endif

@@ -82,8 +82,6 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   ga_expr_destroy(&f->expr);
   ga__free(ctx, f->y);
   ga__free(ctx, f->wrt);
-  ga__free(ctx, f->value);
-  ga__free(ctx, f->slope);
   ga__free(ctx, f->course);
   *f = (ga__formula){.expr = NULL};
 }
@@ -102,9 +100,7 @@ static ga_status compile(ga_machine *m, const ga__part *asking, const char *fiel
   const size_t n_y = (size_t)f->n_y, n_wrt = (size_t)f->n_local + n_y;
   f->y = ga__alloc(m->ctx, n_y, sizeof *f->y);
   f->wrt = ga__alloc(m->ctx, n_wrt, sizeof *f->wrt);
-  f->value = ga__alloc(m->ctx, 1 + n_wrt, sizeof *f->value);
-  f->slope = ga__alloc(m->ctx, n_wrt, sizeof *f->slope);
-  if (!f->y || !f->wrt || !f->value || !f->slope) return ga__no_memory(m->ctx, "a formula");
+  if (!f->y || !f->wrt) return ga__no_memory(m->ctx, "a formula");
   for (int i = 0; i < names->n - 1; i++) f->wrt[i] = i + 1;
   return GA_OK;
 }
@@ -215,7 +211,7 @@ static void list_values(const ga__eval *e, const ga__formula *f, char *text, siz
       snprintf(name, sizeof name, "%s", i < 2 ? local[i] : "");
     else
       ga_system_name(e->b->system, GA_BLOCK_Y, row, name, sizeof name);
-    ga__write(&w, "%s%s = %.6g", i ? ", " : "", name, f->value[1 + i]);
+    ga__write(&w, "%s%s = %.6g", i ? ", " : "", name, e->work->value[1 + i]);
   }
 }
 
@@ -227,9 +223,9 @@ static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault 
   ga_fault_text(why, sizeof why, fault);
   list_values(e, f, values, sizeof values);
   const char *text = ga_expr_text(f->expr);
-  e->m->ctx->starting |= GA__UNDEFINED;
+  e->work->ctx->starting |= GA__UNDEFINED;
   ga__name_quote(quoted, text, (int)strlen(text));
-  ga__fail_at(e->m->ctx, GA_RETRY_NAN, e->p->t, -1, -1,
+  ga__fail_at(e->work->ctx, GA_RETRY_NAN, e->p->t, -1, -1,
               "%s '%s': %s is undefined while the start is computed, t = %.9g%s%s%s: %s",
               ga__part_text(whose->kind), whose->name, quoted, e->p->t, values[0] ? " (" : "", values,
               values[0] ? ")" : "", why);
@@ -243,7 +239,7 @@ static int cannot(const ga__eval *e, int part, const char *what, const char *tex
   char why[GA_ERROR_TEXT / 2], quoted[GA_TEXT_PIECE] = "";
   ga_fault_text(why, sizeof why, fault);
   if (text) ga__name_quote(quoted, text, (int)strlen(text));
-  ga__fail_at(e->m->ctx, GA_RETRY_NAN, e->p->t, -1, -1, "t = %.9g: %s '%s', %s%s%s%s: %s", e->p->t,
+  ga__fail_at(e->work->ctx, GA_RETRY_NAN, e->p->t, -1, -1, "t = %.9g: %s '%s', %s%s%s%s: %s", e->p->t,
               ga__part_text(whose->kind), whose->name, what, text ? " '" : "", quoted, text ? "'" : "", why);
   return 1;
 }
@@ -261,7 +257,7 @@ int ga__input_value(const ga__eval *e, const ga__input *in, double *value)
 /* Values of the variables. */
 static double *gather(const ga__eval *e, const ga__formula *f, const double *local)
 {
-  double *x = f->value;
+  double *x = e->work->value;
   x[0] = e->p->t;
   for (int i = 0; i < f->n_local; i++) x[1 + i] = local[i];
   for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = e->p->y[f->y[i]];
@@ -282,6 +278,6 @@ int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *loc
       slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
             : ga_expr_eval(f->expr, x, value, &fault);
   if (!status) return 0;
-  return e->m->ctx->starting ? cannot_start(e, f, &fault)
-                             : cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault);
+  return e->work->ctx->starting ? cannot_start(e, f, &fault)
+                                : cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault);
 }

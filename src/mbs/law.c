@@ -198,7 +198,7 @@ void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, d
 
 /* ---- Scattering ---- */
 
-int ga__law_force(const ga__eval *e, ga__law *law, double *f)
+int ga__law_force(const ga__eval *e, const ga__law *law, double *f)
 {
   view v;
   ga__law_at at;
@@ -238,7 +238,7 @@ static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__l
   return any;
 }
 
-int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J)
+int ga__law_jacobian(const ga__eval *e, const ga__law *law, ga_jacobian *J)
 {
   view v;
   ga__law_at at;
@@ -323,7 +323,7 @@ void ga__law_work_of(const ga__built *b, int index, ga__law_work *work)
   }
 }
 
-int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
+int ga__law_energy(const ga__eval *e, const ga__law *law, double force[6], double *stored, double *lost,
                    double *power_in)
 {
   view v;

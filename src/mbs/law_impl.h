@@ -42,7 +42,7 @@ typedef struct ga__law_type {
   /* Terms of F that may act in a narrow range of ρ or ρ' only, and bounds of one of them; 0: not known, or
    * there is none. */
   int n_terms;
-  int (*bounds)(const ga__built *b, const ga__law *law, int term, const ga__law_range *r, double out[2]);
+  int (*bounds)(ga__workspace *work, const ga__law *law, int term, const ga__law_range *r, double out[2]);
   /* May F jump or bend with ρ, ρ' or y, and the side of its edges that it is on, as ga_expr_side(); NULL: it
    * does not. */
   int (*has_edges)(const ga__built *b, const ga__law *law);

@@ -157,7 +157,7 @@ static int spring_force(const ga__eval *e, const ga__law *law, ga__law_at *at, i
   if (!status)
     status = add_function(e, law, "damper", def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
   if (status || !law->formula.expr) return status;
-  double value, *slope = slopes ? law->formula.slope : NULL;
+  double value, *slope = slopes ? e->work->slope : NULL;
   status = ga__formula_value(e, &law->formula, local, &value, slope);
   if (status) return status;
   at->F[0] += value;
@@ -204,17 +204,17 @@ static int spring_simple(const ga__built *b, const ga__law *law, ga__law_work *w
 }
 
 /* Its functions and its formula. */
-static int spring_bounds(const ga__built *b, const ga__law *law, int term, const ga__law_range *r,
+static int spring_bounds(ga__workspace *work, const ga__law *law, int term, const ga__law_range *r,
                          double out[2])
 {
-  const ga_spring_def *def = DEF(ga_spring_def, b, law);
+  const ga_spring_def *def = DEF(ga_spring_def, work->b, law);
   if (term == 0)
     return def->force &&
            ga_function_bounds(def->force, r->rho[0] - law->rest, r->rho[1] - law->rest, &out[0], &out[1]);
   if (term == 1)
     return def->damper && ga_function_bounds(def->damper, r->rate[0], r->rate[1], &out[0], &out[1]);
   const double lo[2] = {r->rho[0], r->rate[0]}, hi[2] = {r->rho[1], r->rate[1]};
-  return law->formula.expr && ga__formula_bounds(b, &law->formula, r->piece, lo, hi, out);
+  return law->formula.expr && ga__formula_bounds(work, &law->formula, r->piece, lo, hi, out);
 }
 
 static int spring_has_edges(const ga__built *b, const ga__law *law)
@@ -531,10 +531,10 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at
 }
 
 /* The normal force grows with δ and with δ'. */
-static int contact_bounds(const ga__built *b, const ga__law *law, int term, const ga__law_range *r,
+static int contact_bounds(ga__workspace *work, const ga__law *law, int term, const ga__law_range *r,
                           double out[2])
 {
-  const ga_contact_def *def = DEF(ga_contact_def, b, law);
+  const ga_contact_def *def = DEF(ga_contact_def, work->b, law);
   double unused[2];
   (void)term;
   for (int i = 0; i < 2; i++)

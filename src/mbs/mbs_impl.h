@@ -257,10 +257,8 @@ typedef struct ga__input { /* value + function(t) + y */
 typedef struct ga__formula { /* variables: t, then n_local local ones, then outputs y */
   ga_expr *expr;
   int n_local, n_y;
-  int *y;        /* [n_y] which outputs */
-  int *wrt;      /* [n_local + n_y] variables for derivatives: 1, 2, ... */
-  double *value; /* [1 + n_local + n_y] work space */
-  double *slope; /* [n_local + n_y] work space */
+  int *y;   /* [n_y] which outputs */
+  int *wrt; /* [n_local + n_y] variables for derivatives: 1, 2, ... */
   struct ga__course
       *course; /* [1 + n_local + n_y] of its variables over time; NULL: nothing is known but t */
   int part;    /* that it belongs to, for messages */
@@ -271,12 +269,33 @@ void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is 
 /* ---- Elements ---------------------------------------------------------------------------------------------
  */
 
+/* What evaluations of a built machine write, of one who evaluates it: the machine's own, a stepper's, a
+ * meter's. What is built is only read. (workspace.c) */
+typedef struct ga__workspace {
+  ga_context *ctx; /* where errors go */
+  const ga_machine *m;
+  const struct ga__built *b;
+  ga__kin *kin;         /* [nodes] of the evaluation under way */
+  unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
+  const double *motion_q, *motion_v, *motion_vdot;
+  double *f;                       /* [nv] forces within a sweep */
+  double *y_seen, *y_last;         /* [n_y] outputs of a state between steps */
+  double *y_slope;                 /* [2 y_room] derivatives of one row of y, by D, then by Q */
+  double *value, *slope;           /* of one formula's variables, and derivatives by them */
+  double *u, *J;                   /* of one block: inputs, derivatives */
+  struct ga__form_space *form;     /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
+  struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
+  int suspect; /* among those that act, the output that hid something last; answers are the same */
+  void *block; /* of all arrays */
+} ga__workspace;
+
 /* What an evaluation sees. */
 typedef struct ga__eval {
   const ga_machine *m;
-  struct ga__built *b;
+  const struct ga__built *b;
   const ga_point *p;
-  const ga__kin *kin; /* of all nodes */
+  const ga__kin *kin;  /* of all nodes */
+  ga__workspace *work; /* of whoever evaluates */
 } ga__eval;
 
 /* One constraint row: Σ c ρ − target(t) − constant = 0. Its slots are the nodes concerned; in each the
@@ -453,7 +472,6 @@ typedef struct ga__blocked {
   ga__input *input;          /* [n_in] */
   int *entry_u;              /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
   int *entry_x;              /* [(n_x+n_out) × n_x] */
-  double *u, *J;             /* work space */
   struct ga__course *course; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
 } ga__blocked;
 
@@ -504,13 +522,10 @@ typedef struct ga__built {
   int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
   ga__pattern pattern;
-  double *y_seen, *y_last; /* [n_y] work space: outputs of a state between steps */
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__placed *end;         /* of all point3, by node: */
   int *end_start;          /* [nodes + 1] */
-  double *f;               /* [nv] work space: forces within a sweep */
-  double *y_slope;         /* work space: derivatives of one row, by D, then by Q */
-  int y_room;              /* columns that it has room for */
+  int y_room;              /* the most columns of a row of y */
   struct ga__course
       *course;             /* [n_y] how outputs go with time, where they depend on nothing else (course.c) */
   ga_function **course_of; /* [n_y] functions that were made for it */
@@ -519,12 +534,8 @@ typedef struct ga__built {
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   int takes_speeds;                 /* 1: bodies given at rest start with speeds that drives have */
-  ga__kin *kin;                     /* [nodes] of the evaluation under way */
-  unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
-  const double *motion_q, *motion_v, *motion_vdot;
-  struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
-  int suspect;           /* among those that act, the output that hid something last; answers are the same */
-  struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
+  ga__kin *kin;                     /* [nodes] as they start: of building, and of reports on the start */
+  struct ga__form *form;            /* NULL: GA_FORM_SPACE, or no rigid body */
 } ga__built;
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
@@ -660,11 +671,11 @@ void ga__formula_free(ga_context *ctx, ga__formula *f);
 ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part);
 ga_status ga__law_want(ga__built *b, ga__law *law);
 ga_status ga__law_bind(ga__built *b, ga__law *law);
-int ga__law_force(const ga__eval *e, ga__law *law, double *f);
-int ga__law_jacobian(const ga__eval *e, ga__law *law, ga_jacobian *J);
+int ga__law_force(const ga__eval *e, const ga__law *law, double *f);
+int ga__law_jacobian(const ga__eval *e, const ga__law *law, ga_jacobian *J);
 /* Force of each gauge, stored energy (NaN-free; 0 where it has none) and power lost; power_in: done by
  * inputs. */
-int ga__law_energy(const ga__eval *e, ga__law *law, double force[6], double *stored, double *lost,
+int ga__law_energy(const ga__eval *e, const ga__law *law, double force[6], double *stored, double *lost,
                    double *power_in);
 int ga__law_is_linear(const ga__built *b, const ga__law *law); /* 1: its energy needs no ga__kin, only q, v */
 int ga__law_works(const ga__built *b, const ga__law *law);     /* 0: it never loses power nor puts any in */
@@ -768,7 +779,7 @@ ga_status ga__blocks_bind(ga__built *b); /* once everything has its number: entr
 void ga__blocks_free(ga_context *ctx, ga__built *b);
 int ga__outputs_value(const ga__eval *e, double *o);
 /* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
- * velocities and states. The result is y, where they do not, or belongs to b until the next call. */
+ * velocities and states. The result is y, where they do not, or belongs to e->work until the next call. */
 const double *ga__outputs_between(const ga__eval *e, const double *y);
 int ga__blocked_side(const ga__eval *e, int block, unsigned *side); /* as ga_block_side() */
 void ga__outputs_guess(const ga__eval *e, double *o);               /* to begin with */
@@ -813,6 +824,7 @@ struct ga_meter { /* what every step needs stands first, in two lines of the pro
 
   ga_context *ctx;
   const ga_machine *m;
+  ga__workspace *work;
   double start;                 /* kinetic + potential then */
   double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
   double *over, *over_t;        /* [n_turns] 1: it has been beyond half a turn; when first */

@@ -5,6 +5,7 @@
  * dissipated and input are integrals of powers by the trapezoidal rule, which is as accurate as the steps. */
 #include "mbs/channel.h"
 #include "mbs/system.h"
+#include "mbs/workspace.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -165,7 +166,7 @@ static int is_impact(const ga_meter *meter, double from, double to)
 
 static double kinetic_at(const ga_meter *meter, const ga_point *p)
 {
-  const ga__eval e = ga__eval_at(meter->m, p, 1, 0);
+  const ga__eval e = ga__eval_at(meter->work, p, 1, 0);
   double energy = 0.0;
   for (int i = 1; i < e.b->node.n; i++) energy += kinetic_of(GA__AT(e.b->node, ga__node, i), &e.kin[i]);
   return energy;
@@ -327,29 +328,32 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
 
 enum { N_OF_ANGLE = 5 }; /* numbers that are kept of each, see ga_meter */
 
-ga_status ga_meter_create(const ga_machine *m, ga_meter **out)
+ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
 {
   if (out) *out = NULL;
-  if (!m || !out) return m ? ga__fail(m->ctx, GA_ERR_ARGUMENT, "meter: out is NULL") : GA_ERR_ARGUMENT;
-  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!m || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: %s is NULL", m ? "out" : "m");
+  if (!m->built) return ga__fail(ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
   const size_t n = (size_t)m->built->signals.n_turns;
-  ga_meter *meter = ga__alloc(m->ctx, 1, sizeof *meter);
-  if (!meter) return ga__no_memory(m->ctx, "a meter");
-  meter->ctx = m->ctx;
+  ga_meter *meter = ga__alloc(ctx, 1, sizeof *meter);
+  if (!meter) return ga__no_memory(ctx, "a meter");
+  meter->ctx = ctx;
   meter->m = m;
   meter->n_turns = m->built->signals.n_turns;
   list_workers(m->built, meter);
-  meter->angle = ga__alloc(m->ctx, N_OF_ANGLE * n, sizeof *meter->angle);
-  meter->law = ga__alloc(m->ctx, (size_t)meter->n_laws, sizeof *meter->law);
-  meter->row = ga__alloc(m->ctx, (size_t)meter->n_rows, sizeof *meter->row);
-  meter->spin = ga__alloc(m->ctx, 8 * n, sizeof *meter->spin);
+  meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
+  meter->law = ga__alloc(ctx, (size_t)meter->n_laws, sizeof *meter->law);
+  meter->row = ga__alloc(ctx, (size_t)meter->n_rows, sizeof *meter->row);
+  meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_one_sided = list_one_sided(m->built, NULL);
-  meter->one_sided = ga__alloc(m->ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
+  meter->one_sided = ga__alloc(ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
   meter->n_impact = any_accepts_impacts(m->built) ? m->built->nv : 0;
-  meter->v_before = ga__alloc(m->ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
-  if (!meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided || !meter->v_before) {
+  meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
+  const ga_status status = ga__workspace_create(ctx, m->built, 0, &meter->work);
+  if (status || !meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided ||
+      !meter->v_before) {
     ga_meter_destroy(&meter);
-    return ga__no_memory(m->ctx, "a meter");
+    return ga__no_memory(ctx, "a meter");
   }
   list_workers(m->built, meter);
   list_one_sided(m->built, meter->one_sided);
@@ -372,6 +376,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->one_sided);
   ga__free(ctx, (*meter)->v_before);
+  ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
   *meter = NULL;
 }
@@ -438,7 +443,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   if (!meter) return GA_ERR_ARGUMENT;
   if (!s) return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: the state is NULL; start the stepper first");
   const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(meter->m, &p, 1, 1);
+  const ga__eval e = ga__eval_at(meter->work, &p, 1, 1);
   ga__powers now;
   const int code = ga__powers_at(&e, &now);
   meter->started = 0;
@@ -481,13 +486,13 @@ static void pass_angles(ga_meter *meter, double moved)
 /* Where more than simple laws does work, or angles are to be looked at. */
 static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
-  ga__built *b = meter->m->built;
+  ga__workspace *w = meter->work;
   const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   const double impact = ga__impact_work(meter, s);
   double lost, in;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
-      meter->needs_kin || looks ? ga__eval_at(meter->m, &p, 1, 0) : (ga__eval){meter->m, b, &p, b->kin};
+      meter->needs_kin || looks ? ga__eval_at(w, &p, 1, 0) : (ga__eval){w->m, w->b, &p, w->kin, w};
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return no_powers(meter, code, s->t);
   add_step(meter, h, lost, in);

@@ -1,5 +1,6 @@
 /* Mobility and redundant constraints, the start, in terms of parts. */
 #include "mbs/channel.h"
+#include "core/work.h"
 #include "mbs/system.h"
 
 #include "lie/mat3.h"
@@ -205,11 +206,12 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
   const ga_state *s = state_of(m, st);
-  move *list = s ? ga__alloc(m->ctx, (size_t)m->built->node.n, sizeof *list) : NULL;
+  ga_context *ctx = s ? ga__stepper_context(st) : NULL;
+  move *list = s ? ga__alloc(ctx, (size_t)m->built->node.n, sizeof *list) : NULL;
   if (!list) return 0;
   const ga__built *b = m->built;
   const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 0);
   double scale = 1e-3;
   int n = 0;
   for (int i = 1; i < b->node.n; i++)
@@ -231,7 +233,7 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
   say_velocities(&w, &e);
-  ga__free(m->ctx, list);
+  ga__free(ctx, list);
   return (int)w.used;
 }
 
@@ -265,7 +267,7 @@ int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text
   if (!s) return 0;
   const ga__built *b = m->built;
   const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(m, &p, 1, 0);
+  const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 0);
   int n = 0;
   for (int j = 0; j < b->joint.n; j++) {
     const ga__joint *joint = GA__AT(b->joint, ga__joint, j);

@@ -123,7 +123,7 @@ static double dot6(const double *a, const double *b)
 /* Whether the direction that the constraint needs exists at the start. */
 static ga_status check_start(ga_machine *m, ga__built *b, const ga__rolling *r)
 {
-  const ga__eval e = {m, b, NULL, b->kin};
+  const ga__eval e = {m, b, NULL, b->kin, NULL};
   view v;
   ga__kin_initial(b, marker_of(b, r->body)->node, b->kin);
   look(&v, &e, r);

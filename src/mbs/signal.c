@@ -4,7 +4,9 @@
  * signals begin: names, units and probes are made when they are asked for. */
 #include "mbs/channel.h"
 #include "mbs/name.h"
+#include "core/work.h"
 #include "mbs/system.h"
+#include "mbs/workspace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -315,11 +317,16 @@ ga_status ga__guesses_resolve(ga_machine *m, ga__built *b)
   return status;
 }
 
-void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size)
+static void name_channel(const ga__built *b, int part, int channel, char *text, size_t size)
 {
   ga__channel at;
-  ga__channel_get(b, probe->part, probe->channel, &at);
-  ga__channel_name(text, size, b->m->part[probe->part].name, at.name);
+  ga__channel_get(b, part, channel, &at);
+  ga__channel_name(text, size, b->m->part[part].name, at.name);
+}
+
+void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size)
+{
+  name_channel(b, probe->part, probe->channel, text, size);
 }
 
 /* ---- Use ---- */
@@ -379,11 +386,7 @@ const char *ga_machine_signal_name(const ga_machine *m, int i)
       ga__no_memory(m->ctx, "names of signals");
       return NULL;
     }
-    for (int c = 0; c < n; c++) {
-      ga__channel at;
-      ga__channel_get(b, part, c, &at);
-      ga__channel_name(s->name[part] + (size_t)c * room, room, m->part[part].name, at.name);
-    }
+    for (int c = 0; c < n; c++) name_channel(b, part, c, s->name[part] + (size_t)c * room, room);
   }
   return s->name[part] + (size_t)(i - s->first[part]) * room;
 }
@@ -455,6 +458,17 @@ static double with_turns(const ga_meter *meter, int turning, double t, double an
   return angle + GA__TWO_PI * round((expected - angle) / GA__TWO_PI);
 }
 
+static ga_status no_value(const ga__workspace *work, int part, int channel, int code, double t)
+{
+  char name[2 * GA_TEXT_PIECE];
+  if (part == work->m->n_parts)
+    snprintf(name, sizeof name, "%s", ga__energy_name(channel));
+  else
+    name_channel(work->b, part, channel, name, sizeof name);
+  return ga__fail(work->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK,
+                  "signal '%s' has no value at t = %.9g", name, t);
+}
+
 ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                              const int *index, double *out)
 {
@@ -468,8 +482,9 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                     "signals need a state, room for them, and a meter of the same machine");
   if (!index) n = m->built->signals.n;
   ga_point p = ga__point_of(s);
+  ga__workspace *work = meter ? meter->work : ga__workspace_own(m);
   const double impact = ga__impact_work(meter, s);
-  const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  const ga__eval e = ga__eval_at(work, &p, 1, 1);
   if (!s->a) p.y = ga__outputs_between(&e, s->y);
   const int *first = m->built->signals.first;
   ga__seen_begin(&seen);
@@ -478,7 +493,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
     ga__probe probe;
     int code = 0;
     if (!is_signal(m, i))
-      return ga__fail(m->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
+      return ga__fail(work->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
                       m->built->signals.n);
     if (i < first[part] || i >= first[part + 1]) part = part_of(m->built, i);
     const int c = i - first[part];
@@ -491,9 +506,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
       code = ga__probe_read(&seen, &e, &probe, &out[k]);
       if (probe.turns >= 0) out[k] = with_turns(meter, probe.turns, s->t, out[k]);
     }
-    if (code)
-      return ga__fail(m->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK,
-                      "signal '%s' has no value at t = %.9g", ga_machine_signal_name(m, i), s->t);
+    if (code) return no_value(work, part, c, code, s->t);
   }
   return GA_OK;
 }
@@ -506,7 +519,8 @@ static const char *frame_name(const void *machine, int i)
   return m->built->part_marker[i] >= 0 && m->part[i].kind != GA__PART_SCALAR ? m->part[i].name : "";
 }
 
-static ga_status named_frame(const ga_machine *m, const char *what, const char *name, int *marker)
+static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *what, const char *name,
+                             int *marker)
 {
   char nearest[GA_TEXT_PIECE];
   const int part = ga__find_part(m, name);
@@ -515,7 +529,7 @@ static ga_status named_frame(const ga_machine *m, const char *what, const char *
     return GA_OK;
   }
   ga__name_nearest(nearest, name, (int)strlen(name), frame_name, m, m->n_parts);
-  return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine%s%s%s", what, name,
+  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine%s%s%s", what, name,
                   nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
 }
 
@@ -527,11 +541,13 @@ ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *fr
   if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
   if (!s || !frame || !pose)
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a pose needs a state, a frame's name, and room");
-  ga_status status = named_frame(m, "pose", frame, &marker);
+  ga_status status = named_frame(m, m->ctx, "pose", frame, &marker);
   if (status) return status;
-  const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(m, &p, 1, 1);
-  ga__frame_at(&f, GA__AT(m->built->marker, ga__marker, marker), e.kin);
+  ga__marker at = *GA__AT(m->built->marker, ga__marker, marker);
+  const ga__node *node = GA__AT(m->built->node, ga__node, at.node);
+  ga__kin kin[2]; /* of its node alone, as if that were node 1; the ground's is not read */
+  if (at.node > 0) ga__kin_pose(node, s->q + node->q, &kin[1]), at.node = 1;
+  ga__frame_at(&f, &at, kin);
   memcpy(pose->position, f.p, sizeof pose->position);
   memcpy(pose->rotation, f.A, sizeof pose->rotation);
   return GA_OK;
@@ -557,20 +573,21 @@ ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *j
   const ga_state *s = st ? ga_stepper_state(st) : NULL;
   if (!m->built || !s)
     return ga__fail(m->ctx, GA_ERR_ORDER, "reaction: the machine must be built and the stepper started");
+  ga_context *ctx = ga__stepper_context(st);
   if (ga_stepper_system(st) != m->built->system || !joint || !force || !torque)
     return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
+        ctx, GA_ERR_ARGUMENT,
         "reaction: needs a stepper of this machine, a joint's name, and room for force and torque");
   const int part = ga__find_part(m, joint);
   const ga__joint *at = part >= 0 ? ga__joint_of(m->built, part) : NULL;
   if (!at || at->a < 0)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "reaction: '%s' is no joint between frames", joint);
+    return ga__fail(ctx, GA_ERR_ARGUMENT, "reaction: '%s' is no joint between frames", joint);
   ga__probe probe = GA__NO_PROBE;
   probe.joint = m->built->part_joint[part];
-  ga_status status = axes ? named_frame(m, "reaction", axes, &probe.axes) : GA_OK;
+  ga_status status = axes ? named_frame(m, ctx, "reaction", axes, &probe.axes) : GA_OK;
   if (status) return status;
   const ga_point p = ga__point_of(s);
-  const ga__eval e = ga__eval_at(m, &p, 1, 1);
+  const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 1);
   for (probe.component = 0; probe.component < 3; probe.component++) {
     probe.kind = GA__PROBE_REACTION_FORCE;
     ga__probe_value(&e, &probe, &force[probe.component]);

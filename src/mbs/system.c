@@ -1,32 +1,33 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
+#include "core/work.h"
 #include "mbs/breaks.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
+#include "mbs/workspace.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Is kin that of another point? It will be that of this one. */
-static int moves_to(ga__built *b, const ga_point *p)
+static int moves_to(ga__workspace *w, const ga_point *p)
 {
-  if (p->motion && p->motion == b->motion && p->q == b->motion_q && p->v == b->motion_v &&
-      p->vdot == b->motion_vdot)
+  if (p->motion && p->motion == w->motion && p->q == w->motion_q && p->v == w->motion_v &&
+      p->vdot == w->motion_vdot)
     return 0;
-  b->motion = p->motion;
-  b->motion_q = p->q, b->motion_v = p->v, b->motion_vdot = p->vdot;
+  w->motion = p->motion;
+  w->motion_q = p->q, w->motion_v = p->v, w->motion_vdot = p->vdot;
   return 1;
 }
 
-ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot)
+ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot)
 {
-  ga__built *b = m->built;
   const int again = p->motion != 0; /* it may come again, and all of kin be needed */
-  if (moves_to(b, p))
-    ga__kin_at(b, p->q, with_v || again ? p->v : NULL, with_vdot || again ? p->vdot : NULL, b->kin);
-  return (ga__eval){m, b, p, b->kin};
+  if (moves_to(w, p))
+    ga__kin_at(w->b, p->q, with_v || again ? p->v : NULL, with_vdot || again ? p->vdot : NULL, w->kin);
+  return (ga__eval){w->m, w->b, p, w->kin, w};
 }
 
 int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault)
@@ -34,9 +35,10 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
   char text[256];
   const ga__part *p = &e->m->part[part];
   ga_fault_text(text, sizeof text, fault);
-  if (e->m->ctx->starting) e->m->ctx->starting |= GA__UNDEFINED;
-  ga__fail(e->m->ctx, GA_RETRY_NAN, "%s '%s': its %s has no value at t = %.9g: %s", ga__part_text(p->kind),
-           p->name, field, e->p->t, text);
+  ga_context *ctx = e->work->ctx;
+  if (ctx->starting) ctx->starting |= GA__UNDEFINED;
+  ga__fail(ctx, GA_RETRY_NAN, "%s '%s': its %s has no value at t = %.9g: %s", ga__part_text(p->kind), p->name,
+           field, e->p->t, text);
   return 1;
 }
 
@@ -56,7 +58,7 @@ static int visit_others(const ga__eval *e, double *f, ga_jacobian *J)
   const int tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) && !(J->want & GA_WANT_M);
   int status = 0;
   for (int i = 0; !status && (f || tiles) && i < b->law.n; i++) {
-    ga__law *law = GA__AT(b->law, ga__law, i);
+    const ga__law *law = GA__AT(b->law, ga__law, i);
     if (f) status = ga__law_force(e, law, f);
     if (!status && tiles) status = ga__law_jacobian(e, law, J);
   }
@@ -168,9 +170,10 @@ static int sweep_others(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   const ga__built *b = e->b;
   if (b->law.n + b->wrench.n + b->rolling.n == 0) return 0;
   if (!s) return visit_others(e, NULL, J);
-  memset(b->f, 0, (size_t)b->nv * sizeof *b->f);
-  const int status = visit_others(e, b->f, J);
-  for (int i = 0; i < b->nv; i++) s->dynamics[i] -= b->f[i];
+  double *f = e->work->f;
+  memset(f, 0, (size_t)b->nv * sizeof *f);
+  const int status = visit_others(e, f, J);
+  for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
   for (int i = 0; i < b->rolling.n; i++) {
     const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
     ga__rolling_phi(e, r, s->phi);
@@ -181,23 +184,24 @@ static int sweep_others(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 }
 
 /* Ball joints alone need no more than their own bodies. */
-static ga__kin_use use_of_kin(ga__built *b, const ga_point *p)
+static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 {
-  if (!moves_to(b, p)) return GA__KIN_MADE;
+  const ga__built *b = w->b;
+  if (!moves_to(w, p)) return GA__KIN_MADE;
   if (b->axes.n + b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n + b->n_x + b->n_y > 0)
     return GA__KIN_MAKE;
-  b->motion = 0; /* it will not be that of this point */
+  w->motion = 0; /* it will not be that of this point */
   return GA__KIN_NONE;
 }
 
 static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 {
-  const ga_machine *m = user;
-  const ga__eval e = {m, m->built, p, m->built->kin};
+  ga__workspace *w = user;
+  const ga__eval e = {w->m, w->b, p, w->kin, w};
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
   if (J) ga__clear_entries(&e.b->pattern, J);
-  ga__bodies_sweep(&e, use_of_kin(e.b, p), s, J);
+  ga__bodies_sweep(&e, use_of_kin(w, p), s, J);
   int status = ga__constraint_sweep(&e, s, J);
   if (!status) status = sweep_others(&e, s, J);
   if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);
@@ -252,8 +256,8 @@ static void name_output(const ga_machine *m, const ga__built *b, ga_block block,
 
 static void name(void *user, ga_block block, int index, char *text, size_t size)
 {
-  const ga_machine *m = user;
-  const ga__built *b = m->built;
+  const ga__built *b = ((const ga__workspace *)user)->b;
+  const ga_machine *m = b->m;
   if (block == GA_BLOCK_V) {
     name_velocity(m, b, index, text, size);
     return;
@@ -303,7 +307,8 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   def.n_psi = b->n_psi;
   def.n_x = b->n_x;
   def.n_y = b->n_y;
-  def.user = m;
+  def.user = b;
+  def.work_create = ga__workspace_of, def.work_destroy = ga__workspace_destroy;
   if (b->nv > 0) def.mass = mass, def.force = force;
   if (b->n_lambda > 0) def.phi = phi, def.phi_dot = phi_dot, def.phi_acc = phi_acc;
   if (b->n_psi > 0) def.k = k, def.k_acc = k_acc;
@@ -343,9 +348,8 @@ ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *large
   const ga_point at = {.t = m->opts.t_start};
   const ga_error error = m->ctx->error;
   if (!phi) return ga__no_memory(m->ctx, "a machine");
-  b->m->built->motion = 0;
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
-  ga__eval e = {m, b->m->built, &at, b->kin};
+  ga__eval e = {m, b, &at, b->kin, ga__system_work(b->system)};
   for (int i = 0; i < b->rolling.n; i++) ga__rolling_phi(&e, GA__AT(b->rolling, ga__rolling, i), phi);
   *largest = ga__constraint_phi(&e, phi) ? HUGE_VAL : 0.0;
   for (int i = 0; i < b->n_lambda; i++)
@@ -364,7 +368,6 @@ void ga__initial_values(const ga__built *b, double *q, double *v)
       if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
   }
   if (!b->form) return;
-  b->m->built->motion = 0;
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
   ga__form_velocity(b, b->kin, v);
 }

@@ -5,9 +5,9 @@
 #include "mbs/mbs_impl.h"
 
 ga_status ga__system_make(ga_machine *m, ga__built *b);
-/* What an evaluation sees at a point; b->kin is filled: positions, and velocities and accelerations where
- * asked for. */
-ga__eval ga__eval_at(const ga_machine *m, const ga_point *p, int with_v, int with_vdot);
+/* What an evaluation sees at a point; kin is filled: positions, and velocities and accelerations where asked
+ * for. */
+ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot);
 /* The point of a state. */
 static inline ga_point ga__point_of(const ga_state *s)
 {

@@ -824,7 +824,7 @@ static ga_status drives_at_once(ga_context *ctx, int remedy)
 static ga_status ask_meter(const ga_machine *m)
 {
   ga_meter *meter = NULL;
-  const ga_status status = ga_meter_create(m, &meter);
+  const ga_status status = ga_meter_create(ga_machine_context(m), m, &meter);
   ga_meter_destroy(&meter);
   return status;
 }
@@ -856,7 +856,7 @@ static ga_status meter_without_state(ga_context *ctx, int remedy)
   o.h = 1e-2;
   ga_status status = new_machine(ctx, &m);
   if (!status) status = ga_machine_build(m);
-  if (!status) status = ga_meter_create(m, &meter);
+  if (!status) status = ga_meter_create(ga_machine_context(m), m, &meter);
   if (!status) status = ga_stepper_create(ctx, ga_machine_system(m), &opts, &st);
   if (!status && remedy) status = ga_stepper_start(st, &o, 0, &q, &v, NULL, NULL, NULL, NULL);
   if (!status) status = ga_meter_start(meter, ga_stepper_state(st));

@@ -8,6 +8,7 @@
 #include "mbs_shop.h"
 #include "mbs/breaks.h"
 #include "mbs/hidden.h"
+#include "mbs/workspace.h"
 
 #define PI 3.14159265358979323846
 
@@ -79,7 +80,7 @@ static void breaks_through_blocks(void **state)
   shop_build(&s);
   for (;;) {
     ga_breakpoint at = {INFINITY, INFINITY, 0, INFINITY, INFINITY};
-    assert_int_equal(ga__machine_next_break(s.m, t, 10, &at), 0);
+    assert_int_equal(ga__machine_next_break(ga__workspace_own(s.m), t, 10, &at), 0);
     if (isinf(at.before)) break;
     int here = 0, limit = 0;
     for (int n = -3; n <= 4; n++) here += passes(n - 0.25, at.before, at.after);
@@ -117,7 +118,7 @@ static void bounds_through_blocks(void **state)
     const double from = 0.31 * k, to = from + 0.2;
     const ga_piece step = {{from, to}, {none, none}, none};
     const int met = (from < PI / 2 && to > PI / 2);
-    assert_int_equal(ga__machine_hidden(s.m, &step, &step), met);
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &step, &step), met);
   }
   shop_close_with(&s, f);
 }

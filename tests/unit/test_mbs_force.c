@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "mbs_shop.h"
+#include "mbs/workspace.h"
 
 /* ---- Machines, one or more for every kind of force ---- */
 
@@ -512,8 +513,8 @@ static void bushing_turns_over(void **state)
   u.stiffness[35] = 1e-3, u.damping[28] = 1;
   SHOP_ADD(&s, bushing, &u);
   shop_start(&s);
-  assert_int_equal(ga_meter_create(s.m, &meter), GA_OK);
-  assert_int_equal(ga_meter_create(s.m, &other), GA_OK);
+  assert_int_equal(ga_meter_create(ga_machine_context(s.m), s.m, &meter), GA_OK);
+  assert_int_equal(ga_meter_create(ga_machine_context(s.m), s.m, &other), GA_OK);
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
   for (int i = 0; i < 40; i++) {
     if (i == 31) assert_int_equal(ga_meter_pull_text(meter, text, sizeof text), 0); /* 3.1 of π rad */
@@ -628,7 +629,7 @@ static double stored_at(const shop *s, const rig_spot *spot, const double *q, do
   *lost = *in = 0;
   ga__kin_at(b, q, p.v, p.vdot, kin);
   kin[0].R[0] = kin[0].R[4] = kin[0].R[8] = 1;
-  const ga__eval e = {s->m, b, &p, kin};
+  const ga__eval e = {s->m, b, &p, kin, ga__workspace_own(s->m)};
   for (int i = 0; i < b->law.n; i++) {
     double force[6], stored, l, n;
     assert_int_equal(ga__law_energy(&e, GA__AT(b->law, ga__law, i), force, &stored, &l, &n), 0);
@@ -644,7 +645,7 @@ static double power_at(const shop *s, const rig_spot *spot, double *wrenches_pow
   ga__built *b = s->m->built;
   double f[RIG_MOST] = {0}, power = 0;
   ga__kin_at(b, spot->q, spot->v, spot->vdot, b->kin);
-  const ga__eval e = {s->m, b, &spot->p, b->kin};
+  const ga__eval e = {s->m, b, &spot->p, b->kin, ga__workspace_own(s->m)};
   for (int i = 0; i < b->law.n; i++) assert_int_equal(ga__law_force(&e, GA__AT(b->law, ga__law, i), f), 0);
   for (int i = 0; i < b->nv; i++) power += f[i] * spot->v[i];
   memset(f, 0, sizeof f);

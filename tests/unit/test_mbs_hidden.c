@@ -7,6 +7,7 @@
 
 #include "mbs_shop.h"
 #include "mbs/hidden.h"
+#include "mbs/workspace.h"
 
 enum { FIELDS = 4, MOST_Y = 16 };
 static const double PLACE[FIELDS] = {0.15, 0.4, 0.65, 0.9}; /* each 1 mm wide */
@@ -68,17 +69,18 @@ static void fields_in_any_order(void **state)
     course whole, half, point;
     if (within_field(from) || within_field(to)) continue; /* the ends see it */
     set_course(&whole, &s, from, to, 0, 1);
-    const int hides = ga__machine_hidden(s.m, &whole.piece, &whole.piece);
+    const int hides = ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &whole.piece);
     assert_int_equal(hides, meets(from, to) > 0);
     n_found += hides, n_clear += !hides;
     for (int k = 0; k < 2; k++) {
       const double a = 0.5 * k, b = a + 0.5;
       set_course(&half, &s, from, to, a, b);
-      assert_int_equal(ga__machine_hidden(s.m, &whole.piece, &half.piece),
+      assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &half.piece),
                        meets(from + a * (to - from), from + b * (to - from)) > 0);
     }
     set_course(&point, &s, from, to, 0.5, 0.5);
-    assert_int_equal(ga__machine_hidden(s.m, &whole.piece, &point.piece), within_field(0.5 * (from + to)));
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &point.piece),
+                     within_field(0.5 * (from + to)));
   }
   assert_true(n_found > 500 && n_clear > 500);
   shop_close(&s);
@@ -106,14 +108,14 @@ static void nothing_is_kept_too_long(void **state)
   set_course(&other, &s, 0.7, 0.9, 0, 1);
   for (int round = 0; round < 3; round++) {
     assert_int_equal(ga_function_set_parameter(f, 0, 0.5), GA_OK);
-    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &one.piece), 1);
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &one.piece), 1);
     set_course(&half, &s, 0.7, 0.9, 0.5, 1);
-    assert_int_equal(ga__machine_hidden(s.m, &other.piece, &half.piece), 0);
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &other.piece, &half.piece), 0);
     set_course(&half, &s, 0.4, 0.6, 0.5, 1);
-    assert_int_equal(ga__machine_hidden(s.m, &one.piece, &half.piece), 1);
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &half.piece), 1);
     assert_int_equal(ga_function_set_parameter(f, 0, 0.8), GA_OK);
-    assert_true(ga__machine_hidden(s.m, &one.piece, &one.piece) <= 0);
-    assert_int_equal(ga__machine_hidden(s.m, &other.piece, &other.piece), 1);
+    assert_true(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &one.piece) <= 0);
+    assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &other.piece, &other.piece), 1);
   }
   ga_machine_destroy(&s.m); /* which uses the function */
   ga_function_destroy(&f);
@@ -194,14 +196,14 @@ static void terms_that_cancel(void **state)
         course whole, half;
         if (!passes && !aside) continue;
         set_chase(&whole, &s, from, to, 0, 1);
-        const int hides = ga__machine_hidden(s.m, &whole.piece, &whole.piece) > 0;
+        const int hides = ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &whole.piece) > 0;
         if (hides != (kind != PLAIN && passes))
           fail_msg("kind %d, %d blocks, from %.6g to %.6g: %d", kind, blocks, from, to, hides);
         found += hides;
         int in_half = 0;
         for (int k = 0; k < 2; k++) {
           set_chase(&half, &s, from, to, 0.5 * k, 0.5 * k + 0.5);
-          in_half += ga__machine_hidden(s.m, &whole.piece, &half.piece) > 0;
+          in_half += ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &half.piece) > 0;
         }
         assert_true(hides ? in_half >= 1 : in_half == 0);
       }

@@ -7,6 +7,7 @@
 
 #include "mbs_parts_rig.h"
 #include "mbs/name.h"
+#include "mbs/workspace.h"
 
 /* ---- Names in texts ---- */
 
@@ -123,7 +124,7 @@ static void spot_at(spot *s, const parts_rig *r, double t, rig_random *random)
   assert_true(r->m->built->y.n <= MOST_Y);
   for (int i = 0; i < MOST_Y; i++) s->y[i] = rig_uniform(random, 0.5, 2);
   s->p = (ga_point){.t = t, .y = s->y};
-  s->e = (ga__eval){.m = r->m, .b = r->m->built, .p = &s->p};
+  s->e = (ga__eval){.m = r->m, .b = r->m->built, .p = &s->p, .work = ga__workspace_own(r->m)};
 }
 
 static void sums_of_what_is_given(void **state)

@@ -8,6 +8,7 @@
 #include "mbs_rig.h"
 
 #include "mbs/system.h"
+#include "mbs/workspace.h"
 
 enum { MOST = 64 };
 
@@ -175,7 +176,7 @@ static double worst_balance(ga_form form, int what, double h, int n, double ener
   mbs_rig r = machine(form, what);
   ga_meter *meter = NULL;
   double worst = 0;
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   ga_stepper *st = mbs_start(&r, NAN, h, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_true(mbs_signal(&r, meter, st, "energy.balance") == 0);
@@ -272,8 +273,8 @@ static void test_impacts(void **state)
     mbs_ok(&r, ga_machine_add_drive(r.m, &d));
     mbs_ok(&r, ga_machine_build(r.m));
     metered run = {.r = &r};
-    mbs_ok(&r, ga_meter_create(r.m, &run.meter));
-    mbs_ok(&r, ga_meter_create(r.m, &run.loaded));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &run.meter));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &run.loaded));
     ga_stepper *st = mbs_start(&r, NAN, 1e-3, -1);
     ga_simulator *sim = NULL;
     ga_simulate_opts o = ga_simulate_defaults();
@@ -382,7 +383,7 @@ static void test_turns(void **state)
     for (size_t k = 0; k < sizeof rate / sizeof *rate; k++) {
       mbs_rig r = wheel((ga_form)(k % 3), rate[k], used);
       ga_meter *meter = NULL;
-      mbs_ok(&r, ga_meter_create(r.m, &meter));
+      mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
       assert_int_equal(meter->simple, 1);
       ga_stepper *st = mbs_start(&r, NAN, h, -1);
       mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
@@ -422,7 +423,7 @@ static void test_turns_by_looks(void **state)
     torque.torque[2].value = 2 * alpha;
     mbs_ok(&r, ga_machine_add_force(r.m, &torque));
     mbs_ok(&r, ga_machine_build(r.m));
-    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
     ga_stepper *st = mbs_start(&r, NAN, h, -1);
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
     for (int i = 1; i <= STEPS; i++) {
@@ -455,7 +456,7 @@ static void test_turns_at_rest(void **state)
   const double stands[6] = {0};
   const int index = ga_machine_find_signal(r.m, "hub.angle");
   double angle;
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   for (int i = 0; i < 5; i++) {
     mbs_ok(&r, ga_stepper_step(st, 0.3));
@@ -493,7 +494,7 @@ static void test_fastest(void **state)
     mbs_rig r = machine((ga_form)form, FORCES | DRIVE);
     ga_meter *meter = NULL;
     ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
-    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
     assert_int_equal(meter->watch, 0);
     assert_true(meter->n_spin > 0);
@@ -502,7 +503,7 @@ static void test_fastest(void **state)
       mbs_ok(&r, ga_stepper_step(st, 0.01));
       mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
       const ga_point p = ga__point_of(ga_stepper_state(st));
-      const ga__eval e = ga__eval_at(r.m, &p, 1, 0);
+      const ga__eval e = ga__eval_at(ga__workspace_own(r.m), &p, 1, 0);
       for (int i = 1; i < e.b->node.n; i++) {
         const double *w = e.kin[i].w + 3;
         if (!moves_an_angle(meter, GA__AT(e.b->node, ga__node, i))) continue;
@@ -531,7 +532,7 @@ static void test_turning(void **state)
   add_joint(&r, "cross", GA_JOINT_UNIVERSAL, "ground", "one", 0);
   add_joint(&r, "hub", GA_JOINT_REVOLUTE, "one", "two", 1);
   mbs_ok(&r, ga_machine_build(r.m));
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(r.m->built->signals.n_turns, 3);
@@ -555,8 +556,8 @@ static void test_saved_turns(void **state)
   mbs_rig r = wheel(GA_FORM_SPACE, 9, 0);
   ga_meter *a = NULL, *b = NULL;
   double saved[MOST];
-  mbs_ok(&r, ga_meter_create(r.m, &a));
-  mbs_ok(&r, ga_meter_create(r.m, &b));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &a));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &b));
   ga_stepper *st = mbs_start(&r, NAN, 0.1, -1);
   assert_near(mbs_signal(&r, a, st, "energy.balance"), 0, 0, "a meter that was not started");
   mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
@@ -582,8 +583,8 @@ static void test_saving(void **state)
   mbs_rig r = machine(GA_FORM_SPACE, KINDS - 1);
   ga_meter *a = NULL, *b = NULL;
   double saved[MOST], again[MOST];
-  mbs_ok(&r, ga_meter_create(r.m, &a));
-  mbs_ok(&r, ga_meter_create(r.m, &b));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &a));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &b));
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
   for (int k = 0; k < 10; k++) {
@@ -622,7 +623,7 @@ static void test_saving(void **state)
 static ga__powers powers_of(const mbs_rig *r, ga_stepper *st)
 {
   const ga_point p = ga__point_of(ga_stepper_state(st));
-  const ga__eval e = ga__eval_at(r->m, &p, 1, 1);
+  const ga__eval e = ga__eval_at(ga__workspace_own(r->m), &p, 1, 1);
   ga__powers all;
   assert_int_equal(ga__powers_at(&e, &all), 0);
   return all;
@@ -637,7 +638,7 @@ static void test_left_out(void **state)
     ga_meter *meter = NULL;
     ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
     double dissipated = 0, input = 0;
-    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
     ga__powers last = powers_of(&r, st);
     for (int k = 0; k < 5; k++) {
@@ -716,7 +717,7 @@ static void test_linear(void **state)
   mbs_rig r = linear_machine();
   ga_meter *meter = NULL;
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(meter->needs_kin, 0);
   assert_int_equal(meter->n_laws, 3);
@@ -764,7 +765,7 @@ static void test_simple(void **state)
     }
     mbs_ok(&r, ga_machine_build(r.m));
     ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
-    mbs_ok(&r, ga_meter_create(r.m, &meter));
+    mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
     assert_int_equal(meter->n_laws, 6);
     assert_int_equal(meter->simple, !timed);
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
@@ -819,7 +820,7 @@ static void test_conservative(void **state)
     mbs_ok(&r, ga_machine_add_spring(r.m, &d));
   }
   mbs_ok(&r, ga_machine_build(r.m));
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   assert_int_equal(meter->n_laws, 4);
   for (int i = 0; i < 4; i++) {
     static const char *const expected[] = {"skew", "damped", "shaped", "written"};
@@ -875,17 +876,17 @@ static void test_messages(void **state)
   double value;
   const int i = 0;
   mbs_ok(&r, ga_machine_create(r.ctx, &o, &other.m));
-  assert_status(r.ctx, ga_meter_create(other.m, &meter), GA_ERR_ORDER);
+  assert_status(r.ctx, ga_meter_create(ga_machine_context(other.m), other.m, &meter), GA_ERR_ORDER);
   assert_null(meter);
-  assert_status(r.ctx, ga_meter_create(r.m, NULL), GA_ERR_ARGUMENT);
-  assert_int_equal(ga_meter_create(NULL, &meter), GA_ERR_ARGUMENT);
+  assert_status(r.ctx, ga_meter_create(ga_machine_context(r.m), r.m, NULL), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_meter_create(ga_machine_context(NULL), NULL, &meter), GA_ERR_ARGUMENT);
   for (int k = 1; k <= 5; k++) { /* all of its allocations */
     rig_memory.fail_at = rig_memory.count + k;
-    assert_status(r.ctx, ga_meter_create(r.m, &meter), GA_ERR_MEMORY);
+    assert_status(r.ctx, ga_meter_create(ga_machine_context(r.m), r.m, &meter), GA_ERR_MEMORY);
     assert_null(meter);
   }
   rig_memory.fail_at = 0;
-  mbs_ok(&r, ga_meter_create(r.m, &meter));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   assert_status(r.ctx, ga_meter_update(meter, ga_stepper_state(st)), GA_ERR_ORDER);
   assert_says(r.ctx, "before ga_meter_start()");

@@ -239,7 +239,7 @@ static void test_misuse(void **state)
   shop_rigid(&s, "body", 0, 0, 0);
   const ga_state *at = shop_start(&s);
   assert_status(s.ctx, ga_machine_signals(s.m, NULL, at, 0, NULL, NULL), GA_ERR_ARGUMENT);
-  assert_status(s.ctx, ga_meter_create(s.m, &meter), GA_OK);
+  assert_status(s.ctx, ga_meter_create(ga_machine_context(s.m), s.m, &meter), GA_OK);
   ga_stepper_destroy(&s.st);
   ga_machine_destroy(&s.m);
   ga_meter_destroy(&meter);

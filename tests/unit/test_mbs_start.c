@@ -921,7 +921,7 @@ static void pulls_are_seen(void **state)
   (void)state;
   one_sided_machine(&s);
   assert_status(s.ctx, start(&s, NULL), GA_OK);
-  assert_status(s.ctx, ga_meter_create(s.m, &meter), GA_OK);
+  assert_status(s.ctx, ga_meter_create(ga_machine_context(s.m), s.m, &meter), GA_OK);
   assert_status(s.ctx, ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
   assert_int_equal(ga_meter_n_pulls(meter), 0);
   assert_int_equal(ga_meter_pull_text(meter, text, sizeof text), 0);
@@ -932,7 +932,7 @@ static void pulls_are_seen(void **state)
       assert_int_equal(ga_meter_n_pulls(meter), 1);
       assert_int_equal(ga_meter_saved_size(meter), 9 + 2 * 4);
       ga_meter_save(meter, saved);
-      assert_status(s.ctx, ga_meter_create(s.m, &other), GA_OK);
+      assert_status(s.ctx, ga_meter_create(ga_machine_context(s.m), s.m, &other), GA_OK);
       assert_status(s.ctx, ga_meter_load(other, saved), GA_OK);
     }
     if (i > 59) assert_status(s.ctx, ga_meter_update(other, ga_stepper_state(s.st)), GA_OK);

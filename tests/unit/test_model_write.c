@@ -73,7 +73,7 @@ static ga_status run(ga_context *ctx, const ga_model *model, double *signals)
   opts.method = set->method;
   assert_status(ctx, ga_scheme_rho(ctx, set->rho, &opts.scheme), GA_OK);
   assert_status(ctx, ga_stepper_create(ctx, sys, &opts, &st), GA_OK);
-  assert_status(ctx, ga_meter_create(m, &meter), GA_OK);
+  assert_status(ctx, ga_meter_create(ga_machine_context(m), m, &meter), GA_OK);
   assert_status(ctx, ga_machine_initial(m, q, q + nq, q + nq + nv), GA_OK);
   ga_status status = ga_stepper_start(st, NULL, set->t_start, q, q + nq, q + nq + nv, NULL, NULL, NULL);
   if (!status) status = ga_meter_start(meter, ga_stepper_state(st));

@@ -261,7 +261,7 @@ static int set_up(void **state)
       ga_simulator_start(sim, &start_opts_, 0.0, numbers, numbers + 8, numbers + 16, NULL, NULL, NULL),
       GA_OK);
   assert_int_equal(ga_simulator_step(sim), GA_OK);
-  assert_int_equal(ga_meter_create(machine, &meter), GA_OK);
+  assert_int_equal(ga_meter_create(ga_machine_context(machine), machine, &meter), GA_OK);
   assert_int_equal(ga_follower_create(ctx, other, &follower_opts_, &follower), GA_OK);
   assert_int_equal(ga_band_create(ctx, &band_opts_, &band), GA_OK);
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
@@ -554,7 +554,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_initial, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_check_drives, (P(machine), 0.0, 1.0)) \
   VALUE(ga_machine_gravity, (P(machine))) \
-  STATUS(ga_meter_create, (P(machine), P(&none.meter))) \
+  STATUS(ga_meter_create, (P(ctx), P(machine), P(&none.meter))) \
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \

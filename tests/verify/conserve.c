@@ -196,7 +196,7 @@ static ga_status follow(vf_parts *p, const vf_yard *y, const vf_scene *scene, do
   static const double zero[3] = {0, 0, 0};
   ga_meter *meter = NULL;
   double P0[3] = {0}, L0[3] = {0}, P[3], L[3], now[3], first = 0;
-  ga_status status = ga_meter_create(p->b.m, &meter);
+  ga_status status = ga_meter_create(ga_machine_context(p->b.m), p->b.m, &meter);
   const int acts = scene->acts ? ga_machine_find_signal(p->b.m, scene->acts) : -1;
   const long n = lround(T_END / h);
   double acting = 0;

@@ -151,7 +151,7 @@ static ga_status prepare(drive *d, const ga_run_settings *set, double t_end)
   ga_status status = d->from && d->signal ? GA_OK : GA_ERR_MEMORY;
   if (!status) status = ga_scheme_rho(d->ctx, set->rho, &so.scheme);
   if (!status) status = ga_stepper_create(d->ctx, sys, &so, &d->st);
-  if (!status) status = ga_meter_create(d->m, &d->meter);
+  if (!status) status = ga_meter_create(ga_machine_context(d->m), d->m, &d->meter);
   if (!status) status = ga_machine_initial(d->m, d->from, d->from + nq, d->from + nq + nv);
   if (!status) status = ga_simulator_create(d->ctx, d->st, &o, &d->sim);
   if (!status)

@@ -1,0 +1,107 @@
+/* What evaluations of a machine write, in one block for each that evaluates it. */
+#include "mbs/workspace.h"
+#include "core/work.h"
+#include "mbs/form.h"
+#include "mbs/hidden.h"
+
+/* The most variables that a formula has. */
+static size_t most_variables(const ga__built *b)
+{
+  size_t most = 0;
+  for (int i = 0; i < b->formula.n + b->law.n; i++) {
+    const ga__formula *f = i < b->formula.n ? GA__AT(b->formula, ga__formula, i)
+                                            : &GA__AT(b->law, ga__law, i - b->formula.n)->formula;
+    if ((size_t)(1 + f->n_local + f->n_y) > most) most = (size_t)(1 + f->n_local + f->n_y);
+  }
+  return most;
+}
+
+/* The most inputs of a block, and derivatives. */
+static void most_of_blocks(const ga__built *b, size_t *inputs, size_t *derivatives)
+{
+  *inputs = *derivatives = 0;
+  for (int i = 0; i < b->blocked.n; i++) {
+    const ga_control_block *block = GA__AT(b->blocked, ga__blocked, i)->block;
+    const size_t n_in = (size_t)ga_block_n_in(block), n_x = (size_t)ga_block_n_x(block);
+    const size_t n = (n_x + (size_t)ga_block_n_out(block)) * (n_in + n_x);
+    if (n_in > *inputs) *inputs = n_in;
+    if (n > *derivatives) *derivatives = n;
+  }
+}
+
+/* Pieces of one block, in turn; block NULL: they are only counted. */
+typedef struct pieces {
+  char *block;
+  size_t used;
+} pieces;
+
+static void *take(pieces *p, size_t count, size_t size)
+{
+  void *at = p->block ? p->block + p->used : NULL;
+  p->used += (count * size + 15) / 16 * 16;
+  return at;
+}
+
+static void lay_out(ga__workspace *w, int derivatives, pieces *p)
+{
+  const ga__built *b = w->b;
+  const size_t n_y = (size_t)b->n_y, variables = most_variables(b), one = sizeof(double);
+  size_t inputs, block;
+  most_of_blocks(b, &inputs, &block);
+  w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
+  w->f = take(p, (size_t)b->nv, one);
+  w->y_seen = take(p, n_y, one);
+  w->y_last = take(p, n_y, one);
+  w->y_slope = take(p, 2 * (size_t)b->y_room, one);
+  w->value = take(p, variables, one);
+  w->slope = take(p, variables, one);
+  w->u = take(p, inputs, one);
+  w->J = take(p, block, one);
+  const size_t form = derivatives && b->form ? ga__form_space_size(b) : 0;
+  const size_t enclosure = derivatives ? ga__enclosure_size(b) : 0;
+  void *const in_form = take(p, form, 1), *const in_enclosure = take(p, enclosure, 1);
+  if (!p->block) return;
+  if (form) w->form = ga__form_space_in(b, in_form);
+  if (enclosure) w->enclosure = ga__enclosure_in(b, in_enclosure);
+}
+
+ga_status ga__workspace_create(ga_context *ctx, const ga__built *b, int derivatives, ga__workspace **out)
+{
+  *out = NULL;
+  ga__workspace *w = ga__alloc(ctx, 1, sizeof *w);
+  if (!w) return ga__no_memory(ctx, "work space of a machine");
+  *w = (ga__workspace){.ctx = ctx, .m = b->m, .b = b};
+  pieces p = {NULL, 0};
+  lay_out(w, derivatives, &p);
+  w->block = ga__alloc(ctx, p.used, 1);
+  if (!w->block) {
+    ga__free(ctx, w);
+    return ga__no_memory(ctx, "work space of a machine");
+  }
+  p = (pieces){w->block, 0};
+  lay_out(w, derivatives, &p);
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, w->kin);
+  *out = w;
+  return GA_OK;
+}
+
+ga_status ga__workspace_of(void *user, ga_context *ctx, void **work)
+{
+  ga__workspace *w;
+  const ga_status status = ga__workspace_create(ctx, user, 1, &w);
+  *work = w;
+  return status;
+}
+
+void ga__workspace_destroy(void *work)
+{
+  ga__workspace *w = work;
+  if (!w) return;
+  ga__free(w->ctx, w->block);
+  ga__free(w->ctx, w);
+}
+
+ga__workspace *ga__workspace_own(const ga_machine *m)
+{
+  return ga__system_work(m->built->system);
+}
