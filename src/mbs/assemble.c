@@ -9,6 +9,7 @@
  * Velocities likewise, once positions are known. Where nothing is given but drives begin with speeds, bodies
  * that are given at rest take on what these make of them, and positions stay as given. */
 #include "mbs/coordinate.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -265,10 +266,10 @@ static ga_status tree_make(const ga_machine *m, const ga__built *b, tree *t)
     grow_all(&s, t);
     int n_joints = 0;
     for (int j = 0; j < b->joint.n; j++) n_joints += joint_at(b, j)->recipe != NULL;
-    t->loops = n_joints > t->n_edges || b->rolling.n > 0;
+    t->loops = n_joints > t->n_edges;
     for (int i = 1; i < m->n_parts; i++)
-      t->loops |=
-          m->part[i].kind == GA__PART_DRIVE || m->part[i].kind == GA__PART_ROLLING || holds(&m->part[i], 0);
+      t->loops |= m->part[i].kind == GA__PART_DRIVE || holds(&m->part[i], 0) ||
+                  ga__type_of(&m->part[i])->create[GA__CREATE_CONSTRAINTS];
   }
   ga__free(m->ctx, room);
   if (status) tree_free(t);
@@ -576,9 +577,9 @@ static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
   if (!s->b) return ga__no_memory(m->ctx, "the assembly of a machine");
   s->b->stage = what;
   ga_status status = ga__build_begin(m, s->b);
-  if (!status) status = ga__nodes_create(m, s->b);
+  if (!status) status = ga__build_frames(m, s->b);
   if (!status) weigh_nodes(m, s->b);
-  if (!status) status = ga__joints_create(m, s->b);
+  if (!status) status = ga__create(m, s->b, GA__CREATE_JOINTS);
   return status;
 }
 
@@ -587,9 +588,8 @@ static ga_status stage_build(ga_machine *m, stage *s)
 {
   ga__built *b = s->b;
   ga_stepper_opts o = ga_stepper_defaults();
-  ga_status status = ga__couplings_create(m, b);
-  for (int i = 1; !status && i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_ROLLING) status = ga__rolling_resolve(m, b, i);
+  ga_status status = ga__create(m, b, GA__CREATE_COUPLINGS);
+  if (!status) status = ga__create(m, b, GA__CREATE_CONSTRAINTS);
   if (!status) status = hold_given(m, b, b->stage == GA__STAGE_VELOCITIES);
   if (!status) status = ga__build_finish(m, b);
   if (status) return status;
@@ -604,12 +604,8 @@ static ga_status stage_build(ga_machine *m, stage *s)
 /* Into the nodes. */
 static void take_values(const stage *s, int velocities)
 {
-  for (int i = 1; i < s->b->node.n; i++) {
-    ga__node *node = node_at(s->b, i);
-    memcpy(node->q0, s->q + node->q, (node->rigid ? 12u : (size_t)node->n) * sizeof *s->q);
-    for (int c = 0; velocities && c < 6; c++)
-      if (node->column[c] >= 0) node->v0[c] = s->v[node->v + node->column[c]];
-  }
+  for (int i = 1; i < s->b->node.n; i++)
+    ga__node_set_initial(node_at(s->b, i), s->q, velocities ? s->v : NULL);
 }
 
 /* Bodies from their present values to such that meet all rows. */
@@ -1190,23 +1186,21 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
 
 /* ---- Springs without force at the start ---- */
 
-static int rests_at_start(const ga_machine *m)
+static int rests_at_start(const ga__built *b)
 {
-  for (int i = 1; i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_SPRING && isnan(((const ga_spring_def *)m->part[i].def)->rest)) return 1;
+  for (int i = 0; i < b->element.n; i++) {
+    ga__element *el = ga__element_at(b, i);
+    if (el->type->settle && el->type->settle(b, el, NULL)) return 1;
+  }
   return 0;
 }
 
-static void set_rests(ga_machine *m, ga__built *b, const double *q)
+static void set_rests(ga__built *b, const double *q)
 {
   ga__kin_at(b, q, NULL, NULL, b->kin);
-  for (int i = 0; i < b->law.n; i++) {
-    ga__law *law = GA__AT(b->law, ga__law, i);
-    ga__sight sight;
-    if (law->kind != GA__LAW_SPRING || !isnan(((const ga_spring_def *)m->part[law->part].def)->rest))
-      continue;
-    ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, law->gauge[0]), b->marker.at, b->kin);
-    law->rest = ga__gauge_value(&sight);
+  for (int i = 0; i < b->element.n; i++) {
+    ga__element *el = ga__element_at(b, i);
+    if (el->type->settle) el->type->settle(b, el, b->kin);
   }
 }
 
@@ -1220,7 +1214,7 @@ ga_status ga__settle_rests(ga_machine *m, ga__built *b)
   ga_start_report report;
   ga_stepper *st = NULL;
   double off;
-  if (!rests_at_start(m)) return GA_OK;
+  if (!rests_at_start(b)) return GA_OK;
   ga_status status = ga__phi_initial(m, b, &off);
   if (status || off <= CLOSED) return status;
   double *q = ga__alloc(m->ctx, (size_t)(b->nq + b->nv) + 1, sizeof *q);
@@ -1230,7 +1224,7 @@ ga_status ga__settle_rests(ga_machine *m, ga__built *b)
   start.max_change = HUGE_VAL;
   status = ga_stepper_create(m->ctx, b->system, &o, &st);
   if (!status) status = ga_stepper_assemble(st, &start, m->opts.t_start, q, NULL, &report);
-  if (!status && report.position.change > 0.0) set_rests(m, b, q);
+  if (!status && report.position.change > 0.0) set_rests(b, q);
   ga_stepper_destroy(&st);
   ga__free(m->ctx, q);
   if (status == GA_ERR_MEMORY) return status;

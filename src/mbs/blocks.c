@@ -4,15 +4,24 @@
  *   y    = o      probes, formulas of other outputs, outputs of blocks
  *
  * The core's residuals are −s and −o; a block's inputs are value + function(t) + y. */
-#include "mbs/mbs_impl.h"
+#include "mbs/blocks.h"
+#include "mbs/breaks.h"
+#include "mbs/channel.h"
+#include "mbs/course.h"
+#include "control/over_time.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static ga__blocked *blocked_at(const ga__built *b, int i)
+ga__block_instance *ga__element_block(const ga__element *el)
 {
-  return GA__AT(b->blocked, ga__blocked, i);
+  return el && el->type == &ga__block_type ? el->data : NULL;
+}
+
+ga__block_instance *ga__output_block(const ga__built *b, const ga__y *row)
+{
+  return row->kind == GA__Y_ELEMENT ? ga__element_block(ga__element_of(b, row->index)) : NULL;
 }
 
 static ga__y *y_at(const ga__built *b, int i)
@@ -20,50 +29,24 @@ static ga__y *y_at(const ga__built *b, int i)
   return GA__AT(b->y, ga__y, i);
 }
 
-static int first_x(const ga__built *b)
-{
-  return b->nv + b->n_lambda + b->n_psi;
-}
-
-static int first_y(const ga__built *b)
-{
-  return first_x(b) + b->n_x;
-}
-
 /* ---- Building ---- */
 
 /* States and outputs of a block, next to each other. */
-static ga_status number_block(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__built *b, int part)
 {
   const ga__block_def *def = m->part[part].def;
-  ga__blocked *to = ga__list_add(m->ctx, &b->blocked);
-  if (!to) return GA_ERR_MEMORY;
-  to->part = part;
-  to->block = def->block;
-  to->x = b->n_x;
-  to->y = b->y.n;
-  b->n_x += ga_block_n_x(def->block);
-  for (int i = 0; i < ga_block_n_out(def->block); i++) {
-    ga__y *y = ga__list_add(m->ctx, &b->y);
-    if (!y) return GA_ERR_MEMORY;
-    *y = (ga__y){.kind = GA__Y_BLOCK, .index = b->blocked.n - 1, .output = i};
-  }
+  const ga__element *el =
+      ga__element_add(m, b, part, &ga__block_type, ga_block_n_x(def->block), ga_block_n_out(def->block));
+  if (!el) return GA_ERR_MEMORY;
+  ga__block_instance *block = el->data;
+  *block = (ga__block_instance){.part = part, .block = def->block, .x = el->x, .y = el->y};
   return GA_OK;
-}
-
-ga_status ga__blocks_number(ga_machine *m, ga__built *b)
-{
-  ga_status status = GA_OK;
-  if (b->blocked.n > 0) return GA_OK;
-  for (int i = 0; !status && i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_BLOCK) status = number_block(m, b, i);
-  return status;
 }
 
 static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
 {
-  ga__blocked *block = blocked_at(b, index);
-  const ga__part *part = &m->part[block->part];
+  ga__block_instance *block = ga__element_of(b, index)->data;
+  const ga__part *part = &m->part[index];
   const ga__block_def *def = part->def;
   const int n = ga_block_n_in(block->block);
   block->input = ga__alloc(m->ctx, (size_t)n, sizeof *block->input);
@@ -77,36 +60,31 @@ static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
   return GA_OK;
 }
 
-ga_status ga__blocks_resolve(ga_machine *m, ga__built *b)
-{
-  ga_status status = ga__blocks_number(m, b);
-  for (int i = 0; !status && i < b->blocked.n; i++) status = resolve_inputs(m, b, i);
-  return status;
-}
-
-/* Columns of row i of y, up to room of them; blocks keep their own. */
+/* Columns of row i of y, up to room of them; elements keep their own. */
 static int columns_of(const ga__built *b, const ga__y *y, int *column, int room)
 {
-  if (y->kind == GA__Y_BLOCK) return 0;
+  if (y->kind == GA__Y_ELEMENT) return 0;
   if (y->kind == GA__Y_PROBE)
     return ga__probe_columns(b, GA__AT(b->probe, ga__probe, y->index), column, room);
   const ga__formula *f = GA__AT(b->formula, ga__formula, y->index);
-  for (int i = 0; i < f->n_y && i < room; i++) column[i] = first_y(b) + f->y[i];
+  for (int i = 0; i < f->n_y && i < room; i++) column[i] = ga__column_y(b, f->y[i]);
   return f->n_y;
 }
 
-static ga_status want_block(ga_context *ctx, ga__blocked *block)
+static ga_status want(ga__built *b, ga__element *el)
 {
-  const size_t n_in = (size_t)ga_block_n_in(block->block), n_x = (size_t)ga_block_n_x(block->block),
-               n_out = (size_t)ga_block_n_out(block->block);
+  ga_context *ctx = b->m->ctx;
+  ga__block_instance *block = el->data;
+  const size_t n_in = (size_t)ga_block_n_in(block->block), n_x = (size_t)el->n_x, n_out = (size_t)el->n_y;
   block->entry_u = ga__alloc(ctx, (n_x + n_out) * n_in, sizeof *block->entry_u);
   block->entry_x = ga__alloc(ctx, (n_x + n_out) * n_x, sizeof *block->entry_x);
   if (!block->entry_u || !block->entry_x) return ga__no_memory(ctx, "a block");
   return GA_OK;
 }
 
-ga_status ga__blocks_want(ga__built *b)
+static ga_status want_outputs(ga__built *b, ga__element *el)
 {
+  (void)el;
   ga_context *ctx = b->m->ctx;
   size_t total = 0;
   b->y_room = 0;
@@ -120,9 +98,7 @@ ga_status ga__blocks_want(ga__built *b)
   b->y_column = ga__alloc(ctx, total, sizeof *b->y_column);
   b->y_entry = ga__alloc(ctx, total, sizeof *b->y_entry);
   if (!b->y_column || !b->y_entry) return ga__no_memory(ctx, "outputs");
-  ga_status status = GA_OK;
-  for (int i = 0; !status && i < b->blocked.n; i++) status = want_block(ctx, blocked_at(b, i));
-  return status;
+  return GA_OK;
 }
 
 /* The entry of (row, column[k]): the same as that of an earlier equal column, else one of its own. */
@@ -145,10 +121,10 @@ static ga_status bind_row(ga__built *b, int row, const ga__y *y)
 }
 
 /* Row r of a block: its states, then its outputs. */
-static ga_status bind_block_row(ga__built *b, ga__blocked *block, int r)
+static ga_status bind_block_row(ga__built *b, ga__block_instance *block, int r)
 {
   const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
-  const int row = r < n_x ? first_x(b) + block->x + r : first_y(b) + block->y + r - n_x;
+  const int row = r < n_x ? ga__column_x(b, block->x + r) : ga__column_y(b, block->y + r - n_x);
   int *entry = block->entry_u + (size_t)r * (size_t)n_in;
   for (int k = 0; k < n_in; k++) {
     const int y = block->input[k].y;
@@ -156,41 +132,43 @@ static ga_status bind_block_row(ga__built *b, ga__blocked *block, int r)
     if (y < 0 || !ga_block_depends(block->block, r, k)) continue;
     for (int j = 0; j < k; j++)
       if (block->input[j].y == y && entry[j] >= 0) entry[k] = entry[j];
-    if (entry[k] < 0) entry[k] = ga__own_entry(&b->pattern, row, first_y(b) + y);
+    if (entry[k] < 0) entry[k] = ga__own_entry(&b->pattern, row, ga__column_y(b, y));
     if (entry[k] < 0) return GA_ERR_MEMORY;
   }
   entry = block->entry_x + (size_t)r * (size_t)n_x;
   for (int k = 0; k < n_x; k++) {
     entry[k] = -1;
     if (!ga_block_depends(block->block, r, n_in + k)) continue;
-    entry[k] = ga__own_entry(&b->pattern, row, first_x(b) + block->x + k);
+    entry[k] = ga__own_entry(&b->pattern, row, ga__column_x(b, block->x + k));
     if (entry[k] < 0) return GA_ERR_MEMORY;
   }
   return GA_OK;
 }
 
-ga_status ga__blocks_bind(ga__built *b)
+static ga_status bind(ga__built *b, ga__element *el)
 {
   ga_status status = GA_OK;
-  for (int i = 0; !status && i < b->y.n; i++) status = bind_row(b, first_y(b) + i, y_at(b, i));
-  for (int i = 0; !status && i < b->blocked.n; i++) {
-    ga__blocked *block = blocked_at(b, i);
-    const int rows = ga_block_n_x(block->block) + ga_block_n_out(block->block);
-    for (int r = 0; !status && r < rows; r++) status = bind_block_row(b, block, r);
-  }
+  for (int r = 0; !status && r < el->n_x + el->n_y; r++) status = bind_block_row(b, el->data, r);
   return status;
 }
 
-void ga__blocks_free(ga_context *ctx, ga__built *b)
+static ga_status bind_outputs(ga__built *b, ga__element *el)
 {
-  for (int i = 0; i < b->blocked.n; i++) {
-    ga__blocked *block = blocked_at(b, i);
-    void *const owned[] = {block->input, block->entry_u, block->entry_x, block->course};
-    for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
-    block->input = NULL;
-    block->entry_u = block->entry_x = NULL;
-    block->course = NULL;
-  }
+  (void)el;
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->y.n; i++) status = bind_row(b, ga__column_y(b, i), y_at(b, i));
+  return status;
+}
+
+static void release(ga_context *ctx, ga__element *el)
+{
+  const ga__block_instance *block = el->data;
+  void *const owned[] = {block->input, block->entry_u, block->entry_x, block->course};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
+}
+
+void ga__outputs_free(ga_context *ctx, ga__built *b)
+{
   ga__free(ctx, b->y_column);
   ga__free(ctx, b->y_entry);
   b->y_column = b->y_entry = NULL;
@@ -199,7 +177,7 @@ void ga__blocks_free(ga_context *ctx, ga__built *b)
 /* ---- Evaluation ---- */
 
 /* What a block said, as a callback's answer. */
-static int answer(const ga__eval *e, const ga__blocked *block, ga_status status, const ga_fault *fault)
+static int answer(const ga__eval *e, const ga__block_instance *block, ga_status status, const ga_fault *fault)
 {
   if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
   if (!status) return 0;
@@ -208,7 +186,7 @@ static int answer(const ga__eval *e, const ga__blocked *block, ga_status status,
   return status > 0 ? 1 : -1;
 }
 
-static int gather(const ga__eval *e, const ga__blocked *block)
+static int gather(const ga__eval *e, const ga__block_instance *block)
 {
   const int n = ga_block_n_in(block->block);
   for (int i = 0; i < n; i++) {
@@ -219,7 +197,7 @@ static int gather(const ga__eval *e, const ga__blocked *block)
 }
 
 /* xdot and y, each may be NULL. */
-static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, double *y)
+static int evaluate(const ga__eval *e, const ga__block_instance *block, double *xdot, double *y)
 {
   ga_fault fault = {.kind = GA_FAULT_NONE};
   const int code = gather(e, block);
@@ -229,14 +207,19 @@ static int evaluate(const ga__eval *e, const ga__blocked *block, double *xdot, d
                 &fault);
 }
 
-int ga__blocked_side(const ga__eval *e, int block, unsigned *side)
+static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
-  const ga__blocked *at = blocked_at(e->b, block);
+  const ga__block_instance *at = el->data;
   const int code = gather(e, at);
-  return code ? code : ga_block_side(at->block, e->p->t, e->work->u, e->p->x + at->x, side) != GA_OK;
+  return code ? code : ga_block_side(at->block, e->p->t, e->work->u, e->p->x + at->x, out) != GA_OK;
 }
 
-/* Row i of y; all outputs of a block with its first. */
+static int output(const ga__eval *e, const ga__element *el, double *o)
+{
+  return evaluate(e, el->data, NULL, o + el->y);
+}
+
+/* Row i of y; all outputs of an element with its first. */
 static int row_value(const ga__eval *e, int i, double *o)
 {
   const ga__built *b = e->b;
@@ -244,7 +227,9 @@ static int row_value(const ga__eval *e, int i, double *o)
   if (y->kind == GA__Y_PROBE) return ga__probe_value(e, GA__AT(b->probe, ga__probe, y->index), &o[i]);
   if (y->kind == GA__Y_FORMULA)
     return ga__formula_value(e, GA__AT(b->formula, ga__formula, y->index), NULL, &o[i], NULL);
-  return y->output == 0 ? evaluate(e, blocked_at(b, y->index), NULL, o + i) : 0;
+  if (y->output > 0) return 0;
+  const ga__element *el = ga__element_of(b, y->index);
+  return el->type->output(e, el, o);
 }
 
 int ga__outputs_value(const ga__eval *e, double *o)
@@ -303,9 +288,8 @@ void ga__outputs_guess(const ga__eval *e, double *o)
     changed = 0;
     for (int i = 0; i < n; i++) {
       const ga__y *y = y_at(e->b, i);
-      const int count =
-          y->kind == GA__Y_BLOCK && y->output == 0 ? ga_block_n_out(blocked_at(e->b, y->index)->block) : 1;
-      double before[GA_BLOCK_SIZE];
+      const int count = y->kind == GA__Y_ELEMENT && y->output == 0 ? ga__element_of(e->b, y->index)->n_y : 1;
+      double *before = e->work->y_last;
       memcpy(before, o + i, (size_t)count * sizeof *o);
       const int failed = row_value(&at, i, o);
       for (int k = 0; k < count; k++) {
@@ -318,15 +302,9 @@ void ga__outputs_guess(const ga__eval *e, double *o)
   e->work->ctx->error = error;
 }
 
-int ga__states_value(const ga__eval *e, double *s)
+static int state(const ga__eval *e, const ga__element *el, double *s)
 {
-  const ga__built *b = e->b;
-  int code = 0;
-  for (int i = 0; !code && i < b->blocked.n; i++) {
-    const ga__blocked *block = blocked_at(b, i);
-    if (ga_block_n_x(block->block) > 0) code = evaluate(e, block, s + block->x, NULL);
-  }
-  return code;
+  return evaluate(e, el->data, s + el->x, NULL);
 }
 
 static int row_jacobian(const ga__eval *e, const ga__y *y, ga_jacobian *J)
@@ -350,11 +328,12 @@ static int row_jacobian(const ga__eval *e, const ga__y *y, ga_jacobian *J)
   return 0;
 }
 
-static int block_jacobian(const ga__eval *e, const ga__blocked *block, double *D)
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
-  const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
-  const int rows = n_x + ga_block_n_out(block->block);
+  const ga__block_instance *block = el->data;
+  const int n_in = ga_block_n_in(block->block), n_x = el->n_x, rows = n_x + el->n_y;
   ga_fault fault = {.kind = GA_FAULT_NONE};
+  if (!ga__wants_forces(J) || !(J->want & GA_WANT_D)) return 0;
   int code = gather(e, block);
   if (!code)
     code = answer(
@@ -366,21 +345,118 @@ static int block_jacobian(const ga__eval *e, const ga__blocked *block, double *D
     const int *by_u = block->entry_u + (size_t)r * (size_t)n_in,
               *by_x = block->entry_x + (size_t)r * (size_t)n_x;
     for (int k = 0; k < n_in; k++)
-      if (by_u[k] >= 0) D[by_u[k]] -= from[k];
+      if (by_u[k] >= 0) J->D[by_u[k]] -= from[k];
     for (int k = 0; k < n_x; k++)
-      if (by_x[k] >= 0) D[by_x[k]] -= from[n_in + k];
+      if (by_x[k] >= 0) J->D[by_x[k]] -= from[n_in + k];
   }
   return 0;
 }
 
-int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J)
+static int outputs_jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
+  (void)el;
   const ga__built *b = e->b;
   int code = 0;
-  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
+  if (!ga__wants_forces(J)) return 0;
   for (int i = 0; !code && i < b->y.n; i++)
-    if (y_at(b, i)->kind != GA__Y_BLOCK) code = row_jacobian(e, y_at(b, i), J);
-  if (J->want & GA_WANT_D)
-    for (int i = 0; !code && i < b->blocked.n; i++) code = block_jacobian(e, blocked_at(b, i), J->D);
+    if (y_at(b, i)->kind != GA__Y_ELEMENT) code = row_jacobian(e, y_at(b, i), J);
   return code;
 }
+
+/* ---- The kinds ---- */
+
+static int visit_formulas(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+{
+  int code = 0;
+  (void)el;
+  for (int i = 0; !code && i < b->formula.n; i++)
+    code = ga__visit_formula(GA__AT(b->formula, ga__formula, i), visit, user);
+  return code;
+}
+
+/* Rows of y that are probes and formulas, all of them. */
+const ga__element_type ga__outputs_type = {
+    .rank = GA__RANK_OUTPUTS,
+    .want = want_outputs,
+    .bind = bind_outputs,
+    .jacobian = outputs_jacobian,
+    .visit = visit_formulas,
+};
+
+static void initial(const ga__built *b, const ga__element *el, double *x)
+{
+  (void)b;
+  ga_block_initial(((const ga__block_instance *)el->data)->block, x + el->x);
+}
+
+static const char *unit_of_output(const ga__element *el, int i)
+{
+  return ga_block_output_unit(((const ga__block_instance *)el->data)->block, i);
+}
+
+/* Outputs, then states; a single output is called as the block itself. */
+static int n_signals(const ga__built *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  return el ? el->n_y + el->n_x : 0;
+}
+
+static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+{
+  const ga__element *el = ga__element_of(b, part);
+  const int is_output = i < el->n_y, numbered = !is_output || el->n_y > 1;
+  ga__signal_set(out,
+                 !numbered   ? ""
+                 : is_output ? "y"
+                             : "x",
+                 is_output ? unit_of_output(el, i) : "", is_output ? GA__PROBE_OUTPUT : GA__PROBE_STATE, 0);
+  if (numbered) out->number = is_output ? i + 1 : i - el->n_y + 1;
+  out->probe.index = is_output ? el->y + i : el->x + i - el->n_y;
+}
+
+static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+{
+  const ga__block_instance *block = el->data;
+  *f = NULL;
+  *in = &block->input[i];
+  return i < ga_block_n_in(block->block);
+}
+
+/* The block itself, and the functions of time that its outputs are. */
+static int visit_block(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+{
+  const ga__block_instance *k = el->data;
+  int code = visit(user, &(ga__site){NULL, NULL, k->block, -1, k->course});
+  for (int o = 0; !code && o < el->n_y && ga__is_shaped(k->block); o++)
+    if (b->course_of[el->y + o])
+      code = visit(user, &(ga__site){b->course_of[el->y + o], NULL, NULL, -1, NULL});
+  return code;
+}
+
+static int has_edges(const ga__built *b, const ga__element *el)
+{
+  (void)b;
+  return ga_block_has_edges(((const ga__block_instance *)el->data)->block);
+}
+
+const ga__element_type ga__block_type = {
+    .rank = GA__RANK_BLOCK,
+    .size = sizeof(ga__block_instance),
+    .create = {[GA__CREATE_OUTPUTS] = create, [GA__CREATE_INPUTS] = resolve_inputs},
+    .want = want,
+    .bind = bind,
+    .release = release,
+    .state = state,
+    .output = output,
+    .jacobian = jacobian,
+    .initial = initial,
+    .n_signals = n_signals,
+    .signal = signal,
+    .unit_of_output = unit_of_output,
+    .uses = uses,
+    .visit = visit_block,
+    .has_edges = has_edges,
+    .side = side,
+    .output_over_time = ga__block_course,
+    .keep_courses = ga__block_keep_courses,
+};

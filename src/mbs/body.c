@@ -1,7 +1,92 @@
-/* Rigid bodies in a sweep: inertia, weight, and the ends of points held together on them (point3.c), so that
- * everything about a body is read, and added up, once. */
+/* Inertia and weight of all nodes; and rigid bodies in a sweep: these, and the ends of points held together
+ * on them (point3.c), so that everything about a body is read, and added up, once.
+ *
+ * A rigid node's origin is the centre of mass, so that with ω in space and J_s = R J Rᵀ
+ *   M vdot = (m u', J_s ω'),   f = (m g, −ω × J_s ω) */
 #include "base/quad.h"
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
+
+#include "lie/mat3.h"
+#include <string.h>
+
+/* ---- Inertia, one after the other ---- */
+
+/* y = R J Rᵀ x */
+static void turned_inertia(double y[3], const double R[9], const double J[9], const double x[3])
+{
+  double a[3], c[3];
+  ga__mat3_tmul_vec(a, R, x);
+  ga__mat3_mul_vec(c, J, a);
+  ga__mat3_mul_vec(y, R, c);
+}
+
+static int mass(const ga__eval *e, const ga__element *el, double *out)
+{
+  (void)el;
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    const double *acc = e->kin[i].acc;
+    double *to = out + node->v;
+    for (int c = 0; c < 3; c++)
+      if (node->column[c] >= 0) to[node->column[c]] = node->mass * acc[c];
+    if (node->rigid) turned_inertia(to + 3, e->kin[i].R, node->J, acc + 3);
+    if (node->planar) to[2] = node->J[8] * acc[5];
+  }
+  return 0;
+}
+
+/* Weight and gyroscopic torque. */
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  (void)el;
+  const double *g = e->m->opts.gravity;
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    double *to = f + node->v;
+    if (!node->scalar)
+      for (int c = 0; c < 3; c++)
+        if (node->column[c] >= 0) to[node->column[c]] += node->mass * g[c];
+    if (node->rigid) {
+      const double *w = e->kin[i].w + 3;
+      double Jw[3], gyro[3];
+      turned_inertia(Jw, e->kin[i].R, node->J, w);
+      ga__vec3_cross(gyro, w, Jw);
+      for (int c = 0; c < 3; c++) to[3 + c] -= gyro[c];
+    }
+  }
+  return 0;
+}
+
+static ga_status want(ga__built *b, ga__element *el)
+{
+  (void)el;
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    if (node->vector) continue;
+    unsigned tiles = 1u << GA__XX | (node->has >> 3 ? 1u << GA__RR : 0u);
+    ga_status status = ga__want_pair(&b->pattern, i, i, tiles, 1u << GA__RR);
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+static ga_status bind(ga__built *b, ga__element *el)
+{
+  (void)el;
+  for (int i = 1; i < b->node.n; i++) {
+    ga__node *node = GA__AT(b->node, ga__node, i);
+    node->self = ga__find_pair(&b->pattern, i, i);
+    if (!node->rigid) continue;
+    const ga__pair *pair = &b->pattern.pair[node->self];
+    node->xx = pair->at[GA__XX];
+    node->xx_full = (int)(pair->full >> GA__XX & 1u);
+    node->rr = pair->at[GA__RR];
+    ga__set_entries(&b->pattern, GA_WANT_D, node->xx, node->xx_full ? 9 : 3);
+    if (!node->xx_full) ga__leave_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
+    ga__set_entries(&b->pattern, GA_WANT_D | GA_WANT_Q, node->rr, 9);
+  }
+  return GA_OK;
+}
 
 /* ---- Ends by body ---- */
 
@@ -26,7 +111,7 @@ ga_status ga__ends_list(ga__built *b)
   return GA_OK;
 }
 
-/* ---- Inertia ---- */
+/* ---- Inertia in a sweep ---- */
 
 static inline void put_mass(double *xx, int full, double m)
 {
@@ -193,6 +278,10 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
     } else if (node->rigid || i == 0) {
       b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
     } else {
+      if (node->vector) { /* its element will add to it */
+        if (r) memset(r + node->v, 0, (size_t)node->n * sizeof *r);
+        continue;
+      }
       if (use != GA__KIN_MADE) ga__kin_other(node, p->q, p->v, p->vdot, kin);
       sweep_other(e, node, kin, r, J);
       continue;
@@ -206,7 +295,51 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
   }
 }
 
-void ga__bodies_sweep(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J)
+static int sweep(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J)
 {
-  sweep_nodes(e, use, s, J);
+  (void)el;
+  sweep_nodes(e, e->work->use, s, J);
+  return 0;
 }
+
+/* ---- Energy ---- */
+
+/* ½ m u² + ½ Ω · J Ω, Ω = Rᵀω */
+static double kinetic_of(const ga__node *node, const ga__kin *k)
+{
+  double energy = 0.5 * node->mass * ga__vec3_dot(k->w, k->w), omega[3], moment[3];
+  if (!node->rigid && !node->planar) return energy;
+  ga__mat3_tmul_vec(omega, k->R, k->w + 3);
+  ga__mat3_mul_vec(moment, node->J, omega);
+  return energy + 0.5 * ga__vec3_dot(omega, moment);
+}
+
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  (void)el;
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    if (node->vector) continue;
+    out->kinetic += kinetic_of(node, &e->kin[i]);
+    if (!node->scalar) out->potential -= node->mass * ga__vec3_dot(e->m->opts.gravity, e->kin[i].x);
+  }
+  return 0;
+}
+
+/* All of it is kinetic or potential energy, which needs no adding up along a run. */
+static int list_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
+{
+  (void)b, (void)el, (void)work;
+  return 0;
+}
+
+const ga__element_type ga__bodies_type = {
+    .rank = GA__RANK_BODIES,
+    .want = want,
+    .bind = bind,
+    .mass = mass,
+    .force = force,
+    .sweep = sweep,
+    .powers = powers,
+    .work = list_work,
+};

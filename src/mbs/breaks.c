@@ -1,65 +1,37 @@
 /* Where a machine's functions of time have corners or jumps, and which of these its drives cannot follow. */
 #include "mbs/breaks.h"
+#include "mbs/element.h"
 #include "control/over_time.h"
 
 #include <math.h>
 
 /* ---- Functions of time and expressions of a machine ---- */
 
-typedef struct site {
-  const ga_function *function; /* or */
-  const ga_expr *expr;         /* with t as its variable 0, or */
-  const ga_control_block *block;
-  int drive;                /* part of a drive whose position it is; −1: an input */
-  const ga__course *course; /* of the variables of expr, or of the block's inputs; NULL: only time is known */
-} site;
+int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user)
+{
+  return f->expr ? visit(user, &(ga__site){NULL, f->expr, NULL, -1, f->course}) : 0;
+}
+
+static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
+{
+  return in->function ? visit(user, &(ga__site){in->function, NULL, NULL, -1, NULL}) : 0;
+}
+
+static int visit_element(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+{
+  ga__input *in;
+  ga__formula *f;
+  int code = 0;
+  for (int i = 0; !code && el->type->uses && el->type->uses(el, i, &in, &f); i++)
+    code = in ? visit_input(in, visit, user) : ga__visit_formula(f, visit, user);
+  return code || !el->type->visit ? code : el->type->visit(b, el, visit, user);
+}
 
 /* Visits them all; the visitor returns non-zero to end. */
-typedef int (*visit_fn)(void *user, const site *s);
-
-static int visit_inputs(const ga__input *in, int n, visit_fn visit, void *user)
+static int visit_sites(const ga__built *b, ga__visit_fn visit, void *user)
 {
   int code = 0;
-  for (int i = 0; !code && i < n; i++)
-    if (in[i].function) code = visit(user, &(site){in[i].function, NULL, NULL, -1, NULL});
-  return code;
-}
-
-static int visit_drives(const ga__built *b, visit_fn visit, void *user)
-{
-  int code = 0;
-  for (int i = 0; !code && i < b->row.n; i++) {
-    const ga__row *row = GA__AT(b->row, ga__row, i);
-    if (row->target) code = visit(user, &(site){row->target, NULL, NULL, row->part, NULL});
-  }
-  return code;
-}
-
-static int visit_sites(const ga__built *b, visit_fn visit, void *user)
-{
-  int code = visit_drives(b, visit, user);
-  for (int i = 0; !code && i < b->law.n; i++) {
-    const ga__law *law = GA__AT(b->law, ga__law, i);
-    code = visit_inputs(&law->input, 1, visit, user);
-    if (!code && law->formula.expr)
-      code = visit(user, &(site){NULL, law->formula.expr, NULL, -1, law->formula.course});
-  }
-  for (int i = 0; !code && i < b->wrench.n; i++) {
-    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
-    code = visit_inputs(w->force, 3, visit, user);
-    if (!code) code = visit_inputs(w->torque, 3, visit, user);
-  }
-  for (int i = 0; !code && i < b->formula.n; i++) {
-    const ga__formula *f = GA__AT(b->formula, ga__formula, i);
-    code = visit(user, &(site){NULL, f->expr, NULL, -1, f->course});
-  }
-  for (int i = 0; !code && i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    code = visit_inputs(k->input, ga_block_n_in(k->block), visit, user);
-    if (!code) code = visit(user, &(site){NULL, NULL, k->block, -1, k->course});
-    for (int o = 0; !code && o < ga_block_n_out(k->block) && ga__is_shaped(k->block); o++)
-      if (b->course_of[k->y + o]) code = visit(user, &(site){b->course_of[k->y + o], NULL, NULL, -1, NULL});
-  }
+  for (int i = 0; !code && i < b->element.n; i++) code = visit_element(b, ga__element_at(b, i), visit, user);
   return code;
 }
 
@@ -95,10 +67,11 @@ typedef struct drive_check {
   ga_status status;
 } drive_check;
 
-static int check_drive(void *user, const site *s)
+static int check_drive(void *user, const ga__site *s)
 {
   drive_check *c = user;
   ga_break at;
+  if (s->drive < 0) return 0;
   for (double t = c->from; t < c->to && !c->status; t = isfinite(at.before) ? at.after : at.clear) {
     c->status = ga_function_next_break(s->function, t, c->to, &at);
     if (!c->status && isfinite(at.before) && at.before > c->from)
@@ -117,7 +90,7 @@ ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "ga_machine_check_drives: from %g to %g is no time span", from,
                     to);
   drive_check c = {m, from, to, GA_OK};
-  visit_drives(m->built, check_drive, &c);
+  visit_sites(m->built, check_drive, &c);
   return c.status;
 }
 
@@ -132,7 +105,7 @@ typedef struct break_search {
   ga_status status;
 } break_search;
 
-static ga_status next_break_of(const site *s, double t, double until, ga_break *at)
+static ga_status next_break_of(const ga__site *s, double t, double until, ga_break *at)
 {
   if (s->function) return ga_function_next_break(s->function, t, until, at);
   if (s->block)
@@ -142,7 +115,7 @@ static ga_status next_break_of(const site *s, double t, double until, ga_break *
                    : ga_expr_next_break(s->expr, 0, t, until, at);
 }
 
-static double period_of(const site *s, double from, double to)
+static double period_of(const ga__site *s, double from, double to)
 {
   if (s->function) return ga_function_period(s->function, from, to);
   if (s->block)
@@ -152,7 +125,7 @@ static double period_of(const site *s, double from, double to)
                    : ga_expr_period(s->expr, 0, from, to);
 }
 
-static int search_site(void *user, const site *s)
+static int search_site(void *user, const ga__site *s)
 {
   break_search *k = user;
   ga_breakpoint *out = k->out;
@@ -173,7 +146,7 @@ static int search_site(void *user, const site *s)
   return 0;
 }
 
-static int search_period(void *user, const site *s)
+static int search_period(void *user, const ga__site *s)
 {
   break_search *k = user;
   const double end = fmin(k->until, fmin(k->out->before, k->out->clear));

@@ -1,5 +1,6 @@
 /* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
  * that a failure leaves nothing behind. */
+#include "mbs/blocks.h"
 #include "mbs/course.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
@@ -79,71 +80,44 @@ ga_status ga__build_begin(ga_machine *m, ga__built *b)
   const struct {
     ga__list *list;
     size_t size;
-  } lists[] = {{&b->node, sizeof(ga__node)},
-               {&b->marker, sizeof(ga__marker)},
-               {&b->gauge, sizeof(ga__gauge)},
-               {&b->row, sizeof(ga__row)},
-               {&b->slot, sizeof(ga__slot)},
-               {&b->term, sizeof(ga__term)},
-               {&b->point3, sizeof(ga__point3)},
-               {&b->axes, sizeof(ga__axes)},
-               {&b->law, sizeof(ga__law)},
-               {&b->wrench, sizeof(ga__wrench)},
-               {&b->rolling, sizeof(ga__rolling)},
-               {&b->joint, sizeof(ga__joint)},
-               {&b->y, sizeof(ga__y)},
-               {&b->formula, sizeof(ga__formula)},
-               {&b->blocked, sizeof(ga__blocked)},
-               {&b->probe, sizeof(ga__probe)},
-               {&b->edge, sizeof(ga__edge)},
-               {&b->lambda_label, sizeof(ga__label)},
-               {&b->psi_label, sizeof(ga__label)}};
+  } lists[] = {{&b->node, sizeof(ga__node)},          {&b->marker, sizeof(ga__marker)},
+               {&b->gauge, sizeof(ga__gauge)},        {&b->row, sizeof(ga__row)},
+               {&b->slot, sizeof(ga__slot)},          {&b->term, sizeof(ga__term)},
+               {&b->point3, sizeof(ga__point3)},      {&b->axes, sizeof(ga__axes)},
+               {&b->joint, sizeof(ga__joint)},        {&b->y, sizeof(ga__y)},
+               {&b->formula, sizeof(ga__formula)},    {&b->element, sizeof(ga__element)},
+               {&b->probe, sizeof(ga__probe)},        {&b->edge, sizeof(ga__edge)},
+               {&b->lambda_label, sizeof(ga__label)}, {&b->psi_label, sizeof(ga__label)}};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) lists[i].list->size = lists[i].size;
   b->m = m;
   b->pattern.ctx = m->ctx;
-  int **const arrays[] = {&b->part_node, &b->part_marker, &b->part_joint};
-  for (int k = 0; k < 3; k++) {
+  int **const arrays[] = {&b->part_node, &b->part_marker, &b->part_joint, &b->part_element};
+  for (int k = 0; k < 4; k++) {
     *arrays[k] = ga__alloc(m->ctx, (size_t)m->n_parts, sizeof(int));
     if (!*arrays[k]) return ga__no_memory(m->ctx, "a machine");
     for (int i = 0; i < m->n_parts; i++) (*arrays[k])[i] = -1;
   }
-  /* a node for every part, and one for every coordinate of a joint that may be followed */
-  b->kin = ga__alloc(m->ctx, (size_t)m->n_parts * (1 + GA__MOST_COORDINATES) + 1, sizeof *b->kin);
-  return b->kin ? GA_OK : ga__no_memory(m->ctx, "a machine");
+  return GA_OK;
 }
 
-/* Parts that are one element each; what rolls first, since others may use its signals. */
-static ga_status create_elements(ga_machine *m, ga__built *b)
+ga_status ga__build_frames(ga_machine *m, ga__built *b)
 {
-  static ga_status (*const resolve[GA__N_PARTS])(ga_machine *, ga__built *, int) = {
-      [GA__PART_SPRING] = ga__law_resolve,     [GA__PART_ACTUATOR] = ga__law_resolve,
-      [GA__PART_FRICTION] = ga__law_resolve,   [GA__PART_BUSHING] = ga__law_resolve,
-      [GA__PART_CONTACT] = ga__law_resolve,    [GA__PART_FORCE] = ga__wrench_resolve,
-      [GA__PART_ROLLING] = ga__rolling_resolve};
-  ga_status status = GA_OK;
-  for (int rolling = 1; rolling >= 0; rolling--)
-    for (int i = 1; !status && i < m->n_parts; i++) {
-      ga__part_kind kind = m->part[i].kind;
-      if (resolve[kind] && (kind == GA__PART_ROLLING) == rolling) status = resolve[kind](m, b, i);
-    }
-  return status;
+  ga_status status = ga__create(m, b, GA__CREATE_BODIES);
+  if (!status) ga__nodes_keep_given(b);
+  return status ? status : ga__create(m, b, GA__CREATE_MARKERS);
 }
 
 static ga_status create_all(ga_machine *m, ga__built *b)
 {
   ga__placement placed = {.ctx = NULL};
-  ga_status status = ga__nodes_create(m, b);
-  if (!status) status = ga__joints_create(m, b);
+  ga_status status = ga__build_frames(m, b);
+  if (!status) status = ga__create(m, b, GA__CREATE_JOINTS);
   if (!status) status = ga__assemble(m, &placed);
   if (!status) ga__placement_apply(&placed, b);
   ga__placement_free(&placed);
   if (!status) status = ga__joints_settle(m, b);
-  if (!status) status = ga__couplings_create(m, b);
-  if (!status) status = ga__blocks_number(m, b);
-  if (!status) status = create_elements(m, b);
-  if (!status) status = ga__blocks_resolve(m, b);
-  if (!status) status = ga__guesses_resolve(m, b);
-  if (!status) status = ga__signals_create(m, b);
+  for (int stage = GA__CREATE_COUPLINGS; !status && stage < GA__N_CREATE; stage++)
+    status = ga__create(m, b, (ga__create_stage)stage);
   return status;
 }
 
@@ -153,44 +127,51 @@ static void number_nodes(ga__built *b)
     ga__node *node = GA__AT(b->node, ga__node, i);
     node->q = b->nq;
     node->v = b->nv;
-    b->nq += node->rigid ? 12 : node->n;
+    b->nq += (int)ga__node_n_q(node);
     b->nv += node->n;
   }
   b->n_y = b->y.n;
 }
 
-#define FOR_ALL(list, type, call)                                                                            \
-  for (int i = 0; !status && i < b->list.n; i++) {                                                           \
-    type *it = GA__AT(b->list, type, i);                                                                     \
-    status = call(b, it);                                                                                    \
+static ga_status want_all(ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->element.n; i++) {
+    ga__element *el = ga__element_at(b, i);
+    if (el->type->want) status = el->type->want(b, el);
   }
+  return status;
+}
+
+static ga_status bind_all(ga__built *b)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < b->element.n; i++) {
+    ga__element *el = ga__element_at(b, i);
+    if (el->type->bind) status = el->type->bind(b, el);
+  }
+  return status;
+}
 
 static ga_status lay_out(ga_machine *m, ga__built *b)
 {
-  ga_status status = ga__inertia_want(b);
-  if (!status) status = ga__constraint_want(b);
-  FOR_ALL(law, ga__law, ga__law_want)
-  FOR_ALL(wrench, ga__wrench, ga__wrench_want)
-  FOR_ALL(rolling, ga__rolling, ga__rolling_want)
-  if (!status) status = ga__blocks_want(b);
+  ga_status status = want_all(b);
   if (!status) status = ga__courses_create(m, b);
   if (!status) status = ga__pattern_merge(b);
-  if (!status) ga__inertia_bind(b);
-  if (!status) status = ga__constraint_bind(b);
-  FOR_ALL(law, ga__law, ga__law_bind)
-  FOR_ALL(wrench, ga__wrench, ga__wrench_bind)
-  FOR_ALL(rolling, ga__rolling, ga__rolling_bind)
-  if (!status) status = ga__blocks_bind(b);
+  if (!status) status = bind_all(b);
   if (!status) status = ga__list_clears(b);
   if (!status) status = ga__form_create(m, b);
   if (!status) status = ga__edges_list(m->ctx, b);
+  if (!status) ga__elements_ready(b);
   return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
 }
 
 ga_status ga__build_finish(ga_machine *m, ga__built *b)
 {
   number_nodes(b);
-  ga_status status = lay_out(m, b);
+  ga_status status = ga__elements_close(m, b);
+  if (!status && b->stage == GA__STAGE_MACHINE) status = ga__signals_create(m, b);
+  if (!status) status = lay_out(m, b);
   for (int i = 0; !status && i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
   return status ? status : ga__system_make(m, b);
 }
@@ -218,18 +199,19 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   if (!b) return;
   ga_system_destroy(&b->system);
   ga__courses_free(ctx, b);
-  for (int i = 0; i < b->law.n; i++) ga__law_free(ctx, GA__AT(b->law, ga__law, i));
-  ga__blocks_free(ctx, b);
+  ga__elements_free(ctx, b);
+  ga__outputs_free(ctx, b);
+  for (int i = 0; i < b->node.n; i++) ga__free(ctx, GA__AT(b->node, ga__node, i)->own);
   ga__signals_free(ctx, b);
   for (int i = 0; i < b->formula.n; i++) ga__formula_free(ctx, GA__AT(b->formula, ga__formula, i));
   ga__form_destroy(ctx, &b->form);
   ga__pattern_free(&b->pattern);
-  ga__list *const lists[] = {&b->node,    &b->marker,       &b->gauge,     &b->row,     &b->slot,
-                             &b->term,    &b->point3,       &b->axes,      &b->law,     &b->wrench,
-                             &b->rolling, &b->joint,        &b->y,         &b->formula, &b->blocked,
-                             &b->probe,   &b->lambda_label, &b->psi_label, &b->edge};
+  ga__list *const lists[] = {&b->node,    &b->marker, &b->gauge, &b->row,          &b->slot,
+                             &b->term,    &b->point3, &b->axes,  &b->joint,        &b->y,
+                             &b->formula, &b->probe,  &b->edge,  &b->lambda_label, &b->psi_label};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ga__free(ctx, lists[i]->at);
-  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->kin, b->end, b->end_start};
+  void *const blocks[] = {b->part_node, b->part_marker, b->part_joint, b->part_element,
+                          b->kin,       b->end,         b->end_start};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
   ga__free(ctx, b);
   *built = NULL;

@@ -2,7 +2,7 @@
 #ifndef GALPHA_MBS_CHANNEL_H
 #define GALPHA_MBS_CHANNEL_H
 
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
 
 typedef struct ga__channel {
   char name[32]; /* "": the part itself */
@@ -14,8 +14,14 @@ typedef struct ga__channel {
 #define GA__NO_PROBE                                                                                         \
   (ga__probe)                                                                                                \
   {                                                                                                          \
-    .of = -1, .from = -1, .axes = -1, .joint = -1, .gauge = -1, .index = -1, .turns = -1                     \
+    .of = -1, .from = -1, .axes = -1, .joint = -1, .owner = -1, .gauge = -1, .index = -1, .turns = -1        \
   }
+
+/* Of a signal that a part has: what goes without saying. */
+void ga__signal_set(ga__signal_def *to, const char *name, const char *unit, ga__probe_kind kind,
+                    int component);
+/* Number i of fx, fy, fz, mx, my, mz; component i. */
+void ga__signal_set_reaction(ga__signal_def *to, int i, ga__probe_kind kind);
 
 /* Before ga__signals_create() probes of laws, sensors and rolling contacts are not complete. */
 int ga__channels_count(const ga__built *b, int part);

@@ -3,7 +3,7 @@
  *
  * A row:  Φ = Σ c ρ − target(t) − constant,  B = Σ c g,  D_q(B v) = Σ c wᵀK,  D_q(Bᵀλ) = λ Σ c K,
  *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target'' */
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -54,8 +54,9 @@ static ga_status want_row(ga__built *b, ga__row *row)
   return GA_OK;
 }
 
-ga_status ga__constraint_want(ga__built *b)
+static ga_status want(ga__built *b, ga__element *el)
 {
+  (void)el;
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->row.n; i++) status = want_row(b, GA__AT(b->row, ga__row, i));
   return status ? status : ga__points_want(b);
@@ -95,8 +96,9 @@ static ga_status bind_row(ga__built *b, ga__row *row)
   return ga__axes_take(b, row);
 }
 
-ga_status ga__constraint_bind(ga__built *b)
+static ga_status bind(ga__built *b, ga__element *el)
 {
+  (void)el;
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->row.n; i++) status = bind_row(b, GA__AT(b->row, ga__row, i));
   for (int i = 0; i < b->row.n; i++) b->n_plain_rows += !GA__AT(b->row, ga__row, i)->by_axes;
@@ -153,8 +155,7 @@ static int row_values(const ga__eval *e, double *out, int order)
 static void add_wrench(const ga__eval *e, int node_index, double scale, const double wrench[6], double *f)
 {
   const ga__node *node = node_at(e->b, node_index);
-  for (int c = 0; c < 6; c++)
-    if (node->column[c] >= 0) f[node->v + node->column[c]] += scale * wrench[c];
+  ga__add_six(f + node->v, node, scale, wrench);
 }
 
 static void row_forces(const ga__eval *e, double *f)
@@ -238,37 +239,28 @@ static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, c
 
 /* ---- All of them ---- */
 
-void ga__constraint_force(const ga__eval *e, double *f)
+static int force(const ga__eval *e, const ga__element *el, double *f)
 {
+  (void)el;
   ga__points_force(e, f);
   ga__axes_force(e, f);
   row_forces(e, f);
+  return 0;
 }
 
-int ga__constraint_phi(const ga__eval *e, double *phi)
+static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
 {
-  ga__points_values(e, phi, 0);
-  ga__axes_values(e, phi, 0);
-  return row_values(e, phi, 0);
+  (void)el;
+  ga__points_values(e, out, order);
+  ga__axes_values(e, out, order);
+  return row_values(e, out, order);
 }
 
-int ga__constraint_phi_dot(const ga__eval *e, double *out)
-{
-  ga__points_values(e, out, 1);
-  ga__axes_values(e, out, 1);
-  return row_values(e, out, 1);
-}
-
-int ga__constraint_phi_acc(const ga__eval *e, double *out)
-{
-  ga__points_values(e, out, 2);
-  ga__axes_values(e, out, 2);
-  return row_values(e, out, 2);
-}
-
-int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
+/* Points held together are swept with their bodies. */
+static int sweep(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J)
 {
   int status = 0;
+  (void)el;
   ga__axes_sweep(e, s, J);
   for (int i = 0; !status && e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
@@ -276,3 +268,19 @@ int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian
   }
   return status;
 }
+
+static int uses_kin(const ga__built *b, const ga__element *el)
+{
+  (void)el;
+  return b->axes.n + b->n_plain_rows > 0;
+}
+
+const ga__element_type ga__rows_type = {
+    .rank = GA__RANK_ROWS,
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .phi = phi,
+    .sweep = sweep,
+    .uses_kin = uses_kin,
+};

@@ -1,6 +1,7 @@
 /* Outputs that depend on time alone, as a signal generator and what is made of it: their functions of time,
  * so that breaks and bounds are known of what uses them as of time itself. */
 #include "mbs/course.h"
+#include "mbs/blocks.h"
 #include "control/over_time.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static void fill_formula(const ga__built *b, const ga__formula *f, ga__course *x
   for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = b->course[f->y[i]];
 }
 
-static void fill_block(const ga__built *b, const ga__blocked *k, ga__course *u)
+static void fill_block(const ga__built *b, const ga__block_instance *k, ga__course *u)
 {
   u[0] = TIME;
   for (int i = 0; i < ga_block_n_in(k->block); i++) u[1 + i] = course_of_input(b, &k->input[i]);
@@ -53,9 +54,12 @@ static ga_status course_of_formula(ga_machine *m, ga__built *b, const ga__formul
   return status;
 }
 
-static ga_status course_of_block(ga__built *b, const ga__blocked *k, int output, int y)
+ga_status ga__block_course(ga_machine *m, ga__built *b, ga__element *el, int output)
 {
+  const ga__block_instance *k = el->data;
+  const int y = el->y + output;
   ga__course u[1 + GA_BLOCK_SIZE];
+  (void)m;
   fill_block(b, k, u);
   return ga__block_over_time(k->block, output, u, &b->course[y], &b->course_of[y]);
 }
@@ -65,9 +69,8 @@ static ga_status find_course(ga_machine *m, ga__built *b, int y)
   const ga__y *row = GA__AT(b->y, ga__y, y);
   if (row->kind == GA__Y_FORMULA)
     return course_of_formula(m, b, GA__AT(b->formula, ga__formula, row->index), y);
-  if (row->kind == GA__Y_BLOCK)
-    return course_of_block(b, GA__AT(b->blocked, ga__blocked, row->index), row->output, y);
-  return GA_OK;
+  ga__element *el = row->kind == GA__Y_ELEMENT ? ga__element_of(b, row->index) : NULL;
+  return el && el->type->output_over_time ? el->type->output_over_time(m, b, el, row->output) : GA_OK;
 }
 
 /* ---- Who uses them ---- */
@@ -93,8 +96,9 @@ static ga_status tell_formula(ga_machine *m, const ga__built *b, ga__formula *f)
   return keep(m, x, n, any, &f->course);
 }
 
-static ga_status tell_block(ga_machine *m, const ga__built *b, ga__blocked *k)
+ga_status ga__block_keep_courses(ga_machine *m, ga__built *b, ga__element *el)
 {
+  ga__block_instance *k = el->data;
   ga__course u[1 + GA_BLOCK_SIZE];
   const int n = ga_block_n_in(k->block);
   int any = 0;
@@ -103,10 +107,20 @@ static ga_status tell_block(ga_machine *m, const ga__built *b, ga__blocked *k)
   return keep(m, u, 1 + n, any && n < GA__MOST_COMPOSED, &k->course);
 }
 
+static ga_status tell_element(ga_machine *m, ga__built *b, ga__element *el)
+{
+  ga__input *in;
+  ga__formula *f;
+  ga_status status = GA_OK;
+  for (int i = 0; !status && el->type->uses && el->type->uses(el, i, &in, &f); i++)
+    if (f) status = tell_formula(m, b, f);
+  return status || !el->type->keep_courses ? status : el->type->keep_courses(m, b, el);
+}
+
 ga_status ga__courses_create(ga_machine *m, ga__built *b)
 {
   ga_status status = GA_OK;
-  if (b->formula.n + b->blocked.n + b->law.n == 0 || b->y.n == 0) return GA_OK;
+  if (b->y.n == 0) return GA_OK;
   b->course = ga__alloc(m->ctx, (size_t)b->y.n, sizeof *b->course);
   b->course_of = ga__alloc(m->ctx, (size_t)b->y.n, sizeof(ga_function *));
   if (!b->course || !b->course_of) return ga__no_memory(m->ctx, "what goes with time");
@@ -120,10 +134,7 @@ ga_status ga__courses_create(ga_machine *m, ga__built *b)
   }
   for (int i = 0; !status && i < b->formula.n; i++)
     status = tell_formula(m, b, GA__AT(b->formula, ga__formula, i));
-  for (int i = 0; !status && i < b->law.n; i++)
-    status = tell_formula(m, b, &GA__AT(b->law, ga__law, i)->formula);
-  for (int i = 0; !status && i < b->blocked.n; i++)
-    status = tell_block(m, b, GA__AT(b->blocked, ga__blocked, i));
+  for (int i = 0; !status && i < b->element.n; i++) status = tell_element(m, b, ga__element_at(b, i));
   return status;
 }
 

@@ -9,5 +9,8 @@
  * that use them. */
 ga_status ga__courses_create(ga_machine *m, ga__built *b);
 void ga__courses_free(ga_context *ctx, ga__built *b);
+/* Of a block: an output, and its inputs. */
+ga_status ga__block_course(ga_machine *m, ga__built *b, ga__element *el, int output);
+ga_status ga__block_keep_courses(ga_machine *m, ga__built *b, ga__element *el);
 
 #endif

@@ -74,17 +74,8 @@ static const char *say_constraint(ga__writer *w, const ga__built *b, ga_block bl
  * anything. */
 static const char *unit_of_formula(const ga__built *b, int part, int y)
 {
-  for (int i = 0; i < b->law.n; i++) {
-    const ga__law *law = GA__AT(b->law, ga__law, i);
-    if (law->part == part && law->input.y == y && law->n > 0)
-      return ga__motion_unit(is_angle(b, law->gauge[0]), GA_UNIT_FORCE);
-  }
-  for (int i = 0; i < b->wrench.n; i++) {
-    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
-    for (int k = 0; k < 6 && w->part == part; k++)
-      if ((k < 3 ? w->force[k] : w->torque[k - 3]).y == y) return ga__motion_unit(k >= 3, GA_UNIT_FORCE);
-  }
-  return "";
+  const ga__element *el = ga__element_of(b, part);
+  return el && el->type->unit_of_input ? el->type->unit_of_input(b, el, y) : "";
 }
 
 /* States and outputs: of blocks, of formulas, or sensed. */
@@ -106,14 +97,12 @@ static const char *say_output(ga__writer *w, const ga__built *b, ga_block block,
     ga__write(w, "%s '%s': expression '%.60s'", ga__part_text(part->kind), part->name, ga_expr_text(f->expr));
     return unit_of_formula(b, f->part, index);
   }
-  for (int i = 0; i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    const int first = y ? k->y : k->x, n = y ? ga_block_n_out(k->block) : ga_block_n_x(k->block);
-    if (index < first || index >= first + n) continue;
-    ga__write(w, "block '%s': %s %d", b->m->part[k->part].name, y ? "output" : "state", index - first + 1);
-    if (y) return ga_block_output_unit(k->block, index - first);
-  }
-  return "";
+  const ga__element *el = ga__element_with(b, block, index);
+  if (!el) return "";
+  const int number = index - (y ? el->y : el->x);
+  const ga__part *part = &b->m->part[el->part];
+  ga__write(w, "%s '%s': %s %d", ga__part_text(part->kind), part->name, y ? "output" : "state", number + 1);
+  return y && el->type->unit_of_output ? el->type->unit_of_output(el, number) : "";
 }
 
 static const char *say_equation(ga__writer *w, const ga__built *b, ga_block block, int index)
@@ -146,14 +135,13 @@ static int largest_force(ga__workspace *work, const ga_state *s, int row, double
   double *f = ga__alloc(work->ctx, (size_t)b->nv, sizeof *f);
   int part = -1;
   *value = 0.0;
-  for (int i = 0; f && i < b->law.n + b->wrench.n; i++) {
-    const ga__law *law = i < b->law.n ? GA__AT(b->law, ga__law, i) : NULL;
-    const ga__wrench *wrench = law ? NULL : GA__AT(b->wrench, ga__wrench, i - b->law.n);
+  for (int i = b->first_acting; f && i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
     memset(f, 0, bytes);
-    if (law ? ga__law_force(&e, law, f) : ga__wrench_force(&e, wrench, f)) continue;
+    if (!el->type->force || !el->type->powers || el->type->force(&e, el, f)) continue;
     if (!(fabs(f[row]) > fabs(*value))) continue;
     *value = f[row];
-    part = law ? law->part : wrench->part;
+    part = el->part;
   }
   ga__free(work->ctx, f);
   return part;

@@ -21,6 +21,7 @@
  * So tiles of the matrix are changed in space and then multiplied by R on the right and Rᵀ on the left. Rows,
  * and columns, that such a product mixes make a unit of three; all others are units of one. */
 #include "mbs/form.h"
+#include "mbs/element.h"
 #include "lie/mat3.h"
 #include <stdlib.h>
 #include <string.h>
@@ -168,15 +169,12 @@ static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga_
 
 static int phi_dot(const ga__eval *e, double *out)
 {
-  for (int i = 0; i < e->b->rolling.n; i++)
-    ga__rolling_phi_dot(e, GA__AT(e->b->rolling, ga__rolling, i), out);
-  return ga__constraint_phi_dot(e, out);
+  return ga__elements_phi(e, out, 1);
 }
 
 static int k(const ga__eval *e, double *out)
 {
-  for (int i = 0; i < e->b->rolling.n; i++) ga__rolling_k(e, GA__AT(e->b->rolling, ga__rolling, i), out);
-  return 0;
+  return ga__elements_k(e, out, 0);
 }
 
 int ga__form_phi_acc(const ga__eval *e, double *out)
@@ -295,19 +293,18 @@ static void tile_G(ga_jacobian *J, const place *at)
 }
 
 /* r = M_s a − f_s */
-static int space_residual(const ga__eval *e, int (*force)(const ga__eval *, double *))
+static int space_residual(const ga__eval *e)
 {
   ga__form_space *space = e->work->form;
-  memset(space->r, 0, (size_t)e->b->nv * sizeof(double));
-  const int status = force(e, space->f);
+  const int status = ga__elements_force(e, space->f);
   if (status) return status;
-  ga__inertia_mass(e, space->r);
+  ga__elements_mass(e, space->r);
   for (int i = 0; i < e->b->nv; i++) space->r[i] -= space->f[i];
   return 0;
 }
 
 /* The space form's derivatives, by w and by a apart; where only rows of Φ are wanted, these alone. */
-static int space_derivatives(const ga__eval *e, unsigned want, int (*space)(const ga__eval *, ga_jacobian *))
+static int space_derivatives(const ga__eval *e, unsigned want)
 {
   ga__form_space *form = e->work->form;
   const size_t bytes = (size_t)e->b->form->n_entries * sizeof(double);
@@ -317,10 +314,10 @@ static int space_derivatives(const ga__eval *e, unsigned want, int (*space)(cons
   ga_jacobian by_w = {want, 1, 0, form->Jw, form->Q, form->G};
   if (apart) by_w.want |= GA_WANT_D;
   if (want & GA_WANT_G) by_w.want |= GA_WANT_B;
-  const int status = space(e, &by_w);
+  const int status = ga__elements_jacobian(e, &by_w);
   if (status || !apart) return status;
   ga_jacobian by_a = {GA_WANT_D | (want & GA_WANT_M), 0, 1, form->Ja, form->spare, form->spare};
-  return space(e, &by_a);
+  return ga__elements_jacobian(e, &by_a);
 }
 
 /* Entries that no R turns; those of tiles are written over. */
@@ -336,14 +333,13 @@ static void plain_entries(const ga__built *b, const ga__form_space *form, ga_jac
           b->pattern.col[i] < b->nv ? J->shift_v * form->Jw[i] + J->shift_vdot * form->Ja[i] : form->Jw[i];
 }
 
-int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__eval *, ga_jacobian *),
-                      int (*force)(const ga__eval *, double *f))
+int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   const ga__built *b = e->b;
   const ga__form *form = b->form;
   const unsigned all = J->want & (GA_WANT_D | GA_WANT_Q);
-  int status = space_derivatives(e, J->want, space);
-  if (!status && J->want & GA_WANT_Q) status = space_residual(e, force);
+  int status = space_derivatives(e, J->want);
+  if (!status && J->want & GA_WANT_Q) status = space_residual(e);
   if (status) return status;
   plain_entries(b, e->work->form, J);
   for (int i = all ? 0 : form->tiles_lambda[0]; i < (all ? form->n_tiles : form->tiles_lambda[1]); i++) {

@@ -25,9 +25,6 @@ void ga__form_force(const ga__eval *e, double *f);
  */
 int ga__form_phi_acc(const ga__eval *e, double *out);
 int ga__form_k_acc(const ga__eval *e, double *out);
-/* J of the form; space adds the space form's derivatives to arrays that are zero, force writes the space
- * forces f[nv]. */
-int ga__form_jacobian(const ga__eval *e, ga_jacobian *J, int (*space)(const ga__eval *, ga_jacobian *),
-                      int (*force)(const ga__eval *, double *f));
+int ga__form_jacobian(const ga__eval *e, ga_jacobian *J);
 
 #endif

@@ -4,6 +4,7 @@
 #include "control/over_time.h"
 #include "lie/mat3.h"
 #include "mbs/form.h"
+#include "mbs/blocks.h"
 #include "mbs/law_impl.h"
 
 #include <math.h>
@@ -58,27 +59,25 @@ static void mark_inputs(ga__enclosure *e, const ga__input *in, int n)
     if (in[i].y >= 0) e->y[in[i].y].acts = 1;
 }
 
-static int has_bounds(const ga_control_block *block)
+/* Are bounds of its outputs known from those of its inputs? A block's that has no states. */
+static int has_bounds(const ga__block_instance *k)
 {
+  const ga_control_block *block = k->block;
   const ga_block_kind kind = ga_block_get_kind(block);
   return ga_block_n_x(block) == 0 && kind != GA_KIND_TABLE2D && kind != GA_KIND_USER;
 }
 
 static void mark_acting(ga__enclosure *e, const ga__built *b)
 {
-  for (int i = 0; i < b->law.n; i++) {
-    const ga__law *law = GA__AT(b->law, ga__law, i);
-    mark_inputs(e, &law->input, 1);
-    for (int k = 0; k < law->formula.n_y; k++) e->y[law->formula.y[k]].acts = 1;
-  }
-  for (int i = 0; i < b->wrench.n; i++) {
-    const ga__wrench *w = GA__AT(b->wrench, ga__wrench, i);
-    mark_inputs(e, w->force, 3);
-    mark_inputs(e, w->torque, 3);
-  }
-  for (int i = 0; i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    if (!has_bounds(k->block)) mark_inputs(e, k->input, ga_block_n_in(k->block));
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    ga__input *in;
+    ga__formula *f;
+    if (!el->type->uses || (ga__element_block(el) && has_bounds(ga__element_block(el)))) continue;
+    for (int k = 0; el->type->uses(el, k, &in, &f); k++) {
+      if (in) mark_inputs(e, in, 1);
+      for (int y = 0; f && y < f->n_y; y++) e->y[f->y[y]].acts = 1;
+    }
   }
 }
 
@@ -90,10 +89,9 @@ static int is_composed(const ga__built *b, int i)
     const ga__formula *f = GA__AT(b->formula, ga__formula, row->index);
     return f->n_y > 0 && f->n_local == 0 && 1 + f->n_y <= MOST_VARIABLES;
   }
-  if (row->kind != GA__Y_BLOCK) return 0;
-  const ga_control_block *block = GA__AT(b->blocked, ga__blocked, row->index)->block;
-  const int n = ga_block_n_in(block);
-  return has_bounds(block) && n > 0 && 1 + n <= MOST_VARIABLES;
+  const ga__block_instance *k = ga__output_block(b, row);
+  const int n = k ? ga_block_n_in(k->block) : 0;
+  return k && has_bounds(k) && n > 0 && 1 + n <= MOST_VARIABLES;
 }
 
 size_t ga__enclosure_size(const ga__built *b)
@@ -267,8 +265,8 @@ static int of_input(ga__workspace *w, const ga__input *in, const ga_piece *p, qu
 }
 
 /* Ranges of a block's variables: t and inputs. */
-static int block_variables(ga__workspace *w, const ga__blocked *k, const ga_piece *p, question q, double *lo,
-                           double *hi)
+static int block_variables(ga__workspace *w, const ga__block_instance *k, const ga_piece *p, question q,
+                           double *lo, double *hi)
 {
   const int n = ga_block_n_in(k->block);
   const bounds t = of_time(p, q);
@@ -286,8 +284,7 @@ static int block_variables(ga__workspace *w, const ga__blocked *k, const ga_piec
 static int output_variables(ga__workspace *w, int i, const ga_piece *p, question q, double *lo, double *hi)
 {
   const ga__y *row = GA__AT(w->b->y, ga__y, i);
-  if (row->kind == GA__Y_BLOCK)
-    return block_variables(w, GA__AT(w->b->blocked, ga__blocked, row->index), p, q, lo, hi);
+  if (row->kind == GA__Y_ELEMENT) return block_variables(w, ga__output_block(w->b, row), p, q, lo, hi);
   formula_variables(w, GA__AT(w->b->formula, ga__formula, row->index), p, q, lo, hi);
   return 1;
 }
@@ -299,7 +296,7 @@ static const ga_expr *formula_of(const ga__built *b, const ga__y *row)
 
 static const ga_control_block *block_of(const ga__built *b, const ga__y *row)
 {
-  return GA__AT(b->blocked, ga__blocked, row->index)->block;
+  return ga__output_block(b, row)->block;
 }
 
 /* Values of output number i by what it is made of; 0: nothing is known. */
@@ -538,8 +535,9 @@ static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga
 
 /* A law hides something where one of its terms does; see output_hides(). Pieces too long to tell are halved.
  */
-static int law_hides(ga__workspace *w, const ga__law *law, const ga_piece *step, const ga_piece *piece)
+int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
+  const ga__law *law = el->data;
   const ga__law_type *type = ga__law_type_of(law->kind);
   const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
                            {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
@@ -576,16 +574,21 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
   ga__workspace *w = user;
   turn_to(w, NULL);
   if (outputs_hide(w, step, piece)) return 1;
-  for (int i = 0; i < w->b->law.n; i++) {
-    const ga__law *law = GA__AT(w->b->law, ga__law, i);
-    if (law->may_hide && law_hides(w, law, step, piece)) return 1;
+  for (int i = w->b->first_acting; i < w->b->element.n; i++) {
+    const ga__element *el = ga__element_at(w->b, i);
+    if (el->type->may_hide && el->type->may_hide(el) && el->type->hides(w, el, step, piece)) return 1;
   }
   return piece == step && took_closer_look(w) ? -1 : 0;
 }
 
 int ga__machine_may_hide(const ga__built *b, int *motion)
 {
+  int blocks = 0;
   *motion = 0;
-  for (int i = 0; i < b->law.n; i++) *motion |= GA__AT(b->law, ga__law, i)->may_hide;
-  return *motion || b->formula.n + b->blocked.n > 0;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    if (el->type->may_hide) *motion |= el->type->may_hide(el);
+    blocks |= ga__element_block(el) != NULL;
+  }
+  return *motion || b->formula.n > 0 || blocks;
 }

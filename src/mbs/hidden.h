@@ -12,6 +12,8 @@ ga__enclosure *ga__enclosure_in(const ga__built *b, void *block);
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece);
 /* Are there any expressions, tables or laws that it looks at? *motion: q and v of pieces are needed. */
 int ga__machine_may_hide(const ga__built *b, int *motion);
+/* Of a force along gauges: as ga_hidden_fn. */
+int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
 /* Bounds of a formula while its local variables go through [lo, hi] and t and outputs through a piece.
  * 0: nothing is known. */
 int ga__formula_bounds(ga__workspace *w, const ga__formula *f, const ga_piece *p, const double *lo,

@@ -1,5 +1,7 @@
 /* Joints: a table of the gauges that each kind holds at zero and of the coordinates it leaves free. */
+#include "mbs/channel.h"
 #include "mbs/coordinate.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -523,11 +525,12 @@ void ga__joint_twist(const ga__joint *joint, const double *value, const double *
   }
 }
 
-static ga_status add_joint(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__built *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
   const joint_recipe *recipe;
+  if (!ga__element_add(m, b, part, &ga__joint_type, 0, 0)) return GA_ERR_MEMORY;
   if (d->kind == GA_JOINT_GEAR || d->kind == GA_JOINT_RACK) return GA_OK;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
   if (!joint) return GA_ERR_MEMORY;
@@ -551,7 +554,7 @@ static ga_status add_joint(ga_machine *m, ga__built *b, int part)
 }
 
 /* A scalar body is its own coordinate. */
-static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
+ga_status ga__scalar_coordinate(ga_machine *m, ga__built *b, int part)
 {
   const ga_scalar_def *d = m->part[part].def;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
@@ -563,16 +566,6 @@ static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
   joint->coordinate[0] = (ga__coordinate){ga__scalar_info(d->rotational), at, at};
   b->part_joint[part] = b->joint.n - 1;
   return GA_OK;
-}
-
-ga_status ga__joints_create(ga_machine *m, ga__built *b)
-{
-  ga_status status = GA_OK;
-  for (int i = 1; !status && i < m->n_parts; i++) {
-    if (m->part[i].kind == GA__PART_JOINT) status = add_joint(m, b, i);
-    if (m->part[i].kind == GA__PART_SCALAR) status = add_scalar(m, b, i);
-  }
-  return status;
 }
 
 /* ---- Once bodies are where they start ---- */
@@ -745,10 +738,12 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *as
 
 /* ---- Gears, racks, drives ---- */
 
+/* Gears and racks fit any position. */
 static ga_status add_coupling(ga_machine *m, ga__built *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
+  if (b->stage == GA__STAGE_POSITIONS || (d->kind != GA_JOINT_GEAR && d->kind != GA_JOINT_RACK)) return GA_OK;
   int gear = d->kind == GA_JOINT_GEAR, ga_, gb;
   double ratio = gear ? d->ratio : -d->ratio;
   ga__row *row;
@@ -774,6 +769,7 @@ static ga_status add_drive(ga_machine *m, ga__built *b, int part)
   ga__row *row;
   ga_status status = ga__resolve_coordinate(m, b, asking, "coordinate", d->coordinate, GA__VALUE, &gauge);
   if (status) return status;
+  if (!ga__element_add(m, b, part, &ga__drive_type, 0, 0)) return GA_ERR_MEMORY;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
   if (!joint) return GA_ERR_MEMORY;
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
@@ -786,16 +782,143 @@ static ga_status add_drive(ga_machine *m, ga__built *b, int part)
   return GA_OK;
 }
 
-ga_status ga__couplings_create(ga_machine *m, ga__built *b)
+/* ---- Signals: coordinates; what the joint does to b, or the force of a coupling ---- */
+
+const ga__joint *ga__joint_of(const ga__built *b, int part)
 {
-  ga_status status = GA_OK;
-  for (int i = 1; !status && i < m->n_parts; i++) {
-    const ga__part *part = &m->part[i];
-    if (part->kind == GA__PART_DRIVE) status = add_drive(m, b, i);
-    if (part->kind != GA__PART_JOINT || b->stage == GA__STAGE_POSITIONS)
-      continue; /* gears fit any position */
-    ga_joint_kind kind = ((const ga_joint_def *)part->def)->kind;
-    if (kind == GA_JOINT_GEAR || kind == GA_JOINT_RACK) status = add_coupling(m, b, i);
-  }
-  return status;
+  return b->part_joint[part] < 0 ? NULL : GA__AT(b->joint, ga__joint, b->part_joint[part]);
 }
+
+static int is_counted(const ga__built *b, const ga__coordinate *c)
+{
+  return c->scalar_gauge < 0 && GA__AT(b->gauge, ga__gauge, c->gauge)->kind == GA__ANGLE;
+}
+
+/* Angles that do not count their turns themselves. */
+static int turning(const ga__built *b, const ga__element *el, int i, int *limited)
+{
+  const ga__joint *joint = ga__joint_of(b, el->part);
+  *limited = 0;
+  for (int c = 0; joint && c < joint->n_coordinates; c++)
+    if (is_counted(b, &joint->coordinate[c]) && i-- == 0) return joint->coordinate[c].gauge;
+  return -1;
+}
+
+/* Number of a joint's coordinate among the angles whose turns are counted, −1: it counts them itself. */
+static int turning_of(const ga__built *b, int part, int coordinate)
+{
+  const ga__joint *joint = ga__joint_of(b, part);
+  int n = b->signals.first_turning ? b->signals.first_turning[part] : -1;
+  if (n < 0 || !is_counted(b, &joint->coordinate[coordinate])) return -1;
+  for (int i = 0; i < coordinate; i++) n += is_counted(b, &joint->coordinate[i]);
+  return n;
+}
+
+int ga__joint_n_signals(const ga__built *b, int part)
+{
+  const ga__joint *joint = ga__joint_of(b, part);
+  if (!joint) return 0;
+  return 3 * joint->n_coordinates + (joint->a >= 0 ? 6 : joint->n_rows > 0);
+}
+
+void ga__joint_signal(const ga__built *b, int part, int i, ga__signal_def *out)
+{
+  static const ga__probe_kind KIND[3] = {GA__PROBE_GAUGE, GA__PROBE_GAUGE_RATE, GA__PROBE_GAUGE_ACC};
+  static const char *const SCALAR[3] = {"", "rate", "acc"};
+  const ga__joint *joint = ga__joint_of(b, part);
+  if (i < 3 * joint->n_coordinates) {
+    const ga__coordinate *at = &joint->coordinate[i / 3];
+    ga__signal_set(out, at->info->name, at->info->unit[i % 3], KIND[i % 3], 0);
+    out->suffix = at->info->name[0] ? ga__coordinate_suffix(i % 3) : SCALAR[i % 3];
+    out->coordinate = i / 3;
+    out->probe.gauge = at->scalar_gauge >= 0 ? at->scalar_gauge : at->gauge;
+    if (i % 3 == 0) out->probe.turns = turning_of(b, part, i / 3);
+    return;
+  }
+  i -= 3 * joint->n_coordinates;
+  if (joint->a >= 0) {
+    ga__signal_set_reaction(out, i, i < 3 ? GA__PROBE_REACTION_FORCE : GA__PROBE_REACTION_TORQUE);
+    out->probe.component = i % 3;
+    out->probe.joint = b->part_joint[part];
+    return;
+  }
+  const ga__row *row = GA__AT(b->row, ga__row, joint->first_row);
+  const int angle = ga__gauge_is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge);
+  ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_MULTIPLIER, 0);
+  out->probe.index = row->lambda;
+}
+
+/* Values with their turns, and accelerations, need a scalar node that follows the coordinate. */
+ga_status ga__joint_feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+{
+  static const ga__follow need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
+  ga__probe *probe = &signal->probe;
+  if (signal->coordinate < 0) return GA_OK;
+  probe->turns = -1;
+  return ga__coordinate_gauge(m, b, b->part_joint[part], signal->coordinate,
+                              need[probe->kind - GA__PROBE_GAUGE], &probe->gauge);
+}
+
+/* ---- Energy ---- */
+
+static int rope(const ga__built *b, const ga__element *el, ga__one_way *out)
+{
+  const ga__joint *joint = ga__joint_of(b, el->part);
+  if (!joint || !joint->recipe || !((const ga_joint_def *)b->m->part[el->part].def)->rope) return 0;
+  *out = (ga__one_way){GA__AT(b->row, ga__row, joint->first_own)->lambda, 1.0, "pushes, which no rope can",
+                       "go slack there, and does not hold as is computed from then on"};
+  return 1;
+}
+
+static const ga__row *drive_row(const ga__built *b, const ga__element *el)
+{
+  return GA__AT(b->row, ga__row, ga__joint_of(b, el->part)->first_row);
+}
+
+/* Prescribed motion Φ = ... − target(t): constraint forces do work at the rate −λ · (B v) = λ Φ_t = −λ
+ * target'. */
+static int drive_powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  const ga__row *row = drive_row(e->b, el);
+  double target[2];
+  ga_fault fault = {.kind = GA_FAULT_NONE};
+  if (ga_function_eval(row->target, e->p->t, 1, target, &fault))
+    return ga__fault(e, row->part, "function", &fault);
+  out->in -= e->p->lambda[row->lambda] * target[1];
+  return 0;
+}
+
+static int drive_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
+{
+  (void)b, (void)el;
+  work->needs_kin = 0;
+  return 1;
+}
+
+static int visit_drive(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+{
+  return visit(user, &(ga__site){drive_row(b, el)->target, NULL, NULL, el->part, NULL});
+}
+
+/* ---- The kinds; their rows are evaluated by constraint.c ---- */
+
+const ga__element_type ga__joint_type = {
+    .rank = GA__RANK_JOINT,
+    .create = {[GA__CREATE_JOINTS] = create, [GA__CREATE_COUPLINGS] = add_coupling},
+    .one_way = rope,
+    .n_signals = ga__joint_n_signals,
+    .signal = ga__joint_signal,
+    .feed = ga__joint_feed,
+    .turning = turning,
+};
+
+const ga__element_type ga__drive_type = {
+    .rank = GA__RANK_DRIVE,
+    .create = {[GA__CREATE_COUPLINGS] = add_drive},
+    .powers = drive_powers,
+    .work = drive_work,
+    .n_signals = ga__joint_n_signals,
+    .signal = ga__joint_signal,
+    .feed = ga__joint_feed,
+    .visit = visit_drive,
+};

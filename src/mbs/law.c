@@ -5,6 +5,9 @@
  *   f −= Σ F_i g_i
  *   Q += Σ F_i K_i + Σ g_i (Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w)ᵀ
  *   D += shift_v Σ g_i (Σ_j ∂F_i/∂ρ_j' g_j)ᵀ, and in the columns of y g_i ∂F_i/∂y */
+#include "mbs/channel.h"
+#include "mbs/coordinate.h"
+#include "mbs/hidden.h"
 #include "mbs/law_impl.h"
 
 #include "lie/mat3.h"
@@ -50,12 +53,12 @@ static int outputs_of(const ga__law *law, const int **y)
 
 /* ---- Building ---- */
 
-ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__built *b, int part)
 {
-  const int kind = ga__law_kind_of(m->part[part].kind);
-  ga__law *law = ga__list_add(m->ctx, &b->law);
-  if (!law) return GA_ERR_MEMORY;
-  law->kind = (ga__law_kind)kind;
+  const ga__element *el = ga__element_add(m, b, part, &ga__law_element, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  ga__law *law = el->data;
+  law->kind = (ga__law_kind)ga__law_kind_of(m->part[part].kind);
   law->part = part;
   law->input.y = -1;
   return ga__law_type_of(law->kind)->resolve(m, b, law);
@@ -77,8 +80,9 @@ static ga_status want_products(ga__built *b, const ga__law *law, const int node[
   return GA_OK;
 }
 
-ga_status ga__law_want(ga__built *b, ga__law *law)
+static ga_status want(ga__built *b, ga__element *el)
 {
+  const ga__law *law = el->data;
   const int *y;
   const int n_y = outputs_of(law, &y);
   int node[2];
@@ -86,14 +90,15 @@ ga_status ga__law_want(ga__built *b, ga__law *law)
   ga_status status =
       law->n == 1 ? ga__want_gauge(b, gauge_of(b, law, 0), products_of(law)) : want_products(b, law, node);
   for (int i = 0; i < n_y && !status; i++) {
-    status = ga__want_port(&b->pattern, node[0], y[i]);
-    if (!status) status = ga__want_port(&b->pattern, node[1], y[i]);
+    status = ga__want_port(&b->pattern, node[0], ga__column_y(b, y[i]));
+    if (!status) status = ga__want_port(&b->pattern, node[1], ga__column_y(b, y[i]));
   }
   return status;
 }
 
-ga_status ga__law_bind(ga__built *b, ga__law *law)
+static ga_status bind(ga__built *b, ga__element *el)
 {
+  ga__law *law = el->data;
   ga_context *ctx = b->pattern.ctx;
   const int *y;
   const int n_y = outputs_of(law, &y);
@@ -105,18 +110,31 @@ ga_status ga__law_bind(ga__built *b, ga__law *law)
   law->port_b = ga__alloc(ctx, (size_t)n_y, sizeof *law->port_b);
   if (!law->port_a || !law->port_b) return ga__no_memory(ctx, "a force law");
   for (int i = 0; i < n_y; i++) {
-    law->port_a[i] = ga__find_port(&b->pattern, node[0], y[i]);
-    law->port_b[i] = ga__find_port(&b->pattern, node[1], y[i]);
+    law->port_a[i] = ga__find_port(&b->pattern, node[0], ga__column_y(b, y[i]));
+    law->port_b[i] = ga__find_port(&b->pattern, node[1], ga__column_y(b, y[i]));
   }
   return GA_OK;
 }
 
-void ga__law_free(ga_context *ctx, ga__law *law)
+static void release(ga_context *ctx, ga__element *el)
 {
+  ga__law *law = el->data;
   ga__formula_free(ctx, &law->formula);
   ga__free(ctx, law->port_a);
   ga__free(ctx, law->port_b);
-  law->port_a = law->port_b = NULL;
+}
+
+/* The rest of a spring that is that at the start. */
+static int settle(const ga__built *b, ga__element *el, const ga__kin *kin)
+{
+  ga__law *law = el->data;
+  ga__sight sight;
+  if (law->kind != GA__LAW_SPRING || !isnan(((const ga_spring_def *)b->m->part[law->part].def)->rest))
+    return 0;
+  if (!kin) return 1;
+  ga__sight_at(&sight, gauge_of(b, law, 0), b->marker.at, kin);
+  law->rest = ga__gauge_value(&sight);
+  return 1;
 }
 
 /* ---- Gathering ---- */
@@ -198,8 +216,9 @@ void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, d
 
 /* ---- Scattering ---- */
 
-int ga__law_force(const ga__eval *e, const ga__law *law, double *f)
+static int force(const ga__eval *e, const ga__element *el, double *f)
 {
+  const ga__law *law = el->data;
   view v;
   ga__law_at at;
   const int status = look(&v, &at, e, law, 0);
@@ -238,12 +257,14 @@ static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__l
   return any;
 }
 
-int ga__law_jacobian(const ga__eval *e, const ga__law *law, ga_jacobian *J)
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
+  const ga__law *law = el->data;
   view v;
   ga__law_at at;
   double by_q[12], by_w[12];
   const int *y;
+  if (!ga__wants_forces(J)) return 0;
   const int n_y = outputs_of(law, &y), status = look(&v, &at, e, law, 1);
   if (status) return status;
   for (int i = 0; i < law->n; i++) {
@@ -264,10 +285,23 @@ int ga__law_jacobian(const ga__eval *e, const ga__law *law, ga_jacobian *J)
 
 /* ---- Energy ---- */
 
-int ga__law_is_linear(const ga__built *b, const ga__law *law)
+static int energy_of(const ga__eval *e, const ga__law *law, ga__law_at *at, ga__law_power *power)
 {
-  const ga__gauge_kind kind = gauge_of(b, law, 0)->kind;
-  return law->n == 1 && (kind == GA__SCALAR || kind == GA__PLANE_ANGLE);
+  view v;
+  *power = (ga__law_power){0, 0, 0};
+  const int status = look(&v, at, e, law, 0);
+  return status ? status : ga__law_type_of(law->kind)->power(e, law, at, power);
+}
+
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  ga__law_at at;
+  ga__law_power power;
+  const int status = energy_of(e, el->data, &at, &power);
+  out->potential += power.stored;
+  out->lost += power.lost;
+  out->in += power.in;
+  return status;
 }
 
 /* Which of v is the rate of a planar node's turn, −1: it is the ground. */
@@ -278,62 +312,158 @@ static int turn_rate(const ga__built *b, int marker)
   return index == 0 ? -1 : node->v + node->column[5];
 }
 
-/* The turn of a planar node, or of the ground, and its rate. */
-static void turn_of(const ga__eval *e, int marker, double *angle, double *rate)
+/* Gauges that are a coordinate, or the difference of two, are read off v. */
+static int list_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
 {
-  const int index = GA__AT(e->b->marker, ga__marker, marker)->node, of_v = turn_rate(e->b, marker);
-  *angle = index == 0 ? 0 : e->p->q[GA__AT(e->b->node, ga__node, index)->q + 2];
-  *rate = of_v < 0 ? 0 : e->p->v[of_v];
-}
-
-/* A gauge that is a coordinate, or the difference of two, needs no frames: what look() would find, bit for
- * bit. */
-static int look_along(ga__law_at *at, const ga__eval *e, const ga__law *law)
-{
-  const ga__gauge *g = gauge_of(e->b, law, 0);
-  memset(at, 0, offsetof(ga__law_at, by_rho));
-  at->by_y = NULL;
-  if (g->kind == GA__SCALAR) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, GA__AT(e->b->marker, ga__marker, g->a)->node);
-    at->rho[0] = e->p->q[node->q];
-    at->rate[0] = 0.0 + e->p->v[node->v];
-  } else {
-    double angle[2], rate[2];
-    turn_of(e, g->a, &angle[0], &rate[0]);
-    turn_of(e, g->b, &angle[1], &rate[1]);
-    at->rho[0] = angle[1] - angle[0] + g->offset;
-    at->rate[0] = 0.0 - rate[0] + rate[1];
-  }
-  return ga__law_type_of(law->kind)->force(e, law, at, 0);
-}
-
-void ga__law_work_of(const ga__built *b, int index, ga__law_work *work)
-{
-  const ga__law *law = GA__AT(b->law, ga__law, index);
+  const ga__law *law = el->data;
   const ga__law_type *type = ga__law_type_of(law->kind);
   const ga__gauge *g = gauge_of(b, law, 0);
-  *work = (ga__law_work){.law = index, .minus = -1, .plus = -1, .y = -1};
-  work->simple = ga__law_is_linear(b, law) && type->simple && type->simple(b, law, work);
-  if (!work->simple) return;
+  if (type->works && !type->works(b, law)) return 0;
+  work->needs_kin = 1;
+  if (law->n > 1 || (g->kind != GA__SCALAR && g->kind != GA__PLANE_ANGLE)) return 1;
+  work->simple = type->simple && type->simple(b, law, work);
+  if (!work->simple) return 1;
+  work->needs_kin = 0;
   if (g->kind == GA__SCALAR) {
     work->plus = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, g->a)->node)->v;
   } else {
     work->minus = turn_rate(b, g->a);
     work->plus = turn_rate(b, g->b);
   }
+  return 1;
 }
 
-int ga__law_energy(const ga__eval *e, const ga__law *law, double force[6], double *stored, double *lost,
-                   double *power_in)
+/* ---- Signals: springs and actuators: length, rate, force; friction: force; contact: normal force; bushings:
+ * against growing δ ---- */
+
+static int is_line(const ga__built *b, int part)
 {
+  const ga__part_kind kind = b->m->part[part].kind;
+  return kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR;
+}
+
+static int n_signals(const ga__built *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  if (is_line(b, part)) return 3;
+  if (b->m->part[part].kind != GA__PART_BUSHING) return 1;
+  return el ? ((const ga__law *)el->data)->n : 6;
+}
+
+static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+{
+  static const char *const name[3] = {"length", "rate", "force"};
+  const ga__part_kind kind = b->m->part[part].kind;
+  const ga__element *el = ga__element_of(b, part);
+  const ga__law *law = el ? el->data : NULL;
+  const int angle = law && law->n == 1 ? ga__gauge_is_angle(b, law->gauge[0]) : 0;
+  if (is_line(b, part) && i < 2) {
+    ga__signal_set(out, name[i], ga__motion_unit(angle, (ga_motion_unit)i),
+                   i ? GA__PROBE_GAUGE_RATE : GA__PROBE_GAUGE, 0);
+    if (law) out->probe.gauge = law->gauge[0];
+    return;
+  }
+  if (kind == GA__PART_BUSHING)
+    ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
+  else
+    ga__signal_set(out, kind == GA__PART_CONTACT ? "normal" : "force", ga__motion_unit(angle, GA_UNIT_FORCE),
+                   GA__PROBE_ELEMENT, 0);
+  out->probe.owner = part;
+}
+
+/* The line of a spring or an actuator that is not created yet. */
+static ga_status feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+{
+  const ga__part *p = &m->part[part];
+  if (signal->probe.kind == GA__PROBE_ELEMENT || !is_line(b, part)) return GA_OK;
+  if (p->kind == GA__PART_SPRING) {
+    const ga_spring_def *d = p->def;
+    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &signal->probe.gauge);
+  }
+  const ga_actuator_def *d = p->def;
+  return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &signal->probe.gauge);
+}
+
+/* Forces, those of springs and bushings against growing gauges. */
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  const ga__law *law = el->data;
   view v;
   ga__law_at at;
-  ga__law_power power = {0, 0, 0};
-  int status = ga__law_is_linear(e->b, law) ? look_along(&at, e, law) : look(&v, &at, e, law, 0);
-  if (!status) status = ga__law_type_of(law->kind)->power(e, law, &at, &power);
-  memcpy(force, at.F, 6 * sizeof *force);
-  *stored = power.stored;
-  *lost = power.lost;
-  *power_in = power.in;
+  const int status = look(&v, &at, e, law, 0);
+  *out = law->kind == GA__LAW_SPRING || law->kind == GA__LAW_BUSHING ? at.F[i] : -at.F[i];
   return status;
 }
+
+static int turning(const ga__built *b, const ga__element *el, int i, int *limited)
+{
+  const ga__law *law = el->data;
+  *limited = 1;
+  for (int k = 3; k < 6; k++)
+    if (ga__bushing_jumps(b, law, k) && i-- == 0) return law->gauge[k];
+  return -1;
+}
+
+static const char *unit_of_input(const ga__built *b, const ga__element *el, int y)
+{
+  const ga__law *law = el->data;
+  if (law->input.y != y || law->n == 0) return "";
+  return ga__motion_unit(ga__gauge_is_angle(b, law->gauge[0]), GA_UNIT_FORCE);
+}
+
+/* ---- Edges ---- */
+
+static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+{
+  ga__law *law = el->data;
+  *in = i == 0 ? &law->input : NULL;
+  *f = i == 0 ? NULL : &law->formula;
+  return i == 0 || (i == 1 && law->formula.expr);
+}
+
+static int has_edges(const ga__built *b, const ga__element *el)
+{
+  const ga__law *law = el->data;
+  const ga__law_type *type = ga__law_type_of(law->kind);
+  return type->has_edges && type->has_edges(b, law);
+}
+
+static int side(const ga__eval *e, const ga__element *el, unsigned *out)
+{
+  const ga__law *law = el->data;
+  double rho, rate, turns;
+  ga__law_first(e->b, law, e->kin, &rho, &rate, &turns);
+  return ga__law_type_of(law->kind)->side(e, law, rho, rate, out);
+}
+
+static int may_hide(const ga__element *el)
+{
+  return ((const ga__law *)el->data)->may_hide;
+}
+
+/* ---- The kinds ---- */
+
+const ga__element_type ga__law_element = {
+    .rank = GA__RANK_LAW,
+    .size = sizeof(ga__law),
+    .create = {[GA__CREATE_FORCES] = create},
+    .want = want,
+    .bind = bind,
+    .release = release,
+    .settle = settle,
+    .force = force,
+    .jacobian = jacobian,
+    .powers = powers,
+    .work = list_work,
+    .n_signals = n_signals,
+    .signal = signal,
+    .feed = feed,
+    .value = value,
+    .turning = turning,
+    .unit_of_input = unit_of_input,
+    .uses = uses,
+    .has_edges = has_edges,
+    .side = side,
+    .may_hide = may_hide,
+    .hides = ga__law_hides,
+};

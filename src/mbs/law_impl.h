@@ -2,9 +2,31 @@
 #ifndef GALPHA_MBS_LAW_IMPL_H
 #define GALPHA_MBS_LAW_IMPL_H
 
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
 
 enum { GA__MOST_GAUGES = 6 };
+
+typedef enum ga__law_kind {
+  GA__LAW_SPRING,
+  GA__LAW_ACTUATOR,
+  GA__LAW_FRICTION,
+  GA__LAW_BUSHING,
+  GA__LAW_CONTACT
+} ga__law_kind;
+
+/* Data of an element: a force against growing gauges, F(ρ, ρ', t, y)[n]. Its gauges share their markers. */
+typedef struct ga__law {
+  ga__law_kind kind;
+  int part;
+  int n; /* gauges */
+  int gauge[GA__MOST_GAUGES];
+  double rest;         /* spring */
+  ga__input input;     /* actuator: force; friction: level */
+  ga__formula formula; /* spring; expr NULL: none */
+  int may_hide;        /* 1: its force may act in a narrow range of ρ or ρ' only */
+  int pair[4];
+  int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
+} ga__law;
 
 /* A law at the point of an evaluation: gauges ρ and rates ρ' go in, forces and slopes come out. Of the
  * matrices the first n × n numbers are used, row-major: by_rho[i*n+j] = ∂F_i/∂ρ_j. */
@@ -34,11 +56,12 @@ typedef struct ga__law_type {
    */
   int (*force)(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes);
   int (*power)(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power);
-  int (*works)(const ga__built *b, const ga__law *law); /* ga__law_works(); NULL: always */
-  int products;                                         /* 1: F depends on ρ or ρ' */
-  /* Damping, force and y of ga__law_work where the law does nothing else to the energy; 0: it does. NULL: it
+  int (*works)(const ga__built *b,
+               const ga__law *law); /* 0: it never loses power nor puts any in; NULL: always */
+  int products;                     /* 1: F depends on ρ or ρ' */
+  /* Damping, force and y of ga__work_kind where the law does nothing else to the energy; 0: it does. NULL: it
    * always does. */
-  int (*simple)(const ga__built *b, const ga__law *law, ga__law_work *work);
+  int (*simple)(const ga__built *b, const ga__law *law, ga__work_kind *work);
   /* Terms of F that may act in a narrow range of ρ or ρ' only, and bounds of one of them; 0: not known, or
    * there is none. */
   int n_terms;
@@ -58,6 +81,9 @@ void ga__gauge_rate(const ga__built *b, const ga__gauge *gauge, const ga__kin *k
 /* The first gauge, its rate, and how fast nodes turn that it depends on by their turning [rad/s]. */
 void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
                    double *turns);
+
+/* Is gauge i an angle of a bushing whose torques jump where it passes half a turn? */
+int ga__bushing_jumps(const ga__built *b, const ga__law *law, int i);
 
 /* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; 0 for all
  * but balls with friction. */

@@ -196,7 +196,7 @@ static int spring_works(const ga__built *b, const ga__law *law)
 }
 
 /* Damping alone loses c v²; stiffness and preload are conservative. */
-static int spring_simple(const ga__built *b, const ga__law *law, ga__law_work *work)
+static int spring_simple(const ga__built *b, const ga__law *law, ga__work_kind *work)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   work->damping = def->damping;
@@ -262,7 +262,7 @@ static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_a
   return 0;
 }
 
-static int actuator_simple(const ga__built *b, const ga__law *law, ga__law_work *work)
+static int actuator_simple(const ga__built *b, const ga__law *law, ga__work_kind *work)
 {
   (void)b;
   work->force = law->input.value;
@@ -573,12 +573,6 @@ const ga__law_type *ga__law_type_of(ga__law_kind kind)
                            contact_has_edges, contact_side},
   };
   return &type[kind];
-}
-
-int ga__law_works(const ga__built *b, const ga__law *law)
-{
-  const ga__law_type *type = ga__law_type_of(law->kind);
-  return type->works ? type->works(b, law) : 1;
 }
 
 int ga__law_kind_of(ga__part_kind kind)

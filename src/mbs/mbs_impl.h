@@ -57,6 +57,8 @@ typedef struct ga__part {
 } ga__part;
 
 struct ga__built;
+typedef struct ga__element ga__element; /* element.h */
+typedef struct ga__element_type ga__element_type;
 
 struct ga_machine {
   ga_context *ctx;
@@ -86,6 +88,7 @@ enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32,
 typedef struct ga__node {    /* what evaluations need comes first */
   int q, v;                  /* where its coordinates and velocities begin */
   int planar, scalar, rigid; /* which kind of coordinates: 1 for one of them, none: point or ground */
+  int vector;                /* 1: n coordinates of R^n that are no place; it has no component of a twist */
   int xx, xx_full, rr;  /* rigid nodes: first entries of its tiles xx (all nine or the diagonal) and φφ */
   double mass, J[9];    /* [kg], [kg m²] about the origin, in body axes */
   double z;             /* planar: the plane */
@@ -97,6 +100,7 @@ typedef struct ga__node {    /* what evaluations need comes first */
   double com[3];        /* the origin, seen in the body's frame */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
   double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
+  double *own;                    /* vector: [2 n] q and v at the start, in place of q0 and v0; else NULL */
 } ga__node;
 
 /* Where a node is and how it moves, at the point of an evaluation. */
@@ -106,6 +110,13 @@ typedef struct ga__kin {
   double acc[6]; /* of the origin, and angular */
   double angle;  /* planar nodes: any number of turns */
 } ga__kin;
+
+/* to[velocities of the node] += scale · six: a wrench, or what else has the components of a twist. */
+static inline void ga__add_six(double *to, const ga__node *node, double scale, const double six[6])
+{
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) to[node->column[c]] += scale * six[c];
+}
 
 /* A marker: part 0's node is the ground, node 0. */
 typedef struct ga__marker {
@@ -185,11 +196,13 @@ typedef struct ga__pair {
   int at[4];      /* first entry of the tile, −1: none */
   unsigned full;  /* bit k: tile k has all its entries; else the diagonal */
   unsigned whole; /* bit by tile: all nine entries are there, and follow each other */
+  int dense;      /* 1: a node has coordinates beyond the six; all entries, column by column, from at[0] on */
+  int inertia;    /* 1: M has entries there too, though i is not j */
 } ga__pair;
 
-/* The dynamics of a node by one output y: one entry for each of the node's velocities. */
+/* The dynamics of a node by one of λ, ψ, x, y: one entry for each of the node's velocities. */
 typedef struct ga__port {
-  int node, y, at;
+  int node, column, at;
 } ga__port;
 
 /* Entries of one array: GA_WANT_D, Q or G. */
@@ -203,7 +216,7 @@ typedef struct ga__pattern {
   int n_pairs, pairs_capacity;
   ga__pair *pair; /* sorted by (i, j) once merged */
   int n_ports, ports_capacity;
-  ga__port *port; /* sorted by (node, y) once merged */
+  ga__port *port; /* sorted by (node, column) once merged */
   int n, capacity;
   int *row, *col;     /* entries */
   unsigned char *in;  /* [n] arrays that can be non-zero there: GA_WANT_D, Q, G; all until somebody says no */
@@ -214,15 +227,20 @@ typedef struct ga__pattern {
 
 /* First stage: what elements will write. tiles, full: bits as in ga__pair. */
 ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned full);
-ga_status ga__want_port(ga__pattern *pt, int node, int y);
+ga_status ga__want_port(ga__pattern *pt, int node, int column);
+/* All of the dynamics of node i by node j, of any kinds; inertia 1: by accelerations too. */
+ga_status ga__want_block(struct ga__built *b, int i, int j, int inertia);
 /* All pairs of two nodes (i and j may be ground or equal) that a gauge's K, weighted, and g gᵀ (products 1)
  * can fill. */
 ga_status ga__want_gauge(struct ga__built *b, const ga__gauge *g, int products);
 /* Second stage, once everything is wanted: where it is. */
 int ga__find_pair(const ga__pattern *pt, int i, int j); /* index, −1: none (the ground) */
-int ga__find_port(const ga__pattern *pt, int node, int y);
+int ga__find_port(const ga__pattern *pt, int node, int column);
 /* An entry of its own: nobody else may ask for the same place. Returns its index, −1: out of memory. */
 int ga__own_entry(ga__pattern *pt, int row, int col);
+/* Entries of its own for n rows by all velocities of a node, row after row; transposed: for these columns.
+ * Returns the first, −1: out of memory. */
+int ga__own_rows(ga__pattern *pt, const ga__node *node, int row, int n, int transposed);
 /* An element writes these over whenever the arrays are wanted; or nobody ever writes there. arrays:
  * GA_WANT_D, Q, G. */
 void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count);
@@ -234,6 +252,9 @@ void ga__clear_entries(const ga__pattern *pt, const ga_jacobian *J);
 /* array[tile] += scale · T, T[9] over all three components each. */
 void ga__add_tile(double *array, const struct ga__built *b, int pair, int tile, double scale,
                   const double T[9]);
+/* array[pair] += scale · M: M[rows × columns], row-major, with 6 rows for a node that has components of a
+ * twist (those that it has not are left out), n for one with other coordinates; columns likewise. */
+void ga__add_block(double *array, const struct ga__built *b, int pair, double scale, const double *M);
 /* Adds scale · K, K[144] of a gauge between nodes a and b, in the tiles of the mask of ga__gauge_tiles().
  * pair[4] = aa, ab, ba, bb; a and b may be the same node. */
 void ga__add_curvature(double *array, const struct ga__built *b, const int pair[4], unsigned tiles,
@@ -241,8 +262,8 @@ void ga__add_curvature(double *array, const struct ga__built *b, const int pair[
 /* Adds scale · left rightᵀ, of two gauges between the same nodes. */
 void ga__add_product(double *array, const struct ga__built *b, const int pair[4], double scale,
                      const double left[12], const double right[12]);
-/* array[port entries] += scale · wrench */
-void ga__add_port(double *array, const struct ga__built *b, int port, double scale, const double wrench[6]);
+/* array[port entries] += scale · wrench; of a node with other coordinates: [n] */
+void ga__add_port(double *array, const struct ga__built *b, int port, double scale, const double *wrench);
 
 /* ---- Inputs and formulas (input.c) -----------------------------------------------------------------------
  */
@@ -269,6 +290,13 @@ void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is 
 /* ---- Elements ---------------------------------------------------------------------------------------------
  */
 
+/* Poses and twists of nodes in a sweep over rigid bodies. */
+typedef enum ga__kin_use {
+  GA__KIN_MADE, /* kin is that of the point */
+  GA__KIN_MAKE, /* it is to be made, node by node */
+  GA__KIN_NONE  /* nobody will read it */
+} ga__kin_use;
+
 /* What evaluations of a built machine write, of one who evaluates it: the machine's own, a stepper's, a
  * meter's. What is built is only read. (workspace.c) */
 typedef struct ga__workspace {
@@ -285,6 +313,7 @@ typedef struct ga__workspace {
   double *u, *J;                   /* of one block: inputs, derivatives */
   struct ga__form_space *form;     /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
   struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
+  ga__kin_use use;                 /* of kin, in a sweep over rigid bodies */
   int suspect; /* among those that act, the output that hid something last; answers are the same */
   void *block; /* of all arrays */
 } ga__workspace;
@@ -355,55 +384,11 @@ typedef struct ga__placed {
   int first; /* 1: the other end's body comes later */
 } ga__placed;
 
-/* Force against growing gauges: F(ρ, ρ', t, y)[n]. All gauges of a law share their markers. (law.c) */
-typedef enum ga__law_kind {
-  GA__LAW_SPRING,
-  GA__LAW_ACTUATOR,
-  GA__LAW_FRICTION,
-  GA__LAW_BUSHING,
-  GA__LAW_CONTACT
-} ga__law_kind;
-typedef struct ga__law {
-  ga__law_kind kind;
-  int part;
-  int n; /* gauges, up to 6 */
-  int gauge[6];
-  double rest;         /* spring */
-  ga__input input;     /* actuator: force; friction: level */
-  ga__formula formula; /* spring; expr NULL: none */
-  int may_hide;        /* 1: its force may act in a narrow range of ρ or ρ' only */
-  int pair[4];
-  int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
-} ga__law;
-
-/* What may jump with the motion. (edges.c) */
-typedef enum ga__edge_kind { GA__EDGE_FORMULA, GA__EDGE_BLOCK, GA__EDGE_LAW } ga__edge_kind;
+/* What may jump with the motion: a formula, or the element of a part. (edges.c) */
 typedef struct ga__edge {
-  ga__edge_kind kind;
-  int index; /* of a formula, a block, a law */
+  int formula; /* −1: an element */
   int part;
 } ga__edge;
-
-/* A wrench at a marker. (wrench.c) */
-typedef struct ga__wrench {
-  int part, marker;
-  int in_body;
-  ga__input force[3], torque[3];
-  int self;    /* pair of the node with itself */
-  int port[6]; /* −1: none */
-} ga__wrench;
-
-/* Rolling: one row of Φ (contact; none for a knife edge), rows of k. (rolling.c) */
-typedef struct ga__rolling {
-  int part, body, plane; /* markers */
-  ga_rolling_kind kind;
-  double radius;
-  int lambda; /* −1: none */
-  int psi, n_psi;
-  int B, Bt; /* entries of the contact's row: one for each of the node's velocities */
-  int A, At; /* those of k: row after row; Aᵀ likewise (row of k after row of k) */
-  int self;
-} ga__rolling;
 
 /* Something that can be sensed. (probe.c) */
 typedef enum ga__probe_kind {
@@ -420,7 +405,7 @@ typedef enum ga__probe_kind {
   GA__PROBE_GAUGE_ACC,  /* output only, but of a scalar node */
   GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION, /* output only */
-  GA__PROBE_LAW,        /* force of law `joint`, gauge number `component`, times index = ±1; output only */
+  GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner`; output only */
   GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
   GA__PROBE_STATE,      /* x number `index` */
   GA__PROBE_OUTPUT,     /* y number `index` */
@@ -429,7 +414,8 @@ typedef enum ga__probe_kind {
 typedef struct ga__probe {
   ga__probe_kind kind;
   int of, from, axes; /* markers; −1: ground */
-  int joint;          /* index of a ga__joint or ga__law */
+  int joint;          /* index of a ga__joint */
+  int owner;          /* a part */
   int gauge;
   int component, index;
   int turns;         /* number of the angle whose turns a meter counts, −1: none */
@@ -454,37 +440,25 @@ typedef struct ga__joint {
 } ga__joint;
 
 /* Rows of y. */
-typedef enum ga__y_kind { GA__Y_PROBE, GA__Y_FORMULA, GA__Y_BLOCK } ga__y_kind;
+typedef enum ga__y_kind { GA__Y_PROBE, GA__Y_FORMULA, GA__Y_ELEMENT } ga__y_kind;
 typedef struct ga__y {
   ga__y_kind kind;
-  int index;            /* of the probe, formula, block */
-  int output;           /* of the block */
+  int index;            /* of the probe or formula; the part of the element */
+  int output;           /* of the element */
   int first, n_columns; /* into y_column, y_entry */
   int guessed;          /* 1: the start begins with `guess` */
   double guess;
 } ga__y;
 
-/* A block in the machine: its states x[x ...], outputs y[y ...]. (blocks.c) */
-typedef struct ga__blocked {
-  int part;
-  const ga_control_block *block;
-  int x, y;
-  ga__input *input;          /* [n_in] */
-  int *entry_u;              /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
-  int *entry_x;              /* [(n_x+n_out) × n_x] */
-  struct ga__course *course; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
-} ga__blocked;
-
 /* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are
  * twenty for every body. (signal.c) */
 typedef struct ga__signals {
-  int n, n_turns; /* signals; angles whose turns a meter counts */
-  int *first;     /* [n_parts + 2] first signal of a part; of the energies; n */
-  int *item;    /* [n_parts] the law, block (ga__blocked) or sensor of a part; a joint's first angle that has
-                   turns */
-  int *turning; /* [n_turns] gauges of these angles */
-  ga__probe *sensor; /* x components */
-  char **name;       /* [n_parts + 1] names of a part's signals, NULL until asked for */
+  int n, n_turns;     /* signals; angles whose turns a meter counts */
+  int *first;         /* [n_parts + 2] first signal of a part; of the energies; n */
+  int *first_turning; /* [n_parts] its first angle among those */
+  int *turning;       /* [n_turns] gauges of these angles, */
+  int *limited;       /* and the part of one that must not turn over, else 0 */
+  char **name;        /* [n_parts + 1] names of a part's signals, NULL until asked for */
 } ga__signals;
 
 typedef enum ga__energy {
@@ -516,11 +490,14 @@ typedef struct ga__built {
   const ga_machine *m;
   ga__stage stage;
   ga_system *system;
-  ga__list node, marker, gauge, row, slot, term, point3, axes, law, wrench, rolling, joint, y, formula,
-      blocked, probe, edge;
-  int *part_node;   /* [n_parts] node of a body; −1 */
-  int *part_marker; /* [n_parts] marker of a body's own frame, or of a marker; −1 */
-  int *part_joint;  /* [n_parts] ga__joint of a joint, or scalar body; −1 */
+  ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
+  ga__list element;          /* of ga__element; once closed in the order of their ranks */
+  int n_swept, first_acting; /* those that offer a sweep come first; the first that acts without one */
+  int uses_kin;              /* 1: not only rigid bodies and points held together look at nodes */
+  int *part_node;            /* [n_parts] node of a body; −1 */
+  int *part_marker;          /* [n_parts] marker of a body's own frame, or of a marker; −1 */
+  int *part_joint;           /* [n_parts] ga__joint of a joint, or scalar body; −1 */
+  int *part_element;         /* [n_parts] its element; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__placed *end;         /* of all point3, by node: */
@@ -535,8 +512,19 @@ typedef struct ga__built {
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   int takes_speeds;                 /* 1: bodies given at rest start with speeds that drives have */
   ga__kin *kin;                     /* [nodes] as they start: of building, and of reports on the start */
-  struct ga__form *form;            /* NULL: GA_FORM_SPACE, or no rigid body */
+  int kin_room;
+  struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
 } ga__built;
+
+/* Column, and row, of state i and of output i in the whole matrix. */
+static inline int ga__column_x(const ga__built *b, int i)
+{
+  return b->nv + b->n_lambda + b->n_psi + i;
+}
+static inline int ga__column_y(const ga__built *b, int i)
+{
+  return b->nv + b->n_lambda + b->n_psi + b->n_x + i;
+}
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
 
@@ -573,10 +561,21 @@ ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *la
 ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *label,
                         int *psi); /* a new row of k */
 
-/* From parts to nodes and markers (node.c). */
-ga_status ga__nodes_create(ga_machine *m, ga__built *b);
+/* Nodes (node.c). */
+void ga__nodes_keep_given(ga__built *b); /* once bodies are created: what they are given */
 ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part,
                               int *marker); /* massless, on a joint's behalf */
+/* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
+ * element's. q, v: [n] at the start, NULL: zeros. */
+ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, const double *q, const double *v,
+                              int *node);
+static inline size_t ga__node_n_q(const ga__node *node)
+{
+  return node->rigid ? 12u : (size_t)node->n;
+}
+/* Values at the start: from the node to q and v of the system, and back (v may be NULL). */
+void ga__node_get_initial(const ga__node *node, double *q, double *v);
+void ga__node_set_initial(ga__node *node, const double *q, const double *v);
 /* Of one node: of a rigid one in the space form, */
 static inline void ga__kin_rigid(const ga__node *node, const double *q, const double *v, const double *vdot,
                                  ga__kin *k)
@@ -589,14 +588,8 @@ static inline void ga__kin_rigid(const ga__node *node, const double *q, const do
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
 void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot,
                 ga__kin *kin); /* v, vdot may be NULL */
-void ga__inertia_mass(const ga__eval *e, double *out);
-void ga__inertia_force(const ga__eval *e, double *f); /* gravity and gyroscopic */
-ga_status ga__inertia_want(ga__built *b);
-void ga__inertia_bind(ga__built *b);
 
 /* Joints and drives (joint.c). */
-/* Those between frames, and scalar bodies' coordinates: their frames on bodies as these are given. */
-ga_status ga__joints_create(ga_machine *m, ga__built *b);
 /* Once bodies are where they start: what rows are held at, turns of angles. */
 ga_status ga__joints_settle(ga_machine *m, ga__built *b);
 /* The angle of two frames of planar bodies or the ground, both with z upwards: it begins within (−π, π], and
@@ -615,7 +608,6 @@ double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate
 /* A row that holds one gauge at a constant, which it has at `rate`. */
 ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *label, int gauge, double constant,
                          double rate);
-ga_status ga__couplings_create(ga_machine *m, ga__built *b); /* gears, racks, drives */
 
 /* Where bodies are and how they move at the start, found from initial values of joints and bodies that are
  * held (assemble.c). */
@@ -633,12 +625,11 @@ void ga__placement_apply(const ga__placement *p, ga__built *b); /* once joints h
 ga_status ga__settle_rests(ga_machine *m, ga__built *b);
 /* The stages of building that both need (build.c). */
 ga_status ga__build_begin(ga_machine *m, ga__built *b);
+ga_status ga__build_frames(ga_machine *m, ga__built *b); /* nodes and markers */
 ga_status ga__build_finish(ga_machine *m, ga__built *b);
 void ga__initial_values(const ga__built *b, double *q, double *v); /* of the system made from b */
 /* The largest |Φ| there; HUGE_VAL: unknown. */
 ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *largest);
-ga_status ga__constraint_want(ga__built *b);
-ga_status ga__constraint_bind(ga__built *b);
 
 ga_status ga__pattern_merge(ga__built *b); /* between the two stages */
 void ga__pattern_free(ga__pattern *pt);
@@ -662,54 +653,6 @@ int ga__formula_side(const ga__eval *e, const ga__formula *f, const double *loca
 /* A function or expression of a part has no value: says so, and returns 1 (retry). */
 int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
 void ga__formula_free(ga_context *ctx, ga__formula *f);
-
-/* ---- Element functions: resolve (from the part), want (pattern), bind (entries), evaluate -----------------
- */
-/* force adds to f[nv]; jacobian adds to J's arrays the derivatives of −force (residual M vdot − f). Indices
- * of elements are those in their list. */
-
-ga_status ga__law_resolve(ga_machine *m, ga__built *b, int part);
-ga_status ga__law_want(ga__built *b, ga__law *law);
-ga_status ga__law_bind(ga__built *b, ga__law *law);
-int ga__law_force(const ga__eval *e, const ga__law *law, double *f);
-int ga__law_jacobian(const ga__eval *e, const ga__law *law, ga_jacobian *J);
-/* Force of each gauge, stored energy (NaN-free; 0 where it has none) and power lost; power_in: done by
- * inputs. */
-int ga__law_energy(const ga__eval *e, const ga__law *law, double force[6], double *stored, double *lost,
-                   double *power_in);
-int ga__law_is_linear(const ga__built *b, const ga__law *law); /* 1: its energy needs no ga__kin, only q, v */
-int ga__law_works(const ga__built *b, const ga__law *law);     /* 0: it never loses power nor puts any in */
-/* Is gauge i an angle of a bushing whose torques jump where it passes half a turn? */
-int ga__bushing_jumps(const ga__built *b, const ga__law *law, int i);
-/* The powers of a law where they are no more than damping ρ'² lost and (force + y) ρ' put in, ρ' being the
- * difference of two velocities: what ga__law_energy() gives, bit for bit, for far less. */
-typedef struct ga__law_work {
-  int law;               /* its number */
-  int simple;            /* 0: it does more, and ga__law_energy() has to be asked */
-  int minus, plus;       /* ρ' = v[plus] − v[minus]; −1: the ground, 0 */
-  int y;                 /* −1: none */
-  double damping, force; /* one of them 0 */
-} ga__law_work;
-void ga__law_work_of(const ga__built *b, int law, ga__law_work *work);
-void ga__law_free(ga_context *ctx, ga__law *law);
-
-ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part);
-ga_status ga__wrench_want(ga__built *b, ga__wrench *w);
-ga_status ga__wrench_bind(ga__built *b, ga__wrench *w);
-int ga__wrench_force(const ga__eval *e, const ga__wrench *w, double *f);
-int ga__wrench_jacobian(const ga__eval *e, const ga__wrench *w, ga_jacobian *J);
-int ga__wrench_power(const ga__eval *e, const ga__wrench *w, double *power);
-
-ga_status ga__rolling_resolve(ga_machine *m, ga__built *b, int part);
-ga_status ga__rolling_want(ga__built *b, ga__rolling *r);
-ga_status ga__rolling_bind(ga__built *b, ga__rolling *r);
-void ga__rolling_force(const ga__eval *e, const ga__rolling *r, double *f); /* −Bᵀλ − Aᵀψ */
-void ga__rolling_phi(const ga__eval *e, const ga__rolling *r, double *phi);
-void ga__rolling_phi_dot(const ga__eval *e, const ga__rolling *r, double *out);
-void ga__rolling_phi_acc(const ga__eval *e, const ga__rolling *r, double *out);
-void ga__rolling_k(const ga__eval *e, const ga__rolling *r, double *k);
-void ga__rolling_k_acc(const ga__eval *e, const ga__rolling *r, double *out);
-void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *J);
 
 /* What was worked out last for probes of one evaluation: components of one vector, or an angle and its rate,
  * are asked for one after the other. Numbers are those of probes, GA__UNSEEN: nothing yet. */
@@ -756,88 +699,12 @@ void ga__points_force(const ga__eval *e, double *f);
 ga_status ga__ends_list(ga__built *b);
 /* Inertia, weight and these (body.c): the first of all elements, writes s->dynamics, tiles of bodies and rows
  * of its own. */
-typedef enum ga__kin_use {
-  GA__KIN_MADE, /* kin is that of the point */
-  GA__KIN_MAKE, /* it is to be made, node by node */
-  GA__KIN_NONE  /* nobody will read it */
-} ga__kin_use;
-void ga__bodies_sweep(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J);
-
-/* Constraint rows (constraint.c). */
-void ga__constraint_force(const ga__eval *e, double *f);
-int ga__constraint_phi(const ga__eval *e, double *phi);
-int ga__constraint_phi_dot(const ga__eval *e, double *out);
-int ga__constraint_phi_acc(const ga__eval *e, double *out);
-int ga__constraint_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J); /* s, J may be NULL */
-
-/* Rows of x and y: probes, formulas, blocks (blocks.c). Blocks get their outputs first, so that they may be
- * used by each other and by all others, then their inputs. */
-ga_status ga__blocks_number(ga_machine *m, ga__built *b);
-ga_status ga__blocks_resolve(ga_machine *m, ga__built *b); /* both; the first only where it was not done */
-ga_status ga__blocks_want(ga__built *b); /* once nothing more is resolved: memory for columns */
-ga_status ga__blocks_bind(ga__built *b); /* once everything has its number: entries */
-void ga__blocks_free(ga_context *ctx, ga__built *b);
-int ga__outputs_value(const ga__eval *e, double *o);
-/* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
- * velocities and states. The result is y, where they do not, or belongs to e->work until the next call. */
-const double *ga__outputs_between(const ga__eval *e, const double *y);
-int ga__blocked_side(const ga__eval *e, int block, unsigned *side); /* as ga_block_side() */
-void ga__outputs_guess(const ga__eval *e, double *o);               /* to begin with */
-int ga__states_value(const ga__eval *e, double *s);
-int ga__outputs_jacobian(const ga__eval *e, ga_jacobian *J); /* rows of x and y */
 
 /* Names and values of signals (signal.c). */
-ga_status ga__guesses_resolve(ga_machine *m, ga__built *b); /* once all that uses signals is resolved */
-ga_status ga__signals_create(ga_machine *m, ga__built *b);  /* once nothing more is resolved */
+ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
 void ga__signals_free(ga_context *ctx, ga__built *b);
 int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
 void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text,
                         size_t size); /* of an output y */
-
-/* Energies and powers at a state (meter.c). */
-typedef struct ga__powers {
-  double kinetic, potential; /* [J] */
-  double lost, in;           /* [W] */
-} ga__powers;
-int ga__powers_at(const ga__eval *e, ga__powers *out);
-
-/* A constraint that only acts one way: sign · λ is its force, positive where it can act. */
-typedef struct ga__one_sided {
-  int part, lambda;
-  double sign;
-  double most;                  /* the largest |force| so far */
-  double since, worst, worst_t; /* worst 0: it has always acted as it can */
-} ga__one_sided;
-
-struct ga_meter { /* what every step needs stands first, in two lines of the processor's cache */
-  int started;
-  int simple; /* 1: simple laws, and turns that need no look in every step, are all there is to count */
-  int n_laws, n_spin; /* how many of law and spin */
-  int n_one_sided;
-  ga__one_sided *one_sided;
-  double t, dissipated, input;
-  double lost, in; /* [W] at t */
-  double moved,
-      fastest;       /* what any angle can have moved by since it was looked at; a bound of all |ω| at t */
-  ga__law_work *law; /* what loses power or puts it in, besides wrenches and rows */
-  int *spin;         /* places in v of the components of ω that move angles; after each ω −1 */
-
-  ga_context *ctx;
-  const ga_machine *m;
-  ga__workspace *work;
-  double start;                 /* kinetic + potential then */
-  double *angle, *rate, *turns; /* [n_turns] when they were looked at last; rates 0 where that was before t */
-  double *over, *over_t;        /* [n_turns] 1: it has been beyond half a turn; when first */
-  int n_turns, watch;           /* 1: angles are looked at in every step */
-  int n_rows;
-  int *row;         /* those that do work */
-  int needs_kin;    /* 0: laws, wrenches and rows need no more than q and v */
-  int n_impact;     /* length of v_before: nv where a drive's impacts are accepted, else 0 */
-  double *v_before; /* [n_impact] velocities at t */
-};
-
-/* [J] what drives do by an impact between the meter's last state and s, which are its two sides; 0: they are
- * not. */
-double ga__impact_work(const ga_meter *meter, const ga_state *s);
 
 #endif

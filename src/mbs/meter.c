@@ -4,6 +4,7 @@
  *
  * dissipated and input are integrals of powers by the trapezoidal rule, which is as accurate as the steps. */
 #include "mbs/channel.h"
+#include "mbs/meter.h"
 #include "mbs/system.h"
 #include "mbs/workspace.h"
 
@@ -11,61 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Energies at a state ---- */
-
-/* ½ m u² + ½ Ω · J Ω, Ω = Rᵀω */
-static double kinetic_of(const ga__node *node, const ga__kin *k)
-{
-  double energy = 0.5 * node->mass * ga__vec3_dot(k->w, k->w), body[3], moment[3];
-  if (!node->rigid && !node->planar) return energy;
-  ga__mat3_tmul_vec(body, k->R, k->w + 3);
-  ga__mat3_mul_vec(moment, node->J, body);
-  return energy + 0.5 * ga__vec3_dot(body, moment);
-}
-
-/* Prescribed motion Φ = ... − target(t): constraint forces do work at the rate −λ · (B v) = λ Φ_t = −λ
- * target'. */
-static int drive_power(const ga__eval *e, const ga__row *row, double *power)
-{
-  double target[2];
-  ga_fault fault = {.kind = GA_FAULT_NONE};
-  if (!row->target) return 0;
-  if (ga_function_eval(row->target, e->p->t, 1, target, &fault))
-    return ga__fault(e, row->part, "function", &fault);
-  *power -= e->p->lambda[row->lambda] * target[1];
-  return 0;
-}
-
-int ga__powers_at(const ga__eval *e, ga__powers *out)
-{
-  const ga__built *b = e->b;
-  int code = 0;
-  *out = (ga__powers){0, 0, 0, 0};
-  for (int i = 1; i < b->node.n; i++) {
-    const ga__node *node = GA__AT(b->node, ga__node, i);
-    out->kinetic += kinetic_of(node, &e->kin[i]);
-    if (!node->scalar) out->potential -= node->mass * ga__vec3_dot(e->m->opts.gravity, e->kin[i].x);
-  }
-  for (int i = 0; !code && i < b->law.n; i++) {
-    double force[6], stored, lost, in;
-    code = ga__law_energy(e, GA__AT(b->law, ga__law, i), force, &stored, &lost, &in);
-    out->potential += stored;
-    out->lost += lost;
-    out->in += in;
-  }
-  for (int i = 0; !code && i < b->wrench.n; i++) {
-    double power;
-    code = ga__wrench_power(e, GA__AT(b->wrench, ga__wrench, i), &power);
-    out->in += power;
-  }
-  for (int i = 0; !code && i < b->row.n; i++) code = drive_power(e, GA__AT(b->row, ga__row, i), &out->in);
-  return code;
-}
-
 /* ---- Along a run ---- */
 
-/* Adds the powers of simple laws, all of them or one; rates are summed as in look_along(), law.c. */
-static void simple_work(const ga__law_work *w, int n, const double *v, const double *y, double *lost,
+/* Adds the powers of simple elements. */
+static void simple_work(const ga__work_kind *w, int n, const double *v, const double *y, double *lost,
                         double *in)
 {
   for (int i = 0; i < n; i++) {
@@ -77,53 +27,41 @@ static void simple_work(const ga__law_work *w, int n, const double *v, const dou
   }
 }
 
-static int law_work(const ga__eval *e, const ga__law_work *w, double *lost, double *in)
-{
-  double force[6], stored, law_lost, law_in;
-  if (w->simple) return simple_work(w, 1, e->p->v, e->p->y, lost, in), 0;
-  const int code = ga__law_energy(e, GA__AT(e->b->law, ga__law, w->law), force, &stored, &law_lost, &law_in);
-  *lost += law_lost;
-  *in += law_in;
-  return code;
-}
-
 /* Powers lost and put in: what a step needs. Conservative forces are left out, and with them, in most
  * machines, nearly everything. */
 static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
 {
-  const ga__built *b = e->b;
   int code = 0;
   *lost = *in = 0;
-  for (int i = 0; !code && i < meter->n_laws; i++) code = law_work(e, &meter->law[i], lost, in);
-  for (int i = 0; !code && i < b->wrench.n; i++) {
-    double power;
-    code = ga__wrench_power(e, GA__AT(b->wrench, ga__wrench, i), &power);
-    *in += power;
+  for (int i = 0; !code && i < meter->n_workers; i++) {
+    const ga__work_kind *w = &meter->worker[i];
+    const ga__element *el = ga__element_at(e->b, w->element);
+    ga__powers now = {0, 0, 0, 0};
+    if (w->simple) {
+      simple_work(w, 1, e->p->v, e->p->y, lost, in);
+      continue;
+    }
+    code = el->type->powers(e, el, &now);
+    *lost += now.lost;
+    *in += now.in;
   }
-  for (int i = 0; !code && i < meter->n_rows; i++)
-    code = drive_power(e, GA__AT(b->row, ga__row, meter->row[i]), in);
   return code;
 }
 
-/* Which laws and rows do work; law and row may be NULL: they are only counted. */
-static void list_workers(const ga__built *b, ga_meter *meter)
+/* Which elements do work; list 0: they are only counted. */
+static void list_work(const ga__built *b, ga_meter *meter, int list)
 {
-  meter->n_laws = meter->n_rows = 0;
+  meter->n_workers = meter->needs_kin = 0;
   meter->simple = 1;
-  meter->needs_kin = b->wrench.n > 0;
-  for (int i = 0; i < b->law.n; i++) {
-    if (!ga__law_works(b, GA__AT(b->law, ga__law, i))) continue;
-    if (meter->law) ga__law_work_of(b, i, &meter->law[meter->n_laws]);
-    if (meter->law && !meter->law[meter->n_laws].simple) meter->simple = 0;
-    meter->n_laws++;
-    if (!ga__law_is_linear(b, GA__AT(b->law, ga__law, i))) meter->needs_kin = 1;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    ga__work_kind w = {.element = i, .needs_kin = 1, .minus = -1, .plus = -1, .y = -1};
+    if (!el->type->powers || (el->type->work && !el->type->work(b, el, &w))) continue;
+    if (list) meter->worker[meter->n_workers] = w;
+    meter->n_workers++;
+    meter->needs_kin |= w.needs_kin;
+    meter->simple &= w.simple;
   }
-  for (int i = 0; i < b->row.n; i++) {
-    if (!GA__AT(b->row, ga__row, i)->target) continue;
-    if (meter->row) meter->row[meter->n_rows] = i;
-    meter->n_rows++;
-  }
-  if (meter->needs_kin || meter->n_rows) meter->simple = 0;
 }
 
 /* ---- Impacts ----
@@ -152,8 +90,8 @@ static int is_impact(const ga_meter *meter, double from, double to)
   const ga__built *b = meter->m->built;
   const double beside = IMPACT_TIME * fmax(1.0, fabs(to));
   if (!meter->n_impact || !(to - from <= beside)) return 0;
-  for (int i = 0; i < meter->n_rows; i++) {
-    const ga__row *row = GA__AT(b->row, ga__row, meter->row[i]);
+  for (int i = 0; i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
     ga_break at = {.before = INFINITY};
     if (!accepts_impacts(b, row)) continue;
     for (double t = from - beside; t < to + beside; t = at.after) {
@@ -167,9 +105,12 @@ static int is_impact(const ga_meter *meter, double from, double to)
 static double kinetic_at(const ga_meter *meter, const ga_point *p)
 {
   const ga__eval e = ga__eval_at(meter->work, p, 1, 0);
-  double energy = 0.0;
-  for (int i = 1; i < e.b->node.n; i++) energy += kinetic_of(GA__AT(e.b->node, ga__node, i), &e.kin[i]);
-  return energy;
+  ga__powers now = {0, 0, 0, 0};
+  for (int i = 0; i < e.b->element.n; i++) {
+    const ga__element *el = ga__element_at(e.b, i);
+    if (el->type->mass && el->type->powers) el->type->powers(&e, el, &now);
+  }
+  return now.kinetic;
 }
 
 double ga__impact_work(const ga_meter *meter, const ga_state *s)
@@ -227,18 +168,11 @@ static void list_turning(const ga__built *b, ga_meter *meter)
 static int list_one_sided(const ga__built *b, ga__one_sided *list)
 {
   int n = 0;
-  for (int i = 0; i < b->rolling.n; i++) {
-    const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
-    if (r->lambda < 0) continue;
-    if (list) list[n] = (ga__one_sided){.part = r->part, .lambda = r->lambda, .sign = -1.0};
-    n++;
-  }
-  for (int j = 0; j < b->joint.n; j++) {
-    const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
-    const ga__part *part = &b->m->part[joint->part];
-    if (!joint->recipe || !((const ga_joint_def *)part->def)->rope) continue;
-    const int lambda = GA__AT(b->row, ga__row, joint->first_own)->lambda;
-    if (list) list[n] = (ga__one_sided){.part = joint->part, .lambda = lambda, .sign = 1.0};
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    ga__one_way way;
+    if (!el->type->one_way || !el->type->one_way(b, el, &way)) continue;
+    if (list) list[n] = (ga__one_sided){.part = el->part, .way = way};
     n++;
   }
   return n;
@@ -248,7 +182,7 @@ static void see_one_sided(ga_meter *meter, const ga_state *s)
 {
   for (int i = 0; i < meter->n_one_sided; i++) {
     ga__one_sided *o = &meter->one_sided[i];
-    const double force = o->sign * s->lambda[o->lambda];
+    const double force = o->way.sign * s->lambda[o->way.lambda];
     if (fabs(force) > o->most) o->most = fabs(force);
     if (!(-force > o->worst) || !(-force > PULLS * o->most + NO_FORCE)) continue;
     if (o->worst == 0.0) o->since = s->t;
@@ -283,25 +217,22 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
   return GA_OK;
 }
 
-/* A line for each angle of a bushing that has been beyond half a turn, where it is counted on from the other
+/* A line for each angle that has been beyond half a turn, where it must not: it is counted on from the other
  * side. */
 static void write_turned_over(ga__writer *w, const ga_meter *meter)
 {
   const ga__built *b = meter->m->built;
-  for (int k = 0; k < b->law.n; k++)
-    for (int i = 3; i < 6; i++) {
-      const ga__law *law = GA__AT(b->law, ga__law, k);
-      if (!ga__bushing_jumps(b, law, i)) continue;
-      for (int n = 0; n < meter->n_turns; n++)
-        if (b->signals.turning[n] == law->gauge[i] && meter->over[n] != 0)
-          ga__write(w,
-                    "bushing '%s' turns over about %c, at t = %.6g s for the first time: its angle jumps "
-                    "there from "
-                    "half a turn to minus half a turn, and its torques with it. Turn one of its frames, or "
-                    "take a joint "
-                    "and a spring on its angle, which counts turns\n",
-                    meter->m->part[law->part].name, "xyz"[i - 3], meter -> over_t[n]);
-    }
+  for (int i = 0; i < meter->n_turns; i++) {
+    const ga__part *part = &meter->m->part[b->signals.limited[i]];
+    if (!b->signals.limited[i] || meter->over[i] == 0) continue;
+    ga__write(
+        w,
+        "%s '%s' turns over about %c, at t = %.6g s for the first time: its angle jumps there from half "
+        "a turn to minus half a turn, and its torques with it. Turn one of its frames, or take a joint "
+        "and a spring on its angle, which counts turns\n",
+        ga__part_text(part->kind), part->name,
+        "xyz"[GA__AT(b->gauge, ga__gauge, b->signals.turning[i])->axis], meter -> over_t[i]);
+  }
 }
 
 int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
@@ -312,15 +243,10 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   for (int k = 0; meter && k < meter->n_one_sided; k++) {
     const ga__one_sided *o = &meter->one_sided[k];
     const ga__part *part = &meter->m->part[o->part];
-    const int rolls = part->kind == GA__PART_ROLLING;
     if (!(o->worst > 0.0)) continue;
-    ga__write(&w,
-              "%s '%s' %s, at t = %.6g s for the first time, most at t = %.6g s with %.4g N: it would %s\n",
-              ga__part_text(part->kind), part->name,
-              rolls ? "pulls at its plane, which nothing can that rolls" : "pushes, which no rope can",
-              o->since, o->worst_t, o->worst,
-              rolls ? "lift off there, and does not move as is computed from then on"
-                    : "go slack there, and does not hold as is computed from then on");
+    ga__write(
+        &w, "%s '%s' %s, at t = %.6g s for the first time, most at t = %.6g s with %.4g N: it would %s\n",
+        ga__part_text(part->kind), part->name, o->way.does, o->since, o->worst_t, o->worst, o->way.would);
   }
   if (meter) write_turned_over(&w, meter);
   return (int)w.used;
@@ -340,22 +266,20 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->ctx = ctx;
   meter->m = m;
   meter->n_turns = m->built->signals.n_turns;
-  list_workers(m->built, meter);
+  list_work(m->built, meter, 0);
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
-  meter->law = ga__alloc(ctx, (size_t)meter->n_laws, sizeof *meter->law);
-  meter->row = ga__alloc(ctx, (size_t)meter->n_rows, sizeof *meter->row);
+  meter->worker = ga__alloc(ctx, (size_t)meter->n_workers, sizeof *meter->worker);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_one_sided = list_one_sided(m->built, NULL);
   meter->one_sided = ga__alloc(ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
   meter->n_impact = any_accepts_impacts(m->built) ? m->built->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->built, 0, &meter->work);
-  if (status || !meter->angle || !meter->law || !meter->row || !meter->spin || !meter->one_sided ||
-      !meter->v_before) {
+  if (status || !meter->angle || !meter->worker || !meter->spin || !meter->one_sided || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
-  list_workers(m->built, meter);
+  list_work(m->built, meter, 1);
   list_one_sided(m->built, meter->one_sided);
   list_turning(m->built, meter);
   meter->rate = meter->angle + n;
@@ -371,8 +295,7 @@ void ga_meter_destroy(ga_meter **meter)
   if (!meter || !*meter) return;
   ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
-  ga__free(ctx, (*meter)->law);
-  ga__free(ctx, (*meter)->row);
+  ga__free(ctx, (*meter)->worker);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->one_sided);
   ga__free(ctx, (*meter)->v_before);
@@ -445,7 +368,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(meter->work, &p, 1, 1);
   ga__powers now;
-  const int code = ga__powers_at(&e, &now);
+  const int code = ga__elements_powers(&e, &now);
   meter->started = 0;
   if (code) return no_powers(meter, code, s->t);
   meter->t = s->t;
@@ -483,7 +406,7 @@ static void pass_angles(ga_meter *meter, double moved)
   meter->moved = moved;
 }
 
-/* Where more than simple laws does work, or angles are to be looked at. */
+/* Where more than simple elements do work, or angles are to be looked at. */
 static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
   ga__workspace *w = meter->work;
@@ -518,7 +441,7 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
     if (status) return status;
   } else {
     double lost = 0, in = 0;
-    simple_work(meter->law, meter->n_laws, s->v, s->y, &lost, &in);
+    simple_work(meter->worker, meter->n_workers, s->v, s->y, &lost, &in);
     add_step(meter, h, lost, in);
     pass_angles(meter, moved);
   }

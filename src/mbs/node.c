@@ -1,9 +1,7 @@
-/* Nodes: what bodies become. Their coordinates, motion, inertia and weight.
- *
- * A rigid node's origin is the centre of mass, so that with ω in space and J_s = R J Rᵀ
- *   M vdot = (m u', J_s ω'),   f = (m g, −ω × J_s ω) */
+/* Nodes: what bodies become. Their coordinates and their motion; body.c has their inertia. */
+#include "mbs/channel.h"
+#include "mbs/element.h"
 #include "mbs/form.h"
-#include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -20,10 +18,22 @@ static void set_columns(ga__node *node, unsigned has)
   for (int c = 0; c < 6; c++) node->column[c] = has >> c & 1u ? node->n++ : -1;
 }
 
+/* Work space has room for as many poses as there is for nodes. */
+static ga_status grow_kin(ga_machine *m, ga__built *b)
+{
+  if (b->kin && b->node.n <= b->kin_room) return GA_OK;
+  ga__kin *kin = ga__alloc(m->ctx, (size_t)b->node.capacity, sizeof *kin);
+  if (!kin) return ga__no_memory(m->ctx, "a machine");
+  ga__free(m->ctx, b->kin);
+  b->kin = kin;
+  b->kin_room = b->node.capacity;
+  return GA_OK;
+}
+
 static ga__node *add_node(ga_machine *m, ga__built *b, int part, unsigned has)
 {
   ga__node *node = ga__list_add(m->ctx, &b->node);
-  if (!node) return NULL;
+  if (!node || grow_kin(m, b)) return NULL;
   node->part = part;
   node->self = -1;
   set_columns(node, has);
@@ -122,6 +132,23 @@ ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part, int *marker
   return GA_OK;
 }
 
+ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, const double *q, const double *v,
+                              int *index)
+{
+  ga__node *node = add_node(m, b, part, 0);
+  if (!node) return GA_ERR_MEMORY;
+  *index = b->node.n - 1;
+  node->vector = 1;
+  node->n = n;
+  node->own = ga__alloc(m->ctx, 2 * (size_t)n, sizeof *node->own);
+  if (!node->own) return ga__no_memory(m->ctx, "coordinates of an element");
+  for (int i = 0; i < n; i++) {
+    node->own[i] = q ? q[i] : 0.0;
+    node->own[n + i] = v ? v[i] : 0.0;
+  }
+  return GA_OK;
+}
+
 /* A marker on a marker on ... a body: depth counts, so that a circle is found. */
 static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
 {
@@ -149,26 +176,40 @@ static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
   return GA_OK;
 }
 
-ga_status ga__nodes_create(ga_machine *m, ga__built *b)
+static ga_status create_marker(ga_machine *m, ga__built *b, int part)
+{
+  return add_marker(m, b, part, 0);
+}
+
+static ga_status add_ground(ga_machine *m, ga__built *b, int part)
 {
   static const double origin[3] = {0, 0, 0};
-  static ga_status (*const add[GA__N_PARTS])(ga_machine *, ga__built *,
-                                             int) = {[GA__PART_RIGID] = add_rigid,
-                                                     [GA__PART_PLANAR] = add_planar,
-                                                     [GA__PART_POINT] = add_point,
-                                                     [GA__PART_SCALAR] = add_scalar};
-  if (!add_node(m, b, 0, 0)) return GA_ERR_MEMORY;
-  ga_status status = add_own_marker(m, b, 0, 0, origin);
-  for (int i = 1; !status && i < m->n_parts; i++)
-    if (add[m->part[i].kind]) status = add[m->part[i].kind](m, b, i);
+  return add_node(m, b, part, 0) ? add_own_marker(m, b, part, 0, origin) : GA_ERR_MEMORY;
+}
+
+void ga__nodes_keep_given(ga__built *b)
+{
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
     memcpy(node->q_given, node->q0, sizeof node->q0);
     memcpy(node->v_given, node->v0, sizeof node->v0);
   }
-  for (int i = 1; !status && i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_MARKER) status = add_marker(m, b, i, 0);
-  return status;
+}
+
+void ga__node_get_initial(const ga__node *node, double *q, double *v)
+{
+  memcpy(q + node->q, node->vector ? node->own : node->q0, ga__node_n_q(node) * sizeof *q);
+  for (int i = 0; node->vector && i < node->n; i++) v[node->v + i] = node->own[node->n + i];
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
+}
+
+void ga__node_set_initial(ga__node *node, const double *q, const double *v)
+{
+  memcpy(node->vector ? node->own : node->q0, q + node->q, ga__node_n_q(node) * sizeof *q);
+  for (int i = 0; v && node->vector && i < node->n; i++) node->own[node->n + i] = v[node->v + i];
+  for (int c = 0; v && c < 6; c++)
+    if (node->column[c] >= 0) node->v0[c] = v[node->v + node->column[c]];
 }
 
 /* ---- Motion ---- */
@@ -190,6 +231,7 @@ static void spread(double six[6], const ga__node *node, const double *v)
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k)
 {
   const double *at = q + node->q;
+  if (node->vector) return;
   if (node->planar)
     planar_kin(k, node, at);
   else
@@ -256,72 +298,78 @@ double ga__gauge_initial_rate(const ga__built *b, int gauge)
   return rate;
 }
 
-/* ---- Inertia ---- */
+/* ---- Signals of frames, as many as their kind has ---- */
 
-/* y = R J Rᵀ x */
-static void turned_inertia(double y[3], const double R[9], const double J[9], const double x[3])
+static const struct {
+  const char *name, *unit;
+  ga__probe_kind kind;
+  int component;
+} SIGNAL[] = {
+    {"x", "m", GA__PROBE_POSITION, 0},
+    {"y", "m", GA__PROBE_POSITION, 1},
+    {"z", "m", GA__PROBE_POSITION, 2},
+    {"vx", "m/s", GA__PROBE_VELOCITY, 0},
+    {"vy", "m/s", GA__PROBE_VELOCITY, 1},
+    {"vz", "m/s", GA__PROBE_VELOCITY, 2},
+    {"ax", "m/s^2", GA__PROBE_ACCELERATION, 0},
+    {"ay", "m/s^2", GA__PROBE_ACCELERATION, 1},
+    {"az", "m/s^2", GA__PROBE_ACCELERATION, 2},
+    {"wx", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 0},
+    {"wy", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 1},
+    {"wz", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 2},
+    {"qw", "", GA__PROBE_QUATERNION, 0},
+    {"qx", "", GA__PROBE_QUATERNION, 1},
+    {"qy", "", GA__PROBE_QUATERNION, 2},
+    {"qz", "", GA__PROBE_QUATERNION, 3},
+    {"angle", "rad", GA__PROBE_ANGLE, 0},
+};
+enum { OF_POINT = 9, OF_MARKER = 12, OF_RIGID = 16, OF_PLANAR = 17 };
+
+static int rigid_signals(const ga__built *b, int part)
 {
-  double a[3], c[3];
-  ga__mat3_tmul_vec(a, R, x);
-  ga__mat3_mul_vec(c, J, a);
-  ga__mat3_mul_vec(y, R, c);
+  (void)b, (void)part;
+  return OF_RIGID;
 }
 
-void ga__inertia_mass(const ga__eval *e, double *out)
+static int planar_signals(const ga__built *b, int part)
 {
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    const double *acc = e->kin[i].acc;
-    double *to = out + node->v;
-    for (int c = 0; c < 3; c++)
-      if (node->column[c] >= 0) to[node->column[c]] = node->mass * acc[c];
-    if (node->rigid) turned_inertia(to + 3, e->kin[i].R, node->J, acc + 3);
-    if (node->planar) to[2] = node->J[8] * acc[5];
-  }
+  (void)b, (void)part;
+  return OF_PLANAR;
 }
 
-void ga__inertia_force(const ga__eval *e, double *f)
+static int point_signals(const ga__built *b, int part)
 {
-  const double *g = e->m->opts.gravity;
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    double *to = f + node->v;
-    if (!node->scalar)
-      for (int c = 0; c < 3; c++)
-        if (node->column[c] >= 0) to[node->column[c]] += node->mass * g[c];
-    if (node->rigid) {
-      const double *w = e->kin[i].w + 3;
-      double Jw[3], gyro[3];
-      turned_inertia(Jw, e->kin[i].R, node->J, w);
-      ga__vec3_cross(gyro, w, Jw);
-      for (int c = 0; c < 3; c++) to[3 + c] -= gyro[c];
-    }
-  }
+  (void)b, (void)part;
+  return OF_POINT;
 }
 
-ga_status ga__inertia_want(ga__built *b)
+static int marker_signals(const ga__built *b, int part)
 {
-  for (int i = 1; i < b->node.n; i++) {
-    const ga__node *node = GA__AT(b->node, ga__node, i);
-    unsigned tiles = 1u << GA__XX | (node->has >> 3 ? 1u << GA__RR : 0u);
-    ga_status status = ga__want_pair(&b->pattern, i, i, tiles, 1u << GA__RR);
-    if (status) return status;
-  }
-  return GA_OK;
+  const ga__marker *marker = GA__AT(b->marker, ga__marker, b->part_marker[part]);
+  const ga__node *node = GA__AT(b->node, ga__node, marker->node);
+  return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
 }
 
-void ga__inertia_bind(ga__built *b)
+static void frame_signal(const ga__built *b, int part, int i, ga__signal_def *out)
 {
-  for (int i = 1; i < b->node.n; i++) {
-    ga__node *node = GA__AT(b->node, ga__node, i);
-    node->self = ga__find_pair(&b->pattern, i, i);
-    if (!node->rigid) continue;
-    const ga__pair *pair = &b->pattern.pair[node->self];
-    node->xx = pair->at[GA__XX];
-    node->xx_full = (int)(pair->full >> GA__XX & 1u);
-    node->rr = pair->at[GA__RR];
-    ga__set_entries(&b->pattern, GA_WANT_D, node->xx, node->xx_full ? 9 : 3);
-    if (!node->xx_full) ga__leave_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
-    ga__set_entries(&b->pattern, GA_WANT_D | GA_WANT_Q, node->rr, 9);
-  }
+  ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, SIGNAL[i].kind, SIGNAL[i].component);
+  out->probe.of = b->part_marker[part];
 }
+
+/* ---- The kinds ---- */
+
+const ga__element_type ga__ground_type = {.create = {[GA__CREATE_BODIES] = add_ground}};
+const ga__element_type ga__rigid_type = {
+    .create = {[GA__CREATE_BODIES] = add_rigid}, .n_signals = rigid_signals, .signal = frame_signal};
+const ga__element_type ga__planar_type = {
+    .create = {[GA__CREATE_BODIES] = add_planar}, .n_signals = planar_signals, .signal = frame_signal};
+const ga__element_type ga__point_type = {
+    .create = {[GA__CREATE_BODIES] = add_point}, .n_signals = point_signals, .signal = frame_signal};
+const ga__element_type ga__marker_type = {
+    .create = {[GA__CREATE_MARKERS] = create_marker}, .n_signals = marker_signals, .signal = frame_signal};
+/* Its coordinate is created as those of joints are, in joint.c. */
+const ga__element_type ga__scalar_type = {
+    .create = {[GA__CREATE_BODIES] = add_scalar, [GA__CREATE_JOINTS] = ga__scalar_coordinate},
+    .n_signals = ga__joint_n_signals,
+    .signal = ga__joint_signal,
+    .feed = ga__joint_feed};

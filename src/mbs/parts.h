@@ -15,6 +15,7 @@ typedef struct ga__kind {
   int n_fields;
   void (*defaults)(void *def);                      /* NULL: blocks */
   ga_status (*add)(ga_machine *m, const void *def); /* NULL: blocks */
+  const ga__element_type *element;                  /* what it is made into */
 } ga__kind;
 
 /* Kinds (bits of the field `kind`) that look at a field. */

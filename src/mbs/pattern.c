@@ -47,12 +47,25 @@ ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned 
   return GA_OK;
 }
 
-ga_status ga__want_port(ga__pattern *pt, int node, int y)
+ga_status ga__want_port(ga__pattern *pt, int node, int column)
 {
   if (node == 0) return GA_OK;
   ga_status status = room(pt->ctx, (void **)&pt->port, pt->n_ports, &pt->ports_capacity, sizeof *pt->port);
-  if (!status) pt->port[pt->n_ports++] = (ga__port){node, y, -1};
+  if (!status) pt->port[pt->n_ports++] = (ga__port){node, column, -1};
   return status;
+}
+
+ga_status ga__want_block(ga__built *b, int i, int j, int inertia)
+{
+  const unsigned all = 15u;
+  const ga__node *ni = node_at(b, i), *nj = node_at(b, j);
+  if (i == 0 || j == 0) return GA_OK;
+  ga_status status = ga__want_pair(&b->pattern, i, j, ni->vector || nj->vector ? 1u : all, all);
+  if (status) return status;
+  ga__pair *p = &b->pattern.pair[b->pattern.n_pairs - 1];
+  p->dense = ni->vector || nj->vector;
+  p->inertia = inertia;
+  return GA_OK;
 }
 
 ga_status ga__want_gauge(ga__built *b, const ga__gauge *g, int products)
@@ -87,7 +100,8 @@ static int by_pair(const void *x, const void *y)
 static int by_port(const void *x, const void *y)
 {
   const ga__port *a = x, *b = y;
-  return a->node != b->node ? (a->node < b->node ? -1 : 1) : a->y != b->y ? (a->y < b->y ? -1 : 1) : 0;
+  if (a->node != b->node) return a->node < b->node ? -1 : 1;
+  return a->column != b->column ? (a->column < b->column ? -1 : 1) : 0;
 }
 
 int ga__own_entry(ga__pattern *pt, int row, int col)
@@ -103,6 +117,19 @@ int ga__own_entry(ga__pattern *pt, int row, int col)
   pt->set[pt->n] = 0;
   pt->in[pt->n] = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
   return pt->n++;
+}
+
+int ga__own_rows(ga__pattern *pt, const ga__node *node, int row, int n, int transposed)
+{
+  int first = -1;
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < node->n; i++) {
+      const int entry =
+          transposed ? ga__own_entry(pt, node->v + i, row + k) : ga__own_entry(pt, row + k, node->v + i);
+      if (entry < 0) return -1;
+      if (first < 0) first = entry;
+    }
+  return first;
 }
 
 void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count)
@@ -173,10 +200,32 @@ static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
       if (row < 0 || col < 0 || (!full && r != c)) continue;
       int entry = ga__own_entry(&b->pattern, ni->v + row, nj->v + col);
       if (entry < 0) return GA_ERR_MEMORY;
-      if (p->i != p->j) b->pattern.in[entry] |= GA_NO_MASS;
+      if (p->i != p->j && !p->inertia) b->pattern.in[entry] |= GA_NO_MASS;
       if (p->at[tile] < 0) p->at[tile] = entry;
       if (entry == p->at[tile] + 8) p->whole |= 1u << tile;
     }
+  return GA_OK;
+}
+
+/* All velocities of both nodes. */
+static ga_status give_dense(ga__built *b, ga__pair *p)
+{
+  const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
+  p->at[0] = b->pattern.n;
+  for (int c = 0; c < nj->n; c++)
+    for (int r = 0; r < ni->n; r++) {
+      const int entry = ga__own_entry(&b->pattern, ni->v + r, nj->v + c);
+      if (entry < 0) return GA_ERR_MEMORY;
+      if (p->i != p->j && !p->inertia) b->pattern.in[entry] |= GA_NO_MASS;
+    }
+  return GA_OK;
+}
+
+static ga_status give_pair(ga__built *b, ga__pair *p)
+{
+  if (p->dense) return give_dense(b, p);
+  for (int t = 0; t < 4; t++)
+    if (p->at[t] >= 0 && give_tile(b, p, t)) return GA_ERR_MEMORY;
   return GA_OK;
 }
 
@@ -188,6 +237,7 @@ static void merge_pairs(ga__pattern *pt)
     ga__pair *p = &pt->pair[k];
     if (n && by_pair(&pt->pair[n - 1], p) == 0) {
       pt->pair[n - 1].full |= p->full;
+      pt->pair[n - 1].inertia |= p->inertia;
       for (int t = 0; t < 4; t++)
         if (p->at[t] >= 0) pt->pair[n - 1].at[t] = 0;
     } else {
@@ -209,17 +259,15 @@ static void merge_ports(ga__pattern *pt)
 ga_status ga__pattern_merge(ga__built *b)
 {
   ga__pattern *pt = &b->pattern;
-  int first_y = b->nv + b->n_lambda + b->n_psi + b->n_x;
   merge_pairs(pt);
   merge_ports(pt);
   for (int k = 0; k < pt->n_pairs; k++)
-    for (int t = 0; t < 4; t++)
-      if (pt->pair[k].at[t] >= 0 && give_tile(b, &pt->pair[k], t)) return GA_ERR_MEMORY;
+    if (give_pair(b, &pt->pair[k])) return GA_ERR_MEMORY;
   for (int k = 0; k < pt->n_ports; k++) {
     const ga__node *node = node_at(b, pt->port[k].node);
     pt->port[k].at = pt->n;
     for (int i = 0; i < node->n; i++)
-      if (ga__own_entry(pt, node->v + i, first_y + pt->port[k].y) < 0) return GA_ERR_MEMORY;
+      if (ga__own_entry(pt, node->v + i, pt->port[k].column) < 0) return GA_ERR_MEMORY;
   }
   return GA_OK;
 }
@@ -232,9 +280,9 @@ int ga__find_pair(const ga__pattern *pt, int i, int j)
   return found ? (int)(found - pt->pair) : -1;
 }
 
-int ga__find_port(const ga__pattern *pt, int node, int y)
+int ga__find_port(const ga__pattern *pt, int node, int column)
 {
-  ga__port key = {node, y, 0};
+  ga__port key = {node, column, 0};
   const ga__port *found =
       pt->n_ports ? bsearch(&key, pt->port, (size_t)pt->n_ports, sizeof key, by_port) : NULL;
   return found ? (int)(found - pt->port) : -1;
@@ -265,6 +313,27 @@ void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double 
   for (int c = 0; c < 3; c++)
     for (int r = 0; r < 3; r++)
       if (rows >> r & 1u && cols >> c & 1u && (full || r == c)) *to++ += scale * T[3 * r + c];
+}
+
+void ga__add_block(double *array, const ga__built *b, int pair, double scale, const double *M)
+{
+  if (pair < 0) return;
+  const ga__pair *p = &b->pattern.pair[pair];
+  const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
+  const int rows = ni->vector ? ni->n : 6, cols = nj->vector ? nj->n : 6;
+  if (p->dense) {
+    double *to = array + p->at[0];
+    for (int c = 0; c < cols; c++)
+      for (int r = 0; r < rows; r++)
+        if ((ni->vector || ni->column[r] >= 0) && (nj->vector || nj->column[c] >= 0))
+          *to++ += scale * M[r * cols + c];
+    return;
+  }
+  for (int tile = 0; tile < 4; tile++) {
+    double T[9];
+    for (int k = 0; k < 9; k++) T[k] = M[6 * (3 * (tile / 2) + k / 3) + 3 * (tile % 2) + k % 3];
+    ga__add_tile(array, b, pair, tile, scale, T);
+  }
 }
 
 static void tile_of(double T[9], const double K[144], int i, int j)
@@ -299,11 +368,11 @@ void ga__add_product(double *array, const ga__built *b, const int pair[4], doubl
     }
 }
 
-void ga__add_port(double *array, const ga__built *b, int port, double scale, const double wrench[6])
+void ga__add_port(double *array, const ga__built *b, int port, double scale, const double *wrench)
 {
   if (port < 0) return;
   const ga__port *p = &b->pattern.port[port];
   const ga__node *node = node_at(b, p->node);
-  for (int c = 0; c < 6; c++)
-    if (node->column[c] >= 0) array[p->at + node->column[c]] += scale * wrench[c];
+  if (!node->vector) ga__add_six(array + p->at, node, scale, wrench);
+  for (int i = 0; node->vector && i < node->n; i++) array[p->at + i] += scale * wrench[i];
 }

@@ -3,7 +3,7 @@
  * Most are e · X: a vector X in space along an axis e that may turn, δe = δφ × e. A probe's derivatives are
  * by the twists of the nodes it sees: dq by small twists, dv by w, da by accelerations; and by single
  * unknowns λ, x, y. */
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -138,7 +138,7 @@ static void see(slopes *s, const ga__built *b, const ga__probe *probe)
     see_unknown(s, b->nv + b->n_lambda + b->n_psi + b->n_x + probe->index);
     return;
   case GA__PROBE_QUATERNION:
-  case GA__PROBE_LAW:
+  case GA__PROBE_ELEMENT:
   case GA__PROBE_ENERGY:
     return;
   }
@@ -541,7 +541,6 @@ int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
 int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, double *value)
 {
   const ga__built *b = e->b;
-  double force[6], stored, lost, power;
   switch (probe->kind) {
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
@@ -558,10 +557,9 @@ int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, do
   case GA__PROBE_ANGLE:
     *value = e->kin[marker_at(b, probe->of)->node].angle;
     return 0;
-  case GA__PROBE_LAW: {
-    const int code = ga__law_energy(e, GA__AT(b->law, ga__law, probe->joint), force, &stored, &lost, &power);
-    *value = probe->index * force[probe->component];
-    return code;
+  case GA__PROBE_ELEMENT: {
+    const ga__element *el = ga__element_of(b, probe->owner);
+    return el->type->value(e, el, probe->component, value);
   }
   case GA__PROBE_MULTIPLIER:
     *value = -e->p->lambda[probe->index];
@@ -587,7 +585,7 @@ int ga__probe_can_feed(const ga__built *b, const ga__probe *probe)
 {
   switch (probe->kind) {
   case GA__PROBE_QUATERNION:
-  case GA__PROBE_LAW:
+  case GA__PROBE_ELEMENT:
   case GA__PROBE_ENERGY:
     return 0;
   case GA__PROBE_GAUGE_ACC:
@@ -644,7 +642,7 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
     s.du[0] = 1;
     break;
   case GA__PROBE_QUATERNION:
-  case GA__PROBE_LAW:
+  case GA__PROBE_ELEMENT:
   case GA__PROBE_ENERGY:
     return -1;
   default:

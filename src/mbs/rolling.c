@@ -16,11 +16,24 @@
  * Knife edge: ŷ is the projection h of the marker's y axis on the plane, made of length 1, and x̂ = ŷ × e_z.
  *
  *   k = a · w,  a = (ŷ, r × ŷ),  ŷ changes by x̂ (b · δφ),  b = y × x̂ / |h| */
-#include "mbs/mbs_impl.h"
+#include "mbs/channel.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
 #include <string.h>
+
+/* Its data as an element: one row of Φ (contact; none for a knife edge), rows of k. */
+typedef struct rolling {
+  int part, body, plane; /* markers */
+  ga_rolling_kind kind;
+  double radius;
+  int lambda; /* −1: none */
+  int psi, n_psi;
+  int B, Bt; /* entries of the contact's row: one for each of the node's velocities */
+  int A, At; /* those of k: row after row; Aᵀ likewise (row of k after row of k) */
+  int self;
+} rolling;
 
 /* Where everything is at the point of an evaluation. */
 typedef struct view {
@@ -74,7 +87,7 @@ static void look_at_knife(view *v)
   for (int i = 0; i < 3; i++) v->b[i] *= inverse;
 }
 
-static void look(view *v, const ga__eval *e, const ga__rolling *r)
+static void look(view *v, const ga__eval *e, const rolling *r)
 {
   ga__frame plane;
   ga__frame_at(&plane, marker_of(e->b, r->plane), e->kin);
@@ -101,7 +114,7 @@ static void row_of(double a[6], const view *v, int i)
 }
 
 /* D_q(a · w): nothing in δx; Lᵀ (e × ω) in δφ, and what ŷ does. */
-static void row_slope(double a[6], const view *v, const ga__rolling *r, int i)
+static void row_slope(double a[6], const view *v, const rolling *r, int i)
 {
   double c[3], u[3];
   memset(a, 0, 6 * sizeof *a);
@@ -121,7 +134,7 @@ static double dot6(const double *a, const double *b)
 /* ---- Building ---- */
 
 /* Whether the direction that the constraint needs exists at the start. */
-static ga_status check_start(ga_machine *m, ga__built *b, const ga__rolling *r)
+static ga_status check_start(ga_machine *m, ga__built *b, const rolling *r)
 {
   const ga__eval e = {m, b, NULL, b->kin, NULL};
   view v;
@@ -143,8 +156,7 @@ static ga_status check_start(ga_machine *m, ga__built *b, const ga__rolling *r)
   return GA_OK;
 }
 
-static ga_status check_frames(ga_machine *m, const ga__built *b, const ga__rolling *r,
-                              const ga_rolling_def *def)
+static ga_status check_frames(ga_machine *m, const ga__built *b, const rolling *r, const ga_rolling_def *def)
 {
   const ga__node *node = GA__AT(b->node, ga__node, marker_of(b, r->body)->node);
   const int knife = r->kind == GA_ROLLING_KNIFE;
@@ -159,13 +171,14 @@ static ga_status check_frames(ga_machine *m, const ga__built *b, const ga__rolli
   return GA_OK;
 }
 
-ga_status ga__rolling_resolve(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__built *b, int part)
 {
   static const char *const label[3] = {"no slip along x", "no slip along y", "no slip across"};
   const ga__part *asking = &m->part[part];
   const ga_rolling_def *def = asking->def;
-  ga__rolling *r = ga__list_add(m->ctx, &b->rolling);
-  if (!r) return GA_ERR_MEMORY;
+  const ga__element *el = ga__element_add(m, b, part, &ga__rolling_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  rolling *r = el->data;
   r->part = part;
   r->kind = def->kind;
   r->radius = def->radius;
@@ -184,123 +197,88 @@ ga_status ga__rolling_resolve(ga_machine *m, ga__built *b, int part)
   return status;
 }
 
-ga_status ga__rolling_want(ga__built *b, ga__rolling *r)
+static ga_status want(ga__built *b, ga__element *el)
 {
+  const rolling *r = el->data;
   const int node = marker_of(b, r->body)->node;
   const unsigned tiles = 1u << GA__RR | (r->kind == GA_ROLLING_KNIFE ? 1u << GA__XR : 0u);
   return ga__want_pair(&b->pattern, node, node, tiles, tiles);
 }
 
-/* Rows, or columns, of the node's velocities, one entry for each; returns the first, −1: out of memory. */
-static int own_entries(ga__pattern *pt, const ga__node *node, int row, int n, int transposed)
+static ga_status bind(ga__built *b, ga__element *el)
 {
-  int first = -1;
-  for (int k = 0; k < n; k++)
-    for (int i = 0; i < node->n; i++) {
-      const int entry =
-          transposed ? ga__own_entry(pt, node->v + i, row + k) : ga__own_entry(pt, row + k, node->v + i);
-      if (entry < 0) return -1;
-      if (first < 0) first = entry;
-    }
-  return first;
-}
-
-ga_status ga__rolling_bind(ga__built *b, ga__rolling *r)
-{
+  rolling *r = el->data;
   const int index = marker_of(b, r->body)->node, row_k = b->nv + b->n_lambda + r->psi;
   const ga__node *node = GA__AT(b->node, ga__node, index);
   r->self = ga__find_pair(&b->pattern, index, index);
   r->B = r->Bt = -1;
   if (r->lambda >= 0) {
-    r->B = own_entries(&b->pattern, node, b->nv + r->lambda, 1, 0);
-    r->Bt = own_entries(&b->pattern, node, b->nv + r->lambda, 1, 1);
+    r->B = ga__own_rows(&b->pattern, node, b->nv + r->lambda, 1, 0);
+    r->Bt = ga__own_rows(&b->pattern, node, b->nv + r->lambda, 1, 1);
     if (r->B < 0 || r->Bt < 0) return GA_ERR_MEMORY;
   }
-  r->A = own_entries(&b->pattern, node, row_k, r->n_psi, 0);
-  r->At = own_entries(&b->pattern, node, row_k, r->n_psi, 1);
+  r->A = ga__own_rows(&b->pattern, node, row_k, r->n_psi, 0);
+  r->At = ga__own_rows(&b->pattern, node, row_k, r->n_psi, 1);
   return r->A < 0 || r->At < 0 ? GA_ERR_MEMORY : GA_OK;
 }
 
 /* ---- Evaluation ---- */
 
-/* to[velocity of the node] += scale · six */
-static void add_six(double *to, const ga__node *node, double scale, const double six[6])
+static int force(const ga__eval *e, const ga__element *el, double *f)
 {
-  for (int c = 0; c < 6; c++)
-    if (node->column[c] >= 0) to[node->column[c]] += scale * six[c];
-}
-
-void ga__rolling_force(const ga__eval *e, const ga__rolling *r, double *f)
-{
+  const rolling *r = el->data;
   view v;
   double a[6];
   look(&v, e, r);
   for (int i = 0; i < r->n_psi; i++) {
     row_of(a, &v, i);
-    add_six(f + v.node->v, v.node, -e->p->psi[r->psi + i], a);
+    ga__add_six(f + v.node->v, v.node, -e->p->psi[r->psi + i], a);
   }
-  if (r->lambda < 0) return;
+  if (r->lambda < 0) return 0;
   row_of(a, &v, 2);
-  add_six(f + v.node->v, v.node, -e->p->lambda[r->lambda], a);
-}
-
-void ga__rolling_phi(const ga__eval *e, const ga__rolling *r, double *phi)
-{
-  view v;
-  if (r->lambda < 0) return;
-  look(&v, e, r);
-  double height = 0;
-  for (int k = 0; k < 3; k++) height += v.e[2][k] * (v.body.p[k] - v.origin[k]);
-  phi[r->lambda] = height - r->radius * v.m;
-}
-
-void ga__rolling_phi_dot(const ga__eval *e, const ga__rolling *r, double *out)
-{
-  view v;
-  double a[6];
-  if (r->lambda < 0) return;
-  look(&v, e, r);
-  row_of(a, &v, 2);
-  out[r->lambda] = dot6(a, v.w);
+  ga__add_six(f + v.node->v, v.node, -e->p->lambda[r->lambda], a);
+  return 0;
 }
 
 /* Along the motion at w' = 0: the slope of the row by q times w. */
-static double row_acc(const view *v, const ga__rolling *r, int i)
+static double row_acc(const view *v, const rolling *r, int i)
 {
   double slope[6];
   row_slope(slope, v, r, i);
   return dot6(slope, v->w);
 }
 
-void ga__rolling_phi_acc(const ga__eval *e, const ga__rolling *r, double *out)
+static double row_rate(const view *v, int i)
 {
-  view v;
-  if (r->lambda < 0) return;
-  look(&v, e, r);
-  out[r->lambda] = row_acc(&v, r, 2);
-}
-
-void ga__rolling_k(const ga__eval *e, const ga__rolling *r, double *k)
-{
-  view v;
   double a[6];
-  look(&v, e, r);
-  for (int i = 0; i < r->n_psi; i++) {
-    row_of(a, &v, i);
-    k[r->psi + i] = dot6(a, v.w);
-  }
+  row_of(a, v, i);
+  return dot6(a, v->w);
 }
 
-void ga__rolling_k_acc(const ga__eval *e, const ga__rolling *r, double *out)
+static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
 {
+  const rolling *r = el->data;
+  view v;
+  double height = 0;
+  if (r->lambda < 0) return 0;
+  look(&v, e, r);
+  for (int k = 0; k < 3; k++) height += v.e[2][k] * (v.body.p[k] - v.origin[k]);
+  out[r->lambda] = order == 0 ? height - r->radius * v.m : order == 1 ? row_rate(&v, 2) : row_acc(&v, r, 2);
+  return 0;
+}
+
+static int slip(const ga__eval *e, const ga__element *el, double *out, int order)
+{
+  const rolling *r = el->data;
   view v;
   look(&v, e, r);
-  for (int i = 0; i < r->n_psi; i++) out[r->psi + i] = row_acc(&v, r, i);
+  for (int i = 0; i < r->n_psi; i++) out[r->psi + i] = order == 0 ? row_rate(&v, i) : row_acc(&v, r, i);
+  return 0;
 }
 
 /* D_q(Σ a μ), E = Σ μ e:  −E~ L in rows φ; knife edge: μ x̂ bᵀ in rows x and μ (r × x̂) bᵀ in rows φ as well.
  */
-static void add_geometric(const view *v, const ga__eval *e, const ga__rolling *r, double *Q)
+static void add_geometric(const view *v, const ga__eval *e, const rolling *r, double *Q)
 {
   double E[3] = {0, 0, 0}, skew[9], tile[9], moment[3];
   for (int k = 0; k < 3; k++) {
@@ -319,19 +297,20 @@ static void add_geometric(const view *v, const ga__eval *e, const ga__rolling *r
   }
 }
 
-static void contact_jacobian(const view *v, const ga__rolling *r, ga_jacobian *J)
+static void contact_jacobian(const view *v, const rolling *r, ga_jacobian *J)
 {
   double a[6], slope[6];
   row_of(a, v, 2);
-  if (J->want & GA_WANT_D) add_six(J->D + r->Bt, v->node, 1, a);
-  if (J->want & (GA_WANT_Q | GA_WANT_B)) add_six(J->Q + r->B, v->node, 1, a);
+  if (J->want & GA_WANT_D) ga__add_six(J->D + r->Bt, v->node, 1, a);
+  if (J->want & (GA_WANT_Q | GA_WANT_B)) ga__add_six(J->Q + r->B, v->node, 1, a);
   if (!(J->want & GA_WANT_G)) return;
   row_slope(slope, v, r, 2);
-  add_six(J->G + r->B, v->node, 1, slope);
+  ga__add_six(J->G + r->B, v->node, 1, slope);
 }
 
-void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *J)
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
+  const rolling *r = el->data;
   view v;
   double a[6];
   look(&v, e, r);
@@ -340,12 +319,52 @@ void ga__rolling_jacobian(const ga__eval *e, const ga__rolling *r, ga_jacobian *
     const int at = i * v.node->n;
     row_of(a, &v, i);
     if (J->want & GA_WANT_D) {
-      add_six(J->D + r->A + at, v.node, J->shift_v, a);
-      add_six(J->D + r->At + at, v.node, 1, a);
+      ga__add_six(J->D + r->A + at, v.node, J->shift_v, a);
+      ga__add_six(J->D + r->At + at, v.node, 1, a);
     }
     if (!(J->want & GA_WANT_Q)) continue;
     row_slope(a, &v, r, i);
-    add_six(J->Q + r->A + at, v.node, 1, a);
+    ga__add_six(J->Q + r->A + at, v.node, 1, a);
   }
   if (J->want & GA_WANT_Q) add_geometric(&v, e, r, J->Q);
+  return 0;
 }
+
+/* ---- The kind ---- */
+
+static int one_way(const ga__built *b, const ga__element *el, ga__one_way *out)
+{
+  const rolling *r = el->data;
+  (void)b;
+  *out = (ga__one_way){r->lambda, -1.0, "pulls at its plane, which nothing can that rolls",
+                       "lift off there, and does not move as is computed from then on"};
+  return r->lambda >= 0;
+}
+
+static int n_signals(const ga__built *b, int part)
+{
+  return ((const ga_rolling_def *)b->m->part[part].def)->kind != GA_ROLLING_KNIFE;
+}
+
+static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+{
+  const ga__element *el = ga__element_of(b, part);
+  (void)i;
+  ga__signal_set(out, "normal", "N", GA__PROBE_MULTIPLIER, 0);
+  if (el) out->probe.index = ((const rolling *)el->data)->lambda;
+}
+
+const ga__element_type ga__rolling_type = {
+    .rank = GA__RANK_ROLLING,
+    .size = sizeof(rolling),
+    .create = {[GA__CREATE_CONSTRAINTS] = create},
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .phi = phi,
+    .k = slip,
+    .jacobian = jacobian,
+    .one_way = one_way,
+    .n_signals = n_signals,
+    .signal = signal,
+};

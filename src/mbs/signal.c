@@ -2,7 +2,9 @@
  *
  * Signals are numbered part by part, each part's as its channels are. Nothing is kept but where a part's
  * signals begin: names, units and probes are made when they are asked for. */
+#include "mbs/blocks.h"
 #include "mbs/channel.h"
+#include "mbs/meter.h"
 #include "mbs/name.h"
 #include "core/work.h"
 #include "mbs/system.h"
@@ -52,41 +54,78 @@ static ga_status sensor_probe(ga_machine *m, ga__built *b, int index, ga__probe 
   return status;
 }
 
-static ga_status take_memory(ga_machine *m, ga__signals *s, int n_sensors, int n_turns)
+/* Three components. Its frames are resolved last, or when it is asked for before. */
+static ga_status create_sensor(ga_machine *m, ga__built *b, int part)
+{
+  ga__probe probe;
+  const ga_status status = sensor_probe(m, b, part, &probe);
+  const ga__element *el = status ? NULL : ga__element_add(m, b, part, &ga__sensor_type, 0, 0);
+  if (el) memcpy(el->data, &probe, sizeof probe);
+  return status ? status : el ? GA_OK : GA_ERR_MEMORY;
+}
+
+static int n_sensor_signals(const ga__built *b, int part)
+{
+  (void)b, (void)part;
+  return 3;
+}
+
+static void sensor_signal(const ga__built *b, int part, int i, ga__signal_def *out)
+{
+  static const char *const AXIS[3] = {"x", "y", "z"};
+  static const char *const UNIT[] = {"m", "m/s", "m/s^2", "m/s^2", "rad/s", "N", "N*m"};
+  const ga_sensor_def *def = b->m->part[part].def;
+  const ga__element *el = ga__element_of(b, part);
+  ga__signal_set(out, AXIS[i], UNIT[def->kind], GA__PROBE_POSITION, i);
+  if (!el) return;
+  memcpy(&out->probe, el->data, sizeof out->probe);
+  out->probe.component = i;
+}
+
+static ga_status feed_sensor(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+{
+  const int component = signal->probe.component;
+  const ga_status status = sensor_probe(m, b, part, &signal->probe);
+  signal->probe.component = component;
+  return status;
+}
+
+const ga__element_type ga__sensor_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(ga__probe),
+    .create = {[GA__CREATE_GUESSES] = create_sensor},
+    .n_signals = n_sensor_signals,
+    .signal = sensor_signal,
+    .feed = feed_sensor,
+};
+
+static ga_status take_memory(ga_machine *m, ga__signals *s, int n_turns)
 {
   const size_t n = (size_t)m->n_parts;
   s->first = ga__alloc(m->ctx, n + 2, sizeof *s->first);
-  s->item = ga__alloc(m->ctx, n, sizeof *s->item);
+  s->first_turning = ga__alloc(m->ctx, n, sizeof *s->first_turning);
   s->turning = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->turning);
-  s->sensor = ga__alloc(m->ctx, (size_t)n_sensors, sizeof *s->sensor);
+  s->limited = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->limited);
   s->name = ga__alloc(m->ctx, n, sizeof *s->name);
-  if (!s->first || !s->item || !s->turning || !s->sensor || !s->name) return ga__no_memory(m->ctx, "signals");
-  for (int i = 0; i < m->n_parts; i++) s->item[i] = -1;
+  if (!s->first || !s->first_turning || !s->turning || !s->limited || !s->name)
+    return ga__no_memory(m->ctx, "signals");
+  for (int i = 0; i < m->n_parts; i++) s->first_turning[i] = -1;
   return GA_OK;
 }
 
-/* Angles that do not count their turns themselves; turning (may be NULL) receives their gauges: those of
- * joints, then those of bushings, which must not turn over. */
-static int count_turning(ga__built *b, int *turning, int *item)
+/* Angles that do not count their turns themselves, those of joints first; fill 0: they are only counted. */
+static int list_turning(ga__built *b, int fill)
 {
+  ga__signals *s = &b->signals;
   int n = 0;
-  for (int j = 0; j < b->joint.n; j++) {
-    const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
-    if (item) item[joint->part] = n;
-    for (int i = 0; i < joint->n_coordinates; i++) {
-      const ga__coordinate *c = &joint->coordinate[i];
-      if (c->scalar_gauge >= 0 || GA__AT(b->gauge, ga__gauge, c->gauge)->kind != GA__ANGLE) continue;
-      if (turning) turning[n] = c->gauge;
-      n++;
-    }
+  for (int k = 0; k < b->element.n; k++) {
+    const ga__element *el = ga__element_at(b, k);
+    int gauge, limited;
+    if (!el->type->turning) continue;
+    if (fill) s->first_turning[el->part] = n;
+    for (int i = 0; (gauge = el->type->turning(b, el, i, &limited)) >= 0; i++, n++)
+      if (fill) s->turning[n] = gauge, s->limited[n] = limited ? el->part : 0;
   }
-  for (int k = 0; k < b->law.n; k++)
-    for (int i = 3; i < 6; i++) {
-      const ga__law *law = GA__AT(b->law, ga__law, k);
-      if (!ga__bushing_jumps(b, law, i)) continue;
-      if (turning) turning[n] = law->gauge[i];
-      n++;
-    }
   return n;
 }
 
@@ -115,20 +154,9 @@ static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
 ga_status ga__signals_create(ga_machine *m, ga__built *b)
 {
   ga__signals *s = &b->signals;
-  int n_sensors = 0;
-  for (int i = 0; i < m->n_parts; i++) n_sensors += m->part[i].kind == GA__PART_SENSOR;
-  const int n_turns = count_turning(b, NULL, NULL);
-  ga_status status = take_memory(m, s, n_sensors, n_turns);
+  ga_status status = take_memory(m, s, list_turning(b, 0));
   if (status) return status;
-  s->n_turns = count_turning(b, s->turning, s->item);
-  for (int i = 0; i < b->law.n; i++) s->item[GA__AT(b->law, ga__law, i)->part] = i;
-  for (int i = 0; i < b->rolling.n; i++) s->item[GA__AT(b->rolling, ga__rolling, i)->part] = i;
-  n_sensors = 0;
-  for (int i = 0; !status && i < m->n_parts; i++) {
-    if (m->part[i].kind != GA__PART_SENSOR) continue;
-    status = sensor_probe(m, b, i, &s->sensor[n_sensors]);
-    s->item[i] = n_sensors++;
-  }
+  s->n_turns = list_turning(b, 1);
   for (int i = 0; !status && i < m->n_parts; i++) status = check_name(m, b, i);
   if (status) return status;
   for (int i = 0; i < m->n_parts; i++) {
@@ -146,9 +174,9 @@ void ga__signals_free(ga_context *ctx, ga__built *b)
   ga__signals *s = &b->signals;
   for (int i = 0; s->name && i < b->m->n_parts; i++) ga__free(ctx, s->name[i]);
   ga__free(ctx, s->first);
-  ga__free(ctx, s->item);
+  ga__free(ctx, s->first_turning);
   ga__free(ctx, s->turning);
-  ga__free(ctx, s->sensor);
+  ga__free(ctx, s->limited);
   ga__free(ctx, s->name);
   memset(s, 0, sizeof *s);
 }
@@ -176,42 +204,22 @@ static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const g
                   ga__part_text(asking->kind), asking->name, field, piece, has, hint);
 }
 
-/* The probe of a channel while the machine is being built: what is not resolved yet is resolved here. */
-static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, ga__channel *at)
+/* The probe of a signal while the machine is being built: what is not resolved yet is resolved here. */
+static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, int number, ga__probe *probe)
 {
-  const ga__part *p = &m->part[part];
-  ga__probe *probe = &at->probe;
-  if (p->kind == GA__PART_SENSOR) {
-    const int component = probe->component;
-    ga_status status = sensor_probe(m, b, part, probe);
-    probe->component = component;
-    return status;
-  }
-  if (at->coordinate >= 0) {
-    static const ga__follow need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
-    probe->turns = -1;
-    return ga__coordinate_gauge(m, b, b->part_joint[part], at->coordinate,
-                                need[probe->kind - GA__PROBE_GAUGE], &probe->gauge);
-  }
-  if (p->kind == GA__PART_SPRING && probe->kind != GA__PROBE_LAW) {
-    const ga_spring_def *d = p->def;
-    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &probe->gauge);
-  }
-  if (p->kind == GA__PART_ACTUATOR && probe->kind != GA__PROBE_LAW) {
-    const ga_actuator_def *d = p->def;
-    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &probe->gauge);
-  }
-  if (p->kind == GA__PART_ROLLING)
-    for (int i = 0; i < b->rolling.n; i++)
-      if (GA__AT(b->rolling, ga__rolling, i)->part == part)
-        probe->index = GA__AT(b->rolling, ga__rolling, i)->lambda;
-  return GA_OK;
+  const ga__element_type *type = ga__type_of(&m->part[part]);
+  ga__signal_def at;
+  type->signal(b, part, number, &at);
+  const ga_status status = type->feed ? type->feed(m, b, part, &at) : GA_OK;
+  *probe = at.probe;
+  return status;
 }
 
 static int same_probe(const ga__probe *a, const ga__probe *b)
 {
   return a->kind == b->kind && a->of == b->of && a->from == b->from && a->axes == b->axes &&
-         a->joint == b->joint && a->gauge == b->gauge && a->component == b->component && a->index == b->index;
+         a->joint == b->joint && a->owner == b->owner && a->gauge == b->gauge &&
+         a->component == b->component && a->index == b->index;
 }
 
 static ga_status add_probe(ga_machine *m, ga__built *b, const ga__probe *probe, int *y)
@@ -237,8 +245,6 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
 {
   int part, number, owner;
   ga__channel at;
-  ga_status status = ga__blocks_number(m, b);
-  if (status) return status;
   if (!ga__channel_find(b, name, &part, &at, &number, &owner)) {
     for (int i = 0; i < GA__N_ENERGIES; i++)
       if (strcmp(name, ga__energy_name(i)) == 0)
@@ -252,13 +258,14 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
     *y = at.probe.index;
     return GA_OK;
   }
-  status = feeding_probe(m, b, part, &at);
+  const ga_status status = feeding_probe(m, b, part, number, &at.probe);
   if (status) return status;
   if (!ga__probe_can_feed(b, &at.probe))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: '%s' can be recorded but not fed back; use %s",
                     ga__part_text(asking->kind), asking->name, field, name,
-                    at.probe.kind == GA__PROBE_LAW ? "the inputs and coordinates that make up this force"
-                                                   : "angles, or components of axes from position sensors");
+                    at.probe.kind == GA__PROBE_ELEMENT
+                        ? "the inputs and coordinates that make up this force"
+                        : "angles, or components of axes from position sensors");
   at.probe.part = part;
   at.probe.channel = number;
   return add_probe(m, b, &at.probe, y);
@@ -283,8 +290,9 @@ static int is_known(const ga__built *b, int y)
   }
 }
 
-static ga_status take_guess(ga_machine *m, ga__built *b, const ga__part *part)
+static ga_status take_guess(ga_machine *m, ga__built *b, int index)
 {
+  const ga__part *part = &m->part[index];
   const ga_guess_def *d = part->def;
   const int before = b->y.n;
   int y = -1;
@@ -309,13 +317,7 @@ static ga_status take_guess(ga_machine *m, ga__built *b, const ga__part *part)
   return GA_OK;
 }
 
-ga_status ga__guesses_resolve(ga_machine *m, ga__built *b)
-{
-  ga_status status = GA_OK;
-  for (int i = 1; !status && i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_GUESS) status = take_guess(m, b, &m->part[i]);
-  return status;
-}
+const ga__element_type ga__guess_type = {.create = {[GA__CREATE_GUESSES] = take_guess}};
 
 static void name_channel(const ga__built *b, int part, int channel, char *text, size_t size)
 {
@@ -417,7 +419,7 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
       [GA__PROBE_GAUGE_ACC] = GA_SIGNAL_ACCELERATION,
       [GA__PROBE_ANGLE] = GA_SIGNAL_COORDINATE,
       [GA__PROBE_QUATERNION] = GA_SIGNAL_ORIENTATION,
-      [GA__PROBE_LAW] = GA_SIGNAL_FORCE,
+      [GA__PROBE_ELEMENT] = GA_SIGNAL_FORCE,
       [GA__PROBE_MULTIPLIER] = GA_SIGNAL_FORCE,
       [GA__PROBE_STATE] = GA_SIGNAL_BLOCK,
       [GA__PROBE_OUTPUT] = GA_SIGNAL_BLOCK,
@@ -498,7 +500,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
     if (i < first[part] || i >= first[part + 1]) part = part_of(m->built, i);
     const int c = i - first[part];
     if (part == m->n_parts) {
-      if (!have_powers) code = ga__powers_at(&e, &now);
+      if (!have_powers) code = ga__elements_powers(&e, &now);
       have_powers = !code;
       out[k] = code ? NAN : energy_of(meter, &now, impact, s->t, c);
     } else {

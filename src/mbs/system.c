@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
 #include "core/work.h"
+#include "mbs/blocks.h"
 #include "mbs/breaks.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
@@ -45,48 +46,15 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
 static int mass(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  ga__inertia_mass(&e, out);
+  ga__elements_mass(&e, out);
   if (e.b->form) ga__form_mass(&e, out);
   return 0;
-}
-
-/* What is neither inertia nor a constraint of Φ alone: f += its forces, derivatives to J; either may be NULL.
- */
-static int visit_others(const ga__eval *e, double *f, ga_jacobian *J)
-{
-  const ga__built *b = e->b;
-  const int tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) && !(J->want & GA_WANT_M);
-  int status = 0;
-  for (int i = 0; !status && (f || tiles) && i < b->law.n; i++) {
-    const ga__law *law = GA__AT(b->law, ga__law, i);
-    if (f) status = ga__law_force(e, law, f);
-    if (!status && tiles) status = ga__law_jacobian(e, law, J);
-  }
-  for (int i = 0; !status && (f || tiles) && i < b->wrench.n; i++) {
-    const ga__wrench *wrench = GA__AT(b->wrench, ga__wrench, i);
-    if (f) status = ga__wrench_force(e, wrench, f);
-    if (!status && tiles) status = ga__wrench_jacobian(e, wrench, J);
-  }
-  for (int i = 0; i < b->rolling.n; i++) {
-    const ga__rolling *rolling = GA__AT(b->rolling, ga__rolling, i);
-    if (f) ga__rolling_force(e, rolling, f);
-    if (J) ga__rolling_jacobian(e, rolling, J);
-  }
-  return status;
-}
-
-static int space_force(const ga__eval *e, double *f)
-{
-  memset(f, 0, (size_t)e->b->nv * sizeof *f);
-  ga__inertia_force(e, f);
-  ga__constraint_force(e, f);
-  return visit_others(e, f, NULL);
 }
 
 static int force(void *user, const ga_point *p, double *f)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  int status = space_force(&e, f);
+  int status = ga__elements_force(&e, f);
   if (!status && e.b->form) ga__form_force(&e, f);
   return status;
 }
@@ -94,44 +62,40 @@ static int force(void *user, const ga_point *p, double *f)
 static int phi(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 0, 0);
-  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
-  return ga__constraint_phi(&e, out);
+  return ga__elements_phi(&e, out, 0);
 }
 
 static int phi_dot(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi_dot(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
-  return ga__constraint_phi_dot(&e, out);
+  return ga__elements_phi(&e, out, 1);
 }
 
 /* Φ'' where the form's vdot is 0: in space bodies then may have accelerations, Φ'' = B acc + .... */
 static int phi_acc(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_phi_acc(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
-  int status = ga__constraint_phi_acc(&e, out);
+  int status = ga__elements_phi(&e, out, 2);
   return status || !e.b->form ? status : ga__form_phi_acc(&e, out);
 }
 
 static int k(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_k(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
-  return 0;
+  return ga__elements_k(&e, out, 0);
 }
 
 static int k_acc(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  for (int i = 0; i < e.b->rolling.n; i++) ga__rolling_k_acc(&e, GA__AT(e.b->rolling, ga__rolling, i), out);
-  return e.b->form ? ga__form_k_acc(&e, out) : 0;
+  int status = ga__elements_k(&e, out, 1);
+  return status || !e.b->form ? status : ga__form_k_acc(&e, out);
 }
 
 static int state(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  return ga__states_value(&e, out);
+  return ga__elements_state(&e, out);
 }
 
 static int output(void *user, const ga_point *p, double *out)
@@ -147,49 +111,19 @@ static int output_guess(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-static int space_jacobian(const ga__eval *e, ga_jacobian *J)
-{
-  ga__bodies_sweep(e, GA__KIN_MADE, NULL, J);
-  int status = ga__constraint_sweep(e, NULL, J);
-  if (!status) status = visit_others(e, NULL, J);
-  if (status || !(J->want & (GA_WANT_D | GA_WANT_Q)) || J->want & GA_WANT_M) return status;
-  return ga__outputs_jacobian(e, J);
-}
-
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  return e.b->form ? ga__form_jacobian(&e, J, space_jacobian, space_force) : space_jacobian(&e, J);
+  return e.b->form ? ga__form_jacobian(&e, J) : ga__elements_jacobian(&e, J);
 }
 
 /* ---- All at once ---- */
 
-/* Springs, wrenches, rolling; s may be NULL. */
-static int sweep_others(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
-{
-  const ga__built *b = e->b;
-  if (b->law.n + b->wrench.n + b->rolling.n == 0) return 0;
-  if (!s) return visit_others(e, NULL, J);
-  double *f = e->work->f;
-  memset(f, 0, (size_t)b->nv * sizeof *f);
-  const int status = visit_others(e, f, J);
-  for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
-  for (int i = 0; i < b->rolling.n; i++) {
-    const ga__rolling *r = GA__AT(b->rolling, ga__rolling, i);
-    ga__rolling_phi(e, r, s->phi);
-    if (s->phi_dot) ga__rolling_phi_dot(e, r, s->phi_dot);
-    ga__rolling_k(e, r, s->k);
-  }
-  return status;
-}
-
-/* Ball joints alone need no more than their own bodies. */
+/* Points held together alone need no more than their own bodies. */
 static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 {
-  const ga__built *b = w->b;
   if (!moves_to(w, p)) return GA__KIN_MADE;
-  if (b->axes.n + b->n_plain_rows + b->law.n + b->wrench.n + b->rolling.n + b->n_x + b->n_y > 0)
-    return GA__KIN_MAKE;
+  if (w->b->uses_kin) return GA__KIN_MAKE;
   w->motion = 0; /* it will not be that of this point */
   return GA__KIN_NONE;
 }
@@ -197,16 +131,17 @@ static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 {
   ga__workspace *w = user;
-  const ga__eval e = {w->m, w->b, p, w->kin, w};
+  const ga__built *b = w->b;
+  const ga__eval e = {w->m, b, p, w->kin, w};
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
-  if (J) ga__clear_entries(&e.b->pattern, J);
-  ga__bodies_sweep(&e, use_of_kin(w, p), s, J);
-  int status = ga__constraint_sweep(&e, s, J);
-  if (!status) status = sweep_others(&e, s, J);
-  if (!status && s && e.b->n_x) status = ga__states_value(&e, s->state);
-  if (!status && s && e.b->n_y) status = ga__outputs_value(&e, s->output);
-  return status || !J || !(J->want & (GA_WANT_D | GA_WANT_Q)) ? status : ga__outputs_jacobian(&e, J);
+  if (J) ga__clear_entries(&b->pattern, J);
+  w->use = use_of_kin(w, p);
+  int status = ga__elements_sweep(&e, s, J);
+  w->use = GA__KIN_MADE;
+  if (!status && s && b->n_x) status = ga__elements_state(&e, s->state);
+  if (!status && s && b->n_y) status = ga__outputs_value(&e, s->output);
+  return status;
 }
 
 /* ---- Names ---- */
@@ -229,6 +164,10 @@ static void name_velocity(const ga_machine *m, const ga__built *b, int index, ch
     snprintf(text, size, "%s: coordinate", part);
     return;
   }
+  if (node->vector) {
+    snprintf(text, size, "%s: coordinate %d", part, index - node->v + 1);
+    return;
+  }
   for (int c = 0; c < 6; c++)
     if (node->column[c] == index - node->v) snprintf(text, size, "%s: %s", part, component[c]);
 }
@@ -246,12 +185,10 @@ static void name_output(const ga_machine *m, const ga__built *b, ga_block block,
     snprintf(text, size, "%s: %s", m->part[f->part].name, ga_expr_text(f->expr));
     return;
   }
-  for (int i = 0; i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    int first = row ? k->y : k->x, n = row ? ga_block_n_out(k->block) : ga_block_n_x(k->block);
-    if (index >= first && index < first + n)
-      snprintf(text, size, "%s: %s %d", m->part[k->part].name, row ? "output" : "state", index - first + 1);
-  }
+  const ga__element *el = ga__element_with(b, block, index);
+  if (el)
+    snprintf(text, size, "%s: %s %d", m->part[el->part].name, row ? "output" : "state",
+             index - (row ? el->y : el->x) + 1);
 }
 
 static void name(void *user, ga_block block, int index, char *text, size_t size)
@@ -350,8 +287,7 @@ ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *large
   if (!phi) return ga__no_memory(m->ctx, "a machine");
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
   ga__eval e = {m, b, &at, b->kin, ga__system_work(b->system)};
-  for (int i = 0; i < b->rolling.n; i++) ga__rolling_phi(&e, GA__AT(b->rolling, ga__rolling, i), phi);
-  *largest = ga__constraint_phi(&e, phi) ? HUGE_VAL : 0.0;
+  *largest = ga__elements_phi(&e, phi, 0) ? HUGE_VAL : 0.0;
   for (int i = 0; i < b->n_lambda; i++)
     if (!(fabs(phi[i]) <= *largest)) *largest = fabs(phi[i]);
   ga__free(m->ctx, phi);
@@ -361,12 +297,7 @@ ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *large
 
 void ga__initial_values(const ga__built *b, double *q, double *v)
 {
-  for (int i = 1; i < b->node.n; i++) {
-    const ga__node *node = GA__AT(b->node, ga__node, i);
-    memcpy(q + node->q, node->q0, (node->rigid ? 12u : (size_t)node->n) * sizeof *q);
-    for (int c = 0; c < 6; c++)
-      if (node->column[c] >= 0) v[node->v + node->column[c]] = node->v0[c];
-  }
+  for (int i = 1; i < b->node.n; i++) ga__node_get_initial(GA__AT(b->node, ga__node, i), q, v);
   if (!b->form) return;
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
   ga__form_velocity(b, b->kin, v);
@@ -382,9 +313,10 @@ ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *
                     "ga_machine_initial: q, v or x is NULL; they need %d, %d and %d values", b->nq, b->nv,
                     b->n_x);
   ga__initial_values(b, q, v);
-  for (int i = 0; i < b->blocked.n; i++) {
-    const ga__blocked *k = GA__AT(b->blocked, ga__blocked, i);
-    if (ga_block_n_x(k->block)) ga_block_initial(k->block, x + k->x);
+  for (int i = 0; i < b->n_x; i++) x[i] = 0.0;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    if (el->n_x && el->type->initial) el->type->initial(b, el, x);
   }
   return GA_OK;
 }

@@ -1,17 +1,27 @@
 /* What evaluations of a machine write, in one block for each that evaluates it. */
 #include "mbs/workspace.h"
 #include "core/work.h"
+#include "mbs/blocks.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
+
+static void raise(size_t *most, const ga__formula *f)
+{
+  const size_t n = (size_t)(1 + f->n_local + f->n_y);
+  if (n > *most) *most = n;
+}
 
 /* The most variables that a formula has. */
 static size_t most_variables(const ga__built *b)
 {
   size_t most = 0;
-  for (int i = 0; i < b->formula.n + b->law.n; i++) {
-    const ga__formula *f = i < b->formula.n ? GA__AT(b->formula, ga__formula, i)
-                                            : &GA__AT(b->law, ga__law, i - b->formula.n)->formula;
-    if ((size_t)(1 + f->n_local + f->n_y) > most) most = (size_t)(1 + f->n_local + f->n_y);
+  for (int i = 0; i < b->formula.n; i++) raise(&most, GA__AT(b->formula, ga__formula, i));
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    ga__input *in;
+    ga__formula *f;
+    for (int k = 0; el->type->uses && el->type->uses(el, k, &in, &f); k++)
+      if (f) raise(&most, f);
   }
   return most;
 }
@@ -20,8 +30,10 @@ static size_t most_variables(const ga__built *b)
 static void most_of_blocks(const ga__built *b, size_t *inputs, size_t *derivatives)
 {
   *inputs = *derivatives = 0;
-  for (int i = 0; i < b->blocked.n; i++) {
-    const ga_control_block *block = GA__AT(b->blocked, ga__blocked, i)->block;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__block_instance *k = ga__element_block(ga__element_at(b, i));
+    if (!k) continue;
+    const ga_control_block *block = k->block;
     const size_t n_in = (size_t)ga_block_n_in(block), n_x = (size_t)ga_block_n_x(block);
     const size_t n = (n_x + (size_t)ga_block_n_out(block)) * (n_in + n_x);
     if (n_in > *inputs) *inputs = n_in;

@@ -4,20 +4,30 @@
  *   (F, r × F + T)
  *
  * and r turns with the node; F and T do so too where their axes are the marker's own. */
-#include "mbs/mbs_impl.h"
+#include "mbs/coordinate.h"
+#include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <string.h>
 
+/* Its data as an element. */
+typedef struct wrench {
+  int part, marker;
+  int in_body;
+  ga__input force[3], torque[3];
+  int self;    /* pair of the node with itself */
+  int port[6]; /* −1: none */
+} wrench;
+
 enum { ROTATIONS = GA__RX | GA__RY | GA__RZ };
 
-static const ga__node *node_of(const ga__built *b, const ga__wrench *w, int *index)
+static const ga__node *node_of(const ga__built *b, const wrench *w, int *index)
 {
   *index = GA__AT(b->marker, ga__marker, w->marker)->node;
   return GA__AT(b->node, ga__node, *index);
 }
 
-static const ga__input *input_of(const ga__wrench *w, int i)
+static const ga__input *input_of(const wrench *w, int i)
 {
   return i < 3 ? &w->force[i] : &w->torque[i - 3];
 }
@@ -29,7 +39,7 @@ static int is_nothing(const ga__input *in)
 
 /* ---- Building ---- */
 
-static ga_status check_torque(ga_machine *m, const ga__built *b, const ga__wrench *w, const char *frame)
+static ga_status check_torque(ga_machine *m, const ga__built *b, const wrench *w, const char *frame)
 {
   int index, any = 0;
   const ga__node *node = node_of(b, w, &index);
@@ -43,14 +53,15 @@ static ga_status check_torque(ga_machine *m, const ga__built *b, const ga__wrenc
       m->part[w->part].name, frame);
 }
 
-ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__built *b, int part)
 {
   static const char *const field[6] = {"force[0]",  "force[1]",  "force[2]",
                                        "torque[0]", "torque[1]", "torque[2]"};
   const ga__part *asking = &m->part[part];
   const ga_force_def *def = asking->def;
-  ga__wrench *w = ga__list_add(m->ctx, &b->wrench);
-  if (!w) return GA_ERR_MEMORY;
+  const ga__element *el = ga__element_add(m, b, part, &ga__wrench_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  wrench *w = el->data;
   w->part = part;
   w->in_body = def->axes == GA_AXES_BODY;
   ga_status status = ga__resolve_frame(m, b, asking, "frame", def->frame, &w->marker);
@@ -61,32 +72,36 @@ ga_status ga__wrench_resolve(ga_machine *m, ga__built *b, int part)
   return status ? status : check_torque(m, b, w, def->frame);
 }
 
-ga_status ga__wrench_want(ga__built *b, ga__wrench *w)
+static ga_status want(ga__built *b, ga__element *el)
 {
+  const wrench *w = el->data;
   int index;
   const ga__node *node = node_of(b, w, &index);
   unsigned tiles = 0;
   if (node->has & ROTATIONS) tiles = 1u << GA__RR | (w->in_body ? 1u << GA__XR : 0u);
   ga_status status = ga__want_pair(&b->pattern, index, index, tiles, tiles);
   for (int i = 0; i < 6 && !status; i++)
-    if (input_of(w, i)->y >= 0) status = ga__want_port(&b->pattern, index, input_of(w, i)->y);
+    if (input_of(w, i)->y >= 0)
+      status = ga__want_port(&b->pattern, index, ga__column_y(b, input_of(w, i)->y));
   return status;
 }
 
-ga_status ga__wrench_bind(ga__built *b, ga__wrench *w)
+static ga_status bind(ga__built *b, ga__element *el)
 {
+  wrench *w = el->data;
   int index;
   node_of(b, w, &index);
   w->self = ga__find_pair(&b->pattern, index, index);
   for (int i = 0; i < 6; i++)
-    w->port[i] = input_of(w, i)->y >= 0 ? ga__find_port(&b->pattern, index, input_of(w, i)->y) : -1;
+    w->port[i] =
+        input_of(w, i)->y >= 0 ? ga__find_port(&b->pattern, index, ga__column_y(b, input_of(w, i)->y)) : -1;
   return GA_OK;
 }
 
 /* ---- Evaluation ---- */
 
 /* Force and torque at the marker, ground axes. */
-static int at_marker(double F[3], double T[3], ga__frame *frame, const ga__eval *e, const ga__wrench *w)
+static int at_marker(double F[3], double T[3], ga__frame *frame, const ga__eval *e, const wrench *w)
 {
   double value[6];
   for (int i = 0; i < 6; i++) {
@@ -105,54 +120,56 @@ static int at_marker(double F[3], double T[3], ga__frame *frame, const ga__eval 
 }
 
 /* (F, r × F + T) */
-static void at_node(double wrench[6], const ga__frame *frame, const double F[3], const double T[3])
+static void at_node(double six[6], const ga__frame *frame, const double F[3], const double T[3])
 {
-  memcpy(wrench, F, 3 * sizeof *F);
-  ga__vec3_cross(wrench + 3, frame->r, F);
-  for (int i = 0; i < 3; i++) wrench[3 + i] += T[i];
+  memcpy(six, F, 3 * sizeof *F);
+  ga__vec3_cross(six + 3, frame->r, F);
+  for (int i = 0; i < 3; i++) six[3 + i] += T[i];
 }
 
-int ga__wrench_force(const ga__eval *e, const ga__wrench *w, double *f)
+static int force(const ga__eval *e, const ga__element *el, double *f)
 {
+  const wrench *w = el->data;
   int index;
   const ga__node *node = node_of(e->b, w, &index);
   ga__frame frame;
-  double F[3], T[3], wrench[6];
+  double F[3], T[3], six[6];
   const int status = at_marker(F, T, &frame, e, w);
   if (status) return status;
-  at_node(wrench, &frame, F, T);
-  for (int c = 0; c < 6; c++)
-    if (node->column[c] >= 0) f[node->v + node->column[c]] += wrench[c];
+  at_node(six, &frame, F, T);
+  ga__add_six(f + node->v, node, 1, six);
   return 0;
 }
 
 /* Columns of y: a unit force or torque along the axis of each input. */
-static void add_ports(const ga__eval *e, const ga__wrench *w, const ga__frame *frame, double *D)
+static void add_ports(const ga__eval *e, const wrench *w, const ga__frame *frame, double *D)
 {
   static const double zero[3] = {0, 0, 0};
-  double axis[3], wrench[6];
+  double axis[3], six[6];
   for (int i = 0; i < 6; i++) {
     if (w->port[i] < 0) continue;
     for (int k = 0; k < 3; k++) axis[k] = w->in_body ? frame->A[3 * k + i % 3] : (k == i % 3);
-    at_node(wrench, frame, i < 3 ? axis : zero, i < 3 ? zero : axis);
-    ga__add_port(D, e->b, w->port[i], -1, wrench);
+    at_node(six, frame, i < 3 ? axis : zero, i < 3 ? zero : axis);
+    ga__add_port(D, e->b, w->port[i], -1, six);
   }
 }
 
 /* Axes of the ground: δ(r × F) = F~ r~ δφ. Own axes: δF = −F~ δφ, and the torque likewise. */
-int ga__wrench_jacobian(const ga__eval *e, const ga__wrench *w, ga_jacobian *J)
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
+  const wrench *w = el->data;
   ga__frame frame;
-  double F[3], T[3], wrench[6], tile[9], skew_F[9], skew_r[9];
+  double F[3], T[3], six[6], tile[9], skew_F[9], skew_r[9];
+  if (!ga__wants_forces(J)) return 0;
   const int status = at_marker(F, T, &frame, e, w);
   if (status) return status;
   if (J->want & GA_WANT_D) add_ports(e, w, &frame, J->D);
   if (!(J->want & GA_WANT_Q) || w->self < 0) return 0;
   if (w->in_body) {
-    at_node(wrench, &frame, F, T);
-    ga__mat3_skew(tile, 1, wrench);
+    at_node(six, &frame, F, T);
+    ga__mat3_skew(tile, 1, six);
     ga__add_tile(J->Q, e->b, w->self, GA__XR, 1, tile);
-    ga__mat3_skew(tile, 1, wrench + 3);
+    ga__mat3_skew(tile, 1, six + 3);
     ga__add_tile(J->Q, e->b, w->self, GA__RR, 1, tile);
   } else {
     ga__mat3_skew(skew_F, 1, F);
@@ -163,16 +180,49 @@ int ga__wrench_jacobian(const ga__eval *e, const ga__wrench *w, ga_jacobian *J)
   return 0;
 }
 
-int ga__wrench_power(const ga__eval *e, const ga__wrench *w, double *power)
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
+  const wrench *w = el->data;
   int index;
   ga__frame frame;
-  double F[3], T[3], wrench[6];
+  double F[3], T[3], six[6], power = 0;
   const int status = at_marker(F, T, &frame, e, w);
-  *power = 0;
   if (status) return status;
   node_of(e->b, w, &index);
-  at_node(wrench, &frame, F, T);
-  for (int c = 0; c < 6; c++) *power += wrench[c] * e->kin[index].w[c];
+  at_node(six, &frame, F, T);
+  for (int c = 0; c < 6; c++) power += six[c] * e->kin[index].w[c];
+  out->in += power;
   return 0;
 }
+
+/* ---- The kind ---- */
+
+static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+{
+  wrench *w = el->data;
+  *f = NULL;
+  *in = i < 3 ? &w->force[i] : &w->torque[i - 3];
+  return i < 6;
+}
+
+static const char *unit_of_input(const ga__built *b, const ga__element *el, int y)
+{
+  const wrench *w = el->data;
+  (void)b;
+  for (int i = 0; i < 6; i++)
+    if (input_of(w, i)->y == y) return ga__motion_unit(i >= 3, GA_UNIT_FORCE);
+  return "";
+}
+
+const ga__element_type ga__wrench_type = {
+    .rank = GA__RANK_WRENCH,
+    .size = sizeof(wrench),
+    .create = {[GA__CREATE_FORCES] = create},
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .jacobian = jacobian,
+    .powers = powers,
+    .uses = uses,
+    .unit_of_input = unit_of_input,
+};

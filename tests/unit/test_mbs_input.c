@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "mbs/law_impl.h"
 #include "mbs_parts_rig.h"
 #include "mbs/name.h"
 #include "mbs/workspace.h"
@@ -90,13 +91,9 @@ static void fill(parts_rig *r)
 /* The built law of a part. */
 static const ga__law *law_of(const parts_rig *r, const char *name)
 {
-  const int part = ga__find_part(r->m, name);
-  for (int i = 0; i < r->m->built->law.n; i++) {
-    const ga__law *law = GA__AT(r->m->built->law, ga__law, i);
-    if (law->part == part) return law;
-  }
-  fail_msg("no law '%s'", name);
-  return NULL;
+  const ga__element *el = ga__element_of(r->m->built, ga__find_part(r->m, name));
+  assert_non_null(el);
+  return el->data;
 }
 
 static const ga__y *row(const parts_rig *r, int y)
@@ -151,7 +148,7 @@ static void sums_of_what_is_given(void **state)
   assert_int_equal(ga__input_value(&s.e, &law_of(r, "timed")->input, &value), 0);
   assert_true(value == 3 + expected);
   const ga__input *fed = &law_of(r, "fed")->input;
-  assert_int_equal(row(r, fed->y)->kind, GA__Y_BLOCK);
+  assert_int_equal(row(r, fed->y)->kind, GA__Y_ELEMENT);
   assert_int_equal(ga__input_value(&s.e, fed, &value), 0);
   assert_true(value == 3 + expected + s.y[fed->y]);
   assert_int_equal(r->m->built->formula.n, 0); /* single names need none */
@@ -202,7 +199,7 @@ static void constants_and_time(void **state)
   add_actuator(r, "two", &(ga_input){.expression = "3*e"});
   assert_status(r->ctx, ga_machine_build(r->m), GA_OK);
   const ga__input *one = &law_of(r, "one")->input;
-  assert_int_equal(row(r, one->y)->kind, GA__Y_BLOCK);
+  assert_int_equal(row(r, one->y)->kind, GA__Y_ELEMENT);
   spot_at(&s, r, 0.25, &random);
   assert_int_equal(ga__formula_value(&s.e, formula_of(r, &law_of(r, "two")->input), NULL, &value, NULL), 0);
   assert_true(value == 3 * s.y[one->y]);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "mbs/meter.h"
 #include "mbs_rig.h"
 
 #include "mbs/system.h"
@@ -625,7 +626,7 @@ static ga__powers powers_of(const mbs_rig *r, ga_stepper *st)
   const ga_point p = ga__point_of(ga_stepper_state(st));
   const ga__eval e = ga__eval_at(ga__workspace_own(r->m), &p, 1, 1);
   ga__powers all;
-  assert_int_equal(ga__powers_at(&e, &all), 0);
+  assert_int_equal(ga__elements_powers(&e, &all), 0);
   return all;
 }
 
@@ -720,7 +721,7 @@ static void test_linear(void **state)
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(meter->needs_kin, 0);
-  assert_int_equal(meter->n_laws, 3);
+  assert_int_equal(meter->n_workers, 3);
   for (int k = 0; k < 20; k++) {
     static const char *const name[3][3] = {{"one.length", "one.rate", "one.force"},
                                            {"two.length", "two.rate", "two.force"},
@@ -766,7 +767,7 @@ static void test_simple(void **state)
     mbs_ok(&r, ga_machine_build(r.m));
     ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
     mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
-    assert_int_equal(meter->n_laws, 6);
+    assert_int_equal(meter->n_workers, 6);
     assert_int_equal(meter->simple, !timed);
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
     ga__powers last = powers_of(&r, st);
@@ -821,11 +822,11 @@ static void test_conservative(void **state)
   }
   mbs_ok(&r, ga_machine_build(r.m));
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
-  assert_int_equal(meter->n_laws, 4);
+  assert_int_equal(meter->n_workers, 4);
   for (int i = 0; i < 4; i++) {
     static const char *const expected[] = {"skew", "damped", "shaped", "written"};
-    const ga__law *law = GA__AT(r.m->built->law, ga__law, meter->law[i].law);
-    assert_string_equal(r.m->part[law->part].name, expected[i]);
+    const ga__element *el = ga__element_at(r.m->built, meter->worker[i].element);
+    assert_string_equal(r.m->part[el->part].name, expected[i]);
   }
   ga_meter_destroy(&meter);
   mbs_close(&r);

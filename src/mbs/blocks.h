@@ -1,0 +1,29 @@
+/* Control blocks as elements, and the rows of y: probes, formulas, outputs of elements. (blocks.c) */
+#ifndef GALPHA_MBS_BLOCKS_H
+#define GALPHA_MBS_BLOCKS_H
+
+#include "mbs/element.h"
+
+/* Data of a block's element. */
+typedef struct ga__block_instance {
+  int part;
+  const ga_control_block *block;
+  int x, y;                  /* its states x[x ...] and outputs y[y ...] */
+  ga__input *input;          /* [n_in] */
+  int *entry_u;              /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
+  int *entry_x;              /* [(n_x+n_out) × n_x] */
+  struct ga__course *course; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
+} ga__block_instance;
+
+/* NULL: the element, or that which the row of y belongs to, is no block. */
+ga__block_instance *ga__element_block(const ga__element *el);
+ga__block_instance *ga__output_block(const ga__built *b, const ga__y *row);
+
+void ga__outputs_free(ga_context *ctx, ga__built *b);
+int ga__outputs_value(const ga__eval *e, double *o);
+/* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
+ * velocities and states. The result is y, where they do not, or belongs to e->work until the next call. */
+const double *ga__outputs_between(const ga__eval *e, const double *y);
+void ga__outputs_guess(const ga__eval *e, double *o); /* to begin with */
+
+#endif

@@ -1,0 +1,219 @@
+/* Elements: what a machine is made of.
+ *
+ * Every kind of part has a table of functions, ga__element_type. Building and evaluation go over the parts
+ * and over one list of elements; they know no kind by name. A function that a kind does not need is NULL.
+ * docs/develop/extend.md shows how a kind is added.
+ *
+ * An element computes with twists, accelerations and wrenches of nodes in ground axes (mbs_impl.h). It may
+ * have any number of nodes, nodes of its own with any number of coordinates (ga__node_add_vector()), rows of
+ * Φ and k (ga__label_lambda(), ga__label_psi()), states x and outputs y of its own (ga__element_add()). */
+#ifndef GALPHA_MBS_ELEMENT_H
+#define GALPHA_MBS_ELEMENT_H
+
+#include "mbs/mbs_impl.h"
+
+/* When something of a part is created: each stage for all parts, in the order in which they were added. */
+typedef enum ga__create_stage {
+  GA__CREATE_BODIES = 0,  /* nodes and the frames of bodies */
+  GA__CREATE_MARKERS,     /* frames on these */
+  GA__CREATE_JOINTS,      /* joints between frames, coordinates; bodies are where they are given */
+  GA__CREATE_COUPLINGS,   /* what holds coordinates; from here on bodies are where they start */
+  GA__CREATE_OUTPUTS,     /* numbers of states and outputs, so that expressions can use them */
+  GA__CREATE_CONSTRAINTS, /* other constraints, so that expressions can use their forces */
+  GA__CREATE_FORCES,      /* what uses expressions of signals */
+  GA__CREATE_INPUTS,      /* inputs of what has outputs */
+  GA__CREATE_GUESSES,     /* of outputs that are in use by then */
+  GA__N_CREATE
+} ga__create_stage;
+
+/* The order of elements in sums, so that equal machines give equal bits. */
+typedef enum ga__rank {
+  GA__RANK_BODIES = 0,
+  GA__RANK_ROWS,
+  GA__RANK_JOINT,
+  GA__RANK_LAW,
+  GA__RANK_WRENCH,
+  GA__RANK_ROLLING,
+  GA__RANK_OUTPUTS,
+  GA__RANK_BLOCK,
+  GA__RANK_DRIVE,
+  GA__RANK_OTHER
+} ga__rank;
+
+struct ga__element {
+  const ga__element_type *type;
+  int part;   /* that it belongs to; 0, the ground: of the machine as a whole */
+  int x, n_x; /* its states */
+  int y, n_y; /* its outputs */
+  void *data; /* [type->size], zeroed at first; owned */
+};
+
+/* Energies and powers, to be added to. */
+typedef struct ga__powers {
+  double kinetic, potential; /* [J] */
+  double lost, in;           /* [W] lost for ever; put in from outside of the mechanics */
+} ga__powers;
+
+/* How much an element has to do with a meter: what it adds in every step of a run. */
+typedef struct ga__work_kind {
+  int element;           /* its number */
+  int needs_kin;         /* 1: its powers need more than q, v, λ and y */
+  int simple;            /* 1: damping ρ'² is lost and (force + y) ρ' put in, and nothing else: */
+  int minus, plus;       /* ρ' = v[plus] − v[minus]; −1: the ground, 0 */
+  int y;                 /* −1: none */
+  double damping, force; /* one of them 0 */
+} ga__work_kind;
+
+/* A constraint that only acts one way: sign · λ is its force, positive where it can act. */
+typedef struct ga__one_way {
+  int lambda;
+  double sign;
+  const char *does, *would; /* in words: what it does that it cannot, and what would happen instead */
+} ga__one_way;
+
+typedef struct ga__one_sided { /* along a run */
+  int part;
+  ga__one_way way;
+  double most;                  /* the largest |force| so far */
+  double since, worst, worst_t; /* worst 0: it has always acted as it can */
+} ga__one_sided;
+
+/* A function of time, an expression or a block, in which breaks are searched. */
+typedef struct ga__site {
+  const ga_function *function; /* or */
+  const ga_expr *expr;         /* with t as its variable 0, or */
+  const ga_control_block *block;
+  int drive; /* part of a drive whose position it is; −1: an input */
+  const struct ga__course
+      *course; /* of the variables of expr, or of the block's inputs; NULL: only of time */
+} ga__site;
+typedef int (*ga__visit_fn)(void *user, const ga__site *s); /* returns non-zero to end */
+
+/* A signal that a part has: "part.name". */
+typedef struct ga__signal_def {
+  const char *name, *suffix; /* "angle", "_rate"; "": the part itself */
+  int number;                /* behind the name; 0: none */
+  const char *unit;
+  int coordinate; /* of a joint, −1: none */
+  ga__probe probe;
+} ga__signal_def;
+
+struct ga__element_type {
+  ga__rank rank;
+  size_t size; /* of its data */
+
+  /* -- Building -- */
+  ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__built *b, int part);
+  /* What it will write in the pattern of derivatives; then, when that is laid out, where. */
+  ga_status (*want)(ga__built *b, ga__element *el);
+  ga_status (*bind)(ga__built *b, ga__element *el);
+  void (*release)(ga_context *ctx, ga__element *el); /* what its data owns */
+  /* What is as at the start, as the rest of a spring, from poses there. Returns 1 where it has such; kin
+   * NULL: this is only asked for. */
+  int (*settle)(const ga__built *b, ga__element *el, const ga__kin *kin);
+
+  /* -- Evaluation: 0; > 0: retry with a smaller step; < 0: give up. All add, but for Φ, k, s, o -- */
+  int (*mass)(const ga__eval *e, const ga__element *el, double *out); /* M vdot */
+  int (*force)(const ga__eval *e, const ga__element *el, double *f);  /* with −Bᵀλ − Aᵀψ */
+  /* Derivative number `order` (0, 1, 2) of Φ by time, and (0, 1) of k; those with accelerations at vdot = 0
+   */
+  int (*phi)(const ga__eval *e, const ga__element *el, double *phi, int order);
+  int (*k)(const ga__eval *e, const ga__element *el, double *k, int order);
+  int (*state)(const ga__eval *e, const ga__element *el, double *s);  /* s[el->x ...] */
+  int (*output)(const ga__eval *e, const ga__element *el, double *o); /* o[el->y ...] */
+  int (*jacobian)(const ga__eval *e, const ga__element *el, ga_jacobian *J);
+  /* All of mass, force, phi, k and jacobian in one pass, written straight to the sweep (s, J may be NULL).
+   * For kinds that are frequent; NULL: the functions above are called. */
+  int (*sweep)(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J);
+  /* 1: sweep needs poses and twists of nodes (ga__eval.kin) */
+  int (*uses_kin)(const ga__built *b, const ga__element *el);
+  void (*initial)(const ga__built *b, const ga__element *el, double *x); /* x[el->x ...] at the start */
+
+  /* -- Energy -- */
+  int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);
+  /* What of it a meter has to count, work->element being set; 0: nothing, ever. NULL: all that powers says.
+   */
+  int (*work)(const ga__built *b, const ga__element *el, ga__work_kind *work);
+  int (*one_way)(const ga__built *b, const ga__element *el, ga__one_way *out); /* 1: it is one */
+
+  /* -- Signals; the element itself need not exist yet -- */
+  int (*n_signals)(const ga__built *b, int part);
+  void (*signal)(const ga__built *b, int part, int i, ga__signal_def *out);
+  /* Completes the probe of a signal that an expression uses while the machine is built. */
+  ga_status (*feed)(ga_machine *m, ga__built *b, int part, ga__signal_def *signal);
+  /* Signals that are neither motion nor unknowns, GA__PROBE_ELEMENT: number i. */
+  int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
+  /* The gauge of angle i whose turns a meter counts, −1: none; *limited: 1 where it must not turn over. */
+  int (*turning)(const ga__built *b, const ga__element *el, int i, int *limited);
+  const char *(*unit_of_input)(const ga__built *b, const ga__element *el, int y); /* of the input that is y */
+  const char *(*unit_of_output)(const ga__element *el, int i);
+
+  /* -- What may jump, break or hide -- */
+  /* Inputs and formulas, by number; 0: there are not so many. One of *in and *f is set. */
+  int (*uses)(const ga__element *el, int i, ga__input **in, ga__formula **f);
+  int (*visit)(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user); /* besides these */
+  int (*has_edges)(const ga__built *b, const ga__element *el);
+  int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
+  int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
+  int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
+  /* What its outputs and inputs are as functions of time alone (course.c). */
+  ga_status (*output_over_time)(ga_machine *m, ga__built *b, ga__element *el, int output);
+  ga_status (*keep_courses)(ga_machine *m, ga__built *b, ga__element *el);
+};
+
+/* The type of a part; that of a part without functions has none. */
+const ga__element_type *ga__type_of(const ga__part *part);
+/* All parts, one stage. */
+ga_status ga__create(ga_machine *m, ga__built *b, ga__create_stage stage);
+/* A new element of a part, with n_x states and n_y outputs; NULL: out of memory. Valid until the next one. */
+ga__element *ga__element_add(ga_machine *m, ga__built *b, int part, const ga__element_type *type, int n_x,
+                             int n_y);
+/* Of a part, NULL: it has none, or not yet. */
+ga__element *ga__element_of(const ga__built *b, int part);
+/* Once all parts have theirs: those of the machine as a whole, and all in the order of their ranks. */
+ga_status ga__elements_close(ga_machine *m, ga__built *b);
+/* Once they are bound: what passes over them need to know. */
+void ga__elements_ready(ga__built *b);
+void ga__elements_free(ga_context *ctx, ga__built *b);
+static inline ga__element *ga__element_at(const ga__built *b, int i)
+{
+  return &((ga__element *)b->element.at)[i];
+}
+
+/* That which has state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
+const ga__element *ga__element_with(const ga__built *b, ga_block block, int i);
+
+/* All elements. */
+void ga__elements_mass(const ga__eval *e, double *out);
+int ga__elements_force(const ga__eval *e, double *f);
+int ga__elements_phi(const ga__eval *e, double *out, int order);
+int ga__elements_k(const ga__eval *e, double *out, int order);
+int ga__elements_state(const ga__eval *e, double *s);
+int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J);
+int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
+int ga__elements_powers(const ga__eval *e, ga__powers *out);
+
+/* Derivatives of forces are wanted; not so where M alone is. */
+static inline int ga__wants_forces(const ga_jacobian *J)
+{
+  return (J->want & (GA_WANT_D | GA_WANT_Q)) && !(J->want & GA_WANT_M);
+}
+
+/* The types, each in its file. */
+extern const ga__element_type ga__ground_type, ga__rigid_type, ga__planar_type, ga__point_type,
+    ga__scalar_type, ga__marker_type;                         /* node.c */
+extern const ga__element_type ga__bodies_type;                /* body.c */
+extern const ga__element_type ga__rows_type;                  /* constraint.c */
+extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
+extern const ga__element_type ga__law_element; /* law.c: springs, actuators, friction, bushings, contacts */
+extern const ga__element_type ga__wrench_type, ga__rolling_type;
+extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
+extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
+
+/* A coordinate and its signals: of joints, drives and scalar bodies. (joint.c) */
+ga_status ga__scalar_coordinate(ga_machine *m, ga__built *b, int part);
+int ga__joint_n_signals(const ga__built *b, int part);
+void ga__joint_signal(const ga__built *b, int part, int i, ga__signal_def *out);
+ga_status ga__joint_feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal);
+
+#endif
