@@ -92,15 +92,15 @@ void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__k
 }
 
 /* v = X⁻¹ w */
-void ga__form_velocity(const ga__built *b, const ga__kin *kin, double *v)
+void ga__form_initial(const ga__built *b, double *v)
 {
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
-    for (int c = 0; c < 6; c++)
-      if (node->column[c] >= 0) v[node->v + node->column[c]] = kin[i].w[c];
+    ga__kin kin;
+    ga__kin_pose(node, node->q0, &kin);
     for (int part = 0; part < 2; part++)
       if (mixes(b->form->kind, node, part))
-        ga__mat3_tmul_vec(v + node->v + 3 * part, kin[i].R, kin[i].w + 3 * part);
+        ga__mat3_tmul_vec(v + node->v + 3 * part, kin.R, node->v0 + 3 * part);
   }
 }
 

@@ -15,8 +15,8 @@ size_t ga__form_space_size(const ga__built *b);
 ga__form_space *ga__form_space_in(const ga__built *b, void *block);
 /* Twists and (vdot not NULL) accelerations of the rigid nodes; kin has x and R already. */
 void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin);
-/* v of the form from twists, for initial values; all nodes. */
-void ga__form_velocity(const ga__built *b, const ga__kin *kin, double *v);
+/* v[nv] of the form at the start, from twists: v holds these on entry. */
+void ga__form_initial(const ga__built *b, double *v);
 /* M vdot of the form: out[nv] holds M_s acc on entry. */
 void ga__form_mass(const ga__eval *e, double *out);
 /* f of the form: f[nv] holds the space forces on entry. */

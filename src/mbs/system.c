@@ -298,9 +298,7 @@ ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *large
 void ga__initial_values(const ga__built *b, double *q, double *v)
 {
   for (int i = 1; i < b->node.n; i++) ga__node_get_initial(GA__AT(b->node, ga__node, i), q, v);
-  if (!b->form) return;
-  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
-  ga__form_velocity(b, b->kin, v);
+  if (b->form) ga__form_initial(b, v);
 }
 
 ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x)
