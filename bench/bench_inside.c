@@ -1,7 +1,7 @@
 /* What it costs to look into steps and to meet breaks: every model of examples/models under error control,
  * with the checks between the ends of steps and without; and the time that the system takes to find its
  * breaks, which is that of asking it again. bench/README.md explains the figures. */
-#include "core/core_impl.h"
+#include "core/inside.h"
 #include "model_runs.h"
 #include "report.h"
 

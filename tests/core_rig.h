@@ -3,7 +3,7 @@
 #ifndef GALPHA_TESTS_CORE_RIG_H
 #define GALPHA_TESTS_CORE_RIG_H
 
-#include "core/core_impl.h"
+#include "core/stepper.h"
 #include "problem.h"
 #include "sparse_memory.h"
 #include <math.h>
@@ -180,21 +180,21 @@ static inline void rig_close(rig *r)
 /* A whole state, with all that later steps depend on. */
 static inline double *rig_copy(const rig *r)
 {
-  double *copy = malloc(r->st->full_length * sizeof *copy);
+  double *copy = malloc(r->st->state_length * sizeof *copy);
   assert_non_null(copy);
-  return memcpy(copy, r->st->now.block, r->st->full_length * sizeof *copy);
+  return memcpy(copy, r->st->now.block, r->st->state_length * sizeof *copy);
 }
 
 static inline int rig_same_bits(const rig *r, const double *copy)
 {
-  return memcmp(copy, r->st->now.block, r->st->full_length * sizeof *copy) == 0;
+  return memcmp(copy, r->st->now.block, r->st->state_length * sizeof *copy) == 0;
 }
 
 /* Largest difference in q, v, vdot, λ, ψ, x, y between the present state and a copy of one, each block
  * relative to 1 + its largest component. */
 static inline double rig_distance_to(const rig *r, const double *copy)
 {
-  const ga__full *f = &r->st->now;
+  const ga__state *f = &r->st->now;
   const int *size = r->sys->size;
   const double *x[] = {f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y};
   const int n[] = {r->sys->nq, r->sys->nv, r->sys->nv, size[1], size[2], size[3], size[4]};

@@ -360,15 +360,40 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
 
 /* ---- Stepper ------------------------------------------------------------------------------------------- */
 
+/* The methods, one row each: constant, name (as in model files), title, what it is. The rest of a method is
+ * in its file, see docs/develop/methods.md. INDEX3      Arnold & Brüls 2007 STABILIZED  with multipliers η
+ * (stabilized index 2), Arnold, Cardona & Brüls 2015 WEIGHTED    Jay & Negrut's index-2 method for
+ * nonholonomic systems, HHT-I3 for holonomic ones SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0
+ * with a second set of unknowns HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints */
+#define GA_METHOD_LIST(X)                                                                                    \
+  X(GA_INDEX3, index3, "index-3", "exact equilibrium, positions constrained only")                           \
+  X(GA_STABILIZED, stabilized, "stabilized", "exact equilibrium, positions and velocities constrained")      \
+  X(GA_WEIGHTED, weighted, "weighted", "weighted residual, positions constrained only (HHT-I3)")             \
+  X(GA_SOI2, soi2, "SOI2", "generalized-α-SOI2: weighted, positions and velocities constrained")             \
+  X(GA_HHT_SOI2, hht_soi2, "HHT-SOI2",                                                                       \
+    "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")
+
 typedef enum ga_method {
-  GA_INDEX3 = 0,     /* exact equilibrium, Φ = 0 only (Arnold & Brüls 2007) */
-  GA_STABILIZED = 1, /* exact equilibrium, Φ = 0 and B v + Φ_t = 0, with multipliers η (stabilized index 2) */
-  GA_WEIGHTED = 2, /* weighted residual, Φ = 0 and k = 0: Jay & Negrut's index-2 method for nonholonomic
-                      systems, HHT-I3 for holonomic ones */
-  GA_SOI2 = 3, /* generalized-α-SOI2 (Jay & Negrut 2008): Φ = 0, B v + Φ_t = 0, k = 0 with a second set of
-                  unknowns */
-  GA_HHT_SOI2 = 4 /* its form for f = f0 − Bᵀλ without nonholonomic constraints, HHT-SOI2 */
+#define GA_METHOD_ID(id, name, title, about) id,
+  GA_METHOD_LIST(GA_METHOD_ID)
+#undef GA_METHOD_ID
 } ga_method;
+
+/* A method, and what it can do. */
+typedef struct ga_method_info {
+  ga_method method;
+  const char *name, *title, *about; /* "index3", "index-3", ... */
+  int keeps_positions;              /* 1: Φ = 0 at the end of every step, */
+  int keeps_rates;                  /* and B v + Φ_t = 0 */
+  int vdot_at_end;                  /* 1: s, o and f may depend on vdot */
+  int adjusts_gamma;                /* 1: GA_ADJUST_GAMMA is possible */
+  int holonomic_only;               /* 1: not for systems with k */
+  int hht;                          /* 1: published with the parameters of HHT */
+} ga_method_info;
+
+GA_API int ga_method_at(int i, ga_method_info *out); /* 0: there are no more; out may be NULL */
+/* 0: there is none of this name; out may be NULL */
+GA_API int ga_method_find(const char *name, ga_method *out);
 
 /* The weighted methods use M a at t + (αm−αf)h: */
 typedef enum ga_mass_alpha {

@@ -5,7 +5,7 @@
  * and whether they are derivatives by q, which the tangent operator and the commutator term turn into
  * derivatives by the unknowns: with dq = T A du − T B_nᵀ dη they enter as (…) T A in the columns of u and
  * −(…) T B_nᵀ in those of η. The pattern, and where every number goes, is worked out once. */
-#include "core/core_impl.h"
+#include "core/assembly.h"
 
 #include <limits.h>
 #include <math.h>

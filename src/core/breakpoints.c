@@ -1,5 +1,5 @@
 /* Times at which the equations jump: steps end before them, and begin anew behind them. */
-#include "core/core_impl.h"
+#include "core/inside.h"
 
 #include <float.h>
 #include <math.h>

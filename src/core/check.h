@@ -2,7 +2,7 @@
 #ifndef GALPHA_CORE_CHECK_H
 #define GALPHA_CORE_CHECK_H
 
-#include "core/core_impl.h"
+#include "core/derivative.h"
 
 enum { GA__MAX_FINDINGS = sizeof((ga_check_report *)0)->finding / sizeof(ga_check_finding) };
 

@@ -1,5 +1,5 @@
 /* Positions that close an assembly although constraints are redundant, or come as near to it as they can. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static ga_status move_of(ga_stepper *st, double damping, const double *phi)
 static ga_status evaluate(ga_stepper *st)
 {
   const ga__saddle *sd = &st->saddle;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_status status = ga__saddle_evaluate(&st->saddle, &st->deriv, &p, 0);
   if (!status) ga__measure_rows(st->sys, sd->Q, sd->A, st->red.null.length);
   return status;
@@ -51,9 +51,9 @@ static ga_status evaluate(ga_stepper *st)
 static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   size_t bytes = (size_t)sys->nq * sizeof(double);
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_status status = evaluate(st);
   if (status) return status;
   double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->solve);
@@ -84,10 +84,10 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
 ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0, consistent = 0;
   double *phi = st->tmp, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL, ratio = 0.0;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
   if (!status && o->project && nl > 0) status = ga__within_rounding(st, 0, NULL, phi, st->solve, &consistent);
   if (!status && !st->red.gram.ctx) status = ga__gram_create(sys, st->opts.lu, &st->red.gram);

@@ -1,6 +1,6 @@
 /* The equations between the ends of a step: what acts there and nowhere else is not seen by a method that
  * holds them at the ends, nor by its error estimate. */
-#include "core/core_impl.h"
+#include "core/inside.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,35 +50,20 @@ static double step_of(const ga_stepper *st)
   return st->now.scalar[GA__T] - st->next.scalar[GA__T];
 }
 
-/* What the iteration matrix has of M, and of h² times stiffness. */
-static double mass_factor(const ga_stepper *st)
-{
-  return st->family == &ga__exact ? st->c1 : 1.0 - st->opts.scheme.alpha_m;
-}
-static double force_factor(const ga_stepper *st)
-{
-  return st->family == &ga__exact ? 1.0 : (1.0 - st->opts.scheme.alpha_f) * st->opts.scheme.beta;
-}
-
-/* e = (e_q, e_x) := the iteration matrix's solution for right-hand sides in the dynamics, Φ and x, which
- * st->solve holds: stiff parts are as little hurt as by the step itself, and B e_q = Φ. The weighted family's
- * errors of x are not known. */
-static ga_status solve_iteration_matrix(ga_stepper *st, double *e)
+/* Stiff parts are as little hurt as by the step itself, and B e_q = Φ. */
+ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
 {
   const ga_system *sys = st->sys;
-  const int at = st->two_sets && !st->cheap ? sys->n : 0, lambda = sys->start[GA_BLOCK_LAMBDA];
-  const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X], with_x = st->family == &ga__exact;
-  for (int i = 0; i < st->assembly.n; i++) st->r[i] = 0.0;
+  const int lambda = sys->start[GA_BLOCK_LAMBDA], nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
+  ga__matrix *matrix = ga__matrix_in_use(st);
+  for (int i = 0; i < st->factors.n; i++) st->r[i] = 0.0;
   for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->solve[i];
   for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->solve[i];
   for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->solve[i];
-  ga_status status = ga__assembly_solve(st->cheap ? &st->cheap_assembly : &st->assembly,
-                                        st->cheap ? st->cheap_lu : st->lu, st->r);
+  ga_status status = ga__assembly_solve(&matrix->assembly, matrix->lu, st->r);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) e[i] = st->r[at + i];
   for (int i = 0; i < nx; i++) e[sys->nv + i] = with_x ? st->r[x + i] : 0.0;
-  if (st->stabilized)
-    for (int i = 0; i < sys->n_b; i++) e[sys->b_col[i]] -= st->B_n[i] * st->r[sys->n + sys->b_row[i]];
   return GA_OK;
 }
 
@@ -86,7 +71,7 @@ static ga_status solve_iteration_matrix(ga_stepper *st, double *e)
 static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
 {
   const ga_system *sys = st->sys;
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   const double h = step_of(st), place = (s->t - n->scalar[GA__T]) / h;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   ga_status status = residual_at(st, s, y);
@@ -106,9 +91,9 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
 {
   const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
   for (int i = 0; i < n; i++) e[i] = 0.0;
-  if (!st->have_factors) return GA_RETRY_SINGULAR; /* nothing is known, and that is counted */
-  ga_status status = scaled_residual(st, s, PART_Q * mass_factor(st), PART_X * st->d1, y);
-  return status ? status : solve_iteration_matrix(st, e);
+  if (!st->factors.now.valid) return GA_RETRY_SINGULAR; /* nothing is known, and that is counted */
+  ga_status status = scaled_residual(st, s, PART_Q * st->family->mass_factor(st), PART_X * st->d1, y);
+  return status ? status : st->family->solve_error(st, e);
 }
 
 /* ---- With stiffness of its own time ----
@@ -136,10 +121,10 @@ static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const
   ga_group_move(sys->group, q, s->q, st->exponent);
   for (int i = 0; i < nx; i++) x[i] = s->x[i] - e[sys->nv + i];
   moved.q = q, moved.x = x;
-  ga_status status = scaled_residual(st, &moved, force_factor(st), 1.0, y);
+  ga_status status = scaled_residual(st, &moved, st->family->force_factor(st), 1.0, y);
   ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y, 0};
   if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->tmp);
-  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] -= mass_factor(st) * st->tmp[i];
+  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] -= st->family->mass_factor(st) * st->tmp[i];
   for (int i = 0; !status && i < nx; i++) st->solve[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
   return status;
 }
@@ -181,7 +166,8 @@ static void orthogonalise(double *const *de, double *const *dd, int newest, int 
 static double weigh_error(const ga_stepper *st, const ga__defect_weight *w, const double *e, double *room)
 {
   const int nv = st->sys->nv, n = nv + st->sys->size[GA_BLOCK_X];
-  const double part_q = PART_Q * mass_factor(st) / force_factor(st), part_x = PART_X * st->d1;
+  const double part_q = PART_Q * st->family->mass_factor(st) / st->family->force_factor(st),
+               part_x = PART_X * st->d1;
   for (int i = 0; i < n; i++) room[i] = e[i] * (i < nv ? part_q : part_x);
   return w->weigh(w->user, room);
 }
@@ -201,7 +187,7 @@ static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__de
   for (int i = 0; i < n; i++) e[i] = 0.0;
   for (int iteration = 0; iteration < ITERATIONS; iteration++) {
     ga_status status = residual_without_error(st, s, e, q, x, y);
-    if (!status) status = solve_iteration_matrix(st, d);
+    if (!status) status = st->family->solve_error(st, d);
     if (status) return status;
     if (iteration) {
       const int newest = kept < MIXED ? kept : MIXED - 1;

@@ -1,5 +1,5 @@
 /* Dense output: the solution within the last step. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 
@@ -118,7 +118,7 @@ static void configuration(ga_stepper *st, double *q, double h, double s)
 {
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   double *d = st->est_q, *slope = st->tmp;
   ga_group_difference(g, d, n->q, m->q);
   for (int i = 0; i < sys->nv; i++) slope[i] = m->v[i];
@@ -135,7 +135,7 @@ static void configuration_far(ga_stepper *st, double *q, double h, double s)
 {
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   double *d = st->est_q, *e = st->tmp, *slope = st->slope;
   for (int i = 0; i < sys->nv; i++) e[i] = 0.5 * h * (n->v[i] + m->v[i]);
   ga_group_move(g, q, n->q, e);
@@ -162,7 +162,7 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   if (!st) return GA_ERR_ARGUMENT;
   if (!st->can_undo)
     return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_interpolate: it looks into a step just made");
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   const int *size = st->sys->size;
   double t0 = n->scalar[GA__T], t1 = m->scalar[GA__T], h = t1 - t0, s = (t - t0) / h;
   if (!(s >= -1e-9 && s <= 1.0 + 1e-9))
@@ -189,7 +189,7 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
 
 void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot)
 {
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   const history k = history_of(st);
   const values rates = {m->xdot, n->xdot, n->xdot_prev, n->xdot_prev2, st->sys->size[GA_BLOCK_X]};
   parabola(xdot, &rates, &k, (t - n->scalar[GA__T]) / k.h);

@@ -1,5 +1,5 @@
 /* Derivatives of a system: the user's Jacobian, or coloured differences where there is none. */
-#include "core/core_impl.h"
+#include "core/derivative.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,10 +4,10 @@
  *            commutator term; the correction is −h B_nᵀη in the stabilized form, βh²(ã − a₁) with two sets of
  *            unknowns
  *   e_q      in the index-3 form and its like the part of it along the constraints, since Φ = 0 holds
- *   raw e_v  κ_v h³ D²vdot, κ_v = 1/12 + Δ(αf − ½), and what offset_force() and mass_force() add
- *   e_v      B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q
- *   e_x      κ_x h³ D²xdot, κ_x = 1/12 + (δm − δf)(δf − ½) */
-#include "core/core_impl.h"
+ *   raw e_v  κ_v h³ D²vdot, κ_v = 1/12 + Δ(αf − ½), and what offset_force() and the family's error_force()
+ * add e_v      B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q e_x      κ_x h³ D²xdot, κ_x = 1/12 + (δm −
+ * δf)(δf − ½) */
+#include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static int is_held(const ga_stepper *st)
 static void raw_q(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga__full *n = &st->next, *m = &st->now; /* before and after the step */
+  const ga__state *n = &st->next, *m = &st->now; /* before and after the step */
   double h = m->scalar[GA__H_OLD], factor = m->scalar[GA__KAPPA_H2] * h / m->scalar[GA__SPAN];
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (m->a[i] - m->a_prev[i]);
   if (is_held(st)) return;
@@ -54,10 +54,7 @@ static void raw_q(ga_stepper *st)
     ga_group_bracket(sys->group, st->tmp, n->v, n->vdot);
     for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * st->tmp[i];
   }
-  if (st->stabilized)
-    for (int i = 0; i < sys->n_b; i++) st->est_q[sys->b_col[i]] -= h * st->B_n[i] * m->eta[sys->b_row[i]];
-  if (st->two_sets)
-    for (int i = 0; i < sys->nv; i++) st->est_q[i] += st->opts.scheme.beta * h * h * (st->pt[i] - st->p[i]);
+  if (st->family->correct_q) st->family->correct_q(st, st->est_q);
 }
 
 /* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k, these being in the rows of
@@ -65,7 +62,7 @@ static void raw_q(ga_stepper *st)
 static ga_status onto_constraints(ga_stepper *st, double *e, const double *force)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   p.vdot = e;
   ga_status status = ga__call(sys, GA__MASS, &p, st->solve);
   for (int i = 0; force && i < sys->nv; i++) st->solve[i] += force[i];
@@ -84,10 +81,9 @@ static double size_of(const double *a, int n)
 static double noise_of_vdot(const ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
-  const ga__full *m = &st->now;
+  const ga__state *m = &st->now;
   double v = DBL_EPSILON * size_of(m->v, sys->nv);
-  if (!st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA])
-    v += DBL_EPSILON * size_of(m->q, sys->nq) / h;
+  if (ga__has_offset(st)) v += DBL_EPSILON * size_of(m->q, sys->nq) / h;
   return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * size_of(m->vdot, sys->nv));
 }
 
@@ -100,7 +96,7 @@ static void clear_constraints(ga_stepper *st)
 static ga_status velocity_rows(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G | GA_WANT_B, 1.0, 0.0, st->D, st->Q, st->G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
@@ -117,10 +113,10 @@ static ga_status velocity_rows(ga_stepper *st)
 /* Φ = 0 alone leaves v with a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. The saddle
  * matrix is left at f. A step that leaves a singular position knows nothing of the offset it began with: 0.
  */
-static ga_status offset_of(ga_stepper *st, const ga__full *f, const double *v, double *d)
+static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, double *d)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   p.v = v;
   ga_status status = ga__saddle_at(st, &p, 0);
   for (int i = 0; i < sys->n; i++) st->solve[i] = 0.0;
@@ -141,56 +137,6 @@ static void offset_force(ga_stepper *st, double h, const double *d, double *forc
     if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) force[sys->row[e]] -= h * st->D[e] * d[sys->col[e]];
 }
 
-/* out += factor M(t, q) u */
-static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, const double *q,
-                          const double *u)
-{
-  ga_point p = ga__full_point(&st->now);
-  p.t = t;
-  p.q = q;
-  p.vdot = u;
-  ga_status status = ga__call(st->sys, GA__MASS, &p, st->tmp);
-  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->tmp[i];
-  return status;
-}
-
-/* d := 0 in the coordinates of rotations, where M is not taken from a straight line. */
-static void without_rotations(const ga_stepper *st, double *d)
-{
-  const ga_group *g = st->sys->group;
-  for (int b = 0; st->commutes && b < ga_group_n_blocks(g); b++) {
-    int start, size = ga_group_block(g, b, &start);
-    for (int i = start; i < start + size; i++) d[i] = 0.0;
-  }
-}
-
-/* The weighted family averages M a, not a, and takes M from a straight line: with F = M vdot, a is
- *   M⁻¹(F + c h² F'' + d h² (D_q M · vdot) vdot) at t + αh,   c = Δ(αm − ½ − Δ/2),
- *   d = ½(1−αm)(1+Δ)² + ½αm Δ², or ½(1+Δ)² with GA_MASS_PREVIOUS
- * so that with M not constant force += c h³ (F'' − M D²vdot) + d h³ (D_q M · vdot) vdot. */
-static ga_status mass_force(ga_stepper *st, double *force)
-{
-  const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
-  const ga__full *n = &st->next, *m = &st->now;
-  double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], t = n->scalar[GA__T], t1 = m->scalar[GA__T];
-  double D = st->alpha, c = D * (s->alpha_m - 0.5 - 0.5 * D), one = 0.5 * (1.0 + D) * (1.0 + D);
-  double d =
-      st->opts.mass_alpha == GA_MASS_PREVIOUS ? one : (1.0 - s->alpha_m) * one + 0.5 * s->alpha_m * D * D;
-  double w = -2.0 * c * h * h / h_prev, w_prev = 2.0 * c * h * h * h / (h_prev * (h + h_prev));
-  ga_status status = add_mass(st, force, w, t, n->q, n->vdot);
-  if (!status) status = add_mass(st, force, -w, t1, m->q, n->vdot);
-  for (int i = 0; i < sys->nv; i++) st->u[i] = -h_prev * n->v[i] + 0.5 * h_prev * h_prev * n->vdot[i];
-  ga_group_move(sys->group, st->q_mass, n->q, st->u);
-  if (!status) status = add_mass(st, force, w_prev, t - h_prev, st->q_mass, n->vdot_prev);
-  if (!status) status = add_mass(st, force, -w_prev, t1, m->q, n->vdot_prev);
-  for (int i = 0; i < sys->nv; i++) st->u[i] = h * h * m->vdot[i];
-  without_rotations(st, st->u);
-  ga_group_move(sys->group, st->q_mass, m->q, st->u);
-  if (!status) status = add_mass(st, force, d * h, t1, st->q_mass, m->vdot);
-  return status ? status : add_mass(st, force, -d * h, t1, m->q, m->vdot);
-}
-
 /* e_v from its raw form; the saddle matrix is that of the present state. offset: that of it, or NULL. */
 static ga_status finish_v(ga_stepper *st, const double *offset)
 {
@@ -199,7 +145,7 @@ static ga_status finish_v(ga_stepper *st, const double *offset)
   for (int i = 0; i < st->sys->nv; i++) force[i] = 0.0;
   if (status) return status;
   if (offset) offset_force(st, h, offset, force);
-  if (st->family == &ga__weighted && st->next.scalar[GA__H_OLD] > 0.0) status = mass_force(st, force);
+  if (st->family->error_force) status = st->family->error_force(st, force);
   return status ? status : onto_constraints(st, st->est_v, force);
 }
 
@@ -208,7 +154,7 @@ static int differences(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], delta = s->delta_m - s->delta_f;
   double known = n->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
   double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = size_of(m->vdot, sys->nv);
@@ -225,19 +171,19 @@ static int differences(ga_stepper *st)
 static ga_status estimate(ga_stepper *st, int with_v)
 {
   const ga_system *sys = st->sys;
-  int along = !st->stabilized && !st->two_sets && sys->size[GA_BLOCK_LAMBDA] > 0;
-  int weighted = st->family == &ga__weighted;
+  const int along = ga__has_offset(st);
   double *offset = st->exponent;
   ga_status status = GA_OK;
   raw_q(st);
   with_v &= differences(st);
   if (is_held(st)) return GA_OK;
-  with_v &= weighted || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
+  with_v &= st->family->error_force ||
+            sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
   if (along && with_v) {
     status = offset_of(st, &st->next, st->v_n, offset); /* δ' is (δ₁ − δ)/h, and δ₁ is normal here */
     for (int i = 0; i < sys->nv; i++) st->est_v[i] += offset[i];
   }
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   if (!status && along)
     status = offset_of(st, &st->now, st->now.v, offset);
   else if (!status && with_v)
@@ -254,7 +200,7 @@ static ga_status estimate(ga_stepper *st, int with_v)
  * there is one, times h/(h + h_prev): that makes (h²/2) D²vdot of it too. */
 void ga__estimate_bend(const ga_stepper *st, double *out)
 {
-  const ga__full *n = &st->next, *m = &st->now;
+  const ga__state *n = &st->next, *m = &st->now;
   const double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], part = h / (h + h_prev);
   const int known = h_prev > 0.0 || n->scalar[GA__HAS_JERK] != 0.0;
   for (int i = 0; i < st->sys->nv; i++) {
@@ -273,7 +219,7 @@ static void drop_rounding(double *e, int n, double size)
 ga_status ga__estimate(ga_stepper *st, int with_v)
 {
   const ga_system *sys = st->sys;
-  const ga__full *m = &st->now;
+  const ga__state *m = &st->now;
   int nx = sys->size[GA_BLOCK_X];
   ga_status status = estimate(st, with_v);
   if (status) return status;
@@ -287,16 +233,17 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
 ga_status ga__filter(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
+  const int at = st->family->position_rows(st);
   memcpy(st->est_all, st->est_q, (size_t)sys->nv * sizeof(double));
-  if (st->cheap || is_held(st)) return GA_OK; /* cheap: chosen because no force is stiff */
-  double c = st->family == &ga__exact ? st->c1 : 1.0 - st->opts.scheme.alpha_m;
-  int at = st->two_sets ? sys->n : 0;
-  ga_point p = ga__full_point(&st->now);
+  if (at < 0 || is_held(st)) return GA_OK; /* no stiffness in the matrix: none matters */
+  const double c = st->family->mass_factor(st);
+  ga__matrix *matrix = ga__matrix_in_use(st);
+  ga_point p = ga__state_point(&st->now);
   p.vdot = st->est_q;
-  for (int i = 0; i < st->assembly.n; i++) st->r[i] = 0.0;
+  for (int i = 0; i < st->factors.n; i++) st->r[i] = 0.0;
   ga_status status = ga__call(sys, GA__MASS, &p, st->r + at);
   for (int i = 0; i < sys->nv; i++) st->r[at + i] *= c;
-  if (!status) status = ga__assembly_solve(&st->assembly, st->lu, st->r);
+  if (!status) status = ga__assembly_solve(&matrix->assembly, matrix->lu, st->r);
   if (!status) memcpy(st->est_q, st->r + at, (size_t)sys->nv * sizeof(double));
   return status;
 }

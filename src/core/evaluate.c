@@ -4,7 +4,7 @@
  *
  * Two calls of the Jacobian give all of it, one with the shift of v alone and one with that of vdot; where
  * each number goes is planned at creation. */
-#include "core/core_impl.h"
+#include "core/derivative.h"
 
 #include <math.h>
 #include <string.h>

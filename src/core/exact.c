@@ -1,26 +1,66 @@
 /* The exact-equilibrium family (Arnold & Brüls 2007, Brüls & Arnold 2008, Arnold, Cardona & Brüls 2015):
  * every equation of the system holds at the end of the step. Index-3 and stabilized index-2 forms. */
 #include "base/quad.h"
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-ga_status ga__update_b(ga_stepper *st)
+/* Of the family, where there are η. */
+typedef struct exact {
+  double *B_n;            /* [n_b + 1] B at the beginning of the step, then 0 */
+  unsigned long b_number; /* of the state that it belongs to; 0: none */
+} exact;
+
+static exact *own(const ga_stepper *st)
 {
-  if (st->b_valid || !st->stabilized) return GA_OK;
+  return st->own;
+}
+
+static void destroy(ga_stepper *st)
+{
+  if (own(st)) ga__free(st->ctx, own(st)->B_n);
+  ga__free(st->ctx, st->own);
+  st->own = NULL;
+}
+
+static ga_status create(ga_stepper *st)
+{
+  exact *e = st->own = ga__alloc(st->ctx, 1, sizeof *e);
+  if (e && (e->B_n = ga__alloc(st->ctx, (size_t)st->sys->n_b + 1, sizeof(double)))) return GA_OK;
+  return ga__no_memory(st->ctx, "a stepper");
+}
+
+/* B at the present state into B_n, unless it is there already. */
+static ga_status update_b(ga_stepper *st)
+{
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->now);
+  exact *e = own(st);
+  if (e->b_number == st->state_number) return GA_OK;
+  ga_point p = ga__state_point(&st->now);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   st->stats.constraint_jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
   ga_status status = ga__b_again(&st->deriv, &p, &J, st->r);
   if (status) return status;
-  for (int i = 0; i < sys->n_b; i++) st->B_n[i] = st->Q[sys->b_entry[i]];
-  if (ga__first_bad(st->B_n, sys->n_b) >= 0 && (status = ga__jacobian_bad(sys, &p, &J))) return status;
-  st->b_valid = 1;
+  for (int i = 0; i < sys->n_b; i++) e->B_n[i] = st->Q[sys->b_entry[i]];
+  if (ga__first_bad(e->B_n, sys->n_b) >= 0 && (status = ga__jacobian_bad(sys, &p, &J))) return status;
+  e->b_number = st->state_number;
   return GA_OK;
+}
+
+const double *ga__exact_b(const ga_stepper *st)
+{
+  return own(st)->B_n;
+}
+
+/* x −= factor B_nᵀη */
+static void subtract_eta(const ga_stepper *st, double *x, const double *eta, double factor)
+{
+  const ga_system *sys = st->sys;
+  const double *B = ga__exact_b(st);
+  for (int i = 0; i < sys->n_b; i++) x[sys->b_col[i]] -= factor * B[i] * eta[sys->b_row[i]];
 }
 
 /* With p = β(a₁−a) and px = w₁−w the formulas of the method are
@@ -52,16 +92,15 @@ GA__WIDE static void scale(double *x, int n, double by)
   for (int i = 0; i < n; i++) x[i] *= by;
 }
 
-void ga__trial(ga_stepper *st)
+void ga__exact_trial(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga__full *n = &st->now;
-  ga__full *m = &st->next;
+  const ga__state *n = &st->now;
+  ga__state *m = &st->next;
   const double h = st->h;
   const rates r = {st->p, st->a_n, st->v_n, n->vdot, m->v, m->vdot, m->a, st->exponent};
   trial_rates(&r, sys->nv, h, st->c1, st->c2, &st->opts.scheme);
-  if (st->stabilized)
-    for (int i = 0; i < sys->n_b; i++) st->exponent[sys->b_col[i]] -= st->B_n[i] * m->eta[sys->b_row[i]];
+  if (st->n_eta) subtract_eta(st, st->exponent, m->eta, 1.0);
   scale(st->exponent, sys->nv, h);
   if (st->commutes) ga_group_add_bracket(sys->group, st->exponent, h * h / 12.0, st->v_n, m->v);
   ga_group_move(sys->group, m->q, n->q, st->exponent);
@@ -71,37 +110,41 @@ void ga__trial(ga_stepper *st)
 }
 
 /* What the iteration matrix is made of. */
-static ga_jacobian derivatives(const ga_stepper *st)
+static ga_jacobian derivatives(const ga_stepper *st, unsigned want)
 {
-  const unsigned want = GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->stabilized ? GA_WANT_G : 0u);
   return (ga_jacobian){want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
 }
 
-/* Residuals into r, and the derivatives where they will be wanted and come along. */
-static ga_status residuals(ga_stepper *st, const ga_point *p)
+static unsigned wanted(const ga_stepper *st)
 {
-  const ga_system *sys = st->sys;
-  double *rate = st->stabilized ? st->r + sys->n : NULL;
-  if (sys->def.sweep) {
-    ga_jacobian J = derivatives(st);
-    const ga_status status = ga__sweep(sys, p, st->r, rate, st->renewing ? &J : NULL, st->tmp);
-    st->swept = !status && st->renewing;
-    return status;
-  }
-  ga_status status = ga__residual(sys, p, st->r, st->tmp);
-  return status || !rate ? status : ga__phi_dot(&st->deriv, p, rate);
+  return GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->n_eta ? GA_WANT_G : 0u);
 }
 
-/* Scaled residuals with their sign turned, the right-hand side of Newton's equation. */
+ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate)
+{
+  const ga_system *sys = st->sys;
+  ga_point p = ga__state_point(&st->next);
+  ga_status status;
+  st->stats.residuals++;
+  p.motion = st->motion; /* until the next trial */
+  if (sys->def.sweep) {
+    ga_jacobian J = derivatives(st, want);
+    status = ga__sweep(sys, &p, st->r, rate, st->renewing ? &J : NULL, st->tmp);
+    st->swept = !status && st->renewing;
+  } else {
+    status = ga__residual(sys, &p, st->r, st->tmp);
+    if (!status && rate) status = ga__phi_dot(&st->deriv, &p, rate);
+  }
+  return status;
+}
+
+/* r := −(h(M vdot₁−f), Φ/h, k, h(xdot₁−s), h(y−o), B v₁+Φ_t), the right-hand side of Newton's equation. */
 static ga_status residual(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
   double h = st->h, *r = st->r;
-  ga_point p = ga__full_point(&st->next);
-  p.motion = st->motion; /* until the next trial */
-  st->stats.residuals++;
-  ga_status status = residuals(st, &p);
+  ga_status status = ga__exact_evaluate(st, wanted(st), st->n_eta ? r + sys->n : NULL);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] *= -h;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[start[GA_BLOCK_LAMBDA] + i] /= -h;
@@ -110,7 +153,7 @@ static ga_status residual(ga_stepper *st)
     r[start[GA_BLOCK_X] + i] = -h * (st->next.xdot[i] + r[start[GA_BLOCK_X] + i]);
   for (int i = 0; i < size[GA_BLOCK_Y]; i++)
     r[start[GA_BLOCK_Y] + i] = -h * (st->next.y[i] + r[start[GA_BLOCK_Y] + i]);
-  for (int i = 0; st->stabilized && i < size[GA_BLOCK_LAMBDA]; i++) r[sys->n + i] *= -1.0;
+  for (int i = 0; i < st->n_eta; i++) r[sys->n + i] *= -1.0;
   return GA_OK;
 }
 
@@ -123,9 +166,9 @@ static ga_status residual(ga_stepper *st)
  *   vel         c₂ B + h G T A                                                 η: −h G T B_nᵀ
  *
  * Its condition does not depend on h. η is of order h², so that leaving out the terms with h in its columns
- * often costs no iterations worth speaking of; what remains is block-triangular, η being found last. Which
- * matrix is used, terms.c decides. */
-enum { ONE, H, INV_H, C2, H2 };
+ * often costs no iterations worth speaking of; what remains is block-triangular, η being found last. That is
+ * the reduced form; terms.c decides which one is used. */
+enum { ONE = GA__EXACT_ONE, H = GA__EXACT_H, INV_H = GA__EXACT_INV_H, C2 = GA__EXACT_C2, H2 = GA__EXACT_H2 };
 #define V (1u << GA_BLOCK_V)
 #define X (1u << GA_BLOCK_X)
 #define NOT_X (V | 1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI | 1u << GA_BLOCK_Y)
@@ -142,17 +185,22 @@ static const ga__rule RULES[] = {
 #undef X
 #undef NOT_X
 
-static ga__layout layout(const ga_stepper *st)
+/* Up to so many unknowns the terms cost nothing worth saving. */
+enum { SMALL = 64 };
+/* A dense system has so many more terms of η than others that the matrix that lacks them is all there is:
+ * where all are more than this many numbers, and MOST_TIMES those of the matrix that lacks them. */
+#define MOST_NUMBERS 1e6
+#define MOST_TIMES 8.0
+
+static ga__layout layout_of(const ga_stepper *st, ga__matrix_form form)
 {
   const ga_system *sys = st->sys;
-  ga_eta_terms terms = st->opts.newton.eta_terms;
-  int coupled = terms == GA_ETA_AUTO ? st->terms.all : terms == GA_ETA_FULL;
   const int *start = sys->start, lambda = start[GA_BLOCK_LAMBDA], psi = start[GA_BLOCK_PSI];
   ga__layout l = {RULES, sizeof RULES / sizeof *RULES,        0, lambda, 0,
                   1,     {{{lambda, psi}, {lambda, psi}, 0}}, 0};
-  if (st->stabilized) { /* B v + Φ_t and k determine u with λ, ψ; Φ determines η */
+  if (st->n_eta) { /* B v + Φ_t and k determine u with λ, ψ; Φ determines η */
     l.n_extra = sys->size[GA_BLOCK_LAMBDA];
-    l.eta_level = coupled ? 2 : 1;
+    l.eta_level = form == GA__COMPLETE ? 2 : 1;
     l.n_sets = 2;
     l.set[0].row[0] = sys->n;
     l.set[1] = (ga__set){{lambda, -1}, {sys->n, -1}, 1};
@@ -160,11 +208,33 @@ static ga__layout layout(const ga_stepper *st)
   return l;
 }
 
-ga_status ga__prepare_factors(ga_stepper *st)
+/* 1: the matrix with all terms is not out of proportion. */
+static ga_status is_affordable(ga_stepper *st, int *yes)
+{
+  double all = 0.0, fewer = 0.0;
+  const ga__layout complete = layout_of(st, GA__COMPLETE), reduced = layout_of(st, GA__REDUCED);
+  ga_status status = ga__assembly_length(st->sys, &complete, &all);
+  if (!status) status = ga__assembly_length(st->sys, &reduced, &fewer);
+  *yes = all <= MOST_NUMBERS || all <= MOST_TIMES * fewer;
+  return status;
+}
+
+/* Without η all terms are there. */
+static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out)
+{
+  const ga_eta_terms terms = st->n_eta ? st->opts.newton.eta_terms : GA_ETA_FULL;
+  const int chooses = terms == GA_ETA_AUTO && st->sys->n > SMALL && !leaves_out;
+  int yes = form == GA__REDUCED ? terms == GA_ETA_TRIANGULAR || chooses : terms != GA_ETA_TRIANGULAR;
+  ga_status status = yes && chooses && form == GA__COMPLETE ? is_affordable(st, &yes) : GA_OK;
+  *out = yes ? layout_of(st, form) : (ga__layout){0};
+  return status;
+}
+
+ga_status ga__exact_assemble(ga_stepper *st, unsigned want)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->next);
-  ga_jacobian J = derivatives(st);
+  ga_point p = ga__state_point(&st->next);
+  ga_jacobian J = derivatives(st, want);
   ga_status status = GA_OK;
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
@@ -174,21 +244,30 @@ ga_status ga__prepare_factors(ga_stepper *st)
   if (status) return status;
   ga__prepare_tangent(st);
   ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
-                           .scale = {1.0, st->h, 1.0 / st->h, st->c2, st->h * st->h},
+                           .scale = {[GA__EXACT_ONE] = 1.0,
+                                     [GA__EXACT_H] = st->h,
+                                     [GA__EXACT_INV_H] = 1.0 / st->h,
+                                     [GA__EXACT_C2] = st->c2,
+                                     [GA__EXACT_H2] = st->h * st->h},
                            .diag_x = st->d1,
                            .T = st->T,
                            .TA = st->commutes ? st->TA : st->T,
-                           .B_n = st->B_n,
+                           .B_n = st->n_eta ? ga__exact_b(st) : NULL,
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};
-  ga__assembly_fill(&st->assembly, &in);
-  status = ga__factor(st, st->lu);
+  ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
+  status = ga__factor(st);
   const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_bad(sys, &p, &J) : GA_OK;
   return bad ? bad : status;
 }
 
+static ga_status prepare(ga_stepper *st)
+{
+  return ga__exact_assemble(st, wanted(st));
+}
+
 /* |dvdot|/(1+|vdot|), |dλ|/(1+|λ|), ..., and st->tighter times |dv|/(1+|v|) and |dq|/(1+|q|). */
-static ga__measure weigh(const ga_stepper *st, int *worst)
+ga__measure ga__exact_weigh(const ga_stepper *st, int *worst)
 {
   const ga_system *sys = st->sys;
   const double *dz = st->r;
@@ -196,44 +275,44 @@ static ga__measure weigh(const ga_stepper *st, int *worst)
   double du = ga__max_abs(dz, sys->nv, NULL), in_v = st->c2 * du / st->size_v, in_q = st->h * du / st->size_q;
   out.acc = st->c1 * du / st->h / st->size_a;
   out.tight = st->tighter * (in_v > in_q ? in_v : in_q);
-  ga__take(&out, out.acc > out.tight ? out.acc : out.tight, worst, 0, dz, sys->nv);
+  ga__take_largest(&out, out.acc > out.tight ? out.acc : out.tight, worst, 0, dz, sys->nv);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
     const double *d = dz + sys->start[b];
     if (!sys->size[b]) continue;
     double most = ga__max_abs(d, sys->size[b], NULL);
-    ga__take(&out, (b == GA_BLOCK_X ? most : most / st->h) / st->size[b], worst, sys->start[b], d,
-             sys->size[b]);
+    ga__take_largest(&out, (b == GA_BLOCK_X ? most : most / st->h) / st->size[b], worst, sys->start[b], d,
+                     sys->size[b]);
   }
-  if (st->stabilized) { /* η moves q by h B_nᵀη: an error of velocity that adds up over steps */
+  if (st->n_eta) { /* η moves q by h B_nᵀη: an error of velocity that adds up over steps */
     const double *d = dz + sys->n;
     double most = 0.0;
     for (int i = 0; i < sys->n_b; i++) {
-      double one = fabs(st->B_n[i] * d[sys->b_row[i]]);
+      double one = fabs(ga__exact_b(st)[i] * d[sys->b_row[i]]);
       most = one > most ? one : most;
     }
     double tight = st->tighter * st->h * most / st->size_q;
     out.tight = tight > out.tight ? tight : out.tight;
-    ga__take(&out, fmax(tight, most / st->size_v), worst, sys->n, d, sys->size[GA_BLOCK_LAMBDA]);
+    ga__take_largest(&out, fmax(tight, most / st->size_v), worst, sys->n, d, sys->size[GA_BLOCK_LAMBDA]);
   }
   return out;
 }
 
 /* The floor of rounding. That of Φ moves u by ε|q|/h in the index-3 form, that of B v moves it by ε|v| in the
  * stabilized one; from u it reaches vdot times c₁/h, v times c₂, and λ with vdot. */
-static ga__measure floor_of(const ga_stepper *st)
+ga__measure ga__exact_floor(const ga_stepper *st)
 {
   double u = ga__rounding_of_rate(st->sys) * st->size_v;
-  if (!st->stabilized && st->sys->size[GA_BLOCK_LAMBDA]) u += DBL_EPSILON * st->size_q / st->h;
+  if (ga__has_offset(st)) u += DBL_EPSILON * st->size_q / st->h;
   ga__measure floor = {0.0, st->c1 * u / st->h / st->size_a + 10.0 * DBL_EPSILON,
                        st->tighter * (st->c2 * u / st->size_v + DBL_EPSILON)};
   floor.all = fmax(floor.acc, floor.tight);
   return floor;
 }
 
-static void update(ga_stepper *st)
+void ga__exact_update(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  ga__full *m = &st->next;
+  ga__state *m = &st->next;
   const double *dz = st->r;
   double inv_h = 1.0 / st->h, inv_x = 1.0 / (st->theta * st->h);
   for (int i = 0; i < sys->nv; i++) st->p[i] += dz[i] * inv_h;
@@ -241,20 +320,20 @@ static void update(ga_stepper *st)
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++)
       scaled[b][i] += dz[sys->start[b] + i] * (b == GA_BLOCK_X ? inv_x : inv_h);
-  if (st->stabilized)
+  if (st->n_eta)
     for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) m->eta[i] += dz[sys->n + i];
 }
 
-static ga_status predict(ga_stepper *st, double h)
+ga_status ga__exact_predict(ga_stepper *st, double h)
 {
-  ga_status status = ga__update_b(st);
+  ga_status status = st->n_eta ? update_b(st) : GA_OK;
   if (!status) status = ga__begin_velocity(st, h);
   if (!status) ga__predict(st, h);
   return status;
 }
 
 /* Rounding of h(M vdot − f), Φ/h, k, h(xdot − s), h(y − o), B v + Φ_t. */
-static void noise(const ga_stepper *st, const double *terms, double *out)
+void ga__exact_noise(const ga_stepper *st, const double *terms, double *out)
 {
   const ga_system *sys = st->sys;
   const double eps = DBL_EPSILON, size[] = {0.0, st->size_q / st->h, st->size_v, st->h * st->size[GA_BLOCK_X],
@@ -262,29 +341,76 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
   for (int i = 0; i < sys->nv; i++) out[i] = st->h * eps * terms[i];
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = eps * size[b];
-  for (int i = sys->n; i < st->assembly.n; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
+  for (int i = sys->n; i < st->factors.n; i++) out[i] = ga__rounding_of_rate(sys) * st->size_v;
 }
 
-static ga_status solve(ga_stepper *st)
+ga_status ga__exact_solve(ga_stepper *st)
 {
-  return ga__assembly_solve_squares(&st->assembly, st->lu, &st->red.null, &st->red.null_eta, st->r);
+  const ga__matrix *m = ga__matrix_in_use(st);
+  return ga__assembly_solve_squares(&m->assembly, m->lu, &st->red.null, &st->red.null_eta, st->r);
 }
 
-static int row_of(const ga_stepper *st, int column)
+int ga__exact_row_of(const ga_stepper *st, int column)
 {
   (void)st;
   return column; /* those behind the system's own are η, as ga__block_of() has it */
 }
 
-const ga__family ga__exact = {.layout = layout,
-                              .predict = predict,
-                              .trial = ga__trial,
-                              .residual = residual,
-                              .prepare = ga__prepare_factors,
-                              .solve = solve,
-                              .weigh = weigh,
-                              .floor = floor_of,
-                              .noise = noise,
-                              .update = update,
-                              .accept = NULL,
-                              .row_of = row_of};
+/* ---- Errors ---- */
+
+static void correct_q(const ga_stepper *st, double *e)
+{
+  if (st->n_eta) subtract_eta(st, e, st->now.eta, st->now.scalar[GA__H_OLD]);
+}
+
+double ga__exact_mass_factor(const ga_stepper *st)
+{
+  return st->c1;
+}
+double ga__exact_force_factor(const ga_stepper *st)
+{
+  (void)st;
+  return 1.0;
+}
+int ga__exact_position_rows(const ga_stepper *st)
+{
+  (void)st;
+  return 0;
+}
+
+ga_status ga__exact_solve_error(ga_stepper *st, double *e)
+{
+  const ga_status status = ga__solve_error_at(st, 0, 1, e);
+  if (!status && st->n_eta) subtract_eta(st, e, st->r + st->sys->n, 1.0);
+  return status;
+}
+
+static const ga__family EXACT = {.create = create,
+                                 .destroy = destroy,
+                                 .predict = ga__exact_predict,
+                                 .trial = ga__exact_trial,
+                                 .residual = residual,
+                                 .prepare = prepare,
+                                 .solve = ga__exact_solve,
+                                 .weigh = ga__exact_weigh,
+                                 .update = ga__exact_update,
+                                 .layout = layout,
+                                 .row_of = ga__exact_row_of,
+                                 .form_by_convergence = 1,
+                                 .floor = ga__exact_floor,
+                                 .noise = ga__exact_noise,
+                                 .correct_q = correct_q,
+                                 .mass_factor = ga__exact_mass_factor,
+                                 .force_factor = ga__exact_force_factor,
+                                 .position_rows = ga__exact_position_rows,
+                                 .solve_error = ga__exact_solve_error};
+
+const ga__method ga__method_index3 = {
+    .family = &EXACT, .keeps_positions = 1, .vdot_at_end = 1, .adjusts_gamma = 1};
+
+const ga__method ga__method_stabilized = {.family = &EXACT,
+                                          .keeps_positions = 1,
+                                          .keeps_rates = 1,
+                                          .has_eta = 1,
+                                          .vdot_at_end = 1,
+                                          .adjusts_gamma = 1};

@@ -1,5 +1,5 @@
 /* What is known of a step that failed: which equations are off, and by how much. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ void ga__failure_keep(ga_stepper *st, ga_status status)
   st->why.status = status;
 }
 
-static int all_finite(const ga_system *sys, const ga__full *f)
+static int all_finite(const ga_system *sys, const ga__state *f)
 {
   const struct {
     const double *a;
@@ -30,16 +30,16 @@ static int all_finite(const ga_system *sys, const ga__full *f)
   return 1;
 }
 
-/* Where the iteration stood: the unknowns may have been updated since the last trial. The weighted family has
- * vdot at the end only: a₁ stands for it. */
+/* Where the iteration stood: the unknowns may have been updated since the last trial. Where a method has
+ * no vdot at the step's end a₁ stands for it. */
 static int trial_of(ga_stepper *st)
 {
   st->family->trial(st);
-  if (st->family == &ga__weighted) memcpy(st->next.vdot, st->next.a, (size_t)st->sys->nv * sizeof(double));
+  if (!st->method->vdot_at_end) memcpy(st->next.vdot, st->next.a, (size_t)st->sys->nv * sizeof(double));
   return all_finite(st->sys, &st->next);
 }
 
-/* The dynamics into out[nv], as forces: M vdot − f, or what the weighted family makes of it; the size of
+/* The dynamics into out[nv], as forces: M vdot − f, or what the method makes of it; the size of
  * their terms. */
 static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double *size)
 {
@@ -52,7 +52,7 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
     *size = fmax(*size, fmax(fabs(out[i]), fabs(st->tmp[i])));
     out[i] -= st->tmp[i];
   }
-  if (st->family != &ga__weighted) return GA_OK;
+  if (st->method->vdot_at_end) return GA_OK;
   status = st->family->residual(st);
   st->stats.residuals--;
   for (int i = 0; !status && i < sys->nv; i++) out[i] = -st->r[i];
@@ -75,17 +75,16 @@ static void enter(ga_step_failure *f, ga_block block, const double *value, int n
 static void measure(ga_stepper *st, ga_step_failure *f)
 {
   const ga_system *sys = st->sys;
-  const ga__full *m = &st->next;
+  const ga__state *m = &st->next;
   const int *n = sys->size;
   double *out = st->solve, terms = 0.0;
-  ga_point p = ga__full_point(m);
+  ga_point p = ga__state_point(m);
   if (!dynamics(st, &p, out, &terms)) enter(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
   if (!ga__call(sys, GA__PHI, &p, out))
     enter(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA], 1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
   const double v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
   if (!ga__call(sys, GA__K, &p, out)) enter(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
-  if (st->opts.method != GA_INDEX3 && st->opts.method != GA_WEIGHTED && n[GA_BLOCK_LAMBDA] &&
-      !ga__phi_dot(&st->deriv, &p, out))
+  if (st->method->keeps_rates && n[GA_BLOCK_LAMBDA] && !ga__phi_dot(&st->deriv, &p, out))
     enter(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
   if (!ga__call(sys, GA__STATE, &p, out)) {
     for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = m->xdot[i] - out[i];
@@ -102,7 +101,7 @@ int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
   if (!st || !out || st->tried == GA__ACCEPTED) return 0;
   const ga_error error = st->ctx->error; /* looking must not change what was said */
   const int failed = st->tried == GA__FAILED;
-  const ga__full *m = &st->next;
+  const ga__state *m = &st->next;
   *out = (ga_step_failure){.error = failed ? st->why : ga__error_none()};
   out->status = out->error.status;
   out->t = st->now.scalar[GA__T];

@@ -5,7 +5,7 @@
  * by stripe of the matrix, so that it comes from memory once; and whoever comes first to a place writes, all
  * others add, so that the matrix need not be cleared. */
 #include "base/quad.h"
-#include "core/core_impl.h"
+#include "core/assembly.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A stepper that covers the steps of another one in parts. */
-#include "core/core_impl.h"
+#include "core/sides.h"
 
 #include <float.h>
 #include <math.h>
@@ -175,7 +175,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
 static ga_status start_at(ga_follower *f, double t, double h)
 {
   const ga_system *sys = f->st->sys;
-  const ga__full *now = &f->st->now;
+  const ga__state *now = &f->st->now;
   ga_start_opts start = f->start;
   memcpy(f->q, now->q, (size_t)sys->nq * sizeof(double));
   memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));

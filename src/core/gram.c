@@ -1,6 +1,7 @@
 /* Damped least squares for positions that close an assembly: the matrix [M Jᵀ; J −E], J = R⁻¹ [B; A] with R
  * the lengths of the rows, is regular whatever the rank of J, and as sparse as the constraints. */
-#include "core/core_impl.h"
+#include "core/assembly.h"
+#include "core/gram.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>

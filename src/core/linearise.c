@@ -9,7 +9,7 @@
  * and the same for the states, + δx', and for the outputs.
  * The last equations are solved for z2', μ, δx' and δy, for every unit vector of z = (z1, z2, δx). Rows of B
  * and J are divided by their lengths, multipliers scaled likewise. */
-#include "core/core_impl.h"
+#include "core/derivative.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>

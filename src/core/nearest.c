@@ -1,6 +1,6 @@
 /* Of the positions on the constraints those nearest to given ones, and how independent the constraints are
  * there. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum { MAX_ITERATIONS = 500, PATIENCE = 10, MAX_SOLVES = 30 };
  * stays 1. */
 static ga_status matrix_at(ga_stepper *st, int *redundant)
 {
-  const ga_point p = ga__full_point(&st->now);
+  const ga_point p = ga__state_point(&st->now);
   if (!*redundant) {
     st->red.null.r = st->red.null_b.r = 0;
     const ga_status status = ga__saddle_at(st, &p, 0);
@@ -37,7 +37,7 @@ static ga_status gradient(ga_stepper *st, const double *given, double *g)
 {
   const ga_system *sys = st->sys;
   double *d = st->exponent, *T = st->T;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_group_difference(sys->group, d, given, st->now.q);
   p.q = given;
   p.vdot = d;
@@ -60,7 +60,7 @@ static ga_status gradient(ga_stepper *st, const double *given, double *g)
 /* M x at the present positions into out. */
 static ga_status times_mass(ga_stepper *st, const double *x, double *out)
 {
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   p.vdot = x;
   return ga__call(st->sys, GA__MASS, &p, out);
 }
@@ -85,7 +85,7 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
   for (int i = 0; i < sys->n; i++) d[i] = i < sys->nv ? -z[i] : 0.0;
   if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(z, d, bytes);
-  const ga_point p = ga__full_point(&st->now);
+  const ga_point p = ga__state_point(&st->now);
   if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -st->tmp[i];
@@ -119,7 +119,7 @@ static ga_status no_nearest(ga_stepper *st)
 static ga_status descend(ga_stepper *st, const double *given)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   double *z = st->est_q, *z0 = st->est_v, *c = st->probe_d, part = 1.0, least = HUGE_VAL;
   int redundant = st->red.plain_refused, waited = 0;
   for (int i = 0; i < MAX_ITERATIONS; i++) {
@@ -194,9 +194,10 @@ ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, dou
   if (!isfinite(t) || (sys->nq > 0 && ga__first_bad(q, sys->nq) >= 0))
     return ga__fail(st->ctx, GA_ERR_NAN, "independence: t or q is not finite");
   if (sys->size[GA_BLOCK_LAMBDA] == 0) return GA_OK;
-  st->has_state = st->b_valid = 0;
-  ga__forget_factors(st);
-  memset(st->now.block, 0, st->full_length * sizeof(double));
+  st->has_state = 0;
+  ga__state_changed(st);
+  ga__forget_steps(st);
+  memset(st->now.block, 0, st->state_length * sizeof(double));
   memcpy(st->now.q, q, (size_t)sys->nq * sizeof *q);
   st->now.scalar[GA__T] = st->now.scalar[GA__T_BASE] = t;
   int redundant = st->red.plain_refused;

@@ -1,6 +1,6 @@
 /* Newton's iteration for the equations of one step, whatever the family: when to stop, when to renew the
  * factors. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,16 +29,16 @@
 enum { STALLED = 3 };
 
 /* r is put back: the increment in it is still wanted. */
-ga__measure ga__noise(ga_stepper *st, const ga__full *at)
+ga__measure ga__noise(ga_stepper *st, const ga__state *at)
 {
   const ga_system *sys = st->sys;
   double *r = st->r, *out = st->solve, *terms = st->tmp;
-  ga_point p = ga__full_point(at);
+  ga_point p = ga__state_point(at);
   ga__measure none = {0.0, 0.0, 0.0};
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
   for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
   st->family->noise(st, terms, out);
-  for (int i = 1; i < st->assembly.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
+  for (int i = 1; i < st->factors.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
   st->r = out;
   ga__measure noise = st->family->solve(st) ? none : st->family->weigh(st, NULL);
   st->r = r;
@@ -107,7 +107,7 @@ static int all_met(ga_stepper *st, const ga__measure *m)
 {
   const ga_system *sys = st->sys;
   double *out = st->solve, *terms = st->tmp, largest = largest_reaction(st);
-  ga_point p = ga__full_point(&st->next);
+  ga_point p = ga__state_point(&st->next);
   if (!(m->all < MET_LIMIT)) return 0;
   st->family->trial(st);
   if (st->family->residual(st)) return 0;
@@ -115,8 +115,8 @@ static int all_met(ga_stepper *st, const ga__measure *m)
   for (int i = 0; i < sys->nv; i++) largest = fmax(largest, fabs(terms[i]) + fabs(out[i]));
   for (int i = 0; i < sys->nv; i++) terms[i] = largest;
   st->family->noise(st, terms, out);
-  for (int i = 0; i < st->assembly.n; i++) {
-    int row = i >= sys->n && st->two_sets ? i - sys->n : i;
+  for (int i = 0; i < st->factors.n; i++) {
+    int row = st->family->row_of(st, i);
     double margin = row < sys->nv ? fmax(MET_MARGIN, st->opts.newton.tol / DBL_EPSILON) : MET_MARGIN;
     if (!(fabs(st->r[i]) <= margin * out[i])) return 0;
   }
@@ -140,8 +140,9 @@ typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
 static verdict judge(ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
-  double tol = st->opts.newton.tol, rate = rho >= 0.0 ? fmax(rho, fmax(CHANCE * st->rate, LEAST_RATE))
-                                                      : fmax(CAUTION * st->rate, SLOWEST_FRESH);
+  double tol = st->opts.newton.tol, rate = rho >= 0.0
+                                               ? fmax(rho, fmax(CHANCE * st->factors.now.rate, LEAST_RATE))
+                                               : fmax(CAUTION * st->factors.now.rate, SLOWEST_FRESH);
   if (m->all == 0.0) return DONE;
   if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
   if (iteration >= 2 && at_floor(st, m, rho)) return DONE_AT_FLOOR;
@@ -162,14 +163,16 @@ static double still_needed(const ga_stepper *st, const ga__measure *m, double rh
  * after FRESH_STEPS of them reuse is tried again: finding out costs iterations. */
 static void remember_age(ga_stepper *st, int too_old)
 {
-  if (too_old && st->age <= 1) st->fresh_steps = FRESH_STEPS;
+  if (too_old && st->factors.now.age <= 1) st->factors.now.fresh_steps = FRESH_STEPS;
 }
 
 static int begin_with_new(ga_stepper *st)
 {
-  if (st->opts.newton.reuse != GA_REUSE || !st->have_factors || st->worn || st->h != st->h_factors) return 1;
-  if (st->fresh_steps == 0) return 0;
-  st->fresh_steps--;
+  if (st->opts.newton.reuse != GA_REUSE || !st->factors.now.valid || st->factors.worn ||
+      st->h != st->factors.now.h)
+    return 1;
+  if (st->factors.now.fresh_steps == 0) return 0;
+  st->factors.now.fresh_steps--;
   return 1;
 }
 
@@ -177,10 +180,10 @@ static void finish(ga_stepper *st, verdict v, double rho, int too_old)
 {
   st->stats.last_rate = rho > 0.0 ? rho : 0.0;
   st->stats.at_floor += v == DONE_AT_FLOOR;
-  ga__terms_count(st);
+  ga__terms_count_step(st);
   remember_age(st, too_old);
-  if (too_old) st->worn = 1;
-  st->age++;
+  if (too_old) st->factors.worn = 1;
+  st->factors.now.age++;
   st->family->trial(st);
 }
 
@@ -196,7 +199,7 @@ static ga_status timed(ga_stepper *st, ga_status (*part)(ga_stepper *), double *
 static ga_status renew_factors(ga_stepper *st)
 {
   double factor = st->stats.time_factor;
-  ga__save_matrix(st);
+  ga__factors_save_matrix(st);
   ga_status status = timed(st, st->family->prepare, &st->stats.time_jacobian);
   st->stats.time_jacobian -= st->stats.time_factor - factor;
   return status;
@@ -213,7 +216,7 @@ static int lacks_terms(const ga_stepper *st, int slow, int old_factors, double r
 static ga_status iterate(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
-  int renew = begin_with_new(st) || ga__factors_again(st), old_factors = !renew, limit = o->max_iterations;
+  int renew = begin_with_new(st) || ga__factors_refactor(st), old_factors = !renew, limit = o->max_iterations;
   int stalled = 0, renewals = 0, grown = 0;
   double before = -1.0, rho = -1.0, best = HUGE_VAL;
   ga__measure m = {0.0, 0.0, 0.0};
@@ -227,8 +230,9 @@ static ga_status iterate(ga_stepper *st)
     st->renewing = 0;
     if (status) return status;
     if (renew && (status = renew_factors(st))) return status;
-    if (st->flipped) { /* begin again with the full matrix, from the prediction; renew is still set */
-      st->flipped = 0;
+    if (st->factors
+            .form_changed) { /* begin again with the full matrix, from the prediction; renew is still set */
+      st->factors.form_changed = 0;
       if ((status = st->family->predict(st, st->h))) return status;
       before = rho = -1.0;
       limit = it + 1 + o->max_iterations;
@@ -250,7 +254,7 @@ static ga_status iterate(ga_stepper *st)
     if (st->diverged) return not_converged(st, &m, rho, it + 1);
     best = fmin(best, m.all);
     if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
-    if (rho >= 0.0) st->rate = fmax(rho, 0.3 * st->rate);
+    if (rho >= 0.0) st->factors.now.rate = fmax(rho, 0.3 * st->factors.now.rate);
     if (v != GO_ON) {
       finish(st, v, rho, old_factors && it > o->patience);
       return GA_OK;

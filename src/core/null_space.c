@@ -2,7 +2,7 @@
  * rows, one for each row that follows from others (lin/dependent_rows.c). Masses play no part, and neither
  * does how an equation is scaled. A relation has no more numbers than rows it joins, so that thousands of
  * loops cost thousands of times what one does. */
-#include "core/core_impl.h"
+#include "core/null_space.h"
 #include "lin/lin_impl.h"
 
 #include <limits.h>

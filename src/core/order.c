@@ -1,7 +1,7 @@
 /* LU factors of large matrices, ordered by bodies where the system says which velocities belong together. The
  * order needs a place on the diagonal of every multiplier: whoever makes the pattern adds it
  * (ga__order_wants), as a zero. */
-#include "core/core_impl.h"
+#include "core/assembly.h"
 #include "lin/lin_impl.h"
 
 /* Below this KLU with its own order, or dense factors, are as good. */

@@ -7,7 +7,7 @@
  * is left along a singular value σ of J shrinks by δ/(σ² + δ) each time. J may be short of rank in its
  * columns too, motions that no constraint holds; x is not determined then, and full of rounding there, but J
  * x is. */
-#include "core/core_impl.h"
+#include "core/null_space.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Redundant constraints: matrices that leave them out, steps through changes of the rank, and what is told
- * about it.
+/* Redundant constraints: which they are, whether a step changes that, multipliers of least length, and the
+ * report.
  *
  * Each relation among the rows of the constraints (null_space.c) has a row that follows from the others. The
  * iteration matrices, and those of starts, are without it: where
@@ -11,8 +11,7 @@
  * well conditioned as that of independent constraints, its pattern always the same, whatever follows from
  * what. Residuals stay what they are. After a step the multipliers are made the shortest of those that hold
  * the motion, with the relations at the new state. */
-#include "core/core_impl.h"
-#include "lin/lin_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,103 +25,6 @@
 #define INVOLVED 1e-5 /* least weight of constraints that are named with a relation */
 #define NOT_UNIQUE 1e-6
 #define SAME 1e-3 /* residuals that differ by less have one cause */
-enum { MAX_TRIES = 4 };
-
-/* ---- Matrices ---- */
-
-static void drop_matrices(ga_stepper *st, ga__matrices *m)
-{
-  ga_lu_destroy(&m->lu);
-  ga_lu_destroy(&m->cheap_lu);
-  if (m->assembly.layout.leaves_out)
-    ga__free(st->ctx, m->K_kept); /* that of the plain ones belongs to the arena */
-  ga__assembly_destroy(&m->assembly);
-  ga__assembly_destroy(&m->cheap_assembly);
-  memset(m, 0, sizeof *m);
-}
-
-/* The matrices in use and the others change places. */
-static void exchange(ga_stepper *st)
-{
-  ga__matrices *o = &st->other, mine = {st->assembly, st->cheap_assembly, st->lu, st->cheap_lu, st->K_kept};
-  st->assembly = o->assembly;
-  st->cheap_assembly = o->cheap_assembly;
-  st->lu = o->lu;
-  st->cheap_lu = o->cheap_lu;
-  st->K_kept = o->K_kept;
-  st->leaves_out = !st->leaves_out;
-  *o = mine;
-}
-
-static ga_status build_one(ga_stepper *st, ga__layout layout, ga__assembly *as, ga_lu **lu)
-{
-  layout.leaves_out = 1;
-  ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
-  return status ? status : ga__assembly_lu(as, st->opts.lu, lu);
-}
-
-/* Matrices that may leave constraints out. */
-static ga_status build_matrices(ga_stepper *st, ga__matrices *m)
-{
-  const int all = st->terms.all;
-  st->terms.all = 1; /* there is no choice */
-  ga__layout layout = st->family->layout(st);
-  st->terms.all = all;
-  memset(m, 0, sizeof *m);
-  ga_status status = build_one(st, layout, &m->assembly, &m->lu);
-  if (!status && st->may_be_cheap)
-    status = build_one(st, ga__cheap_layout(st), &m->cheap_assembly, &m->cheap_lu);
-  if (!status) {
-    int full = m->assembly.K->nnz, cheap = st->may_be_cheap ? m->cheap_assembly.K->nnz : 0;
-    m->K_kept = ga__alloc(st->ctx, (size_t)(full > cheap ? full : cheap), sizeof(double));
-    if (!m->K_kept) status = ga__no_memory(st->ctx, "an iteration matrix");
-  }
-  if (status) drop_matrices(st, m);
-  return status;
-}
-
-ga_status ga__use_matrices(ga_stepper *st)
-{
-  const ga__null *null = &st->red.null, *null_b = &st->red.null_eta;
-  const int leaves_out = null->r > 0 || null_b->r > 0;
-  const ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
-  if (st->leaves_out == leaves_out && ga__assembly_leaves_out(as, null, null_b)) return GA_OK;
-  st->have_factors = st->restore = 0;
-  st->version++;
-  if (st->leaves_out == leaves_out) return GA_OK;
-  if (!leaves_out && st->red.plain_refused)
-    return ga__fail_at(
-        st->ctx, GA_ERR_SINGULAR, st->now.scalar[GA__T], -1, -1,
-        "t = %.9g: the constraints' derivatives are independent, against what the pattern allows",
-        st->now.scalar[GA__T]);
-  ga_status status = leaves_out && !st->other.lu ? build_matrices(st, &st->other) : GA_OK;
-  if (status) return ga__name_column(st, status);
-  exchange(st);
-  return GA_OK;
-}
-
-int ga__recall_matrices(ga_stepper *st, int leaves_out, int version)
-{
-  if (st->leaves_out != leaves_out && st->other.lu) exchange(st);
-  return st->leaves_out == leaves_out && (!leaves_out || st->version == version);
-}
-
-ga_status ga__without_plain(ga_stepper *st, ga_status status)
-{
-  const ga_system *sys = st->sys;
-  int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  const ga_error error = st->ctx->error;
-  if (st->opts.redundant == GA_REDUNDANT_REFUSE || sys->nv == 0 || m == 0) return status;
-  ga_lu_destroy(&st->lu);
-  ga_lu_destroy(&st->cheap_lu);
-  ga__terms_destroy(st);
-  ga__saddle_destroy(&st->saddle);
-  status = build_matrices(st, &st->other);
-  if (!status) status = ga__saddle_create(sys, st->opts.lu, 1, &st->saddle);
-  if (status == GA_ERR_SINGULAR) st->ctx->error = error;
-  st->red.plain_refused = 1;
-  return status;
-}
 
 ga_status ga__saddle_at(ga_stepper *st, const ga_point *p, int with_forces)
 {
@@ -157,8 +59,6 @@ void ga__redundant_destroy(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
   ga_context *ctx = st->ctx;
-  if (st->leaves_out) exchange(st);
-  drop_matrices(st, &st->other);
   ga__saddle_destroy(&st->other_saddle);
   ga__gram_destroy(&red->gram);
   ga__rows_destroy(&red->rows);
@@ -190,7 +90,7 @@ static int largest_psi(const ga_stepper *st)
  * same multipliers cannot keep both to the bit. */
 static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
 {
-  if (st->opts.method == GA_STABILIZED || ga__null_splits(&st->red.rows, &st->red.null)) return GA_OK;
+  if (st->method->has_eta || ga__null_splits(&st->red.rows, &st->red.null)) return GA_OK;
   int worst = largest_psi(st);
   char name[192];
   ga__describe(st->sys, GA_BLOCK_PSI, worst, name, sizeof name);
@@ -247,7 +147,7 @@ ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
   if (!status) status = ga__null_find(&red->rows, st->saddle.Q, st->saddle.A, 0, &red->null);
   if (!status && st->sys->size[GA_BLOCK_PSI] > 0) status = refuse_mixed(st, p);
   if (!status) status = report_room(st);
-  if (status || !st->stabilized) return status;
+  if (status || !st->n_eta) return status;
   if (st->sys->size[GA_BLOCK_PSI] == 0) return copy_null(st, &red->null_b, &red->null);
   return ga__null_find(&red->rows, st->saddle.Q, st->saddle.A, 1, &red->null_b);
 }
@@ -256,7 +156,7 @@ ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
 static ga_status relations_now(ga_stepper *st)
 {
   if (st->red.valid) return GA_OK;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   st->red.null.r = st->red.null_b.r = 0;
   if (st->now.scalar[GA__REDUNDANT] > 0.0) {
     ga_status status = ga__find_relations(st, &p);
@@ -267,12 +167,12 @@ static ga_status relations_now(ga_stepper *st)
   return GA_OK;
 }
 
-ga_status ga__ready_matrices(ga_stepper *st)
+ga_status ga__ready_relations(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
   ga_status status = relations_now(st);
   if (!status) status = copy_null(st, &red->null_eta, &red->null_b);
-  return status ? status : ga__use_matrices(st);
+  return status ? status : ga__factors_for_relations(st);
 }
 
 /* ---- Steps ---- */
@@ -285,16 +185,16 @@ double ga__last_max_abs(const double *a, int n, int *where)
   return most;
 }
 
-ga_status ga__gaps_at(ga_stepper *st, const ga__full *f, ga__gap *positions, ga__gap *rates)
+ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga__gap *rates)
 {
   const ga_system *sys = st->sys;
   int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI], at;
-  int with_phi = st->stabilized || st->two_sets || !st->has_state;
+  int with_phi = st->method->keeps_rates || !st->has_state;
   double *phi = st->tmp, *k = st->tmp + nl;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
   if (status) return status;
-  positions->size = ga__null_part(st->stabilized ? &st->red.null_b : &st->red.null, sys, phi, NULL);
+  positions->size = ga__null_part(st->n_eta ? &st->red.null_b : &st->red.null, sys, phi, NULL);
   positions->off = ga__last_max_abs(phi, nl, &positions->worst);
   *rates = (ga__gap){0.0, 0.0, -1};
   if (with_phi) status = ga__phi_dot(&st->deriv, &p, phi);
@@ -331,19 +231,16 @@ static ga_status check_fit(ga_stepper *st)
                                  GA__NUMBERS({bad->off, NULL})});
 }
 
-/* η is free along the relations of B_n alone. */
-static ga_status try_step(ga_stepper *st, double h, int of_b_n)
+ga_status ga__use_relations(ga_stepper *st)
 {
-  ga_status status = st->family->predict(st, h);
-  if (!status) status = ga__newton(st);
-  if (!status && of_b_n) ga__null_reduce(&st->red.null_eta, st->sys, st->next.eta, NULL);
-  return status;
+  ga__redundant *red = &st->red;
+  ga_status status = red->null_b.r > red->null_eta.r ? copy_null(st, &red->null_eta, &red->null_b) : GA_OK;
+  return status ? status : ga__factors_for_relations(st);
 }
 
-/* After a try that used `used` relations: are there more, or fewer, at its end? Those are left in st->red. */
-static ga_status ask_rank(ga_stepper *st, ga_status status, int used, int *again)
+ga_status ga__check_rank(ga_stepper *st, ga_status status, int used, int *again)
 {
-  ga_point p = ga__full_point(&st->next);
+  ga_point p = ga__state_point(&st->next);
   int failed = status == GA_RETRY_SINGULAR || (status == GA_RETRY_NEWTON && st->stats.rcond < DOUBTFUL);
   *again = 0;
   if (st->opts.redundant == GA_REDUNDANT_REFUSE || (status && !failed) || (!status && used == 0))
@@ -356,34 +253,19 @@ static ga_status ask_rank(ga_stepper *st, ga_status status, int used, int *again
   return status;
 }
 
-ga_status ga__solve_step(ga_stepper *st, double h)
+ga_status ga__settle_multipliers(ga_stepper *st)
 {
-  ga__full *m = &st->next;
-  ga_status status = GA_OK;
-  ga__redundant *red = &st->red;
-  int again = 1, of_b_n = red->null_eta.r;
-  for (int i = 0; i < MAX_TRIES && again; i++) {
-    int used = red->null.r;
-    if (red->null_b.r > red->null_eta.r && (status = copy_null(st, &red->null_eta, &red->null_b)))
-      return status;
-    if ((status = ga__use_matrices(st))) return status;
-    status = ask_rank(st, try_step(st, h, red->null_eta.r == of_b_n), used, &again);
-  }
-  if (!status && again)
-    status = ga__refuse(st->ctx, GA_RETRY_SINGULAR, GA_REASON_RANK_CHANGES,
-                        &(ga__facts){.at = &(ga__fact_time){m->scalar[GA__T], h, -1, -1}});
-  if (!status && st->red.null.r > 0) {
-    ga__null_reduce(&st->red.null, st->sys, m->lambda, m->psi);
-    status = check_fit(st);
-  }
-  if (!status && st->family->accept) status = st->family->accept(st);
-  m->scalar[GA__REDUNDANT] = st->red.null.r;
-  m->scalar[GA__GAP] = st->now.scalar[GA__GAP];
-  m->scalar[GA__GAP_V] = st->now.scalar[GA__GAP_V];
-  return status;
+  const double *now = st->now.scalar;
+  double *next = st->next.scalar;
+  next[GA__REDUNDANT] = st->red.null.r;
+  next[GA__GAP] = now[GA__GAP];
+  next[GA__GAP_V] = now[GA__GAP_V];
+  if (st->red.null.r == 0) return GA_OK;
+  ga__null_reduce(&st->red.null, st->sys, st->next.lambda, st->next.psi);
+  return check_fit(st);
 }
 
-/* ---- What is told ---- */
+/* ---- The report ---- */
 
 /* The row that follows, then those it follows from in the order of the constraints; weights by its own. */
 static void list_relation(const ga_system *sys, const ga__null *null, int k, ga_constraint *list,

@@ -8,7 +8,8 @@
  *   [ −o_vdot −o_λ −o_ψ 0 I−o_y ]     [ 0   0   0   0  I ]
  *
  * Constraints that are redundant are left out, as of the iteration matrices (ga__set). */
-#include "core/core_impl.h"
+#include "core/assembly.h"
+#include "core/saddle.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Parameters of the generalized-α family, and the conditions they must meet. */
-#include "core/core_impl.h"
+#include "core/system.h"
 
 #include <math.h>
 

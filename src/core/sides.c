@@ -1,6 +1,7 @@
 /* Edges at which the equations jump or bend with the motion: has the last step passed one, where, does it
  * matter, and the state just behind it. */
-#include "core/core_impl.h"
+#include "core/inside.h"
+#include "core/sides.h"
 
 #include <float.h>
 #include <math.h>
@@ -80,9 +81,9 @@ void ga__sides_forget(ga__sides *s)
 /* ---- Sides ---- */
 
 /* 0: nothing is known of them there. */
-static int sides_of(const ga__sides *s, const ga__full *f, int *side)
+static int sides_of(const ga__sides *s, const ga__state *f, int *side)
 {
-  const ga_point p = ga__full_point(f);
+  const ga_point p = ga__state_point(f);
   const ga_error error = s->ctx->error;
   const int code = s->sys->def.sides(s->sys->def.user, &p, side);
   s->ctx->error = error;
@@ -93,7 +94,7 @@ static int sides_of(const ga__sides *s, const ga__full *f, int *side)
  * gone on linearly. 0: they have no values. */
 static int renew_outputs(ga__sides *s)
 {
-  const ga_point p = ga__full_point(&s->state);
+  const ga_point p = ga__state_point(&s->state);
   const ga_error error = s->ctx->error;
   const size_t bytes = (size_t)s->sys->size[GA_BLOCK_Y] * sizeof(double);
   int fine = 1;
@@ -116,7 +117,7 @@ static int differing(const ga__sides *s, const int *a, const int *b)
 
 static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
 {
-  const ga__full *f = &s->state;
+  const ga__state *f = &s->state;
   f->scalar[GA__T] = t;
   return ga_stepper_interpolate(st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
 }
@@ -151,7 +152,7 @@ static int see_ends(ga__sides *s, const ga_stepper *st)
 
 static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
 {
-  const ga__full *f = &s->state;
+  const ga__state *f = &s->state;
   ga_status status = interpolate(s, st, t);
   const ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
   const int begins =
@@ -169,7 +170,7 @@ static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, doubl
 {
   const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
-  *matters = !st->have_factors; /* without them nothing is known of it */
+  *matters = !st->factors.now.valid; /* without them nothing is known of it */
   if (*matters) return GA_OK;
   ga_status status = defect_at(s, st, before, s->off);
   if (!status) status = defect_at(s, st, behind, s->off_behind);
@@ -235,7 +236,7 @@ static void add_turn(double *turn, int *n, double s)
  * turns. *t: a time on other sides, *which of them; the step's end: none was found. */
 static void look_where_it_turns(ga__sides *s, ga_stepper *st, double *t, int *which)
 {
-  const ga__full *n = &st->next, *m = &st->now, *f = &s->state;
+  const ga__state *n = &st->next, *m = &st->now, *f = &s->state;
   const double begin = n->scalar[GA__T], h = m->scalar[GA__T] - begin;
   double turn[MOST_TURNS];
   int found = 0;

@@ -1,5 +1,6 @@
 /* The simulator: step sizes by the local error, output at given times, and events. */
-#include "core/core_impl.h"
+#include "core/inside.h"
+#include "core/sides.h"
 
 #include <float.h>
 #include <math.h>
@@ -190,7 +191,7 @@ static ga_status take_memory(ga_simulator *sim)
               {&sim->off, (size_t)(sys->nv + sys->size[GA_BLOCK_X])},
               {&sim->off_room, ga__defect_room(sys)},
               {&sim->off_y, (size_t)sys->size[GA_BLOCK_Y]},
-              {&sim->backup, sim->st->full_length},
+              {&sim->backup, sim->st->state_length},
               {&sim->q, (size_t)sys->nq},
               {&sim->v, (size_t)sys->nv},
               {&sim->vdot, (size_t)sys->nv},
@@ -316,7 +317,7 @@ static ga_status look_for_stiffness(ga_simulator *sim, int *found)
   double all = 0.0, filtered = 0.0, *period = sim->vdot; /* room that only states between steps need */
   int worst;
   *found = 0;
-  if (st->age > 1 || st->stats.rcond < AT_SINGULAR) return GA_OK;
+  if (st->factors.now.age > 1 || st->stats.rcond < AT_SINGULAR) return GA_OK;
   weigh_q(sim, st->est_all, &all, &worst);
   weigh_q(sim, st->est_q, &filtered, &worst);
   if (!(filtered < 0.5 * all)) return GA_OK;
@@ -1062,7 +1063,7 @@ static ga_instant instant_in(const ga_system *sys, const double *at)
   return (ga_instant){at, q, q ? q + sys->nq : NULL};
 }
 
-static void keep_instant(const ga_system *sys, double *at, const ga__full *s)
+static void keep_instant(const ga_system *sys, double *at, const ga__state *s)
 {
   copy(at, s->y, sys->size[GA_BLOCK_Y]);
   if (!sys->def.hidden_motion) return;
@@ -1124,7 +1125,7 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
 static ga_status find_hidden(ga_simulator *sim, double *t)
 {
   const ga_system *sys = sim->st->sys;
-  const ga__full *n = &sim->st->next, *m = &sim->st->now;
+  const ga__state *n = &sim->st->next, *m = &sim->st->now;
   const size_t room = instant_room(sys);
   double *begin_at = sim->hidden + (HIDDEN_DEPTH + 1) * room, *of_step = begin_at + room;
   const ga_piece step = {{n->scalar[GA__T], m->scalar[GA__T]},
@@ -1494,11 +1495,11 @@ static void copy_state(ga_simulator *sim, const ga_state *s)
 static void take_back(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
-  memcpy(st->now.block, sim->backup, st->full_length * sizeof(double));
-  ga__forget_factors(st);
-  st->can_undo = st->b_valid = 0;
+  memcpy(st->now.block, sim->backup, st->state_length * sizeof(double));
+  ga__forget_steps(st);
   st->has_state = 1;
-  ga__show(st);
+  ga__state_changed(st);
+  ga__state_show(st);
 }
 
 /* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
@@ -1506,7 +1507,7 @@ static void take_back(ga_simulator *sim)
 static ga_status restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
-  memcpy(sim->backup, st->now.block, st->full_length * sizeof(double));
+  memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
   ga__start_again(st, sim->behind_edge          ? GA__PASSING
                       : sim->breaks.passed == t ? GA__BEHIND_JUMP
                                                 : GA__AFTER_EVENT);

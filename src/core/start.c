@@ -1,5 +1,5 @@
 /* Consistent initial values, and projections of the velocity. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 #include "lin/lin_impl.h"
 
 #include <float.h>
@@ -96,7 +96,7 @@ ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, c
   const double margin = 4.0;
   const ga_system *sys = st->sys;
   const int n = level ? sys->n : sys->size[GA_BLOCK_LAMBDA];
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   *yes = 0;
   for (int i = 0; i < n; i++) room[i] = 0.0;
   p.q = st->next.q;
@@ -127,11 +127,11 @@ static ga_status cannot_move(ga_stepper *st, const ga_start_change *c)
 static ga_status project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   const size_t bytes = (size_t)sys->nq * sizeof(double);
   int nl = sys->size[GA_BLOCK_LAMBDA], consistent;
   double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
   if (status) return status;
   c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
@@ -202,8 +202,8 @@ static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const 
                                   ga_start_change *c, ga_start_change *ck)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
-  ga_point p = ga__full_point(f);
+  ga__state *f = &st->now;
+  ga_point p = ga__state_point(f);
   int consistent;
   double before = HUGE_VAL, *total = st->exponent, *d = st->solve;
   ga_status status = velocity_residual(st, &p, offset, st->solve);
@@ -242,7 +242,7 @@ static ga_status project_velocity(ga_stepper *st, const ga_start_opts *o, const 
 
 /* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->solve, with B
  * and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
-static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const ga_point *p, int outputs)
+static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs)
 {
   const ga_system *sys = st->sys;
   const int *start = sys->start;
@@ -264,7 +264,7 @@ static ga_status acceleration_residual(ga_stepper *st, const ga__full *f, const 
 }
 
 /* Largest relative increment of the solution just found in st->solve; adds it to f. */
-static double add_accelerations(ga_stepper *st, ga__full *f)
+static double add_accelerations(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
   double *const to[GA_N_BLOCKS] = {f->vdot, f->lambda, f->psi, NULL, f->y}, size = 0.0;
@@ -307,10 +307,10 @@ static ga_status not_solved(ga_stepper *st, const ga_start_change *c, const ga_p
                      p->t, name, off);
 }
 
-ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
+ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_status status;
   double before = HUGE_VAL, size;
   for (c->iterations = 0;; c->iterations++) {
@@ -334,7 +334,7 @@ ga_status ga__accelerations(ga_stepper *st, ga__full *f, ga_start_change *c)
 static void move_on(ga_stepper *st, double e, double d, double *q, double *v, double *x)
 {
   const ga_system *sys = st->sys;
-  const ga__full *f = &st->now;
+  const ga__state *f = &st->now;
   for (int i = 0; i < sys->nv; i++) {
     st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
     v[i] = f->v[i] + d * f->vdot[i];
@@ -352,10 +352,10 @@ void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, dou
 /* Accelerations, multipliers, outputs and rates at t + e along the motion, into next. */
 static ga_status accelerations_along(ga_stepper *st, double e)
 {
-  const ga__full *f = &st->now;
-  ga__full *m = &st->next;
+  const ga__state *f = &st->now;
+  ga__state *m = &st->next;
   ga_start_change c = no_change();
-  ga__full_copy(st, m, f);
+  ga__state_copy(st, m, f);
   move_on(st, e, e, m->q, m->v, m->x);
   m->scalar[GA__T] = f->scalar[GA__T] + e;
   return ga__accelerations(st, m, &c);
@@ -367,7 +367,7 @@ static ga_status jerk(ga_stepper *st, double h, int forward)
 {
   static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};
   const ga_system *sys = st->sys;
-  const ga__full *f = &st->now, *m = &st->next;
+  const ga__state *f = &st->now, *m = &st->next;
   const struct {
     double *rate;
     const double *here, *there;
@@ -395,9 +395,9 @@ static ga_status jerk(ga_stepper *st, double h, int forward)
 static ga_status normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out)
 {
   const ga_system *sys = st->sys;
-  const ga__full *f = &st->now;
+  const ga__state *f = &st->now;
   double *r = st->exponent;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
@@ -408,31 +408,11 @@ static ga_status normal_offset(ga_stepper *st, double kappa_h2, double h2, doubl
   return GA_OK;
 }
 
-/* The weighted family has no vdot at the step's end to give to states and outputs. M of the saddle matrix
- * holds the derivatives by vdot. */
-static ga_status refuse_vdot(ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  char name[192];
-  int index;
-  for (int e = 0; e < sys->n_entries; e++) {
-    if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
-    ga_block block = ga__block_of(sys, sys->row[e], &index);
-    ga__describe(sys, block, index, name, sizeof name);
-    return ga__fail_at(
-        sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
-        "start: %s depends on accelerations, which the weighted methods cannot feed back; take "
-        "GA_STABILIZED or GA_INDEX3",
-        name);
-  }
-  return GA_OK;
-}
-
 static ga_status start_method(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int nx = sys->size[GA_BLOCK_X], perturb = o->perturb_v && ga__has_offset(st);
   double da = o->shift_a ? (s->alpha_m - s->alpha_f) * o->h : 0.0,
          dw = o->shift_a ? (s->delta_m - s->delta_f) * o->h : 0.0;
@@ -500,18 +480,19 @@ static void take_values(ga_stepper *st, double t0, const double *q0, const doubl
                         const double *lambda, const double *psi, double h)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->next;
+  ga__state *f = &st->next;
   const double *from[] = {q0, v0, x0, lambda, psi};
   double *to[] = {f->q, f->v, f->x, f->lambda, f->psi};
   const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],
                    sys->size[GA_BLOCK_PSI]};
-  memset(f->block, 0, st->full_length * sizeof(double));
+  memset(f->block, 0, st->state_length * sizeof(double));
   for (int i = 0; i < 5; i++)
     if (from[i] && n[i] > 0) memcpy(to[i], from[i], (size_t)n[i] * sizeof(double));
   if (ga_group_defect(sys->group, f->q) > 4.0 * DBL_EPSILON) ga_group_normalise(sys->group, f->q);
   f->scalar[GA__T] = f->scalar[GA__T_BASE] = t0;
   f->scalar[GA__H_START] = h;
-  ga__full_copy(st, &st->now, f);
+  ga__state_copy(st, &st->now, f);
+  ga__state_changed(st);
   double *const keep[] = {st->begin_q, st->begin_v, st->begin_x, st->begin_lambda, st->begin_psi};
   for (int i = 0; i < 5; i++)
     if (n[i] > 0) memcpy(keep[i], to[i], (size_t)n[i] * sizeof(double));
@@ -540,7 +521,7 @@ static ga_status refuse_hidden_time(ga_stepper *st, double h)
   const ga_system *sys = st->sys;
   int nl = sys->size[GA_BLOCK_LAMBDA];
   if (nl == 0 || ga__has(sys, GA__PHI_DOT) || sys->def.rheonomic) return GA_OK;
-  ga_point p = ga__full_point(&st->now), later = p;
+  ga_point p = ga__state_point(&st->now), later = p;
   later.t += 0.618 * h;
   ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
   if (!status) status = ga__call(sys, GA__PHI, &later, st->solve);
@@ -585,7 +566,7 @@ static ga_status guess_outputs(ga_stepper *st)
   const ga_system *sys = st->sys;
   size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
   if (!ga__has(sys, GA__OUTPUT_GUESS)) return GA_OK;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_status status = ga__call(sys, GA__OUTPUT_GUESS, &p, st->next.y);
   if (!status) memcpy(st->now.y, st->next.y, bytes);
   return status;
@@ -595,7 +576,7 @@ static ga_status guess_outputs(ga_stepper *st)
  * neither for outputs nor for their derivatives. */
 static ga_status accelerations_at_fixed_outputs(ga_stepper *st)
 {
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_status status = ga__saddle_at(st, &p, 0);
   if (!status) status = acceleration_residual(st, &st->now, &p, 0);
   if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
@@ -607,7 +588,7 @@ static ga_status accelerations_at_fixed_outputs(ga_stepper *st)
 static void forget_accelerations(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   for (int i = 0; i < sys->nv; i++) f->vdot[i] = 0.0;
   if (sys->size[GA_BLOCK_LAMBDA])
     memcpy(f->lambda, st->begin_lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
@@ -644,7 +625,7 @@ static ga_status accelerations_by_turns(ga_stepper *st, ga_start_change *c)
 {
   enum { MOST_ROUNDS = 4 };
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int found;
   ga_status first = accelerations_from_before(st, c, &found), status = first;
   if (found || status) return status;
@@ -680,7 +661,7 @@ static ga_status blame_guess(ga_stepper *st, ga_status status)
   int index;
   if (status != GA_RETRY_SINGULAR && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT) return status;
   forget_accelerations(st);
-  const ga_point p = ga__full_point(&st->now);
+  const ga_point p = ga__state_point(&st->now);
   const int column = ga__vanishing_multiplier(&st->saddle, &st->deriv, &p);
   if (column < 0) return status;
   ga_block block = ga__block_of(sys, column, &index);
@@ -707,12 +688,12 @@ static ga_status no_step_helps(ga_stepper *st, ga_status status)
 static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   ga_status status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
   if (!status) status = guess_outputs(st);
   if (!status) status = blame_guess(st, accelerations_by_turns(st, &r->acceleration));
   status = no_step_helps(st, status);
-  if (!status && st->family == &ga__weighted) status = refuse_vdot(st);
+  if (!status) status = ga__method_check_vdot(st);
   if (status) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
   if ((status = start_method(st, opts, r))) return status;
@@ -721,7 +702,7 @@ static ga_status make_ready(ga_stepper *st, const ga_start_opts *opts, ga_start_
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
   st->red.valid = 1;
-  if ((status = ga__ready_matrices(st)) || st->provisional) return status;
+  if ((status = ga__ready_relations(st)) || st->provisional) return status;
   return first_factors(st, opts->h);
 }
 
@@ -736,7 +717,7 @@ static void clear_report(ga_start_report *r)
  * relations. */
 static ga_status foresee_singular(ga_stepper *st, int *yes)
 {
-  const ga_point p = ga__full_point(&st->now);
+  const ga_point p = ga__state_point(&st->now);
   const int ask =
       st->opts.redundant == GA_REDUNDANT_ACCEPT && ga__lu_flops(st->saddle.lu) >= LONG_ELIMINATION;
   ga_status status = ask ? ga__find_relations(st, &p) : GA_OK;
@@ -753,7 +734,8 @@ static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_sta
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
   ga_status status = no_step_helps(st, project_position(st, opts, &r->position));
   if (!status) status = make_ready(st, opts, r);
-  double rcond = fmin(st->saddle.least_rcond, !st->leaves_out && st->have_factors ? st->stats.rcond : 1.0);
+  double rcond = fmin(st->saddle.least_rcond,
+                      !st->factors.now.leaves_out && st->factors.now.valid ? st->stats.rcond : 1.0);
   *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
   return status;
 }
@@ -776,7 +758,7 @@ static ga_status cannot_close(ga_stepper *st, const ga_start_change *c)
 static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int index;
   ga__gap positions, rates;
   ga_status status = ga__gaps_at(st, f, &positions, &rates);
@@ -812,13 +794,13 @@ static void report_relations(ga_stepper *st, ga_start_report *r)
 static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
                                  ga_status plain, int *yes)
 {
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int closed;
   clear_report(r);
   ga_status status = ga__close_positions(st, opts, &r->position, &closed);
   *yes = status != GA_OK;
   if (status) return status;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   double moved = r->position.change, most = opts->max_change * (1.0 + ga__max_abs(f->q, st->sys->nq, NULL));
   if (moved > most || !closed) {
     *yes = plain != GA_OK; /* else the plain start has done better */
@@ -846,7 +828,7 @@ static ga_status ask_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
 {
   int redundant;
   if (!plain) {
-    ga_point p = ga__full_point(&st->now);
+    ga_point p = ga__state_point(&st->now);
     ga_status status = ga__find_relations(st, &p);
     if (status || st->red.null.r == 0) return status;
   }
@@ -881,8 +863,8 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   ga_start_report unused, *r = report ? report : &unused;
   int doubtful = 1, foreseen = 0;
   clear_report(r);
-  st->has_state = st->b_valid = 0;
-  ga__forget_factors(st);
+  st->has_state = 0;
+  ga__forget_steps(st);
   ga_status status = check_values(st, opts, t0, 3, q0, v0, x0, lambda_guess, psi_guess);
   if (status) return status;
   take_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
@@ -901,7 +883,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   st->ctx->starting = 0;
   if (status) return singular_is_fatal(st, status);
   st->has_state = st->red.valid = 1;
-  ga__show(st);
+  ga__state_show(st);
   if (st->again == GA__FIRST || st->again == GA__AFTER_EVENT) {
     warn_moved(st, &r->position, "positions");
     warn_moved(st, &r->velocity, "velocities");
@@ -948,7 +930,7 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
               {GA__K, GA_BLOCK_PSI}};
   const double equal = 1e-9;
   const ga_error said = st->ctx->error;
-  ga_point before = ga__full_point(&st->now), behind = before;
+  ga_point before = ga__state_point(&st->now), behind = before;
   int same = 1;
   behind.t = t_behind;
   for (size_t k = 0; same && k < sizeof list / sizeof *list; k++) {
@@ -981,7 +963,7 @@ static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int
 static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, int velocities,
                                     ga_start_report *r)
 {
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   int closed;
   clear_report(r);
   ga_status status = ga__close_positions(st, opts, &r->position, &closed);
@@ -990,7 +972,7 @@ static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, i
     return too_far(st, opts, GA_BLOCK_LAMBDA, &r->position, "positions");
   if (!closed) return cannot_close(st, &r->position);
   if (!velocities) return GA_OK;
-  ga_point p = ga__full_point(f);
+  ga_point p = ga__state_point(f);
   status = ga__find_relations(st, &p);
   f->scalar[GA__REDUNDANT] = st->red.null.r;
   if (!status) status = project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
@@ -1005,8 +987,8 @@ ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double 
     return ga__fail(st->ctx, GA_ERR_ARGUMENT, "assemble: opts is NULL; give ga_start_defaults() with h set");
   ga_start_report unused, *r = report ? report : &unused;
   clear_report(r);
-  st->has_state = st->b_valid = 0;
-  ga__forget_factors(st);
+  st->has_state = 0;
+  ga__forget_steps(st);
   ga_status status = check_values(st, opts, t0, 1, q, v, NULL, NULL, NULL);
   if (status) return status;
   take_values(st, t0, q, v, NULL, NULL, NULL, opts->h);
@@ -1030,7 +1012,7 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
   const ga_system *sys = st->sys;
   const double *scalar = st->now.scalar;
   double *d = st->solve;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_status status = jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START], 0);
   if (!status) status = normal_offset(st, d_kappa_h2, d_h2, st->offset);
   if (!status) status = ga__saddle_at(st, &p, 0);
@@ -1052,9 +1034,9 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
                     (int)kind);
   st->can_undo = 0; /* `next` serves as work space */
   st->tried = GA__ACCEPTED;
-  ga_status status = ga__ready_matrices(st);
+  ga_status status = ga__ready_relations(st);
   if (status) return status;
-  ga__full *f = &st->now;
+  ga__state *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
   int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
   ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};

@@ -1,436 +1,168 @@
-/* What the families of methods share: the beginning of a step, the first-order states, tangent operators,
- * factors. */
-#include "base/quad.h"
-#include "core/core_impl.h"
-#include "lin/lin_impl.h"
+/* One step, from prediction to acceptance.
+ *
+ * The generalized-α method for constrained systems on Lie groups (Arnold & Brüls 2007; Brüls, Cardona &
+ * Arnold 2012; Arnold, Cardona & Brüls 2015) goes from q, v, vdot, a at t to t₁ = t + h by
+ *
+ *   q₁ = q ∘ exp(hΔq)      Δq = v + (½−β) h a + β h a₁ − Bᵀη
+ *   v₁ = v + (1−γ) h a + γ h a₁
+ *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot
+ *   M(q₁) vdot₁ = f(t₁, q₁, v₁, λ₁, ...)      Φ(t₁, q₁) = 0      B(q₁) v₁ + Φ_t = 0
+ *
+ * with w, δm, δf, θ for first-order states in the place of a, αm, αf, γ, and η = 0 in the index-3 form. Other
+ * families solve other equations for other unknowns; the way through a step is the same for all. `now` is the
+ * state at t and is not touched; `next` becomes the state at t₁, and both change places in the end. */
+#include "core/stepper.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
-#include <time.h>
 
-static void copy(double *to, const double *from, int n)
+enum { MAX_TRIES = 4 }; /* of a step whose end has other independent constraints than its beginning */
+
+static ga_status check_step(ga_stepper *st, double h)
 {
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
-}
-
-ga_point ga__full_point(const ga__full *f)
-{
-  ga_point p = {f->scalar[GA__T], f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y, 0};
-  return p;
-}
-
-/* The auxiliary variable stands for vdot at t + ε, and is wanted at t + ε': it moves along its last
- * difference, which spans a known time; after a start, along its own shift. Always from the stored values. */
-typedef struct auxiliary {
-  double *out;
-  const double *now, *prev, *rate;
-  int n;
-  double eps, span; /* where it stands; time from where it stood before */
-} auxiliary;
-
-static void shift(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
-{
-  double ratio = h_old > 0.0 ? (eps_wanted - x->eps) / x->span : 0.0;
-  for (int i = 0; i < x->n; i++) {
-    if (h_old > 0.0)
-      x->out[i] = x->now[i] + ratio * (x->now[i] - x->prev[i]);
-    else if (h != h_start)
-      x->out[i] = x->rate[i] + h / h_start * (x->now[i] - x->rate[i]);
-  }
-}
-
-/* One quantity that is predicted: where to, and its last three values. */
-typedef struct history {
-  double *to, *keep, *keep2;
-  const double *now, *prev, *prev2;
-  int n;
-} history;
-
-/* to = w₀ now + w₁ prev + w₂ prev2; then the values move up by one. */
-GA__WIDE static void extrapolate(const history *x, const double w[3])
-{
-  const double *now = x->now, *prev = x->prev, *prev2 = x->prev2, w0 = w[0], w1 = w[1], w2 = w[2];
-  double *to = x->to, *keep = x->keep, *keep2 = x->keep2;
-  GA__INDEPENDENT
-  for (int i = 0; i < x->n; i++) {
-    to[i] = w0 * now[i] + w1 * prev[i] + w2 * prev2[i];
-    keep2[i] = prev[i];
-    keep[i] = now[i];
-  }
-}
-
-/* Weights of the polynomials of degree 0, 1, 2 through the values at t, t − h₁, t − h₁ − h₂, taken at t + h;
- * where there are not that many values since the start, those of the degree below. */
-static void predict_weights(ga_stepper *st, double h)
-{
-  double h1 = st->now.scalar[GA__H_OLD], h2 = st->now.scalar[GA__H_OLD2], (*w)[3] = st->weight;
-  memset(st->weight, 0, sizeof st->weight);
-  w[0][0] = w[1][0] = 1.0;
-  if (h1 > 0.0) {
-    w[1][0] = 1.0 + h / h1;
-    w[1][1] = -h / h1;
-  }
-  memcpy(w[2], w[1], sizeof w[1]);
-  if (h2 > 0.0) {
-    double f = h * (h + h1);
-    w[2][0] += f / (h1 * (h1 + h2));
-    w[2][1] -= f / (h1 * h2);
-    w[2][2] = f / (h2 * (h1 + h2));
-  }
-}
-
-GA__WIDE static void prediction_error(double *out, const double *a, const ga__full *f, const double w[3],
-                                      int n)
-{
-  const double *now = f->a, *prev = f->a_prev, *prev2 = f->a_prev2, w0 = w[0], w1 = w[1], w2 = w[2];
-  GA__INDEPENDENT
-  for (int i = 0; i < n; i++) out[i] = a[i] - (w0 * now[i] + w1 * prev[i] + w2 * prev2[i]);
-}
-
-void ga__judge_predictor(ga_stepper *st)
-{
-  const ga__full *f = &st->now;
-  ga__full *m = &st->next;
-  double e[3];
-  if (st->opts.newton.predictor != GA_PREDICT_AUTO) return;
-  for (int k = 0; k < 3; k++) {
-    prediction_error(st->tmp, m->a, f, st->weight[k], st->sys->nv);
-    e[k] = ga__largest(st->tmp, st->sys->nv);
-  }
-  m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
-}
-
-void ga__take(ga__measure *m, double value, int *worst, int row, const double *d, int n)
-{
-  if (!(value > m->all || !(value == value))) return;
-  m->all = value;
-  if (!worst) return;
-  int at;
-  ga__max_abs(d, n, &at);
-  *worst = row + (at > 0 ? at : 0);
-}
-
-void ga__measure_sizes(ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  const ga__full *m = &st->next;
-  const double *value[GA_N_BLOCKS] = {m->vdot, m->lambda, m->psi, m->x, m->y};
-  if (st->sized) return;
-  st->sized = 1;
-  for (int b = 0; b < GA_N_BLOCKS; b++) st->size[b] = 1.0 + ga__max_abs(value[b], sys->size[b], NULL);
-  st->size_a = st->size[GA_BLOCK_V];
-  st->size_v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
-  st->size_q = 1.0 + ga__max_abs(m->q, sys->nq, NULL);
-}
-
-/* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
- *   γ = (1−m)(h/2 − ε)/((1−f)h − ε),   ε⁺ = ((m−f)h − m ε)/(1−m)
- * keep order 2 whatever ε; m, f are αm, αf or δm, δf. GA_ADJUST_SHIFT moves a to ε = (m−f)h instead, where γ
- * is γ₀, as long as h grows by no more than MOST_SHIFT: beyond, extrapolating a would be unstable, and γ does
- * better. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h), a is moved in any case. */
-#define MOST_SHIFT 8.0
-/* Differences in time, for want of phi_dot, stay within this part of a step. */
-#define TIME_DIFFERENCES 0.25
-
-typedef struct plan {
-  int shift; /* 1: a has to be moved */
-  double gamma, eps, eps_next;
-} plan;
-
-static plan plan_step(const ga_stepper *st, double m, double f, double gamma0, double eps, double h)
-{
-  ga_adjust kind = st->opts.adjust;
-  double h_old = st->now.scalar[GA__H_OLD];
-  int jump = kind == GA_ADJUST_SHIFT && h_old > 0.0 && h > MOST_SHIFT * h_old && st->family == &ga__exact;
-  plan fixed = {kind != GA_ADJUST_NONE, gamma0, (m - f) * h, (m - f) * h};
-  if (kind != GA_ADJUST_GAMMA && !jump) return fixed;
-  double gamma = (1.0 - m) * (0.5 * h - eps) / ((1.0 - f) * h - eps);
-  if (!(gamma >= 0.25 * gamma0 && gamma <= 4.0 * gamma0)) return fixed;
-  return (plan){0, gamma, eps, ((m - f) * h - m * eps) / (1.0 - m)};
-}
-
-static plan plan_a(const ga_stepper *st, double h)
-{
-  const ga_scheme *s = &st->opts.scheme;
-  return plan_step(st, s->alpha_m, s->alpha_f, s->gamma, st->now.scalar[GA__EPS_A], h);
-}
-
-/* Local error of Δq is κ h² vddot: κ = (½−β) ε/h + β(1 + ε⁺/h) − 1/6. */
-double ga__kappa(const ga_stepper *st, double h)
-{
-  double beta = st->opts.scheme.beta;
-  plan p = plan_a(st, h);
-  return (0.5 - beta) * p.eps / h + beta * (1.0 + p.eps_next / h) - 1.0 / 6.0;
-}
-
-/* a and w as the step needs them, γ and θ. */
-static void begin_auxiliaries(ga_stepper *st, double h)
-{
-  const ga_scheme *s = &st->opts.scheme;
-  const ga__full *f = &st->now;
-  int nv = st->sys->nv, nx = st->sys->size[GA_BLOCK_X];
-  double h_old = f->scalar[GA__H_OLD], h_start = f->scalar[GA__H_START], *to = st->next.scalar;
-  auxiliary a = {st->a_n, f->a, f->a_prev, f->vdot, nv, f->scalar[GA__EPS_A], f->scalar[GA__SPAN]};
-  auxiliary w = {st->w_n, f->w, f->w_prev, f->xdot, nx, f->scalar[GA__EPS_W], f->scalar[GA__SPAN_W]};
-  plan pa = plan_a(st, h), pw = plan_step(st, s->delta_m, s->delta_f, s->theta, w.eps, h);
-  copy(st->a_n, f->a, nv);
-  copy(st->w_n, f->w, nx);
-  if (pa.shift && h != h_old) shift(&a, pa.eps, h, h_old, h_start);
-  if (pw.shift && h != h_old) shift(&w, pw.eps, h, h_old, h_start);
-  st->gamma = pa.gamma;
-  st->theta = pw.gamma;
-  to[GA__EPS_A] = pa.eps_next;
-  to[GA__EPS_W] = pw.eps_next;
-  to[GA__SPAN] = h + pa.eps_next - pa.eps;
-  to[GA__SPAN_W] = h + pw.eps_next - pw.eps;
-  to[GA__KAPPA_H2] = ga__kappa(st, h) * h * h;
-  st->c2 = st->gamma / s->beta;
-  st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));
-}
-
-void ga__predict(ga_stepper *st, double h)
-{
-  const ga_system *sys = st->sys;
-  const ga__full *f = &st->now;
-  ga__full *m = &st->next;
-  const int *size = sys->size;
-  double h_old = f->scalar[GA__H_OLD];
-  ga_predictor kind = st->opts.newton.predictor;
-  int order = kind == GA_PREDICT_AUTO ? (int)f->scalar[GA__ORDER] : (int)kind;
-  st->h = h;
-  st->deriv.dt = TIME_DIFFERENCES * h;
-  st->sized = 0;
-  begin_auxiliaries(st, h);
-  predict_weights(st, h);
-  const history predicted[] = {
-      {st->p, m->a_prev, m->a_prev2, f->a, f->a_prev, f->a_prev2, sys->nv},
-      {st->px, m->w_prev, m->w_prev2, f->w, f->w_prev, f->w_prev2, size[GA_BLOCK_X]},
-      {m->lambda, m->lambda_prev, m->lambda_prev2, f->lambda, f->lambda_prev, f->lambda_prev2,
-       size[GA_BLOCK_LAMBDA]},
-      {m->psi, m->psi_prev, m->psi_prev2, f->psi, f->psi_prev, f->psi_prev2, size[GA_BLOCK_PSI]},
-      {m->eta, m->eta_prev, m->eta_prev2, f->eta, f->eta_prev, f->eta_prev2,
-       st->stabilized ? size[GA_BLOCK_LAMBDA] : 0},
-      {m->y, m->y_prev, m->y_prev2, f->y, f->y_prev, f->y_prev2, size[GA_BLOCK_Y]}};
-  for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++)
-    extrapolate(&predicted[i], st->weight[order]);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * (st->p[i] - f->a[i]);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= f->w[i];
-  copy(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
-  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
-  copy(m->vdot_prev2, f->vdot_prev, sys->nv);
-  copy(m->xdot_prev2, f->xdot_prev, size[GA_BLOCK_X]);
-  copy(m->vdot_prev, f->vdot, sys->nv);
-  copy(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
-  m->scalar[GA__ORDER] = order;
-  m->scalar[GA__H_OLD2] = h_old;
-  /* equal steps count from a base, so that rounding does not add up in t */
-  int equal = h == h_old;
-  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
-  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
-  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
-  m->scalar[GA__H_OLD] = h;
-  m->scalar[GA__H_START] = f->scalar[GA__H_START];
-  m->scalar[GA__HAS_JERK] = 0.0;
-  m->scalar[GA__HAD_JERK] = f->scalar[GA__HAS_JERK];
-  m->scalar[GA__REDUNDANT_OLD] = f->scalar[GA__REDUNDANT];
-}
-
-/* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */
-void ga__trial_states(ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  const ga_scheme *s = &st->opts.scheme;
-  const ga__full *n = &st->now;
-  ga__full *m = &st->next;
-  double h = st->h, inv_df = 1.0 / (1.0 - s->delta_f);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
-    m->x[i] = n->x[i] + h * (st->w_n[i] + st->theta * st->px[i]);
-    m->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * n->xdot[i]) * inv_df;
-    m->w[i] = st->w_n[i] + st->px[i];
-  }
-}
-
-double ga__seconds(const ga_stepper *st)
-{
-  struct timespec t;
-  if (!st->opts.timing || timespec_get(&t, TIME_UTC) != TIME_UTC) return 0.0;
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void ga__prepare_tangent(ga_stepper *st)
-{
-  const ga_group *g = st->sys->group;
-  if (st->commutes)
-    ga_group_tangent_ad(g, st->T, st->TA, st->exponent, st->h * st->c2 / 12.0, st->v_n);
-  else
-    ga_group_tangent(g, st->T, st->exponent);
-}
-
-static ga_status singular(ga_stepper *st, const ga_lu *lu)
-{
-  const ga_system *sys = st->sys;
-  char what[192];
-  int index;
-  ga_block block = ga__block_of(sys, st->family->row_of(st, ga_lu_get_info(lu)->weak_column), &index);
-  ga__describe_unknown(sys, block, index, what, sizeof what);
-  return ga__refuse(sys->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_STEP,
-                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
-                                 .equation = what});
-}
-
-/* Below this reciprocal condition a matrix is worth a warning. */
-#define NEARLY_SINGULAR 1e-12
-
-ga_status ga__name_column(ga_stepper *st, ga_status status)
-{
-  const ga_system *sys = st->sys;
-  if (status != GA_ERR_SINGULAR) return status;
-  char what[192];
-  int index;
-  ga_block block = ga__block_of(sys, st->family->row_of(st, sys->ctx->error.index), &index);
-  ga__describe_unknown(sys, block, index, what, sizeof what);
-  int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  if (constraints > sys->nv)
-    return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                       "system: %d constraints act on %d velocities; is n_factors set, and every factor's n?",
-                       constraints, sys->nv);
-  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                     "system: whatever the values, the pattern leaves no pivot for %s: too "
-                     "few equations hold "
-                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
-                     what);
-}
-
-/* Warn, once, that the iteration matrix is nearly singular, and which unknown that points to. */
-static void warn_weak(ga_stepper *st, const ga_lu *lu)
-{
-  const ga_system *sys = st->sys;
-  const ga_lu_info *info = ga_lu_get_info(lu);
-  if (st->warned || !(info->rcond < NEARLY_SINGULAR) || info->weak_column < 0) return;
-  char name[192];
-  int index;
-  ga_block block = ga__block_of(sys, st->family->row_of(st, info->weak_column), &index);
-  ga__describe_unknown(sys, block, index, name, sizeof name);
-  ga__log(sys->ctx, GA_LOG_WARNING,
-          "t = %.9g: the iteration matrix is nearly singular (reciprocal condition %.1e); its weakest pivot "
-          "is that of %s: a "
-          "constraint may be close "
-          "to repeating others, or a coordinate close to having no mass",
-          st->next.scalar[GA__T], info->rcond, name);
-  st->warned = 1;
-}
-
-static ga__assembly *active_assembly(ga_stepper *st)
-{
-  return st->cheap ? &st->cheap_assembly : &st->assembly;
-}
-
-ga_status ga__factor(ga_stepper *st, ga_lu *lu)
-{
-  st->have_factors = st->restore = 0;
-  if (!st->cheap) st->rate = 0.0; /* the cheap matrix contracts alike whenever it is made */
-  st->stats.factorisations++;
-  double from = ga__seconds(st);
-  const ga__assembly *as = active_assembly(st);
-  ga__lu_leave_out(lu, as->n_left_out, as->left_out_column);
-  ga_status status = ga_lu_factor(lu);
-  st->stats.time_factor += ga__seconds(st) - from;
-  st->stats.rcond = ga_lu_get_info(lu)->rcond;
-  if (status == GA_RETRY_SINGULAR) return singular(st, lu);
-  if (status) return status;
-  warn_weak(st, lu);
-  st->have_factors = 1;
-  st->worn = st->age = 0;
-  st->h_factors = st->h;
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER,
+                    "ga_stepper_step: the stepper has no state yet; call ga_stepper_start() first");
+  double t = st->now.scalar[GA__T];
+  if (!(h > 0.0 && isfinite(h)))
+    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
+                       "t = %.9g: the step size is %g; it must be positive", t, h);
+  if (t + h == t)
+    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
+                       "t = %.9g: the step size %g is too small to change the time", t, h);
   return GA_OK;
 }
 
-/* Relative rounding of B v + Φ_t: by differences of order 4 it is much coarser. */
-double ga__rounding_of_rate(const ga_system *sys)
+/* The state computed becomes the present one, and the other way round. */
+static void exchange_states(ga_stepper *st)
 {
-  int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
-  return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
+  ga__state other = st->next;
+  st->next = st->now;
+  st->now = other;
+  ga__state_changed(st);
+  ga__state_show(st);
 }
 
-/* ---- Keeping and restoring the factors ---- */
-
-void ga__keep_factors(ga_stepper *st)
+/* `now` was never touched: only the factors go back to what they were. */
+static ga_status reject_step(ga_stepper *st, ga_status status)
 {
-  const int of_use = st->have_factors && !st->worn;
-  st->kept = (ga__memory){of_use,        st->age,  st->fresh_steps, st->cheap,      st->cheap_wait,
-                          st->h_factors, st->rate, st->terms,       st->leaves_out, st->version};
-  st->renewed = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
-                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
-  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_mark(lu[i]);
-}
-
-static const ga__assembly *kept_assembly(const ga_stepper *st)
-{
-  if (st->kept.cheap) return &st->cheap_assembly;
-  return st->chooses_terms && !st->leaves_out ? ga__terms_assembly(st, st->kept.terms.all) : &st->assembly;
-}
-
-void ga__save_matrix(ga_stepper *st)
-{
-  if (st->renewed || !st->kept.have_factors || st->opts.newton.reuse != GA_REUSE) return;
-  const ga_sparse *K = kept_assembly(st)->K;
-  if (!st->restore) /* else K_kept has it still, and K that of a step taken back */
-    memcpy(st->K_kept, K->value, (size_t)K->nnz * sizeof(double));
-  st->renewed = 1;
-}
-
-/* The same matrix gives the same factors, so that what follows is what would have followed. They are made
- * only where the next step uses them, see ga__factors_again(). A failed step that found the small matrix, or
- * one that lacks terms of η, wanting is not to begin with it again. */
-void ga__restore_factors(ga_stepper *st, int failed)
-{
-  const ga__memory *m = &st->kept;
-  int stiff = failed && m->cheap && !st->cheap, there = ga__recall_matrices(st, m->leaves_out, m->version);
-  int lacking = failed && st->terms.all && !m->terms.all;
-  if (!lacking) ga__terms_restore(st, &m->terms);
-  st->have_factors = m->have_factors && !stiff && !lacking && there;
-  st->red.valid = st->worn = 0;
-  st->age = m->age;
-  st->fresh_steps = m->fresh_steps;
-  if (!stiff) st->cheap = m->cheap, st->cheap_wait = m->cheap_wait;
-  st->h_factors = m->h_factors;
-  st->rate = m->rate;
-  st->restore = st->renewed && st->have_factors;
-  st->renewed = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
-                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
-  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_rollback(lu[i]);
-  st->saddle.known = st->other_saddle.known = 0;
-}
-
-ga_status ga__factors_again(ga_stepper *st)
-{
-  if (!st->restore) return GA_OK;
-  ga_sparse *K = active_assembly(st)->K;
-  memcpy(K->value, st->K_kept, (size_t)K->nnz * sizeof(double));
-  st->restore = 0;
-  st->stats.factorisations++;
-  return ga_lu_factor(st->cheap ? st->cheap_lu : st->lu);
-}
-
-/* v as the step begins with it, in v_n: where Φ = 0 alone is kept, its normal part follows h. */
-ga_status ga__begin_velocity(ga_stepper *st, double h)
-{
-  const double *s = st->now.scalar;
-  double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START], kappa_h2 = ga__kappa(st, h) * h * h;
-  st->v_n = st->now.v;
-  if (!st->opts.move_offset || !ga__has_offset(st) || (h == h_old && kappa_h2 == s[GA__KAPPA_H2]))
-    return GA_OK;
-  ga_status status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
-  if (status == GA_RETRY_SINGULAR && s[GA__REDUNDANT] > st->red.null.r) return GA_OK; /* see offset_of() */
-  st->v_n = st->v_moved;
+  st->stats.failed_steps++;
+  ga__factors_restore(st, 1);
+  ga__failure_keep(st, status);
   return status;
 }
 
-int ga__has_offset(const ga_stepper *st)
+static ga_status fail_rank(ga_stepper *st, double h)
 {
-  return (st->opts.method == GA_INDEX3 || st->opts.method == GA_WEIGHTED) &&
-         st->sys->size[GA_BLOCK_LAMBDA] > 0;
+  return ga__refuse(st->ctx, GA_RETRY_SINGULAR, GA_REASON_RANK_CHANGES,
+                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], h, -1, -1}});
+}
+
+ga_status ga_stepper_step(ga_stepper *st, double h)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  const ga__family *family = st->family;
+  ga_status status = check_step(st, h);
+  if (!status) status = ga__ready_relations(st); /* which constraints are independent at t */
+  if (status) return status;
+  const int relations = st->red.null.r, relations_eta = st->red.null_eta.r;
+  ga__factors_keep(st);
+  st->can_undo = 0;
+  st->tried = GA__ACCEPTED;
+
+  int again = 1;
+  for (int i = 0; i < MAX_TRIES && again; i++) {
+    const int used = st->red.null.r;
+    if ((status = ga__use_relations(st))) return reject_step(st, status);
+    /* Prediction: a and w moved to where h wants them, first values of a₁, λ₁, ψ₁, η, w₁, y₁. */
+    status = family->predict(st, h);
+    /* Correction: q₁, v₁, vdot₁ from a₁; residuals there; their increment of the unknowns; until it is small.
+     */
+    if (!status) status = ga__newton(st);
+    /* η is free along the relations of B at the beginning of the step alone. */
+    if (!status && st->red.null_eta.r == relations_eta)
+      ga__null_reduce(&st->red.null_eta, st->sys, st->next.eta, NULL);
+    /* Are other constraints independent at t₁ than were taken to be? */
+    status = ga__check_rank(st, status, used, &again);
+  }
+  if (!status && again) status = fail_rank(st, h);
+  if (!status) status = ga__settle_multipliers(st);
+  if (!status && family->accept) status = family->accept(st);
+  if (status) return reject_step(st, status);
+
+  ga__judge_predictor(st);
+  exchange_states(st);
+  st->can_undo = st->red.valid = 1;
+  st->stats.steps++;
+  st->stats.redundant = st->red.null.r;
+  ga__log_relations(st, st->now.scalar[GA__T], relations);
+  return GA_OK;
+}
+
+ga_status ga_stepper_undo(ga_stepper *st)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->can_undo)
+    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_undo: only a step just made can be taken back");
+  exchange_states(st);
+  ga__factors_restore(st, 0);
+  st->can_undo = 0;
+  st->tried = GA__TAKEN_BACK;
+  st->stats.steps--;
+  st->stats.redundant = (int)st->now.scalar[GA__REDUNDANT];
+  return GA_OK;
+}
+
+ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  ga_status status = check_step(st, h);
+  if (status) return status;
+  if (n < 0) return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_run: the number of steps is %ld", n);
+  if (observer && observer(user, st)) return GA_STOPPED;
+  for (long i = 0; i < n; i++) {
+    if ((status = ga_stepper_step(st, h))) return status;
+    if (observer && observer(user, st)) return GA_STOPPED;
+  }
+  return GA_OK;
+}
+
+/* ---- A short way without a step ---- */
+
+/* Of values that have been kept one step before. */
+static void extrapolate(double *to, const double *from, const double *before, int n, double part)
+{
+  for (int i = 0; i < n; i++) to[i] = from[i] + (part != 0.0 ? part * (from[i] - before[i]) : 0.0);
+}
+
+void ga__move_on(const ga_stepper *st, double gap, ga__state *to)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *n = &st->now;
+  const double h = n->scalar[GA__H_OLD], part = h > 0.0 && gap <= h ? gap / h : 0.0;
+  extrapolate(to->vdot, n->vdot, n->vdot_prev, sys->nv, part);
+  extrapolate(to->xdot, n->xdot, n->xdot_prev, sys->size[GA_BLOCK_X], part);
+  extrapolate(to->lambda, n->lambda, n->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
+  extrapolate(to->psi, n->psi, n->psi_prev, sys->size[GA_BLOCK_PSI], part);
+  extrapolate(to->y, n->y, n->y_prev, sys->size[GA_BLOCK_Y], part);
+  for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, which goes on linearly */
+    const double change = to->vdot[i] - n->vdot[i];
+    st->exponent[i] = gap * (n->v[i] + gap * (0.5 * n->vdot[i] + change / 6.0));
+    to->v[i] = n->v[i] + gap * (n->vdot[i] + 0.5 * change);
+  }
+  ga_group_move(sys->group, to->q, n->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) to->x[i] = n->x[i] + 0.5 * gap * (n->xdot[i] + to->xdot[i]);
+  to->scalar[GA__T] = n->scalar[GA__T] + gap;
+}
+
+void ga__hop(ga_stepper *st, double gap)
+{
+  ga__factors_keep(st);
+  ga__state_copy(st, &st->next, &st->now);
+  ga__move_on(st, gap, &st->next);
+  st->next.scalar[GA__H_OLD2] = st->now.scalar[GA__H_OLD];
+  st->next.scalar[GA__HAD_JERK] = st->now.scalar[GA__HAS_JERK];
+  st->next.scalar[GA__H_OLD] = gap;
+  exchange_states(st);
+  st->can_undo = 1;
+  st->stats.steps++;
 }

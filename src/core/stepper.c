@@ -1,5 +1,5 @@
-/* The stepper: memory, one step, and what surrounds it. */
-#include "core/core_impl.h"
+/* The stepper: its options, its memory, saving and loading. The step itself is in step.c. */
+#include "core/stepper.h"
 #include "core/work.h"
 #include "lin/lin_impl.h"
 
@@ -36,12 +36,8 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
   const ga_newton_opts *n = &o->newton;
   if (o->adjust < GA_ADJUST_SHIFT || o->adjust > GA_ADJUST_NONE)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no adjustment %d", (int)o->adjust);
-  if (o->adjust == GA_ADJUST_GAMMA && o->method > GA_STABILIZED)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "stepper: GA_ADJUST_GAMMA is for GA_INDEX3 and GA_STABILIZED; the weighted methods take "
-                    "GA_ADJUST_SHIFT");
-  if (o->method < GA_INDEX3 || o->method > GA_HHT_SOI2)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
+  const ga_status status = ga__method_check_opts(ctx, o);
+  if (status) return status;
   if (!(n->tol > 0.0 && n->tol < 1.0))
     return ga__fail(ctx, GA_ERR_ARGUMENT,
                     "stepper: newton.tol is %g; it must lie between 0 and 1, 1e-10 is usual", n->tol);
@@ -60,10 +56,10 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 }
 
 /* Arrays of a state, in the order of the block: where, and how long. */
-static ga_status full_create(ga_stepper *st, ga__full *f)
+static ga_status state_create(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
-  int weighted = st->family == &ga__weighted;
+  const int own = st->family->state_length ? (int)st->family->state_length(st) : 0;
   const int *n = sys->size, nv = sys->nv, nl = n[GA_BLOCK_LAMBDA], np = n[GA_BLOCK_PSI], nx = n[GA_BLOCK_X],
             ny = n[GA_BLOCK_Y];
   struct {
@@ -96,8 +92,7 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
               {&f->xdot_prev, nx},
               {&f->vdot_prev2, nv},
               {&f->xdot_prev2, nx},
-              {&f->ma, weighted ? nv : 0},
-              {&f->ma_prev, weighted ? nv : 0},
+              {&f->own, own},
               {&f->scalar, GA__N_SCALARS}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += (size_t)part[i].length;
@@ -108,7 +103,7 @@ static ga_status full_create(ga_stepper *st, ga__full *f)
     *part[i].array = at;
     at += part[i].length;
   }
-  st->full_length = total;
+  st->state_length = total;
   return GA_OK;
 }
 
@@ -118,19 +113,14 @@ static ga_status work_create(ga_stepper *st)
   const ga_system *sys = st->sys;
   size_t nl = (size_t)sys->size[GA_BLOCK_LAMBDA], np = (size_t)sys->size[GA_BLOCK_PSI];
   size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv;
-  size_t n = (size_t)st->assembly.n;
+  size_t n = (size_t)st->factors.n;
   size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
-  size_t weighted = st->family == &ga__weighted, kept = (size_t)st->assembly.K->nnz;
-  if (st->cheap_assembly.K && (size_t)st->cheap_assembly.K->nnz > kept)
-    kept = (size_t)st->cheap_assembly.K->nnz;
-  if (st->chooses_terms && (size_t)st->spare_assembly.K->nnz > kept) kept = (size_t)st->spare_assembly.K->nnz;
   struct {
     double **array;
     size_t length;
   } part[] = {{&st->D, entries},
               {&st->Q, entries},
               {&st->G, entries},
-              {&st->B_n, (size_t)sys->n_b + 1},
               {&st->a_n, nv},
               {&st->w_n, nx},
               {&st->p, nv},
@@ -148,16 +138,6 @@ static ga_status work_create(ga_stepper *st)
               {&st->jerk_y, (size_t)sys->size[GA_BLOCK_Y]},
               {&st->offset, nl},
               {&st->solve, n},
-              {&st->pt, weighted * nv},
-              {&st->lambda_t, weighted * nl},
-              {&st->psi_t, weighted * np},
-              {&st->v_t, weighted * nv},
-              {&st->f0, weighted * nv},
-              {&st->ma_n, weighted * nv},
-              {&st->q_mass, weighted * (size_t)sys->nq},
-              {&st->M, weighted * entries},
-              {&st->u, weighted * nv},
-              {&st->zero, weighted * nv},
               {&st->v_moved, nv},
               {&st->est_q, nv},
               {&st->est_v, nv},
@@ -170,7 +150,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->probe_f, 2 * nv},
               {&st->probe_k, 7 * nv},
               {&st->probe_w, nv},
-              {&st->K_kept, kept},
+              {&st->factors.K_kept[0], ga__factors_room(st)},
               {&st->begin_q, (size_t)sys->nq},
               {&st->begin_v, nv},
               {&st->begin_x, nx},
@@ -185,47 +165,6 @@ static ga_status work_create(ga_stepper *st)
   return status;
 }
 
-/* With more constraints than velocities the plain matrices are singular whatever the values. */
-static int is_crowded(const ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  return sys->nv > 0 && sys->start[GA_BLOCK_X] > 2 * sys->nv && st->opts.redundant == GA_REDUNDANT_ACCEPT;
-}
-
-/* Matrices and their factors: the family's own, and that of starts and projections. */
-static ga_status matrices_create(ga_stepper *st)
-{
-  ga__terms_begin(st);
-  ga__layout layout = st->family->layout(st);
-  ga_status status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->assembly);
-  if (!status && st->may_be_cheap) {
-    layout = ga__cheap_layout(st);
-    status = ga__assembly_create(st->sys, &layout, st->opts.lu, &st->cheap_assembly);
-  }
-  if (!status && is_crowded(st))
-    return ga__without_plain(st,
-                             ga__fail(st->ctx, GA_ERR_SINGULAR, "system: %d constraints act on %d velocities",
-                                      st->sys->start[GA_BLOCK_X] - st->sys->nv, st->sys->nv));
-  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
-  if (!status) status = ga__assembly_lu(&st->assembly, st->opts.lu, &st->lu);
-  if (!status && st->may_be_cheap) status = ga__assembly_lu(&st->cheap_assembly, st->opts.lu, &st->cheap_lu);
-  if (!status) status = ga__terms_create(st);
-  status = ga__name_column(st, status);
-  return status == GA_ERR_SINGULAR ? ga__without_plain(st, status) : status;
-}
-
-/* What a method needs of the system beyond the checks of the start. */
-static ga_status check_method(const ga_stepper *st)
-{
-  if (st->opts.method == GA_HHT_SOI2 && st->sys->size[GA_BLOCK_PSI] > 0)
-    return ga__fail(
-        st->ctx, GA_ERR_ARGUMENT,
-        "stepper: GA_HHT_SOI2 is for holonomic constraints only, this system has %d nonholonomic ones; take "
-        "GA_SOI2",
-        st->sys->size[GA_BLOCK_PSI]);
-  return GA_OK;
-}
-
 static ga_status build(ga_stepper *st)
 {
   const ga_scheme *s = &st->opts.scheme;
@@ -235,17 +174,15 @@ static ga_status build(ga_stepper *st)
   st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
   st->tighter = fmax(1.0, TIGHTER * fmin(1.0, TIGHT_TOL / st->opts.newton.tol));
   st->alpha = s->alpha_m - s->alpha_f;
-  st->stabilized = st->opts.method == GA_STABILIZED && st->sys->size[GA_BLOCK_LAMBDA] > 0;
-  st->two_sets = st->opts.method == GA_SOI2 || st->opts.method == GA_HHT_SOI2;
-  st->may_be_cheap = st->two_sets && !st->opts.full_solve && st->sys->n == st->sys->start[GA_BLOCK_X];
-  st->cheap = st->may_be_cheap;
+  st->n_eta = st->method->has_eta ? st->sys->size[GA_BLOCK_LAMBDA] : 0;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
-  if ((status = check_method(st))) return status;
-  if ((status = full_create(st, &st->now))) return status;
-  if ((status = full_create(st, &st->next))) return status;
+  if ((status = ga__method_check_system(st))) return status;
+  if (st->family->create && (status = st->family->create(st))) return status;
+  if ((status = state_create(st, &st->now))) return status;
+  if ((status = state_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
   if ((status = ga__redundant_create(st))) return status;
-  if ((status = matrices_create(st))) return status;
+  if ((status = ga__factors_create(st))) return status;
   st->stats.difference_groups = st->deriv.n_colours;
   return work_create(st);
 }
@@ -264,7 +201,8 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   if (!st) return ga__no_memory(ctx, "a stepper");
   st->ctx = ctx;
   st->opts = o;
-  st->family = o.method == GA_INDEX3 || o.method == GA_STABILIZED ? &ga__exact : &ga__weighted;
+  st->method = ga__method_of(o.method);
+  st->family = st->method->family;
   status = ga__system_open(ctx, sys, &st->sys);
   if (!status) status = build(st);
   if (status)
@@ -279,13 +217,10 @@ void ga_stepper_destroy(ga_stepper **st)
   if (!st || !*st) return;
   ga_stepper *s = *st;
   ga_context *ctx = s->ctx;
+  if (s->family->destroy) s->family->destroy(s);
   ga__redundant_destroy(s);
-  ga_lu_destroy(&s->lu);
-  ga_lu_destroy(&s->cheap_lu);
-  ga__terms_destroy(s);
-  ga__assembly_destroy(&s->cheap_assembly);
+  ga__factors_destroy(s);
   ga__saddle_destroy(&s->saddle);
-  ga__assembly_destroy(&s->assembly);
   ga__deriv_destroy(&s->deriv);
   ga__arena_destroy(ctx, &s->arena);
   ga__free(ctx, s->now.block);
@@ -295,152 +230,38 @@ void ga_stepper_destroy(ga_stepper **st)
   *st = NULL;
 }
 
-/* ---- One step ---- */
+/* ---- The state ---- */
 
-void ga__full_copy(ga_stepper *st, ga__full *to, const ga__full *from)
+ga_point ga__state_point(const ga__state *s)
 {
-  memcpy(to->block, from->block, st->full_length * sizeof(double));
+  return (ga_point){s->scalar[GA__T], s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
 }
 
-void ga__show(ga_stepper *st)
+void ga__state_copy(ga_stepper *st, ga__state *to, const ga__state *from)
 {
-  const ga__full *f = &st->now;
+  memcpy(to->block, from->block, st->state_length * sizeof(double));
+}
+
+void ga__state_changed(ga_stepper *st)
+{
+  st->state_number++;
+}
+
+void ga__state_show(ga_stepper *st)
+{
+  const ga__state *f = &st->now;
   st->view = (ga_state){f->scalar[GA__T], f->q,   f->v, f->vdot, f->a, f->lambda,
                         f->psi,           f->eta, f->x, f->xdot, f->w, f->y};
 }
 
-static ga_status check_step(ga_stepper *st, double h)
+void ga__forget_steps(ga_stepper *st)
 {
-  if (!st->has_state)
-    return ga__fail(st->ctx, GA_ERR_ORDER,
-                    "ga_stepper_step: the stepper has no state yet; call ga_stepper_start() first");
-  double t = st->now.scalar[GA__T];
-  if (!(h > 0.0 && isfinite(h)))
-    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
-                       "t = %.9g: the step size is %g; it must be positive", t, h);
-  if (t + h == t)
-    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
-                       "t = %.9g: the step size %g is too small to change the time", t, h);
-  return GA_OK;
-}
-
-/* The state computed becomes the present one, and the other way round. */
-static void exchange(ga_stepper *st)
-{
-  ga__full other = st->next;
-  st->next = st->now;
-  st->now = other;
-  st->b_valid = 0;
-  ga__show(st);
-}
-
-ga_status ga_stepper_step(ga_stepper *st, double h)
-{
-  if (!st) return GA_ERR_ARGUMENT;
-  ga_status status = check_step(st, h);
-  if (!status) status = ga__ready_matrices(st);
-  if (status) return status;
-  int relations = st->red.null.r;
-  ga__keep_factors(st);
-  st->can_undo = 0;
+  st->can_undo = st->red.valid = 0;
   st->tried = GA__ACCEPTED;
-  if ((status = ga__solve_step(st, h))) { /* `now` was never touched */
-    st->stats.failed_steps++;
-    ga__restore_factors(st, 1);
-    ga__failure_keep(st, status);
-    return status;
-  }
-  ga__judge_predictor(st);
-  exchange(st);
-  st->can_undo = st->red.valid = 1;
-  st->stats.steps++;
-  st->stats.redundant = st->red.null.r;
-  ga__log_relations(st, st->now.scalar[GA__T], relations);
-  return GA_OK;
+  ga__factors_forget(st);
 }
 
-ga_status ga_stepper_undo(ga_stepper *st)
-{
-  if (!st) return GA_ERR_ARGUMENT;
-  if (!st->can_undo)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_undo: only a step just made can be taken back");
-  exchange(st);
-  ga__restore_factors(st, 0);
-  st->can_undo = 0;
-  st->tried = GA__TAKEN_BACK;
-  st->stats.steps--;
-  st->stats.redundant = (int)st->now.scalar[GA__REDUNDANT];
-  return GA_OK;
-}
-
-/* Of values that have been kept one step before. */
-static void go_on(double *to, const double *from, const double *before, int n, double part)
-{
-  for (int i = 0; i < n; i++) to[i] = from[i] + (part != 0.0 ? part * (from[i] - before[i]) : 0.0);
-}
-
-void ga__move_on(const ga_stepper *st, double gap, ga__full *to)
-{
-  const ga_system *sys = st->sys;
-  const ga__full *n = &st->now;
-  const double h = n->scalar[GA__H_OLD], part = h > 0.0 && gap <= h ? gap / h : 0.0;
-  go_on(to->vdot, n->vdot, n->vdot_prev, sys->nv, part);
-  go_on(to->xdot, n->xdot, n->xdot_prev, sys->size[GA_BLOCK_X], part);
-  go_on(to->lambda, n->lambda, n->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
-  go_on(to->psi, n->psi, n->psi_prev, sys->size[GA_BLOCK_PSI], part);
-  go_on(to->y, n->y, n->y_prev, sys->size[GA_BLOCK_Y], part);
-  for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, which goes on linearly */
-    const double change = to->vdot[i] - n->vdot[i];
-    st->exponent[i] = gap * (n->v[i] + gap * (0.5 * n->vdot[i] + change / 6.0));
-    to->v[i] = n->v[i] + gap * (n->vdot[i] + 0.5 * change);
-  }
-  ga_group_move(sys->group, to->q, n->q, st->exponent);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) to->x[i] = n->x[i] + 0.5 * gap * (n->xdot[i] + to->xdot[i]);
-  to->scalar[GA__T] = n->scalar[GA__T] + gap;
-}
-
-void ga__hop(ga_stepper *st, double gap)
-{
-  ga__keep_factors(st);
-  ga__full_copy(st, &st->next, &st->now);
-  ga__move_on(st, gap, &st->next);
-  st->next.scalar[GA__H_OLD2] = st->now.scalar[GA__H_OLD];
-  st->next.scalar[GA__HAD_JERK] = st->now.scalar[GA__HAS_JERK];
-  st->next.scalar[GA__H_OLD] = gap;
-  exchange(st);
-  st->can_undo = 1;
-  st->stats.steps++;
-}
-
-ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user)
-{
-  if (!st) return GA_ERR_ARGUMENT;
-  ga_status status = check_step(st, h);
-  if (status) return status;
-  if (n < 0) return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_run: the number of steps is %ld", n);
-  if (observer && observer(user, st)) return GA_STOPPED;
-  for (long i = 0; i < n; i++) {
-    if ((status = ga_stepper_step(st, h))) return status;
-    if (observer && observer(user, st)) return GA_STOPPED;
-  }
-  return GA_OK;
-}
-
-/* ---- Looking at it, saving it ---- */
-
-/* Nothing that later steps depend on may be left but the state itself. */
-void ga__forget_factors(ga_stepper *st)
-{
-  st->have_factors = st->worn = st->restore = st->age = st->fresh_steps = st->cheap_wait = st->can_undo = 0;
-  st->cheap = st->may_be_cheap;
-  if (st->chooses_terms) ga__terms_restore(st, &(ga__terms){0, 0, 0, 0});
-  st->tried = GA__ACCEPTED;
-  st->rate = 0.0;
-  st->red.valid = 0;
-  ga_lu *const lu[] = {st->lu,       st->cheap_lu,       st->saddle.lu,      st->spare_lu,
-                       st->other.lu, st->other.cheap_lu, st->other_saddle.lu};
-  for (size_t i = 0; i < sizeof lu / sizeof *lu; i++) ga__lu_forget(lu[i]);
-}
+/* ---- Saving ---- */
 
 const ga_state *ga_stepper_state(const ga_stepper *st)
 {
@@ -471,7 +292,7 @@ enum { SAVED_HEAD = 2 };
 
 size_t ga_stepper_saved_size(const ga_stepper *st)
 {
-  return st ? st->full_length + SAVED_HEAD : 0;
+  return st ? st->state_length + SAVED_HEAD : 0;
 }
 
 /* While a simulator hands out output and events of a step, its stepper is not to be changed. */
@@ -490,10 +311,10 @@ ga_status ga_stepper_save(ga_stepper *st, double *saved)
   if (!st->has_state)
     return ga__fail(st->ctx, GA_ERR_ORDER,
                     "ga_stepper_save: there is no state to save before ga_stepper_start()");
-  saved[0] = (double)st->full_length;
+  saved[0] = (double)st->state_length;
   saved[1] = st->opts.method;
-  memcpy(saved + SAVED_HEAD, st->now.block, st->full_length * sizeof(double));
-  ga__forget_factors(st);
+  memcpy(saved + SAVED_HEAD, st->now.block, st->state_length * sizeof(double));
+  ga__forget_steps(st);
   return GA_OK;
 }
 
@@ -504,14 +325,14 @@ double ga__saved_time(const ga_stepper *st, const double *saved)
 
 ga_status ga__check_saved(ga_stepper *st, const double *saved)
 {
-  if (fabs(saved[0]) != (double)st->full_length || saved[1] != (double)st->opts.method)
+  if (fabs(saved[0]) != (double)st->state_length || saved[1] != (double)st->opts.method)
     return ga__fail(st->ctx, GA_ERR_ARGUMENT,
                     "ga_stepper_load: the saved state has %g numbers of method %g, this stepper's has %zu of "
                     "method %d; it was "
                     "saved from another system or method",
-                    fabs(saved[0]), saved[1], st->full_length, (int)st->opts.method);
+                    fabs(saved[0]), saved[1], st->state_length, (int)st->opts.method);
   const double *block = saved + SAVED_HEAD, *scalar = block + (st->now.scalar - st->now.block);
-  for (size_t i = 0; i < st->full_length; i++)
+  for (size_t i = 0; i < st->state_length; i++)
     if (!isfinite(block[i]))
       return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
                       block[i]);
@@ -529,11 +350,11 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
   ga_status status = refuse_busy(st, "ga_stepper_load");
   if (!status) status = ga__check_saved(st, saved);
   if (status) return status;
-  memcpy(st->now.block, saved + SAVED_HEAD, st->full_length * sizeof(double));
-  ga__forget_factors(st);
-  st->b_valid = 0;
+  memcpy(st->now.block, saved + SAVED_HEAD, st->state_length * sizeof(double));
+  ga__forget_steps(st);
   st->has_state = 1;
-  ga__show(st);
+  ga__state_changed(st);
+  ga__state_show(st);
   return GA_OK;
 }
 
@@ -543,7 +364,7 @@ ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *p
   if (!st->has_state)
     return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_constraint_residuals: call ga_stepper_start() first");
   const ga_system *sys = st->sys;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   ga_status status;
   if (phi) {
     if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;

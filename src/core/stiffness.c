@@ -1,5 +1,5 @@
 /* Stiffness that comes up within a step, as in a contact: forces differenced along directions that matter. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,13 +22,13 @@ static ga_status probe_outputs(ga_stepper *st, ga_point *p)
 
 /* out := small h²K d, K = −∂f/∂q, by a difference of forces. Damping that comes up does damp: it does not
  * count. */
-static ga_status stiffness_along(ga_stepper *st, const ga__full *at, const double *d, double small,
+static ga_status stiffness_along(ga_stepper *st, const ga__state *at, const double *d, double small,
                                  double *out)
 {
   const ga_system *sys = st->sys;
   const double h = st->now.scalar[GA__H_OLD];
   double *there = st->probe_f, *here = st->probe_f + sys->nv;
-  ga_point p = ga__full_point(at);
+  ga_point p = ga__state_point(at);
   ga_status status = ga__call(sys, GA__FORCE, &p, here);
   for (int i = 0; i < sys->nv; i++) st->probe_u[i] = small * d[i];
   ga_group_move(sys->group, st->probe_q, at->q, st->probe_u);
@@ -87,7 +87,7 @@ static ga_status has_turned(ga_stepper *st, const turning *t, int i, double smal
     const double curvature = dot(p, Kp, n), step = curvature > 0.0 ? rest / curvature : 0.0;
     for (int j = 0; j < n; j++) w[j] += step * p[j], g[j] += step * Kp[j];
   }
-  ga_point at = ga__full_point(&st->now);
+  ga_point at = ga__state_point(&st->now);
   at.vdot = w;
   if (!status) status = ga__call(st->sys, GA__MASS, &at, p);
   *yes = !status && alone > 0.0 && dot(w, g, n) < st->c1 * small * dot(w, p, n);
@@ -141,7 +141,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   double *change = mass + 3 * n, *all_mass = mass + 4 * n; /* until it is asked whether something turns */
   const turning t = {d, before, 0.0, mass + 3 * n, mass + 4 * n, mass + 5 * n, mass + 6 * n};
   for (int i = 0; i < n; i++) d[i] = st->est_all[i] - st->est_q[i], period[i] = 0.0;
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   p.vdot = d;
   ga_status status = ga__call(sys, GA__MASS, &p, mass);
   if (!status) status = stiffness_along(st, &st->next, d, small, before);

@@ -1,5 +1,5 @@
 /* Systems: creation, sizes, names, and checked calls of the user's functions. */
-#include "core/core_impl.h"
+#include "core/system.h"
 #include "core/work.h"
 
 #include <limits.h>

@@ -16,14 +16,91 @@
  * difference of the two dynamic equations instead of the first, as (17) does; GA_WEIGHTED has no second set
  * of unknowns (ã = a₁) and keeps Φ and k only: (2.3) where there are none but nonholonomic constraints,
  * HHT-I3 where there are none of these. */
-#include "core/core_impl.h"
+#include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Steps after which the cheap solve is tried again when stiff forces have ruled it out. */
-#define CHEAP_WAIT 100
+/* Steps after which the reduced form is tried again when stiff forces have ruled it out. */
+#define REDUCED_WAIT 100
+
+/* Which of the family. */
+typedef struct variant {
+  int two_sets;      /* 1: ã, λ̃, ψ̃ are unknowns too */
+  int by_difference; /* 1: the first dynamic equation is the difference of both, as in (17) */
+} variant;
+
+static const variant *variant_of(const ga_stepper *st)
+{
+  return st->method->variant;
+}
+
+/* Data of the family: vectors that live for one step. */
+typedef struct weighted {
+  double *pt;               /* [nv] ã − a; p is a₁ − a in this family */
+  double *lambda_t, *psi_t; /* λ̃, ψ̃ */
+  double *v_t;              /* [nv] z̃₁ */
+  double *f0, *ma_n;        /* [nv] f at the step's beginning; M_α a */
+  double *q_mass;           /* [nq] where M₁₊α is evaluated, */
+  double *M;                /* [n_entries] and its values over the pattern */
+  double *factor;           /* [nv] what M is multiplied by */
+  double *zero;             /* [nv] zeros */
+  ga__arena arena;          /* of all these */
+} weighted;
+
+static weighted *own(const ga_stepper *st)
+{
+  return st->own;
+}
+
+/* M a as the next step may use it, and as it was one step before: numbers of the family in a state. */
+static double *mass_of(const ga__state *s)
+{
+  return s->own;
+}
+static double *mass_before(const ga_stepper *st, const ga__state *s)
+{
+  return s->own + st->sys->nv;
+}
+static size_t state_length(const ga_stepper *st)
+{
+  return 2 * (size_t)st->sys->nv;
+}
+
+static void destroy(ga_stepper *st)
+{
+  if (own(st)) ga__arena_destroy(st->ctx, &own(st)->arena);
+  ga__free(st->ctx, st->own);
+  st->own = NULL;
+}
+
+static ga_status create(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const size_t nv = (size_t)sys->nv, nl = (size_t)sys->size[GA_BLOCK_LAMBDA],
+               np = (size_t)sys->size[GA_BLOCK_PSI];
+  weighted *w = st->own = ga__alloc(st->ctx, 1, sizeof *w);
+  if (!w) return ga__no_memory(st->ctx, "a stepper");
+  const struct {
+    double **array;
+    size_t length;
+  } part[] = {{&w->pt, nv},
+              {&w->lambda_t, nl},
+              {&w->psi_t, np},
+              {&w->v_t, nv},
+              {&w->f0, nv},
+              {&w->ma_n, nv},
+              {&w->factor, nv},
+              {&w->zero, nv},
+              {&w->q_mass, (size_t)sys->nq},
+              {&w->M, (size_t)sys->n_entries}};
+  size_t total = 0, count = sizeof part / sizeof *part;
+  for (size_t i = 0; i < count; i++) total += part[i].length;
+  const ga_status status = ga__arena_create(st->ctx, total, &w->arena);
+  for (size_t i = 0; !status && i < count; i++) *part[i].array = ga__arena_take(&w->arena, part[i].length);
+  return status;
+}
 
 /* ---- Matrices ---- */
 
@@ -66,8 +143,9 @@ static const ga__rule SINGLE_RULES[] = {
     {GA_BLOCK_Y, V | L | XY, GA__FROM_D, 0, 0, 0, ONE, 0},
     {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 0, BETA_H2, 0},
 };
-/* What is left for h → 0, the same for both sets of unknowns: S = [(1−αm)M, −(1−αf)f_λ, −(1−αf)f_ψ; B; A]. */
-static const ga__rule CHEAP_RULES[] = {
+/* The reduced form: what is left for h → 0, the same for both sets of unknowns: S = [(1−αm)M, −(1−αf)f_λ,
+ * −(1−αf)f_ψ; B; A]. */
+static const ga__rule REDUCED_RULES[] = {
     {GA_BLOCK_V, V, GA__FROM_M, 0, 0, 0, MASS, 0},
     {GA_BLOCK_V, V | L, GA__FROM_D, 0, 0, 0, FORCE, 0},
     {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
@@ -90,21 +168,33 @@ static ga__set set_from(const ga_stepper *st, int from)
   return (ga__set){{lambda, psi}, {lambda, psi}, 0};
 }
 
-static ga__layout layout(const ga_stepper *st)
+/* Without states and outputs one small matrix can serve both sets, one after the other. */
+static int has_reduced(const ga_stepper *st)
 {
-  ga__layout l = {SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
-  if (!st->two_sets) return l;
-  l.rule = SOI2_RULES;
-  l.n_rules = COUNT(SOI2_RULES);
-  l.n_extra = extra_size(st);
-  l.n_sets = 2;
-  l.set[1] = set_from(st, st->sys->n);
-  return l;
+  return variant_of(st)->two_sets && !st->opts.full_solve && st->sys->n == st->sys->start[GA_BLOCK_X];
 }
 
-ga__layout ga__cheap_layout(const ga_stepper *st)
+static int is_reduced(const ga_stepper *st)
 {
-  return (ga__layout){CHEAP_RULES, COUNT(CHEAP_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
+  return st->factors.now.choice.form == GA__REDUCED;
+}
+
+static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out)
+{
+  (void)leaves_out;
+  if (form == GA__REDUCED) {
+    *out = (ga__layout){REDUCED_RULES, COUNT(REDUCED_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
+    if (!has_reduced(st)) out->n_rules = 0;
+    return GA_OK;
+  }
+  *out = (ga__layout){SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
+  if (!variant_of(st)->two_sets) return GA_OK;
+  out->rule = SOI2_RULES;
+  out->n_rules = COUNT(SOI2_RULES);
+  out->n_extra = extra_size(st);
+  out->n_sets = 2;
+  out->set[1] = set_from(st, st->sys->n);
+  return GA_OK;
 }
 
 /* ---- A step ---- */
@@ -113,7 +203,7 @@ ga__layout ga__cheap_layout(const ga_stepper *st)
 static void lead_on(ga_stepper *st, double c)
 {
   const ga_group *g = st->sys->group;
-  double *d = st->exponent, *end = st->v_t; /* set by the first trial */
+  double *d = st->exponent, *end = own(st)->v_t; /* set by the first trial */
   const double *z = st->v_n, *a = st->a_n;
   for (int i = 0; i < st->sys->nv; i++) d[i] = c * z[i];
   if (!st->commutes) return;
@@ -125,15 +215,15 @@ static void lead_on(ga_stepper *st, double c)
   ga_group_add_bracket(g, d, c * c / 12.0, z, end);
 }
 
-/* M u at t + ch, see above, into out; the configuration is left in st->q_mass. */
+/* M u at t + ch, see above, into out; the configuration is left in own(st)->q_mass. */
 static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 {
   const ga_system *sys = st->sys;
   lead_on(st, c * st->h);
-  ga_group_move(sys->group, st->q_mass, st->now.q, st->exponent);
-  ga_point p = ga__full_point(&st->now);
+  ga_group_move(sys->group, own(st)->q_mass, st->now.q, st->exponent);
+  ga_point p = ga__state_point(&st->now);
   p.t += c * st->h;
-  p.q = st->q_mass;
+  p.q = own(st)->q_mass;
   p.vdot = u;
   return ga__call(sys, GA__MASS, &p, out);
 }
@@ -141,9 +231,9 @@ static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 /* The same configuration again, for another u. */
 static ga_status mass_again(ga_stepper *st, const double *u, double *out)
 {
-  ga_point p = ga__full_point(&st->now);
+  ga_point p = ga__state_point(&st->now);
   p.t += (1.0 + st->alpha) * st->h;
-  p.q = st->q_mass;
+  p.q = own(st)->q_mass;
   p.vdot = u;
   return ga__call(st->sys, GA__MASS, &p, out);
 }
@@ -151,25 +241,27 @@ static ga_status mass_again(ga_stepper *st, const double *u, double *out)
 static ga_status predict(ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
-  const ga__full *f = &st->now;
+  const ga__state *f = &st->now;
   const ga_scheme *s = &st->opts.scheme;
   double h_old = f->scalar[GA__H_OLD];
   ga_status status = ga__begin_velocity(st, h);
   if (status) return status;
   ga__predict(st, h);
-  for (int i = 0; i < sys->nv; i++) st->pt[i] = st->p[i] /= s->beta;
-  memcpy(st->lambda_t, st->next.lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
-  memcpy(st->psi_t, st->next.psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
-  ga_point now = ga__full_point(f);
-  if ((status = ga__call(sys, GA__FORCE, &now, st->f0))) return status;
+  for (int i = 0; i < sys->nv; i++) own(st)->pt[i] = st->p[i] /= s->beta;
+  memcpy(own(st)->lambda_t, st->next.lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  memcpy(own(st)->psi_t, st->next.psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+  ga_point now = ga__state_point(f);
+  if ((status = ga__call(sys, GA__FORCE, &now, own(st)->f0))) return status;
   if (st->opts.mass_alpha == GA_MASS_PREVIOUS && h_old > 0.0) { /* (14b) */
     double change = h == h_old || st->opts.adjust == GA_ADJUST_NONE ? 0.0 : st->alpha * (h / h_old - 1.0);
-    for (int i = 0; i < sys->nv; i++) st->ma_n[i] = f->ma[i] + change * (f->ma[i] - f->ma_prev[i]);
-  } else if ((status = mass_at(st, st->alpha, st->a_n, st->ma_n))) {
+    for (int i = 0; i < sys->nv; i++)
+      own(st)->ma_n[i] = mass_of(f)[i] + change * (mass_of(f)[i] - mass_before(st, f)[i]);
+  } else if ((status = mass_at(st, st->alpha, st->a_n, own(st)->ma_n))) {
     return status;
   }
-  memcpy(st->next.ma_prev, st->ma_n, (size_t)sys->nv * sizeof(double));
-  if (st->cheap_wait > 0 && --st->cheap_wait == 0 && st->may_be_cheap) st->cheap = 1, st->have_factors = 0;
+  memcpy(mass_before(st, &st->next), own(st)->ma_n, (size_t)sys->nv * sizeof(double));
+  ga__choice *c = &st->factors.now.choice;
+  if (c->wait > 0 && --c->wait == 0 && has_reduced(st)) c->form = GA__REDUCED, st->factors.now.valid = 0;
   return mass_at(st, 1.0 + st->alpha, st->a_n, st->tmp); /* leaves q₁₊α */
 }
 
@@ -177,20 +269,20 @@ static void trial(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__full *n = &st->now;
-  ga__full *m = &st->next;
-  const double *pt = st->two_sets ? st->pt : st->p;
+  const ga__state *n = &st->now;
+  ga__state *m = &st->next;
+  const double *pt = variant_of(st)->two_sets ? own(st)->pt : st->p;
   double h = st->h;
   for (int i = 0; i < sys->nv; i++) {
     double a = st->a_n[i];
     m->v[i] = st->v_n[i] + h * (a + s->gamma * st->p[i]);
     m->a[i] = a + st->p[i];
     m->vdot[i] = a + (1.0 - st->alpha) * st->p[i];
-    st->v_t[i] = st->v_n[i] + h * (a + s->gamma * pt[i]);
+    own(st)->v_t[i] = st->v_n[i] + h * (a + s->gamma * pt[i]);
     st->exponent[i] = h * st->v_n[i] + h * h * (0.5 * a + s->beta * pt[i]);
   }
   if (st->commutes) {
-    ga_group_bracket(sys->group, st->tmp, st->v_n, st->v_t);
+    ga_group_bracket(sys->group, st->tmp, st->v_n, own(st)->v_t);
     for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
@@ -202,16 +294,16 @@ static ga_status dynamics(ga_stepper *st, double *r, const double *p, const doub
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  for (int i = 0; i < sys->nv; i++) st->u[i] = st->a_n[i] + p[i];
-  ga_status status = mass_again(st, st->u, r);
-  ga_point point = ga__full_point(&st->next);
+  for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = st->a_n[i] + p[i];
+  ga_status status = mass_again(st, own(st)->factor, r);
+  ga_point point = ga__state_point(&st->next);
   point.lambda = lambda;
   point.psi = psi;
   if (!status) status = ga__call(sys, GA__FORCE, &point, st->tmp);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++)
-    r[i] = (1.0 - s->alpha_f) * st->tmp[i] + s->alpha_f * st->f0[i] - (1.0 - s->alpha_m) * r[i] -
-           s->alpha_m * st->ma_n[i];
+    r[i] = (1.0 - s->alpha_f) * st->tmp[i] + s->alpha_f * own(st)->f0[i] - (1.0 - s->alpha_m) * r[i] -
+           s->alpha_m * own(st)->ma_n[i];
   return GA_OK;
 }
 
@@ -220,9 +312,9 @@ static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  for (int i = 0; i < sys->nv; i++) st->u[i] = st->pt[i] - st->p[i];
-  ga_status status = mass_again(st, st->u, rt);
-  ga_point point = ga__full_point(&st->next);
+  for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = own(st)->pt[i] - st->p[i];
+  ga_status status = mass_again(st, own(st)->factor, rt);
+  ga_point point = ga__state_point(&st->next);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   if (!status) status = ga__jacobian(&st->deriv, &point, &J);
   if (status) return status;
@@ -230,7 +322,7 @@ static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double
   for (int i = 0; i < sys->nv; i++) rt[i] = r[i] - (1.0 - s->alpha_m) * rt[i];
   for (int i = 0; i < sys->n_b; i++)
     rt[sys->b_col[i]] += (1.0 - s->alpha_f) * st->Q[sys->b_entry[i]] *
-                         (st->next.lambda[sys->b_row[i]] - st->lambda_t[sys->b_row[i]]);
+                         (st->next.lambda[sys->b_row[i]] - own(st)->lambda_t[sys->b_row[i]]);
   return GA_OK;
 }
 
@@ -248,14 +340,14 @@ static ga_status constraints(ga_stepper *st, double *r, double *rt)
       nk = sys->size[GA_BLOCK_PSI];
   double inv_gh = -1.0 / (st->opts.scheme.gamma * st->h),
          inv_bh2 = -1.0 / (st->opts.scheme.beta * st->h * st->h);
-  ga_point p = ga__full_point(&st->next), pt = p;
-  pt.v = st->v_t;
-  double *phi = (st->two_sets ? rt : r) + l;
+  ga_point p = ga__state_point(&st->next), pt = p;
+  pt.v = own(st)->v_t;
+  double *phi = (variant_of(st)->two_sets ? rt : r) + l;
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
   scale(phi, nl, inv_bh2);
   if (!status) status = ga__call(sys, GA__K, &p, r + k);
   scale(r + k, nk, inv_gh);
-  if (status || !st->two_sets) return status;
+  if (status || !variant_of(st)->two_sets) return status;
   status = ga__phi_dot(&st->deriv, &p, r + l);
   scale(r + l, nl, inv_gh);
   if (!status) status = ga__call(sys, GA__K, &pt, rt + k);
@@ -266,14 +358,14 @@ static ga_status constraints(ga_stepper *st, double *r, double *rt)
 static ga_status residual(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  ga__full *m = &st->next;
+  ga__state *m = &st->next;
   double *r = st->r, *rt = r + sys->n, *x = r + sys->start[GA_BLOCK_X], *y = r + sys->start[GA_BLOCK_Y];
-  ga_point p = ga__full_point(m);
+  ga_point p = ga__state_point(m);
   st->stats.residuals++;
   ga_status status = dynamics(st, r, st->p, m->lambda, m->psi);
-  if (!status && st->two_sets)
-    status = st->opts.method == GA_HHT_SOI2 ? dynamics_by_difference(st, rt, r)
-                                            : dynamics(st, rt, st->pt, st->lambda_t, st->psi_t);
+  if (!status && variant_of(st)->two_sets)
+    status = variant_of(st)->by_difference ? dynamics_by_difference(st, rt, r)
+                                           : dynamics(st, rt, own(st)->pt, own(st)->lambda_t, own(st)->psi_t);
   if (!status) status = constraints(st, r, rt);
   if (!status) status = ga__call(sys, GA__STATE, &p, x);
   if (!status) status = ga__call(sys, GA__OUTPUT, &p, y);
@@ -288,14 +380,14 @@ static ga_status evaluate(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  ga_point p = ga__full_point(&st->next), pm = ga__full_point(&st->now);
-  p.vdot = st->zero;
+  ga_point p = ga__state_point(&st->next), pm = ga__state_point(&st->now);
+  p.vdot = own(st)->zero;
   pm.t += (1.0 + st->alpha) * st->h;
-  pm.q = st->q_mass;
-  unsigned want =
-      GA_WANT_D | GA_WANT_B | (st->cheap ? 0u : GA_WANT_Q) | (st->two_sets && !st->cheap ? GA_WANT_G : 0u);
+  pm.q = own(st)->q_mass;
+  unsigned want = GA_WANT_D | GA_WANT_B | (is_reduced(st) ? 0u : GA_WANT_Q) |
+                  (variant_of(st)->two_sets && !is_reduced(st) ? GA_WANT_G : 0u);
   ga_jacobian J = {want, s->gamma * st->h, 0.0, st->D, st->Q, st->G};
-  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, st->M, st->Q, st->G}; /* Q and G as scratch */
+  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, own(st)->M, st->Q, st->G}; /* Q and G as scratch */
   ga_status status = ga__jacobian(&st->deriv, &pm, &JM);
   if (!status) status = ga__jacobian(&st->deriv, &p, &J);
   st->stats.jacobians += 2;
@@ -307,36 +399,38 @@ static ga_status prepare(ga_stepper *st)
 {
   const ga_scheme *s = &st->opts.scheme;
   double h = st->h, f = 1.0 - s->alpha_f, bh2 = s->beta * h * h;
-  if (st->cheap && st->have_factors && st->age == 0) { /* fresh, and still too slow: the forces are stiff */
-    st->cheap = 0;
-    st->cheap_wait = CHEAP_WAIT;
-    st->flipped = 1;
+  ga__factor_state *now = &st->factors.now;
+  if (is_reduced(st) && now->valid && now->age == 0) { /* fresh, and still too slow: the forces are stiff */
+    now->choice = (ga__choice){GA__COMPLETE, REDUCED_WAIT, 0, 0};
+    st->factors.form_changed = 1;
     return GA_OK;
   }
-  ga__assembly *as = st->cheap ? &st->cheap_assembly : &st->assembly;
   ga_status status = evaluate(st);
   if (status) return status;
   ga__prepare_tangent(st);
   ga__assembly_input in = {
-      .source = {st->D, st->Q, st->G, st->M},
+      .source = {st->D, st->Q, st->G, own(st)->M},
       .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h), s->beta * h / s->gamma, h, bh2},
       .diag_x = st->d1,
       .T = st->T,
       .TA = st->commutes ? st->TA : st->T,
       .null = &st->red.null};
-  ga__assembly_fill(as, &in);
-  return ga__factor(st, st->cheap ? st->cheap_lu : st->lu);
+  ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
+  const double rate = now->rate;
+  status = ga__factor(st);
+  if (is_reduced(st)) now->rate = rate; /* the reduced form contracts alike whenever it is made */
+  return status;
 }
 
+/* By the reduced form one set after the other. */
 static ga_status solve(ga_stepper *st)
 {
   ga__null *null = &st->red.null;
-  if (!st->cheap) return ga__assembly_solve_squares(&st->assembly, st->lu, null, null, st->r);
-  const ga__assembly *as = &st->cheap_assembly; /* one set after the other */
-  ga_status status = ga__assembly_solve_squares(as, st->cheap_lu, null, null, st->r);
-  return status || !st->two_sets
+  const ga__matrix *m = ga__matrix_in_use(st);
+  ga_status status = ga__assembly_solve_squares(&m->assembly, m->lu, null, null, st->r);
+  return status || !is_reduced(st)
              ? status
-             : ga__assembly_solve_squares(as, st->cheap_lu, null, null, st->r + st->sys->n);
+             : ga__assembly_solve_squares(&m->assembly, m->lu, null, null, st->r + st->sys->n);
 }
 
 /* λ̃ and ψ̃ live for one step only and are not weighed; ã counts by the position it gives. */
@@ -344,19 +438,20 @@ static ga__measure weigh(const ga_stepper *st, int *worst)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const double *dz = st->r, *dt = st->two_sets ? dz + sys->n : dz;
+  const double *dz = st->r, *dt = variant_of(st)->two_sets ? dz + sys->n : dz;
   ga__measure out = {0.0, 0.0, 0.0};
   double da = ga__max_abs(dz, sys->nv, NULL), da_t = ga__max_abs(dt, sys->nv, NULL);
   double in_v = st->tighter * s->gamma * st->h * da / st->size_v;
   double in_q = st->tighter * s->beta * st->h * st->h * da_t / st->size_q;
   out.acc = da / st->size_a;
   out.tight = fmax(in_v, in_q);
-  ga__take(&out, fmax(out.acc, in_v), worst, 0, dz, sys->nv);
-  ga__take(&out, in_q, worst, (int)(dt - dz), dt, sys->nv);
+  ga__take_largest(&out, fmax(out.acc, in_v), worst, 0, dz, sys->nv);
+  ga__take_largest(&out, in_q, worst, (int)(dt - dz), dt, sys->nv);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
     const double *d = dz + sys->start[b];
     if (sys->size[b])
-      ga__take(&out, ga__max_abs(d, sys->size[b], NULL) / st->size[b], worst, sys->start[b], d, sys->size[b]);
+      ga__take_largest(&out, ga__max_abs(d, sys->size[b], NULL) / st->size[b], worst, sys->start[b], d,
+                       sys->size[b]);
   }
   return out;
 }
@@ -366,7 +461,7 @@ static ga__measure floor_of(const ga_stepper *st)
 {
   const ga_scheme *s = &st->opts.scheme;
   double a = ga__rounding_of_rate(st->sys) * st->size_v / (s->gamma * st->h);
-  if (!st->two_sets && st->sys->size[GA_BLOCK_LAMBDA])
+  if (!variant_of(st)->two_sets && st->sys->size[GA_BLOCK_LAMBDA])
     a += DBL_EPSILON * st->size_q / (s->beta * st->h * st->h);
   ga__measure floor = {0.0, a / st->size_a + 10.0 * DBL_EPSILON,
                        st->tighter * (s->gamma * st->h * a / st->size_v + DBL_EPSILON)};
@@ -383,12 +478,12 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
   const double eps = DBL_EPSILON, in_k = eps * st->size_v / (s->gamma * st->h),
                in_phi = eps * st->size_q / (s->beta * st->h * st->h);
   const double in_rate = ga__rounding_of_rate(sys) * st->size_v / (s->gamma * st->h);
-  const double size[] = {0.0, st->two_sets ? in_rate : in_phi, in_k, st->h * eps * st->size[GA_BLOCK_X],
-                         eps * st->size[GA_BLOCK_Y]};
+  const double size[] = {0.0, variant_of(st)->two_sets ? in_rate : in_phi, in_k,
+                         st->h * eps * st->size[GA_BLOCK_X], eps * st->size[GA_BLOCK_Y]};
   for (int i = 0; i < sys->nv; i++) out[i] = eps * terms[i];
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = size[b];
-  if (!st->two_sets) return;
+  if (!variant_of(st)->two_sets) return;
   memcpy(out + sys->n, out, (size_t)sys->start[GA_BLOCK_X] * sizeof(double));
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[sys->n + sys->start[GA_BLOCK_LAMBDA] + i] = in_phi;
 }
@@ -408,16 +503,16 @@ static void update(ga_stepper *st)
   add(st->next.psi, dz + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
   add(st->px, dz + at[GA_BLOCK_X], n[GA_BLOCK_X], 1.0 / (st->theta * st->h));
   add(st->next.y, dz + at[GA_BLOCK_Y], n[GA_BLOCK_Y], 1.0);
-  if (!st->two_sets) return;
-  add(st->pt, dt, sys->nv, 1.0);
-  add(st->lambda_t, dt + at[GA_BLOCK_LAMBDA], n[GA_BLOCK_LAMBDA], 1.0);
-  add(st->psi_t, dt + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
+  if (!variant_of(st)->two_sets) return;
+  add(own(st)->pt, dt, sys->nv, 1.0);
+  add(own(st)->lambda_t, dt + at[GA_BLOCK_LAMBDA], n[GA_BLOCK_LAMBDA], 1.0);
+  add(own(st)->psi_t, dt + at[GA_BLOCK_PSI], n[GA_BLOCK_PSI], 1.0);
 }
 
 /* M₁₊α a₁ is what the next step may use as M_α a. */
 static ga_status accept(ga_stepper *st)
 {
-  return mass_again(st, st->next.a, st->next.ma);
+  return mass_again(st, st->next.a, mass_of(&st->next));
 }
 
 static int row_of(const ga_stepper *st, int column)
@@ -425,15 +520,115 @@ static int row_of(const ga_stepper *st, int column)
   return column < st->sys->n ? column : column - st->sys->n;
 }
 
-const ga__family ga__weighted = {.layout = layout,
-                                 .predict = predict,
-                                 .trial = trial,
-                                 .residual = residual,
-                                 .prepare = prepare,
-                                 .solve = solve,
-                                 .weigh = weigh,
-                                 .floor = floor_of,
-                                 .noise = noise,
-                                 .update = update,
-                                 .accept = accept,
-                                 .row_of = row_of};
+/* ---- Errors ---- */
+
+static void correct_q(const ga_stepper *st, double *e)
+{
+  const double h = st->now.scalar[GA__H_OLD];
+  if (!variant_of(st)->two_sets) return;
+  for (int i = 0; i < st->sys->nv; i++) e[i] += st->opts.scheme.beta * h * h * (own(st)->pt[i] - st->p[i]);
+}
+
+/* out += factor M(t, q) u */
+static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, const double *q,
+                          const double *u)
+{
+  ga_point p = ga__state_point(&st->now);
+  p.t = t;
+  p.q = q;
+  p.vdot = u;
+  ga_status status = ga__call(st->sys, GA__MASS, &p, st->tmp);
+  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->tmp[i];
+  return status;
+}
+
+/* d := 0 in the coordinates of rotations, where M is not taken from a straight line. */
+static void without_rotations(const ga_stepper *st, double *d)
+{
+  const ga_group *g = st->sys->group;
+  for (int b = 0; st->commutes && b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    for (int i = start; i < start + size; i++) d[i] = 0.0;
+  }
+}
+
+/* The weighted family averages M a, not a, and takes M from a straight line: with F = M vdot, a is
+ *   M⁻¹(F + c h² F'' + d h² (D_q M · vdot) vdot) at t + αh,   c = Δ(αm − ½ − Δ/2),
+ *   d = ½(1−αm)(1+Δ)² + ½αm Δ², or ½(1+Δ)² with GA_MASS_PREVIOUS
+ * so that with M not constant force += c h³ (F'' − M D²vdot) + d h³ (D_q M · vdot) vdot. */
+static ga_status error_force(ga_stepper *st, double *force)
+{
+  const ga_system *sys = st->sys;
+  const ga_scheme *s = &st->opts.scheme;
+  const ga__state *n = &st->next, *m = &st->now;
+  double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], t = n->scalar[GA__T], t1 = m->scalar[GA__T];
+  double D = st->alpha, c = D * (s->alpha_m - 0.5 - 0.5 * D), one = 0.5 * (1.0 + D) * (1.0 + D);
+  double d =
+      st->opts.mass_alpha == GA_MASS_PREVIOUS ? one : (1.0 - s->alpha_m) * one + 0.5 * s->alpha_m * D * D;
+  double w = -2.0 * c * h * h / h_prev, w_prev = 2.0 * c * h * h * h / (h_prev * (h + h_prev));
+  if (!(h_prev > 0.0)) return GA_OK;
+  ga_status status = add_mass(st, force, w, t, n->q, n->vdot);
+  if (!status) status = add_mass(st, force, -w, t1, m->q, n->vdot);
+  for (int i = 0; i < sys->nv; i++)
+    own(st)->factor[i] = -h_prev * n->v[i] + 0.5 * h_prev * h_prev * n->vdot[i];
+  ga_group_move(sys->group, own(st)->q_mass, n->q, own(st)->factor);
+  if (!status) status = add_mass(st, force, w_prev, t - h_prev, own(st)->q_mass, n->vdot_prev);
+  if (!status) status = add_mass(st, force, -w_prev, t1, m->q, n->vdot_prev);
+  for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = h * h * m->vdot[i];
+  without_rotations(st, own(st)->factor);
+  ga_group_move(sys->group, own(st)->q_mass, m->q, own(st)->factor);
+  if (!status) status = add_mass(st, force, d * h, t1, own(st)->q_mass, m->vdot);
+  return status ? status : add_mass(st, force, -d * h, t1, m->q, m->vdot);
+}
+
+static double mass_factor(const ga_stepper *st)
+{
+  return 1.0 - st->opts.scheme.alpha_m;
+}
+static double force_factor(const ga_stepper *st)
+{
+  return (1.0 - st->opts.scheme.alpha_f) * st->opts.scheme.beta;
+}
+static int position_rows(const ga_stepper *st)
+{
+  return is_reduced(st) ? -1 : variant_of(st)->two_sets ? st->sys->n : 0;
+}
+
+/* Errors of x are not known in this family. */
+static ga_status solve_error(ga_stepper *st, double *e)
+{
+  return ga__solve_error_at(st, is_reduced(st) ? 0 : position_rows(st), 0, e);
+}
+
+static const ga__family WEIGHTED = {.state_length = state_length,
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .predict = predict,
+                                    .trial = trial,
+                                    .residual = residual,
+                                    .prepare = prepare,
+                                    .solve = solve,
+                                    .weigh = weigh,
+                                    .update = update,
+                                    .accept = accept,
+                                    .layout = layout,
+                                    .row_of = row_of,
+                                    .floor = floor_of,
+                                    .noise = noise,
+                                    .correct_q = correct_q,
+                                    .error_force = error_force,
+                                    .mass_factor = mass_factor,
+                                    .force_factor = force_factor,
+                                    .position_rows = position_rows,
+                                    .solve_error = solve_error};
+
+const ga__method ga__method_weighted = {
+    .family = &WEIGHTED, .variant = &(const variant){0, 0}, .keeps_positions = 1, .hht = 1};
+const ga__method ga__method_soi2 = {
+    .family = &WEIGHTED, .variant = &(const variant){1, 0}, .keeps_positions = 1, .keeps_rates = 1};
+const ga__method ga__method_hht_soi2 = {.family = &WEIGHTED,
+                                        .variant = &(const variant){1, 1},
+                                        .keeps_positions = 1,
+                                        .keeps_rates = 1,
+                                        .holonomic_only = 1,
+                                        .hht = 1};

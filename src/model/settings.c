@@ -17,17 +17,13 @@ static const char *const form_names[] = {
 static const char *const form_about[] = {[GA_FORM_SPACE] = "R³×SO(3), angular velocity in space",
                                          [GA_FORM_BODY] = "R³×SO(3), angular velocity in the body",
                                          [GA_FORM_SE3] = "SE(3), both velocities in the body"};
-static const char *const method_names[] = {[GA_INDEX3] = "index3",
-                                           [GA_STABILIZED] = "stabilized",
-                                           [GA_WEIGHTED] = "weighted",
-                                           [GA_SOI2] = "soi2",
-                                           [GA_HHT_SOI2] = "hht_soi2"};
-static const char *const method_about[] = {
-    [GA_INDEX3] = "exact equilibrium, positions constrained only",
-    [GA_STABILIZED] = "exact equilibrium, positions and velocities constrained",
-    [GA_WEIGHTED] = "weighted residual, positions constrained only (HHT-I3)",
-    [GA_SOI2] = "generalized-α-SOI2: weighted, positions and velocities constrained",
-    [GA_HHT_SOI2] = "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints"};
+#define NAME(id, name, title, about) [id] = #name,
+#define ABOUT(id, name, title, about) [id] = about,
+static const char *const method_names[] = {GA_METHOD_LIST(NAME)};
+static const char *const method_about[] = {GA_METHOD_LIST(ABOUT)};
+#undef NAME
+#undef ABOUT
+#define WORD(id, name, title, about) " " #name
 
 static const char *const scheme_names[] = {
     [GA_SCHEME_RHO] = "rho", [GA_SCHEME_HHT] = "hht", [GA_SCHEME_NEWMARK] = "newmark"};
@@ -38,7 +34,7 @@ static const char *const adjust_names[] = {
     [GA_ADJUST_SHIFT] = "shift", [GA_ADJUST_GAMMA] = "gamma", [GA_ADJUST_NONE] = "none"};
 static const char *const adjust_about[] = {
     [GA_ADJUST_SHIFT] = "the auxiliary accelerations are moved to where the new step wants them",
-    [GA_ADJUST_GAMMA] = "γ of every step follows the step size; `stabilized` and `index3` only",
+    [GA_ADJUST_GAMMA] = "γ of every step follows the step size; for methods of exact equilibrium",
     [GA_ADJUST_NONE] = "neither: first order as soon as steps change, for comparison"};
 
 static const char *const error_names[] = {[GA_PER_STEP] = "per_step",
@@ -104,8 +100,7 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, atol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
      .about = "absolute one, in the units of the states; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
-     .choices_about = method_about, .help = "stabilized, index3, soi2, hht_soi2 or weighted",
-     .about = "of integration"},
+     .choices_about = method_about, .help = "one of" GA_METHOD_LIST(WORD), .about = "of integration"},
     {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
      .choices_about = scheme_about, .about = "which parameters the method has",
      .help = "parameters of the method: rho, hht or newmark"},

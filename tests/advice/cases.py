@@ -147,7 +147,7 @@ case("--tol does without error bars", "Smaller ones would take long", MANY, "",
      ([], "--accuracy 0.001", {"m": (math.cos(160), 4e-3)}), ([], "--tol 1e-4", {}))
 case("its numbers are so far apart", "quotients overflow", model(SCALAR + "blocks: {g: {type: first_order, inputs: {u: m}, gain: 1e300, time_constant: 1e-300}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
      ([("1e300", "1"), ("1e-300", "0.1")], "", {"m": (0, 1e-9)}))
-case("which the weighted methods cannot feed back", "which the weighted methods cannot feed back",
+case("cannot feed back; take", "cannot feed back; take",
      model("bodies: {m: {type: scalar, mass: 1}, p: {type: scalar, mass: 1}}\nforces: {f: {type: actuator, coordinate: m, force: '1 - 0.5*m.acc'}}"), "--method soi2",
      ([], "--method stabilized", {"m": (1 / 3, 1e-3)}), ([], "--method index3", {"m": (1 / 3, 1e-3)}))
 case("is for holonomic constraints only", "is for holonomic constraints only",

@@ -150,7 +150,7 @@ static void helpers_fail(void **state)
         m.code = FAULTS[k].code;
         m.value = FAULTS[k].value;
         for (long n = 1;; n++) {
-          ga_point p = ga__full_point(&r.st->now);
+          ga_point p = ga__state_point(&r.st->now);
           m.calls = 0;
           m.fault_at = n;
           ga_status status = stage == 0   ? ga_system_check(r.sys, &p, 1e-5, NULL)

@@ -88,7 +88,7 @@ static int lived(life *l)
     return 1;
   }
   if (l->c->checked) {
-    ga_point p = ga__full_point(&r->st->now);
+    ga_point p = ga__state_point(&r->st->now);
     l->stage = "check";
     if (failed(l, ga_system_check(r->sys, &p, 1e-4, NULL))) return 1;
   }

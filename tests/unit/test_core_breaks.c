@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_impl.h"
+#include "core/stepper.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -365,7 +365,7 @@ static int hard_force(void *user, const ga_point *p, double *out)
 
 static int count_worn(void *user, const ga_stepper *st)
 {
-  ((hard_spring *)user)->worn += st->worn;
+  ((hard_spring *)user)->worn += st->factors.worn;
   return 0;
 }
 

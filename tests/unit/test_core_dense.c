@@ -129,7 +129,7 @@ static void turns_are_not_lost(void **state)
     const double h = r.problem->h;
     rig_start(&r, h);
     rig_steps(&r, h, 3);
-    ga__full *n = &r.st->next, *m = &r.st->now;
+    ga__state *n = &r.st->next, *m = &r.st->now;
     const int nv = r.sys->nv;
     const double t0 = n->scalar[GA__T], h1 = m->scalar[GA__T] - t0;
     double d[RIG_MOST], q[RIG_MOST];
@@ -245,7 +245,7 @@ static errors algebraic_errors(const char *name, double h, int n_before, const d
   assert_status(r.ctx, ga_stepper_start(fine.st, &o, s->t, s->q, s->v, s->x, s->lambda, s->psi, NULL), GA_OK);
   rig_steps(&r, h, 1);
   const int *size = r.sys->size, n[ALGEBRAIC] = {r.sys->nv, size[1], size[2], size[4]};
-  const ga__full *a = &r.st->next, *b = &r.st->now;
+  const ga__state *a = &r.st->next, *b = &r.st->now;
   const double *from[ALGEBRAIC] = {a->vdot, a->lambda, a->psi, a->y},
                *to[ALGEBRAIC] = {b->vdot, b->lambda, b->psi, b->y};
   errors e = {{0}, {0}, {0}};

@@ -247,7 +247,7 @@ static void saved_and_loaded(void **state)
   assert_status(q.r.ctx, ga_follower_load(q.f, follow), GA_OK);
   while (pair_step(&p) == GA_OK) assert_int_equal(pair_step(&q) >= 0, 1);
   pair_step(&q);
-  assert_memory_equal(p.st->now.block, q.st->now.block, p.st->full_length * sizeof(double));
+  assert_memory_equal(p.st->now.block, q.st->now.block, p.st->state_length * sizeof(double));
   assert_int_equal(ga_follower_steps(p.f), ga_follower_steps(q.f));
   follow[ga_stepper_saved_size(p.st)] = NAN;
   assert_int_equal(ga_follower_load(q.f, follow), GA_ERR_NAN);

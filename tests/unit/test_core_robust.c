@@ -105,7 +105,7 @@ static ga_status start_at(rig *r, double h, const double *q, const double *v)
 
 static void assert_finite(const rig *r)
 {
-  assert_int_equal(ga__first_bad(r->st->now.block, (int)r->st->full_length), -1);
+  assert_int_equal(ga__first_bad(r->st->now.block, (int)r->st->state_length), -1);
 }
 
 /* ---- A pendulum under a simulator, and a diary of it ---- */
@@ -131,8 +131,8 @@ typedef struct bench {
 
 static void note_state(diary *d, const ga_stepper *st)
 {
-  assert_true(st->full_length <= SAVED);
-  memcpy(d->last, st->now.block, st->full_length * sizeof(double));
+  assert_true(st->state_length <= SAVED);
+  memcpy(d->last, st->now.block, st->state_length * sizeof(double));
 }
 
 static int note_step(void *user, const ga_stepper *st)
@@ -525,7 +525,7 @@ static int stiff_force(void *user, const ga_point *p, double *out)
 {
   model *m = user;
   double pull = m->k * (p->q[1] - p->q[2]);
-  if (m->st && !m->st->cheap) {
+  if (m->st && m->st->factors.now.choice.form == GA__COMPLETE) {
     m->st = NULL;
     return 1;
   }
@@ -558,7 +558,7 @@ static void stiff_forces(void **state)
   double *expected = rig_copy(&full);
   rig_close(&full);
   rig r = open_stiff(&m, 0);
-  assert_int_equal(r.st->cheap, 1);
+  assert_int_equal(r.st->factors.now.choice.form, GA__REDUCED);
   rig_steps(&r, 1e-2, 130); /* beyond the 100th, where the small one is tried again */
   assert_below(rig_distance_to(&r, expected), 1e-6, "full and small matrix");
   free(expected);
@@ -573,10 +573,10 @@ static void small_matrix_not_tried_twice(void **state)
   m.st = r.st;
   assert_int_equal(ga_stepper_step(r.st, 1e-2), GA_RETRY_CALLBACK);
   assert_null(m.st);
-  assert_int_equal(r.st->cheap, 0);
-  assert_true(r.st->cheap_wait > 0);
+  assert_int_equal(r.st->factors.now.choice.form, GA__COMPLETE);
+  assert_true(r.st->factors.now.choice.wait > 0);
   rig_steps(&r, 1e-2, 1);
-  assert_int_equal(r.st->cheap, 0);
+  assert_int_equal(r.st->factors.now.choice.form, GA__COMPLETE);
   rig_close(&r);
 }
 

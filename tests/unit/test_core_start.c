@@ -495,7 +495,7 @@ static void times_b(const rig *r, double *out, const double *d)
 {
   ga__deriv w;
   double *value = calloc(3 * (size_t)r->sys->n_entries, sizeof *value);
-  ga_point p = ga__full_point(&r->st->now);
+  ga_point p = ga__state_point(&r->st->now);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, value, value + r->sys->n_entries, value + 2 * r->sys->n_entries};
   assert_non_null(value);
   assert_status(r->ctx, ga__deriv_create(r->sys, &w), GA_OK);
@@ -510,7 +510,7 @@ static void times_b(const rig *r, double *out, const double *d)
 static void expected_offset(const rig *r, double h, const double *vddot, double *out)
 {
   const ga_scheme *s = &r->opts.scheme;
-  const ga__full *f = &r->st->now;
+  const ga__state *f = &r->st->now;
   double d[RIG_MOST], bracket[RIG_MOST], delta = s->alpha_m - s->alpha_f;
   ga_group_bracket(r->sys->group, bracket, f->v, f->vdot);
   for (int i = 0; i < r->sys->nv; i++)

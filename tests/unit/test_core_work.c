@@ -152,7 +152,7 @@ static void each_one_has_its_own(void **state)
   assert_int_equal(work_of(r.st)->calls, calls);
   assert_int_equal(((work *)r.sys->def.user)->calls, 0);
   rig_steps(&r, r.problem->h, 5);
-  assert_memory_equal(r.st->now.block, second->now.block, r.st->full_length * sizeof(double));
+  assert_memory_equal(r.st->now.block, second->now.block, r.st->state_length * sizeof(double));
   ga_evaluation_destroy(&ev);
   ga_system_destroy(&r.sys); /* before those that were made of it */
   ga_stepper_destroy(&second);

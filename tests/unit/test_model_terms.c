@@ -215,8 +215,8 @@ static void taken_back_bit_for_bit(void **state)
       }
       assert_status(a.ctx, ga_stepper_step(a.st, h), GA_OK);
       assert_status(b.ctx, ga_stepper_step(b.st, h), GA_OK);
-      assert_int_equal(a.st->terms.all, b.st->terms.all);
-      assert_memory_equal(a.st->now.block, b.st->now.block, a.st->full_length * sizeof(double));
+      assert_int_equal(a.st->factors.now.choice.form, b.st->factors.now.choice.form);
+      assert_memory_equal(a.st->now.block, b.st->now.block, a.st->state_length * sizeof(double));
     }
     assert_true(ga_stepper_stats(b.st)->all_terms > 1); /* there and back again */
     ga_simulator_destroy(&b.sim);
@@ -248,12 +248,12 @@ static void saved_and_loaded(void **state)
   run_start(&b, 1.0, 1e-3, 0.0);
   double *saved = calloc(ga_simulator_saved_size(a.sim), sizeof *saved);
   for (int i = 0; i < 20; i++) assert_status(a.ctx, ga_simulator_step(a.sim), GA_OK);
-  assert_int_equal(a.st->terms.all, 1);
+  assert_int_equal(a.st->factors.now.choice.form, GA__COMPLETE);
   assert_status(a.ctx, ga_simulator_save(a.sim, saved), GA_OK);
   assert_status(b.ctx, ga_simulator_load(b.sim, saved), GA_OK);
   assert_status(a.ctx, ga_simulator_run(a.sim), GA_OK);
   assert_status(b.ctx, ga_simulator_run(b.sim), GA_OK);
-  assert_memory_equal(a.st->now.block, b.st->now.block, a.st->full_length * sizeof(double));
+  assert_memory_equal(a.st->now.block, b.st->now.block, a.st->state_length * sizeof(double));
   free(saved);
   ga_simulator_destroy(&b.sim);
   ga_stepper_destroy(&b.st);

@@ -118,6 +118,8 @@ static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
 static ga_stepper_opts run_stepper_;
 static ga_setting setting_;
+static ga_method_info method_info_;
+static ga_method method_;
 static ga_marker_def marker_def_;
 static ga_model_opts model_opts_;
 static ga_motion_opts motion_opts_;
@@ -417,6 +419,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_system_start, (P(sys), (ga_block)0)) \
   VALUE(ga_system_n, (P(sys))) \
   VOID(ga_system_name, (P(sys), (ga_block)0, 0, P(text), sizeof text)) \
+  VALUE(ga_method_at, (0, FINE(&method_info_))) \
+  VALUE(ga_method_find, (P("index3"), FINE(&method_))) \
   STATUS(ga_system_check, (P(sys), P(&point), 0.5, FINE(&check_report_))) \
   STATUS(ga_evaluation_create, (P(ctx), P(sys), P(&none.evaluation))) \
   VOID(ga_evaluation_destroy, (P(&none.evaluation))) \

@@ -1,5 +1,6 @@
 /* Error control, estimates and events: what the simulator promises, measured. */
 #include "bouncing_pendulum.h"
+#include "papers.h"
 #include "verify.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 
 enum { MOST = 64, MOST_TOLERANCES = 5 };
 
-static const char *const METHOD[] = {"index-3", "stabilized", "weighted", "SOI2", "HHT-SOI2"};
 static const char *const MODE[] = {"per step", "per unit step"};
 
 /* ---- One run of the simulator ---- */
@@ -139,7 +139,7 @@ static void run_slope(const vf_sink *s, const slope_case *c)
   double tol[MOST_TOLERANCES], error[MOST_TOLERANCES];
   char title[64], text[96];
   if (!n || !s->wanted(s->user, c->problem)) return;
-  snprintf(title, sizeof title, "error control %s, %s", MODE[c->mode], METHOD[c->method]);
+  snprintf(title, sizeof title, "error control %s, %s", MODE[c->mode], vf_method_name(c->method));
   printf("\n%s: %s\n", c->problem, title);
   for (int i = 0; i < n; i++) {
     control k;
@@ -283,7 +283,9 @@ static int suits(const ex_problem *p, ga_method method)
 {
   ga_system_def def = ga_system_defaults();
   p->define(&def);
-  return !(method >= GA_WEIGHTED && def.n_x > 0) && !(method == GA_HHT_SOI2 && def.n_psi > 0);
+  return vf_method_suits(method, def.n_x > 0     ? VF_EXACT_METHODS
+                                 : def.n_psi > 0 ? VF_NONHOLONOMIC_METHODS
+                                                 : VF_ALL_METHODS);
 }
 
 static void run_local(const vf_sink *s, const char *problem, double h, ga_method method)
@@ -292,12 +294,12 @@ static void run_local(const vf_sink *s, const char *problem, double h, ga_method
   control c, exact;
   sums sum = {{0}, {0}, {0}};
   char title[64], text[96];
-  snprintf(title, sizeof title, "local errors, %s", METHOD[method]);
+  snprintf(title, sizeof title, "local errors, %s", vf_method_name(method));
   ga_status status = control_open(&c, problem, method, 1e-13);
   const ga_status other = control_open(&exact, problem, GA_STABILIZED, 1e-13);
   if (!status) status = other ? other : measure_run(&c, &exact, h, &sum);
   if (!failed(s, &c, status, problem, title)) {
-    printf("  %-20s %-10s", problem, METHOD[method]);
+    printf("  %-20s %-10s", problem, vf_method_name(method));
     for (int i = 0; i < 3 && sum.truth[i] > 0; i++) {
       const double ratio = sqrt(sum.estimate[i] / sum.truth[i]);
       snprintf(text, sizeof text, "estimate of %s is %.3f times the true error, within a factor 2 expected",
@@ -316,7 +318,7 @@ static void run_locals(const vf_sink *s)
 {
   printf("\nLocal errors: estimate/true, (size of their difference, of the true error)\n");
   for (size_t i = 0; i < sizeof LOCAL / sizeof *LOCAL; i++)
-    for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++)
+    for (int method = 0; ga_method_at(method, NULL); method++)
       if (s->wanted(s->user, LOCAL[i].problem) && (!s->brief || LOCAL[i].in_short) &&
           suits(ex_problem_find(LOCAL[i].problem), (ga_method)method))
         run_local(s, LOCAL[i].problem, LOCAL[i].h, (ga_method)method);

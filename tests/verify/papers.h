@@ -13,11 +13,9 @@ void vf_papers_order(const vf_sink *sink);
 
 /* ---- Shared by both ---- */
 
-#define VF_BIT(method_) (1u << (method_))
-#define VF_EXACT_METHODS (VF_BIT(GA_INDEX3) | VF_BIT(GA_STABILIZED))
-#define VF_NONHOLONOMIC_METHODS (VF_EXACT_METHODS | VF_BIT(GA_WEIGHTED) | VF_BIT(GA_SOI2))
-#define VF_ALL_METHODS (VF_NONHOLONOMIC_METHODS | VF_BIT(GA_HHT_SOI2))
-enum { VF_N_METHODS = GA_HHT_SOI2 + 1 };
+/* What a subject asks of methods: nothing, nonholonomic constraints, or feedback of vdot. */
+typedef enum vf_needs { VF_ALL_METHODS, VF_NONHOLONOMIC_METHODS, VF_EXACT_METHODS } vf_needs;
+int vf_method_suits(ga_method method, vf_needs needs); /* 0 where there is no such method, too */
 
 const char *vf_method_name(ga_method method);
 const char *vf_form_name(ga_form form);

@@ -13,7 +13,7 @@ enum { MOST = 24, N_BLOCKS = 4, LEVELS = 3, SAMPLES = 8 };
 typedef struct subject {
   const char *machine, *problem; /* problem NULL: `exact` knows the motion */
   ga_form form;
-  unsigned methods;
+  vf_needs methods;
   double t_end, h; /* h: the coarsest; t_end / SAMPLES is a multiple */
   double rho;
   int in_short;
@@ -349,7 +349,7 @@ void vf_papers_order(const vf_sink *s)
     motion m;
     if (!s->wanted(s->user, u->machine) || (s->brief && !u->in_short)) continue;
     if (!s->check(s->user, !motion_of(u, &m, text, sizeof text), u->machine, "reference", text)) continue;
-    for (int method = 0; method < VF_N_METHODS; method++)
-      if (u->methods & VF_BIT(method)) run_method(s, u, &m, (ga_method)method);
+    for (int method = 0; ga_method_at(method, NULL); method++)
+      if (vf_method_suits((ga_method)method, u->methods)) run_method(s, u, &m, (ga_method)method);
   }
 }

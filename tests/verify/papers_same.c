@@ -11,7 +11,7 @@ enum { MOST_FORCES = 40, N_BLOCKS = 4 };
 typedef struct pair {
   const char *machine, *problem;
   ga_form form;
-  unsigned methods;
+  vf_needs methods;
   double h;
   int steps, in_short;
   const int *column;         /* of v (and q) of the machine for each of the example; NULL: the same */
@@ -209,8 +209,8 @@ void vf_papers_same(const vf_sink *s)
          "difference (%.0e)\n  %-24s %-18s %-11s %8s %8s %8s %8s\n",
          TOLERANCE, "machine", "example", "method", "q", "v", "vdot", "forces");
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    for (int method = 0; method < VF_N_METHODS; method++)
-      if ((pairs[i].methods & VF_BIT(method)) && s->wanted(s->user, pairs[i].machine) &&
+    for (int method = 0; ga_method_at(method, NULL); method++)
+      if ((vf_method_suits((ga_method)method, pairs[i].methods)) && s->wanted(s->user, pairs[i].machine) &&
           (!s->brief || pairs[i].in_short))
         run_pair(s, &pairs[i], (ga_method)method);
 }

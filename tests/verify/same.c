@@ -1,4 +1,5 @@
 #include "same.h"
+#include "papers.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -12,9 +13,6 @@
 #define EXACT (BIT(GA_INDEX3) | BIT(GA_STABILIZED))
 #define ALL_BUT_HHT (EXACT | BIT(GA_WEIGHTED) | BIT(GA_SOI2))
 #define ALL (ALL_BUT_HHT | BIT(GA_HHT_SOI2))
-
-static const char *const method_names[] = {"index-3", "stabilized", "weighted", "SOI2", "HHT-SOI2"};
-enum { N_METHODS = sizeof method_names / sizeof *method_names };
 
 /* HHT-SOI2 wants f = f0 − Bᵀλ and no k; the weighted methods want no feedback of vdot. */
 static const struct subject {
@@ -64,7 +62,7 @@ static void describe(vf_same *out, const struct subject *s, int method, const st
   out->h = s->h;
   out->steps = s->steps;
   out->tolerance = c->tolerance;
-  snprintf(out->title, sizeof out->title, "%s, %s", method_names[method], c->text);
+  snprintf(out->title, sizeof out->title, "%s, %s", vf_method_name((ga_method)method), c->text);
   out->first = (vf_case){.method = (ga_method)method, .start = VF_PERTURBED, .rho = 0.8, .commutator = 1};
   if (method == GA_HHT_SOI2) out->first.hht = -0.3;
   if (c->kind == REJECTED_GAMMA || c->kind == RELOADED_GAMMA) out->first.adjust = GA_ADJUST_GAMMA;
@@ -81,7 +79,7 @@ int vf_same_at(int i, vf_same *out)
 {
   for (int s = 0; s < N_SUBJECTS; s++)
     for (int c = 0; c < N_CHANGES; c++)
-      for (int method = 0; method < N_METHODS; method++)
+      for (int method = 0; ga_method_at(method, NULL); method++)
         if ((subjects[s].methods & changes[c].methods & BIT(method)) && i-- == 0) {
           describe(out, &subjects[s], method, &changes[c]);
           return 1;

@@ -1,0 +1,325 @@
+/* The iteration matrices and their factors: plain ones and those that may leave constraints out, each in up
+ * to two forms; which of them are in use, and what they go back to when a step is taken back. */
+#include "core/stepper.h"
+#include "lin/lin_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Below this reciprocal condition a matrix is worth a warning. */
+#define NEARLY_SINGULAR 1e-12
+
+/* ---- Matrices ---- */
+
+static ga__matrix *matrix_of(ga__factors *f, const ga__factor_state *s)
+{
+  ga__matrix *set = f->matrix[s->leaves_out];
+  return set[s->choice.form].lu ? &set[s->choice.form] : &set[1 - s->choice.form];
+}
+
+ga__matrix *ga__matrix_in_use(ga_stepper *st)
+{
+  return matrix_of(&st->factors, &st->factors.now);
+}
+
+static void destroy_set(ga__matrix *set)
+{
+  for (int form = 0; form < GA__N_FORMS; form++) {
+    ga_lu_destroy(&set[form].lu);
+    ga__assembly_destroy(&set[form].assembly);
+    memset(&set[form], 0, sizeof set[form]);
+  }
+}
+
+/* Numbers of the largest matrix of a set. */
+static size_t room_of(const ga__matrix *set)
+{
+  int most = 0;
+  for (int form = 0; form < GA__N_FORMS; form++)
+    if (set[form].assembly.K && set[form].assembly.K->nnz > most) most = set[form].assembly.K->nnz;
+  return (size_t)most;
+}
+
+size_t ga__factors_room(const ga_stepper *st)
+{
+  return room_of(st->factors.matrix[0]);
+}
+
+/* Plans of all forms that the family has, the cheapest one first. */
+static ga_status create_plans(ga_stepper *st, int leaves_out)
+{
+  ga__factors *f = &st->factors;
+  ga_status status = GA_OK;
+  for (int form = GA__N_FORMS - 1; !status && form >= 0; form--) {
+    ga__layout layout = {0};
+    ga__assembly *as = &f->matrix[leaves_out][form].assembly;
+    status = st->family->layout(st, (ga__matrix_form)form, leaves_out, &layout);
+    if (status || layout.n_rules == 0) continue;
+    layout.leaves_out = leaves_out;
+    status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
+    if (!status) f->n = as->n; /* the complete form's where it is there */
+  }
+  return status;
+}
+
+static ga_status create_factors(ga_stepper *st, int leaves_out)
+{
+  ga__matrix *set = st->factors.matrix[leaves_out];
+  ga_status status = GA_OK;
+  for (int form = GA__N_FORMS - 1; !status && form >= 0; form--)
+    if (set[form].assembly.K) status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].lu);
+  return status;
+}
+
+/* Those that may leave constraints out, with K_kept of their own. */
+static ga_status create_leaving_out(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  ga_status status = create_plans(st, 1);
+  if (!status) status = create_factors(st, 1);
+  if (!status && !(f->K_kept[1] = ga__alloc(st->ctx, room_of(f->matrix[1]), sizeof(double))))
+    status = ga__no_memory(st->ctx, "an iteration matrix");
+  if (status) destroy_set(f->matrix[1]);
+  return status;
+}
+
+/* With more constraints than velocities the plain matrices are singular whatever the values. */
+static int is_crowded(const ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  return sys->nv > 0 && sys->start[GA_BLOCK_X] > 2 * sys->nv && st->opts.redundant == GA_REDUNDANT_ACCEPT;
+}
+
+/* The plain matrices are singular by their pattern, which `status` says: would leaving constraints out mend
+ * that? */
+static ga_status create_without_plain(ga_stepper *st, ga_status status)
+{
+  const ga_system *sys = st->sys;
+  const int m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  const ga_error error = st->ctx->error;
+  if (st->opts.redundant == GA_REDUNDANT_REFUSE || sys->nv == 0 || m == 0) return status;
+  destroy_set(st->factors.matrix[0]);
+  ga__saddle_destroy(&st->saddle);
+  status = create_leaving_out(st);
+  if (!status) status = ga__saddle_create(sys, st->opts.lu, 1, &st->saddle);
+  if (status == GA_ERR_SINGULAR) st->ctx->error = error;
+  st->red.plain_refused = 1;
+  return status;
+}
+
+static ga_status create_plain(ga_stepper *st)
+{
+  if (is_crowded(st))
+    return ga__fail(st->ctx, GA_ERR_SINGULAR, "system: %d constraints act on %d velocities",
+                    st->sys->start[GA_BLOCK_X] - st->sys->nv, st->sys->nv);
+  ga_status status = create_plans(st, 0);
+  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
+  if (!status) status = create_factors(st, 0);
+  return ga__name_column(st, status);
+}
+
+static void begin_with_reduced(ga__factors *f)
+{
+  f->now.choice = (ga__choice){f->matrix[0][GA__REDUCED].lu || f->matrix[1][GA__REDUCED].lu, 0, 0, 0};
+}
+
+ga_status ga__factors_create(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  ga_status status = create_plain(st);
+  if (status == GA_ERR_SINGULAR) status = create_without_plain(st, status);
+  f->by_convergence =
+      st->family->form_by_convergence && f->matrix[0][GA__COMPLETE].lu && f->matrix[0][GA__REDUCED].lu;
+  begin_with_reduced(f);
+  return status;
+}
+
+void ga__factors_destroy(ga_stepper *st)
+{
+  for (int leaves_out = 0; leaves_out < 2; leaves_out++) destroy_set(st->factors.matrix[leaves_out]);
+  ga__free(st->ctx, st->factors.K_kept[1]); /* the other one belongs to the arena */
+  st->factors.K_kept[1] = NULL;
+}
+
+ga_status ga__factors_for_relations(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  const ga__null *null = &st->red.null, *null_b = &st->red.null_eta;
+  const int leaves_out = null->r > 0 || null_b->r > 0;
+  if (!leaves_out && st->red.plain_refused)
+    return ga__fail_at(
+        st->ctx, GA_ERR_SINGULAR, st->now.scalar[GA__T], -1, -1,
+        "t = %.9g: the constraints' derivatives are independent, against what the pattern allows",
+        st->now.scalar[GA__T]);
+  if (f->now.leaves_out == leaves_out &&
+      ga__assembly_leaves_out(&ga__matrix_in_use(st)->assembly, null, null_b))
+    return GA_OK;
+  ga__factors_drop(st);
+  f->now.version++;
+  const int there = f->matrix[leaves_out][GA__COMPLETE].lu || f->matrix[leaves_out][GA__REDUCED].lu;
+  ga_status status = there ? GA_OK : create_leaving_out(st);
+  if (!status) f->now.leaves_out = leaves_out;
+  return ga__name_column(st, status);
+}
+
+/* ---- Factors ---- */
+
+void ga__factors_drop(ga_stepper *st)
+{
+  st->factors.now.valid = st->factors.restore = 0;
+}
+
+/* The unknown of a column, in words. */
+static ga_block describe_column(ga_stepper *st, int column, int *index, char *text, size_t size)
+{
+  const ga_block block = ga__block_of(st->sys, st->family->row_of(st, column), index);
+  ga__describe_unknown(st->sys, block, *index, text, size);
+  return block;
+}
+
+static ga_status fail_singular(ga_stepper *st, const ga_lu *lu)
+{
+  char what[192];
+  int index;
+  const ga_block block = describe_column(st, ga_lu_get_info(lu)->weak_column, &index, what, sizeof what);
+  return ga__refuse(st->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_STEP,
+                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
+                                 .equation = what});
+}
+
+ga_status ga__name_column(ga_stepper *st, ga_status status)
+{
+  const ga_system *sys = st->sys;
+  if (status != GA_ERR_SINGULAR || sys->ctx->error.index < 0) return status;
+  char what[192];
+  int index;
+  const ga_block block = describe_column(st, sys->ctx->error.index, &index, what, sizeof what);
+  int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  if (constraints > sys->nv)
+    return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
+                       "system: %d constraints act on %d velocities; is n_factors set, and every factor's n?",
+                       constraints, sys->nv);
+  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
+                     "system: whatever the values, the pattern leaves no pivot for %s: too "
+                     "few equations hold "
+                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
+                     what);
+}
+
+/* Warns, once, that the iteration matrix is nearly singular, and which unknown that points to. */
+static void warn_nearly_singular(ga_stepper *st, const ga_lu *lu)
+{
+  const ga_lu_info *info = ga_lu_get_info(lu);
+  if (st->warned || !(info->rcond < NEARLY_SINGULAR) || info->weak_column < 0) return;
+  char name[192];
+  int index;
+  describe_column(st, info->weak_column, &index, name, sizeof name);
+  ga__log(st->ctx, GA_LOG_WARNING,
+          "t = %.9g: the iteration matrix is nearly singular (reciprocal condition %.1e); its weakest pivot "
+          "is that of %s: a "
+          "constraint may be close "
+          "to repeating others, or a coordinate close to having no mass",
+          st->next.scalar[GA__T], info->rcond, name);
+  st->warned = 1;
+}
+
+ga_status ga__factor(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  ga__matrix *m = ga__matrix_in_use(st);
+  ga__factors_drop(st);
+  f->now.rate = 0.0;
+  st->stats.factorisations++;
+  double from = ga__seconds(st);
+  ga__lu_leave_out(m->lu, m->assembly.n_left_out, m->assembly.left_out_column);
+  ga_status status = ga_lu_factor(m->lu);
+  st->stats.time_factor += ga__seconds(st) - from;
+  st->stats.rcond = ga_lu_get_info(m->lu)->rcond;
+  if (status == GA_RETRY_SINGULAR) return fail_singular(st, m->lu);
+  if (status) return status;
+  warn_nearly_singular(st, m->lu);
+  f->now.valid = 1;
+  f->worn = f->now.age = 0;
+  f->now.h = st->h;
+  return GA_OK;
+}
+
+/* ---- Rollback ----
+ * The same matrix gives the same factors, so that what follows on a step taken back is what would have
+ * followed without it: the values of the matrix that a step begins with are kept when it renews them, and
+ * factored again where the next step uses them. */
+
+enum { N_LU = 2 * GA__N_FORMS + 2 };
+
+static void list_lu(ga_stepper *st, ga_lu *lu[N_LU])
+{
+  int n = 0;
+  for (int leaves_out = 0; leaves_out < 2; leaves_out++)
+    for (int form = 0; form < GA__N_FORMS; form++) lu[n++] = st->factors.matrix[leaves_out][form].lu;
+  lu[n++] = st->saddle.lu;
+  lu[n] = st->other_saddle.lu;
+}
+
+void ga__factors_keep(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  ga_lu *lu[N_LU];
+  f->kept = f->now;
+  f->kept.valid = f->now.valid && !f->worn;
+  f->renewed = 0;
+  list_lu(st, lu);
+  for (int i = 0; i < N_LU; i++) ga__lu_mark(lu[i]);
+}
+
+void ga__factors_save_matrix(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  if (f->renewed || !f->kept.valid || st->opts.newton.reuse != GA_REUSE) return;
+  const ga_sparse *K = matrix_of(f, &f->kept)->assembly.K;
+  if (!f->restore) /* else K_kept has it still, and K that of a step taken back */
+    memcpy(f->K_kept[f->kept.leaves_out], K->value, (size_t)K->nnz * sizeof(double));
+  f->renewed = 1;
+}
+
+/* A failed step that found the reduced form wanting is not to begin with it again. */
+void ga__factors_restore(ga_stepper *st, int failed)
+{
+  ga__factors *f = &st->factors;
+  const ga__choice found = f->now.choice;
+  const int given_up = failed && f->kept.choice.form == GA__REDUCED && found.form == GA__COMPLETE;
+  const int version = f->now.version, there = !f->kept.leaves_out || f->kept.version == version;
+  f->now = f->kept;
+  f->now.version = version;
+  if (given_up) f->now.choice = found;
+  f->now.valid = f->kept.valid && !given_up && there;
+  f->worn = st->red.valid = 0;
+  f->restore = f->renewed && f->now.valid;
+  f->renewed = 0;
+  ga_lu *lu[N_LU];
+  list_lu(st, lu);
+  for (int i = 0; i < N_LU; i++) ga__lu_rollback(lu[i]);
+  st->saddle.known = st->other_saddle.known = 0;
+}
+
+ga_status ga__factors_refactor(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  if (!f->restore) return GA_OK;
+  ga__matrix *m = ga__matrix_in_use(st);
+  ga_sparse *K = m->assembly.K;
+  memcpy(K->value, f->K_kept[f->now.leaves_out], (size_t)K->nnz * sizeof(double));
+  f->restore = 0;
+  st->stats.factorisations++;
+  return ga_lu_factor(m->lu);
+}
+
+void ga__factors_forget(ga_stepper *st)
+{
+  ga__factors *f = &st->factors;
+  ga_lu *lu[N_LU];
+  f->now = (ga__factor_state){.h = f->now.h, .leaves_out = f->now.leaves_out, .version = f->now.version};
+  begin_with_reduced(f);
+  f->worn = f->restore = 0;
+  list_lu(st, lu);
+  for (int i = 0; i < N_LU; i++) ga__lu_forget(lu[i]);
+}

@@ -1,0 +1,127 @@
+/* The table of methods: one row of GA_METHOD_LIST each, with what the method's own file says of it. */
+#include "core/stepper.h"
+
+#include <string.h>
+
+#define DECLARE(id, name, title, about) extern const ga__method ga__method_##name;
+GA_METHOD_LIST(DECLARE)
+#undef DECLARE
+
+static const struct {
+  const ga__method *method;
+  const char *name, *title, *about;
+} METHODS[] = {
+#define ROW(id, name, title, about) [id] = {&ga__method_##name, #name, title, about},
+    GA_METHOD_LIST(ROW)
+#undef ROW
+};
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+
+const ga__method *ga__method_of(ga_method method)
+{
+  const int i = (int)method;
+  return i >= 0 && i < N_METHODS ? METHODS[i].method : NULL;
+}
+
+int ga_method_at(int i, ga_method_info *out)
+{
+  if (i < 0 || i >= N_METHODS) return 0;
+  const ga__method *m = METHODS[i].method;
+  if (!out) return 1;
+  *out = (ga_method_info){.method = (ga_method)i,
+                          .name = METHODS[i].name,
+                          .title = METHODS[i].title,
+                          .about = METHODS[i].about,
+                          .keeps_positions = m->keeps_positions,
+                          .keeps_rates = m->keeps_rates,
+                          .vdot_at_end = m->vdot_at_end,
+                          .adjusts_gamma = m->adjusts_gamma,
+                          .holonomic_only = m->holonomic_only,
+                          .hht = m->hht};
+  return 1;
+}
+
+int ga_method_find(const char *name, ga_method *out)
+{
+  for (int i = 0; name && i < N_METHODS; i++)
+    if (strcmp(METHODS[i].name, name) == 0) {
+      if (out) *out = (ga_method)i;
+      return 1;
+    }
+  return 0;
+}
+
+/* "GA_INDEX3 or GA_STABILIZED": the constants of those that meet a condition, into text. */
+typedef int (*condition)(const ga__method *m);
+
+static const char *list_methods(condition meets, char *text, size_t size)
+{
+  static const char *const id[] = {
+#define ROW(id_, name, title, about) #id_,
+      GA_METHOD_LIST(ROW)
+#undef ROW
+  };
+  int left = 0, first = 1;
+  ga__writer w = {text, size, 0};
+  if (size) text[0] = '\0';
+  for (int i = 0; i < N_METHODS; i++) left += meets(METHODS[i].method);
+  for (int i = 0; i < N_METHODS; i++) {
+    if (!meets(METHODS[i].method)) continue;
+    ga__write(&w, "%s%s", first ? "" : left > 1 ? ", " : " or ", id[i]);
+    first = 0;
+    left--;
+  }
+  return text;
+}
+
+static int adjusts_gamma(const ga__method *m)
+{
+  return m->adjusts_gamma;
+}
+static int takes_nonholonomic(const ga__method *m)
+{
+  return !m->holonomic_only;
+}
+static int feeds_vdot(const ga__method *m)
+{
+  return m->vdot_at_end;
+}
+
+ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *o)
+{
+  char names[256];
+  const ga__method *m = ga__method_of(o->method);
+  if (!m) return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
+  if (o->adjust == GA_ADJUST_GAMMA && !m->adjusts_gamma)
+    return ga__fail(ctx, GA_ERR_ARGUMENT,
+                    "stepper: GA_ADJUST_GAMMA needs %s; with this method take GA_ADJUST_SHIFT",
+                    list_methods(adjusts_gamma, names, sizeof names));
+  return GA_OK;
+}
+
+ga_status ga__method_check_system(const ga_stepper *st)
+{
+  char names[256];
+  const int n_psi = st->sys->size[GA_BLOCK_PSI];
+  if (!st->method->holonomic_only || n_psi == 0) return GA_OK;
+  return ga__fail(
+      st->ctx, GA_ERR_ARGUMENT,
+      "stepper: %s is for holonomic constraints only, this system has %d nonholonomic ones; take %s",
+      METHODS[st->opts.method].title, n_psi, list_methods(takes_nonholonomic, names, sizeof names));
+}
+
+ga_status ga__method_check_vdot(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  char name[192], names[256];
+  int index;
+  for (int e = 0; !st->method->vdot_at_end && e < sys->n_entries; e++) {
+    if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
+    const ga_block block = ga__block_of(sys, sys->row[e], &index);
+    ga__describe(sys, block, index, name, sizeof name);
+    return ga__fail_at(sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
+                       "start: %s depends on accelerations, which %s cannot feed back; take %s", name,
+                       METHODS[st->opts.method].title, list_methods(feeds_vdot, names, sizeof names));
+  }
+  return GA_OK;
+}

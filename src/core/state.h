@@ -1,0 +1,46 @@
+/* The complete state of a stepper: what is saved, and what a step is taken back to (stepper.c). */
+#ifndef GALPHA_CORE_STATE_H
+#define GALPHA_CORE_STATE_H
+
+#include "core/system.h"
+
+/* All arrays in one block of the stepper's state_length numbers. */
+typedef struct ga__state {
+  double *block;
+  double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
+  double *a_prev, *lambda_prev, *psi_prev, *eta_prev, *w_prev, *y_prev;       /* at the step before */
+  double *a_prev2, *lambda_prev2, *psi_prev2, *eta_prev2, *w_prev2, *y_prev2; /* and at the one before that */
+  double *vdot_prev, *xdot_prev, *vdot_prev2, *xdot_prev2;
+  /* After a start there is no step before: λ, ψ, y, vdot, xdot have their rates in _prev instead, where
+   * GA__HAS_JERK says so. */
+  double *own;    /* of the method's family, state_length() numbers */
+  double *scalar; /* [GA__N_SCALARS] */
+} ga__state;
+
+/* t; where equal steps began and how many there were; last step, 0 after a start; h of the start; where a and
+ * w stand, as times after t. */
+enum {
+  GA__T = 0,
+  GA__T_BASE,
+  GA__N_EQUAL,
+  GA__H_OLD,
+  GA__H_START,
+  GA__EPS_A,
+  GA__EPS_W,
+  GA__KAPPA_H2,
+  GA__SPAN,
+  GA__SPAN_W,
+  GA__HAS_JERK,
+  GA__H_OLD2,
+  GA__ORDER,
+  GA__REDUNDANT,     /* relations among the constraints */
+  GA__REDUNDANT_OLD, /* the same one step before */
+  GA__HAD_JERK,      /* GA__HAS_JERK one step before */
+  GA__GAP,           /* by which redundant ones did not fit together at the start: positions, velocities */
+  GA__GAP_V,
+  GA__N_SCALARS
+};
+
+ga_point ga__state_point(const ga__state *s);
+
+#endif
