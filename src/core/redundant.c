@@ -219,7 +219,8 @@ static ga_status check_fit(ga_stepper *st)
   if (status) return status;
   double limit = 2.0 * now[GA__GAP] + fit * (1.0 + ga__max_abs(st->next.q, sys->nq, NULL));
   double limit_v = 2.0 * now[GA__GAP_V] + fit * (1.0 + ga__max_abs(st->next.v, sys->nv, NULL));
-  const ga__gap *bad = positions.size > limit ? &positions : rates.size > limit_v ? &rates : NULL;
+  const int apart = st->method->keeps_positions && positions.size > limit; /* others drift */
+  const ga__gap *bad = apart ? &positions : rates.size > limit_v ? &rates : NULL;
   if (!bad) return GA_OK;
   char name[192];
   ga_block block = ga__block_of(sys, sys->nv + bad->worst, &index);
