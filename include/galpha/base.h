@@ -8,7 +8,9 @@
  * Pointers that may be NULL are said to be. Numbers of a list below 0 and values that an enum does not have
  * are refused likewise; of names out of range the result is NULL or "". How long an array is cannot be seen.
  *
- * Threads: objects created with one context belong to one thread at a time. Use one context per thread. */
+ * Threads: a context, and what writes in objects created with it, belongs to one thread at a time. Use one
+ * context per thread. What is only read may be shared by all of them: systems, built machines, models,
+ * expressions, functions and blocks are constant once they are made. */
 #ifndef GALPHA_BASE_H
 #define GALPHA_BASE_H
 

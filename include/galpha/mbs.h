@@ -10,7 +10,10 @@
  * 0 or NULL, and refused where it must not be. Numbers, names and texts are copied, functions (galpha/expr.h)
  * are borrowed for the machine's life. SI units throughout, angles in rad.
  *
- * Evaluations of a built machine use work space within it: steppers of one machine run in one thread.
+ * A built machine is constant: steppers, evaluations and meters of it may run in several threads at the same
+ * time, each with a context of its thread, to which errors go. Functions that are given one of these work with
+ * its memory. Those that are given the machine alone use the machine's own memory and context, and belong to
+ * one thread at a time: ga_machine_signals() without a meter, names of signals, checks and advice.
  *
  * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker
  * will do. */

@@ -106,10 +106,65 @@ static void each_allocation_of_assembling_fails(void **state)
   assert_true(rig_memory.count < rig_memory.fail_at);
 }
 
+/* Those that evaluate a machine, each with work space of its own, and a context that is not the machine's. */
+typedef enum evaluator { STEPPER, METER, EVALUATION, LINEARISATION, N_EVALUATORS } evaluator;
+
+static ga_status try_evaluator(ga_context *ctx, const ga_machine *m, evaluator kind)
+{
+  const ga_system *sys = ga_machine_system(m);
+  ga_stepper *st = NULL;
+  ga_meter *meter = NULL;
+  ga_evaluation *ev = NULL;
+  ga_linearisation *lin = NULL;
+  const ga_status status = kind == STEPPER      ? ga_stepper_create(ctx, sys, NULL, &st)
+                           : kind == METER      ? ga_meter_create(ctx, m, &meter)
+                           : kind == EVALUATION ? ga_evaluation_create(ctx, sys, &ev)
+                                                : ga_linearisation_create(ctx, sys, &lin);
+  if (status) assert_true(!st && !meter && !ev && !lin);
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  ga_evaluation_destroy(&ev);
+  ga_linearisation_destroy(&lin);
+  return status;
+}
+
+static void each_allocation_of_evaluators_fails(void **state)
+{
+  parts_rig *r = *state;
+  ga_context *ctx = NULL;
+  fill(r);
+  r->m->opts.form = GA_FORM_SE3; /* its work space too */
+  ga_rigid_def body = ga_rigid_defaults();
+  body.name = "body", body.mass = 1;
+  body.inertia[0] = body.inertia[1] = body.inertia[2] = 1;
+  assert_status(r->ctx, ga_machine_add_rigid(r->m, &body), GA_OK);
+  assert_status(r->ctx, ga_machine_build(r->m), GA_OK);
+  assert_int_equal(rig_context(&ctx), GA_OK);
+  const long live = rig_memory.live;
+  for (int kind = 0; kind < N_EVALUATORS; kind++) {
+    long n = 0;
+    for (ga_status status = GA_ERR_MEMORY; status;) {
+      rig_memory.fail_at = rig_memory.count + ++n;
+      ga_context_clear_error(ctx);
+      status = try_evaluator(ctx, r->m, (evaluator)kind);
+      assert_int_equal(rig_memory.live, live);
+      if (status == GA_OK) break;
+      assert_status(ctx, status, GA_ERR_MEMORY);
+      assert_says(ctx, "out of memory for");
+    }
+    assert_true(n > 5);
+    assert_true(rig_memory.count < rig_memory.fail_at);
+  }
+  rig_memory.fail_at = 0;
+  assert_int_equal(ga_context_error(r->ctx)->status, GA_OK);
+  ga_context_destroy(&ctx);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(each_allocation_of_building_fails, parts_set_up, parts_tear_down),
-      cmocka_unit_test_setup_teardown(each_allocation_of_assembling_fails, parts_set_up, parts_tear_down)};
+      cmocka_unit_test_setup_teardown(each_allocation_of_assembling_fails, parts_set_up, parts_tear_down),
+      cmocka_unit_test_setup_teardown(each_allocation_of_evaluators_fails, parts_set_up, parts_tear_down)};
   return cmocka_run_group_tests_name("fault: inputs and formulas", tests, NULL, NULL);
 }
