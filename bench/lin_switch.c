@@ -71,15 +71,15 @@ int main(void)
     const lin_chain_kind *k = &lin_chains[kind];
     const int size = k->dof + k->joint * (1 + k->stabilized);
     for (int bodies = 1; bodies * size <= 200; bodies += 1 + bodies / 3) {
-      report(ctx, k->name, lin_chain(ctx, k, bodies, 1));
+      report(ctx, k->name, lin_chain(ctx, k, bodies, (rig_random){1}));
     }
   }
-  for (int n = 5; n <= 200; n += 1 + n / 3) report(ctx, "full", lin_full(ctx, n, 1));
+  for (int n = 5; n <= 200; n += 1 + n / 3) report(ctx, "full", lin_full(ctx, n, (rig_random){1}));
   for (int part = 2; part <= 16; part *= 2) {
     for (int n = 10; n <= 200; n += n / 2) {
       char name[32];
       snprintf(name, sizeof name, "random 1/%d full", part);
-      report(ctx, name, lin_scattered(ctx, n, n / part, 1));
+      report(ctx, name, lin_scattered(ctx, n, n / part, (rig_random){1}));
     }
   }
   ga_context_destroy(&ctx);

@@ -176,7 +176,7 @@ static int refactor(ga_lu *lu)
 /* The pivots in use are given up, to the mark where there is one. */
 static void give_up(sparse *s)
 {
-  if (s->marking && !s->marked && s->numeric) {
+  if (s->marking && !s->none_marked && !s->marked && s->numeric) {
     mark_found(s);
     memcpy(s->marked_R, s->R, (size_t)s->numeric->n * sizeof(double));
     s->marked = s->numeric;

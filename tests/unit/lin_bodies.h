@@ -43,14 +43,14 @@ static inline void *lin_get(size_t count, size_t size)
 }
 
 /* Bodies of dof velocities, each held by a joint of the rows given; loops close with one more. */
-static inline lin_bodies lin_bodies_new(lin_shape shape, int n_bodies, int dof, int rows, lin_random *r)
+static inline lin_bodies lin_bodies_new(lin_shape shape, int n_bodies, int dof, int rows, rig_random *r)
 {
   lin_bodies m = {.n_bodies = n_bodies, .n_joints = n_bodies, .wild = 0.2};
   m.dof = lin_get((size_t)n_bodies, sizeof *m.dof);
   m.joint = lin_get((size_t)n_bodies + 1, sizeof *m.joint);
   for (int i = 0; i < n_bodies; i++) {
     int other = i - 1;
-    if (shape == LIN_TREE && i > 0) other = lin_below(r, i);
+    if (shape == LIN_TREE && i > 0) other = rig_below(r, i);
     if (shape == LIN_HUB && i > 0) other = 0;
     if (shape == LIN_PARTS && i % 3 == 0) other = -1;
     m.dof[i] = dof;
@@ -102,15 +102,15 @@ static inline void lin_number(lin_bodies *m)
   }
 }
 
-static inline void lin_draw(lin_bodies *m, lin_random *r)
+static inline void lin_draw(lin_bodies *m, rig_random *r)
 {
   const size_t all = (size_t)m->row[m->n_joints];
   m->mass = lin_get((size_t)m->n_bodies, sizeof *m->mass);
   m->length = lin_get((size_t)m->n_bodies, sizeof *m->length);
   for (int set = 0; set < 2; set++) m->B[set] = lin_get(all * 2 * LIN_DOF_MOST, sizeof(double));
   for (int i = 0; i < m->n_bodies; i++) {
-    const double u = lin_uniform(r);
-    m->mass[i] = pow(10, m->orders * lin_uniform(r)) * (m->mass_unit > 0 ? m->mass_unit : 1);
+    const double u = rig_uniform(r, -1, 1);
+    m->mass[i] = pow(10, m->orders * rig_uniform(r, -1, 1)) * (m->mass_unit > 0 ? m->mass_unit : 1);
     m->length[i] = pow(10, m->orders * (u < 0 ? 2 * u : u) / 3) * (m->length_unit > 0 ? m->length_unit : 1);
   }
   for (int j = 0; j < m->n_joints; j++)
@@ -119,37 +119,38 @@ static inline void lin_draw(lin_bodies *m, lin_random *r)
         const int body = side ? m->joint[j].b : m->joint[j].a;
         for (int i = 0; body >= 0 && i < m->dof[body]; i++) {
           const double unit = lin_turns(m->dof[body], i) ? m->length[body] : 1;
-          const double value = ((i == row - m->row[j]) + m->wild * lin_uniform(r)) * (side ? -unit : unit);
+          const double value =
+              ((i == row - m->row[j]) + m->wild * rig_uniform(r, -1, 1)) * (side ? -unit : unit);
           lin_constraint(m, 0, row, side)[i] = value;
-          lin_constraint(m, 1, row, side)[i] = value * (1 + 0.1 * lin_uniform(r));
+          lin_constraint(m, 1, row, side)[i] = value * (1 + 0.1 * rig_uniform(r, -1, 1));
         }
       }
 }
 
 /* M of a body: positive definite, and its units. */
-static inline void lin_add_body(lin_list *list, const lin_bodies *m, int body, lin_random *r)
+static inline void lin_add_body(lin_list *list, const lin_bodies *m, int body, rig_random *r)
 {
   const int d = m->dof[body], at = m->first[body];
   for (int i = 0; i < d; i++)
     for (int j = 0; j <= i; j++) {
       const double a = lin_turns(d, i) ? m->length[body] : 1, b = lin_turns(d, j) ? m->length[body] : 1;
-      const double value = m->mass[body] * a * b * (i == j ? 1 : lin_uniform(r) / d);
+      const double value = m->mass[body] * a * b * (i == j ? 1 : rig_uniform(r, -1, 1) / d);
       lin_add(list, at + i, at + j, value);
-      if (i != j) lin_add(list, at + j, at + i, value * (1 + 0.01 * lin_uniform(r)));
+      if (i != j) lin_add(list, at + j, at + i, value * (1 + 0.01 * rig_uniform(r, -1, 1)));
     }
 }
 
-static inline void lin_add_spring(lin_list *list, const lin_bodies *m, const lin_joint *joint, lin_random *r)
+static inline void lin_add_spring(lin_list *list, const lin_bodies *m, const lin_joint *joint, rig_random *r)
 {
   const int a = joint->a, b = joint->b;
   if (b < 0) return;
   const double k = 0.1 * fmin(m->mass[a], m->mass[b]);
-  const int way = m->springs == 2 ? lin_below(r, 2) : 2;
+  const int way = m->springs == 2 ? rig_below(r, 2) : 2;
   for (int i = 0; i < m->dof[a]; i++)
     for (int j = 0; j < m->dof[b]; j++) {
       if (lin_turns(m->dof[a], i) || lin_turns(m->dof[b], j)) continue;
-      if (way != 0) lin_add(list, m->first[a] + i, m->first[b] + j, k * lin_uniform(r));
-      if (way != 1) lin_add(list, m->first[b] + j, m->first[a] + i, k * lin_uniform(r));
+      if (way != 0) lin_add(list, m->first[a] + i, m->first[b] + j, k * rig_uniform(r, -1, 1));
+      if (way != 1) lin_add(list, m->first[b] + j, m->first[a] + i, k * rig_uniform(r, -1, 1));
     }
 }
 
@@ -196,18 +197,18 @@ static inline void lin_add_joint(lin_list *list, const lin_bodies *m, int j)
   }
 }
 
-static inline void lin_add_states(lin_list *list, const lin_bodies *m, lin_random *r)
+static inline void lin_add_states(lin_list *list, const lin_bodies *m, rig_random *r)
 {
   const int first = m->first[m->n_bodies] + m->row[m->n_joints];
   for (int k = 0; k < m->n_states; k++) {
-    lin_add(list, first + k, first + k, 1.5 + lin_uniform(r));
+    lin_add(list, first + k, first + k, 1.5 + rig_uniform(r, -1, 1));
     if (3 * k >= 2 * m->n_states || m->n_bodies == 0) {
-      if (k > 0) lin_add(list, first + k, first + k - 1, lin_uniform(r));
+      if (k > 0) lin_add(list, first + k, first + k - 1, rig_uniform(r, -1, 1));
       continue;
     }
-    const int from = lin_below(r, m->n_bodies), to = k % 2 ? lin_below(r, m->n_bodies) : from;
-    lin_add(list, first + k, m->first[from], lin_uniform(r));
-    lin_add(list, m->first[to], first + k, 0.1 * m->mass[to] * lin_uniform(r));
+    const int from = rig_below(r, m->n_bodies), to = k % 2 ? rig_below(r, m->n_bodies) : from;
+    lin_add(list, first + k, m->first[from], rig_uniform(r, -1, 1));
+    lin_add(list, m->first[to], first + k, 0.1 * m->mass[to] * rig_uniform(r, -1, 1));
   }
 }
 
@@ -216,7 +217,7 @@ static inline void lin_add_states(lin_list *list, const lin_bodies *m, lin_rando
  *   [ B 0  ]                            [ B' 0  -B'W⁻¹Bᵀ  ]
  *                                       [ B  0   0        ],   W the diagonal of M,
  * and states between; fills partner and cluster. The bodies are the caller's, see lin_bodies_free(). */
-static inline ga_sparse *lin_bodies_matrix(ga_context *ctx, lin_bodies *m, lin_random *r)
+static inline ga_sparse *lin_bodies_matrix(ga_context *ctx, lin_bodies *m, rig_random *r)
 {
   lin_number(m);
   lin_draw(m, r);

@@ -3,27 +3,9 @@
 #ifndef LIN_MATRICES_H
 #define LIN_MATRICES_H
 
+#include "../random.h"
 #include "galpha/lin.h"
-#include <stdint.h>
 #include <stdlib.h>
-
-typedef struct lin_random {
-  uint64_t state;
-} lin_random;
-
-/* Uniform in [-1, 1), the same sequence everywhere (splitmix64). */
-static inline double lin_uniform(lin_random *r)
-{
-  uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
-}
-
-static inline int lin_below(lin_random *r, int n)
-{
-  return (int)((lin_uniform(r) + 1) / 2 * n) % n;
-}
 
 /* Entries in any order; those at the same place are added. */
 typedef struct lin_list {
@@ -62,26 +44,24 @@ static inline ga_sparse *lin_finish(ga_context *ctx, lin_list *list)
 }
 
 /* Every entry present, uniform. */
-static inline ga_sparse *lin_full(ga_context *ctx, int n, uint64_t seed)
+static inline ga_sparse *lin_full(ga_context *ctx, int n, rig_random r)
 {
-  lin_random r = {seed};
   lin_list list = {.n = n};
   for (int j = 0; j < n; j++) {
-    for (int i = 0; i < n; i++) lin_add(&list, i, j, lin_uniform(&r));
+    for (int i = 0; i < n; i++) lin_add(&list, i, j, rig_uniform(&r, -1, 1));
   }
   return lin_finish(ctx, &list);
 }
 
 /* About per_column uniform entries a column, one of them on a hidden permutation, so that the structure is
  * regular although most of the diagonal is zero. */
-static inline ga_sparse *lin_scattered(ga_context *ctx, int n, int per_column, uint64_t seed)
+static inline ga_sparse *lin_scattered(ga_context *ctx, int n, int per_column, rig_random r)
 {
-  lin_random r = {seed};
   lin_list list = {.n = n};
-  const int shift = lin_below(&r, n);
+  const int shift = rig_below(&r, n);
   for (int j = 0; j < n; j++) {
-    lin_add(&list, (j + shift) % n, j, 2 + lin_uniform(&r));
-    for (int k = 1; k < per_column; k++) lin_add(&list, lin_below(&r, n), j, lin_uniform(&r));
+    lin_add(&list, (j + shift) % n, j, 2 + rig_uniform(&r, -1, 1));
+    for (int k = 1; k < per_column; k++) lin_add(&list, rig_below(&r, n), j, rig_uniform(&r, -1, 1));
   }
   return lin_finish(ctx, &list);
 }
@@ -106,9 +86,8 @@ enum { LIN_N_CHAINS = sizeof lin_chains / sizeof *lin_chains };
  *   [ B 0  ]                                                          [ B  0  -B Bᵀ  ]
  *                                                                     [ B' 0  -h B Bᵀ],
  * M positive definite by bodies, joint b between bodies b-1 and b, B' = 2B and a little more. */
-static inline ga_sparse *lin_chain(ga_context *ctx, const lin_chain_kind *kind, int bodies, uint64_t seed)
+static inline ga_sparse *lin_chain(ga_context *ctx, const lin_chain_kind *kind, int bodies, rig_random r)
 {
-  lin_random r = {seed};
   const int d = kind->dof, m = kind->joint, k = d * bodies, all = m * bodies;
   lin_list list = {.n = k + all + (kind->stabilized ? all : 0)};
   double *B = calloc((size_t)all * 2 * (size_t)d, sizeof *B); /* row: body b-1, then body b */
@@ -117,13 +96,13 @@ static inline ga_sparse *lin_chain(ga_context *ctx, const lin_chain_kind *kind, 
     const int b = row / m;
     for (int s = b > 0 ? 0 : 1; s < 2; s++) {
       for (int i = 0; i < d; i++) {
-        const double value = i < m ? (i == row % m ? (s ? 1 : -1) : 0) : lin_uniform(&r) / 2;
+        const double value = i < m ? (i == row % m ? (s ? 1 : -1) : 0) : rig_uniform(&r, -1, 1) / 2;
         if (value == 0) continue;
         const int col = (b - 1 + s) * d + i;
         B[(row * 2 + s) * d + i] = value;
         lin_add(&list, col, k + row, value);
         lin_add(&list, k + row, col, value);
-        if (kind->stabilized) lin_add(&list, k + all + row, col, 2 * value + 1e-3 * lin_uniform(&r));
+        if (kind->stabilized) lin_add(&list, k + all + row, col, 2 * value + 1e-3 * rig_uniform(&r, -1, 1));
       }
     }
   }
@@ -131,7 +110,7 @@ static inline ga_sparse *lin_chain(ga_context *ctx, const lin_chain_kind *kind, 
     for (int i = 0; i < d; i++) {
       lin_add(&list, b * d + i, b * d + i, 1);
       for (int j = m; j < i; j++) {
-        const double value = 0.1 * lin_uniform(&r);
+        const double value = 0.1 * rig_uniform(&r, -1, 1);
         lin_add(&list, b * d + i, b * d + j, value);
         lin_add(&list, b * d + j, b * d + i, value);
       }

@@ -4,6 +4,7 @@
 #define GALPHA_TESTS_UNIT_LIN_MEMORY_H
 
 #include "lin_matrices.h"
+#include "seeds.h"
 #include "sparse_memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,18 @@ static void klu_release(void *block)
 typedef struct fixture {
   ga_context *ctx;
   memory memory;
-  lin_random r;
+  rig_random r;
+  long n_errors, n_large; /* see is_usual() */
 } fixture;
+
+/* Errors of factors of random matrices have a long tail, whatever the pivots: most are below their limit, one
+ * in twenty may be above, none by a factor of a hundred. 0: this one is. */
+static inline int is_usual(fixture *f, double error, double limit)
+{
+  f->n_errors++;
+  f->n_large += !(error <= limit);
+  return error <= 100 * limit;
+}
 
 static int set_up(void **state)
 {
@@ -74,7 +85,7 @@ static int set_up(void **state)
   opts.release = release_context;
   opts.alloc_user = &f->memory;
   klu_memory = (memory){0};
-  f->r = (lin_random){11};
+  f->r = rig_seed(0);
   sparse_memory_use(klu_get, klu_get_zeroed, klu_get_again, klu_release);
   *state = f;
   return ga_context_create(&opts, &f->ctx);
@@ -85,10 +96,11 @@ static int tear_down(void **state)
 {
   fixture *f = *state;
   ga_context_destroy(&f->ctx);
-  const long live = f->memory.live + klu_memory.live;
+  const long live = f->memory.live + klu_memory.live, n = f->n_errors, n_large = f->n_large;
   sparse_memory_reset();
   free(f);
-  return live == 0 ? 0 : -1;
+  if (n_large > 1 + n / 20) print_error("%ld of %ld errors are above their limit\n", n_large, n);
+  return live == 0 && n_large <= 1 + n / 20 ? 0 : -1;
 }
 
 #endif

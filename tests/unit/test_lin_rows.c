@@ -51,14 +51,14 @@ static table random_table(fixture *f, int rows, int cols, int dependent)
   for (int i = 0; i < rows; i++) {
     if (i >= rows - dependent) {
       for (int k = 0; k < 3; k++) {
-        const int from = lin_below(&f->r, i);
-        const double c = 0.2 + fabs(lin_uniform(&f->r));
+        const int from = rig_below(&f->r, i);
+        const double c = 0.2 + fabs(rig_uniform(&f->r, -1, 1));
         for (int j = 0; j < cols; j++) *at(&t, i, j) += c * *at(&t, from, j);
       }
     } else {
       *at(&t, i, i % cols) =
-          1.0 + fabs(lin_uniform(&f->r)); /* so that these are independent, if no more than columns */
-      for (int k = 0; k < 3; k++) *at(&t, i, lin_below(&f->r, cols)) += 0.2 * lin_uniform(&f->r);
+          1.0 + fabs(rig_uniform(&f->r, -1, 1)); /* so that these are independent, if no more than columns */
+      for (int k = 0; k < 3; k++) *at(&t, i, rig_below(&f->r, cols)) += 0.2 * rig_uniform(&f->r, -1, 1);
     }
   }
   finish(f, &t);
@@ -223,7 +223,7 @@ static void counts_operations(void **state)
       lin_add(&list, P[k], Q[k], 1.0);
       entry[k][k] = 1;
       for (int e = 0; e < density; e++) {
-        const int j = lin_below(&f->r, N);
+        const int j = rig_below(&f->r, N);
         lin_add(&list, P[k], Q[j], 1.0);
         entry[k][j] = 1;
       }
