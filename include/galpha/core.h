@@ -247,8 +247,10 @@ typedef struct ga_check_finding {
 } ga_check_finding;
 
 typedef struct ga_check_report {
-  int n_checked;                /* entries compared */
-  int n_wrong;                  /* entries off by more than the tolerance */
+  int n_checked; /* entries compared */
+  int n_wrong;   /* entries off by more than the tolerance */
+  int n_unsure; /* entries off by more, but not by more than the differences themselves may be: next to a kink
+                   or a singularity. They are not judged, which is logged; check at another point */
   int n_findings;               /* the worst of them, worst first */
   ga_check_finding finding[16]; /* "worst": |given − expected| over its row's scale */
   double worst;                 /* the largest such ratio over all entries, wrong or not */

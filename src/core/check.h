@@ -23,15 +23,17 @@ typedef struct ga__checker {
   const ga__said *said[GA__MAX_FINDINGS]; /* likewise */
   double *values;                         /* [3 n_entries] given D, Q, G */
   double *expected;                       /* [n] */
+  double *doubt;                          /* [n] how far differences may be off */
   double *terms;                          /* [n + n_lambda] of the equations, then of B v + Φ_t */
   double *row_size;                       /* [n] largest given entry of each row */
   double *given;                          /* [n] */
   int *entry;                             /* [n] of each row in one column, −1: none */
 } ga__checker;
 
-/* given against expected, off by what part of scale + |expected|? */
+/* given against expected, off by what part of scale + |expected|? doubt: how far `expected` may be off
+ * itself; what is wrong by less is not judged. */
 void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
-                       double scale);
+                       double scale, double doubt);
 /* Two numbers that have to be the same to the last bit. */
 void ga__check_same(ga__checker *c, const ga__said *said, int row, int col, double given, double expected);
 /* The largest entry of each row in columns V (columns_v 1) or in the others (0) into c->row_size. */

@@ -71,7 +71,7 @@ static double scale_of(const sweeper *w, int row)
 static void compare_residuals(const sweeper *w, const ga__said *said, const double *r, const double *expected,
                               int n)
 {
-  for (int i = 0; i < n; i++) ga__check_compare(w->c, said, i, -1, r[i], expected[i], scale_of(w, i));
+  for (int i = 0; i < n; i++) ga__check_compare(w->c, said, i, -1, r[i], expected[i], scale_of(w, i), 0.0);
 }
 
 /* ---- Entries ---- */
@@ -100,7 +100,7 @@ static void compare_entries(const sweeper *w, int k)
     for (int e = 0; e < sys->n_entries; e++)
       if (is_read(sys, k, e) && (sys->col[e] < sys->nv) == columns_v)
         ga__check_compare(c, &ENTRY[k], sys->row[e], sys->col[e], given[e], expected[e],
-                          c->row_size[sys->row[e]]);
+                          c->row_size[sys->row[e]], 0.0);
   }
 }
 

@@ -49,15 +49,16 @@ ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jaco
  * a sweep where there is one, whose numbers are not looked at. */
 ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room); /* [n] */
 /* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v,
- * by fourth-order differences. */
-ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out);
+ * by fourth-order differences; doubt, which may be NULL: how far they may be off. */
+ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out, double *doubt);
 /* out += (rows LAMBDA, columns V of values, B where they are Q) v */
 void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v);
 /* What is differentiated: the residuals by (v, vdot, λ, ...) or by q; B v + Φ_t or Φ by q. */
 typedef enum ga__pass { GA__PASS_D, GA__PASS_Q, GA__PASS_G, GA__PASS_B } ga__pass;
-/* One column of it by fourth-order differences, all rows, into out[n]; J gives the shifts. */
+/* One column of it by fourth-order differences, all rows, into out[n], and into doubt[n] how far these may be off;
+ * J gives the shifts. */
 ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
-                                int column, double *out);
+                                int column, double *out, double *doubt);
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */
 ga_point ga__deriv_point(const ga__deriv *w, double t);
 

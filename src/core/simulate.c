@@ -1456,7 +1456,8 @@ static ga_status step_onto(ga_simulator *sim, double t, double err)
   while (!status && t - st->now.scalar[GA__T] > tiny(sim)) {
     h = fmin(h, t - st->now.scalar[GA__T]);
     status = ga_stepper_step(st, h);
-    if (!status) count_step(sim, h, err);
+    if (!status)
+      count_step(sim, h, err), h *= 2.0; /* a step that failed makes the next ones small, not all of them */
     if (status <= 0) continue;
     count_rejection(sim, status);
     h *= AFTER_FAILURE;

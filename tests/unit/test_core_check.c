@@ -11,16 +11,21 @@
 
 static void examples_pass(void **state)
 {
-  rig_random random = {1};
+  rig_random random = rig_seed(0);
   (void)state;
   for (int i = 0; ex_problem_at(i); i++) {
     rig r = rig_open(ex_problem_at(i)->name);
     assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0, attempts = 0; k < 3; k++, attempts++) {
       rig_spot s;
       ga_check_report report;
       rig_spot_random(&s, &r, &random);
       ga_status status = ga_system_check(r.sys, &s.p, 1e-6, &report);
+      if (attempts > 30) fail_msg("%s: too few points can be judged", r.problem->name);
+      if (report.n_unsure > 0) { /* a singularity is near: another point */
+        k--;
+        continue;
+      }
       if (status) fail_msg("%s: %s", r.problem->name, ga_context_error(r.ctx)->text);
       assert_int_equal(report.n_wrong, 0);
       assert_int_equal(report.n_findings, 0);
@@ -91,7 +96,7 @@ static int spoil(rig_meddle *m, int fn, double *out, ga_jacobian *J)
 
 static void planted_errors_are_found(void **state)
 {
-  rig_random random = {2};
+  rig_random random = rig_seed(0);
   (void)state;
   for (size_t i = 0; i < sizeof PLANTS / sizeof *PLANTS; i++) {
     const plant *x = &PLANTS[i];
@@ -132,7 +137,7 @@ static int spoil_all(rig_meddle *m, int fn, double *out, ga_jacobian *J)
 
 static void worst_come_first(void **state)
 {
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   rig_meddle m = {.after = spoil_all, .value = 0.1};
   rig r = rig_open("heavy_top");
   rig_spot s;
@@ -151,7 +156,7 @@ static void worst_come_first(void **state)
 
 static void checker_arguments(void **state)
 {
-  rig_random random = {4};
+  rig_random random = rig_seed(0);
   rig r = rig_open("pendulum");
   rig_spot s;
   (void)state;
@@ -229,7 +234,7 @@ static void chain_open(rig *r, chain *c)
 
 static void chain_spot(rig_spot *s)
 {
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   rig_fill(s->q, LINKS, &random);
   rig_fill(s->v, LINKS, &random);
   rig_fill(s->vdot, LINKS, &random);
@@ -318,7 +323,7 @@ static void jacobians_agree(const rig *given, const rig *differences, const rig_
 
 static void differences_agree(void **state)
 {
-  rig_random random = {6};
+  rig_random random = rig_seed(0);
   (void)state;
   for (int i = 0; ex_problem_at(i); i++) {
     rig r = rig_open(ex_problem_at(i)->name), d = r;
@@ -441,6 +446,61 @@ static void runs_with_the_least(void **state)
     }
 }
 
+/* ---- Where differences cannot tell ---- */
+
+/* f = factor |q − 1|, whose derivative is given as factor·sign, or twice that. */
+typedef struct corner {
+  double factor, given;
+} corner;
+
+static int corner_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0];
+  return 0;
+}
+
+static int corner_force(void *user, const ga_point *p, double *out)
+{
+  const corner *c = user;
+  out[0] = c->factor * fabs(p->q[0] - 1.0);
+  return 0;
+}
+
+static int corner_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const corner *c = user;
+  if (J->want & GA_WANT_D) J->D[0] = J->shift_vdot;
+  if (J->want & GA_WANT_Q) J->Q[0] = -(p->q[0] < 1.0 ? -c->given : c->given);
+  return 0;
+}
+
+/* A right derivative next to a corner is not called wrong, a wrong one a little way off is. */
+static void corners_are_not_judged(void **state)
+{
+  static const ga_factor line = {GA_RN, 1, GA_LEFT};
+  const double zero[1] = {0.0};
+  corner c = {3.0, 3.0};
+  (void)state;
+  for (int wrong = 0; wrong < 2; wrong++)
+    for (int k = -12; k <= 12; k++) {
+      rig r = rig_open(NULL);
+      ga_check_report report;
+      const double q[1] = {1.0 + (k < 0 ? -1.0 : 1.0) * 1.3e-6 * pow(2.0, abs(k))};
+      const ga_point p = {.q = q, .v = zero, .vdot = zero};
+      const int near = fabs(q[0] - 1.0) < 1.4e-3; /* within two steps of the differences */
+      c.given = c.factor * (wrong ? 2.0 : 1.0);
+      r.def.n_factors = 1, r.def.factors = &line;
+      r.def.mass = corner_mass, r.def.force = corner_force, r.def.jacobian = corner_jacobian, r.def.user = &c;
+      assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+      const ga_status status = ga_system_check(r.sys, &p, 1e-6, &report);
+      if (!wrong) assert_status(r.ctx, status, GA_OK);
+      if (!near) assert_int_equal(status, wrong ? GA_ERR_DERIVATIVE : GA_OK);
+      assert_int_equal(report.n_wrong + report.n_unsure > 0, wrong || near);
+      rig_close(&r);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(examples_pass),
@@ -452,6 +512,7 @@ int main(void)
                                      cmocka_unit_test(few_colours),
                                      cmocka_unit_test(colours_are_valid),
                                      cmocka_unit_test(runs_without_jacobian),
-                                     cmocka_unit_test(runs_with_the_least)};
+                                     cmocka_unit_test(runs_with_the_least),
+                                     cmocka_unit_test(corners_are_not_judged)};
   return cmocka_run_group_tests_name("core: derivatives", tests, rig_hook_klu, NULL);
 }
