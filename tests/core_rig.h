@@ -5,6 +5,7 @@
 
 #include "core/stepper.h"
 #include "problem.h"
+#include "seeds.h"
 #include "sparse_memory.h"
 #include <math.h>
 #include <stdint.h>
@@ -228,18 +229,6 @@ static inline void assert_near(double value, double expected, double tolerance, 
 
 /* ---- Random points ----------------------------------------------------------------------------------------
  */
-
-typedef struct rig_random {
-  uint64_t s;
-} rig_random;
-
-static inline double rig_uniform(rig_random *r, double low, double high)
-{
-  uint64_t z = r->s += 0x9E3779B97F4A7C15u; /* a Weyl sequence, mixed */
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return low + (high - low) * (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 enum { RIG_MOST = 96 }; /* largest block of a problem */
 

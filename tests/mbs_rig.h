@@ -6,15 +6,13 @@
 #include "core_rig.h"
 #include "mbs/mbs_impl.h"
 
-/* Random numbers that are the same everywhere. */
-static uint64_t mbs_seed = 88172645463325252u;
-
-static inline double mbs_random(void) /* in (−1, 1) */
+/* The next number of the case that runs, in [−1, 1). */
+static inline double mbs_random(void)
 {
-  mbs_seed ^= mbs_seed << 13;
-  mbs_seed ^= mbs_seed >> 7;
-  mbs_seed ^= mbs_seed << 17;
-  return (double)(mbs_seed >> 11) / 4503599627370496.0 - 1.0;
+  static rig_random numbers;
+  static const char *name;
+  if (name != seeds.name) numbers = rig_seed(0), name = seeds.name;
+  return rig_uniform(&numbers, -1.0, 1.0);
 }
 
 static inline void mbs_random_rotation(double R[9])
@@ -146,7 +144,7 @@ static inline void mbs_check_kinds(const mbs_rig *r, const char *what, int count
   double *block = test_calloc((size_t)(2 * nq + 3 * nv + n[1] + n[2] + n[3] + n[4]) + 8, sizeof *block);
   double *q0 = block, *q = q0 + nq, *d = q + nq, *v = d + nv, *vdot = v + nv, *la = vdot + nv,
          *psi = la + n[1], *x = psi + n[2], *y = x + n[3];
-  for (int k = 0; k < count; k++) {
+  for (int k = 0, attempts = 0; k < count; k++, attempts++) {
     mbs_ok(r, ga_machine_initial(r->m, q0, v, x));
     for (int i = 0; i < nv; i++)
       d[i] = size * mbs_random(), v[i] = 2.0 * mbs_random(), vdot[i] = 5.0 * mbs_random();
@@ -159,6 +157,11 @@ static inline void mbs_check_kinds(const mbs_rig *r, const char *what, int count
     ga_check_report report;
     const ga_status status = ga_system_check(sys, &p, tol, &report);
     if (status != GA_ERR_DERIVATIVE) mbs_ok(r, status);
+    if (attempts > 10 * count + 10) fail_msg("%s: too few points can be judged", what);
+    if (report.n_unsure > 0) { /* a kink or a singularity is near: another point */
+      k--;
+      continue;
+    }
     for (int i = 0; i < report.n_findings; i++)
       if (kinds >> report.finding[i].what & 1u)
         fail_msg("%s: %s (%d of %d wrong; row %d, column %d: %.9g instead of %.9g)", what,

@@ -115,13 +115,13 @@ RULE(rule_power)
   }
 }
 
-/* u - v floor(u/v), by way of fmod() which is exact. */
+/* u - v floor(u/v), by way of fmod() which is exact; a zero has v's sign, as other results do. */
 RULE(rule_mod)
 {
   const double u = x[0], v = x[1];
   double f = fmod(u, v);
   if (f != 0 && (f < 0) != (v < 0)) f += v;
-  p->f = f;
+  p->f = f == 0 ? copysign(f, v) : f;
   if (!derivatives) return;
   p->d1[0] = 1;
   p->d1[1] = -floor(u / v);

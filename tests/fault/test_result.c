@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "result_rig.h"
+#include "seeds.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,14 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-
-static uint32_t random_number(void)
-{
-  static uint32_t x = 2463534242u;
-  x ^= x << 13;
-  x ^= x >> 17;
-  return x ^= x << 5;
-}
 
 /* ---- Kills ---- */
 
@@ -39,7 +32,7 @@ static void fill_saved(double *saved, long n)
 }
 
 /* Writes until it is killed, flushing and saving at random moments. */
-static void write_forever(rig *r, told *tell, uint32_t seed)
+static void write_forever(rig *r, told *tell, rig_random random)
 {
   double saved[SAVED];
   ga_recorder *rec = NULL;
@@ -47,12 +40,12 @@ static void write_forever(rig *r, told *tell, uint32_t seed)
   if (ga_recorder_create(r->ctx, r->path, &r->opts, &rec)) _exit(1);
   for (k = ga_recorder_n_records(rec);; k++) {
     if (rig_add(rec, r->m, k)) _exit(2);
-    seed = seed * 1664525u + 1013904223u;
-    if ((seed >> 16) % 37 == 0) {
+    const int turn = rig_below(&random, 37 * 101);
+    if (turn % 37 == 0) {
       if (ga_recorder_flush(rec)) _exit(3);
       tell->flushed = k + 1;
     }
-    if ((seed >> 16) % 101 == 0) {
+    if (turn % 101 == 0) {
       fill_saved(saved, k + 1);
       if (ga_recorder_checkpoint(rec, rig_time(k), saved, SAVED - (size_t)(k % 3))) _exit(4);
       tell->flushed = tell->checkpoint = k + 1;
@@ -60,14 +53,14 @@ static void write_forever(rig *r, told *tell, uint32_t seed)
   }
 }
 
-static void kill_after(rig *r, told *tell, unsigned microseconds)
+static void kill_after(rig *r, told *tell, rig_random *random)
 {
-  const struct timespec pause = {microseconds / 1000000u, 1000L * (microseconds % 1000000u)};
-  const uint32_t seed = random_number();
+  const struct timespec pause = {0, 1000L * rig_below(random, 30000)};
+  const rig_random writer = {rig_bits(random)};
   const pid_t child = fork();
   int how = 0;
   assert_true(child >= 0);
-  if (child == 0) write_forever(r, tell, seed);
+  if (child == 0) write_forever(r, tell, writer);
   while (!tell->flushed && waitpid(child, &how, WNOHANG) == 0) sched_yield();
   if (tell->flushed) nanosleep(&pause, NULL);
   kill(child, SIGKILL);
@@ -115,10 +108,11 @@ static void survive_kills(int m, int compression)
   told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(tell != MAP_FAILED);
   rig *r = rig_open(m);
+  rig_random random = rig_seed(0);
   r->opts.compression = compression;
   for (int i = 0; i < kills; i++) {
     *tell = (told){0, 0};
-    kill_after(r, tell, random_number() % 30000u);
+    kill_after(r, tell, &random);
     const long at = check_killed(r, tell);
     r->opts.append = at > 0 && at < 20000; /* anew where it has become long */
   }
@@ -152,7 +146,7 @@ static void read_while_it_is_written(void **state)
   (void)state;
   *tell = (told){0, 0};
   const pid_t child = fork();
-  if (child == 0) write_forever(r, tell, 1);
+  if (child == 0) write_forever(r, tell, rig_seed(0));
   while (!tell->flushed) sched_yield();
   for (int i = 0; i < (rig_brief() ? 3 : 40); i++) {
     const long flushed = tell->flushed;
@@ -284,13 +278,14 @@ static void file_too_large(void **state)
 {
   struct rlimit old, small;
   void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  rig_random random = rig_seed(0);
   (void)state;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
   for (int i = 0; i < 40; i++) { /* limits that strike in chunks, in structures, in the middle of pages */
     rig *r = rig_open(i % 2 ? 3 : 300);
     r->opts.compression = i % 3 > 0;
     small = old;
-    small.rlim_cur = (i % 2 ? 150000u : 5000000u) + random_number() % 500000u;
+    small.rlim_cur = (i % 2 ? 150000u : 5000000u) + (rlim_t)rig_below(&random, 500000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     write_until_full(r, strerror(EFBIG));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "expr/expr_impl.h"
+#include "seeds.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,25 +58,6 @@ static inline int tear_down(void **state)
   const long live = f->live;
   free(f);
   return live == 0 ? 0 : -1;
-}
-
-/* Numbers from a fixed seed (xorshift64*). */
-static inline uint64_t next_random(uint64_t *seed)
-{
-  *seed ^= *seed >> 12;
-  *seed ^= *seed << 25;
-  *seed ^= *seed >> 27;
-  return *seed * UINT64_C(2685821657736338717) >> 11;
-}
-
-static inline int random_below(uint64_t *seed, int n)
-{
-  return (int)(next_random(seed) % (uint64_t)n);
-}
-
-static inline double random_within(uint64_t *seed, double low, double high)
-{
-  return low + (high - low) * (double)next_random(seed) / 9007199254740992.0;
 }
 
 /* Fourth-order central difference from values at -2h, -h, h, 2h. */

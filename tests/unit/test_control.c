@@ -138,7 +138,7 @@ static int check_rate(const ga_control_block *b, int i, rig_random *random)
 static void rates_enclose_changes(void **state)
 {
   bench *bn = *state;
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   int kinds = 0;
   for (int s = 0; s < COUNT(SPECIMENS); s++) {
     ga_control_block *b = make(bn, SPECIMENS[s].make);
@@ -202,7 +202,7 @@ static double change(const ga_control_block *b, const double *p, const double *q
 static void sides_of_all_kinds(void **state)
 {
   bench *bn = *state;
-  rig_random random = {1};
+  rig_random random = rig_seed(0);
   enum { LINES = 1000, HALVINGS = 30 };
   int with_edges = 0;
   for (int s = 0; s < COUNT(SPECIMENS); s++) {
@@ -238,7 +238,7 @@ static void sides_of_all_kinds(void **state)
 static void derivatives_of_all_kinds(void **state)
 {
   bench *bn = *state;
-  rig_random random = {1};
+  rig_random random = rig_seed(0);
   enum { POINTS = 300 };
   for (int s = 0; s < COUNT(SPECIMENS); s++) {
     ga_control_block *b = make(bn, SPECIMENS[s].make);
@@ -278,13 +278,13 @@ static void derivatives_of_all_kinds(void **state)
 static void patterns_of_all_kinds(void **state)
 {
   bench *bn = *state;
-  rig_random random = {2};
+  rig_random random = rig_seed(0);
   for (int s = 0; s < COUNT(SPECIMENS); s++) {
     ga_control_block *b = make(bn, SPECIMENS[s].make);
     const int rows = ga__block_rows(b), cols = ga__block_cols(b);
     for (int j = 0; j < cols; j++) {
-      int changed[MOST_ROWS] = {0};
-      for (int k = 0; k < 50; k++) {
+      int changed[MOST_ROWS] = {0}, missing = 1;
+      for (int k = 0; k < 50 || (missing && k < 5000); k++) { /* few points are within all limits */
         double p[MOST_COLS], f[MOST_ROWS], g[MOST_ROWS], J[MOST_ROWS * MOST_COLS];
         random_point(p, cols, &random);
         eval(f, b, 0.4, p);
@@ -295,6 +295,8 @@ static void patterns_of_all_kinds(void **state)
           changed[i] |= f[i] != g[i];
           if (!ga_block_depends(b, i, j)) assert_true(J[i * cols + j] == 0);
         }
+        missing = 0;
+        for (int i = 0; i < rows; i++) missing |= changed[i] != ga_block_depends(b, i, j);
       }
       for (int i = 0; i < rows; i++)
         if (changed[i] != ga_block_depends(b, i, j))
@@ -311,7 +313,7 @@ static void patterns_of_all_kinds(void **state)
 static void parts_and_bad_inputs_of_all_kinds(void **state)
 {
   bench *bn = *state;
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   for (int s = 0; s < COUNT(SPECIMENS); s++) {
     ga_control_block *b = make(bn, SPECIMENS[s].make);
     const int n_in = ga_block_n_in(b), n_x = ga_block_n_x(b), n_out = ga_block_n_out(b), cols = n_in + n_x;
@@ -733,7 +735,7 @@ static void user_with_and_without_jacobian(void **state)
 {
   bench *bn = *state;
   ga_control_block *given = NULL, *differences = NULL;
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   double worst = 0;
   make_user(&bn->w, &given);
   make_user_differences(&bn->w, &differences);

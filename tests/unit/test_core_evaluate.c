@@ -93,11 +93,10 @@ static void residual(ga_evaluation *ev, const ga_system *sys, const ga_point *p,
 }
 
 /* Column j of what belongs to `by`, all rows, of fourth order. */
-static void difference(ga_evaluation *ev, const ga_system *sys, const rig_spot *at, ga_by by, int j,
+static void difference(ga_evaluation *ev, const ga_system *sys, const rig_spot *at, ga_by by, int j, double h,
                        double *out)
 {
   static const double step[] = {1, -1, 2, -2}, weight[] = {8, -8, -1, 1};
-  const double h = 1e-3;
   double r[WITH_RATE], d[RIG_MOST] = {0};
   for (int i = 0; i < sys->n + sys->size[GA_BLOCK_LAMBDA]; i++) out[i] = 0.0;
   for (int s = 0; s < 4; s++) {
@@ -126,14 +125,14 @@ static double number(const ga_sparse *A, int row, int col)
   return p < 0 ? 0.0 : A->value[p];
 }
 
-/* Every matrix against the differences; returns the largest error, relative to the column. */
-static double matrices_off(ga_evaluation *ev, const ga_system *sys, const rig_spot *at)
+/* Every matrix against differences of steps h; returns the largest error, relative to the column. */
+static double matrices_off(ga_evaluation *ev, const ga_system *sys, const rig_spot *at, double h)
 {
   double expected[WITH_RATE], worst = 0.0;
   assert_status(sys->ctx, ga_evaluation_jacobian(ev, &at->p), GA_OK);
   for (int by = 0; by < GA_N_BY; by++)
     for (int j = 0; j < columns_of(sys, (ga_by)by); j++) {
-      difference(ev, sys, at, (ga_by)by, j, expected);
+      difference(ev, sys, at, (ga_by)by, j, h, expected);
       const double scale = 1.0 + ga__max_abs(expected, sys->n + sys->size[GA_BLOCK_LAMBDA], NULL);
       for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
         const ga_sparse *A = ga_evaluation_matrix(ev, (ga_block)b, (ga_by)by);
@@ -198,12 +197,14 @@ static int assert_transposed(ga_evaluation *ev, const ga_system *sys, rig_random
 
 static void check_system(const rig *r, const rig_spot *at, double tolerance, const char *what, int *n_regular)
 {
-  rig_random random = {77};
+  rig_random random = rig_seed(0);
   ga_evaluation *ev = NULL;
   assert_status(r->ctx, ga_evaluation_create(r->ctx, r->sys, &ev), GA_OK);
   assert_null(ga_evaluation_matrix(ev, GA_BLOCK_V, GA_BY_V));
   assert_null(ga_evaluation_combine(ev, 1, 1, 1, 1));
-  assert_below(matrices_off(ev, r->sys, at), tolerance, what);
+  /* by shorter steps where the equations bend much */
+  if (matrices_off(ev, r->sys, at, 1e-3) > tolerance)
+    assert_below(matrices_off(ev, r->sys, at, 2e-4), tolerance, what);
   assert_combined(ev, r->sys, &random);
   *n_regular += assert_transposed(ev, r->sys, &random);
   ga_evaluation_destroy(&ev);
@@ -217,7 +218,7 @@ static void matrices_of_problems(void **state)
   for (int i = 0; ex_problem_at(i); i++)
     for (int by_differences = 0; by_differences < 2; by_differences++) {
       rig r = rig_open(ex_problem_at(i)->name);
-      rig_random random = {100 + (uint64_t)i};
+      rig_random random = rig_seed(100 + i);
       rig_spot at;
       if (by_differences) r.def.jacobian = NULL, r.def.sweep = NULL;
       assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
@@ -245,7 +246,7 @@ static void random_spot(rig_spot *s, const ga_system *sys, rig_random *random)
 
 static void matrices_of_all_blocks(void **state)
 {
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   int n_regular = 0;
   (void)state;
   for (int turn = 0; turn < 5; turn++) {
@@ -263,7 +264,7 @@ static void matrices_of_all_blocks(void **state)
 static void residuals_are_those_of_the_callbacks(void **state)
 {
   rig r = rig_open(NULL);
-  rig_random random = {9};
+  rig_random random = rig_seed(0);
   rig_spot at;
   double r0[MOST], r1[MOST], f[NV], xdot[NX] = {0.5, -1.0, 2.0};
   ga_evaluation *ev = NULL;
@@ -292,7 +293,7 @@ static void residuals_are_those_of_the_callbacks(void **state)
 static void nothing_is_allocated_at_points(void **state)
 {
   rig r = rig_open("mechatronic");
-  rig_random random = {4};
+  rig_random random = rig_seed(0);
   rig_spot at;
   double residuals[WITH_RATE];
   ga_evaluation *ev = NULL;
@@ -323,7 +324,7 @@ static int strike_jacobian(rig_meddle *m, int fn, double *out, ga_jacobian *J)
 static void failures_leave_no_matrices(void **state)
 {
   rig r = rig_open("heavy_top");
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   rig_spot at;
   rig_meddle m = {.after = strike_jacobian, .fault_at = 1000, .code = 1};
   ga_evaluation *ev = NULL;

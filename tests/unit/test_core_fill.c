@@ -224,7 +224,7 @@ static const struct {
 static void matrices_follow_the_rules(void **state)
 {
   static sketch s;
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   (void)state;
   for (int round = 0; round < (rig_brief() ? 3 : 12); round++) {
     ga_context *ctx = NULL;

@@ -270,14 +270,14 @@ static void tables_meet_their_points(void **state)
 static void tables_stay_monotone(void **state)
 {
   enum { N = 12 };
-  uint64_t seed = 5;
+  rig_random random = rig_seed(0);
   for (int round = 0; round < 200; round++) {
     double x[N], y[N];
     const double sign = round % 2 ? 1 : -1;
     x[0] = y[0] = 0;
     for (int i = 1; i < N; i++) {
-      x[i] = x[i - 1] + pow(10, random_within(&seed, -2, 1));
-      y[i] = y[i - 1] + (random_below(&seed, 4) ? sign * pow(10, random_within(&seed, -4, 2)) : 0);
+      x[i] = x[i - 1] + pow(10, rig_uniform(&random, -2, 1));
+      y[i] = y[i - 1] + (rig_below(&random, 4) ? sign * pow(10, rig_uniform(&random, -4, 2)) : 0);
     }
     ga_function *g = table(*state, N, x, y, GA_INTERPOLATE_MONOTONE, GA_EXTRAPOLATE_ERROR);
     for (int i = 0; i < N - 1; i++) {

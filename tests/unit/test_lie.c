@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "seeds.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,22 +94,15 @@ group_named(const world *w, const char *name)
 
 /* ---- Small tools -------------------------------------------------------------------------------- */
 
-/* Uniform in [−1, 1), the same numbers on every machine. */
-static double random_number(uint64_t *seed)
+static void random_vector(double *x, int n, double scale, rig_random *random)
 {
-  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (double)(int64_t)(*seed >> 11) * 0x1p-52 - 1;
+  for (int i = 0; i < n; i++) x[i] = scale * rig_uniform(random, -1, 1);
 }
 
-static void random_vector(double *x, int n, double scale, uint64_t *seed)
-{
-  for (int i = 0; i < n; i++) x[i] = scale * random_number(seed);
-}
-
-static void random_element(const ga_group *g, double *q, uint64_t *seed)
+static void random_element(const ga_group *g, double *q, rig_random *random)
 {
   double d[MAX_N];
-  random_vector(d, ga_group_nv(g), 2, seed);
+  random_vector(d, ga_group_nv(g), 2, random);
   ga_group_exp(g, q, d);
 }
 
@@ -297,10 +291,10 @@ static void exp_is_the_power_series(void **state)
   const world *w = *state;
   const ga_group *so3 = group_named(w, "SO3 left"), *quat = group_named(w, "quaternion right");
   const ga_group *se3 = group_named(w, "SE3 left");
-  uint64_t seed = 1;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 20 * COUNT(angles); k++) {
     double d[6], S[9], H[16], expected[16], q[12];
-    random_vector(d, 6, 1, &seed);
+    random_vector(d, 6, 1, &random);
     scale_to(d + 3, 3, angles[k % COUNT(angles)]);
     skew(S, d + 3);
 
@@ -326,12 +320,12 @@ static void exp_is_the_power_series(void **state)
 static void exp_of_large_vectors(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 2;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 50; k++) {
       const ga_group *g = w->group[i];
       double d[MAX_N], q[MAX_N], half[MAX_N], twice[MAX_N];
-      random_vector(d, ga_group_nv(g), 2 + 2 * k, &seed);
+      random_vector(d, ga_group_nv(g), 2 + 2 * k, &random);
       ga_group_exp(g, q, d);
       for (int j = 0; j < ga_group_nv(g); j++) d[j] *= 0.5;
       ga_group_exp(g, half, d);
@@ -341,7 +335,7 @@ static void exp_of_large_vectors(void **state)
   const ga_group *so3 = group_named(w, "SO3 left");
   for (int turns = 1; turns < 20; turns++) {
     double d[3], q[9], expected[9];
-    random_vector(d, 3, 1, &seed);
+    random_vector(d, 3, 1, &random);
     ga_group_exp(so3, expected, d);
     scale_to(d, 3, norm(d, 3) + 2 * pi * turns);
     ga_group_exp(so3, q, d);
@@ -363,14 +357,14 @@ static void log_undoes_exp(void **state)
 {
   const world *w = *state;
   static const double close_to_pi[] = {0.1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-14};
-  uint64_t seed = 3;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < COUNT(angles) + COUNT(close_to_pi); k++)
       for (int repeat = 0; repeat < 20; repeat++) {
         const ga_group *g = w->group[i];
         const double angle = k < COUNT(angles) ? angles[k] : pi - close_to_pi[k - COUNT(angles)];
         double d[MAX_N], q[MAX_N], back[MAX_N];
-        random_vector(d, ga_group_nv(g), 1, &seed);
+        random_vector(d, ga_group_nv(g), 1, &random);
         scale_rotations(g, d, angle);
         ga_group_exp(g, q, d);
         ga_group_log(g, back, q);
@@ -398,10 +392,10 @@ static void log_of_half_turns(void **state)
 {
   const world *w = *state;
   const ga_group *so3 = group_named(w, "SO3 left"), *quat = group_named(w, "quaternion left");
-  uint64_t seed = 4;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 100; k++) {
     double n[3] = {k == 0, k == 1, k == 2}, R[9], d[3], q[9];
-    if (k > 2) random_vector(n, 3, 1, &seed);
+    if (k > 2) random_vector(n, 3, 1, &random);
     if (k > 50) n[k % 3] *= 1e-9;
     scale_to(n, 3, 1);
     for (int i = 0; i < 9; i++) R[i] = 2 * n[i / 3] * n[i % 3] - (i % 4 == 0 ? 1 : 0);
@@ -420,10 +414,10 @@ static void log_of_half_turns(void **state)
 static void quaternions_of_both_signs_have_one_log(void **state)
 {
   const ga_group *quat = group_named(*state, "quaternion left");
-  uint64_t seed = 5;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 100; k++) {
     double p[4], d[3], other[3];
-    random_element(quat, p, &seed);
+    random_element(quat, p, &random);
     ga_group_log(quat, d, p);
     for (int i = 0; i < 4; i++) p[i] = -p[i];
     ga_group_log(quat, other, p);
@@ -441,15 +435,15 @@ static void quaternions_of_both_signs_have_one_log(void **state)
 static void group_laws(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 6;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 20; k++) {
       const ga_group *g = w->group[i];
       const int nq = ga_group_nq(g);
       double a[MAX_N], b[MAX_N], c[MAX_N], one[MAX_N], ab[MAX_N], bc[MAX_N], l[MAX_N], r[MAX_N];
-      random_element(g, a, &seed);
-      random_element(g, b, &seed);
-      random_element(g, c, &seed);
+      random_element(g, a, &random);
+      random_element(g, b, &random);
+      random_element(g, c, &random);
       ga_group_identity(g, one);
       ga_group_compose(g, ab, a, b);
       ga_group_compose(g, bc, b, c);
@@ -473,13 +467,13 @@ static void quaternions_are_rotations(void **state)
   const world *w = *state;
   const ga_group *quats[2] = {group_named(w, "quaternion left"), group_named(w, "quaternion right")};
   const ga_group *so3s[2] = {group_named(w, "SO3 left"), group_named(w, "SO3 right")};
-  uint64_t seed = 7;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 100; k++)
     for (int side = 0; side < 2; side++) {
       const ga_group *quat = quats[side], *so3 = so3s[side];
       double p[4], p1[4], pp[4], R[9], R1[9], RR[9], got[9], d[3], e[3];
-      random_element(quat, p, &seed);
-      random_vector(d, 3, 2, &seed);
+      random_element(quat, p, &random);
+      random_vector(d, 3, 2, &random);
       rotation_of_quaternion(R, p);
       ga_group_move(quat, p1, p, d);
       ga_group_move(so3, R1, R, d);
@@ -507,10 +501,10 @@ static void direct_product_is_its_factors(void **state)
     const ga_group *g = group_named(w, side ? "R3xSO3 right" : "R3xSO3 left");
     const ga_factor factors[2] = {{GA_SO3, 0, (ga_side)side}, {GA_RN, 3, GA_LEFT}};
     ga_group *other = make_group(w->ctx, 2, factors);
-    uint64_t seed = 8;
+    rig_random random = rig_seed(0);
     double q[12], r[12], d[6], e[6], q1[12], r1[12], swapped[12];
-    random_element(g, q, &seed);
-    random_vector(d, 6, 2, &seed);
+    random_element(g, q, &random);
+    random_vector(d, 6, 2, &random);
     memcpy(r, q + 3, 9 * sizeof *r);
     memcpy(r + 9, q, 3 * sizeof *r);
     memcpy(e, d + 3, 3 * sizeof *e);
@@ -532,11 +526,11 @@ static void direct_product_is_its_factors(void **state)
 static void se3_is_the_homogeneous_matrices(void **state)
 {
   const ga_group *g = group_named(*state, "SE3 left");
-  uint64_t seed = 9;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 20; k++) {
     double a[12], b[12], c[12], A[16], B[16], AB[16], C[16];
-    random_element(g, a, &seed);
-    random_element(g, b, &seed);
+    random_element(g, a, &random);
+    random_element(g, b, &random);
     ga_group_compose(g, c, a, b);
     homogeneous(A, a + 3, a, 1);
     homogeneous(B, b + 3, b, 1);
@@ -574,13 +568,13 @@ static void left_and_right_are_related_by_ad(void **state)
   } pairs[] = {{GA_SO3, "SO3 left", "SO3 right"},
                {GA_R3SO3, "R3xSO3 left", "R3xSO3 right"},
                {GA_SE3, "SE3 left", "SE3 right"}};
-  uint64_t seed = 10;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(pairs); i++)
     for (int k = 0; k < 20; k++) {
       const ga_group *left = group_named(*state, pairs[i].left), *right = group_named(*state, pairs[i].right);
       double q[12], d[6], e[6], l[12], r[12];
-      random_element(left, q, &seed);
-      random_vector(d, ga_group_nv(left), 1, &seed);
+      random_element(left, q, &random);
+      random_vector(d, ga_group_nv(left), 1, &random);
       adjoint(pairs[i].kind, e, q, d);
       ga_group_move(left, l, q, d);
       ga_group_move(right, r, q, e);
@@ -597,10 +591,10 @@ static void product_is_its_factors(void **state)
   const world *w = *state;
   const int last = COUNT(cases) - 1;
   const ga_group *g = w->group[last];
-  uint64_t seed = 11;
+  rig_random random = rig_seed(0);
   double q[MAX_N], q1[MAX_N], rate[MAX_N], d[MAX_N], diff[MAX_N], br[MAX_N], T[MAX_PACKED], alone[MAX_PACKED];
-  random_element(g, q, &seed);
-  random_vector(d, ga_group_nv(g), 1, &seed);
+  random_element(g, q, &random);
+  random_vector(d, ga_group_nv(g), 1, &random);
   ga_group_move(g, q1, q, d);
   ga_group_rate(g, rate, q, d);
   ga_group_difference(g, diff, q1, q);
@@ -641,13 +635,13 @@ static void product_is_its_factors(void **state)
 static void difference_undoes_move(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 12;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < COUNT(angles); k++) {
       const ga_group *g = w->group[i];
       double q[MAX_N], q1[MAX_N], d[MAX_N], back[MAX_N];
-      random_element(g, q, &seed);
-      random_vector(d, ga_group_nv(g), 1, &seed);
+      random_element(g, q, &random);
+      random_vector(d, ga_group_nv(g), 1, &random);
       scale_rotations(g, d, angles[k]);
       ga_group_move(g, q1, q, d);
       ga_group_difference(g, back, q, q1);
@@ -662,13 +656,13 @@ static void rate_is_the_derivative_of_move(void **state)
 {
   const world *w = *state;
   const double eps = 1e-5;
-  uint64_t seed = 13;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 10; k++) {
       const ga_group *g = w->group[i];
       double q[MAX_N], v[MAX_N], d[MAX_N], plus[MAX_N], minus[MAX_N], qdot[MAX_N];
-      random_element(g, q, &seed);
-      random_vector(v, ga_group_nv(g), 1, &seed);
+      random_element(g, q, &random);
+      random_vector(v, ga_group_nv(g), 1, &random);
       for (int j = 0; j < ga_group_nv(g); j++) d[j] = eps * v[j];
       ga_group_move(g, plus, q, d);
       for (int j = 0; j < ga_group_nv(g); j++) d[j] = -eps * v[j];
@@ -684,11 +678,11 @@ static void many_moves_stay_on_the_group(void **state)
 {
   enum { MOVES = 200000 };
   const world *w = *state;
-  uint64_t seed = 14;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases) - 1; i++) {
     const ga_group *g = w->group[i];
     double q[MAX_N], d[MAX_N], expected[MAX_N], worst = 0;
-    random_vector(d, ga_group_nv(g), 1, &seed);
+    random_vector(d, ga_group_nv(g), 1, &random);
     if (ga_group_nv(g) == 6) scale_to(d, 3, 1e-3); /* the path of SE(3) closes, that of R³ does not */
     ga_group_identity(g, q);
     for (int k = 0; k < MOVES; k++) {
@@ -711,14 +705,14 @@ static void many_moves_stay_on_the_group(void **state)
 static void bracket_is_a_lie_bracket(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 15;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 10; k++) {
       const ga_group *g = w->group[i];
       const int nv = ga_group_nv(g);
       double x[3][MAX_N], c[MAX_N], d[MAX_N], sum[MAX_N] = {0}, A[MAX_PACKED];
       const double zero[MAX_N] = {0};
-      for (int j = 0; j < 3; j++) random_vector(x[j], nv, 1, &seed);
+      for (int j = 0; j < 3; j++) random_vector(x[j], nv, 1, &random);
       for (int j = 0; j < 3; j++) {
         ga_group_bracket(g, c, x[(j + 1) % 3], x[(j + 2) % 3]);
         ga_group_bracket(g, d, x[j], c);
@@ -743,14 +737,14 @@ static void bracket_is_the_commutator_of_moves(void **state)
 {
   const world *w = *state;
   const double eps = 1e-4;
-  uint64_t seed = 16;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++) {
     const ga_group *g = w->group[i];
     const int nv = ga_group_nv(g);
     double q[MAX_N], ab[MAX_N], ba[MAX_N], a[MAX_N], b[MAX_N], c[MAX_N], d[MAX_N];
-    random_element(g, q, &seed);
-    random_vector(a, nv, eps, &seed);
-    random_vector(b, nv, eps, &seed);
+    random_element(g, q, &random);
+    random_vector(a, nv, eps, &random);
+    random_vector(b, nv, eps, &random);
     ga_group_move(g, ab, q, a);
     ga_group_move(g, ab, ab, b);
     ga_group_move(g, ba, q, b);
@@ -766,12 +760,12 @@ static void bracket_is_the_commutator_of_moves(void **state)
 static void tangent_is_its_series(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 17;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 10 * COUNT(angles); k++) {
       const ga_group *g = w->group[i];
       double d[MAX_N], T[MAX_PACKED], A[MAX_PACKED], expected[36];
-      random_vector(d, ga_group_nv(g), 1, &seed);
+      random_vector(d, ga_group_nv(g), 1, &random);
       scale_rotations(g, d, angles[k % COUNT(angles)]);
       ga_group_tangent(g, T, d);
       ga_group_ad(g, A, d);
@@ -790,17 +784,17 @@ static void tangent_is_the_derivative_of_move(void **state)
   const world *w = *state;
   const double eps = 1e-5;
   static const double lengths[] = {1e-9, 1e-3, 1, 2, pi, 5, 2 * pi, 7, 20};
-  uint64_t seed = 18;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 5 * COUNT(lengths); k++) {
       const ga_group *g = w->group[i];
       const int nv = ga_group_nv(g);
       double q[MAX_N], q1[MAX_N], d[MAX_N], delta[MAX_N], moved[MAX_N], plus[MAX_N], minus[MAX_N],
           T[MAX_PACKED];
-      random_element(g, q, &seed);
-      random_vector(d, nv, 1, &seed);
+      random_element(g, q, &random);
+      random_vector(d, nv, 1, &random);
       scale_rotations(g, d, lengths[k % COUNT(lengths)]);
-      random_vector(delta, nv, 1, &seed);
+      random_vector(delta, nv, 1, &random);
       ga_group_move(g, q1, q, d);
       for (int j = 0; j < nv; j++) d[j] += eps * delta[j];
       ga_group_move(g, moved, q, d);
@@ -822,7 +816,7 @@ static void tangent_inverse_is_the_inverse(void **state)
 {
   const world *w = *state;
   static const double more[] = {4, 5, 6, 6.6, 9, 12};
-  uint64_t seed = 19;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < COUNT(angles) + COUNT(more); k++)
       for (int repeat = 0; repeat < 10; repeat++) {
@@ -830,8 +824,8 @@ static void tangent_inverse_is_the_inverse(void **state)
         const int nv = ga_group_nv(g);
         const double angle = k < COUNT(angles) ? angles[k] : more[k - COUNT(angles)];
         double d[MAX_N], x[MAX_N], y[MAX_N], z[MAX_N], T[MAX_PACKED], Tinv[MAX_PACKED];
-        random_vector(d, nv, 1, &seed);
-        random_vector(x, nv, 1, &seed);
+        random_vector(d, nv, 1, &random);
+        random_vector(x, nv, 1, &random);
         scale_rotations(g, d, angle);
         ga_group_tangent(g, T, d);
         ga_group_tangent_inverse(g, Tinv, d);
@@ -846,12 +840,12 @@ static void tangent_inverse_is_the_inverse(void **state)
 static void tangent_keeps_its_own_vector(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 20;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (double length = 1e-10; length < 1e3; length *= 3) {
       const ga_group *g = w->group[i];
       double d[MAX_N], y[MAX_N], T[MAX_PACKED];
-      random_vector(d, ga_group_nv(g), length, &seed);
+      random_vector(d, ga_group_nv(g), length, &random);
       ga_group_tangent(g, T, d);
       apply_blocks(g, y, T, d, 1);
       assert_close(cases[i].name, y, d, ga_group_nv(g), 3e-15 * length);
@@ -874,15 +868,15 @@ static void tangent_ad_is_the_product(void **state)
 {
   const world *w = *state;
   static const double kappas[] = {0, 1e-3, -0.7, 3};
-  uint64_t seed = 21;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++)
     for (int k = 0; k < 4 * COUNT(angles); k++) {
       const ga_group *g = w->group[i];
       const int n = ga_group_blocks_length(g);
       const double kappa = kappas[k / COUNT(angles)];
       double d[MAX_N], a[MAX_N], T[MAX_PACKED], A[MAX_PACKED], expected[MAX_PACKED], TA[MAX_PACKED];
-      random_vector(d, ga_group_nv(g), 1, &seed);
-      random_vector(a, ga_group_nv(g), 1, &seed);
+      random_vector(d, ga_group_nv(g), 1, &random);
+      random_vector(a, ga_group_nv(g), 1, &random);
       scale_rotations(g, d, angles[k % COUNT(angles)]);
       ga_group_tangent(g, expected, d);
       ga_group_ad(g, A, a);
@@ -939,16 +933,16 @@ static void runs_are_their_parts(void **state)
   const world *w = *state;
   ga_group *g = long_product(w->ctx);
   const int nq = ga_group_nq(g), nv = ga_group_nv(g), packed = ga_group_blocks_length(g);
-  uint64_t seed = 22;
+  rig_random random = rig_seed(0);
   assert_true(nq <= LONG_N && packed <= LONG_PACKED);
   static const double sizes[] = {1e-9, 5e-3, 0.1, 1, 4};
   for (int k = 0; k < COUNT(sizes); k++) {
     double q[LONG_N], q1[LONG_N], d[LONG_N], a[LONG_N];
     double T[LONG_PACKED], TA[LONG_PACKED], A[LONG_PACKED], expected[LONG_PACKED];
-    random_vector(d, nv, 2, &seed);
+    random_vector(d, nv, 2, &random);
     ga_group_exp(g, q, d);
-    random_vector(d, nv, sizes[k], &seed);
-    random_vector(a, nv, 1, &seed);
+    random_vector(d, nv, sizes[k], &random);
+    random_vector(a, nv, 1, &random);
     ga_group_move(g, q1, q, d);
     for (int i = 0; i < ga_group_n_factors(g); i++)
       check_own_move(w->ctx, g, i, q1, q, d, 4e-15 * (1 + sizes[k]));
@@ -969,11 +963,11 @@ static void runs_are_their_parts(void **state)
 static void defect_tells_how_far_off(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 21;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++) {
     const ga_group *g = w->group[i];
     double q[MAX_N];
-    random_element(g, q, &seed);
+    random_element(g, q, &random);
     assert_true(ga_group_defect(g, q) < 4e-15);
     for (int j = 0; j < ga_group_nq(g); j++) {
       const double kept = q[j];
@@ -1000,11 +994,11 @@ static void normalise_finds_the_polar_factor(void **state)
 {
   const ga_group *so3 = group_named(*state, "SO3 left");
   static const double sizes[] = {1e-12, 1e-3, 0.3, 0.9}, scales[] = {1, 1e-200, 3e200, 7};
-  uint64_t seed = 22;
+  rig_random random = rig_seed(0);
   for (int k = 0; k < 80; k++) {
     double Q[9], L[9], S[9], A[9], got[9];
-    random_element(so3, Q, &seed);
-    random_vector(L, 9, sizes[k % 4], &seed);
+    random_element(so3, Q, &random);
+    random_vector(L, 9, sizes[k % 4], &random);
     for (int i = 0; i < 9; i++) { /* S = I + size (L Lᵀ), positive definite */
       S[i] = i % 4 == 0 ? 1 : 0;
       for (int j = 0; j < 3; j++) S[i] += L[i / 3 * 3 + j] * L[i % 3 * 3 + j];
@@ -1020,12 +1014,12 @@ static void normalise_finds_the_polar_factor(void **state)
 static void normalise_in_every_group(void **state)
 {
   const world *w = *state;
-  uint64_t seed = 23;
+  rig_random random = rig_seed(0);
   for (int i = 0; i < COUNT(cases); i++) {
     const ga_group *g = w->group[i];
     double q[MAX_N], off[MAX_N];
-    random_element(g, q, &seed);
-    random_vector(off, ga_group_nq(g), 1e-10, &seed);
+    random_element(g, q, &random);
+    random_vector(off, ga_group_nq(g), 1e-10, &random);
     for (int j = 0; j < ga_group_nq(g); j++) off[j] += q[j];
     ga_group_normalise(g, off);
     assert_true(ga_group_defect(g, off) < 2e-15);

@@ -90,7 +90,7 @@ static void test_derivatives(void **state)
   for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++) {
     shop s = shop_open((ga_form)form, -9.81);
     ga_function *f[N_FUNCTIONS];
-    rig_random random = {11};
+    rig_random random = rig_seed(0);
     make(&s, f);
     fill(&s);
     shop_build(&s);
@@ -128,7 +128,7 @@ static void test_chain_rule(void **state)
   (void)state;
   shop s = shop_open(GA_FORM_SPACE, 0);
   ga_function *f[N_FUNCTIONS];
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   make(&s, f);
   ga_symbol symbols[2 + N_FUNCTIONS] = {{.name = "x", .kind = GA_SYMBOL_VARIABLE},
                                         {.name = "y", .kind = GA_SYMBOL_VARIABLE, .index = 1}};
@@ -159,7 +159,7 @@ static void test_second_derivatives(void **state)
   (void)state;
   shop s = shop_open(GA_FORM_SPACE, 0);
   ga_function *f[N_FUNCTIONS];
-  rig_random random = {6};
+  rig_random random = rig_seed(0);
   ga_expr *e = NULL;
   make(&s, f);
   const ga_symbol symbols[] = {{.name = "x", .kind = GA_SYMBOL_VARIABLE},

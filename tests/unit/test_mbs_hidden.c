@@ -56,7 +56,7 @@ static int within_field(double u)
  * halves, and its middle if it lies in one. */
 static void fields_in_any_order(void **state)
 {
-  rig_random random = {7};
+  rig_random random = rig_seed(0);
   shop s = shop_open(GA_FORM_SPACE, 0);
   int n_found = 0, n_clear = 0;
   (void)state;
@@ -186,7 +186,7 @@ static void terms_that_cancel(void **state)
   (void)state;
   for (int kind = 0; kind < N_PLACES; kind++)
     for (int blocks = 0; blocks < 2; blocks++) {
-      rig_random random = {11};
+      rig_random random = rig_seed(0);
       shop s = shop_open(GA_FORM_SPACE, 0);
       int found = 0;
       add_feedback(&s, kind, blocks);

@@ -127,7 +127,7 @@ static void spot_at(spot *s, const parts_rig *r, double t, rig_random *random)
 static void sums_of_what_is_given(void **state)
 {
   parts_rig *r = *state;
-  rig_random random = {1};
+  rig_random random = rig_seed(0);
   ga_wave_opts wave = ga_wave_defaults();
   ga_function *f = NULL;
   spot s;
@@ -175,7 +175,7 @@ static void same_text_same_row(void **state)
 static void constants_and_time(void **state)
 {
   parts_rig *r = *state;
-  rig_random random = {2};
+  rig_random random = rig_seed(0);
   spot s;
   double value;
   fill(r);
@@ -211,7 +211,7 @@ static void slopes(void **state)
   static const char text[] =
       "sin(l*rotor) + v^2*sqrt(cart+l) + exp(-t)*rotor*sum + 30[deg]*v + max(rotor, -1)";
   parts_rig *r = *state;
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   fill(r);
   ga_spring_def spring = ga_spring_defaults();
   spring.name = "spring";
@@ -289,7 +289,7 @@ static void faults_are_told(void **state)
 {
   static const double x[2] = {0, 1}, y[2] = {1, 2};
   parts_rig *r = *state;
-  rig_random random = {4};
+  rig_random random = rig_seed(0);
   ga_table_opts table = ga_table_defaults();
   ga_function *f = NULL;
   spot s;

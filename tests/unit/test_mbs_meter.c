@@ -842,7 +842,7 @@ static void test_any_order(void **state)
     enum { ROOM = 256 };
     double all[ROOM], mixed[ROOM], one;
     int order[ROOM];
-    unsigned seed = 1;
+    rig_random random = rig_seed(0);
     ga_stepper *st = mbs_start(r, NAN, 0.01, -1);
     const int n = ga_machine_n_signals(r->m);
     assert_true(n <= ROOM);
@@ -855,7 +855,7 @@ static void test_any_order(void **state)
         fail_msg("%s: %.17g, alone %.17g", ga_machine_signal_name(r->m, i), all[i], one);
     }
     for (int round = 0; round < 20; round++) {
-      for (int i = 0; i < ROOM; i++) order[i] = (int)((seed = seed * 1664525u + 1013904223u) >> 8) % n;
+      for (int i = 0; i < ROOM; i++) order[i] = rig_below(&random, n);
       mbs_ok(r, ga_machine_signals(r->m, NULL, s, ROOM, order, mixed));
       for (int i = 0; i < ROOM; i++)
         if (memcmp(&mixed[i], &all[order[i]], sizeof one) != 0)

@@ -362,7 +362,7 @@ static void inertia_in_any_axes(void **state)
   static const double good[3] = {2, 3, 4.9}, bad[3] = {2, 3, 5.1}, flat[3] = {1e-14, 3, 3};
   const double *const moments[3] = {good, bad, flat};
   parts_rig *r = *state;
-  rig_random random = {8};
+  rig_random random = rig_seed(0);
   for (int n = 0; n < 300; n++) {
     const double *p = moments[n % 3], scale = pow(10, rig_uniform(&random, -30, 30));
     double q[4], R[9], J[9] = {0};

@@ -40,7 +40,8 @@ static double far_apart(const double *A, const double *B)
 
 static void assert_rotation(const double *R)
 {
-  assert_below(ga__so3_defect(R), 2e-15, "defect of a rotation");
+  /* two products round each entry by up to 3·√3 ε/2 each, and RᵀR adds up six such errors */
+  assert_below(ga__so3_defect(R), 4e-15, "defect of a rotation");
 }
 
 static void random_axis(rig_random *random, double axis[3])
@@ -62,7 +63,7 @@ static void poses(void **state)
 /* Turning about an axis leaves it; across it, cosine and sine are those of the angle, in the right sense. */
 static void axis_and_angle(void **state)
 {
-  rig_random random = {1};
+  rig_random random = rig_seed(0);
   for (int n = 0; n < 300; n++) {
     double axis[3], R[9], turned[3], side[3], out[3], sense[3];
     const double angle = rig_uniform(&random, -10, 10), scale = pow(10, rig_uniform(&random, -200, 200));
@@ -87,7 +88,7 @@ static void axis_and_angle(void **state)
 
 static void quaternion_agrees_with_axis(void **state)
 {
-  rig_random random = {2};
+  rig_random random = rig_seed(0);
   for (int n = 0; n < 300; n++) {
     double psi[3], p[4], R[9], S[9], log[3];
     ga__trig t;
@@ -109,7 +110,7 @@ static void quaternion_agrees_with_axis(void **state)
 /* A rotation with rounding in its sixth digit becomes one to rounding, and the nearest. In place as well. */
 static void matrix_is_mended(void **state)
 {
-  rig_random random = {3};
+  rig_random random = rig_seed(0);
   for (int n = 0; n < 300; n++) {
     double axis[3], R[9], near[9], out[9];
     random_axis(&random, axis);
@@ -136,7 +137,7 @@ static void elementary(double R[9], int axis, double f)
 
 static void euler_sequences(void **state)
 {
-  rig_random random = {4};
+  rig_random random = rig_seed(0);
   int n = 0;
   for (int c = 0; c < 27; c++) {
     const int axis[3] = {c / 9, c / 3 % 3, c % 3};
@@ -173,13 +174,17 @@ static void euler_sequences(void **state)
 /* Column 3 is z; column 1 lies in the plane of z and hint, on the hint's side. */
 static void frames_by_their_z(void **state)
 {
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   for (int n = 0; n < 300; n++) {
-    double z[3], hint[3], R[9];
+    double z[3], hint[3], across[3], R[9];
     random_axis(&random, z);
-    random_axis(&random, hint);
+    do { /* some way off z, so that what is made nearly along z stays off it by as much */
+      random_axis(&random, hint);
+      ga__vec3_cross(across, z, hint);
+    } while (ga__vec3_dot(across, across) < 0.05 * ga__vec3_dot(z, z) * ga__vec3_dot(hint, hint));
+    const double size = sqrt(ga__vec3_dot(z, z) / ga__vec3_dot(hint, hint));
     if (n % 3 == 0)
-      for (int i = 0; i < 3; i++) hint[i] = z[i] + 1e-5 * hint[i]; /* nearly along z */
+      for (int i = 0; i < 3; i++) hint[i] = z[i] + 1e-5 * size * hint[i]; /* nearly along z */
     if (n % 3 == 1) memset(z, 0, 2 * sizeof *z);
     assert_status(*state, ga_rotation_z_axis(*state, z, n % 4 ? hint : NULL, R), GA_OK);
     assert_rotation(R);

@@ -78,7 +78,7 @@ static void test_screw_derivatives(void **state)
   (void)state;
   for (int form = 0; form < 3; form++) {
     shop s = shop_open((ga_form)form, -9.81);
-    rig_random random = {7};
+    rig_random random = rig_seed(0);
     const char *const axis[3] = {"thread.x", "thread.y", "thread.z"};
     ga_sensor_def sensor = ga_sensor_defaults();
     ga_force_def force = ga_force_defaults();

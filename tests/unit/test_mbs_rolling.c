@@ -24,7 +24,7 @@ static ga_rolling_def rolling_of(ga_rolling_kind kind, const char *body, const c
 static void derivatives_are_exact(void **state)
 {
   static const char *const kind[] = {"sphere", "disk", "knife edge", "planar knife edge"};
-  rig_random random = {5};
+  rig_random random = rig_seed(5);
   (void)state;
   for (int i = 0; i < 4; i++)
     for (int form = 0; form < 3; form++) {
@@ -52,7 +52,7 @@ static void derivatives_are_exact(void **state)
  */
 static void touching_point_rests(void **state)
 {
-  rig_random random = {31};
+  rig_random random = rig_seed(31);
   (void)state;
   for (int kind = 0; kind < 2; kind++)
     for (int n = 0; n < 10; n++) {

@@ -95,7 +95,7 @@ static void compare_field(const ga__field *f, const char *a, const char *b, cons
 static void compare_blocks(const ga__block_def *a, const ga__block_def *b)
 {
   enum { MOST = 16 };
-  rig_random random = {5};
+  rig_random random = rig_seed(0);
   double u[MOST], x[MOST], of_a[2][MOST], of_b[2][MOST], Ja[MOST * MOST], Jb[MOST * MOST];
   const int n_in = ga_block_n_in(a->block), n_x = ga_block_n_x(a->block), n_out = ga_block_n_out(a->block);
   assert_int_equal(ga_block_get_kind(a->block), ga_block_get_kind(b->block));
