@@ -11,9 +11,9 @@
  * are borrowed for the machine's life. SI units throughout, angles in rad.
  *
  * A built machine is constant: steppers, evaluations and meters of it may run in several threads at the same
- * time, each with a context of its thread, to which errors go. Functions that are given one of these work with
- * its memory. Those that are given the machine alone use the machine's own memory and context, and belong to
- * one thread at a time: ga_machine_signals() without a meter, names of signals, checks and advice.
+ * time, each with a context of its thread. Functions that are given a stepper or a meter use its memory, and
+ * errors go to its context. Where there is neither, errors go to the machine's context, which belongs to one
+ * thread; and so does ga_machine_signals() without a meter, which uses memory of the machine.
  *
  * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker
  * will do. */

@@ -10,6 +10,7 @@
  * that are given at rest take on what these make of them, and positions stay as given. */
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/workspace.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -1195,12 +1196,13 @@ static int rests_at_start(const ga__built *b)
   return 0;
 }
 
-static void set_rests(ga__built *b, const double *q)
+static void set_rests(ga__built *b, ga__workspace *w, const double *q)
 {
-  ga__kin_at(b, q, NULL, NULL, b->kin);
+  w->motion = 0;
+  ga__kin_at(b, q, NULL, NULL, w->kin);
   for (int i = 0; i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
-    if (el->type->settle) el->type->settle(b, el, b->kin);
+    if (el->type->settle) el->type->settle(b, el, w->kin);
   }
 }
 
@@ -1213,9 +1215,10 @@ ga_status ga__settle_rests(ga_machine *m, ga__built *b)
   ga_start_opts start = ga_start_defaults();
   ga_start_report report;
   ga_stepper *st = NULL;
+  ga__workspace *own = ga__workspace_own(m);
   double off;
   if (!rests_at_start(b)) return GA_OK;
-  ga_status status = ga__phi_initial(m, b, &off);
+  ga_status status = ga__phi_initial(own, &off);
   if (status || off <= CLOSED) return status;
   double *q = ga__alloc(m->ctx, (size_t)(b->nq + b->nv) + 1, sizeof *q);
   if (!q) return ga__no_memory(m->ctx, "springs at the start");
@@ -1224,7 +1227,7 @@ ga_status ga__settle_rests(ga_machine *m, ga__built *b)
   start.max_change = HUGE_VAL;
   status = ga_stepper_create(m->ctx, b->system, &o, &st);
   if (!status) status = ga_stepper_assemble(st, &start, m->opts.t_start, q, NULL, &report);
-  if (!status && report.position.change > 0.0) set_rests(b, q);
+  if (!status && report.position.change > 0.0) set_rests(b, own, q);
   ga_stepper_destroy(&st);
   ga__free(m->ctx, q);
   if (status == GA_ERR_MEMORY) return status;

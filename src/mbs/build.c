@@ -187,6 +187,8 @@ ga_status ga_machine_build(ga_machine *m)
   if (!status) status = ga__build_finish(m, b);
   m->built = b;
   if (!status) status = ga__settle_rests(m, b);
+  ga__free(m->ctx, b->kin);
+  b->kin = NULL;
   if (!status) return GA_OK;
   m->built = NULL;
   ga__built_destroy(m->ctx, &b);

@@ -453,12 +453,12 @@ typedef struct ga__y {
 /* All signals, numbered part by part, energies last. Names and probes are made when asked for: there are
  * twenty for every body. (signal.c) */
 typedef struct ga__signals {
-  int n, n_turns;     /* signals; angles whose turns a meter counts */
-  int *first;         /* [n_parts + 2] first signal of a part; of the energies; n */
-  int *first_turning; /* [n_parts] its first angle among those */
-  int *turning;       /* [n_turns] gauges of these angles, */
-  int *limited;       /* and the part of one that must not turn over, else 0 */
-  char **name;        /* [n_parts + 1] names of a part's signals, NULL until asked for */
+  int n, n_turns;        /* signals; angles whose turns a meter counts */
+  int *first;            /* [n_parts + 2] first signal of a part; of the energies; n */
+  int *first_turning;    /* [n_parts] its first angle among those */
+  int *turning;          /* [n_turns] gauges of these angles, */
+  int *limited;          /* and the part of one that must not turn over, else 0 */
+  _Atomic(char *) *name; /* [n_parts + 1] names of a part's signals, NULL until a thread asks for them */
 } ga__signals;
 
 typedef enum ga__energy {
@@ -511,7 +511,7 @@ typedef struct ga__built {
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
   int takes_speeds;                 /* 1: bodies given at rest start with speeds that drives have */
-  ga__kin *kin;                     /* [nodes] as they start: of building, and of reports on the start */
+  ga__kin *kin; /* [nodes] as they start; for building alone, NULL once a machine is built */
   int kin_room;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
 } ga__built;
@@ -629,7 +629,7 @@ ga_status ga__build_frames(ga_machine *m, ga__built *b); /* nodes and markers */
 ga_status ga__build_finish(ga_machine *m, ga__built *b);
 void ga__initial_values(const ga__built *b, double *q, double *v); /* of the system made from b */
 /* The largest |Φ| there; HUGE_VAL: unknown. */
-ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *largest);
+ga_status ga__phi_initial(ga__workspace *w, double *largest);
 
 ga_status ga__pattern_merge(ga__built *b); /* between the two stages */
 void ga__pattern_free(ga__pattern *pt);

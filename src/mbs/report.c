@@ -2,6 +2,7 @@
 #include "mbs/channel.h"
 #include "core/work.h"
 #include "mbs/system.h"
+#include "mbs/workspace.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -289,7 +290,7 @@ static int is_body(const ga_machine *m, const char *name)
 }
 
 /* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */
-static void advise_joint(ga__writer *w, const ga_machine *m, int part)
+static void advise_joint(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part)
 {
   const ga__built *b = m->built;
   const ga_joint_def *d = m->part[part].def;
@@ -297,8 +298,8 @@ static void advise_joint(ga__writer *w, const ga_machine *m, int part)
   double distance = 0.0;
   ga__frame f[2];
   if (!joint || !joint->recipe || d->at_pose || !is_body(m, d->a) || !is_body(m, d->b)) return;
-  ga__frame_at(&f[0], GA__AT(b->marker, ga__marker, joint->a), b->kin);
-  ga__frame_at(&f[1], GA__AT(b->marker, ga__marker, joint->b), b->kin);
+  ga__frame_at(&f[0], GA__AT(b->marker, ga__marker, joint->a), kin);
+  ga__frame_at(&f[1], GA__AT(b->marker, ga__marker, joint->b), kin);
   for (int i = 0; i < 3; i++) distance = hypot(distance, f[1].p[i] - f[0].p[i]);
   if (distance == 0.0) return;
   ga__write(w,
@@ -308,7 +309,7 @@ static void advise_joint(ga__writer *w, const ga_machine *m, int part)
 }
 
 /* A drive that begins elsewhere than bodies are given. */
-static void advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda)
+static void advise_drive(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part, int lambda)
 {
   const ga__built *b = m->built;
   const ga_drive_def *d = m->part[part].def;
@@ -318,12 +319,14 @@ static void advise_drive(ga__writer *w, const ga_machine *m, int part, int lambd
   for (int i = 0; i < b->row.n && !row; i++)
     if (GA__AT(b->row, ga__row, i)->lambda == lambda) row = GA__AT(b->row, ga__row, i);
   if (!row || !row->target || ga_function_eval(d->function, m->opts.t_start, 0, &target, &fault)) return;
-  const int gauge = GA__AT(b->term, ga__term, row->first_term)->gauge;
+  ga__sight sight;
+  ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge),
+               b->marker.at, kin);
   ga__write(
       w,
       "drive '%s' begins with %s = %.6g, where bodies as they are given have %.6g: give that coordinate "
       "for the start, and bodies are placed there, or begin the drive where they are\n",
-      d->name, d->coordinate, target, ga__gauge_initial(b, gauge));
+      d->name, d->coordinate, target, ga__gauge_value(&sight));
 }
 
 int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size)
@@ -335,9 +338,16 @@ int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *te
       error->index < 0 || error->index >= m->built->n_lambda)
     return 0;
   const ga__label *label = GA__AT(m->built->lambda_label, ga__label, error->index);
+  const ga__part_kind kind = m->part[label->part].kind;
+  ga_context *ctx = NULL; /* memory of its own, so that any thread may ask */
+  ga__workspace *work = NULL;
   double off = 0.0;
-  if (!label || ga__phi_initial(m, m->built, &off) || off < FAR_ENOUGH) return 0; /* not of positions */
-  if (m->part[label->part].kind == GA__PART_JOINT) advise_joint(&w, m, label->part);
-  if (m->part[label->part].kind == GA__PART_DRIVE) advise_drive(&w, m, label->part, error->index);
+  if (!ga_context_create(&m->ctx->opts, &ctx) && !ga__workspace_create(ctx, m->built, 0, &work) &&
+      !ga__phi_initial(work, &off) && off >= FAR_ENOUGH) { /* else: not of positions */
+    if (kind == GA__PART_JOINT) advise_joint(&w, m, work->kin, label->part);
+    if (kind == GA__PART_DRIVE) advise_drive(&w, m, work->kin, label->part, error->index);
+  }
+  ga__workspace_destroy(work);
+  ga_context_destroy(&ctx);
   return (int)w.used;
 }

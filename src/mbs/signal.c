@@ -11,6 +11,7 @@
 #include "mbs/workspace.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -377,20 +378,22 @@ static size_t name_room(const ga__built *b, int part)
 const char *ga_machine_signal_name(const ga_machine *m, int i)
 {
   if (!is_signal(m, i)) return NULL;
-  ga__built *b = m->built;
-  ga__signals *s = &b->signals;
+  const ga__built *b = m->built;
+  const ga__signals *s = &b->signals;
   const int part = part_of(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
   if (part == m->n_parts) return ga__energy_name(i - s->first[part]);
   const size_t room = name_room(b, part);
-  if (!s->name[part]) {
-    s->name[part] = ga__alloc(m->ctx, (size_t)n, room);
-    if (!s->name[part]) {
-      ga__no_memory(m->ctx, "names of signals");
-      return NULL;
-    }
-    for (int c = 0; c < n; c++) name_channel(b, part, c, s->name[part] + (size_t)c * room, room);
+  char *made = atomic_load(&s->name[part]);
+  if (!made) {
+    char *mine = ga__alloc(m->ctx, (size_t)n, room);
+    if (!mine) return NULL;
+    for (int c = 0; c < n; c++) name_channel(b, part, c, mine + (size_t)c * room, room);
+    if (atomic_compare_exchange_strong(&s->name[part], &made, mine))
+      made = mine;
+    else
+      ga__free(m->ctx, mine); /* another thread was faster: made is its block */
   }
-  return s->name[part] + (size_t)(i - s->first[part]) * room;
+  return made + (size_t)(i - s->first[part]) * room;
 }
 
 const char *ga_machine_signal_unit(const ga_machine *m, int i)

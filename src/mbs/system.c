@@ -1,6 +1,5 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
-#include "core/work.h"
 #include "mbs/blocks.h"
 #include "mbs/breaks.h"
 #include "mbs/edges.h"
@@ -279,19 +278,21 @@ const ga_system *ga_machine_system(const ga_machine *m)
   return m && m->built ? m->built->system : NULL;
 }
 
-ga_status ga__phi_initial(const ga_machine *m, const ga__built *b, double *largest)
+ga_status ga__phi_initial(ga__workspace *w, double *largest)
 {
-  double *phi = ga__alloc(m->ctx, (size_t)b->n_lambda + 1, sizeof *phi);
-  const ga_point at = {.t = m->opts.t_start};
-  const ga_error error = m->ctx->error;
-  if (!phi) return ga__no_memory(m->ctx, "a machine");
-  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, b->kin);
-  ga__eval e = {m, b, &at, b->kin, ga__system_work(b->system)};
+  const ga__built *b = w->b;
+  double *phi = ga__alloc(w->ctx, (size_t)b->n_lambda + 1, sizeof *phi);
+  const ga_point at = {.t = w->m->opts.t_start};
+  const ga_error error = w->ctx->error;
+  if (!phi) return ga__no_memory(w->ctx, "a machine");
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, w->kin);
+  w->motion = 0;
+  const ga__eval e = {w->m, b, &at, w->kin, w};
   *largest = ga__elements_phi(&e, phi, 0) ? HUGE_VAL : 0.0;
   for (int i = 0; i < b->n_lambda; i++)
     if (!(fabs(phi[i]) <= *largest)) *largest = fabs(phi[i]);
-  ga__free(m->ctx, phi);
-  m->ctx->error = error;
+  ga__free(w->ctx, phi);
+  w->ctx->error = error;
   return GA_OK;
 }
 

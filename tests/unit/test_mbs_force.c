@@ -7,6 +7,7 @@
 
 #include "mbs/element.h"
 #include "mbs_shop.h"
+#include "mbs/system.h"
 #include "mbs/workspace.h"
 
 /* ---- Machines, one or more for every kind of force ---- */
@@ -627,7 +628,7 @@ static double stored_at(const shop *s, const rig_spot *spot, const double *q, do
   ga__powers now = {0, 0, 0, 0};
   ga__kin *kin = calloc((size_t)b->node.n, sizeof *kin);
   p.q = q;
-  memcpy(kin, b->kin, (size_t)b->node.n * sizeof *kin); /* with rotations of nodes that have none */
+  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin); /* with rotations of nodes that have none */
   ga__kin_at(b, q, p.v, p.vdot, kin);
   const ga__eval e = {s->m, b, &p, kin, ga__workspace_own(s->m)};
   for (int i = b->first_acting; i < b->element.n; i++) {
@@ -645,8 +646,7 @@ static double power_at(const shop *s, const rig_spot *spot)
 {
   ga__built *b = s->m->built;
   double f[RIG_MOST] = {0}, power = 0;
-  ga__kin_at(b, spot->q, spot->v, spot->vdot, b->kin);
-  const ga__eval e = {s->m, b, &spot->p, b->kin, ga__workspace_own(s->m)};
+  const ga__eval e = ga__eval_at(ga__workspace_own(s->m), &spot->p, 1, 1);
   for (int i = b->first_acting; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
     if (el->type->force && el->type->powers) assert_int_equal(el->type->force(&e, el, f), 0);

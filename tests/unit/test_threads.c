@@ -113,6 +113,27 @@ static ga_status look(run *r)
   return GA_OK;
 }
 
+/* What a machine tells without a state. */
+static void ask(run *r)
+{
+  const ga_machine *m = ga_model_machine(r->model);
+  const ga_system *sys = ga_machine_system(m);
+  char text[TEXT];
+  for (int i = 0; i < ga_machine_n_signals(m); i++) {
+    const char *name = ga_machine_signal_name(m, i);
+    add_text(&r->d, name ? name : "none");
+    add_text(&r->d, ga_machine_signal_unit(m, i));
+    if (name && ga_machine_find_signal(m, name) != i) add_text(&r->d, "not found");
+  }
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    for (int i = 0; i < ga_system_size(sys, (ga_block)b); i++) {
+      ga_system_name(sys, (ga_block)b, i, text, sizeof text);
+      add_text(&r->d, text);
+    }
+  const ga_error off = {.status = GA_ERR_INCONSISTENT, .block = GA_BLOCK_LAMBDA, .index = 0};
+  if (ga_machine_start_advice(m, &off, text, sizeof text)) add_text(&r->d, text);
+}
+
 /* Matrices and texts at the end. */
 static ga_status finish(run *r)
 {
@@ -143,6 +164,7 @@ static void *do_run(void *user)
   if (ga_context_create(NULL, &r->ctx)) return NULL;
   r->status = open_run(r);
   if (!r->status) {
+    ask(r);
     r->status = start_run(r);
     if (!r->status) r->status = look(r);
     for (r->steps = 0; !r->status && r->steps < STEPS; r->steps++) {
@@ -196,7 +218,6 @@ static void run_model(const ga_model *model, const char *name, tally *t)
   for (int k = 0; k < THREADS; k++) {
     alone[k] = (run){.model = model, .number = k};
     together[k] = (run){.model = model, .number = k, .gate = &gate};
-    do_run(&alone[k]);
   }
   pthread_mutex_lock(&gate); /* until all are there */
   for (int k = 0; k < THREADS; k++)
@@ -204,6 +225,8 @@ static void run_model(const ga_model *model, const char *name, tally *t)
   pthread_mutex_unlock(&gate);
   for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_join(thread[k], NULL), 0);
   pthread_mutex_destroy(&gate);
+  for (int k = 0; k < THREADS; k++)
+    do_run(&alone[k]); /* behind: what is made when asked for is made by threads */
   for (int k = 0; k < THREADS; k++) {
     compare(&alone[k], &together[k], name);
     t->steps += alone[k].steps;
