@@ -10,21 +10,16 @@
 #define STEP_ORDER2 6.0e-6
 #define STEP_ORDER4 7.4e-4
 
-static void copy(double *to, const double *from, int n)
-{
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 void ga__deriv_load(ga__deriv *w, const ga_point *p)
 {
   const ga_system *sys = w->sys;
-  copy(w->q, p->q, sys->nq);
-  copy(w->v, p->v, sys->nv);
-  copy(w->vdot, p->vdot, sys->nv);
-  copy(w->lambda, p->lambda, sys->size[GA_BLOCK_LAMBDA]);
-  copy(w->psi, p->psi, sys->size[GA_BLOCK_PSI]);
-  copy(w->x, p->x, sys->size[GA_BLOCK_X]);
-  copy(w->y, p->y, sys->size[GA_BLOCK_Y]);
+  ga__copy_numbers(w->q, p->q, sys->nq);
+  ga__copy_numbers(w->v, p->v, sys->nv);
+  ga__copy_numbers(w->vdot, p->vdot, sys->nv);
+  ga__copy_numbers(w->lambda, p->lambda, sys->size[GA_BLOCK_LAMBDA]);
+  ga__copy_numbers(w->psi, p->psi, sys->size[GA_BLOCK_PSI]);
+  ga__copy_numbers(w->x, p->x, sys->size[GA_BLOCK_X]);
+  ga__copy_numbers(w->y, p->y, sys->size[GA_BLOCK_Y]);
 }
 
 ga_point ga__deriv_point(const ga__deriv *w, double t)

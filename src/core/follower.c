@@ -1,5 +1,6 @@
 /* A stepper that covers the steps of another one in parts. */
 #include "core/sides.h"
+#include "core/weights.h"
 
 #include <float.h>
 #include <math.h>
@@ -145,7 +146,7 @@ static ga_status begin(ga_follower *f, ga_start_opts start, double t, const doub
   ga_status status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
   ga__sides_forget(&f->sides);
   for (int i = 0; status > 0 && i < MOST_STARTS; i++) {
-    start.h *= 0.25;
+    start.h *= GA__AFTER_FAILURE;
     status = ga_stepper_start(f->st, &start, t, q, v, x, lambda, psi, NULL);
   }
   return status;
@@ -328,9 +329,6 @@ enum {
   AHEAD = 2
 }; /* of the leader's steps: the one that ends in front of its edge, and the moment over it */
 enum { MOST_TRIES = 40 };
-#define GROW 2.0
-#define SHRINK 0.2
-#define SAFETY 0.9
 
 /* Largest error of the last step over its tolerance. */
 static ga_status error_ratio(ga_follower *f, double *ratio)
@@ -338,15 +336,13 @@ static ga_status error_ratio(ga_follower *f, double *ratio)
   const ga_stepper *st = f->st;
   const ga_simulate_opts *o = &f->leader;
   const ga_status status = ga__estimate(f->st, 1);
+  ga__tally t = {0};
   *ratio = 0.0;
   if (status) return status;
-  ga__tolerances_q(st->sys, o->atol, o->rtol, st->now.q, f->weight);
-  for (int i = 0; i < st->sys->nv; i++) {
-    *ratio = fmax(*ratio, fabs(st->est_q[i]) / f->weight[i]);
-    *ratio = fmax(*ratio, fabs(st->est_v[i]) / (o->atol_v + o->rtol_v * fabs(st->now.v[i])));
-  }
-  for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
-    *ratio = fmax(*ratio, fabs(st->est_x[i]) / (o->atol_x + o->rtol_x * fabs(st->now.x[i])));
+  ga__tally_q(&t, o, st, st->est_q, f->weight);
+  for (int i = 0; i < st->sys->nv; i++) ga__tally_add(&t, st->est_v[i], ga__tolerance_v(o, st->now.v[i]), i);
+  ga__tally_x(&t, o, st, st->est_x);
+  *ratio = t.largest;
   return GA_OK;
 }
 
@@ -358,22 +354,22 @@ static ga_status careful_step(ga_follower *f, double h, double *made)
   ga_status status = GA_RETRY_NEWTON;
   if (f->h_ahead > 0.0 && f->h_ahead < h) h = f->h_ahead;
   for (int i = 0; i < MOST_TRIES && time_of(f) + h > time_of(f); i++) {
-    double ratio = 0.0, factor = 0.25;
+    double ratio = 0.0, factor = GA__AFTER_FAILURE;
     status = ga_stepper_step(f->st, *made = h);
     if (status < 0) return status;
     if (!status) {
       status = error_ratio(f, &ratio);
       if (status < 0) return status;
-      if (!status) factor = ratio > 0.0 ? SAFETY * cbrt(most / ratio) : GROW;
+      if (!status) factor = ratio > 0.0 ? GA__SAFETY * cbrt(most / ratio) : GA__GROW;
       if (!status && ratio <= most) {
-        f->h_ahead = fmin(factor, GROW) * h;
+        f->h_ahead = fmin(factor, GA__GROW) * h;
         return GA_OK;
       }
       const ga_status back = ga_stepper_undo(f->st);
       if (back) return back;
       status = GA_RETRY_NEWTON;
     }
-    h *= fmin(fmax(factor, SHRINK), SAFETY);
+    h *= fmin(fmax(factor, GA__SHRINK), GA__SAFETY);
   }
   return status;
 }

@@ -8,11 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-static void copy(double *to, const double *from, int n)
-{
-  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
-}
-
 /* The auxiliary variable stands for vdot at t + ε, and is wanted at t + ε': it moves along its last
  * difference, which spans a known time; after a start, along its own shift. Always from the stored values. */
 typedef struct auxiliary {
@@ -167,8 +162,8 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   auxiliary a = {st->a_n, f->a, f->a_prev, f->vdot, nv, f->scalar[GA__EPS_A], f->scalar[GA__SPAN]};
   auxiliary w = {st->w_n, f->w, f->w_prev, f->xdot, nx, f->scalar[GA__EPS_W], f->scalar[GA__SPAN_W]};
   plan pa = plan_a(st, h), pw = plan_step(st, s->delta_m, s->delta_f, s->theta, w.eps, h);
-  copy(st->a_n, f->a, nv);
-  copy(st->w_n, f->w, nx);
+  ga__copy_numbers(st->a_n, f->a, nv);
+  ga__copy_numbers(st->w_n, f->w, nx);
   if (pa.shift && h != h_old) shift(&a, pa.eps, h, h_old, h_start);
   if (pw.shift && h != h_old) shift(&w, pw.eps, h, h_old, h_start);
   st->gamma = pa.gamma;
@@ -208,12 +203,12 @@ void ga__predict(ga_stepper *st, double h)
     extrapolate(&predicted[i], st->weight[order]);
   for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * (st->p[i] - f->a[i]);
   for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= f->w[i];
-  copy(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
-  copy(m->w_prev, st->w_n, size[GA_BLOCK_X]);
-  copy(m->vdot_prev2, f->vdot_prev, sys->nv);
-  copy(m->xdot_prev2, f->xdot_prev, size[GA_BLOCK_X]);
-  copy(m->vdot_prev, f->vdot, sys->nv);
-  copy(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
+  ga__copy_numbers(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
+  ga__copy_numbers(m->w_prev, st->w_n, size[GA_BLOCK_X]);
+  ga__copy_numbers(m->vdot_prev2, f->vdot_prev, sys->nv);
+  ga__copy_numbers(m->xdot_prev2, f->xdot_prev, size[GA_BLOCK_X]);
+  ga__copy_numbers(m->vdot_prev, f->vdot, sys->nv);
+  ga__copy_numbers(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
   m->scalar[GA__ORDER] = order;
   m->scalar[GA__H_OLD2] = h_old;
   /* equal steps count from a base, so that rounding does not add up in t */

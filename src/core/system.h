@@ -5,6 +5,8 @@
 #include "base/base_impl.h"
 #include "galpha/core.h"
 
+#include <string.h>
+
 /* The callbacks of a system; the table in system.c gives name, block and place of each. */
 typedef enum ga__fn {
   GA__MASS = 0,
@@ -60,6 +62,10 @@ ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or
 void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
 /* The same of the unknown that belongs to it: 'name' (coordinate index), lambda index, ... */
 void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+static inline void ga__copy_numbers(double *to, const double *from, int n)
+{
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
 /* First index of a component that is not finite, or -1. */
 int ga__first_bad(const double *a, int n);
 double ga__max_abs(const double *a, int n,

@@ -1,0 +1,157 @@
+/* Edges at which the equations jump with the motion: steps that end in front of them, and starts behind them.
+ */
+#include "core/simulate.h"
+
+#include <float.h>
+#include <math.h>
+
+/* A step that passed one is made again to end in front of it, by the motion before it, and once more where
+ * it has not come near enough; the next call moves to just behind it, and the one after that starts anew. */
+#define BRIEF 0.1     /* of the step in front of an edge: shorter ones behind it are strict */
+#define HERE 1e-9     /* of a step, within which an edge is where the step begins */
+#define QUICK 1e4     /* times what states are moved by behind an edge: the same one again */
+#define FURTHEST 1e-2 /* of a step, behind an edge, that a start is looked for */
+enum { MOST_QUICK = 3, PAUSE = 50 };
+
+/* [s] behind an edge, to be on the other side in spite of rounding. */
+static double distance_behind_edge(const ga_simulator *sim, double h)
+{
+  return GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+}
+
+/* A motion that both sides push back to the edge stays on it: there is nothing to go on with behind it. */
+static void count_edge(ga_simulator *sim, double t)
+{
+  const int quick = t - sim->edge_last < QUICK * distance_behind_edge(sim, sim->edge_h);
+  sim->edge_quick = quick ? sim->edge_quick + 1.0 : 0.0;
+  if (!quick)
+    sim->edge_h = sim->st->now.scalar[GA__H_OLD] > 0.0 ? sim->st->now.scalar[GA__H_OLD] : sim->h_next;
+  sim->edge_last = t;
+  if (sim->edge_quick < MOST_QUICK) return;
+  sim->edge_quick = 0.0;
+  sim->edge_pause = PAUSE;
+  if (sim->warned_sliding) return;
+  char name[256];
+  sim->warned_sliding = 1;
+  ga__sides_name(&sim->sides, sim->edge_which, name, sizeof name);
+  ga__log(
+      sim->ctx, GA_LOG_WARNING,
+      "t = %.9g: %s jumps here, and drives the motion back from both sides of the jump, so that it stays on "
+      "it. Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
+      "number",
+      t, name);
+}
+
+/* After a try of size h, which was a step, or failed: is there an edge within it? *again is the size of a
+ * step that may end in front of it; 0: there is none. GA__AT_EDGE: the present state stands in front of it
+ * already. */
+ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga__aim *aim, double *again)
+{
+  ga_stepper *st = sim->st;
+  ga__edge_met met = {INFINITY, INFINITY, -1};
+  double time = INFINITY;
+  *again = 0.0;
+  if (st->sys->def.n_sides == 0 || sim->edge_pause > 0.0 || aim->n >= GA__MOST_AIMS) return GA_OK;
+  if (stepped) {
+    const int which = ga__sides_gap(&sim->sides, st, h, &time);
+    if (which < 0 && aim->n == 0) return GA_OK;
+    if (which >= 0) sim->edge_which = which;
+  } else {
+    ga_status status = ga__sides_find(&sim->sides, st, &met);
+    time = met.before - st->next.scalar[GA__T];
+    if (status || isinf(time)) return status;
+    if ((status = ga_stepper_undo(st))) return status;
+    sim->edge_which = met.which;
+  }
+  *again = ga__aim_shorter(&sim->sides, st, aim, h, time);
+  if (*again > fmax(ga__sim_time_resolution(sim), HERE * h)) return GA_OK;
+  ga__sides_gap(&sim->sides, st, fmax(2.0 * HERE * h, 4.0 * ga__sim_time_resolution(sim)), &sim->edge_gap);
+  if (isinf(sim->edge_gap) && ga__sides_torn(&sim->sides, st)) sim->edge_gap = 0.0;
+  if (isfinite(sim->edge_gap)) return sim->edge_gap += distance_behind_edge(sim, h), GA__AT_EDGE;
+  sim->edge_gap = 0.0;
+  aim->n = GA__MOST_AIMS; /* it is not there after all */
+  *again = h;
+  return GA_OK;
+}
+
+/* A step of size h has ended in front of an edge that it was made to end at. The size of another that ends
+ * nearer to it; 0: it is near enough, or is not there any more. */
+double ga__sim_stand_at_edge(ga_simulator *sim, double h, ga__aim *aim)
+{
+  double gap;
+  const double again = ga__aim_longer(&sim->sides, sim->st, aim, h, &gap);
+  if (again == 0.0 && isfinite(gap)) sim->edge_gap = gap + distance_behind_edge(sim, h);
+  return again;
+}
+
+/* The same for equal steps: what is left of one is made behind the edge. */
+ga_status ga__sim_cut_step_at_edge(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], rest = sim->h_next;
+  double again = h, made = h;
+  ga__aim aim = {0.0, 0.0, 0, 0};
+  ga_status status = GA_OK;
+  for (;;) {
+    const ga_status edge = ga__sim_aim_at_edge(sim, status, made, &aim, &again);
+    if (edge == GA__AT_EDGE) sim->h_next = h;
+    if (edge) return edge;
+    if (again == 0.0 && status > 0) again = h, aim.n = GA__MOST_AIMS; /* over it, as if it were not known */
+    if (again == 0.0 && aim.n > 0 && made < h) {
+      again = ga__sim_stand_at_edge(sim, made, &aim);
+      if (again > 0.0 && (status = ga_stepper_undo(st))) return status;
+    }
+    if (again == 0.0) break;
+    status = ga_stepper_step(st, made = again);
+    if (status < 0 || (status > 0 && aim.n >= GA__MOST_AIMS)) return status;
+    if (status > 0) ga__sim_count_rejection(sim, status);
+  }
+  if (made < h) sim->h_next = h - made > 1e-6 * sim->opts.fixed_h ? h - made : rest + h - made;
+  return GA_OK;
+}
+
+/* Starts again on the other side of an edge, just behind which the present state stands; where the start
+ * falls back in front of it, a little later. */
+static ga_status start_behind_edge(ga_simulator *sim)
+{
+  const double cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
+  double gap = 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
+  const double most = fmax(FURTHEST * fmax(sim->edge_h, sim->h_next), gap);
+  for (int i = 0;; i++, gap *= GA__FURTHER) {
+    const int known = ga__sides_here(&sim->sides, sim->st);
+    const double t = sim->st->now.scalar[GA__T];
+    ga__sim_copy_state(sim, &sim->st->view);
+    sim->behind_edge = 1;
+    const ga_status status = ga__sim_restart(sim, t, cut);
+    sim->behind_edge = 0;
+    if (status || !known || !ga__sides_left(&sim->sides, sim->st) || i == GA__MOST_FURTHER || gap > most ||
+        t + gap >= ga__sim_stop_time(sim))
+      return status;
+    ga__sim_restore_backup(sim);
+    ga__hop(sim->st, gap);
+  }
+}
+
+/* The present state stands in front of an edge: it moves to just behind it, as by a step; or there, and
+ * starts again. *moved, *restarted: it did. */
+ga_status ga__sim_pass_edge(ga_simulator *sim, int *moved, int *restarted)
+{
+  const double gap = sim->edge_gap, h_next = sim->h_next;
+  *moved = *restarted = 0;
+  sim->edge_gap = 0.0;
+  if (gap == 0.0 || sim->st->now.scalar[GA__T] + fabs(gap) >= ga__sim_stop_time(sim)) return GA_OK;
+  if (gap > 0.0) {
+    count_edge(sim, sim->st->now.scalar[GA__T]);
+    ga__hop(sim->st, gap);
+    sim->edge_gap = -gap;
+    sim->stats.edges++;
+    *moved = 1;
+    return GA_OK;
+  }
+  const ga_status status = start_behind_edge(sim);
+  sim->edge_brief = sim->opts.error == GA_PER_STEP ? BRIEF * sim->edge_h : 0.0;
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  *restarted = 1;
+  if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may do, as they did before */
+  return GA_OK;
+}

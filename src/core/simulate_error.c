@@ -1,0 +1,286 @@
+/* Error control: the error of a step over its tolerance, whether it is rounding, and the size that it asks
+ * for. */
+#include "core/simulate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* PI controller: h · SAFETY · err^(−0.7/p) · err_old^(0.4/p), within [SHRINK, GROW]; steps that would grow by
+ * less than WORTH stay, so that factors can be kept. */
+#define WORTH 1.2
+
+/* ---- Error test ---- */
+
+static void weigh_q(const ga_simulator *sim, const double *e, ga__tally *t)
+{
+  ga__tally_q(t, &sim->opts, sim->st, e, sim->weight);
+}
+
+static void weigh_v(const ga_simulator *sim, int i, ga__tally *t)
+{
+  ga__tally_add(t, sim->st->est_v[i], ga__tolerance_v(&sim->opts, sim->st->now.v[i]), i);
+}
+
+/* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
+ * comes up, as in a contact that a body bounces off. Where it does, two periods of the motion it makes are to
+ * be accurate without the filter, and in velocities too, with which it goes on. So are all steps behind an
+ * edge that have to be much shorter than in front of it: a tolerance of positions is none for a contact that
+ * is shallower than it. */
+#define STRICT 2.0
+
+static int is_strict(const ga_simulator *sim, double until)
+{
+  return sim->st->next.scalar[GA__T] < until || sim->st->now.scalar[GA__H_OLD] < sim->edge_brief;
+}
+
+/* Looks for it where the filter matters and factors are of this step: stiffness that is new needs new ones.
+ * At a singular position all that is there is rounding. */
+#define AT_SINGULAR 1e-11
+
+static ga_status find_new_stiffness(ga_simulator *sim, int *found)
+{
+  ga_stepper *st = sim->st;
+  double *period = sim->vdot; /* room that only states between steps need */
+  ga__tally all = {0}, filtered = {0};
+  *found = 0;
+  if (st->factors.now.age > 1 || st->stats.rcond < AT_SINGULAR) return GA_OK;
+  weigh_q(sim, st->est_all, &all);
+  weigh_q(sim, st->est_q, &filtered);
+  if (!(filtered.largest < 0.5 * all.largest)) return GA_OK;
+  ga__tally strict = all;
+  for (int i = 0; i < st->sys->nv; i++) weigh_v(sim, i, &strict);
+  if (!(strict.largest > 1.0)) return GA_OK;
+  ga_status status = ga__new_stiffness(st, 0.01 / all.largest, period);
+  for (int i = 0; !status && i < st->sys->nv; i++) {
+    if (!(period[i] > 0.0)) continue;
+    sim->strict[i] = fmax(sim->strict[i], st->now.scalar[GA__T] + STRICT * period[i]);
+    sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
+    *found = 1;
+  }
+  return status;
+}
+
+/* The error as it is where that counts, what the filter leaves of it elsewhere. Nothing has been damped yet
+ * in the first two steps: a spring that stands for a rod and starts without its force makes no other error
+ * but one along itself, in steps of any size. */
+static void weigh_filtered(ga_simulator *sim, ga__tally *t)
+{
+  ga_stepper *st = sim->st;
+  const int young = !(st->next.scalar[GA__H_OLD2] > 0.0);
+  if (young) memcpy(st->est_q, st->est_all, (size_t)st->sys->nv * sizeof(double));
+  for (int i = 0; is_strict(sim, sim->strict_most) && i < st->sys->nv; i++) {
+    if (!is_strict(sim, sim->strict[i])) continue;
+    st->est_q[i] = st->est_all[i];
+    weigh_v(sim, i, t);
+  }
+  weigh_q(sim, st->est_q, t);
+}
+
+/* By the norm of the options. */
+static double norm_of(const ga_simulator *sim, const ga__tally *t)
+{
+  const int is_rms = sim->opts.norm == GA_NORM_RMS && t->largest == t->largest && t->count > 0.0;
+  return is_rms ? sqrt(t->squares / t->count) : t->largest;
+}
+
+/* Accelerations of the first steps after a start. Errors of positions are κh³ vddot, and tell nothing of them
+ * where the jerk is 0 as the motion begins: steps are then long, and vdot is off by a part of h² vdot''/2,
+ * along constraints for many steps more, since only numerical damping takes it away there. Of a motion with
+ * the angular frequency ω that is at the tolerance, (hω)³ is tol/κ, and
+ *   κh² · h² vdot''  is  hω  of  κh³ vddot:
+ * so much of the tolerance is for them here. That is less of it the tighter it is, and enough of it at any
+ * for steps not to follow what positions do not show, as oscillations of stiff springs. Per unit step
+ * velocities are tested, and with them this. */
+static double first_ratio(ga_simulator *sim)
+{
+  const ga_stepper *st = sim->st;
+  const ga_simulate_opts *o = &sim->opts;
+  const double h = st->now.scalar[GA__H_OLD];
+  const double kappa = fmax(fabs(st->now.scalar[GA__KAPPA_H2]) / (h * h), GA__KAPPA_LEAST);
+  const double part = o->error == GA_PER_STEP ? 1.0 : h / (o->t_end - sim->t0); /* of the tolerance */
+  double *bend = sim->vdot; /* room that only states between steps need */
+  ga__tally t = {0};
+  if (sim->n_first >= GA__FIRST_STEPS || o->error == GA_PER_UNIT_STEP) return 0.0;
+  ga__estimate_bend(st, bend);
+  for (int i = 0; i < st->sys->nv; i++) bend[i] *= kappa * h * h;
+  weigh_q(sim, bend, &t);
+  return norm_of(sim, &t) / (part * cbrt(part * (o->rtol + o->atol) / kappa));
+}
+
+/* Estimate over tolerance of the step just made. */
+static ga_status error_ratio(ga_simulator *sim, double *ratio)
+{
+  ga_stepper *st = sim->st;
+  const ga_simulate_opts *o = &sim->opts;
+  const int per_unit = o->error == GA_PER_UNIT_STEP;
+  ga__tally t = {0};
+  int strict = is_strict(sim, sim->strict_most), found = 0;
+  *ratio = 0.0;
+  sim->worst = 0;
+  ga_status status = ga__estimate(st, per_unit || strict);
+  if (!status && !per_unit) status = ga__filter(st);
+  if (!status && !per_unit) status = find_new_stiffness(sim, &found);
+  if (!status && found && !strict) { /* velocities count now: estimate them properly */
+    status = ga__estimate(st, 1);
+    if (!status) status = ga__filter(st);
+  }
+  if (status) return status;
+  ga__tally_x(&t, o, st, st->est_x);
+  if (!per_unit)
+    weigh_filtered(sim, &t);
+  else
+    weigh_q(sim, st->est_q, &t);
+  for (int i = 0; per_unit && i < st->sys->nv; i++) weigh_v(sim, i, &t);
+  sim->worst = t.worst;
+  *ratio = norm_of(sim, &t);
+  if (o->error != GA_PER_STEP) *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
+  const double first = first_ratio(sim);
+  sim->by_bend = first > *ratio;
+  if (sim->by_bend) *ratio = first;
+  return GA_OK;
+}
+
+static double order_of(const ga_simulator *sim)
+{
+  return sim->opts.error != GA_PER_STEP ? 2.0 : 3.0;
+}
+
+/* Power of h that the error just found grows with. */
+static double power_of(const ga_simulator *sim)
+{
+  return order_of(sim) + sim->by_bend;
+}
+
+/* Where steps are long, as long as a wheel takes for half a turn, the error grows with a higher power of h
+ * than its order: that of a step refused and of the shorter one in its place tell which. It limits how the
+ * next steps grow, less and less. */
+#define STEEPEST 12.0
+#define LESS_STEEP 0.95
+
+static double power_seen(const ga_simulator *sim, const ga__refused *r, double h, double err)
+{
+  const double p = order_of(sim);
+  if (!(r->h > 1.05 * h && r->err > err && err > 0.0)) return fmax(power_of(sim), LESS_STEEP * sim->power);
+  return fmin(STEEPEST, fmax(p, log(r->err / err) / log(r->h / h)));
+}
+
+/* The power of h to go by. Where a contact closes errors jump with h, which is no power of it. */
+static double control_power(const ga_simulator *sim)
+{
+  const double p = power_of(sim);
+  return is_strict(sim, sim->strict_most) ? p : fmax(p, sim->power);
+}
+
+/* Size of the next step after one of size h with this error. */
+static double control_size(const ga_simulator *sim, double h, double err)
+{
+  const double p = control_power(sim), e = fmax(err, 1e-6);
+  double factor =
+      GA__SAFETY * pow(e, -0.7 / p) * (sim->err_old > 0.0 ? pow(sim->err_old, 0.4 / p) : pow(e, -0.3 / p));
+  if (sim->power > order_of(sim)) factor = fmin(factor, fmax(1.0, GA__SAFETY * pow(e, -1.0 / sim->power)));
+  factor = fmin(GA__GROW, fmax(GA__SHRINK, factor));
+  return factor >= 1.0 && factor < WORTH ? h : factor * h;
+}
+
+/* Is the largest error far below the values, as rounding is even where it has been amplified? */
+static int is_far_below_values(const ga_simulator *sim)
+{
+  const ga_stepper *st = sim->st;
+  const ga_system *sys = st->sys;
+  const double faint = 1e-8; /* about the root of ε */
+  const int i = sim->worst, k = i - sys->nv, nx = sys->size[GA_BLOCK_X];
+  if (k >= 0) return fabs(st->est_x[k]) <= faint * ga__max_abs(st->now.x, nx, NULL);
+  const double v = ga__max_abs(st->now.v, sys->nv, NULL), a = ga__max_abs(st->now.vdot, sys->nv, NULL);
+  const int with_v = sim->opts.error == GA_PER_UNIT_STEP || is_strict(sim, sim->strict[i]);
+  if (with_v && fabs(st->est_v[i]) > faint * (v + a * st->now.scalar[GA__H_OLD])) return 0;
+  return fabs(st->est_q[i]) <= faint * ga__max_abs(st->now.q, sys->nq, NULL);
+}
+
+/* A faint error that grows while steps shrink is rounding: the tolerance is below what can be had here. One
+ * that is not faint grows where a shorter step is the first to end in a contact or beyond a jump. */
+static int is_rounding(const ga_simulator *sim, double err, const ga__refused *before)
+{
+  return before->grown + (before->err > 0.0 && err > 1.5 * before->err) >= 2 && is_far_below_values(sim);
+}
+
+/* Before a step is refused: is what is refused more than rounding makes of the accelerations? *err: what is
+ * left. */
+static int is_noise(ga_simulator *sim, double *err)
+{
+  ga_stepper *st = sim->st;
+  double before = *err;
+  int worst = sim->worst;
+  if (sim->opts.error != GA_PER_UNIT_STEP) return 0; /* e_q is smooth: it needs no differences of vdot */
+  st->noise_v = ga__noise(st, &st->now).acc * st->size_a;
+  ga_status status = error_ratio(sim, err);
+  st->noise_v = 0.0;
+  if (!status && *err <= 1.0) return 1;
+  *err = before;
+  sim->worst = worst;
+  return 0;
+}
+
+static void warn_rounding(ga_simulator *sim, double h)
+{
+  char name[192];
+  const ga_system *sys = sim->st->sys;
+  int is_state = sim->worst >= sys->nv;
+  if (sim->stats.at_rounding++ > 0) return;
+  ga__describe_unknown(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst,
+                       name, sizeof name);
+  ga__log(sim->ctx, GA_LOG_WARNING,
+          "t = %.9g: at h = %.3g the error estimate of the coordinate of %s is rounding; the tolerance is "
+          "tighter than the "
+          "arithmetic allows, and the step is accepted",
+          sim->st->now.scalar[GA__T], h, name);
+}
+
+/* Judges the step just made: *again is the size to try instead, 0 when it is accepted. */
+ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__refused *before, double *again)
+{
+  ga_status status = error_ratio(sim, err);
+  *again = GA__AFTER_FAILURE * h; /* not 0: a step that cannot be judged is taken back */
+  if (status) {
+    if (status > 0) ga__sim_count_rejection(sim, status);
+    return status;
+  }
+  int rounding = *err > 1.0 && (is_noise(sim, err) || is_rounding(sim, *err, before));
+  if (rounding) warn_rounding(sim, h);
+  if (*err <= 1.0 || rounding) {
+    sim->power = power_seen(sim, before, h, *err);
+    sim->h_next = rounding ? fmin(GA__GROW * h, ga__sim_largest_step(sim))
+                           : fmax(control_size(sim, h, *err), ga__sim_least_step(sim));
+    sim->err_old = rounding ? 0.0 : fmax(*err, 1e-4);
+    *again = 0.0;
+    return GA_OK;
+  }
+  sim->stats.rejected_error++;
+  *again = fmax(GA__SHRINK, GA__SAFETY * pow(*err, -1.0 / control_power(sim))) * h;
+  before->grown = before->err > 0.0 && *err > 1.5 * before->err ? before->grown + 1 : 0;
+  before->err = *err;
+  before->h = h;
+  return GA_OK;
+}
+
+/* ---- Velocities that count for a while ---- */
+
+/* A force that acts for a moment is to be seen whole: what it does to velocities counts until the end of the
+ * step that it was found in. */
+void ga__sim_test_velocity(ga_simulator *sim, int i)
+{
+  sim->strict[i] = fmax(sim->strict[i], sim->st->now.scalar[GA__T]);
+  sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
+  sim->kick_end = sim->strict[i];
+}
+
+/* Where it jumps no step may be short enough for the tolerance of velocities: then positions alone count. */
+int ga__sim_drop_velocity_test(ga_simulator *sim)
+{
+  const int brief = sim->edge_brief > 0.0;
+  sim->edge_brief = 0.0;
+  if (!(sim->st->now.scalar[GA__T] < sim->kick_end)) return brief;
+  sim->kick_end = sim->strict_most = -DBL_MAX;
+  for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
+  return 1;
+}

@@ -1,0 +1,162 @@
+/* Events: zeros of functions of the state, located within a step. */
+#include "core/simulate.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Where the side is seen that g = 0 at a step's beginning goes to: at this part of the step, or of the time
+ * between the event's last two happenings, which may get shorter and shorter. */
+#define PEEK 0.01
+#define PEEK_AGAIN 1e-4
+enum { MAX_LOCATE = 60 };
+
+ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *g)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  if (o->n_events == 0) return GA_OK;
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
+  if (code)
+    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, -1,
+                       "t = %.9g: the event function gave up (it returned %d)", s->t, code);
+  if (bad >= 0)
+    return ga__fail_at(sim->ctx, GA_ERR_NAN, s->t, -1, bad,
+                       "t = %.9g: the event function returned %g for event %d", s->t, g[bad], bad);
+  return GA_OK;
+}
+
+/* g leaves the side it was on, be it to 0. */
+static int event_crosses(const ga_event *e, double before, double after)
+{
+  if (before == 0.0 || (before < 0.0 ? after < 0.0 : after > 0.0)) return 0;
+  return e->direction == 0 || (e->direction > 0) == (before < 0.0);
+}
+
+/* First time in (ta, tb] at which event i crosses: bisection made faster by false position (Illinois). */
+static ga_status locate_event(ga_simulator *sim, int i, double ta, double tb, double *t)
+{
+  double ga = sim->g[i], gb = sim->g_new[i];
+  int side = 0, from_below = ga < 0.0;
+  for (int k = 0; k < MAX_LOCATE && tb - ta > 4.0 * DBL_EPSILON * fmax(fabs(ta), fabs(tb)); k++) {
+    double tc = k % 3 == 2 ? 0.5 * (ta + tb) : (ta * gb - tb * ga) / (gb - ga);
+    if (!(tc > ta && tc < tb)) tc = 0.5 * (ta + tb);
+    ga_status status = ga__sim_interpolate(sim, tc);
+    if (!status) status = ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
+    if (status) return status;
+    double gc = sim->g_at[i];
+    if (gc == 0.0 || (gc < 0.0) != from_below) {
+      tb = tc, gb = gc;
+      if (side == 1) ga *= 0.5;
+      side = 1;
+      if (gc == 0.0) break;
+    } else {
+      ta = tc, ga = gc;
+      if (side == -1) gb *= 0.5;
+      side = -1;
+    }
+  }
+  *t = tb;
+  return GA_OK;
+}
+
+/* g = 0 where the step began, be it from a restart: what counts is the side it has gone to from there. */
+static ga_status resolve_zero_events(ga_simulator *sim)
+{
+  double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
+  for (int i = 0; i < sim->opts.n_events; i++) {
+    if (sim->g[i] != 0.0) continue;
+    double after =
+        fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), ga__sim_time_resolution(sim));
+    ga_status status = ga__sim_interpolate(sim, fmin(beginning + after, end));
+    if (!status) status = ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
+    if (status) return status;
+    sim->g[i] = sim->g_at[i];
+  }
+  return GA_OK;
+}
+
+/* The earliest event of the last step that has not been dealt with, −1: none; *t when. */
+static ga_status find_first_event(ga_simulator *sim, int *event, double *t)
+{
+  const ga_stepper *st = sim->st;
+  double beginning = st->next.scalar[GA__T];
+  *event = -1;
+  for (int i = 0; i < sim->opts.n_events; i++) {
+    double when;
+    if (sim->fired[i] > beginning || !event_crosses(&sim->events[i], sim->g[i], sim->g_new[i])) continue;
+    ga_status status = locate_event(sim, i, beginning, st->now.scalar[GA__T], &when);
+    if (status) return status;
+    if (*event < 0 || when < *t) *event = i, *t = when;
+  }
+  return GA_OK;
+}
+
+/* Lets on_event know; q, v, x NULL where it may not change them. GA_STOPPED: so it wishes. */
+static ga_status report_event(ga_simulator *sim, int event, const ga_state *s, double *q, double *v,
+                              double *x)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  sim->stats.events++;
+  sim->since[event] = s->t - sim->fired[event];
+  sim->fired[event] = s->t;
+  int code = o->on_event ? o->on_event(o->user, event, s, q, v, x) : 0;
+  if (code < 0)
+    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, event,
+                       "t = %.9g: on_event gave up at event %d (it returned %d)", s->t, event, code);
+  return code > 0 ? GA_STOPPED : GA_OK;
+}
+
+/* Restarts that follow each other ever faster would go on for ever, or be missed in the end. */
+static ga_status fail_restarts(ga_simulator *sim, int event)
+{
+  double t = sim->fired[event];
+  return ga__fail_at(
+      sim->ctx, GA_ERR_STEP, t, -1, event,
+      "t = %.9g: event %d restarts again after %.3g, which is below h_min = %.3g: its restarts "
+      "pile up. Let on_event stop the simulation, or go on with another model, before that",
+      t, event, sim->since[event], ga__sim_least_step(sim));
+}
+
+/* The stepper stands on `event`: that one, and others that turn out to have happened by now. */
+static ga_status handle_events_here(ga_simulator *sim, int event, double beginning)
+{
+  const ga_state *s = &sim->st->view;
+  int restarts = 0, stops = 0;
+  ga_status status = ga__sim_evaluate_events(sim, s, sim->g_at);
+  ga__sim_copy_state(sim, s);
+  for (int i = 0; i < sim->opts.n_events && status >= 0; i++) {
+    ga_event_action action = sim->events[i].action;
+    int again = action == GA_EVENT_RESTART;
+    if (i != event && (sim->fired[i] > beginning || !event_crosses(&sim->events[i], sim->g[i], sim->g_at[i])))
+      continue;
+    status = report_event(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
+    if (!status && again && sim->since[i] < ga__sim_least_step(sim)) status = fail_restarts(sim, i);
+    restarts |= again;
+    stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
+    if (action == GA_EVENT_STOP) sim->last_event = i;
+  }
+  if (status >= 0 && restarts) status = ga__sim_restart(sim, s->t, ga__sim_given_first_step(sim));
+  return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
+}
+
+/* Events of the last step in their order. *gone: the step has been replaced by one onto a stop or restart. */
+ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone)
+{
+  double t = 0.0, beginning = sim->st->next.scalar[GA__T];
+  int event;
+  *gone = 0;
+  ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
+  if (!status) status = resolve_zero_events(sim);
+  while (!status && !(status = find_first_event(sim, &event, &t)) && event >= 0) {
+    if ((status = ga__sim_outputs_until(sim, t))) return status;
+    if (sim->events[event].action == GA_EVENT_RECORD) {
+      if (!(status = ga__sim_interpolate(sim, t)))
+        status = report_event(sim, event, &sim->view, NULL, NULL, NULL);
+      continue;
+    }
+    *gone = 1;
+    status = ga__sim_step_onto(sim, t, err);
+    return status ? status : handle_events_here(sim, event, beginning);
+  }
+  return status;
+}

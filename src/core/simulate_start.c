@@ -1,0 +1,99 @@
+/* Starts of the simulator, and starts again behind jumps, events and edges. */
+#include "core/simulate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
+ * smaller where the equations cannot be evaluated at its end. */
+ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
+                                const double *x, const double *lambda, const double *psi,
+                                ga_start_report *report)
+{
+  const ga_simulate_opts *o = &sim->opts;
+  ga_start_opts s = sim->start;
+  const ga_status found = ga__sim_find_next_break(sim, t);
+  if (found) return found;
+  const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
+  sim->piece = t;
+  double room = fmax((jumps ? o->t_end : ga__sim_stop_time(sim)) - t, ga__sim_least_step(sim));
+  int chosen = h_given > 0.0;
+  ga__sim_warn_aliasing(sim, t);
+  const int behind = sim->breaks.passed == t;
+  s.forward = s.forward || jumps || behind || sim->behind_edge;
+  ga__sides_forget(&sim->sides);
+  if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
+  s.h = fmin(chosen ? h_given : 1e-3 * ga__sim_run_length(sim), room);
+  for (;;) {
+    sim->st->provisional = !chosen;
+    ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+    sim->st->provisional = 0;
+    if (status < 0) return status;
+    if (status > 0) {
+      ga__sim_count_rejection(sim, status);
+      if (o->fixed_h > 0.0)
+        return ga__sim_fail_step(sim, t, "a step failed that may not be smaller than fixed_h", s.h);
+      room = s.h *= GA__AFTER_FAILURE;
+      if (s.h < ga__sim_least_step(sim))
+        return ga__sim_fail_step(sim, t, "the step would fall below h_min", ga__sim_least_step(sim));
+      continue;
+    }
+    sim->h_next = s.h;
+    sim->n_first = 0;
+    sim->err_old = sim->failed_h = sim->wary = sim->power = sim->held = 0.0;
+    ga__sim_reset_questions(sim);
+    sim->strict_most = sim->kick_end = -DBL_MAX;
+    for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
+    if (chosen) return GA_OK;
+    chosen = 1;
+    s.h = fmin(ga__sim_choose_first_step(sim), room);
+    if (!s.shift_a)
+      s.h = fmin(s.h, 1e-3 * ga__sim_run_length(sim)); /* without a jerk there was nothing to choose by */
+  }
+}
+
+void ga__sim_copy_state(ga_simulator *sim, const ga_state *s)
+{
+  const ga_system *sys = sim->st->sys;
+  ga__copy_numbers(sim->q, s->q, sys->nq);
+  ga__copy_numbers(sim->v, s->v, sys->nv);
+  ga__copy_numbers(sim->x, s->x, sys->size[GA_BLOCK_X]);
+  ga__copy_numbers(sim->lambda, s->lambda, sys->size[GA_BLOCK_LAMBDA]);
+  ga__copy_numbers(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
+}
+
+/* The state before a start that is made again. */
+void ga__sim_restore_backup(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  memcpy(st->now.block, sim->backup, st->state_length * sizeof(double));
+  ga__forget_steps(st);
+  st->has_state = 1;
+  ga__state_changed(st);
+  ga__state_show(st);
+}
+
+/* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
+ */
+ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
+{
+  ga_stepper *st = sim->st;
+  memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
+  ga__start_again(st, sim->behind_edge          ? GA__PASSING
+                      : sim->breaks.passed == t ? GA__BEHIND_JUMP
+                                                : GA__AFTER_EVENT);
+  ga_status status =
+      ga__sim_start_stepper(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
+  ga__start_first(st);
+  if (st->fell_back) ga__sim_count_rejection(sim, st->fell_back);
+  if (status) { /* the state before the restart is still worth having */
+    ga__sim_restore_backup(sim);
+    return status;
+  }
+  status = ga__sim_evaluate_events(sim, &st->view, sim->g);
+  for (int i = 0; i < sim->opts.n_events; i++)
+    if (sim->fired[i] >= t - ga__sim_time_resolution(sim)) sim->g[i] = 0.0;
+  sim->stats.restarts += !status;
+  return status;
+}

@@ -1,0 +1,190 @@
+/* Steps until one is accepted. */
+#include "core/simulate.h"
+
+#include <math.h>
+
+void ga__sim_count_rejection(ga_simulator *sim, ga_status status)
+{
+  if (status == GA_RETRY_CALLBACK || status == GA_RETRY_NAN)
+    sim->stats.rejected_callback++;
+  else
+    sim->stats.rejected_newton++;
+}
+
+/* A step failed, and no smaller one is to be tried: `what` says why not, the last error why it failed. */
+ga_status ga__sim_fail_step(ga_simulator *sim, double t, const char *what, double h)
+{
+  const ga_error *e = ga_context_error(sim->ctx);
+  return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_STEP_FAILS,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, e->block, e->index},
+                                 .name = what,
+                                 .equation = e->equation,
+                                 .detail = e->text,
+                                 GA__NUMBERS({h, NULL})});
+}
+
+static ga_status fail_too_small(ga_simulator *sim, double h, double err, ga_status why)
+{
+  const ga_system *sys = sim->st->sys;
+  char name[192];
+  double t = sim->st->now.scalar[GA__T];
+  if (why) return ga__sim_fail_step(sim, t, "the step would fall below h_min", ga__sim_least_step(sim));
+  int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
+  ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
+  ga__describe_unknown(sys, block, index, name, sizeof name);
+  return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_TOLERANCE_NOT_MET,
+                    &(ga__facts){.at = &(ga__fact_time){t, h, (int)block, index},
+                                 .equation = name,
+                                 GA__NUMBERS({ga__sim_least_step(sim), NULL}, {err, NULL})});
+}
+
+/* A step of fixed size, or of what is left of one (h_next). Where it fails it is taken in parts, or a longer
+ * one is tried, since its very end may be the trouble, as a singular position is; then on to the next of the
+ * equal steps' times, by parts that grow by RECOVER at the most. */
+#define RECOVER 4.0
+static const struct {
+  double part; /* of the step wanted */
+  double over; /* [fixed_h] beyond its end, 0: not */
+} ANOTHER[] = {{1.0, 0.0}, {0.6, 0.0}, {1.0, 0.5},  {0.3, 0.0},  {1.0, 0.25},
+               {1.0, 0.8}, {0.1, 0.0}, {0.03, 0.0}, {0.01, 0.0}, {1e-3, 0.0}};
+
+enum { N_ANOTHER = sizeof ANOTHER / sizeof *ANOTHER };
+
+static ga_status make_fixed_step(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  double fixed = sim->opts.fixed_h, wanted = ga__sim_fit_size(sim, sim->h_next),
+         h_old = st->now.scalar[GA__H_OLD], h = 0.0;
+  const double cut = fmax(sim->h_next - wanted, 0.0); /* off by a break: to be made behind it */
+  double most = h_old > 0.0 && wanted > RECOVER * h_old ? RECOVER * h_old : wanted;
+  double rest = ga__sim_stop_time(sim) - st->now.scalar[GA__T];
+  ga_status status = GA_RETRY_NEWTON;
+  for (int i = 0; status && i < N_ANOTHER; i++) {
+    double other = ANOTHER[i].over > 0.0 ? wanted + ANOTHER[i].over * fixed : ANOTHER[i].part * most;
+    if (i && (other > rest || other < 1e-6 * fixed)) continue;
+    status = ga_stepper_step(st, h = other);
+    if (status < 0) return status;
+    if (status) ga__sim_count_rejection(sim, status);
+  }
+  if (status)
+    return ga__sim_fail_step(sim, st->now.scalar[GA__T],
+                             "a step failed in all parts that were tried; the last one was h", h);
+  const double left = wanted + cut - h; /* too little for a step of its own: it goes with the next one */
+  sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
+  return GA_OK;
+}
+
+/* A step that ended close to a singular position fails, or its error is rounding times the condition; shorter
+ * ones only end closer to it, and from there none leads away. So, as with equal steps, others are tried, and
+ * the next one has the size that this was to have, to go over the position. */
+#define CLOSE 1e-7    /* reciprocal condition of a matrix at such a position */
+#define EXCESSIVE 1e3 /* an error that no step grows into otherwise */
+#define SAME 0.01     /* of a size, below which another counts as the same */
+
+/* The size of another try after `tries` of them, 0: none is left, or it is not that. err 0: the step failed.
+ */
+static double choose_another_size(const ga_simulator *sim, double wanted, double err, int *tries)
+{
+  if (!(sim->st->stats.rcond < CLOSE) || sim->st->diverged || (err > 0.0 && err < EXCESSIVE)) return 0.0;
+  while (++*tries < N_ANOTHER) {
+    const double over = ANOTHER[*tries].over, part = over > 0.0 ? 1.0 + over : ANOTHER[*tries].part;
+    const double other = ga__sim_fit_size(sim, part * wanted);
+    if (fabs(other - wanted) > SAME * wanted) return other; /* limits may have left nothing of it */
+  }
+  return 0.0;
+}
+
+/* After a step of size h: the one that leads over the position; not where that failed before, so that it was
+ * the size after all. */
+static void plan_over_singular(ga_simulator *sim, double wanted, double h)
+{
+  if (h < 0.25 * wanted || sim->wary_span > GA__WARY_FIRST) return;
+  sim->h_next = fmax(sim->h_next, fmax(wanted, h));
+  sim->err_old = 0.0;
+}
+
+/* Steps until one is accepted; its error in *err. GA__AT_EDGE: none was, as the present state stands at an
+ * edge.
+ */
+ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
+{
+  ga_stepper *st = sim->st;
+  int failed = 0, tries = 0;
+  ga__aim aim = {0.0, 0.0, 0, 0};
+  if (sim->opts.fixed_h > 0.0) {
+    ga_status status = make_fixed_step(sim);
+    if (!status) status = ga__sim_cut_step_at_edge(sim);
+    return status ? status : ga__sim_report_unseen(sim);
+  }
+  double h = ga__sim_fit_size(sim, sim->h_next), again, wanted = h;
+  ga__refused before = {0.0, 0.0, 0};
+  for (;;) {
+    const long matrices = st->stats.factorisations;
+    ga_status status = ga_stepper_step(st, h);
+    if (status < 0) return status;
+    const ga_status edge = ga__sim_aim_at_edge(sim, status, h, &aim, &again);
+    if (edge) return edge;
+    if (again > 0.0) {
+      h = again;
+      continue;
+    }
+    if (status > 0) {
+      ga__sim_count_rejection(sim, status);
+      ga__sim_note_failure(sim, status, h, failed++);
+      again = GA__AFTER_FAILURE * h;
+      *err = 0.0;
+    } else {
+      status = ga__sim_judge_error(sim, h, err, &before, &again);
+      if (again == 0.0 && tries == 0) status = ga__sim_inspect_step(sim, &again);
+      if (again == 0.0 && aim.n > 0 && (again = ga__sim_stand_at_edge(sim, h, &aim)) > 0.0) {
+        if ((status = ga_stepper_undo(st))) return status;
+        h = again;
+        continue;
+      }
+      if (again == 0.0) {
+        ga__sim_limit_after_labour(sim, h, st->stats.factorisations - matrices);
+        ga__sim_limit_after_failure(sim, h);
+        sim->n_first += sim->n_first < GA__FIRST_STEPS;
+        if (tries > 0) plan_over_singular(sim, wanted, h);
+        return status;
+      }
+      ga_status back = ga_stepper_undo(st);
+      if (back || status < 0) return back ? back : status;
+    }
+    const double other = choose_another_size(sim, wanted, *err, &tries);
+    if (other > 0.0) {
+      if (!status) ga__sim_note_failure(sim, GA_RETRY_SINGULAR, h, failed++);
+      again = other;
+    }
+    if (again < ga__sim_least_step(sim)) {
+      if (!ga__sim_drop_velocity_test(sim)) return fail_too_small(sim, h, *err, status);
+      again = h;
+    }
+    h = again;
+    sim->err_old = 0.0;
+  }
+}
+
+/* Take the last step back and step onto t instead; where t is as good as its beginning, stay there. */
+ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err)
+{
+  ga_stepper *st = sim->st;
+  ga_status status = ga_stepper_undo(st);
+  double h = t - st->now.scalar[GA__T];
+  while (!status && t - st->now.scalar[GA__T] > ga__sim_time_resolution(sim)) {
+    h = fmin(h, t - st->now.scalar[GA__T]);
+    status = ga_stepper_step(st, h);
+    if (!status) { /* a step that failed makes the next ones small, not all of them */
+      ga__sim_count_step(sim, h, err);
+      h *= GA__GROW;
+    }
+    if (status <= 0) continue;
+    ga__sim_count_rejection(sim, status);
+    h *= GA__AFTER_FAILURE;
+    status = h < ga__sim_least_step(sim)
+                 ? ga__sim_fail_step(sim, st->now.scalar[GA__T], "the step would fall below h_min",
+                                     ga__sim_least_step(sim))
+                 : GA_OK;
+  }
+  return status;
+}

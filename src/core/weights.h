@@ -1,0 +1,59 @@
+/* Errors over their tolerances, and by how much a step size follows them: for the simulator, the follower and
+ * edges of the motion. */
+#ifndef GALPHA_CORE_WEIGHTS_H
+#define GALPHA_CORE_WEIGHTS_H
+
+#include "core/stepper.h"
+
+#include <math.h>
+
+/* A new size is SAFETY of what the error asks for, within [SHRINK, GROW] of the last one; where Newton's
+ * iteration failed it is AFTER_FAILURE of it. */
+#define GA__SAFETY 0.9
+#define GA__SHRINK 0.2
+#define GA__GROW 2.0
+#define GA__AFTER_FAILURE 0.25
+
+static inline double ga__tolerance_v(const ga_simulate_opts *o, double v)
+{
+  return o->atol_v + o->rtol_v * fabs(v);
+}
+static inline double ga__tolerance_x(const ga_simulate_opts *o, double x)
+{
+  return o->atol_x + o->rtol_x * fabs(x);
+}
+
+/* Errors weighed so far. */
+typedef struct ga__tally {
+  double largest; /* over its tolerance; NaN where one was */
+  int worst;      /* which one; n_v and beyond: states */
+  double squares, count;
+} ga__tally;
+
+/* Error i over its tolerance. */
+static inline void ga__tally_add(ga__tally *t, double error, double tolerance, int i)
+{
+  const double ratio = fabs(error) / tolerance;
+  t->squares += ratio * ratio;
+  t->count += 1.0;
+  if (ratio > t->largest || !(ratio == ratio)) {
+    t->largest = ratio;
+    t->worst = i;
+  }
+}
+
+/* Errors e[nv] of positions, and e[n_x] of states, at the present state; room[nv] is work space. */
+static inline void ga__tally_q(ga__tally *t, const ga_simulate_opts *o, const ga_stepper *st, const double *e,
+                               double *room)
+{
+  ga__tolerances_q(st->sys, o->atol, o->rtol, st->now.q, room);
+  for (int i = 0; i < st->sys->nv; i++) ga__tally_add(t, e[i], room[i], i);
+}
+static inline void ga__tally_x(ga__tally *t, const ga_simulate_opts *o, const ga_stepper *st, const double *e)
+{
+  const int nv = st->sys->nv;
+  for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
+    ga__tally_add(t, e[i], ga__tolerance_x(o, st->now.x[i]), nv + i);
+}
+
+#endif
