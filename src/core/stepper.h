@@ -146,7 +146,7 @@ ga_status ga__filter(ga_stepper *st);
  * differenced by. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period);
 
-/* -- Starts and projections (start.c) -- */
+/* -- Starts and projections (start.c, project.c, accelerations.c, jerk.c) -- */
 /* q, v, x at t, some roundings after the present state, by its rates; nothing where t is not after it. The
  * rates of v and x end `early` before. */
 void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x);

@@ -1,0 +1,211 @@
+/* Accelerations, multipliers and outputs at given positions and velocities. */
+#include "core/start.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->solve, with B
+ * and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
+static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs)
+{
+  const ga_system *sys = st->sys;
+  const int *start = sys->start;
+  double *r = st->solve;
+  ga_status status = ga__call(sys, GA__MASS, p, r);
+  if (!status) status = ga__call(sys, GA__FORCE, p, st->tmp);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) r[i] -= st->tmp[i];
+  if ((status = ga__phi_acc(&st->deriv, p, r + start[GA_BLOCK_LAMBDA]))) return status;
+  ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->saddle.Q, f->vdot);
+  if ((status = ga__k_acc(&st->deriv, p, r + start[GA_BLOCK_PSI]))) return status;
+  ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], f->vdot);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] = 0.0;
+  double *y = r + start[GA_BLOCK_Y];
+  if (outputs && (status = ga__call(sys, GA__OUTPUT, p, y))) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] = outputs ? f->y[i] - y[i] : 0.0;
+  for (int i = 0; i < sys->n; i++) r[i] = -r[i];
+  return GA_OK;
+}
+
+/* Largest relative increment of the solution just found in st->solve; adds it to f. */
+static double add_accelerations(ga_stepper *st, ga__state *f)
+{
+  const ga_system *sys = st->sys;
+  double *const to[GA_N_BLOCKS] = {f->vdot, f->lambda, f->psi, NULL, f->y}, size = 0.0;
+  double largest = size;
+  for (int b = 0; b < GA_N_BLOCKS; b++) {
+    if (!to[b]) continue;
+    const double *d = st->solve + sys->start[b];
+    for (int i = 0; i < sys->size[b]; i++) to[b][i] += d[i];
+    double relative = ga__max_abs(d, sys->size[b], NULL) / (1.0 + ga__max_abs(to[b], sys->size[b], NULL));
+    if (ga__first_bad(d, sys->size[b]) >= 0) return NAN;
+    if (relative > largest) largest = relative;
+  }
+  return largest;
+}
+
+/* Neither accelerations nor outputs came to rest: outputs are to blame where they are off. */
+static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, const ga_point *p)
+{
+  const ga_system *sys = st->sys;
+  int n = sys->size[GA_BLOCK_Y], worst = -1;
+  double off = 0.0;
+  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, st->solve)) {
+    for (int i = 0; i < n; i++) st->solve[i] -= p->y[i];
+    off = ga__max_abs(st->solve, n, &worst);
+  }
+  if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
+    return ga__start_fail_inconsistent(
+        st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
+        "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
+        "near their values, in a "
+        "model in the section 'guesses'");
+  char name[192];
+  ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
+  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_Y, worst,
+                     "start, t = %.9g: the outputs cannot be solved for (no convergence): %s is still off by "
+                     "%.3g. The algebraic "
+                     "loop through it may have no solution: let it pass through a state (a filter, an "
+                     "integrator), or change its "
+                     "gain. Where it has one, give a guess near it: the section 'guesses' of a model, "
+                     "ga_machine_add_guess(), or output_guess of a system",
+                     p->t, name, off);
+}
+
+ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  ga_point p = ga__state_point(f);
+  ga_status status;
+  double before = HUGE_VAL, size;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == GA__START_ITERATIONS) return fail_accelerations(st, c, &p);
+    if ((status = ga__saddle_at(st, &p, 1))) return status;
+    if ((status = acceleration_residual(st, f, &p, 1))) return status;
+    c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
+    if (c->iterations == 0) c->residual_before = c->residual_after;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve))) return status;
+    size = add_accelerations(st, f);
+    if (!isfinite(size))
+      return ga__start_fail_inconsistent(
+          st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for", "(diverged)");
+    if (ga__start_has_converged(size, &before)) break;
+  }
+  c->change = ga__max_abs(f->vdot, sys->nv, &c->worst_change);
+  return ga__call(sys, GA__STATE, &p, f->xdot);
+}
+
+/* y from what q, v, and as far as they are known vdot, λ and ψ, say. */
+ga_status ga__start_guess_outputs(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
+  if (!ga__has(sys, GA__OUTPUT_GUESS)) return GA_OK;
+  ga_point p = ga__state_point(&st->now);
+  ga_status status = ga__call(sys, GA__OUTPUT_GUESS, &p, st->next.y);
+  if (!status) memcpy(st->now.y, st->next.y, bytes);
+  return status;
+}
+
+/* Accelerations and multipliers under the forces that the present y cause, by [M Bᵀ Aᵀ; B; A], which asks
+ * neither for outputs nor for their derivatives. */
+static ga_status solve_at_fixed_outputs(ga_stepper *st)
+{
+  ga_point p = ga__state_point(&st->now);
+  ga_status status = ga__saddle_at(st, &p, 0);
+  if (!status) status = acceleration_residual(st, &st->now, &p, 0);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
+  if (status) return status;
+  return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
+}
+
+/* As before they were looked for. */
+static void forget_accelerations(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__state *f = &st->now;
+  for (int i = 0; i < sys->nv; i++) f->vdot[i] = 0.0;
+  if (sys->size[GA_BLOCK_LAMBDA])
+    memcpy(f->lambda, st->begin_lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+  if (sys->size[GA_BLOCK_PSI])
+    memcpy(f->psi, st->begin_psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
+}
+
+/* From outputs as they were before the start was made again. Where that does not do, everything is as if it
+ * had not been tried. */
+static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, int *found)
+{
+  const ga_system *sys = st->sys;
+  const size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
+  const ga_error said = st->ctx->error;
+  *found = 0;
+  if (st->again == GA__FIRST || bytes == 0) return GA_OK;
+  memcpy(st->tmp_y, st->now.y, bytes);
+  memcpy(st->now.y, st->begin_y, bytes);
+  const ga_status status = ga__accelerations(st, &st->now, c);
+  *found = !status;
+  if (!status || (status < 0 && status != GA_ERR_INCONSISTENT)) return status;
+  st->fell_back = status > 0 ? status : st->fell_back;
+  st->ctx->error = said;
+  *c = ga__start_no_change();
+  forget_accelerations(st);
+  memcpy(st->now.y, st->tmp_y, bytes);
+  return GA_OK;
+}
+
+/* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
+ * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
+ * succeeds from there. What it said first counts when it never does. */
+ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
+{
+  enum { MOST_ROUNDS = 4 };
+  const ga_system *sys = st->sys;
+  ga__state *f = &st->now;
+  int found;
+  ga_status first = solve_from_former_outputs(st, c, &found), status = first;
+  if (found || status) return status;
+  first = status = ga__accelerations(st, f, c);
+  const int loops = sys->size[GA_BLOCK_Y] > 0 && ga__has(sys, GA__OUTPUT_GUESS);
+  if (!loops || (status != GA_RETRY_CALLBACK && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT))
+    return status;
+  const ga_error said = st->ctx->error;
+  for (int round = 1; status && round <= MOST_ROUNDS; round++) {
+    forget_accelerations(st);
+    status = ga__start_guess_outputs(st);
+    for (int i = 0; !status && i < round; i++) {
+      status = solve_at_fixed_outputs(st);
+      if (!status) status = ga__start_guess_outputs(st);
+    }
+    if (status < 0) return status;
+    if (status) break;
+    *c = ga__start_no_change();
+    status = ga__accelerations(st, f, c);
+    if (status < 0 && status != GA_ERR_INCONSISTENT) return status;
+  }
+  if (!status) return GA_OK;
+  st->ctx->error = said;
+  return first;
+}
+
+/* Accelerations and multipliers were not found: is it that forces do not depend on a multiplier where it is
+ * as guessed, as on λ in −Bᵀλ³ at 0? */
+ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status)
+{
+  const ga_system *sys = st->sys;
+  char name[192];
+  int index;
+  if (status != GA_RETRY_SINGULAR && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT) return status;
+  forget_accelerations(st);
+  const ga_point p = ga__state_point(&st->now);
+  const int column = ga__vanishing_multiplier(&st->saddle, &st->deriv, &p);
+  if (column < 0) return status;
+  ga_block block = ga__block_of(sys, column, &index);
+  ga__describe(sys, block, index, name, sizeof name);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,
+      "start, t = %.9g: the forces do not depend on the multiplier of %s where it is %.3g, as "
+      "guessed (0 unless given), so that it cannot be solved for; give guesses near the "
+      "multipliers' values, lambda_guess and psi_guess of ga_stepper_start(), in a model in the "
+      "section 'guesses'",
+      p.t, name, block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index]);
+}

@@ -1,0 +1,103 @@
+/* Rates of accelerations along the motion, and the part of the velocity normal to the constraints that
+ * follows from them. */
+#include "core/start.h"
+
+#include <math.h>
+
+#define JERK_STEP 0.05 /* of h: where the accelerations are compared to get the jerk */
+
+/* The present q moved on by a time e, q exp(e v + e²/2 vdot), and v, x by d: v + d vdot, x + d xdot. */
+static void move_along(ga_stepper *st, double e, double d, double *q, double *v, double *x)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *f = &st->now;
+  for (int i = 0; i < sys->nv; i++) {
+    st->exponent[i] = e * f->v[i] + 0.5 * e * e * f->vdot[i];
+    v[i] = f->v[i] + d * f->vdot[i];
+  }
+  ga_group_move(sys->group, q, f->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = f->x[i] + d * f->xdot[i];
+}
+
+void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x)
+{
+  const double e = t - st->now.scalar[GA__T];
+  if (e > 0.0) move_along(st, e, fmax(e - early, 0.0), q, v, x);
+}
+
+/* Accelerations, multipliers, outputs and rates at t + e along the motion, into next. */
+static ga_status accelerations_along(ga_stepper *st, double e)
+{
+  const ga__state *f = &st->now;
+  ga__state *m = &st->next;
+  ga_start_change c = ga__start_no_change();
+  ga__state_copy(st, m, f);
+  move_along(st, e, e, m->q, m->v, m->x);
+  m->scalar[GA__T] = f->scalar[GA__T] + e;
+  return ga__accelerations(st, m, &c);
+}
+
+/* vddot, xddot and the rates of λ, ψ, y by differences of second order along the motion: of values at ±s, or
+ * at s and 2s against the present ones. */
+ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward)
+{
+  static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};
+  const ga_system *sys = st->sys;
+  const ga__state *f = &st->now, *m = &st->next;
+  const struct {
+    double *rate;
+    const double *here, *there;
+    int n;
+  } list[] = {{st->jerk_v, f->vdot, m->vdot, sys->nv},
+              {st->jerk_x, f->xdot, m->xdot, sys->size[GA_BLOCK_X]},
+              {st->jerk_lambda, f->lambda, m->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {st->jerk_psi, f->psi, m->psi, sys->size[GA_BLOCK_PSI]},
+              {st->jerk_y, f->y, m->y, sys->size[GA_BLOCK_Y]}};
+  enum { N_LIST = sizeof list / sizeof *list };
+  const double s = JERK_STEP * h;
+  for (int l = 0; l < N_LIST; l++)
+    for (int i = 0; i < list[l].n; i++) list[l].rate[i] = forward ? -1.5 * list[l].here[i] / s : 0.0;
+  for (int k = 0; k < 2; k++) {
+    ga_status status = accelerations_along(st, at[forward][k] * s);
+    if (status) return status;
+    for (int l = 0; l < N_LIST; l++)
+      for (int i = 0; i < list[l].n; i++) list[l].rate[i] += weight[forward][k] * list[l].there[i] / s;
+  }
+  return GA_OK;
+}
+
+/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
+ * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
+ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *f = &st->now;
+  double *r = st->exponent;
+  ga_point p = ga__state_point(f);
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  ga_group_bracket(sys->group, r, f->v, f->vdot);
+  for (int i = 0; i < sys->nv; i++) r[i] = (st->commutes ? 0.0 : h2 * r[i] / 12.0) - kappa_h2 * st->jerk_v[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[i] = 0.0;
+  ga__b_mul(sys, out, st->Q, r);
+  return GA_OK;
+}
+
+ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v)
+{
+  const ga_system *sys = st->sys;
+  const double *scalar = st->now.scalar;
+  double *d = st->solve;
+  ga_point p = ga__state_point(&st->now);
+  ga_status status =
+      ga__start_compute_jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START], 0);
+  if (!status) status = ga__start_normal_offset(st, d_kappa_h2, d_h2, st->offset);
+  if (!status) status = ga__saddle_at(st, &p, 0);
+  if (status) return status;
+  for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = st->offset[i];
+  if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
+  for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + d[i];
+  return GA_OK;
+}

@@ -1,0 +1,265 @@
+/* Projections: positions and velocities moved onto the constraints. */
+#include "core/start.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define CONVERGED 1e-14 /* relative increments below this are rounding */
+#define STAGNATED 1e-9  /* and below this when they no longer halve */
+
+ga_start_change ga__start_no_change(void)
+{
+  ga_start_change c = {0.0, 0.0, -1, -1, 0.0, -1, 0};
+  return c;
+}
+
+/* Has an iteration ended? increments relative; *before keeps the last one. */
+int ga__start_has_converged(double increment, double *before)
+{
+  int done = increment <= CONVERGED || (increment <= STAGNATED && increment > 0.5 * *before);
+  *before = increment;
+  return done;
+}
+
+ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_block block, const ga_start_change *c,
+                                      const char *what, const char *why)
+{
+  char name[192] = "";
+  const ga_system *sys = st->sys;
+  if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
+  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
+                     "%s, t = %.9g: %s %s; largest residual %.3g at first, in %s, %.3g at last",
+                     st->has_state ? "step" : "start", st->now.scalar[GA__T], what, why, c->residual_before,
+                     name, c->residual_after);
+}
+
+ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_block block,
+                                 const ga_start_change *c, const char *what)
+{
+  char name[192] = "", coordinate[192] = "";
+  const ga_system *sys = st->sys;
+  if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
+  if (c->worst_change >= 0)
+    ga__describe_unknown(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
+  return ga__fail_at(
+      sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
+      "start, t = %.9g: the given %s are off the constraints: the residual is %.3g in %s, and mending it "
+      "would move "
+      "%s by %.3g, more than max_change = %g allows. Correct the initial values, or raise max_change",
+      st->now.scalar[GA__T], what, c->residual_before, name, coordinate, c->change, o->max_change);
+}
+
+/* Residuals of the velocity level into the rows of out: −(B v + Φ_t − offset), −k; 0 elsewhere. */
+static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const double *offset, double *out)
+{
+  const ga_system *sys = st->sys;
+  double *b = out + sys->start[GA_BLOCK_LAMBDA], *k = out + sys->start[GA_BLOCK_PSI];
+  for (int i = 0; i < sys->n; i++) out[i] = 0.0;
+  ga_status status = ga__phi_dot(&st->deriv, p, b);
+  if (!status) status = ga__call(sys, GA__K, p, k);
+  if (status) return status;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) b[i] = (offset ? offset[i] : 0.0) - b[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) k[i] = -k[i];
+  return GA_OK;
+}
+
+/* to = from, every component moved by its rounding, up or down as `pattern` has it. */
+static void move_by_rounding(double *to, const double *from, int n, unsigned pattern)
+{
+  for (int i = 0; i < n; i++) {
+    const unsigned mixed = ((unsigned)i + 1u) * 2654435761u ^ pattern * 2246822519u;
+    to[i] = from[i] + (mixed >> 16 & 1u ? 1.0 : -1.0) * DBL_EPSILON * (1.0 + fabs(from[i]));
+  }
+}
+
+/* Are the residuals of positions, or velocities, no more than what the rounding of q and v makes of them?
+ * Values moved by their rounding say so, however the residuals are found. residual[n_rows]; level 0: Φ, 1:
+ * those of velocity_residual(). next.q and next.vdot, st->r and `room` are work space. */
+ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
+                              double *room, int *yes)
+{
+  enum { PATTERNS = 4 };
+  const double margin = 4.0;
+  const ga_system *sys = st->sys;
+  const int n = level ? sys->n : sys->size[GA_BLOCK_LAMBDA];
+  ga_point p = ga__state_point(&st->now);
+  *yes = 0;
+  for (int i = 0; i < n; i++) room[i] = 0.0;
+  p.q = st->next.q;
+  if (level) p.v = st->next.vdot;
+  for (unsigned k = 0; k < PATTERNS; k++) {
+    move_by_rounding(st->next.q, st->now.q, sys->nq, k);
+    if (level) move_by_rounding(st->next.vdot, st->now.v, sys->nv, k + PATTERNS);
+    ga_status status = level ? velocity_residual(st, &p, offset, st->r) : ga__call(sys, GA__PHI, &p, st->r);
+    if (status) return status;
+    for (int i = 0; i < n; i++) room[i] = fmax(room[i], fabs(st->r[i] - residual[i]));
+  }
+  for (int i = 0; i < n; i++)
+    if (!(fabs(residual[i]) <= margin * room[i])) return GA_OK;
+  *yes = 1;
+  return GA_OK;
+}
+
+static ga_status fail_positions(ga_stepper *st, const ga_start_change *c)
+{
+  return ga__start_fail_inconsistent(
+      st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
+      c->iterations == GA__START_ITERATIONS ? "(no convergence); the constraints may contradict each other"
+                                            : "(diverged)");
+}
+
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
+ * Of all q, those given among them, the one that meets the constraints best is kept. */
+ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
+{
+  const ga_system *sys = st->sys;
+  ga__state *f = &st->now;
+  const size_t bytes = (size_t)sys->nq * sizeof(double);
+  int nl = sys->size[GA_BLOCK_LAMBDA], consistent;
+  double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
+  ga_point p = ga__state_point(f);
+  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
+  if (status) return status;
+  c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
+  if (!o->project || nl == 0) return GA_OK;
+  status = ga__within_rounding(st, 0, NULL, st->tmp, st->solve, &consistent);
+  if (status) return status;
+  memcpy(st->next.q, f->q, bytes);
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == GA__START_ITERATIONS) return fail_positions(st, c);
+    if ((status = ga__saddle_at(st, &p, 0))) return status;
+    if (consistent) return GA_OK; /* leave every bit */
+    for (int i = 0; i < sys->n; i++) d[i] = 0.0;
+    for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
+    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
+    if (!isfinite(size)) return fail_positions(st, c);
+    if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
+    ga_group_move(sys->group, f->q, f->q, d);
+    for (int i = 0; i < sys->nv; i++) total[i] += d[i];
+    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
+    const double residual = ga__max_abs(st->tmp, nl, NULL), best = c->residual_after;
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    c->residual_after = residual;
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
+      return ga__start_fail_too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
+    if (size <= STAGNATED && !(residual < best)) { /* rounding: it was better before */
+      memcpy(f->q, st->next.q, bytes);
+      for (int i = 0; i < sys->nv; i++) total[i] -= d[i];
+      c->residual_after = best;
+      c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
+      return GA_OK;
+    }
+    memcpy(st->next.q, f->q, bytes);
+    if (ga__start_has_converged(size, &before)) return GA_OK;
+  }
+}
+
+static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change *ck, int first)
+{
+  const ga_system *sys = st->sys;
+  const double *b = st->solve + sys->start[GA_BLOCK_LAMBDA], *k = st->solve + sys->start[GA_BLOCK_PSI];
+  c->residual_after = ga__max_abs(b, sys->size[GA_BLOCK_LAMBDA], first ? &c->worst_before : NULL);
+  ck->residual_after = ga__max_abs(k, sys->size[GA_BLOCK_PSI], first ? &ck->worst_before : NULL);
+  if (first) c->residual_before = c->residual_after, ck->residual_before = ck->residual_after;
+}
+
+static ga_status fail_velocities_too_far(ga_stepper *st, const ga_start_opts *o, const ga_start_change *c,
+                                         const ga_start_change *ck)
+{
+  const int slips = ck->residual_before > c->residual_before;
+  ga_start_change said = slips ? *ck : *c;
+  said.change = c->change, said.worst_change = c->worst_change; /* of both together */
+  return ga__start_fail_too_far(st, o, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, &said, "velocities");
+}
+
+static ga_status fail_velocities(ga_stepper *st, const ga_start_change *c, const ga_start_change *ck)
+{
+  const int slips = ck->residual_after > c->residual_after;
+  return ga__start_fail_inconsistent(st, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, slips ? ck : c,
+                                     "the velocities cannot be moved onto the constraints",
+                                     c->iterations == GA__START_ITERATIONS ? "(no convergence)"
+                                                                           : "(diverged)");
+}
+
+/* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
+ * total change is left in st->exponent. The best v is kept, as in ga__start_project_position(). */
+ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
+                                     ga_start_change *c, ga_start_change *ck)
+{
+  const ga_system *sys = st->sys;
+  ga__state *f = &st->now;
+  ga_point p = ga__state_point(f);
+  int consistent;
+  double before = HUGE_VAL, *total = st->exponent, *d = st->solve;
+  ga_status status = velocity_residual(st, &p, offset, st->solve);
+  if (status) return status;
+  record_velocity(st, c, ck, 1);
+  if (!o->project || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
+  status = ga__within_rounding(st, 1, offset, st->solve, st->tmp, &consistent);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
+  for (c->iterations = 0;; c->iterations++) {
+    if (c->iterations == GA__START_ITERATIONS) return fail_velocities(st, c, ck);
+    if ((status = ga__saddle_at(st, &p, 0))) return status;
+    if (consistent) return GA_OK;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
+    double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->v, sys->nv, NULL));
+    if (!isfinite(size)) return fail_velocities(st, c, ck);
+    if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
+    const double best = c->residual_after, best_k = ck->residual_after;
+    memcpy(st->next.vdot, f->v, (size_t)sys->nv * sizeof(double));
+    for (int i = 0; i < sys->nv; i++) f->v[i] += d[i], total[i] += d[i];
+    if ((status = velocity_residual(st, &p, offset, st->solve))) return status;
+    record_velocity(st, c, ck, 0);
+    c->change = ga__max_abs(total, sys->nv, &c->worst_change);
+    if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))
+      return fail_velocities_too_far(st, o, c, ck);
+    if (size <= STAGNATED && !(fmax(c->residual_after, ck->residual_after) < fmax(best, best_k))) {
+      for (int i = 0; i < sys->nv; i++) total[i] -= f->v[i] - st->next.vdot[i];
+      memcpy(f->v, st->next.vdot, (size_t)sys->nv * sizeof(double));
+      c->residual_after = best, ck->residual_after = best_k;
+      c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
+      return GA_OK;
+    }
+    if (ga__start_has_converged(size, &before)) return GA_OK;
+  }
+}
+
+/* A singular matrix is no matter of the step size here. */
+ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status)
+{
+  if (status != GA_RETRY_SINGULAR) return status;
+  st->ctx->error.status = GA_ERR_SINGULAR;
+  return GA_ERR_SINGULAR;
+}
+
+ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->has_state)
+    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_project_velocity: call ga_stepper_start() first");
+  if (kind != GA_PROJECT_PLAIN && kind != GA_PROJECT_OFFSET)
+    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
+                    (int)kind);
+  st->can_undo = 0; /* `next` serves as work space */
+  st->tried = GA__ACCEPTED;
+  ga_status status = ga__ready_relations(st);
+  if (status) return status;
+  ga__state *f = &st->now;
+  double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
+  int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
+  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
+  ga_start_change c = ga__start_no_change(), ck = ga__start_no_change();
+  if (with_offset) {
+    if ((status = ga__start_compute_jerk(st, h, 0))) return status;
+    if ((status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset))) return status;
+  }
+  memcpy(st->next.v, f->v, (size_t)st->sys->nv * sizeof(double));
+  status = ga__start_project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck);
+  if (status) memcpy(f->v, st->next.v, (size_t)st->sys->nv * sizeof(double));
+  if (change) *change = c;
+  return ga__start_make_singular_fatal(st, status);
+}

@@ -1,0 +1,54 @@
+/* What the files of starts and projections share. */
+#ifndef GALPHA_CORE_START_H
+#define GALPHA_CORE_START_H
+
+#include "core/stepper.h"
+
+enum { GA__START_ITERATIONS = 25 };
+
+/* -- Projections (project.c) -- */
+ga_start_change ga__start_no_change(void);
+/* Has an iteration ended? increments relative; *before keeps the last one. */
+int ga__start_has_converged(double increment, double *before);
+ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_block block, const ga_start_change *c,
+                                      const char *what, const char *why);
+ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_block block,
+                                 const ga_start_change *c, const char *what);
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
+ * Of all q, those given among them, the one that meets the constraints best is kept. */
+ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c);
+/* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
+ * total change is left in st->exponent. The best v is kept, as in ga__start_project_position(). */
+ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
+                                     ga_start_change *c, ga_start_change *ck);
+/* A singular matrix is no matter of the step size here. */
+ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status);
+
+/* -- Accelerations, multipliers and outputs at given positions and velocities (accelerations.c) -- */
+/* y from what q, v, and as far as they are known vdot, λ and ψ, say. */
+ga_status ga__start_guess_outputs(ga_stepper *st);
+/* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
+ * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
+ * succeeds from there. What it said first counts when it never does. */
+ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c);
+/* Accelerations and multipliers were not found: is it that forces do not depend on a multiplier where it is
+ * as guessed, as on λ in −Bᵀλ³ at 0? */
+ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status);
+
+/* -- Rates of accelerations along the motion, and the part of the velocity normal to the constraints that
+ * follows from them (jerk.c) -- */
+/* vddot, xddot and the rates of λ, ψ, y by differences of second order along the motion: of values at ±s, or
+ * at s and 2s against the present ones. */
+ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward);
+/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
+ * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
+ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out);
+
+/* -- What a start reports (start_report.c) -- */
+/* Velocities that have changed behind a jump of the equations, since a rate that is prescribed has. */
+void ga__start_report_impact(ga_stepper *st, const ga_start_change *c);
+void ga__start_warn_moved(ga_stepper *st, const ga_start_change *c, const char *what);
+void ga__start_clear_report(ga_start_report *r);
+void ga__start_report_relations(ga_stepper *st, ga_start_report *r);
+
+#endif
