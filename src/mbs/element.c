@@ -8,6 +8,7 @@
 
 const ga__element_type *ga__type_of(const ga__part *part)
 {
+  if (part->kind == GA__PART_ELEMENT) return ((const ga__element_def *)part->def)->type;
   return ga__kind_of(part->kind)->element;
 }
 
@@ -79,6 +80,7 @@ void ga__elements_ready(ga__built *b)
   b->first_acting = b->n_swept;
   while (b->first_acting < n && !acts(at[b->first_acting].type)) b->first_acting++;
   b->uses_kin = b->first_acting < n;
+  for (int i = b->first_acting; i < n; i++) b->acting_inertia |= at[i].type->mass != NULL;
   for (int i = 0; i < b->n_swept; i++)
     if (at[i].type->uses_kin && at[i].type->uses_kin(b, &at[i])) b->uses_kin = 1;
 }
@@ -120,6 +122,14 @@ void ga__elements_free(ga_context *ctx, ga__built *b)
 }
 
 /* ---- Evaluation ---- */
+
+void ga__acting_mass(const ga__eval *e, double *out)
+{
+  for (int i = e->b->first_acting; i < e->b->element.n; i++) {
+    const ga__element *el = ga__element_at(e->b, i);
+    if (el->type->mass) el->type->mass(e, el, out);
+  }
+}
 
 void ga__elements_mass(const ga__eval *e, double *out)
 {

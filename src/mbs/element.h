@@ -161,7 +161,20 @@ struct ga__element_type {
   ga_status (*keep_courses)(ga_machine *m, ga__built *b, ga__element *el);
 };
 
-/* The type of a part; that of a part without functions has none. */
+/* A part whose type comes with it: of a kind that is in no table. */
+typedef struct ga__element_def {
+  const char *name;
+  const ga__element_type *type; /* borrowed, as def */
+  const void *def;              /* what its functions read */
+} ga__element_def;
+ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def); /* parts.c */
+/* def of such a part. */
+static inline const void *ga__element_def_of(const ga__built *b, int part)
+{
+  return ((const ga__element_def *)b->m->part[part].def)->def;
+}
+
+/* The type of a part. */
 const ga__element_type *ga__type_of(const ga__part *part);
 /* All parts, one stage. */
 ga_status ga__create(ga_machine *m, ga__built *b, ga__create_stage stage);
@@ -185,6 +198,7 @@ const ga__element *ga__element_with(const ga__built *b, ga_block block, int i);
 
 /* All elements. */
 void ga__elements_mass(const ga__eval *e, double *out);
+void ga__acting_mass(const ga__eval *e, double *out); /* of those without a sweep alone, added */
 int ga__elements_force(const ga__eval *e, double *f);
 int ga__elements_phi(const ga__eval *e, double *out, int order);
 int ga__elements_k(const ga__eval *e, double *out, int order);

@@ -111,35 +111,72 @@ static void turn_back(double p[3], const double R[9])
   ga__mat3_tmul_vec(p, R, before);
 }
 
-/* M v' = Xᵀ M_s X v'. With SE3 the entry holds m (u' = X v' + b); what v has put there is not subtracted but
- * left out, so that M v' does not depend on v by rounding. */
-void ga__form_mass(const ga__eval *e, double *out)
-{
-  const ga__form *form = e->b->form;
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    if (!node->rigid) continue;
-    turn_back(out + node->v + 3, e->kin[i].R);
-    if (form->kind == GA_FORM_SE3)
-      for (int c = 0; c < 3; c++) out[node->v + c] = node->mass * e->p->vdot[node->v + c];
-  }
-}
-
 /* b = (ω × u, 0) of SE3 */
 static void bias(double b[3], const ga__kin *k)
 {
   ga__vec3_cross(b, k->w + 3, k->w);
 }
 
+/* M_s a, of elements besides bodies alone at a = b, or of all at a = X v' of SE3, into out. */
+static void inertia_at(const ga__eval *e, int at_bias, double *out)
+{
+  ga__form_space *space = e->work->form;
+  ga__eval at = *e;
+  ga_point p = *e->p;
+  at.kin = space->kin;
+  at.p = &p;
+  memcpy(space->kin, e->kin, (size_t)e->b->node.n * sizeof *space->kin);
+  memset(space->f, 0, (size_t)e->b->nv * sizeof *space->f);
+  if (at_bias) p.vdot = space->f;
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    ga__kin *k = &space->kin[i];
+    if (at_bias) memset(k->acc, 0, sizeof k->acc);
+    if (!node->rigid) continue;
+    if (at_bias)
+      bias(k->acc, k);
+    else
+      ga__mat3_mul_vec(k->acc, k->R, e->p->vdot + node->v);
+  }
+  memset(out, 0, (size_t)e->b->nv * sizeof *out);
+  if (at_bias)
+    ga__acting_mass(&at, out);
+  else
+    ga__elements_mass(&at, out);
+}
+
+/* M v' = Xᵀ M_s X v'. With SE3 the entry holds m (u' = X v' + b); what v has put there is not subtracted but
+ * left out, so that M v' does not depend on v by rounding. */
+void ga__form_mass(const ga__eval *e, double *out)
+{
+  const ga__built *b = e->b;
+  const int se3 = b->form->kind == GA_FORM_SE3;
+  if (se3 && b->acting_inertia) inertia_at(e, 0, out);
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    double *to = out + node->v;
+    if (!node->rigid) continue;
+    turn_back(to + 3, e->kin[i].R);
+    if (se3 && b->acting_inertia) turn_back(to, e->kin[i].R);
+    for (int c = 0; c < 3 && se3 && !b->acting_inertia; c++) to[c] = node->mass * e->p->vdot[node->v + c];
+  }
+}
+
 /* f = Xᵀ (f_s − M_s b) */
 void ga__form_force(const ga__eval *e, double *f)
 {
-  const ga__form *form = e->b->form;
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+  const ga__built *built = e->b;
+  const int se3 = built->form->kind == GA_FORM_SE3;
+  if (se3 && built->acting_inertia) {
+    double *more = e->work->form->r;
+    inertia_at(e, 1, more);
+    for (int i = 0; i < built->nv; i++) f[i] -= more[i];
+  }
+  for (int i = 1; i < built->node.n; i++) {
+    const ga__node *node = GA__AT(built->node, ga__node, i);
     if (!node->rigid) continue;
     turn_back(f + node->v + 3, e->kin[i].R);
-    if (form->kind != GA_FORM_SE3) continue;
+    if (!se3) continue;
     double b[3];
     bias(b, &e->kin[i]);
     for (int c = 0; c < 3; c++) f[node->v + c] -= node->mass * b[c];

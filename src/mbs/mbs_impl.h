@@ -41,7 +41,8 @@ typedef enum ga__part_kind {
   GA__PART_SENSOR,
   GA__PART_GUESS,
   GA__PART_BLOCK,
-  GA__N_PARTS
+  GA__N_PARTS,
+  GA__PART_ELEMENT = GA__N_PARTS /* of no kind of model files: its type comes with it, see element.h */
 } ga__part_kind;
 
 typedef struct ga__block_def { /* what ga_machine_add_block() was given */
@@ -493,6 +494,7 @@ typedef struct ga__built {
   ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
   ga__list element;          /* of ga__element; once closed in the order of their ranks */
   int n_swept, first_acting; /* those that offer a sweep come first; the first that acts without one */
+  int acting_inertia;        /* 1: one of these has inertia */
   int uses_kin;              /* 1: not only rigid bodies and points held together look at nodes */
   int *part_node;            /* [n_parts] node of a body; −1 */
   int *part_marker;          /* [n_parts] marker of a body's own frame, or of a marker; −1 */

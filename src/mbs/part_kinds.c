@@ -378,6 +378,10 @@ static const ga__field guess_fields[] = {
 static const ga__field block_fields[] = {NAME};
 #undef DEF
 
+#define DEF ga__element_def
+static const ga__field element_fields[] = {NAME};
+#undef DEF
+
 /* ---- Messages ---- */
 
 /* "rigid body 'arm': " and what is wrong. */
@@ -814,7 +818,7 @@ ga_guess_def ga_guess_defaults(void)
 typedef ga_status (*check_fn)(const part_checked *c, const void *def);
 
 /* What fields alone do not show. */
-static const check_fn CHECKS[GA__N_PARTS] = {
+static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
     [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
     [GA__PART_JOINT] = check_joint,       [GA__PART_ROLLING] = check_rolling,
@@ -856,7 +860,7 @@ KIND(guess)
   .n_fields = (int)(sizeof(what##_fields) / sizeof(what##_fields[0])), .defaults = default_##what,           \
   .add = add_##what
 
-static const ga__kind KINDS[GA__N_PARTS] = {
+static const ga__kind KINDS[GA__N_PARTS + 1] = {
     [GA__PART_GROUND] = {.text = "ground", .fields = ground_fields, .element = &ga__ground_type},
     [GA__PART_RIGID] = {.text = "rigid body",
                         KIND(rigid),
@@ -961,11 +965,15 @@ static const ga__kind KINDS[GA__N_PARTS] = {
                         .n_fields = 1,
                         .section = "blocks",
                         .about = "a block of a control system"},
+    [GA__PART_ELEMENT] = {.text = "element",
+                          .size = sizeof(ga__element_def),
+                          .fields = element_fields,
+                          .n_fields = 1},
 };
 
 const char *ga__part_text(ga__part_kind kind)
 {
-  return (int)kind >= 0 && kind < GA__N_PARTS ? KINDS[kind].text : "unknown part";
+  return (int)kind >= 0 && kind <= GA__PART_ELEMENT ? KINDS[kind].text : "unknown part";
 }
 
 const ga__kind *ga__kind_of(ga__part_kind kind)

@@ -1,5 +1,6 @@
 /* The machine as a list of parts: create, add, find, destroy. */
 #include "mbs/parts.h"
+#include "mbs/element.h"
 
 #include "mbs/name.h"
 #include <limits.h>
@@ -423,6 +424,11 @@ ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block
   const ga_status status = add_part(m, GA__PART_BLOCK, &def);
   if (status) ga_block_destroy(&block);
   return status;
+}
+
+ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def)
+{
+  return add_part(m, GA__PART_ELEMENT, def);
 }
 
 /* ---- Functions ---- */
