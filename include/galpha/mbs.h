@@ -161,34 +161,32 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
 
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
-/* Every joint between frames a and b: name in model files, what it leaves free. d is the vector from a's
- * origin to b's. Where one body is planar and the other planar or the ground the planar twin is taken: its
- * axis of rotation is z, it slides along x. Joints that hold axes refuse points.
- *
- *                                                          holds in space                         in the
- * plane */
+/* Every joint between frames a and b: its name in model files, and what it does. Where one body is planar and
+ * the other planar or the ground the planar twin is taken, if there is one: its axis of rotation is z, it
+ * slides along x. Joints that hold axes refuse points. docs/machines.md has what each holds. */
 #define GA_JOINT_LIST(X)                                                                                     \
-  X(GA_JOINT_FIXED, "fixed")         /* everything                                     everything */         \
-  X(GA_JOINT_REVOLUTE, "revolute")   /* origins, axes z parallel                       origins */            \
-  X(GA_JOINT_PRISMATIC, "prismatic") /* all but d along z of a                         all but d along x */  \
-  X(GA_JOINT_CYLINDRICAL, "cylindrical") /* d across z of a, axes z parallel               - */              \
-  X(GA_JOINT_SPHERICAL, "spherical")     /* origins                                        origins */        \
-  X(GA_JOINT_UNIVERSAL, "universal")     /* origins, x of a perpendicular to y of b        - */              \
-  X(GA_JOINT_PLANAR, "planar")           /* d along z of a, axes z parallel                - */              \
-  X(GA_JOINT_POINT_ON_LINE,                                                                                  \
-    "point_on_line") /* b's origin on the z axis of a                  on the x axis */                      \
-  X(GA_JOINT_POINT_ON_PLANE, "point_on_plane") /* b's origin in the xy plane of a                - */        \
-  X(GA_JOINT_DISTANCE, "distance")             /* length of d                                    the same */ \
-  X(GA_JOINT_ROD, "rod")           /* length of d, d perpendicular to z of a: a massless rod with a          \
-                                      hinge at a and a ball at b                     length of d */          \
-  X(GA_JOINT_PARALLEL, "parallel") /* axes z parallel                                relative angle */       \
-  X(GA_JOINT_PERPENDICULAR, "perpendicular") /* z of a perpendicular to x of b                 - */          \
-  X(GA_JOINT_SCREW, "screw")                 /* as cylindrical; d along z = pitch · turns      - */         \
-  X(GA_JOINT_GEAR, "gear")            /* coordinate a + ratio · coordinate b: two joints', or scalars' */   \
-  X(GA_JOINT_RACK, "rack_and_pinion") /* displacement a − ratio · angle b, ratio the pinion's radius */
+  X(GA_JOINT_FIXED, "fixed", "nothing moves")                                                                \
+  X(GA_JOINT_REVOLUTE, "revolute", "turns about z of a; planar bodies: about their common origin")           \
+  X(GA_JOINT_PRISMATIC, "prismatic", "slides along z of a; planar bodies: along x of a")                     \
+  X(GA_JOINT_CYLINDRICAL, "cylindrical", "slides along z of a and turns about it")                           \
+  X(GA_JOINT_SPHERICAL, "spherical", "turns about the common origin")                                        \
+  X(GA_JOINT_UNIVERSAL, "universal", "common origin, x of a stays perpendicular to y of b")                  \
+  X(GA_JOINT_PLANAR, "planar", "slides in the xy plane of a and turns about z")                              \
+  X(GA_JOINT_POINT_ON_LINE, "point_on_line",                                                                 \
+    "b's origin stays on the z axis of a; planar bodies: on the x axis")                                     \
+  X(GA_JOINT_POINT_ON_PLANE, "point_on_plane", "b's origin stays in the xy plane of a")                      \
+  X(GA_JOINT_DISTANCE, "distance", "the origins keep their distance")                                        \
+  X(GA_JOINT_ROD, "rod", "a massless rod with a hinge about z at a and a ball at b")                         \
+  X(GA_JOINT_PARALLEL, "parallel", "axes z stay parallel; planar bodies: the relative angle is held")        \
+  X(GA_JOINT_PERPENDICULAR, "perpendicular", "z of a stays perpendicular to x of b")                         \
+  X(GA_JOINT_SCREW, "screw", "as cylindrical, advancing by `pitch` per turn")                                \
+  X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b keeps its value")                            \
+  X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b keeps its value")                    \
+  X(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity",                                                         \
+    "common origin, b bends away from a in any direction and turns about its z as a does about its own")
 
 typedef enum ga_joint_kind {
-#define GA_JOINT_ENUM(name, text) name,
+#define GA_JOINT_ENUM(name, text, about) name,
   GA_JOINT_LIST(GA_JOINT_ENUM)
 #undef GA_JOINT_ENUM
       GA_N_JOINTS

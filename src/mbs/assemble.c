@@ -158,13 +158,8 @@ enum { N_RANKS = 3 };
 
 static int rank_of(const ga_machine *m, const ga__joint *joint)
 {
-  const ga_joint_kind kind = ((const ga_joint_def *)m->part[joint->part].def)->kind;
   if (is_given(m, joint, 0)) return 0;
-  return kind == GA_JOINT_DISTANCE || kind == GA_JOINT_ROD || kind == GA_JOINT_PERPENDICULAR ||
-                 kind == GA_JOINT_PARALLEL || kind == GA_JOINT_POINT_ON_LINE ||
-                 kind == GA_JOINT_POINT_ON_PLANE
-             ? 2
-             : 1;
+  return ga__joint_holds_most(joint) ? 1 : 2;
 }
 
 /* Work space of the search: joints by node, and a queue for each rank. */

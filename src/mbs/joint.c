@@ -105,6 +105,7 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
     [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0},
     [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
+    [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0},
 };
 
 static const joint_recipe PLANAR[GA_N_JOINTS] = {
@@ -119,6 +120,11 @@ static const joint_recipe PLANAR[GA_N_JOINTS] = {
 };
 
 static const double AXIS[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+static int is_planar(const joint_recipe *recipe)
+{
+  return recipe >= PLANAR && recipe < PLANAR + GA_N_JOINTS;
+}
 
 /* ---- Coordinates ---- */
 
@@ -249,8 +255,7 @@ static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *join
 static ga_status add_rows(ga_machine *m, ga__built *b, ga__joint *joint, const joint_recipe *recipe)
 {
   joint->first_row = b->row.n;
-  ga_status status =
-      recipe->point ? hold_origins(m, b, joint, recipe >= PLANAR && recipe < PLANAR + GA_N_JOINTS) : GA_OK;
+  ga_status status = recipe->point ? hold_origins(m, b, joint, is_planar(recipe)) : GA_OK;
   joint->first_own = b->row.n;
   for (int i = 0; !status && recipe->row[i].label; i++) {
     const row_recipe *r = &recipe->row[i];
@@ -308,7 +313,7 @@ static ga_status add_coordinates(ga_machine *m, ga__built *b, int index, const j
 
 static int is_turning(const row_recipe *r)
 {
-  return r->kind == GA__DOT || r->kind == GA__PLANE_ANGLE;
+  return r->kind == GA__DOT || r->kind == GA__TWIST || r->kind == GA__PLANE_ANGLE;
 }
 
 /* Which table; points have no axes to hold. */
@@ -459,14 +464,23 @@ static int holds_along(const joint_recipe *recipe, int axis)
   return recipe->point;
 }
 
-/* Are the axes of b against those of a given by the joint's coordinates, or held? */
+/* Are all axes of b against those of a held, or given by the joint's coordinates? */
 static int holds_axes(const joint_recipe *recipe)
 {
-  for (int i = 0; recipe->row[i].label; i++)
-    if (is_turning(&recipe->row[i])) return 1;
+  int n = 0;
+  for (int i = 0; recipe->row[i].label; i++) n += is_turning(&recipe->row[i]);
   for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].number; i++)
-    if (recipe->coordinate[i].kind != GA__ALONG) return 1;
-  return 0;
+    n += recipe->coordinate[i].kind != GA__ALONG;
+  return n >= (is_planar(recipe) ? 1 : 3);
+}
+
+int ga__joint_holds_most(const ga__joint *joint)
+{
+  const joint_recipe *recipe = joint->recipe;
+  const int in_plane = is_planar(recipe);
+  int n = recipe->point ? (in_plane ? 2 : 3) : 0;
+  for (int i = 0; recipe->row[i].label; i++) n++;
+  return 2 * n >= (in_plane ? 3 : 6);
 }
 
 /* R := R · (rotation about axis i by an angle) */

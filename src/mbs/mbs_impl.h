@@ -605,6 +605,8 @@ void ga__joint_relative(const ga__joint *joint, const double *value, const doubl
  * b's origin; w_now, u_now: now, likewise. */
 void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
                      const double u_now[3], double w[3], double u[3]);
+/* Does it hold at least half of what can move? */
+int ga__joint_holds_most(const ga__joint *joint);
 /* A coordinate of a joint, or its rate, as given for the start; NaN: not given. */
 double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate);
 /* A row that holds one gauge at a constant, which it has at `rate`. */

@@ -70,28 +70,15 @@ static const char *const hold_about[] = {"it is moved to meet joints", "position
                                          "all of these"};
 
 static const char *const joint_names[] = {
-#define JOINT_NAME(value, text) text,
+#define JOINT_NAME(value, text, about) text,
     GA_JOINT_LIST(JOINT_NAME)
 #undef JOINT_NAME
 };
 
-static const char *const joint_about[GA_N_JOINTS] = {
-    [GA_JOINT_FIXED] = "nothing moves",
-    [GA_JOINT_REVOLUTE] = "turns about z of a; planar bodies: about their common origin",
-    [GA_JOINT_PRISMATIC] = "slides along z of a; planar bodies: along x of a",
-    [GA_JOINT_CYLINDRICAL] = "slides along z of a and turns about it",
-    [GA_JOINT_SPHERICAL] = "turns about the common origin",
-    [GA_JOINT_UNIVERSAL] = "common origin, x of a stays perpendicular to y of b",
-    [GA_JOINT_PLANAR] = "slides in the xy plane of a and turns about z",
-    [GA_JOINT_POINT_ON_LINE] = "b's origin stays on the z axis of a; planar bodies: on the x axis",
-    [GA_JOINT_POINT_ON_PLANE] = "b's origin stays in the xy plane of a",
-    [GA_JOINT_DISTANCE] = "the origins keep their distance",
-    [GA_JOINT_ROD] = "a massless rod with a hinge about z at a and a ball at b",
-    [GA_JOINT_PARALLEL] = "axes z stay parallel; planar bodies: the relative angle is held",
-    [GA_JOINT_PERPENDICULAR] = "z of a stays perpendicular to x of b",
-    [GA_JOINT_SCREW] = "as cylindrical, advancing by `pitch` per turn",
-    [GA_JOINT_GEAR] = "coordinate a + ratio · coordinate b keeps its value",
-    [GA_JOINT_RACK] = "displacement a − ratio · angle b keeps its value",
+static const char *const joint_about[] = {
+#define JOINT_ABOUT(value, text, about) about,
+    GA_JOINT_LIST(JOINT_ABOUT)
+#undef JOINT_ABOUT
 };
 
 static const char *const rolling_names[] = {"sphere", "disk", "knife"};

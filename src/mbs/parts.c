@@ -14,7 +14,7 @@ enum { NAME_SIZE = 2 * GA_TEXT_PIECE }; /* of a name, its end included: messages
 const char *ga_joint_name(ga_joint_kind kind)
 {
   static const char *const name[] = {
-#define JOINT_NAME(value, text) text,
+#define JOINT_NAME(value, text, about) text,
       GA_JOINT_LIST(JOINT_NAME)
 #undef JOINT_NAME
   };

@@ -285,6 +285,58 @@ static ga_rigid_def still_body(const char *name, double x)
 }
 
 /* A driven hinge turns another by a gear, a rack and a screw, over many turns. */
+/* A shaft along z that is driven turns one that is bent off by 40 degrees: at every moment at the same speed
+ * by a joint of constant velocity, between cos 40° and 1/cos 40° of it by a universal one. */
+static void test_constant_velocity(void **state)
+{
+  const double tilt = 40 * GA__TWO_PI / 360, speed = 3, about_y[3] = {0, 1, 0};
+  (void)state;
+  for (int universal = 0; universal < 2; universal++) {
+    mbs_rig r = mbs_open(GA_FORM_SPACE);
+    ga_rigid_def in = mbs_body("in"), out = mbs_body("out");
+    ga_marker_def bent = ga_marker_defaults();
+    ga_joint_def hinge = joint("hinge", GA_JOINT_REVOLUTE, "ground", "in");
+    ga_joint_def axis = joint("axis", GA_JOINT_PARALLEL, "bent", "out");
+    ga_joint_def bend =
+        joint("bend", universal ? GA_JOINT_UNIVERSAL : GA_JOINT_CONSTANT_VELOCITY, "in", "out");
+    ga_drive_def drive = ga_drive_defaults();
+    ga_function_expr_opts turn = ga_function_expr_defaults();
+    ga_function *f = NULL;
+    turn.text = "3*t";
+    mbs_ok(&r, ga_function_create_expr(r.ctx, &turn, NULL, &f));
+    in.pose = out.pose = ga_pose_identity();
+    mbs_ok(&r, ga_rotation_axis_angle(r.ctx, about_y, tilt, out.pose.rotation));
+    bent.name = "bent", bent.body = "ground", bent.pose = out.pose;
+    drive.name = "drive", drive.coordinate = "hinge.angle", drive.function = f;
+    mbs_ok(&r, ga_machine_add_rigid(r.m, &in));
+    mbs_ok(&r, ga_machine_add_rigid(r.m, &out));
+    mbs_ok(&r, ga_machine_add_marker(r.m, &bent));
+    mbs_ok(&r, ga_machine_add_joint(r.m, &hinge));
+    mbs_ok(&r, ga_machine_add_joint(r.m, &axis));
+    mbs_ok(&r, ga_machine_add_joint(r.m, &bend));
+    mbs_ok(&r, ga_machine_add_drive(r.m, &drive));
+    mbs_ok(&r, ga_machine_build(r.m));
+    double low = INFINITY, high = 0;
+    running u = run_machine(r, 2e-3, 1);
+    for (int i = 0; i < 600; i++) {
+      mbs_ok(&r, ga_stepper_step(u.st, 2e-3));
+      const double now = sin(tilt) * signal_of(&u, "out.wx") + cos(tilt) * signal_of(&u, "out.wz");
+      low = fmin(low, now);
+      high = fmax(high, now);
+    }
+    const double least = universal ? speed * cos(tilt) : speed, most = universal ? speed / cos(tilt) : speed;
+    assert_near(low, least, universal ? 1e-4 : 1e-9, "the least speed");
+    assert_near(high, most, universal ? 1e-4 : 1e-9, "the largest speed");
+    u.r.m = r.m;
+    ga_stepper_destroy(&u.st);
+    test_free(u.q);
+    test_free(u.v);
+    ga_machine_destroy(&r.m);
+    ga_function_destroy(&f);
+    mbs_close(&r);
+  }
+}
+
 static void test_many_turns(void **state)
 {
   (void)state;
@@ -387,6 +439,7 @@ int main(void)
                                      cmocka_unit_test(test_planar_tangents),
                                      cmocka_unit_test(test_coupling_tangents),
                                      cmocka_unit_test(test_reactions),
+                                     cmocka_unit_test(test_constant_velocity),
                                      cmocka_unit_test(test_many_turns),
                                      cmocka_unit_test(test_messages)};
   return cmocka_run_group_tests(tests, NULL, NULL);
