@@ -257,7 +257,8 @@ typedef struct ga_check_report {
 } ga_check_report;
 
 /* tol: relative, 1e-6 is usual. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and
- * column, report (may be NULL) has more. p->q must lie on the group. */
+ * column, report (may be NULL) has more. p->q must lie on the group. In the system's own context and work
+ * space. */
 GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol,
                                  ga_check_report *report);
 
