@@ -252,7 +252,7 @@ app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *t
   const ga_system *sys = ga_machine_system(s->machine);
   const double now = s->settings.tolerance;
   double error = NAN, unknowns = 0.0;
-  for (int k = 0; k < GA_N_BLOCKS; k++) unknowns += ga_system_size(sys, (ga_block)k);
+  for (int k = 0; k < GA_N_BLOCKS; k++) unknowns += ga_system_size(sys, (ga_equation_block)k);
   ga_band_worst(b->band, &error);
   const app_round round = {now, error, ga_band_until(b->band, b->accuracy), steps * unknowns,
                            fall_since(b->band, b->before)};

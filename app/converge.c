@@ -33,8 +33,8 @@ typedef struct study {
 
 static void measure_lengths(study *t)
 {
-  static const ga_block block[N_COMPONENTS] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
-                                               GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
+  static const ga_equation_block block[N_COMPONENTS] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
+                                                        GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
   const ga_system *sys = ga_machine_system(t->s.machine);
   for (int c = 0; c < N_COMPONENTS; c++) t->length[c] = ga_system_size(sys, block[c]);
   t->length[Q] = ga_group_nq(ga_system_group(sys));

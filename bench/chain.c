@@ -231,7 +231,7 @@ int chain_phi_acc_q(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-static void chain_name(void *user, ga_block block, int index, char *text, size_t size)
+static void chain_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   static const char *const coordinate[3] = {"x", "y", "angle"};
   (void)user;

@@ -179,7 +179,7 @@ static int jacobian(void *user, const ga_point *p, ga_jacobian *K)
 }
 
 /* "angle of bar 3", "P, x", "P of bar 3, x" */
-static void name(void *user, ga_block block, int index, char *text, size_t size)
+static void name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   static const char *const points[] = {"centre 1", "centre 2", "centre 3", "centre 4", "centre 5", "centre 6",
                                        "centre 7", "F",        "P",        "G",        "H",        "D"};

@@ -210,7 +210,7 @@ static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
   return 0;
 }
 
-static void name(void *user, ga_block block, int index, char *text, size_t size)
+static void name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   static const char *const names[GA_N_BLOCKS][NV] = {
       [GA_BLOCK_V] = {"bar, force along x", "bar, force along y", "bar, torque"},

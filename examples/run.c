@@ -168,8 +168,8 @@ int ex_run_error_length(const ex_run *run, ex_component c)
 static void lengths_set(ex_run *run)
 {
   const ga_group *group = ga_system_group(run->sys);
-  static const ga_block block[EX_N_COMPONENTS] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
-                                                  GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
+  static const ga_equation_block block[EX_N_COMPONENTS] = {
+      GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA, GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
   for (int c = 0; c < EX_N_COMPONENTS; c++) run->length[c] = ga_system_size(run->sys, block[c]);
   run->length[EX_Q] = ga_group_nq(group);
 }

@@ -326,7 +326,7 @@ static inline int rig_meddled_jacobian(void *user, const ga_point *p, ga_jacobia
   return rig_meddle_with(m, RIG_JACOBIAN, m->inner.jacobian(m->inner.user, p, J), NULL, J);
 }
 
-static inline void rig_meddled_name(void *user, ga_block block, int index, char *text, size_t size)
+static inline void rig_meddled_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   rig_meddle *m = user;
   m->inner.name(m->inner.user, block, index, text, size);

@@ -164,7 +164,7 @@ static inline int linkage_jacobian(void *user, const ga_point *p, ga_jacobian *J
   return 0;
 }
 
-static inline void linkage_name(void *user, ga_block block, int index, char *text, size_t size)
+static inline void linkage_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   (void)user;
   if (block == GA_BLOCK_LAMBDA) snprintf(text, size, "row %d", index);

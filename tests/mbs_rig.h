@@ -140,7 +140,7 @@ static inline void mbs_check_kinds(const mbs_rig *r, const char *what, int count
   const ga_system *sys = ga_machine_system(r->m);
   const ga_group *g = ga_system_group(sys);
   int nq = ga_group_nq(g), nv = ga_group_nv(g), n[5];
-  for (int b = 0; b < GA_N_BLOCKS; b++) n[b] = ga_system_size(sys, (ga_block)b);
+  for (int b = 0; b < GA_N_BLOCKS; b++) n[b] = ga_system_size(sys, (ga_equation_block)b);
   double *block = test_calloc((size_t)(2 * nq + 3 * nv + n[1] + n[2] + n[3] + n[4]) + 8, sizeof *block);
   double *q0 = block, *q = q0 + nq, *d = q + nq, *v = d + nv, *vdot = v + nv, *la = vdot + nv,
          *psi = la + n[1], *x = psi + n[2], *y = x + n[3];

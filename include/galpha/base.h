@@ -127,7 +127,7 @@ typedef struct ga_error {
   ga_status status;             /* GA_OK when nothing has failed yet */
   ga_reason reason;             /* GA_REASON_OTHER: `detail` has all there is */
   double t, h;                  /* [s] time of the failure and step size; NaN where they play no part */
-  int block;                    /* ga_block of the equation concerned, or -1 */
+  int block;                    /* ga_equation_block of the equation concerned, or -1 */
   int index;                    /* index within the block, or -1 */
   char equation[GA_ERROR_NAME]; /* that equation or unknown, as the system names it */
   char callback[GA_ERROR_WORD]; /* the system's function that failed */

@@ -14,7 +14,7 @@
  * tables and user pointers; it reports failures through the context, naming kind and option. Evaluation,
  * which has none, reports through a ga_fault (galpha/expr.h).
  *
- * The type is called ga_control_block because ga_block is core's name for a part of the unknowns. */
+ * Blocks of equations are something else: ga_equation_block of core.h. */
 #ifndef GALPHA_CONTROL_H
 #define GALPHA_CONTROL_H
 

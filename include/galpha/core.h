@@ -28,14 +28,14 @@ extern "C" {
 /* ---- System ------------------------------------------------------------------------------------------- */
 
 /* Blocks of unknowns, and of the equations that belong to them. */
-typedef enum ga_block {
+typedef enum ga_equation_block {
   GA_BLOCK_V = 0,  /* velocities; dynamic equations */
   GA_BLOCK_LAMBDA, /* multipliers of Φ; Φ itself */
   GA_BLOCK_PSI,    /* multipliers of k; k itself */
   GA_BLOCK_X,      /* states; their equations xdot = s */
   GA_BLOCK_Y,      /* outputs; their equations y = o */
   GA_BLOCK_ETA     /* multipliers of the stabilized index-2 form; B v + Φ_t; never in a user's pattern */
-} ga_block;
+} ga_equation_block;
 enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
 
 /* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part);
@@ -153,7 +153,7 @@ typedef int (*ga_sides_fn)(void *user, const ga_point *p, int *side);
 typedef void (*ga_side_name_fn)(void *user, int index, char *text, size_t size);
 
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
-typedef void (*ga_name_fn)(void *user, ga_block block, int index, char *text, size_t size);
+typedef void (*ga_name_fn)(void *user, ga_equation_block block, int index, char *text, size_t size);
 
 /* Work space of one who evaluates: *work, whose callbacks may store errors in ctx. Not GA_OK: there is none.
  */
@@ -216,11 +216,12 @@ GA_API ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_
 GA_API void ga_system_destroy(ga_system **sys);
 
 GA_API const ga_group *ga_system_group(const ga_system *sys);
-GA_API int ga_system_size(const ga_system *sys, ga_block block);  /* GA_BLOCK_ETA: as LAMBDA */
-GA_API int ga_system_start(const ga_system *sys, ga_block block); /* first row and column of a block */
-GA_API int ga_system_n(const ga_system *sys);                     /* all rows */
+GA_API int ga_system_size(const ga_system *sys, ga_equation_block block); /* GA_BLOCK_ETA: as LAMBDA */
+GA_API int ga_system_start(const ga_system *sys,
+                           ga_equation_block block); /* first row and column of a block */
+GA_API int ga_system_n(const ga_system *sys);        /* all rows */
 /* The name of an equation, as in messages. */
-GA_API void ga_system_name(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+GA_API void ga_system_name(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size);
 
 /* -- Derivative checker: the given derivatives against fourth-order differences, at one point -- */
 
@@ -266,7 +267,8 @@ GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double
  *
  *   r = (M vdot − f, Φ, k, xdot − s, y − o)
  *
- * and a sparse matrix for each block of equations (rows, ga_block) by each kind of unknown (columns, ga_by):
+ * and a sparse matrix for each block of equations (rows, ga_equation_block) by each kind of unknown (columns,
+ * ga_by):
  *
  *            VDOT      V         Q               LAMBDA  PSI   X     Y
  *   V        M         C = −f_v  K               −f_λ    −f_ψ  −f_x  −f_y
@@ -298,7 +300,7 @@ GA_API ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, co
 GA_API ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p);
 /* One of them: the pattern is fixed, and the pointer stays the same; its numbers are those of the last
  * ga_evaluation_jacobian(). NULL where there has been none, or it has failed. */
-GA_API const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_block equations, ga_by by);
+GA_API const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block equations, ga_by by);
 /* The square matrix of all equations, rows and columns in the order V, LAMBDA, PSI, X, Y:
  *   columns V: by_q r_q + by_v r_v + by_vdot r_vdot;   X: r_x, + by_xdot on the diagonal;   others: as above
  * With (1, 0, 0, 0) that of an equilibrium; with δvdot = by_vdot δq and so on that of any implicit method.
@@ -538,18 +540,18 @@ typedef struct ga_start_change {          /* one correction */
 } ga_start_change;
 
 typedef struct ga_start_report {
-  ga_start_change position;     /* Φ, and the move of q₀ */
-  ga_start_change velocity;     /* B v + Φ_t, and the change of v₀ */
-  ga_start_change nonholonomic; /* k; its change is within that of velocity */
-  ga_start_change acceleration; /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
-  double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
-  double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
-  double v_perturbation;        /* largest |δ| of the index-3 start */
-  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
-  int mobility;                 /* velocities minus independent constraints */
-  int redundant;                /* constraints that follow from others */
-  int n_blamed;                 /* the first of them, one for each relation: */
-  ga_block blamed_block[8];     /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
+  ga_start_change position;          /* Φ, and the move of q₀ */
+  ga_start_change velocity;          /* B v + Φ_t, and the change of v₀ */
+  ga_start_change nonholonomic;      /* k; its change is within that of velocity */
+  ga_start_change acceleration;      /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
+  double jerk;                       /* largest |vddot₀|, 0 where it was not needed */
+  double a_shift, w_shift;           /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
+  double v_perturbation;             /* largest |δ| of the index-3 start */
+  double rcond;                      /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
+  int mobility;                      /* velocities minus independent constraints */
+  int redundant;                     /* constraints that follow from others */
+  int n_blamed;                      /* the first of them, one for each relation: */
+  ga_equation_block blamed_block[8]; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
   int blamed_index[8];
   double gap; /* what is left of redundant constraints that do not quite fit together, as max_gap */
 } ga_start_report;
@@ -590,7 +592,7 @@ GA_API ga_status ga_stepper_undo(ga_stepper *st);
 /* -- The step that was not to be: what is known of the last one where it failed or was taken back -- */
 
 typedef struct ga_residual { /* of one equation, where Newton's iteration stood */
-  ga_block block;            /* GA_BLOCK_ETA: B v + Φ_t */
+  ga_equation_block block;   /* GA_BLOCK_ETA: B v + Φ_t */
   int index;
   double value; /* M vdot − f (weighted methods: their mean of it), Φ, k, xdot − s, y − o, B v + Φ_t */
   double size;  /* [-] |value| against the terms of its block, by which equations are compared */
@@ -641,7 +643,7 @@ GA_API const ga_system *ga_stepper_system(const ga_stepper *st);
  * but its own multiplier. -- */
 
 typedef struct ga_constraint {
-  ga_block block; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
+  ga_equation_block block; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
   int index;
   double weight; /* [-] within its relation, 1 for row[0] */
 } ga_constraint;

@@ -520,7 +520,7 @@ GA_API int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, cha
 GA_API int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size);
 /* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along
  * x", into text; returns the unit of its residual, "" where it has none. */
-GA_API const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text,
+GA_API const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, int index, char *text,
                                        size_t size);
 /* What is known of a step that failed (ga_stepper_failure), a line for each: when and why, the equations that
  * are off most with their parts, values and units, whose force is the largest there, where drives want to be.

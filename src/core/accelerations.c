@@ -199,7 +199,7 @@ ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status)
   const ga_point p = ga__state_point(&st->now);
   const int column = ga__vanishing_multiplier(&st->saddle, &st->deriv, &p);
   if (column < 0) return status;
-  ga_block block = ga__block_of(sys, column, &index);
+  ga_equation_block block = ga__block_of(sys, column, &index);
   ga__describe(sys, block, index, name, sizeof name);
   return ga__fail_at(
       sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,

@@ -10,8 +10,8 @@ enum { GA__MAX_SCALES = 8 };
 
 /* Where the numbers of one block of rows go; see assembly.c. */
 typedef struct ga__rule {
-  ga_block row;  /* rows of the pattern */
-  unsigned cols; /* columns, a bit 1 << block for each */
+  ga_equation_block row; /* rows of the pattern */
+  unsigned cols;         /* columns, a bit 1 << block for each */
   ga__source source;
   int turned;         /* 1: derivatives by q, to be multiplied by T A; columns V only */
   int to_row, to_col; /* 0: the system's own rows, columns; 1: the method's extra ones */

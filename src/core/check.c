@@ -179,7 +179,8 @@ static ga_status check_kind(ga__checker *c, const kind *k)
 /* ---- All else ---- */
 
 /* A user's time derivative against differences of what it is the derivative of. */
-static ga_status check_motion(ga__checker *c, const ga__said *said, ga__fn given, ga__fn of, ga_block block)
+static ga_status check_motion(ga__checker *c, const ga__said *said, ga__fn given, ga__fn of,
+                              ga_equation_block block)
 {
   const ga_system *sys = c->sys;
   if (!ga__has(sys, given) || sys->size[block] == 0) return GA_OK;
@@ -278,11 +279,11 @@ static ga_status verdict(ga__checker *c)
             "another point",
             c->report.n_unsure, c->report.n_checked);
   if (c->report.n_wrong == 0) return GA_OK;
-  ga_block block = ga__block_of(sys, f->row, &i);
+  ga_equation_block block = ga__block_of(sys, f->row, &i);
   ga__describe(sys, block, i, row, sizeof row);
   if (f->col >= 0) {
     char name[160];
-    ga_block column = ga__block_of(sys, f->col, &j);
+    ga_equation_block column = ga__block_of(sys, f->col, &j);
     ga__describe_unknown(sys, column, j, name, sizeof name);
     snprintf(col, sizeof col, ", column %d, %s", f->col, name);
   }

@@ -60,7 +60,7 @@ static double scale_of(const sweeper *w, int row)
   const ga_system *sys = c->sys;
   const ga_point *p = c->p;
   int index;
-  const ga_block block = ga__block_of(sys, row, &index);
+  const ga_equation_block block = ga__block_of(sys, row, &index);
   const double *of[] = {NULL, p->q, p->v, p->x, p->y, p->v};
   const int n[] = {0, sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_Y], sys->nv};
   if (block == GA_BLOCK_V) return c->terms[row];

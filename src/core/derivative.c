@@ -319,7 +319,7 @@ static void perturb(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__p
                     double amount)
 {
   int index;
-  ga_block block = ga__block_of(w->sys, j, &index);
+  ga_equation_block block = ga__block_of(w->sys, j, &index);
   if (what != GA__PASS_D) {
     if (block == GA_BLOCK_V) w->d[index] = amount;
     return;
@@ -443,7 +443,7 @@ static ga_status bad_entry(const ga_system *sys, const ga_point *p, const double
   int e = ga__first_bad(values, sys->n_entries), i, j;
   if (e < 0) return GA_OK;
   char row[192], col[192];
-  ga_block rb = ga__block_of(sys, sys->row[e], &i), cb = ga__block_of(sys, sys->col[e], &j);
+  ga_equation_block rb = ga__block_of(sys, sys->row[e], &i), cb = ga__block_of(sys, sys->col[e], &j);
   ga__describe(sys, rb, i, row, sizeof row);
   ga__describe_unknown(sys, cb, j, col, sizeof col);
   return ga__refuse(sys->ctx, GA_RETRY_NAN, GA_REASON_JACOBIAN_NOT_FINITE,

@@ -23,8 +23,8 @@ static const unsigned char SOURCE[N_ROWS][GA_N_BY] = {
     [GA_BLOCK_Y] = {BY_VDOT, FROM_D, FROM_Q, FROM_D, FROM_D, FROM_D, FROM_D},
     [GA_BLOCK_ETA] = {NONE, FROM_Q, FROM_G, NONE, NONE, NONE, NONE}}; /* by v: B */
 
-static const ga_block COLUMNS[GA_N_BY] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
-                                          GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
+static const ga_equation_block COLUMNS[GA_N_BY] = {GA_BLOCK_V,   GA_BLOCK_V, GA_BLOCK_V, GA_BLOCK_LAMBDA,
+                                                   GA_BLOCK_PSI, GA_BLOCK_X, GA_BLOCK_Y};
 
 typedef struct part {
   ga_sparse *A;
@@ -48,9 +48,9 @@ struct ga_evaluation {
 
 /* ---- The plan ---- */
 
-static ga_block rows_of(int equations)
+static ga_equation_block rows_of(int equations)
 {
-  return equations == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : (ga_block)equations;
+  return equations == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : (ga_equation_block)equations;
 }
 
 /* Can the entry e of the pattern be other than zero in this array? */
@@ -60,7 +60,7 @@ static int holds(const ga_system *sys, int e, source from)
   return (sys->in[e] & (from == FROM_D ? GA_WANT_D : from == FROM_Q ? GA_WANT_Q : GA_WANT_G)) != 0;
 }
 
-static int within(const ga_system *sys, int i, ga_block block)
+static int within(const ga_system *sys, int i, ga_equation_block block)
 {
   return i >= sys->start[block] && i < sys->start[block] + sys->size[block];
 }
@@ -68,7 +68,7 @@ static int within(const ga_system *sys, int i, ga_block block)
 /* The entries of one matrix into row and col, counted from the first of its block; returns their number. */
 static int list_entries(const ga_system *sys, int equations, ga_by by, int *entry, int *row, int *col)
 {
-  const ga_block rows = rows_of(equations), cols = COLUMNS[by];
+  const ga_equation_block rows = rows_of(equations), cols = COLUMNS[by];
   const source from = (source)SOURCE[equations][by];
   int n = 0;
   for (int e = 0; from != NONE && e < sys->n_entries; e++) {
@@ -271,7 +271,7 @@ ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p)
   return GA_OK;
 }
 
-const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_block equations, ga_by by)
+const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block equations, ga_by by)
 {
   if (!ev || !ev->known || (int)equations < 0 || equations > GA_BLOCK_ETA || (int)by < 0 || by > GA_BY_Y)
     return NULL;

@@ -170,9 +170,9 @@ void ga__factors_drop(ga_stepper *st)
 }
 
 /* The unknown of a column, in words. */
-static ga_block describe_column(ga_stepper *st, int column, int *index, char *text, size_t size)
+static ga_equation_block describe_column(ga_stepper *st, int column, int *index, char *text, size_t size)
 {
-  const ga_block block = ga__block_of(st->sys, st->family->row_of(st, column), index);
+  const ga_equation_block block = ga__block_of(st->sys, st->family->row_of(st, column), index);
   ga__describe_unknown(st->sys, block, *index, text, size);
   return block;
 }
@@ -181,7 +181,8 @@ static ga_status fail_singular(ga_stepper *st, const ga_lu *lu)
 {
   char what[192];
   int index;
-  const ga_block block = describe_column(st, ga_lu_get_info(lu)->weak_column, &index, what, sizeof what);
+  const ga_equation_block block =
+      describe_column(st, ga_lu_get_info(lu)->weak_column, &index, what, sizeof what);
   return ga__refuse(st->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_STEP,
                     &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
                                  .equation = what});
@@ -193,7 +194,7 @@ ga_status ga__name_column(ga_stepper *st, ga_status status)
   if (status != GA_ERR_SINGULAR || sys->ctx->error.index < 0) return status;
   char what[192];
   int index;
-  const ga_block block = describe_column(st, sys->ctx->error.index, &index, what, sizeof what);
+  const ga_equation_block block = describe_column(st, sys->ctx->error.index, &index, what, sizeof what);
   int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
   if (constraints > sys->nv)
     return ga__fail_at(sys->ctx, status, NAN, (int)block, index,

@@ -60,7 +60,7 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
 }
 
 /* The largest one of a block into its place among those of the others. */
-static void enter(ga_step_failure *f, ga_block block, const double *value, int n, double scale)
+static void enter(ga_step_failure *f, ga_equation_block block, const double *value, int n, double scale)
 {
   int index = 0, at = f->n;
   const double largest = ga__max_abs(value, n, &index);

@@ -145,7 +145,7 @@ void ga_linearisation_destroy(ga_linearisation **out)
 
 /* ---- Constraints ---- */
 
-static const ga_sparse *matrix(const ga_linearisation *l, ga_block equations, ga_by by)
+static const ga_sparse *matrix(const ga_linearisation *l, ga_equation_block equations, ga_by by)
 {
   return ga_evaluation_matrix(l->ev, equations, by);
 }
@@ -237,7 +237,7 @@ static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q,
 /* out[n_rows] += factor × (rows of the dynamics, states and outputs, by these unknowns) d */
 static void add(ga_linearisation *l, double *out, double factor, ga_by by, const double *d)
 {
-  static const ga_block ROWS[] = {GA_BLOCK_V, GA_BLOCK_X, GA_BLOCK_Y};
+  static const ga_equation_block ROWS[] = {GA_BLOCK_V, GA_BLOCK_X, GA_BLOCK_Y};
   for (int b = 0; b < 3; b++) {
     const int n = l->sys->size[ROWS[b]];
     ga_sparse_mul(l->product, matrix(l, ROWS[b], by), d);
@@ -359,7 +359,7 @@ static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
 /* ---- What the point is worth ---- */
 
 /* Largest change of a matrix of one block of equations, and largest number in them. */
-static void compare(const ga_linearisation *l, ga_block equations, double *change, double *size)
+static void compare(const ga_linearisation *l, ga_equation_block equations, double *change, double *size)
 {
   *change = *size = 0.0;
   for (int b = 0; b < GA_N_BY; b++) {
@@ -391,7 +391,7 @@ static double unsteadiness(ga_linearisation *l, const ga_point *p)
     return NAN;
   }
   for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
-    compare(l, (ga_block)b, &change, &size);
+    compare(l, (ga_equation_block)b, &change, &size);
     if (size > 0.0) most = fmax(most, change / (h * size));
   }
   return most;

@@ -117,7 +117,7 @@ ga_status ga__method_check_vdot(ga_stepper *st)
   int index;
   for (int e = 0; !st->method->vdot_at_end && e < sys->n_entries; e++) {
     if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
-    const ga_block block = ga__block_of(sys, sys->row[e], &index);
+    const ga_equation_block block = ga__block_of(sys, sys->row[e], &index);
     ga__describe(sys, block, index, name, sizeof name);
     return ga__fail_at(sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
                        "start: %s depends on accelerations, which %s cannot feed back; take %s", name,

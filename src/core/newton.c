@@ -74,7 +74,7 @@ static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate
   int index, worst = 0;
   double t = st->next.scalar[GA__T];
   st->family->weigh(st, &worst);
-  ga_block block = ga__block_of(sys, st->family->row_of(st, worst), &index);
+  ga_equation_block block = ga__block_of(sys, st->family->row_of(st, worst), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   const char *rounding = rounding_remedy(st, m, rate);
   return ga__refuse(sys->ctx, GA_RETRY_NEWTON, rounding ? GA_REASON_NEWTON_ROUNDING : GA_REASON_NEWTON,
@@ -92,7 +92,7 @@ static double largest_reaction(const ga_stepper *st)
   double largest = 0.0;
   for (int e = 0; e < sys->n_entries; e++) {
     int index;
-    ga_block block = ga__block_of(sys, sys->col[e], &index);
+    ga_equation_block block = ga__block_of(sys, sys->col[e], &index);
     if (sys->row[e] >= sys->nv || (block != GA_BLOCK_LAMBDA && block != GA_BLOCK_PSI)) continue;
     double z = block == GA_BLOCK_LAMBDA ? st->next.lambda[index] : st->next.psi[index];
     largest = fmax(largest, fabs(st->D[e] * z));

@@ -22,7 +22,7 @@ int ga__start_has_converged(double increment, double *before)
   return done;
 }
 
-ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_block block, const ga_start_change *c,
+ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_equation_block block, const ga_start_change *c,
                                       const char *what, const char *why)
 {
   char name[192] = "";
@@ -34,7 +34,7 @@ ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_block block, const ga_s
                      name, c->residual_after);
 }
 
-ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_block block,
+ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_equation_block block,
                                  const ga_start_change *c, const char *what)
 {
   char name[192] = "", coordinate[192] = "";

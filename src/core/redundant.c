@@ -223,7 +223,7 @@ static ga_status check_fit(ga_stepper *st)
   const ga__gap *bad = apart ? &positions : rates.size > limit_v ? &rates : NULL;
   if (!bad) return GA_OK;
   char name[192];
-  ga_block block = ga__block_of(sys, sys->nv + bad->worst, &index);
+  ga_equation_block block = ga__block_of(sys, sys->nv + bad->worst, &index);
   ga__describe(sys, block, index, name, sizeof name);
   return ga__refuse(sys->ctx, GA_RETRY_NEWTON, GA_REASON_CONSTRAINTS_CONTRADICT,
                     &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},

@@ -19,7 +19,7 @@
 #define VANISHES 1e6
 
 /* Does the entry itself play a part? Columns of X do not, nor rows of X. */
-static int plays(ga_block row, ga_block col)
+static int plays(ga_equation_block row, ga_equation_block col)
 {
   if (row == GA_BLOCK_X || col == GA_BLOCK_X) return 0;
   if (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) return col == GA_BLOCK_V;
@@ -27,12 +27,12 @@ static int plays(ga_block row, ga_block col)
 }
 
 /* ... and can it be other than zero? */
-static int has_place(const ga_system *sys, int e, ga_block row, ga_block col)
+static int has_place(const ga_system *sys, int e, ga_equation_block row, ga_equation_block col)
 {
   return plays(row, col) && (row != GA_BLOCK_V || col != GA_BLOCK_V || ga__has_mass(sys, e));
 }
 
-static int constrains(ga_block row, ga_block col)
+static int constrains(ga_equation_block row, ga_equation_block col)
 {
   return (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) && col == GA_BLOCK_V;
 }
@@ -42,7 +42,7 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
   const ga_system *sys = sd->sys;
   int count = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X], m = sys->start[GA_BLOCK_X] - sys->nv;
   for (int e = 0; e < sys->n_entries; e++) {
-    ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
+    ga_equation_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
     sd->entry_place[e] = sd->turned_place[e] = -1;
     if (!has_place(sys, e, r, c)) continue;
     row[count] = sys->row[e], col[count] = sys->col[e];
@@ -160,7 +160,7 @@ static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
   ga_sparse_zero(sd->K);
   for (int e = 0; e < sys->n_entries; e++) {
     if (sd->entry_place[e] < 0) continue;
-    ga_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
+    ga_equation_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
     if (constrains(r, c)) {
       double value = r == GA_BLOCK_LAMBDA ? sd->Q[e] : sd->A[e];
       K[sd->entry_place[e]] += value;
@@ -197,7 +197,7 @@ int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
 }
 
 /* Why there is no pivot in a column: what beginners forget comes first. */
-static const char *likely_cause(const ga__saddle *sd, ga_block block, int column)
+static const char *likely_cause(const ga__saddle *sd, ga_equation_block block, int column)
 {
   const ga_sparse *K = sd->K;
   double in_column = 0.0, in_row = 0.0;
@@ -275,7 +275,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   if (status != GA_RETRY_SINGULAR) return status;
   char what[192];
   int index, column = ga_lu_get_info(sd->lu)->weak_column;
-  ga_block block = ga__block_of(sys, column < sys->n ? column : sys->nv, &index);
+  ga_equation_block block = ga__block_of(sys, column < sys->n ? column : sys->nv, &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
   return ga__refuse(sys->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_START,
                     &(ga__facts){.at = &(ga__fact_time){p->t, NAN, (int)block, index},

@@ -30,7 +30,7 @@ static ga_status fail_too_small(ga_simulator *sim, double h, double err, ga_stat
   double t = sim->st->now.scalar[GA__T];
   if (why) return ga__sim_fail_step(sim, t, "the step would fall below h_min", ga__sim_least_step(sim));
   int is_state = sim->worst >= sys->nv, index = is_state ? sim->worst - sys->nv : sim->worst;
-  ga_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
+  ga_equation_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
   ga__describe_unknown(sys, block, index, name, sizeof name);
   return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_TOLERANCE_NOT_MET,
                     &(ga__facts){.at = &(ga__fact_time){t, h, (int)block, index},

@@ -231,7 +231,7 @@ static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_repo
   f->scalar[GA__GAP_V] = rates.size;
   if (!o->project || rates.size <= o->max_gap * (1.0 + ga__max_abs(f->v, sys->nv, NULL))) return GA_OK;
   char name[192];
-  ga_block block = ga__block_of(sys, sys->nv + rates.worst, &index);
+  ga_equation_block block = ga__block_of(sys, sys->nv + rates.worst, &index);
   ga__describe(sys, block, index, name, sizeof name);
   return ga__fail_at(
       sys->ctx, GA_ERR_INCONSISTENT, f->scalar[GA__T], (int)block, index,
@@ -367,7 +367,7 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
 {
   static const struct {
     int which;
-    ga_block block;
+    ga_equation_block block;
   } list[] = {{GA__FORCE, GA_BLOCK_V},    {GA__OUTPUT, GA_BLOCK_Y}, {GA__STATE, GA_BLOCK_X},
               {GA__PHI, GA_BLOCK_LAMBDA}, {RATES, GA_BLOCK_LAMBDA}, {ACCELERATIONS, GA_BLOCK_LAMBDA},
               {GA__K, GA_BLOCK_PSI}};

@@ -47,8 +47,8 @@ void ga__start_report_relations(ga_stepper *st, ga_start_report *r)
 
 /* ---- The report in words ---- */
 
-static void write_change(ga__writer *w, const ga_system *sys, ga_block block, const ga_start_change *c,
-                         const char *what, const char *unit)
+static void write_change(ga__writer *w, const ga_system *sys, ga_equation_block block,
+                         const ga_start_change *c, const char *what, const char *unit)
 {
   char name[192];
   if (c->worst_before < 0) return;

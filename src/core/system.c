@@ -11,7 +11,7 @@
 /* One row per callback: its field, the block of its result, how messages call it. */
 typedef struct fn_row {
   size_t offset;
-  ga_block block;
+  ga_equation_block block;
   const char *name;
   int optional;
 } fn_row;
@@ -76,7 +76,7 @@ static ga_status check_callbacks(ga_system *sys)
 {
   static const char *const SIZE_NAME[] = {"n_factors", "n_lambda", "n_psi", "n_x", "n_y"};
   for (int fn = 0; fn < GA__N_FN; fn++) {
-    ga_block block = FN[fn].block;
+    ga_equation_block block = FN[fn].block;
     int size = sys->size[block], given = ga__has(sys, (ga__fn)fn);
     if (size > 0 && !FN[fn].optional && !given)
       return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
@@ -361,30 +361,30 @@ int ga_system_n(const ga_system *sys)
   return sys->n;
 }
 
-int ga_system_size(const ga_system *sys, ga_block block)
+int ga_system_size(const ga_system *sys, ga_equation_block block)
 {
   if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return 0;
   return sys->size[block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block];
 }
 
-int ga_system_start(const ga_system *sys, ga_block block)
+int ga_system_start(const ga_system *sys, ga_equation_block block)
 {
   if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return 0;
   return block == GA_BLOCK_ETA ? sys->n : sys->start[block];
 }
 
-void ga_system_name(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+void ga_system_name(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size)
 {
   if (!text || size == 0) return;
   text[0] = '\0';
   if (!sys || (int)block < 0 || block > GA_BLOCK_ETA) return;
-  ga_block asked = block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block;
+  ga_equation_block asked = block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block;
   if (sys->def.name) sys->def.name(sys->def.user, asked, index, text, size);
   text[size - 1] = '\0';
   if (!text[0]) snprintf(text, size, "%s %d", EQUATION_NAME[block], index);
 }
 
-ga_block ga__block_of(const ga_system *sys, int row, int *index)
+ga_equation_block ga__block_of(const ga_system *sys, int row, int *index)
 {
   int b = GA_N_BLOCKS - 1;
   if (row >= sys->n) {
@@ -393,12 +393,12 @@ ga_block ga__block_of(const ga_system *sys, int row, int *index)
   }
   while (b > 0 && (sys->size[b] == 0 || row < sys->start[b])) b--;
   *index = row - sys->start[b];
-  return (ga_block)b;
+  return (ga_equation_block)b;
 }
 
 /* 'name' (kind index) where the system names its equations, kind index otherwise. */
-static void describe(const ga_system *sys, const char *const kind[], ga_block block, int index, char *text,
-                     size_t size)
+static void describe(const ga_system *sys, const char *const kind[], ga_equation_block block, int index,
+                     char *text, size_t size)
 {
   char name[128] = "";
   if (sys->def.name) ga_system_name(sys, block, index, name, sizeof name);
@@ -408,12 +408,12 @@ static void describe(const ga_system *sys, const char *const kind[], ga_block bl
     snprintf(text, size, "%s %d", kind[block], index);
 }
 
-void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+void ga__describe(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size)
 {
   describe(sys, EQUATION_NAME, block, index, text, size);
 }
 
-void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size)
+void ga__describe_unknown(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size)
 {
   describe(sys, UNKNOWN_NAME, block, index, text, size);
 }
@@ -471,7 +471,7 @@ ga_status ga__answer(const ga_system *sys, const char *name, int block, double t
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out)
 {
   char where[192];
-  ga_block block = FN[fn].block;
+  ga_equation_block block = FN[fn].block;
   int n = sys->size[block];
   if (n == 0) return GA_OK;
   const ga_status before = ga__listen(sys->ctx);

@@ -57,11 +57,12 @@ ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *o
 int ga__has(const ga_system *sys, ga__fn fn);
 /* An entry of the pattern in V and V that M can have. */
 int ga__has_mass(const ga_system *sys, int e);
-ga_block ga__block_of(const ga_system *sys, int row, int *index); /* of a row or column of the whole matrix */
+ga_equation_block ga__block_of(const ga_system *sys, int row,
+                               int *index); /* of a row or column of the whole matrix */
 /* "what 'name' (block index)" of row or column i, GA_BLOCK_ETA included, for messages. */
-void ga__describe(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+void ga__describe(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size);
 /* The same of the unknown that belongs to it: 'name' (coordinate index), lambda index, ... */
-void ga__describe_unknown(const ga_system *sys, ga_block block, int index, char *text, size_t size);
+void ga__describe_unknown(const ga_system *sys, ga_equation_block block, int index, char *text, size_t size);
 static inline void ga__copy_numbers(double *to, const double *from, int n)
 {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);

@@ -55,7 +55,7 @@ ga__element *ga__element_of(const ga__built *b, int part)
   return b->part_element[part] < 0 ? NULL : ga__element_at(b, b->part_element[part]);
 }
 
-const ga__element *ga__element_with(const ga__built *b, ga_block block, int i)
+const ga__element *ga__element_with(const ga__built *b, ga_equation_block block, int i)
 {
   for (int k = 0; k < b->element.n; k++) {
     const ga__element *el = ga__element_at(b, k);

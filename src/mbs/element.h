@@ -194,7 +194,7 @@ static inline ga__element *ga__element_at(const ga__built *b, int i)
 }
 
 /* That which has state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
-const ga__element *ga__element_with(const ga__built *b, ga_block block, int i);
+const ga__element *ga__element_with(const ga__built *b, ga_equation_block block, int i);
 
 /* All elements. */
 void ga__elements_mass(const ga__eval *e, double *out);

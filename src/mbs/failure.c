@@ -59,7 +59,7 @@ static int constrains_angle(const ga__built *b, int lambda)
   return 0;
 }
 
-static const char *say_constraint(ga__writer *w, const ga__built *b, ga_block block, int index)
+static const char *say_constraint(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
 {
   const ga__list *labels = block == GA_BLOCK_PSI ? &b->psi_label : &b->lambda_label;
   const ga__label *label = GA__AT(*labels, ga__label, index);
@@ -79,7 +79,7 @@ static const char *unit_of_formula(const ga__built *b, int part, int y)
 }
 
 /* States and outputs: of blocks, of formulas, or sensed. */
-static const char *say_output(ga__writer *w, const ga__built *b, ga_block block, int index)
+static const char *say_output(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
 {
   const ga__y *y = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
   if (y && y->kind == GA__Y_PROBE) {
@@ -105,14 +105,15 @@ static const char *say_output(ga__writer *w, const ga__built *b, ga_block block,
   return y && el->type->unit_of_output ? el->type->unit_of_output(el, number) : "";
 }
 
-static const char *say_equation(ga__writer *w, const ga__built *b, ga_block block, int index)
+static const char *say_equation(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
 {
   if (block == GA_BLOCK_V) return say_dynamics(w, b, index);
   if (block == GA_BLOCK_X || block == GA_BLOCK_Y) return say_output(w, b, block, index);
   return say_constraint(w, b, block, index);
 }
 
-const char *ga_machine_equation(const ga_machine *m, ga_block block, int index, char *text, size_t size)
+const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, int index, char *text,
+                                size_t size)
 {
   if (!text) size = 0;
   ga__writer w = {text, size, 0};

@@ -171,8 +171,8 @@ static void name_velocity(const ga_machine *m, const ga__built *b, int index, ch
     if (node->column[c] == index - node->v) snprintf(text, size, "%s: %s", part, component[c]);
 }
 
-static void name_output(const ga_machine *m, const ga__built *b, ga_block block, int index, char *text,
-                        size_t size)
+static void name_output(const ga_machine *m, const ga__built *b, ga_equation_block block, int index,
+                        char *text, size_t size)
 {
   const ga__y *row = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
   if (row && row->kind == GA__Y_PROBE) {
@@ -190,7 +190,7 @@ static void name_output(const ga_machine *m, const ga__built *b, ga_block block,
              index - (row ? el->y : el->x) + 1);
 }
 
-static void name(void *user, ga_block block, int index, char *text, size_t size)
+static void name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   const ga__built *b = ((const ga__workspace *)user)->b;
   const ga_machine *m = b->m;

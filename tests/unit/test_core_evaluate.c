@@ -135,12 +135,13 @@ static double matrices_off(ga_evaluation *ev, const ga_system *sys, const rig_sp
       difference(ev, sys, at, (ga_by)by, j, h, expected);
       const double scale = 1.0 + ga__max_abs(expected, sys->n + sys->size[GA_BLOCK_LAMBDA], NULL);
       for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
-        const ga_sparse *A = ga_evaluation_matrix(ev, (ga_block)b, (ga_by)by);
+        const ga_sparse *A = ga_evaluation_matrix(ev, (ga_equation_block)b, (ga_by)by);
         assert_non_null(A);
-        assert_int_equal(A->rows, ga_system_size(sys, (ga_block)b));
+        assert_int_equal(A->rows, ga_system_size(sys, (ga_equation_block)b));
         assert_int_equal(A->cols, columns_of(sys, (ga_by)by));
         for (int i = 0; i < A->rows; i++) {
-          const double off = fabs(number(A, i, j) - expected[ga_system_start(sys, (ga_block)b) + i]) / scale;
+          const double off =
+              fabs(number(A, i, j) - expected[ga_system_start(sys, (ga_equation_block)b) + i]) / scale;
           if (!(off <= worst)) worst = off;
         }
       }
@@ -159,8 +160,8 @@ static void assert_combined(ga_evaluation *ev, const ga_system *sys, rig_random 
   for (int i = 0; i < sys->n; i++) x[i] = rig_uniform(random, -1, 1);
   for (int b = 0; b < GA_N_BLOCKS; b++)
     for (int k = 0; k < GA_N_BY; k++) {
-      const ga_block cols = k <= GA_BY_Q ? GA_BLOCK_V : (ga_block)(k - GA_BY_Q);
-      ga_sparse_mul(part, ga_evaluation_matrix(ev, (ga_block)b, (ga_by)k), x + sys->start[cols]);
+      const ga_equation_block cols = k <= GA_BY_Q ? GA_BLOCK_V : (ga_equation_block)(k - GA_BY_Q);
+      ga_sparse_mul(part, ga_evaluation_matrix(ev, (ga_equation_block)b, (ga_by)k), x + sys->start[cols]);
       for (int i = 0; i < sys->size[b]; i++) expected[sys->start[b] + i] += factor[k] * part[i];
     }
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
@@ -335,7 +336,7 @@ static void failures_leave_no_matrices(void **state)
   rig_spot_random(&at, &r, &random);
   assert_status(r.ctx, ga_evaluation_jacobian(ev, &at.p), GA_OK);
   assert_non_null(ga_evaluation_matrix(ev, GA_BLOCK_V, GA_BY_VDOT));
-  assert_null(ga_evaluation_matrix(ev, (ga_block)6, GA_BY_VDOT));
+  assert_null(ga_evaluation_matrix(ev, (ga_equation_block)6, GA_BY_VDOT));
   assert_null(ga_evaluation_matrix(ev, GA_BLOCK_V, (ga_by)7));
   for (int call = 1; call <= 2; call++) { /* the one with the shift of v, and that of vdot */
     m.calls = 0, m.fault_at = call;

@@ -391,8 +391,8 @@ static void rolling_disk(void **state)
 /* Derivatives of the residuals along column j of the form, times all matrices: the equations hold for it. */
 static double equations_off(ga_evaluation *ev, const ga_system *sys, const ga_linear_form *f, int j)
 {
-  static const ga_block rows[] = {GA_BLOCK_V, GA_BLOCK_LAMBDA, GA_BLOCK_PSI,
-                                  GA_BLOCK_X, GA_BLOCK_Y,      GA_BLOCK_ETA};
+  static const ga_equation_block rows[] = {GA_BLOCK_V, GA_BLOCK_LAMBDA, GA_BLOCK_PSI,
+                                           GA_BLOCK_X, GA_BLOCK_Y,      GA_BLOCK_ETA};
   const int nv = sys->nv, m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI],
             ny = sys->size[GA_BLOCK_Y];
   double x[RIG_MOST] = {0}, part[RIG_MOST], worst = 0.0;

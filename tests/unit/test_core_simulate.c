@@ -60,7 +60,7 @@ static int toy_force(void *user, const ga_point *p, double *out)
   return m->kind == TOY_WALL && p->t > 0.5;
 }
 
-static void toy_name(void *user, ga_block block, int index, char *text, size_t size)
+static void toy_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   (void)user, (void)block, (void)index;
   snprintf(text, size, "the trolley");

@@ -64,7 +64,7 @@ static int rods_jacobian(void *user, const ga_point *p, ga_jacobian *J)
   return 0;
 }
 
-static void rods_name(void *user, ga_block block, int index, char *text, size_t size)
+static void rods_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   (void)user;
   if (block == GA_BLOCK_LAMBDA) snprintf(text, size, "rod %c", "AB"[index]);

@@ -139,14 +139,14 @@ static void sizes_and_places(void **state)
   assert_status(r->ctx, ga_system_create(r->ctx, &d, &r->sys), GA_OK);
   const int size[] = {2, 3, 1, 1, 2, 3}, start[] = {0, 2, 5, 6, 7, 9};
   for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
-    assert_int_equal(ga_system_size(r->sys, (ga_block)b), size[b]);
-    assert_int_equal(ga_system_start(r->sys, (ga_block)b), start[b]);
+    assert_int_equal(ga_system_size(r->sys, (ga_equation_block)b), size[b]);
+    assert_int_equal(ga_system_start(r->sys, (ga_equation_block)b), start[b]);
   }
   assert_int_equal(ga_system_n(r->sys), 9);
   assert_int_equal(ga_group_nv(ga_system_group(r->sys)), 2);
   for (int i = 0; i < 12; i++) {
     int index;
-    ga_block block = ga__block_of(r->sys, i, &index);
+    ga_equation_block block = ga__block_of(r->sys, i, &index);
     assert_int_equal(start[block] + index, i);
     assert_in_range(index, 0, size[block] - 1);
   }
@@ -196,7 +196,7 @@ static void definition_is_copied(void **state)
 }
 
 /* Fills the text to the brim without an end for block X, and leaves it empty for block Y. */
-static void name_badly(void *user, ga_block block, int index, char *text, size_t size)
+static void name_badly(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   (void)user;
   if (block == GA_BLOCK_X) memset(text, 'x', size);
@@ -211,9 +211,9 @@ static void names(void **state)
   char text[16], described[64];
   assert_status(r->ctx, ga_system_create(r->ctx, &d, &r->sys), GA_OK);
   for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
-    ga_system_name(r->sys, (ga_block)b, 1, text, sizeof text);
+    ga_system_name(r->sys, (ga_equation_block)b, 1, text, sizeof text);
     assert_string_equal(text, own[b]);
-    ga__describe(r->sys, (ga_block)b, 1, described, sizeof described);
+    ga__describe(r->sys, (ga_equation_block)b, 1, described, sizeof described);
     assert_string_equal(described, own[b]);
   }
   ga_system_name(r->sys, GA_BLOCK_V, 0, text, 5); /* cut */

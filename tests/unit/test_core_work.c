@@ -85,7 +85,7 @@ static int work_jacobian(void *user, const ga_point *p, ga_jacobian *J)
   return code ? code : w->m->inner.jacobian(w->m->inner.user, p, J);
 }
 
-static void work_name(void *user, ga_block block, int index, char *text, size_t size)
+static void work_name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
   work *w = user;
   w->m->inner.name(w->m->inner.user, block, index, text, size);

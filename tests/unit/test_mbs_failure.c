@@ -11,7 +11,7 @@
 /* ---- Equations ---- */
 
 /* 1: some equation of the block has these words and this unit. */
-static int has(const shop *s, ga_block block, const char *words, const char *unit)
+static int has(const shop *s, ga_equation_block block, const char *words, const char *unit)
 {
   char text[160];
   for (int i = 0; i < ga_system_size(ga_machine_system(s->m), block); i++) {
@@ -21,7 +21,7 @@ static int has(const shop *s, ga_block block, const char *words, const char *uni
   return 0;
 }
 
-static void expect(const shop *s, ga_block block, const char *words, const char *unit)
+static void expect(const shop *s, ga_equation_block block, const char *words, const char *unit)
 {
   char text[160];
   if (has(s, block, words, unit)) return;
@@ -165,7 +165,7 @@ static void test_outputs(void **state)
   expect(&s, GA_BLOCK_Y, "block 'heat': expression 'disk.rate^2'", "");
   assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_V, 8, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_PSI, 0, text, sizeof text), "");
-  assert_string_equal(ga_machine_equation(s.m, (ga_block)9, 0, text, sizeof text), "");
+  assert_string_equal(ga_machine_equation(s.m, (ga_equation_block)9, 0, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(NULL, GA_BLOCK_V, 0, text, sizeof text), "");
   assert_string_equal(ga_machine_equation(s.m, GA_BLOCK_V, 0, text, 8), "N"); /* cut as snprintf does */
   assert_string_equal(text, "scalar ");

@@ -279,7 +279,7 @@ static void assert_same(const double *a, const double *b, int n, const char *nam
 }
 
 /* B vdot, or k_v vdot, by the Jacobian; then the acceleration of the constraint itself. */
-static void constraint_acc(double *out, const shop *s, ga_block block, const ga_point *p)
+static void constraint_acc(double *out, const shop *s, ga_equation_block block, const ga_point *p)
 {
   const ga_system *sys = ga_machine_system(s->m);
   const size_t n = (size_t)sys->n_entries;
@@ -318,7 +318,7 @@ static void compare_point(const shop *form, const shop *space, const rig_spot *s
 
   const struct {
     ga__fn fn;
-    ga_block block;
+    ga_equation_block block;
     const char *what;
   } rows[] = {{GA__PHI, GA_BLOCK_LAMBDA, "phi"},
               {GA__PHI_DOT, GA_BLOCK_LAMBDA, "phi_dot"},
@@ -333,8 +333,8 @@ static void compare_point(const shop *form, const shop *space, const rig_spot *s
   }
   for (int block = GA_BLOCK_LAMBDA; block <= GA_BLOCK_PSI; block++) {
     if (!sys->size[block]) continue;
-    constraint_acc(a, form, (ga_block)block, &spot->p);
-    constraint_acc(b, space, (ga_block)block, &p);
+    constraint_acc(a, form, (ga_equation_block)block, &spot->p);
+    constraint_acc(b, space, (ga_equation_block)block, &p);
     assert_same(a, b, sys->size[block], name, "acceleration of constraint");
   }
 }

@@ -415,10 +415,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_system_create, (P(ctx), P(&system_def_), P(&none.system))) \
   VOID(ga_system_destroy, (P(&none.system))) \
   VALUE(ga_system_group, (P(sys))) \
-  VALUE(ga_system_size, (P(sys), (ga_block)0)) \
-  VALUE(ga_system_start, (P(sys), (ga_block)0)) \
+  VALUE(ga_system_size, (P(sys), (ga_equation_block)0)) \
+  VALUE(ga_system_start, (P(sys), (ga_equation_block)0)) \
   VALUE(ga_system_n, (P(sys))) \
-  VOID(ga_system_name, (P(sys), (ga_block)0, 0, P(text), sizeof text)) \
+  VOID(ga_system_name, (P(sys), (ga_equation_block)0, 0, P(text), sizeof text)) \
   VALUE(ga_method_at, (0, FINE(&method_info_))) \
   VALUE(ga_method_find, (P("index3"), FINE(&method_))) \
   STATUS(ga_system_check, (P(sys), P(&point), 0.5, FINE(&check_report_))) \
@@ -426,7 +426,7 @@ static ga_control_block *new_block(void)
   VOID(ga_evaluation_destroy, (P(&none.evaluation))) \
   STATUS(ga_evaluation_residual, (P(evaluation), P(&point), FINE(numbers), P(numbers), FINE(numbers))) \
   STATUS(ga_evaluation_jacobian, (P(evaluation), P(&point))) \
-  VALUE(ga_evaluation_matrix, (P(evaluation), (ga_block)0, (ga_by)0)) \
+  VALUE(ga_evaluation_matrix, (P(evaluation), (ga_equation_block)0, (ga_by)0)) \
   VALUE(ga_evaluation_combine, (P(evaluation), 1.0, 0.5, 0.5, 0.5)) \
   STATUS(ga_linearisation_create, (P(ctx), P(sys), P(&none.linearisation))) \
   VOID(ga_linearisation_destroy, (P(&none.linearisation))) \
@@ -580,7 +580,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_moves, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_coordinates, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_start_advice, (P(machine), P(ga_context_error(ctx)), FINE(text), sizeof text)) \
-  VALUE(ga_machine_equation, (P(machine), (ga_block)0, 0, FINE(text), sizeof text)) \
+  VALUE(ga_machine_equation, (P(machine), (ga_equation_block)0, 0, FINE(text), sizeof text)) \
   VALUE(ga_machine_failure, (P(machine), P(st), FINE(text), sizeof text)) \
   /* model */ \
   STATUS(ga_model_read_file, (P(ctx), P("x"), FINE(&model_opts_), P(&none.model))) \
@@ -792,7 +792,7 @@ static void names_and_sizes_out_of_range(void **state)
                                  ga_block_output_unit(block, i),
                                  ga_machine_signal_name(machine, i == 99 ? INT_MAX : i),
                                  ga_machine_signal_unit(machine, i == 99 ? INT_MAX : i),
-                                 ga_machine_equation(machine, (ga_block)i, 0, text, sizeof text),
+                                 ga_machine_equation(machine, (ga_equation_block)i, 0, text, sizeof text),
                                  ga_machine_equation(machine, GA_BLOCK_V, i, text, sizeof text),
                                  ga_result_signal_name(res, i),
                                  ga_result_signal_unit(res, i),
@@ -804,9 +804,9 @@ static void names_and_sizes_out_of_range(void **state)
     assert_null(ga_joint_coordinate((ga_joint_kind)i, 0, 0));
     assert_null(ga_joint_coordinate(GA_JOINT_REVOLUTE, 1, i));
     assert_null(ga_model_message_at(model, i));
-    assert_int_equal(ga_system_size(sys, (ga_block)i), 0);
-    assert_int_equal(ga_system_start(sys, (ga_block)i), 0);
-    ga_system_name(sys, (ga_block)i, 0, text, sizeof text);
+    assert_int_equal(ga_system_size(sys, (ga_equation_block)i), 0);
+    assert_int_equal(ga_system_start(sys, (ga_equation_block)i), 0);
+    ga_system_name(sys, (ga_equation_block)i, 0, text, sizeof text);
     assert_string_equal(text, "");
     assert_int_equal(ga_group_block(group, i, ints), 0);
     assert_int_equal(ga_group_factor(group, i, NULL, NULL).n, 0);

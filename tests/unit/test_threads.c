@@ -126,8 +126,8 @@ static void ask(run *r)
     if (name && ga_machine_find_signal(m, name) != i) add_text(&r->d, "not found");
   }
   for (int b = 0; b < GA_N_BLOCKS; b++)
-    for (int i = 0; i < ga_system_size(sys, (ga_block)b); i++) {
-      ga_system_name(sys, (ga_block)b, i, text, sizeof text);
+    for (int i = 0; i < ga_system_size(sys, (ga_equation_block)b); i++) {
+      ga_system_name(sys, (ga_equation_block)b, i, text, sizeof text);
       add_text(&r->d, text);
     }
   const ga_error off = {.status = GA_ERR_INCONSISTENT, .block = GA_BLOCK_LAMBDA, .index = 0};
