@@ -186,11 +186,20 @@ static int answer(const ga__eval *e, const ga__block_instance *block, ga_status 
   return status > 0 ? 1 : -1;
 }
 
+/* Its inputs, and behind them its derivatives. */
+static size_t scratch(const ga__element *el)
+{
+  const ga__block_instance *block = el->data;
+  const size_t n_in = (size_t)ga_block_n_in(block->block), n_x = (size_t)el->n_x;
+  return n_in + (n_x + (size_t)el->n_y) * (n_in + n_x);
+}
+
 static int gather(const ga__eval *e, const ga__block_instance *block)
 {
   const int n = ga_block_n_in(block->block);
+  double *u = e->work->scratch;
   for (int i = 0; i < n; i++) {
-    const int code = ga__input_value(e, &block->input[i], &e->work->u[i]);
+    const int code = ga__input_value(e, &block->input[i], &u[i]);
     if (code) return code;
   }
   return 0;
@@ -203,7 +212,7 @@ static int evaluate(const ga__eval *e, const ga__block_instance *block, double *
   const int code = gather(e, block);
   if (code) return code;
   return answer(e, block,
-                ga_block_eval(block->block, e->p->t, e->work->u, e->p->x + block->x, xdot, y, &fault),
+                ga_block_eval(block->block, e->p->t, e->work->scratch, e->p->x + block->x, xdot, y, &fault),
                 &fault);
 }
 
@@ -211,7 +220,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const ga__block_instance *at = el->data;
   const int code = gather(e, at);
-  return code ? code : ga_block_side(at->block, e->p->t, e->work->u, e->p->x + at->x, out) != GA_OK;
+  return code ? code : ga_block_side(at->block, e->p->t, e->work->scratch, e->p->x + at->x, out) != GA_OK;
 }
 
 static int output(const ga__eval *e, const ga__element *el, double *o)
@@ -332,16 +341,17 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const ga__block_instance *block = el->data;
   const int n_in = ga_block_n_in(block->block), n_x = el->n_x, rows = n_x + el->n_y;
+  double *by = e->work->scratch + n_in;
   ga_fault fault = {.kind = GA_FAULT_NONE};
   if (!ga__wants_forces(J) || !(J->want & GA_WANT_D)) return 0;
   int code = gather(e, block);
   if (!code)
-    code = answer(
-        e, block,
-        ga_block_jacobian(block->block, e->p->t, e->work->u, e->p->x + block->x, e->work->J, &fault), &fault);
+    code = answer(e, block,
+                  ga_block_jacobian(block->block, e->p->t, e->work->scratch, e->p->x + block->x, by, &fault),
+                  &fault);
   if (code) return code;
   for (int r = 0; r < rows; r++) {
-    const double *from = e->work->J + (size_t)r * (size_t)(n_in + n_x);
+    const double *from = by + (size_t)r * (size_t)(n_in + n_x);
     const int *by_u = block->entry_u + (size_t)r * (size_t)n_in,
               *by_x = block->entry_x + (size_t)r * (size_t)n_x;
     for (int k = 0; k < n_in; k++)
@@ -450,6 +460,7 @@ const ga__element_type ga__block_type = {
     .output = output,
     .jacobian = jacobian,
     .initial = initial,
+    .scratch = scratch,
     .n_signals = n_signals,
     .signal = signal,
     .unit_of_output = unit_of_output,

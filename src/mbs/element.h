@@ -128,6 +128,9 @@ struct ga__element_type {
   /* 1: sweep needs poses and twists of nodes (ga__eval.kin) */
   int (*uses_kin)(const ga__built *b, const ga__element *el);
   void (*initial)(const ga__built *b, const ga__element *el, double *x); /* x[el->x ...] at the start */
+  /* Numbers of work space that one of these functions needs, e->work->scratch: its contents are lost from one
+   * call to the next. An element writes nowhere else but to its results; NULL: it needs none. */
+  size_t (*scratch)(const ga__element *el);
 
   /* -- Energy -- */
   int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);

@@ -311,7 +311,7 @@ typedef struct ga__workspace {
   double *y_seen, *y_last;         /* [n_y] outputs of a state between steps */
   double *y_slope;                 /* [2 y_room] derivatives of one row of y, by D, then by Q */
   double *value, *slope;           /* of one formula's variables, and derivatives by them */
-  double *u, *J;                   /* of one block: inputs, derivatives */
+  double *scratch;                 /* of the one element that is evaluated (ga__element_type.scratch) */
   struct ga__form_space *form;     /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
   struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
   ga__kin_use use;                 /* of kin, in a sweep over rigid bodies */

@@ -1,7 +1,7 @@
 /* What evaluations of a machine write, in one block for each that evaluates it. */
 #include "mbs/workspace.h"
 #include "core/work.h"
-#include "mbs/blocks.h"
+#include "mbs/element.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
 
@@ -26,19 +26,16 @@ static size_t most_variables(const ga__built *b)
   return most;
 }
 
-/* The most inputs of a block, and derivatives. */
-static void most_of_blocks(const ga__built *b, size_t *inputs, size_t *derivatives)
+/* The most numbers that an element asks for. */
+static size_t most_scratch(const ga__built *b)
 {
-  *inputs = *derivatives = 0;
+  size_t most = 0;
   for (int i = 0; i < b->element.n; i++) {
-    const ga__block_instance *k = ga__element_block(ga__element_at(b, i));
-    if (!k) continue;
-    const ga_control_block *block = k->block;
-    const size_t n_in = (size_t)ga_block_n_in(block), n_x = (size_t)ga_block_n_x(block);
-    const size_t n = (n_x + (size_t)ga_block_n_out(block)) * (n_in + n_x);
-    if (n_in > *inputs) *inputs = n_in;
-    if (n > *derivatives) *derivatives = n;
+    const ga__element *el = ga__element_at(b, i);
+    const size_t n = el->type->scratch ? el->type->scratch(el) : 0;
+    if (n > most) most = n;
   }
+  return most;
 }
 
 /* Pieces of one block, in turn; block NULL: they are only counted. */
@@ -58,8 +55,6 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
 {
   const ga__built *b = w->b;
   const size_t n_y = (size_t)b->n_y, variables = most_variables(b), one = sizeof(double);
-  size_t inputs, block;
-  most_of_blocks(b, &inputs, &block);
   w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
   w->f = take(p, (size_t)b->nv, one);
   w->y_seen = take(p, n_y, one);
@@ -67,8 +62,7 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   w->y_slope = take(p, 2 * (size_t)b->y_room, one);
   w->value = take(p, variables, one);
   w->slope = take(p, variables, one);
-  w->u = take(p, inputs, one);
-  w->J = take(p, block, one);
+  w->scratch = take(p, most_scratch(b), one);
   const size_t form = derivatives && b->form ? ga__form_space_size(b) : 0;
   const size_t enclosure = derivatives ? ga__enclosure_size(b) : 0;
   void *const in_form = take(p, form, 1), *const in_enclosure = take(p, enclosure, 1);
