@@ -55,8 +55,8 @@ ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *o
 void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v);
 /* What is differentiated: the residuals by (v, vdot, λ, ...) or by q; B v + Φ_t or Φ by q. */
 typedef enum ga__pass { GA__PASS_D, GA__PASS_Q, GA__PASS_G, GA__PASS_B } ga__pass;
-/* One column of it by fourth-order differences, all rows, into out[n], and into doubt[n] how far these may be off;
- * J gives the shifts. */
+/* One column of it by fourth-order differences, all rows, into out[n], and into doubt[n] how far these may be
+ * off; J gives the shifts. */
 ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
                                 int column, double *out, double *doubt);
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */

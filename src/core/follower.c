@@ -181,7 +181,7 @@ static ga_status start_at(ga_follower *f, double t, double h)
   memcpy(f->q, now->q, (size_t)sys->nq * sizeof(double));
   memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));
   memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
-  ga__carry(f->st, t, 0.0, f->q, f->v, f->x);
+  ga__extrapolate_motion(f->st, t, 0.0, f->q, f->v, f->x);
   memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
   memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
   start.h = h;
@@ -203,7 +203,7 @@ static ga_status pass_edge(ga_follower *f)
   if (!(f->gap > 0.0)) return GA_OK;
   const ga_status status = observe(f);
   if (status) return status;
-  ga__hop(f->st, f->gap);
+  ga__step_over_gap(f->st, f->gap);
   f->gap = -f->gap;
   f->observed = 0;
   return GA_OK;

@@ -19,7 +19,7 @@ static void move_along(ga_stepper *st, double e, double d, double *q, double *v,
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = f->x[i] + d * f->xdot[i];
 }
 
-void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x)
+void ga__extrapolate_motion(ga_stepper *st, double t, double early, double *q, double *v, double *x)
 {
   const double e = t - st->now.scalar[GA__T];
   if (e > 0.0) move_along(st, e, fmax(e - early, 0.0), q, v, x);

@@ -16,6 +16,7 @@ enum { MOST_TURNS = 6 };         /* of a step that are looked at, */
 #define TURN_APART 1e-3          /* of the step from each other */
 enum { MOST_EDGES = 8 };         /* of a step that are looked at */
 enum { COARSE = 10, FINE = 44 }; /* halvings of a step: to see whether it jumps, and to the place of it */
+enum { ROUGH = 16 }; /* halvings of the time to an edge, to choose a step that ends in front of it */
 enum { TRIES = 12 }; /* times that are looked at in search of an edge, each four times the one before */
 
 /* ---- Creation ---- */
@@ -123,7 +124,7 @@ static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
 }
 
 /* At t within the last step; *other: which is not as s->from there, −1: none. */
-static int look(ga__sides *s, ga_stepper *st, double t, int *other)
+static int sides_at(ga__sides *s, ga_stepper *st, double t, int *other)
 {
   if (interpolate(s, st, t) || !renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
   *other = differing(s, s->from, s->at);
@@ -131,7 +132,7 @@ static int look(ga__sides *s, ga_stepper *st, double t, int *other)
 }
 
 /* Sides at both ends of the last step; those that are known are not asked for again. */
-static int see_ends(ga__sides *s, const ga_stepper *st)
+static int find_end_sides(ga__sides *s, const ga_stepper *st)
 {
   const double begin = st->next.scalar[GA__T];
   const size_t bytes = (size_t)s->sys->def.n_sides * sizeof *s->begin;
@@ -207,13 +208,13 @@ static ga_status corner_matters(ga__sides *s, ga_stepper *st, double before, dou
 }
 
 /* Halves [*a, *b] so many times, *a on the sides s->from, *b not; *which: what jumps there. */
-static int narrow(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
+static int bisect_edge(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
 {
   for (int i = 0; i < halvings; i++) {
     const double middle = *a + 0.5 * (*b - *a);
     int other;
     if (!(middle > *a && middle < *b)) return 1;
-    if (!look(s, st, middle, &other)) return 0;
+    if (!sides_at(s, st, middle, &other)) return 0;
     if (other < 0)
       *a = middle;
     else
@@ -234,7 +235,7 @@ static void add_turn(double *turn, int *n, double s)
 
 /* Both ends are on the same sides, but an edge may be passed there and back where an output or a coordinate
  * turns. *t: a time on other sides, *which of them; the step's end: none was found. */
-static void look_where_it_turns(ga__sides *s, ga_stepper *st, double *t, int *which)
+static void find_turned_edge(ga__sides *s, ga_stepper *st, double *t, int *which)
 {
   const ga__state *n = &st->next, *m = &st->now, *f = &s->state;
   const double begin = n->scalar[GA__T], h = m->scalar[GA__T] - begin;
@@ -250,7 +251,7 @@ static void look_where_it_turns(ga__sides *s, ga_stepper *st, double *t, int *wh
     if (n->v[i] * m->v[i] < 0.0) add_turn(turn, &found, n->v[i] / (n->v[i] - m->v[i]));
   for (int i = 0; i < found; i++) {
     int other = -1;
-    if (!look(s, st, begin + turn[i] * h, &other) || other < 0 || begin + turn[i] * h >= *t) continue;
+    if (!sides_at(s, st, begin + turn[i] * h, &other) || other < 0 || begin + turn[i] * h >= *t) continue;
     *t = begin + turn[i] * h;
     *which = other;
   }
@@ -259,26 +260,26 @@ static void look_where_it_turns(ga__sides *s, ga_stepper *st, double *t, int *wh
 ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
 {
   *out = (ga__edge_met){INFINITY, INFINITY, -1};
-  if (s->sys->def.n_sides == 0 || !see_ends(s, st)) return GA_OK;
+  if (s->sys->def.n_sides == 0 || !find_end_sides(s, st)) return GA_OK;
   const size_t bytes = (size_t)s->sys->def.n_sides * sizeof *s->from;
   double begin = st->next.scalar[GA__T];
   double end = st->now.scalar[GA__T];
   memcpy(s->from, s->begin, bytes);
   for (int i = 0; i < MOST_EDGES; i++) { /* one behind the other, up to the first that matters */
     int which = differing(s, s->from, s->end), matters = 0, other;
-    if (which < 0 && i == 0) look_where_it_turns(s, st, &end, &which);
+    if (which < 0 && i == 0) find_turned_edge(s, st, &end, &which);
     if (which < 0) return GA_OK;
     double a = begin, b = end;
-    if (!narrow(s, st, COARSE, &a, &b, &which)) return GA_OK;
+    if (!bisect_edge(s, st, COARSE, &a, &b, &which)) return GA_OK;
     ga_status status = jump_matters(s, st, a, b, &matters);
-    if (!status && matters && narrow(s, st, FINE - COARSE, &a, &b, &which))
+    if (!status && matters && bisect_edge(s, st, FINE - COARSE, &a, &b, &which))
       status = jump_matters(s, st, a, b, &matters);
     else
       matters = 0;
     if (!status && !matters) status = corner_matters(s, st, a, b, &matters);
     if (status) return status < 0 ? status : GA_OK;
     if (matters) *out = (ga__edge_met){a, b, which};
-    if (matters || !look(s, st, b, &other)) return GA_OK;
+    if (matters || !sides_at(s, st, b, &other)) return GA_OK;
     memcpy(s->from, s->at, bytes);
     begin = b;
   }
@@ -287,19 +288,36 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
 
 /* ---- Just behind an edge ---- */
 
-static int hopped_sides(ga__sides *s, ga_stepper *st, double gap, int *other)
+static int sides_after(ga__sides *s, ga_stepper *st, double gap, int *other)
 {
-  ga__move_on(st, gap, &s->state);
+  ga__extrapolate(st, gap, &s->state);
   if (!renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
   *other = differing(s, s->begin, s->at);
   return 1;
+}
+
+/* Halves [*low, *high] so many times; which: what is on another side at *high. Returns that; −1: it cannot be
+ * told. */
+static int bisect_gap(ga__sides *s, ga_stepper *st, int halvings, double *low, double *high, int which)
+{
+  for (int i = 0; i < halvings; i++) {
+    const double middle = 0.5 * (*low + *high);
+    int other;
+    if (!(middle > *low && middle < *high)) break;
+    if (!sides_after(s, st, middle, &other)) return -1;
+    if (other < 0)
+      *low = middle;
+    else
+      *high = middle, which = other;
+  }
+  return which;
 }
 
 int ga__sides_here(ga__sides *s, const ga_stepper *st)
 {
   s->t_begin = NAN;
   if (s->sys->def.n_sides == 0) return 0;
-  ga__move_on(st, 0.0, &s->state); /* its outputs may be those of a hop */
+  ga__extrapolate(st, 0.0, &s->state); /* its outputs may be those of a step over a gap */
   if (!renew_outputs(s) || !sides_of(s, &s->state, s->begin)) return 0;
   s->t_begin = st->now.scalar[GA__T];
   return 1;
@@ -315,29 +333,28 @@ int ga__sides_left(ga__sides *s, const ga_stepper *st)
   return sides_of(s, &st->now, s->at) && differing(s, s->begin, s->at) >= 0;
 }
 
-int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
+/* The edge in front of the present state is more than *low and at most *high away, to 2^-ROUGH of it. Returns
+ * which; −1: there is none up to `most`. */
+static int find_gap(ga__sides *s, ga_stepper *st, double most, double *low, double *high)
 {
-  double low = 0.0, high = ldexp(most, -2 * TRIES);
-  int other, which = -1;
-  *gap = INFINITY;
+  int which = -1;
+  *low = 0.0, *high = ldexp(most, -2 * TRIES);
   if (!ga__sides_here(s, st)) return -1;
   for (int i = 0; i <= TRIES; i++) { /* the nearest: what lies behind an edge may be narrow */
-    if (!hopped_sides(s, st, high, &which)) return -1;
+    if (!sides_after(s, st, *high, &which)) return -1;
     if (which >= 0) break;
-    low = high;
-    high *= 4.0;
+    *low = *high;
+    *high *= 4.0;
   }
-  if (which < 0) return -1;
-  for (int i = 0; i < FINE; i++) {
-    const double middle = 0.5 * (low + high);
-    if (!(middle > low && middle < high)) break;
-    if (!hopped_sides(s, st, middle, &other)) return -1;
-    if (other < 0)
-      low = middle;
-    else
-      high = middle, which = other;
-  }
-  *gap = high;
+  return which < 0 ? -1 : bisect_gap(s, st, ROUGH, low, high, which);
+}
+
+int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
+{
+  double low, high;
+  int which = find_gap(s, st, most, &low, &high);
+  if (which >= 0) which = bisect_gap(s, st, FINE - ROUGH, &low, &high, which);
+  *gap = which < 0 ? INFINITY : high;
   return which;
 }
 
@@ -351,8 +368,8 @@ double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, dou
 {
   double foreseen;
   if (!(aim->behind > 0.0) || h < aim->behind) aim->behind = h;
-  aim->settled = aim->front > 0.0;
-  if (aim->settled) return aim->front;
+  aim->final = aim->front > 0.0;
+  if (aim->final) return aim->front;
   ga__sides_gap(s, st, aim->behind, &foreseen);
   const double time = fmin(fmin(foreseen, fmax(dense, 0.5 * aim->behind)), aim->behind);
   return time * fmax(0.5, 1.0 - SHORT_OF * pow(SHORTER, aim->n++));
@@ -361,7 +378,7 @@ double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, dou
 double ga__aim_longer(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double *gap)
 {
   ga__sides_gap(s, st, REACH * h, gap);
-  if (isinf(*gap) || aim->settled || *gap <= GA__NEAR_EDGE * h || aim->n >= GA__MOST_AIMS) return 0.0;
+  if (isinf(*gap) || aim->final || *gap <= GA__NEAR_EDGE * h || aim->n >= GA__MOST_AIMS) return 0.0;
   aim->n++;
   aim->front = fmax(aim->front, h);
   const double next = h + (1.0 - SHORT_OF) * *gap;

@@ -42,7 +42,7 @@ int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap);
 typedef struct ga__aim {
   double front, behind; /* the largest that ended in front, 0: none; the smallest that did not, 0: none */
   int n;                /* tries */
-  int settled;          /* 1: no other will be nearer */
+  int final;            /* 1: no other will be nearer */
 } ga__aim;
 enum { GA__MOST_AIMS = 12 };
 /* A step of size h has not, and has been taken back; by its dense output the edge is met at `dense`: the next

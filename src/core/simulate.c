@@ -262,7 +262,7 @@ static ga_status handle_breaks(ga_simulator *sim, int *restarted)
   if (status || !jumps) return status;
   ga__sim_copy_state(sim, &sim->st->view);
   /* when a jump is, is known to a rounding of time: a follower takes it to be later, and error bars tell */
-  ga__carry(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
+  ga__extrapolate_motion(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
   const double h_next = sim->h_next;
   status =
       ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */

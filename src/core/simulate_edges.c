@@ -128,7 +128,7 @@ static ga_status start_behind_edge(ga_simulator *sim)
         t + gap >= ga__sim_stop_time(sim))
       return status;
     ga__sim_restore_backup(sim);
-    ga__hop(sim->st, gap);
+    ga__step_over_gap(sim->st, gap);
   }
 }
 
@@ -142,7 +142,7 @@ ga_status ga__sim_pass_edge(ga_simulator *sim, int *moved, int *restarted)
   if (gap == 0.0 || sim->st->now.scalar[GA__T] + fabs(gap) >= ga__sim_stop_time(sim)) return GA_OK;
   if (gap > 0.0) {
     count_edge(sim, sim->st->now.scalar[GA__T]);
-    ga__hop(sim->st, gap);
+    ga__step_over_gap(sim->st, gap);
     sim->edge_gap = -gap;
     sim->stats.edges++;
     *moved = 1;

@@ -134,7 +134,7 @@ static void extrapolate(double *to, const double *from, const double *before, in
   for (int i = 0; i < n; i++) to[i] = from[i] + (part != 0.0 ? part * (from[i] - before[i]) : 0.0);
 }
 
-void ga__move_on(const ga_stepper *st, double gap, ga__state *to)
+void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to)
 {
   const ga_system *sys = st->sys;
   const ga__state *n = &st->now;
@@ -154,11 +154,11 @@ void ga__move_on(const ga_stepper *st, double gap, ga__state *to)
   to->scalar[GA__T] = n->scalar[GA__T] + gap;
 }
 
-void ga__hop(ga_stepper *st, double gap)
+void ga__step_over_gap(ga_stepper *st, double gap)
 {
   ga__factors_keep(st);
   ga__state_copy(st, &st->next, &st->now);
-  ga__move_on(st, gap, &st->next);
+  ga__extrapolate(st, gap, &st->next);
   st->next.scalar[GA__H_OLD2] = st->now.scalar[GA__H_OLD];
   st->next.scalar[GA__HAD_JERK] = st->now.scalar[GA__HAS_JERK];
   st->next.scalar[GA__H_OLD] = gap;

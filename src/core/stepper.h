@@ -106,9 +106,9 @@ double ga__saved_time(const ga_stepper *st, const double *saved);
 /* -- The step (step.c, predict.c, newton.c) -- */
 /* to: the present state moved on for a time that is short against a step, by what is known of it; all but a,
  * w and what was before. */
-void ga__move_on(const ga_stepper *st, double gap, ga__state *to);
+void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to);
 /* Such a state as that behind a step, so that there is dense output; to go on from it a start is needed. */
-void ga__hop(ga_stepper *st, double gap);
+void ga__step_over_gap(ga_stepper *st, double gap);
 /* 1: Φ = 0 alone is kept, so that v carries an offset normal to the constraints. */
 int ga__has_offset(const ga_stepper *st);
 /* κ of a step of size h: Δq is off by κ h² vddot. */
@@ -149,7 +149,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period);
 /* -- Starts and projections (start.c, project.c, accelerations.c, jerk.c) -- */
 /* q, v, x at t, some roundings after the present state, by its rates; nothing where t is not after it. The
  * rates of v and x end `early` before. */
-void ga__carry(ga_stepper *st, double t, double early, double *q, double *v, double *x);
+void ga__extrapolate_motion(ga_stepper *st, double t, double early, double *q, double *v, double *x);
 /* v of the present state, its part normal to the constraints moved as κh² changes by d_kappa_h2 and h² by
  * d_h2; into v. */
 ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v);
