@@ -85,7 +85,7 @@ typedef struct ga_context_opts {            /* start from ga_context_defaults() 
   /* steps and starts */                                                                                     \
   X(GA_REASON_CALLBACK, "a callback gave up without a reason")                                               \
   X(GA_REASON_CALLBACK_RETRY, "a callback asked for a smaller step without a reason")                        \
-  X(GA_REASON_CALLBACK_AT_START, "the same, while the start is computed")                                    \
+  X(GA_REASON_CALLBACK_AT_START, "a callback failed without a reason while the start is computed")           \
   X(GA_REASON_NOT_FINITE_AT_START, "a callback returned NaN or infinity while the start is computed")        \
   X(GA_REASON_NOT_FINITE_IN_STEP, "a callback returned NaN or infinity within a step")                       \
   X(GA_REASON_JACOBIAN_NOT_FINITE, "a derivative is NaN or infinite")                                        \
@@ -98,7 +98,76 @@ typedef struct ga_context_opts {            /* start from ga_context_defaults() 
   X(GA_REASON_TOLERANCE_NOT_MET, "the error stays above the tolerance down to the least step")               \
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
   X(GA_REASON_PARTS_FAIL, "a step that was made fails in parts")                                             \
-  X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")
+  X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")            \
+  /* names of parts and signals */                                                                           \
+  X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
+  X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \
+  X(GA_REASON_NAME_TOO_LONG, "a name is too long")                                                           \
+  X(GA_REASON_NAME_RESERVED, "a name has a meaning of its own")                                              \
+  X(GA_REASON_NAME_TAKEN, "a name is used twice")                                                            \
+  X(GA_REASON_UNKNOWN_PART, "there is no part of that name")                                                 \
+  X(GA_REASON_WRONG_KIND, "a part of another kind is needed")                                                \
+  X(GA_REASON_SCALAR_AS_END, "a scalar is given as an end of a line")                                        \
+  X(GA_REASON_GROUND, "the ground cannot be given here")                                                     \
+  X(GA_REASON_NO_SUCH_MEMBER, "a part has nothing of that name")                                             \
+  X(GA_REASON_NO_SUCH_COORDINATE, "there is no coordinate of that name")                                     \
+  X(GA_REASON_UNKNOWN_SIGNAL, "there is no signal of that name")                                             \
+  X(GA_REASON_SIGNAL_NAME_TAKEN, "a part has the name of another part's signal")                             \
+  X(GA_REASON_ENERGY_NOT_FED_BACK, "energies can only be recorded")                                          \
+  X(GA_REASON_SIGNAL_NOT_FED_BACK, "a signal can only be recorded")                                          \
+  /* guesses */                                                                                              \
+  X(GA_REASON_GUESS_OF_KNOWN, "a guess of what the start finds by itself")                                   \
+  X(GA_REASON_GUESS_UNUSED, "a guess of what nothing uses")                                                  \
+  X(GA_REASON_GUESS_TWICE, "two guesses of one signal")                                                      \
+  /* fields of parts */                                                                                      \
+  X(GA_REASON_FIELD_MISSING, "a field that is needed is not given")                                          \
+  X(GA_REASON_OUT_OF_RANGE, "a number is out of its range")                                                  \
+  X(GA_REASON_NOT_A_CHOICE, "a number stands for no value of an enum")                                       \
+  X(GA_REASON_BOTH_THE_SAME, "two fields that must differ are the same")                                     \
+  X(GA_REASON_LINE_AND_COORDINATE, "a part has both two ends and a coordinate")                              \
+  X(GA_REASON_ACTS_ON_NOTHING, "a part has neither ends nor a coordinate")                                   \
+  X(GA_REASON_NOT_OF_THIS_JOINT, "a start value of a coordinate that the joint has not")                     \
+  X(GA_REASON_SENSOR_FROM, "only positions are measured from another frame")                                 \
+  X(GA_REASON_INERTIA_NEGATIVE, "a moment of inertia is negative")                                           \
+  X(GA_REASON_INERTIA_ZERO, "a moment of inertia is 0")                                                      \
+  X(GA_REASON_INERTIA_IMPOSSIBLE, "no body has such moments of inertia")                                     \
+  X(GA_REASON_ROTATION, "a rotation is wrong")                                                               \
+  X(GA_REASON_SYNTAX, "a text is not an expression, quantity or unit")                                       \
+  X(GA_REASON_TOO_LATE, "the machine is built already")                                                      \
+  /* where parts are */                                                                                      \
+  X(GA_REASON_SAME_BODY, "both ends are on one body")                                                        \
+  X(GA_REASON_ENDS_COINCIDE, "the ends of a line coincide at the start")                                     \
+  X(GA_REASON_OPPOSITE_AXES, "axes that a joint holds together point in opposite directions")                \
+  X(GA_REASON_NO_PLANAR_FORM, "planar bodies have no such joint")                                            \
+  X(GA_REASON_POINT_HAS_NO_AXES, "a joint holds axes of a point")                                            \
+  X(GA_REASON_TORQUE_ON_POINT, "a torque acts on a point")                                                   \
+  X(GA_REASON_BUSHING_ON_POINT, "a bushing turns a point")                                                   \
+  X(GA_REASON_MARKER_LOOP, "markers are fixed to each other")                                                \
+  X(GA_REASON_PLANE_MOVES, "a plane to roll on moves")                                                       \
+  X(GA_REASON_CANNOT_ROLL, "a body that cannot roll")                                                        \
+  X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
+  X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \
+  X(GA_REASON_START_CONTRADICTS, "start values that the joints cannot all meet")                             \
+  X(GA_REASON_DRIVE_JUMPS, "a drive's position jumps")                                                       \
+  X(GA_REASON_DRIVE_IMPACT, "a drive's velocity jumps")                                                      \
+  /* values */                                                                                               \
+  X(GA_REASON_UNDEFINED, "an expression or function has no value")                                           \
+  X(GA_REASON_OUTSIDE_TABLE, "an argument is outside of a table")                                            \
+  X(GA_REASON_UNDEFINED_AT_START, "an expression has no value while the start is computed")                  \
+  X(GA_REASON_BLOCK_FAILED, "a block's function failed")                                                     \
+  /* names in texts */                                                                                       \
+  X(GA_REASON_UNKNOWN_NAME, "a name in an expression is unknown")                                            \
+  X(GA_REASON_UNKNOWN_FUNCTION, "a function in an expression is unknown")                                    \
+  X(GA_REASON_UNKNOWN_UNIT, "a unit is unknown")                                                             \
+  X(GA_REASON_OPTION, "an option of a block is wrong")                                                       \
+  /* model files */                                                                                          \
+  X(GA_REASON_BAD_TEXT, "a value is not what it should be")                                                  \
+  /* blocks */                                                                                               \
+  X(GA_REASON_NO_SUCH_OUTPUT, "a block has no such output")                                                  \
+  X(GA_REASON_QUOTIENTS_OVERFLOW, "numbers of a block are too far apart")                                    \
+  /* units */                                                                                                \
+  X(GA_REASON_WRONG_DIMENSION, "a quantity has another dimension than expected")                             \
+  X(GA_REASON_FUNCTION_AS_VALUE, "a function stands where a value should")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,
@@ -113,7 +182,7 @@ enum {
   GA_ERROR_TEXT = 768, /* sizes of texts, their ends included: of a sentence, */
   GA_ERROR_NAME = 128, /* of a name, */
   GA_ERROR_WORD = 64,  /* of a word, */
-  GA_ERROR_UNIT = 24,  /* and of a unit */
+  GA_ERROR_UNIT = 40,  /* and of a unit */
   GA_ERROR_NUMBERS = 6
 };
 
@@ -124,25 +193,28 @@ typedef struct ga_error_number {
 
 /* A failure as data. Texts that do not apply are "", numbers NaN or -1; names that are too long are cut. */
 typedef struct ga_error {
-  ga_status status;             /* GA_OK when nothing has failed yet */
-  ga_reason reason;             /* GA_REASON_OTHER: `detail` has all there is */
-  double t, h;                  /* [s] time of the failure and step size; NaN where they play no part */
-  int block;                    /* ga_equation_block of the equation concerned, or -1 */
-  int index;                    /* index within the block, or -1 */
-  char equation[GA_ERROR_NAME]; /* that equation or unknown, as the system names it */
-  char callback[GA_ERROR_WORD]; /* the system's function that failed */
-  int code;                     /* what it returned */
-  char kind[GA_ERROR_WORD];     /* of the part or object concerned: "spring", "stepper" */
-  char part[GA_ERROR_NAME];     /* its name */
-  char field[GA_ERROR_WORD];    /* the field, key or argument concerned: "stiffness", "force[1]" */
-  char name[GA_ERROR_NAME];     /* the name or text that is wrong; of two that do not fit the first */
-  char other[GA_ERROR_NAME];    /* the second of two, or what the name stands for instead */
-  char nearest[GA_ERROR_WORD];  /* the name that was perhaps meant */
-  char expected[GA_ERROR_NAME]; /* what would be right: "a body or marker", "> 0" */
-  char detail[GA_ERROR_TEXT];   /* what else there is to know, in words */
+  ga_status status;              /* GA_OK when nothing has failed yet */
+  ga_reason reason;              /* GA_REASON_OTHER: `detail` has all there is */
+  double t, h;                   /* [s] time of the failure and step size; NaN where they play no part */
+  int block;                     /* ga_equation_block of the equation concerned, or -1 */
+  int index;                     /* index within the block, or -1 */
+  char equation[GA_ERROR_NAME];  /* that equation or unknown, as the system names it */
+  char callback[GA_ERROR_WORD];  /* the system's function that failed */
+  int code;                      /* what it returned */
+  char kind[GA_ERROR_WORD];      /* of the part or object concerned: "spring", "stepper" */
+  char part[GA_ERROR_NAME];      /* its name */
+  char field[GA_ERROR_WORD];     /* the field, key or argument concerned: "stiffness" */
+  int item;                      /* which number or input of the field, from 0; -1: it has no items, or all */
+  char item_name[GA_ERROR_WORD]; /* the name of that input */
+  char name[GA_ERROR_NAME];      /* the name or text that is wrong; of two that do not fit the first */
+  char other[GA_ERROR_NAME];     /* the second of two, or what the name stands for instead */
+  char nearest[GA_ERROR_WORD];   /* the name that was perhaps meant */
+  char expected[GA_ERROR_NAME];  /* what would be right: "a body or marker", "> 0" */
+  char detail[GA_ERROR_TEXT];    /* what else there is to know, in words */
   int n_numbers;
   ga_error_number number[GA_ERROR_NUMBERS]; /* in the order of the sentence */
-  int column; /* within the text `name`, as of an expression, from 1; 0: plays no part */
+  char within[GA_ERROR_NAME]; /* the expression or other text in which the name or fault stands */
+  int column;                 /* where in that text it begins, in characters from 1; 0: plays no part */
   const char
       *text; /* the sentence: what failed, where, by how much, and what to do. Made by ga_context_error();
                 in a copy of this struct it ends with the next failure: see ga_error_say() */

@@ -20,10 +20,12 @@ enum { GA_TEXT_PIECE = 64 }; /* size of a piece quoted, its end included */
 
 /* Filled when a text cannot be read (GA_ERR_ARGUMENT); the whole sentence is in ga_context_error(). */
 typedef struct ga_text_error {
-  int offset;                       /* bytes before the offending piece */
-  int column;                       /* of its first character, from 1; 0: the fault is not in the text */
-  int length;                       /* characters; 0: something is missing here */
-  char found[GA_TEXT_PIECE];        /* the piece, cut where it is long; empty: the end of the text */
+  int offset;                /* bytes before the offending piece */
+  int column;                /* of its first character, from 1; 0: the fault is not in the text */
+  int length;                /* characters; 0: something is missing here */
+  ga_reason reason;          /* GA_REASON_UNKNOWN_NAME, ..._FUNCTION, ..._UNIT, GA_REASON_WRONG_DIMENSION;
+                                GA_REASON_SYNTAX: all else */
+  char found[GA_TEXT_PIECE]; /* the piece, cut where it is long; empty: the end of the text */
   char expected[2 * GA_TEXT_PIECE]; /* what should stand there, or empty */
   char nearest[GA_TEXT_PIECE];      /* the most similar name known, or empty */
 } ga_text_error;

@@ -15,9 +15,10 @@ typedef enum ga_message_level { GA_MESSAGE_ERROR = 0, GA_MESSAGE_WARNING = 1 } g
 
 typedef struct ga_model_message {
   ga_message_level level;
-  const char *file; /* as named on the way to it; "" where none is concerned (--set) */
-  int line, column; /* from 1; 0: not in a file */
-  const char *text; /* what was read, what was expected, the nearest valid name */
+  const char *file;      /* as named on the way to it; "" where none is concerned (--set) */
+  int line, column;      /* from 1; 0: not in a file */
+  const char *text;      /* what was read, what was expected, the nearest valid name */
+  const ga_error *error; /* the same as data; never NULL, its `text` is not used */
 } ga_model_message;
 
 typedef struct ga_model_opts { /* start from ga_model_defaults() */

@@ -35,7 +35,9 @@ typedef struct ga__fact_time { /* when, and which equation */
 
 typedef struct ga__facts {
   const ga__fact_time *at; /* NULL: time plays no part */
-  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *callback, *detail;
+  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *callback, *detail,
+      *item_name, *within;
+  int item; /* from 1, other than in ga_error; 0: none */
   int code, column, n_numbers;
   ga__fact_number number[GA_ERROR_NUMBERS];
 } ga__facts;
@@ -51,6 +53,8 @@ ga_status ga__refuse(ga_context *ctx, ga_status status, ga_reason reason, const 
 /* The same into an error of one's own. */
 void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga__facts *facts);
 ga_error ga__error_none(void);
+/* Adds to the context's error, if there is one, which item of its field is concerned; returns status. */
+ga_status ga__name_item(ga_context *ctx, ga_status status, int item, const char *name);
 /* Copies a text into one of size bytes; one that is too long ends in "...", between characters. */
 void ga__cut_text(char *to, size_t size, const char *text);
 /* A failure in words alone, which are kept in `detail`: GA_REASON_OTHER. */

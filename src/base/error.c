@@ -46,7 +46,7 @@ void ga__cut_text(char *to, size_t size, const char *text)
 
 ga_error ga__error_none(void)
 {
-  return (ga_error){.status = GA_OK, .t = NAN, .h = NAN, .block = -1, .index = -1, .text = ""};
+  return (ga_error){.status = GA_OK, .t = NAN, .h = NAN, .block = -1, .index = -1, .item = -1, .text = ""};
 }
 
 void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga__facts *facts)
@@ -65,11 +65,14 @@ void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga
                {e.expected, sizeof e.expected, facts->expected},
                {e.equation, sizeof e.equation, facts->equation},
                {e.callback, sizeof e.callback, facts->callback},
-               {e.detail, sizeof e.detail, facts->detail}};
+               {e.detail, sizeof e.detail, facts->detail},
+               {e.within, sizeof e.within, facts->within},
+               {e.item_name, sizeof e.item_name, facts->item_name}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     ga__cut_text(texts[i].to, texts[i].size, texts[i].from);
   e.status = status;
   e.reason = reason;
+  e.item = facts->item - 1;
   e.code = facts->code;
   e.column = facts->column;
   if (facts->at) {
@@ -89,6 +92,14 @@ void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga
 ga_status ga__refuse(ga_context *ctx, ga_status status, ga_reason reason, const ga__facts *facts)
 {
   if (ctx) ga__error_set(&ctx->error, status, reason, facts);
+  return status;
+}
+
+ga_status ga__name_item(ga_context *ctx, ga_status status, int item, const char *name)
+{
+  if (status == GA_OK || status == GA_ERR_MEMORY) return status;
+  ctx->error.item = item;
+  ga__cut_text(ctx->error.item_name, sizeof ctx->error.item_name, name);
   return status;
 }
 
@@ -144,10 +155,10 @@ static const char *text_of(const ga_error *e, const char *slot, size_t bytes)
 {
   const struct {
     const char *slot, *text;
-  } texts[] = {{"kind", e->kind},         {"part", e->part},         {"field", e->field},
-               {"name", e->name},         {"other", e->other},       {"nearest", e->nearest},
-               {"expected", e->expected}, {"equation", e->equation}, {"callback", e->callback},
-               {"detail", e->detail}};
+  } texts[] = {{"kind", e->kind},         {"part", e->part},         {"name", e->name},
+               {"other", e->other},       {"nearest", e->nearest},   {"expected", e->expected},
+               {"equation", e->equation}, {"callback", e->callback}, {"detail", e->detail},
+               {"within", e->within}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (strlen(texts[i].slot) == bytes && memcmp(texts[i].slot, slot, bytes) == 0) return texts[i].text;
   return NULL;
@@ -166,9 +177,21 @@ static int write_number(ga__writer *w, const ga_error *e, const char *slot)
   return 1;
 }
 
+/* "stiffness", "force[1]", "inputs.reference" */
+static int write_field(ga__writer *w, const ga_error *e)
+{
+  ga__write(w, "%s", e->field);
+  if (e->item_name[0])
+    ga__write(w, ".%s", e->item_name);
+  else if (e->item >= 0)
+    ga__write(w, "[%d]", e->item);
+  return e->field[0] != '\0';
+}
+
 /* What stands in place of a slot; −1: there is no such slot, 0: it is empty. */
 static int write_slot(ga__writer *w, const ga_error *e, const char *slot, size_t bytes)
 {
+  if (bytes == 5 && memcmp(slot, "field", 5) == 0) return write_field(w, e);
   const char *text = text_of(e, slot, bytes);
   if (text) {
     ga__write(w, "%s", text);

@@ -58,6 +58,147 @@ static const ga__sentence SENTENCES[] = {
         {"the equations jump here, and behind the jump there is no consistent state to go "
          "on from. {detail}",
          NULL},
+
+    /* names of parts and signals */
+    [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},
+    [GA_REASON_NAME_SYNTAX] =
+        {"the name must be a letter or _, then letters, digits, _, and . before a letter or _", NULL},
+    [GA_REASON_NAME_TOO_LONG] = {"the name has {0} characters; {1} are the most", NULL},
+    [GA_REASON_NAME_RESERVED] = {"the names ground, t, energy and those that begin with energy. are taken",
+                                 "; give another"},
+    [GA_REASON_NAME_TAKEN] = {"{{{other} has }}this name already", "; give another"},
+    [GA_REASON_UNKNOWN_PART] = {"{field} is '{name}', but there is no part of that name; {expected} is "
+                                "needed{{; did you mean '{nearest}'?}}",
+                                NULL},
+    [GA_REASON_WRONG_KIND] = {"{field} is '{name}', {other}; {expected} is needed", NULL},
+    [GA_REASON_SCALAR_AS_END] =
+        {"{field} is '{name}', {other}; {expected} is needed",
+         ". What acts on a scalar has no ends a and b: coordinate: {name} in their place"},
+    [GA_REASON_GROUND] = {"{field} is the ground; {expected} is needed", NULL},
+    [GA_REASON_NO_SUCH_MEMBER] = {"{field} is '{name}', but {other} has no '{detail}'; {expected} is "
+                                  "needed{{; did you mean '{nearest}'?}}",
+                                  NULL},
+    [GA_REASON_NO_SUCH_COORDINATE] =
+        {"{field} is '{name}', but {detail}; {expected} is needed{{; did you mean '{nearest}'?}}", NULL},
+    [GA_REASON_UNKNOWN_SIGNAL] = {"there is no signal '{name}'{{; {other} has {detail}}}{{; did you mean "
+                                  "'{nearest}'?}}{{ (column {column} of '{within}')}}",
+                                  NULL},
+    [GA_REASON_SIGNAL_NAME_TAKEN] = {"{other} has a signal of this name already",
+                                     "; give one of them another name"},
+    [GA_REASON_ENERGY_NOT_FED_BACK] = {"'{name}' is counted along a run and cannot be fed back; integrate a "
+                                       "power with a block{{ (column {column} of '{within}')}}",
+                                       NULL},
+    [GA_REASON_SIGNAL_NOT_FED_BACK] = {"'{name}' can be recorded but not fed back", "; use {expected}"},
+
+    /* guesses */
+    [GA_REASON_GUESS_OF_KNOWN] = {"'{name}' follows from positions and velocities, which the start finds "
+                                  "first; reactions, accelerations and outputs of blocks can be guessed",
+                                  NULL},
+    [GA_REASON_GUESS_UNUSED] = {"nothing uses '{name}', so that a guess of it does nothing",
+                                "; leave it out"},
+    [GA_REASON_GUESS_TWICE] = {"'{name}' has a guess already", NULL},
+
+    /* fields of parts */
+    [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},
+    [GA_REASON_OUT_OF_RANGE] = {"{field} is {0}", "; it must be {expected}"},
+    [GA_REASON_NOT_A_CHOICE] = {"{field} is {0}, which is no {expected}; these go from 0 to {1}", NULL},
+    [GA_REASON_BOTH_THE_SAME] = {"{field} and {other} are both '{name}'", "; give two different ones"},
+    [GA_REASON_LINE_AND_COORDINATE] =
+        {"it has both a line ({field} is '{name}') and a coordinate ('{other}')", "; give one of them"},
+    [GA_REASON_ACTS_ON_NOTHING] = {"it acts on nothing", "; give frames a and b, or a coordinate"},
+    [GA_REASON_NOT_OF_THIS_JOINT] =
+        {"{field} is given, but a {expected} joint{detail} has no such coordinate", NULL},
+    [GA_REASON_SENSOR_FROM] = {"{field} is '{name}', but only positions are seen from another frame",
+                               "; leave it \"ground\""},
+    [GA_REASON_INERTIA_NEGATIVE] =
+        {"the principal moments of {field} are {0}, {1}, {2} kg m²; none may be negative: look at units, and "
+         "at Jxy, Jxz, Jyz, which are entries of the tensor (Jxy = −∫xy dm)",
+         NULL},
+    [GA_REASON_INERTIA_ZERO] =
+        {"the principal moments of {field} are {0}, {1}, {2} kg m²; each must be > 0",
+         "; give a thin rod a small moment about its axis, or set massless where joints hold that rotation"},
+    [GA_REASON_INERTIA_IMPOSSIBLE] =
+        {"the principal moments of {field} are {0}, {1}, {2} kg m², which no body has: the sum of any two is "
+         "at least the third, here it is too small by {3.3}; look at units, at the sign of Jxy, Jxz, Jyz "
+         "(Jxy = −∫xy dm), and that they are about the centre of mass",
+         NULL},
+    [GA_REASON_ROTATION] = {"{detail}", NULL},
+    [GA_REASON_SYNTAX] = {"{other} '{within}', column {column}: {detail}{{, expected {expected}}}{{; did you "
+                          "mean '{nearest}'?}}",
+                          NULL},
+    [GA_REASON_TOO_LATE] = {"the machine is built", "; add {expected} before ga_machine_build()"},
+
+    /* where parts are */
+    [GA_REASON_SAME_BODY] =
+        {"'{name}' and '{other}' are on the same body, so that nothing can act between them", NULL},
+    [GA_REASON_ENDS_COINCIDE] = {"its ends '{name}' and '{other}' coincide at the start, so that the line "
+                                 "between them has no direction",
+                                 "; move one of them, or take {expected}"},
+    [GA_REASON_OPPOSITE_AXES] = {"a {expected} joint holds the axes of '{name}' and '{other}' together, but "
+                                 "at the start their {detail} axes point in opposite directions",
+                                 "; turn one of the frames by half a turn, or give both by at_pose"},
+    [GA_REASON_NO_PLANAR_FORM] =
+        {"there is no {expected} joint between planar bodies; {detail} have a planar form", NULL},
+    [GA_REASON_POINT_HAS_NO_AXES] =
+        {"a {expected} joint holds axes, but {field} is '{name}', on a point, which has none",
+         "; take a spherical joint or a rigid body"},
+    [GA_REASON_TORQUE_ON_POINT] = {"it has a torque, but '{name}' belongs to a point, which cannot turn",
+                                   "; leave the torque out, or make it a rigid body"},
+    [GA_REASON_BUSHING_ON_POINT] = {"'{name}' belongs to a point, which cannot turn",
+                                    "; set the stiffness, damping and preload of the angles to 0"},
+    [GA_REASON_MARKER_LOOP] = {"{field} is '{name}', by way of which it is fixed to itself", "; name a body"},
+    [GA_REASON_PLANE_MOVES] = {"{field} '{name}' is on a body that moves; it has to be a frame of the ground",
+                               NULL},
+    [GA_REASON_CANNOT_ROLL] = {"{field} '{name}' belongs to a {other}; {expected}", NULL},
+    [GA_REASON_DISK_LIES_FLAT] = {"the disk lies flat on the plane at the start, so that it has no lowest "
+                                  "point; its axis is z of its frame",
+                                  NULL},
+    [GA_REASON_KNIFE_IS_NORMAL] = {"the y axis of the knife edge is normal to the plane at the start, so "
+                                   "that it blocks no direction in it",
+                                   NULL},
+    [GA_REASON_START_CONTRADICTS] =
+        {"the {expected} given for the start cannot all be met by the joints: {detail}", NULL},
+    [GA_REASON_DRIVE_JUMPS] = {"at t = {t} its position jumps from {0} to {1}, which no motion can follow",
+                               ". Let it go there in some time, by a motion law such as poly345"},
+    [GA_REASON_DRIVE_IMPACT] =
+        {"at t = {t} its position has a corner, where the velocity jumps from {0} to {1}: an impact",
+         ". Take a motion law with a continuous velocity (trapezoid, poly345), a table with interpolation: "
+         "spline, or accept it with accept_impact: true"},
+
+    /* values */
+    [GA_REASON_UNDEFINED] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_OUTSIDE_TABLE] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_UNDEFINED_AT_START] =
+        {"{name} is undefined while the start is computed, t = {t}{{ ({other})}}: {detail}", NULL},
+    [GA_REASON_BLOCK_FAILED] = {"{detail}", NULL},
+
+    /* names in texts */
+    [GA_REASON_UNKNOWN_NAME] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a known "
+                                "name{{; did you mean '{nearest}'?}}",
+                                NULL},
+    [GA_REASON_UNKNOWN_FUNCTION] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a "
+                                    "known function{{; did you mean '{nearest}'?}}",
+                                    NULL},
+    [GA_REASON_UNKNOWN_UNIT] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a known "
+                                "unit{{; did you mean '{nearest}'?}}",
+                                NULL},
+    [GA_REASON_OPTION] = {"{detail}", NULL},
+
+    /* model files */
+    [GA_REASON_BAD_TEXT] =
+        {"{{'{within}': }}{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}{{; {other}}}",
+         NULL},
+
+    /* blocks */
+    [GA_REASON_NO_SUCH_OUTPUT] = {"{field} of output {0}, but it has {1} of them", NULL},
+    [GA_REASON_QUOTIENTS_OVERFLOW] = {"its numbers are so far apart that their quotients overflow",
+                                      "; use other units"},
+
+    /* units */
+    [GA_REASON_WRONG_DIMENSION] = {"{other} '{within}', column {column}: {detail}, expected {expected}",
+                                   NULL},
+    [GA_REASON_FUNCTION_AS_VALUE] = {"{other} '{within}', column {column}: {detail}, expected {expected}",
+                                     NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -135,12 +135,17 @@ ga_status ga_block_set_unit(ga_control_block *block, int i, const char *unit)
   if (!block) return GA_ERR_ARGUMENT;
   const char *kind = KINDS[block->kind].name;
   if (i < 0 || i >= block->n_out)
-    return ga__fail(block->ctx, GA_ERR_ARGUMENT, "block '%s': unit of output %d, but it has %d of them", kind,
-                    i, block->n_out);
+    return ga__refuse(
+        block->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_OUTPUT,
+        &(ga__facts){
+            .kind = "block", .part = kind, .field = "unit", GA__NUMBERS({i, NULL}, {block->n_out, NULL})});
   if (!unit || strcmp(unit, "1") == 0) unit = "";
   if (strlen(unit) >= GA_BLOCK_NAME)
-    return ga__fail(block->ctx, GA_ERR_ARGUMENT, "block '%s': a unit has at most %d bytes", kind,
-                    GA_BLOCK_NAME - 1);
+    return ga__refuse(block->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TOO_LONG,
+                      &(ga__facts){.kind = "block",
+                                   .part = kind,
+                                   .field = "unit",
+                                   GA__NUMBERS({(double)strlen(unit), NULL}, {GA_BLOCK_NAME - 1, NULL})});
   const ga_status status = *unit ? ga_unit_parse(block->ctx, unit, NULL, &ignored, NULL) : GA_OK;
   if (!status) snprintf(block->units[i], GA_BLOCK_NAME, "%s", unit);
   return status;

@@ -113,6 +113,8 @@ void ga__want_size(ga__inspect *in, const char *option, int n, int least);
 void ga__want_given(ga__inspect *in, const char *option, const void *p);
 void ga__want_finite(ga__inspect *in, const char *option, double value);
 void ga__want_positive(ga__inspect *in, const char *option, double value);
+/* The same of an option that is needed for a reason: "with limits". */
+void ga__want_positive_with(ga__inspect *in, const char *option, double value, const char *with);
 /* p[n] of finite numbers; NULL is wrong unless optional or n is 0. */
 void ga__want_array(ga__inspect *in, const char *option, const double *p, int n, int optional);
 void ga__want_names(ga__inspect *in, const char *option, const char *const *names, int n);

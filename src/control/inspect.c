@@ -25,36 +25,64 @@ void ga__want(ga__inspect *in, int fine, const char *format, ...)
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  in->status = ga__fail(in->ctx, GA_ERR_ARGUMENT, "block '%s': %s", in->kind, text);
+  in->status = ga__refuse(in->ctx, GA_ERR_ARGUMENT, GA_REASON_OPTION,
+                          &(ga__facts){.kind = "block", .part = in->kind, .detail = text});
+}
+
+/* A number that is out of its range: number `item` of the option, from 1; 0: it has one alone. */
+static void want_number(ga__inspect *in, int fine, const char *option, int item, double value,
+                        const char *must)
+{
+  if (in->status || fine) return;
+  in->status = ga__refuse(in->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                          &(ga__facts){.kind = "block",
+                                       .part = in->kind,
+                                       .field = option,
+                                       .item = item,
+                                       .expected = must,
+                                       GA__NUMBERS({value, NULL})});
 }
 
 void ga__want_size(ga__inspect *in, const char *option, int n, int least)
 {
-  ga__want(in, n >= least && n <= GA_BLOCK_SIZE, "%s is %d, must be from %d to %d", option, n, least,
-           (int)GA_BLOCK_SIZE);
+  char must[GA_ERROR_WORD];
+  snprintf(must, sizeof must, "from %d to %d", least, (int)GA_BLOCK_SIZE);
+  want_number(in, n >= least && n <= GA_BLOCK_SIZE, option, 0, n, must);
 }
 
 void ga__want_given(ga__inspect *in, const char *option, const void *p)
 {
-  ga__want(in, p != NULL, "%s is NULL, but needed", option);
+  if (in->status || p) return;
+  in->status = ga__refuse(in->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+                          &(ga__facts){.kind = "block",
+                                       .part = in->kind,
+                                       .field = option,
+                                       .detail = "NULL",
+                                       .expected = "it, the block needs it"});
 }
 
 void ga__want_finite(ga__inspect *in, const char *option, double value)
 {
-  ga__want(in, isfinite(value), "%s is %g, must be finite", option, value);
+  want_number(in, isfinite(value), option, 0, value, "finite");
 }
 
 void ga__want_positive(ga__inspect *in, const char *option, double value)
 {
-  ga__want(in, isfinite(value) && value > 0, "%s is %g, must be above 0 and finite", option, value);
+  want_number(in, isfinite(value) && value > 0, option, 0, value, "> 0 and finite");
+}
+
+void ga__want_positive_with(ga__inspect *in, const char *option, double value, const char *with)
+{
+  char must[GA_ERROR_NAME];
+  snprintf(must, sizeof must, "> 0 and finite %s", with);
+  want_number(in, isfinite(value) && value > 0, option, 0, value, must);
 }
 
 void ga__want_array(ga__inspect *in, const char *option, const double *p, int n, int optional)
 {
   if (in->status || n == 0 || (optional && !p)) return;
   ga__want_given(in, option, p);
-  for (int i = 0; !in->status && i < n; i++)
-    ga__want(in, isfinite(p[i]), "%s[%d] is %g, must be finite", option, i, p[i]);
+  for (int i = 0; !in->status && i < n; i++) want_number(in, isfinite(p[i]), option, i + 1, p[i], "finite");
 }
 
 void ga__want_names(ga__inspect *in, const char *option, const char *const *names, int n)
@@ -82,6 +110,7 @@ void ga__want_limits(ga__inspect *in, double lower, double upper, double smoothi
 
 void ga__want_choice(ga__inspect *in, const char *option, int choice, int n_choices)
 {
-  ga__want(in, choice >= 0 && choice < n_choices, "%s is %d, must be from 0 to %d", option, choice,
-           n_choices - 1);
+  char must[GA_ERROR_WORD];
+  snprintf(must, sizeof must, "from 0 to %d", n_choices - 1);
+  want_number(in, choice >= 0 && choice < n_choices, option, 0, choice, must);
 }

@@ -90,7 +90,7 @@ static void inspect_integrator(ga__inspect *in, const ga_block_integrator_opts *
   ga__want_array(in, "initial", opts->initial, opts->n, 1);
   ga__want_limits(in, opts->lower, opts->upper, opts->smoothing);
   if (isfinite(opts->lower) || isfinite(opts->upper))
-    ga__want_positive(in, "tracking_time, needed with limits,", opts->tracking_time);
+    ga__want_positive_with(in, "tracking_time", opts->tracking_time, "with limits");
   for (int i = 0; !in->status && i < opts->n; i++) {
     const double x = opts->initial ? opts->initial[i] : 0;
     ga__want(in, x >= opts->lower && x <= opts->upper,

@@ -39,9 +39,9 @@ static void inspect(ga__inspect *in, const ga_block_pid_opts *o)
     ga__want_finite(in, finite[i].option, finite[i].value);
   ga__want(in, o->kp != 0 || o->ki != 0 || o->kd != 0, "kp, ki and kd are all 0");
   ga__want_limits(in, o->lower, o->upper, o->smoothing);
-  if (o->kd != 0) ga__want_positive(in, "filter_time, needed with kd and without kp,", o->filter_time);
+  if (o->kd != 0) ga__want_positive_with(in, "filter_time", o->filter_time, "with kd and without kp");
   if (o->ki != 0 && limited(o))
-    ga__want_positive(in, "tracking_time, needed with limits and ki alone,", o->tracking_time);
+    ga__want_positive_with(in, "tracking_time", o->tracking_time, "with limits and ki alone");
 }
 
 /* The rows of the equations in the header; columns r, m, then i and d where they exist. */

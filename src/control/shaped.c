@@ -132,9 +132,8 @@ ga_status ga__shaped_finish(ga_control_block **block)
   const ga__shaped *s = &b->data.shaped;
   const int cols = ga__block_cols(b), entries = ga__block_rows(b) * cols;
   if (!representable(b)) {
-    ga__fail(b->ctx, GA_ERR_ARGUMENT,
-             "block '%s': its numbers are so far apart that their quotients overflow; use other units",
-             ga_block_kind_name(b->kind));
+    ga__refuse(b->ctx, GA_ERR_ARGUMENT, GA_REASON_QUOTIENTS_OVERFLOW,
+               &(ga__facts){.kind = "block", .part = ga_block_kind_name(b->kind)});
     ga_block_destroy(block);
     return GA_ERR_ARGUMENT;
   }

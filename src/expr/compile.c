@@ -236,7 +236,6 @@ static const char *find_function(const parser *p, const token *t)
 static ga_status unknown_name(parser *p, const token *t, int call)
 {
   ga__nearest nearest = {.word = p->text + t->start, .bytes = t->bytes};
-  char name[GA_TEXT_PIECE];
   const char *other = call ? find_function(p, t) : NULL;
   for (int i = 0; i < p->n_symbols; i++) {
     if (p->symbols[i].name && is_callable(&p->symbols[i]) == call) {
@@ -247,9 +246,9 @@ static ga_status unknown_name(parser *p, const token *t, int call)
   for (int i = 0; i < ga__n_ops && call; i++) {
     if (ga__ops[i].binding == 0) ga__nearest_try(&nearest, ga__ops[i].name);
   }
-  ga__copy_piece(name, sizeof name, p->text + t->start, (size_t)t->bytes);
-  return ga__text_fail(&p->source, t->start, t->bytes, call ? "a known function" : "a known name",
-                       other ? other : nearest.name, "'%s' is unknown", name);
+  return ga__text_unknown(&p->source, t->start, t->bytes,
+                          call ? GA_REASON_UNKNOWN_FUNCTION : GA_REASON_UNKNOWN_NAME,
+                          other ? other : nearest.name);
 }
 
 /* ---- Parser ---- */
@@ -292,8 +291,7 @@ static ga_status parse_value(parser *p, const token *t)
   }
   if (!symbol && !find_op(p, t, -1, 0)) return unknown_name(p, t, 0);
   if (!symbol || is_callable(symbol)) {
-    return ga__text_fail(&p->source, p->now.start, 0, "'(' and arguments", NULL, "'%.*s' is a function",
-                         t->bytes < GA_TEXT_PIECE ? t->bytes : GA_TEXT_PIECE, p->text + t->start);
+    return ga__text_function(&p->source, t->start, t->bytes, p->now.start);
   }
   if (symbol->kind == GA_SYMBOL_VARIABLE) instr.code = GA__VARIABLE;
   if (symbol->kind == GA_SYMBOL_PARAMETER) instr.code = GA__PARAMETER;

@@ -66,16 +66,19 @@ static void describe_call(char *text, size_t size, const ga_fault *fault)
 void ga_fault_text(char *text, size_t size, const ga_fault *fault)
 {
   if (!text || size == 0) return;
-  if (!fault) {
-    text[0] = '\0';
-    return;
-  }
+  text[0] = '\0';
+  if (!fault) return;
+  const int n = fault->text ? snprintf(text, size, "column %d, ", fault->column) : 0;
+  if (n >= 0 && (size_t)n < size) ga__fault_say(text + n, size - (size_t)n, fault);
+}
+
+void ga__fault_say(char *text, size_t size, const ga_fault *fault)
+{
   char where[2 * GA_TEXT_PIECE] = "", call[2 * GA_TEXT_PIECE];
-  if (size == 0) return;
   if (fault->text) {
     char piece[GA_TEXT_PIECE];
     ga__copy_piece(piece, sizeof piece, fault->text + fault->offset, (size_t)fault->bytes);
-    snprintf(where, sizeof where, "column %d, '%s': ", fault->column, piece);
+    snprintf(where, sizeof where, "'%s': ", piece);
   }
   describe_call(call, sizeof call, fault);
   switch (fault->kind) {

@@ -193,6 +193,19 @@ typedef struct ga__source {
 ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
                         const char *nearest, const char *format, ...) GA_PRINTF(6, 7);
 
+/* The same of a word that is unknown: GA_REASON_UNKNOWN_NAME, ..._FUNCTION or ..._UNIT. */
+ga_status ga__text_unknown(const ga__source *source, int start, int bytes, ga_reason reason,
+                           const char *nearest);
+
+/* Of a function's name without arguments, which are missed at `after`. */
+ga_status ga__text_function(const ga__source *source, int start, int bytes, int after);
+/* Of all that follows `start`, which is of another dimension than expected. */
+ga_status ga__text_dimension(const ga__source *source, int start, const char *quantity, const char *is,
+                             const char *expected);
+
+/* A fault as ga_fault_text() has it, without its column. */
+void ga__fault_say(char *text, size_t size, const ga_fault *fault);
+
 int ga__columns(const char *text, int bytes); /* characters in the first bytes of text */
 int ga__is_letter(char c);                    /* A-Z, a-z, _ in every locale */
 int ga__is_digit(char c);

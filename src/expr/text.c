@@ -50,16 +50,13 @@ void ga__copy_piece(char *to, size_t size, const char *piece, size_t bytes)
   if (n < bytes) memcpy(to + n, mark, sizeof mark);
 }
 
-ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
-                        const char *nearest, const char *format, ...)
+/* Tells both the caller's struct and the context. */
+static ga_status refuse_piece(const ga__source *source, int start, int bytes, ga_reason reason,
+                              const char *expected, const char *nearest, const char *problem)
 {
-  char problem[GA_ERROR_TEXT / 2], quoted[GA_TEXT_PIECE];
   const char *text = source->text;
-  ga_text_error error = {.offset = start};
-  va_list args;
-  va_start(args, format);
-  if (vsnprintf(problem, sizeof problem, format, args) < 0) problem[0] = '\0';
-  va_end(args);
+  char quoted[GA_TEXT_PIECE];
+  ga_text_error error = {.offset = start, .reason = reason};
   error.column = ga__columns(text, start) + 1;
   error.length = ga__columns(text + start, bytes);
   ga__copy_piece(error.found, sizeof error.found, text + start, (size_t)bytes);
@@ -67,9 +64,55 @@ ga_status ga__text_fail(const ga__source *source, int start, int bytes, const ch
   if (nearest) ga__copy_piece(error.nearest, sizeof error.nearest, nearest, strlen(nearest));
   if (source->error) *source->error = error;
   ga__copy_piece(quoted, sizeof quoted, text, strlen(text));
-  return ga__fail(source->ctx, GA_ERR_ARGUMENT, "%s '%s', column %d: %s%s%s%s%s%s", source->what, quoted,
-                  error.column, problem, error.expected[0] ? ", expected " : "", error.expected,
-                  error.nearest[0] ? "; did you mean '" : "", error.nearest, error.nearest[0] ? "'?" : "");
+  return ga__refuse(source->ctx, GA_ERR_ARGUMENT, reason,
+                    &(ga__facts){.other = source->what,
+                                 .within = quoted,
+                                 .column = error.column,
+                                 .name = error.found,
+                                 .detail = problem,
+                                 .expected = error.expected,
+                                 .nearest = error.nearest});
+}
+
+ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
+                        const char *nearest, const char *format, ...)
+{
+  char problem[GA_ERROR_TEXT / 2];
+  va_list args;
+  va_start(args, format);
+  if (vsnprintf(problem, sizeof problem, format, args) < 0) problem[0] = '\0';
+  va_end(args);
+  return refuse_piece(source, start, bytes, GA_REASON_SYNTAX, expected, nearest, problem);
+}
+
+ga_status ga__text_unknown(const ga__source *source, int start, int bytes, ga_reason reason,
+                           const char *nearest)
+{
+  char name[GA_TEXT_PIECE], problem[GA_TEXT_PIECE + 16];
+  ga__copy_piece(name, sizeof name, source->text + start, (size_t)bytes);
+  snprintf(problem, sizeof problem, "'%s' is unknown", name);
+  return refuse_piece(source, start, bytes, reason,
+                      reason == GA_REASON_UNKNOWN_UNIT       ? "a known unit"
+                      : reason == GA_REASON_UNKNOWN_FUNCTION ? "a known function"
+                                                             : "a known name",
+                      nearest, problem);
+}
+
+ga_status ga__text_function(const ga__source *source, int start, int bytes, int after)
+{
+  char name[GA_TEXT_PIECE], problem[GA_TEXT_PIECE + 24];
+  ga__copy_piece(name, sizeof name, source->text + start, (size_t)bytes);
+  snprintf(problem, sizeof problem, "'%s' is a function", name);
+  return refuse_piece(source, after, 0, GA_REASON_FUNCTION_AS_VALUE, "'(' and arguments", NULL, problem);
+}
+
+ga_status ga__text_dimension(const ga__source *source, int start, const char *quantity, const char *is,
+                             const char *expected)
+{
+  char problem[GA_ERROR_TEXT / 2];
+  snprintf(problem, sizeof problem, "'%s' is %s", quantity, is);
+  return refuse_piece(source, start, (int)strlen(source->text + start), GA_REASON_WRONG_DIMENSION, expected,
+                      NULL, problem);
 }
 
 /* ---- Numbers ---- */

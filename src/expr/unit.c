@@ -297,7 +297,7 @@ static ga_status unknown_unit(const ga__source *source, int start, int bytes)
   const int letters = bytes - raised, split = bytes < GA_TEXT_PIECE - 4 ? find_split(text, letters) : 0;
   const char *meant = find_spelling(text, bytes);
   ga__nearest nearest = {.word = text, .bytes = bytes};
-  char name[GA_TEXT_PIECE], power[3] = "";
+  char power[3] = "";
   int prefix;
   if (raised) snprintf(power, sizeof power, "^%c", text[bytes - 1]);
   if (!meant) meant = find_by_case(text, bytes);
@@ -310,8 +310,7 @@ static ga_status unknown_unit(const ga__source *source, int start, int bytes)
              power);
   else
     find_similar(&nearest);
-  ga__copy_piece(name, sizeof name, text, (size_t)bytes);
-  return ga__text_fail(source, start, bytes, "a known unit", nearest.name, "'%s' is unknown", name);
+  return ga__text_unknown(source, start, bytes, GA_REASON_UNKNOWN_UNIT, nearest.name);
 }
 
 static ga_status read_product(ga__unit *unit, const ga__source *source, int *at, int nesting);
@@ -597,7 +596,7 @@ ga_status ga_quantity_parse(ga_context *ctx, const char *text, const char *expec
     ga_dimension_text(name, sizeof name, &wanted);
     const int from = ga__skip_space(text, 0);
     ga__copy_piece(quoted, sizeof quoted, text + from, strlen(text + from));
-    return ga__text_fail(&source, at, (int)strlen(text + at), name, NULL, "'%s' is %s", quoted, is);
+    return ga__text_dimension(&source, at, quoted, is, name);
   }
   *value = number;
   if (dimension) *dimension = unit.dimension;

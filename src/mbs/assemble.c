@@ -688,16 +688,14 @@ static const ga__part *first_given(const ga_machine *m, const ga__built *b, int 
 
 static ga_status cannot_meet(const ga_machine *m, const ga__built *b, int rate, ga_status status)
 {
-  char text[GA_ERROR_TEXT / 2], why[GA_ERROR_TEXT / 2];
+  char text[GA_ERROR_TEXT];
   ga__writer w = {text, sizeof text, 0};
   if (status == GA_ERR_MEMORY) return status;
   text[0] = '\0';
   list_given(m, b, rate, &w);
-  snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, ga_context_error(m->ctx)->text);
-  const ga__part *first = first_given(m, b, rate);
-  return ga__fail(m->ctx, GA_ERR_INCONSISTENT,
-                  "%s '%s': the %s given for the start cannot all be met by the joints: %s. %s",
-                  ga__part_text(first->kind), first->name, rate ? "rates" : "values", text, why);
+  ga__write(&w, ". %s", ga_context_error(m->ctx)->text);
+  return ga__refuse_part(m->ctx, first_given(m, b, rate), GA_ERR_INCONSISTENT, GA_REASON_START_CONTRADICTS,
+                         (ga__facts){.expected = rate ? "rates" : "values", .detail = text});
 }
 
 /* ---- Stages ---- */

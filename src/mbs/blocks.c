@@ -52,10 +52,8 @@ static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
   block->input = ga__alloc(m->ctx, (size_t)n, sizeof *block->input);
   if (!block->input) return ga__no_memory(m->ctx, "the inputs of a block");
   for (int i = 0; i < n; i++) {
-    char field[GA_BLOCK_NAME + 24];
-    snprintf(field, sizeof field, "input %d (%s)", i + 1, ga_block_input_name(block->block, i));
-    ga_status status = ga__resolve_input(m, b, part, field, &def->inputs[i], &block->input[i]);
-    if (status) return status;
+    const ga_status status = ga__resolve_input(m, b, part, "inputs", &def->inputs[i], &block->input[i]);
+    if (status) return ga__name_item(m->ctx, status, i, ga_block_input_name(block->block, i));
   }
   return GA_OK;
 }
@@ -181,8 +179,9 @@ static int answer(const ga__eval *e, const ga__block_instance *block, ga_status 
 {
   if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
   if (!status) return 0;
-  ga__fail(e->work->ctx, status, "block '%s': %s at t = %.9g", e->m->part[block->part].name, fault->needs,
-           e->p->t); /* of a user's block, which always says what it was */
+  ga__refuse_part(e->work->ctx, &e->m->part[block->part], status, GA_REASON_BLOCK_FAILED,
+                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              .detail = fault->needs}); /* a user's block always says what it was */
   return status > 0 ? 1 : -1;
 }
 

@@ -49,16 +49,12 @@ static ga_status check_impact(const ga_machine *m, ga_context *ctx, int part, co
   ga_function_eval(f, at->before, 1, left, NULL);
   ga_function_eval(f, at->after, 1, right, NULL);
   if (at->order == 0)
-    return ga__fail_at(ctx, GA_ERR_INCONSISTENT, t, -1, -1,
-                       "drive '%s': at t = %.9g its position jumps from %.6g to %.6g, which no motion can "
-                       "follow. Let it go there in some time, by a motion law such as poly345",
-                       p->name, t, left[0], right[0]);
-  return ga__fail_at(
-      ctx, GA_ERR_INCONSISTENT, t, -1, -1,
-      "drive '%s': at t = %.9g its position has a corner, where the velocity jumps from %.6g to "
-      "%.6g: an impact. Take a motion law with a continuous velocity (trapezoid, poly345), a "
-      "table with interpolation: spline, or accept it with accept_impact: true",
-      p->name, t, left[1], right[1]);
+    return ga__refuse_part(
+        ctx, p, GA_ERR_INCONSISTENT, GA_REASON_DRIVE_JUMPS,
+        (ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, GA__NUMBERS({left[0], NULL}, {right[0], NULL})});
+  return ga__refuse_part(
+      ctx, p, GA_ERR_INCONSISTENT, GA_REASON_DRIVE_IMPACT,
+      (ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, GA__NUMBERS({left[1], NULL}, {right[1], NULL})});
 }
 
 typedef struct drive_check {

@@ -38,17 +38,13 @@ ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, 
   if (!status) status = ga__resolve_frame(m, b, asking, "b", b_frame, &line.b);
   if (status) return status;
   if (GA__AT(b->marker, ga__marker, line.a)->node == GA__AT(b->marker, ga__marker, line.b)->node)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "%s '%s': '%s' and '%s' are on the same body, so that nothing can act between them",
-                    ga__part_text(asking->kind), asking->name, a, b_frame);
+    return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SAME_BODY,
+                           (ga__facts){.name = a, .other = b_frame});
   *gauge = ga__add_gauge(m, b, &line);
   if (*gauge < 0) return GA_ERR_MEMORY;
   if (!(ga__gauge_initial(b, *gauge) > GA__COINCIDENT))
-    return ga__fail(m->ctx, GA_ERR_INCONSISTENT,
-                    "%s '%s': its ends '%s' and '%s' coincide at the start, so that the line between them "
-                    "has no direction; "
-                    "move one of them, or take a bushing",
-                    ga__part_text(asking->kind), asking->name, a, b_frame);
+    return ga__refuse_part(m->ctx, asking, GA_ERR_INCONSISTENT, GA_REASON_ENDS_COINCIDE,
+                           (ga__facts){.name = a, .other = b_frame, .expected = "a bushing"});
   return GA_OK;
 }
 

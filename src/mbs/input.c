@@ -2,6 +2,7 @@
 #include "mbs/mbs_impl.h"
 
 #include "mbs/name.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,14 +87,21 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   *f = (ga__formula){.expr = NULL};
 }
 
+/* What is wrong with a text concerns the part and field that it was given for. */
+static void add_part(ga_machine *m, const ga__part *asking, const char *field)
+{
+  ga_error *e = &m->ctx->error;
+  ga__cut_text(e->kind, sizeof e->kind, ga__part_text(asking->kind));
+  ga__cut_text(e->part, sizeof e->part, asking->name);
+  ga__cut_text(e->field, sizeof e->field, field);
+}
+
 static ga_status compile(ga_machine *m, const ga__part *asking, const char *field, const char *text,
                          const name_list *names, ga__formula *f)
 {
   const ga_status status =
       ga_expr_compile(m->ctx, text, names->symbols, names->n + names->n_functions, NULL, &f->expr);
-  if (status == GA_ERR_ARGUMENT)
-    return ga__fail(m->ctx, status, "%s '%s', %s: %s", ga__part_text(asking->kind), asking->name, field,
-                    ga_context_error(m->ctx)->text);
+  if (status == GA_ERR_ARGUMENT) add_part(m, asking, field);
   if (status) return status;
   f->n_local = names->n_local;
   f->n_y = names->n - 1 - names->n_local;
@@ -113,10 +121,8 @@ static ga_status resolve_names(ga_machine *m, ga__built *b, const ga__part *aski
     const int k = 1 + f->n_local + i;
     const ga_status status = ga__signal_y(m, b, asking, field, names->symbols[k].name, &f->y[i]);
     if (status == GA_ERR_ARGUMENT) {
-      char quoted[GA_TEXT_PIECE];
-      ga__name_quote(quoted, text, (int)strlen(text));
-      return ga__fail(m->ctx, status, "%s (column %d of '%s')", ga_context_error(m->ctx)->text,
-                      ga__text_column(text, names->offset[k]), quoted);
+      m->ctx->error.column = ga__text_column(text, names->offset[k]);
+      ga__cut_text(m->ctx->error.within, sizeof m->ctx->error.within, text);
     }
     if (status) return status;
   }
@@ -219,16 +225,15 @@ static void list_values(const ga__eval *e, const ga__formula *f, char *text, siz
 static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[f->part];
-  char why[GA_ERROR_TEXT / 4], values[GA_ERROR_TEXT / 4], quoted[GA_TEXT_PIECE];
+  char why[GA_ERROR_TEXT / 4], values[GA_ERROR_NAME];
   ga_fault_text(why, sizeof why, fault);
   list_values(e, f, values, sizeof values);
-  const char *text = ga_expr_text(f->expr);
   e->work->ctx->starting |= GA__UNDEFINED;
-  ga__name_quote(quoted, text, (int)strlen(text));
-  ga__fail_at(e->work->ctx, GA_RETRY_NAN, e->p->t, -1, -1,
-              "%s '%s': %s is undefined while the start is computed, t = %.9g%s%s%s: %s",
-              ga__part_text(whose->kind), whose->name, quoted, e->p->t, values[0] ? " (" : "", values,
-              values[0] ? ")" : "", why);
+  ga__refuse_part(e->work->ctx, whose, GA_RETRY_NAN, GA_REASON_UNDEFINED_AT_START,
+                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              .name = ga_expr_text(f->expr),
+                              .other = values,
+                              .detail = why});
   return 1;
 }
 
@@ -236,11 +241,12 @@ static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault 
 static int cannot(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[part];
-  char why[GA_ERROR_TEXT / 2], quoted[GA_TEXT_PIECE] = "";
+  char why[GA_ERROR_TEXT / 2];
   ga_fault_text(why, sizeof why, fault);
-  if (text) ga__name_quote(quoted, text, (int)strlen(text));
-  ga__fail_at(e->work->ctx, GA_RETRY_NAN, e->p->t, -1, -1, "t = %.9g: %s '%s', %s%s%s%s: %s", e->p->t,
-              ga__part_text(whose->kind), whose->name, what, text ? " '" : "", quoted, text ? "'" : "", why);
+  ga__refuse_part(
+      e->work->ctx, whose, GA_RETRY_NAN,
+      fault->kind == GA_FAULT_RANGE ? GA_REASON_OUTSIDE_TABLE : GA_REASON_UNDEFINED,
+      (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}, .field = what, .name = text, .detail = why});
   return 1;
 }
 
@@ -249,7 +255,7 @@ int ga__input_value(const ga__eval *e, const ga__input *in, double *value)
   double f = 0;
   ga_fault fault;
   if (in->function && ga_function_eval(in->function, e->p->t, 0, &f, &fault))
-    return cannot(e, in->part, "its function of time", NULL, &fault);
+    return cannot(e, in->part, "function of time", NULL, &fault);
   *value = in->value + f + (in->y >= 0 ? e->p->y[in->y] : 0);
   return 0;
 }

@@ -2,6 +2,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/name.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -243,11 +244,12 @@ static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *join
   if (recipe->to_length && i == 0) {
     row->constant = isnan(d->length) ? now : d->length;
     if (!(now > GA__COINCIDENT))
-      return ga__fail(
-          m->ctx, GA_ERR_INCONSISTENT,
-          "joint '%s': its ends '%s' and '%s' coincide at the start, so that the rod between them has no "
-          "direction; move one of them, or take a spherical joint",
-          d->name, d->a, d->b);
+      return ga__refuse(m->ctx, GA_ERR_INCONSISTENT, GA_REASON_ENDS_COINCIDE,
+                        &(ga__facts){.kind = "joint",
+                                     .part = d->name,
+                                     .name = d->a,
+                                     .other = d->b,
+                                     .expected = "a spherical joint"});
   }
   return GA_OK;
 }
@@ -329,22 +331,25 @@ static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, cons
                (node[1]->planar || !node[1]->has);
   *out = planar ? &PLANAR[d->kind] : &SPACE[d->kind];
   if (!(*out)->exists)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "joint '%s': there is no %s joint between planar bodies; fixed, revolute, prismatic, "
-                    "spherical, point_on_line, "
-                    "distance, rod and parallel have a planar form",
-                    d->name, ga_joint_name(d->kind));
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_PLANAR_FORM,
+                      &(ga__facts){.kind = "joint",
+                                   .part = d->name,
+                                   .expected = ga_joint_name(d->kind),
+                                   .detail =
+                                       "fixed, revolute, prismatic, spherical, point_on_line, distance, "
+                                       "rod and parallel"});
   if (node[0] == node[1])
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "joint '%s': '%s' and '%s' are on the same body; a joint joins two", d->name, d->a, d->b);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_SAME_BODY,
+                      &(ga__facts){.kind = "joint", .part = d->name, .name = d->a, .other = d->b});
   for (int k = 0; k < 2; k++)
     for (int i = 0; (*out)->row[i].label; i++)
       if (node[k]->has == (GA__PX | GA__PY | GA__PZ) && is_turning(&(*out)->row[i]))
-        return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                        "joint '%s': a %s joint holds axes, but '%s' is on a point, which has none; take a "
-                        "spherical joint or "
-                        "a rigid body",
-                        d->name, ga_joint_name(d->kind), frame[k]);
+        return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_POINT_HAS_NO_AXES,
+                          &(ga__facts){.kind = "joint",
+                                       .part = d->name,
+                                       .field = k ? "b" : "a",
+                                       .name = frame[k],
+                                       .expected = ga_joint_name(d->kind)});
   return GA_OK;
 }
 
@@ -373,11 +378,13 @@ static ga_status check_facing(const ga_machine *m, const ga__built *b, const ga_
       if (i != j && fabs(across(&fa, i, &fb, j)) > near) return GA_OK;
   for (int i = X; i <= Z; i++)
     if (across(&fa, i, &fb, i) < 0)
-      return ga__fail(
-          m->ctx, GA_ERR_INCONSISTENT,
-          "joint '%s': a %s joint holds the axes of '%s' and '%s' together, but at the start their %c axes "
-          "point in opposite directions; turn one of the frames by half a turn, or give both by at_pose",
-          d->name, ga_joint_name(d->kind), d->a, d->b, "xyz"[i]);
+      return ga__refuse(m->ctx, GA_ERR_INCONSISTENT, GA_REASON_OPPOSITE_AXES,
+                        &(ga__facts){.kind = "joint",
+                                     .part = d->name,
+                                     .name = d->a,
+                                     .other = d->b,
+                                     .expected = ga_joint_name(d->kind),
+                                     .detail = (const char[]){"xyz"[i], '\0'}});
   return GA_OK;
 }
 
@@ -449,10 +456,12 @@ static ga_status check_given(ga_machine *m, const ga_joint_def *d, const ga__joi
     for (int c = 0; c < joint->n_coordinates; c++)
       known |= joint->coordinate[c].info == ga__coordinate_info(i);
     if (!known)
-      return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                      "joint '%s': its %s is given for the start, but a %s joint between these bodies has no "
-                      "such coordinate",
-                      d->name, ga__coordinate_info(i)->name, ga_joint_name(d->kind));
+      return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_OF_THIS_JOINT,
+                        &(ga__facts){.kind = "joint",
+                                     .part = d->name,
+                                     .field = ga__coordinate_info(i)->name,
+                                     .expected = ga_joint_name(d->kind),
+                                     .detail = " between these bodies"});
   }
   return GA_OK;
 }
@@ -727,13 +736,38 @@ ga_status ga__coordinate_gauge(ga_machine *m, ga__built *b, int index, int c, ga
   return GA_OK;
 }
 
+static const char *coordinate_name(const void *joint, int i)
+{
+  return ((const ga__joint *)joint)->coordinate[i].info->name;
+}
+
+/* The coordinates of a joint, one of which is needed, and which of them was perhaps meant. */
+static ga_status no_such_coordinate(const ga_machine *m, const ga__part *asking, const char *field,
+                                    const char *name, const ga__joint *joint)
+{
+  const char *own = m->part[joint->part].name, *rest = name + strlen(own) + (name[strlen(own)] == '.');
+  char needs[GA_ERROR_NAME], nearest[GA_TEXT_PIECE], meant[GA_ERROR_NAME + GA_TEXT_PIECE];
+  ga__writer w = {needs, sizeof needs, 0};
+  for (int c = 0; c < joint->n_coordinates; c++)
+    ga__write(&w, "%s'%s%s%s'", c ? " or " : "", own, coordinate_name(joint, c)[0] ? "." : "",
+              coordinate_name(joint, c));
+  const ga_status status = ga__no_such(m, asking, field, name, needs);
+  ga__name_nearest(nearest, rest, (int)strlen(rest), coordinate_name, joint, joint->n_coordinates);
+  snprintf(meant, sizeof meant, "%.*s.%s", GA_ERROR_NAME - 1, own, nearest);
+  if (nearest[0] && joint->n_coordinates > 1)
+    ga__cut_text(m->ctx->error.nearest, sizeof m->ctx->error.nearest, meant);
+  return status;
+}
+
 ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
                                  const char *name, ga__follow need, int *gauge)
 {
   static const char needs[] = "a coordinate, as 'hinge.angle', a joint that has just one, or a scalar body";
   int part = ga__find_part(m, name);
+  const ga__joint *meant = NULL;
   if (part >= 0 && b->part_joint[part] >= 0) {
     ga__joint *joint = joint_at(b, b->part_joint[part]);
+    meant = joint;
     if (joint->n_coordinates == 1) return ga__coordinate_gauge(m, b, b->part_joint[part], 0, need, gauge);
   }
   for (const char *dot = strchr(name, '.'); part < 0 && dot; dot = strchr(dot + 1, '.')) {
@@ -743,10 +777,12 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *as
     int candidate = ga__find_part(m, owner);
     if (candidate < 0 || b->part_joint[candidate] < 0) continue;
     ga__joint *joint = joint_at(b, b->part_joint[candidate]);
+    meant = joint;
     for (int c = 0; c < joint->n_coordinates; c++)
       if (strcmp(joint->coordinate[c].info->name, dot + 1) == 0)
         return ga__coordinate_gauge(m, b, b->part_joint[candidate], c, need, gauge);
   }
+  if (meant && meant->n_coordinates > 0) return no_such_coordinate(m, asking, field, name, meant);
   return ga__no_such(m, asking, field, name, needs);
 }
 

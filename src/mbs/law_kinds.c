@@ -340,11 +340,8 @@ static ga_status check_turns(ga_machine *m, const ga__built *b, const ga__law *l
 {
   const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);
   if (node->has == 0 || (node->has & (GA__RX | GA__RY | GA__RZ))) return GA_OK;
-  return ga__fail(
-      m->ctx, GA_ERR_ARGUMENT,
-      "bushing '%s': '%s' belongs to a point, which cannot turn; set the stiffness, damping and preload "
-      "of the angles to 0",
-      m->part[law->part].name, frame);
+  return ga__refuse_part(m->ctx, &m->part[law->part], GA_ERR_ARGUMENT, GA_REASON_BUSHING_ON_POINT,
+                         (ga__facts){.name = frame});
 }
 
 /* Frames a and b, on two bodies. */
@@ -358,9 +355,8 @@ static ga_status resolve_frames(ga_machine *m, ga__built *b, const ga__law *law,
   }
   const ga__marker *at = b->marker.at;
   if (at[marker[0]].node != at[marker[1]].node) return GA_OK;
-  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                  "%s '%s': '%s' and '%s' are on the same body, so that nothing can act between them",
-                  ga__part_text(part->kind), part->name, name[0], name[1]);
+  return ga__refuse_part(m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_SAME_BODY,
+                         (ga__facts){.name = name[0], .other = name[1]});
 }
 
 /* Do both frames move in the plane, with z upwards? Then b turns about z alone. */

@@ -80,6 +80,9 @@ int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
  * GA_ERR_ARGUMENT. */
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs);
+/* A failure that concerns a part: its kind and name are added to the facts. Returns status. */
+ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
+                          ga__facts facts);
 
 /* ---- Nodes (node.c) -------------------------------------------------------------------------------------
  */

@@ -157,8 +157,8 @@ static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
   if (b->part_marker[part] >= 0) return GA_OK;
   int on = ga__find_part(m, d->body);
   if (depth > m->n_parts)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "marker '%s': it is fixed to itself by way of '%s'; name a body",
-                    d->name, d->body);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_MARKER_LOOP,
+                      &(ga__facts){.kind = "marker", .part = d->name, .field = "body", .name = d->body});
   if (on >= 0 && m->part[on].kind == GA__PART_MARKER) {
     ga_status status = add_marker(m, b, on, depth + 1);
     if (status) return status;

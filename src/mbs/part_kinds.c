@@ -371,16 +371,11 @@ static const ga__field element_fields[] = {NAME};
 
 /* ---- Messages ---- */
 
-/* "rigid body 'arm': " and what is wrong. */
-static ga_status wrong(const part_checked *c, const char *format, ...) GA_PRINTF(2, 3);
-static ga_status wrong(const part_checked *c, const char *format, ...)
+static ga_status refuse(const part_checked *c, ga_reason reason, ga__facts facts)
 {
-  char text[GA_ERROR_TEXT / 2];
-  va_list args;
-  va_start(args, format);
-  if (vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
-  va_end(args);
-  return ga__fail(c->ctx, GA_ERR_ARGUMENT, "%s '%s': %s", c->kind, c->name, text);
+  facts.kind = c->kind;
+  facts.part = c->name;
+  return ga__refuse(c->ctx, GA_ERR_ARGUMENT, reason, &facts);
 }
 
 void ga__unit_shown(char *text, size_t size, const char *unit)
@@ -398,15 +393,23 @@ void ga__unit_shown(char *text, size_t size, const char *unit)
   }
 }
 
-static ga_status wrong_number(const part_checked *c, const ga__field *f, int i, double value,
-                              const char *must)
+/* A number that is out of its range. */
+static ga_status refuse_number(const part_checked *c, const char *field, double value, const char *unit,
+                               const char *must)
 {
-  char index[16] = "", unit[GA_TEXT_PIECE], other[GA_TEXT_PIECE] = "";
-  if (f->count > 1) snprintf(index, sizeof index, "[%d]", i);
+  return refuse(c, GA_REASON_OUT_OF_RANGE,
+                (ga__facts){.field = field, .expected = must, GA__NUMBERS({value, unit})});
+}
+
+/* The same, of a field with its units: number i of those it has. */
+static ga_status refuse_item(const part_checked *c, const ga__field *f, int i, double value, const char *must)
+{
+  char unit[GA_ERROR_UNIT], other[GA_ERROR_UNIT] = "", both[2 * GA_ERROR_UNIT + 4];
   ga__unit_shown(unit, sizeof unit, f->unit);
   if (f->unit_other) ga__unit_shown(other, sizeof other, f->unit_other);
-  return wrong(c, "%s%s is %g%s%s%s%s; it must be %s", f->name, index, value, unit[0] ? " " : "", unit,
-               other[0] ? " or " : "", other, must);
+  snprintf(both, sizeof both, "%s%s%s", unit, other[0] ? " or " : "", other);
+  const ga_status status = refuse_number(c, f->name, value, both, must);
+  return f->count > 1 ? ga__name_item(c->ctx, status, i, NULL) : status;
 }
 
 /* ---- Checks of fields ---- */
@@ -414,18 +417,21 @@ static ga_status wrong_number(const part_checked *c, const ga__field *f, int i, 
 static ga_status check_number(const part_checked *c, const ga__field *f, int i, double value)
 {
   if (f->rule == GA__RULE_NUMBER_OR_NAN && isnan(value)) return GA_OK;
-  if (f->rule == GA__RULE_POSITIVE && !(value > 0)) return wrong_number(c, f, i, value, "> 0");
-  if (f->rule == GA__RULE_NOT_NEGATIVE && !(value >= 0)) return wrong_number(c, f, i, value, ">= 0");
-  if (!isfinite(value)) return wrong_number(c, f, i, value, "finite");
+  if (f->rule == GA__RULE_POSITIVE && !(value > 0)) return refuse_item(c, f, i, value, "> 0");
+  if (f->rule == GA__RULE_NOT_NEGATIVE && !(value >= 0)) return refuse_item(c, f, i, value, ">= 0");
+  if (!isfinite(value)) return refuse_item(c, f, i, value, "finite");
   return GA_OK;
 }
 
 static ga_status check_text(const part_checked *c, const ga__field *f, const char *text)
 {
-  if (text && text[0]) return GA_OK;
-  if (f->rule == GA__RULE_TEXT_NEEDED)
-    return wrong(c, "%s is %s; give the name of %s", f->name, text ? "empty" : "missing", f->note);
-  return text ? wrong(c, "%s is empty; give NULL where there is none", f->name) : GA_OK;
+  char name[GA_ERROR_NAME];
+  if (text ? text[0] != '\0' : f->rule != GA__RULE_TEXT_NEEDED) return GA_OK;
+  snprintf(name, sizeof name, "the name of %s", f->note ? f->note : "");
+  return refuse(c, GA_REASON_FIELD_MISSING,
+                (ga__facts){.field = f->name,
+                            .detail = text ? "empty" : "missing",
+                            .expected = f->rule == GA__RULE_TEXT_NEEDED ? name : "NULL where there is none"});
 }
 
 static ga_status check_integer(const part_checked *c, const ga__field *f, const char *at)
@@ -433,31 +439,38 @@ static ga_status check_integer(const part_checked *c, const ga__field *f, const 
   int value;
   memcpy(&value, at, sizeof value);
   if (f->rule == GA__RULE_FLAG && value != 0 && value != 1)
-    return wrong(c, "%s is %d; it must be 0 or 1: start from the kind's defaults", f->name, value);
+    return refuse_number(c, f->name, value, NULL, "0 or 1: start from the kind's defaults");
   if (f->rule == GA__RULE_CHOICE && (value < 0 || value >= f->n_choices))
-    return wrong(c, "%s is %d, which is no %s; these go from 0 to %d", f->name, value, f->note,
-                 f->n_choices - 1);
+    return refuse(c, GA_REASON_NOT_A_CHOICE,
+                  (ga__facts){.field = f->name,
+                              .expected = f->note,
+                              GA__NUMBERS({value, NULL}, {f->n_choices - 1, NULL})});
   return GA_OK;
 }
 
 static ga_status check_pose(const part_checked *c, const ga__field *f, ga_pose *pose)
 {
   for (int i = 0; i < 3; i++)
-    if (!isfinite(pose->position[i]))
-      return wrong(c, "%s.position[%d] is %g m; it must be finite", f->name, i, pose->position[i]);
+    if (!isfinite(pose->position[i])) {
+      const ga_status status = refuse_number(c, f->name, pose->position[i], "m", "finite");
+      return ga__name_item(c->ctx, status, i,
+                           (const char *const[]){"position[0]", "position[1]", "position[2]"}[i]);
+    }
   if (!ga_rotation_matrix(c->ctx, pose->rotation, pose->rotation)) return GA_OK;
-  return wrong(c, "%s.%s", f->name, ga_context_error(c->ctx)->text);
+  const ga_status status =
+      refuse(c, GA_REASON_ROTATION, (ga__facts){.field = f->name, .detail = ga_context_error(c->ctx)->text});
+  return status;
 }
 
 static ga_status check_input(const part_checked *c, const char *name, int i, int count, const ga_input *input)
 {
-  char index[16] = "";
-  if (count > 1) snprintf(index, sizeof index, "[%d]", i);
-  if (!isfinite(input->value))
-    return wrong(c, "%s%s.value is %g; it must be finite", name, index, input->value);
-  if (input->expression && !input->expression[0])
-    return wrong(c, "%s%s.expression is empty; give NULL where there is none", name, index);
-  return GA_OK;
+  ga_status status = GA_OK;
+  if (!isfinite(input->value)) status = refuse_number(c, name, input->value, NULL, "finite");
+  if (!status && input->expression && !input->expression[0])
+    status = refuse(
+        c, GA_REASON_FIELD_MISSING,
+        (ga__facts){.field = name, .detail = "an empty expression", .expected = "NULL where there is none"});
+  return count > 1 ? ga__name_item(c->ctx, status, i, NULL) : status;
 }
 
 static ga_status check_field(const part_checked *c, const ga__field *f, void *def)
@@ -487,7 +500,8 @@ static ga_status check_field(const part_checked *c, const ga__field *f, void *de
     return status;
   case GA__RULE_FUNCTION_NEEDED:
     if (*(const ga_function **)(void *)at) return GA_OK;
-    return wrong(c, "%s is missing; give one of galpha/expr.h", f->name);
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = f->name, .detail = "missing", .expected = "one of galpha/expr.h"});
   default:
     return GA_OK;
   }
@@ -499,9 +513,8 @@ static ga_status check_mass(const part_checked *c, const char *what, double mass
                             int massless)
 {
   if (mass > 0 || (massless && mass == 0)) return GA_OK;
-  if (massless) return wrong(c, "%s is %g %s; it must be >= 0", what, mass, unit);
-  return wrong(c, "%s is %g %s; it must be > 0, or set massless where joints hold what has none", what, mass,
-               unit);
+  return refuse_number(c, what, mass, unit,
+                       massless ? ">= 0" : "> 0, or set massless where joints hold what has none");
 }
 
 /* Eigenvalues of a symmetric 3×3 matrix, ascending, by Jacobi's rotations. They are exact to rounding
@@ -539,6 +552,14 @@ static void principal_moments(double moment[3], const double J[6])
   }
 }
 
+static ga_status refuse_inertia(const part_checked *c, ga_reason reason, const double p[3])
+{
+  return refuse(
+      c, reason,
+      (ga__facts){.field = "inertia",
+                  GA__NUMBERS({p[0], NULL}, {p[1], NULL}, {p[2], NULL}, {p[2] - p[0] - p[1], NULL})});
+}
+
 /* A real body's principal moments are positive, and A + B >= C, since A + B − C = 2∫z² dm. An idealised one
  * that joints hold may lack some. */
 static ga_status check_inertia(const part_checked *c, const ga_rigid_def *def)
@@ -546,27 +567,10 @@ static ga_status check_inertia(const part_checked *c, const ga_rigid_def *def)
   double p[3];
   principal_moments(p, def->inertia);
   const double largest = fmax(fabs(p[0]), fabs(p[2]));
-  if (p[0] < -MOMENT_ZERO * largest)
-    return wrong(c,
-                 "the principal moments of inertia are %.6g, %.6g, %.6g kg m²; none may be negative: look at "
-                 "units, and "
-                 "at Jxy, Jxz, Jyz, which are entries of the tensor (Jxy = −∫xy dm)",
-                 p[0], p[1], p[2]);
+  if (p[0] < -MOMENT_ZERO * largest) return refuse_inertia(c, GA_REASON_INERTIA_NEGATIVE, p);
   if (def->massless) return GA_OK;
-  if (p[0] <= MOMENT_ZERO * largest)
-    return wrong(c,
-                 "the principal moments of inertia are %.6g, %.6g, %.6g kg m²; each must be > 0: give a thin "
-                 "rod a small "
-                 "moment about its axis, or set massless where joints hold that rotation",
-                 p[0], p[1], p[2]);
-  if (p[0] + p[1] < (1 - MOMENT_EQUAL) * p[2])
-    return wrong(
-        c,
-        "the principal moments of inertia are %.6g, %.6g, %.6g kg m², which no body has: the sum of any "
-        "two is at least the third, here it is too small by %.3g; look at units, at the sign of Jxy, Jxz, "
-        "Jyz (Jxy = −∫xy dm), and "
-        "that they are about the centre of mass",
-        p[0], p[1], p[2], p[2] - p[0] - p[1]);
+  if (p[0] <= MOMENT_ZERO * largest) return refuse_inertia(c, GA_REASON_INERTIA_ZERO, p);
+  if (p[0] + p[1] < (1 - MOMENT_EQUAL) * p[2]) return refuse_inertia(c, GA_REASON_INERTIA_IMPOSSIBLE, p);
   return GA_OK;
 }
 
@@ -601,17 +605,19 @@ static ga_status check_two(const part_checked *c, const char *first, const char 
                            const char *b)
 {
   if (strcmp(a, b) != 0) return GA_OK;
-  return wrong(c, "%s and %s are both '%s'; give two different ones", first, second, a);
+  return refuse(c, GA_REASON_BOTH_THE_SAME, (ga__facts){.field = first, .other = second, .name = a});
 }
 
 static ga_status check_line(const part_checked *c, const char *a, const char *b, const char *coordinate)
 {
   if (coordinate && (a || b))
-    return wrong(c, "it has both a line (%s is '%s') and a coordinate ('%s'); give one of them",
-                 a ? "a" : "b", a ? a : b, coordinate);
+    return refuse(c, GA_REASON_LINE_AND_COORDINATE,
+                  (ga__facts){.field = a ? "a" : "b", .name = a ? a : b, .other = coordinate});
   if (coordinate) return GA_OK;
-  if (!a && !b) return wrong(c, "it acts on nothing; give frames a and b, or a coordinate");
-  if (!a || !b) return wrong(c, "%s is missing; give the name of " FRAME, a ? "b" : "a");
+  if (!a && !b) return refuse(c, GA_REASON_ACTS_ON_NOTHING, (ga__facts){.field = NULL});
+  if (!a || !b)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = a ? "b" : "a", .detail = "missing", .expected = "the name of " FRAME});
   return check_two(c, "a", a, "b", b);
 }
 
@@ -625,19 +631,20 @@ static ga_status check_joint(const part_checked *c, const void *def)
   const ga_joint_def *d = def;
   const int geared = d->kind == GA_JOINT_GEAR || d->kind == GA_JOINT_RACK;
   if (geared && d->ratio == 0)
-    return wrong(c, "ratio is 0; a %s needs %s", d->kind == GA_JOINT_GEAR ? "gear" : "rack_and_pinion",
-                 d->kind == GA_JOINT_GEAR ? "its ratio, of either sign"
-                                          : "the pinion's radius, of either sign [m]");
+    return refuse_number(c, "ratio", 0.0, NULL,
+                         d->kind == GA_JOINT_GEAR
+                             ? "other than 0: the ratio of the gear, of either sign"
+                             : "other than 0: the radius of the pinion [m], of either sign");
   if (d->length <= 0)
-    return wrong(c,
-                 "length is %g m; it must be > 0, or NaN for that at the start; use a spherical joint for 0",
-                 d->length);
+    return refuse_number(c, "length", d->length, "m",
+                         "> 0, or NaN for that at the start; use a spherical joint for 0");
   for (size_t i = 0; i < sizeof joint_fields / sizeof *joint_fields; i++) {
     const ga__field *f = &joint_fields[i];
     if (!f->coordinate) continue;
     const double value = *(const double *)(const void *)((const char *)def + f->offset);
     if (!isnan(value) && !(ga__field_kinds(f) & BIT(d->kind)))
-      return wrong(c, "%s is given, but a %s joint has no such coordinate", f->name, joint_names[d->kind]);
+      return refuse(c, GA_REASON_NOT_OF_THIS_JOINT,
+                    (ga__facts){.field = f->name, .expected = joint_names[d->kind]});
   }
   return check_two(c, "a", d->a, "b", d->b);
 }
@@ -646,7 +653,7 @@ static ga_status check_rolling(const part_checked *c, const void *def)
 {
   const ga_rolling_def *d = def;
   if (d->kind != GA_ROLLING_KNIFE && !(d->radius > 0))
-    return wrong(c, "radius is %g m; that of a sphere or disk must be > 0", d->radius);
+    return refuse_number(c, "radius", d->radius, "m", "> 0, for a sphere or disk");
   return check_two(c, "body", d->body, "plane", d->plane);
 }
 
@@ -666,7 +673,7 @@ static ga_status check_friction(const part_checked *c, const void *def)
 {
   const ga_friction_def *d = def;
   if (d->level.value < 0 && !d->level.function && !d->level.expression)
-    return wrong(c, "level is %g; a negative one would drive; it must be >= 0", d->level.value);
+    return refuse_number(c, "level", d->level.value, NULL, ">= 0; a negative one would drive");
   return check_line(c, d->a, d->b, d->coordinate);
 }
 
@@ -680,9 +687,9 @@ static ga_status check_contact(const part_checked *c, const void *def)
 {
   const ga_contact_def *d = def;
   if (!(d->exponent >= 1))
-    return wrong(c, "exponent is %g; it must be >= 1 (1.5 between spheres)", d->exponent);
+    return refuse_number(c, "exponent", d->exponent, NULL, ">= 1 (1.5 between spheres)");
   if (d->mu > 0 && !(d->speed > 0))
-    return wrong(c, "speed is %g m/s; with friction (mu is %g) it must be > 0", d->speed, d->mu);
+    return refuse_number(c, "speed", d->speed, "m/s", "> 0 with friction (mu > 0)");
   return check_two(c, "plane", d->plane, "point", d->point);
 }
 
@@ -690,16 +697,19 @@ static ga_status check_sensor(const part_checked *c, const void *def)
 {
   const ga_sensor_def *d = def;
   if (d->kind == GA_SENSOR_POSITION || strcmp(d->from, "ground") == 0) return GA_OK;
-  return wrong(c, "from is '%s', but only positions are seen from another frame; leave it \"ground\"",
-               d->from);
+  return refuse(c, GA_REASON_SENSOR_FROM, (ga__facts){.field = "from", .name = d->from});
 }
 
 static ga_status check_block(const part_checked *c, const void *def)
 {
   const ga__block_def *d = def;
-  if (!d->block) return wrong(c, "block is NULL; give one of galpha/control.h");
+  if (!d->block)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "block", .detail = "NULL", .expected = "one of galpha/control.h"});
   const int n = ga_block_n_in(d->block);
-  if (n > 0 && !d->inputs) return wrong(c, "inputs is NULL, but the block has %d", n);
+  if (n > 0 && !d->inputs)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "inputs", .detail = "NULL", .expected = "those that the block has"});
   ga_status status = GA_OK;
   for (int i = 0; i < n && !status; i++) status = check_input(c, "inputs", i, n, &d->inputs[i]);
   return status;

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 16, BUCKETS_PER_PART = 4 }; /* powers of two */
@@ -106,9 +107,25 @@ static const char *name_at(const void *names, int i)
   return ((const ga__part *)names)[i].name;
 }
 
-static const char *article(const char *text)
+/* "a rigid body", "an actuator" */
+static void describe_kind(char *text, size_t size, ga__part_kind kind)
 {
-  return strchr("aeiou", text[0]) ? "an" : "a";
+  const char *name = ga__part_text(kind);
+  snprintf(text, size, "%s %s", strchr("aeiou", name[0]) ? "an" : "a", name);
+}
+
+/* "joint 'hinge'" */
+static void describe_part(char *text, size_t size, const ga__part *part)
+{
+  snprintf(text, size, "%s '%s'", ga__part_text(part->kind), part->name);
+}
+
+ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
+                          ga__facts facts)
+{
+  facts.kind = ga__part_text(part->kind);
+  facts.part = part->name;
+  return ga__refuse(ctx, status, reason, &facts);
 }
 
 /* The part whose name and a dot the name begins with, the longest such; −1: none. */
@@ -135,30 +152,26 @@ static int acts_along_line(ga__part_kind kind)
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs)
 {
-  char quoted[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE];
-  const char *kind = ga__part_text(asking->kind);
+  char quoted[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], other[GA_ERROR_NAME] = "";
   const int found = ga__find_part(m, name), head = part_before_dot(m, name);
   ga__name_quote(quoted, name, (int)strlen(name));
-  if (found == 0)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is the ground; %s is needed", kind, asking->name,
-                    field, needs);
-  if (found > 0) {
-    const char *text = ga__part_text(m->part[found].kind);
+  ga__facts facts = {.field = field, .name = quoted, .other = other, .expected = needs};
+  ga_reason reason = GA_REASON_UNKNOWN_PART;
+  if (found == 0) {
+    reason = GA_REASON_GROUND;
+  } else if (found > 0) {
     const int on_coordinate = m->part[found].kind == GA__PART_SCALAR && acts_along_line(asking->kind);
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', %s %s; %s is needed%s%s%s", kind,
-                    asking->name, field, quoted, article(text), text, needs,
-                    on_coordinate ? ". What acts on a scalar has no ends a and b: coordinate: " : "",
-                    on_coordinate ? quoted : "", on_coordinate ? " in their place" : "");
+    reason = on_coordinate ? GA_REASON_SCALAR_AS_END : GA_REASON_WRONG_KIND;
+    describe_kind(other, sizeof other, m->part[found].kind);
+  } else if (head > 0) {
+    reason = GA_REASON_NO_SUCH_MEMBER;
+    describe_part(other, sizeof other, &m->part[head]);
+    facts.detail = name + strlen(m->part[head].name) + 1;
+  } else {
+    ga__name_nearest(nearest, name, (int)strlen(name), name_at, m->part, m->n_parts);
+    facts.nearest = nearest;
   }
-  if (head > 0)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s is '%s', but %s '%s' has no '%s'; %s is needed",
-                    kind, asking->name, field, quoted, ga__part_text(m->part[head].kind), m->part[head].name,
-                    name + strlen(m->part[head].name) + 1, needs);
-  ga__name_nearest(nearest, name, (int)strlen(name), name_at, m->part, m->n_parts);
-  return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                  "%s '%s': %s is '%s', but there is no part of that name; %s is needed%s%s%s", kind,
-                  asking->name, field, quoted, needs, nearest[0] ? "; did you mean '" : "", nearest,
-                  nearest[0] ? "'?" : "");
+  return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, reason, facts);
 }
 
 /* ---- The machine ---- */
@@ -240,29 +253,28 @@ static ga_status check_name(const ga_machine *m, ga__part_kind kind, const char 
   const char *text = ga__part_text(kind);
   char quoted[GA_TEXT_PIECE];
   if (!name || !name[0])
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: its name is %s; every part needs one", text,
-                    name ? "empty" : "missing");
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_MISSING,
+                      &(ga__facts){.kind = text, .detail = name ? "empty" : "missing"});
   ga__name_quote(quoted, name, (int)strlen(name));
   if ((size_t)ga__name_length(name) != strlen(name))
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "%s '%s': the name must be a letter or _, then letters, digits, _, and . before a letter or _", text,
-        quoted);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_SYNTAX,
+                      &(ga__facts){.kind = text, .part = quoted});
   if (strlen(name) >= NAME_SIZE)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': the name has %zu characters; %d are the most", text,
-                    quoted, strlen(name), NAME_SIZE - 1);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TOO_LONG,
+                      &(ga__facts){.kind = text,
+                                   .part = quoted,
+                                   GA__NUMBERS({(double)strlen(name), NULL}, {NAME_SIZE - 1, NULL})});
   int taken = strncmp(name, energy, sizeof energy - 1) == 0;
   for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) taken |= strcmp(name, reserved[i]) == 0;
   if (taken)
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "%s '%s': the names ground, t, energy and those that begin with energy. are taken; give another",
-        text, name);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_RESERVED,
+                      &(ga__facts){.kind = text, .part = name});
   const int other = ga__find_part(m, name);
   if (other >= 0) {
-    const char *what = ga__part_text(m->part[other].kind);
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s': %s %s has this name already; give another", text, name,
-                    article(what), what);
+    char what[GA_ERROR_WORD];
+    describe_kind(what, sizeof what, m->part[other].kind);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TAKEN,
+                      &(ga__facts){.kind = text, .part = name, .other = what});
   }
   return GA_OK;
 }
@@ -327,9 +339,8 @@ static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
   ga_status status = check_name(m, kind, name);
   if (status) return status;
   if (m->built)
-    return ga__fail(m->ctx, GA_ERR_ORDER,
-                    "%s '%s': the machine is built; add parts before ga_machine_build()", ga__part_text(kind),
-                    name);
+    return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
+                      &(ga__facts){.kind = ga__part_text(kind), .part = name, .expected = "parts"});
   status = reserve(m);
   if (!status) status = own_def(m->ctx, kind, def, &own);
   if (!status) append(m, kind, *ga__def_text(kind, own, 0), own);
@@ -437,23 +448,26 @@ static ga_status check_function(const ga_machine *m, const char *name, const ga_
 {
   char quoted[GA_TEXT_PIECE];
   if (!name || !name[0])
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function: its name is %s; expressions need one to call it by",
-                    name ? "empty" : "missing");
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_MISSING,
+                      &(ga__facts){.kind = "function", .detail = name ? "empty" : "missing"});
   ga__name_quote(quoted, name, (int)strlen(name));
   if ((size_t)ga__name_length(name) != strlen(name))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "function '%s': the name must be a letter or _, then letters, digits, _, and . before a "
-                    "letter or _",
-                    quoted);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_SYNTAX,
+                      &(ga__facts){.kind = "function", .part = quoted});
   if (!function)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function '%s': the function itself is NULL", quoted);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+                      &(ga__facts){.kind = "function",
+                                   .part = quoted,
+                                   .field = "function",
+                                   .detail = "NULL",
+                                   .expected = "one of galpha/expr.h"});
   for (int i = 0; i < m->n_functions; i++)
     if (strcmp(m->function[i].name, name) == 0)
-      return ga__fail(m->ctx, GA_ERR_ARGUMENT, "function '%s': another has this name already; give another",
-                      quoted);
+      return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TAKEN,
+                        &(ga__facts){.kind = "function", .part = quoted, .other = "another"});
   if (m->built)
-    return ga__fail(m->ctx, GA_ERR_ORDER,
-                    "function '%s': the machine is built; add functions before ga_machine_build()", quoted);
+    return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
+                      &(ga__facts){.kind = "function", .part = quoted, .expected = "functions"});
   return GA_OK;
 }
 

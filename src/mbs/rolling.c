@@ -142,17 +142,11 @@ static ga_status check_start(ga_machine *m, ga__built *b, const rolling *r)
   look(&v, &e, r);
   const char *name = m->part[r->part].name;
   if (r->kind == GA_ROLLING_DISK && v.m < 1e-6)
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "rolling '%s': the disk lies flat on the plane at the start, so that it has no lowest point; its "
-        "axis is z of its frame",
-        name);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_DISK_LIES_FLAT,
+                      &(ga__facts){.kind = "rolling", .part = name});
   if (r->kind == GA_ROLLING_KNIFE && v.m < 1e-6)
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "rolling '%s': the y axis of the knife edge is normal to the plane at the start, so that it blocks "
-        "no direction in it",
-        name);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_KNIFE_IS_NORMAL,
+                      &(ga__facts){.kind = "rolling", .part = name});
   return GA_OK;
 }
 
@@ -161,13 +155,18 @@ static ga_status check_frames(ga_machine *m, const ga__built *b, const rolling *
   const ga__node *node = GA__AT(b->node, ga__node, marker_of(b, r->body)->node);
   const int knife = r->kind == GA_ROLLING_KNIFE;
   if (marker_of(b, r->plane)->node != 0)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "rolling '%s': plane '%s' is on a body that moves; it has to be a frame of the ground",
-                    def->name, def->plane);
+    return ga__refuse(
+        m->ctx, GA_ERR_ARGUMENT, GA_REASON_PLANE_MOVES,
+        &(ga__facts){.kind = "rolling", .part = def->name, .field = "plane", .name = def->plane});
   if (!node->rigid && !(knife && node->planar))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "rolling '%s': '%s' belongs to a %s; %s", def->name, def->body,
-                    ga__part_text(m->part[node->part].kind),
-                    knife ? "a knife edge needs a rigid or a planar body" : "only rigid bodies roll");
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_CANNOT_ROLL,
+                      &(ga__facts){.kind = "rolling",
+                                   .part = def->name,
+                                   .field = "body",
+                                   .name = def->body,
+                                   .other = ga__part_text(m->part[node->part].kind),
+                                   .expected = knife ? "a knife edge needs a rigid or a planar body"
+                                                     : "only rigid bodies roll"});
   return GA_OK;
 }
 

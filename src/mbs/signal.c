@@ -130,6 +130,14 @@ static int list_turning(ga__built *b, int fill)
   return n;
 }
 
+static ga_status refuse_taken(const ga_machine *m, int part, int owner)
+{
+  char other[GA_ERROR_NAME];
+  snprintf(other, sizeof other, "%s '%s'", ga__part_text(m->part[owner].kind), m->part[owner].name);
+  return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NAME_TAKEN,
+                         (ga__facts){.other = other});
+}
+
 /* Scalar bodies and blocks are signals by their own name, which must not be that of another part's channel.
  */
 static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
@@ -144,10 +152,7 @@ static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
   const int owner = ga__find_part(m, head), n = owner < 0 ? 0 : ga__channels_count(b, owner);
   for (int c = 0; c < n; c++) {
     ga__channel_get(b, owner, c, &at);
-    if (strcmp(at.name, dot + 1) == 0)
-      return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                      "%s '%s': %s '%s' has a signal of this name already; give one of them another name",
-                      ga__part_text(m->part[part].kind), name, ga__part_text(m->part[owner].kind), head);
+    if (strcmp(at.name, dot + 1) == 0) return refuse_taken(m, part, owner);
   }
   return GA_OK;
 }
@@ -187,22 +192,19 @@ void ga__signals_free(ga_context *ctx, ga__built *b)
 static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const ga__part *asking,
                                 const char *field, const char *name, int owner)
 {
-  char nearest[GA_TEXT_PIECE], piece[GA_TEXT_PIECE], has[200] = "", hint[GA_TEXT_PIECE + 24] = "";
-  ga__name_quote(piece, name, (int)strlen(name));
+  char nearest[GA_TEXT_PIECE], has[160] = "", part[GA_ERROR_NAME] = "";
+  ga__writer w = {has, sizeof has, 0};
   ga__channel_nearest(b, name, nearest);
-  if (nearest[0]) snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest);
-  if (owner >= 0 && ga__channels_count(b, owner) > 0) {
-    size_t used = (size_t)snprintf(has, sizeof has, "; %s '%.40s' has", ga__part_text(m->part[owner].kind),
-                                   m->part[owner].name);
-    for (int c = 0; c < ga__channels_count(b, owner) && used < sizeof has - 16; c++) {
-      ga__channel at;
-      ga__channel_get(b, owner, c, &at);
-      used += (size_t)snprintf(has + used, sizeof has - used, "%s %s", c ? "," : "",
-                               at.name[0] ? at.name : "itself");
-    }
+  const int n = owner >= 0 ? ga__channels_count(b, owner) : 0;
+  if (n > 0) snprintf(part, sizeof part, "%s '%s'", ga__part_text(m->part[owner].kind), m->part[owner].name);
+  for (int c = 0; c < n && w.used < sizeof has - 16; c++) {
+    ga__channel at;
+    ga__channel_get(b, owner, c, &at);
+    ga__write(&w, "%s%s", c ? ", " : "", at.name[0] ? at.name : "itself");
   }
-  return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: there is no signal '%s'%s%s",
-                  ga__part_text(asking->kind), asking->name, field, piece, has, hint);
+  return ga__refuse_part(
+      m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_UNKNOWN_SIGNAL,
+      (ga__facts){.field = field, .name = name, .other = part, .detail = has, .nearest = nearest});
 }
 
 /* The probe of a signal while the machine is being built: what is not resolved yet is resolved here. */
@@ -249,10 +251,8 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
   if (!ga__channel_find(b, name, &part, &at, &number, &owner)) {
     for (int i = 0; i < GA__N_ENERGIES; i++)
       if (strcmp(name, ga__energy_name(i)) == 0)
-        return ga__fail(
-            m->ctx, GA_ERR_ARGUMENT,
-            "%s '%s', %s: '%s' is counted along a run and cannot be fed back; integrate a power with a block",
-            ga__part_text(asking->kind), asking->name, field, name);
+        return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_ENERGY_NOT_FED_BACK,
+                               (ga__facts){.field = field, .name = name});
     return unknown_signal(m, b, asking, field, name, owner);
   }
   if (at.probe.kind == GA__PROBE_OUTPUT) {
@@ -262,11 +262,13 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
   const ga_status status = feeding_probe(m, b, part, number, &at.probe);
   if (status) return status;
   if (!ga__probe_can_feed(b, &at.probe))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s '%s', %s: '%s' can be recorded but not fed back; use %s",
-                    ga__part_text(asking->kind), asking->name, field, name,
-                    at.probe.kind == GA__PROBE_ELEMENT
-                        ? "the inputs and coordinates that make up this force"
-                        : "angles, or components of axes from position sensors");
+    return ga__refuse_part(
+        m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NOT_FED_BACK,
+        (ga__facts){.field = field,
+                    .name = name,
+                    .expected = at.probe.kind == GA__PROBE_ELEMENT
+                                    ? "the inputs and coordinates that make up this force"
+                                    : "angles, or components of axes from position sensors"});
   at.probe.part = part;
   at.probe.channel = number;
   return add_probe(m, b, &at.probe, y);
@@ -300,19 +302,15 @@ static ga_status take_guess(ga_machine *m, ga__built *b, int index)
   const ga_status status = ga__signal_y(m, b, part, "signal", d->signal, &y);
   if (status) return status;
   if (is_known(b, y))
-    return ga__fail(
-        m->ctx, GA_ERR_ARGUMENT,
-        "guess '%s', signal: '%s' follows from positions and velocities, which the start finds first; "
-        "reactions, accelerations and outputs of blocks can be guessed",
-        part->name, d->signal);
+    return ga__refuse_part(m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_GUESS_OF_KNOWN,
+                           (ga__facts){.field = "signal", .name = d->signal});
   if (y >= before)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "guess '%s', signal: nothing uses '%s', so that a guess of it does nothing; leave it out",
-                    part->name, d->signal);
+    return ga__refuse_part(m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_GUESS_UNUSED,
+                           (ga__facts){.field = "signal", .name = d->signal});
   ga__y *row = GA__AT(b->y, ga__y, y);
   if (row->guessed)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "guess '%s', signal: '%s' has a guess already", part->name,
-                    d->signal);
+    return ga__refuse_part(m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_GUESS_TWICE,
+                           (ga__facts){.field = "signal", .name = d->signal});
   row->guessed = 1;
   row->guess = d->value;
   return GA_OK;

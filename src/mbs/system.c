@@ -35,10 +35,10 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
   char text[256];
   const ga__part *p = &e->m->part[part];
   ga_fault_text(text, sizeof text, fault);
-  ga_context *ctx = e->work->ctx;
-  if (ctx->starting) ctx->starting |= GA__UNDEFINED;
-  ga__fail(ctx, GA_RETRY_NAN, "%s '%s': its %s has no value at t = %.9g: %s", ga__part_text(p->kind), p->name,
-           field, e->p->t, text);
+  if (e->work->ctx->starting) e->work->ctx->starting |= GA__UNDEFINED;
+  ga__refuse_part(e->work->ctx, p, GA_RETRY_NAN,
+                  fault->kind == GA_FAULT_RANGE ? GA_REASON_OUTSIDE_TABLE : GA_REASON_UNDEFINED,
+                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}, .field = field, .detail = text});
   return 1;
 }
 

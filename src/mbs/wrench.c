@@ -46,17 +46,12 @@ static ga_status check_torque(ga_machine *m, const ga__built *b, const wrench *w
   for (int i = 0; i < 3; i++)
     if (!is_nothing(&w->torque[i])) any = 1;
   if (!any || index == 0 || node->has & ROTATIONS) return GA_OK;
-  return ga__fail(
-      m->ctx, GA_ERR_ARGUMENT,
-      "force '%s': it has a torque, but '%s' belongs to a point, which cannot turn; leave the torque out, or "
-      "make it a rigid body",
-      m->part[w->part].name, frame);
+  return ga__refuse_part(m->ctx, &m->part[w->part], GA_ERR_ARGUMENT, GA_REASON_TORQUE_ON_POINT,
+                         (ga__facts){.name = frame});
 }
 
 static ga_status create(ga_machine *m, ga__built *b, int part)
 {
-  static const char *const field[6] = {"force[0]",  "force[1]",  "force[2]",
-                                       "torque[0]", "torque[1]", "torque[2]"};
   const ga__part *asking = &m->part[part];
   const ga_force_def *def = asking->def;
   const ga__element *el = ga__element_add(m, b, part, &ga__wrench_type, 0, 0);
@@ -66,8 +61,9 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
   w->in_body = def->axes == GA_AXES_BODY;
   ga_status status = ga__resolve_frame(m, b, asking, "frame", def->frame, &w->marker);
   for (int i = 0; i < 3 && !status; i++) {
-    status = ga__resolve_input(m, b, asking, field[i], &def->force[i], &w->force[i]);
-    if (!status) status = ga__resolve_input(m, b, asking, field[3 + i], &def->torque[i], &w->torque[i]);
+    status = ga__resolve_input(m, b, asking, "force", &def->force[i], &w->force[i]);
+    if (!status) status = ga__resolve_input(m, b, asking, "torque", &def->torque[i], &w->torque[i]);
+    status = ga__name_item(m->ctx, status, i, NULL);
   }
   return status ? status : check_torque(m, b, w, def->frame);
 }

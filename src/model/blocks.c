@@ -364,8 +364,9 @@ static ga_status create_expression(const block_read *b, ga_control_block **out)
   if (ga__may_be_elsewhere(b->reader->r, &error)) return SAID;
   const ga__tree *text = tree->kind == GA__TREE_SCALAR ? tree : tree->child[failed];
   const int as_given = strcmp(text->text, opts.texts[failed]) == 0;
-  return said(b, ga__value_place(text, as_given ? error.column : 1),
-              ga_context_error(b->reader->r->ctx)->text);
+  ga__say_data(b->reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(text, as_given ? error.column : 1),
+               b->what, &b->reader->r->ctx->error);
+  return SAID;
 }
 
 /* ---- Shared libraries ---- */
@@ -627,7 +628,7 @@ static int set_units(const block_read *b, ga_control_block *block)
     if (!ga__value_unit(r, tree, what, &unit)) {
       good = 0;
     } else if (ga_block_set_unit(block, i, unit)) {
-      ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s", what, ga_context_error(r->ctx)->text);
+      ga__say_data(r->messages, GA_MESSAGE_ERROR, tree->at, what, &r->ctx->error);
       good = 0;
     }
   }
@@ -644,9 +645,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
   if (status == SAID) return 0;
   if (status == GA_ERR_MEMORY) reader->r->failed = 1;
   if (status) {
-    const char *text = ga_context_error(reader->r->ctx)->text, *after = strstr(text, "': ");
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, "%s: %s", b->what,
-            after && strncmp(text, "block '", 7) == 0 ? after + 3 : text);
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, b->what, &reader->r->ctx->error);
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
@@ -669,6 +668,7 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   memset(&opts, 0, sizeof opts);
   ga__what(what, "block '%s'", named->name);
   const block_read b = {reader, named->tree, what, &given, &opts, named->cut};
+  ga__messages_concern(reader->r->messages, (ga__concern){"block", named->name, NULL});
   int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), what, named->cut, &given);
   if (!which_kind(reader, named->tree, what, &kind)) return 0;
   const block_kind *k = &BLOCKS[kind];

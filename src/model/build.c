@@ -237,15 +237,15 @@ static int read_parts(ga__reader *reader)
     else
       ga__read_part(reader, part);
   }
+  ga__messages_concern(reader->r->messages, (ga__concern){NULL, NULL, NULL});
   return !reader->r->failed;
 }
 
-/* The part that the builder's message names: "spring 's': ...". */
+/* The part that the builder refuses; NULL: the machine as a whole. */
 static ga__named *find_refused(const ga__reader *reader)
 {
-  const char *text = ga_context_error(reader->r->ctx)->text, *from = strchr(text, '\'');
-  const char *to = from ? strchr(from + 1, '\'') : NULL;
-  return to ? ga__directory_find(&reader->parts, from + 1, (size_t)(to - from) - 1) : NULL;
+  const char *part = reader->r->ctx->error.part;
+  return part[0] ? ga__directory_find(&reader->parts, part, strlen(part)) : NULL;
 }
 
 /* Is it unknown which signals this part would have, or of what kind it is? */
@@ -255,16 +255,14 @@ static int is_vague(const ga__named *part)
          (part->kind == GA__PART_BLOCK && part->cut == GA__CUT_NUMBERS);
 }
 
-/* What is said of parts that were told to be wrong is not the model's fault. */
-static int speaks_of_vague(const ga__reader *reader, const ga__named *refused)
+/* A refusal that names a part that was reported as wrong follows from that report. */
+static int names_vague(const ga__reader *reader, const ga__named *refused)
 {
-  const char *text = ga_context_error(reader->r->ctx)->text;
-  for (int i = 0; i < reader->parts.names.n; i++) {
-    const ga__named *part = &reader->parts.list[i];
-    if (!is_vague(part) || part == refused) continue;
-    const size_t bytes = strlen(part->name);
-    for (const char *at = strstr(text, part->name); at; at = strstr(at + 1, part->name))
-      if (at > text && at[-1] == '\'' && (at[bytes] == '\'' || at[bytes] == '.')) return 1;
+  const ga_error *e = &reader->r->ctx->error;
+  const char *const name[] = {e->name, e->other};
+  for (int i = 0; i < 2; i++) {
+    const ga__named *part = ga__directory_head(&reader->parts, name[i], strlen(name[i]));
+    if (part && part != refused && is_vague(part)) return 1;
   }
   return 0;
 }
@@ -281,7 +279,7 @@ static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
   /* whether something rolls, or a line has a direction, is a matter of places */
   const int of_places = status == GA_ERR_INCONSISTENT || part->kind == GA__PART_ROLLING;
   const int follows =
-      part->cut != GA__CUT_NOTHING || speaks_of_vague(reader, part) || (reader->guessed && of_places);
+      part->cut != GA__CUT_NOTHING || names_vague(reader, part) || (reader->guessed && of_places);
   if (!follows) ga__say_refusal(reader, part, status);
   if (part->cut == GA__CUT_ALL) return 0;
   part->cut = part->kind == GA__PART_BLOCK && !part->cut ? GA__CUT_INPUTS : GA__CUT_ALL;

@@ -251,9 +251,9 @@ static int create_expression(ga__reader *reader, ga__tree *tree, const char *wha
     reader->r->failed = 1;
   else if (status &&
            !ga__may_be_elsewhere(reader->r, &error)) /* parameters that were replaced move what follows */
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR,
-            ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), "%s: %s", what,
-            ga_context_error(reader->r->ctx)->text);
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR,
+                 ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), what,
+                 &reader->r->ctx->error);
   return !status && ga__keep(reader, *out, release_function);
 }
 
@@ -365,8 +365,7 @@ static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else if (status)
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s: %s", what,
-            ga_context_error(reader->r->ctx)->text);
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, map->at, what, &reader->r->ctx->error);
   return !status && ga__keep(reader, *out, release_function);
 }
 
@@ -406,9 +405,12 @@ int ga__read_named_function(ga__reader *reader, ga__named *named)
   if (named->state != UNREAD) return named->state == READ;
   ga__what(what, "function '%s'", named->name);
   named->state = BEING_READ;
+  const ga__concern outer =
+      ga__messages_concern(reader->r->messages, (ga__concern){"function", named->name, NULL});
   const int good = tree->kind != GA__TREE_SCALAR ? create_from_map(reader, tree, what, &named->function)
                    : ga__is_number(reader, tree) ? create_number(reader, tree, NULL, what, &named->function)
                                                  : create_expression(reader, tree, what, &named->function);
+  ga__messages_concern(reader->r->messages, outer);
   named->state = good ? READ : BROKEN;
   return good;
 }

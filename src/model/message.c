@@ -15,6 +15,7 @@ enum {
 
 typedef struct entry {
   ga_model_message message;
+  ga_error error;
   ga__place at;
   int order; /* in which it was said */
   int more;  /* others of that place that were left out */
@@ -29,6 +30,7 @@ struct ga__messages {
   char **file;
   int said[N_LEVELS], kept[N_LEVELS], lost[N_LEVELS]; /* lost: those beyond MOST */
   long searched;                                      /* names compared */
+  ga__concern concern;
   int n;
   entry entry[N_LEVELS * (MOST + 1)];
 };
@@ -135,6 +137,16 @@ static char *format_text(ga__messages *m, const char *format, va_list args)
   return text;
 }
 
+static char *write_text(ga__messages *m, const char *format, ...) GA_PRINTF(2, 3);
+static char *write_text(ga__messages *m, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  char *text = format_text(m, format, args);
+  va_end(args);
+  return text;
+}
+
 /* 1: not to be kept, because it was said before or there is no room. */
 static int left_out(ga__messages *m, ga_message_level level, ga__place at, const char *text)
 {
@@ -156,11 +168,49 @@ static int left_out(ga__messages *m, ga_message_level level, ga__place at, const
   return 1;
 }
 
-static void keep(ga__messages *m, ga_message_level level, ga__place at, char *text)
+static void keep(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error, char *text)
 {
-  m->entry[m->n] =
-      (entry){.message = {level, NULL, at.line, at.column, text}, .at = at, .order = m->n, .text = text};
+  m->entry[m->n] = (entry){.message = {level, NULL, at.line, at.column, text, NULL},
+                           .error = *error,
+                           .at = at,
+                           .order = m->n,
+                           .text = text};
   m->n++;
+}
+
+ga__concern ga__messages_concern(ga__messages *m, ga__concern now)
+{
+  const ga__concern before = m->concern;
+  m->concern = now;
+  return before;
+}
+
+const char *ga__messages_field(ga__messages *m, const char *field)
+{
+  const char *before = m->concern.field;
+  m->concern.field = field;
+  return before;
+}
+
+/* The part and field that are being read. */
+static void add_concern(const ga__messages *m, ga_error *error)
+{
+  ga__cut_text(error->kind, sizeof error->kind, m->concern.kind);
+  ga__cut_text(error->part, sizeof error->part, m->concern.part);
+  ga__cut_text(error->field, sizeof error->field, m->concern.field);
+}
+
+/* text is taken over; NULL: there was no memory for it. */
+static void say(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error, char *text)
+{
+  m->said[level]++;
+  if (!text) return;
+  if (left_out(m, level, at, text)) {
+    ga__free(m->ctx, text);
+  } else {
+    keep(m, level, at, error, text);
+    m->kept[level]++;
+  }
 }
 
 void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...)
@@ -169,14 +219,29 @@ void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *
   va_start(args, format);
   char *text = format_text(m, format, args);
   va_end(args);
-  m->said[level]++;
-  if (!text) return;
-  if (left_out(m, level, at, text)) {
-    ga__free(m->ctx, text);
-  } else {
-    keep(m, level, at, text);
-    m->kept[level]++;
-  }
+  ga_error error;
+  ga__error_set(&error, GA_ERR_ARGUMENT, GA_REASON_OTHER, &(ga__facts){.detail = text});
+  add_concern(m, &error);
+  say(m, level, at, &error, text);
+}
+
+void ga__say_data(ga__messages *m, ga_message_level level, ga__place at, const char *what,
+                  const ga_error *error)
+{
+  char sentence[GA_ERROR_TEXT];
+  ga_error kept = *error;
+  ga_error_say(error, what ? GA_SAY_ADVICE : GA_SAY_ALL, sentence, sizeof sentence);
+  kept.text = "";
+  if (what) add_concern(m, &kept);
+  say(m, level, at, &kept, write_text(m, "%s%s%s", what ? what : "", what ? ": " : "", sentence));
+}
+
+void ga__say_why(ga__messages *m, ga_message_level level, ga__place at, const char *what, ga_reason reason,
+                 const ga__facts *facts)
+{
+  ga_error error;
+  ga__error_set(&error, GA_ERR_ARGUMENT, reason, facts);
+  ga__say_data(m, level, at, what, &error);
 }
 
 void ga__messages_lead(ga__messages *m, int from)
@@ -197,16 +262,6 @@ static int compare(const void *first, const void *second)
   return 0;
 }
 
-static char *write_text(ga__messages *m, const char *format, ...) GA_PRINTF(2, 3);
-static char *write_text(ga__messages *m, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  char *text = format_text(m, format, args);
-  va_end(args);
-  return text;
-}
-
 void ga__messages_finish(ga__messages *m)
 {
   static const char *const level_name[N_LEVELS] = {"errors", "warnings"};
@@ -222,11 +277,15 @@ void ga__messages_finish(ga__messages *m)
   for (int level = 0; level < N_LEVELS; level++) {
     if (m->lost[level] == 0) continue;
     char *text = write_text(m, "too many %s, %d more are not shown", level_name[level], m->lost[level]);
-    if (text) keep(m, (ga_message_level)level, (ga__place){INT_MAX, 0, 0}, text);
+    const ga_error none = ga__error_none();
+    if (text) keep(m, (ga_message_level)level, (ga__place){INT_MAX, 0, 0}, &none, text);
     m->lost[level] = 0;
   }
   qsort(m->entry, (size_t)m->n, sizeof m->entry[0], compare);
-  for (int i = 0; i < m->n; i++) m->entry[i].message.file = ga__messages_file(m, m->entry[i].at.file);
+  for (int i = 0; i < m->n; i++) {
+    m->entry[i].message.file = ga__messages_file(m, m->entry[i].at.file);
+    m->entry[i].message.error = &m->entry[i].error;
+  }
 }
 
 int ga__messages_count(const ga__messages *m)

@@ -21,6 +21,21 @@ typedef struct ga__place {
 typedef struct ga__messages ga__messages;
 ga__messages *ga__messages_create(ga_context *ctx); /* NULL: out of memory */
 void ga__messages_destroy(ga__messages **m);
+/* What messages are about from now on, as data, borrowed; returns what they were about. */
+typedef struct ga__concern {
+  const char *kind, *part, *field; /* NULL: none */
+} ga__concern;
+ga__concern ga__messages_concern(ga__messages *m, ga__concern now);
+/* The same of the field alone. */
+const char *ga__messages_field(ga__messages *m, const char *field);
+
+/* "what: " and the sentence of a reason; part and field are added to the facts where these have none. */
+void ga__say_why(ga__messages *m, ga_message_level level, ga__place at, const char *what, ga_reason reason,
+                 const ga__facts *facts);
+/* What another layer has found: "what: " in place of its own part and field; NULL: with these. */
+void ga__say_data(ga__messages *m, ga_message_level level, ga__place at, const char *what,
+                  const ga_error *error);
+/* In words alone, GA_REASON_OTHER. */
 void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...) GA_PRINTF(4, 5);
 /* 1: n more names may be compared with a wrong one, to find which was meant. Thousands of wrong names would
  * take minutes: once there are as many messages as are shown, or too much has been compared, nothing is

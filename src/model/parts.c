@@ -280,6 +280,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   ga__what(what, "%s '%s'", kind->text, named->name);
   ga__owner owner = {
       .what = what, .type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
+  ga__messages_concern(reader->r->messages, (ga__concern){kind->text, named->name, NULL});
   kind->defaults(&def);
   def.name = named->name;
   int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);

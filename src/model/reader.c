@@ -66,7 +66,7 @@ void ga__say_error(ga__reader *reader, ga__place at, ga_status status)
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, at, "%s", ga_context_error(reader->r->ctx)->text);
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, at, NULL, &reader->r->ctx->error);
 }
 
 void ga__what(char text[GA__WHAT], const char *format, ...)
@@ -107,8 +107,8 @@ int ga__check_syntax(ga__reader *reader, const ga__tree *tree, const char *what)
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else if (status && !ga__may_be_elsewhere(reader->r, &error))
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error.column), "%s: %s", what,
-            ga_context_error(reader->r->ctx)->text);
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error.column), what,
+                 &reader->r->ctx->error);
   return !status;
 }
 
@@ -363,8 +363,7 @@ static int read_rotation(ga__reader *reader, ga__tree *tree, const char *what, d
   ga_status status = GA_OK;
   if (!turn(reader, given, what, &status, rotation)) return 0;
   if (status == GA_ERR_MEMORY) r->failed = 1;
-  if (status)
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s", what, ga_context_error(r->ctx)->text);
+  if (status) ga__say_data(r->messages, GA_MESSAGE_ERROR, tree->at, what, &r->ctx->error);
   return !status;
 }
 
@@ -791,11 +790,13 @@ static int tell_missing(ga__reader *reader, const ga__field *f, const ga__tree *
 int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *fields, ga__owner *owner,
                     void *base)
 {
+  const char *outer = ga__messages_field(reader->r->messages, NULL);
   int good = 1;
   for (int i = 0; i < n; i++) {
     const ga__field *f = &fields[i];
     if (f->hidden) continue;
     ga__tree *tree = ga__map_get(map, ga__field_key(f, owner->type_key));
+    ga__messages_field(reader->r->messages, ga__field_key(f, owner->type_key));
     good &= read_flat_pose(reader, f, map, owner, base);
     if (!tree) {
       good &= !tell_missing(reader, f, map, owner, base);
@@ -808,6 +809,7 @@ int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *f
     warn_ignored(reader, f, tree, owner);
     good &= read;
   }
+  ga__messages_field(reader->r->messages, outer);
   return good;
 }
 

@@ -84,47 +84,44 @@ static int is_not_finite(const char *text)
   return 0;
 }
 
-/* What the context's error says after "quantity '12 mmm', column 4: ". */
-static const char *problem_of(const ga__reading *r, const char *kind, const char *text,
-                              const ga_text_error *error)
-{
-  char piece[GA_TEXT_PIECE], prefix[2 * GA_TEXT_PIECE + 64];
-  const char *whole = ga_context_error(r->ctx)->text;
-  const int n =
-      snprintf(prefix, sizeof prefix, "%s '%s', column %d: ", kind, quote(piece, text), error->column);
-  return n > 0 && strncmp(whole, prefix, (size_t)n) == 0 ? whole + n : whole;
-}
-
-/* "what, 'text': problem", unless the problem quotes the text itself. */
-static void tell_text(ga__reading *r, const ga__tree *tree, int column, const char *what, const char *problem,
+/* "what: 'text': problem; hint". The text is left out where the problem is all of it, and quotes it. */
+static void tell_text(ga__reading *r, const ga__tree *tree, const ga_text_error *error, const char *what,
                       const char *hint)
 {
-  char piece[GA_TEXT_PIECE], quoted[GA_TEXT_PIECE + 2];
-  snprintf(quoted, sizeof quoted, "'%s'", quote(piece, tree->text + ga__skip_space(tree->text, 0)));
-  const int has = strstr(problem, quoted) != NULL;
-  ga__say(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, column), "%s: %s%s%s%s", what,
-          has ? "" : quoted, has ? "" : ": ", problem, hint);
+  char quoted[GA_TEXT_PIECE];
+  const char *text = tree->text + ga__skip_space(tree->text, 0);
+  const int whole = error->reason == GA_REASON_WRONG_DIMENSION ||
+                    error->reason == GA_REASON_FUNCTION_AS_VALUE ||
+                    (error->reason != GA_REASON_SYNTAX && strcmp(error->found, quote(quoted, text)) == 0);
+  ga__say_why(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error->column), what, GA_REASON_BAD_TEXT,
+              &(ga__facts){.within = whole ? NULL : quote(quoted, text),
+                           .column = error->column,
+                           .name = error->found,
+                           .detail = r->ctx->error.detail,
+                           .expected = error->expected,
+                           .nearest = error->nearest,
+                           .other = hint});
 }
 
 static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
                          ga__number *out)
 {
   ga_text_error error;
-  char problem[GA_ERROR_TEXT], hint[4 * GA_TEXT_PIECE] = "";
+  char hint[GA_ERROR_NAME] = "";
   const ga_status status = ga_quantity_parse(r->ctx, tree->text, unit, &out->value, &out->dimension, &error);
   out->has_dimension = 1;
   if (status == GA_OK) return 1;
-  /* Looking for a parameter may compute it, and leave another error in the context. */
-  snprintf(problem, sizeof problem, "%s", problem_of(r, "quantity", tree->text, &error));
+  const ga_error said = r->ctx->error; /* looking for a parameter may compute it, and leave another */
   ga__number other;
-  if (strcmp(error.expected, "a known unit") == 0 &&
+  if (error.reason == GA_REASON_UNKNOWN_UNIT &&
       ga__parameter_find(r, tree->scope, error.found, strlen(error.found), &other, NULL) == GA__KNOWN_NAME) {
-    snprintf(hint, sizeof hint, "; '%s' is a parameter: for a product write number*%s", error.found,
+    snprintf(hint, sizeof hint, "'%.40s' is a parameter: for a product write number*%.40s", error.found,
              error.found);
   } else if (error.found[0] && strchr("+-*", error.found[0])) {
-    snprintf(hint, sizeof hint, "; in expressions units stand in brackets, as in 3[m] + 20[mm]");
+    snprintf(hint, sizeof hint, "in expressions units stand in brackets, as in 3[m] + 20[mm]");
   }
-  tell_text(r, tree, error.column, what, problem, hint);
+  r->ctx->error = said;
+  tell_text(r, tree, &error, what, hint);
   return 0;
 }
 
@@ -207,14 +204,14 @@ static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
 static const char *comma_hint(const char *text, const ga_text_error *error)
 {
   return error->found[0] == ',' && ga__number_length(text + ga__skip_space(text, 0)) > 0
-             ? "; the decimal mark is a point, and lists stand in brackets: [1, 2]"
+             ? "the decimal mark is a point, and lists stand in brackets: [1, 2]"
              : "";
 }
 
 int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error)
 {
   return r->incomplete &&
-         (strcmp(error->expected, "a known name") == 0 || strcmp(error->expected, "a known function") == 0);
+         (error->reason == GA_REASON_UNKNOWN_NAME || error->reason == GA_REASON_UNKNOWN_FUNCTION);
 }
 
 static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const char *what, double *value)
@@ -228,18 +225,18 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
     return 0;
   }
   if (status) {
-    if (!ga__may_be_elsewhere(r, &error))
-      tell_text(r, tree, error.column, what, problem_of(r, "expression", tree->text, &error),
-                comma_hint(tree->text, &error));
+    if (!ga__may_be_elsewhere(r, &error)) tell_text(r, tree, &error, what, comma_hint(tree->text, &error));
     return 0;
   }
   const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
   if (!ok) {
-    char problem[PROBLEM], prefix[32];
-    ga_fault_text(problem, sizeof problem, &fault);
-    const int n =
-        snprintf(prefix, sizeof prefix, "column %d, ", fault.column); /* the place says so already */
-    tell_text(r, tree, fault.column, what, problem + (strncmp(problem, prefix, (size_t)n) == 0 ? n : 0), "");
+    char problem[PROBLEM], quoted[GA_TEXT_PIECE];
+    ga__fault_say(problem, sizeof problem, &fault);
+    const char *text = tree->text + ga__skip_space(tree->text, 0);
+    const int whole = (size_t)fault.bytes == strlen(text); /* the problem quotes it */
+    ga__say_why(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, fault.column), what, GA_REASON_BAD_TEXT,
+                &(ga__facts){
+                    .within = whole ? NULL : quote(quoted, text), .column = fault.column, .detail = problem});
   }
   ga_expr_destroy(&e);
   return ok;
@@ -427,7 +424,7 @@ int ga__value_unit(ga__reading *r, const ga__tree *tree, const char *what, const
   if (!ga__value_text(r, tree, what, out)) return 0;
   const ga_status status = ga_unit_parse(r->ctx, *out, NULL, &ignored, &error);
   if (status == GA_ERR_MEMORY) r->failed = 1;
-  if (status) tell_text(r, tree, error.column, what, problem_of(r, "unit", tree->text, &error), "");
+  if (status) tell_text(r, tree, &error, what, NULL);
   return !status;
 }
 

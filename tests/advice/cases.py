@@ -81,7 +81,7 @@ case("preload of the angles to 0", "which cannot turn", model(point() + "forces:
 case("it must be > 0, or set massless where", "mass is 0", FALLS.replace("mass: 1", "mass: 0"), "", ([("mass: 0", "mass: 1")], "", FALLEN),
      ([("bodies: {p: {type: point, mass: 0}}", "bodies: {p: {type: point, mass: 1}, q: {type: point, massless: true}}\njoints: {j: {type: spherical, a: p, b: q}}")], "", FALLEN))
 case("give a thin rod a small moment", "principal moments", model("bodies: {r: {type: rigid, mass: 1, inertia: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1e-3, 1, 1]")], "", {}))
-case("and %s are both '%s'; give two", "are both", model(point() + "joints: {j: {type: spherical, a: p, b: p}}"), "", ([("a: p", "a: ground"), ("[1, 0, 0]", "[0, 0, 0]")], "", {}))
+case("are both '{name}'; give two", "are both", model(point() + "joints: {j: {type: spherical, a: p, b: p}}"), "", ([("a: p", "a: ground"), ("[1, 0, 0]", "[0, 0, 0]")], "", {}))
 case("it has both a line", "has both a line", model(point(", hold: false").replace(", hold: false", "") + "forces: {s: {type: spring, a: ground, b: p, coordinate: p, stiffness: 1}}"), "",
      ([(", coordinate: p", "")], "", {"p.x": (1, 1e-6)}))
 case("it acts on nothing", "acts on nothing", model(SCALAR + "forces: {s: {type: spring, stiffness: 1}}"), "", ([("{type: spring,", "{type: spring, coordinate: m,")], "", {"m": (0, 1e-9)}))
@@ -123,7 +123,7 @@ case("a softer or more damped force where it is named above", "a softer or more 
      ([("stiffness: 1e20, exponent: 3, dissipation: 1e5", "stiffness: 1e6, exponent: 1.5, dissipation: 1")], "-q --tol 1e-4", {}))
 case("add a fast pole, or differentiate", "(proper)", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1, 0], den: [1]}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
      ([("den: [1]", "den: [0.001, 1]")], "", {"m": (0, 1e-9)}))
-case("; use %s", "can be recorded but not fed back", model(SCALAR + "forces:\n  s: {type: spring, coordinate: m, stiffness: 1, rest: -1}\n  f: {type: actuator, coordinate: m, force: 's.force'}"), "",
+case("; use {expected}", "can be recorded but not fed back", model(SCALAR + "forces:\n  s: {type: spring, coordinate: m, stiffness: 1, rest: -1}\n  f: {type: actuator, coordinate: m, force: 's.force'}"), "",
      ([("'s.force'", "'m + 1'")], "", {"m": (0, 1e-6)}))
 case("let the loop pass through a state", "lgebraic loop", model(SCALAR + "blocks: {a: {type: gain, inputs: {u: 'a + 1'}, gain: 1}}\nforces: {f: {type: actuator, coordinate: m, force: a}}"), "",
      ([("gain: 1}", "gain: 0.5}")], "", {"m": (0.5, 1e-3)}), ([("{type: gain, inputs: {u: 'a + 1'}, gain: 1}", "{type: first_order, inputs: {u: '0*a + 1'}, time_constant: 1e-3, initial_input: 1}")], "", {"m": (0.5, 2e-3)}))
@@ -168,7 +168,7 @@ case("Where it has one, give a guess near it", "Where it has one, give a guess n
      ([("forces:", "guesses: {g: {signal: a, value: 10.1}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
 case("has no meaning in a model, leave it out", "has no meaning in a model", FALLS.replace("mass: 1", "mass: !kilo 1"), "", ([("!kilo ", "")], "", FALLEN))
 case("is 0; leave it out", "the coefficient of the highest power", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1], den: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1, 1]")], "", {"m": (0, 1e-9)}))
-case("it is fixed to itself by way of", "it is fixed to itself", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
+case("by way of which it is fixed to itself", "it is fixed to itself", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
 case("leave it \\\"ground\\\"", "only positions are seen from", model(point() + "markers: {a: {body: ground}}\nsensors: {s: {type: velocity, of: p, from: a}}"), "", ([("from: a", "from: ground")], "", {}), ([(", from: a", "")], "", {}))
 case("so that a guess of it does nothing; leave it out", "does nothing", model(SCALAR + "blocks: {g: {type: gain, inputs: {u: 1}, gain: 2}}\nguesses: {x: {signal: m.acc, value: 1}}"), "", ([("guesses: {x: {signal: m.acc, value: 1}}", "")], "", {}))
 case("leave the torque out, or make it", "cannot turn; leave the torque out", model(point() + "forces: {f: {type: force, frame: p, torque: [1, 0, 0]}}"), "",

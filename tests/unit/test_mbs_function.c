@@ -190,45 +190,48 @@ static void test_refusals(void **state)
   const struct {
     const char *name;
     const ga_function *function;
-    const char *says;
-  } cases[] = {{NULL, f, "function: its name is missing"},
-               {"", f, "function: its name is empty"},
-               {"2nd", f, "function '2nd': the name must be a letter or _"},
-               {"a b", f, "function 'a b': the name must be a letter or _"},
-               {"empty", NULL, "function 'empty': the function itself is NULL"},
-               {"square", f, "function 'square': another has this name already"}};
+    ga_reason reason;
+  } cases[] = {{NULL, f, GA_REASON_NAME_MISSING},        {"", f, GA_REASON_NAME_MISSING},
+               {"2nd", f, GA_REASON_NAME_SYNTAX},        {"a b", f, GA_REASON_NAME_SYNTAX},
+               {"empty", NULL, GA_REASON_FIELD_MISSING}, {"square", f, GA_REASON_NAME_TAKEN}};
   assert_int_equal(ga_machine_add_function(NULL, "square", f), GA_ERR_ARGUMENT);
   SHOP_ADD(&s, function, "square", f);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     assert_int_equal(ga_machine_add_function(s.m, cases[i].name, cases[i].function), GA_ERR_ARGUMENT);
-    assert_says(s.ctx, cases[i].says);
+    assert_error(s.ctx, cases[i].reason, cases[i].name ? cases[i].name : "", NULL, NULL);
   }
   shop_scalar(&s, "slide", 1, 0);
   shop_build(&s);
   assert_int_equal(ga_machine_add_function(s.m, "late", f), GA_ERR_ORDER);
-  assert_says(s.ctx, "function 'late': the machine is built");
+  assert_error(s.ctx, GA_REASON_TOO_LATE, "late", NULL, NULL);
   ga_function_destroy(&f);
   shop_close(&s);
 }
 
 static void test_wrong_calls(void **state)
 {
-  static const char *const cases[][2] = {
-      {"2*sqare(slide)", "actuator 'pull', force: expression '2*sqare(slide)', column 3: 'sqare' is unknown"},
-      {"2*sqare(slide)", "did you mean 'square'?"},
-      {"square(slide, t)", "column 1: 'square' is given 2 arguments, expected 1 argument"},
-      {"square()", "column 1: 'square' is given 0 arguments, expected 1 argument"},
-      {"2 + square", "there is no signal 'square'"},
-      {"square(sldie)", "there is no signal 'sldie'; did you mean 'slide'? (column 8 of 'square(sldie)')"}};
+  static const struct {
+    const char *text;
+    ga_reason reason;
+    int column;
+    const char *name, *nearest;
+  } cases[] = {{"2*sqare(slide)", GA_REASON_UNKNOWN_FUNCTION, 3, "sqare", "square"},
+               {"square(slide, t)", GA_REASON_SYNTAX, 1, "square(slide, t)", ""},
+               {"square()", GA_REASON_SYNTAX, 1, "square()", ""},
+               {"2 + square", GA_REASON_UNKNOWN_SIGNAL, 5, "square", ""},
+               {"square(sldie)", GA_REASON_UNKNOWN_SIGNAL, 8, "sldie", "slide"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     shop s = shop_open(GA_FORM_SPACE, 0);
     ga_function *f = shop_function(s.ctx, "t^2");
     SHOP_ADD(&s, function, "square", f);
     shop_scalar(&s, "slide", 1, 0);
-    actuator(&s, "pull", "slide", cases[i][0]);
+    actuator(&s, "pull", "slide", cases[i].text);
     assert_int_equal(ga_machine_build(s.m), GA_ERR_ARGUMENT);
-    assert_says(s.ctx, cases[i][1]);
+    assert_error(s.ctx, cases[i].reason, "pull", "force", cases[i].name);
+    assert_int_equal(ga_context_error(s.ctx)->column, cases[i].column);
+    assert_string_equal(ga_context_error(s.ctx)->nearest, cases[i].nearest);
+    assert_string_equal(ga_context_error(s.ctx)->within, cases[i].text);
     ga_function_destroy(&f);
     shop_close(&s);
   }
@@ -247,7 +250,7 @@ static void test_fault(void **state)
   ga_status status = GA_OK;
   for (int i = 0; i < 10 && !status; i++) status = ga_stepper_step(s.st, 0.01);
   assert_int_equal(status, GA_RETRY_CALLBACK);
-  assert_says(s.ctx, "actuator 'pull', expression '1e-3*slide(slide)': ");
+  assert_error(s.ctx, GA_REASON_UNDEFINED, "pull", NULL, "1e-3*slide(slide)");
   assert_says(s.ctx, "the argument must be above 0");
   ga_stepper_destroy(&s.st);
   ga_machine_destroy(&s.m);

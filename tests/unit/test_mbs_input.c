@@ -254,20 +254,19 @@ static void slopes(void **state)
 static void texts_that_are_wrong(void **state)
 {
   static const struct {
-    const char *text, *says;
+    const char *text;
+    ga_reason reason;
+    int column;
+    const char *name, *nearest;
   } cases[] = {
-      {"2*", "actuator 'drive', force: expression '2*', column 3: the text ends too early"},
-      {"2*(rotor",
-       "actuator 'drive', force: expression '2*(rotor', column 9: the parenthesis opened in column 3"},
-      {"sni(t)", "actuator 'drive', force: expression 'sni(t)', column 1: 'sni' is unknown"},
-      {"rotor cart", "column 7: 'cart' is out of place"},
-      {"2 + smu", "actuator 'drive', force: there is no signal 'smu'"},
-      {"2 + smu", "did you mean 'sum'?"},
-      {"2 + smu", "(column 5 of '2 + smu')"},
-      {"smu", "actuator 'drive', force: there is no signal 'smu'"},
-      {"2*energy.kinetic", "'energy.kinetic' is counted along a run and cannot be fed back"},
-      {"2*energy.kinetic", "(column 3 of '2*energy.kinetic')"},
-      {"  ", "there is nothing to compute"},
+      {"2*", GA_REASON_SYNTAX, 3, "", ""},
+      {"2*(rotor", GA_REASON_SYNTAX, 9, "", ""},
+      {"sni(t)", GA_REASON_UNKNOWN_FUNCTION, 1, "sni", "sin"},
+      {"rotor cart", GA_REASON_SYNTAX, 7, "cart", ""},
+      {"2 + smu", GA_REASON_UNKNOWN_SIGNAL, 5, "smu", "sum"},
+      {"smu", GA_REASON_UNKNOWN_SIGNAL, 0, "smu", "sum"},
+      {"2*energy.kinetic", GA_REASON_ENERGY_NOT_FED_BACK, 3, "energy.kinetic", ""},
+      {"  ", GA_REASON_SYNTAX, 1, "", ""},
   };
   parts_rig *r = *state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -275,7 +274,9 @@ static void texts_that_are_wrong(void **state)
     add_actuator(r, "drive", &(ga_input){.expression = cases[i].text});
     const long live = rig_memory.live;
     assert_status(r->ctx, ga_machine_build(r->m), GA_ERR_ARGUMENT);
-    assert_says(r->ctx, cases[i].says);
+    assert_error(r->ctx, cases[i].reason, "drive", "force", cases[i].name);
+    assert_int_equal(ga_context_error(r->ctx)->column, cases[i].column);
+    assert_string_equal(ga_context_error(r->ctx)->nearest, cases[i].nearest);
     assert_int_equal(rig_memory.live, live);
     assert_null(ga_machine_system(r->m));
     ga_machine_destroy(&r->m);
@@ -307,9 +308,8 @@ static void faults_are_told(void **state)
   const ga__formula *root = formula_of(r, &law_of(r, "root")->input);
   s.y[root->y[0]] = -4;
   assert_int_equal(ga__formula_value(&s.e, root, NULL, &value, NULL), 1);
-  assert_says(
-      r->ctx,
-      "t = 1.5: actuator 'root', expression 'sqrt(sum)': column 1, 'sqrt(sum)': sqrt(-4) does not exist");
+  assert_error(r->ctx, GA_REASON_UNDEFINED, "root", "expression", "sqrt(sum)");
+  assert_says(r->ctx, "sqrt(-4) does not exist");
   assert_int_equal(ga_context_error(r->ctx)->status, GA_RETRY_NAN);
   assert_true(ga_context_error(r->ctx)->t == 1.5);
   s.y[root->y[0]] = 0; /* there is a value, but no slope */
@@ -317,7 +317,7 @@ static void faults_are_told(void **state)
   assert_int_equal(ga__formula_value(&s.e, root, NULL, &value, slope), 1);
   assert_says(r->ctx, "has no finite derivative");
   assert_int_equal(ga__input_value(&s.e, &law_of(r, "short")->input, &value), 1);
-  assert_says(r->ctx, "t = 1.5: actuator 'short', its function of time: 1.5 is outside of the table");
+  assert_error(r->ctx, GA_REASON_OUTSIDE_TABLE, "short", "function of time", "");
   ga_machine_destroy(&r->m);
   ga_function_destroy(&f);
 }

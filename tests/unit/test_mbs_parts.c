@@ -21,7 +21,9 @@ typedef struct setting {
 typedef struct refusal {
   ga__part_kind kind;
   setting set[3];
-  const char *says;
+  ga_reason reason;
+  const char *field;
+  int item;
 } refusal;
 
 #define AT(type, member) offsetof(type, member)
@@ -42,199 +44,185 @@ typedef struct refusal {
     POINTER, AT(type, member), 0, NULL                                                                       \
   }
 
-/* Each with all of: the kind, the name, the field, the value. */
+/* What is refused, and which field, which of its numbers, is blamed. */
 static const refusal refusals[] = {
     /* names */
-    {GA__PART_RIGID, {NONE(ga_rigid_def, name)}, "rigid body: its name is missing"},
-    {GA__PART_SPRING, {TXT(ga_spring_def, name, "")}, "spring: its name is empty"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "2nd")}, "mass point '2nd': the name must be a letter"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "a b")}, "mass point 'a b': the name must be"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "a.")}, "mass point 'a.': the name must be"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "a.1")}, "mass point 'a.1': the name must be"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "a..b")}, "mass point 'a..b': the name must be"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "a\nb")}, "mass point 'a b': the name must be"},
-    {GA__PART_POINT, {TXT(ga_point_def, name, "größe")}, "mass point 'größe': the name must be"},
-    {GA__PART_MARKER, {TXT(ga_marker_def, name, "ground")}, "marker 'ground': the names ground, t, energy"},
-    {GA__PART_SCALAR, {TXT(ga_scalar_def, name, "t")}, "scalar 't': the names ground, t, energy"},
-    {GA__PART_BLOCK, {TXT(ga__block_def, name, "energy")}, "block 'energy': the names ground, t, energy"},
-    {GA__PART_BLOCK, {TXT(ga__block_def, name, "energy.kinetic")}, "block 'energy.kinetic': the names"},
-    {GA__PART_DRIVE, {TXT(ga_drive_def, name, "taken")}, "drive 'taken': an actuator has this name already"},
-    {GA__PART_ACTUATOR, {TXT(ga_actuator_def, name, "taken")}, "actuator 'taken': an actuator has this name"},
+    {GA__PART_RIGID, {NONE(ga_rigid_def, name)}, GA_REASON_NAME_MISSING, "", -1},
+    {GA__PART_SPRING, {TXT(ga_spring_def, name, "")}, GA_REASON_NAME_MISSING, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "2nd")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "a b")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "a.")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "a.1")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "a..b")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "a\nb")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_POINT, {TXT(ga_point_def, name, "größe")}, GA_REASON_NAME_SYNTAX, "", -1},
+    {GA__PART_MARKER, {TXT(ga_marker_def, name, "ground")}, GA_REASON_NAME_RESERVED, "", -1},
+    {GA__PART_SCALAR, {TXT(ga_scalar_def, name, "t")}, GA_REASON_NAME_RESERVED, "", -1},
+    {GA__PART_BLOCK, {TXT(ga__block_def, name, "energy")}, GA_REASON_NAME_RESERVED, "", -1},
+    {GA__PART_BLOCK, {TXT(ga__block_def, name, "energy.kinetic")}, GA_REASON_NAME_RESERVED, "", -1},
+    {GA__PART_DRIVE, {TXT(ga_drive_def, name, "taken")}, GA_REASON_NAME_TAKEN, "", -1},
+    {GA__PART_ACTUATOR, {TXT(ga_actuator_def, name, "taken")}, GA_REASON_NAME_TAKEN, "", -1},
 
     /* rigid bodies */
-    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, 0)}, "rigid body 'part': mass is 0 kg; it must be > 0"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, -2)}, "rigid body 'part': mass is -2 kg; it must be > 0"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, NAN)}, "rigid body 'part': mass is"},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, 0)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, -2)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, mass, NAN)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
     {GA__PART_RIGID,
      {NUM(ga_rigid_def, mass, -2), INT(ga_rigid_def, massless, 1)},
-     "rigid body 'part': mass is -2 kg; it must be >= 0"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[4], INFINITY)}, "rigid body 'part': inertia[4] is inf kg m²"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, "are 2, 3, 5.1 kg m², which no body has"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, "too small by 0.1;"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5 * (1 + 3e-9))}, "which no body has"},
+     GA_REASON_OUT_OF_RANGE,
+     "mass",
+     -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[4], INFINITY)}, GA_REASON_OUT_OF_RANGE, "inertia", 4},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, GA_REASON_INERTIA_IMPOSSIBLE, "inertia", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[2], 5.1)}, GA_REASON_INERTIA_IMPOSSIBLE, "inertia", -1},
     {GA__PART_RIGID,
-     {NUM(ga_rigid_def, inertia[0], 0)},
-     "are 0, 3, 4 kg m²; each must be > 0: give a thin rod"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[3], 3)}, "none may be negative: look at units, and at Jxy"},
+     {NUM(ga_rigid_def, inertia[2], 5 * (1 + 3e-9))},
+     GA_REASON_INERTIA_IMPOSSIBLE,
+     "inertia",
+     -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[0], 0)}, GA_REASON_INERTIA_ZERO, "inertia", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, inertia[3], 3)}, GA_REASON_INERTIA_NEGATIVE, "inertia", -1},
     {GA__PART_RIGID,
      {NUM(ga_rigid_def, inertia[3], 3), INT(ga_rigid_def, massless, 1)},
-     "rigid body 'part': the principal moments of inertia are -0.5"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, com[2], NAN)}, "rigid body 'part': com[2] is"},
-    {GA__PART_RIGID,
-     {NUM(ga_rigid_def, velocity[0], -INFINITY)},
-     "part': velocity[0] is -inf m/s; it must be finite"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, omega[1], NAN)}, "part': omega[1] is"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.position[1], NAN)}, "part': pose.position[1] is"},
-    {GA__PART_RIGID,
-     {NUM(ga_rigid_def, pose.rotation[4], NAN)},
-     "part': pose.rotation: number 5 of the matrix"},
-    {GA__PART_RIGID,
-     {NUM(ga_rigid_def, pose.rotation[8], -1)},
-     "pose.rotation: the matrix is off a rotation by 2"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[1], 3e-6)}, "off a rotation by 3e-06"},
-    {GA__PART_RIGID, {INT(ga_rigid_def, omega_in_body, 7)}, "part': omega_in_body is 7; it must be 0 or 1"},
-    {GA__PART_RIGID, {INT(ga_rigid_def, massless, -1)}, "part': massless is -1; it must be 0 or 1"},
+     GA_REASON_INERTIA_NEGATIVE,
+     "inertia",
+     -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, com[2], NAN)}, GA_REASON_OUT_OF_RANGE, "com", 2},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, velocity[0], -INFINITY)}, GA_REASON_OUT_OF_RANGE, "velocity", 0},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, omega[1], NAN)}, GA_REASON_OUT_OF_RANGE, "omega", 1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.position[1], NAN)}, GA_REASON_OUT_OF_RANGE, "pose", 1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[4], NAN)}, GA_REASON_ROTATION, "pose", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[8], -1)}, GA_REASON_ROTATION, "pose", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[1], 3e-6)}, GA_REASON_ROTATION, "pose", -1},
+    {GA__PART_RIGID, {INT(ga_rigid_def, omega_in_body, 7)}, GA_REASON_OUT_OF_RANGE, "omega_in_body", -1},
+    {GA__PART_RIGID, {INT(ga_rigid_def, massless, -1)}, GA_REASON_OUT_OF_RANGE, "massless", -1},
 
     /* other bodies */
-    {GA__PART_PLANAR, {NUM(ga_planar_def, mass, 0)}, "planar body 'part': mass is 0 kg"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, inertia, -1)}, "planar body 'part': inertia is -1 kg m²"},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, mass, 0)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, inertia, -1)}, GA_REASON_OUT_OF_RANGE, "inertia", -1},
     {GA__PART_PLANAR,
      {NUM(ga_planar_def, inertia, -1), INT(ga_planar_def, massless, 1)},
-     "planar body 'part': inertia is -1 kg m²; it must be >= 0"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, com[1], NAN)}, "part': com[1] is"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, position[0], NAN)}, "part': position[0] is"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, z, NAN)}, "part': z is"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, angle, NAN)}, "part': angle is"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, velocity[1], NAN)}, "part': velocity[1] is"},
-    {GA__PART_PLANAR, {NUM(ga_planar_def, rate, NAN)}, "part': rate is"},
-    {GA__PART_PLANAR, {INT(ga_planar_def, massless, 2)}, "part': massless is 2"},
-    {GA__PART_POINT, {NUM(ga_point_def, mass, 0)}, "mass point 'part': mass is 0 kg"},
-    {GA__PART_POINT, {NUM(ga_point_def, position[2], INFINITY)}, "part': position[2] is inf m"},
-    {GA__PART_POINT, {NUM(ga_point_def, velocity[2], NAN)}, "part': velocity[2] is"},
-    {GA__PART_POINT, {INT(ga_point_def, massless, 3)}, "part': massless is 3"},
-    {GA__PART_SCALAR, {NUM(ga_scalar_def, mass, 0)}, "scalar 'part': mass is 0 kg; it must be > 0"},
+     GA_REASON_OUT_OF_RANGE,
+     "inertia",
+     -1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, com[1], NAN)}, GA_REASON_OUT_OF_RANGE, "com", 1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, position[0], NAN)}, GA_REASON_OUT_OF_RANGE, "position", 0},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, z, NAN)}, GA_REASON_OUT_OF_RANGE, "z", -1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, angle, NAN)}, GA_REASON_OUT_OF_RANGE, "angle", -1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, velocity[1], NAN)}, GA_REASON_OUT_OF_RANGE, "velocity", 1},
+    {GA__PART_PLANAR, {NUM(ga_planar_def, rate, NAN)}, GA_REASON_OUT_OF_RANGE, "rate", -1},
+    {GA__PART_PLANAR, {INT(ga_planar_def, massless, 2)}, GA_REASON_OUT_OF_RANGE, "massless", -1},
+    {GA__PART_POINT, {NUM(ga_point_def, mass, 0)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
+    {GA__PART_POINT, {NUM(ga_point_def, position[2], INFINITY)}, GA_REASON_OUT_OF_RANGE, "position", 2},
+    {GA__PART_POINT, {NUM(ga_point_def, velocity[2], NAN)}, GA_REASON_OUT_OF_RANGE, "velocity", 2},
+    {GA__PART_POINT, {INT(ga_point_def, massless, 3)}, GA_REASON_OUT_OF_RANGE, "massless", -1},
+    {GA__PART_SCALAR, {NUM(ga_scalar_def, mass, 0)}, GA_REASON_OUT_OF_RANGE, "mass", -1},
     {GA__PART_SCALAR,
      {NUM(ga_scalar_def, mass, -1), INT(ga_scalar_def, rotational, 1)},
-     "scalar 'part': mass is -1 kg m²"},
-    {GA__PART_SCALAR, {NUM(ga_scalar_def, position, NAN)}, "part': position is"},
-    {GA__PART_SCALAR, {NUM(ga_scalar_def, velocity, NAN)}, "part': velocity is"},
-    {GA__PART_SCALAR, {INT(ga_scalar_def, rotational, 3)}, "part': rotational is 3"},
-    {GA__PART_SCALAR, {INT(ga_scalar_def, massless, 3)}, "part': massless is 3"},
-    {GA__PART_MARKER, {NONE(ga_marker_def, body)}, "marker 'part': body is missing; give the name of a body"},
-    {GA__PART_MARKER, {TXT(ga_marker_def, body, "")}, "marker 'part': body is empty"},
-    {GA__PART_MARKER, {NUM(ga_marker_def, pose.position[0], NAN)}, "part': pose.position[0] is"},
-    {GA__PART_MARKER, {NUM(ga_marker_def, pose.rotation[0], 0)}, "part': pose.rotation: the matrix is off"},
+     GA_REASON_OUT_OF_RANGE,
+     "mass",
+     -1},
+    {GA__PART_SCALAR, {NUM(ga_scalar_def, position, NAN)}, GA_REASON_OUT_OF_RANGE, "position", -1},
+    {GA__PART_SCALAR, {NUM(ga_scalar_def, velocity, NAN)}, GA_REASON_OUT_OF_RANGE, "velocity", -1},
+    {GA__PART_SCALAR, {INT(ga_scalar_def, rotational, 3)}, GA_REASON_OUT_OF_RANGE, "rotational", -1},
+    {GA__PART_SCALAR, {INT(ga_scalar_def, massless, 3)}, GA_REASON_OUT_OF_RANGE, "massless", -1},
+    {GA__PART_MARKER, {NONE(ga_marker_def, body)}, GA_REASON_FIELD_MISSING, "body", -1},
+    {GA__PART_MARKER, {TXT(ga_marker_def, body, "")}, GA_REASON_FIELD_MISSING, "body", -1},
+    {GA__PART_MARKER, {NUM(ga_marker_def, pose.position[0], NAN)}, GA_REASON_OUT_OF_RANGE, "pose", 0},
+    {GA__PART_MARKER, {NUM(ga_marker_def, pose.rotation[0], 0)}, GA_REASON_ROTATION, "pose", -1},
 
     /* joints, drives, rolling */
-    {GA__PART_JOINT,
-     {INT(ga_joint_def, kind, GA_N_JOINTS)},
-     "which is no ga_joint_kind"},
-    {GA__PART_JOINT, {INT(ga_joint_def, kind, -1)}, "joint 'part': kind is -1"},
-    {GA__PART_JOINT, {NONE(ga_joint_def, a)}, "joint 'part': a is missing"},
-    {GA__PART_JOINT, {NONE(ga_joint_def, b)}, "joint 'part': b is missing"},
-    {GA__PART_JOINT,
-     {TXT(ga_joint_def, b, "arm")},
-     "joint 'part': a and b are both 'arm'; give two different"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, length, 0)}, "joint 'part': length is 0 m; it must be > 0"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, length, -1)}, "joint 'part': length is -1 m"},
-    {GA__PART_JOINT,
-     {NUM(ga_joint_def, length, INFINITY)},
-     "joint 'part': length is inf m; it must be finite"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, pitch, NAN)}, "joint 'part': pitch is"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, ratio, NAN)}, "joint 'part': ratio is"},
-    {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_JOINT_GEAR)}, "ratio is 0; a gear needs its ratio"},
-    {GA__PART_JOINT,
-     {INT(ga_joint_def, kind, GA_JOINT_RACK)},
-     "ratio is 0; a rack_and_pinion needs the pinion's"},
-    {GA__PART_JOINT, {INT(ga_joint_def, at_pose, 5)}, "part': at_pose is 5"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, at.position[2], NAN)}, "part': at.position[2] is"},
-    {GA__PART_JOINT, {NUM(ga_joint_def, at.rotation[0], 2)}, "part': at.rotation: the matrix is off"},
-    {GA__PART_DRIVE,
-     {NONE(ga_drive_def, coordinate)},
-     "drive 'part': coordinate is missing; give the name of a coord"},
-    {GA__PART_DRIVE, {NONE(ga_drive_def, function)}, "drive 'part': function is missing"},
-    {GA__PART_ROLLING,
-     {INT(ga_rolling_def, kind, 3)},
-     "rolling 'part': kind is 3, which is no ga_rolling_kind"},
-    {GA__PART_ROLLING, {NONE(ga_rolling_def, body)}, "rolling 'part': body is missing"},
-    {GA__PART_ROLLING, {NONE(ga_rolling_def, plane)}, "rolling 'part': plane is missing"},
-    {GA__PART_ROLLING, {TXT(ga_rolling_def, plane, "arm")}, "rolling 'part': body and plane are both 'arm'"},
-    {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, 0)}, "rolling 'part': radius is 0 m"},
-    {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, NAN)}, "rolling 'part': radius is"},
+    {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_N_JOINTS)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
+    {GA__PART_JOINT, {INT(ga_joint_def, kind, -1)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
+    {GA__PART_JOINT, {NONE(ga_joint_def, a)}, GA_REASON_FIELD_MISSING, "a", -1},
+    {GA__PART_JOINT, {NONE(ga_joint_def, b)}, GA_REASON_FIELD_MISSING, "b", -1},
+    {GA__PART_JOINT, {TXT(ga_joint_def, b, "arm")}, GA_REASON_BOTH_THE_SAME, "a", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, length, 0)}, GA_REASON_OUT_OF_RANGE, "length", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, length, -1)}, GA_REASON_OUT_OF_RANGE, "length", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, length, INFINITY)}, GA_REASON_OUT_OF_RANGE, "length", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, pitch, NAN)}, GA_REASON_OUT_OF_RANGE, "pitch", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, ratio, NAN)}, GA_REASON_OUT_OF_RANGE, "ratio", -1},
+    {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_JOINT_GEAR)}, GA_REASON_OUT_OF_RANGE, "ratio", -1},
+    {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_JOINT_RACK)}, GA_REASON_OUT_OF_RANGE, "ratio", -1},
+    {GA__PART_JOINT, {INT(ga_joint_def, at_pose, 5)}, GA_REASON_OUT_OF_RANGE, "at_pose", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, at.position[2], NAN)}, GA_REASON_OUT_OF_RANGE, "at", 2},
+    {GA__PART_JOINT, {NUM(ga_joint_def, at.rotation[0], 2)}, GA_REASON_ROTATION, "at", -1},
+    {GA__PART_DRIVE, {NONE(ga_drive_def, coordinate)}, GA_REASON_FIELD_MISSING, "coordinate", -1},
+    {GA__PART_DRIVE, {NONE(ga_drive_def, function)}, GA_REASON_FIELD_MISSING, "function", -1},
+    {GA__PART_ROLLING, {INT(ga_rolling_def, kind, 3)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
+    {GA__PART_ROLLING, {NONE(ga_rolling_def, body)}, GA_REASON_FIELD_MISSING, "body", -1},
+    {GA__PART_ROLLING, {NONE(ga_rolling_def, plane)}, GA_REASON_FIELD_MISSING, "plane", -1},
+    {GA__PART_ROLLING, {TXT(ga_rolling_def, plane, "arm")}, GA_REASON_BOTH_THE_SAME, "body", -1},
+    {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, 0)}, GA_REASON_OUT_OF_RANGE, "radius", -1},
+    {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, NAN)}, GA_REASON_OUT_OF_RANGE, "radius", -1},
 
     /* forces */
-    {GA__PART_SPRING, {NONE(ga_spring_def, a)}, "spring 'part': a is missing"},
-    {GA__PART_SPRING, {NONE(ga_spring_def, b)}, "spring 'part': b is missing"},
-    {GA__PART_SPRING, {NONE(ga_spring_def, a), NONE(ga_spring_def, b)}, "spring 'part': it acts on nothing"},
+    {GA__PART_SPRING, {NONE(ga_spring_def, a)}, GA_REASON_FIELD_MISSING, "a", -1},
+    {GA__PART_SPRING, {NONE(ga_spring_def, b)}, GA_REASON_FIELD_MISSING, "b", -1},
+    {GA__PART_SPRING, {NONE(ga_spring_def, a), NONE(ga_spring_def, b)}, GA_REASON_ACTS_ON_NOTHING, "", -1},
     {GA__PART_SPRING,
      {TXT(ga_spring_def, coordinate, "hinge.angle")},
-     "spring 'part': it has both a line (a is 'arm') and a coordinate ('hinge.angle'); give one"},
+     GA_REASON_LINE_AND_COORDINATE,
+     "a",
+     -1},
     {GA__PART_SPRING,
      {TXT(ga_spring_def, coordinate, "hinge.angle"), NONE(ga_spring_def, a)},
-     "it has both a line (b is 'ground')"},
-    {GA__PART_SPRING, {TXT(ga_spring_def, a, "ground")}, "spring 'part': a and b are both 'ground'"},
-    {GA__PART_SPRING, {TXT(ga_spring_def, coordinate, "")}, "spring 'part': coordinate is empty; give NULL"},
-    {GA__PART_SPRING, {TXT(ga_spring_def, expression, "")}, "spring 'part': expression is empty; give NULL"},
-    {GA__PART_SPRING, {NUM(ga_spring_def, stiffness, NAN)}, "spring 'part': stiffness is"},
-    {GA__PART_SPRING, {NUM(ga_spring_def, damping, NAN)}, "spring 'part': damping is"},
-    {GA__PART_SPRING, {NUM(ga_spring_def, preload, NAN)}, "spring 'part': preload is"},
-    {GA__PART_SPRING,
-     {NUM(ga_spring_def, rest, INFINITY)},
-     "spring 'part': rest is inf m or rad; it must be finite"},
-    {GA__PART_ACTUATOR, {NONE(ga_actuator_def, b)}, "actuator 'part': b is missing"},
-    {GA__PART_ACTUATOR, {NUM(ga_actuator_def, force.value, NAN)}, "actuator 'part': force.value is"},
-    {GA__PART_ACTUATOR, {TXT(ga_actuator_def, force.expression, "")}, "part': force.expression is empty"},
-    {GA__PART_FRICTION, {NONE(ga_friction_def, b)}, "friction 'part': b is missing"},
-    {GA__PART_FRICTION,
-     {NUM(ga_friction_def, speed, 0)},
-     "friction 'part': speed is 0 m/s or rad/s; it must be > 0"},
-    {GA__PART_FRICTION, {NUM(ga_friction_def, speed, INFINITY)}, "friction 'part': speed is inf"},
-    {GA__PART_FRICTION, {NUM(ga_friction_def, level.value, NAN)}, "friction 'part': level.value is"},
-    {GA__PART_FRICTION,
-     {NUM(ga_friction_def, level.value, -3)},
-     "friction 'part': level is -3; a negative one"},
-    {GA__PART_BUSHING, {NONE(ga_bushing_def, a)}, "bushing 'part': a is missing"},
-    {GA__PART_BUSHING, {TXT(ga_bushing_def, b, "arm")}, "bushing 'part': a and b are both 'arm'"},
-    {GA__PART_BUSHING, {NUM(ga_bushing_def, stiffness[35], NAN)}, "bushing 'part': stiffness[35] is"},
-    {GA__PART_BUSHING, {NUM(ga_bushing_def, damping[7], INFINITY)}, "bushing 'part': damping[7] is inf"},
-    {GA__PART_BUSHING, {NUM(ga_bushing_def, preload[5], NAN)}, "bushing 'part': preload[5] is"},
-    {GA__PART_FORCE, {NONE(ga_force_def, frame)}, "force 'part': frame is missing"},
-    {GA__PART_FORCE, {INT(ga_force_def, axes, 2)}, "force 'part': axes is 2, which is no ga_axes"},
-    {GA__PART_FORCE, {NUM(ga_force_def, force[1].value, NAN)}, "force 'part': force[1].value is"},
-    {GA__PART_FORCE, {NUM(ga_force_def, torque[2].value, NAN)}, "force 'part': torque[2].value is"},
-    {GA__PART_FORCE, {TXT(ga_force_def, torque[0].expression, "")}, "part': torque[0].expression is empty"},
-    {GA__PART_CONTACT, {NONE(ga_contact_def, plane)}, "contact 'part': plane is missing"},
-    {GA__PART_CONTACT, {NONE(ga_contact_def, point)}, "contact 'part': point is missing"},
-    {GA__PART_CONTACT,
-     {TXT(ga_contact_def, point, "ground")},
-     "contact 'part': plane and point are both 'ground'"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, radius, -1)}, "contact 'part': radius is -1 m; it must be >= 0"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, stiffness, 0)}, "contact 'part': stiffness is 0 N/m^exponent"},
-    {GA__PART_CONTACT,
-     {NUM(ga_contact_def, exponent, 0.5)},
-     "contact 'part': exponent is 0.5; it must be >= 1"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, exponent, NAN)}, "contact 'part': exponent is"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, dissipation, -1)}, "contact 'part': dissipation is -1 s/m"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, mu, -0.1)}, "contact 'part': mu is -0.1; it must be >= 0"},
-    {GA__PART_CONTACT,
-     {NUM(ga_contact_def, mu, 0.5)},
-     "contact 'part': speed is 0 m/s; with friction (mu is 0.5)"},
-    {GA__PART_CONTACT, {NUM(ga_contact_def, speed, NAN)}, "contact 'part': speed is"},
+     GA_REASON_LINE_AND_COORDINATE,
+     "b",
+     -1},
+    {GA__PART_SPRING, {TXT(ga_spring_def, a, "ground")}, GA_REASON_BOTH_THE_SAME, "a", -1},
+    {GA__PART_SPRING, {TXT(ga_spring_def, coordinate, "")}, GA_REASON_FIELD_MISSING, "coordinate", -1},
+    {GA__PART_SPRING, {TXT(ga_spring_def, expression, "")}, GA_REASON_FIELD_MISSING, "expression", -1},
+    {GA__PART_SPRING, {NUM(ga_spring_def, stiffness, NAN)}, GA_REASON_OUT_OF_RANGE, "stiffness", -1},
+    {GA__PART_SPRING, {NUM(ga_spring_def, damping, NAN)}, GA_REASON_OUT_OF_RANGE, "damping", -1},
+    {GA__PART_SPRING, {NUM(ga_spring_def, preload, NAN)}, GA_REASON_OUT_OF_RANGE, "preload", -1},
+    {GA__PART_SPRING, {NUM(ga_spring_def, rest, INFINITY)}, GA_REASON_OUT_OF_RANGE, "rest", -1},
+    {GA__PART_ACTUATOR, {NONE(ga_actuator_def, b)}, GA_REASON_FIELD_MISSING, "b", -1},
+    {GA__PART_ACTUATOR, {NUM(ga_actuator_def, force.value, NAN)}, GA_REASON_OUT_OF_RANGE, "force", -1},
+    {GA__PART_ACTUATOR, {TXT(ga_actuator_def, force.expression, "")}, GA_REASON_FIELD_MISSING, "force", -1},
+    {GA__PART_FRICTION, {NONE(ga_friction_def, b)}, GA_REASON_FIELD_MISSING, "b", -1},
+    {GA__PART_FRICTION, {NUM(ga_friction_def, speed, 0)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
+    {GA__PART_FRICTION, {NUM(ga_friction_def, speed, INFINITY)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
+    {GA__PART_FRICTION, {NUM(ga_friction_def, level.value, NAN)}, GA_REASON_OUT_OF_RANGE, "level", -1},
+    {GA__PART_FRICTION, {NUM(ga_friction_def, level.value, -3)}, GA_REASON_OUT_OF_RANGE, "level", -1},
+    {GA__PART_BUSHING, {NONE(ga_bushing_def, a)}, GA_REASON_FIELD_MISSING, "a", -1},
+    {GA__PART_BUSHING, {TXT(ga_bushing_def, b, "arm")}, GA_REASON_BOTH_THE_SAME, "a", -1},
+    {GA__PART_BUSHING, {NUM(ga_bushing_def, stiffness[35], NAN)}, GA_REASON_OUT_OF_RANGE, "stiffness", 35},
+    {GA__PART_BUSHING, {NUM(ga_bushing_def, damping[7], INFINITY)}, GA_REASON_OUT_OF_RANGE, "damping", 7},
+    {GA__PART_BUSHING, {NUM(ga_bushing_def, preload[5], NAN)}, GA_REASON_OUT_OF_RANGE, "preload", 5},
+    {GA__PART_FORCE, {NONE(ga_force_def, frame)}, GA_REASON_FIELD_MISSING, "frame", -1},
+    {GA__PART_FORCE, {INT(ga_force_def, axes, 2)}, GA_REASON_NOT_A_CHOICE, "axes", -1},
+    {GA__PART_FORCE, {NUM(ga_force_def, force[1].value, NAN)}, GA_REASON_OUT_OF_RANGE, "force", 1},
+    {GA__PART_FORCE, {NUM(ga_force_def, torque[2].value, NAN)}, GA_REASON_OUT_OF_RANGE, "torque", 2},
+    {GA__PART_FORCE, {TXT(ga_force_def, torque[0].expression, "")}, GA_REASON_FIELD_MISSING, "torque", 0},
+    {GA__PART_CONTACT, {NONE(ga_contact_def, plane)}, GA_REASON_FIELD_MISSING, "plane", -1},
+    {GA__PART_CONTACT, {NONE(ga_contact_def, point)}, GA_REASON_FIELD_MISSING, "point", -1},
+    {GA__PART_CONTACT, {TXT(ga_contact_def, point, "ground")}, GA_REASON_BOTH_THE_SAME, "plane", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, radius, -1)}, GA_REASON_OUT_OF_RANGE, "radius", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, stiffness, 0)}, GA_REASON_OUT_OF_RANGE, "stiffness", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, exponent, 0.5)}, GA_REASON_OUT_OF_RANGE, "exponent", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, exponent, NAN)}, GA_REASON_OUT_OF_RANGE, "exponent", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, dissipation, -1)}, GA_REASON_OUT_OF_RANGE, "dissipation", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, mu, -0.1)}, GA_REASON_OUT_OF_RANGE, "mu", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, mu, 0.5)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
+    {GA__PART_CONTACT, {NUM(ga_contact_def, speed, NAN)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
 
     /* sensors and blocks */
-    {GA__PART_SENSOR, {INT(ga_sensor_def, kind, 7)}, "sensor 'part': kind is 7, which is no ga_sensor_kind"},
-    {GA__PART_SENSOR, {NONE(ga_sensor_def, of)}, "sensor 'part': of is missing"},
-    {GA__PART_SENSOR, {NONE(ga_sensor_def, from)}, "sensor 'part': from is missing"},
-    {GA__PART_SENSOR, {TXT(ga_sensor_def, axes, "")}, "sensor 'part': axes is empty"},
+    {GA__PART_SENSOR, {INT(ga_sensor_def, kind, 7)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
+    {GA__PART_SENSOR, {NONE(ga_sensor_def, of)}, GA_REASON_FIELD_MISSING, "of", -1},
+    {GA__PART_SENSOR, {NONE(ga_sensor_def, from)}, GA_REASON_FIELD_MISSING, "from", -1},
+    {GA__PART_SENSOR, {TXT(ga_sensor_def, axes, "")}, GA_REASON_FIELD_MISSING, "axes", -1},
     {GA__PART_SENSOR,
      {INT(ga_sensor_def, kind, GA_SENSOR_VELOCITY), TXT(ga_sensor_def, from, "arm")},
-     "sensor 'part': from is 'arm', but only positions"},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, weight, 0)}, "rigid body 'part': weight is 0; it must be > 0"},
-    {GA__PART_POINT, {NUM(ga_point_def, weight, INFINITY)}, "mass point 'part': weight is inf"},
-    {GA__PART_GUESS, {NONE(ga_guess_def, signal)}, "guess 'part': signal is missing"},
-    {GA__PART_GUESS, {NUM(ga_guess_def, value, NAN)}, "guess 'part': value is"},
-    {GA__PART_BLOCK, {NONE(ga__block_def, block)}, "block 'part': block is NULL"},
-    {GA__PART_BLOCK, {NONE(ga__block_def, inputs)}, "block 'part': inputs is NULL, but the block has 2"},
+     GA_REASON_SENSOR_FROM,
+     "from",
+     -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, weight, 0)}, GA_REASON_OUT_OF_RANGE, "weight", -1},
+    {GA__PART_POINT, {NUM(ga_point_def, weight, INFINITY)}, GA_REASON_OUT_OF_RANGE, "weight", -1},
+    {GA__PART_GUESS, {NONE(ga_guess_def, signal)}, GA_REASON_FIELD_MISSING, "signal", -1},
+    {GA__PART_GUESS, {NUM(ga_guess_def, value, NAN)}, GA_REASON_OUT_OF_RANGE, "value", -1},
+    {GA__PART_BLOCK, {NONE(ga__block_def, block)}, GA_REASON_FIELD_MISSING, "block", -1},
+    {GA__PART_BLOCK, {NONE(ga__block_def, inputs)}, GA_REASON_FIELD_MISSING, "inputs", -1},
 };
 
 static void apply(any_def *def, const setting *s)
@@ -258,14 +246,18 @@ static void apply(any_def *def, const setting *s)
 }
 
 /* The machine before and after a refusal. */
-static void assert_refused(parts_rig *r, ga__part_kind kind, any_def *def, const char *says)
+static void assert_refused(parts_rig *r, ga__part_kind kind, any_def *def, ga_reason reason,
+                           const char *field, int item)
 {
   const int n = r->m->n_parts;
   const long live = rig_memory.live, extra = kind == GA__PART_BLOCK && def->block.block ? r->block_size : 0;
   ga_context_clear_error(r->ctx);
   const ga_status status = add_any(r->m, kind, def);
-  if (status != GA_ERR_ARGUMENT || !strstr(ga_context_error(r->ctx)->text, says))
-    fail_msg("status %d with '%s' instead of '%s'", (int)status, ga_context_error(r->ctx)->text, says);
+  const ga_error *e = ga_context_error(r->ctx);
+  if (status != GA_ERR_ARGUMENT || e->reason != reason || strcmp(e->field, field) != 0 || e->item != item)
+    fail_msg("status %d with '%s' (%s[%d]) instead of '%s' of %s[%d]", (int)status, e->text, e->field,
+             e->item, ga_reason_text(reason), field, item);
+  assert_string_equal(e->kind, ga__part_text(kind));
   assert_int_equal(r->m->n_parts, n);
   assert_int_equal(rig_memory.live, live - extra); /* a block is gone all the same */
 }
@@ -282,7 +274,7 @@ static void each_fault_is_named(void **state)
     if (c->kind == GA__PART_BLOCK && c->set[0].offset == AT(ga__block_def, block))
       ga_block_destroy(&def.block.block);
     for (int k = 0; k < 3; k++) apply(&def, &c->set[k]);
-    assert_refused(r, c->kind, &def, c->says);
+    assert_refused(r, c->kind, &def, c->reason, c->field, c->item);
   }
 }
 
@@ -292,10 +284,10 @@ static void inputs_of_blocks_are_checked(void **state)
   any_def def;
   def_of(r, GA__PART_BLOCK, "part", &def);
   r->inputs[1].value = NAN;
-  assert_refused(r, GA__PART_BLOCK, &def, "block 'part': inputs[1].value is");
+  assert_refused(r, GA__PART_BLOCK, &def, GA_REASON_OUT_OF_RANGE, "inputs", 1);
   def_of(r, GA__PART_BLOCK, "part", &def);
   r->inputs[0].expression = "";
-  assert_refused(r, GA__PART_BLOCK, &def, "block 'part': inputs[0].expression is empty");
+  assert_refused(r, GA__PART_BLOCK, &def, GA_REASON_FIELD_MISSING, "inputs", 0);
 }
 
 static void names_have_a_length(void **state)
@@ -309,7 +301,7 @@ static void names_have_a_length(void **state)
   assert_status(r->ctx, add_any(r->m, GA__PART_POINT, &def), GA_OK);
   name[127] = 'a';
   name[128] = '\0';
-  assert_refused(r, GA__PART_POINT, &def, "the name has 128 characters; 127 are the most");
+  assert_refused(r, GA__PART_POINT, &def, GA_REASON_NAME_TOO_LONG, "", -1);
 }
 
 /* ---- What is accepted ---- */
@@ -379,7 +371,8 @@ static void inertia_in_any_axes(void **state)
     if (p == good)
       assert_status(r->ctx, add_any(r->m, GA__PART_RIGID, &def), GA_OK);
     else
-      assert_refused(r, GA__PART_RIGID, &def, p == bad ? "which no body has" : "each must be > 0");
+      assert_refused(r, GA__PART_RIGID, &def,
+                     p == bad ? GA_REASON_INERTIA_IMPOSSIBLE : GA_REASON_INERTIA_ZERO, "inertia", -1);
   }
 }
 

@@ -204,10 +204,10 @@ static void test_user_block(void **state)
   static const struct {
     int answers[2], depends;
     const char *words;
-  } cases[] = {{{1, 0}, 1, "block 'mine': its function asked for a smaller step at t = 0"},
-               {{-1, 0}, 1, "block 'mine': its function gave up at t = 0"},
-               {{0, -1}, 1, "block 'mine': its function gave up at t = 0"},
-               {{0, 0}, 0, "block 'mine': its Jacobian is not 0 where `depends` is at t = 0"}};
+  } cases[] = {{{1, 0}, 1, "block 'mine': its function asked for a smaller step"},
+               {{-1, 0}, 1, "block 'mine': its function gave up"},
+               {{0, -1}, 1, "block 'mine': its function gave up"},
+               {{0, 0}, 0, "block 'mine': its Jacobian is not 0 where `depends` is"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     shop s = shop_open(GA_FORM_SPACE, 0);
     ga_block_user_opts o = ga_block_user_defaults();
