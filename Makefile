@@ -43,7 +43,7 @@ bench: ## speed, side by side with installed peers, into build/bench.json (FULL=
 	@$(MAKE) build
 	@scripts/run-bench $(BIN) build/bench.json $(if $(FULL),--full)
 
-soak: ## fuzzing, threads, random seeds, kills and long runs, about 45 minutes (FUZZ_SECONDS=20 STEPS=100000: a quick look)
+soak: ## fuzzing, threads, random seeds, valgrind, kills and long runs, about 45 minutes (FUZZ_SECONDS=20 STEPS=100000: a quick look)
 	@scripts/install-deps --soak
 	@$(MAKE) build
 	@scripts/soak $(RELEASE)

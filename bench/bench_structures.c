@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 4, MOST_POINTS = 1100, MOST_DISTANCES = 2500 };
+enum { STEPS = 4, FRESH_STEPS = 5, MOST_POINTS = 1100, MOST_DISTANCES = 2500 };
 #define STEP_SIZE 1e-3 /* [s] */
 
 typedef struct structure {
@@ -147,6 +147,36 @@ static ga_status start_structure(const structure *s, ga_machine *m, const ga_ste
   return status;
 }
 
+/* [s] the factors of a matrix, where every step makes some. */
+static ga_status measure_factors(const structure *s, ga_lu_kind lu, double *seconds)
+{
+  ga_context *ctx = NULL;
+  ga_machine *m = NULL;
+  ga_stepper *st = NULL;
+  figures f;
+  const ga_machine_opts o = ga_machine_defaults();
+  ga_stepper_opts opts = ga_stepper_defaults();
+  opts.lu = lu;
+  opts.newton.reuse = GA_FRESH_STEP;
+  opts.timing = 1;
+  ga_status status = ga_context_create(NULL, &ctx);
+  if (!status) status = ga_machine_create(ctx, &o, &m);
+  if (!status) status = start_structure(s, m, &opts, ctx, &st, &f);
+  *seconds = INFINITY;
+  for (int i = 0; !status && i < FRESH_STEPS; i++) {
+    const ga_stats a = *ga_stepper_stats(st);
+    if ((status = ga_stepper_step(st, STEP_SIZE))) break;
+    const ga_stats *b = ga_stepper_stats(st);
+    *seconds =
+        fmin(*seconds, (b->time_factor - a.time_factor) / (double)(b->factorisations - a.factorisations));
+  }
+  if (status) fprintf(stderr, "%s\n", ga_context_error(ctx)->text);
+  ga_stepper_destroy(&st);
+  ga_machine_destroy(&m);
+  ga_context_destroy(&ctx);
+  return status;
+}
+
 static ga_status measure(const structure *s, figures *f)
 {
   memory_count count;
@@ -184,12 +214,13 @@ int main(int argc, char **argv)
   static const struct {
     const char *name, *text;
     void (*make)(structure *s);
-  } list[] = {{"cubes", "cubes with all diagonals", make_cubes},
-              {"random700", "700 points at random", make_random_700},
-              {"random500", "500 points at random", make_random_500},
-              {"net", "a net", make_net},
-              {"braced_net", "a net with diagonals", make_braced_net},
-              {"lattice", "a lattice", make_lattice}};
+    int slow; /* factors take a minute and more: with --full */
+  } list[] = {{"cubes", "cubes with all diagonals", make_cubes, 0},
+              {"random700", "700 points at random", make_random_700, 1},
+              {"random500", "500 points at random", make_random_500, 1},
+              {"net", "a net", make_net, 0},
+              {"braced_net", "a net with diagonals", make_braced_net, 0},
+              {"lattice", "a lattice", make_lattice, 0}};
   static report r;
   static structure s;
   bench_options o;
@@ -197,19 +228,26 @@ int main(int argc, char **argv)
   const int code = bench_options_read(&o, argc, argv, "cubes random700 random500 net braced_net lattice");
   if (code >= 0) return code;
   printf("galpha %s, structures of distances; equal steps of %g s\n", ga_version(), STEP_SIZE);
-  printf("  %-26s %7s %9s %9s %9s %9s %9s %9s %9s %9s\n", "structure", "points", "distances", "redundant",
-         "check [s]", "[MB]", "first [s]", "step [s]", "[MB]", "matrices");
+  printf("  %-26s %7s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n", "structure", "points", "distances",
+         "redundant", "check [s]", "[MB]", "first [s]", "step [s]", "[MB]", "matrices", "LU [ms]",
+         "KLU [ms]");
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     figures f = {0};
+    double blocks = NAN, klu = NAN;
     if (!bench_wanted(&o, list[i].name)) continue;
     memset(&s, 0, sizeof s);
     list[i].make(&s);
-    if (measure(&s, &f)) {
+    const int factors = o.full || !list[i].slow;
+    if (measure(&s, &f) || (factors && (measure_factors(&s, GA_LU_BLOCKS, &blocks) ||
+                                        measure_factors(&s, GA_LU_SPARSE, &klu)))) {
       failed = 1;
       continue;
     }
-    printf("  %-26s %7d %9d %9d %9.2f %9.0f %9.2f %9.3f %9.0f %9ld\n", list[i].text, s.n, s.m, f.redundant,
-           f.check, 1e-6 * (double)f.checked, f.first, f.step, 1e-6 * (double)f.peak, f.matrices);
+    printf("  %-26s %7d %9d %9d %9.2f %9.0f %9.2f %9.3f %9.0f %9ld %9.1f %9.1f\n", list[i].text, s.n, s.m,
+           f.redundant, f.check, 1e-6 * (double)f.checked, f.first, f.step, 1e-6 * (double)f.peak, f.matrices,
+           1e3 * blocks, 1e3 * klu);
+    report_add(&r, blocks, "structure_%s_factor_s", list[i].name);
+    report_add(&r, klu, "structure_%s_klu_factor_s", list[i].name);
     report_add(&r, f.check, "structure_%s_check_s", list[i].name);
     report_add(&r, f.step, "structure_%s_step_s", list[i].name);
     report_add(&r, 1e-6 * (double)f.peak, "structure_%s_MB", list[i].name);

@@ -22,12 +22,6 @@ typedef struct rig_heap {
   int kept;         /* the request that failed was one for another size: the old block stays, and may do */
 } rig_heap;
 
-/* 1: a tool that slows everything down looks on; long runs are cut short. */
-static inline int rig_brief(void)
-{
-  return getenv("GALPHA_BRIEF") != NULL;
-}
-
 /* One heap for contexts and for KLU, whose hooks have no user data. */
 static rig_heap rig_memory;
 

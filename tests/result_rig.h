@@ -4,6 +4,7 @@
 #define GALPHA_TESTS_RESULT_RIG_H
 
 #include "galpha/result.h"
+#include "seeds.h"
 #include <hdf5.h>
 #include <math.h>
 #include <stdint.h>
@@ -43,12 +44,6 @@ typedef struct rig {
   char **names, **units;
   ga_recorder_opts opts;
 } rig;
-
-/* 1: a tool that slows everything down looks on. */
-static inline int rig_brief(void)
-{
-  return getenv("GALPHA_BRIEF") != NULL;
-}
 
 static inline void assert_says(const ga_context *ctx, const char *part)
 {

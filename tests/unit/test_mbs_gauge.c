@@ -179,7 +179,7 @@ static void visit(void (*check)(const scene *), int node_a, int node_b)
 {
   random_numbers = rig_seed(0);
   for (int k = 0; k < N_GAUGES; k++)
-    for (int n = 0; n < N_POSES; n++) {
+    for (int n = 0; n < (rig_brief() ? 20 : N_POSES); n++) {
       scene s;
       if (gauges[k].kind == GA__SCALAR && node_a == 0) continue;
       do random_scene(&s, &gauges[k], node_a, node_b);
@@ -308,7 +308,7 @@ static void test_masks(void **state)
   for (int k = 0; k < N_GAUGES; k++) {
     memset(seen_g, 0, sizeof seen_g);
     memset(seen_tile, 0, sizeof seen_tile);
-    for (int n = 0; n < N_POSES; n++) {
+    for (int n = 0; n < (rig_brief() ? 20 : N_POSES); n++) {
       scene s;
       do random_scene(&s, &gauges[k], 1, 2);
       while (too_close(&s));
