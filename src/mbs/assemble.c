@@ -202,13 +202,20 @@ static void grow(search *s, tree *t)
   }
 }
 
+/* Can bodies be placed along it? Not where an end is on what deforms: nothing says how that will be bent. */
+static int is_followed(const ga__built *b, const ga__joint *joint)
+{
+  return joint->recipe && !node_at(b, node_of(b, joint->a))->carried &&
+         !node_at(b, node_of(b, joint->b))->carried;
+}
+
 static void list_incident(search *s)
 {
   const ga__built *b = s->b;
   for (int pass = 0; pass < 2; pass++) {
     for (int j = 0; j < b->joint.n; j++) {
       const ga__joint *joint = joint_at(b, j);
-      if (!joint->recipe) continue;
+      if (!is_followed(b, joint)) continue;
       const int node[2] = {node_of(b, joint->a), node_of(b, joint->b)};
       for (int k = 0; k < 2; k++) {
         if (pass == 0)

@@ -25,6 +25,7 @@ static int mass(const ga__eval *e, const ga__element *el, double *out)
   (void)el;
   for (int i = 1; i < e->b->node.n; i++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    if (node->carried) continue;
     const double *acc = e->kin[i].acc;
     double *to = out + node->v;
     for (int c = 0; c < 3; c++)
@@ -42,6 +43,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   const double *g = e->m->opts.gravity;
   for (int i = 1; i < e->b->node.n; i++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    if (node->carried) continue;
     double *to = f + node->v;
     if (!node->scalar)
       for (int c = 0; c < 3; c++)
@@ -62,7 +64,7 @@ static ga_status want(ga__built *b, ga__element *el)
   (void)el;
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
-    if (node->vector) continue;
+    if (node->vector || node->carried) continue;
     unsigned tiles = 1u << GA__XX | (node->has >> 3 ? 1u << GA__RR : 0u);
     ga_status status = ga__want_pair(&b->pattern, i, i, tiles, 1u << GA__RR);
     if (status) return status;
@@ -75,6 +77,7 @@ static ga_status bind(ga__built *b, ga__element *el)
   (void)el;
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
+    if (node->vector || node->carried) continue;
     node->self = ga__find_pair(&b->pattern, i, i);
     if (!node->rigid) continue;
     const ga__pair *pair = &b->pattern.pair[node->self];
@@ -278,6 +281,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
     } else if (node->rigid || i == 0) {
       b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
     } else {
+      if (node->carried) continue;
       if (node->vector) { /* its element will add to it */
         if (r) memset(r + node->v, 0, (size_t)node->n * sizeof *r);
         continue;
@@ -319,7 +323,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   (void)el;
   for (int i = 1; i < e->b->node.n; i++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    if (node->vector) continue;
+    if (node->vector || node->carried) continue;
     out->kinetic += kinetic_of(node, &e->kin[i]);
     if (!node->scalar) out->potential -= node->mass * ga__vec3_dot(e->m->opts.gravity, e->kin[i].x);
   }

@@ -1,6 +1,7 @@
 /* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
  * that a failure leaves nothing behind. */
 #include "mbs/blocks.h"
+#include "mbs/carried.h"
 #include "mbs/course.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
@@ -121,12 +122,14 @@ static void number_nodes(ga__built *b)
 {
   for (int i = 0; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
+    if (node->carried) continue;
     node->q = b->nq;
     node->v = b->nv;
     b->nq += (int)ga__node_n_q(node);
     b->nv += node->n;
   }
   b->n_y = b->y.n;
+  ga__carried_number(b);
 }
 
 static ga_status want_all(ga__built *b)
@@ -156,6 +159,7 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   if (!status) status = ga__pattern_merge(b);
   if (!status) status = bind_all(b);
   if (!status) status = ga__list_clears(b);
+  if (!status) status = ga__carried_create(m, b);
   if (!status) status = ga__form_create(m, b);
   if (!status) status = ga__edges_list(m->ctx, b);
   if (!status) ga__elements_ready(b);
@@ -198,6 +202,7 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
   ga_system_destroy(&b->system);
   ga__courses_free(ctx, b);
   ga__elements_free(ctx, b);
+  ga__carried_free(ctx, b);
   ga__outputs_free(ctx, b);
   for (int i = 0; i < b->node.n; i++) ga__free(ctx, GA__AT(b->node, ga__node, i)->own);
   ga__signals_free(ctx, b);

@@ -123,6 +123,12 @@ void ga__elements_free(ga_context *ctx, ga__built *b)
 
 /* ---- Evaluation ---- */
 
+/* That elements write forces to. */
+static int rows_of(const ga__built *b)
+{
+  return b->carried.n ? b->n_wide : b->nv;
+}
+
 void ga__acting_mass(const ga__eval *e, double *out)
 {
   for (int i = e->b->first_acting; i < e->b->element.n; i++) {
@@ -133,7 +139,7 @@ void ga__acting_mass(const ga__eval *e, double *out)
 
 void ga__elements_mass(const ga__eval *e, double *out)
 {
-  memset(out, 0, (size_t)e->b->nv * sizeof *out);
+  memset(out, 0, (size_t)rows_of(e->b) * sizeof *out);
   for (int i = 0; i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->mass) el->type->mass(e, el, out);
@@ -143,7 +149,7 @@ void ga__elements_mass(const ga__eval *e, double *out)
 int ga__elements_force(const ga__eval *e, double *f)
 {
   int status = 0;
-  memset(f, 0, (size_t)e->b->nv * sizeof *f);
+  memset(f, 0, (size_t)rows_of(e->b) * sizeof *f);
   for (int i = 0; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->force) status = el->type->force(e, el, f);

@@ -10,7 +10,7 @@
 #ifndef GALPHA_MBS_ELEMENT_H
 #define GALPHA_MBS_ELEMENT_H
 
-#include "mbs/mbs_impl.h"
+#include "mbs/carried.h"
 
 /* When something of a part is created: each stage for all parts, in the order in which they were added. */
 typedef enum ga__create_stage {
@@ -131,6 +131,12 @@ struct ga__element_type {
   /* Numbers of work space that one of these functions needs, e->work->scratch: its contents are lost from one
    * call to the next. An element writes nowhere else but to its results; NULL: it needs none. */
   size_t (*scratch)(const ga__element *el);
+
+  /* -- Frames on it, where it deforms (carried.h) -- */
+  /* A frame at a pose of its own frame, for a marker: by ga__carried_add(), or on a node that it has. */
+  ga_status (*place)(ga_machine *m, ga__built *b, int part, const ga_pose *pose, ga__marker *out);
+  void (*carry)(const ga__built *b, const ga__element *el, int number, const ga__carrier *carrier,
+                ga__carried_motion *out);
 
   /* -- Energy -- */
   int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);

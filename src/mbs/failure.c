@@ -11,24 +11,11 @@
 
 /* ---- Equations ---- */
 
-static const ga__node *node_of(const ga__built *b, int v)
-{
-  int low = 0, high = b->node.n - 1;
-  while (low < high) { /* the last node that begins at or before v */
-    const int middle = (low + high + 1) / 2;
-    if (GA__AT(b->node, ga__node, middle)->v <= v)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return GA__AT(b->node, ga__node, low);
-}
-
 static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
 {
   static const char *const what[6] = {"force along x",  "force along y",  "force along z",
                                       "torque about x", "torque about y", "torque about z"};
-  const ga__node *node = node_of(b, index);
+  const ga__node *node = ga__node_with(b, index);
   const ga__part *part = &b->m->part[node->part];
   ga__write(w, "%s '%s': ", ga__part_text(part->kind), part->name);
   if (node->scalar) {
@@ -132,8 +119,8 @@ static int largest_force(ga__workspace *work, const ga_state *s, int row, double
   const ga__built *b = work->b;
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   const ga__eval e = ga__eval_at(work, &p, 1, 0);
-  const size_t bytes = (size_t)b->nv * sizeof(double);
-  double *f = ga__alloc(work->ctx, (size_t)b->nv, sizeof *f);
+  const size_t bytes = (size_t)b->n_wide * sizeof(double);
+  double *f = ga__alloc(work->ctx, (size_t)b->n_wide, sizeof *f);
   int part = -1;
   *value = 0.0;
   for (int i = b->first_acting; f && i < b->element.n; i++) {

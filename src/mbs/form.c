@@ -22,6 +22,7 @@
  * and columns, that such a product mixes make a unit of three; all others are units of one. */
 #include "mbs/form.h"
 #include "mbs/element.h"
+#include "mbs/system.h"
 #include "lie/mat3.h"
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static void bias(double b[3], const ga__kin *k)
   ga__vec3_cross(b, k->w + 3, k->w);
 }
 
-/* M_s a, of elements besides bodies alone at a = b, or of all at a = X v' of SE3, into out. */
+/* M_s a, at a = b or at a = X v' of SE3, into out. */
 static void inertia_at(const ga__eval *e, int at_bias, double *out)
 {
   ga__form_space *space = e->work->form;
@@ -138,11 +139,8 @@ static void inertia_at(const ga__eval *e, int at_bias, double *out)
     else
       ga__mat3_mul_vec(k->acc, k->R, e->p->vdot + node->v);
   }
-  memset(out, 0, (size_t)e->b->nv * sizeof *out);
-  if (at_bias)
-    ga__acting_mass(&at, out);
-  else
-    ga__elements_mass(&at, out);
+  if (e->b->carried.n) ga__carried_kin(e->b, p.q, p.v, p.vdot, space->kin);
+  ga__space_mass(&at, out);
 }
 
 /* M v' = Xᵀ M_s X v'. With SE3 the entry holds m (u' = X v' + b); what v has put there is not subtracted but
@@ -179,7 +177,7 @@ void ga__form_force(const ga__eval *e, double *f)
     if (!se3) continue;
     double b[3];
     bias(b, &e->kin[i]);
-    for (int c = 0; c < 3; c++) f[node->v + c] -= node->mass * b[c];
+    for (int c = 0; c < 3 && !built->acting_inertia; c++) f[node->v + c] -= node->mass * b[c];
     turn_back(f + node->v, e->kin[i].R);
   }
 }
@@ -197,6 +195,7 @@ static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga_
       memset(space->kin[i].w, 0, sizeof space->kin[i].w);
       if (with && GA__AT(e->b->node, ga__node, i)->rigid) bias(space->kin[i].w, &e->kin[i]);
     }
+    if (e->b->carried.n) ga__carried_kin(e->b, e->p->q, e->p->v, NULL, space->kin);
     const int status = rate(&at, space->rate);
     if (status) return status;
     for (int i = 0; i < n; i++) out[i] += with ? space->rate[i] : -space->rate[i];
@@ -333,9 +332,9 @@ static void tile_G(ga_jacobian *J, const place *at)
 static int space_residual(const ga__eval *e)
 {
   ga__form_space *space = e->work->form;
-  const int status = ga__elements_force(e, space->f);
+  const int status = ga__space_force(e, space->f);
   if (status) return status;
-  ga__elements_mass(e, space->r);
+  ga__space_mass(e, space->r);
   for (int i = 0; i < e->b->nv; i++) space->r[i] -= space->f[i];
   return 0;
 }
@@ -351,10 +350,10 @@ static int space_derivatives(const ga__eval *e, unsigned want)
   ga_jacobian by_w = {want, 1, 0, form->Jw, form->Q, form->G};
   if (apart) by_w.want |= GA_WANT_D;
   if (want & GA_WANT_G) by_w.want |= GA_WANT_B;
-  const int status = ga__elements_jacobian(e, &by_w);
+  const int status = ga__space_jacobian(e, &by_w);
   if (status || !apart) return status;
   ga_jacobian by_a = {GA_WANT_D | (want & GA_WANT_M), 0, 1, form->Ja, form->spare, form->spare};
-  return ga__elements_jacobian(e, &by_a);
+  return ga__space_jacobian(e, &by_a);
 }
 
 /* Entries that no R turns; those of tiles are written over. */
@@ -366,8 +365,9 @@ static void plain_entries(const ga__built *b, const ga__form_space *form, ga_jac
   if (J->want & GA_WANT_G) memcpy(J->G, form->G, bytes);
   if (J->want & GA_WANT_D)
     for (int i = 0; i < n; i++)
-      J->D[i] =
-          b->pattern.col[i] < b->nv ? J->shift_v * form->Jw[i] + J->shift_vdot * form->Ja[i] : form->Jw[i];
+      J->D[i] = ga__system_pattern_of(b)->col[i] < b->nv
+                    ? J->shift_v * form->Jw[i] + J->shift_vdot * form->Ja[i]
+                    : form->Jw[i];
 }
 
 int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
@@ -440,8 +440,9 @@ static void add_tile(ga__form *form, int row, int col)
  * room for them. */
 static void list_tiles(const ga__built *b, ga__form *form)
 {
-  for (int i = 0; i < b->pattern.n; i++) {
-    const int row = form->unit_of[b->pattern.row[i]], col = form->unit_of[b->pattern.col[i]];
+  for (int i = 0; i < ga__system_pattern_of(b)->n; i++) {
+    const int row = form->unit_of[ga__system_pattern_of(b)->row[i]],
+              col = form->unit_of[ga__system_pattern_of(b)->col[i]];
     const unit *c = &form->unit[col];
     if (!form->unit[row].node && !c->node) continue;
     add_tile(form, row, col);
@@ -463,7 +464,7 @@ static tile *find_tile(const ga__form *form, int row, int col)
 /* Which entries the tiles have; those that the space form does not need are added to the pattern. */
 static ga_status fill_tiles(ga__built *b, ga__form *form)
 {
-  const int n_before = b->pattern.n;
+  const int n_before = ga__system_pattern_of(b)->n;
   for (int i = 0; i < form->n_tiles; i++) {
     tile *t = &form->tile[i];
     const unit *col = &form->unit[t->col];
@@ -474,7 +475,7 @@ static ga_status fill_tiles(ga__built *b, ga__form *form)
       t->x = i - 1;
   }
   for (int i = 0; i < n_before; i++) {
-    const int row = b->pattern.row[i], col = b->pattern.col[i];
+    const int row = ga__system_pattern_of(b)->row[i], col = ga__system_pattern_of(b)->col[i];
     tile *t = find_tile(form, form->unit_of[row], form->unit_of[col]);
     if (!t) continue;
     t->entry[(row - form->unit[t->row].start) * form->unit[t->col].size + col - form->unit[t->col].start] = i;
@@ -484,7 +485,8 @@ static ga_status fill_tiles(ga__built *b, ga__form *form)
     const unit *row = &form->unit[t->row], *col = &form->unit[t->col];
     for (int k = 0; k < row->size * col->size; k++) {
       if (t->entry[k] >= 0) continue;
-      t->entry[k] = ga__own_entry(&b->pattern, row->start + k / col->size, col->start + k % col->size);
+      t->entry[k] =
+          ga__own_entry(ga__system_pattern(b), row->start + k / col->size, col->start + k % col->size);
       if (t->entry[k] < 0) return GA_ERR_MEMORY;
     }
   }
@@ -525,7 +527,7 @@ ga_status ga__form_create(ga_machine *m, ga__built *b)
   if (m->opts.form == GA_FORM_SPACE || n_rigid == 0) return GA_OK;
   ga__form *form = ga__alloc(m->ctx, 1, sizeof *form);
   if (!form) return ga__no_memory(m->ctx, "the form of a machine");
-  const size_t n = (size_t)n_rows(b), most_tiles = 2 * (size_t)b->pattern.n;
+  const size_t n = (size_t)n_rows(b), most_tiles = 2 * (size_t)ga__system_pattern_of(b)->n;
   form->kind = m->opts.form;
   form->unit = ga__alloc(m->ctx, n, sizeof *form->unit);
   form->unit_of = ga__alloc(m->ctx, n, sizeof *form->unit_of);
@@ -541,7 +543,7 @@ ga_status ga__form_create(ga_machine *m, ga__built *b)
     ga__form_destroy(m->ctx, &form);
     return status;
   }
-  form->n_entries = b->pattern.n;
+  form->n_entries = ga__system_pattern_of(b)->n;
   find_lambda(b, form);
   b->form = form;
   return GA_OK;

@@ -452,7 +452,7 @@ static void move_to(ga__workspace *w, const ga__law *law, const ga_instant *at)
   const ga__gauge *g = GA__AT(w->b->gauge, ga__gauge, law->gauge[0]);
   const int end[2] = {g->a, g->b};
   w->motion = 0; /* kin belongs to no point of an evaluation any more */
-  if (w->b->form) {
+  if (w->b->form || w->b->carried.n) {
     ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
     return;
   }

@@ -104,6 +104,7 @@ typedef struct ga__node {    /* what evaluations need comes first */
   double com[3];        /* the origin, seen in the body's frame */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
   double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
+  int carried;                    /* 1 + number of the frame that it stands for (carried.c); 0: none */
   double *own;                    /* vector: [2 n] q and v at the start, in place of q0 and v0; else NULL */
 } ga__node;
 
@@ -310,14 +311,15 @@ typedef struct ga__workspace {
   ga__kin *kin;         /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
-  double *f;                       /* [nv] forces within a sweep */
-  double *y_seen, *y_last;         /* [n_y] outputs of a state between steps */
-  double *y_slope;                 /* [2 y_room] derivatives of one row of y, by D, then by Q */
-  double *value, *slope;           /* of one formula's variables, and derivatives by them */
-  double *scratch;                 /* of the one element that is evaluated (ga__element_type.scratch) */
-  struct ga__form_space *form;     /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
-  struct ga__enclosure *enclosure; /* what outputs stay within (hidden.c); NULL: there are none */
-  ga__kin_use use;                 /* of kin, in a sweep over rigid bodies */
+  double *f;                         /* [nv] forces within a sweep */
+  double *y_seen, *y_last;           /* [n_y] outputs of a state between steps */
+  double *y_slope;                   /* [2 y_room] derivatives of one row of y, by D, then by Q */
+  double *value, *slope;             /* of one formula's variables, and derivatives by them */
+  double *scratch;                   /* of the one element that is evaluated (ga__element_type.scratch) */
+  struct ga__carried_space *carried; /* NULL: there are no such frames */
+  struct ga__form_space *form;       /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
+  struct ga__enclosure *enclosure;   /* what outputs stay within (hidden.c); NULL: there are none */
+  ga__kin_use use;                   /* of kin, in a sweep over rigid bodies */
   int suspect; /* among those that act, the output that hid something last; answers are the same */
   void *block; /* of all arrays */
 } ga__workspace;
@@ -495,14 +497,18 @@ typedef struct ga__built {
   ga__stage stage;
   ga_system *system;
   ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
-  ga__list element;          /* of ga__element; once closed in the order of their ranks */
-  int n_swept, first_acting; /* those that offer a sweep come first; the first that acts without one */
-  int acting_inertia;        /* 1: one of these has inertia */
-  int uses_kin;              /* 1: not only rigid bodies and points held together look at nodes */
-  int *part_node;            /* [n_parts] node of a body; −1 */
-  int *part_marker;          /* [n_parts] marker of a body's own frame, or of a marker; −1 */
-  int *part_joint;           /* [n_parts] ga__joint of a joint, or scalar body; −1 */
-  int *part_element;         /* [n_parts] its element; −1 */
+  ga__list carried;              /* frames on what deforms (carried.c) */
+  struct ga__carriage *carriage; /* what elements write for these, and where it goes; NULL: there are none */
+  ga__pattern condensed;         /* the pattern of the system then; else it is that of elements */
+  int n_wide;                    /* rows, and columns, that elements write to: all unknowns, then frames */
+  ga__list element;              /* of ga__element; once closed in the order of their ranks */
+  int n_swept, first_acting;     /* those that offer a sweep come first; the first that acts without one */
+  int acting_inertia;            /* 1: one of these has inertia */
+  int uses_kin;                  /* 1: not only rigid bodies and points held together look at nodes */
+  int *part_node;                /* [n_parts] node of a body; −1 */
+  int *part_marker;              /* [n_parts] marker of a body's own frame, or of a marker; −1 */
+  int *part_joint;               /* [n_parts] ga__joint of a joint, or scalar body; −1 */
+  int *part_element;             /* [n_parts] its element; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__placed *end;         /* of all point3, by node: */
@@ -529,6 +535,16 @@ static inline int ga__column_x(const ga__built *b, int i)
 static inline int ga__column_y(const ga__built *b, int i)
 {
   return b->nv + b->n_lambda + b->n_psi + b->n_x + i;
+}
+
+/* The pattern of the system. */
+static inline ga__pattern *ga__system_pattern(ga__built *b)
+{
+  return b->carried.n ? &b->condensed : &b->pattern;
+}
+static inline const ga__pattern *ga__system_pattern_of(const ga__built *b)
+{
+  return b->carried.n ? &b->condensed : &b->pattern;
 }
 
 void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
@@ -572,12 +588,14 @@ ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part,
                               int *marker); /* massless, on a joint's behalf */
 /* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
  * element's. q, v: [n] at the start, NULL: zeros. */
+ga_status ga__node_add_carried(ga_machine *m, ga__built *b, int part, int frame, int *node);
 ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, const double *q, const double *v,
                               int *node);
 static inline size_t ga__node_n_q(const ga__node *node)
 {
   return node->rigid ? 12u : (size_t)node->n;
 }
+const ga__node *ga__node_with(const ga__built *b, int v); /* that which has velocity number v */
 /* Values at the start: from the node to q and v of the system, and back (v may be NULL). */
 void ga__node_get_initial(const ga__node *node, double *q, double *v);
 void ga__node_set_initial(ga__node *node, const double *q, const double *v);

@@ -153,7 +153,9 @@ static void list_turning(const ga__built *b, ga_meter *meter)
     if (g->axis != 2 || g->kind == GA__TWIST) meter->watch = 1, meter->simple = 0;
     for (int k = 0; k < 2; k++) {
       const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
-      const int about_z = node->column[5]; /* < 0: the ground */
+      const int about_z = node->column[5];                    /* < 0: the ground */
+      if (node->carried) meter->watch = 1, meter->simple = 0; /* v does not tell how fast it turns */
+      if (node->carried) continue;
       if (about_z >= 0 && !is_listed(meter->spin, meter->n_spin, node->v + about_z)) list_spin(node, meter);
     }
   }

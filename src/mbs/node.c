@@ -1,4 +1,5 @@
 /* Nodes: what bodies become. Their coordinates and their motion; body.c has their inertia. */
+#include "mbs/carried.h"
 #include "mbs/channel.h"
 #include "mbs/element.h"
 #include "mbs/form.h"
@@ -149,6 +150,28 @@ ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, cons
   return GA_OK;
 }
 
+ga_status ga__node_add_carried(ga_machine *m, ga__built *b, int part, int frame, int *index)
+{
+  ga__node *node = add_node(m, b, part, GA__ALL6);
+  if (!node) return GA_ERR_MEMORY;
+  *index = b->node.n - 1;
+  node->carried = frame + 1;
+  return GA_OK;
+}
+
+/* A marker on what deforms, which says itself where that is. */
+static ga_status add_placed(ga_machine *m, ga__built *b, int part, int on)
+{
+  const ga_marker_def *d = m->part[part].def;
+  ga__marker made = {.node = 0};
+  ga_status status = ga__type_of(&m->part[on])->place(m, b, on, &d->pose, &made);
+  ga__marker *marker = status ? NULL : ga__list_add(m->ctx, &b->marker);
+  if (!marker) return status ? status : GA_ERR_MEMORY;
+  *marker = made;
+  b->part_marker[part] = b->marker.n - 1;
+  return GA_OK;
+}
+
 /* A marker on a marker on ... a body: depth counts, so that a circle is found. */
 static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
 {
@@ -163,6 +186,8 @@ static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
     ga_status status = add_marker(m, b, on, depth + 1);
     if (status) return status;
   }
+  const ga__element_type *type = on < 0 ? NULL : ga__type_of(&m->part[on]);
+  if (type && type->place) return add_placed(m, b, part, on);
   if (on < 0 || b->part_marker[on] < 0 || m->part[on].kind == GA__PART_SCALAR)
     return ga__no_such(m, asking, "body", d->body, "a body or marker");
   ga__marker base = *GA__AT(b->marker, ga__marker, b->part_marker[on]);
@@ -198,6 +223,7 @@ void ga__nodes_keep_given(ga__built *b)
 
 void ga__node_get_initial(const ga__node *node, double *q, double *v)
 {
+  if (node->carried) return;
   memcpy(q + node->q, node->vector ? node->own : node->q0, ga__node_n_q(node) * sizeof *q);
   for (int i = 0; node->vector && i < node->n; i++) v[node->v + i] = node->own[node->n + i];
   for (int c = 0; c < 6; c++)
@@ -206,10 +232,28 @@ void ga__node_get_initial(const ga__node *node, double *q, double *v)
 
 void ga__node_set_initial(ga__node *node, const double *q, const double *v)
 {
+  if (node->carried) return;
   memcpy(node->vector ? node->own : node->q0, q + node->q, ga__node_n_q(node) * sizeof *q);
   for (int i = 0; v && node->vector && i < node->n; i++) node->own[node->n + i] = v[node->v + i];
   for (int c = 0; v && c < 6; c++)
     if (node->column[c] >= 0) node->v0[c] = v[node->v + node->column[c]];
+}
+
+const ga__node *ga__node_with(const ga__built *b, int v)
+{
+  int low = 0, high = b->node.n - 1;
+  while (b->carried.n == 0 && low < high) { /* the last node that begins at or before v */
+    const int middle = (low + high + 1) / 2;
+    if (GA__AT(b->node, ga__node, middle)->v <= v)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  for (int i = 1; b->carried.n > 0 && i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    if (v >= node->v && v < node->v + node->n) low = i;
+  }
+  return GA__AT(b->node, ga__node, low);
 }
 
 /* ---- Motion ---- */
@@ -231,7 +275,7 @@ static void spread(double six[6], const ga__node *node, const double *v)
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k)
 {
   const double *at = q + node->q;
-  if (node->vector) return;
+  if (node->vector || node->carried) return;
   if (node->planar)
     planar_kin(k, node, at);
   else
@@ -251,6 +295,7 @@ void ga__kin_at(const ga__built *b, const double *q, const double *v, const doub
       ga__kin_other(node, q, v, vdot, &kin[i]);
   }
   if (b->form && v) ga__form_kin(b, v, vdot, kin);
+  if (b->carried.n) ga__carried_kin(b, q, v, vdot, kin);
 }
 
 void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
@@ -267,6 +312,10 @@ void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
 void ga__kin_initial(const ga__built *b, int i, ga__kin *kin)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
+  if (node->carried) {
+    ga__carried_initial(b, i, kin);
+    return;
+  }
   ga__kin_pose(node, node->q0, &kin[i]);
   memcpy(kin[i].w, node->v0, sizeof kin[i].w);
 }

@@ -149,7 +149,9 @@ static void leave_blocks(ga__built *b)
     const int row = b->pattern.row[i], in_phi = row >= b->nv && row < b->nv + b->n_lambda;
     if (in_phi) ga__leave_entries(&b->pattern, GA_WANT_D, i, 1);
     if (!in_phi) ga__leave_entries(&b->pattern, GA_WANT_G, i, 1);
-    if (b->pattern.col[i] >= b->nv) ga__leave_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, i, 1);
+    const int first_frame = b->n_wide - 6 * b->carried.n;
+    if (b->pattern.col[i] >= b->nv && b->pattern.col[i] < first_frame)
+      ga__leave_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, i, 1);
   }
 }
 

@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system: passes over its elements. */
 #include "mbs/system.h"
 #include "mbs/blocks.h"
+#include "mbs/carried.h"
 #include "mbs/breaks.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
@@ -42,10 +43,32 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
   return 1;
 }
 
+/* ---- In space: with frames that are carried ---- */
+
+void ga__space_mass(const ga__eval *e, double *out)
+{
+  if (e->b->carried.n)
+    ga__carried_mass(e, out);
+  else
+    ga__elements_mass(e, out);
+}
+
+int ga__space_force(const ga__eval *e, double *f)
+{
+  return e->b->carried.n ? ga__carried_force(e, f) : ga__elements_force(e, f);
+}
+
+int ga__space_jacobian(const ga__eval *e, ga_jacobian *J)
+{
+  return e->b->carried.n ? ga__carried_jacobian(e, J) : ga__elements_jacobian(e, J);
+}
+
+/* ---- Callbacks ---- */
+
 static int mass(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  ga__elements_mass(&e, out);
+  ga__space_mass(&e, out);
   if (e.b->form) ga__form_mass(&e, out);
   return 0;
 }
@@ -53,7 +76,7 @@ static int mass(void *user, const ga_point *p, double *out)
 static int force(void *user, const ga_point *p, double *f)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
-  int status = ga__elements_force(&e, f);
+  int status = ga__space_force(&e, f);
   if (!status && e.b->form) ga__form_force(&e, f);
   return status;
 }
@@ -75,6 +98,7 @@ static int phi_acc(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
   int status = ga__elements_phi(&e, out, 2);
+  if (!status && e.b->carried.n) status = ga__carried_phi_acc(&e, out);
   return status || !e.b->form ? status : ga__form_phi_acc(&e, out);
 }
 
@@ -88,6 +112,7 @@ static int k_acc(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
   int status = ga__elements_k(&e, out, 1);
+  if (!status && e.b->carried.n) status = ga__carried_k_acc(&e, out);
   return status || !e.b->form ? status : ga__form_k_acc(&e, out);
 }
 
@@ -113,7 +138,7 @@ static int output_guess(void *user, const ga_point *p, double *out)
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  return e.b->form ? ga__form_jacobian(&e, J) : ga__elements_jacobian(&e, J);
+  return e.b->form ? ga__form_jacobian(&e, J) : ga__space_jacobian(&e, J);
 }
 
 /* ---- All at once ---- */
@@ -149,15 +174,7 @@ static void name_velocity(const ga_machine *m, const ga__built *b, int index, ch
 {
   static const char *const component[6] = {
       "x", "y", "z", "rotation about x", "rotation about y", "rotation about z"};
-  int low = 0, high = b->node.n - 1;
-  while (low < high) { /* the last node that begins at or before index */
-    int middle = (low + high + 1) / 2;
-    if (GA__AT(b->node, ga__node, middle)->v <= index)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  const ga__node *node = GA__AT(b->node, ga__node, low);
+  const ga__node *node = ga__node_with(b, index);
   const char *part = m->part[node->part].name;
   if (node->scalar) {
     snprintf(text, size, "%s: coordinate", part);
@@ -219,6 +236,7 @@ static ga_status make_factors(ga_machine *m, ga__built *b, ga_factor **out, int 
   *n = 0;
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
+    if (node->carried) continue;
     if (node->rigid)
       factor[(*n)++] = RIGID[m->opts.form];
     else if (*n && factor[*n - 1].kind == GA_RN)
@@ -251,20 +269,21 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
   if (b->n_x > 0) def.state = state;
   if (b->n_y > 0) def.output = output, def.output_guess = output_guess;
   def.jacobian = jacobian;
-  if (!b->form) def.sweep = sweep;
+  if (!b->form && !b->carried.n) def.sweep = sweep;
   def.name = name;
   def.next_break = ga__machine_next_break;
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
   def.n_sides = b->edge.n;
   if (b->edge.n > 0) def.sides = ga__machine_sides, def.side_name = ga__machine_side_name;
-  def.n_pattern = b->pattern.n;
-  def.pattern_row = b->pattern.row;
-  def.pattern_col = b->pattern.col;
-  def.pattern_in = b->form ? NULL : b->pattern.in;
+  const ga__pattern *pattern = ga__system_pattern(b);
+  def.n_pattern = pattern->n;
+  def.pattern_row = pattern->row;
+  def.pattern_col = pattern->col;
+  def.pattern_in = b->form || b->carried.n ? NULL : pattern->in;
   int *cluster = ga__alloc(m->ctx, (size_t)b->nv, sizeof *cluster);
   for (int i = 1; cluster && i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
-    for (int c = 0; c < node->n; c++) cluster[node->v + c] = i - 1;
+    for (int c = 0; c < node->n && !node->carried; c++) cluster[node->v + c] = i - 1;
   }
   def.cluster = cluster;
   status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");

@@ -8,6 +8,10 @@ ga_status ga__system_make(ga_machine *m, ga__built *b);
 /* What an evaluation sees at a point; kin is filled: positions, and velocities and accelerations where asked
  * for. */
 ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot);
+/* M vdot, f and J in the space form, elements summed up. */
+void ga__space_mass(const ga__eval *e, double *out);
+int ga__space_force(const ga__eval *e, double *f);
+int ga__space_jacobian(const ga__eval *e, ga_jacobian *J);
 /* The point of a state. */
 static inline ga_point ga__point_of(const ga_state *s)
 {

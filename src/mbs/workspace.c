@@ -64,9 +64,12 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   w->slope = take(p, variables, one);
   w->scratch = take(p, most_scratch(b), one);
   const size_t form = derivatives && b->form ? ga__form_space_size(b) : 0;
+  const size_t carried = ga__carried_space_size(b);
   const size_t enclosure = derivatives ? ga__enclosure_size(b) : 0;
-  void *const in_form = take(p, form, 1), *const in_enclosure = take(p, enclosure, 1);
+  void *const in_form = take(p, form, 1), *const in_enclosure = take(p, enclosure, 1),
+              *const in_carried = take(p, carried, 1);
   if (!p->block) return;
+  if (carried) w->carried = ga__carried_space_in(b, in_carried);
   if (form) w->form = ga__form_space_in(b, in_form);
   if (enclosure) w->enclosure = ga__enclosure_in(b, in_enclosure);
 }

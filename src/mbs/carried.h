@@ -1,0 +1,57 @@
+/* Frames that are carried by something that deforms: their pose is a function of all coordinates of several
+ * nodes. Each is a node of its own to whoever uses it, with six velocities that are no unknowns; what
+ * elements write for it is handed on to its carriers. (carried.c) */
+#ifndef GALPHA_MBS_CARRIED_H
+#define GALPHA_MBS_CARRIED_H
+
+#include "mbs/mbs_impl.h"
+
+/* A carrier: of a node with a place its motion in space, of one with other coordinates these. */
+typedef struct ga__carrier {
+  const ga__kin *kin;         /* NULL: a node of n coordinates */
+  const double *q, *v, *vdot; /* of such a node */
+} ga__carrier;
+
+/* What is asked of a carried frame, for carriers with n velocities together, 6 for those with a place. With
+ * w its twist, a its acceleration (u', ω'), and T, n columns wide:
+ *
+ *   w = T v,   a = T v' + T' v
+ *
+ * Derivatives by q are by small twists of carriers with a place, and by coordinates of the others. */
+typedef struct ga__carried_motion {
+  ga__kin kin;          /* x, R, w, a; what v and vdot, NULL, leave out is not read */
+  double *T;            /* [6 × n], and the rest: NULL where only kin is asked for */
+  double *rate_by_q;    /* [6 × n] of T v by q */
+  double *bias_by_v;    /* [6 × n] of T' v by v */
+  double *acc_by_q;     /* [6 × n] of T v' + T' v by q */
+  const double *wrench; /* [6] */
+  double *force_by_q;   /* [n × n] of Tᵀ wrench by q */
+} ga__carried_motion;
+
+/* Adds a frame of an element that its type's function `carry` describes; number: the element's own of it. */
+ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int n_carriers,
+                          const int *carrier, int *node);
+
+/* Once nodes are numbered: their places behind all unknowns. Returns how many rows there are then. */
+void ga__carried_number(ga__built *b);
+/* Poses and twists of all of them, those of their carriers being there; q, v, vdot of the system. */
+void ga__carried_kin(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin);
+void ga__carried_initial(const ga__built *b, int node, ga__kin *kin); /* its carriers' too */
+
+/* Sets b->condensed, the pattern that the system has, from that of elements. */
+ga_status ga__carried_create(ga_machine *m, ga__built *b);
+void ga__carried_free(ga_context *ctx, ga__built *b);
+
+/* Work space, in a block of zeros. */
+typedef struct ga__carried_space ga__carried_space;
+size_t ga__carried_space_size(const ga__built *b);
+ga__carried_space *ga__carried_space_in(const ga__built *b, void *block);
+
+/* As ga__elements_...(), for the unknowns that there are. */
+void ga__carried_mass(const ga__eval *e, double *out);
+int ga__carried_force(const ga__eval *e, double *f);
+int ga__carried_phi_acc(const ga__eval *e, double *out);
+int ga__carried_k_acc(const ga__eval *e, double *out);
+int ga__carried_jacobian(const ga__eval *e, ga_jacobian *J);
+
+#endif
