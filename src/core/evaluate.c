@@ -4,6 +4,7 @@
  *
  * Two calls of the Jacobian give all of it, one with the shift of v alone and one with that of vdot; where
  * each number goes is planned at creation. */
+#include "core/arrays.h"
 #include "core/derivative.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ struct ga_evaluation {
   const ga_system *sys;
   ga__deriv deriv;
   part part[N_ROWS][GA_N_BY];
+  double *block;     /* of the three arrays and tmp */
   double *D, *Q, *G; /* [n_entries] */
   double *tmp;       /* [nv] */
   ga_sparse *J;      /* combined */
@@ -171,12 +173,10 @@ static ga_status build(ga_evaluation *ev)
   const size_t entries = (size_t)ev->sys->n_entries;
   ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
   if (status) return status;
-  ev->D = ga__alloc(ev->ctx, entries, sizeof *ev->D);
-  ev->Q = ga__alloc(ev->ctx, entries, sizeof *ev->Q);
-  ev->G = ga__alloc(ev->ctx, entries, sizeof *ev->G);
-  ev->tmp = ga__alloc(ev->ctx, (size_t)ev->sys->nv, sizeof *ev->tmp);
-  if (!ev->D || !ev->Q || !ev->G || !ev->tmp) return ga__no_memory(ev->ctx, "an evaluation");
-  status = plan_parts(ev);
+  const ga__array need[] = {
+      {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->tmp, (size_t)ev->sys->nv}};
+  status = ga__arrays_create(ev->ctx, GA__ARRAYS(need), "an evaluation", &ev->block, NULL);
+  if (!status) status = plan_parts(ev);
   return status ? status : plan_combined(ev);
 }
 
@@ -213,8 +213,8 @@ void ga_evaluation_destroy(ga_evaluation **ev)
     }
   ga__deriv_destroy(&e->deriv);
   ga_sparse_destroy(ctx, &e->J);
-  void *const block[] = {e->D, e->Q, e->G, e->tmp, e->diagonal};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__free(ctx, e->diagonal);
+  ga__free(ctx, e->block);
   ga__system_close(&e->sys);
   ga__free(ctx, e);
   *ev = NULL;

@@ -1,4 +1,5 @@
 /* A stepper that covers the steps of another one in parts. */
+#include "core/arrays.h"
 #include "core/sides.h"
 #include "core/weights.h"
 
@@ -51,27 +52,16 @@ static ga_status take_memory(ga_follower *f)
 {
   const ga_system *sys = f->st->sys;
   const int *size = sys->size;
-  const struct {
-    double **array;
-    int length;
-  } part[] = {{&f->q, sys->nq},
-              {&f->v, sys->nv},
-              {&f->vdot, sys->nv},
-              {&f->lambda, size[GA_BLOCK_LAMBDA]},
-              {&f->psi, size[GA_BLOCK_PSI]},
-              {&f->x, size[GA_BLOCK_X]},
-              {&f->xdot, size[GA_BLOCK_X]},
-              {&f->y, size[GA_BLOCK_Y]},
-              {&f->weight, sys->nv}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
-  double *at = f->block = ga__alloc(f->ctx, total, sizeof *at);
-  if (!at) return ga__no_memory(f->ctx, "a follower");
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-    *part[i].array = at;
-    at += part[i].length;
-  }
-  return GA_OK;
+  const ga__array part[] = {{&f->q, (size_t)sys->nq},
+                            {&f->v, (size_t)sys->nv},
+                            {&f->vdot, (size_t)sys->nv},
+                            {&f->lambda, (size_t)size[GA_BLOCK_LAMBDA]},
+                            {&f->psi, (size_t)size[GA_BLOCK_PSI]},
+                            {&f->x, (size_t)size[GA_BLOCK_X]},
+                            {&f->xdot, (size_t)size[GA_BLOCK_X]},
+                            {&f->y, (size_t)size[GA_BLOCK_Y]},
+                            {&f->weight, (size_t)sys->nv}};
+  return ga__arrays_create(f->ctx, GA__ARRAYS(part), "a follower", &f->block, NULL);
 }
 
 ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_opts *opts, ga_follower **out)

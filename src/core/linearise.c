@@ -9,6 +9,7 @@
  * and the same for the states, + δx', and for the outputs.
  * The last equations are solved for z2', μ, δx' and δy, for every unit vector of z = (z1, z2, δx). Rows of B
  * and J are divided by their lengths, multipliers scaled likewise. */
+#include "core/arrays.h"
 #include "core/derivative.h"
 #include "lin/lin_impl.h"
 
@@ -27,6 +28,7 @@ struct ga_linearisation {
   ga_evaluation *ev, *later; /* at the point, and a little later in the motion */
   int m, n_rows;             /* constraints; dynamics, states and outputs together */
   ga__spaces B, J, F;
+  double *block;               /* of the arrays below */
   double *dense;               /* [m][nv] */
   double *length, *reach;      /* [m] of the rows of J; of the columns of r_λ */
   double *rate, *product, *z1; /* [m], [n], [nv] */
@@ -45,30 +47,24 @@ static ga_status take_memory(ga_linearisation *l)
 {
   const ga_system *sys = l->sys;
   const size_t nv = (size_t)sys->nv, m = (size_t)l->m, most = 2 * nv + (size_t)sys->size[GA_BLOCK_X];
-  struct {
-    double **array;
-    size_t count, of;
-  } need[] = {{&l->dense, m, nv},
-              {&l->length, m, 1},
-              {&l->reach, m, 1},
-              {&l->rate, m, 1},
-              {&l->product, (size_t)sys->n, 1},
-              {&l->z1, nv, 1},
-              {&l->residual, (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA]), 1},
-              {&l->q, (size_t)sys->nq, 1},
-              {&l->v, nv, 1},
-              {&l->x, (size_t)sys->size[GA_BLOCK_X], 1},
-              {&l->u, (size_t)l->n_rows, 1},
-              {&l->form_A, most, most},
-              {&l->form_q, most, nv},
-              {&l->form_v, most, nv},
-              {&l->form_vdot, most, nv},
-              {&l->form_multipliers, most, m},
-              {&l->form_y, most, (size_t)sys->size[GA_BLOCK_Y]}};
-  for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-    if (!(*need[i].array = ga__alloc(l->ctx, need[i].count, need[i].of * sizeof(double))))
-      return ga__no_memory(l->ctx, "a linearisation");
-  return GA_OK;
+  const ga__array need[] = {{&l->dense, m * nv},
+                            {&l->length, m},
+                            {&l->reach, m},
+                            {&l->rate, m},
+                            {&l->product, (size_t)sys->n},
+                            {&l->z1, nv},
+                            {&l->residual, (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA])},
+                            {&l->q, (size_t)sys->nq},
+                            {&l->v, nv},
+                            {&l->x, (size_t)sys->size[GA_BLOCK_X]},
+                            {&l->u, (size_t)l->n_rows},
+                            {&l->form_A, most * most},
+                            {&l->form_q, most * nv},
+                            {&l->form_v, most * nv},
+                            {&l->form_vdot, most * nv},
+                            {&l->form_multipliers, most * m},
+                            {&l->form_y, most * (size_t)sys->size[GA_BLOCK_Y]}};
+  return ga__arrays_create(l->ctx, GA__ARRAYS(need), "a linearisation", &l->block, NULL);
 }
 
 /* A matrix with all entries, by columns. */
@@ -134,11 +130,7 @@ void ga_linearisation_destroy(ga_linearisation **out)
   ga__spaces_destroy(&l->F);
   ga_lu_destroy(&l->lu);
   ga_sparse_destroy(l->ctx, &l->W);
-  double *const block[] = {
-      l->dense,   l->length, l->reach,  l->rate,   l->product, l->z1,     l->q,         l->v,
-      l->x,       l->u,      l->form_A, l->form_q, l->form_v,  l->form_y, l->form_vdot, l->form_multipliers,
-      l->residual};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(l->ctx, block[i]);
+  ga__free(l->ctx, l->block);
   ga__free(l->ctx, l);
   *out = NULL;
 }

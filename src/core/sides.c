@@ -1,5 +1,6 @@
 /* Edges at which the equations jump or bend with the motion: has the last step passed one, where, does it
  * matter, and the state just behind it. */
+#include "core/arrays.h"
 #include "core/inside.h"
 #include "core/sides.h"
 
@@ -25,35 +26,27 @@ static ga_status take_memory(ga__sides *s)
 {
   const ga_system *sys = s->sys;
   const int *size = sys->size, n = sys->def.n_sides, n_off = sys->nv + size[GA_BLOCK_X];
-  const struct {
-    double **array;
-    int length;
-  } part[] = {{&s->state.q, sys->nq},
-              {&s->state.v, sys->nv},
-              {&s->state.vdot, sys->nv},
-              {&s->state.lambda, size[GA_BLOCK_LAMBDA]},
-              {&s->state.psi, size[GA_BLOCK_PSI]},
-              {&s->state.x, size[GA_BLOCK_X]},
-              {&s->state.xdot, size[GA_BLOCK_X]},
-              {&s->state.y, size[GA_BLOCK_Y]},
-              {&s->state.scalar, GA__N_SCALARS},
-              {&s->y_new, size[GA_BLOCK_Y]},
-              {&s->off, n_off},
-              {&s->off_left, n_off},
-              {&s->off_right, n_off},
-              {&s->off_behind, n_off}};
-  size_t total = 0;
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++) total += (size_t)part[i].length;
-  double *at = s->block = ga__alloc(s->ctx, total, sizeof *at);
+  const ga__array part[] = {{&s->state.q, (size_t)sys->nq},
+                            {&s->state.v, (size_t)sys->nv},
+                            {&s->state.vdot, (size_t)sys->nv},
+                            {&s->state.lambda, (size_t)size[GA_BLOCK_LAMBDA]},
+                            {&s->state.psi, (size_t)size[GA_BLOCK_PSI]},
+                            {&s->state.x, (size_t)size[GA_BLOCK_X]},
+                            {&s->state.xdot, (size_t)size[GA_BLOCK_X]},
+                            {&s->state.y, (size_t)size[GA_BLOCK_Y]},
+                            {&s->state.scalar, (size_t)GA__N_SCALARS},
+                            {&s->y_new, (size_t)size[GA_BLOCK_Y]},
+                            {&s->off, (size_t)n_off},
+                            {&s->off_left, (size_t)n_off},
+                            {&s->off_right, (size_t)n_off},
+                            {&s->off_behind, (size_t)n_off}};
+  const ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(part), "edges", &s->block, NULL);
+  if (status) return status;
   s->begin = ga__alloc(s->ctx, 4 * (size_t)n, sizeof *s->begin);
-  if (!at || !s->begin) return ga__no_memory(s->ctx, "edges");
+  if (!s->begin) return ga__no_memory(s->ctx, "edges");
   s->end = s->begin + n;
   s->at = s->end + n;
   s->from = s->at + n;
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-    *part[i].array = at;
-    at += part[i].length;
-  }
   return GA_OK;
 }
 

@@ -1,5 +1,6 @@
 /* The simulator: its options and memory, and one step of it: breaks, edges, an accepted step, events,
  * outputs. */
+#include "core/arrays.h"
 #include "core/simulate.h"
 
 #include <float.h>
@@ -89,36 +90,30 @@ static ga_status take_memory(ga_simulator *sim)
 {
   const ga_system *sys = sim->st->sys;
   size_t n = (size_t)sim->opts.n_events;
-  struct {
-    double **array;
-    size_t length;
-  } need[] = {{&sim->g, n},
-              {&sim->g_new, n},
-              {&sim->g_at, n},
-              {&sim->fired, n},
-              {&sim->since, n},
-              {&sim->strict, (size_t)sys->nv},
-              {&sim->weight, (size_t)sys->nv},
-              {&sim->off, (size_t)(sys->nv + sys->size[GA_BLOCK_X])},
-              {&sim->off_room, ga__defect_room(sys)},
-              {&sim->off_y, (size_t)sys->size[GA_BLOCK_Y]},
-              {&sim->backup, sim->st->state_length},
-              {&sim->q, (size_t)sys->nq},
-              {&sim->v, (size_t)sys->nv},
-              {&sim->vdot, (size_t)sys->nv},
-              {&sim->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA]},
-              {&sim->psi, (size_t)sys->size[GA_BLOCK_PSI]},
-              {&sim->x, (size_t)sys->size[GA_BLOCK_X]},
-              {&sim->xdot, (size_t)sys->size[GA_BLOCK_X]},
-              {&sim->y, (size_t)sys->size[GA_BLOCK_Y]}};
-  for (size_t i = 0; i < sizeof need / sizeof *need; i++)
-    if (!(*need[i].array = ga__alloc(sim->ctx, need[i].length, sizeof(double))))
-      return ga__no_memory(sim->ctx, "a simulator");
-  if (sys->def.hidden && sim->opts.defect_points > 0) {
-    sim->hidden = ga__alloc(sim->ctx, ga__sim_hidden_room(sys), sizeof(double));
-    if (!sim->hidden) return ga__no_memory(sim->ctx, "a simulator");
-  }
-  const ga_status status = ga__sides_create(sim->ctx, sys, &sim->opts, &sim->sides);
+  const size_t n_hidden = sys->def.hidden && sim->opts.defect_points > 0 ? ga__sim_hidden_room(sys) : 0;
+  const ga__array need[] = {{&sim->g, n},
+                            {&sim->g_new, n},
+                            {&sim->g_at, n},
+                            {&sim->fired, n},
+                            {&sim->since, n},
+                            {&sim->strict, (size_t)sys->nv},
+                            {&sim->weight, (size_t)sys->nv},
+                            {&sim->off, (size_t)(sys->nv + sys->size[GA_BLOCK_X])},
+                            {&sim->off_room, ga__defect_room(sys)},
+                            {&sim->off_y, (size_t)sys->size[GA_BLOCK_Y]},
+                            {&sim->backup, sim->st->state_length},
+                            {&sim->q, (size_t)sys->nq},
+                            {&sim->v, (size_t)sys->nv},
+                            {&sim->vdot, (size_t)sys->nv},
+                            {&sim->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA]},
+                            {&sim->psi, (size_t)sys->size[GA_BLOCK_PSI]},
+                            {&sim->x, (size_t)sys->size[GA_BLOCK_X]},
+                            {&sim->xdot, (size_t)sys->size[GA_BLOCK_X]},
+                            {&sim->y, (size_t)sys->size[GA_BLOCK_Y]},
+                            {&sim->hidden, n_hidden}};
+  ga_status status = ga__arrays_create(sim->ctx, GA__ARRAYS(need), "a simulator", &sim->block, NULL);
+  if (!n_hidden) sim->hidden = NULL;
+  if (!status) status = ga__sides_create(sim->ctx, sys, &sim->opts, &sim->sides);
   if (status) return status;
   sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
   if (!sim->events) return ga__no_memory(sim->ctx, "a simulator");
@@ -160,10 +155,8 @@ void ga_simulator_destroy(ga_simulator **sim)
   if (!sim || !*sim) return;
   ga_simulator *s = *sim;
   ga_context *ctx = s->ctx;
-  void *const block[] = {s->backup, s->g, s->g_new,  s->g_at,   s->fired,  s->since,    s->strict,
-                         s->weight, s->q, s->v,      s->vdot,   s->lambda, s->psi,      s->x,
-                         s->xdot,   s->y, s->events, s->hidden, s->off,    s->off_room, s->off_y};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__free(ctx, s->events);
+  ga__free(ctx, s->block);
   ga__sides_free(&s->sides);
   ga__free(ctx, s);
   *sim = NULL;

@@ -26,6 +26,7 @@ struct ga_simulator {
   int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
   ga_start_opts start;
   ga_simulate_stats stats;
+  double *block;            /* of all arrays of numbers below */
   double *g, *g_new, *g_at; /* [n_events] */
   double *fired;            /* [n_events] when each happened last; −DBL_MAX: not yet */
   double *weight;           /* [nv] tolerances of errors of q */

@@ -1,4 +1,5 @@
 /* The stepper: its options, its memory, saving and loading. The step itself is in step.c. */
+#include "core/arrays.h"
 #include "core/stepper.h"
 #include "core/work.h"
 #include "lin/lin_impl.h"
@@ -59,52 +60,40 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 static ga_status state_create(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
-  const int own = st->family->state_length ? (int)st->family->state_length(st) : 0;
-  const int *n = sys->size, nv = sys->nv, nl = n[GA_BLOCK_LAMBDA], np = n[GA_BLOCK_PSI], nx = n[GA_BLOCK_X],
-            ny = n[GA_BLOCK_Y];
-  struct {
-    double **array;
-    int length;
-  } part[] = {{&f->q, sys->nq},
-              {&f->v, nv},
-              {&f->vdot, nv},
-              {&f->a, nv},
-              {&f->lambda, nl},
-              {&f->psi, np},
-              {&f->eta, nl},
-              {&f->x, nx},
-              {&f->xdot, nx},
-              {&f->w, nx},
-              {&f->y, ny},
-              {&f->a_prev, nv},
-              {&f->lambda_prev, nl},
-              {&f->psi_prev, np},
-              {&f->w_prev, nx},
-              {&f->eta_prev, nl},
-              {&f->y_prev, ny},
-              {&f->a_prev2, nv},
-              {&f->lambda_prev2, nl},
-              {&f->psi_prev2, np},
-              {&f->eta_prev2, nl},
-              {&f->w_prev2, nx},
-              {&f->y_prev2, ny},
-              {&f->vdot_prev, nv},
-              {&f->xdot_prev, nx},
-              {&f->vdot_prev2, nv},
-              {&f->xdot_prev2, nx},
-              {&f->own, own},
-              {&f->scalar, GA__N_SCALARS}};
-  size_t total = 0, count = sizeof part / sizeof *part;
-  for (size_t i = 0; i < count; i++) total += (size_t)part[i].length;
-  f->block = ga__alloc(st->ctx, total, sizeof(double));
-  if (!f->block) return ga__no_memory(st->ctx, "a stepper's state");
-  double *at = f->block;
-  for (size_t i = 0; i < count; i++) {
-    *part[i].array = at;
-    at += part[i].length;
-  }
-  st->state_length = total;
-  return GA_OK;
+  const size_t own = st->family->state_length ? st->family->state_length(st) : 0;
+  const int *size = sys->size;
+  const size_t nq = (size_t)sys->nq, nv = (size_t)sys->nv, nl = (size_t)size[GA_BLOCK_LAMBDA],
+               np = (size_t)size[GA_BLOCK_PSI], nx = (size_t)size[GA_BLOCK_X], ny = (size_t)size[GA_BLOCK_Y];
+  const ga__array part[] = {{&f->q, nq},
+                            {&f->v, nv},
+                            {&f->vdot, nv},
+                            {&f->a, nv},
+                            {&f->lambda, nl},
+                            {&f->psi, np},
+                            {&f->eta, nl},
+                            {&f->x, nx},
+                            {&f->xdot, nx},
+                            {&f->w, nx},
+                            {&f->y, ny},
+                            {&f->a_prev, nv},
+                            {&f->lambda_prev, nl},
+                            {&f->psi_prev, np},
+                            {&f->w_prev, nx},
+                            {&f->eta_prev, nl},
+                            {&f->y_prev, ny},
+                            {&f->a_prev2, nv},
+                            {&f->lambda_prev2, nl},
+                            {&f->psi_prev2, np},
+                            {&f->eta_prev2, nl},
+                            {&f->w_prev2, nx},
+                            {&f->y_prev2, ny},
+                            {&f->vdot_prev, nv},
+                            {&f->xdot_prev, nx},
+                            {&f->vdot_prev2, nv},
+                            {&f->xdot_prev2, nx},
+                            {&f->own, own},
+                            {&f->scalar, GA__N_SCALARS}};
+  return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper's state", &f->block, &st->state_length);
 }
 
 /* Work arrays, all in one arena. */

@@ -1,0 +1,19 @@
+/* Arrays of one object, in one block of memory (arrays.c). */
+#ifndef GALPHA_CORE_ARRAYS_H
+#define GALPHA_CORE_ARRAYS_H
+
+#include "base/base_impl.h"
+
+typedef struct ga__array {
+  double **array;
+  size_t length; /* 0: points behind the array before it */
+} ga__array;
+
+/* All of them, zeroed, one behind the other in *block, which is freed by ga__free(); total, where not NULL,
+ * receives the length of it. `what` they are for, in the message where there is no memory. */
+ga_status ga__arrays_create(ga_context *ctx, const ga__array *list, size_t n, const char *what,
+                            double **block, size_t *total);
+
+#define GA__ARRAYS(list) (list), sizeof(list) / sizeof *(list)
+
+#endif
