@@ -215,31 +215,41 @@ static void failed_text(char *how, size_t size, const char *text)
   strcpy(how + end, more);
 }
 
+/* Why a run failed. */
+static void describe_failure(const app_runner *r, ga_status status, int pieces, char text[GA_ERROR_TEXT])
+{
+  const ga_error *error = ga_context_error(r->s.ctx);
+  if (*r->overflow)
+    snprintf(text, GA_ERROR_TEXT, "%s", r->overflow);
+  else if (error->status == status)
+    ga_error_say(error, pieces, text, GA_ERROR_TEXT);
+  else
+    snprintf(text, GA_ERROR_TEXT, "%s", ga_status_text(status));
+}
+
 int app_end_failed(app_runner *r, ga_status status, int started)
 {
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
   const ga_state *follower =
       r->followed ? ga_stepper_state(r->bars.stepper) : NULL; /* none: a new start failed */
   char what[96], how[256];                                    /* of a status 255 bytes are kept */
-  const ga_error error = *ga_context_error(r->s.ctx);
-  const char *text = *r->overflow             ? r->overflow
-                     : error.status == status ? error.text
-                                              : ga_status_text(status);
-  const char *words = text;
+  char text[GA_ERROR_TEXT], brief[GA_ERROR_TEXT];             /* the latter without advice for programmers */
+  const char *words = NULL;
+  describe_failure(r, status, GA_SAY_ALL, text);
+  describe_failure(r, status, GA_SAY_ALL & ~GA_SAY_ADVICE, brief);
   if (r->written)
     snprintf(what, sizeof what, *r->overflow ? "the simulation failed" : "the results cannot be written");
   else if (!started)
     snprintf(what, sizeof what, "the simulation cannot be started");
   else if (r->followed)
     snprintf(what, sizeof what, "the run in halved steps, for the error bars, failed at t = %.9g s",
-             follower ? follower->t : s->t),
-        words = app_failure_headline(&r->s, text);
-  else {
+             follower ? follower->t : s->t);
+  else
     snprintf(what, sizeof what, "the simulation failed at t = %.9g s after %.0f steps", s->t,
              app_runner_totals(r).steps);
-    words = app_failure_headline(&r->s, text);
-  }
-  fprintf(stderr, "galpha run: %s: %.*s\n", what, app_failure_length(words), words);
+  if (started && !r->written) words = app_failure_headline(&r->s);
+  if (!words) words = started && !r->written ? brief : text;
+  fprintf(stderr, "galpha run: %s: %s\n", what, words);
   if (!started && !r->written) app_task_advise(&r->s);
   if (started && !r->written) {
     app_task failed = r->s;

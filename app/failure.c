@@ -145,7 +145,7 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
             "for smaller steps");
     return;
   }
-  if (no_value && strstr(f->error.detail, "outside of the table")) {
+  if (no_value && f->error.reason == GA_REASON_OUTSIDE_TABLE) {
     say_try("more points in the table, or before: and after: as hold or linear");
     return;
   }
@@ -185,16 +185,10 @@ void app_failure_equations(const app_task *s)
   free(text);
 }
 
-int app_failure_length(const char *text)
-{
-  const char *at = strstr(text, ". Is there a discontinuity that should be an event?");
-  return at ? (int)(at - text) : (int)strlen(text);
-}
-
-const char *app_failure_headline(const app_task *s, const char *text)
+const char *app_failure_headline(const app_task *s)
 {
   ga_step_failure f;
-  if (!ga_stepper_failure(s->stepper, &f)) return text;
+  if (!ga_stepper_failure(s->stepper, &f)) return NULL;
   switch (f.status) {
   case GA_RETRY_NEWTON:
     return "the equations of a step cannot be solved";
@@ -206,7 +200,7 @@ const char *app_failure_headline(const app_task *s, const char *text)
   case GA_ERR_CALLBACK:
     return "a function gave up";
   default:
-    return text;
+    return NULL;
   }
 }
 

@@ -4,10 +4,8 @@
 
 #include "watch.h"
 
-/* What a failure is, in short: of the last step, or the text given where none failed. */
-const char *app_failure_headline(const app_task *s, const char *text);
-/* Bytes of a text of the library without its advice for programmers. */
-int app_failure_length(const char *text);
+/* What the failure of the last step is, in short; NULL: none failed, or its sentence is short. */
+const char *app_failure_headline(const app_task *s);
 /* Why the last step failed, and which equations are off. On stderr, indented; nothing where no step failed.
  */
 void app_failure_equations(const app_task *s);

@@ -163,15 +163,19 @@ static void say_note(app_task *s, const char *message)
 }
 
 /* A start is made again and again, by the first step's search and by converge, and warns each time. */
-static void log_warning(void *user, ga_log_level level, const char *message)
+static void log_warning(void *user, ga_log_level level, const ga_error *said)
 {
   app_task *s = user;
   app_warnings *w = &s->warnings;
+  const char *message = said->text;
   for (int i = 0; i < w->n; i++)
     if (strcmp(w->text[i], message) == 0) return;
   const size_t size = strlen(message) + 1;
   char *kept = w->n < APP_WARNINGS ? malloc(size) : NULL;
-  if (kept) w->text[w->n++] = memcpy(kept, message, size);
+  if (kept) {
+    w->reason[w->n] = said->reason;
+    w->text[w->n++] = memcpy(kept, message, size);
+  }
   if (kept && w->hold) return;
   if (kept) w->n_said = w->n; /* one that is not kept leaves those held back as they are */
   if (level == GA_LOG_WARNING)
@@ -181,9 +185,9 @@ static void log_warning(void *user, ga_log_level level, const char *message)
 }
 
 /* The two that the reports have, with the names of parts and all that was moved. */
-static int is_reported(const char *message)
+static int is_reported(ga_reason reason)
 {
-  return strncmp(message, "start: the given ", 17) == 0 || strstr(message, " constraints are redundant, ");
+  return reason == GA_REASON_START_MOVED || reason == GA_REASON_REDUNDANT;
 }
 
 static void release_warnings(app_task *s, int reported)
@@ -191,7 +195,7 @@ static void release_warnings(app_task *s, int reported)
   app_warnings *w = &s->warnings;
   w->hold = 0;
   for (; w->n_said < w->n; w->n_said++)
-    if (!reported || !is_reported(w->text[w->n_said])) say_warning(s, w->text[w->n_said]);
+    if (!reported || !is_reported(w->reason[w->n_said])) say_warning(s, w->text[w->n_said]);
 }
 
 /* ---- The model ---- */
@@ -338,23 +342,34 @@ void app_task_advise(const app_task *s)
 }
 
 /* Initial values that were off by more than rounding, as the library's own warning has it. */
-static int was_moved(const ga_start_change *c, const char *line, const char *what)
+static int was_moved(const ga_start_change *c)
 {
-  return c->change > 1e-6 && strncmp(line, what, strlen(what)) == 0;
+  return c->change > 1e-6;
 }
 
-/* The lines of a start's report, less those that the machine's has said with the names of its parts. */
-static void print_start(FILE *out, const char *text, const ga_start_report *start)
+/* Indented, line by line. */
+static void print_lines(FILE *out, const char *before, const char *text)
 {
-  static const char *const said[] = {"mobility:", "redundant:"};
   while (*text) {
-    const size_t end = strcspn(text, "\n"), length = end + (text[end] == '\n');
-    int known = 0;
-    for (int i = 0; i < 2; i++) known |= strncmp(text, said[i], strlen(said[i])) == 0;
-    const int moved =
-        was_moved(&start->position, text, "positions:") || was_moved(&start->velocity, text, "velocities:");
-    if (!known) fprintf(out, "  %s%.*s", moved ? "warning: " : "", (int)length, text);
-    text += length;
+    const size_t end = strcspn(text, "\n");
+    fprintf(out, "  %s%.*s\n", before, (int)end, text);
+    text += end + (text[end] == '\n');
+  }
+}
+
+/* What a start has changed. Mobility and redundant constraints are in the machine's report, with the names of
+ * parts; what the method needs besides is for `details`. */
+static void print_start(FILE *out, const app_task *s, int details, char *text, size_t size)
+{
+  const struct {
+    int part, warn;
+  } parts[] = {{GA_START_POSITIONS, was_moved(&s->start.position)},
+               {GA_START_VELOCITIES, was_moved(&s->start.velocity)},
+               {GA_START_ACCELERATIONS, 0},
+               {details ? GA_START_METHOD : 0, 0}};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    ga_start_report_say(ga_machine_system(s->machine), &s->start, parts[i].part, text, size);
+    print_lines(out, parts[i].warn ? "warning: " : "", text);
   }
 }
 
@@ -368,28 +383,11 @@ static int is_at_rest(const app_task *s)
   return n > 0;
 }
 
-/* 1: the model has the key, 0: it has not, -1: not known. Written, a model has its keys at the beginning of
- * lines, in quotes where they had some, and no other line begins with a text of the model. */
-static int has_gravity(const app_task *s)
-{
-  static const char *const keys[] = {"gravity:", "\"gravity\":", "'gravity':"};
-  const char *text = NULL;
-  if (ga_model_write_text(s->model, &text, NULL)) return -1;
-  while (*text) {
-    for (int i = 0; i < 3; i++)
-      if (strncmp(text, keys[i], strlen(keys[i])) == 0) return 1;
-    text += strcspn(text, "\n");
-    text += *text == '\n';
-  }
-  return 0;
-}
-
 static void print_rest(const app_task *s, FILE *out)
 {
-  const int gravity = has_gravity(s);
+  const int given = ga_model_gives_gravity(s->model);
   fprintf(out, "  at rest%s: all velocities and accelerations are 0%s\n",
-          gravity == 1 ? " under the gravity given" : "",
-          gravity == 0 ? " (without the key 'gravity' there is none)" : "");
+          given ? " under the gravity given" : "", given ? "" : " (without the key 'gravity' there is none)");
 }
 
 void app_warn_of_pulls(const ga_meter *meter)
@@ -406,17 +404,7 @@ void app_warn_of_pulls(const ga_meter *meter)
   free(text);
 }
 
-/* Indented, line by line. */
-static void print_lines(FILE *out, const char *text)
-{
-  while (*text) {
-    const size_t end = strcspn(text, "\n");
-    fprintf(out, "  %.*s\n", (int)end, text);
-    text += end + (text[end] == '\n');
-  }
-}
-
-void app_task_report(const app_task *s, FILE *out, int coordinates)
+void app_task_report(const app_task *s, FILE *out, int details)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const int need[] = {ga_start_report_text(sys, &s->start, NULL, 0),
@@ -430,12 +418,11 @@ void app_task_report(const app_task *s, FILE *out, int coordinates)
   if (!text) return;
   ga_machine_report(s->machine, s->stepper, text, size);
   fputs(text, out);
-  ga_start_report_text(sys, &s->start, text, size);
   fputs("start\n", out);
-  print_start(out, text, &s->start);
+  print_start(out, s, details, text, size);
   ga_machine_moves(s->machine, s->stepper, text, size);
-  print_lines(out, text);
-  if (coordinates && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0) print_lines(out, text);
+  print_lines(out, "", text);
+  if (details && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0) print_lines(out, "", text);
   if (is_at_rest(s)) print_rest(s, out);
   free(text);
 }

@@ -14,6 +14,7 @@ typedef struct app_warnings {
   int n, n_said; /* from number n_said on they are held back */
   int hold;      /* 1: new ones are */
   char *text[APP_WARNINGS];
+  ga_reason reason[APP_WARNINGS];
 } app_warnings;
 
 typedef struct app_task {
@@ -50,7 +51,8 @@ void app_task_advise(const app_task *s);
 /* Warnings of contacts and ropes that acted as they cannot. */
 void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */
-void app_task_report(const app_task *s, FILE *out, int coordinates); /* 1: those of joints as well */
+void app_task_report(const app_task *s, FILE *out,
+                     int details); /* details: coordinates of joints, what the method starts with */
 /* By the table of settings: one of them; the name of a choice; "rho 0.8"; the option, with - for _. */
 enum { APP_OPTION_NAME = 32 };
 int app_setting_find(const char *name, ga_setting *out);

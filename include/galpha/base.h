@@ -61,20 +61,6 @@ GA_API const char *ga_status_text(ga_status status);
 /* Version of the library as "major.minor.patch". */
 GA_API const char *ga_version(void);
 
-typedef enum ga_log_level { GA_LOG_WARNING = 0, GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
-
-/* One message, without a line end. It must not call back into the context. */
-typedef void (*ga_log_fn)(void *user, ga_log_level level, const char *message);
-
-typedef struct ga_context_opts {            /* start from ga_context_defaults() */
-  void *(*alloc)(void *user, size_t bytes); /* NULL: malloc; may return NULL when out of memory */
-  void (*release)(void *user, void *block); /* NULL: free; given only what alloc returned, never NULL */
-  void *alloc_user;                         /* handed to alloc and release */
-  ga_log_fn log;                            /* NULL: no log */
-  void *log_user;                           /* handed to log */
-  ga_log_level log_level;                   /* messages above this level are dropped; default warning */
-} ga_context_opts;
-
 /* Why something failed: the reasons that a program may want to tell apart, each with what it means. Sentences
  * are made from them and the other members of ga_error by one table (src/base/sentence.c). */
 #define GA_REASON_LIST(X)                                                                                    \
@@ -167,7 +153,20 @@ typedef struct ga_context_opts {            /* start from ga_context_defaults() 
   X(GA_REASON_QUOTIENTS_OVERFLOW, "numbers of a block are too far apart")                                    \
   /* units */                                                                                                \
   X(GA_REASON_WRONG_DIMENSION, "a quantity has another dimension than expected")                             \
-  X(GA_REASON_FUNCTION_AS_VALUE, "a function stands where a value should")
+  X(GA_REASON_FUNCTION_AS_VALUE, "a function stands where a value should")                                   \
+  /* warnings */                                                                                             \
+  X(GA_REASON_START_MOVED, "initial values were moved onto the constraints")                                 \
+  X(GA_REASON_REDUNDANT, "constraints are redundant")                                                        \
+  X(GA_REASON_IMPACT, "velocities jump")                                                                     \
+  X(GA_REASON_NEARLY_SINGULAR, "the iteration matrix is nearly singular")                                    \
+  X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step that its ends do not see")                    \
+  X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
+  X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \
+  X(GA_REASON_FAST_INPUT, "an input oscillates faster than steps can follow")                                \
+  X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be judged")                                         \
+  X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
+  X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \
+  X(GA_REASON_BRANCHES_MEET, "an assembly came by a position where branches meet")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,
@@ -232,6 +231,21 @@ enum {
 /* The sentence of an error into text, cut to size bytes, end included; what is wrong is always part of it.
  * Returns the bytes it would need, without the end. text NULL: only that. */
 GA_API int ga_error_say(const ga_error *error, int pieces, char *text, size_t size);
+
+typedef enum ga_log_level { GA_LOG_WARNING = 0, GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
+
+/* One message: message->text is its sentence, without a line end, the rest the same as data; all valid during
+ * the call. It must not call back into the context. */
+typedef void (*ga_log_fn)(void *user, ga_log_level level, const ga_error *message);
+
+typedef struct ga_context_opts {            /* start from ga_context_defaults() */
+  void *(*alloc)(void *user, size_t bytes); /* NULL: malloc; may return NULL when out of memory */
+  void (*release)(void *user, void *block); /* NULL: free; given only what alloc returned, never NULL */
+  void *alloc_user;                         /* handed to alloc and release */
+  ga_log_fn log;                            /* NULL: no log */
+  void *log_user;                           /* handed to log */
+  ga_log_level log_level;                   /* messages above this level are dropped; default warning */
+} ga_context_opts;
 
 typedef struct ga_context ga_context; /* must outlive every object created with it */
 

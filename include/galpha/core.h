@@ -579,6 +579,17 @@ GA_API ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, d
 GA_API ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, double *out);
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
+/* The same of some parts only, combined by |. */
+enum {
+  GA_START_POSITIONS = 1,
+  GA_START_VELOCITIES = 2, /* nonholonomic constraints included */
+  GA_START_ACCELERATIONS = 4,
+  GA_START_CONSTRAINTS = 8, /* mobility and redundant ones */
+  GA_START_METHOD = 16,     /* what the method starts with besides */
+  GA_START_ALL = 31
+};
+GA_API int ga_start_report_say(const ga_system *sys, const ga_start_report *report, int parts, char *text,
+                               size_t size);
 
 /* One step of size h > 0, no allocation (but where sparse factors need new pivots). > 0: the state is as
  * before, bit for bit: retry with a smaller h; < 0: fatal, the state is as before too. The first step should

@@ -110,6 +110,7 @@ GA_API ga_machine *
 ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
 GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */
+GA_API int ga_model_gives_gravity(const ga_model *model); /* 1: it has the key, even if its value is 0 */
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
  * names its file; where others are included or opts.set gives parameters, what ga_model_write_text() gives,
  * and below it the text of each file as comments. The files' texts one after the other where the model has

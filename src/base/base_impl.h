@@ -68,7 +68,7 @@ void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args)
 /* The same, with the time and the equation (block, index) it concerns. */
 ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
                       ...) GA_PRINTF(6, 7);
-void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...) GA_PRINTF(3, 4);
+void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const char *format, ...) GA_PRINTF(4, 5);
 
 /* A text that grows piece by piece, cut to its room; used counts what it would need, as snprintf does. */
 typedef struct ga__writer {

@@ -199,6 +199,20 @@ static const ga__sentence SENTENCES[] = {
                                    NULL},
     [GA_REASON_FUNCTION_AS_VALUE] = {"{other} '{within}', column {column}: {detail}, expected {expected}",
                                      NULL},
+
+    /* warnings */
+    [GA_REASON_START_MOVED] = {"{detail}", NULL},
+    [GA_REASON_REDUNDANT] = {"{detail}", NULL},
+    [GA_REASON_IMPACT] = {"{detail}", NULL},
+    [GA_REASON_NEARLY_SINGULAR] = {"{detail}", NULL},
+    [GA_REASON_NOT_SEEN_BY_STEPS] = {"{detail}", NULL},
+    [GA_REASON_STAYS_ON_JUMP] = {"{detail}", NULL},
+    [GA_REASON_ERROR_IS_ROUNDING] = {"{detail}", NULL},
+    [GA_REASON_FAST_INPUT] = {"{detail}", NULL},
+    [GA_REASON_DERIVATIVES_UNSURE] = {"{detail}", NULL},
+    [GA_REASON_REST_FAR_AWAY] = {"{detail}", NULL},
+    [GA_REASON_NOT_THE_NEAREST] = {"{detail}", NULL},
+    [GA_REASON_BRANCHES_MEET] = {"{detail}", NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -20,15 +20,17 @@ const char *ga_version(void)
   return GA__VERSION;
 }
 
-void ga__log(ga_context *ctx, ga_log_level level, const char *format, ...)
+void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const char *format, ...)
 {
-  char text[GA_ERROR_TEXT];
+  ga_error message = ga__error_none();
   va_list args;
   if (!ctx || !ctx->opts.log || level > ctx->opts.log_level) return;
   va_start(args, format);
-  ga__format_text(text, format, args);
+  ga__format_text(message.detail, format, args);
   va_end(args);
-  ctx->opts.log(ctx->opts.log_user, level, text);
+  message.reason = reason;
+  message.text = message.detail;
+  ctx->opts.log(ctx->opts.log_user, level, &message);
 }
 
 void ga__write(ga__writer *w, const char *format, ...)

@@ -274,7 +274,7 @@ static ga_status verdict(ga__checker *c)
   char row[192], col[192] = "";
   int i, j;
   if (c->report.n_unsure > 0)
-    ga__log(sys->ctx, GA_LOG_WARNING,
+    ga__log(sys->ctx, GA_LOG_WARNING, GA_REASON_DERIVATIVES_UNSURE,
             "derivatives: %d of %d could not be judged: a kink or a singularity is near the point; check at "
             "another point",
             c->report.n_unsure, c->report.n_checked);

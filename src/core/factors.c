@@ -215,7 +215,7 @@ static void warn_nearly_singular(ga_stepper *st, const ga_lu *lu)
   char name[192];
   int index;
   describe_column(st, info->weak_column, &index, name, sizeof name);
-  ga__log(st->ctx, GA_LOG_WARNING,
+  ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_NEARLY_SINGULAR,
           "t = %.9g: the iteration matrix is nearly singular (reciprocal condition %.1e); its weakest pivot "
           "is that of %s: a "
           "constraint may be close "

@@ -346,7 +346,8 @@ void ga__log_relations(ga_stepper *st, double t, int before)
     say_relation(st, &red->relation[k], text, sizeof text);
   char earlier[32] = "";
   if (before > 0) snprintf(earlier, sizeof earlier, " (%d before)", before);
-  ga__log(st->ctx, GA_LOG_WARNING, "t = %.9g: %d of %d constraints are redundant%s, mobility %d:%s%s", t,
-          red->redundant, red->constraints, earlier, red->mobility, red->redundant ? text : " none",
+  ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT,
+          "t = %.9g: %d of %d constraints are redundant%s, mobility %d:%s%s", t, red->redundant,
+          red->constraints, earlier, red->mobility, red->redundant ? text : " none",
           red->redundant > NAMED ? "; ..." : "");
 }

@@ -264,7 +264,7 @@ ga_status ga__sim_report_unseen(ga_simulator *sim)
   if (sim->stats.unseen++ > 0) return GA_OK;
   sim->stats.t_unseen = t;
   ga__log(
-      sim->ctx, GA_LOG_WARNING,
+      sim->ctx, GA_LOG_WARNING, GA_REASON_NOT_SEEN_BY_STEPS,
       "t = %.9g: within a step of %.3g s, the size given, something acts that its ends do not see: the "
       "equations are off there by more than %g times the tolerance. Take a smaller step, or error control",
       t, sim->opts.fixed_h, OFF_MOST);

@@ -109,7 +109,7 @@ void ga__sim_warn_aliasing(ga_simulator *sim, double t)
   if (!(fixed > ALIASING * most) || sim->warned_aliasing) return;
   sim->warned_aliasing = 1;
   ga__log(
-      sim->ctx, GA_LOG_WARNING,
+      sim->ctx, GA_LOG_WARNING, GA_REASON_FAST_INPUT,
       "t = %.9g: an input oscillates with a period that steps of %.3g s cannot follow: take %.2g s or less",
       t, fixed, most);
 }

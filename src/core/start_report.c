@@ -11,7 +11,7 @@ void ga__start_report_impact(ga_stepper *st, const ga_start_change *c)
   ga__describe_unknown(st->sys, GA_BLOCK_V, c->worst_change, name, sizeof name);
   if (c->worst_before >= 0)
     ga__describe(st->sys, GA_BLOCK_LAMBDA, c->worst_before, equation, sizeof equation);
-  ga__log(st->ctx, GA_LOG_INFO,
+  ga__log(st->ctx, GA_LOG_INFO, GA_REASON_IMPACT,
           "t = %.9g: an impact: the rate of %s jumps by %.4g, and velocities with it, that of %s by %.4g",
           st->now.scalar[GA__T], equation, c->residual_before, name, c->change);
 }
@@ -21,7 +21,7 @@ void ga__start_warn_moved(ga_stepper *st, const ga_start_change *c, const char *
   char name[192];
   if (!(c->change > 1e-6) || c->worst_change < 0) return;
   ga__describe_unknown(st->sys, GA_BLOCK_V, c->worst_change, name, sizeof name);
-  ga__log(st->ctx, GA_LOG_WARNING,
+  ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_START_MOVED,
           "start: the given %s were off the constraints by up to %.3g; %s was moved by %.3g", what,
           c->residual_before, name, c->change);
 }
@@ -80,35 +80,49 @@ static void write_redundant(ga__writer *w, const ga_system *sys, const ga_start_
   if (r->gap > 1e-12) ga__write(w, "redundant constraints do not quite fit together: %.3g is left\n", r->gap);
 }
 
-int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
+static void write_accelerations(ga__writer *w, const ga_system *sys, const ga_start_report *r)
+{
+  char name[192] = "none";
+  if (r->acceleration.worst_change >= 0)
+    ga__describe_unknown(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
+  ga__write(w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
+            r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
+}
+
+static void write_method(ga__writer *w, const ga_start_report *r)
+{
+  if (r->a_shift > 0.0)
+    ga__write(w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n",
+              r->a_shift);
+  if (r->w_shift > 0.0) ga__write(w, "w: shifted from xdot by up to %.3g\n", r->w_shift);
+  if (r->v_perturbation > 0.0)
+    ga__write(w,
+              "v: moved off the hidden constraints by up to %.3g, as the index-3 form needs for order 2 in "
+              "lambda\n",
+              r->v_perturbation);
+}
+
+int ga_start_report_say(const ga_system *sys, const ga_start_report *r, int parts, char *text, size_t size)
 {
   if (!text) size = 0;
   if (size) text[0] = '\0';
   if (!sys || !r) return 0;
   ga__writer w = {text, size, 0};
-  char name[192] = "none";
-  if (size) text[0] = '\0';
-  write_change(&w, sys, GA_BLOCK_LAMBDA, &r->position, "positions", "q");
-  write_change(&w, sys, GA_BLOCK_LAMBDA, &r->velocity, "velocities", "v");
-  if (r->nonholonomic.worst_before >= 0)
+  const int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
+  if (parts & GA_START_POSITIONS) write_change(&w, sys, GA_BLOCK_LAMBDA, &r->position, "positions", "q");
+  if (parts & GA_START_VELOCITIES) write_change(&w, sys, GA_BLOCK_LAMBDA, &r->velocity, "velocities", "v");
+  if (parts & GA_START_VELOCITIES && r->nonholonomic.worst_before >= 0)
     ga__write(&w, "nonholonomic: residual %.3g, now %.3g\n", r->nonholonomic.residual_before,
               r->nonholonomic.residual_after);
-  if (r->acceleration.worst_change >= 0)
-    ga__describe_unknown(sys, GA_BLOCK_V, r->acceleration.worst_change, name, sizeof name);
-  ga__write(&w, "accelerations: solved in %d iterations, largest %.6g in %s; reciprocal condition %.1e\n",
-            r->acceleration.iterations + 1, r->acceleration.change, name, r->rcond);
-  if (sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0)
-    ga__write(&w, "mobility: %d, of %d velocities under %d constraints\n", r->mobility, sys->nv,
-              sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI]);
-  if (r->redundant > 0) write_redundant(&w, sys, r);
-  if (r->a_shift > 0.0)
-    ga__write(&w, "a: shifted from vdot by up to %.3g, for order 2 in forces from the first step\n",
-              r->a_shift);
-  if (r->w_shift > 0.0) ga__write(&w, "w: shifted from xdot by up to %.3g\n", r->w_shift);
-  if (r->v_perturbation > 0.0)
-    ga__write(&w,
-              "v: moved off the hidden constraints by up to %.3g, as the index-3 form needs for order 2 in "
-              "lambda\n",
-              r->v_perturbation);
+  if (parts & GA_START_ACCELERATIONS) write_accelerations(&w, sys, r);
+  if (parts & GA_START_CONSTRAINTS && constraints > 0)
+    ga__write(&w, "mobility: %d, of %d velocities under %d constraints\n", r->mobility, sys->nv, constraints);
+  if (parts & GA_START_CONSTRAINTS && r->redundant > 0) write_redundant(&w, sys, r);
+  if (parts & GA_START_METHOD) write_method(&w, r);
   return (int)w.used;
+}
+
+int ga_start_report_text(const ga_system *sys, const ga_start_report *r, char *text, size_t size)
+{
+  return ga_start_report_say(sys, r, GA_START_ALL, text, size);
 }

@@ -635,7 +635,7 @@ static ga_status stage_nearest(ga_machine *m, stage *s)
   ga__initial_values(s->b, s->q, s->v);
   const ga_status status = ga_stepper_nearest(s->st, &o, m->opts.t_start, s->placed, s->q);
   if (status > 0) {
-    ga__log(m->ctx, GA_LOG_WARNING,
+    ga__log(m->ctx, GA_LOG_WARNING, GA_REASON_NOT_THE_NEAREST,
             "assembly: bodies meet all joints, but their poses are not those that the weights make the "
             "nearest to the "
             "given ones, which were not found");
@@ -915,7 +915,7 @@ static void warn_of_branches(const ga_machine *m, const ga__built *b, const doub
   const journey at = k < 0 ? (journey){.part = NULL} : longest_way(m, b, value, off);
   if (!at.part) return;
   ga__log(
-      m->ctx, GA_LOG_WARNING,
+      m->ctx, GA_LOG_WARNING, GA_REASON_BRANCHES_MEET,
       "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
       "constraints lose their independence and branches of a mechanism may meet. It has gone straight on as "
       "far as can be told; galpha check shows coordinates and moves. Give poses beyond that position, or "

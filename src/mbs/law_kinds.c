@@ -126,7 +126,7 @@ static void suspect_rest(const ga__built *b, const ga__law *law)
       fabs(off) <= 0.5 * GA__TWO_PI + 1e-6 || (def->stiffness == 0 && !def->force))
     return;
   ga__log(
-      b->m->ctx, GA_LOG_WARNING,
+      b->m->ctx, GA_LOG_WARNING, GA_REASON_REST_FAR_AWAY,
       "spring '%s': %s starts at %.6g rad and its rest is %.6g rad, more than half a turn away; is rest = "
       "%.6g meant, or rest as at the start? Give the joint's angle where turns are meant",
       def->name, def->coordinate, now, law->rest, law->rest + GA__TWO_PI * round(off / GA__TWO_PI));

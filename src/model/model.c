@@ -11,7 +11,8 @@ struct ga_model {
   struct ga__kept *kept; /* functions, tables, libraries that the machine borrows */
   ga_run_settings settings;
   const char *title; /* within the document */
-  char *written;     /* by ga_model_write_text(); NULL: not yet asked for */
+  int gives_gravity;
+  char *written; /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
   char *whole; /* of a model of several files, or with overrides, what stands for itself; NULL: its text does
                   so as it is */
@@ -42,6 +43,7 @@ static void read_document(ga_model *model, ga__reading *r, const char *path)
   model->machine = reader.m;
   model->kept = reader.kept;
   model->title = globals.title;
+  model->gives_gravity = globals.gives_gravity;
 }
 
 /* A model that is too long to be written, aliases written out, is kept as it was read. */
@@ -127,6 +129,11 @@ int ga_model_n_messages(const ga_model *model)
 const ga_model_message *ga_model_message_at(const ga_model *model, int i)
 {
   return model ? ga__messages_at(model->messages, i) : NULL;
+}
+
+int ga_model_gives_gravity(const ga_model *model)
+{
+  return model ? model->gives_gravity : 0;
 }
 
 ga_machine *ga_model_machine(const ga_model *model)

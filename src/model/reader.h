@@ -145,6 +145,7 @@ int ga__read_block(ga__reader *reader, ga__named *named);
 typedef struct ga__globals {
   ga_machine_opts machine;
   const char *title;
+  int gives_gravity; /* 1: the key is there */
 } ga__globals;
 void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out);
 void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *settings);

@@ -273,6 +273,7 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
     ga__value_int(reader->r, version, 1, 1, GA__VERSION_KEY, &number);
   if (title) ga__value_text(reader->r, title, "title", &out->title);
   ga__read_fields(reader, root, N_GLOBAL, global_fields, &owner, &out->machine);
+  out->gives_gravity = ga__map_get(root, "gravity") != NULL;
   const double *g = out->machine.gravity, length = hypot(hypot(g[0], g[1]), g[2]);
   if (length > LARGE_GRAVITY)
     ga__say(reader->r->messages, GA_MESSAGE_WARNING, ga__map_get(root, "gravity")->at,

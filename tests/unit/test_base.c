@@ -309,15 +309,17 @@ static void test_texts_are_cut_only_where_they_must(void **state)
 typedef struct journal {
   int n;
   ga_log_level level;
+  ga_reason reason;
   char text[GA_ERROR_TEXT];
 } journal;
 
-static void journal_add(void *user, ga_log_level level, const char *message)
+static void journal_add(void *user, ga_log_level level, const ga_error *message)
 {
   journal *j = user;
   j->n++;
   j->level = level;
-  snprintf(j->text, sizeof j->text, "%s", message);
+  j->reason = message->reason;
+  snprintf(j->text, sizeof j->text, "%s", message->text);
 }
 
 static void test_log_levels(void **state)
@@ -330,20 +332,21 @@ static void test_log_levels(void **state)
   opts.log_user = &j;
   opts.log_level = GA_LOG_INFO;
   assert_int_equal(ga_context_create(&opts, &ctx), GA_OK);
-  ga__log(ctx, GA_LOG_DEBUG, "dropped");
+  ga__log(ctx, GA_LOG_DEBUG, GA_REASON_REDUNDANT, "dropped");
   assert_int_equal(j.n, 0);
-  ga__log(ctx, GA_LOG_INFO, "h = %g", 0.5);
+  ga__log(ctx, GA_LOG_INFO, GA_REASON_REDUNDANT, "h = %g", 0.5);
   assert_int_equal(j.n, 1);
   assert_int_equal(j.level, GA_LOG_INFO);
+  assert_int_equal(j.reason, GA_REASON_REDUNDANT);
   assert_string_equal(j.text, "h = 0.5");
-  ga__log(ctx, GA_LOG_WARNING, "w");
+  ga__log(ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT, "w");
   assert_int_equal(j.n, 2);
   assert_int_equal(j.level, GA_LOG_WARNING);
   ga_context_destroy(&ctx);
 
   ctx = context_default();
-  ga__log(ctx, GA_LOG_WARNING, "nobody listens");
-  ga__log(NULL, GA_LOG_WARNING, "nobody at all");
+  ga__log(ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT, "nobody listens");
+  ga__log(NULL, GA_LOG_WARNING, GA_REASON_REDUNDANT, "nobody at all");
   assert_int_equal(j.n, 2);
   ga_context_destroy(&ctx);
 }

@@ -145,10 +145,10 @@ typedef struct bench {
 
 static const double Q0 = 0.9, V0 = 0.4, X0 = 0.3;
 
-static void hear(void *user, ga_log_level level, const char *text)
+static void hear(void *user, ga_log_level level, const ga_error *message)
 {
   bench *b = user;
-  if (level == GA_LOG_WARNING) snprintf(b->said, sizeof b->said, "%s", text);
+  if (level == GA_LOG_WARNING) snprintf(b->said, sizeof b->said, "%s", message->text);
 }
 
 static ga_stepper *new_stepper(bench *b)

@@ -31,12 +31,12 @@ static ga_status start_linkage(rig *r, const linkage *l, double h, ga_start_repo
 /* The last warning of them. */
 static char heard[1024];
 static int n_heard;
-static void hear(void *user, ga_log_level level, const char *message)
+static void hear(void *user, ga_log_level level, const ga_error *message)
 {
   (void)user;
-  if (level != GA_LOG_WARNING || !strstr(message, "redundant")) return;
+  if (level != GA_LOG_WARNING || message->reason != GA_REASON_REDUNDANT) return;
   n_heard++;
-  snprintf(heard, sizeof heard, "%s", message);
+  snprintf(heard, sizeof heard, "%s", message->text);
 }
 
 /* A doubled row, a multiple, a combination of two, and a row that is a combination with a redundant one. */

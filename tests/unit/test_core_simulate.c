@@ -1024,11 +1024,11 @@ typedef struct listener {
   char text[256];
 } listener;
 
-static void hear(void *user, ga_log_level level, const char *message)
+static void hear(void *user, ga_log_level level, const ga_error *message)
 {
   listener *l = user;
   l->warnings += level == GA_LOG_WARNING;
-  snprintf(l->text, sizeof l->text, "%s", message);
+  snprintf(l->text, sizeof l->text, "%s", message->text);
 }
 
 /* A tolerance below rounding is no reason to fail: what rounding leaves of the estimates is not counted as

@@ -442,6 +442,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_independence, (P(other), 0.5, P(numbers), P(numbers))) \
   STATUS(ga_stepper_assemble, (P(other), P(&start_opts_), 0.5, P(numbers), FINE(numbers), FINE(&start_report_))) \
   VALUE(ga_start_report_text, (P(sys), FINE(&start_report_), FINE(text), sizeof text)) \
+  VALUE(ga_start_report_say, (P(sys), FINE(&start_report_), GA_START_ALL, FINE(text), sizeof text)) \
   STATUS(ga_stepper_step, (P(st), 0.5)) \
   STATUS(ga_stepper_undo, (P(st))) \
   VALUE(ga_stepper_failure, (P(st), P(&step_failure_))) \
@@ -590,6 +591,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_message_at, (P(model), 0)) \
   VALUE(ga_model_machine, (P(model))) \
   VALUE(ga_model_settings, (P(model))) \
+  VALUE(ga_model_gives_gravity, (P(model))) \
   VALUE(ga_model_title, (P(model))) \
   VALUE(ga_model_text, (P(model))) \
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
