@@ -171,7 +171,7 @@ static const ga__function_kind SHAPED = {"block",       eval_shaped, range_shape
 /* ---- y = gain Π u_i Π 1/u_j ---- */
 
 /* y := y u, or y/u, with the first two derivatives. */
-static void times(double y[3], const double u[3])
+static void multiply_jet(double y[3], const double u[3])
 {
   const double a = y[0], a1 = y[1], a2 = y[2];
   y[0] = a * u[0];
@@ -179,7 +179,7 @@ static void times(double y[3], const double u[3])
   y[2] = a2 * u[0] + 2 * a1 * u[1] + a * u[2];
 }
 
-static void over(double y[3], const double u[3])
+static void divide_jet(double y[3], const double u[3])
 {
   y[0] = y[0] / u[0];
   y[1] = (y[1] - y[0] * u[1]) / u[0];
@@ -195,7 +195,7 @@ static ga_status eval_product(const ga_function *f, double t, int order, double 
   for (int i = 0; i < c->n; i++) {
     const ga_status status = ga__course_eval(&c->u[i], t, order, u, fault);
     if (status) return status;
-    (c->block->data.product.divide[i] ? over : times)(out, u);
+    (c->block->data.product.divide[i] ? divide_jet : multiply_jet)(out, u);
   }
   return GA_OK;
 }

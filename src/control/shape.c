@@ -45,7 +45,7 @@ static ga_status dead_zone(double *y, double *slope, const ga__shape *shape, dou
 }
 
 /* σ = s tanh(v/s), σ' = 1 − tanh²(v/s) = 1/cosh², in the form that keeps its digits far out */
-static ga_status bent(double *y, double *slope, const ga__shape *shape, double v, ga_fault *fault)
+static ga_status tanh_shape(double *y, double *slope, const ga__shape *shape, double v, ga_fault *fault)
 {
   (void)fault;
   *y = shape->scale * tanh(v / shape->scale);
@@ -116,7 +116,7 @@ ga_status ga_block_create_tanh(ga_context *ctx, const ga_block_tanh_opts *opts, 
 {
   ga__inspect in = ga__inspect_begin(ctx, GA_KIND_TANH, opts, out);
   if (in.status) return in.status;
-  const ga__shape shape = {.fn = bent, .scale = opts->scale};
+  const ga__shape shape = {.fn = tanh_shape, .scale = opts->scale};
   ga__want_finite(&in, "gain", opts->gain);
   ga__want_positive(&in, "scale", opts->scale);
   return in.status ? in.status : create(ctx, GA_KIND_TANH, opts->gain, &shape, out);

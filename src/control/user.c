@@ -45,7 +45,7 @@ ga_status ga_block_create_user(ga_context *ctx, const ga_block_user_opts *opts, 
 }
 
 /* A user's answer as a status. */
-static ga_status answer(const ga_control_block *b, int code, const double *u, ga_fault *fault)
+static ga_status status_of_answer(const ga_control_block *b, int code, const double *u, ga_fault *fault)
 {
   if (code == 0) return GA_OK;
   const char *needs = code > 0 ? "its function asked for a smaller step" : "its function gave up";
@@ -58,7 +58,7 @@ static ga_status user_eval(const ga_control_block *b, double t, const double *u,
   const ga__user *f = &b->data.user;
   double unwanted[2][GA_BLOCK_SIZE];
   int code = f->function(f->user, t, u, x, xdot ? xdot : unwanted[0], y ? y : unwanted[1]);
-  return answer(b, code, u, fault);
+  return status_of_answer(b, code, u, fault);
 }
 
 /* Adds f' of column j: (f(−2δ) − 8 f(−δ) + 8 f(δ) − f(2δ))/(12 δ), an error of order δ⁴. δ is scaled by a
@@ -99,7 +99,7 @@ static ga_status user_jacobian(const ga_control_block *b, double t, const double
 {
   const ga__user *f = &b->data.user;
   if (!f->jacobian) return by_differences(b, t, u, x, J, fault);
-  ga_status status = answer(b, f->jacobian(f->user, t, u, x, J), u, fault);
+  ga_status status = status_of_answer(b, f->jacobian(f->user, t, u, x, J), u, fault);
   for (int i = 0; !status && i < ga__block_rows(b) * ga__block_cols(b); i++)
     if (J[i] != 0 && !b->depends[i])
       status = ga__block_fault(fault, b, GA_ERR_PATTERN, GA_FAULT_DOMAIN,

@@ -377,7 +377,7 @@ typedef struct subject {
   double size, span; /* of its values; [s] of the search */
 } subject;
 
-/* What jumps between two times. Where one side has no derivatives that cannot be told. */
+/* What jumps between two times. Not known where one side has no derivatives. */
 static int order_between(const subject *s, double before, double after)
 {
   const double gap = after - before, away = 1000 * gap;
@@ -519,7 +519,7 @@ static int jumps_between(const search *s, double before, double after)
 
 /* The break within some roundings of time from `from` to `to`: what jumps there and, unless several things
  * do so one after the other, between which numbers. */
-static ga_break look_closely(const search *s, double t, double from, double to)
+static ga_break refine_break(const search *s, double t, double from, double to)
 {
   ga_break out = {from - s->resolution, to + s->resolution, NOTHING, from};
   double a = out.before, b = out.after;
@@ -546,7 +546,7 @@ static void find_break(search *s, double t, double until, ga_break *out)
     const double equal_until = room ? seems_kinked_until(s, instr, to, until) : to;
     if (equal_until > to &&
         s->f) { /* of a block: a kink where something jumps, as where this begins, or none */
-      *out = look_closely(s, t, from, to);
+      *out = refine_break(s, t, from, to);
       if (out->order < NOTHING && out->after > t) return;
       *out = (ga_break){INFINITY, INFINITY, NOTHING, until};
       from = equal_until;
@@ -557,7 +557,7 @@ static void find_break(search *s, double t, double until, ga_break *out)
       until = equal_until;
       continue;
     }
-    const ga_break found = look_closely(s, t, from, to);
+    const ga_break found = refine_break(s, t, from, to);
     if (found.after <= t) { /* ranges are not as sharp: it is that before t */
       from = to;
       continue;

@@ -106,7 +106,7 @@ static int is_unit_of_number(const parser *p, const token *t)
 }
 
 /* Does the text before the token end with this word? */
-static int follows(const parser *p, const char *word)
+static int is_after_word(const parser *p, const char *word)
 {
   const int n = (int)strlen(word), from = p->end - n;
   return from >= 0 && strncmp(p->text + from, word, (size_t)n) == 0 &&
@@ -114,7 +114,7 @@ static int follows(const parser *p, const char *word)
 }
 
 /* What other languages write as the token stands here, in the words of this one; "": nothing is known. */
-static void find_habit(const parser *p, const token *t, char use[GA_TEXT_PIECE])
+static void find_other_spelling(const parser *p, const token *t, char use[GA_TEXT_PIECE])
 {
   static const char choice[] = "if(condition, then, else)";
   static const struct {
@@ -128,9 +128,9 @@ static void find_habit(const parser *p, const token *t, char use[GA_TEXT_PIECE])
   use[0] = '\0';
   for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
     if (known && token_is(p, t, habits[i].found)) snprintf(use, GA_TEXT_PIECE, "%s", habits[i].use);
-  if (t->kind == TOKEN_MARK && token_is(p, t, "*") && follows(p, "*"))
+  if (t->kind == TOKEN_MARK && token_is(p, t, "*") && is_after_word(p, "*"))
     snprintf(use, GA_TEXT_PIECE, "^");
-  else if (follows(p, "if"))
+  else if (is_after_word(p, "if"))
     snprintf(use, GA_TEXT_PIECE, "%s", choice);
   else if (!use[0] && is_unit_of_number(p, t) && t->bytes < GA_TEXT_PIECE - 3)
     snprintf(use, GA_TEXT_PIECE, "[%.*s]", t->bytes, p->text + t->start);
@@ -144,7 +144,7 @@ static ga_status unexpected(parser *p, const char *expected)
   if (t.kind == TOKEN_END) {
     return ga__text_fail(&p->source, t.start, 0, expected, NULL, "the text ends too early");
   }
-  find_habit(p, &t, use);
+  find_other_spelling(p, &t, use);
   ga__copy_piece(found, sizeof found, p->text + t.start, (size_t)t.bytes);
   return ga__text_fail(&p->source, t.start, t.bytes, expected, use,
                        t.kind == TOKEN_ALIEN ? "'%s' has no meaning" : "'%s' is out of place", found);
@@ -191,7 +191,7 @@ static int is_callable(const ga_symbol *symbol)
 }
 
 /* The symbol of that name, NULL where there is none. A second one is an error: which is meant? A value and a
- * function may share a name, since calls are told by their parentheses; one of the other sort is found where
+ * function may share a name, since a call has parentheses; one of the other sort is found where
  * there is no other. */
 static ga_status find_symbol(parser *p, const token *t, int call, const ga_symbol **found)
 {

@@ -34,19 +34,6 @@ int ga__course_bounds(const ga__course *c, double from, double to, double *least
   return c->known;
 }
 
-int ga__course_rate(const ga__course *c, double from, double to, double *least, double *most)
-{
-  *least = *most = c->is_time ? 1 : 0;
-  for (int k = 0; c->known && k < 2; k++) {
-    double low, high;
-    if (!c->f[k]) continue;
-    if (!ga__function_rate(c->f[k], from, to, &low, &high)) return 0;
-    *least += low;
-    *most += high;
-  }
-  return c->known;
-}
-
 /* ---- e(x(t)) ---- */
 
 typedef struct composed {

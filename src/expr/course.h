@@ -22,10 +22,8 @@ int ga__course_bounds(const ga__course *c, double from, double to, double *least
  * jump; 0: neither (breaks.c). */
 int ga__expr_rate(const ga_expr *e, const double *lo, const double *hi, const double *rate_lo,
                   const double *rate_hi, double range[2], double rate[2]);
-/* 1: a function's rate by its variable (slope.c), and that of a course by time. */
-int ga__function_rate(const ga_function *f, double from, double to, double *least,
-                      double *most); /* likewise */
-int ga__course_rate(const ga__course *c, double from, double to, double *least, double *most);
+/* 1: the rate of a function by its variable is within least and most (slope.c). */
+int ga__function_rate(const ga_function *f, double from, double to, double *least, double *most);
 
 /* An expression whose variables go along x, indexed like values at evaluation. As ga_expr_next_break() and
  * ga_expr_period() (breaks.c). */

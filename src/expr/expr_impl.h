@@ -185,7 +185,7 @@ struct ga_expr {
 typedef struct ga__source {
   ga_context *ctx;
   const char *what, *text;
-  ga_text_error *error; /* NULL: the context alone is told */
+  ga_text_error *error; /* NULL: reported in the context alone */
 } ga__source;
 
 /* Says what is wrong with `bytes` bytes from `start`. nearest and expected may be NULL. Returns

@@ -49,7 +49,7 @@ static ga__range plus(ga__range a, ga__range b)
 }
 
 /* a/b, b above 0. */
-static ga__range over(ga__range a, ga__range b)
+static ga__range divide_positive(ga__range a, ga__range b)
 {
   return wider((ga__range){a.lo / (a.lo < 0 ? b.lo : b.hi), a.hi / (a.hi < 0 ? b.hi : b.lo)});
 }
@@ -212,7 +212,7 @@ void ga__slopes_hypot(const ga__op *op, const ga__range *x, const ga__range *f, 
 {
   (void)op;
   for (int k = 0; k < 2; k++) {
-    const ga__range part = f->lo > 0 ? over(x[k], *f) : WHOLE;
+    const ga__range part = f->lo > 0 ? divide_positive(x[k], *f) : WHOLE;
     d[k] = (ga__range){x[k].lo >= 0 ? 0 : fmax(part.lo, -1), x[k].hi <= 0 ? 0 : fmin(part.hi, 1)};
   }
 }
@@ -223,8 +223,8 @@ void ga__slopes_atan2(const ga__op *op, const ga__range *x, const ga__range *f, 
   const ga__range r2 = plus(squared(x[0]), squared(x[1])), minus = {-x[0].hi, -x[0].lo};
   (void)op, (void)f;
   const int whole = ga__kink_cut(x) || !(r2.lo > 0);
-  d[0] = whole ? WHOLE : over(x[1], r2);
-  d[1] = whole ? WHOLE : over(minus, r2);
+  d[0] = whole ? WHOLE : divide_positive(x[1], r2);
+  d[1] = whole ? WHOLE : divide_positive(minus, r2);
 }
 
 /* step(x, x0, y0, x1, y1) with numbers but for x: largest in the middle, and the less the farther from it. */

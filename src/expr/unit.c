@@ -514,7 +514,7 @@ void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension)
 
 /* ---- Units and quantities of a text ---- */
 
-static ga_status no_rest(const ga__source *source, int at)
+static ga_status expect_end(const ga__source *source, int at)
 {
   const char *text = source->text;
   at = ga__skip_space(text, at);
@@ -535,7 +535,7 @@ ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor, ga_di
     return ga__fail(ctx, GA_ERR_ARGUMENT, "unit: the text is NULL or longer than %d bytes", GA_EXPR_LENGTH);
   }
   ga_status status = ga__unit_read(&unit, &source, &at);
-  if (!status) status = no_rest(&source, at);
+  if (!status) status = expect_end(&source, at);
   if (status) return status;
   if (factor) *factor = unit.num / unit.den;
   if (dimension) *dimension = unit.dimension;
@@ -563,7 +563,7 @@ static ga_status read_quantity(const ga__source *source, double *value, ga__unit
   *unit = unit_one;
   if (!text[at]) return GA_OK;
   status = ga__unit_read(unit, source, &at);
-  if (!status) status = no_rest(source, at);
+  if (!status) status = expect_end(source, at);
   if (status) return status;
   *value = ga__unit_apply(unit, *value);
   if (isfinite(*value)) return GA_OK;

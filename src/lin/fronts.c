@@ -31,7 +31,7 @@ typedef struct plan {
   int *rank; /* [n_blocks] of their fronts, in postorder */
   int *pivot_of; /* [n_blocks] the first of a block's pivots, in postorder */
   int *front_of; /* [n] by pivots, in postorder */
-  int *where;    /* [n] row of a pivot in the front at hand */
+  int *where;    /* [n] row of a pivot in the present front */
   int too_large; /* more than an int can count */
 } plan;
 
@@ -348,7 +348,7 @@ static int list_rows(plan *p)
 
 /* ---- Entries ---- */
 
-static int is_off(const plan *p, int row_pivot, int column_pivot)
+static int is_off_component(const plan *p, int row_pivot, int column_pivot)
 {
   return p->component[p->out->Q[row_pivot]] != p->component[p->out->Q[column_pivot]];
 }
@@ -364,7 +364,7 @@ static int list_off(plan *p)
       const int c = out->Q[pivot];
       for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
         const int row = out->row_pivot[A->row[e]];
-        if (!is_off(p, row, pivot)) continue;
+        if (!is_off_component(p, row, pivot)) continue;
         if (fill)
           out->off[start[row + 1]++] = (ga__move){e, pivot};
         else
@@ -392,7 +392,7 @@ static void sort_entries(const plan *p, int *start, int *column)
       const int c = out->Q[pivot];
       for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++) {
         const int row = out->row_pivot[A->row[e]], front = p->front_of[row < pivot ? row : pivot];
-        if (is_off(p, row, pivot)) continue;
+        if (is_off_component(p, row, pivot)) continue;
         if (!fill) {
           start[front + 2]++;
           continue;

@@ -71,4 +71,14 @@ void ga__front_upper(const ga__front *f, const double *factor, const int *index,
 /* Whether the last factors of a GA_LU_BLOCKS are those by fronts, not KLU's. */
 int ga__lu_is_by_fronts(const ga_lu *lu);
 
+/* Two rows of a front change places. */
+static inline void ga__front_exchange(double *restrict a, double *restrict b, int n)
+{
+  for (int j = 0; j < n; j++) {
+    const double t = a[j];
+    a[j] = b[j];
+    b[j] = t;
+  }
+}
+
 #endif

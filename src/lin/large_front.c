@@ -4,9 +4,9 @@
  *   [ F11 F12 ]    F11, F21: the panel, eliminated column by column
  *   [ F21 F22 ]    F12 := L11⁻¹ F12,   F22 := F22 − L21 F12
  *
- * in tiles of ROWS × COLUMNS numbers that are added up in registers. Measured against elimination row by row (GA__FRONT_LARGE beyond all
- * fronts; bench_structures, [ms] for the factors): net 15 instead of 36, net with diagonals 18 instead of 57, lattice 99 instead of 331, cubes
- * 51 instead of 619. */
+ * in tiles of ROWS × COLUMNS numbers that are added up in registers. Measured against elimination row by row
+ * (GA__FRONT_LARGE beyond all fronts; bench_structures, [ms] for the factors): net 15 instead of 36, net with
+ * diagonals 18 instead of 57, lattice 99 instead of 331, cubes 51 instead of 619. */
 #include "base/quad.h"
 #include "lin/fronts.h"
 #include <math.h>
@@ -16,15 +16,6 @@ enum { ROWS = 4, QUADS = 3, COLUMNS = 4 * QUADS };
 _Static_assert(PANEL *STRIP == GA__FRONT_ROOM && STRIP % COLUMNS == 0, "work space of a panel");
 
 /* ---- Panels ---- */
-
-static void exchange(double *restrict a, double *restrict b, int n)
-{
-  for (int j = 0; j < n; j++) {
-    const double t = a[j];
-    a[j] = b[j];
-    b[j] = t;
-  }
-}
 
 /* The row of pivot k, among those up to s. */
 static void bring_pivot(double *F, int s, int k, int W, double *weight, int *taken)
@@ -38,7 +29,7 @@ static void bring_pivot(double *F, int s, int k, int W, double *weight, int *tak
   if (best == k) return;
   const double w = weight[k];
   const int t = taken[k];
-  exchange(F + (size_t)k * (size_t)W, F + (size_t)best * (size_t)W, W);
+  ga__front_exchange(F + (size_t)k * (size_t)W, F + (size_t)best * (size_t)W, W);
   weight[k] = weight[best], weight[best] = w;
   taken[k] = taken[best], taken[best] = t;
 }

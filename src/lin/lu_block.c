@@ -1,6 +1,7 @@
 /* Sparse LU factors by dense fronts, for matrices whose unknowns come in small blocks (bodies, joints).
  *
- * Why not KLU alone: factors and solution of one iteration matrix, fronts and KLU in the same order, one thread, best of many:
+ * Why not KLU alone: factors and solution of one iteration matrix, fronts and KLU in the same order, one
+ * thread, best of many:
  *
  *   spatial chain, index 3 (bench_mbs --only split)      factors [µs]    solve [µs]     step [µs]
  *     100 ball joints                                     31     57       9     12       64     93
@@ -11,7 +12,8 @@
  *     net, net with diagonals                             15     51;     18    110
  *     lattice, cubes with all diagonals                   99    384;     51    207
  *
- * A step with new factors takes 20 to 30 % less time, and structures a quarter. Below about 20 unknowns dense factors take over.
+ * A step with new factors takes 20 to 30 % less time, and structures a quarter. Below about 20 unknowns dense
+ * factors take over.
  *
  * The matrix is brought to block triangular form; within a component the blocks are eliminated in the given
  * order. Pivots are sought within their block only, so that everything else is known beforehand (fronts.c):
@@ -41,35 +43,35 @@ enum { LINE = 8 };              /* numbers in a line of the cache */
 static const double MOST_GROWTH = 1e5;
 static const double NEAR_ONE = 4; /* [-] largest scaled entries, at least 2 as scales are powers of two */
 
-typedef struct memory {
+typedef struct factor_history {
   int scaled;    /* R and C have been found */
   int rest;      /* factorisations to be left to KLU */
   int searched;  /* KLU has pivots */
   uint64_t seen; /* checksum of the last matrix, where it was left to KLU; 0: it was not */
-} memory;
+} factor_history;
 
 typedef struct blocks {
   ga__fronts plan;
-  double *factors;   /* of all fronts */
-  double *off_value; /* A's values outside of the components when it was factored */
-  double *room;      /* for two fronts, */
-  double *front[2];  /* in lines of the cache: the largest one, and the one before, */
-  double *row;       /* [longest] of it */
-  double *panel;     /* [GA__FRONT_ROOM] */
-  double *stack;     /* what waits to be handed on, */
-  int *waiting;      /* and its fronts */
-  int *taken;        /* [n] row of F11, before exchanges, that a pivot was found in */
-  double *inverse;   /* [n] of the pivots */
-  double *pivot;     /* [n] scaled */
-  double *x;         /* [n] a right-hand side in the order of the pivots */
-  double *local;     /* [longest] */
-  double *R, *C;     /* [n] by pivots */
-  double *over;      /* [n] 1/R */
-  double growth;     /* largest scaled entry of L21, or pivot */
-  int by_klu;        /* the last factors are KLU's */
-  memory now;        /* with R, C and klu all that later factors depend on */
-  int marking;       /* 1: these are to be kept: */
-  memory marked;
+  double *factors;    /* of all fronts */
+  double *off_value;  /* A's values outside of the components when it was factored */
+  double *room;       /* for two fronts, */
+  double *front[2];   /* in lines of the cache: the largest one, and the one before, */
+  double *row;        /* [longest] of it */
+  double *panel;      /* [GA__FRONT_ROOM] */
+  double *stack;      /* what waits to be handed on, */
+  int *waiting;       /* and its fronts */
+  int *taken;         /* [n] row of F11, before exchanges, that a pivot was found in */
+  double *inverse;    /* [n] of the pivots */
+  double *pivot;      /* [n] scaled */
+  double *x;          /* [n] a right-hand side in the order of the pivots */
+  double *local;      /* [longest] */
+  double *R, *C;      /* [n] by pivots */
+  double *over;       /* [n] 1/R */
+  double growth;      /* largest scaled entry of L21, or pivot */
+  int by_klu;         /* the last factors are KLU's */
+  factor_history now; /* with R, C and klu all that later factors depend on */
+  int marking;        /* 1: these are to be kept: */
+  factor_history marked;
   int scale_marked; /* 1: marked_R, marked_C have R and C as they were */
   double *marked_R, *marked_C;
   ga_lu klu;
@@ -88,7 +90,7 @@ static void block_destroy(ga_lu *lu)
   lu->data = NULL;
 }
 
-static ga_status take_memory(ga_lu *lu)
+static ga_status allocate_factors(ga_lu *lu)
 {
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
@@ -135,7 +137,7 @@ static ga_status block_create(ga_lu *lu)
   ga_status status = b->klu.backend->create(&b->klu);
   b->klu.order = NULL;
   if (!status) status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
-  if (!status && b->plan.n_factors <= FEW_NUMBERS) status = take_memory(lu);
+  if (!status && b->plan.n_factors <= FEW_NUMBERS) status = allocate_factors(lu);
   lu->info.n_fill = n_fill(b);
   return status;
 }
@@ -227,15 +229,6 @@ static double block_column_max(const ga_lu *lu, int column)
 
 /* ---- Factors ---- */
 
-static void exchange(double *restrict a, double *restrict b, int n)
-{
-  for (int j = 0; j < n; j++) {
-    const double t = a[j];
-    a[j] = b[j];
-    b[j] = t;
-  }
-}
-
 /* One step of elimination in F[rows][W], pivot k of s: L takes the place of the zeros. weight[s] and taken[s]
  * follow the exchanges. Written for constants W and J, 4 J <= k: columns before 4 J are done with. The inner
  * loop is most of the work, and the pivot's row is kept in registers. */
@@ -252,7 +245,7 @@ GA__INLINE void eliminate_one(double *F, int rows, int s, int k, const int W, co
   if (best != k) {
     const double w = weight[k];
     const int t = taken[k];
-    exchange(pivot_row, F + best * W, W);
+    ga__front_exchange(pivot_row, F + best * W, W);
     weight[k] = weight[best], weight[best] = w;
     taken[k] = taken[best], taken[best] = t;
   }
@@ -332,7 +325,7 @@ GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double
 }
 
 /* F += what a child hands on, from[below][stride]. Mostly its places follow each other. */
-static inline void take_over(double *F, int W, const int *place, int m, const double *from, int stride)
+static inline void add_child(double *F, int W, const int *place, int m, const double *from, int stride)
 {
   if (place[m - 1] - place[0] == m - 1) {
     double *to = F + place[0] * W + place[0];
@@ -360,13 +353,13 @@ static double *add_children(const blocks *b, double *F, int number, double *end,
   const ga__front *f = &plan->front[number];
   if (f->n_children > 0) {
     const ga__front *last = f - 1;
-    take_over(F, f->width, plan->place + last->index, last->below,
+    add_child(F, f->width, plan->place + last->index, last->below,
               b->front[(number - 1) % 2] + last->size * last->width + last->size, last->width);
   }
   for (int k = 1; k < f->n_children; k++) {
     const ga__front *child = &plan->front[b->waiting[--*n_waiting]];
     end -= (size_t)child->below * (size_t)child->below;
-    take_over(F, f->width, plan->place + child->index, child->below, end, child->below);
+    add_child(F, f->width, plan->place + child->index, child->below, end, child->below);
   }
   return end;
 }
@@ -400,7 +393,7 @@ GA__INLINE double growth_of(const double *R, const ga__front *f, const int *inde
 }
 
 /* F22 waits on the stack. */
-static double *put_aside(const ga__front *f, const double *F, double *to)
+static double *push_update(const ga__front *f, const double *F, double *to)
 {
   F += f->size * f->width + f->size;
   for (int i = 0; i < f->below; i++, to += f->below, F += f->width)
@@ -447,13 +440,13 @@ static void factor_blocks(ga_lu *lu)
     eliminate_front(b, f, F, weight);
     keep_front(b, f, F, weight);
     if (!f->waits) continue;
-    end = put_aside(f, F, end);
+    end = push_update(f, F, end);
     b->waiting[n_waiting++] = i;
   }
   for (int k = 0; k < plan->off_start[plan->n]; k++) b->off_value[k] = lu->A->value[plan->off[k].from];
 }
 
-static int is_good(ga_lu *lu)
+static int are_factors_good(ga_lu *lu)
 {
   const blocks *b = lu->data;
   return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan.Q) == GA__PIVOTS_GOOD;
@@ -495,7 +488,7 @@ static ga_status block_factor(ga_lu *lu)
 {
   blocks *b = lu->data;
   if (!b->front[1]) {
-    const ga_status status = take_memory(lu);
+    const ga_status status = allocate_factors(lu);
     if (status) return status;
   }
   const uint64_t seen = b->now.seen ? checksum(lu->A) : 0;
@@ -506,11 +499,11 @@ static ga_status block_factor(ga_lu *lu)
   const int first = !b->now.scaled;
   if (first) renew_scale(lu);
   factor_blocks(lu);
-  int good = is_good(lu);
+  int good = are_factors_good(lu);
   if (!good && !first) { /* the scale may have grown old */
     renew_scale(lu);
     factor_blocks(lu);
-    good = is_good(lu);
+    good = are_factors_good(lu);
   }
   if (!good) {
     b->now.rest = REST;
@@ -732,7 +725,7 @@ static void block_rollback(ga_lu *lu)
 static void block_forget(ga_lu *lu)
 {
   blocks *b = lu->data;
-  b->now = (memory){0};
+  b->now = (factor_history){0};
   b->marking = b->scale_marked = 0;
   b->klu.backend->forget(&b->klu);
 }

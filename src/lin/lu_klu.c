@@ -53,7 +53,7 @@ static void sparse_destroy(ga_lu *lu)
 }
 
 /* What went wrong in KLU other than a singular matrix. The input is valid, so that only memory is left. */
-static ga_status failure(ga_lu *lu, const char *what)
+static ga_status fail_in_klu(ga_lu *lu, const char *what)
 {
   const sparse *s = lu->data;
   if (s->common.status == KLU_TOO_LARGE) {
@@ -83,7 +83,7 @@ static ga_status sparse_create(ga_lu *lu)
       return ga__no_memory(lu->ctx, "sparse LU factors");
   s->symbolic = order ? klu_analyze_given(lu->A->cols, s->col_start, s->row, order->P, order->Q, &s->common)
                       : klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
-  if (!s->symbolic) return failure(lu, "the analysis of a sparse matrix");
+  if (!s->symbolic) return fail_in_klu(lu, "the analysis of a sparse matrix");
   const double fill = s->symbolic->lnz + s->symbolic->unz - s->symbolic->n + s->symbolic->nzoff;
   if (order) return GA_OK;                                /* the fill is known after factor */
   lu->info.n_fill = fill < INT_MAX ? (int)fill : INT_MAX; /* without exchanges of rows; exact after factor */
@@ -131,7 +131,7 @@ static double sparse_column_max(const ga_lu *lu, int column)
   return most;
 }
 
-static ga__pivots judge(ga_lu *lu)
+static ga__pivots judge_pivots(ga_lu *lu)
 {
   const sparse *s = lu->data;
   return ga__lu_check_pivots(lu, s->numeric->Udiag, 1, s->symbolic->Q);
@@ -164,7 +164,7 @@ static int refactor(ga_lu *lu)
   if (!s->numeric) return 0;
   scale_values(lu);
   if (!klu_refactor(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common)) return 0;
-  if (judge(lu) == GA__PIVOTS_MISSING || !pivots_within(s, MOVED)) return 0;
+  if (judge_pivots(lu) == GA__PIVOTS_MISSING || !pivots_within(s, MOVED)) return 0;
   if (pivots_within(s, STEADY)) return 1;
   klu_rgrowth(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common);
   if (!(s->common.rgrowth >= LEAST_GROWTH)) return 0;
@@ -174,7 +174,7 @@ static int refactor(ga_lu *lu)
 }
 
 /* The pivots in use are given up, to the mark where there is one. */
-static void give_up(sparse *s)
+static void give_up_pivots(sparse *s)
 {
   if (s->marking && !s->none_marked && !s->marked && s->numeric) {
     mark_found(s);
@@ -190,16 +190,16 @@ static ga_status factor(ga_lu *lu)
 {
   sparse *s = lu->data;
   ga__pivots pivots = GA__PIVOTS_MISSING;
-  give_up(s);
+  give_up_pivots(s);
   find_scale(lu);
   scale_values(lu);
   for (int t = 0; t < N_TOLERANCES && pivots != GA__PIVOTS_GOOD; t++) {
     klu_free_numeric(&s->numeric, &s->common);
     s->common.tol = PIVOT_TOLERANCE[t];
     s->numeric = klu_factor(s->col_start, s->row, s->value, s->symbolic, &s->common);
-    if (!s->numeric) return failure(lu, "sparse LU factors");
+    if (!s->numeric) return fail_in_klu(lu, "sparse LU factors");
     lu->info.n_factor++;
-    pivots = judge(lu);
+    pivots = judge_pivots(lu);
   }
   if (pivots == GA__PIVOTS_MISSING) {
     klu_free_numeric(&s->numeric, &s->common); /* pivots of a singular matrix are not worth keeping */

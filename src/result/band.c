@@ -236,7 +236,7 @@ static double sign_of(const double *first, const double *second, int n)
 }
 
 /* first, second: values of both runs; e: the estimate of the second one's error. */
-static void follow(track *s, int begin, double t, double first, double second, double e)
+static void track_error(track *s, int begin, double t, double first, double second, double e)
 {
   if (begin) {
     s->low = s->high = s->begin = second;
@@ -253,7 +253,7 @@ static void follow(track *s, int begin, double t, double first, double second, d
 }
 
 /* What the signal has moved by, at most, while the clock rounds. */
-static double slip_until(track *s, int begin, double t_last, double t, double value)
+static double rounding_of_clock(track *s, int begin, double t_last, double t, double value)
 {
   const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * fmin(part, 1.0);
   if (!begin && slip > s->slip) s->slip = slip;
@@ -328,8 +328,8 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     if (left > 0) left--;
     if (b->quaternion[i]) left = b->quaternion[i], sign = sign_of(first + i, second + i, left);
     const double aligned = (left > 0 ? sign : 1.0) * first[i], apart = RICHARDSON * fabs(aligned - second[i]),
-                 slip = slip_until(s, begin, b->t_last, t, second[i]), e = apart < slip ? slip : apart;
-    follow(s, begin, t, aligned, second[i], e);
+                 slip = rounding_of_clock(s, begin, b->t_last, t, second[i]), e = apart < slip ? slip : apart;
+    track_error(s, begin, t, aligned, second[i], e);
     if (e > s->bin[k] || e != e) s->bin[k] = e;
     error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);
     if (mark >= 0) set_mark(b, i, mark, second[i], &error[i]);
@@ -351,7 +351,7 @@ static double bar_of(const ga_band *b, int i)
 }
 
 /* 1: a range or value that is more than error and rounding; known: largest range of the unit. */
-static int stands_out(const ga_band *b, int i, double value, double known)
+static int is_above_rounding(const ga_band *b, int i, double value, double known)
 {
   const double bar = bar_of(b, i);
   if (!(value > RESOLVED * bar && value > fmax(DIGITS * size_of(b, i), NOTHING))) return 0;
@@ -359,7 +359,7 @@ static int stands_out(const ga_band *b, int i, double value, double known)
 }
 
 /* 1: it has become smaller since the round before, in which it was not resolved either. */
-static int falls(const ga_band *b, int i)
+static int has_fallen(const ga_band *b, int i)
 {
   return range_of(b, i) * FALLS <= b->tracks[i].past;
 }
@@ -367,10 +367,10 @@ static int falls(const ga_band *b, int i)
 /* 1: in the second run it moves less than in the first, by the largest and by the mean of squares; or than in
  * the round before, much less, or not more where it was a constant there already, since where records lie
  * within steps is chance. */
-static int shrinks(const ga_band *b, int i)
+static int has_shrunk(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];
-  if (s->past > 0.0 && (falls(b, i) || (s->settled != 0.0 && range_of(b, i) <= s->past))) return 1;
+  if (s->past > 0.0 && (has_fallen(b, i) || (s->settled != 0.0 && range_of(b, i) <= s->past))) return 1;
   return range_of(b, i) <= SHRINKS * (s->first_high - s->first_low) &&
          s->squares - s->sum * s->sum / b->count <= TYPICAL * TYPICAL * s->differences;
 }
@@ -379,7 +379,8 @@ static int shrinks(const ga_band *b, int i)
  * rounding. */
 static int is_measure(const ga_band *b, int i, double range)
 {
-  return stands_out(b, i, range, 0.0) || (range > fmax(ABSENT, DIGITS * size_of(b, i)) && !shrinks(b, i));
+  return is_above_rounding(b, i, range, 0.0) ||
+         (range > fmax(ABSENT, DIGITS * size_of(b, i)) && !has_shrunk(b, i));
 }
 
 /* Largest range of the signal's unit; found once for all signals after a record. */
@@ -399,15 +400,15 @@ static double known_range(const ga_band *b, int i)
 
 static int is_resolved(const ga_band *b, int i)
 {
-  return stands_out(b, i, range_of(b, i), known_range(b, i));
+  return is_above_rounding(b, i, range_of(b, i), known_range(b, i));
 }
 
 /* 1: what is seen of its motion is error or rounding. */
 static int is_constant(const ga_band *b, int i)
 {
   const double known = known_range(b, i), seen = fmax(range_of(b, i), bar_of(b, i));
-  if (stands_out(b, i, range_of(b, i), known)) return 0;
-  return shrinks(b, i) || seen <= fmax(known > 0.0 ? NOISE * known : ABSENT, DIGITS * size_of(b, i));
+  if (is_above_rounding(b, i, range_of(b, i), known)) return 0;
+  return has_shrunk(b, i) || seen <= fmax(known > 0.0 ? NOISE * known : ABSENT, DIGITS * size_of(b, i));
 }
 
 /* Largest range of the same object and unit; 0: none is known. */
@@ -423,11 +424,11 @@ static double scale_of_constant(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];
   const double known = known_range(b, i), value = 0.5 * fabs(s->low + s->high);
-  if (stands_out(b, i, value, known)) return known > 0.0 ? fmin(value, known) : value;
+  if (is_above_rounding(b, i, value, known)) return known > 0.0 ? fmin(value, known) : value;
   const double near = known_in_object(b, i);
   const double gravity = b->unit[i] == b->accelerations ? b->opts.gravity : 0.0;
   if (near > 0.0 || known > 0.0) return near > 0.0 ? near : fmax(ALONE * known, gravity);
-  return falls(b, i) ? 0.0 : LEAST;
+  return has_fallen(b, i) ? 0.0 : LEAST;
 }
 
 static double scale_of(const ga_band *b, int i)
@@ -529,7 +530,7 @@ static int grows_between(const ga_band *b, const double ratios[BINS], double low
 
 /* 1: the estimates of signal i come up at once, as those of a force that jumps in both runs at different
  * times. */
-static int comes_at_once(const ga_band *b, int i)
+static int error_jumps(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];
   return first_above(s->bin, 0.3 * s->largest) - first_above(s->bin, 1e-3 * s->largest) < 2;
@@ -538,7 +539,7 @@ static int comes_at_once(const ga_band *b, int i)
 int ga_band_grows(const ga_band *b, double *decade)
 {
   double ratios[BINS];
-  if (!b || !decade || b->at < 0 || comes_at_once(b, ga_band_worst(b, NULL))) return 0;
+  if (!b || !decade || b->at < 0 || error_jumps(b, ga_band_worst(b, NULL))) return 0;
   profile(b, ratios);
   for (int k = 1; k < BINS; k++) ratios[k] = fmax(ratios[k], ratios[k - 1]);
   return grows_between(b, ratios, 1e-4, 30.0, decade) || grows_between(b, ratios, 5e-3, 10.0, decade);

@@ -62,7 +62,7 @@ static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, do
         put_number(file, block[(size_t)k * (size_t)rows + (size_t)i]);
         fputc(k < n ? ',' : '\n', file);
       }
-    if (ferror(file)) return GA_OK; /* told by the caller, with the system's reason */
+    if (ferror(file)) return GA_OK; /* reported by the caller, with the system's reason */
   }
   return GA_OK;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zlib.h>
 
-ga__quiet ga__quiet_begin(void)
+ga__hdf5_messages ga__hdf5_mute(void)
 {
-  ga__quiet quiet = {NULL, NULL, 0};
+  ga__hdf5_messages quiet = {NULL, NULL, 0};
   H5open(); /* before anything is asked, so that the answer is not overwritten by HDF5's own start */
   H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -16,7 +16,7 @@ ga__quiet ga__quiet_begin(void)
   return quiet;
 }
 
-void ga__quiet_end(const ga__quiet *quiet)
+void ga__hdf5_unmute(const ga__hdf5_messages *quiet)
 {
   H5Eclear2(H5E_DEFAULT);
   H5Eset_auto2(H5E_DEFAULT, quiet->print, quiet->user);
@@ -26,7 +26,7 @@ void ga__quiet_end(const ga__quiet *quiet)
 /* ---- Datasets of others ---- */
 
 /* Every part of the path is a link to an object of this file. */
-static int lies_here(hid_t file, const char *name)
+static int is_own_object(hid_t file, const char *name)
 {
   char part[64];
   for (const char *end = name; *end; end++) {
@@ -42,7 +42,7 @@ static int lies_here(hid_t file, const char *name)
 }
 
 /* Its numbers are in this file, in chunks of a size that can be held in memory. */
-static int holds_its_own(hid_t set)
+static int has_own_numbers(hid_t set)
 {
   enum { LARGEST_CHUNK = 64 << 20 }; /* bytes; ours have up to 1 MiB */
   hid_t create = H5Dget_create_plist(set), type = H5Dget_type(set);
@@ -65,8 +65,8 @@ static int holds_its_own(hid_t set)
 
 hid_t ga__open_own(hid_t file, const char *name, hid_t access)
 {
-  hid_t set = lies_here(file, name) ? H5Dopen2(file, name, access) : -1;
-  if (set < 0 || holds_its_own(set)) return set;
+  hid_t set = is_own_object(file, name) ? H5Dopen2(file, name, access) : -1;
+  if (set < 0 || has_own_numbers(set)) return set;
   H5Dclose(set);
   return -1;
 }

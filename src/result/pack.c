@@ -9,7 +9,7 @@
 
 enum { STRETCH = 512 }; /* least bytes that are judged together */
 
-/* 1: as good as random. Of 64 random bytes about 57 differ, and hardly one is equal to the next. */
+/* 1: as good as random. Of 64 random bytes about 57 differ, and almost none is equal to the next. */
 static int is_noise(const unsigned char *bytes, size_t n)
 {
   unsigned char seen[256] = {0};

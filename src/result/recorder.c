@@ -25,7 +25,7 @@ ga_recorder_opts ga_recorder_defaults(void)
 /* ---- Failures ------------------------------------------------------------------------------------------ */
 
 /* The first failure is the last: nothing is written after it. */
-static ga_status failed(ga_recorder *r)
+static ga_status fail_writing(ga_recorder *r)
 {
   if (!r->store.failure) r->store.failure = EIO;
   if (r->store.failure == ENOMEM) return ga__no_memory(r->ctx, "pages of a result file");
@@ -143,7 +143,7 @@ static void turn_tile(ga_recorder *r)
 
 static ga_status finish_block(ga_recorder *r)
 {
-  if (write_block(r) || write_sums(r, r->first / r->rows)) return failed(r);
+  if (write_block(r) || write_sums(r, r->first / r->rows)) return fail_writing(r);
   r->first = r->n;
   r->plain = !r->compression;
   return GA_OK;
@@ -152,7 +152,7 @@ static ga_status finish_block(ga_recorder *r)
 static ga_status commit(ga_recorder *r, int lengths_first)
 {
   if (write_tail(r) || H5Fflush(r->file, H5F_SCOPE_LOCAL) < 0 || ga__store_commit(&r->store, lengths_first))
-    return failed(r);
+    return fail_writing(r);
   r->kept = r->n;
   clock_gettime(CLOCK_MONOTONIC, &r->flushed);
   return GA_OK;
@@ -160,24 +160,24 @@ static ga_status commit(ga_recorder *r, int lengths_first)
 
 static ga_status flush(ga_recorder *r, int lengths_first)
 {
-  if (r->store.failure) return failed(r);
+  if (r->store.failure) return fail_writing(r);
   turn_tile(r);
   r->plain = r->plain || r->n > r->first;
-  if (r->n > r->first && write_block(r)) return failed(r);
+  if (r->n > r->first && write_block(r)) return fail_writing(r);
   return commit(r, lengths_first);
 }
 
 /* A flush after which no records are expected: the block is compressed as if it were full. */
-static ga_status settle(ga_recorder *r)
+static ga_status finish_short_block(ga_recorder *r)
 {
   const size_t rows = (size_t)r->rows, used = (size_t)(r->n - r->first);
-  if (r->store.failure) return failed(r);
+  if (r->store.failure) return fail_writing(r);
   turn_tile(r);
   if (!r->plain && used > 0) {
     for (size_t s = 0; s < (size_t)r->m; s++)
       memset(r->block + s * rows + used, 0, (rows - used) * sizeof *r->block);
     memset(r->times + used, 0, (rows - used) * sizeof *r->times);
-    if (write_block(r)) return failed(r);
+    if (write_block(r)) return fail_writing(r);
     r->plain = 1; /* should more records come after all, they must not go over these */
     return commit(r, 0);
   }
@@ -197,8 +197,8 @@ ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
 {
   if (!r || !values) return ga__null_argument(r ? r->ctx : NULL);
   ga_status status = GA_OK;
-  ga__quiet quiet;
-  if (r->store.failure) return failed(r);
+  ga__hdf5_messages quiet;
+  if (r->store.failure) return fail_writing(r);
   if (!isfinite(t) || t < r->last_t)
     return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a record at t = %g s cannot follow one at t = %g s",
                     r->path, t, r->last_t);
@@ -209,19 +209,19 @@ ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
   r->n++;
   if (r->in_tile == TILE || r->n - r->first == r->rows) turn_tile(r);
   if (r->n - r->first < r->rows && !flush_is_due(r)) return GA_OK;
-  quiet = ga__quiet_begin();
+  quiet = ga__hdf5_mute();
   if (r->n - r->first == r->rows) status = finish_block(r);
   if (status == GA_OK && flush_is_due(r)) status = flush(r, 0);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
 ga_status ga_recorder_flush(ga_recorder *r)
 {
   if (!r) return ga__null_argument(NULL);
-  const ga__quiet quiet = ga__quiet_begin();
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
   const ga_status status = flush(r, 0);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
@@ -258,16 +258,16 @@ static int write_checkpoint(ga_recorder *r, double t, const double *saved, size_
 ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n)
 {
   if (!r || !saved) return ga__null_argument(r ? r->ctx : NULL);
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   ga_status status;
   if (!isfinite(t) || n == 0)
     return ga__fail(r->ctx, GA_ERR_ARGUMENT,
                     "%s: a checkpoint needs a time and numbers; t = %g s, %zu numbers were given", r->path, t,
                     n);
-  if (r->store.failure) return failed(r);
-  quiet = ga__quiet_begin();
-  status = write_checkpoint(r, t, saved, n) || r->store.failure ? failed(r) : flush(r, 0);
-  ga__quiet_end(&quiet);
+  if (r->store.failure) return fail_writing(r);
+  quiet = ga__hdf5_mute();
+  status = write_checkpoint(r, t, saved, n) || r->store.failure ? fail_writing(r) : flush(r, 0);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
@@ -284,15 +284,15 @@ static int write_status(ga_recorder *r, const char *text)
 ga_status ga_recorder_finish(ga_recorder *r, const char *text)
 {
   if (!r || !text) return ga__null_argument(r ? r->ctx : NULL);
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   ga_status status;
   if (strlen(text) >= GA__STATUS_SIZE)
     return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a status of %zu bytes is longer than %d", r->path,
                     strlen(text), GA__STATUS_SIZE - 1);
-  if (r->store.failure) return failed(r);
-  quiet = ga__quiet_begin();
-  status = write_status(r, text) ? failed(r) : settle(r);
-  ga__quiet_end(&quiet);
+  if (r->store.failure) return fail_writing(r);
+  quiet = ga__hdf5_mute();
+  status = write_status(r, text) ? fail_writing(r) : finish_short_block(r);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
@@ -369,7 +369,7 @@ static int read_last_time(ga_recorder *r, long n)
 }
 
 /* Reads what the unfinished block has of the records that stay, and drops the others. */
-static ga_status take_up(ga_recorder *r)
+static ga_status resume_block(ga_recorder *r)
 {
   const long n = r->resume;
   const hsize_t rows = (hsize_t)(n % r->rows), from[2] = {0, (hsize_t)(n - (long)rows)};
@@ -392,7 +392,7 @@ static ga_status take_up(ga_recorder *r)
   r->kept = r->n = n;
   r->first = n - (long)rows;
   if (n > 0 && !error) error = read_last_time(r, n);
-  return error || set_lengths(r, r->first) ? failed(r) : GA_OK;
+  return error || set_lengths(r, r->first) ? fail_writing(r) : GA_OK;
 }
 
 static ga_status append(ga_recorder *r, const ga_recorder_opts *opts)
@@ -400,8 +400,8 @@ static ga_status append(ga_recorder *r, const ga_recorder_opts *opts)
   ga_status status = ga__layout_open(r, opts);
   r->plain = !r->compression;
   if (status == GA_OK) status = take_memory(r);
-  if (status == GA_OK) status = take_up(r);
-  if (status == GA_OK && write_status(r, "running")) status = failed(r);
+  if (status == GA_OK) status = resume_block(r);
+  if (status == GA_OK && write_status(r, "running")) status = fail_writing(r);
   return status ? status : flush(r, 1);
 }
 
@@ -415,7 +415,7 @@ static ga_status create(ga_recorder *r, const ga_recorder_opts *opts)
   ga__layout_sizes(r);
   status = take_memory(r);
   if (status) return status;
-  if (ga__layout_create(r, opts, &status)) return status ? status : failed(r);
+  if (ga__layout_create(r, opts, &status)) return status ? status : fail_writing(r);
   return commit(r, 0);
 }
 
@@ -468,24 +468,24 @@ ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_recorde
 {
   if (out) *out = NULL;
   if (!ctx || !path || !opts || !out) return ga__null_argument(ctx);
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   ga_status status;
   *out = NULL;
   status = check_opts(ctx, path, opts);
   if (status) return status;
-  quiet = ga__quiet_begin();
+  quiet = ga__hdf5_mute();
   status = open_recorder(ctx, path, opts, out);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
 void ga_recorder_destroy(ga_recorder **r)
 {
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   if (!r || !*r) return;
-  quiet = ga__quiet_begin();
-  if (!(*r)->store.failure && (*r)->kept < (*r)->n) settle(*r);
+  quiet = ga__hdf5_mute();
+  if (!(*r)->store.failure && (*r)->kept < (*r)->n) finish_short_block(*r);
   release(*r);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   *r = NULL;
 }

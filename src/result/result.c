@@ -108,10 +108,10 @@ static int fits(const ga_result *r, double n, double size)
 }
 
 /* How long it is worth trying again: while somebody writes the file, and not for ever. */
-typedef struct patience {
+typedef struct retry {
   struct timespec seen; /* when it was written last */
   int tries, still;     /* since then */
-} patience;
+} retry;
 
 static struct timespec changed_at(const struct stat *file)
 {
@@ -122,7 +122,7 @@ static struct timespec changed_at(const struct stat *file)
 #endif
 }
 
-static int wait_again(patience *p, const char *path)
+static int retry_open(retry *p, const char *path)
 {
   const struct timespec pause = {0, PAUSE * (1 + p->tries % 3)}; /* not in step with the writer */
   struct stat now;
@@ -486,8 +486,8 @@ static ga_status read_rest(ga_result *r, int i, long first, long n, double *out)
 ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
 {
   if (!r || !out) return ga__null_argument(r ? r->ctx : NULL);
-  ga__quiet quiet;
-  patience patience_left = {{0, 0}, 0, 0};
+  ga__hdf5_messages quiet;
+  retry retries = {{0, 0}, 0, 0};
   ga_status status = GA_OK;
   int done;
   if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
@@ -496,9 +496,9 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
         "%s: has %d signals and %ld records; of signal %d, %ld records from %ld on were asked for", r->path,
         r->m, r->n, i, n, first);
   if (n == 0) return GA_OK;
-  quiet = ga__quiet_begin();
+  quiet = ga__hdf5_mute();
   done = read_sound(r, i, first, n, out);
-  while (!done && !r->is_still && wait_again(&patience_left, r->path)) {
+  while (!done && !r->is_still && retry_open(&retries, r->path)) {
     if (r->state) memset(r->state, UNKNOWN, ((size_t)r->groups + 1) * (size_t)r->n_blocks);
     done = open_hdf5(r) == GA_OK && open_numbers(r) == GA_OK && open_sums(r) == GA_OK &&
            read_sound(r, i, first, n, out);
@@ -511,7 +511,7 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
     else
       status = read_rest(r, i, first, n, out);
   }
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
@@ -542,10 +542,10 @@ ga_status ga_result_verify(ga_result *r)
   char text[GA_ERROR_TEXT / 2] = "";
   ga__writer w = {text, sizeof text, 0};
   int ranges = 0;
-  const ga__quiet quiet = ga__quiet_begin();
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
   if (r->state)
     for (int g = 0; g <= r->groups; g++) ranges = write_damage(r, g, &w, ranges);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   if (ranges > 8) ga__write(&w, "; and %d more", ranges - 8);
   if (r->model_damaged) ga__write(&w, "%sthe text of the model", ranges ? "; " : "");
   if (r->checkpoint_damaged) ga__write(&w, "%sthe checkpoint", ranges || r->model_damaged ? "; " : "");
@@ -621,14 +621,14 @@ const double *ga__result_mark(const ga_result *r)
 ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved)
 {
   if (!r || !t || !n) return ga__null_argument(r ? r->ctx : NULL);
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   int done = 1;
   *t = r->mark[GA__CP_TIME];
   *n = (size_t)r->mark[GA__CP_COUNT];
   if (r->side < 0 || !saved) return GA_OK;
-  quiet = ga__quiet_begin();
+  quiet = ga__hdf5_mute();
   done = read_saved(r, r->side, r->mark, saved);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return done ? GA_OK
               : ga__fail(r->ctx, GA_ERR_FILE, "%s: the checkpoint was replaced since the file was opened",
                          r->path);
@@ -719,17 +719,17 @@ ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out)
 {
   if (out) *out = NULL;
   if (!ctx || !path || !out) return ga__null_argument(ctx);
-  const ga__quiet quiet = ga__quiet_begin();
-  patience patience_left = {{0, 0}, 0, 0};
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
+  retry retries = {{0, 0}, 0, 0};
   ga_status status;
   int torn;
   *out = NULL;
   status = open_once(ctx, path, 0, out, &torn);
-  while (status == GA_ERR_FILE && torn && wait_again(&patience_left, path)) {
-    const int is_growing = patience_left.tries > 1 && patience_left.still == 0;
+  while (status == GA_ERR_FILE && torn && retry_open(&retries, path)) {
+    const int is_growing = retries.tries > 1 && retries.still == 0;
     status = open_once(ctx, path, is_growing, out, &torn);
   }
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   return status;
 }
 
@@ -744,11 +744,11 @@ static void release_texts(ga_context *ctx, texts *t)
 void ga_result_close(ga_result **result)
 {
   ga_result *r = result ? *result : NULL;
-  ga__quiet quiet;
+  ga__hdf5_messages quiet;
   if (!r) return;
-  quiet = ga__quiet_begin();
+  quiet = ga__hdf5_mute();
   if (r->file >= 0) H5Fclose(r->file);
-  ga__quiet_end(&quiet);
+  ga__hdf5_unmute(&quiet);
   release_texts(r->ctx, &r->names);
   release_texts(r->ctx, &r->units);
   release_texts(r->ctx, &r->attribute_names);

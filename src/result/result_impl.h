@@ -67,13 +67,13 @@ size_t ga__pack(ga_context *ctx, unsigned char *out, unsigned char *work, const 
 
 /* HDF5 prints its errors unless told otherwise, and loads shared libraries for filters it does not know;
  * these keep it from both between a public function's begin and end. */
-typedef struct ga__quiet {
+typedef struct ga__hdf5_messages {
   H5E_auto2_t print;
   void *user;
   unsigned plugins;
-} ga__quiet;
-ga__quiet ga__quiet_begin(void);
-void ga__quiet_end(const ga__quiet *quiet);
+} ga__hdf5_messages;
+ga__hdf5_messages ga__hdf5_mute(void);
+void ga__hdf5_unmute(const ga__hdf5_messages *quiet);
 
 /* A dataset of this file itself: links, other files that hold its numbers, virtual datasets, and chunks
  * larger than any of ours are refused. Negative: there is none. */

@@ -1,8 +1,9 @@
 /* The file driver that lets HDF5 write complete files only; result_impl.h says how.
  *
- * Why not HDF5's own driver: of 200 writers that were killed at random times, while they flushed every 20 records, all left a file with every
- * record that was flushed; with HDF5's driver, the same chunks and filters 14 did not. Time is no reason against it: a record of 50 signals
- * takes 1.4 µs through the recorder and 8.1 µs through H5Dwrite (bench_result). */
+ * Why not HDF5's own driver: of 200 writers that were killed at random times, while they flushed every 20
+ * records, all left a file with every record that was flushed; with HDF5's driver, the same chunks and
+ * filters 14 did not. Time is no reason against it: a record of 50 signals takes 1.4 µs through the recorder
+ * and 8.1 µs through H5Dwrite (bench_result). */
 #define _GNU_SOURCE /* locks that belong to the open file, not to the process */
 #include "result/result_impl.h"
 #include <errno.h>
@@ -47,7 +48,7 @@ static int read_all(int fd, unsigned char *bytes, size_t n, haddr_t at)
 
 /* ---- What others do to the file ------------------------------------------------------------------------ */
 
-static int lose(ga__store *s, const char *how)
+static int fail_lost_file(ga__store *s, const char *how)
 {
   s->loss = how;
   return ESTALE;
@@ -58,7 +59,7 @@ static int check_length(ga__store *s)
 {
   struct stat now;
   if (fstat(s->fd, &now)) return errno;
-  return (uint64_t)now.st_size < s->size ? lose(s, "was truncated by another program") : 0;
+  return (uint64_t)now.st_size < s->size ? fail_lost_file(s, "was truncated by another program") : 0;
 }
 
 /* 0: its name still leads to it. */
@@ -66,13 +67,13 @@ static int check_name(ga__store *s)
 {
   struct stat now, there;
   if (fstat(s->fd, &now)) return errno;
-  if (now.st_nlink == 0) return lose(s, "was deleted or replaced by another program");
+  if (now.st_nlink == 0) return fail_lost_file(s, "was deleted or replaced by another program");
   if (s->folder < 0) return 0;
   if (fstatat(s->folder, s->base, &there, 0))
-    return errno == ENOENT ? lose(s, "was moved by another program") : errno;
+    return errno == ENOENT ? fail_lost_file(s, "was moved by another program") : errno;
   return now.st_dev == there.st_dev && now.st_ino == there.st_ino
              ? 0
-             : lose(s, "was replaced by another program");
+             : fail_lost_file(s, "was replaced by another program");
 }
 
 static int write_own(ga__store *s, const unsigned char *bytes, size_t n, haddr_t at)
@@ -218,7 +219,7 @@ static herr_t store_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
 }
 
 /* A structure of up to a page does not cross a page's border. */
-static haddr_t store_take(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t n)
+static haddr_t store_allocate(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t n)
 {
   ga__store *s = (ga__store *)file;
   haddr_t at = s->eoa;
@@ -230,7 +231,7 @@ static haddr_t store_take(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t
 }
 
 /* Space is not used again: what is on disk may still refer to it. */
-static herr_t store_give(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, hsize_t n)
+static herr_t store_free(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, hsize_t n)
 {
   (void)file, (void)type, (void)transfer, (void)at, (void)n;
   return 0;
@@ -245,7 +246,7 @@ static H5FD_t *store_of(const char *name, unsigned flags, hid_t access, haddr_t 
   return &(*s)->head;
 }
 
-static herr_t store_leave(H5FD_t *file) /* the descriptor outlives HDF5's file: a last commit follows */
+static herr_t store_detach(H5FD_t *file) /* the descriptor outlives HDF5's file: a last commit follows */
 {
   (void)file;
   return 0;
@@ -292,11 +293,11 @@ static const H5FD_class_t STORE = {
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(ga__store *),
     .open = store_of,
-    .close = store_leave,
+    .close = store_detach,
     .cmp = store_compare,
     .query = store_query,
-    .alloc = store_take,
-    .free = store_give,
+    .alloc = store_allocate,
+    .free = store_free,
     .get_eoa = store_eoa,
     .set_eoa = store_set_eoa,
     .get_eof = store_eof,
