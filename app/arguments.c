@@ -65,7 +65,7 @@ static int unknown(const app_arguments *a, const char *text, size_t length)
                      a->command->name);
 }
 
-/* A word that is an option of the command, and so hardly meant as the value of another. */
+/* A word that is an option of the command, and so probably not meant as the value of another. */
 static int is_option(const app_arguments *a, const char *word)
 {
   const app_option *options = a->command->options;

@@ -103,15 +103,15 @@ static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS];
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
     {"check", app_check, "MODEL", 1, 1,
-     "tells mobility, redundant constraints and initial consistency of a model", check_options, NULL},
+     "reports mobility, redundant constraints and initial consistency of a model", check_options, NULL},
     {"write", app_write, "MODEL", 1, 1, "writes a model as one file, with all that it includes",
      write_options, write_more},
     {"converge", app_converge, "MODEL", 1, 1,
-     "halves the step again and again, tells errors and their orders", converge_options, converge_more},
+     "halves the step again and again, reports errors and their orders", converge_options, converge_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals of results", plot_options, plot_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes results as comma-separated values; no SIGNAL: all",
      export_options, NULL},
-    {"info", app_info, "OUT", 1, 1, "tells what is in a result file", info_options, NULL}};
+    {"info", app_info, "OUT", 1, 1, "shows what is in a result file", info_options, NULL}};
 
 int app_is_own(const char *setting)
 {

@@ -1,4 +1,4 @@
-/* galpha converge: halves the step, or the tolerance, and tells at which order the errors fall. */
+/* galpha converge: halves the step, or the tolerance, and shows at which order the errors fall. */
 #include "gnuplot.h"
 #include "failure.h"
 #include "task.h"

@@ -90,7 +90,7 @@ static void warn_of_energy(const app_runner *r, const energies *e)
     fprintf(stderr, "the steps are too large; try --tol %.1g; ", tolerance * fmin(0.1, wanted * wanted));
   else
     fprintf(stderr, "with a tolerance of %.1g already, a smaller one may not mend it; ", tolerance);
-  fputs("galpha converge tells the errors\n", stderr);
+  fputs("galpha converge shows the errors\n", stderr);
 }
 
 /* ---- Summary ---- */
@@ -141,7 +141,7 @@ static void record_last(app_runner *r)
   if (!r->recorder || r->written || !(ga_recorder_time(r->recorder) < s->t)) return;
   if (app_record_values(r, s)) return;
   if (!app_record_is_finite(r, s->t)) return;
-  ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is told when it is closed */
+  ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is reported when it is closed */
 }
 
 /* Everything to the disk, and how it ended. */
@@ -160,7 +160,7 @@ static ga_status close_file(app_runner *r, const char *how)
   return status;
 }
 
-static void tell_resume(double t, size_t saved)
+static void report_resume(double t, size_t saved)
 {
   if (saved > 0)
     fprintf(stderr, "  --resume goes on from t = %.9g s\n", t);
@@ -198,7 +198,7 @@ static void tell_kept(const app_runner *r, int with_resume)
     fprintf(stderr, "  results up to t = %.9g s are in %s\n", last, r->file);
   else
     fprintf(stderr, "  there are no records in %s\n", r->file);
-  if (!status && with_resume) tell_resume(t, saved);
+  if (!status && with_resume) report_resume(t, saved);
   ga_result_close(&result);
 }
 

@@ -34,7 +34,7 @@ static void say_change(const app_history *h, const app_finding *f)
   fputc('\n', stderr);
 }
 
-/* Up to when steps were as long as usual, and what refused such since. Between two moments there may be steps
+/* Up to when steps were as long as usual, and what refused such since. Between two samples there may be steps
  * that were not seen, as long as usual. */
 static void say_steps(const app_history *h, const app_task *s, const ga_step_failure *f)
 {
@@ -42,24 +42,24 @@ static void say_steps(const app_history *h, const app_task *s, const ga_step_fai
   const int last = h->n - 1 - h->trial;
   const double usual = 0.5 * app_history_step(h);
   int at = last;
-  while (at > 0 && h->moment[at]->h < usual) at--;
-  const app_moment *from = h->moment[at], *then = at < last ? h->moment[at + 1] : NULL;
+  while (at > 0 && h->sample[at]->h < usual) at--;
+  const app_sample *from = h->sample[at], *then = at < last ? h->sample[at + 1] : NULL;
   const double t = then ? then->t - then->h : from->t;
   const long step = then ? then->step - 1 : from->step;
   fprintf(stderr, "  step size: ");
   if (from->h > 0.0) fprintf(stderr, "%.3g s up to t = %.9g s; ", from->h, t);
   fprintf(stderr,
           "%.3g s was tried last. %s: %ld accepted, refused %ld by error, %ld by Newton, %ld not evaluated\n",
-          f->h, from->h > 0.0 ? "Since then" : "Steps", h->moment[last]->step - step,
+          f->h, from->h > 0.0 ? "Since then" : "Steps", h->sample[last]->step - step,
           stats->rejected_error - from->rejected[0], stats->rejected_newton - from->rejected[1],
           stats->rejected_callback - from->rejected[2]);
 }
 
 /* But for what an iteration leaves. */
-static int is_as_last(const app_history *h, int moment, int signal)
+static int is_as_last(const app_history *h, int sample, int signal)
 {
   const double value = app_history_value(h, h->n - 1 - h->trial, signal);
-  return fabs(app_history_value(h, moment, signal) - value) <= 1e-12 * fabs(value);
+  return fabs(app_history_value(h, sample, signal) - value) <= 1e-12 * fabs(value);
 }
 
 /* A signal of a block or force that began to stand still, or to move, not long ago: limits and ends of tables
@@ -73,16 +73,16 @@ static void say_standing(const app_history *h)
     if (rank != 4 && rank != 5) continue;
     int stands = last;
     while (stands > 0 && is_as_last(h, stands - 1, i)) stands--;
-    const long since = h->moment[stands]->step;
-    if (stands == 0 || since > h->moment[last]->step - 2 || since < h->moment[before]->step - 8) continue;
+    const long since = h->sample[stands]->step;
+    if (stands == 0 || since > h->sample[last]->step - 2 || since < h->sample[before]->step - 8) continue;
     fprintf(stderr, "  %s stands at ", ga_machine_signal_name(h->machine, i));
     say_value(app_history_value(h, last, i), ga_machine_signal_unit(h->machine, i));
-    fprintf(stderr, " since t = %.6g s\n", h->moment[stands]->t);
+    fprintf(stderr, " since t = %.6g s\n", h->sample[stands]->t);
     said++;
   }
 }
 
-/* Changes of more than this are the doing of an iteration that did not converge. */
+/* Changes of more than this are caused by an iteration that did not converge. */
 #define BELIEVABLE 1e3
 
 static void say_changes(app_history *h, const ga_step_failure *f)
@@ -91,7 +91,7 @@ static void say_changes(app_history *h, const ga_step_failure *f)
   const int last = h->n - 1 - h->trial, made = f->status == GA_OK;
   if (h->before <= 0) return;
   int n = app_history_changes(h, h->before, last, HUGE_VAL, APP_ALL_GROUPS, found);
-  if (n) fprintf(stderr, "  changed unusually since t = %.9g s:\n", h->moment[h->before]->t);
+  if (n) fprintf(stderr, "  changed unusually since t = %.9g s:\n", h->sample[h->before]->t);
   for (int i = 0; i < n; i++) say_change(h, &found[i]);
   say_standing(h);
   if (!h->trial) return;

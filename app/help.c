@@ -33,7 +33,7 @@ void app_help(FILE *out)
     const app_command *c = app_command_at(i);
     fprintf(out, "  galpha %-8s %-17s %s\n", c->name, c->operands, c->line);
   }
-  fputs("\ngalpha COMMAND --help tells more. Without a command:\n\n", out);
+  fputs("\ngalpha COMMAND --help shows more. Without a command:\n\n", out);
   for (const app_option *o = before; o->name; o++) option_line(out, o);
   fputs("\nexit codes\n", out);
   for (int i = 0; i < N_CODES; i++) fprintf(out, "  %s\n", codes[i]);

@@ -344,7 +344,7 @@ static int axes_width(const picture *p)
 
 #define NOTHING 1e-20 /* values below this are 0 */
 
-/* No two values are told apart by more than rounding. */
+/* No two values are reported apart by more than rounding. */
 static int is_flat(const panel *here, int axis)
 {
   const double span = here->high[axis] - here->low[axis];

@@ -16,7 +16,7 @@ typedef struct app_progress { /* all 0: shows nothing */
   double t_start, t_from,
       t_end;          /* [s] t_from: where this run took over, after t_start where it was resumed */
   double began, last; /* [s] of the clock */
-  int tenth;          /* lines: the last one told, */
+  int tenth;          /* lines: the last one reported, */
   double t_next;      /* [s] and where the next one is, but for rounding; bar: infinite */
   double looked;      /* [s] bar: when the clock was asked last, */
   long every, next;   /* steps from one such look to the next, and the step then; lines: LONG_MAX */

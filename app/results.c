@@ -219,7 +219,7 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   const long n = ga_result_n_records(r);
   double first = 0.0, last = 0.0, t = 0.0;
   size_t length = 0;
-  if (n > 0) ga_result_read(r, -1, 0, 1, &first); /* NaN where it is damaged, which is told at the end */
+  if (n > 0) ga_result_read(r, -1, 0, 1, &first); /* NaN where it is damaged, which is reported at the end */
   if (n > 0) ga_result_read(r, -1, n - 1, 1, &last);
   ga_result_checkpoint(r, &t, &length, NULL);
   printf("%s\n", a->operands[0]);

@@ -85,7 +85,7 @@ int app_checkpoint_tolerance(app_runner *r);
 
 /* ---- The end (ending.c) ---- */
 
-/* Closes the file, tells how the run ended and what is in the file; return the exit code. stopped_by: a
+/* Closes the file, reports how the run ended and what is in the file; return the exit code. stopped_by: a
  * signal, 0: it came to its end. started: there is a state. */
 int app_end_told(app_runner *r, int stopped_by, double seconds);
 /* A round came to its end and another one is to follow, with this tolerance: its file is complete. */

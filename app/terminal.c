@@ -46,7 +46,7 @@ int app_is_control(unsigned code)
 
 enum { BLOCK = 4096, LONGEST = 8 /* of one character shown by its number */ };
 #ifdef __GLIBC__
-enum { FAILED = 0 }; /* what fopencookie() is told of a failure; -1 elsewhere, where 0 is none */
+enum { FAILED = 0 }; /* what fopencookie() is reported of a failure; -1 elsewhere, where 0 is none */
 #else
 enum { FAILED = -1 };
 #endif

@@ -34,10 +34,10 @@ void app_watch_close(app_watch *w)
 }
 
 /* Steps that were not seen are equal ones; the last may be shorter. */
-static app_moment moment_of(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
+static app_sample moment_of(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
   const long passed = stats->steps - w->step;
-  return (app_moment){s->t,
+  return (app_sample){s->t,
                       passed > 0 ? s->t - w->t - (double)(passed - 1) * w->h : 0.0,
                       stats->steps,
                       {stats->rejected_error, stats->rejected_newton, stats->rejected_callback},
@@ -45,7 +45,7 @@ static app_moment moment_of(const app_watch *w, const ga_state *s, const ga_simu
 }
 
 /* The arrays of a stepper's state are one piece of memory. */
-static void keep(const app_watch *w, app_moment *m, const ga_state *s, const ga_simulate_stats *stats)
+static void keep(const app_watch *w, app_sample *m, const ga_state *s, const ga_simulate_stats *stats)
 {
   double *numbers = m->numbers;
   *m = moment_of(w, s, stats);
@@ -56,7 +56,7 @@ static void keep(const app_watch *w, app_moment *m, const ga_state *s, const ga_
 static void thin_out(app_watch *w)
 {
   for (int i = 1; 2 * i < APP_PAST; i++) {
-    const app_moment kept = w->past[2 * i];
+    const app_sample kept = w->past[2 * i];
     w->past[2 * i] = w->past[i];
     w->past[i] = kept;
   }
@@ -69,8 +69,8 @@ static int n_recent(const app_watch *w)
   return w->n_recent < APP_RECENT ? (int)w->n_recent : APP_RECENT;
 }
 
-/* The i-th of the recent moments, in the order of time. */
-static const app_moment *recent_at(const app_watch *w, int i)
+/* The i-th of the recent samples, in the order of time. */
+static const app_sample *recent_at(const app_watch *w, int i)
 {
   return &w->recent[(w->n_recent - n_recent(w) + i) % APP_RECENT];
 }
@@ -95,7 +95,7 @@ void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *st
 
 /* ---- Looking back ---- */
 
-static ga_state state_of(const app_watch *w, const app_moment *m)
+static ga_state state_of(const app_watch *w, const app_sample *m)
 {
   ga_state s = {.t = m->t, .q = m->numbers};
   s.v = s.q + w->nq;
@@ -126,7 +126,7 @@ int app_watch_range(const app_watch *w, const app_task *s, int signal, double ra
 
 double app_history_step(const app_history *h)
 {
-  const app_moment *first = h->moment[0], *end = h->moment[h->n - 1 - h->trial];
+  const app_sample *first = h->sample[0], *end = h->sample[h->n - 1 - h->trial];
   return end->step > first->step ? (end->t - first->t) / (double)(end->step - first->step) : 0.0;
 }
 
@@ -138,17 +138,17 @@ static int find_before(const app_history *h)
 {
   const int last = h->n - 1 - h->trial;
   const double mean = app_history_step(h);
-  const app_moment *end = h->moment[last];
+  const app_sample *end = h->sample[last];
   int before = last;
   while (before >= 0 &&
-         (h->moment[before]->t > end->t - CHANGES * mean || h->moment[before]->step > end->step - 2))
+         (h->sample[before]->t > end->t - CHANGES * mean || h->sample[before]->step > end->step - 2))
     before--;
   return before;
 }
 
-double app_history_value(const app_history *h, int moment, int signal)
+double app_history_value(const app_history *h, int sample, int signal)
 {
-  return h->value[(size_t)moment * (size_t)h->n_signals + (size_t)signal];
+  return h->value[(size_t)sample * (size_t)h->n_signals + (size_t)signal];
 }
 
 static size_t unit_place(app_history *h, int signal)
@@ -177,12 +177,12 @@ void app_history_close(app_history *h)
 static void list_moments(app_history *h, const app_watch *w, const app_task *s)
 {
   for (int i = 0; i < w->n_past && w->past[i].step < recent_at(w, 0)->step; i++)
-    h->moment[h->n++] = &w->past[i];
-  for (int i = 0; i < n_recent(w); i++) h->moment[h->n++] = recent_at(w, i);
+    h->sample[h->n++] = &w->past[i];
+  for (int i = 0; i < n_recent(w); i++) h->sample[h->n++] = recent_at(w, i);
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
   if (h->n == 0 || stats->steps == w->step) return;
   h->now = moment_of(w, ga_stepper_state(s->stepper), stats);
-  h->moment[h->n++] = &h->now;
+  h->sample[h->n++] = &h->now;
 }
 
 int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
@@ -190,10 +190,10 @@ int app_history_open(app_history *h, const app_watch *w, const app_task *s, cons
   *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
   list_moments(h, w, s);
   if (h->n == 0) return 0;
-  h->value = malloc((size_t)APP_MOMENTS * (size_t)h->n_signals * sizeof *h->value + 1);
+  h->value = malloc((size_t)APP_SAMPLES * (size_t)h->n_signals * sizeof *h->value + 1);
   if (!h->value) return 0;
   for (int i = 0; i < h->n; i++) {
-    const app_moment *m = h->moment[i];
+    const app_sample *m = h->sample[i];
     const ga_state state = m->numbers ? state_of(w, m) : *ga_stepper_state(s->stepper);
     if (ga_machine_signals(s->machine, NULL, &state, h->n_signals, NULL,
                            h->value + (size_t)i * (size_t)h->n_signals))
@@ -203,7 +203,7 @@ int app_history_open(app_history *h, const app_watch *w, const app_task *s, cons
       !ga_machine_signals(s->machine, NULL, &f->trial, h->n_signals, NULL,
                           h->value + (size_t)h->n * (size_t)h->n_signals)) {
     h->tried.t = f->trial.t;
-    h->moment[h->n++] = &h->tried;
+    h->sample[h->n++] = &h->tried;
     h->trial = 1;
   }
   h->before = find_before(h);
@@ -244,7 +244,7 @@ void app_history_range(const app_history *h, int signal, double *least, double *
 /* Changes this much smaller than the largest value of any signal in the same unit matter to nobody. */
 #define MATTERS 1e-3
 
-/* The largest change from one moment on, over the range that the signal had before. */
+/* The largest change from one sample on, over the range that the signal had before. */
 static app_finding look_at(const app_history *h, int signal, int from, int to)
 {
   app_finding f = {.signal = signal, .rank = app_history_rank(h, signal), .from = from, .to = to};
@@ -258,13 +258,13 @@ static app_finding look_at(const app_history *h, int signal, int from, int to)
   }
   const double size = fmax(fabs(least), fabs(most)), range = most - least;
   const double scale = range > ROUNDING * size ? range : size;
-  const double part = (h->moment[f.to]->t - h->moment[from]->t) / (h->moment[h->before]->t - h->moment[0]->t);
+  const double part = (h->sample[f.to]->t - h->sample[from]->t) / (h->sample[h->before]->t - h->sample[0]->t);
   f.ratio = scale > 0.0 ? fabs(f.change) / scale : f.change != 0.0 ? HUGE_VAL : 0.0;
   f.usual = range > ROUNDING * size ? fabs(f.change) / (range * part) : f.change != 0.0 ? HUGE_VAL : 0.0;
   return f;
 }
 
-/* Motion, what blocks and forces give, and what follows from these: some of each are told. */
+/* Motion, what blocks and forces give, and what follows from these: some of each are reported. */
 enum { N_GROUPS = 3, MOST_OF_A_GROUP = APP_FINDINGS / N_GROUPS };
 
 static int group_of(const app_finding *f)

@@ -62,7 +62,7 @@ GA__INLINE ga__quad ga__quad_load(const double *from)
 /* Column j of the unit matrix */
 #define GA__QUAD_UNIT(j) ((ga__quad){(j) == 0, (j) == 1, (j) == 2, 0})
 
-/* Three alone; loaded as ga__quad_store3() stores, so that what has just been stored is at hand. */
+/* Three alone; loaded as ga__quad_store3() stores, so that what has just been stored is available. */
 GA__INLINE ga__quad ga__quad_load3(const double *from)
 {
   const ga__duo low = *(const ga__duo *)from;

@@ -53,7 +53,7 @@ typedef struct block_read {
   const char *what;
   const inputs_given *given;
   any_opts *opts;
-  ga__cut cut;
+  ga__omission omitted;
 } block_read;
 
 typedef struct block_kind {
@@ -498,7 +498,8 @@ int ga__block_group(int i, ga__group *group)
 
 /* ---- Inputs ---- */
 
-static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, ga__cut cut, inputs_given *given)
+static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, ga__omission omitted,
+                       inputs_given *given)
 {
   int good = 1;
   given->all = all;
@@ -519,7 +520,7 @@ static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, ga__
     } else {
       ga__what(text, "input %d of %s", i + 1, what);
     }
-    if (!cut) good &= ga__read_input(reader, given->tree[i], NULL, text, &given->input[i]);
+    if (!omitted) good &= ga__read_input(reader, given->tree[i], NULL, text, &given->input[i]);
   }
   return good;
 }
@@ -568,7 +569,7 @@ static int match_inputs(const block_read *b, const ga_control_block *block, ga_i
 {
   const inputs_given *given = b->given;
   const int n = ga_block_n_in(block);
-  if (b->cut) return 1;
+  if (b->omitted) return 1;
   if (given->name) return match_by_name(b, block, to);
   if (given->n != n) {
     ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->all ? given->all->at : b->map->key_at,
@@ -614,7 +615,7 @@ static int set_units(const block_read *b, ga_control_block *block)
   const ga__tree *given = ga__map_get(b->map, "unit");
   const int n = ga_block_n_out(block);
   char what[GA__WHAT];
-  if (!given || b->cut >= GA__CUT_NUMBERS) return 1;
+  if (!given || b->omitted >= GA__OMIT_NUMBERS) return 1;
   ga__what(what, "unit of %s", b->what);
   if (given->kind == GA__TREE_LIST && given->n != n) {
     ga__say(r->messages, GA_MESSAGE_ERROR, given->at, "%s: %d are given, but it has %d output%s", what,
@@ -667,14 +668,14 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   int kind;
   memset(&opts, 0, sizeof opts);
   ga__what(what, "block '%s'", named->name);
-  const block_read b = {reader, named->tree, what, &given, &opts, named->cut};
+  const block_read b = {reader, named->tree, what, &given, &opts, named->omitted};
   ga__messages_concern(reader->r->messages, (ga__concern){"block", named->name, NULL});
-  int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), what, named->cut, &given);
+  int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), what, named->omitted, &given);
   if (!which_kind(reader, named->tree, what, &kind)) return 0;
   const block_kind *k = &BLOCKS[kind];
   ga__owner owner = {.what = what, .kind = -1};
   if (k->defaults) k->defaults(&opts);
-  if (named->cut < GA__CUT_NUMBERS)
+  if (named->omitted < GA__OMIT_NUMBERS)
     good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
   ga__map_get(named->tree, "unit"); /* known, even where the block is not made */

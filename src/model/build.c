@@ -1,5 +1,5 @@
-/* From sections to a machine: names first, then the parts, then the builder, whose refusals are told one by
- * one with what it refuses left out. */
+/* From sections to a machine: names first, then the parts, then the builder, whose refusals are reported one
+ * by one with what it refuses left out. */
 #include "model/reader.h"
 
 #include "mbs/name.h"
@@ -44,7 +44,7 @@ static void singular(char *text, size_t size, const char *section)
     snprintf(text, size, "%.*s", (int)n - 1, section);
 }
 
-/* The kind of a part: the only one of its section, or by its type. −1: it was told that there is none. */
+/* The kind of a part: the only one of its section, or by its type. −1: it was reported that there is none. */
 static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
 {
   const char *types[MOST_KINDS];
@@ -72,7 +72,7 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
   return ga__value_choice(reader->r, type, n, types, what, &found) ? kinds[found] : -1;
 }
 
-/* The section that `bodys` or `body` means, which are further from `bodies` than a slip of a finger; NULL:
+/* The section that `bodys` or `body` means, which are further from `bodies` than a typo; NULL:
  * none. */
 static const char *find_meant(const char *key)
 {
@@ -101,7 +101,7 @@ static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key
   return ga__expect_map(reader->r, section, key) ? section : NULL;
 }
 
-/* A name that is taken already is told; of two parts the first stays. */
+/* A name that is taken already is reported; of two parts the first stays. */
 static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int kind)
 {
   const int before = d->names.n, i = ga__names_add(&d->names, tree->key);
@@ -113,7 +113,7 @@ static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int k
     char place[GA__PLACE_TEXT];
     ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->key_at, "the name '%s' is taken already, at %s",
             tree->key, ga__place_text(place, reader->r->messages, d->list[i].tree->key_at));
-    d->list[i].twofold = 1;
+    d->list[i].duplicate = 1;
     return;
   }
   d->list[i] = (ga__named){.name = d->names.name[i], .tree = tree, .kind = kind};
@@ -191,36 +191,36 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
 
 /* ---- Parts ---- */
 
-/* What is said from now on is not kept; NULL: no memory. To be undone by speak_up(). */
-static ga__messages *fall_silent(ga__reader *reader)
+/* What is said from now on is not kept; NULL: no memory. To be undone by unmute_messages(). */
+static ga__messages *mute_messages(ga__reader *reader)
 {
-  ga__messages *told = reader->r->messages, *silent = ga__messages_create(reader->r->ctx);
-  if (!silent) {
+  ga__messages *kept = reader->r->messages, *muted = ga__messages_create(reader->r->ctx);
+  if (!muted) {
     reader->r->failed = 1;
     return NULL;
   }
-  ga__messages_end_search(silent);
-  reader->r->messages = silent;
-  return told;
+  ga__messages_end_search(muted);
+  reader->r->messages = muted;
+  return kept;
 }
 
-static void speak_up(ga__reader *reader, ga__messages *told)
+static void unmute_messages(ga__reader *reader, ga__messages *kept)
 {
   if (ga__messages_status(reader->r->messages)) reader->r->failed = 1;
   ga__messages_destroy(&reader->r->messages);
-  reader->r->messages = told;
+  reader->r->messages = kept;
 }
 
 /* A block that is wrong keeps what can be kept of it: others may use its outputs. */
 static void read_block(ga__reader *reader, ga__named *part)
 {
   if (ga__read_block(reader, part)) return;
-  ga__messages *told = reader->r->failed ? NULL : fall_silent(reader);
-  if (!told) return;
+  ga__messages *kept = reader->r->failed ? NULL : mute_messages(reader);
+  if (!kept) return;
   do {
-    part->cut++;
-  } while (part->cut < GA__CUT_ALL && !reader->r->failed && !ga__read_block(reader, part));
-  speak_up(reader, told);
+    part->omitted++;
+  } while (part->omitted < GA__OMIT_ALL && !reader->r->failed && !ga__read_block(reader, part));
+  unmute_messages(reader, kept);
 }
 
 /* 0: no memory. */
@@ -231,7 +231,7 @@ static int read_parts(ga__reader *reader)
   ga__add_functions(reader);
   for (int i = 0; i < reader->parts.names.n && !reader->r->failed; i++) {
     ga__named *part = &reader->parts.list[i];
-    if (part->kind < 0 || part->cut == GA__CUT_ALL) continue;
+    if (part->kind < 0 || part->omitted == GA__OMIT_ALL) continue;
     if (part->kind == GA__PART_BLOCK)
       read_block(reader, part);
     else
@@ -249,27 +249,27 @@ static ga__named *find_refused(const ga__reader *reader)
 }
 
 /* Is it unknown which signals this part would have, or of what kind it is? */
-static int is_vague(const ga__named *part)
+static int is_incomplete(const ga__named *part)
 {
-  return part->kind < 0 || part->twofold || part->cut == GA__CUT_ALL ||
-         (part->kind == GA__PART_BLOCK && part->cut == GA__CUT_NUMBERS);
+  return part->kind < 0 || part->duplicate || part->omitted == GA__OMIT_ALL ||
+         (part->kind == GA__PART_BLOCK && part->omitted == GA__OMIT_NUMBERS);
 }
 
 /* A refusal that names a part that was reported as wrong follows from that report. */
-static int names_vague(const ga__reader *reader, const ga__named *refused)
+static int names_incomplete_part(const ga__reader *reader, const ga__named *refused)
 {
   const ga_error *e = &reader->r->ctx->error;
   const char *const name[] = {e->name, e->other};
   for (int i = 0; i < 2; i++) {
     const ga__named *part = ga__directory_head(&reader->parts, name[i], strlen(name[i]));
-    if (part && part != refused && is_vague(part)) return 1;
+    if (part && part != refused && is_incomplete(part)) return 1;
   }
   return 0;
 }
 
-/* Tells what the builder says, unless it follows from what was told; 1: it may be tried again without that
- * part. */
-static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
+/* Reports what the builder says, unless it follows from what was reported; 1: it may be tried again without
+ * that part. */
+static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
 {
   ga__named *part = status == GA_ERR_MEMORY ? NULL : find_refused(reader);
   if (!part) {
@@ -278,25 +278,25 @@ static int tell_refusal(ga__reader *reader, ga_status status, ga__place whole)
   }
   /* whether something rolls, or a line has a direction, is a matter of places */
   const int of_places = status == GA_ERR_INCONSISTENT || part->kind == GA__PART_ROLLING;
-  const int follows =
-      part->cut != GA__CUT_NOTHING || names_vague(reader, part) || (reader->guessed && of_places);
+  const int follows = part->omitted != GA__OMIT_NOTHING || names_incomplete_part(reader, part) ||
+                      (reader->guessed && of_places);
   if (!follows) ga__say_refusal(reader, part, status);
-  if (part->cut == GA__CUT_ALL) return 0;
-  part->cut = part->kind == GA__PART_BLOCK && !part->cut ? GA__CUT_INPUTS : GA__CUT_ALL;
+  if (part->omitted == GA__OMIT_ALL) return 0;
+  part->omitted = part->kind == GA__PART_BLOCK && !part->omitted ? GA__OMIT_INPUTS : GA__OMIT_ALL;
   return reader->parts.names.n <= MOST_TO_REPEAT;
 }
 
 /* The machine anew, without those parts, for the sake of further messages. */
 static int read_again(ga__reader *reader, const ga_machine_opts *opts)
 {
-  ga__messages *told = fall_silent(reader);
-  if (!told) return 0;
+  ga__messages *kept = mute_messages(reader);
+  if (!kept) return 0;
   ga_machine_destroy(&reader->m);
   reader->again = 1;
   const ga_status status = ga_machine_create(reader->r->ctx, opts, &reader->m);
   if (status) reader->r->failed = 1; /* it was made of the same before */
   const int good = !status && read_parts(reader);
-  speak_up(reader, told);
+  unmute_messages(reader, kept);
   return good;
 }
 
@@ -304,7 +304,7 @@ static void build(ga__reader *reader, const ga__tree *root, const ga_machine_opt
 {
   for (int round = 0; round < MOST_ROUNDS; round++) {
     const ga_status status = ga_machine_build(reader->m);
-    if (!status || !tell_refusal(reader, status, root->at) || !read_again(reader, opts)) return;
+    if (!status || !report_refusal(reader, status, root->at) || !read_again(reader, opts)) return;
   }
 }
 
@@ -328,13 +328,13 @@ static int is_signal(const ga__reader *reader, const char *name)
 }
 
 /* Of a part that could not be built nothing can be recorded, and a pattern may mean one of its signals. */
-static int may_be_vague(const ga__reader *reader, const char *name)
+static int may_mean_incomplete(const ga__reader *reader, const char *name)
 {
   const ga__named *part = ga__directory_head(&reader->parts, name, strlen(name));
-  if (part) return is_vague(part);
+  if (part) return is_incomplete(part);
   int vague = 0;
   for (int i = 0; strpbrk(name, "*?[") && i < reader->parts.names.n; i++)
-    vague |= is_vague(&reader->parts.list[i]);
+    vague |= is_incomplete(&reader->parts.list[i]);
   return vague;
 }
 
@@ -344,7 +344,7 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
   for (int i = 0; i < settings->n_record; i++) {
     const char *name = settings->record[i];
     char nearest[GA_TEXT_PIECE];
-    if (is_signal(reader, name) || may_be_vague(reader, name)) continue;
+    if (is_signal(reader, name) || may_mean_incomplete(reader, name)) continue;
     nearest[0] = '\0';
     if (ga__messages_may_search(reader->r->messages, ga_machine_n_signals(reader->m)))
       ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader, ga_machine_n_signals(reader->m));

@@ -1,4 +1,4 @@
-/* The dimension of an expression, as far as it can be told without doubt: of sums of parameters and
+/* The dimension of an expression, as far as it is known without doubt: of sums of parameters and
  * quantities. A plain number may be anything in SI units, so that of 9.81*m nothing is known; 2*L is
  * suspicious where no length is asked for.
  */

@@ -1,4 +1,4 @@
-/* What can be told of the dimension of an expression. */
+/* What is known of the dimension of an expression. */
 #ifndef GALPHA_MODEL_DIMENSION_H
 #define GALPHA_MODEL_DIMENSION_H
 

@@ -206,7 +206,7 @@ static int keep_text(ga__reading *r, ga__document *d, const char *name, const ch
   return 1;
 }
 
-/* All of a file. *text is NULL where it cannot be read, which is told at `from`. */
+/* All of a file. *text is NULL where it cannot be read, which is reported at `from`. */
 static void load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
                  size_t *length)
 {
@@ -258,8 +258,8 @@ static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *te
  * long. */
 static int normalise(char out[LONGEST_PATH], const char *from, const char *path)
 {
-  const char *stroke = strrchr(from, '/');
-  size_t n = stroke ? (size_t)(stroke - from) : 0;
+  const char *slash = strrchr(from, '/');
+  size_t n = slash ? (size_t)(slash - from) : 0;
   memcpy(out, from, n);
   while (*path) {
     const size_t bytes = strcspn(path, "/");
@@ -294,7 +294,7 @@ static int find_file(const ga__document *d, const char *real)
   return i < d->n_files ? i : -1;
 }
 
-/* A file that was read, or is being read, must not be read again. 1: it was, and that is told. */
+/* A file that was read, or is being read, must not be read again. 1: it was, and that is reported. */
 static int is_known(ga__reading *r, const ga__document *d, const char *real, ga__place from)
 {
   const int known = find_file(d, real);
@@ -402,7 +402,7 @@ static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const 
   return root;
 }
 
-/* What is wrong with a file that cannot be read is told first: much else may follow from it. */
+/* What is wrong with a file that cannot be read is reported first: much else may follow from it. */
 static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth)
 {
   int file;
@@ -439,8 +439,8 @@ static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree
 static int find_folder(ga__reading *r, ga__document *d, const char *path)
 {
   char real[LONGEST_PATH];
-  const char *stroke = strrchr(path, '/');
-  d->folder = ga__pool_text(&d->pool, path, stroke ? (size_t)(stroke - path) + 1 : 0);
+  const char *slash = strrchr(path, '/');
+  d->folder = ga__pool_text(&d->pool, path, slash ? (size_t)(slash - path) + 1 : 0);
   if (!d->folder) return no_memory(r);
   if (!realpath(d->folder[0] ? d->folder : ".", real)) real[0] = '\0';
   d->real_folder = ga__pool_text(&d->pool, real[0] ? real : "/", strlen(real[0] ? real : "/"));

@@ -35,7 +35,7 @@ struct ga__document {
   int n_repeats, repeat_capacity;
   ga__file *file;
   int n_files, file_capacity;
-  const char *folder, *real_folder; /* of the model; folder is "" or ends in a stroke. NULL: it is a text */
+  const char *folder, *real_folder; /* of the model; folder is "" or ends in a slash. NULL: it is a text */
   char *text;
   size_t text_used, text_size;
   long n_parts;         /* entries of sections that are maps themselves */
@@ -48,7 +48,7 @@ struct ga__document {
 
 typedef enum ga__added {
   GA__ADDED,
-  GA__NOT_ADDED, /* which was told */
+  GA__NOT_ADDED, /* which was reported */
   GA__FULL       /* likewise: there are too many parts, or no memory (r->failed) */
 } ga__added;
 

@@ -26,10 +26,10 @@ ga_model_opts ga_model_defaults(void)
 /* "model/car.yaml" lies in "model", "car.yaml" in ".". */
 static const char *folder_of(ga__reader *reader, const char *path)
 {
-  const char *stroke = path ? strrchr(path, '/') : NULL;
+  const char *slash = path ? strrchr(path, '/') : NULL;
   if (!path) return NULL;
-  if (!stroke) return ".";
-  const size_t bytes = stroke == path ? 1 : (size_t)(stroke - path);
+  if (!slash) return ".";
+  const size_t bytes = slash == path ? 1 : (size_t)(slash - path);
   char *folder = ga__room(reader, bytes + 1, 1);
   return folder ? memcpy(folder, path, bytes) : NULL;
 }

@@ -15,8 +15,8 @@ typedef struct ga__place {
 
 #define GA__NOWHERE ((ga__place){-1, 0, 0})
 
-/* Keeps 100 errors and 100 warnings, of one place at most three; what is left out is counted and told at the
- * end. The same text at the same place is kept once. Out of memory is remembered and returned by
+/* Keeps 100 errors and 100 warnings, of one place at most three; what is left out is counted and reported at
+ * the end. The same text at the same place is kept once. Out of memory is remembered and returned by
  * ga__messages_status(). */
 typedef struct ga__messages ga__messages;
 ga__messages *ga__messages_create(ga_context *ctx); /* NULL: out of memory */
@@ -127,7 +127,7 @@ typedef struct ga__tree {
   ga__tree_style style, key_style;
   struct ga__tree **child;
   const ga__scope *scope; /* NULL: not in a repeat, or nothing below depends on its index */
-  int used;               /* set by readers: a key that nobody asked for is told as unknown */
+  int used;               /* set by readers: a key that nobody asked for is reported as unknown */
 } ga__tree;
 
 enum {
@@ -151,7 +151,7 @@ ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t l
 /* Is it the word null of JSON, or one of YAML's others? Without quotes it is nothing: an empty text. */
 int ga__tree_is_null(const char *text);
 
-/* Of two children of the same key the first is kept, and the second told. */
+/* Of two children of the same key the first is kept, and the second reported. */
 ga_status ga__tree_unique(ga__forest *forest, ga__tree *map);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is hardly meant so: [kg] masses beyond these, moments of inertia beyond so many times mass · reach².
+/* What is suspicious: [kg] masses beyond these, moments of inertia beyond so many times mass · reach².
  * Distances below the last [m] say nothing of a body's size. */
 #define LARGE_MASS 1e6
 #define SMALL_MASS 1e-9
@@ -33,7 +33,7 @@ typedef union any_def {
   ga_sensor_def sensor;
 } any_def;
 
-struct ga__bulk {
+struct ga__body_size {
   double mass, inertia, reach; /* reach: of what is fixed to it */
   double position[3];
 };
@@ -98,31 +98,31 @@ static double length_of(int n, const double *a, const double *b)
 
 static void note_body(ga__reader *reader, ga__named *named, const any_def *def)
 {
-  struct ga__bulk *bulk = ga__room(reader, 1, sizeof *bulk);
-  if (!bulk) return;
+  struct ga__body_size *size = ga__room(reader, 1, sizeof *size);
+  if (!size) return;
   if (named->kind == GA__PART_RIGID) {
     const ga_rigid_def *d = &def->rigid;
-    bulk->mass = d->mass;
-    bulk->inertia = fmax(d->inertia[0], fmax(d->inertia[1], d->inertia[2]));
-    bulk->reach = length_of(3, d->com, NULL);
-    memcpy(bulk->position, d->pose.position, sizeof bulk->position);
+    size->mass = d->mass;
+    size->inertia = fmax(d->inertia[0], fmax(d->inertia[1], d->inertia[2]));
+    size->reach = length_of(3, d->com, NULL);
+    memcpy(size->position, d->pose.position, sizeof size->position);
   } else if (named->kind == GA__PART_PLANAR) {
-    bulk->mass = def->planar.mass;
-    bulk->inertia = def->planar.inertia;
-    bulk->reach = length_of(2, def->planar.com, NULL);
-    memcpy(bulk->position, def->planar.position, 2 * sizeof(double));
-    bulk->position[2] = def->planar.z;
+    size->mass = def->planar.mass;
+    size->inertia = def->planar.inertia;
+    size->reach = length_of(2, def->planar.com, NULL);
+    memcpy(size->position, def->planar.position, 2 * sizeof(double));
+    size->position[2] = def->planar.z;
   } else {
-    bulk->mass = named->kind == GA__PART_POINT ? def->point.mass : 1;
+    size->mass = named->kind == GA__PART_POINT ? def->point.mass : 1;
   }
-  named->bulk = bulk;
+  named->size = size;
 }
 
 static void note_place(const ga__reader *reader, const char *body, const double *at, int in_ground)
 {
   const ga__named *named = body ? ga__directory_find(&reader->parts, body, strlen(body)) : NULL;
-  if (!named || !named->bulk) return;
-  named->bulk->reach = fmax(named->bulk->reach, length_of(3, at, in_ground ? named->bulk->position : NULL));
+  if (!named || !named->size) return;
+  named->size->reach = fmax(named->size->reach, length_of(3, at, in_ground ? named->size->position : NULL));
 }
 
 static int is_in_plane(const ga__reader *reader, const char *body)
@@ -165,7 +165,7 @@ static void note(ga__reader *reader, ga__named *named, const any_def *def)
 
 static void suspect_body(ga__reader *reader, const ga__named *named)
 {
-  const struct ga__bulk *b = named->bulk;
+  const struct ga__body_size *b = named->size;
   const char *what = ga__part_text((ga__part_kind)named->kind);
   ga__tree *mass = ga__map_get(named->tree, "mass"), *inertia = ga__map_get(named->tree, "inertia");
   if (mass && b->mass > 0 && (b->mass > LARGE_MASS || b->mass < SMALL_MASS))
@@ -184,7 +184,7 @@ void ga__suspect_parts(ga__reader *reader)
 {
   for (int i = 0; i < reader->parts.names.n; i++) {
     const ga__named *named = &reader->parts.list[i];
-    if (named->bulk) suspect_body(reader, named);
+    if (named->size) suspect_body(reader, named);
     /* a block with a unit is there to be looked at */
     const int shown = named->kind == GA__PART_BLOCK && ga__map_peek(named->tree, "unit");
     if (!named->used && !shown && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
@@ -202,7 +202,7 @@ void ga__suspect_parts(ga__reader *reader)
 /* ---- Reading ---- */
 
 /* Masses that any body may have. */
-static void set_bulk(ga__part_kind kind, any_def *def)
+static void set_body_size(ga__part_kind kind, any_def *def)
 {
   static const double unit[6] = {1, 1, 1, 0, 0, 0};
   if (kind == GA__PART_RIGID) {
@@ -247,13 +247,13 @@ static int add_substitute(ga__reader *reader, const ga__named *named, const any_
   const ga__part_kind which = (ga__part_kind)named->kind;
   const ga__kind *kind = ga__kind_of(which);
   any_def def = *read;
-  set_bulk(which, &def);
+  set_body_size(which, &def);
   if (!is_read) reader->guessed = 1;
   if (which <= GA__PART_SCALAR && try_part(reader, kind, &def)) return 1;
   memset(&def, 0, sizeof def);
   kind->defaults(&def);
   def.name = named->name;
-  set_bulk(which, &def);
+  set_body_size(which, &def);
   if (!keep_names(which, read, type, &def)) return 0;
   reader->guessed = 1;
   return try_part(reader, kind, &def);
@@ -291,7 +291,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
   if (status) ga__say_refusal(reader, named, status);
   if (!good || status)
-    named->cut = add_substitute(reader, named, &def, good, owner.kind) ? GA__CUT_NUMBERS : GA__CUT_ALL;
+    named->omitted = add_substitute(reader, named, &def, good, owner.kind) ? GA__OMIT_NUMBERS : GA__OMIT_ALL;
   else if (!reader->again)
     note(reader, named, &def);
 }

@@ -621,7 +621,7 @@ static void find_nearest_part(char nearest[2 * GA_TEXT_PIECE], const ga__reader 
   if (of_ground[0] && !nearest[0]) memcpy(nearest, of_ground, sizeof of_ground);
 }
 
-/* A part that is referred to: of an unknown one the nearest is told, here where it stands. */
+/* A part that is referred to: of an unknown one the nearest is reported, here where it stands. */
 static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree *tree, const char *what,
                           const char **text)
 {
@@ -764,9 +764,9 @@ static int read_flat_pose(ga__reader *reader, const ga__field *f, ga__tree *map,
   return read_pose_keys(reader, map, owner->what, (ga_pose *)(void *)((char *)base + f->offset));
 }
 
-/* 1: the field is needed, and this was told. */
-static int tell_missing(ga__reader *reader, const ga__field *f, const ga__tree *map, const ga__owner *owner,
-                        const void *base)
+/* 1: the field is needed, and this was reported. */
+static int report_missing(ga__reader *reader, const ga__field *f, const ga__tree *map, const ga__owner *owner,
+                          const void *base)
 {
   if (!ga__field_needed(f, base)) return 0;
   char quantity[2 * GA_TEXT_PIECE];
@@ -799,7 +799,7 @@ int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *f
     ga__messages_field(reader->r->messages, ga__field_key(f, owner->type_key));
     good &= read_flat_pose(reader, f, map, owner, base);
     if (!tree) {
-      good &= !tell_missing(reader, f, map, owner, base);
+      good &= !report_missing(reader, f, map, owner, base);
       continue;
     }
     const int read = read_field(reader, f, tree, owner, base);

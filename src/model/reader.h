@@ -1,4 +1,5 @@
-/* From trees to definitions, by tables of fields. What is wrong is told with its place, and reading goes on.
+/* From trees to definitions, by tables of fields. What is wrong is reported with its place, and reading goes
+ * on.
  */
 #ifndef GALPHA_MODEL_READER_H
 #define GALPHA_MODEL_READER_H
@@ -10,23 +11,23 @@
 
 /* What of a wrong part stays out of the machine, which is built all the same for the sake of further
  * messages. */
-typedef enum ga__cut {
-  GA__CUT_NOTHING = 0,
-  GA__CUT_INPUTS,  /* of a block: all are 0 */
-  GA__CUT_NUMBERS, /* defaults stand in for what could not be read */
-  GA__CUT_ALL
-} ga__cut;
+typedef enum ga__omission {
+  GA__OMIT_NOTHING = 0,
+  GA__OMIT_INPUTS,  /* of a block: all are 0 */
+  GA__OMIT_NUMBERS, /* defaults stand in for what could not be read */
+  GA__OMIT_ALL
+} ga__omission;
 
 typedef struct ga__named {
   const char *name;
-  ga__tree *tree; /* where it is defined */
-  int kind;       /* of a part: ga__part_kind; −1: unknown, which was told */
-  int used;       /* somebody refers to it */
-  int twofold;    /* two parts have this name, which was told */
-  ga__cut cut;    /* of a part */
-  int state;      /* of a function: a function_state */
+  ga__tree *tree;       /* where it is defined */
+  int kind;             /* of a part: ga__part_kind; −1: unknown, which was reported */
+  int used;             /* somebody refers to it */
+  int duplicate;        /* two parts have this name, which was reported */
+  ga__omission omitted; /* of a part */
+  int state;            /* of a function: a function_state */
   ga_function *function;
-  struct ga__bulk *bulk; /* of a body: what its numbers are judged by; NULL: not read */
+  struct ga__body_size *size; /* of a body: what its numbers are judged by; NULL: not read */
 } ga__named;
 
 /* What is called so: list[i] has the name number i. */
@@ -79,14 +80,14 @@ typedef struct ga__owner {
  * ga__finish_keys(). */
 int ga__read_fields(ga__reader *reader, ga__tree *map, int n, const ga__field *fields, ga__owner *owner,
                     void *base);
-/* Tells keys that are neither a field's nor among `more`. */
+/* Reports keys that are neither a field's nor among `more`. */
 void ga__finish_keys(ga__reader *reader, const ga__tree *map, int n, const ga__field *fields,
                      const ga__owner *owner, int n_more, const char *const *more);
 /* The name under which a field stands in files. */
 const char *ga__field_key(const ga__field *field, const char *type_key);
 /* What there is to add to a field's line; "": nothing. */
 const char *ga__field_note(const ga__field *field);
-/* A size that a list or the inputs gave; 0: another was given already, and it was told. */
+/* A size that a list or the inputs gave; 0: another was given already, and it was reported. */
 int ga__set_size(ga__reader *reader, ga__owner *owner, void *base, size_t at, int n, const char *by,
                  const ga__tree *tree);
 
@@ -95,15 +96,15 @@ int ga__read_pose(ga__reader *reader, ga__tree *tree, const char *what, ga_pose 
 void ga__suspect_turn(ga__reader *reader, const ga__tree *tree, const char *what);
 /* Text, number, or map of value, function, expression. */
 int ga__read_input(ga__reader *reader, ga__tree *tree, const char *unit, const char *what, ga_input *input);
-/* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is told
- * in the words of the file. 0: something is. */
+/* Compiles a text with all its names as variables, and the model's functions: what is wrong with it is
+ * reported in the words of the file. 0: something is. */
 int ga__check_syntax(ga__reader *reader, const ga__tree *tree, const char *what);
 /* An expression of t, signals and `local` names, parameters replaced by their values. */
 int ga__read_expression(ga__reader *reader, const ga__tree *tree, int n_local, const char *const *local,
                         const char *what, const char **text);
 /* Is this scalar a number, perhaps of parameters? Otherwise signals occur in it. */
 int ga__is_number(ga__reader *reader, const ga__tree *tree);
-/* 1: a quantity in tonnes where t is the time, "2 N*t", which was told. */
+/* 1: a quantity in tonnes where t is the time, "2 N*t", which was reported. */
 int ga__refuse_tonnes(ga__reader *reader, const ga__tree *tree, const char *what);
 /* A text, or a list of texts. */
 int ga__read_texts(ga__reader *reader, const ga__tree *tree, const char *what, int *n, const char ***texts);
@@ -113,9 +114,9 @@ void ga__say_error(ga__reader *reader, ga__place at, ga_status status);
 /* ---- Sections ---- */
 
 /* parts.c */
-/* Sets named->cut where it is wrong, which was told. */
+/* Sets named->omitted where it is wrong, which was reported. */
 void ga__read_part(ga__reader *reader, ga__named *named);
-/* Warnings of numbers that are hardly meant so, and of parts that nothing refers to; when all is read. */
+/* Warnings of numbers that are suspicious, and of parts that nothing refers to; when all is read. */
 void ga__suspect_parts(ga__reader *reader);
 /* The ga_joint_kind that a joint's type names; −1: none. */
 int ga__joint_kind_of(const ga__tree *joint);
@@ -138,7 +139,7 @@ void ga__add_functions(ga__reader *reader);
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols);
 
 /* blocks.c */
-/* As far as named->cut leaves it; 0: it was not added. */
+/* As far as named->omitted leaves it; 0: it was not added. */
 int ga__read_block(ga__reader *reader, ga__named *named);
 
 /* settings.c */

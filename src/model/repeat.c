@@ -65,7 +65,7 @@ static int read_inner(expansion *x, const char *inner, size_t bytes, const ga__s
   return ga__value_int(x->r, &tree, -largest_index, largest_index, what, value);
 }
 
-/* {{ and }} stand for the braces themselves. 0: something is wrong, and told. */
+/* {{ and }} stand for the braces themselves. 0: something is wrong, and reported. */
 static int write_replaced(expansion *x, const char *text, const ga__scope *scope, ga__place at, ga__writer *w)
 {
   while (*text) {
@@ -92,7 +92,7 @@ static int write_replaced(expansion *x, const char *text, const ga__scope *scope
   return 1;
 }
 
-/* The text itself where it has no braces; NULL: something is wrong, and told. */
+/* The text itself where it has no braces; NULL: something is wrong, and reported. */
 static const char *replace(expansion *x, const char *text, const ga__scope *scope, ga__place at)
 {
   ga__writer count = {0};
@@ -125,7 +125,7 @@ static int depends(const ga__tree *tree, const ga__scope *scope)
   return 0;
 }
 
-/* NULL: something is wrong, and told. */
+/* NULL: something is wrong, and reported. */
 static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scope)
 {
   if (!depends(from, scope)) return from;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE_GRAVITY 100 /* [m/s²] more is hardly meant so */
+#define LARGE_GRAVITY 100 /* [m/s²] more is suspicious */
 
 #define LEAST_ACCURACY 1e-8 /* [-] below, rounding would be taken for errors */
 

@@ -338,8 +338,8 @@ static int count_torn(const ga__tree *node, int i)
   return 0;
 }
 
-/* [0, max(a, b)] has three entries, and {force: max(a, b)} two keys: this is told once, and read as it was
- * meant, so that nothing else follows from it. */
+/* [0, max(a, b)] has three entries, and {force: max(a, b)} two keys: this is reported once, and read as it
+ * was meant, so that nothing else follows from it. */
 static void mend_torn(builder *b, ga__tree *node)
 {
   int kept = 0;
@@ -455,7 +455,8 @@ static void read_list(builder *b, ga__tree *node, int depth)
   }
 }
 
-/* The key of an event, with its place; NULL: it is none, which is told, and the value is to be thrown away.
+/* The key of an event, with its place; NULL: it is none, which is reported, and the value is to be thrown
+ * away.
  */
 static const char *read_key(builder *b, const yaml_event_t *event, ga__place at)
 {

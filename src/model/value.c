@@ -85,8 +85,8 @@ static int is_not_finite(const char *text)
 }
 
 /* "what: 'text': problem; hint". The text is left out where the problem is all of it, and quotes it. */
-static void tell_text(ga__reading *r, const ga__tree *tree, const ga_text_error *error, const char *what,
-                      const char *hint)
+static void report_text(ga__reading *r, const ga__tree *tree, const ga_text_error *error, const char *what,
+                        const char *hint)
 {
   char quoted[GA_TEXT_PIECE];
   const char *text = tree->text + ga__skip_space(tree->text, 0);
@@ -121,7 +121,7 @@ static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit,
     snprintf(hint, sizeof hint, "in expressions units stand in brackets, as in 3[m] + 20[mm]");
   }
   r->ctx->error = said;
-  tell_text(r, tree, &error, what, hint);
+  report_text(r, tree, &error, what, hint);
   return 0;
 }
 
@@ -132,7 +132,7 @@ typedef struct symbols {
   ga_symbol *at;
   int n;
   int unknown; /* one of the names is nobody's */
-  int wrong;   /* one of the names has no value, which was told */
+  int wrong;   /* one of the names has no value, which was reported */
 } symbols;
 
 static int has_symbol(const symbols *s, const char *name)
@@ -225,7 +225,7 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
     return 0;
   }
   if (status) {
-    if (!ga__may_be_elsewhere(r, &error)) tell_text(r, tree, &error, what, comma_hint(tree->text, &error));
+    if (!ga__may_be_elsewhere(r, &error)) report_text(r, tree, &error, what, comma_hint(tree->text, &error));
     return 0;
   }
   const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
@@ -424,7 +424,7 @@ int ga__value_unit(ga__reading *r, const ga__tree *tree, const char *what, const
   if (!ga__value_text(r, tree, what, out)) return 0;
   const ga_status status = ga_unit_parse(r->ctx, *out, NULL, &ignored, &error);
   if (status == GA_ERR_MEMORY) r->failed = 1;
-  if (status) tell_text(r, tree, &error, what, NULL);
+  if (status) report_text(r, tree, &error, what, NULL);
   return !status;
 }
 

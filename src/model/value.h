@@ -1,4 +1,4 @@
-/* From trees to values: numbers with units and expressions, texts, lists; every failure is told with its
+/* From trees to values: numbers with units and expressions, texts, lists; every failure is reported with its
  * place. */
 #ifndef GALPHA_MODEL_VALUE_H
 #define GALPHA_MODEL_VALUE_H
@@ -12,13 +12,13 @@ typedef struct ga__reading {
   ga__messages *messages;
   const ga_model_opts *opts;
   struct ga__parameters
-      *parameters; /* values known; a parameter may use those before and after it, circles are told */
+      *parameters; /* values known; a parameter may use those before and after it, circles are reported */
   ga__pool *pool;  /* memory that lives as long as the document */
   int failed;      /* 1: out of memory */
   int incomplete;  /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;
 
-/* An unknown name in an expression that may be that of a file which could not be read: nothing to tell. */
+/* An unknown name in an expression that may be that of a file which could not be read: nothing to report. */
 int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error);
 
 /* Each returns 1, or 0 after having said what is wrong (once: an expression in a parameter that is wrong
@@ -44,7 +44,7 @@ int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *co
  * as used then). Names that are neither are left: they may be signals. The pointer lives as long as the
  * document. */
 int ga__value_formula(ga__reading *r, const ga__tree *tree, const char *what, const char **out);
-/* The place of the character in this column (from 1) of a scalar's text, as far as that can be told. */
+/* The place of the character in this column (from 1) of a scalar's text, as far as that is known. */
 ga__place ga__value_place(const ga__tree *tree, int column);
 
 /* Maps: the child of a key, marked as used; NULL: not there. */
@@ -54,7 +54,7 @@ const ga__tree *ga__map_peek(const ga__tree *map, const char *key);
 /* Is it a map (list)? Says so if not. */
 int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what);
 int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what);
-/* Tells every key that nobody asked for, with the nearest of the n that would have been known. */
+/* Reports every key that nobody asked for, with the nearest of the n that would have been known. */
 void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known, const char *what);
 /* The most similar of n names, "" where none is similar. */
 void ga__nearest_name(char nearest[GA_TEXT_PIECE], const char *word, int n, const char *const *names);
