@@ -44,8 +44,7 @@ static const problem problems[] = {
 };
 enum { N_PROBLEMS = sizeof problems / sizeof *problems };
 
-/* ---- Curves ----------------------------------------------------------------------------------------------
- */
+/* ---- Curves ---- */
 
 static double steps_curve(report *r, const problem *p, bench_task *t, const char *kind)
 {
@@ -130,8 +129,7 @@ static int problem_run(report *r, const problem *p)
   return rc;
 }
 
-/* ---- Growth with the number of rods ----------------------------------------------------------------------
- */
+/* ---- Growth with the number of rods ---- */
 
 typedef struct growth {
   double us_per_step, iterations, bytes;
@@ -201,8 +199,7 @@ static int growth_run(report *r)
   return 0;
 }
 
-/* ---- Program ---------------------------------------------------------------------------------------------
- */
+/* ---- Program ---- */
 
 /* The reference of the cases against an integration here and now, for the chain where that is quick. */
 static int reference_check(void)

@@ -31,8 +31,7 @@ static int start(const spatial_machine *m, const ga_stepper_opts *opts, double h
   return status ? -1 : 0;
 }
 
-/* ---- Where the time of a step goes -----------------------------------------------------------------------
- */
+/* ---- Where the time of a step goes ---- */
 
 typedef struct split { /* [s] per step, but for the counts */
   double step, assembly, factor, solve, rest;
@@ -192,8 +191,7 @@ static void measure_splits(report *r)
     }
 }
 
-/* ---- Does every step converge? ---------------------------------------------------------------------------
- */
+/* ---- Does every step converge? ---- */
 
 static const double converge_h = 1e-4;
 
@@ -254,8 +252,7 @@ static void measure_convergence(report *r, const bench_options *o)
     }
 }
 
-/* ---- CPU time to an error of the tip ----------------------------------------------------------------------
- */
+/* ---- CPU time to an error of the tip ---- */
 
 static const double target = 1e-5; /* [m] */
 

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory that counts and fails -----------------------------------------------------------------------
- */
+/* ---- Memory that counts and fails ---- */
 
 typedef struct rig_heap {
   long count, live; /* allocations asked for, and those not yet freed */
@@ -73,8 +72,7 @@ static inline int rig_hook_klu(void **state)
   return 0;
 }
 
-/* ---- A problem, its system and its stepper --------------------------------------------------------------
- */
+/* ---- A problem, its system and its stepper ---- */
 
 typedef struct rig {
   const ex_problem *problem; /* NULL: a system of the test's own */
@@ -233,8 +231,7 @@ static inline void assert_near(double value, double expected, double tolerance, 
     fail_msg("%s: %.15g instead of %.15g, off by %.2e", what, value, expected, value - expected);
 }
 
-/* ---- Random points ----------------------------------------------------------------------------------------
- */
+/* ---- Random points ---- */
 
 enum { RIG_MOST = 96 }; /* largest block of a problem */
 
@@ -265,8 +262,7 @@ static inline void rig_spot_random(rig_spot *s, const rig *r, rig_random *random
   s->p = (ga_point){rig_uniform(random, 0.0, 1.0), s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
 }
 
-/* ---- Meddling: every callback goes through one function --------------------------------------------------
- */
+/* ---- Meddling: every callback goes through one function ---- */
 
 enum { RIG_JACOBIAN = GA__N_FN };
 static const char *const RIG_FN_NAME[] = {"mass",  "force", "phi",    "phi_dot",      "phi_acc", "k",

@@ -63,8 +63,8 @@ static double orifice(double K, double s)
 /* u = (extension [m], its rate [m/s], current [A]); x = (rebound, compression pressure [Pa]); y = tension
  * [N].
  *
- *   p_r' = β/(Vr0 − Ar Δl) (Ar v + Qp − Qc)      p_c' = β/(Vc0 + Ap Δl) (−Ap v − Qp + Qb)      F = Ar p_r −
- * Ap p_c */
+ *   p_r' = β/(Vr0 − Ar Δl) (Ar v + Qp − Qc)      p_c' = β/(Vc0 + Ap Δl) (−Ap v − Qp + Qb)
+ *   F = Ar p_r − Ap p_c */
 static int damper(void *user, double t, const double *u, const double *x, double *xdot, double *y)
 {
   const double dl = u[0], v = u[1], Kv = Ksoft - (Ksoft - Khard) * (u[2] - 0.3) / 1.3;

@@ -20,8 +20,7 @@
  * the fill, and the place of every number. To each block belongs a front, a small dense matrix
  *
  *        [ F11 F12 ]   s pivots        F11 = Pᵀ L11 U11,  U12 = L11⁻¹ P F12,  L21 = F21 U11⁻¹
- *    F = [ F21 F22 ]   m rows below    F22 − L21 U12 is handed on to the front of the next block that it
- * meets
+ *    F = [ F21 F22 ]   m rows below    F22 − L21 U12 goes to the front of the next block that it meets
  *
  * (the multifrontal method). Where a block has no good pivots of its own the whole matrix goes to KLU, which
  * seeks them elsewhere, and so do the REST next ones.

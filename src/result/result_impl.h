@@ -15,11 +15,11 @@
  * until ga__store_commit() writes them in an order in which every state on disk is a complete file:
  *
  *   1. values (chunks) are written at once, but to places that no committed structure refers to, or to
- * records beyond the committed length;
+ *      records beyond the committed length;
  *   2. the superblock, with the new end of the file: up to there readers go;
- *   3. pages other than the first: what they tell of, beyond the committed lengths, nobody looks up;
+ *   3. pages other than the first: what they describe, beyond the committed lengths, nobody looks up;
  *   4. the first page, by one write: it has the lengths of all datasets and the table of checkpoints, so that
- * new records appear together or not at all.
+ *      new records appear together or not at all.
  *
  * A write within one page of the system is not torn by a kill. No structure of up to a page crosses a page's
  * border. After the first failure (full disk) nothing is written any more, and HDF5 is told that all is well,

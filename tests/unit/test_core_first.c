@@ -7,8 +7,7 @@
 
 #include "core_rig.h"
 
-/* ---- Masses in the plane, one below the other, on rods or on springs that stand for rods ------------------
- */
+/* ---- Masses in the plane, one below the other, on rods or on springs that stand for rods ---- */
 
 enum { LINKS_MOST = 3, RECORDS = 3000, STEPS_MOST = 40000 };
 
@@ -69,8 +68,7 @@ static int chain_phi_dot(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-/* ---- Runs, with accelerations and forces at equal times ---------------------------------------------------
- */
+/* ---- Runs, with accelerations and forces at equal times ---- */
 
 enum { SIGNALS = 3 * LINKS_MOST };
 

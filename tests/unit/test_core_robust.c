@@ -8,8 +8,7 @@
 
 #include "core_rig.h"
 
-/* ---- Small models -----------------------------------------------------------------------------------------
- */
+/* ---- Small models ---- */
 
 typedef struct model {
   int n, n_lambda; /* coordinates and constraints */
@@ -236,8 +235,7 @@ static double *bench_save(bench *b)
   return saved;
 }
 
-/* ---- Numbers at their limits ------------------------------------------------------------------------------
- */
+/* ---- Numbers at their limits ---- */
 
 /* A force that overflows when it meets the inverse of a small mass. */
 static int overflowing(void *user, const ga_point *p, double *out)
@@ -354,8 +352,7 @@ static void fast_motion_without_its_rate(void **state)
   }
 }
 
-/* ---- Step sizes -------------------------------------------------------------------------------------------
- */
+/* ---- Step sizes ---- */
 
 static int spring(void *user, const ga_point *p, double *out)
 {
@@ -438,8 +435,7 @@ static void weighted_per_unit_step(void **state)
     }
 }
 
-/* ---- Iteration matrices -----------------------------------------------------------------------------------
- */
+/* ---- Iteration matrices ---- */
 
 typedef struct meter {
   size_t now, peak; /* bytes */
@@ -619,8 +615,7 @@ static void through_a_singular_position(void **state)
   }
 }
 
-/* ---- Failures on the way ----------------------------------------------------------------------------------
- */
+/* ---- Failures on the way ---- */
 
 static int give_up_once(rig_meddle *m, int fn, double *out, ga_jacobian *J)
 {
@@ -761,8 +756,7 @@ static void ball_stays_above_the_floor(void **state)
   }
 }
 
-/* ---- Saved states -----------------------------------------------------------------------------------------
- */
+/* ---- Saved states ---- */
 
 /* A run saved at its end, and loaded where there is more to come: outputs go on as if it had been one run. */
 static void finished_run_goes_on(void **state)
@@ -911,8 +905,7 @@ static void no_saving_within_a_step(void **state)
   }
 }
 
-/* ---- Contexts ---------------------------------------------------------------------------------------------
- */
+/* ---- Contexts ---- */
 
 static void contexts_do_not_mix(void **state)
 {

@@ -8,8 +8,7 @@
 #include "core_rig.h"
 #include <float.h>
 
-/* ---- A point on a line, and a diary of what the simulator reports ---------------------------------------
- */
+/* ---- A point on a line, and a diary of what the simulator reports ---- */
 
 typedef enum toy_kind {
   TOY_FREE,   /* v stays: q = q0 + v0 t, whatever the steps */

@@ -8,8 +8,7 @@
 
 #include "core_rig.h"
 
-/* ---- A problem whose callbacks get work space -------------------------------------------------------------
- */
+/* ---- A problem whose callbacks get work space ---- */
 
 enum { MOST = 256 };
 
@@ -121,8 +120,7 @@ static ga_status start(const rig *r, ga_stepper *st)
   return ga_stepper_start(st, &o, 0.0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL);
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ---- */
 
 static void each_one_has_its_own(void **state)
 {

@@ -8,8 +8,7 @@
 #include "lie/mat3.h"
 #include "mbs_shop.h"
 
-/* ---- Machines -------------------------------------------------------------------------------------------
- */
+/* ---- Machines ---- */
 
 static ga_function *drive_function; /* of the machine under test, borrowed by it */
 
@@ -193,8 +192,7 @@ static void close_machine(shop *s)
   shop_close(s);
 }
 
-/* ---- Derivatives ----------------------------------------------------------------------------------------
- */
+/* ---- Derivatives ---- */
 
 /* A gyroscope in body axes does not see the body turn: rows of Q that are zero, of which differences leave
  * 1e-12. */
@@ -212,8 +210,7 @@ static void test_derivatives(void **state)
     }
 }
 
-/* ---- Agreement with the space form at a point ------------------------------------------------------------
- */
+/* ---- Agreement with the space form at a point ---- */
 
 /* Where rotations of the form are turned into those of space: R of the rigid body whose velocities hold index
  * i. */
@@ -452,8 +449,7 @@ static void test_memory(void **state)
     }
 }
 
-/* ---- The same motion --------------------------------------------------------------------------------------
- */
+/* ---- The same motion ---- */
 
 /* A spinning body on a ball joint, another on it by a hinge and a spring, driven by a body-fixed torque. */
 static void top(shop *s)

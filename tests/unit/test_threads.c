@@ -17,8 +17,7 @@
 
 enum { THREADS = 4, STEPS = 40, PATH = 4096, TEXT = 4096 };
 
-/* ---- What is compared: a digest of all that comes out -----------------------------------------------------
- */
+/* ---- What is compared: a digest of all that comes out ---- */
 
 typedef struct digest {
   uint64_t hash;
@@ -42,8 +41,7 @@ static void add_text(digest *d, const char *text)
   add_bytes(d, text, strlen(text));
 }
 
-/* ---- One run ----------------------------------------------------------------------------------------------
- */
+/* ---- One run ---- */
 
 typedef struct run {
   const ga_model *model;
@@ -201,8 +199,7 @@ static void close_run(run *r)
   free(r->block);
 }
 
-/* ---- One after the other, and all at once -----------------------------------------------------------------
- */
+/* ---- One after the other, and all at once ---- */
 
 typedef struct tally {
   int models, failed, undefined; /* failed: runs that ended early, as they do alone */
