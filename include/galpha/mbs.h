@@ -501,6 +501,31 @@ GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, 
 
 /* Where a frame is at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
+
+/* ---- How a machine looks: shapes of its parts, at a state ---------------------------------------------- */
+
+typedef enum ga_shape_kind {
+  GA_SHAPE_FRAME = 0, /* axes, at its end */
+  GA_SHAPE_POINT,     /* a mass point */
+  GA_SHAPE_LINE,      /* from end to end: a rod, an actuator, a body from its frame to a marker */
+  GA_SHAPE_COIL,      /* a spring, from end to end */
+  GA_SHAPE_JOINT,     /* at its end, about the axes of that */
+  GA_SHAPE_ARROW,     /* a force at its end */
+  GA_SHAPE_SPHERE,    /* of radius `size`, about its end */
+  GA_SHAPE_DISK,      /* of radius `size`, about z of its end */
+  GA_SHAPE_PLANE      /* z = 0 of its end */
+} ga_shape_kind;
+
+typedef struct ga_shape {
+  ga_shape_kind kind;
+  const char *part; /* whose shape it is; belongs to the machine */
+  int n_ends;       /* 1 or 2; of one, both are the same */
+  ga_pose end[2];   /* in the ground's frame */
+  double size;      /* [m]; 0: it has none of its own */
+} ga_shape;
+
+GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
+GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);
 /* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be
  * NULL): 0 where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
 GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *joint, const char *axes,

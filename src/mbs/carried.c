@@ -55,11 +55,17 @@ static int n_of(const ga__node *node)
   return node->vector ? node->n : 6;
 }
 
+enum { MOST_CARRIERS = 8 };
+
 /* ---- Creation ---- */
 
 ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int n_carriers,
                           const int *carrier, int *index)
 {
+  if (n_carriers > MOST_CARRIERS)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
+                    "element '%s': a frame on it moves with %d nodes; %d are the most", m->part[part].name,
+                    n_carriers, MOST_CARRIERS);
   b->carried.size = sizeof(ga__carried);
   ga__carried *c = ga__list_add(m->ctx, &b->carried);
   if (!c) return GA_ERR_MEMORY;
@@ -99,8 +105,6 @@ static ga_status list_columns(ga_context *ctx, const ga__built *b, ga__carried *
 
 /* ---- Motion ---- */
 
-enum { MOST_CARRIERS = 8 };
-
 static void see_carriers(const ga__built *b, const ga__carried *c, const double *q, const double *v,
                          const double *vdot, const ga__kin *kin, ga__carrier *out)
 {
@@ -132,6 +136,22 @@ void ga__carried_kin(const ga__built *b, const double *q, const double *v, const
     move_frame(b, c, q, v, vdot, kin, &m);
     kin[c->node] = m.kin;
   }
+}
+
+void ga__carried_pose(const ga__built *b, int node, const double *q, ga__kin *out)
+{
+  const ga__carried *c = carried_at(b, node_at(b, node)->carried - 1);
+  const ga__element *el = ga__element_of(b, c->part);
+  ga__carrier carrier[MOST_CARRIERS];
+  ga__kin kin[MOST_CARRIERS];
+  ga__carried_motion m = {.T = NULL};
+  for (int i = 0; i < c->n_carriers; i++) {
+    const ga__node *on = node_at(b, c->carrier[i]);
+    carrier[i] = (ga__carrier){.kin = on->vector ? NULL : &kin[i], .q = q + on->q};
+    if (!on->vector) ga__kin_pose(on, q + on->q, &kin[i]);
+  }
+  el->type->carry(b, el, c->number, carrier, &m);
+  *out = m.kin;
 }
 
 void ga__carried_initial(const ga__built *b, int node, ga__kin *kin)

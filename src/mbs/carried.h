@@ -36,7 +36,8 @@ ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int
 void ga__carried_number(ga__built *b);
 /* Poses and twists of all of them, those of their carriers being there; q, v, vdot of the system. */
 void ga__carried_kin(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin);
-void ga__carried_initial(const ga__built *b, int node, ga__kin *kin); /* its carriers' too */
+void ga__carried_pose(const ga__built *b, int node, const double *q, ga__kin *out); /* pose alone, of one */
+void ga__carried_initial(const ga__built *b, int node, ga__kin *kin);               /* its carriers' too */
 
 /* Sets b->condensed, the pattern that the system has, from that of elements. */
 ga_status ga__carried_create(ga_machine *m, ga__built *b);

@@ -89,6 +89,13 @@ typedef struct ga__site {
 } ga__site;
 typedef int (*ga__visit_fn)(void *user, const ga__site *s); /* returns non-zero to end */
 
+/* A shape that a part is drawn with. */
+typedef struct ga__shape_def {
+  ga_shape_kind kind;
+  int a, b;    /* markers; b −1: it has one end */
+  double size; /* [m] radius; 0: of no size of its own */
+} ga__shape_def;
+
 /* A signal that a part has: "part.name". */
 typedef struct ga__signal_def {
   const char *name, *suffix; /* "angle", "_rate"; "": the part itself */
@@ -156,6 +163,10 @@ struct ga__element_type {
   int (*turning)(const ga__built *b, const ga__element *el, int i, int *limited);
   const char *(*unit_of_input)(const ga__built *b, const ga__element *el, int y); /* of the input that is y */
   const char *(*unit_of_output)(const ga__element *el, int i);
+
+  /* -- How it looks: its shapes, between markers; the element itself need not exist -- */
+  int (*n_shapes)(const ga__built *b, int part);
+  void (*shape)(const ga__built *b, int part, int i, ga__shape_def *out);
 
   /* -- What may jump, break or hide -- */
   /* Inputs and formulas, by number; 0: there are not so many. One of *in and *f is set. */

@@ -952,6 +952,22 @@ static int visit_drive(const ga__built *b, const ga__element *el, ga__visit_fn v
 
 /* ---- The kinds; their rows are evaluated by constraint.c ---- */
 
+static int n_shapes(const ga__built *b, int part)
+{
+  const ga__joint *joint = ga__joint_of(b, part);
+  return joint && joint->recipe;
+}
+
+/* A rod from end to end, or a joint at b's end. */
+static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  const ga__joint *joint = ga__joint_of(b, part);
+  (void)i;
+  *out = ((const joint_recipe *)joint->recipe)->to_length
+             ? (ga__shape_def){GA_SHAPE_LINE, joint->a, joint->b, 0}
+             : (ga__shape_def){GA_SHAPE_JOINT, joint->b, -1, 0};
+}
+
 const ga__element_type ga__joint_type = {
     .rank = GA__RANK_JOINT,
     .create = {[GA__CREATE_JOINTS] = create, [GA__CREATE_COUPLINGS] = add_coupling},
@@ -960,6 +976,8 @@ const ga__element_type ga__joint_type = {
     .signal = ga__joint_signal,
     .feed = ga__joint_feed,
     .turning = turning,
+    .n_shapes = n_shapes,
+    .shape = shape,
 };
 
 const ga__element_type ga__drive_type = {

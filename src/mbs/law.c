@@ -443,6 +443,30 @@ static int may_hide(const ga__element *el)
 
 /* ---- The kinds ---- */
 
+/* ---- Shapes: a coil or a line from end to end; a bushing at its frame; a ball and a plane ---- */
+
+static int n_shapes(const ga__built *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  if (!el) return 0;
+  const ga__law *law = el->data;
+  if (law->kind == GA__LAW_CONTACT) return 2;
+  if (law->kind == GA__LAW_BUSHING) return 1;
+  return gauge_of(b, law, 0)->kind == GA__DISTANCE;
+}
+
+static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  const ga__law *law = ga__element_of(b, part)->data;
+  const ga__gauge *g = gauge_of(b, law, 0);
+  *out = (ga__shape_def){law->kind == GA__LAW_SPRING ? GA_SHAPE_COIL : GA_SHAPE_LINE, g->a, g->b, 0};
+  if (law->kind == GA__LAW_BUSHING) *out = (ga__shape_def){GA_SHAPE_JOINT, g->a, -1, 0};
+  if (law->kind != GA__LAW_CONTACT) return;
+  const double radius = ((const ga_contact_def *)b->m->part[part].def)->radius;
+  *out = i == 0 ? (ga__shape_def){radius > 0 ? GA_SHAPE_SPHERE : GA_SHAPE_POINT, g->b, -1, radius}
+                : (ga__shape_def){GA_SHAPE_PLANE, g->a, -1, 0};
+}
+
 const ga__element_type ga__law_element = {
     .rank = GA__RANK_LAW,
     .size = sizeof(ga__law),
@@ -466,4 +490,6 @@ const ga__element_type ga__law_element = {
     .side = side,
     .may_hide = may_hide,
     .hides = ga__law_hides,
+    .n_shapes = n_shapes,
+    .shape = shape,
 };

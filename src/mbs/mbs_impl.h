@@ -574,6 +574,7 @@ int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g); /* index, âˆ
 /* Values at the start, as given. */
 void ga__kin_initial(const ga__built *b, int node, ga__kin *kin);
 void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
+void ga__marker_pose(const ga__built *b, int marker, const double *q, ga_pose *pose); /* q of the system */
 double ga__gauge_initial(const ga__built *b, int gauge);
 double ga__gauge_initial_rate(const ga__built *b, int gauge);
 void ga__built_destroy(ga_context *ctx, struct ga__built **b);

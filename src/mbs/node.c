@@ -309,6 +309,22 @@ void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
     memcpy(k->x, q, sizeof k->x);
 }
 
+void ga__marker_pose(const ga__built *b, int marker, const double *q, ga_pose *pose)
+{
+  ga__marker at = *GA__AT(b->marker, ga__marker, marker);
+  const ga__node *node = GA__AT(b->node, ga__node, at.node);
+  ga__kin kin[2]; /* of its node alone, as if that were node 1; the ground's is not read */
+  ga__frame f;
+  if (node->carried)
+    ga__carried_pose(b, at.node, q, &kin[1]);
+  else if (at.node > 0)
+    ga__kin_pose(node, q + node->q, &kin[1]);
+  if (at.node > 0) at.node = 1;
+  ga__frame_at(&f, &at, kin);
+  memcpy(pose->position, f.p, sizeof pose->position);
+  memcpy(pose->rotation, f.A, sizeof pose->rotation);
+}
+
 void ga__kin_initial(const ga__built *b, int i, ga__kin *kin)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
@@ -407,15 +423,68 @@ static void frame_signal(const ga__built *b, int part, int i, ga__signal_def *ou
 
 /* ---- The kinds ---- */
 
-const ga__element_type ga__ground_type = {.create = {[GA__CREATE_BODIES] = add_ground}};
+static int one_shape(const ga__built *b, int part)
+{
+  (void)b, (void)part;
+  return 1;
+}
+
+static void frame_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  (void)i;
+  *out = (ga__shape_def){GA_SHAPE_FRAME, b->part_marker[part], -1, 0};
+}
+
+static void point_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  (void)i;
+  *out = (ga__shape_def){GA_SHAPE_POINT, b->part_marker[part], -1, 0};
+}
+
+/* A line from the frame of the body that it is on; a frame on the ground, and on what deforms. */
+static void marker_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  const int marker = b->part_marker[part];
+  const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);
+  const int body = b->part_marker[node->part];
+  (void)i;
+  *out = (ga__shape_def){GA_SHAPE_LINE, body, marker, 0};
+  if (node->part == 0 || body < 0) *out = (ga__shape_def){GA_SHAPE_FRAME, marker, -1, 0};
+}
+
+const ga__element_type ga__ground_type = {
+    .create = {[GA__CREATE_BODIES] = add_ground},
+    .n_shapes = one_shape,
+    .shape = frame_shape,
+};
 const ga__element_type ga__rigid_type = {
-    .create = {[GA__CREATE_BODIES] = add_rigid}, .n_signals = rigid_signals, .signal = frame_signal};
+    .create = {[GA__CREATE_BODIES] = add_rigid},
+    .n_signals = rigid_signals,
+    .signal = frame_signal,
+    .n_shapes = one_shape,
+    .shape = frame_shape,
+};
 const ga__element_type ga__planar_type = {
-    .create = {[GA__CREATE_BODIES] = add_planar}, .n_signals = planar_signals, .signal = frame_signal};
+    .create = {[GA__CREATE_BODIES] = add_planar},
+    .n_signals = planar_signals,
+    .signal = frame_signal,
+    .n_shapes = one_shape,
+    .shape = frame_shape,
+};
 const ga__element_type ga__point_type = {
-    .create = {[GA__CREATE_BODIES] = add_point}, .n_signals = point_signals, .signal = frame_signal};
+    .create = {[GA__CREATE_BODIES] = add_point},
+    .n_signals = point_signals,
+    .signal = frame_signal,
+    .n_shapes = one_shape,
+    .shape = point_shape,
+};
 const ga__element_type ga__marker_type = {
-    .create = {[GA__CREATE_MARKERS] = create_marker}, .n_signals = marker_signals, .signal = frame_signal};
+    .create = {[GA__CREATE_MARKERS] = create_marker},
+    .n_signals = marker_signals,
+    .signal = frame_signal,
+    .n_shapes = one_shape,
+    .shape = marker_shape,
+};
 /* Its coordinate is created as those of joints are, in joint.c. */
 const ga__element_type ga__scalar_type = {
     .create = {[GA__CREATE_BODIES] = add_scalar, [GA__CREATE_JOINTS] = ga__scalar_coordinate},

@@ -353,6 +353,22 @@ static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
   if (el) out->probe.index = ((const rolling *)el->data)->lambda;
 }
 
+static int n_shapes(const ga__built *b, int part)
+{
+  return ga__element_of(b, part) ? 2 : 0;
+}
+
+/* What rolls, and on what. */
+static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  static const ga_shape_kind KIND[] = {[GA_ROLLING_SPHERE] = GA_SHAPE_SPHERE,
+                                       [GA_ROLLING_DISK] = GA_SHAPE_DISK,
+                                       [GA_ROLLING_KNIFE] = GA_SHAPE_FRAME};
+  const rolling *r = ga__element_of(b, part)->data;
+  *out = i == 0 ? (ga__shape_def){KIND[r->kind], r->body, -1, r->radius}
+                : (ga__shape_def){GA_SHAPE_PLANE, r->plane, -1, 0};
+}
+
 const ga__element_type ga__rolling_type = {
     .rank = GA__RANK_ROLLING,
     .size = sizeof(rolling),
@@ -366,4 +382,6 @@ const ga__element_type ga__rolling_type = {
     .one_way = one_way,
     .n_signals = n_signals,
     .signal = signal,
+    .n_shapes = n_shapes,
+    .shape = shape,
 };

@@ -538,7 +538,6 @@ static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *w
 
 ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose)
 {
-  ga__frame f;
   int marker = -1;
   if (!m) return GA_ERR_ARGUMENT;
   if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
@@ -546,13 +545,7 @@ ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *fr
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a pose needs a state, a frame's name, and room");
   ga_status status = named_frame(m, m->ctx, "pose", frame, &marker);
   if (status) return status;
-  ga__marker at = *GA__AT(m->built->marker, ga__marker, marker);
-  const ga__node *node = GA__AT(m->built->node, ga__node, at.node);
-  ga__kin kin[2]; /* of its node alone, as if that were node 1; the ground's is not read */
-  if (at.node > 0) ga__kin_pose(node, s->q + node->q, &kin[1]), at.node = 1;
-  ga__frame_at(&f, &at, kin);
-  memcpy(pose->position, f.p, sizeof pose->position);
-  memcpy(pose->rotation, f.A, sizeof pose->rotation);
+  ga__marker_pose(m->built, marker, s->q, pose);
   return GA_OK;
 }
 

@@ -210,6 +210,17 @@ static const char *unit_of_input(const ga__built *b, const ga__element *el, int 
   return "";
 }
 
+static int n_shapes(const ga__built *b, int part)
+{
+  return ga__element_of(b, part) != NULL;
+}
+
+static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+{
+  (void)i;
+  *out = (ga__shape_def){GA_SHAPE_ARROW, ((const wrench *)ga__element_of(b, part)->data)->marker, -1, 0};
+}
+
 const ga__element_type ga__wrench_type = {
     .rank = GA__RANK_WRENCH,
     .size = sizeof(wrench),
@@ -221,4 +232,6 @@ const ga__element_type ga__wrench_type = {
     .powers = powers,
     .uses = uses,
     .unit_of_input = unit_of_input,
+    .n_shapes = n_shapes,
+    .shape = shape,
 };

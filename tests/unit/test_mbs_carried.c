@@ -355,6 +355,38 @@ static void frames_move_as_they_say(void **state)
   shop_close(&s);
 }
 
+/* The pose and the shapes of what is on a bent tip are where its signals have it. */
+static void tips_are_seen_where_they_are(void **state)
+{
+  static const char *const axis[] = {"tip.x", "tip.y", "tip.z"};
+  ga_pose pose;
+  int coils = 0;
+  (void)state;
+  shop s = bar_shop(GA_FORM_SPACE);
+  add_user(&s, 10);
+  shop_start(&s);
+  for (int i = 0; i < 100; i++) assert_status(s.ctx, ga_stepper_step(s.st, 1e-3), GA_OK);
+  const ga_state *at = ga_stepper_state(s.st);
+  assert_status(s.ctx, ga_machine_pose(s.m, at, "tip", &pose), GA_OK);
+  for (int i = 0; i < 3; i++)
+    assert_near(pose.position[i], shop_signal(&s, at, axis[i]), 1e-14, "the pose of the tip");
+  for (int i = 0; i < ga_machine_n_shapes(s.m); i++) {
+    ga_shape shape;
+    assert_status(s.ctx, ga_machine_shape(s.m, at, i, &shape), GA_OK);
+    if (shape.kind != GA_SHAPE_COIL) continue;
+    coils++;
+    assert_string_equal(shape.part, "spring");
+    assert_int_equal(shape.n_ends, 2);
+    for (int k = 0; k < 3; k++)
+      assert_near(shape.end[0].position[k], pose.position[k], 1e-14, "the spring's end");
+  }
+  assert_int_equal(coils, 1);
+  ga_shape none;
+  assert_status(s.ctx, ga_machine_shape(s.m, at, ga_machine_n_shapes(s.m), &none), GA_ERR_ARGUMENT);
+  assert_status(s.ctx, ga_machine_shape(s.m, at, -1, &none), GA_ERR_ARGUMENT);
+  shop_close(&s);
+}
+
 /* A bar that hangs on the ground by a hinge at its bent tip and swings: energy is kept, at second order. */
 static void energy_is_kept(void **state)
 {
@@ -418,6 +450,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_are_right),
       cmocka_unit_test(frames_move_as_they_say),
+      cmocka_unit_test(tips_are_seen_where_they_are),
       cmocka_unit_test(energy_is_kept),
       cmocka_unit_test(memory_may_fail),
   };

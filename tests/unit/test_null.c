@@ -126,6 +126,7 @@ static ga_motion_opts motion_opts_;
 static ga_planar_def planar_def_;
 static ga_point_def point_def_;
 static ga_pose pose_;
+static ga_shape shape_;
 static ga_recorder_opts recorder_opts_;
 static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
@@ -576,6 +577,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
+  VALUE(ga_machine_n_shapes, (P(machine))) \
+  STATUS(ga_machine_shape, (P(machine), P(ga_stepper_state(st)), 0, P(&shape_))) \
   STATUS(ga_machine_reaction, (P(machine), P(st), P("hinge"), FINE("x"), P(numbers), P(numbers), FINE(ints))) \
   VALUE(ga_machine_report, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_moves, (P(machine), P(st), FINE(text), sizeof text)) \

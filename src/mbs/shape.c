@@ -1,0 +1,35 @@
+/* How a machine looks: shapes of its parts, where a state has them. */
+#include "mbs/element.h"
+
+static int shapes_of(const ga__built *b, int part)
+{
+  const ga__element_type *type = ga__type_of(&b->m->part[part]);
+  return type->n_shapes ? type->n_shapes(b, part) : 0;
+}
+
+int ga_machine_n_shapes(const ga_machine *m)
+{
+  int n = 0;
+  for (int i = 0; m && m->built && i < m->n_parts; i++) n += shapes_of(m->built, i);
+  return n;
+}
+
+ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a shape was asked for before the machine was built");
+  if (!s || !out) return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a shape needs a state, and room");
+  const ga__built *b = m->built;
+  int part = 0, number = i;
+  while (number >= 0 && part < m->n_parts && number >= shapes_of(b, part)) number -= shapes_of(b, part++);
+  if (number < 0 || part == m->n_parts)
+    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "shape %d does not exist: there are %d", i,
+                    ga_machine_n_shapes(m));
+  ga__shape_def def = {.b = -1};
+  ga__type_of(&m->part[part])->shape(b, part, number, &def);
+  *out =
+      (ga_shape){.kind = def.kind, .part = m->part[part].name, .size = def.size, .n_ends = def.b < 0 ? 1 : 2};
+  ga__marker_pose(b, def.a, s->q, &out->end[0]);
+  ga__marker_pose(b, def.b < 0 ? def.a : def.b, s->q, &out->end[1]);
+  return GA_OK;
+}
