@@ -44,6 +44,33 @@ static double add_accelerations(ga_stepper *st, ga__state *f)
   return largest;
 }
 
+/* 1: derivatives of the dynamics by vdot, λ and ψ are the same at other values of these. The arrays of the
+ * saddle matrix are lost. */
+static int is_linear(ga_stepper *st, const ga_point *p)
+{
+  const double same = 1e-6;
+  const ga_system *sys = st->sys;
+  const ga_error said = sys->ctx->error;
+  const int nv = sys->nv, nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
+  ga__saddle *sd = &st->saddle;
+  double *away = st->r, largest = 0.0, change = 0.0;
+  ga_point other = *p;
+  for (int i = 0; i < nv; i++) away[i] = 2.0 * p->vdot[i] + 1.0;
+  for (int i = 0; i < nl; i++) away[nv + i] = 2.0 * p->lambda[i] + 1.0;
+  for (int i = 0; i < np; i++) away[nv + nl + i] = 2.0 * p->psi[i] + 1.0;
+  other.vdot = away, other.lambda = away + nv, other.psi = away + nv + nl;
+  ga_jacobian J = {GA_WANT_D, 0.0, 1.0, sd->M, sd->A, sd->A}, J1 = {GA_WANT_D, 0.0, 1.0, sd->Q, sd->A, sd->A};
+  ga_status status = ga__jacobian(&st->deriv, p, &J);
+  if (!status) status = ga__jacobian(&st->deriv, &other, &J1);
+  sys->ctx->error = said;
+  for (int e = 0; !status && e < sys->n_entries; e++) {
+    if (sys->row[e] >= nv || sys->col[e] >= sys->start[GA_BLOCK_X]) continue;
+    largest = fmax(largest, fabs(sd->M[e]));
+    change = fmax(change, fabs(sd->Q[e] - sd->M[e]));
+  }
+  return !status && change <= same * largest;
+}
+
 /* Neither accelerations nor outputs came to rest: outputs are to blame where they are off. */
 static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, const ga_point *p)
 {
@@ -57,9 +84,10 @@ static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, co
   if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
     return ga__start_fail_inconsistent(
         st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
-        "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
-        "near their values, in a "
-        "model in the section 'guesses'");
+        is_linear(st, p) ? "(no convergence), although f is linear in them: "
+                           "correct the Jacobian, ga_system_check() names the entry"
+                         : "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
+                           "near their values, in a model in the section 'guesses'");
   char name[192];
   ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
   return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_Y, worst,

@@ -35,12 +35,12 @@ typedef struct history {
 #define STEEPER 4.0
 
 /* Second divided difference of c, b and, h earlier, a; of c, b and the slope a at b where h is 0. */
-static double divided(double c, double b, double a, double h_new, double h)
+static double divided_difference(double c, double b, double a, double h_new, double h)
 {
   return ((c - b) / h_new - (h > 0.0 ? (b - a) / h : a)) / (h_new + h);
 }
 
-static double within(double d, double before)
+static double bound_curvature(double d, double before)
 {
   if (d * before <= 0.0) return 0.0;
   return fabs(d) <= STEEPER * fabs(before) ? d : STEEPER * before;
@@ -56,8 +56,10 @@ static void parabola(double *out, const values *f, const history *k, double s)
   const int known = k->h_prev > 0.0 ? k->smooth && h <= LONGER * k->h_prev : k->has_rate;
   const int bounded = known && k->h_prev > 0.0 && (k->h_prev2 > 0.0 || k->has_rate);
   for (int i = 0; out && i < f->n; i++) {
-    double D = known ? divided(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev) : 0.0;
-    if (bounded) D = within(D, divided(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2));
+    double D = known ? divided_difference(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev) : 0.0;
+    if (bounded)
+      D = bound_curvature(
+          D, divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2));
     out[i] = (1.0 - s) * f->beginning[i] + s * f->end[i] - bubble * D;
   }
 }

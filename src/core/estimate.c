@@ -59,7 +59,7 @@ static void raw_q(ga_stepper *st)
 
 /* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k, these being in the rows of
  * st->solve; force may be NULL. */
-static ga_status onto_constraints(ga_stepper *st, double *e, const double *force)
+static ga_status project_error(ga_stepper *st, double *e, const double *force)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
@@ -71,7 +71,7 @@ static ga_status onto_constraints(ga_stepper *st, double *e, const double *force
   return status;
 }
 
-static double size_of(const double *a, int n)
+static double largest_of(const double *a, int n)
 {
   return ga__max_abs(a, n, NULL);
 }
@@ -82,9 +82,9 @@ static double noise_of_vdot(const ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
   const ga__state *m = &st->now;
-  double v = DBL_EPSILON * size_of(m->v, sys->nv);
-  if (ga__has_offset(st)) v += DBL_EPSILON * size_of(m->q, sys->nq) / h;
-  return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * size_of(m->vdot, sys->nv));
+  double v = DBL_EPSILON * largest_of(m->v, sys->nv);
+  if (ga__has_offset(st)) v += DBL_EPSILON * largest_of(m->q, sys->nq) / h;
+  return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * largest_of(m->vdot, sys->nv));
 }
 
 static void clear_constraints(ga_stepper *st)
@@ -146,7 +146,7 @@ static ga_status finish_v(ga_stepper *st, const double *offset)
   if (status) return status;
   if (offset) offset_force(st, h, offset, force);
   if (st->family->error_force) status = st->family->error_force(st, force);
-  return status ? status : onto_constraints(st, st->est_v, force);
+  return status ? status : project_error(st, st->est_v, force);
 }
 
 /* Raw e_v and e_x; 0 where there is nothing to difference yet, which is told. */
@@ -157,8 +157,8 @@ static int differences(ga_stepper *st)
   const ga__state *n = &st->next, *m = &st->now;
   double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], delta = s->delta_m - s->delta_f;
   double known = n->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
-  double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = size_of(m->vdot, sys->nv);
-  double size_x = size_of(m->xdot, sys->size[GA_BLOCK_X]);
+  double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = largest_of(m->vdot, sys->nv);
+  double size_x = largest_of(m->xdot, sys->size[GA_BLOCK_X]);
   /* states fed by vdot share its noise, as far as can be told: by the sizes of both */
   double noise_x = st->opts.newton.tol * size_x + (size_a > 0.0 ? size_x / size_a * noise : 0.0);
   rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, noise_x};
@@ -191,7 +191,7 @@ static ga_status estimate(ga_stepper *st, int with_v)
   if (!status && along) {
     clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
     ga__saddle_a_mul(&st->saddle, st->solve + sys->start[GA_BLOCK_PSI], st->est_q);
-    status = onto_constraints(st, st->est_q, NULL);
+    status = project_error(st, st->est_q, NULL);
   }
   return status || !with_v ? status : finish_v(st, along ? offset : NULL);
 }
@@ -223,9 +223,9 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
   int nx = sys->size[GA_BLOCK_X];
   ga_status status = estimate(st, with_v);
   if (status) return status;
-  drop_rounding(st->est_q, sys->nv, size_of(m->q, sys->nq));
-  drop_rounding(st->est_x, nx, size_of(m->x, nx));
-  if (with_v) drop_rounding(st->est_v, sys->nv, size_of(m->v, sys->nv));
+  drop_rounding(st->est_q, sys->nv, largest_of(m->q, sys->nq));
+  drop_rounding(st->est_x, nx, largest_of(m->x, nx));
+  if (with_v) drop_rounding(st->est_v, sys->nv, largest_of(m->v, sys->nv));
   return GA_OK;
 }
 

@@ -32,7 +32,7 @@ static int all_finite(const ga_system *sys, const ga__state *f)
 
 /* Where the iteration stood: the unknowns may have been updated since the last trial. Where a method has
  * no vdot at the step's end a₁ stands for it. */
-static int trial_of(ga_stepper *st)
+static int restore_trial(ga_stepper *st)
 {
   st->family->trial(st);
   if (!st->method->vdot_at_end) memcpy(st->next.vdot, st->next.a, (size_t)st->sys->nv * sizeof(double));
@@ -60,7 +60,8 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
 }
 
 /* The largest one of a block into its place among those of the others. */
-static void enter(ga_step_failure *f, ga_equation_block block, const double *value, int n, double scale)
+static void enter_residual(ga_step_failure *f, ga_equation_block block, const double *value, int n,
+                           double scale)
 {
   int index = 0, at = f->n;
   const double largest = ga__max_abs(value, n, &index);
@@ -79,20 +80,22 @@ static void measure(ga_stepper *st, ga_step_failure *f)
   const int *n = sys->size;
   double *out = st->solve, terms = 0.0;
   ga_point p = ga__state_point(m);
-  if (!dynamics(st, &p, out, &terms)) enter(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
+  if (!dynamics(st, &p, out, &terms))
+    enter_residual(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
   if (!ga__call(sys, GA__PHI, &p, out))
-    enter(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA], 1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
+    enter_residual(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA],
+                   1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
   const double v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
-  if (!ga__call(sys, GA__K, &p, out)) enter(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
+  if (!ga__call(sys, GA__K, &p, out)) enter_residual(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
   if (st->method->keeps_rates && n[GA_BLOCK_LAMBDA] && !ga__phi_dot(&st->deriv, &p, out))
-    enter(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
+    enter_residual(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
   if (!ga__call(sys, GA__STATE, &p, out)) {
     for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = m->xdot[i] - out[i];
-    enter(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
+    enter_residual(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
   }
   if (!ga__call(sys, GA__OUTPUT, &p, out)) {
     for (int i = 0; i < n[GA_BLOCK_Y]; i++) out[i] = m->y[i] - out[i];
-    enter(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
+    enter_residual(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
   }
 }
 
@@ -106,7 +109,7 @@ int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
   out->status = out->error.status;
   out->t = st->now.scalar[GA__T];
   out->h = failed ? st->h : m->scalar[GA__T] - out->t;
-  out->has_trial = failed ? trial_of(st) : 1;
+  out->has_trial = failed ? restore_trial(st) : 1;
   out->trial = (ga_state){m->scalar[GA__T], m->q,   m->v, m->vdot, m->a, m->lambda,
                           m->psi,           m->eta, m->x, m->xdot, m->w, m->y};
   const int has_values = out->status == GA_RETRY_NEWTON || out->status == GA_RETRY_SINGULAR;

@@ -104,7 +104,7 @@ void ga_follower_destroy(ga_follower **f)
 
 /* ---- Starts ---- */
 
-static ga_status observe(ga_follower *f)
+static ga_status call_observer(ga_follower *f)
 {
   if (f->observed) return GA_OK;
   f->observed = 1;
@@ -159,7 +159,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   f->ahead = 0;
   f->t_step = f->t_target = leader->t;
   f->steps = f->subdivided = 0;
-  return observe(f);
+  return call_observer(f);
 }
 
 /* Starts again at t, from the present q, v, x. */
@@ -191,7 +191,7 @@ static ga_status start_at(ga_follower *f, double t, double h)
 static ga_status pass_edge(ga_follower *f)
 {
   if (!(f->gap > 0.0)) return GA_OK;
-  const ga_status status = observe(f);
+  const ga_status status = call_observer(f);
   if (status) return status;
   ga__step_over_gap(f->st, f->gap);
   f->gap = -f->gap;
@@ -225,7 +225,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
                       "ga_follower_restart: t = %.17g is not where the leader's last step has ended, %.17g",
                       t, f->t_target);
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
-  if (!status) status = observe(f);
+  if (!status) status = call_observer(f);
   if (status) return status;
   status = start_at(f, fmax(t, time_of(f)), h / f->opts.parts); /* never back */
   f->t_step = f->t_target = t;
@@ -236,7 +236,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
 /* ---- Going along ---- */
 
 /* Differences of time that rounding makes. */
-static double rounding(const ga_follower *f)
+static double time_rounding(const ga_follower *f)
 {
   return 64.0 * DBL_EPSILON * fmax(fabs(f->t_target), fabs(f->t_step)) + EQUAL * (f->t_target - f->t_step);
 }
@@ -293,8 +293,9 @@ static ga_status stop_at_edge(ga_follower *f, double h)
       if (isfinite(met.before) || status > 0)
         again = ga__aim_shorter(&f->sides, st, &aim, made, met.before - time_of(f));
       if (aim.n > GA__MOST_AIMS) return ga_stepper_step(st, h); /* over it, as before */
-      if (again > fmax(HERE * h, rounding(f))) continue;
-      ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * rounding(f), &gap); /* it stands there already */
+      if (again > fmax(HERE * h, time_rounding(f))) continue;
+      ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * time_rounding(f),
+                    &gap); /* it stands there already */
       if (isinf(gap)) return ga_stepper_step(st, h);
       stand_at_edge(f, gap, h);
       return GA_OK;
@@ -369,7 +370,7 @@ static ga_status next_part(ga_follower *f)
 {
   if (f->gap > 0.0) return pass_edge(f);
   if (f->gap < 0.0) {
-    ga_status seen = observe(f);
+    ga_status seen = call_observer(f);
     if (!seen) seen = start_at(f, time_of(f), start_size(f));
     f->ahead = AHEAD;
     f->h_ahead = 0.0;
@@ -384,7 +385,7 @@ static ga_status next_part(ga_follower *f)
     h = last;
   else if (is_as_good(f, whole, h, whole))
     h = whole;
-  ga_status status = observe(f);
+  ga_status status = call_observer(f);
   if (status) return status;
   double other = h;
   status = f->ahead ? careful_step(f, h, &other) : GA_RETRY_NEWTON;
@@ -425,7 +426,7 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_reach");
   if (status) return status;
-  const double slack = rounding(f);
+  const double slack = time_rounding(f);
   if (t > f->t_target && t - f->t_target <= RESTART_GAP * fmax(fabs(t), 1.0))
     t = f->t_target; /* a record at a jump, before which the leader's step has ended */
   if (!(t <= f->t_target + slack))
@@ -471,9 +472,9 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
 {
   if (!f || !saved) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_save");
-  if (!status && fabs(time_of(f) - f->t_target) > rounding(f))
+  if (!status && fabs(time_of(f) - f->t_target) > time_rounding(f))
     status = ga__fail(f->ctx, GA_ERR_ORDER, "ga_follower_save: the leader's step is not finished yet");
-  if (!status) status = observe(f);
+  if (!status) status = call_observer(f);
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
   const ga_start_opts *o = &f->start;

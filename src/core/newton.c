@@ -67,7 +67,7 @@ static const char *rounding_remedy(const ga_stepper *st, const ga__measure *m, d
   return NULL;
 }
 
-static ga_status not_converged(ga_stepper *st, const ga__measure *m, double rate, int iterations)
+static ga_status fail_newton(ga_stepper *st, const ga__measure *m, double rate, int iterations)
 {
   const ga_system *sys = st->sys;
   char what[192];
@@ -103,7 +103,7 @@ static double largest_reaction(const ga_stepper *st)
 /* The last resort of an iteration that makes no headway: where the constraints are met to rounding and the
  * dynamics to newton.tol of the largest force, what is left of the unknowns is the doing of a nearly singular
  * matrix, and more cannot be had. */
-static int all_met(ga_stepper *st, const ga__measure *m)
+static int are_equations_met(ga_stepper *st, const ga__measure *m)
 {
   const ga_system *sys = st->sys;
   double *out = st->solve, *terms = st->tmp, largest = largest_reaction(st);
@@ -138,7 +138,7 @@ enum { GROWN_MOST = 2 };
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 
 /* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
-static verdict judge(ga_stepper *st, const ga__measure *m, double rho, int iteration)
+static verdict judge_increment(ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
   double tol = st->opts.newton.tol, rate = rho >= 0.0
                                                ? fmax(rho, fmax(CHANCE * st->factors.now.rate, LEAST_RATE))
@@ -151,7 +151,7 @@ static verdict judge(ga_stepper *st, const ga__measure *m, double rho, int itera
 
 /* Iterations that the present contraction still needs to reach the tolerance, or the floor where that is
  * higher. */
-static double still_needed(const ga_stepper *st, const ga__measure *m, double rho)
+static double iterations_needed(const ga_stepper *st, const ga__measure *m, double rho)
 {
   double goal = fmax(st->opts.newton.tol, 10.0 * st->family->floor(st).all);
   if (m->all <= goal) return 0.0;
@@ -161,12 +161,12 @@ static double still_needed(const ga_stepper *st, const ga__measure *m, double rh
 
 /* When factors are already too old in the step after their own, the next steps begin with new ones, and only
  * after FRESH_STEPS of them reuse is tried again: finding out costs iterations. */
-static void remember_age(ga_stepper *st, int too_old)
+static void note_age(ga_stepper *st, int too_old)
 {
   if (too_old && st->factors.now.age <= 1) st->factors.now.fresh_steps = FRESH_STEPS;
 }
 
-static int begin_with_new(ga_stepper *st)
+static int begins_with_new_factors(ga_stepper *st)
 {
   if (st->opts.newton.reuse != GA_REUSE || !st->factors.now.valid || st->factors.worn ||
       st->h != st->factors.now.h)
@@ -176,18 +176,18 @@ static int begin_with_new(ga_stepper *st)
   return 1;
 }
 
-static void finish(ga_stepper *st, verdict v, double rho, int too_old)
+static void finish_iteration(ga_stepper *st, verdict v, double rho, int too_old)
 {
   st->stats.last_rate = rho > 0.0 ? rho : 0.0;
   st->stats.at_floor += v == DONE_AT_FLOOR;
   ga__terms_count_step(st);
-  remember_age(st, too_old);
+  note_age(st, too_old);
   if (too_old) st->factors.worn = 1;
   st->factors.now.age++;
   st->family->trial(st);
 }
 
-static ga_status timed(ga_stepper *st, ga_status (*part)(ga_stepper *), double *seconds)
+static ga_status call_timed(ga_stepper *st, ga_status (*part)(ga_stepper *), double *seconds)
 {
   double from = ga__seconds(st);
   ga_status status = part(st);
@@ -200,7 +200,7 @@ static ga_status renew_factors(ga_stepper *st)
 {
   double factor = st->stats.time_factor;
   ga__factors_save_matrix(st);
-  ga_status status = timed(st, st->family->prepare, &st->stats.time_jacobian);
+  ga_status status = call_timed(st, st->family->prepare, &st->stats.time_jacobian);
   st->stats.time_jacobian -= st->stats.time_factor - factor;
   return status;
 }
@@ -216,7 +216,8 @@ static int lacks_terms(const ga_stepper *st, int slow, int old_factors, double r
 static ga_status iterate(ga_stepper *st)
 {
   const ga_newton_opts *o = &st->opts.newton;
-  int renew = begin_with_new(st) || ga__factors_refactor(st), old_factors = !renew, limit = o->max_iterations;
+  int renew = begins_with_new_factors(st) || ga__factors_refactor(st), old_factors = !renew,
+      limit = o->max_iterations;
   int stalled = 0, renewals = 0, grown = 0;
   double before = -1.0, rho = -1.0, best = HUGE_VAL;
   ga__measure m = {0.0, 0.0, 0.0};
@@ -226,7 +227,7 @@ static ga_status iterate(ga_stepper *st)
     ga_status status;
     st->family->trial(st);
     st->renewing = renew;
-    status = timed(st, st->family->residual, &st->stats.time_residual);
+    status = call_timed(st, st->family->residual, &st->stats.time_residual);
     st->renewing = 0;
     if (status) return status;
     if (renew && (status = renew_factors(st))) return status;
@@ -238,30 +239,30 @@ static ga_status iterate(ga_stepper *st)
       limit = it + 1 + o->max_iterations;
       continue;
     }
-    if ((status = timed(st, st->family->solve, &st->stats.time_solve))) return status;
+    if ((status = call_timed(st, st->family->solve, &st->stats.time_solve))) return status;
     st->stats.solves++;
     st->stats.iterations++;
     ga__measure_sizes(st);
     m = st->family->weigh(st, NULL);
-    if (!isfinite(m.all)) return not_converged(st, &m, rho, it + 1);
+    if (!isfinite(m.all)) return fail_newton(st, &m, rho, it + 1);
     st->family->update(st);
     rho = before >= 0.0 ? m.all / before : -1.0;
     before = m.all;
-    verdict v = judge(st, &m, rho, it);
+    verdict v = judge_increment(st, &m, rho, it);
     stalled = m.all > HEADWAY * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
     grown = renew && rho > 1.0 ? grown + 1 : 0;
     st->diverged = v == GO_ON && grown >= GROWN_MOST && m.all > DIVERGING * best && m.all > ASTRAY;
-    if (st->diverged) return not_converged(st, &m, rho, it + 1);
+    if (st->diverged) return fail_newton(st, &m, rho, it + 1);
     best = fmin(best, m.all);
     if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
     if (rho >= 0.0) st->factors.now.rate = fmax(rho, 0.3 * st->factors.now.rate);
     if (v != GO_ON) {
-      finish(st, v, rho, old_factors && it > o->patience);
+      finish_iteration(st, v, rho, old_factors && it > o->patience);
       return GA_OK;
     }
     if (old_factors && rho > 1.0 && m.all > ASTRAY) { /* begin again with new ones, from the prediction */
       if ((status = st->family->predict(st, st->h))) return status;
-      remember_age(st, 1);
+      note_age(st, 1);
       before = rho = -1.0;
       best = HUGE_VAL;
       renew = 1, old_factors = 0;
@@ -269,17 +270,17 @@ static ga_status iterate(ga_stepper *st)
       continue;
     }
     int late = old_factors && it >= 2 * o->patience;
-    int slow = rho >= 0.0 && (late || still_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
-    if (lacks_terms(st, slow, old_factors, rho, &renewals)) return not_converged(st, &m, rho, it + 1);
+    int slow = rho >= 0.0 && (late || iterations_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
+    if (lacks_terms(st, slow, old_factors, rho, &renewals)) return fail_newton(st, &m, rho, it + 1);
     renew = o->reuse == GA_FRESH_ITERATION || slow;
     if (renew && old_factors) { /* iterations with old factors do not count */
-      remember_age(st, 1);
+      note_age(st, 1);
       old_factors = 0;
       limit = it + 1 + o->max_iterations;
     }
   }
-  if (!all_met(st, &m)) return not_converged(st, &m, rho, limit);
-  finish(st, DONE_AT_FLOOR, rho, 0);
+  if (!are_equations_met(st, &m)) return fail_newton(st, &m, rho, limit);
+  finish_iteration(st, DONE_AT_FLOOR, rho, 0);
   return GA_OK;
 }
 

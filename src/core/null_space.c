@@ -265,7 +265,7 @@ static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *al
 }
 
 /* Numbers that are nothing special, to try with which way is good: it must depend on the relations alone. */
-static void try_out(double *z, int m)
+static void fill_test_vector(double *z, int m)
 {
   for (int i = 0; i < m; i++) z[i] = sin(1.0 + 2.4 * i);
 }
@@ -279,7 +279,7 @@ static ga_status choose_range(ga__rows *rows, int end, double rest, ga__null *nu
   if (fmin(pairs, r * numbers) <= MANY_PAIRS * ga__range_cost(rows, end)) return GA_OK;
   ga_status status = ga__range_create(rows, end, &null->range);
   if (status) return status;
-  try_out(null->z, rows->m);
+  fill_test_vector(null->z, rows->m);
   if (!ga__range_project(null->range, null->z)) ga__range_release(&null->range);
   return GA_OK;
 }
@@ -344,7 +344,7 @@ int ga__null_splits(ga__rows *rows, const ga__null *null)
 /* ---- Multipliers of least length ---- */
 
 /* One component of Nᵀ z. */
-static double along(const ga__null *null, int k, const double *z)
+static double component_along(const ga__null *null, int k, const double *z)
 {
   double sum = 0.0;
   for (int i = null->start[k]; i < null->start[k + 1]; i++) sum += null->value[i] * z[null->index[i]];
@@ -364,7 +364,7 @@ static double along_relations(const ga__null *null, const double *z, const doubl
 {
   double largest = 0.0;
   for (int k = 0; k < null->r; k++) {
-    s[k] = along(null, k, z);
+    s[k] = component_along(null, k, z);
     largest = fmax(largest, fabs(s[k]) / sqrt(square[k]));
   }
   return largest;
@@ -396,7 +396,7 @@ static void relations_by_row(const ga__null *null, int m, int *start, int *item,
 }
 
 /* Pairs of relations that meet in a row, into row and col unless these are NULL; their number. */
-static size_t meet(const int *start, const int *item, int m, int *row, int *col)
+static size_t list_meeting_pairs(const int *start, const int *item, int m, int *row, int *col)
 {
   size_t n = 0;
   for (int i = 0; i < m; i++)
@@ -409,7 +409,7 @@ static size_t meet(const int *start, const int *item, int m, int *row, int *col)
 /* NᵀN with the pattern of relations that meet, or full where that is shorter to say; its factors. */
 static ga_status factor_pairs(ga__null *null, int m, const int *start, const int *item, const int *place)
 {
-  const size_t r = (size_t)null->r, met = meet(start, item, m, NULL, NULL);
+  const size_t r = (size_t)null->r, met = list_meeting_pairs(start, item, m, NULL, NULL);
   const int full = met >= r * r;
   const size_t n = full ? r * r : met;
   if (n > INT_MAX / 4) return GA_ERR_MEMORY;
@@ -417,7 +417,7 @@ static ga_status factor_pairs(ga__null *null, int m, const int *start, const int
   int *at = ga__alloc(null->ctx, n, sizeof *at);
   ga_status status = row && col && at ? GA_OK : GA_ERR_MEMORY;
   for (size_t i = 0; !status && full && i < n; i++) row[i] = (int)(i % r), col[i] = (int)(i / r);
-  if (!status && !full) meet(start, item, m, row, col);
+  if (!status && !full) list_meeting_pairs(start, item, m, row, col);
   if (!status) status = ga_sparse_create(null->ctx, null->r, null->r, (int)n, row, col, at, &null->S);
   size_t p = 0;
   for (int i = 0; !status && i < m; i++)
@@ -464,7 +464,7 @@ static void remove_directly(const ga__null *null, double *z, int m)
 {
   double *s = null->work, *y = null->z + m;
   for (int pass = 0; pass < PASSES; pass++) {
-    for (int k = 0; k < null->r; k++) s[k] = along(null, k, z);
+    for (int k = 0; k < null->r; k++) s[k] = component_along(null, k, z);
     if (ga_lu_solve(null->lu, s)) return;
     combine(null, s, y, m);
     for (int i = 0; i < m; i++) z[i] -= y[i];
@@ -497,7 +497,7 @@ static int remove_gradually(ga__null *null, double *z, int m, int most)
 /* Whether gradients take long with this N. */
 static int is_slow(ga__null *null, int m)
 {
-  try_out(null->z, m);
+  fill_test_vector(null->z, m);
   return null->r > 0 && !remove_gradually(null, null->z, m, FEW_ITERATIONS);
 }
 
@@ -533,6 +533,6 @@ double ga__null_part(const ga__null *null, const ga_system *sys, const double *p
     null->z[i] = from ? *from / null->length[i] : 0.0;
   }
   for (int r = 0; r < null->r; r++)
-    largest = fmax(largest, fabs(along(null, r, null->z)) / sqrt(square_of(null, r)));
+    largest = fmax(largest, fabs(component_along(null, r, null->z)) / sqrt(square_of(null, r)));
   return largest;
 }

@@ -17,7 +17,7 @@ typedef struct auxiliary {
   double eps, span; /* where it stands; time from where it stood before */
 } auxiliary;
 
-static void shift(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
+static void shift_auxiliary(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
 {
   double ratio = h_old > 0.0 ? (eps_wanted - x->eps) / x->span : 0.0;
   for (int i = 0; i < x->n; i++) {
@@ -164,8 +164,8 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   plan pa = plan_a(st, h), pw = plan_step(st, s->delta_m, s->delta_f, s->theta, w.eps, h);
   ga__copy_numbers(st->a_n, f->a, nv);
   ga__copy_numbers(st->w_n, f->w, nx);
-  if (pa.shift && h != h_old) shift(&a, pa.eps, h, h_old, h_start);
-  if (pw.shift && h != h_old) shift(&w, pw.eps, h, h_old, h_start);
+  if (pa.shift && h != h_old) shift_auxiliary(&a, pa.eps, h, h_old, h_start);
+  if (pw.shift && h != h_old) shift_auxiliary(&w, pw.eps, h, h_old, h_start);
   st->gamma = pa.gamma;
   st->theta = pw.gamma;
   to[GA__EPS_A] = pa.eps_next;

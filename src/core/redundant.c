@@ -153,7 +153,7 @@ ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
 }
 
 /* Those of the present state, found again where they are not at hand. */
-static ga_status relations_now(ga_stepper *st)
+static ga_status find_relations_now(ga_stepper *st)
 {
   if (st->red.valid) return GA_OK;
   ga_point p = ga__state_point(&st->now);
@@ -170,7 +170,7 @@ static ga_status relations_now(ga_stepper *st)
 ga_status ga__ready_relations(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
-  ga_status status = relations_now(st);
+  ga_status status = find_relations_now(st);
   if (!status) status = copy_null(st, &red->null_eta, &red->null_b);
   return status ? status : ga__factors_for_relations(st);
 }
@@ -312,13 +312,13 @@ static void make_report(ga_stepper *st)
 
 const ga_redundancy *ga_stepper_redundancy(ga_stepper *st)
 {
-  if (!st || !st->has_state || relations_now(st)) return NULL;
+  if (!st || !st->has_state || find_relations_now(st)) return NULL;
   if (!st->red.reported) make_report(st);
   return &st->red.report;
 }
 
 /* " 'a' (phi 3) follows from 'b' (phi 0), ..." appended to text, behind others with a semicolon. */
-static void say_relation(const ga_stepper *st, const ga_relation *rel, char *text, size_t size)
+static void write_relation(const ga_stepper *st, const ga_relation *rel, char *text, size_t size)
 {
   enum { NAMED = 3 };
   char name[192];
@@ -343,7 +343,7 @@ void ga__log_relations(ga_stepper *st, double t, int before)
   if (!red || red->redundant == before) return;
   st->stats.redundant = red->redundant;
   for (int k = 0; k < red->redundant && k < NAMED; k++)
-    say_relation(st, &red->relation[k], text, sizeof text);
+    write_relation(st, &red->relation[k], text, sizeof text);
   char earlier[32] = "";
   if (before > 0) snprintf(earlier, sizeof earlier, " (%d before)", before);
   ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT,

@@ -102,7 +102,7 @@ static int renew_outputs(ga__sides *s)
 }
 
 /* The first that differs; −1: none. */
-static int differing(const ga__sides *s, const int *a, const int *b)
+static int first_difference(const ga__sides *s, const int *a, const int *b)
 {
   for (int i = 0; i < s->sys->def.n_sides; i++)
     if (a[i] != b[i]) return i;
@@ -120,7 +120,7 @@ static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
 static int sides_at(ga__sides *s, ga_stepper *st, double t, int *other)
 {
   if (interpolate(s, st, t) || !renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
-  *other = differing(s, s->from, s->at);
+  *other = first_difference(s, s->from, s->at);
   return 1;
 }
 
@@ -259,7 +259,7 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
   double end = st->now.scalar[GA__T];
   memcpy(s->from, s->begin, bytes);
   for (int i = 0; i < MOST_EDGES; i++) { /* one behind the other, up to the first that matters */
-    int which = differing(s, s->from, s->end), matters = 0, other;
+    int which = first_difference(s, s->from, s->end), matters = 0, other;
     if (which < 0 && i == 0) find_turned_edge(s, st, &end, &which);
     if (which < 0) return GA_OK;
     double a = begin, b = end;
@@ -285,7 +285,7 @@ static int sides_after(ga__sides *s, ga_stepper *st, double gap, int *other)
 {
   ga__extrapolate(st, gap, &s->state);
   if (!renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
-  *other = differing(s, s->begin, s->at);
+  *other = first_difference(s, s->begin, s->at);
   return 1;
 }
 
@@ -324,7 +324,7 @@ int ga__sides_torn(ga__sides *s, const ga_stepper *st)
 
 int ga__sides_left(ga__sides *s, const ga_stepper *st)
 {
-  return sides_of(s, &st->now, s->at) && differing(s, s->begin, s->at) >= 0;
+  return sides_of(s, &st->now, s->at) && first_difference(s, s->begin, s->at) >= 0;
 }
 
 /* The edge in front of the present state is more than *low and at most *high away, to 2^-ROUGH of it. Returns

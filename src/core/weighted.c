@@ -200,7 +200,7 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
 /* ---- A step ---- */
 
 /* The exponent that leads from q to where M is evaluated, c after t. */
-static void lead_on(ga_stepper *st, double c)
+static void lead_exponent(ga_stepper *st, double c)
 {
   const ga_group *g = st->sys->group;
   double *d = st->exponent, *end = own(st)->v_t; /* set by the first trial */
@@ -219,7 +219,7 @@ static void lead_on(ga_stepper *st, double c)
 static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 {
   const ga_system *sys = st->sys;
-  lead_on(st, c * st->h);
+  lead_exponent(st, c * st->h);
   ga_group_move(sys->group, own(st)->q_mass, st->now.q, st->exponent);
   ga_point p = ga__state_point(&st->now);
   p.t += c * st->h;
@@ -229,7 +229,7 @@ static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 }
 
 /* The same configuration again, for another u. */
-static ga_status mass_again(ga_stepper *st, const double *u, double *out)
+static ga_status mass_at_same_place(ga_stepper *st, const double *u, double *out)
 {
   ga_point p = ga__state_point(&st->now);
   p.t += (1.0 + st->alpha) * st->h;
@@ -295,7 +295,7 @@ static ga_status dynamics(ga_stepper *st, double *r, const double *p, const doub
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = st->a_n[i] + p[i];
-  ga_status status = mass_again(st, own(st)->factor, r);
+  ga_status status = mass_at_same_place(st, own(st)->factor, r);
   ga_point point = ga__state_point(&st->next);
   point.lambda = lambda;
   point.psi = psi;
@@ -313,7 +313,7 @@ static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = own(st)->pt[i] - st->p[i];
-  ga_status status = mass_again(st, own(st)->factor, rt);
+  ga_status status = mass_at_same_place(st, own(st)->factor, rt);
   ga_point point = ga__state_point(&st->next);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
   if (!status) status = ga__jacobian(&st->deriv, &point, &J);
@@ -512,7 +512,7 @@ static void update(ga_stepper *st)
 /* M₁₊α a₁ is what the next step may use as M_α a. */
 static ga_status accept(ga_stepper *st)
 {
-  return mass_again(st, st->next.a, mass_of(&st->next));
+  return mass_at_same_place(st, st->next.a, mass_of(&st->next));
 }
 
 static int row_of(const ga_stepper *st, int column)

@@ -501,6 +501,32 @@ static ga_status wrong_jacobian(ga_context *ctx, int remedy)
   return end(&m, status);
 }
 
+static int heavy_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const plant *c = user;
+  (void)p;
+  if (J->want & GA_WANT_D) J->D[0] = J->D[3] = (c->wrong ? 3.0 : 1.0) * J->shift_vdot;
+  return 0;
+}
+
+/* Three times the mass in the Jacobian: guesses would not help, the checker does, which names it. */
+static ga_status wrong_mass(ga_context *ctx, int remedy)
+{
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  plant c = {.wrong = !remedy};
+  ga_system_def def = define(&c, 0);
+  made m = {0};
+  def.jacobian = heavy_jacobian;
+  ga_status status = make(ctx, &def, &opts, &m);
+  if (!status && !remedy) {
+    const ga_point p = {.t = 0, .q = DOWN, .v = STILL, .vdot = RIGHT};
+    ga_check_report report;
+    assert_int_not_equal(ga_system_check(m.sys, &p, 1e-6, &report), GA_OK);
+  }
+  if (!status) status = begin(&m, 0.1, RIGHT, NULL);
+  return end(&m, status);
+}
+
 /* ---- Core: simulators, and what is to be called first ---- */
 
 static ga_status step_at_once(ga_context *ctx, int remedy)
@@ -957,6 +983,7 @@ static const advice ADVICE[] = {
     {"; set rheonomic = 1, or better, give phi_dot", depends_on_t, 2},
     {"; give guesses near the multipliers' values", flat_multiplier, 1},
     {"where f is nonlinear in them, give guesses for lambda and psi", far_multiplier, 1},
+    {"correct the Jacobian, ga_system_check() names the entry", wrong_mass, 1},
     {"Correct lengths, axes or initial positions", no_length, 1},
     {"A constraint that repeats another one must be removed", repeated, 1},
     {"; take GA_STABILIZED, or remove it", holonomic_twice, 2},
