@@ -129,7 +129,7 @@ static int write_plain(const char *path, long n, int flush_every, volatile long 
 
 static int write_recorder(const char *path, long n, int flush_every, volatile long *flushed)
 {
-  static char name[SIGNALS][8];
+  static char name[SIGNALS][16];
   const char *names[SIGNALS];
   double values[SIGNALS];
   ga_context *ctx = NULL;

@@ -1,7 +1,7 @@
 # The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md,
 # docs/sweep.md and docs/evaluate.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c, docs/hanging_chain.c and
 # docs/small_motions.c, they compile, and they print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
-# somewhere; tables of Markdown are drawn as such.
+# somewhere; tables of Markdown are drawn as such; docs/develop/architecture.md has every file of the sources once.
 #
 #   cmake -DSOURCE_DIR=<root of the tree> -DWORK=<folder to work in> -DCC=<C compiler> -DLIBRARY=<libgalpha.so>
 #         -P tests/docs/test_docs.cmake
@@ -96,6 +96,46 @@ foreach(page IN LISTS pages)
   execute_process(COMMAND awk -f "${CMAKE_CURRENT_LIST_DIR}/tables.awk" "${page}" OUTPUT_VARIABLE problem)
   report("tables of ${name}" "${problem}")
 endforeach()
+
+# ---- The map of the sources: every file once ----
+
+file(READ "${SOURCE_DIR}/docs/develop/architecture.md" text)
+string(REGEX REPLACE "[][;]" "" text "${text}") # as above
+string(REGEX MATCHALL "\n[|] `[^\n]*" rows "${text}")
+set(listed "")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE "^\n[|] ([^|]*)[|].*" "\\1" cell "${row}")
+  string(REGEX MATCHALL "`[^`]+`" names "${cell}")
+  set(folder "")
+  foreach(name IN LISTS names)
+    string(REPLACE "`" "" name "${name}")
+    if(name MATCHES "^([a-z]+)/")
+      set(folder "${CMAKE_MATCH_1}")
+    else()
+      set(name "${folder}/${name}")
+    endif()
+    if(name MATCHES "[.]c$")
+      list(APPEND listed "${name}")
+    endif()
+  endforeach()
+endforeach()
+file(GLOB there RELATIVE "${SOURCE_DIR}/src" "${SOURCE_DIR}/src/*/*.c")
+file(GLOB programs RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/app/*.c")
+set(problem "")
+foreach(file IN LISTS there programs)
+  set(found ${listed})
+  list(FILTER found INCLUDE REGEX "^${file}$")
+  list(LENGTH found times)
+  if(NOT times EQUAL 1)
+    string(APPEND problem "${file} is there ${times} times\n")
+  endif()
+endforeach()
+foreach(file IN LISTS listed)
+  if(NOT file IN_LIST there AND NOT file IN_LIST programs)
+    string(APPEND problem "${file} does not exist\n")
+  endif()
+endforeach()
+report("docs/develop/architecture.md has every source once" "${problem}")
 
 message("1..${n}")
 if(n_failed GREATER 0)
