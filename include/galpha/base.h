@@ -166,7 +166,14 @@ GA_API const char *ga_version(void);
   X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be judged")                                         \
   X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
   X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \
-  X(GA_REASON_BRANCHES_MEET, "an assembly came by a position where branches meet")
+  X(GA_REASON_BRANCHES_MEET, "an assembly came by a position where branches meet")                           \
+  /* model files, in words of the reader */                                                                  \
+  X(GA_REASON_UNKNOWN_KEY, "a key is unknown")                                                               \
+  X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \
+  X(GA_REASON_UNKNOWN_REFERENCE, "a part is referred to that there is not")                                  \
+  X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
+  X(GA_REASON_WRONG_FORM, "a list, map or text stands where another should")                                 \
+  X(GA_REASON_WRONG_QUANTITY, "an expression has another dimension than expected")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,

@@ -213,6 +213,14 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_REST_FAR_AWAY] = {"{detail}", NULL},
     [GA_REASON_NOT_THE_NEAREST] = {"{detail}", NULL},
     [GA_REASON_BRANCHES_MEET] = {"{detail}", NULL},
+
+    /* model files, in words of the reader */
+    [GA_REASON_UNKNOWN_KEY] = {"{detail}", NULL},
+    [GA_REASON_UNKNOWN_CHOICE] = {"{detail}", NULL},
+    [GA_REASON_UNKNOWN_REFERENCE] = {"{detail}", NULL},
+    [GA_REASON_KEY_MISSING] = {"{detail}", NULL},
+    [GA_REASON_WRONG_FORM] = {"{detail}", NULL},
+    [GA_REASON_WRONG_QUANTITY] = {"{detail}", NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

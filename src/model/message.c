@@ -213,16 +213,33 @@ static void say(ga__messages *m, ga_message_level level, ga__place at, const ga_
   }
 }
 
+/* text: taken over, and the detail of the error. */
+static void say_words(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason,
+                      const char *name, char *text)
+{
+  ga_error error;
+  ga__error_set(&error, GA_ERR_ARGUMENT, reason, &(ga__facts){.name = name, .detail = text});
+  add_concern(m, &error);
+  say(m, level, at, &error, text);
+}
+
+void ga__say_as(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason, const char *name,
+                const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  char *text = format_text(m, format, args);
+  va_end(args);
+  say_words(m, level, at, reason, name, text);
+}
+
 void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...)
 {
   va_list args;
   va_start(args, format);
   char *text = format_text(m, format, args);
   va_end(args);
-  ga_error error;
-  ga__error_set(&error, GA_ERR_ARGUMENT, GA_REASON_OTHER, &(ga__facts){.detail = text});
-  add_concern(m, &error);
-  say(m, level, at, &error, text);
+  say_words(m, level, at, GA_REASON_OTHER, NULL, text);
 }
 
 void ga__say_data(ga__messages *m, ga_message_level level, ga__place at, const char *what,

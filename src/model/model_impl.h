@@ -35,6 +35,9 @@ void ga__say_why(ga__messages *m, ga_message_level level, ga__place at, const ch
 /* What another layer has found: "what: " in place of its own part and field; NULL: with these. */
 void ga__say_data(ga__messages *m, ga_message_level level, ga__place at, const char *what,
                   const ga_error *error);
+/* In words, with their reason and the name that is wrong (NULL: none). */
+void ga__say_as(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason, const char *name,
+                const char *format, ...) GA_PRINTF(6, 7);
 /* In words alone, GA_REASON_OTHER. */
 void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...) GA_PRINTF(4, 5);
 /* 1: n more names may be compared with a wrong one, to find which was meant. Thousands of wrong names would

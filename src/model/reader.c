@@ -637,9 +637,9 @@ static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree
   char nearest[2 * GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];
   find_nearest_part(nearest, reader, f, *text, (int)bytes);
   ga__name_quote(quoted, *text, (int)bytes);
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
-          "%s is '%s', but there is no part of that name; expected %s%s%s%s", what, quoted, f->note,
-          nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+  ga__say_as(reader->r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_UNKNOWN_REFERENCE, *text,
+             "%s is '%s', but there is no part of that name; expected %s%s%s%s", what, quoted, f->note,
+             nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
   return 0;
 }
 
@@ -780,10 +780,10 @@ static int report_missing(ga__reader *reader, const ga__field *f, const ga__tree
   }
   const int function = f->rule == GA__RULE_FUNCTION_NEEDED;
   if (function && !owner->other) expected = "a length (m), or an angle (rad) of a coordinate that turns,";
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, "%s has no %s%s%s%s%s",
-          owner->what, ga__field_key(f, owner->type_key), expected ? "; expected " : "",
-          f->rule == GA__RULE_CHOICE ? "one such as " : "", expected ? expected : "",
-          function ? " as a function of time, such as 0.5*t" : "");
+  ga__say_as(reader->r->messages, GA_MESSAGE_ERROR, map->key ? map->key_at : map->at, GA_REASON_KEY_MISSING,
+             NULL, "%s has no %s%s%s%s%s", owner->what, ga__field_key(f, owner->type_key),
+             expected ? "; expected " : "", f->rule == GA__RULE_CHOICE ? "one such as " : "",
+             expected ? expected : "", function ? " as a function of time, such as 0.5*t" : "");
   return 1;
 }
 

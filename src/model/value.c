@@ -60,8 +60,8 @@ ga__place ga__value_place(const ga__tree *tree, int column)
 static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *what, const char *expected)
 {
   if (tree->kind == GA__TREE_SCALAR) return 1;
-  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected %s, found %s", what, expected,
-          kind_text(tree));
+  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL, "%s: expected %s, found %s",
+             what, expected, kind_text(tree));
   return 0;
 }
 
@@ -252,8 +252,8 @@ static int check_dimension(ga__reading *r, const ga__tree *tree, const char *uni
   if (memcmp(wanted.power, number->dimension.power, sizeof wanted.power) == 0) return 1;
   ga_dimension_text(is, sizeof is, &number->dimension);
   ga_dimension_text(expected, sizeof expected, &wanted);
-  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is %s, expected %s", what,
-          quote(piece, tree->text), is, expected);
+  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_QUANTITY, tree->text,
+             "%s: '%s' is %s, expected %s", what, quote(piece, tree->text), is, expected);
   return 0;
 }
 
@@ -370,15 +370,17 @@ int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *u
 {
   int ok = 1;
   if (tree->kind != GA__TREE_LIST) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s%s, found %s", what,
-            n, n == 1 ? "" : "s", list_example(n, unit), kind_text(tree));
+    ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
+               "%s: expected a list of %d number%s%s, found %s", what, n, n == 1 ? "" : "s",
+               list_example(n, unit), kind_text(tree));
     return 0;
   }
   if (tree->n != n) {
     const int blanks =
         tree->n == 1 && tree->child[0]->kind == GA__TREE_SCALAR && strchr(tree->child[0]->text, ' ');
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list of %d number%s, found one of %d%s",
-            what, n, n == 1 ? "" : "s", tree->n, blanks ? "; commas stand between them" : "");
+    ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
+               "%s: expected a list of %d number%s, found one of %d%s", what, n, n == 1 ? "" : "s", tree->n,
+               blanks ? "; commas stand between them" : "");
     return 0;
   }
   for (int i = 0; i < n; i++) ok &= ga__value_number(r, tree->child[i], unit, what, &out[i]);
@@ -476,7 +478,8 @@ int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *co
     ga__write(&w, "there is nothing");
   }
   write_choice(&w, tree->text, n, names, ", expected ");
-  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: %s", what, problem);
+  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_UNKNOWN_CHOICE, tree->text, "%s: %s", what,
+             problem);
   return 0;
 }
 
@@ -567,15 +570,16 @@ const ga__tree *ga__map_peek(const ga__tree *map, const char *key)
 int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what)
 {
   if (tree->kind == GA__TREE_MAP) return 1;
-  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a map (key: value), found %s", what,
-          kind_text(tree));
+  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
+             "%s: expected a map (key: value), found %s", what, kind_text(tree));
   return 0;
 }
 
 int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what)
 {
   if (tree->kind == GA__TREE_LIST) return 1;
-  ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: expected a list, found %s", what, kind_text(tree));
+  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
+             "%s: expected a list, found %s", what, kind_text(tree));
   return 0;
 }
 
@@ -598,6 +602,7 @@ void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *co
       ga__write(&w, "; behind the colon of a key there has to be a blank");
     else
       write_choice(&w, child->key, n, known, ", expected ");
-    ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at, "%s: %s", what, problem);
+    ga__say_as(r->messages, GA_MESSAGE_ERROR, child->key_at, GA_REASON_UNKNOWN_KEY, child->key, "%s: %s",
+               what, problem);
   }
 }

@@ -1157,6 +1157,48 @@ static int is_complaint(ga_context *ctx, const complaint *c, ga_message_level le
   return 1;
 }
 
+/* Messages are data as well: why, and of which part, field and name. */
+static void errors_are_data(void **state)
+{
+  static const struct {
+    const char *text;
+    ga_reason reason;
+    const char *kind, *part, *field, *name;
+  } cases[] = {
+      {"bodies: {a: {type: point, mas: 1, mass: 1}}\n", GA_REASON_UNKNOWN_KEY, "mass point", "a", "", "mas"},
+      {"bodies: {a: {type: point, mass: 1}}\njoints: {j: {type: spherical, a: a}}\n", GA_REASON_KEY_MISSING,
+       "joint", "j", "b", ""},
+      {"bodies: {a: {type: point, mass: -1}}\n", GA_REASON_OUT_OF_RANGE, "mass point", "a", "mass", ""},
+      {"bodies: {a: {type: point, mass: 2 m}}\n", GA_REASON_BAD_TEXT, "mass point", "a", "mass", NULL},
+      {"bodies: {a: {type: point, mass: [1]}}\n", GA_REASON_WRONG_FORM, "mass point", "a", "mass", ""},
+      {"bodies: {a: {type: point, mass: 1}}\njoints: {j: {type: spherical, a: a, b: grund}}\n",
+       GA_REASON_UNKNOWN_REFERENCE, "joint", "j", "b", "grund"},
+      {"bodies: {a: {type: point, mass: 1}}\njoints: {j: {type: prismatic, a: ground, b: a}}\n",
+       GA_REASON_POINT_HAS_NO_AXES, "joint", "j", "b", "a"},
+      {"bodies: {a: {type: point, mass: 1}}\nforces: {f: {type: force, frame: a, force: [a.w, 0, 0]}}\n",
+       GA_REASON_UNKNOWN_SIGNAL, "force", "f", "force", "a.w"},
+  };
+  ga_context *ctx = rig_open_context();
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[400];
+    ga_model *model = NULL;
+    snprintf(text, sizeof text, "galpha: 1\n%s", cases[i].text);
+    assert_int_equal(ga_model_read_text(ctx, "model", text, strlen(text), NULL, &model), GA_ERR_ARGUMENT);
+    assert_int_equal(ga_model_n_messages(model), 1);
+    const ga_error *e = ga_model_message_at(model, 0)->error;
+    if (e->reason != cases[i].reason)
+      fail_msg("%s: %s instead of %s", ga_model_message_at(model, 0)->text, ga_reason_text(e->reason),
+               ga_reason_text(cases[i].reason));
+    assert_string_equal(e->kind, cases[i].kind);
+    assert_string_equal(e->part, cases[i].part);
+    assert_string_equal(e->field, cases[i].field);
+    if (cases[i].name) assert_string_equal(e->name, cases[i].name);
+    ga_model_destroy(&model);
+  }
+  rig_close_context(&ctx);
+}
+
 static void every_error_has_its_place(void **state)
 {
   ga_context *ctx = rig_open_context();
@@ -1658,6 +1700,7 @@ int main(void)
       cmocka_unit_test(settings_are_read),
       cmocka_unit_test(options_of_the_method_are_read),
       cmocka_unit_test(settings_have_a_table),
+      cmocka_unit_test(errors_are_data),
       cmocka_unit_test(every_error_has_its_place),
       cmocka_unit_test(odd_things_are_warned_of),
       cmocka_unit_test(all_errors_come_at_once),
