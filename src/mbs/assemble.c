@@ -130,17 +130,17 @@ typedef struct tree {
   ga__kin *before;    /* [nodes] */
 } tree;
 
-static const ga__joint *joint_at(const ga__built *b, int j)
+static const ga__joint *joint_at(const ga__mbs_model *b, int j)
 {
   return GA__AT(b->joint, ga__joint, j);
 }
 
-static ga__node *node_at(const ga__built *b, int i)
+static ga__node *node_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->node, ga__node, i);
 }
 
-static int node_of(const ga__built *b, int marker)
+static int node_of(const ga__mbs_model *b, int marker)
 {
   return GA__AT(b->marker, ga__marker, marker)->node;
 }
@@ -165,7 +165,7 @@ static int rank_of(const ga_machine *m, const ga__joint *joint)
 /* Work space of the search: joints by node, and a queue for each rank. */
 typedef struct search {
   const ga_machine *m;
-  const ga__built *b;
+  const ga__mbs_model *b;
   int *start, *incident; /* [nodes + 1], [2 joints] */
   int *queue[N_RANKS];   /* [2 joints] each: 2 joint + end */
   int head[N_RANKS], tail[N_RANKS];
@@ -203,7 +203,7 @@ static void grow(search *s, tree *t)
 }
 
 /* Can bodies be placed along it? Not where an end is on what deforms: nothing says how that will be bent. */
-static int is_followed(const ga__built *b, const ga__joint *joint)
+static int is_followed(const ga__mbs_model *b, const ga__joint *joint)
 {
   return joint->recipe && !node_at(b, node_of(b, joint->a))->carried &&
          !node_at(b, node_of(b, joint->b))->carried;
@@ -211,7 +211,7 @@ static int is_followed(const ga__built *b, const ga__joint *joint)
 
 static void list_incident(search *s)
 {
-  const ga__built *b = s->b;
+  const ga__mbs_model *b = s->b;
   for (int pass = 0; pass < 2; pass++) {
     for (int j = 0; j < b->joint.n; j++) {
       const ga__joint *joint = joint_at(b, j);
@@ -234,7 +234,7 @@ static void list_incident(search *s)
 /* The ground and bodies that are held first, then whatever hangs on neither. */
 static void grow_all(search *s, tree *t)
 {
-  const ga__built *b = s->b;
+  const ga__mbs_model *b = s->b;
   reach(s, 0);
   for (int i = 1; i < b->node.n; i++)
     if (holds(&s->m->part[node_at(b, i)->part], 0)) reach(s, i);
@@ -246,7 +246,7 @@ static void grow_all(search *s, tree *t)
   }
 }
 
-static ga_status tree_make(const ga_machine *m, const ga__built *b, tree *t)
+static ga_status tree_make(const ga_machine *m, const ga__mbs_model *b, tree *t)
 {
   const size_t nodes = (size_t)b->node.n, joints = (size_t)b->joint.n;
   search s = {.m = m, .b = b};
@@ -289,13 +289,13 @@ static void set_pose(ga__node *node, const double x[3], const double R[9], doubl
 }
 
 /* All nodes, as q0 and v0 have them. */
-static void see_nodes(const ga__built *b, ga__kin *kin)
+static void eval_nodes(const ga__mbs_model *b, ga__kin *kin)
 {
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin);
 }
 
 /* x := x₁ + T (x − x₀), R := T R, T = R₁ R₀ᵀ of the parent. */
-static void carry(ga__built *b, tree *t, const edge *at)
+static void carry(ga__mbs_model *b, tree *t, const edge *at)
 {
   const ga__kin *p0 = &t->before[at->parent], *c0 = &t->before[at->child];
   double T[9], Rt[9], d[3], x[3], R[9];
@@ -319,7 +319,7 @@ static double angle_of(const double R[9])
 }
 
 /* b's frame against a's, before bodies were moved: R, and d in a's axes. */
-static void relative_before(const ga__built *b, const tree *t, const ga__joint *joint, double R[9],
+static void relative_before(const ga__mbs_model *b, const tree *t, const ga__joint *joint, double R[9],
                             double d[3])
 {
   const ga__marker *ma = GA__AT(b->marker, ga__marker, joint->a),
@@ -336,7 +336,7 @@ static void relative_before(const ga__built *b, const tree *t, const ga__joint *
 
 /* Puts the child where the joint's coordinates are t->value. With the frame of the parent's end F and that of
  * the child's end G: from a to b G = F R, p_G = p_F + F d, back G = F Rᵀ, p_G = p_F − G d. */
-static void place(ga__built *b, tree *t, const edge *at)
+static void place(ga__mbs_model *b, tree *t, const edge *at)
 {
   const ga__joint *joint = joint_at(b, at->joint);
   const int forward = node_of(b, joint->a) == at->parent;
@@ -370,9 +370,9 @@ static void place(ga__built *b, tree *t, const edge *at)
 
 /* Bodies from their present poses to where coordinates are t->value, along the tree. Where nothing changes
  * every bit stays. */
-static void place_all(const ga_machine *m, ga__built *b, tree *t)
+static void place_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 {
-  see_nodes(b, t->before);
+  eval_nodes(b, t->before);
   for (int i = 0; i < b->node.n; i++) t->moved[i] = 0, t->turned[i] = 0.0;
   for (int e = 0; e < t->n_edges; e++) {
     const edge *at = &t->edge[e];
@@ -389,7 +389,7 @@ static void place_all(const ga_machine *m, ga__built *b, tree *t)
 /* ---- Moving bodies ---- */
 
 /* w of a node from that of its parent: along with it, and by (w, u) in the axes of a against a. */
-static void add_twist(const ga__built *b, const ga__joint *joint, int forward, const double w_rel[3],
+static void add_twist(const ga__mbs_model *b, const ga__joint *joint, int forward, const double w_rel[3],
                       const double u_rel[3], const ga__kin *kin, const ga__kin *parent, ga__node *child,
                       int c)
 {
@@ -413,7 +413,8 @@ static void add_twist(const ga__built *b, const ga__joint *joint, int forward, c
 }
 
 /* How b moved against a before: ω and the velocity of b's origin, in a's axes. */
-static void twist_before(const ga__built *b, const tree *t, const ga__joint *joint, double w[3], double u[3])
+static void twist_before(const ga__mbs_model *b, const tree *t, const ga__joint *joint, double w[3],
+                         double u[3])
 {
   const int na = node_of(b, joint->a), nb = node_of(b, joint->b);
   const ga__kin *ka = &t->before[na], *kb = &t->before[nb];
@@ -450,7 +451,7 @@ static void rates_of(const ga_machine *m, const ga__joint *joint, const double b
 
 /* Velocities along the tree; t->before has poses and twists as given, t->value rates as given. A body whose
  * joint has no given rate moves against the one before as it did. */
-static void move_all(const ga_machine *m, ga__built *b, tree *t)
+static void move_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 {
   for (int i = 0; i < b->node.n; i++) {
     const ga__kin *before = &t->before[i];
@@ -484,7 +485,7 @@ static void move_all(const ga_machine *m, ga__built *b, tree *t)
 
 /* ---- Systems of their own ---- */
 
-static ga_status hold_line(ga_machine *m, ga__built *b, const ga__gauge *gauge, int part, int rate)
+static ga_status hold_line(ga_machine *m, ga__mbs_model *b, const ga__gauge *gauge, int part, int rate)
 {
   const int at = ga__add_gauge(m, b, gauge);
   if (at < 0) return GA_ERR_MEMORY;
@@ -493,7 +494,7 @@ static ga_status hold_line(ga_machine *m, ga__built *b, const ga__gauge *gauge, 
 }
 
 /* A body is held as by a fixed joint at its pose. */
-static ga_status hold_body(ga_machine *m, ga__built *b, int i, int rate)
+static ga_status hold_body(ga_machine *m, ga__mbs_model *b, int i, int rate)
 {
   static const int across[3][2] = {{1, 2}, {0, 2}, {0, 1}};
   const int part = node_at(b, i)->part, own = b->part_marker[part];
@@ -521,7 +522,7 @@ static ga_status hold_body(ga_machine *m, ga__built *b, int i, int rate)
 }
 
 /* One row for everything that is given. */
-static ga_status hold_given(ga_machine *m, ga__built *b, int rate)
+static ga_status hold_given(ga_machine *m, ga__mbs_model *b, int rate)
 {
   ga_status status = GA_OK;
   const int n_nodes = b->node.n;
@@ -545,7 +546,7 @@ static ga_status hold_given(ga_machine *m, ga__built *b, int rate)
 
 /* A system that serves one stage, and a stepper that closes it. */
 typedef struct stage {
-  ga__built *b;
+  ga__mbs_model *b;
   ga_stepper *st;
   double *q, *v; /* of its system */
   double
@@ -554,15 +555,15 @@ typedef struct stage {
 
 static void stage_close(ga_machine *m, stage *s)
 {
-  m->built = NULL;
+  m->model = NULL;
   ga_stepper_destroy(&s->st);
   ga__free(m->ctx, s->q);
-  ga__built_destroy(m->ctx, &s->b);
+  ga__mbs_model_destroy(m->ctx, &s->b);
 }
 
 /* What is moved least: mass and inertia times the weights of bodies. Nodes that follow coordinates have no
  * mass. */
-static void weigh_nodes(const ga_machine *m, ga__built *b)
+static void weigh_nodes(const ga_machine *m, ga__mbs_model *b)
 {
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = node_at(b, i);
@@ -589,14 +590,14 @@ static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
 /* All else, with bodies where they are now. */
 static ga_status stage_build(ga_machine *m, stage *s)
 {
-  ga__built *b = s->b;
+  ga__mbs_model *b = s->b;
   ga_stepper_opts o = ga_stepper_defaults();
   ga_status status = ga__create(m, b, GA__CREATE_COUPLINGS);
   if (!status) status = ga__create(m, b, GA__CREATE_CONSTRAINTS);
   if (!status) status = hold_given(m, b, b->stage == GA__STAGE_VELOCITIES);
   if (!status) status = ga__build_finish(m, b);
   if (status) return status;
-  m->built = b;
+  m->model = b;
   s->q = ga__alloc(m->ctx, (size_t)(2 * b->nq + b->nv) + 1, sizeof *s->q);
   if (!s->q) return ga__no_memory(m->ctx, "the assembly of a machine");
   s->v = s->q + b->nq;
@@ -614,7 +615,7 @@ static void take_values(const stage *s, int velocities)
 /* Bodies from their present values to such that meet all rows. */
 static ga_status stage_solve(ga_machine *m, stage *s, double max_change, int velocities)
 {
-  ga__built *b = s->b;
+  ga__mbs_model *b = s->b;
   ga_start_opts o = ga_start_defaults();
   o.h = 1e-3;
   o.max_change = max_change;
@@ -648,7 +649,7 @@ static ga_status stage_nearest(ga_machine *m, stage *s)
 /* ---- Messages ---- */
 
 /* "crank.angle = 0.5 (reached 0.48), rocker.angle = ..." */
-static void list_given(const ga_machine *m, const ga__built *b, int rate, ga__writer *w)
+static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga__writer *w)
 {
   enum { MOST_LISTED = 6 };
   int n = 0;
@@ -684,7 +685,7 @@ static void list_given(const ga_machine *m, const ga__built *b, int rate, ga__wr
 }
 
 /* The part that is blamed: a joint with initial values, else a body that is held. */
-static const ga__part *first_given(const ga_machine *m, const ga__built *b, int rate)
+static const ga__part *first_given(const ga_machine *m, const ga__mbs_model *b, int rate)
 {
   for (int j = 0; j < b->joint.n; j++)
     if (is_given(m, joint_at(b, j), rate)) return &m->part[joint_at(b, j)->part];
@@ -693,7 +694,7 @@ static const ga__part *first_given(const ga_machine *m, const ga__built *b, int 
   return &m->part[0];
 }
 
-static ga_status cannot_meet(const ga_machine *m, const ga__built *b, int rate, ga_status status)
+static ga_status cannot_meet(const ga_machine *m, const ga__mbs_model *b, int rate, ga_status status)
 {
   char text[GA_ERROR_TEXT];
   ga__writer w = {text, sizeof text, 0};
@@ -726,13 +727,13 @@ static double change_of(const ga_machine *m, const ga__joint *joint, int c, doub
 }
 
 /* The coordinate that a drive's row is about. */
-static const ga__gauge *driven_gauge(const ga__built *b, const ga__row *row, int *index)
+static const ga__gauge *driven_gauge(const ga__mbs_model *b, const ga__row *row, int *index)
 {
   *index = GA__AT(b->term, ga__term, row->first_term)->gauge;
   return GA__AT(b->gauge, ga__gauge, *index);
 }
 
-static int turns_drive(const ga__built *b, const ga__row *row)
+static int turns_drive(const ga__mbs_model *b, const ga__row *row)
 {
   int index;
   const ga__gauge_kind kind = driven_gauge(b, row, &index)->kind;
@@ -740,7 +741,7 @@ static int turns_drive(const ga__built *b, const ga__row *row)
 }
 
 /* How far coordinates are from where their drives have them, into off[rows]; 0 for other rows. */
-static void see_drives(const ga_machine *m, const ga__built *b, double *off)
+static void see_drives(const ga_machine *m, const ga__mbs_model *b, double *off)
 {
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -756,14 +757,14 @@ static void see_drives(const ga_machine *m, const ga__built *b, double *off)
 }
 
 /* Drives are followed from where coordinates are now: `left` of the way is still to go. */
-static void set_drives(ga__built *b, const double *off, double left)
+static void set_drives(ga__mbs_model *b, const double *off, double left)
 {
   for (int i = 0; i < b->row.n; i++)
     if (GA__AT(b->row, ga__row, i)->target) GA__AT(b->row, ga__row, i)->constant = left * off[i];
 }
 
 /* Into how many moves the way to the given values and to where drives are is cut. */
-static int count_moves(const ga_machine *m, const ga__built *b, const tree *t, const double *off)
+static int count_moves(const ga_machine *m, const ga__mbs_model *b, const tree *t, const double *off)
 {
   double largest = 0.0, size = 1e-3;
   if (!t->loops) return 1;
@@ -786,7 +787,7 @@ static int count_moves(const ga_machine *m, const ga__built *b, const tree *t, c
 }
 
 /* Scalar nodes that follow coordinates are where these are to be. */
-static void set_followers(ga__built *b, const ga__joint *joint, const double *value)
+static void set_followers(ga__mbs_model *b, const ga__joint *joint, const double *value)
 {
   for (int c = 0; c < joint->n_coordinates; c++) {
     if (!joint->recipe || joint->coordinate[c].scalar_gauge < 0) continue;
@@ -797,7 +798,7 @@ static void set_followers(ga__built *b, const ga__joint *joint, const double *va
 
 /* The first of the moves that are left, along the tree; first_row: of rows that hold what is given, −1: there
  * are none yet. */
-static void place_given(const ga_machine *m, ga__built *b, tree *t, int moves_left, int first_row)
+static void place_given(const ga_machine *m, ga__mbs_model *b, tree *t, int moves_left, int first_row)
 {
   int row = first_row;
   for (int j = 0; j < b->joint.n; j++) {
@@ -819,7 +820,7 @@ static void place_given(const ga_machine *m, ga__built *b, tree *t, int moves_le
 }
 
 /* Rows of initial values are the last that were made, bodies that are held before them. */
-static int count_given(const ga_machine *m, const ga__built *b)
+static int count_given(const ga_machine *m, const ga__mbs_model *b)
 {
   int n = 0;
   for (int j = 0; j < b->joint.n; j++)
@@ -827,14 +828,14 @@ static int count_given(const ga_machine *m, const ga__built *b)
   return n;
 }
 
-static void see_values(const ga__built *b, tree *t)
+static void see_values(const ga__mbs_model *b, tree *t)
 {
   for (int j = 0; j < b->joint.n; j++)
     for (int c = 0; c < joint_at(b, j)->n_coordinates; c++)
       t->value[3 * j + c] = ga__gauge_initial(b, joint_at(b, j)->coordinate[c].gauge);
 }
 
-static void keep_nodes(const ga__built *b, ga__placement *p, int velocities)
+static void keep_nodes(const ga__mbs_model *b, ga__placement *p, int velocities)
 {
   for (int i = 0; i < p->n; i++) {
     const ga__node *node = node_at(b, i);
@@ -883,7 +884,8 @@ typedef struct journey {
 } journey;
 
 /* value: coordinates, off: of drives, both before the first move. */
-static journey longest_way(const ga_machine *m, const ga__built *b, const double *value, const double *off)
+static journey longest_way(const ga_machine *m, const ga__mbs_model *b, const double *value,
+                           const double *off)
 {
   journey all = {.part = NULL};
   for (int j = 0; j < b->joint.n; j++)
@@ -908,8 +910,8 @@ static journey longest_way(const ga_machine *m, const ga__built *b, const double
   return all;
 }
 
-static void warn_of_branches(const ga_machine *m, const ga__built *b, const double *value, const double *off,
-                             const way *w)
+static void warn_of_branches(const ga_machine *m, const ga__mbs_model *b, const double *value,
+                             const double *off, const way *w)
 {
   const int k = singular_move(w);
   const journey at = k < 0 ? (journey){.part = NULL} : longest_way(m, b, value, off);
@@ -927,7 +929,7 @@ static void warn_of_branches(const ga_machine *m, const ga__built *b, const doub
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */
 static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_row)
 {
-  ga__built *b = s->b;
+  ga__mbs_model *b = s->b;
   const size_t n = 12 * (size_t)b->node.n;
   double *before = ga__alloc(m->ctx, n, sizeof *before);
   if (!before) return ga__no_memory(m->ctx, "the assembly of a machine");
@@ -968,7 +970,7 @@ static void keep_closing(const stage *s, int solved, track *k)
 /* Bodies to where they meet all that is given, in small moves. */
 static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, track *at)
 {
-  ga__built *b = s->b;
+  ga__mbs_model *b = s->b;
   double *const value = at->value, *const off = at->off;
   const int first_row = b->row.n - count_given(m, b);
   way w = {.n = 0};
@@ -998,7 +1000,7 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
   stage s;
   tree t = {.ctx = NULL};
   ga_status status = stage_open(m, GA__STAGE_POSITIONS, &s);
-  if (!status) status = ga__joints_settle(m, s.b);
+  if (!status) status = ga__joints_set_constants(m, s.b);
   if (!status) status = tree_make(m, s.b, &t);
   if (!status) {
     const int matters = given & (GIVES_VALUE | HOLDS_POSE);
@@ -1045,7 +1047,7 @@ static int velocities_given(const ga__part *part)
 }
 
 /* What is given counts this many times, so that what is not given is moved in its place. */
-static void weigh_given_velocities(const ga_machine *m, ga__built *b)
+static void weigh_given_velocities(const ga_machine *m, ga__mbs_model *b)
 {
   const double many = 1e6;
   for (int i = 1; i < b->node.n; i++) {
@@ -1058,7 +1060,7 @@ static void weigh_given_velocities(const ga_machine *m, ga__built *b)
 
 /* Back to what was given; the velocity of the centre of mass is v + ω × s, v given of the frame's origin.
  * Returns the largest change. */
-static double restore_given_velocities(const ga_machine *m, ga__built *b)
+static double restore_given_velocities(const ga_machine *m, ga__mbs_model *b)
 {
   double change = 0.0;
   for (int i = 1; i < b->node.n; i++) {
@@ -1106,7 +1108,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
   ga_status status = stage_open(m, GA__STAGE_VELOCITIES, &s);
   if (!status) status = tree_make(m, s.b, &t);
   if (!status) {
-    see_nodes(s.b, t.before);
+    eval_nodes(s.b, t.before);
     for (int j = 0; j < s.b->joint.n; j++)
       for (int c = 0; c < joint_at(s.b, j)->n_coordinates; c++)
         t.value[3 * j + c] = ga__gauge_initial_rate(s.b, joint_at(s.b, j)->coordinate[c].gauge);
@@ -1115,7 +1117,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
       weigh_given_velocities(m, s.b);
     else
       move_all(m, s.b, &t);
-    status = ga__joints_settle(m, s.b);
+    status = ga__joints_set_constants(m, s.b);
     if (!status) status = stage_build(m, &s);
     if (!status && given == GIVES_SPEED) {
       status = take_speeds(m, &s);
@@ -1139,7 +1141,7 @@ void ga__placement_free(ga__placement *p)
   *p = (ga__placement){.ctx = NULL};
 }
 
-void ga__placement_apply(const ga__placement *p, ga__built *b)
+void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
 {
   b->takes_speeds = p->speeds;
   for (int i = 0; i < p->n; i++) {
@@ -1187,7 +1189,7 @@ ga_status ga__assemble(ga_machine *m, ga__placement *p)
 
 /* ---- Springs without force at the start ---- */
 
-static int rests_at_start(const ga__built *b)
+static int rests_at_start(const ga__mbs_model *b)
 {
   for (int i = 0; i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
@@ -1196,7 +1198,7 @@ static int rests_at_start(const ga__built *b)
   return 0;
 }
 
-static void set_rests(ga__built *b, ga__workspace *w, const double *q)
+static void set_rests(ga__mbs_model *b, ga__workspace *w, const double *q)
 {
   w->motion = 0;
   ga__kin_at(b, q, NULL, NULL, w->kin);
@@ -1208,7 +1210,7 @@ static void set_rests(ga__built *b, ga__workspace *w, const double *q)
 
 /* Given positions that are off the constraints are moved by the start: it is there that springs have no
  * force. Where it cannot be made, it will say so itself. */
-ga_status ga__settle_rests(ga_machine *m, ga__built *b)
+ga_status ga__set_spring_rests(ga_machine *m, ga__mbs_model *b)
 {
   const ga_error error = m->ctx->error;
   ga_stepper_opts o = ga_stepper_defaults();

@@ -19,12 +19,12 @@ ga__block_instance *ga__element_block(const ga__element *el)
   return el && el->type == &ga__block_type ? el->data : NULL;
 }
 
-ga__block_instance *ga__output_block(const ga__built *b, const ga__y *row)
+ga__block_instance *ga__output_block(const ga__mbs_model *b, const ga__y *row)
 {
   return row->kind == GA__Y_ELEMENT ? ga__element_block(ga__element_of(b, row->index)) : NULL;
 }
 
-static ga__y *y_at(const ga__built *b, int i)
+static ga__y *y_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->y, ga__y, i);
 }
@@ -32,7 +32,7 @@ static ga__y *y_at(const ga__built *b, int i)
 /* ---- Building ---- */
 
 /* States and outputs of a block, next to each other. */
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__block_def *def = m->part[part].def;
   const ga__element *el =
@@ -43,7 +43,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
   return GA_OK;
 }
 
-static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
+static ga_status resolve_inputs(ga_machine *m, ga__mbs_model *b, int index)
 {
   ga__block_instance *block = ga__element_of(b, index)->data;
   const ga__part *part = &m->part[index];
@@ -59,7 +59,7 @@ static ga_status resolve_inputs(ga_machine *m, ga__built *b, int index)
 }
 
 /* Columns of row i of y, up to room of them; elements keep their own. */
-static int columns_of(const ga__built *b, const ga__y *y, int *column, int room)
+static int columns_of(const ga__mbs_model *b, const ga__y *y, int *column, int room)
 {
   if (y->kind == GA__Y_ELEMENT) return 0;
   if (y->kind == GA__Y_PROBE)
@@ -69,7 +69,7 @@ static int columns_of(const ga__built *b, const ga__y *y, int *column, int room)
   return f->n_y;
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   ga_context *ctx = b->m->ctx;
   ga__block_instance *block = el->data;
@@ -80,7 +80,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return GA_OK;
 }
 
-static ga_status want_outputs(ga__built *b, ga__element *el)
+static ga_status want_outputs(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   ga_context *ctx = b->m->ctx;
@@ -107,7 +107,7 @@ static int shared_entry(ga__pattern *pt, int row, const int *column, const int *
   return ga__own_entry(pt, row, column[k]);
 }
 
-static ga_status bind_row(ga__built *b, int row, const ga__y *y)
+static ga_status bind_row(ga__mbs_model *b, int row, const ga__y *y)
 {
   int *column = b->y_column + y->first, *entry = b->y_entry + y->first;
   columns_of(b, y, column, y->n_columns);
@@ -119,7 +119,7 @@ static ga_status bind_row(ga__built *b, int row, const ga__y *y)
 }
 
 /* Row r of a block: its states, then its outputs. */
-static ga_status bind_block_row(ga__built *b, ga__block_instance *block, int r)
+static ga_status bind_block_row(ga__mbs_model *b, ga__block_instance *block, int r)
 {
   const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
   const int row = r < n_x ? ga__column_x(b, block->x + r) : ga__column_y(b, block->y + r - n_x);
@@ -143,14 +143,14 @@ static ga_status bind_block_row(ga__built *b, ga__block_instance *block, int r)
   return GA_OK;
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   ga_status status = GA_OK;
   for (int r = 0; !status && r < el->n_x + el->n_y; r++) status = bind_block_row(b, el->data, r);
   return status;
 }
 
-static ga_status bind_outputs(ga__built *b, ga__element *el)
+static ga_status bind_outputs(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   ga_status status = GA_OK;
@@ -165,7 +165,7 @@ static void release(ga_context *ctx, ga__element *el)
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
 }
 
-void ga__outputs_free(ga_context *ctx, ga__built *b)
+void ga__outputs_free(ga_context *ctx, ga__mbs_model *b)
 {
   ga__free(ctx, b->y_column);
   ga__free(ctx, b->y_entry);
@@ -230,7 +230,7 @@ static int output(const ga__eval *e, const ga__element *el, double *o)
 /* Row i of y; all outputs of an element with its first. */
 static int row_value(const ga__eval *e, int i, double *o)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const ga__y *y = y_at(b, i);
   if (y->kind == GA__Y_PROBE) return ga__probe_value(e, GA__AT(b->probe, ga__probe, y->index), &o[i]);
   if (y->kind == GA__Y_FORMULA)
@@ -253,7 +253,7 @@ int ga__outputs_value(const ga__eval *e, double *o)
 const double *ga__outputs_between(const ga__eval *e, const double *y)
 {
   enum { MOST_SWEEPS = 32 };
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   double *seen = e->work->y_seen, *last = e->work->y_last;
   const ga_error error = e->work->ctx->error; /* what has no value there is interpolated */
   const size_t size = (size_t)b->y.n * sizeof *y;
@@ -275,7 +275,7 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
 }
 
 /* With what the start begins for output i before anything is known of it. */
-static double first_value(const ga__built *b, int i)
+static double first_value(const ga__mbs_model *b, int i)
 {
   return y_at(b, i)->guessed ? y_at(b, i)->guess : 0.0;
 }
@@ -317,7 +317,7 @@ static int state(const ga__eval *e, const ga__element *el, double *s)
 
 static int row_jacobian(const ga__eval *e, const ga__y *y, ga_jacobian *J)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const int *entry = b->y_entry + y->first, n = y->n_columns;
   double *d = e->work->y_slope, *dq = d + b->y_room, value;
   if (y->kind == GA__Y_FORMULA) {
@@ -364,7 +364,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 static int outputs_jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   (void)el;
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   int code = 0;
   if (!ga__wants_forces(J)) return 0;
   for (int i = 0; !code && i < b->y.n; i++)
@@ -374,7 +374,7 @@ static int outputs_jacobian(const ga__eval *e, const ga__element *el, ga_jacobia
 
 /* ---- The kinds ---- */
 
-static int visit_formulas(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+static int visit_formulas(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   int code = 0;
   (void)el;
@@ -392,7 +392,7 @@ const ga__element_type ga__outputs_type = {
     .visit = visit_formulas,
 };
 
-static void initial(const ga__built *b, const ga__element *el, double *x)
+static void initial(const ga__mbs_model *b, const ga__element *el, double *x)
 {
   (void)b;
   ga_block_initial(((const ga__block_instance *)el->data)->block, x + el->x);
@@ -404,13 +404,13 @@ static const char *unit_of_output(const ga__element *el, int i)
 }
 
 /* Outputs, then states; a single output is called as the block itself. */
-static int n_signals(const ga__built *b, int part)
+static int n_signals(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
   return el ? el->n_y + el->n_x : 0;
 }
 
-static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   const ga__element *el = ga__element_of(b, part);
   const int is_output = i < el->n_y, numbered = !is_output || el->n_y > 1;
@@ -432,7 +432,7 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
 }
 
 /* The block itself, and the functions of time that its outputs are. */
-static int visit_block(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+static int visit_block(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   const ga__block_instance *k = el->data;
   int code = visit(user, &(ga__site){NULL, NULL, k->block, -1, k->course});
@@ -442,7 +442,7 @@ static int visit_block(const ga__built *b, const ga__element *el, ga__visit_fn v
   return code;
 }
 
-static int has_edges(const ga__built *b, const ga__element *el)
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
 {
   (void)b;
   return ga_block_has_edges(((const ga__block_instance *)el->data)->block);

@@ -17,9 +17,9 @@ typedef struct ga__block_instance {
 
 /* NULL: the element, or that which the row of y belongs to, is no block. */
 ga__block_instance *ga__element_block(const ga__element *el);
-ga__block_instance *ga__output_block(const ga__built *b, const ga__y *row);
+ga__block_instance *ga__output_block(const ga__mbs_model *b, const ga__y *row);
 
-void ga__outputs_free(ga_context *ctx, ga__built *b);
+void ga__outputs_free(ga_context *ctx, ga__mbs_model *b);
 int ga__outputs_value(const ga__eval *e, double *o);
 /* Outputs of a state between steps, where y are only interpolated: as they follow from its positions,
  * velocities and states. The result is y, where they do not, or belongs to e->work until the next call. */

@@ -59,7 +59,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   return 0;
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   for (int i = 1; i < b->node.n; i++) {
@@ -72,7 +72,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return GA_OK;
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   for (int i = 1; i < b->node.n; i++) {
@@ -80,12 +80,13 @@ static ga_status bind(ga__built *b, ga__element *el)
     if (node->vector || node->carried) continue;
     node->self = ga__find_pair(&b->pattern, i, i);
     if (!node->rigid) continue;
-    const ga__pair *pair = &b->pattern.pair[node->self];
+    const ga__mbs_pair *pair = &b->pattern.pair[node->self];
     node->xx = pair->at[GA__XX];
     node->xx_full = (int)(pair->full >> GA__XX & 1u);
     node->rr = pair->at[GA__RR];
     ga__set_entries(&b->pattern, GA_WANT_D, node->xx, node->xx_full ? 9 : 3);
-    if (!node->xx_full) ga__leave_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
+    if (!node->xx_full)
+      ga__exclude_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
     ga__set_entries(&b->pattern, GA_WANT_D | GA_WANT_Q, node->rr, 9);
   }
   return GA_OK;
@@ -94,7 +95,7 @@ static ga_status bind(ga__built *b, ga__element *el)
 /* ---- Ends by body ---- */
 
 /* Sorted by node, joints in their order: a place for every end, and where each node's begin. */
-ga_status ga__ends_list(ga__built *b)
+ga_status ga__ends_list(ga__mbs_model *b)
 {
   const int n = 2 * b->point3.n;
   b->end = ga__alloc(b->m->ctx, (size_t)n, sizeof *b->end);
@@ -106,8 +107,8 @@ ga_status ga__ends_list(ga__built *b)
   for (int i = 0; i < n; i++) {
     const ga__point3 *p = GA__AT(b->point3, ga__point3, i / 2);
     const ga__end *end = &p->end[i % 2];
-    ga__placed *to = &b->end[start[end->node]++];
-    *to = (ga__placed){
+    ga__body_end *to = &b->end[start[end->node]++];
+    *to = (ga__body_end){
         {end->s[0], end->s[1], end->s[2]}, i % 2 ? 1.0 : -1.0, p->lambda, end->B, end->Bt, p->stride,
         end->node < p->end[1 - i % 2].node};
   }
@@ -191,7 +192,7 @@ GA__INLINE void end_body(const body *b, double *r, const ga_jacobian *J)
 
 /* With r the arm times the sign of the end: B = [±I, −r~] into Q, its transpose into D; (ω·r) I − r ωᵀ into
  * G; r λᵀ − (λ·r) I is added to the body's own tile. The fourth number of r is 0. */
-GA__INLINE void end_jacobian(body *b, const ga__placed *end, ga__quad r, const double *la,
+GA__INLINE void end_jacobian(body *b, const ga__body_end *end, ga__quad r, const double *la,
                              const ga_jacobian *J)
 {
   const double sign = end->sign, *w = b->v + 3;
@@ -231,7 +232,7 @@ GA__INLINE void put(double *out, int first, ga__quad value)
     ga__quad_store3(out, ga__quad_load3(out) + value);
 }
 
-GA__INLINE void sweep_end(const ga__eval *e, body *b, const ga__placed *end, const ga_sweep *s,
+GA__INLINE void sweep_end(const ga__eval *e, body *b, const ga__body_end *end, const ga_sweep *s,
                           const ga_jacobian *J)
 {
   const double *la = e->p->lambda + end->lambda;
@@ -266,12 +267,12 @@ static void sweep_other(const ga__eval *e, const ga__node *node, const ga__kin *
 /* The ground has ends too, which give Φ alone. */
 GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J)
 {
-  const ga__built *built = e->b;
+  const ga__mbs_model *model = e->b;
   const ga_point *p = e->p;
   double *r = s ? s->dynamics : NULL;
   const ga_jacobian *tiles = J && J->want & (GA_WANT_D | GA_WANT_Q) ? J : NULL;
-  for (int i = 0; i < built->node.n; i++) {
-    const ga__node *node = GA__AT(built->node, ga__node, i);
+  for (int i = 0; i < model->node.n; i++) {
+    const ga__node *node = GA__AT(model->node, ga__node, i);
     ga__kin *kin = &e->work->kin[i];
     body b = {.node = node};
     if (node->rigid && use != GA__KIN_MADE) { /* read where it is: kin is not at hand so soon */
@@ -293,8 +294,8 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
     ga__quad_columns(b.R, b.Rm);
     b.w = ga__quad_load3(b.v + 3);
     if (i > 0 && (s || tiles)) begin_body(&b, e->m->opts.gravity, tiles);
-    for (int k = built->end_start[i]; k < built->end_start[i + 1]; k++)
-      sweep_end(e, &b, &built->end[k], s, J);
+    for (int k = model->end_start[i]; k < model->end_start[i + 1]; k++)
+      sweep_end(e, &b, &model->end[k], s, J);
     if (i > 0) end_body(&b, r, J);
   }
 }
@@ -331,7 +332,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 }
 
 /* All of it is kinetic or potential energy, which needs no adding up along a run. */
-static int list_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
 {
   (void)b, (void)el, (void)work;
   return 0;

@@ -17,7 +17,7 @@ static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
   return in->function ? visit(user, &(ga__site){in->function, NULL, NULL, -1, NULL}) : 0;
 }
 
-static int visit_element(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   ga__input *in;
   ga__formula *f;
@@ -28,7 +28,7 @@ static int visit_element(const ga__built *b, const ga__element *el, ga__visit_fn
 }
 
 /* Visits them all; the visitor returns non-zero to end. */
-static int visit_sites(const ga__built *b, ga__visit_fn visit, void *user)
+static int visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
 {
   int code = 0;
   for (int i = 0; !code && i < b->element.n; i++) code = visit_element(b, ga__element_at(b, i), visit, user);
@@ -80,13 +80,13 @@ static int check_drive(void *user, const ga__site *s)
 ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->built)
+  if (!m->model)
     return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_check_drives: call ga_machine_build() first");
   if (!(from < to) || !isfinite(from) || !isfinite(to))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "ga_machine_check_drives: from %g to %g is no time span", from,
                     to);
   drive_check c = {m, from, to, GA_OK};
-  visit_sites(m->built, check_drive, &c);
+  visit_sites(m->model, check_drive, &c);
   return c.status;
 }
 

@@ -1,5 +1,5 @@
-/* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a ga__built, so
- * that a failure leaves nothing behind. */
+/* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a
+ * ga__mbs_model, so that a failure leaves nothing behind. */
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
 #include "mbs/course.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_frame(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                             const char *name, int *marker)
 {
   int part = ga__find_part(m, name);
@@ -22,7 +22,7 @@ ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking,
   return GA_OK;
 }
 
-int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g)
+int ga__add_gauge(ga_machine *m, ga__mbs_model *b, const ga__gauge *g)
 {
   ga__gauge *to = ga__list_add(m->ctx, &b->gauge);
   if (!to) return -1;
@@ -30,7 +30,7 @@ int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g)
   return b->gauge.n - 1;
 }
 
-ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, const char *a,
+ga_status ga__resolve_line(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *a,
                            const char *b_frame, const char *coordinate, int *gauge)
 {
   if (coordinate) return ga__resolve_coordinate(m, b, asking, "coordinate", coordinate, GA__TURNS, gauge);
@@ -58,13 +58,13 @@ static ga_status label(ga_machine *m, ga__list *list, int part, const char *text
   return GA_OK;
 }
 
-ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *text, int *lambda)
+ga_status ga__label_lambda(ga_machine *m, ga__mbs_model *b, int part, const char *text, int *lambda)
 {
   *lambda = b->n_lambda++;
   return label(m, &b->lambda_label, part, text);
 }
 
-ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *text, int *psi)
+ga_status ga__label_psi(ga_machine *m, ga__mbs_model *b, int part, const char *text, int *psi)
 {
   *psi = b->n_psi++;
   return label(m, &b->psi_label, part, text);
@@ -72,7 +72,7 @@ ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *text,
 
 /* ---- The stages ---- */
 
-ga_status ga__build_begin(ga_machine *m, ga__built *b)
+ga_status ga__build_begin(ga_machine *m, ga__mbs_model *b)
 {
   const struct {
     ga__list *list;
@@ -97,14 +97,14 @@ ga_status ga__build_begin(ga_machine *m, ga__built *b)
   return GA_OK;
 }
 
-ga_status ga__build_frames(ga_machine *m, ga__built *b)
+ga_status ga__build_frames(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = ga__create(m, b, GA__CREATE_BODIES);
   if (!status) ga__nodes_keep_given(b);
   return status ? status : ga__create(m, b, GA__CREATE_MARKERS);
 }
 
-static ga_status create_all(ga_machine *m, ga__built *b)
+static ga_status create_all(ga_machine *m, ga__mbs_model *b)
 {
   ga__placement placed = {.ctx = NULL};
   ga_status status = ga__build_frames(m, b);
@@ -112,13 +112,13 @@ static ga_status create_all(ga_machine *m, ga__built *b)
   if (!status) status = ga__assemble(m, &placed);
   if (!status) ga__placement_apply(&placed, b);
   ga__placement_free(&placed);
-  if (!status) status = ga__joints_settle(m, b);
+  if (!status) status = ga__joints_set_constants(m, b);
   for (int stage = GA__CREATE_COUPLINGS; !status && stage < GA__N_CREATE; stage++)
     status = ga__create(m, b, (ga__create_stage)stage);
   return status;
 }
 
-static void number_nodes(ga__built *b)
+static void number_nodes(ga__mbs_model *b)
 {
   for (int i = 0; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
@@ -132,7 +132,7 @@ static void number_nodes(ga__built *b)
   ga__carried_number(b);
 }
 
-static ga_status want_all(ga__built *b)
+static ga_status want_all(ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->element.n; i++) {
@@ -142,7 +142,7 @@ static ga_status want_all(ga__built *b)
   return status;
 }
 
-static ga_status bind_all(ga__built *b)
+static ga_status bind_all(ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->element.n; i++) {
@@ -152,7 +152,7 @@ static ga_status bind_all(ga__built *b)
   return status;
 }
 
-static ga_status lay_out(ga_machine *m, ga__built *b)
+static ga_status lay_out(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = want_all(b);
   if (!status) status = ga__courses_create(m, b);
@@ -166,7 +166,7 @@ static ga_status lay_out(ga_machine *m, ga__built *b)
   return status == GA_ERR_MEMORY ? ga__no_memory(m->ctx, "the pattern of a machine") : status;
 }
 
-ga_status ga__build_finish(ga_machine *m, ga__built *b)
+ga_status ga__build_finish(ga_machine *m, ga__mbs_model *b)
 {
   number_nodes(b);
   ga_status status = ga__elements_close(m, b);
@@ -179,25 +179,25 @@ ga_status ga__build_finish(ga_machine *m, ga__built *b)
 ga_status ga_machine_build(ga_machine *m)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_build: the machine is built already");
-  ga__built *b = ga__alloc(m->ctx, 1, sizeof *b);
+  if (m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_build: the machine is built already");
+  ga__mbs_model *b = ga__alloc(m->ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(m->ctx, "a machine");
   ga_status status = ga__build_begin(m, b);
   if (!status) status = create_all(m, b);
   if (!status) status = ga__build_finish(m, b);
-  m->built = b;
-  if (!status) status = ga__settle_rests(m, b);
+  m->model = b;
+  if (!status) status = ga__set_spring_rests(m, b);
   ga__free(m->ctx, b->kin);
   b->kin = NULL;
   if (!status) return GA_OK;
-  m->built = NULL;
-  ga__built_destroy(m->ctx, &b);
+  m->model = NULL;
+  ga__mbs_model_destroy(m->ctx, &b);
   return status;
 }
 
-void ga__built_destroy(ga_context *ctx, ga__built **built)
+void ga__mbs_model_destroy(ga_context *ctx, ga__mbs_model **model)
 {
-  ga__built *b = *built;
+  ga__mbs_model *b = *model;
   if (!b) return;
   ga_system_destroy(&b->system);
   ga__courses_free(ctx, b);
@@ -217,5 +217,5 @@ void ga__built_destroy(ga_context *ctx, ga__built **built)
                           b->kin,       b->end,         b->end_start};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
   ga__free(ctx, b);
-  *built = NULL;
+  *model = NULL;
 }

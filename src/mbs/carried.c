@@ -40,12 +40,12 @@ struct ga__carriage {
   int *to;        /* −1: nowhere */
 };
 
-static const ga__node *node_at(const ga__built *b, int i)
+static const ga__node *node_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->node, ga__node, i);
 }
 
-static ga__carried *carried_at(const ga__built *b, int i)
+static ga__carried *carried_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->carried, ga__carried, i);
 }
@@ -59,7 +59,7 @@ enum { MOST_CARRIERS = 8 };
 
 /* ---- Creation ---- */
 
-ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int n_carriers,
+ga_status ga__carried_add(ga_machine *m, ga__mbs_model *b, int part, int number, int n_carriers,
                           const int *carrier, int *index)
 {
   if (n_carriers > MOST_CARRIERS)
@@ -82,7 +82,7 @@ ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int
   return status;
 }
 
-void ga__carried_number(ga__built *b)
+void ga__carried_number(ga__mbs_model *b)
 {
   const int behind = b->nv + b->n_lambda + b->n_psi + b->n_x + b->n_y;
   for (int i = 0; i < b->carried.n; i++)
@@ -90,7 +90,7 @@ void ga__carried_number(ga__built *b)
   b->n_wide = behind + 6 * b->carried.n;
 }
 
-static ga_status list_columns(ga_context *ctx, const ga__built *b, ga__carried *c)
+static ga_status list_columns(ga_context *ctx, const ga__mbs_model *b, ga__carried *c)
 {
   c->column = ga__alloc(ctx, (size_t)c->n, sizeof *c->column);
   c->self = ga__alloc(ctx, (size_t)c->n * (size_t)c->n, sizeof *c->self);
@@ -105,8 +105,8 @@ static ga_status list_columns(ga_context *ctx, const ga__built *b, ga__carried *
 
 /* ---- Motion ---- */
 
-static void see_carriers(const ga__built *b, const ga__carried *c, const double *q, const double *v,
-                         const double *vdot, const ga__kin *kin, ga__carrier *out)
+static void list_carriers(const ga__mbs_model *b, const ga__carried *c, const double *q, const double *v,
+                          const double *vdot, const ga__kin *kin, ga__carrier *out)
 {
   for (int i = 0; i < c->n_carriers; i++) {
     const ga__node *node = node_at(b, c->carrier[i]);
@@ -119,16 +119,17 @@ static void see_carriers(const ga__built *b, const ga__carried *c, const double 
 }
 
 /* At the point of an evaluation; q NULL: at the start. */
-static void move_frame(const ga__built *b, const ga__carried *c, const double *q, const double *v,
+static void move_frame(const ga__mbs_model *b, const ga__carried *c, const double *q, const double *v,
                        const double *vdot, const ga__kin *kin, ga__carried_motion *out)
 {
   ga__carrier carrier[MOST_CARRIERS];
   const ga__element *el = ga__element_of(b, c->part);
-  see_carriers(b, c, q, v, vdot, kin, carrier);
+  list_carriers(b, c, q, v, vdot, kin, carrier);
   el->type->carry(b, el, c->number, carrier, out);
 }
 
-void ga__carried_kin(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
+void ga__carried_kin(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
+                     ga__kin *kin)
 {
   for (int i = 0; i < b->carried.n; i++) {
     const ga__carried *c = carried_at(b, i);
@@ -138,7 +139,7 @@ void ga__carried_kin(const ga__built *b, const double *q, const double *v, const
   }
 }
 
-void ga__carried_pose(const ga__built *b, int node, const double *q, ga__kin *out)
+void ga__carried_pose(const ga__mbs_model *b, int node, const double *q, ga__kin *out)
 {
   const ga__carried *c = carried_at(b, node_at(b, node)->carried - 1);
   const ga__element *el = ga__element_of(b, c->part);
@@ -154,7 +155,7 @@ void ga__carried_pose(const ga__built *b, int node, const double *q, ga__kin *ou
   *out = m.kin;
 }
 
-void ga__carried_initial(const ga__built *b, int node, ga__kin *kin)
+void ga__carried_initial(const ga__mbs_model *b, int node, ga__kin *kin)
 {
   const ga__carried *c = carried_at(b, node_at(b, node)->carried - 1);
   ga__carried_motion m = {.T = NULL};
@@ -177,25 +178,25 @@ static int by_place(const void *x, const void *y)
 }
 
 /* The carried frame that a row, or column, belongs to, −1: none; its component. */
-static int frame_of(const ga__built *b, int row, int *component)
+static int frame_of(const ga__mbs_model *b, int row, int *component)
 {
   const int behind = b->n_wide - 6 * b->carried.n;
   *component = row < behind ? 0 : (row - behind) % 6;
   return row < behind ? -1 : (row - behind) / 6;
 }
 
-static int width_of(const ga__built *b, int frame)
+static int width_of(const ga__mbs_model *b, int frame)
 {
   return frame < 0 ? 1 : carried_at(b, frame)->n;
 }
 
-static int column_of(const ga__built *b, int frame, int k, int row)
+static int column_of(const ga__mbs_model *b, int frame, int k, int row)
 {
   return frame < 0 ? row : carried_at(b, frame)->column[k];
 }
 
 /* All places that entry i goes to, in turn; out NULL: they are counted. */
-static size_t list_places(const ga__built *b, int i, place *out)
+static size_t list_places(const ga__mbs_model *b, int i, place *out)
 {
   int unused;
   const int row = b->pattern.row[i], col = b->pattern.col[i];
@@ -234,7 +235,7 @@ static int make_unique(place *list, size_t n)
   return left;
 }
 
-static ga_status fill_plan(ga__built *b, const place *all, const place *unique, int n)
+static ga_status fill_plan(ga__mbs_model *b, const place *all, const place *unique, int n)
 {
   struct ga__carriage *plan = b->carriage;
   size_t at = 0;
@@ -254,7 +255,7 @@ static ga_status fill_plan(ga__built *b, const place *all, const place *unique, 
   return GA_OK;
 }
 
-ga_status ga__carried_create(ga_machine *m, ga__built *b)
+ga_status ga__carried_create(ga_machine *m, ga__mbs_model *b)
 {
   size_t total = 0, at = 0;
   ga_status status = GA_OK;
@@ -283,7 +284,7 @@ ga_status ga__carried_create(ga_machine *m, ga__built *b)
   return status;
 }
 
-void ga__carried_free(ga_context *ctx, ga__built *b)
+void ga__carried_free(ga_context *ctx, ga__mbs_model *b)
 {
   for (int i = 0; i < b->carried.n; i++) {
     void *const owned[] = {carried_at(b, i)->carrier, carried_at(b, i)->column, carried_at(b, i)->self};
@@ -309,7 +310,7 @@ struct ga__carried_space {
   double *rate;                     /* [n_lambda + n_psi] */
 };
 
-static size_t most_numbers(const ga__built *b)
+static size_t most_numbers(const ga__mbs_model *b)
 {
   size_t n = 0;
   for (int i = 0; i < b->carried.n; i++) {
@@ -319,7 +320,7 @@ static size_t most_numbers(const ga__built *b)
   return n;
 }
 
-size_t ga__carried_space_size(const ga__built *b)
+size_t ga__carried_space_size(const ga__mbs_model *b)
 {
   if (b->carried.n == 0) return 0;
   const size_t numbers = 2 * (size_t)b->n_wide + (size_t)b->nv + 5 * (size_t)b->pattern.n + most_numbers(b) +
@@ -328,7 +329,7 @@ size_t ga__carried_space_size(const ga__built *b)
          (size_t)b->node.n * sizeof(ga__kin) + numbers * sizeof(double);
 }
 
-ga__carried_space *ga__carried_space_in(const ga__built *b, void *block)
+ga__carried_space *ga__carried_space_in(const ga__mbs_model *b, void *block)
 {
   ga__carried_space *s = block;
   s->motion = (ga__carried_motion *)(s + 1);
@@ -351,7 +352,7 @@ ga__carried_space *ga__carried_space_in(const ga__built *b, void *block)
 }
 
 /* All that is asked of the frames; wrenches of rows of `wide`. */
-static void see_frames(const ga__eval *e)
+static void eval_frames(const ga__eval *e)
 {
   ga__carried_space *s = e->work->carried;
   for (int i = 0; i < e->b->carried.n; i++) {
@@ -362,7 +363,7 @@ static void see_frames(const ga__eval *e)
 }
 
 /* out[velocities] = wide + Tᵀ (rows of the frames) */
-static void hand_on(const ga__built *b, const ga__carried_space *s, double *out)
+static void sum_forces(const ga__mbs_model *b, const ga__carried_space *s, double *out)
 {
   memcpy(out, s->wide, (size_t)b->nv * sizeof *out);
   for (int i = 0; i < b->carried.n; i++) {
@@ -420,23 +421,23 @@ static void inertia_at(const ga__eval *e, int at_bias)
 
 void ga__carried_mass(const ga__eval *e, double *out)
 {
-  see_frames(e);
+  eval_frames(e);
   inertia_at(e, 0);
-  hand_on(e->b, e->work->carried, out);
+  sum_forces(e->b, e->work->carried, out);
 }
 
 int ga__carried_force(const ga__eval *e, double *f)
 {
   ga__carried_space *s = e->work->carried;
-  const ga__built *b = e->b;
-  see_frames(e);
+  const ga__mbs_model *b = e->b;
+  eval_frames(e);
   if (b->acting_inertia) {
     inertia_at(e, 1);
     memcpy(s->more, s->wide, (size_t)b->n_wide * sizeof *s->wide);
   }
   const int status = ga__elements_force(e, s->wide);
   for (int i = 0; b->acting_inertia && i < b->n_wide; i++) s->wide[i] -= s->more[i];
-  hand_on(b, s, f);
+  sum_forces(b, s, f);
   return status;
 }
 
@@ -473,7 +474,7 @@ int ga__carried_k_acc(const ga__eval *e, double *out)
 /* ---- Derivatives ---- */
 
 /* array[entries that entry i goes to] += scale · value · (T of its row) (of its column: `by`) */
-static void spread_entry(const ga__built *b, const ga__carried_space *s, int i, double value,
+static void spread_entry(const ga__mbs_model *b, const ga__carried_space *s, int i, double value,
                          const double *by, double *array)
 {
   const spread *at = &b->carriage->spread[i];
@@ -514,7 +515,7 @@ static int own_residual(const ga__eval *e)
 
 static void entry_derivatives(const ga__eval *e, int i, ga_jacobian *J)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const ga__carried_space *s = e->work->carried;
   const spread *at = &b->carriage->spread[i];
   const ga__carried_motion *m = at->column < 0 ? NULL : &s->motion[at->column];
@@ -539,13 +540,13 @@ static void entry_derivatives(const ga__eval *e, int i, ga_jacobian *J)
 
 int ga__carried_jacobian(const ga__eval *e, ga_jacobian *J)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   ga__carried_space *s = e->work->carried;
   int status = own_derivatives(e, J->want);
   memset(s->wide, 0, (size_t)b->n_wide * sizeof *s->wide);
   if (!status && J->want & GA_WANT_Q) status = own_residual(e);
   if (status) return status;
-  see_frames(e);
+  eval_frames(e);
   for (int i = 0; i < b->pattern.n; i++) entry_derivatives(e, i, J);
   for (int i = 0; J->want & GA_WANT_Q && i < b->carried.n; i++) {
     const ga__carried *c = carried_at(b, i);

@@ -29,24 +29,26 @@ typedef struct ga__carried_motion {
 } ga__carried_motion;
 
 /* Adds a frame of an element that its type's function `carry` describes; number: the element's own of it. */
-ga_status ga__carried_add(ga_machine *m, ga__built *b, int part, int number, int n_carriers,
+ga_status ga__carried_add(ga_machine *m, ga__mbs_model *b, int part, int number, int n_carriers,
                           const int *carrier, int *node);
 
 /* Once nodes are numbered: their places behind all unknowns. Returns how many rows there are then. */
-void ga__carried_number(ga__built *b);
+void ga__carried_number(ga__mbs_model *b);
 /* Poses and twists of all of them, those of their carriers being there; q, v, vdot of the system. */
-void ga__carried_kin(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin);
-void ga__carried_pose(const ga__built *b, int node, const double *q, ga__kin *out); /* pose alone, of one */
-void ga__carried_initial(const ga__built *b, int node, ga__kin *kin);               /* its carriers' too */
+void ga__carried_kin(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
+                     ga__kin *kin);
+void ga__carried_pose(const ga__mbs_model *b, int node, const double *q,
+                      ga__kin *out);                                      /* pose alone, of one */
+void ga__carried_initial(const ga__mbs_model *b, int node, ga__kin *kin); /* its carriers' too */
 
 /* Sets b->condensed, the pattern that the system has, from that of elements. */
-ga_status ga__carried_create(ga_machine *m, ga__built *b);
-void ga__carried_free(ga_context *ctx, ga__built *b);
+ga_status ga__carried_create(ga_machine *m, ga__mbs_model *b);
+void ga__carried_free(ga_context *ctx, ga__mbs_model *b);
 
 /* Work space, in a block of zeros. */
 typedef struct ga__carried_space ga__carried_space;
-size_t ga__carried_space_size(const ga__built *b);
-ga__carried_space *ga__carried_space_in(const ga__built *b, void *block);
+size_t ga__carried_space_size(const ga__mbs_model *b);
+ga__carried_space *ga__carried_space_in(const ga__mbs_model *b, void *block);
 
 /* As ga__elements_...(), for the unknowns that there are. */
 void ga__carried_mass(const ga__eval *e, double *out);

@@ -24,13 +24,13 @@ void ga__signal_set_reaction(ga__signal_def *to, int i, ga__probe_kind kind)
   ga__signal_set(to, NAME[i], ga__motion_unit(i >= 3, GA_UNIT_FORCE), kind, i);
 }
 
-int ga__channels_count(const ga__built *b, int part)
+int ga__channels_count(const ga__mbs_model *b, int part)
 {
   const ga__element_type *type = ga__type_of(&b->m->part[part]);
   return type->n_signals ? type->n_signals(b, part) : 0;
 }
 
-void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to)
+void ga__channel_get(const ga__mbs_model *b, int part, int c, ga__channel *to)
 {
   ga__signal_def at;
   ga__type_of(&b->m->part[part])->signal(b, part, c, &at);
@@ -43,7 +43,7 @@ void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to)
   to->probe = at.probe;
 }
 
-void ga__channel_probe(const ga__built *b, int part, int c, ga__probe *to)
+void ga__channel_probe(const ga__mbs_model *b, int part, int c, ga__probe *to)
 {
   ga__signal_def at;
   ga__type_of(&b->m->part[part])->signal(b, part, c, &at);
@@ -64,7 +64,7 @@ void ga__channel_name(char *text, size_t size, const char *part, const char *cha
   snprintf(text, size, "%s%s%s", part, channel_name[0] ? "." : "", channel_name);
 }
 
-int ga__channel_find(const ga__built *b, const char *name, int *part, ga__channel *to, int *number,
+int ga__channel_find(const ga__mbs_model *b, const char *name, int *part, ga__channel *to, int *number,
                      int *owner)
 {
   const size_t bytes = strlen(name);
@@ -91,7 +91,7 @@ int ga__channel_find(const ga__built *b, const char *name, int *part, ga__channe
 
 /* All names one after the other, for ga__name_nearest(): i must ascend. */
 typedef struct walk {
-  const ga__built *b;
+  const ga__mbs_model *b;
   int part, channel, n_channels;
   char name[LONGEST];
 } walk;
@@ -110,7 +110,7 @@ static const char *walk_name(const void *names, int i)
   return w->name;
 }
 
-void ga__channel_nearest(const ga__built *b, const char *name, char nearest[GA_TEXT_PIECE])
+void ga__channel_nearest(const ga__mbs_model *b, const char *name, char nearest[GA_TEXT_PIECE])
 {
   walk w = {.b = b, .part = -1};
   int n = GA__N_ENERGIES;

@@ -24,17 +24,17 @@ void ga__signal_set(ga__signal_def *to, const char *name, const char *unit, ga__
 void ga__signal_set_reaction(ga__signal_def *to, int i, ga__probe_kind kind);
 
 /* Before ga__signals_create() probes of laws, sensors and rolling contacts are not complete. */
-int ga__channels_count(const ga__built *b, int part);
-void ga__channel_get(const ga__built *b, int part, int c, ga__channel *to);
-void ga__channel_probe(const ga__built *b, int part, int c, ga__probe *to); /* without making its name */
+int ga__channels_count(const ga__mbs_model *b, int part);
+void ga__channel_get(const ga__mbs_model *b, int part, int c, ga__channel *to);
+void ga__channel_probe(const ga__mbs_model *b, int part, int c, ga__probe *to); /* without making its name */
 void ga__channel_name(char *text, size_t size, const char *part, const char *channel);
 /* Part, channel and its number of a name; 0: there is none. *owner (may be NULL): the part that begins it,
  * −1. */
-int ga__channel_find(const ga__built *b, const char *name, int *part, ga__channel *to, int *number,
+int ga__channel_find(const ga__mbs_model *b, const char *name, int *part, ga__channel *to, int *number,
                      int *owner);
 /* The most similar name of a signal, "" where none is. */
-void ga__channel_nearest(const ga__built *b, const char *name, char nearest[GA_TEXT_PIECE]);
+void ga__channel_nearest(const ga__mbs_model *b, const char *name, char nearest[GA_TEXT_PIECE]);
 const char *ga__energy_name(int i);
-const ga__joint *ga__joint_of(const ga__built *b, int part); /* NULL: none */
+const ga__joint *ga__joint_of(const ga__mbs_model *b, int part); /* NULL: none */
 
 #endif

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const ga__node *node_at(const ga__built *b, int i)
+static const ga__node *node_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->node, ga__node, i);
 }
@@ -17,7 +17,7 @@ static const ga__node *node_at(const ga__built *b, int i)
 /* ---- Pattern ---- */
 
 /* The row's slot for a node, made where there is none; −1: ground; −2: out of memory. */
-static int slot_of(ga__built *b, ga__row *row, int node)
+static int slot_of(ga__mbs_model *b, ga__row *row, int node)
 {
   if (node == 0) return -1;
   for (int k = 0; k < row->n_slots; k++)
@@ -28,7 +28,7 @@ static int slot_of(ga__built *b, ga__row *row, int node)
   return row->n_slots++;
 }
 
-static ga_status want_row(ga__built *b, ga__row *row)
+static ga_status want_row(ga__mbs_model *b, ga__row *row)
 {
   row->first_slot = b->slot.n;
   for (int t = 0; t < row->n_terms; t++) {
@@ -54,7 +54,7 @@ static ga_status want_row(ga__built *b, ga__row *row)
   return GA_OK;
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   ga_status status = GA_OK;
@@ -62,7 +62,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return status ? status : ga__points_want(b);
 }
 
-static ga_status bind_slot(ga__built *b, ga__slot *slot, int lambda)
+static ga_status bind_slot(ga__mbs_model *b, ga__slot *slot, int lambda)
 {
   const ga__node *node = node_at(b, slot->node);
   int row = b->nv + lambda;
@@ -82,7 +82,7 @@ static ga_status bind_slot(ga__built *b, ga__slot *slot, int lambda)
   return GA_OK;
 }
 
-static ga_status bind_row(ga__built *b, ga__row *row)
+static ga_status bind_row(ga__mbs_model *b, ga__row *row)
 {
   for (int k = 0; k < row->n_slots; k++)
     if (bind_slot(b, GA__AT(b->slot, ga__slot, row->first_slot + k), row->lambda)) return GA_ERR_MEMORY;
@@ -96,7 +96,7 @@ static ga_status bind_row(ga__built *b, ga__row *row)
   return ga__axes_take(b, row);
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   (void)el;
   ga_status status = GA_OK;
@@ -107,12 +107,12 @@ static ga_status bind(ga__built *b, ga__element *el)
 
 /* ---- Rows ---- */
 
-static void sight_of(const ga__eval *e, const ga__term *term, ga__sight *s)
+static void sight_of(const ga__eval *e, const ga__term *term, ga__gauge_eval *s)
 {
-  ga__sight_at(s, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
+  ga__gauge_eval_at(s, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
 }
 
-static void twists_of(const ga__eval *e, const ga__sight *s, double w[12])
+static void twists_of(const ga__eval *e, const ga__gauge_eval *s, double w[12])
 {
   memcpy(w, e->kin[s->a.node].w, 6 * sizeof *w);
   memcpy(w + 6, e->kin[s->b.node].w, 6 * sizeof *w);
@@ -121,7 +121,7 @@ static void twists_of(const ga__eval *e, const ga__sight *s, double w[12])
 /* One gauge's part in Φ, B v or vᵀKv. */
 static double term_value(const ga__eval *e, const ga__term *term, int order)
 {
-  ga__sight s;
+  ga__gauge_eval s;
   double g[12], w[12], K[144], sum = 0.0;
   sight_of(e, term, &s);
   if (order == 0) return term->c * ga__gauge_value(&s);
@@ -165,7 +165,7 @@ static void row_forces(const ga__eval *e, double *f)
     for (int t = 0; !row->by_axes && t < row->n_terms; t++) {
       const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
       double g[12], scale = -term->c * e->p->lambda[row->lambda];
-      ga__sight s;
+      ga__gauge_eval s;
       sight_of(e, term, &s);
       ga__gauge_gradient(g, &s);
       add_wrench(e, s.a.node, scale, g, f);
@@ -181,8 +181,8 @@ static void add_masked(double *to, unsigned mask, double scale, const double six
     if (mask >> c & 1u) *to++ += scale * six[c];
 }
 
-static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term *term, const ga__sight *s,
-                          const double g[12], const ga_jacobian *J)
+static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term *term,
+                          const ga__gauge_eval *s, const double g[12], const ga_jacobian *J)
 {
   const int slot[2] = {term->slot_a, term->slot_b};
   double w[12], K[144], slope[12];
@@ -219,7 +219,7 @@ static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, c
   for (int t = 0; t < row->n_terms; t++) {
     const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
     double g[12], w[12];
-    ga__sight sight;
+    ga__gauge_eval sight;
     sight_of(e, term, &sight);
     ga__gauge_gradient(g, &sight);
     if (J) term_jacobian(e, row, term, &sight, g, J);
@@ -269,7 +269,7 @@ static int sweep(const ga__eval *e, const ga__element *el, const ga_sweep *s, co
   return status;
 }
 
-static int uses_kin(const ga__built *b, const ga__element *el)
+static int uses_kin(const ga__mbs_model *b, const ga__element *el)
 {
   (void)el;
   return b->axes.n + b->n_plain_rows > 0;

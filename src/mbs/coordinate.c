@@ -72,7 +72,7 @@ double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate
   return info ? ga__coordinate_given(def, (int)(info - INFO), rate) : NAN;
 }
 
-int ga__node_is_angle(const ga__built *b, const ga__node *node)
+int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node)
 {
   const ga__part *part = &b->m->part[node->part];
   if (part->kind == GA__PART_SCALAR) return ((const ga_scalar_def *)part->def)->rotational != 0;
@@ -86,7 +86,7 @@ int ga__node_is_angle(const ga__built *b, const ga__node *node)
   return 0;
 }
 
-int ga__gauge_is_angle(const ga__built *b, int gauge)
+int ga__gauge_is_angle(const ga__mbs_model *b, int gauge)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
   if (g->kind == GA__SCALAR)

@@ -38,8 +38,8 @@ double ga__coordinate_given(const ga_joint_def *def, int number, int rate);
 unsigned long ga__coordinate_kinds(int number);
 
 /* 1: the gauge measures an angle. A scalar node's is what its body, or the coordinate it follows, is. */
-int ga__gauge_is_angle(const ga__built *b, int gauge);
+int ga__gauge_is_angle(const ga__mbs_model *b, int gauge);
 /* The same of a scalar node. */
-int ga__node_is_angle(const ga__built *b, const ga__node *node);
+int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node);
 
 #endif

@@ -10,7 +10,7 @@ static const ga__course TIME = {.known = 1, .is_time = 1};
 
 /* ---- Variables of formulas and blocks ---- */
 
-static ga__course course_of_input(const ga__built *b, const ga__input *in)
+static ga__course course_of_input(const ga__mbs_model *b, const ga__input *in)
 {
   ga__course c = {.known = in->y < 0 || b->course[in->y].known, .value = in->value, .f = {in->function}};
   if (in->y >= 0 && c.known) {
@@ -20,14 +20,14 @@ static ga__course course_of_input(const ga__built *b, const ga__input *in)
   return c;
 }
 
-static void fill_formula(const ga__built *b, const ga__formula *f, ga__course *x)
+static void fill_formula(const ga__mbs_model *b, const ga__formula *f, ga__course *x)
 {
   memset(x, 0, (size_t)(1 + f->n_local + f->n_y) * sizeof *x);
   x[0] = TIME;
   for (int i = 0; i < f->n_y; i++) x[1 + f->n_local + i] = b->course[f->y[i]];
 }
 
-static void fill_block(const ga__built *b, const ga__block_instance *k, ga__course *u)
+static void fill_block(const ga__mbs_model *b, const ga__block_instance *k, ga__course *u)
 {
   u[0] = TIME;
   for (int i = 0; i < ga_block_n_in(k->block); i++) u[1 + i] = course_of_input(b, &k->input[i]);
@@ -42,7 +42,7 @@ static int all_known(const ga__course *x, int n)
 
 /* ---- Outputs ---- */
 
-static ga_status course_of_formula(ga_machine *m, ga__built *b, const ga__formula *f, int y)
+static ga_status course_of_formula(ga_machine *m, ga__mbs_model *b, const ga__formula *f, int y)
 {
   ga__course x[GA__MOST_COMPOSED];
   const int n = 1 + f->n_local + f->n_y;
@@ -54,7 +54,7 @@ static ga_status course_of_formula(ga_machine *m, ga__built *b, const ga__formul
   return status;
 }
 
-ga_status ga__block_course(ga_machine *m, ga__built *b, ga__element *el, int output)
+ga_status ga__block_course(ga_machine *m, ga__mbs_model *b, ga__element *el, int output)
 {
   const ga__block_instance *k = el->data;
   const int y = el->y + output;
@@ -64,7 +64,7 @@ ga_status ga__block_course(ga_machine *m, ga__built *b, ga__element *el, int out
   return ga__block_over_time(k->block, output, u, &b->course[y], &b->course_of[y]);
 }
 
-static ga_status find_course(ga_machine *m, ga__built *b, int y)
+static ga_status find_course(ga_machine *m, ga__mbs_model *b, int y)
 {
   const ga__y *row = GA__AT(b->y, ga__y, y);
   if (row->kind == GA__Y_FORMULA)
@@ -76,7 +76,7 @@ static ga_status find_course(ga_machine *m, ga__built *b, int y)
 /* ---- Who uses them ---- */
 
 /* Courses for n variables, if more than time is known of them. */
-static ga_status keep(ga_machine *m, const ga__course *x, int n, int any, ga__course **out)
+static ga_status copy_courses(ga_machine *m, const ga__course *x, int n, int any, ga__course **out)
 {
   if (!any) return GA_OK;
   *out = ga__alloc(m->ctx, (size_t)n, sizeof *x);
@@ -85,7 +85,7 @@ static ga_status keep(ga_machine *m, const ga__course *x, int n, int any, ga__co
   return GA_OK;
 }
 
-static ga_status tell_formula(ga_machine *m, const ga__built *b, ga__formula *f)
+static ga_status keep_formula_courses(ga_machine *m, const ga__mbs_model *b, ga__formula *f)
 {
   ga__course x[GA__MOST_COMPOSED];
   const int n = 1 + f->n_local + f->n_y;
@@ -93,10 +93,10 @@ static ga_status tell_formula(ga_machine *m, const ga__built *b, ga__formula *f)
   if (!f->expr || n > GA__MOST_COMPOSED) return GA_OK;
   for (int i = 0; i < f->n_y; i++) any |= b->course[f->y[i]].known;
   fill_formula(b, f, x);
-  return keep(m, x, n, any, &f->course);
+  return copy_courses(m, x, n, any, &f->course);
 }
 
-ga_status ga__block_keep_courses(ga_machine *m, ga__built *b, ga__element *el)
+ga_status ga__block_keep_courses(ga_machine *m, ga__mbs_model *b, ga__element *el)
 {
   ga__block_instance *k = el->data;
   ga__course u[1 + GA_BLOCK_SIZE];
@@ -104,20 +104,20 @@ ga_status ga__block_keep_courses(ga_machine *m, ga__built *b, ga__element *el)
   int any = 0;
   fill_block(b, k, u);
   for (int i = 0; i < n; i++) any |= u[1 + i].known;
-  return keep(m, u, 1 + n, any && n < GA__MOST_COMPOSED, &k->course);
+  return copy_courses(m, u, 1 + n, any && n < GA__MOST_COMPOSED, &k->course);
 }
 
-static ga_status tell_element(ga_machine *m, ga__built *b, ga__element *el)
+static ga_status keep_element_courses(ga_machine *m, ga__mbs_model *b, ga__element *el)
 {
   ga__input *in;
   ga__formula *f;
   ga_status status = GA_OK;
   for (int i = 0; !status && el->type->uses && el->type->uses(el, i, &in, &f); i++)
-    if (f) status = tell_formula(m, b, f);
+    if (f) status = keep_formula_courses(m, b, f);
   return status || !el->type->keep_courses ? status : el->type->keep_courses(m, b, el);
 }
 
-ga_status ga__courses_create(ga_machine *m, ga__built *b)
+ga_status ga__courses_create(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   if (b->y.n == 0) return GA_OK;
@@ -133,12 +133,12 @@ ga_status ga__courses_create(ga_machine *m, ga__built *b)
     }
   }
   for (int i = 0; !status && i < b->formula.n; i++)
-    status = tell_formula(m, b, GA__AT(b->formula, ga__formula, i));
-  for (int i = 0; !status && i < b->element.n; i++) status = tell_element(m, b, ga__element_at(b, i));
+    status = keep_formula_courses(m, b, GA__AT(b->formula, ga__formula, i));
+  for (int i = 0; !status && i < b->element.n; i++) status = keep_element_courses(m, b, ga__element_at(b, i));
   return status;
 }
 
-void ga__courses_free(ga_context *ctx, ga__built *b)
+void ga__courses_free(ga_context *ctx, ga__mbs_model *b)
 {
   for (int y = 0; b->course_of && y < b->y.n; y++) ga_function_destroy(&b->course_of[y]);
   ga__free(ctx, b->course_of);

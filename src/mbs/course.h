@@ -7,10 +7,10 @@
 
 /* Finds how outputs go with time, also along chains of blocks and formulas, and tells the formulas and blocks
  * that use them. */
-ga_status ga__courses_create(ga_machine *m, ga__built *b);
-void ga__courses_free(ga_context *ctx, ga__built *b);
+ga_status ga__courses_create(ga_machine *m, ga__mbs_model *b);
+void ga__courses_free(ga_context *ctx, ga__mbs_model *b);
 /* Of a block: an output, and its inputs. */
-ga_status ga__block_course(ga_machine *m, ga__built *b, ga__element *el, int output);
-ga_status ga__block_keep_courses(ga_machine *m, ga__built *b, ga__element *el);
+ga_status ga__block_course(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);
+ga_status ga__block_keep_courses(ga_machine *m, ga__mbs_model *b, ga__element *el);
 
 #endif

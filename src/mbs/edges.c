@@ -10,7 +10,7 @@
 
 /* ---- What may jump ---- */
 
-static ga_status add(ga_context *ctx, ga__built *b, int formula, int part)
+static ga_status add(ga_context *ctx, ga__mbs_model *b, int formula, int part)
 {
   ga__edge *edge = ga__list_add(ctx, &b->edge);
   if (!edge) return GA_ERR_MEMORY;
@@ -18,7 +18,7 @@ static ga_status add(ga_context *ctx, ga__built *b, int formula, int part)
   return GA_OK;
 }
 
-ga_status ga__edges_list(ga_context *ctx, ga__built *b)
+ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->formula.n; i++) {
@@ -66,7 +66,7 @@ static const ga_expr *expression_of(const ga__element *el)
 
 void ga__machine_side_name(void *user, int index, char *text, size_t size)
 {
-  const ga__built *b = ((const ga__workspace *)user)->b;
+  const ga__mbs_model *b = ((const ga__workspace *)user)->b;
   const ga__edge *edge = GA__AT(b->edge, ga__edge, index);
   const ga__part *part = &b->m->part[edge->part];
   const ga_expr *expr = edge->formula >= 0 ? GA__AT(b->formula, ga__formula, edge->formula)->expr

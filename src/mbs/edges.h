@@ -5,7 +5,7 @@
 #include "mbs/mbs_impl.h"
 
 /* Finds what may jump with the motion, b->edge; called once everything is numbered. */
-ga_status ga__edges_list(ga_context *ctx, ga__built *b);
+ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b);
 /* As ga_sides_fn and ga_side_name_fn; user is the machine. */
 int ga__machine_sides(void *user, const ga_point *p, int *side);
 void ga__machine_side_name(void *user, int index, char *text, size_t size);

@@ -9,12 +9,12 @@
 const ga__element_type *ga__type_of(const ga__part *part)
 {
   if (part->kind == GA__PART_ELEMENT) return ((const ga__element_def *)part->def)->type;
-  return ga__kind_of(part->kind)->element;
+  return ga__part_type_of(part->kind)->element;
 }
 
 /* ---- Creation ---- */
 
-ga_status ga__create(ga_machine *m, ga__built *b, ga__create_stage stage)
+ga_status ga__create(ga_machine *m, ga__mbs_model *b, ga__create_stage stage)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < m->n_parts; i++) {
@@ -24,7 +24,7 @@ ga_status ga__create(ga_machine *m, ga__built *b, ga__create_stage stage)
   return status;
 }
 
-static ga_status add_outputs(ga_machine *m, ga__built *b, int part, int n)
+static ga_status add_outputs(ga_machine *m, ga__mbs_model *b, int part, int n)
 {
   for (int i = 0; i < n; i++) {
     ga__y *y = ga__list_add(m->ctx, &b->y);
@@ -34,7 +34,7 @@ static ga_status add_outputs(ga_machine *m, ga__built *b, int part, int n)
   return GA_OK;
 }
 
-ga__element *ga__element_add(ga_machine *m, ga__built *b, int part, const ga__element_type *type, int n_x,
+ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga__element_type *type, int n_x,
                              int n_y)
 {
   ga__element *el = ga__list_add(m->ctx, &b->element);
@@ -50,12 +50,12 @@ ga__element *ga__element_add(ga_machine *m, ga__built *b, int part, const ga__el
   return add_outputs(m, b, part, n_y) ? NULL : el;
 }
 
-ga__element *ga__element_of(const ga__built *b, int part)
+ga__element *ga__element_of(const ga__mbs_model *b, int part)
 {
   return b->part_element[part] < 0 ? NULL : ga__element_at(b, b->part_element[part]);
 }
 
-const ga__element *ga__element_with(const ga__built *b, ga_equation_block block, int i)
+const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block block, int i)
 {
   for (int k = 0; k < b->element.n; k++) {
     const ga__element *el = ga__element_at(b, k);
@@ -71,7 +71,7 @@ static int acts(const ga__element_type *t)
   return !t->sweep && (t->mass || t->force || t->phi || t->k || t->state || t->jacobian);
 }
 
-void ga__elements_ready(ga__built *b)
+void ga__elements_ready(ga__mbs_model *b)
 {
   const ga__element *at = b->element.at;
   const int n = b->element.n;
@@ -86,7 +86,7 @@ void ga__elements_ready(ga__built *b)
 }
 
 /* By counting; equal ones keep their order. */
-static ga_status sort(ga_context *ctx, ga__built *b)
+static ga_status sort(ga_context *ctx, ga__mbs_model *b)
 {
   const int n = b->element.n;
   int first[GA__RANK_OTHER + 2] = {0};
@@ -102,7 +102,7 @@ static ga_status sort(ga_context *ctx, ga__built *b)
   return GA_OK;
 }
 
-ga_status ga__elements_close(ga_machine *m, ga__built *b)
+ga_status ga__elements_close(ga_machine *m, ga__mbs_model *b)
 {
   if (!ga__element_add(m, b, 0, &ga__bodies_type, 0, 0) || !ga__element_add(m, b, 0, &ga__rows_type, 0, 0))
     return GA_ERR_MEMORY;
@@ -110,7 +110,7 @@ ga_status ga__elements_close(ga_machine *m, ga__built *b)
   return sort(m->ctx, b);
 }
 
-void ga__elements_free(ga_context *ctx, ga__built *b)
+void ga__elements_free(ga_context *ctx, ga__mbs_model *b)
 {
   for (int i = 0; i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
@@ -124,7 +124,7 @@ void ga__elements_free(ga_context *ctx, ga__built *b)
 /* ---- Evaluation ---- */
 
 /* That elements write forces to. */
-static int rows_of(const ga__built *b)
+static int rows_of(const ga__mbs_model *b)
 {
   return b->carried.n ? b->n_wide : b->nv;
 }
@@ -232,7 +232,7 @@ static int add_values(const ga__eval *e, const ga_sweep *s)
 
 int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   int status = sweep_first(e, s, J);
   if (status || b->first_acting == b->element.n) return status;
   if (!s) return add_acting(e, NULL, J);

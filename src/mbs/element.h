@@ -110,14 +110,14 @@ struct ga__element_type {
   size_t size; /* of its data */
 
   /* -- Building -- */
-  ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__built *b, int part);
+  ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);
   /* What it will write in the pattern of derivatives; then, when that is laid out, where. */
-  ga_status (*want)(ga__built *b, ga__element *el);
-  ga_status (*bind)(ga__built *b, ga__element *el);
+  ga_status (*want)(ga__mbs_model *b, ga__element *el);
+  ga_status (*bind)(ga__mbs_model *b, ga__element *el);
   void (*release)(ga_context *ctx, ga__element *el); /* what its data owns */
   /* What is as at the start, as the rest of a spring, from poses there. Returns 1 where it has such; kin
    * NULL: this is only asked for. */
-  int (*settle)(const ga__built *b, ga__element *el, const ga__kin *kin);
+  int (*settle)(const ga__mbs_model *b, ga__element *el, const ga__kin *kin);
 
   /* -- Evaluation: 0; > 0: retry with a smaller step; < 0: give up. All add, but for Φ, k, s, o -- */
   int (*mass)(const ga__eval *e, const ga__element *el, double *out); /* M vdot */
@@ -133,52 +133,54 @@ struct ga__element_type {
    * For kinds that are frequent; NULL: the functions above are called. */
   int (*sweep)(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J);
   /* 1: sweep needs poses and twists of nodes (ga__eval.kin) */
-  int (*uses_kin)(const ga__built *b, const ga__element *el);
-  void (*initial)(const ga__built *b, const ga__element *el, double *x); /* x[el->x ...] at the start */
+  int (*uses_kin)(const ga__mbs_model *b, const ga__element *el);
+  void (*initial)(const ga__mbs_model *b, const ga__element *el, double *x); /* x[el->x ...] at the start */
   /* Numbers of work space that one of these functions needs, e->work->scratch: its contents are lost from one
    * call to the next. An element writes nowhere else but to its results; NULL: it needs none. */
   size_t (*scratch)(const ga__element *el);
 
   /* -- Frames on it, where it deforms (carried.h) -- */
   /* A frame at a pose of its own frame, for a marker: by ga__carried_add(), or on a node that it has. */
-  ga_status (*place)(ga_machine *m, ga__built *b, int part, const ga_pose *pose, ga__marker *out);
-  void (*carry)(const ga__built *b, const ga__element *el, int number, const ga__carrier *carrier,
+  ga_status (*place)(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out);
+  void (*carry)(const ga__mbs_model *b, const ga__element *el, int number, const ga__carrier *carrier,
                 ga__carried_motion *out);
 
   /* -- Energy -- */
   int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);
   /* What of it a meter has to count, work->element being set; 0: nothing, ever. NULL: all that powers says.
    */
-  int (*work)(const ga__built *b, const ga__element *el, ga__work_kind *work);
-  int (*one_way)(const ga__built *b, const ga__element *el, ga__one_way *out); /* 1: it is one */
+  int (*work)(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work);
+  int (*one_way)(const ga__mbs_model *b, const ga__element *el, ga__one_way *out); /* 1: it is one */
 
   /* -- Signals; the element itself need not exist yet -- */
-  int (*n_signals)(const ga__built *b, int part);
-  void (*signal)(const ga__built *b, int part, int i, ga__signal_def *out);
+  int (*n_signals)(const ga__mbs_model *b, int part);
+  void (*signal)(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
   /* Completes the probe of a signal that an expression uses while the machine is built. */
-  ga_status (*feed)(ga_machine *m, ga__built *b, int part, ga__signal_def *signal);
+  ga_status (*feed)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Signals that are neither motion nor unknowns, GA__PROBE_ELEMENT: number i. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
   /* The gauge of angle i whose turns a meter counts, −1: none; *limited: 1 where it must not turn over. */
-  int (*turning)(const ga__built *b, const ga__element *el, int i, int *limited);
-  const char *(*unit_of_input)(const ga__built *b, const ga__element *el, int y); /* of the input that is y */
+  int (*turning)(const ga__mbs_model *b, const ga__element *el, int i, int *limited);
+  const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el,
+                               int y); /* of the input that is y */
   const char *(*unit_of_output)(const ga__element *el, int i);
 
   /* -- How it looks: its shapes, between markers; the element itself need not exist -- */
-  int (*n_shapes)(const ga__built *b, int part);
-  void (*shape)(const ga__built *b, int part, int i, ga__shape_def *out);
+  int (*n_shapes)(const ga__mbs_model *b, int part);
+  void (*shape)(const ga__mbs_model *b, int part, int i, ga__shape_def *out);
 
   /* -- What may jump, break or hide -- */
   /* Inputs and formulas, by number; 0: there are not so many. One of *in and *f is set. */
   int (*uses)(const ga__element *el, int i, ga__input **in, ga__formula **f);
-  int (*visit)(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user); /* besides these */
-  int (*has_edges)(const ga__built *b, const ga__element *el);
+  int (*visit)(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit,
+               void *user); /* besides these */
+  int (*has_edges)(const ga__mbs_model *b, const ga__element *el);
   int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
   int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* What its outputs and inputs are as functions of time alone (course.c). */
-  ga_status (*output_over_time)(ga_machine *m, ga__built *b, ga__element *el, int output);
-  ga_status (*keep_courses)(ga_machine *m, ga__built *b, ga__element *el);
+  ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);
+  ga_status (*keep_courses)(ga_machine *m, ga__mbs_model *b, ga__element *el);
 };
 
 /* A part whose type comes with it: of a kind that is in no table. */
@@ -189,7 +191,7 @@ typedef struct ga__element_def {
 } ga__element_def;
 ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def); /* parts.c */
 /* def of such a part. */
-static inline const void *ga__element_def_of(const ga__built *b, int part)
+static inline const void *ga__element_def_of(const ga__mbs_model *b, int part)
 {
   return ((const ga__element_def *)b->m->part[part].def)->def;
 }
@@ -197,24 +199,24 @@ static inline const void *ga__element_def_of(const ga__built *b, int part)
 /* The type of a part. */
 const ga__element_type *ga__type_of(const ga__part *part);
 /* All parts, one stage. */
-ga_status ga__create(ga_machine *m, ga__built *b, ga__create_stage stage);
+ga_status ga__create(ga_machine *m, ga__mbs_model *b, ga__create_stage stage);
 /* A new element of a part, with n_x states and n_y outputs; NULL: out of memory. Valid until the next one. */
-ga__element *ga__element_add(ga_machine *m, ga__built *b, int part, const ga__element_type *type, int n_x,
+ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga__element_type *type, int n_x,
                              int n_y);
 /* Of a part, NULL: it has none, or not yet. */
-ga__element *ga__element_of(const ga__built *b, int part);
+ga__element *ga__element_of(const ga__mbs_model *b, int part);
 /* Once all parts have theirs: those of the machine as a whole, and all in the order of their ranks. */
-ga_status ga__elements_close(ga_machine *m, ga__built *b);
+ga_status ga__elements_close(ga_machine *m, ga__mbs_model *b);
 /* Once they are bound: what passes over them need to know. */
-void ga__elements_ready(ga__built *b);
-void ga__elements_free(ga_context *ctx, ga__built *b);
-static inline ga__element *ga__element_at(const ga__built *b, int i)
+void ga__elements_ready(ga__mbs_model *b);
+void ga__elements_free(ga_context *ctx, ga__mbs_model *b);
+static inline ga__element *ga__element_at(const ga__mbs_model *b, int i)
 {
   return &((ga__element *)b->element.at)[i];
 }
 
 /* That which has state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
-const ga__element *ga__element_with(const ga__built *b, ga_equation_block block, int i);
+const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block block, int i);
 
 /* All elements. */
 void ga__elements_mass(const ga__eval *e, double *out);
@@ -245,9 +247,9 @@ extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 
 /* A coordinate and its signals: of joints, drives and scalar bodies. (joint.c) */
-ga_status ga__scalar_coordinate(ga_machine *m, ga__built *b, int part);
-int ga__joint_n_signals(const ga__built *b, int part);
-void ga__joint_signal(const ga__built *b, int part, int i, ga__signal_def *out);
-ga_status ga__joint_feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal);
+ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part);
+int ga__joint_n_signals(const ga__mbs_model *b, int part);
+void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
+ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- Equations ---- */
 
-static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
+static const char *write_dynamics(ga__writer *w, const ga__mbs_model *b, int index)
 {
   static const char *const what[6] = {"force along x",  "force along y",  "force along z",
                                       "torque about x", "torque about y", "torque about z"};
@@ -30,13 +30,13 @@ static const char *say_dynamics(ga__writer *w, const ga__built *b, int index)
 }
 
 /* 1: what is measured is an angle, or the sine of one. */
-static int is_angle(const ga__built *b, int gauge)
+static int is_angle(const ga__mbs_model *b, int gauge)
 {
   return GA__AT(b->gauge, ga__gauge, gauge)->kind == GA__DOT || ga__gauge_is_angle(b, gauge);
 }
 
 /* 1: the row of a constraint is an angle, or the sine of one. */
-static int constrains_angle(const ga__built *b, int lambda)
+static int constrains_angle(const ga__mbs_model *b, int lambda)
 {
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -46,7 +46,7 @@ static int constrains_angle(const ga__built *b, int lambda)
   return 0;
 }
 
-static const char *say_constraint(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
+static const char *write_constraint(ga__writer *w, const ga__mbs_model *b, ga_equation_block block, int index)
 {
   const ga__list *labels = block == GA_BLOCK_PSI ? &b->psi_label : &b->lambda_label;
   const ga__label *label = GA__AT(*labels, ga__label, index);
@@ -59,14 +59,14 @@ static const char *say_constraint(ga__writer *w, const ga__built *b, ga_equation
 
 /* What the part that a formula was written for makes of output y: a force or a torque; a block's input may be
  * anything. */
-static const char *unit_of_formula(const ga__built *b, int part, int y)
+static const char *unit_of_formula(const ga__mbs_model *b, int part, int y)
 {
   const ga__element *el = ga__element_of(b, part);
   return el && el->type->unit_of_input ? el->type->unit_of_input(b, el, y) : "";
 }
 
 /* States and outputs: of blocks, of formulas, or sensed. */
-static const char *say_output(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
+static const char *write_output(ga__writer *w, const ga__mbs_model *b, ga_equation_block block, int index)
 {
   const ga__y *y = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
   if (y && y->kind == GA__Y_PROBE) {
@@ -92,11 +92,11 @@ static const char *say_output(ga__writer *w, const ga__built *b, ga_equation_blo
   return y && el->type->unit_of_output ? el->type->unit_of_output(el, number) : "";
 }
 
-static const char *say_equation(ga__writer *w, const ga__built *b, ga_equation_block block, int index)
+static const char *write_equation(ga__writer *w, const ga__mbs_model *b, ga_equation_block block, int index)
 {
-  if (block == GA_BLOCK_V) return say_dynamics(w, b, index);
-  if (block == GA_BLOCK_X || block == GA_BLOCK_Y) return say_output(w, b, block, index);
-  return say_constraint(w, b, block, index);
+  if (block == GA_BLOCK_V) return write_dynamics(w, b, index);
+  if (block == GA_BLOCK_X || block == GA_BLOCK_Y) return write_output(w, b, block, index);
+  return write_constraint(w, b, block, index);
 }
 
 const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, int index, char *text,
@@ -105,10 +105,10 @@ const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, in
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
-  const ga__built *b = m ? m->built : NULL;
+  const ga__mbs_model *b = m ? m->model : NULL;
   if (!b || (int)block < 0 || block > GA_BLOCK_ETA || index < 0 || index >= ga_system_size(b->system, block))
     return "";
-  return say_equation(&w, b, block, index);
+  return write_equation(&w, b, block, index);
 }
 
 /* ---- Who pulls ---- */
@@ -116,7 +116,7 @@ const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, in
 /* The force element that has the largest part in one row of the dynamics; −1: none. */
 static int largest_force(ga__workspace *work, const ga_state *s, int row, double *value)
 {
-  const ga__built *b = work->b;
+  const ga__mbs_model *b = work->b;
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   const ga__eval e = ga__eval_at(work, &p, 1, 0);
   const size_t bytes = (size_t)b->n_wide * sizeof(double);
@@ -137,12 +137,12 @@ static int largest_force(ga__workspace *work, const ga_state *s, int row, double
 
 /* Where the step was going, or else where it began: an iteration that went astray may have left all contacts.
  */
-static void say_largest_force(ga__writer *w, ga__workspace *work, const ga_step_failure *f,
-                              const ga_state *now, const ga_residual *r, const char *unit)
+static void write_largest_force(ga__writer *w, ga__workspace *work, const ga_step_failure *f,
+                                const ga_state *now, const ga_residual *r, const char *unit)
 {
   const ga_machine *m = work->m;
   double value;
-  if (r->block != GA_BLOCK_V || m->built->form) return; /* in other forms rows are not those of space */
+  if (r->block != GA_BLOCK_V || m->model->form) return; /* in other forms rows are not those of space */
   int part = largest_force(work, &f->trial, r->index, &value);
   if (part < 0) part = largest_force(work, now, r->index, &value);
   if (part >= 0)
@@ -155,19 +155,19 @@ static void say_largest_force(ga__writer *w, ga__workspace *work, const ga_step_
 #define JUMP 10.0 /* times what the rate makes of a step: more is no smooth motion */
 
 /* Where drives want their coordinates: one that asks for too much, or jumps, is a usual reason. */
-static void say_drives(ga__writer *w, const ga_machine *m, const ga_step_failure *f)
+static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failure *f)
 {
   enum { MOST = 4 };
   int n = 0;
   for (int i = 0; i < m->n_parts && n < MOST; i++) {
     if (m->part[i].kind != GA__PART_DRIVE) continue;
     const ga_drive_def *def = m->part[i].def;
-    const ga__joint *joint = ga__joint_of(m->built, i);
+    const ga__joint *joint = ga__joint_of(m->model, i);
     double y[2], end;
     if (!joint || ga_function_eval(def->function, f->t, 1, y, NULL) ||
         ga_function_eval(def->function, f->t + f->h, 0, &end, NULL))
       continue;
-    const int angle = constrains_angle(m->built, GA__AT(m->built->row, ga__row, joint->first_row)->lambda);
+    const int angle = constrains_angle(m->model, GA__AT(m->model->row, ga__row, joint->first_row)->lambda);
     const char *const *unit = ga__scalar_info(angle)->unit;
     ga__write(w, "drive '%s' wants %s at %.6g %s, moving at %.4g %s", m->part[i].name, def->coordinate, y[0],
               unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);
@@ -186,21 +186,21 @@ static int is_worth_saying(const ga_step_failure *f, int i)
   return i == 0 || f->residual[i].size > MET;
 }
 
-static void say_residuals(ga__writer *w, ga__workspace *work, const ga_step_failure *f, const ga_state *now)
+static void write_residuals(ga__writer *w, ga__workspace *work, const ga_step_failure *f, const ga_state *now)
 {
   for (int i = 0; i < f->n && is_worth_saying(f, i); i++) {
     const ga_residual *r = &f->residual[i];
     ga__write(w, "%s: ", i ? "then" : "largest residual");
-    const char *unit = say_equation(w, work->b, r->block, r->index);
+    const char *unit = write_equation(w, work->b, r->block, r->index);
     ga__write(w, " is off by %.3g%s%s", r->value, unit[0] ? " " : "", unit);
     if (r->block == GA_BLOCK_V) ga__write(w, ", %.2g of the largest term", r->size);
-    if (i == 0) say_largest_force(w, work, f, now, r, unit);
+    if (i == 0) write_largest_force(w, work, f, now, r, unit);
     ga__write(w, "\n");
   }
 }
 
 /* Without time and callback, and without the advice, which is for those who write equations themselves. */
-static void say_reason(ga__writer *w, const ga_error *error)
+static void write_reason(ga__writer *w, const ga_error *error)
 {
   char text[GA_ERROR_TEXT];
   ga_error_say(error, GA_SAY_PART, text, sizeof text);
@@ -213,17 +213,17 @@ int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t s
   ga__writer w = {text, size, 0};
   ga_step_failure f;
   if (size) text[0] = '\0';
-  if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system || !ga_stepper_failure(st, &f))
+  if (!m || !m->model || !st || ga_stepper_system(st) != m->model->system || !ga_stepper_failure(st, &f))
     return 0;
   ga_context *ctx = ga__stepper_context(st);
   const ga_error error = ctx->error;
   ga__write(&w, "a step of %.3g s from t = %.9g s %s", f.h, f.t,
             f.status ? "failed: " : "was made and taken back");
-  say_reason(&w, &f.error);
+  write_reason(&w, &f.error);
   ga__write(&w, "\n");
-  say_residuals(&w, ga__stepper_work(st), &f, ga_stepper_state(st));
+  write_residuals(&w, ga__stepper_work(st), &f, ga_stepper_state(st));
   if (f.status == GA_OK || f.status == GA_RETRY_NEWTON || f.status == GA_RETRY_SINGULAR)
-    say_drives(&w, m, &f);
+    write_drives(&w, m, &f);
   ctx->error = error;
   return (int)w.used;
 }

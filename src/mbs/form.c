@@ -65,7 +65,7 @@ static int mixes(ga_form kind, const ga__node *node, int part)
 /* ---- Values -------------------------------------------------------------------------------------------- */
 
 /* w = X v, a = X v' + b */
-void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin)
+void ga__form_kin(const ga__mbs_model *b, const double *v, const double *vdot, ga__kin *kin)
 {
   const int se3 = b->form->kind == GA_FORM_SE3;
   for (int i = 1; i < b->node.n; i++) {
@@ -93,7 +93,7 @@ void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__k
 }
 
 /* v = X⁻¹ w */
-void ga__form_initial(const ga__built *b, double *v)
+void ga__form_initial(const ga__mbs_model *b, double *v)
 {
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
@@ -147,7 +147,7 @@ static void inertia_at(const ga__eval *e, int at_bias, double *out)
  * left out, so that M v' does not depend on v by rounding. */
 void ga__form_mass(const ga__eval *e, double *out)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const int se3 = b->form->kind == GA_FORM_SE3;
   if (se3 && b->acting_inertia) inertia_at(e, 0, out);
   for (int i = 1; i < b->node.n; i++) {
@@ -163,21 +163,21 @@ void ga__form_mass(const ga__eval *e, double *out)
 /* f = Xᵀ (f_s − M_s b) */
 void ga__form_force(const ga__eval *e, double *f)
 {
-  const ga__built *built = e->b;
-  const int se3 = built->form->kind == GA_FORM_SE3;
-  if (se3 && built->acting_inertia) {
+  const ga__mbs_model *model = e->b;
+  const int se3 = model->form->kind == GA_FORM_SE3;
+  if (se3 && model->acting_inertia) {
     double *more = e->work->form->r;
     inertia_at(e, 1, more);
-    for (int i = 0; i < built->nv; i++) f[i] -= more[i];
+    for (int i = 0; i < model->nv; i++) f[i] -= more[i];
   }
-  for (int i = 1; i < built->node.n; i++) {
-    const ga__node *node = GA__AT(built->node, ga__node, i);
+  for (int i = 1; i < model->node.n; i++) {
+    const ga__node *node = GA__AT(model->node, ga__node, i);
     if (!node->rigid) continue;
     turn_back(f + node->v + 3, e->kin[i].R);
     if (!se3) continue;
     double b[3];
     bias(b, &e->kin[i]);
-    for (int c = 0; c < 3 && !built->acting_inertia; c++) f[node->v + c] -= node->mass * b[c];
+    for (int c = 0; c < 3 && !model->acting_inertia; c++) f[node->v + c] -= node->mass * b[c];
     turn_back(f + node->v, e->kin[i].R);
   }
 }
@@ -357,7 +357,7 @@ static int space_derivatives(const ga__eval *e, unsigned want)
 }
 
 /* Entries that no R turns; those of tiles are written over. */
-static void plain_entries(const ga__built *b, const ga__form_space *form, ga_jacobian *J)
+static void plain_entries(const ga__mbs_model *b, const ga__form_space *form, ga_jacobian *J)
 {
   const int n = b->form->n_entries;
   const size_t bytes = (size_t)n * sizeof(double);
@@ -372,7 +372,7 @@ static void plain_entries(const ga__built *b, const ga__form_space *form, ga_jac
 
 int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const ga__form *form = b->form;
   const unsigned all = J->want & (GA_WANT_D | GA_WANT_Q);
   int status = space_derivatives(e, J->want);
@@ -400,13 +400,13 @@ int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
 
 /* ---- Building ------------------------------------------------------------------------------------------ */
 
-static int n_rows(const ga__built *b)
+static int n_rows(const ga__mbs_model *b)
 {
   return b->nv + b->n_lambda + b->n_psi + b->n_x + b->n_y;
 }
 
 /* Units of three for what R turns, of one for the rest; in the order of rows. */
-static void make_units(const ga__built *b, ga__form *form)
+static void make_units(const ga__mbs_model *b, ga__form *form)
 {
   const int n = n_rows(b);
   for (int i = 0; i < n; i++) form->unit_of[i] = -1;
@@ -438,7 +438,7 @@ static void add_tile(ga__form *form, int row, int col)
 /* Every tile that will be written: those of the entries and, with SE3, the columns φ beside columns x. That
  * covers what a node's own residual gives, since inertia is there for x and φ of every rigid node. There is
  * room for them. */
-static void list_tiles(const ga__built *b, ga__form *form)
+static void list_tiles(const ga__mbs_model *b, ga__form *form)
 {
   for (int i = 0; i < ga__system_pattern_of(b)->n; i++) {
     const int row = form->unit_of[ga__system_pattern_of(b)->row[i]],
@@ -462,7 +462,7 @@ static tile *find_tile(const ga__form *form, int row, int col)
 }
 
 /* Which entries the tiles have; those that the space form does not need are added to the pattern. */
-static ga_status fill_tiles(ga__built *b, ga__form *form)
+static ga_status fill_tiles(ga__mbs_model *b, ga__form *form)
 {
   const int n_before = ga__system_pattern_of(b)->n;
   for (int i = 0; i < form->n_tiles; i++) {
@@ -493,7 +493,7 @@ static ga_status fill_tiles(ga__built *b, ga__form *form)
   return GA_OK;
 }
 
-static void find_lambda(const ga__built *b, ga__form *form)
+static void find_lambda(const ga__mbs_model *b, ga__form *form)
 {
   for (int i = 0; i < form->n_tiles; i++) {
     const int row = form->unit[form->tile[i].row].start;
@@ -502,13 +502,13 @@ static void find_lambda(const ga__built *b, ga__form *form)
   }
 }
 
-size_t ga__form_space_size(const ga__built *b)
+size_t ga__form_space_size(const ga__mbs_model *b)
 {
   const size_t doubles = 5 * (size_t)b->form->n_entries + 3 * (size_t)n_rows(b);
   return sizeof(ga__form_space) + (size_t)b->node.n * sizeof(ga__kin) + doubles * sizeof(double);
 }
 
-ga__form_space *ga__form_space_in(const ga__built *b, void *block)
+ga__form_space *ga__form_space_in(const ga__mbs_model *b, void *block)
 {
   ga__form_space *space = block;
   const size_t n = (size_t)b->form->n_entries;
@@ -520,7 +520,7 @@ ga__form_space *ga__form_space_in(const ga__built *b, void *block)
   return space;
 }
 
-ga_status ga__form_create(ga_machine *m, ga__built *b)
+ga_status ga__form_create(ga_machine *m, ga__mbs_model *b)
 {
   int n_rigid = 0;
   for (int i = 1; i < b->node.n; i++) n_rigid += GA__AT(b->node, ga__node, i)->rigid;

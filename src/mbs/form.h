@@ -7,16 +7,16 @@
 typedef struct ga__form ga__form;
 
 /* Sets b->form, once the pattern is complete; it may widen it. Nothing to do for GA_FORM_SPACE. */
-ga_status ga__form_create(ga_machine *m, ga__built *b);
+ga_status ga__form_create(ga_machine *m, ga__mbs_model *b);
 void ga__form_destroy(ga_context *ctx, ga__form **form);
 /* Work space of the functions below, of so many bytes, in a block of zeros. */
 typedef struct ga__form_space ga__form_space;
-size_t ga__form_space_size(const ga__built *b);
-ga__form_space *ga__form_space_in(const ga__built *b, void *block);
+size_t ga__form_space_size(const ga__mbs_model *b);
+ga__form_space *ga__form_space_in(const ga__mbs_model *b, void *block);
 /* Twists and (vdot not NULL) accelerations of the rigid nodes; kin has x and R already. */
-void ga__form_kin(const ga__built *b, const double *v, const double *vdot, ga__kin *kin);
+void ga__form_kin(const ga__mbs_model *b, const double *v, const double *vdot, ga__kin *kin);
 /* v[nv] of the form at the start, from twists: v holds these on entry. */
-void ga__form_initial(const ga__built *b, double *v);
+void ga__form_initial(const ga__mbs_model *b, double *v);
 /* M vdot of the form: out[nv] holds M_s acc on entry. */
 void ga__form_mass(const ga__eval *e, double *out);
 /* f of the form: f[nv] holds the space forces on entry. */

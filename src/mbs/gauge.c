@@ -36,7 +36,7 @@ static void scalar_frame(ga__frame *f, const ga__marker *marker, const ga__kin *
   f->A[0] = f->A[4] = f->A[8] = 1;
 }
 
-void ga__sight_at(ga__sight *s, const ga__gauge *g, const ga__marker *marker, const ga__kin *kin)
+void ga__gauge_eval_at(ga__gauge_eval *s, const ga__gauge *g, const ga__marker *marker, const ga__kin *kin)
 {
   s->gauge = g;
   s->angle_a = s->angle_b = 0;
@@ -54,7 +54,7 @@ void ga__sight_at(ga__sight *s, const ga__gauge *g, const ga__marker *marker, co
 }
 
 /* d = p_b − p_a */
-static void across(double d[3], const ga__sight *s)
+static void displacement(double d[3], const ga__gauge_eval *s)
 {
   for (int i = 0; i < 3; i++) d[i] = s->b.p[i] - s->a.p[i];
 }
@@ -74,7 +74,7 @@ typedef struct twist_term {
   double sine, cosine; /* their weights in S and C */
 } twist_term;
 
-static void twist_terms(twist_term term[4], double sum[2], const ga__sight *s)
+static void twist_terms(twist_term term[4], double sum[2], const ga__gauge_eval *s)
 {
   static const int after[4][2] = {{1, 0}, {0, 1}, {0, 0}, {1, 1}}; /* of a and b: 0 for j, 1 for k */
   static const double sine[4] = {1, -1, 0, 0}, cosine[4] = {0, 0, 1, 1};
@@ -89,17 +89,17 @@ static void twist_terms(twist_term term[4], double sum[2], const ga__sight *s)
   }
 }
 
-double ga__gauge_value(const ga__sight *s)
+double ga__gauge_value(const ga__gauge_eval *s)
 {
   const ga__gauge *g = s->gauge;
   double d[3], e[3], b[3], ej[3], ek[3], sum[2];
   twist_term term[4];
   switch (g->kind) {
   case GA__WORLD: /* u · d */
-    across(d, s);
+    displacement(d, s);
     return ga__vec3_dot(g->u, d);
   case GA__ALONG: /* A_a u · d */
-    across(d, s);
+    displacement(d, s);
     ga__mat3_mul_vec(e, s->a.A, g->u);
     return ga__vec3_dot(e, d);
   case GA__DOT: /* A_a u · A_b w */
@@ -107,7 +107,7 @@ double ga__gauge_value(const ga__sight *s)
     ga__mat3_mul_vec(b, s->b.A, g->w);
     return ga__vec3_dot(e, b);
   case GA__DISTANCE: /* |d| */
-    across(d, s);
+    displacement(d, s);
     return sqrt(ga__vec3_dot(d, d));
   case GA__ANGLE: /* atan2(b_j · a_k, b_j · a_j) */
     axis(ej, &s->a, (g->axis + 1) % 3);
@@ -128,7 +128,7 @@ double ga__gauge_value(const ga__sight *s)
 /* ---- Gradients ----------------------------------------------------------------------------------------- */
 
 /* Of e · d at fixed e: (−e, −r_a × e, e, r_b × e) */
-static void line_gradient(double g[12], const ga__sight *s, const double e[3])
+static void line_gradient(double g[12], const ga__gauge_eval *s, const double e[3])
 {
   double ta[3];
   ga__vec3_cross(ta, s->a.r, e);
@@ -141,10 +141,10 @@ static void line_gradient(double g[12], const ga__sight *s, const double e[3])
 }
 
 /* Direction of d and its length; NaN where there is no direction, so that nobody takes it for one. */
-static double direction(double n[3], const ga__sight *s)
+static double direction(double n[3], const ga__gauge_eval *s)
 {
   double d[3];
-  across(d, s);
+  displacement(d, s);
   const double length = sqrt(ga__vec3_dot(d, d));
   const double inverse = length > 0 ? 1 / length : NAN;
   for (int i = 0; i < 3; i++) n[i] = inverse * d[i];
@@ -154,7 +154,7 @@ static double direction(double n[3], const ga__sight *s)
 /* Of an angle. With a = a_i, b = b_j, z = a·b: the angle that the projection of b across a makes in the plane
  * of a changes by n · δφ_b − n · δφ_a,  n = (a − z b)/D,  D = 1 − z² = |b − z a|². The last form of D keeps
  * its digits where b comes close to a; there D = 0 gives NaN, as it should. */
-static double angle_normal(double n[3], double a[3], double b[3], double *z, const ga__sight *s)
+static double angle_normal(double n[3], double a[3], double b[3], double *z, const ga__gauge_eval *s)
 {
   double across_a[3];
   axis(a, &s->a, s->gauge->axis);
@@ -169,7 +169,8 @@ static double angle_normal(double n[3], double a[3], double b[3], double *z, con
 
 /* Of a twist: n · (δφ_b − δφ_a) with n = (C G_S − S G_C)/D, D = S² + C²; G_S and G_C are the same sums of b ×
  * a. D is 0, and n NaN, where b is turned by half a turn about an axis across. Returns 1/D. */
-static double twist_normal(double n[3], double G[2][3], twist_term term[4], double sum[2], const ga__sight *s)
+static double twist_normal(double n[3], double G[2][3], twist_term term[4], double sum[2],
+                           const ga__gauge_eval *s)
 {
   twist_terms(term, sum, s);
   memset(G, 0, 6 * sizeof(double));
@@ -187,7 +188,7 @@ static double twist_normal(double n[3], double G[2][3], twist_term term[4], doub
   return inverse;
 }
 
-void ga__gauge_gradient(double g[12], const ga__sight *s)
+void ga__gauge_gradient(double g[12], const ga__gauge_eval *s)
 {
   double e[3], b[3], n[3], c[3], z, G[2][3], sum[2];
   twist_term term[4];
@@ -274,14 +275,14 @@ static void tile_add_outer(double K[144], int i, int j, double scale, const doub
 }
 
 /* e · d at fixed e: only the moments r × e change, by (δφ × r) × e. */
-static void world_curvature(double K[144], const ga__sight *s)
+static void world_curvature(double K[144], const ga__gauge_eval *s)
 {
   tile_turn(K, RA, RA, -1, s->a.r, s->gauge->u);
   tile_turn(K, RB, RB, 1, s->b.r, s->gauge->u);
 }
 
 /* g = (−e, e × c, e, r_b × e) with c = p_b − x_a, δc = δx_b + δφ_b × r_b − δx_a, δe = δφ_a × e */
-static void along_curvature(double K[144], const ga__sight *s)
+static void along_curvature(double K[144], const ga__gauge_eval *s)
 {
   double e[3], c[3];
   ga__mat3_mul_vec(e, s->a.A, s->gauge->u);
@@ -297,7 +298,7 @@ static void along_curvature(double K[144], const ga__sight *s)
 }
 
 /* T_a = e × b = −T_b */
-static void dot_curvature(double K[144], const ga__sight *s)
+static void dot_curvature(double K[144], const ga__gauge_eval *s)
 {
   double e[3], b[3];
   ga__mat3_mul_vec(e, s->a.A, s->gauge->u);
@@ -310,7 +311,7 @@ static void dot_curvature(double K[144], const ga__sight *s)
 
 /* With δd = S δ, S = (−I, r_a~, I, −r_b~), g = Sᵀ n and δn = (I − n nᵀ) δd / ρ:
  *   K = (SᵀS − g gᵀ)/ρ, and in the moments' own rotations the terms of fixed n. */
-static void distance_curvature(double K[144], const ga__sight *s)
+static void distance_curvature(double K[144], const ga__gauge_eval *s)
 {
   static const double sign[2] = {-1, 1};
   double n[3], g[12];
@@ -353,7 +354,7 @@ static void oppose_torques(double K[144])
 
 /* T_b = N/D = −T_a with N = a − z b, D = 1 − z², δz = m · (δφ_a − δφ_b), m = a × b:
  *   δT_b = (δφ_a × a − z δφ_b × b + h δz)/D,  h = (2 z/D) N − b */
-static void angle_curvature(double K[144], const ga__sight *s)
+static void angle_curvature(double K[144], const ga__gauge_eval *s)
 {
   double n[3], a[3], b[3], m[3], h[3], z;
   const double inverse = angle_normal(n, a, b, &z, s);
@@ -378,7 +379,7 @@ static void tile_add_turn(double K[144], int i, int j, double scale, const doubl
 /* T_b = n = (C G_S − S G_C)/D, δS = G_S · δφ and δC = G_C · δφ with δφ = δφ_b − δφ_a:
  *   δn = (C δG_S − S δG_C)/D + (G_S δC − G_C δS)/D − n (2 S δS + 2 C δC)/D,
  *   δ(b × a) = (δφ_b × b) × a − (δφ_a × a) × b */
-static void twist_curvature(double K[144], const ga__sight *s)
+static void twist_curvature(double K[144], const ga__gauge_eval *s)
 {
   double n[3], G[2][3], sum[2], along[3];
   twist_term term[4];
@@ -399,7 +400,7 @@ static void twist_curvature(double K[144], const ga__sight *s)
   oppose_torques(K);
 }
 
-void ga__gauge_curvature(double K[144], const ga__sight *s)
+void ga__gauge_curvature(double K[144], const ga__gauge_eval *s)
 {
   memset(K, 0, 144 * sizeof *K);
   switch (s->gauge->kind) {

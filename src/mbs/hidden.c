@@ -67,7 +67,7 @@ static int has_bounds(const ga__block_instance *k)
   return ga_block_n_x(block) == 0 && kind != GA_KIND_TABLE2D && kind != GA_KIND_USER;
 }
 
-static void mark_acting(ga__enclosure *e, const ga__built *b)
+static void mark_acting(ga__enclosure *e, const ga__mbs_model *b)
 {
   for (int i = 0; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
@@ -82,7 +82,7 @@ static void mark_acting(ga__enclosure *e, const ga__built *b)
 }
 
 /* Are there bounds of output i by what it is made of? */
-static int is_composed(const ga__built *b, int i)
+static int is_composed(const ga__mbs_model *b, int i)
 {
   const ga__y *row = GA__AT(b->y, ga__y, i);
   if (row->kind == GA__Y_FORMULA) {
@@ -94,13 +94,13 @@ static int is_composed(const ga__built *b, int i)
   return k && has_bounds(k) && n > 0 && 1 + n <= MOST_VARIABLES;
 }
 
-size_t ga__enclosure_size(const ga__built *b)
+size_t ga__enclosure_size(const ga__mbs_model *b)
 {
   const size_t n = (size_t)b->y.n, each = sizeof(enclosed) + 3 * sizeof(double) + sizeof(int);
   return n > 0 ? sizeof(ga__enclosure) + n * each : 0;
 }
 
-ga__enclosure *ga__enclosure_in(const ga__built *b, void *block)
+ga__enclosure *ga__enclosure_in(const ga__mbs_model *b, void *block)
 {
   ga__enclosure *e = block;
   const int n = b->y.n;
@@ -115,7 +115,7 @@ ga__enclosure *ga__enclosure_in(const ga__built *b, void *block)
 }
 
 /* Bounds of the outputs from here on are those in p; NULL: in what comes next. */
-static void turn_to(ga__workspace *w, const ga_piece *p)
+static void select_piece(ga__workspace *w, const ga_piece *p)
 {
   if (!w->enclosure || (p && w->enclosure->piece == p)) return;
   w->enclosure->piece = p;
@@ -249,7 +249,7 @@ int ga__formula_bounds(ga__workspace *w, const ga__formula *f, const ga_piece *p
 {
   double from[MOST_VARIABLES], to[MOST_VARIABLES];
   if (f->n_local + f->n_y == 0 || 1 + f->n_local + f->n_y > MOST_VARIABLES) return 0;
-  turn_to(w, p);
+  select_piece(w, p);
   formula_variables(w, f, p, VALUE, from, to);
   for (int i = 0; i < f->n_local; i++) from[1 + i] = lo[i], to[1 + i] = hi[i];
   return ga_expr_bounds(f->expr, from, to, &out[0], &out[1]);
@@ -289,12 +289,12 @@ static int output_variables(ga__workspace *w, int i, const ga_piece *p, question
   return 1;
 }
 
-static const ga_expr *formula_of(const ga__built *b, const ga__y *row)
+static const ga_expr *formula_of(const ga__mbs_model *b, const ga__y *row)
 {
   return row->kind == GA__Y_FORMULA ? GA__AT(b->formula, ga__formula, row->index)->expr : NULL;
 }
 
-static const ga_control_block *block_of(const ga__built *b, const ga__y *row)
+static const ga_control_block *block_of(const ga__mbs_model *b, const ga__y *row)
 {
   return ga__output_block(b, row)->block;
 }
@@ -402,7 +402,7 @@ static int judge_output(ga__workspace *w, int i, const ga_piece *step)
   double all[2], low, high;
   if (own->judged) return own->leaves;
   ends_of(step, i, &low, &high);
-  turn_to(w, step);
+  select_piece(w, step);
   own->leaves = value_of(w, i, step, all) && may_leave(low, high, all, own->room);
   own->wavers = own->leaves;
   if (own->leaves) narrow(w, i, step, all), own->leaves = may_leave(low, high, all, own->room);
@@ -416,7 +416,7 @@ static int output_hides(ga__workspace *w, int i, const ga_piece *step, const ga_
   const double *room = w->enclosure->y[i].room;
   double within[2], low, high;
   ends_of(step, i, &low, &high);
-  turn_to(w, piece);
+  select_piece(w, piece);
   if (!value_of(w, i, piece, within) || !leaves(low, high, room, within)) return 0;
   narrow(w, i, piece, within);
   return leaves(low, high, room, within);
@@ -476,7 +476,7 @@ static gauge_at gauge_at_instant(ga__workspace *w, const ga__law *law, const ga_
   const ga__gauge *gauge = GA__AT(w->b->gauge, ga__gauge, law->gauge[0]);
   gauge_at out = {0};
   move_to(w, law, at);
-  ga__law_first(w->b, law, w->kin, &out.rho, &out.rate, &out.turns);
+  ga__law_gauge_rate(w->b, law, w->kin, &out.rho, &out.rate, &out.turns);
   for (int i = 0; i < 3 && gauge->kind == GA__DISTANCE; i++) {
     ga__gauge along = {.kind = GA__WORLD, .a = gauge->a, .b = gauge->b};
     along.u[i] = 1;
@@ -572,7 +572,7 @@ static int took_closer_look(const ga__workspace *w)
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
 {
   ga__workspace *w = user;
-  turn_to(w, NULL);
+  select_piece(w, NULL);
   if (outputs_hide(w, step, piece)) return 1;
   for (int i = w->b->first_acting; i < w->b->element.n; i++) {
     const ga__element *el = ga__element_at(w->b, i);
@@ -581,7 +581,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
   return piece == step && took_closer_look(w) ? -1 : 0;
 }
 
-int ga__machine_may_hide(const ga__built *b, int *motion)
+int ga__machine_may_hide(const ga__mbs_model *b, int *motion)
 {
   int blocks = 0;
   *motion = 0;

@@ -6,12 +6,12 @@
 
 /* Work space for what is found, of so many bytes, in a block of zeros; 0: there is nothing to find. */
 typedef struct ga__enclosure ga__enclosure;
-size_t ga__enclosure_size(const ga__built *b);
-ga__enclosure *ga__enclosure_in(const ga__built *b, void *block);
+size_t ga__enclosure_size(const ga__mbs_model *b);
+ga__enclosure *ga__enclosure_in(const ga__mbs_model *b, void *block);
 /* As ga_hidden_fn; user is a ga__workspace. */
 int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece);
 /* Are there any expressions, tables or laws that it looks at? *motion: q and v of pieces are needed. */
-int ga__machine_may_hide(const ga__built *b, int *motion);
+int ga__machine_may_hide(const ga__mbs_model *b, int *motion);
 /* Of a force along gauges: as ga_hidden_fn. */
 int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
 /* Bounds of a formula while its local variables go through [lo, hi] and t and outputs through a piece.

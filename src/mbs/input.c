@@ -114,7 +114,7 @@ static ga_status compile(ga_machine *m, const ga__part *asking, const char *fiel
 }
 
 /* The text is compiled first, so that what is wrong with it is said before any of its names is looked for. */
-static ga_status resolve_names(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+static ga_status resolve_names(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                                const char *text, const name_list *names, ga__formula *f)
 {
   for (int i = 0; i < f->n_y; i++) {
@@ -129,7 +129,7 @@ static ga_status resolve_names(ga_machine *m, ga__built *b, const ga__part *aski
   return GA_OK;
 }
 
-ga_status ga__resolve_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                               const char *text, int n_local, const char *const *local, ga__formula *out)
 {
   name_list names = {.text = NULL};
@@ -160,7 +160,7 @@ static int is_signal(const ga_machine *m, const char *text, char *name, size_t s
 }
 
 /* The row of y that a formula of this text has already; −1: none. */
-static int find_formula(const ga__built *b, const char *text)
+static int find_formula(const ga__mbs_model *b, const char *text)
 {
   for (int i = 0; i < b->y.n; i++) {
     const ga__y *y = GA__AT(b->y, ga__y, i);
@@ -171,7 +171,7 @@ static int find_formula(const ga__built *b, const char *text)
   return -1;
 }
 
-static ga_status add_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+static ga_status add_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                              const char *text, int *row)
 {
   ga__formula f;
@@ -190,7 +190,7 @@ static ga_status add_formula(ga_machine *m, ga__built *b, const ga__part *asking
   return GA_OK;
 }
 
-ga_status ga__resolve_input(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_input(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                             const ga_input *in, ga__input *out)
 {
   char name[2 * GA_TEXT_PIECE];

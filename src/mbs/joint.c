@@ -148,13 +148,13 @@ unsigned long ga__coordinate_kinds(int number)
 
 /* ---- Rows ---- */
 
-static ga__joint *joint_at(ga__built *b, int j)
+static ga__joint *joint_at(ga__mbs_model *b, int j)
 {
   return GA__AT(b->joint, ga__joint, j);
 }
 
 /* A row with one term to begin with; joint >= 0: it counts among that joint's. */
-static ga_status add_row(ga_machine *m, ga__built *b, int part, const char *label, ga__row **out)
+static ga_status add_row(ga_machine *m, ga__mbs_model *b, int part, const char *label, ga__row **out)
 {
   ga__row *row = ga__list_add(m->ctx, &b->row);
   if (!row) return GA_ERR_MEMORY;
@@ -164,7 +164,7 @@ static ga_status add_row(ga_machine *m, ga__built *b, int part, const char *labe
   return ga__label_lambda(m, b, part, label, &row->lambda);
 }
 
-static ga_status add_term(ga_machine *m, ga__built *b, ga__row *row, int gauge, double c)
+static ga_status add_term(ga_machine *m, ga__mbs_model *b, ga__row *row, int gauge, double c)
 {
   ga__term *term = ga__list_add(m->ctx, &b->term);
   if (!term) return GA_ERR_MEMORY;
@@ -174,7 +174,7 @@ static ga_status add_term(ga_machine *m, ga__built *b, ga__row *row, int gauge, 
   return GA_OK;
 }
 
-static ga_status add_gauge_row(ga_machine *m, ga__built *b, int part, const char *label,
+static ga_status add_gauge_row(ga_machine *m, ga__mbs_model *b, int part, const char *label,
                                const ga__gauge *gauge, ga__row **out)
 {
   int index = ga__add_gauge(m, b, gauge);
@@ -184,7 +184,7 @@ static ga_status add_gauge_row(ga_machine *m, ga__built *b, int part, const char
 }
 
 /* Origins held together: three rows at once for rigid bodies, else one for each direction that there is. */
-static ga_status hold_origins(ga_machine *m, ga__built *b, ga__joint *joint, int planar)
+static ga_status hold_origins(ga_machine *m, ga__mbs_model *b, ga__joint *joint, int planar)
 {
   static const char *const label[3] = {"position along x", "position along y", "position along z"};
   const ga__node *na = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, joint->a)->node);
@@ -218,7 +218,7 @@ static ga__gauge gauge_of(const ga__joint *joint, ga__gauge_kind kind, int u, in
 }
 
 /* Angles of the plane count turns: the offset makes them that of b's x axis against a's. */
-static void set_offset(const ga__built *b, ga__gauge *gauge)
+static void set_offset(const ga__mbs_model *b, ga__gauge *gauge)
 {
   const double *A = GA__AT(b->marker, ga__marker, gauge->a)->A,
                *B = GA__AT(b->marker, ga__marker, gauge->b)->A;
@@ -226,7 +226,7 @@ static void set_offset(const ga__built *b, ga__gauge *gauge)
 }
 
 /* A length that is that at the start is free until the machine is assembled. */
-static int is_free(const ga_machine *m, const ga__built *b, const ga__joint *joint,
+static int is_free(const ga_machine *m, const ga__mbs_model *b, const ga__joint *joint,
                    const joint_recipe *recipe, int i)
 {
   const ga_joint_def *d = m->part[joint->part].def;
@@ -234,8 +234,8 @@ static int is_free(const ga_machine *m, const ga__built *b, const ga__joint *joi
 }
 
 /* What a row is held at: a joint's length, or the turns that an angle of the plane has made at the start. */
-static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *joint, const joint_recipe *recipe,
-                              int i, ga__row *row)
+static ga_status set_constant(ga_machine *m, ga__mbs_model *b, const ga__joint *joint,
+                              const joint_recipe *recipe, int i, ga__row *row)
 {
   const ga_joint_def *d = m->part[joint->part].def;
   int gauge = GA__AT(b->term, ga__term, row->first_term)->gauge;
@@ -254,7 +254,7 @@ static ga_status set_constant(ga_machine *m, ga__built *b, const ga__joint *join
   return GA_OK;
 }
 
-static ga_status add_rows(ga_machine *m, ga__built *b, ga__joint *joint, const joint_recipe *recipe)
+static ga_status add_rows(ga_machine *m, ga__mbs_model *b, ga__joint *joint, const joint_recipe *recipe)
 {
   joint->first_row = b->row.n;
   ga_status status = recipe->point ? hold_origins(m, b, joint, is_planar(recipe)) : GA_OK;
@@ -273,7 +273,7 @@ static ga_status add_rows(ga_machine *m, ga__built *b, ga__joint *joint, const j
 
 /* The second angle of a universal joint, about y of b: by frames with permuted axes, x of a against x and z
  * of b. */
-static ga_status second_angle(ga_machine *m, ga__built *b, const ga__joint *joint, ga__gauge *gauge)
+static ga_status second_angle(ga_machine *m, ga__mbs_model *b, const ga__joint *joint, ga__gauge *gauge)
 {
   static const int column[2][3] = {{1, 2, 0}, {2, 1, 0}}; /* of a: y z x; of b: z −y x */
   const int from[2] = {joint->a, joint->b};
@@ -292,7 +292,7 @@ static ga_status second_angle(ga_machine *m, ga__built *b, const ga__joint *join
   return GA_OK;
 }
 
-static ga_status add_coordinates(ga_machine *m, ga__built *b, int index, const joint_recipe *recipe)
+static ga_status add_coordinates(ga_machine *m, ga__mbs_model *b, int index, const joint_recipe *recipe)
 {
   const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
   for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].number; i++) {
@@ -319,8 +319,8 @@ static int is_turning(const row_recipe *r)
 }
 
 /* Which table; points have no axes to hold. */
-static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, const ga__joint *joint,
-                        const joint_recipe **out)
+static ga_status choose_recipe(ga_machine *m, ga__mbs_model *b, const ga_joint_def *d, const ga__joint *joint,
+                               const joint_recipe **out)
 {
   const int marker[2] = {joint->a, joint->b};
   const char *const frame[2] = {d->a, d->b};
@@ -354,14 +354,14 @@ static ga_status choose(ga_machine *m, ga__built *b, const ga_joint_def *d, cons
 }
 
 /* Component of axis i of frame a along axis j of frame b. */
-static double across(const ga__frame *a, int i, const ga__frame *b, int j)
+static double axis_component(const ga__frame *a, int i, const ga__frame *b, int j)
 {
   return a->A[i] * b->A[j] + a->A[3 + i] * b->A[3 + j] + a->A[6 + i] * b->A[6 + j];
 }
 
 /* Frames that are to coincide are held by keeping axes across each other, which is also met where they are
  * turned over: a start near such a position would end there, without a word. */
-static ga_status check_facing(const ga_machine *m, const ga__built *b, const ga_joint_def *d,
+static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const ga_joint_def *d,
                               const ga__joint *joint, const joint_recipe *recipe)
 {
   const double near = 0.1; /* rad */
@@ -375,9 +375,9 @@ static ga_status check_facing(const ga_machine *m, const ga__built *b, const ga_
   ga__frame_at(&fb, mb, b->kin);
   for (int i = X; i <= Z; i++)
     for (int j = X; j <= Z; j++)
-      if (i != j && fabs(across(&fa, i, &fb, j)) > near) return GA_OK;
+      if (i != j && fabs(axis_component(&fa, i, &fb, j)) > near) return GA_OK;
   for (int i = X; i <= Z; i++)
-    if (across(&fa, i, &fb, i) < 0)
+    if (axis_component(&fa, i, &fb, i) < 0)
       return ga__refuse(m->ctx, GA_ERR_INCONSISTENT, GA_REASON_OPPOSITE_AXES,
                         &(ga__facts){.kind = "joint",
                                      .part = d->name,
@@ -389,7 +389,7 @@ static ga_status check_facing(const ga_machine *m, const ga__built *b, const ga_
 }
 
 /* A frame on a body at a pose of the ground's frame, at the start. */
-static ga_status place_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                              const char *name, const ga_pose *pose, int *marker)
 {
   ga_status status = ga__resolve_frame(m, b, asking, field, name, marker);
@@ -410,13 +410,13 @@ static ga_status place_frame(ga_machine *m, ga__built *b, const ga__part *asking
 
 /* The turns of a screw are counted by a row that comes before the joint's own, as those of other joints come
  * after: what it carries is what acts on the angle, and no reaction. */
-static ga_status count_turns(ga_machine *m, ga__built *b, int index)
+static ga_status count_turns(ga_machine *m, ga__mbs_model *b, int index)
 {
   int angle;
   return ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
 }
 
-static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
+static ga_status hold_screw(ga_machine *m, ga__mbs_model *b, int index)
 {
   const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
   int angle, slide;
@@ -431,7 +431,7 @@ static ga_status hold_screw(ga_machine *m, ga__built *b, int index)
 }
 
 /* The last of its rows. */
-static void set_thread(ga_machine *m, ga__built *b, const ga__joint *joint)
+static void set_thread(ga_machine *m, ga__mbs_model *b, const ga__joint *joint)
 {
   const ga_joint_def *d = m->part[joint->part].def;
   ga__row *row = GA__AT(b->row, ga__row, joint->first_row + joint->n_rows - 1);
@@ -440,7 +440,7 @@ static void set_thread(ga_machine *m, ga__built *b, const ga__joint *joint)
 }
 
 /* A screw whose coordinates are both given begins anywhere on its thread: that is not held before. */
-static int holds_thread(const ga__built *b, const ga_joint_def *d)
+static int holds_thread(const ga__mbs_model *b, const ga_joint_def *d)
 {
   return d->kind == GA_JOINT_SCREW &&
          (b->stage != GA__STAGE_POSITIONS || isnan(d->angle) || isnan(d->displacement));
@@ -548,7 +548,7 @@ void ga__joint_twist(const ga__joint *joint, const double *value, const double *
   }
 }
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
@@ -566,7 +566,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
   for (int k = 0; !status && k < 2; k++)
     status = d->at_pose ? place_frame(m, b, asking, field[k], name[k], &d->at, marker[k])
                         : ga__resolve_frame(m, b, asking, field[k], name[k], marker[k]);
-  if (!status) status = choose(m, b, d, joint, &recipe);
+  if (!status) status = choose_recipe(m, b, d, joint, &recipe);
   if (!status) joint->recipe = recipe;
   if (!status) status = add_coordinates(m, b, index, recipe);
   if (!status) status = check_given(m, d, joint);
@@ -577,7 +577,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
 }
 
 /* A scalar body is its own coordinate. */
-ga_status ga__scalar_coordinate(ga_machine *m, ga__built *b, int part)
+ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_scalar_def *d = m->part[part].def;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
@@ -594,7 +594,7 @@ ga_status ga__scalar_coordinate(ga_machine *m, ga__built *b, int part)
 /* ---- Once bodies are where they start ---- */
 
 /* An angle begins within (−π, π], or has the turns that are given; what is −π but for rounding is π. */
-static void set_turns(ga__built *b, int gauge, double given)
+static void set_turns(ga__mbs_model *b, int gauge, double given)
 {
   const double rounding = 1e-9;
   ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
@@ -606,7 +606,7 @@ static void set_turns(ga__built *b, int gauge, double given)
   g->turns = isnan(given) ? GA__FIRST_TURN : GA__GIVEN_TURNS;
 }
 
-int ga__add_plane_angle(ga_machine *m, ga__built *b, int marker_a, int marker_b)
+int ga__add_plane_angle(ga_machine *m, ga__mbs_model *b, int marker_a, int marker_b)
 {
   ga__gauge gauge = {.kind = GA__PLANE_ANGLE, .a = marker_a, .b = marker_b};
   set_offset(b, &gauge);
@@ -617,7 +617,7 @@ int ga__add_plane_angle(ga_machine *m, ga__built *b, int marker_a, int marker_b)
 
 /* A driven angle has the turns of its drive, unless they are given. Drives that cannot be resolved are
  * refused later. */
-static void take_turns_of_drive(ga_machine *m, ga__built *b, const ga__part *part)
+static void take_turns_of_drive(ga_machine *m, ga__mbs_model *b, const ga__part *part)
 {
   const ga_drive_def *d = part->def;
   const ga_error error = m->ctx->error;
@@ -632,7 +632,7 @@ static void take_turns_of_drive(ga_machine *m, ga__built *b, const ga__part *par
 }
 
 /* The scalar node that follows a coordinate begins where that does. */
-static void set_followers(ga__built *b, const ga__joint *joint)
+static void set_followers(ga__mbs_model *b, const ga__joint *joint)
 {
   for (int c = 0; c < joint->n_coordinates; c++) {
     const ga__coordinate *at = &joint->coordinate[c];
@@ -645,7 +645,7 @@ static void set_followers(ga__built *b, const ga__joint *joint)
   }
 }
 
-static ga_status settle(ga_machine *m, ga__built *b, const ga__joint *joint)
+static ga_status set_constants(ga_machine *m, ga__mbs_model *b, const ga__joint *joint)
 {
   const ga_joint_def *d = m->part[joint->part].def;
   const joint_recipe *recipe = joint->recipe;
@@ -658,7 +658,7 @@ static ga_status settle(ga_machine *m, ga__built *b, const ga__joint *joint)
   return status;
 }
 
-ga_status ga__joints_settle(ga_machine *m, ga__built *b)
+ga_status ga__joints_set_constants(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   for (int j = 0; j < b->joint.n; j++) {
@@ -676,13 +676,13 @@ ga_status ga__joints_settle(ga_machine *m, ga__built *b)
     if (m->part[i].kind == GA__PART_DRIVE) take_turns_of_drive(m, b, &m->part[i]);
   for (int j = 0; !status && j < b->joint.n; j++) {
     set_followers(b, joint_at(b, j));
-    if (joint_at(b, j)->recipe) status = settle(m, b, joint_at(b, j));
+    if (joint_at(b, j)->recipe) status = set_constants(m, b, joint_at(b, j));
   }
   return status;
 }
 
-ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *label, int gauge, double constant,
-                         double rate)
+ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *label, int gauge,
+                         double constant, double rate)
 {
   const ga__gauge_kind kind = GA__AT(b->gauge, ga__gauge, gauge)->kind;
   ga__row *row;
@@ -698,7 +698,7 @@ ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *labe
 /* ---- Coordinates ---- */
 
 /* A scalar node s with ρ − s = 0 follows a gauge: it counts turns, and has an acceleration. */
-static ga_status follow(ga_machine *m, ga__built *b, int index, int c)
+static ga_status add_follower(ga_machine *m, ga__mbs_model *b, int index, int c)
 {
   int part = joint_at(b, index)->part, measured = joint_at(b, index)->coordinate[c].gauge, marker;
   ga__row *row;
@@ -722,13 +722,14 @@ static ga_status follow(ga_machine *m, ga__built *b, int index, int c)
   return GA_OK;
 }
 
-ga_status ga__coordinate_gauge(ga_machine *m, ga__built *b, int index, int c, ga__follow need, int *gauge)
+ga_status ga__coordinate_gauge(ga_machine *m, ga__mbs_model *b, int index, int c, ga__coordinate_need need,
+                               int *gauge)
 {
   ga__coordinate *at = &joint_at(b, index)->coordinate[c];
   ga__gauge_kind kind = GA__AT(b->gauge, ga__gauge, at->gauge)->kind;
   int wants = kind != GA__SCALAR && (need == GA__ACCELERATION || (need == GA__TURNS && kind == GA__ANGLE));
   if (wants && at->scalar_gauge < 0) {
-    ga_status status = follow(m, b, index, c);
+    ga_status status = add_follower(m, b, index, c);
     if (status) return status;
     at = &joint_at(b, index)->coordinate[c];
   }
@@ -759,8 +760,8 @@ static ga_status no_such_coordinate(const ga_machine *m, const ga__part *asking,
   return status;
 }
 
-ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
-                                 const char *name, ga__follow need, int *gauge)
+ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                 const char *name, ga__coordinate_need need, int *gauge)
 {
   static const char needs[] = "a coordinate, as 'hinge.angle', a joint that has just one, or a scalar body";
   int part = ga__find_part(m, name);
@@ -789,7 +790,7 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *as
 /* ---- Gears, racks, drives ---- */
 
 /* Gears and racks fit any position. */
-static ga_status add_coupling(ga_machine *m, ga__built *b, int part)
+static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
@@ -811,7 +812,7 @@ static ga_status add_coupling(ga_machine *m, ga__built *b, int part)
   return status;
 }
 
-static ga_status add_drive(ga_machine *m, ga__built *b, int part)
+static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_drive_def *d = asking->def;
@@ -834,18 +835,18 @@ static ga_status add_drive(ga_machine *m, ga__built *b, int part)
 
 /* ---- Signals: coordinates; what the joint does to b, or the force of a coupling ---- */
 
-const ga__joint *ga__joint_of(const ga__built *b, int part)
+const ga__joint *ga__joint_of(const ga__mbs_model *b, int part)
 {
   return b->part_joint[part] < 0 ? NULL : GA__AT(b->joint, ga__joint, b->part_joint[part]);
 }
 
-static int is_counted(const ga__built *b, const ga__coordinate *c)
+static int is_counted(const ga__mbs_model *b, const ga__coordinate *c)
 {
   return c->scalar_gauge < 0 && GA__AT(b->gauge, ga__gauge, c->gauge)->kind == GA__ANGLE;
 }
 
 /* Angles that do not count their turns themselves. */
-static int turning(const ga__built *b, const ga__element *el, int i, int *limited)
+static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
 {
   const ga__joint *joint = ga__joint_of(b, el->part);
   *limited = 0;
@@ -855,7 +856,7 @@ static int turning(const ga__built *b, const ga__element *el, int i, int *limite
 }
 
 /* Number of a joint's coordinate among the angles whose turns are counted, −1: it counts them itself. */
-static int turning_of(const ga__built *b, int part, int coordinate)
+static int turning_of(const ga__mbs_model *b, int part, int coordinate)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   int n = b->signals.first_turning ? b->signals.first_turning[part] : -1;
@@ -864,14 +865,14 @@ static int turning_of(const ga__built *b, int part, int coordinate)
   return n;
 }
 
-int ga__joint_n_signals(const ga__built *b, int part)
+int ga__joint_n_signals(const ga__mbs_model *b, int part)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   if (!joint) return 0;
   return 3 * joint->n_coordinates + (joint->a >= 0 ? 6 : joint->n_rows > 0);
 }
 
-void ga__joint_signal(const ga__built *b, int part, int i, ga__signal_def *out)
+void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   static const ga__probe_kind KIND[3] = {GA__PROBE_GAUGE, GA__PROBE_GAUGE_RATE, GA__PROBE_GAUGE_ACC};
   static const char *const SCALAR[3] = {"", "rate", "acc"};
@@ -899,9 +900,9 @@ void ga__joint_signal(const ga__built *b, int part, int i, ga__signal_def *out)
 }
 
 /* Values with their turns, and accelerations, need a scalar node that follows the coordinate. */
-ga_status ga__joint_feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
-  static const ga__follow need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
+  static const ga__coordinate_need need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
   ga__probe *probe = &signal->probe;
   if (signal->coordinate < 0) return GA_OK;
   probe->turns = -1;
@@ -911,7 +912,7 @@ ga_status ga__joint_feed(ga_machine *m, ga__built *b, int part, ga__signal_def *
 
 /* ---- Energy ---- */
 
-static int rope(const ga__built *b, const ga__element *el, ga__one_way *out)
+static int rope(const ga__mbs_model *b, const ga__element *el, ga__one_way *out)
 {
   const ga__joint *joint = ga__joint_of(b, el->part);
   if (!joint || !joint->recipe || !((const ga_joint_def *)b->m->part[el->part].def)->rope) return 0;
@@ -920,7 +921,7 @@ static int rope(const ga__built *b, const ga__element *el, ga__one_way *out)
   return 1;
 }
 
-static const ga__row *drive_row(const ga__built *b, const ga__element *el)
+static const ga__row *drive_row(const ga__mbs_model *b, const ga__element *el)
 {
   return GA__AT(b->row, ga__row, ga__joint_of(b, el->part)->first_row);
 }
@@ -938,28 +939,28 @@ static int drive_powers(const ga__eval *e, const ga__element *el, ga__powers *ou
   return 0;
 }
 
-static int drive_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
+static int drive_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
 {
   (void)b, (void)el;
   work->needs_kin = 0;
   return 1;
 }
 
-static int visit_drive(const ga__built *b, const ga__element *el, ga__visit_fn visit, void *user)
+static int visit_drive(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   return visit(user, &(ga__site){drive_row(b, el)->target, NULL, NULL, el->part, NULL});
 }
 
 /* ---- The kinds; their rows are evaluated by constraint.c ---- */
 
-static int n_shapes(const ga__built *b, int part)
+static int n_shapes(const ga__mbs_model *b, int part)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   return joint && joint->recipe;
 }
 
 /* A rod from end to end, or a joint at b's end. */
-static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   (void)i;

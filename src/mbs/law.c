@@ -16,19 +16,19 @@
 #include <string.h>
 
 /* The gauges of a law at the point of an evaluation. */
-typedef struct view {
+typedef struct law_eval {
   int node[2];
   double w[12]; /* twists of both nodes */
   double g[GA__MOST_GAUGES][12];
   double K[GA__MOST_GAUGES][144];
-} view;
+} law_eval;
 
-static const ga__gauge *gauge_of(const ga__built *b, const ga__law *law, int i)
+static const ga__gauge *gauge_of(const ga__mbs_model *b, const ga__law *law, int i)
 {
   return GA__AT(b->gauge, ga__gauge, law->gauge[i]);
 }
 
-static void nodes_of(int node[2], const ga__built *b, const ga__law *law)
+static void nodes_of(int node[2], const ga__mbs_model *b, const ga__law *law)
 {
   const ga__gauge *g = gauge_of(b, law, 0);
   node[0] = GA__AT(b->marker, ga__marker, g->a)->node;
@@ -53,7 +53,7 @@ static int outputs_of(const ga__law *law, const int **y)
 
 /* ---- Building ---- */
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_add(m, b, part, &ga__law_element, 0, 0);
   if (!el) return GA_ERR_MEMORY;
@@ -65,7 +65,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
 }
 
 /* Several gauges: any of them may meet any other, in all parts x_a, φ_a, x_b, φ_b that one has. */
-static ga_status want_products(ga__built *b, const ga__law *law, const int node[2])
+static ga_status want_products(ga__mbs_model *b, const ga__law *law, const int node[2])
 {
   unsigned mask = 0;
   for (int i = 0; i < law->n; i++) mask |= ga__gauge_mask(gauge_of(b, law, i));
@@ -80,7 +80,7 @@ static ga_status want_products(ga__built *b, const ga__law *law, const int node[
   return GA_OK;
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const ga__law *law = el->data;
   const int *y;
@@ -96,7 +96,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return status;
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   ga__law *law = el->data;
   ga_context *ctx = b->pattern.ctx;
@@ -125,14 +125,14 @@ static void release(ga_context *ctx, ga__element *el)
 }
 
 /* The rest of a spring that is that at the start. */
-static int settle(const ga__built *b, ga__element *el, const ga__kin *kin)
+static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
 {
   ga__law *law = el->data;
-  ga__sight sight;
+  ga__gauge_eval sight;
   if (law->kind != GA__LAW_SPRING || !isnan(((const ga_spring_def *)b->m->part[law->part].def)->rest))
     return 0;
   if (!kin) return 1;
-  ga__sight_at(&sight, gauge_of(b, law, 0), b->marker.at, kin);
+  ga__gauge_eval_at(&sight, gauge_of(b, law, 0), b->marker.at, kin);
   law->rest = ga__gauge_value(&sight);
   return 1;
 }
@@ -142,7 +142,7 @@ static int settle(const ga__built *b, ga__element *el, const ga__kin *kin)
 /* A ball of radius r touches the plane, of axes e_x, e_y, e_z, at r e_z below its centre. There the
  * velocities along e_x and e_y are those of the centre, less r e_y · (ω_b − ω_a), plus r e_x · (ω_b − ω_a).
  */
-static void move_to_rim(view *at, const ga__frame *plane, double radius, int curvature)
+static void move_to_rim(law_eval *at, const ga__frame *plane, double radius, int curvature)
 {
   for (int i = 1; i < 3; i++) {
     const int other = 2 - i; /* e_y for the gauge along x, e_x for the one along y */
@@ -164,18 +164,18 @@ static void move_to_rim(view *at, const ga__frame *plane, double radius, int cur
 }
 
 /* Gauges, and the law's forces with their slopes where a Jacobian wants them. */
-static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
+static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
 {
   const ga__marker *marker = e->b->marker.at;
   const double lever = ga__law_lever(e->b, law);
-  ga__sight sight;
+  ga__gauge_eval sight;
   nodes_of(v->node, e->b, law);
   memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
   memcpy(v->w + 6, e->kin[v->node[1]].w, 6 * sizeof(double));
   memset(at, 0, slopes ? sizeof *at : offsetof(ga__law_at, by_rho));
   at->by_y = NULL;
   for (int i = 0; i < law->n; i++) {
-    ga__sight_at(&sight, gauge_of(e->b, law, i), marker, e->kin);
+    ga__gauge_eval_at(&sight, gauge_of(e->b, law, i), marker, e->kin);
     at->rho[i] = ga__gauge_value(&sight);
     ga__gauge_gradient(v->g[i], &sight);
     if (slopes) ga__gauge_curvature(v->K[i], &sight);
@@ -185,22 +185,23 @@ static int look(view *v, ga__law_at *at, const ga__eval *e, const ga__law *law, 
   return ga__law_type_of(law->kind)->force(e, law, at, slopes);
 }
 
-void ga__gauge_rate(const ga__built *b, const ga__gauge *gauge, const ga__kin *kin, double *rho, double *rate)
+void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
+                    double *rate)
 {
   const int node[2] = {GA__AT(b->marker, ga__marker, gauge->a)->node,
                        GA__AT(b->marker, ga__marker, gauge->b)->node};
   double g[12], w[12];
-  ga__sight sight;
+  ga__gauge_eval sight;
   memcpy(w, kin[node[0]].w, 6 * sizeof(double));
   memcpy(w + 6, kin[node[1]].w, 6 * sizeof(double));
-  ga__sight_at(&sight, gauge, b->marker.at, kin);
+  ga__gauge_eval_at(&sight, gauge, b->marker.at, kin);
   ga__gauge_gradient(g, &sight);
   *rho = ga__gauge_value(&sight);
   *rate = ga__dot12(g, w);
 }
 
-void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, double *rho, double *rate,
-                   double *turns)
+void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__kin *kin, double *rho,
+                        double *rate, double *turns)
 {
   const ga__gauge *gauge = gauge_of(b, law, 0);
   int node[2];
@@ -219,9 +220,9 @@ void ga__law_first(const ga__built *b, const ga__law *law, const ga__kin *kin, d
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const ga__law *law = el->data;
-  view v;
+  law_eval v;
   ga__law_at at;
-  const int status = look(&v, &at, e, law, 0);
+  const int status = eval_law(&v, &at, e, law, 0);
   if (status) return status;
   for (int side = 0; side < 2; side++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, v.node[side]);
@@ -236,7 +237,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 }
 
 /* by_q = Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w, by_w = Σ_j ∂F_i/∂ρ_j' g_j. Returns 0 where both are 0. */
-static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__law_at *at, int n, int i)
+static int slope_of(double by_q[12], double by_w[12], const law_eval *v, const ga__law_at *at, int n, int i)
 {
   int any = 0;
   memset(by_q, 0, 12 * sizeof *by_q);
@@ -260,12 +261,12 @@ static int slope_of(double by_q[12], double by_w[12], const view *v, const ga__l
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const ga__law *law = el->data;
-  view v;
+  law_eval v;
   ga__law_at at;
   double by_q[12], by_w[12];
   const int *y;
   if (!ga__wants_forces(J)) return 0;
-  const int n_y = outputs_of(law, &y), status = look(&v, &at, e, law, 1);
+  const int n_y = outputs_of(law, &y), status = eval_law(&v, &at, e, law, 1);
   if (status) return status;
   for (int i = 0; i < law->n; i++) {
     const int any = slope_of(by_q, by_w, &v, &at, law->n, i);
@@ -287,9 +288,9 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 
 static int energy_of(const ga__eval *e, const ga__law *law, ga__law_at *at, ga__law_power *power)
 {
-  view v;
+  law_eval v;
   *power = (ga__law_power){0, 0, 0};
-  const int status = look(&v, at, e, law, 0);
+  const int status = eval_law(&v, at, e, law, 0);
   return status ? status : ga__law_type_of(law->kind)->power(e, law, at, power);
 }
 
@@ -305,7 +306,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 }
 
 /* Which of v is the rate of a planar node's turn, −1: it is the ground. */
-static int turn_rate(const ga__built *b, int marker)
+static int turn_rate(const ga__mbs_model *b, int marker)
 {
   const int index = GA__AT(b->marker, ga__marker, marker)->node;
   const ga__node *node = GA__AT(b->node, ga__node, index);
@@ -313,7 +314,7 @@ static int turn_rate(const ga__built *b, int marker)
 }
 
 /* Gauges that are a coordinate, or the difference of two, are read off v. */
-static int list_work(const ga__built *b, const ga__element *el, ga__work_kind *work)
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
 {
   const ga__law *law = el->data;
   const ga__law_type *type = ga__law_type_of(law->kind);
@@ -336,13 +337,13 @@ static int list_work(const ga__built *b, const ga__element *el, ga__work_kind *w
 /* ---- Signals: springs and actuators: length, rate, force; friction: force; contact: normal force; bushings:
  * against growing δ ---- */
 
-static int is_line(const ga__built *b, int part)
+static int is_line(const ga__mbs_model *b, int part)
 {
   const ga__part_kind kind = b->m->part[part].kind;
   return kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR;
 }
 
-static int n_signals(const ga__built *b, int part)
+static int n_signals(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
   if (is_line(b, part)) return 3;
@@ -350,7 +351,7 @@ static int n_signals(const ga__built *b, int part)
   return el ? ((const ga__law *)el->data)->n : 6;
 }
 
-static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   static const char *const name[3] = {"length", "rate", "force"};
   const ga__part_kind kind = b->m->part[part].kind;
@@ -372,7 +373,7 @@ static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
 }
 
 /* The line of a spring or an actuator that is not created yet. */
-static ga_status feed(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+static ga_status feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const ga__part *p = &m->part[part];
   if (signal->probe.kind == GA__PROBE_ELEMENT || !is_line(b, part)) return GA_OK;
@@ -388,14 +389,14 @@ static ga_status feed(ga_machine *m, ga__built *b, int part, ga__signal_def *sig
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   const ga__law *law = el->data;
-  view v;
+  law_eval v;
   ga__law_at at;
-  const int status = look(&v, &at, e, law, 0);
+  const int status = eval_law(&v, &at, e, law, 0);
   *out = law->kind == GA__LAW_SPRING || law->kind == GA__LAW_BUSHING ? at.F[i] : -at.F[i];
   return status;
 }
 
-static int turning(const ga__built *b, const ga__element *el, int i, int *limited)
+static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
 {
   const ga__law *law = el->data;
   *limited = 1;
@@ -404,7 +405,7 @@ static int turning(const ga__built *b, const ga__element *el, int i, int *limite
   return -1;
 }
 
-static const char *unit_of_input(const ga__built *b, const ga__element *el, int y)
+static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
 {
   const ga__law *law = el->data;
   if (law->input.y != y || law->n == 0) return "";
@@ -421,7 +422,7 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
   return i == 0 || (i == 1 && law->formula.expr);
 }
 
-static int has_edges(const ga__built *b, const ga__element *el)
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
 {
   const ga__law *law = el->data;
   const ga__law_type *type = ga__law_type_of(law->kind);
@@ -432,7 +433,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const ga__law *law = el->data;
   double rho, rate, turns;
-  ga__law_first(e->b, law, e->kin, &rho, &rate, &turns);
+  ga__law_gauge_rate(e->b, law, e->kin, &rho, &rate, &turns);
   return ga__law_type_of(law->kind)->side(e, law, rho, rate, out);
 }
 
@@ -445,7 +446,7 @@ static int may_hide(const ga__element *el)
 
 /* ---- Shapes: a coil or a line from end to end; a bushing at its frame; a ball and a plane ---- */
 
-static int n_shapes(const ga__built *b, int part)
+static int n_shapes(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
   if (!el) return 0;
@@ -455,7 +456,7 @@ static int n_shapes(const ga__built *b, int part)
   return gauge_of(b, law, 0)->kind == GA__DISTANCE;
 }
 
-static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const ga__law *law = ga__element_of(b, part)->data;
   const ga__gauge *g = gauge_of(b, law, 0);
@@ -474,7 +475,7 @@ const ga__element_type ga__law_element = {
     .want = want,
     .bind = bind,
     .release = release,
-    .settle = settle,
+    .settle = set_rest,
     .force = force,
     .jacobian = jacobian,
     .powers = powers,

@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-#define DEF(type, built, law) ((const type *)(built)->m->part[(law)->part].def)
+#define DEF(type, model, law) ((const type *)(model)->m->part[(law)->part].def)
 
 /* ---- What the laws of one gauge share ---- */
 
 /* The line between a and b, or a coordinate. */
-static ga_status resolve_line(ga_machine *m, ga__built *b, ga__law *law, const char *a, const char *b_frame,
-                              const char *coordinate)
+static ga_status resolve_line(ga_machine *m, ga__mbs_model *b, ga__law *law, const char *a,
+                              const char *b_frame, const char *coordinate)
 {
   law->n = 1;
   return ga__resolve_line(m, b, &m->part[law->part], a, b_frame, coordinate, &law->gauge[0]);
@@ -118,7 +118,7 @@ static int integral(const ga_function *f, double x, double *out)
 /* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
 
 /* A rest that is turns away from an angle whose turns nobody has given is hardly meant so. */
-static void suspect_rest(const ga__built *b, const ga__law *law)
+static void warn_far_rest(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   const double now = ga__gauge_initial(b, law->gauge[0]), off = now - law->rest;
@@ -132,14 +132,14 @@ static void suspect_rest(const ga__built *b, const ga__law *law)
       def->name, def->coordinate, now, law->rest, law->rest + GA__TWO_PI * round(off / GA__TWO_PI));
 }
 
-static ga_status resolve_spring(ga_machine *m, ga__built *b, ga__law *law)
+static ga_status resolve_spring(ga_machine *m, ga__mbs_model *b, ga__law *law)
 {
   static const char *const local[] = {"l", "v"};
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
   if (status) return status;
   law->rest = isnan(def->rest) ? ga__gauge_initial(b, law->gauge[0]) : def->rest;
-  suspect_rest(b, law);
+  warn_far_rest(b, law);
   law->may_hide = def->force || def->damper || def->expression;
   if (!def->expression) return GA_OK;
   return ga__resolve_formula(m, b, &m->part[law->part], "expression", def->expression, 2, local,
@@ -189,14 +189,14 @@ static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at 
   return status;
 }
 
-static int spring_works(const ga__built *b, const ga__law *law)
+static int spring_works(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   return def->damping != 0 || def->damper || def->force || law->formula.expr;
 }
 
 /* Damping alone loses c v²; stiffness and preload are conservative. */
-static int spring_simple(const ga__built *b, const ga__law *law, ga__work_kind *work)
+static int spring_simple(const ga__mbs_model *b, const ga__law *law, ga__work_kind *work)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   work->damping = def->damping;
@@ -217,7 +217,7 @@ static int spring_bounds(ga__workspace *work, const ga__law *law, int term, cons
   return law->formula.expr && ga__formula_bounds(work, &law->formula, r->piece, lo, hi, out);
 }
 
-static int spring_has_edges(const ga__built *b, const ga__law *law)
+static int spring_has_edges(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   return ga_function_has_edges(def->force) || ga_function_has_edges(def->damper) ||
@@ -236,7 +236,7 @@ static int spring_side(const ga__eval *e, const ga__law *law, double rho, double
 
 /* ---- Actuator: F = −force(t, y) ---- */
 
-static ga_status resolve_actuator(ga_machine *m, ga__built *b, ga__law *law)
+static ga_status resolve_actuator(ga_machine *m, ga__mbs_model *b, ga__law *law)
 {
   const ga_actuator_def *def = DEF(ga_actuator_def, b, law);
   ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
@@ -262,7 +262,7 @@ static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_a
   return 0;
 }
 
-static int actuator_simple(const ga__built *b, const ga__law *law, ga__work_kind *work)
+static int actuator_simple(const ga__mbs_model *b, const ga__law *law, ga__work_kind *work)
 {
   (void)b;
   work->force = law->input.value;
@@ -272,7 +272,7 @@ static int actuator_simple(const ga__built *b, const ga__law *law, ga__work_kind
 
 /* ---- Friction: F = level(t, y) tanh(v / speed) ---- */
 
-static ga_status resolve_friction(ga_machine *m, ga__built *b, ga__law *law)
+static ga_status resolve_friction(ga_machine *m, ga__mbs_model *b, ga__law *law)
 {
   const ga_friction_def *def = DEF(ga_friction_def, b, law);
   ga_status status = resolve_line(m, b, law, def->a, def->b, def->coordinate);
@@ -313,7 +313,7 @@ static int bushing_is_straight(const ga_bushing_def *def)
   return def->preload[3] == 0 && def->preload[4] == 0 && def->preload[5] == 0;
 }
 
-static ga_status add_gauge(ga_machine *m, ga__built *b, ga__law *law, const ga__gauge *gauge)
+static ga_status add_gauge(ga_machine *m, ga__mbs_model *b, ga__law *law, const ga__gauge *gauge)
 {
   const int index = ga__add_gauge(m, b, gauge);
   if (index < 0) return GA_ERR_MEMORY;
@@ -322,7 +322,7 @@ static ga_status add_gauge(ga_machine *m, ga__built *b, ga__law *law, const ga__
 }
 
 /* Displacements along the axes of a, in the order given. */
-static ga_status add_along(ga_machine *m, ga__built *b, ga__law *law, const int end[2], int n,
+static ga_status add_along(ga_machine *m, ga__mbs_model *b, ga__law *law, const int end[2], int n,
                            const int *axis)
 {
   ga_status status = GA_OK;
@@ -335,7 +335,7 @@ static ga_status add_along(ga_machine *m, ga__built *b, ga__law *law, const int 
 }
 
 /* An end that cannot turn would take torques without an answer. */
-static ga_status check_turns(ga_machine *m, const ga__built *b, const ga__law *law, int marker,
+static ga_status check_turns(ga_machine *m, const ga__mbs_model *b, const ga__law *law, int marker,
                              const char *frame)
 {
   const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);
@@ -345,8 +345,8 @@ static ga_status check_turns(ga_machine *m, const ga__built *b, const ga__law *l
 }
 
 /* Frames a and b, on two bodies. */
-static ga_status resolve_frames(ga_machine *m, ga__built *b, const ga__law *law, const char *const field[2],
-                                const char *const name[2], int marker[2])
+static ga_status resolve_frames(ga_machine *m, ga__mbs_model *b, const ga__law *law,
+                                const char *const field[2], const char *const name[2], int marker[2])
 {
   const ga__part *part = &m->part[law->part];
   for (int i = 0; i < 2; i++) {
@@ -360,7 +360,7 @@ static ga_status resolve_frames(ga_machine *m, ga__built *b, const ga__law *law,
 }
 
 /* Do both frames move in the plane, with z upwards? Then b turns about z alone. */
-static int turns_in_plane(const ga__built *b, const int end[2])
+static int turns_in_plane(const ga__mbs_model *b, const int end[2])
 {
   int planar = 0;
   for (int i = 0; i < 2; i++) {
@@ -375,7 +375,7 @@ static int turns_in_plane(const ga__built *b, const int end[2])
 
 /* Angles in the plane count turns, and those about x and y, z of a along x and y of b, are always 0. In space
  * each is the part of the rotation about its axis. */
-static ga_status add_angles(ga_machine *m, ga__built *b, ga__law *law, const int end[2])
+static ga_status add_angles(ga_machine *m, ga__mbs_model *b, ga__law *law, const int end[2])
 {
   const int plane = turns_in_plane(b, end);
   ga_status status = GA_OK;
@@ -389,7 +389,7 @@ static ga_status add_angles(ga_machine *m, ga__built *b, ga__law *law, const int
   return law->gauge[law->n++] < 0 ? GA_ERR_MEMORY : GA_OK;
 }
 
-static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
+static ga_status resolve_bushing(ga_machine *m, ga__mbs_model *b, ga__law *law)
 {
   static const int axes[3] = {0, 1, 2};
   static const char *const field[2] = {"a", "b"};
@@ -403,7 +403,7 @@ static ga_status resolve_bushing(ga_machine *m, ga__built *b, ga__law *law)
   return status ? status : add_angles(m, b, law, end);
 }
 
-int ga__bushing_jumps(const ga__built *b, const ga__law *law, int i)
+int ga__bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i)
 {
   if (law->kind != GA__LAW_BUSHING || i >= law->n) return 0;
   if (GA__AT(b->gauge, ga__gauge, law->gauge[i])->kind != GA__TWIST) return 0;
@@ -447,7 +447,7 @@ static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at
 }
 
 /* Stiffnesses that are not symmetric have no potential. */
-static int bushing_works(const ga__built *b, const ga__law *law)
+static int bushing_works(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
   for (int i = 0; i < 6; i++)
@@ -461,7 +461,7 @@ static int bushing_works(const ga__built *b, const ga__law *law)
 /* Gauges along z, x, y of the plane. With δ = radius − z the normal force is N = k δ^n max(0, 1 + c δ') (Hunt
  * and Crossley 1975), friction is μ N v/√(v² + s²). */
 
-static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
+static ga_status resolve_contact(ga_machine *m, ga__mbs_model *b, ga__law *law)
 {
   static const int axes[3] = {2, 0, 1};
   static const char *const field[2] = {"plane", "point"};
@@ -473,7 +473,7 @@ static ga_status resolve_contact(ga_machine *m, ga__built *b, ga__law *law)
   return status ? status : add_along(m, b, law, end, def->mu > 0 ? 3 : 1, axes);
 }
 
-double ga__law_lever(const ga__built *b, const ga__law *law)
+double ga__law_lever(const ga__mbs_model *b, const ga__law *law)
 {
   return law->kind == GA__LAW_CONTACT && law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
 }
@@ -538,7 +538,7 @@ static int contact_bounds(ga__workspace *work, const ga__law *law, int term, con
   return 1;
 }
 
-static int contact_has_edges(const ga__built *b, const ga__law *law)
+static int contact_has_edges(const ga__mbs_model *b, const ga__law *law)
 {
   (void)b, (void)law;
   return 1;

@@ -1,6 +1,6 @@
 /* Inside the layer mbs: how a machine is kept, built and evaluated.
  *
- * Parts are kept as given (ga__part). Building turns them into nodes, gauges and elements (ga__built),
+ * Parts are kept as given (ga__part). Building turns them into nodes, gauges and elements (ga__mbs_model),
  * numbers the unknowns and lays out the pattern. Elements know space vectors only: every node has a twist w =
  * (u, ω), the velocity of its origin (a body's centre of mass) and its angular velocity, both in ground axes;
  * a wrench (F, T) acts at the node's origin, in ground axes; derivatives by q are by small twists (δx, δφ), x
@@ -57,7 +57,7 @@ typedef struct ga__part {
   void *def;        /* a copy of the definition of its kind, texts owned; NULL for the ground */
 } ga__part;
 
-struct ga__built;
+struct ga__mbs_model;
 typedef struct ga__element ga__element; /* element.h */
 typedef struct ga__element_type ga__element_type;
 
@@ -65,12 +65,12 @@ struct ga_machine {
   ga_context *ctx;
   ga_machine_opts opts;
   int n_parts, capacity;
-  ga__part *part;          /* part[0] is the ground */
-  struct ga__built *built; /* NULL until it is built */
-  int *bucket;             /* names: 1 + index of a part, 0: empty; open addressing */
-  int n_buckets;           /* a power of two */
-  int n_functions;         /* that expressions may call */
-  ga_symbol *function;     /* [n_functions] their names belong to the machine */
+  ga__part *part;              /* part[0] is the ground */
+  struct ga__mbs_model *model; /* NULL until it is built */
+  int *bucket;                 /* names: 1 + index of a part, 0: empty; open addressing */
+  int n_buckets;               /* a power of two */
+  int n_functions;             /* that expressions may call */
+  ga_symbol *function;         /* [n_functions] their names belong to the machine */
 };
 
 const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
@@ -166,11 +166,11 @@ typedef struct ga__gauge {
 } ga__gauge;
 
 /* A gauge with its markers at the point of an evaluation. */
-typedef struct ga__sight {
+typedef struct ga__gauge_eval {
   const ga__gauge *gauge;
   ga__frame a, b;
   double angle_a, angle_b; /* planar nodes */
-} ga__sight;
+} ga__gauge_eval;
 
 /* Of the twists, or gradients, of two nodes. */
 static inline double ga__dot12(const double *a, const double *b)
@@ -180,12 +180,12 @@ static inline double ga__dot12(const double *a, const double *b)
   return sum;
 }
 
-void ga__sight_at(ga__sight *s, const ga__gauge *g, const ga__marker *marker, const ga__kin *kin);
-double ga__gauge_value(const ga__sight *s);
+void ga__gauge_eval_at(ga__gauge_eval *s, const ga__gauge *g, const ga__marker *marker, const ga__kin *kin);
+double ga__gauge_value(const ga__gauge_eval *s);
 /* g[12] = (F_a, T_a, F_b, T_b): dρ = g · (δx_a, δφ_a, δx_b, δφ_b), twists of the nodes of a and b. */
-void ga__gauge_gradient(double g[12], const ga__sight *s);
+void ga__gauge_gradient(double g[12], const ga__gauge_eval *s);
 /* K[i*12+j]: derivative of g_i by component j of the twists. Not symmetric in rotations. */
-void ga__gauge_curvature(double K[144], const ga__sight *s);
+void ga__gauge_curvature(double K[144], const ga__gauge_eval *s);
 unsigned ga__gauge_mask(const ga__gauge *g); /* bit i: g_i can be non-zero */
 /* bit 4 i + j, with i, j = 0..3 for (x_a, φ_a, x_b, φ_b): that 3×3 tile of K can be non-zero */
 unsigned ga__gauge_tiles(const ga__gauge *g);
@@ -196,14 +196,14 @@ unsigned ga__gauge_tiles(const ga__gauge *g);
 /* The dynamics of node i by the velocities of node j: tiles xx, xφ, φx, φφ, each over the components that the
  * nodes have, column by column, all entries or the diagonal only. */
 enum { GA__XX = 0, GA__XR = 1, GA__RX_ = 2, GA__RR = 3 };
-typedef struct ga__pair {
+typedef struct ga__mbs_pair {
   int i, j;
   int at[4];      /* first entry of the tile, −1: none */
   unsigned full;  /* bit k: tile k has all its entries; else the diagonal */
   unsigned whole; /* bit by tile: all nine entries are there, and follow each other */
   int dense;      /* 1: a node has coordinates beyond the six; all entries, column by column, from at[0] on */
   int inertia;    /* 1: M has entries there too, though i is not j */
-} ga__pair;
+} ga__mbs_pair;
 
 /* The dynamics of a node by one of λ, ψ, x, y: one entry for each of the node's velocities. */
 typedef struct ga__port {
@@ -219,7 +219,7 @@ typedef struct ga__clear {
 typedef struct ga__pattern {
   ga_context *ctx;
   int n_pairs, pairs_capacity;
-  ga__pair *pair; /* sorted by (i, j) once merged */
+  ga__mbs_pair *pair; /* sorted by (i, j) once merged */
   int n_ports, ports_capacity;
   ga__port *port; /* sorted by (node, column) once merged */
   int n, capacity;
@@ -230,14 +230,14 @@ typedef struct ga__pattern {
   ga__clear *clear; /* what is added to, and cleared before */
 } ga__pattern;
 
-/* First stage: what elements will write. tiles, full: bits as in ga__pair. */
+/* First stage: what elements will write. tiles, full: bits as in ga__mbs_pair. */
 ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned full);
 ga_status ga__want_port(ga__pattern *pt, int node, int column);
 /* All of the dynamics of node i by node j, of any kinds; inertia 1: by accelerations too. */
-ga_status ga__want_block(struct ga__built *b, int i, int j, int inertia);
+ga_status ga__want_block(struct ga__mbs_model *b, int i, int j, int inertia);
 /* All pairs of two nodes (i and j may be ground or equal) that a gauge's K, weighted, and g gᵀ (products 1)
  * can fill. */
-ga_status ga__want_gauge(struct ga__built *b, const ga__gauge *g, int products);
+ga_status ga__want_gauge(struct ga__mbs_model *b, const ga__gauge *g, int products);
 /* Second stage, once everything is wanted: where it is. */
 int ga__find_pair(const ga__pattern *pt, int i, int j); /* index, −1: none (the ground) */
 int ga__find_port(const ga__pattern *pt, int node, int column);
@@ -249,26 +249,26 @@ int ga__own_rows(ga__pattern *pt, const ga__node *node, int row, int n, int tran
 /* An element writes these over whenever the arrays are wanted; or nobody ever writes there. arrays:
  * GA_WANT_D, Q, G. */
 void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count);
-void ga__leave_entries(ga__pattern *pt, unsigned arrays, int first, int count);
+void ga__exclude_entries(ga__pattern *pt, unsigned arrays, int first, int count);
 /* Last stage: what has to be cleared before. And clearing it. */
-ga_status ga__list_clears(struct ga__built *b);
+ga_status ga__list_clears(struct ga__mbs_model *b);
 void ga__clear_entries(const ga__pattern *pt, const ga_jacobian *J);
 
 /* array[tile] += scale · T, T[9] over all three components each. */
-void ga__add_tile(double *array, const struct ga__built *b, int pair, int tile, double scale,
+void ga__add_tile(double *array, const struct ga__mbs_model *b, int pair, int tile, double scale,
                   const double T[9]);
 /* array[pair] += scale · M: M[rows × columns], row-major, with 6 rows for a node that has components of a
  * twist (those that it has not are left out), n for one with other coordinates; columns likewise. */
-void ga__add_block(double *array, const struct ga__built *b, int pair, double scale, const double *M);
+void ga__add_block(double *array, const struct ga__mbs_model *b, int pair, double scale, const double *M);
 /* Adds scale · K, K[144] of a gauge between nodes a and b, in the tiles of the mask of ga__gauge_tiles().
  * pair[4] = aa, ab, ba, bb; a and b may be the same node. */
-void ga__add_curvature(double *array, const struct ga__built *b, const int pair[4], unsigned tiles,
+void ga__add_curvature(double *array, const struct ga__mbs_model *b, const int pair[4], unsigned tiles,
                        double scale, const double K[144]);
 /* Adds scale · left rightᵀ, of two gauges between the same nodes. */
-void ga__add_product(double *array, const struct ga__built *b, const int pair[4], double scale,
+void ga__add_product(double *array, const struct ga__mbs_model *b, const int pair[4], double scale,
                      const double left[12], const double right[12]);
 /* array[port entries] += scale · wrench; of a node with other coordinates: [n] */
-void ga__add_port(double *array, const struct ga__built *b, int port, double scale, const double *wrench);
+void ga__add_port(double *array, const struct ga__mbs_model *b, int port, double scale, const double *wrench);
 
 /* ---- Inputs and formulas (input.c) -----------------------------------------------------------------------
  */
@@ -307,7 +307,7 @@ typedef enum ga__kin_use {
 typedef struct ga__workspace {
   ga_context *ctx; /* where errors go */
   const ga_machine *m;
-  const struct ga__built *b;
+  const struct ga__mbs_model *b;
   ga__kin *kin;         /* [nodes] of the evaluation under way */
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
@@ -327,7 +327,7 @@ typedef struct ga__workspace {
 /* What an evaluation sees. */
 typedef struct ga__eval {
   const ga_machine *m;
-  const struct ga__built *b;
+  const struct ga__mbs_model *b;
   const ga_point *p;
   const ga__kin *kin;  /* of all nodes */
   ga__workspace *work; /* of whoever evaluates */
@@ -384,11 +384,11 @@ typedef struct ga__point3 {
 } ga__point3;
 
 /* An end as sweeps go through them, body by body. (body.c) */
-typedef struct ga__placed {
+typedef struct ga__body_end {
   double s[3], sign; /* 1 for b, −1 for a */
   int lambda, B, Bt, stride;
   int first; /* 1: the other end's body comes later */
-} ga__placed;
+} ga__body_end;
 
 /* What may jump with the motion: a formula, or the element of a part. (edges.c) */
 typedef struct ga__edge {
@@ -492,7 +492,7 @@ typedef struct ga__list {
 /* What is built: the machine, or a system that only serves to assemble it (assemble.c). */
 typedef enum ga__stage { GA__STAGE_MACHINE = 0, GA__STAGE_POSITIONS, GA__STAGE_VELOCITIES } ga__stage;
 
-typedef struct ga__built {
+typedef struct ga__mbs_model {
   const ga_machine *m;
   ga__stage stage;
   ga_system *system;
@@ -511,7 +511,7 @@ typedef struct ga__built {
   int *part_element;             /* [n_parts] its element; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
-  ga__placed *end;         /* of all point3, by node: */
+  ga__body_end *end;       /* of all point3, by node: */
   int *end_start;          /* [nodes + 1] */
   int y_room;              /* the most columns of a row of y */
   struct ga__course
@@ -525,29 +525,29 @@ typedef struct ga__built {
   ga__kin *kin; /* [nodes] as they start; for building alone, NULL once a machine is built */
   int kin_room;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
-} ga__built;
+} ga__mbs_model;
 
 /* Column, and row, of state i and of output i in the whole matrix. */
-static inline int ga__column_x(const ga__built *b, int i)
+static inline int ga__column_x(const ga__mbs_model *b, int i)
 {
   return b->nv + b->n_lambda + b->n_psi + i;
 }
-static inline int ga__column_y(const ga__built *b, int i)
+static inline int ga__column_y(const ga__mbs_model *b, int i)
 {
   return b->nv + b->n_lambda + b->n_psi + b->n_x + i;
 }
 
 /* The pattern of the system. */
-static inline ga__pattern *ga__system_pattern(ga__built *b)
+static inline ga__pattern *ga__system_pattern(ga__mbs_model *b)
 {
   return b->carried.n ? &b->condensed : &b->pattern;
 }
-static inline const ga__pattern *ga__system_pattern_of(const ga__built *b)
+static inline const ga__pattern *ga__system_pattern_of(const ga__mbs_model *b)
 {
   return b->carried.n ? &b->condensed : &b->pattern;
 }
 
-void ga__built_destroy(ga_context *ctx, struct ga__built **b); /* build.c */
+void ga__mbs_model_destroy(ga_context *ctx, struct ga__mbs_model **b); /* build.c */
 
 /* Adds an element, zeroed; NULL: out of memory (said so). */
 void *ga__list_add(ga_context *ctx, ga__list *list);
@@ -556,47 +556,49 @@ void *ga__list_add(ga_context *ctx, ga__list *list);
  */
 
 /* The marker of a named frame, for `asking`'s field. */
-ga_status ga__resolve_frame(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_frame(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                             const char *name, int *marker);
 /* What a coordinate is needed for: its value alone, angles within (−π, π]; turns counted as well; its
  * acceleration as well. Where the gauge itself cannot give it, a scalar node follows it, held by a constraint
  * of its own. */
-typedef enum ga__follow { GA__VALUE = 0, GA__TURNS = 1, GA__ACCELERATION = 2 } ga__follow;
+typedef enum ga__coordinate_need { GA__VALUE = 0, GA__TURNS = 1, GA__ACCELERATION = 2 } ga__coordinate_need;
 /* The gauge of a named coordinate ("hinge.angle", a joint that has just one, a scalar body). */
-ga_status ga__resolve_coordinate(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
-                                 const char *name, ga__follow follow, int *gauge);
+ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                 const char *name, ga__coordinate_need follow, int *gauge);
 /* The same for coordinate number c of joint j. */
-ga_status ga__coordinate_gauge(ga_machine *m, ga__built *b, int joint, int c, ga__follow follow, int *gauge);
+ga_status ga__coordinate_gauge(ga_machine *m, ga__mbs_model *b, int joint, int c, ga__coordinate_need follow,
+                               int *gauge);
 /* Line a–b or coordinate, as springs, actuators and friction have them. */
-ga_status ga__resolve_line(ga_machine *m, ga__built *b, const ga__part *asking, const char *a,
+ga_status ga__resolve_line(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *a,
                            const char *b_frame, const char *coordinate, int *gauge);
-int ga__add_gauge(ga_machine *m, ga__built *b, const ga__gauge *g); /* index, −1: out of memory */
+int ga__add_gauge(ga_machine *m, ga__mbs_model *b, const ga__gauge *g); /* index, −1: out of memory */
 /* Values at the start, as given. */
-void ga__kin_initial(const ga__built *b, int node, ga__kin *kin);
+void ga__kin_initial(const ga__mbs_model *b, int node, ga__kin *kin);
 void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
-void ga__marker_pose(const ga__built *b, int marker, const double *q, ga_pose *pose); /* q of the system */
-double ga__gauge_initial(const ga__built *b, int gauge);
-double ga__gauge_initial_rate(const ga__built *b, int gauge);
-void ga__built_destroy(ga_context *ctx, struct ga__built **b);
-ga_status ga__label_lambda(ga_machine *m, ga__built *b, int part, const char *label,
+void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q,
+                     ga_pose *pose); /* q of the system */
+double ga__gauge_initial(const ga__mbs_model *b, int gauge);
+double ga__gauge_initial_rate(const ga__mbs_model *b, int gauge);
+void ga__mbs_model_destroy(ga_context *ctx, struct ga__mbs_model **b);
+ga_status ga__label_lambda(ga_machine *m, ga__mbs_model *b, int part, const char *label,
                            int *lambda); /* a new row of Φ */
-ga_status ga__label_psi(ga_machine *m, ga__built *b, int part, const char *label,
+ga_status ga__label_psi(ga_machine *m, ga__mbs_model *b, int part, const char *label,
                         int *psi); /* a new row of k */
 
 /* Nodes (node.c). */
-void ga__nodes_keep_given(ga__built *b); /* once bodies are created: what they are given */
-ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part,
+void ga__nodes_keep_given(ga__mbs_model *b); /* once bodies are created: what they are given */
+ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part,
                               int *marker); /* massless, on a joint's behalf */
 /* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
  * element's. q, v: [n] at the start, NULL: zeros. */
-ga_status ga__node_add_carried(ga_machine *m, ga__built *b, int part, int frame, int *node);
-ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, const double *q, const double *v,
-                              int *node);
+ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *node);
+ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
+                              const double *v, int *node);
 static inline size_t ga__node_n_q(const ga__node *node)
 {
   return node->rigid ? 12u : (size_t)node->n;
 }
-const ga__node *ga__node_with(const ga__built *b, int v); /* that which has velocity number v */
+const ga__node *ga__node_with(const ga__mbs_model *b, int v); /* that which has velocity number v */
 /* Values at the start: from the node to q and v of the system, and back (v may be NULL). */
 void ga__node_get_initial(const ga__node *node, double *q, double *v);
 void ga__node_set_initial(ga__node *node, const double *q, const double *v);
@@ -610,15 +612,15 @@ static inline void ga__kin_rigid(const ga__node *node, const double *q, const do
 }
 /* and of any other; v, vdot may be NULL */
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
-void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot,
+void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
                 ga__kin *kin); /* v, vdot may be NULL */
 
 /* Joints and drives (joint.c). */
 /* Once bodies are where they start: what rows are held at, turns of angles. */
-ga_status ga__joints_settle(ga_machine *m, ga__built *b);
+ga_status ga__joints_set_constants(ga_machine *m, ga__mbs_model *b);
 /* The angle of two frames of planar bodies or the ground, both with z upwards: it begins within (−π, π], and
  * has any number of turns. Returns its gauge, −1: out of memory. */
-int ga__add_plane_angle(ga_machine *m, ga__built *b, int marker_a, int marker_b);
+int ga__add_plane_angle(ga_machine *m, ga__mbs_model *b, int marker_a, int marker_b);
 /* Where b's frame is in a's, for these coordinates; R_now, d_now: now, which stays where the joint leaves it
  * free. */
 void ga__joint_relative(const ga__joint *joint, const double *value, const double R_now[9],
@@ -632,8 +634,8 @@ int ga__joint_holds_most(const ga__joint *joint);
 /* A coordinate of a joint, or its rate, as given for the start; NaN: not given. */
 double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate);
 /* A row that holds one gauge at a constant, which it has at `rate`. */
-ga_status ga__hold_gauge(ga_machine *m, ga__built *b, int part, const char *label, int gauge, double constant,
-                         double rate);
+ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *label, int gauge,
+                         double constant, double rate);
 
 /* Where bodies are and how they move at the start, found from initial values of joints and bodies that are
  * held (assemble.c). */
@@ -646,26 +648,26 @@ typedef struct ga__placement {
 } ga__placement;
 ga_status ga__assemble(ga_machine *m, ga__placement *out);
 void ga__placement_free(ga__placement *p);
-void ga__placement_apply(const ga__placement *p, ga__built *b); /* once joints have their frames */
+void ga__placement_apply(const ga__placement *p, ga__mbs_model *b); /* once joints have their frames */
 /* Springs whose rest is that at the start, where given positions are off the constraints. */
-ga_status ga__settle_rests(ga_machine *m, ga__built *b);
+ga_status ga__set_spring_rests(ga_machine *m, ga__mbs_model *b);
 /* The stages of building that both need (build.c). */
-ga_status ga__build_begin(ga_machine *m, ga__built *b);
-ga_status ga__build_frames(ga_machine *m, ga__built *b); /* nodes and markers */
-ga_status ga__build_finish(ga_machine *m, ga__built *b);
-void ga__initial_values(const ga__built *b, double *q, double *v); /* of the system made from b */
+ga_status ga__build_begin(ga_machine *m, ga__mbs_model *b);
+ga_status ga__build_frames(ga_machine *m, ga__mbs_model *b); /* nodes and markers */
+ga_status ga__build_finish(ga_machine *m, ga__mbs_model *b);
+void ga__initial_values(const ga__mbs_model *b, double *q, double *v); /* of the system made from b */
 /* The largest |Φ| there; HUGE_VAL: unknown. */
 ga_status ga__phi_initial(ga__workspace *w, double *largest);
 
-ga_status ga__pattern_merge(ga__built *b); /* between the two stages */
+ga_status ga__pattern_merge(ga__mbs_model *b); /* between the two stages */
 void ga__pattern_free(ga__pattern *pt);
 
-ga_status ga__resolve_input(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_input(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                             const ga_input *in, ga__input *out);
-ga_status ga__resolve_formula(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                               const char *text, int n_local, const char *const *local, ga__formula *out);
 /* The output y that carries a signal; made where there is none yet. */
-ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                        const char *name, int *y);
 
 /* Values at an evaluation: 0; > 0 retry; < 0 give up, as ga_eval_fn. */
@@ -681,9 +683,9 @@ int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fa
 void ga__formula_free(ga_context *ctx, ga__formula *f);
 
 /* What was worked out last for probes of one evaluation: components of one vector, or an angle and its rate,
- * are asked for one after the other. Numbers are those of probes, GA__UNSEEN: nothing yet. */
-enum { GA__UNSEEN = -2 };
-typedef struct ga__seen {
+ * are asked for one after the other. Numbers are those of probes, GA__NOT_CACHED: nothing yet. */
+enum { GA__NOT_CACHED = -2 };
+typedef struct ga__probe_cache {
   int of, axes; /* markers */
   ga__frame of_frame, axes_frame;
   ga__probe_kind vector; /* X, of the markers vector_of and vector_from */
@@ -692,18 +694,18 @@ typedef struct ga__seen {
   int joint; /* F, T: its reaction */
   double F[3], T[3];
   int gauge, has_gradient;
-  ga__sight sight;
+  ga__gauge_eval sight;
   double g[12], w[12]; /* gradient, twists */
-} ga__seen;
-void ga__seen_begin(ga__seen *seen);
+} ga__probe_cache;
+void ga__probe_cache_reset(ga__probe_cache *seen);
 /* Value at an evaluation; seen: begun, and used for nothing but probes of this evaluation. */
-int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, double *value);
+int ga__probe_read(ga__probe_cache *seen, const ga__eval *e, const ga__probe *probe, double *value);
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
 /* For outputs of the system, the derivatives: columns by component of twist. 1: has them. */
-int ga__probe_can_feed(const ga__built *b, const ga__probe *probe);
+int ga__probe_can_feed(const ga__mbs_model *b, const ga__probe *probe);
 /* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are.
  */
-int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, int room);
+int ga__probe_columns(const ga__mbs_model *b, const ga__probe *probe, int *column, int room);
 /* Derivatives in the order of ga__probe_columns(): by velocities and accelerations (combined by the shifts)
  * and by λ, ψ, x, y into d; by q into dq. */
 int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
@@ -713,24 +715,24 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
  * s->dynamics), derivatives to J (NULL: not wanted). The others' part of ga__constraint_...() is what sweeps
  * do, for the callbacks of single blocks. order: Φ, Φ' or Φ'' at vdot = 0. */
 /* Constraint rows that hold two axes (axes.c). */
-ga_status ga__axes_take(ga__built *b, ga__row *row);
+ga_status ga__axes_take(ga__mbs_model *b, ga__row *row);
 void ga__axes_values(const ga__eval *e, double *out, int order);
 void ga__axes_force(const ga__eval *e, double *f);
 void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
 /* Two origins held together (point3.c). */
-ga_status ga__points_want(ga__built *b);
-ga_status ga__points_bind(ga__built *b);
+ga_status ga__points_want(ga__mbs_model *b);
+ga_status ga__points_bind(ga__mbs_model *b);
 void ga__points_values(const ga__eval *e, double *out, int order);
 void ga__points_force(const ga__eval *e, double *f);
-ga_status ga__ends_list(ga__built *b);
+ga_status ga__ends_list(ga__mbs_model *b);
 /* Inertia, weight and these (body.c): the first of all elements, writes s->dynamics, tiles of bodies and rows
  * of its own. */
 
 /* Names and values of signals (signal.c). */
-ga_status ga__signals_create(ga_machine *m, ga__built *b); /* once nothing more is resolved */
-void ga__signals_free(ga_context *ctx, ga__built *b);
-int ga__signal_find(const ga__built *b, const char *name); /* −1: none */
-void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text,
+ga_status ga__signals_create(ga_machine *m, ga__mbs_model *b); /* once nothing more is resolved */
+void ga__signals_free(ga_context *ctx, ga__mbs_model *b);
+int ga__signal_find(const ga__mbs_model *b, const char *name); /* −1: none */
+void ga__signal_name_of(const ga__mbs_model *b, const ga__probe *probe, char *text,
                         size_t size); /* of an output y */
 
 #endif

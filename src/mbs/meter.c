@@ -49,7 +49,7 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
 }
 
 /* Which elements do work; list 0: they are only counted. */
-static void list_work(const ga__built *b, ga_meter *meter, int list)
+static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
 {
   meter->n_workers = meter->needs_kin = 0;
   meter->simple = 1;
@@ -72,12 +72,12 @@ static void list_work(const ga__built *b, ga_meter *meter, int list)
 
 #define IMPACT_TIME 1e-9 /* [s], or of t: between the two sides of a jump */
 
-static int accepts_impacts(const ga__built *b, const ga__row *row)
+static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
 {
   return row->target && ((const ga_drive_def *)b->m->part[row->part].def)->accept_impact;
 }
 
-static int any_accepts_impacts(const ga__built *b)
+static int any_accepts_impacts(const ga__mbs_model *b)
 {
   for (int i = 0; i < b->row.n; i++)
     if (accepts_impacts(b, GA__AT(b->row, ga__row, i))) return 1;
@@ -87,7 +87,7 @@ static int any_accepts_impacts(const ga__built *b)
 /* Has a drive a corner between the two times, which are the sides of a jump, or one of them? */
 static int is_impact(const ga_meter *meter, double from, double to)
 {
-  const ga__built *b = meter->m->built;
+  const ga__mbs_model *b = meter->m->model;
   const double beside = IMPACT_TIME * fmax(1.0, fabs(to));
   if (!meter->n_impact || !(to - from <= beside)) return 0;
   for (int i = 0; i < b->row.n; i++) {
@@ -145,7 +145,7 @@ static void list_spin(const ga__node *node, ga_meter *meter)
 /* The nodes whose angles have their turns counted. An angle about z is one of a joint that holds this axis of
  * both its sides, so that it cannot change faster than they turn; those of universal joints and bushings can.
  */
-static void list_turning(const ga__built *b, ga_meter *meter)
+static void list_turning(const ga__mbs_model *b, ga_meter *meter)
 {
   for (int i = 0; i < b->signals.n_turns; i++) {
     const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.turning[i]);
@@ -167,7 +167,7 @@ static void list_turning(const ga__built *b, ga_meter *meter)
 #define NO_FORCE 1e-9 /* [N] */
 
 /* Into list; NULL: they are only counted. */
-static int list_one_sided(const ga__built *b, ga__one_sided *list)
+static int list_one_sided(const ga__mbs_model *b, ga__one_sided *list)
 {
   int n = 0;
   for (int i = 0; i < b->element.n; i++) {
@@ -180,7 +180,7 @@ static int list_one_sided(const ga__built *b, ga__one_sided *list)
   return n;
 }
 
-static void see_one_sided(ga_meter *meter, const ga_state *s)
+static void check_one_sided(ga_meter *meter, const ga_state *s)
 {
   for (int i = 0; i < meter->n_one_sided; i++) {
     ga__one_sided *o = &meter->one_sided[i];
@@ -223,7 +223,7 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
  * side. */
 static void write_turned_over(ga__writer *w, const ga_meter *meter)
 {
-  const ga__built *b = meter->m->built;
+  const ga__mbs_model *b = meter->m->model;
   for (int i = 0; i < meter->n_turns; i++) {
     const ga__part *part = &meter->m->part[b->signals.limited[i]];
     if (!b->signals.limited[i] || meter->over[i] == 0) continue;
@@ -261,29 +261,29 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!m || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: %s is NULL", m ? "out" : "m");
-  if (!m->built) return ga__fail(ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
-  const size_t n = (size_t)m->built->signals.n_turns;
+  if (!m->model) return ga__fail(ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
+  const size_t n = (size_t)m->model->signals.n_turns;
   ga_meter *meter = ga__alloc(ctx, 1, sizeof *meter);
   if (!meter) return ga__no_memory(ctx, "a meter");
   meter->ctx = ctx;
   meter->m = m;
-  meter->n_turns = m->built->signals.n_turns;
-  list_work(m->built, meter, 0);
+  meter->n_turns = m->model->signals.n_turns;
+  list_work(m->model, meter, 0);
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
   meter->worker = ga__alloc(ctx, (size_t)meter->n_workers, sizeof *meter->worker);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
-  meter->n_one_sided = list_one_sided(m->built, NULL);
+  meter->n_one_sided = list_one_sided(m->model, NULL);
   meter->one_sided = ga__alloc(ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
-  meter->n_impact = any_accepts_impacts(m->built) ? m->built->nv : 0;
+  meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
-  const ga_status status = ga__workspace_create(ctx, m->built, 0, &meter->work);
+  const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
   if (status || !meter->angle || !meter->worker || !meter->spin || !meter->one_sided || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
-  list_work(m->built, meter, 1);
-  list_one_sided(m->built, meter->one_sided);
-  list_turning(m->built, meter);
+  list_work(m->model, meter, 1);
+  list_one_sided(m->model, meter->one_sided);
+  list_turning(m->model, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
   meter->over = meter->angle + 3 * n;
@@ -332,8 +332,8 @@ static double fastest_at(const ga_meter *meter, const double *v)
 static void angle_at(const ga__eval *e, int turning, double *angle, double *rate)
 {
   ga__probe probe = GA__NO_PROBE;
-  ga__seen seen;
-  ga__seen_begin(&seen);
+  ga__probe_cache seen;
+  ga__probe_cache_reset(&seen);
   probe.kind = GA__PROBE_GAUGE;
   probe.gauge = e->b->signals.turning[turning];
   ga__probe_read(&seen, e, &probe, angle);
@@ -384,8 +384,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
-  list_one_sided(meter->m->built, meter->one_sided);
-  see_one_sided(meter, s);
+  list_one_sided(meter->m->model, meter->one_sided);
+  check_one_sided(meter, s);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -450,7 +450,7 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   meter->fastest = fastest;
   meter->t = s->t;
   keep_velocities(meter, s);
-  if (meter->n_one_sided > 0) see_one_sided(meter, s);
+  if (meter->n_one_sided > 0) check_one_sided(meter, s);
   return GA_OK;
 }
 

@@ -20,7 +20,7 @@ static void set_columns(ga__node *node, unsigned has)
 }
 
 /* Work space has room for as many poses as there is for nodes. */
-static ga_status grow_kin(ga_machine *m, ga__built *b)
+static ga_status grow_kin(ga_machine *m, ga__mbs_model *b)
 {
   if (b->kin && b->node.n <= b->kin_room) return GA_OK;
   ga__kin *kin = ga__alloc(m->ctx, (size_t)b->node.capacity, sizeof *kin);
@@ -31,7 +31,7 @@ static ga_status grow_kin(ga_machine *m, ga__built *b)
   return GA_OK;
 }
 
-static ga__node *add_node(ga_machine *m, ga__built *b, int part, unsigned has)
+static ga__node *add_node(ga_machine *m, ga__mbs_model *b, int part, unsigned has)
 {
   ga__node *node = ga__list_add(m->ctx, &b->node);
   if (!node || grow_kin(m, b)) return NULL;
@@ -42,7 +42,7 @@ static ga__node *add_node(ga_machine *m, ga__built *b, int part, unsigned has)
 }
 
 /* The frame of a body, whose origin is off the centre of mass. */
-static ga_status add_own_marker(ga_machine *m, ga__built *b, int part, int node, const double com[3])
+static ga_status add_own_marker(ga_machine *m, ga__mbs_model *b, int part, int node, const double com[3])
 {
   ga__marker *marker = ga__list_add(m->ctx, &b->marker);
   if (!marker) return GA_ERR_MEMORY;
@@ -54,7 +54,7 @@ static ga_status add_own_marker(ga_machine *m, ga__built *b, int part, int node,
   return GA_OK;
 }
 
-static ga_status add_rigid(ga_machine *m, ga__built *b, int part)
+static ga_status add_rigid(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_rigid_def *d = m->part[part].def;
   ga__node *node = add_node(m, b, part, GA__ALL6);
@@ -79,7 +79,7 @@ static ga_status add_rigid(ga_machine *m, ga__built *b, int part)
   return add_own_marker(m, b, part, b->node.n - 1, d->com);
 }
 
-static ga_status add_planar(ga_machine *m, ga__built *b, int part)
+static ga_status add_planar(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_planar_def *d = m->part[part].def;
   ga__node *node = add_node(m, b, part, GA__PX | GA__PY | GA__RZ);
@@ -98,7 +98,7 @@ static ga_status add_planar(ga_machine *m, ga__built *b, int part)
   return add_own_marker(m, b, part, b->node.n - 1, node->com);
 }
 
-static ga_status add_point(ga_machine *m, ga__built *b, int part)
+static ga_status add_point(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_point_def *d = m->part[part].def;
   ga__node *node = add_node(m, b, part, GA__PX | GA__PY | GA__PZ);
@@ -109,7 +109,7 @@ static ga_status add_point(ga_machine *m, ga__built *b, int part)
   return add_own_marker(m, b, part, b->node.n - 1, node->com);
 }
 
-static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
+static ga_status add_scalar(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_scalar_def *d = m->part[part].def;
   ga__node *node = add_node(m, b, part, GA__PX);
@@ -121,7 +121,7 @@ static ga_status add_scalar(ga_machine *m, ga__built *b, int part)
   return add_own_marker(m, b, part, b->node.n - 1, node->com);
 }
 
-ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part, int *marker)
+ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part, int *marker)
 {
   ga__node *node = add_node(m, b, part, GA__PX);
   ga__marker *own = node ? ga__list_add(m->ctx, &b->marker) : NULL;
@@ -133,8 +133,8 @@ ga_status ga__node_add_scalar(ga_machine *m, ga__built *b, int part, int *marker
   return GA_OK;
 }
 
-ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, const double *q, const double *v,
-                              int *index)
+ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
+                              const double *v, int *index)
 {
   ga__node *node = add_node(m, b, part, 0);
   if (!node) return GA_ERR_MEMORY;
@@ -150,7 +150,7 @@ ga_status ga__node_add_vector(ga_machine *m, ga__built *b, int part, int n, cons
   return GA_OK;
 }
 
-ga_status ga__node_add_carried(ga_machine *m, ga__built *b, int part, int frame, int *index)
+ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *index)
 {
   ga__node *node = add_node(m, b, part, GA__ALL6);
   if (!node) return GA_ERR_MEMORY;
@@ -160,7 +160,7 @@ ga_status ga__node_add_carried(ga_machine *m, ga__built *b, int part, int frame,
 }
 
 /* A marker on what deforms, which says itself where that is. */
-static ga_status add_placed(ga_machine *m, ga__built *b, int part, int on)
+static ga_status add_placed(ga_machine *m, ga__mbs_model *b, int part, int on)
 {
   const ga_marker_def *d = m->part[part].def;
   ga__marker made = {.node = 0};
@@ -173,7 +173,7 @@ static ga_status add_placed(ga_machine *m, ga__built *b, int part, int on)
 }
 
 /* A marker on a marker on ... a body: depth counts, so that a circle is found. */
-static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
+static ga_status add_marker(ga_machine *m, ga__mbs_model *b, int part, int depth)
 {
   const ga__part *asking = &m->part[part];
   const ga_marker_def *d = asking->def;
@@ -201,18 +201,18 @@ static ga_status add_marker(ga_machine *m, ga__built *b, int part, int depth)
   return GA_OK;
 }
 
-static ga_status create_marker(ga_machine *m, ga__built *b, int part)
+static ga_status create_marker(ga_machine *m, ga__mbs_model *b, int part)
 {
   return add_marker(m, b, part, 0);
 }
 
-static ga_status add_ground(ga_machine *m, ga__built *b, int part)
+static ga_status add_ground(ga_machine *m, ga__mbs_model *b, int part)
 {
   static const double origin[3] = {0, 0, 0};
   return add_node(m, b, part, 0) ? add_own_marker(m, b, part, 0, origin) : GA_ERR_MEMORY;
 }
 
-void ga__nodes_keep_given(ga__built *b)
+void ga__nodes_keep_given(ga__mbs_model *b)
 {
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = GA__AT(b->node, ga__node, i);
@@ -239,7 +239,7 @@ void ga__node_set_initial(ga__node *node, const double *q, const double *v)
     if (node->column[c] >= 0) node->v0[c] = v[node->v + node->column[c]];
 }
 
-const ga__node *ga__node_with(const ga__built *b, int v)
+const ga__node *ga__node_with(const ga__mbs_model *b, int v)
 {
   int low = 0, high = b->node.n - 1;
   while (b->carried.n == 0 && low < high) { /* the last node that begins at or before v */
@@ -284,7 +284,7 @@ void ga__kin_other(const ga__node *node, const double *q, const double *v, const
   if (vdot) spread(k->acc, node, vdot);
 }
 
-void ga__kin_at(const ga__built *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
+void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
 {
   const double *velocity = b->form ? NULL : v, *acceleration = b->form ? NULL : vdot;
   for (int i = 0; i < b->node.n; i++) {
@@ -309,7 +309,7 @@ void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
     memcpy(k->x, q, sizeof k->x);
 }
 
-void ga__marker_pose(const ga__built *b, int marker, const double *q, ga_pose *pose)
+void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q, ga_pose *pose)
 {
   ga__marker at = *GA__AT(b->marker, ga__marker, marker);
   const ga__node *node = GA__AT(b->node, ga__node, at.node);
@@ -325,7 +325,7 @@ void ga__marker_pose(const ga__built *b, int marker, const double *q, ga_pose *p
   memcpy(pose->rotation, f.A, sizeof pose->rotation);
 }
 
-void ga__kin_initial(const ga__built *b, int i, ga__kin *kin)
+void ga__kin_initial(const ga__mbs_model *b, int i, ga__kin *kin)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
   if (node->carried) {
@@ -337,25 +337,25 @@ void ga__kin_initial(const ga__built *b, int i, ga__kin *kin)
 }
 
 /* A gauge at the start, as given; its nodes' places in kin serve. */
-static void initial_sight(const ga__built *b, int gauge, ga__sight *s)
+static void initial_sight(const ga__mbs_model *b, int gauge, ga__gauge_eval *s)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
   const ga__marker *marker = b->marker.at;
   ga__kin_initial(b, marker[g->a].node, b->kin);
   ga__kin_initial(b, marker[g->b].node, b->kin);
-  ga__sight_at(s, g, marker, b->kin);
+  ga__gauge_eval_at(s, g, marker, b->kin);
 }
 
-double ga__gauge_initial(const ga__built *b, int gauge)
+double ga__gauge_initial(const ga__mbs_model *b, int gauge)
 {
-  ga__sight s;
+  ga__gauge_eval s;
   initial_sight(b, gauge, &s);
   return ga__gauge_value(&s);
 }
 
-double ga__gauge_initial_rate(const ga__built *b, int gauge)
+double ga__gauge_initial_rate(const ga__mbs_model *b, int gauge)
 {
-  ga__sight s;
+  ga__gauge_eval s;
   double g[12], rate = 0.0;
   initial_sight(b, gauge, &s);
   ga__gauge_gradient(g, &s);
@@ -390,32 +390,32 @@ static const struct {
 };
 enum { OF_POINT = 9, OF_MARKER = 12, OF_RIGID = 16, OF_PLANAR = 17 };
 
-static int rigid_signals(const ga__built *b, int part)
+static int rigid_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return OF_RIGID;
 }
 
-static int planar_signals(const ga__built *b, int part)
+static int planar_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return OF_PLANAR;
 }
 
-static int point_signals(const ga__built *b, int part)
+static int point_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return OF_POINT;
 }
 
-static int marker_signals(const ga__built *b, int part)
+static int marker_signals(const ga__mbs_model *b, int part)
 {
   const ga__marker *marker = GA__AT(b->marker, ga__marker, b->part_marker[part]);
   const ga__node *node = GA__AT(b->node, ga__node, marker->node);
   return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
 }
 
-static void frame_signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, SIGNAL[i].kind, SIGNAL[i].component);
   out->probe.of = b->part_marker[part];
@@ -423,26 +423,26 @@ static void frame_signal(const ga__built *b, int part, int i, ga__signal_def *ou
 
 /* ---- The kinds ---- */
 
-static int one_shape(const ga__built *b, int part)
+static int one_shape(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return 1;
 }
 
-static void frame_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void frame_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   (void)i;
   *out = (ga__shape_def){GA_SHAPE_FRAME, b->part_marker[part], -1, 0};
 }
 
-static void point_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void point_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   (void)i;
   *out = (ga__shape_def){GA_SHAPE_POINT, b->part_marker[part], -1, 0};
 }
 
 /* A line from the frame of the body that it is on; a frame on the ground, and on what deforms. */
-static void marker_shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void marker_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const int marker = b->part_marker[part];
   const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);

@@ -857,7 +857,7 @@ KIND(guess)
   .n_fields = (int)(sizeof(what##_fields) / sizeof(what##_fields[0])), .defaults = default_##what,           \
   .add = add_##what
 
-static const ga__kind KINDS[GA__N_PARTS + 1] = {
+static const ga__part_type KINDS[GA__N_PARTS + 1] = {
     [GA__PART_GROUND] = {.text = "ground", .fields = ground_fields, .element = &ga__ground_type},
     [GA__PART_RIGID] = {.text = "rigid body",
                         KIND(rigid),
@@ -973,7 +973,7 @@ const char *ga__part_text(ga__part_kind kind)
   return (int)kind >= 0 && kind <= GA__PART_ELEMENT ? KINDS[kind].text : "unknown part";
 }
 
-const ga__kind *ga__kind_of(ga__part_kind kind)
+const ga__part_type *ga__part_type_of(ga__part_kind kind)
 {
   return &KINDS[kind];
 }
@@ -985,7 +985,7 @@ size_t ga__def_size(ga__part_kind kind)
 
 ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def)
 {
-  const ga__kind *row = &KINDS[kind];
+  const ga__part_type *row = &KINDS[kind];
   const part_checked c = {ctx, row->text, *(const char **)def};
   ga_status status = GA_OK;
   for (int i = 0; i < row->n_fields && !status; i++) status = check_field(&c, &row->fields[i], def);
@@ -995,7 +995,7 @@ ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def)
 
 const char **ga__def_text(ga__part_kind kind, void *def, int i)
 {
-  const ga__kind *row = &KINDS[kind];
+  const ga__part_type *row = &KINDS[kind];
   for (const ga__field *f = row->fields; f < row->fields + row->n_fields; f++) {
     void *at = (char *)def + f->offset;
     if (f->rule != GA__RULE_TEXT && f->rule != GA__RULE_TEXT_NEEDED && f->rule != GA__RULE_INPUT) continue;

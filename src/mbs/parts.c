@@ -234,7 +234,7 @@ void ga_machine_destroy(ga_machine **m)
 {
   if (!m || !*m) return;
   ga_context *ctx = (*m)->ctx;
-  ga__built_destroy(ctx, &(*m)->built);
+  ga__mbs_model_destroy(ctx, &(*m)->model);
   for (int i = 0; i < (*m)->n_parts; i++) free_part(ctx, &(*m)->part[i]);
   for (int i = 0; i < (*m)->n_functions; i++) ga__free(ctx, (void *)(uintptr_t)(*m)->function[i].name);
   ga__free(ctx, (*m)->function);
@@ -338,7 +338,7 @@ static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
   memcpy(&name, def, sizeof name); /* the first field of every definition */
   ga_status status = check_name(m, kind, name);
   if (status) return status;
-  if (m->built)
+  if (m->model)
     return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
                       &(ga__facts){.kind = ga__part_text(kind), .part = name, .expected = "parts"});
   status = reserve(m);
@@ -465,7 +465,7 @@ static ga_status check_function(const ga_machine *m, const char *name, const ga_
     if (strcmp(m->function[i].name, name) == 0)
       return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TAKEN,
                         &(ga__facts){.kind = "function", .part = quoted, .other = "another"});
-  if (m->built)
+  if (m->model)
     return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
                       &(ga__facts){.kind = "function", .part = quoted, .expected = "functions"});
   return GA_OK;

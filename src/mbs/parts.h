@@ -5,7 +5,7 @@
 #include "mbs/field.h"
 #include "mbs/mbs_impl.h"
 
-typedef struct ga__kind {
+typedef struct ga__part_type {
   const char *text;    /* "rigid body": in messages */
   const char *section; /* of model files, where it is listed */
   const char *type;    /* its `type` there; NULL: the field `kind` is, or it has none */
@@ -16,12 +16,12 @@ typedef struct ga__kind {
   void (*defaults)(void *def);                      /* NULL: blocks */
   ga_status (*add)(ga_machine *m, const void *def); /* NULL: blocks */
   const ga__element_type *element;                  /* what it is made into */
-} ga__kind;
+} ga__part_type;
 
 /* Kinds (bits of the field `kind`) that look at a field. */
 unsigned long ga__field_kinds(const ga__field *field);
 
-const ga__kind *ga__kind_of(ga__part_kind kind);
+const ga__part_type *ga__part_type_of(ga__part_kind kind);
 size_t ga__def_size(ga__part_kind kind);
 
 /* Numbers, choices, texts that are needed; what names mean is seen when the machine is built. Rotations that

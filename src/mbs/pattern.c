@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ga__node *node_at(const ga__built *b, int i)
+static const ga__node *node_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->node, ga__node, i);
 }
@@ -16,7 +16,7 @@ static unsigned part_of(unsigned has, int part)
   return has >> (3 * part) & 7u;
 }
 
-static void *grown(ga_context *ctx, void *old, int used, int capacity, size_t size)
+static void *grow_array(ga_context *ctx, void *old, int used, int capacity, size_t size)
 {
   char *bigger = ga__alloc(ctx, (size_t)capacity, size);
   if (!bigger) return NULL;
@@ -25,11 +25,11 @@ static void *grown(ga_context *ctx, void *old, int used, int capacity, size_t si
   return bigger;
 }
 
-static ga_status room(ga_context *ctx, void **array, int used, int *capacity, size_t size)
+static ga_status reserve(ga_context *ctx, void **array, int used, int *capacity, size_t size)
 {
   if (used < *capacity) return GA_OK;
   int wanted = *capacity ? 2 * *capacity : 64;
-  void *bigger = grown(ctx, *array, used, wanted, size);
+  void *bigger = grow_array(ctx, *array, used, wanted, size);
   if (!bigger) return ga__no_memory(ctx, "the pattern of a machine");
   *array = bigger;
   *capacity = wanted;
@@ -39,10 +39,10 @@ static ga_status room(ga_context *ctx, void **array, int used, int *capacity, si
 ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned full)
 {
   if (i == 0 || j == 0 || !tiles) return GA_OK;
-  ga_status status = room(pt->ctx, (void **)&pt->pair, pt->n_pairs, &pt->pairs_capacity, sizeof *pt->pair);
+  ga_status status = reserve(pt->ctx, (void **)&pt->pair, pt->n_pairs, &pt->pairs_capacity, sizeof *pt->pair);
   if (status) return status;
-  ga__pair *p = &pt->pair[pt->n_pairs++];
-  *p = (ga__pair){.i = i, .j = j, .full = i == j ? full : tiles};
+  ga__mbs_pair *p = &pt->pair[pt->n_pairs++];
+  *p = (ga__mbs_pair){.i = i, .j = j, .full = i == j ? full : tiles};
   for (int k = 0; k < 4; k++) p->at[k] = tiles >> k & 1u ? 0 : -1;
   return GA_OK;
 }
@@ -50,25 +50,25 @@ ga_status ga__want_pair(ga__pattern *pt, int i, int j, unsigned tiles, unsigned 
 ga_status ga__want_port(ga__pattern *pt, int node, int column)
 {
   if (node == 0) return GA_OK;
-  ga_status status = room(pt->ctx, (void **)&pt->port, pt->n_ports, &pt->ports_capacity, sizeof *pt->port);
+  ga_status status = reserve(pt->ctx, (void **)&pt->port, pt->n_ports, &pt->ports_capacity, sizeof *pt->port);
   if (!status) pt->port[pt->n_ports++] = (ga__port){node, column, -1};
   return status;
 }
 
-ga_status ga__want_block(ga__built *b, int i, int j, int inertia)
+ga_status ga__want_block(ga__mbs_model *b, int i, int j, int inertia)
 {
   const unsigned all = 15u;
   const ga__node *ni = node_at(b, i), *nj = node_at(b, j);
   if (i == 0 || j == 0) return GA_OK;
   ga_status status = ga__want_pair(&b->pattern, i, j, ni->vector || nj->vector ? 1u : all, all);
   if (status) return status;
-  ga__pair *p = &b->pattern.pair[b->pattern.n_pairs - 1];
+  ga__mbs_pair *p = &b->pattern.pair[b->pattern.n_pairs - 1];
   p->dense = ni->vector || nj->vector;
   p->inertia = inertia;
   return GA_OK;
 }
 
-ga_status ga__want_gauge(ga__built *b, const ga__gauge *g, int products)
+ga_status ga__want_gauge(ga__mbs_model *b, const ga__gauge *g, int products)
 {
   const int node[2] = {GA__AT(b->marker, ga__marker, g->a)->node, GA__AT(b->marker, ga__marker, g->b)->node};
   unsigned tiles = ga__gauge_tiles(g), mask = ga__gauge_mask(g), rows = 0, columns = 0;
@@ -93,7 +93,7 @@ ga_status ga__want_gauge(ga__built *b, const ga__gauge *g, int products)
 
 static int by_pair(const void *x, const void *y)
 {
-  const ga__pair *a = x, *b = y;
+  const ga__mbs_pair *a = x, *b = y;
   return a->i != b->i ? (a->i < b->i ? -1 : 1) : a->j != b->j ? (a->j < b->j ? -1 : 1) : 0;
 }
 
@@ -107,10 +107,10 @@ static int by_port(const void *x, const void *y)
 int ga__own_entry(ga__pattern *pt, int row, int col)
 {
   int capacity[] = {pt->capacity, pt->capacity, pt->capacity, pt->capacity};
-  if (room(pt->ctx, (void **)&pt->row, pt->n, &capacity[0], sizeof *pt->row)) return -1;
-  if (room(pt->ctx, (void **)&pt->col, pt->n, &capacity[1], sizeof *pt->col)) return -1;
-  if (room(pt->ctx, (void **)&pt->set, pt->n, &capacity[2], sizeof *pt->set)) return -1;
-  if (room(pt->ctx, (void **)&pt->in, pt->n, &capacity[3], sizeof *pt->in)) return -1;
+  if (reserve(pt->ctx, (void **)&pt->row, pt->n, &capacity[0], sizeof *pt->row)) return -1;
+  if (reserve(pt->ctx, (void **)&pt->col, pt->n, &capacity[1], sizeof *pt->col)) return -1;
+  if (reserve(pt->ctx, (void **)&pt->set, pt->n, &capacity[2], sizeof *pt->set)) return -1;
+  if (reserve(pt->ctx, (void **)&pt->in, pt->n, &capacity[3], sizeof *pt->in)) return -1;
   pt->capacity = capacity[0];
   pt->row[pt->n] = row;
   pt->col[pt->n] = col;
@@ -137,21 +137,21 @@ void ga__set_entries(ga__pattern *pt, unsigned arrays, int first, int count)
   for (int i = first; i < first + count; i++) pt->set[i] |= (unsigned char)arrays;
 }
 
-void ga__leave_entries(ga__pattern *pt, unsigned arrays, int first, int count)
+void ga__exclude_entries(ga__pattern *pt, unsigned arrays, int first, int count)
 {
   for (int i = first; i < first + count; i++) pt->in[i] &= (unsigned char)~arrays;
 }
 
 /* Φ does not depend on v; Q and G are derivatives by q. */
-static void leave_blocks(ga__built *b)
+static void leave_blocks(ga__mbs_model *b)
 {
   for (int i = 0; i < b->pattern.n; i++) {
     const int row = b->pattern.row[i], in_phi = row >= b->nv && row < b->nv + b->n_lambda;
-    if (in_phi) ga__leave_entries(&b->pattern, GA_WANT_D, i, 1);
-    if (!in_phi) ga__leave_entries(&b->pattern, GA_WANT_G, i, 1);
+    if (in_phi) ga__exclude_entries(&b->pattern, GA_WANT_D, i, 1);
+    if (!in_phi) ga__exclude_entries(&b->pattern, GA_WANT_G, i, 1);
     const int first_frame = b->n_wide - 6 * b->carried.n;
     if (b->pattern.col[i] >= b->nv && b->pattern.col[i] < first_frame)
-      ga__leave_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, i, 1);
+      ga__exclude_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, i, 1);
   }
 }
 
@@ -171,7 +171,7 @@ static int walk_clears(ga__pattern *pt)
   return n;
 }
 
-ga_status ga__list_clears(ga__built *b)
+ga_status ga__list_clears(ga__mbs_model *b)
 {
   ga__pattern *pt = &b->pattern;
   leave_blocks(b);
@@ -191,7 +191,7 @@ void ga__clear_entries(const ga__pattern *pt, const ga_jacobian *J)
   }
 }
 
-static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
+static ga_status give_tile(ga__mbs_model *b, ga__mbs_pair *p, int tile)
 {
   const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
   int part_i = tile / 2, part_j = tile % 2, full = (int)(p->full >> tile & 1u);
@@ -210,7 +210,7 @@ static ga_status give_tile(ga__built *b, ga__pair *p, int tile)
 }
 
 /* All velocities of both nodes. */
-static ga_status give_dense(ga__built *b, ga__pair *p)
+static ga_status give_dense(ga__mbs_model *b, ga__mbs_pair *p)
 {
   const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
   p->at[0] = b->pattern.n;
@@ -223,7 +223,7 @@ static ga_status give_dense(ga__built *b, ga__pair *p)
   return GA_OK;
 }
 
-static ga_status give_pair(ga__built *b, ga__pair *p)
+static ga_status give_pair(ga__mbs_model *b, ga__mbs_pair *p)
 {
   if (p->dense) return give_dense(b, p);
   for (int t = 0; t < 4; t++)
@@ -236,7 +236,7 @@ static void merge_pairs(ga__pattern *pt)
   int n = 0;
   if (pt->n_pairs) qsort(pt->pair, (size_t)pt->n_pairs, sizeof *pt->pair, by_pair);
   for (int k = 0; k < pt->n_pairs; k++) {
-    ga__pair *p = &pt->pair[k];
+    ga__mbs_pair *p = &pt->pair[k];
     if (n && by_pair(&pt->pair[n - 1], p) == 0) {
       pt->pair[n - 1].full |= p->full;
       pt->pair[n - 1].inertia |= p->inertia;
@@ -258,7 +258,7 @@ static void merge_ports(ga__pattern *pt)
   pt->n_ports = n;
 }
 
-ga_status ga__pattern_merge(ga__built *b)
+ga_status ga__pattern_merge(ga__mbs_model *b)
 {
   ga__pattern *pt = &b->pattern;
   merge_pairs(pt);
@@ -276,8 +276,8 @@ ga_status ga__pattern_merge(ga__built *b)
 
 int ga__find_pair(const ga__pattern *pt, int i, int j)
 {
-  ga__pair key = {.i = i, .j = j};
-  const ga__pair *found =
+  ga__mbs_pair key = {.i = i, .j = j};
+  const ga__mbs_pair *found =
       pt->n_pairs ? bsearch(&key, pt->pair, (size_t)pt->n_pairs, sizeof key, by_pair) : NULL;
   return found ? (int)(found - pt->pair) : -1;
 }
@@ -300,10 +300,10 @@ void ga__pattern_free(ga__pattern *pt)
 
 /* ---- Writing ---- */
 
-void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double scale, const double T[9])
+void ga__add_tile(double *array, const ga__mbs_model *b, int pair, int tile, double scale, const double T[9])
 {
   if (pair < 0) return;
-  const ga__pair *p = &b->pattern.pair[pair];
+  const ga__mbs_pair *p = &b->pattern.pair[pair];
   if (p->at[tile] < 0) return;
   double *to = array + p->at[tile];
   if (p->whole >> tile & 1u) {
@@ -317,10 +317,10 @@ void ga__add_tile(double *array, const ga__built *b, int pair, int tile, double 
       if (rows >> r & 1u && cols >> c & 1u && (full || r == c)) *to++ += scale * T[3 * r + c];
 }
 
-void ga__add_block(double *array, const ga__built *b, int pair, double scale, const double *M)
+void ga__add_block(double *array, const ga__mbs_model *b, int pair, double scale, const double *M)
 {
   if (pair < 0) return;
-  const ga__pair *p = &b->pattern.pair[pair];
+  const ga__mbs_pair *p = &b->pattern.pair[pair];
   const ga__node *ni = node_at(b, p->i), *nj = node_at(b, p->j);
   const int rows = ni->vector ? ni->n : 6, cols = nj->vector ? nj->n : 6;
   if (p->dense) {
@@ -344,7 +344,7 @@ static void tile_of(double T[9], const double K[144], int i, int j)
     for (int c = 0; c < 3; c++) T[3 * r + c] = K[12 * (3 * i + r) + 3 * j + c];
 }
 
-void ga__add_curvature(double *array, const ga__built *b, const int pair[4], unsigned tiles, double scale,
+void ga__add_curvature(double *array, const ga__mbs_model *b, const int pair[4], unsigned tiles, double scale,
                        const double K[144])
 {
   double T[9];
@@ -356,7 +356,7 @@ void ga__add_curvature(double *array, const ga__built *b, const int pair[4], uns
     }
 }
 
-void ga__add_product(double *array, const ga__built *b, const int pair[4], double scale,
+void ga__add_product(double *array, const ga__mbs_model *b, const int pair[4], double scale,
                      const double left[12], const double right[12])
 {
   double T[9];
@@ -370,7 +370,7 @@ void ga__add_product(double *array, const ga__built *b, const int pair[4], doubl
     }
 }
 
-void ga__add_port(double *array, const ga__built *b, int port, double scale, const double *wrench)
+void ga__add_port(double *array, const ga__mbs_model *b, int port, double scale, const double *wrench)
 {
   if (port < 0) return;
   const ga__port *p = &b->pattern.port[port];

@@ -10,7 +10,7 @@
 
 /* ---- Pattern ---- */
 
-ga_status ga__points_want(ga__built *b)
+ga_status ga__points_want(ga__mbs_model *b)
 {
   ga_status status = GA_OK;
   for (int i = 0; !status && i < 2 * b->point3.n; i++) {
@@ -22,7 +22,7 @@ ga_status ga__points_want(ga__built *b)
 }
 
 /* Where an end is on its body, and B: the diagonal of x, then nine of φ, column by column. */
-static int bind_end(ga__built *b, int marker, int lambda, ga__end *end)
+static int bind_end(ga__mbs_model *b, int marker, int lambda, ga__end *end)
 {
   const ga__marker *mk = GA__AT(b->marker, ga__marker, marker);
   const ga__node *node = GA__AT(b->node, ga__node, mk->node);
@@ -33,12 +33,12 @@ static int bind_end(ga__built *b, int marker, int lambda, ga__end *end)
   for (int i = 0; i < 3; i++) ok = ok && ga__own_entry(&b->pattern, first + i, node->v + i) >= 0;
   for (int i = 0; i < 9; i++) ok = ok && ga__own_entry(&b->pattern, first + i % 3, node->v + 3 + i / 3) >= 0;
   if (ok) ga__set_entries(&b->pattern, GA_WANT_Q | GA_WANT_G, end->B, 12);
-  if (ok) ga__leave_entries(&b->pattern, GA_WANT_G, end->B, 3);
+  if (ok) ga__exclude_entries(&b->pattern, GA_WANT_G, end->B, 3);
   return ok;
 }
 
 /* Bᵀ column by column, as matrices are stored: the lower body first, of each one of x and two of φ. */
-static int bind_columns(ga__built *b, ga__point3 *p)
+static int bind_columns(ga__mbs_model *b, ga__point3 *p)
 {
   const int lower = p->end[1].v < p->end[0].v && p->end[1].node ? 1 : 0, first = b->pattern.n;
   int ok = 1;
@@ -59,7 +59,7 @@ static int bind_columns(ga__built *b, ga__point3 *p)
 
 /* First B of all, which is in Q, then Bᵀ of all, which is in D: what an evaluation does not touch should not
  * lie between what it does. */
-ga_status ga__points_bind(ga__built *b)
+ga_status ga__points_bind(ga__mbs_model *b)
 {
   int ok = 1;
   for (int i = 0; ok && i < b->point3.n; i++) {

@@ -22,13 +22,13 @@ typedef struct slopes {
 
 /* ---- Who is seen ---- */
 
-static const ga__marker *marker_at(const ga__built *b, int i)
+static const ga__marker *marker_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->marker, ga__marker, i < 0 ? 0 : i);
 }
 
 /* The place of a node among those seen; the ground has none. */
-static int place(slopes *s, int node)
+static int slot_of_node(slopes *s, int node)
 {
   if (node <= 0) return -1;
   for (int i = 0; i < s->n_nodes; i++)
@@ -37,26 +37,26 @@ static int place(slopes *s, int node)
   return s->n_nodes++;
 }
 
-static void see_marker(slopes *s, const ga__built *b, int marker)
+static void depend_on_marker(slopes *s, const ga__mbs_model *b, int marker)
 {
-  place(s, marker_at(b, marker)->node);
+  slot_of_node(s, marker_at(b, marker)->node);
 }
 
-static void see_unknown(slopes *s, int column)
+static void depend_on_unknown(slopes *s, int column)
 {
   s->unknown[s->n_unknowns++] = column;
 }
 
-static void see_gauge(slopes *s, const ga__built *b, int gauge)
+static void depend_on_gauge(slopes *s, const ga__mbs_model *b, int gauge)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
-  see_marker(s, b, g->a);
-  if (g->kind != GA__SCALAR) see_marker(s, b, g->b);
+  depend_on_marker(s, b, g->a);
+  if (g->kind != GA__SCALAR) depend_on_marker(s, b, g->b);
 }
 
 /* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. A joint's
  * bodies are two. */
-static int end_on_b(const ga__built *b, const ga__joint *joint, int first, int second)
+static int end_on_b(const ga__mbs_model *b, const ga__joint *joint, int first, int second)
 {
   const int node = marker_at(b, joint->b)->node;
   if (marker_at(b, second)->node == node) return 1;
@@ -72,70 +72,70 @@ static int term_gauge(const ga__joint *joint, const ga__term *term)
   return term->gauge;
 }
 
-static int term_end(const ga__built *b, const ga__joint *joint, const ga__term *term)
+static int term_end(const ga__mbs_model *b, const ga__joint *joint, const ga__term *term)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term_gauge(joint, term));
   return end_on_b(b, joint, g->a, g->b);
 }
 
-static void see_joint(slopes *s, const ga__built *b, const ga__joint *joint)
+static void depend_on_joint(slopes *s, const ga__mbs_model *b, const ga__joint *joint)
 {
-  see_marker(s, b, joint->b);
+  depend_on_marker(s, b, joint->b);
   if (joint->point3 >= 0)
     for (int i = 0; i < 3; i++)
-      see_unknown(s, b->nv + GA__AT(b->point3, ga__point3, joint->point3)->lambda + i);
+      depend_on_unknown(s, b->nv + GA__AT(b->point3, ga__point3, joint->point3)->lambda + i);
   for (int r = joint->first_row; r < joint->first_row + joint->n_rows; r++) {
     const ga__row *row = GA__AT(b->row, ga__row, r);
     int touches = 0;
     for (int k = row->first_term; k < row->first_term + row->n_terms; k++) {
       const ga__term *term = GA__AT(b->term, ga__term, k);
       if (term_end(b, joint, term) < 0) continue;
-      see_gauge(s, b, term_gauge(joint, term));
+      depend_on_gauge(s, b, term_gauge(joint, term));
       touches = 1;
     }
-    if (touches) see_unknown(s, b->nv + row->lambda);
+    if (touches) depend_on_unknown(s, b->nv + row->lambda);
   }
 }
 
 /* Nodes and unknowns of a probe, in the order that ga__probe_columns() and ga__probe_slopes() share. */
-static void see(slopes *s, const ga__built *b, const ga__probe *probe)
+static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe *probe)
 {
   s->n_nodes = s->n_unknowns = 0;
   switch (probe->kind) {
   case GA__PROBE_POSITION:
-    see_marker(s, b, probe->of);
-    see_marker(s, b, probe->from);
-    see_marker(s, b, probe->axes);
+    depend_on_marker(s, b, probe->of);
+    depend_on_marker(s, b, probe->from);
+    depend_on_marker(s, b, probe->axes);
     return;
   case GA__PROBE_VELOCITY:
   case GA__PROBE_ACCELERATION:
   case GA__PROBE_SPECIFIC_FORCE:
   case GA__PROBE_ANGULAR_VELOCITY:
   case GA__PROBE_ANGULAR_ACCELERATION:
-    see_marker(s, b, probe->of);
-    see_marker(s, b, probe->axes);
+    depend_on_marker(s, b, probe->of);
+    depend_on_marker(s, b, probe->axes);
     return;
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
-    see_joint(s, b, GA__AT(b->joint, ga__joint, probe->joint));
-    see_marker(s, b, probe->axes);
+    depend_on_joint(s, b, GA__AT(b->joint, ga__joint, probe->joint));
+    depend_on_marker(s, b, probe->axes);
     return;
   case GA__PROBE_GAUGE:
   case GA__PROBE_GAUGE_RATE:
   case GA__PROBE_GAUGE_ACC:
-    see_gauge(s, b, probe->gauge);
+    depend_on_gauge(s, b, probe->gauge);
     return;
   case GA__PROBE_ANGLE:
-    see_marker(s, b, probe->of);
+    depend_on_marker(s, b, probe->of);
     return;
   case GA__PROBE_MULTIPLIER:
-    see_unknown(s, b->nv + probe->index);
+    depend_on_unknown(s, b->nv + probe->index);
     return;
   case GA__PROBE_STATE:
-    see_unknown(s, b->nv + b->n_lambda + b->n_psi + probe->index);
+    depend_on_unknown(s, b->nv + b->n_lambda + b->n_psi + probe->index);
     return;
   case GA__PROBE_OUTPUT:
-    see_unknown(s, b->nv + b->n_lambda + b->n_psi + b->n_x + probe->index);
+    depend_on_unknown(s, b->nv + b->n_lambda + b->n_psi + b->n_x + probe->index);
     return;
   case GA__PROBE_QUATERNION:
   case GA__PROBE_ELEMENT:
@@ -146,12 +146,12 @@ static void see(slopes *s, const ga__built *b, const ga__probe *probe)
 
 /* ---- Vectors: e · X ---- */
 
-typedef struct view {
+typedef struct vector_eval {
   ga__frame of, from;
   const ga__kin *kin; /* of the node of `of` */
   int axes;           /* node that e turns with */
   double e[3], X[3];
-} view;
+} vector_eval;
 
 /* X = p_of − p_from; u + ω × r; u' + ω' × r + ω × (ω × r), minus g; ω; ω'. from: for positions. */
 static void vector_at(double X[3], const ga__eval *e, ga__probe_kind kind, const ga__frame *of,
@@ -193,7 +193,7 @@ static int view_axis(double axis[3], const ga__eval *e, const ga__probe *probe)
   return f.node;
 }
 
-static void view_at(view *w, const ga__eval *e, const ga__probe *probe)
+static void view_at(vector_eval *w, const ga__eval *e, const ga__probe *probe)
 {
   ga__frame_at(&w->of, marker_at(e->b, probe->of), e->kin);
   if (probe->kind == GA__PROBE_POSITION) ga__frame_at(&w->from, marker_at(e->b, probe->from), e->kin);
@@ -225,7 +225,7 @@ static void add_cross(double to[3], const double a[3], const double b[3])
  *   by (u', ω')   (e, r × e)
  *   by ω          (ω × r) × e + r × (e × ω)
  *   by φ          r × h,   h = e × ω' + (e × ω) × ω */
-static void acceleration_slopes(slopes *s, int at, const view *w)
+static void acceleration_slopes(slopes *s, int at, const vector_eval *w)
 {
   const double *omega = w->kin->w + 3;
   double wr[3], ew[3], h[3];
@@ -241,13 +241,13 @@ static void acceleration_slopes(slopes *s, int at, const view *w)
 
 static void vector_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 {
-  view w;
+  vector_eval w;
   double ew[3];
   view_at(&w, e, probe);
-  const int of = place(s, w.of.node), axes = place(s, w.axes);
+  const int of = slot_of_node(s, w.of.node), axes = slot_of_node(s, w.axes);
   if (axes >= 0) add_cross(s->dq[axes] + 3, w.e, w.X); /* X · (δφ × e) */
   if (probe->kind == GA__PROBE_POSITION) {
-    const int from = place(s, w.from.node);
+    const int from = slot_of_node(s, w.from.node);
     if (from >= 0) add_lever(s->dq[from], -1.0, w.e, w.from.r);
   }
   if (of < 0) return;
@@ -278,7 +278,7 @@ static void vector_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
  * marker of its point. About b's own marker at r the moment is T − r × F. */
 static void reaction(double F[3], double T[3], const ga__eval *e, const ga__joint *joint)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const ga__marker *marker = b->marker.at;
   double g[12], c[3], f[3];
   ga__frame own, at;
@@ -299,8 +299,8 @@ static void reaction(double F[3], double T[3], const ga__eval *e, const ga__join
       const ga__term *term = GA__AT(b->term, ga__term, k);
       const int end = term_end(b, joint, term);
       if (end < 0) continue;
-      ga__sight sight;
-      ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, term_gauge(joint, term)), marker, e->kin);
+      ga__gauge_eval sight;
+      ga__gauge_eval_at(&sight, GA__AT(b->gauge, ga__gauge, term_gauge(joint, term)), marker, e->kin);
       ga__gauge_gradient(g, &sight);
       const double scale = -term->c * e->p->lambda[row->lambda];
       for (int i = 0; i < 3; i++) {
@@ -324,16 +324,16 @@ static double *unknown_slope(slopes *s, int column)
 static void term_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, const ga__term *term,
                         const ga__row *row, int end, const double weight[6])
 {
-  ga__sight sight;
+  ga__gauge_eval sight;
   double g[12], K[144];
-  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, term_gauge(joint, term)), e->b->marker.at, e->kin);
+  ga__gauge_eval_at(&sight, GA__AT(e->b->gauge, ga__gauge, term_gauge(joint, term)), e->b->marker.at, e->kin);
   ga__gauge_gradient(g, &sight);
   ga__gauge_curvature(K, &sight);
   double *du = unknown_slope(s, e->b->nv + row->lambda);
   for (int i = 0; i < 6; i++) *du -= term->c * weight[i] * g[6 * end + i];
   const double scale = -term->c * e->p->lambda[row->lambda];
   for (int side = 0; side < 2; side++) {
-    const int at = place(s, side ? sight.b.node : sight.a.node);
+    const int at = slot_of_node(s, side ? sight.b.node : sight.a.node);
     if (at < 0) continue;
     for (int j = 0; j < 6; j++) {
       double sum = 0;
@@ -349,7 +349,7 @@ static void point_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, c
                          const double n[3], int torque)
 {
   const ga__point3 *p = GA__AT(e->b->point3, ga__point3, joint->point3);
-  const int end = end_on_b(e->b, joint, p->a, p->b), on = place(s, own->node);
+  const int end = end_on_b(e->b, joint, p->a, p->b), on = slot_of_node(s, own->node);
   const double sign = end ? -1.0 : 1.0, *lambda = e->p->lambda + p->lambda;
   ga__frame at;
   double lever[3], by_force[3], h[3], F[3];
@@ -370,13 +370,13 @@ static void point_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, c
 
 static void reaction_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   const ga__joint *joint = GA__AT(b->joint, ga__joint, probe->joint);
   const int torque = probe->kind == GA__PROBE_REACTION_TORQUE;
   double n[3], F[3], T[3], weight[6], h[3];
   ga__frame own;
   ga__frame_at(&own, GA__AT(b->marker, ga__marker, joint->b), e->kin);
-  const int axes = place(s, view_axis(n, e, probe)), on = place(s, own.node);
+  const int axes = slot_of_node(s, view_axis(n, e, probe)), on = slot_of_node(s, own.node);
   reaction(F, T, e, joint);
   if (axes >= 0) add_cross(s->dq[axes] + 3, n, torque ? T : F);
   if (joint->point3 >= 0) point_slopes(s, e, joint, &own, n, torque);
@@ -406,7 +406,7 @@ static void reaction_slopes(slopes *s, const ga__eval *e, const ga__probe *probe
 /* ---- Gauges ---- */
 
 /* The twists or accelerations of both nodes of a gauge. */
-static void both(double w[12], const ga__eval *e, const ga__sight *s, int acceleration)
+static void gauge_motion(double w[12], const ga__eval *e, const ga__gauge_eval *s, int acceleration)
 {
   for (int side = 0; side < 2; side++) {
     const ga__kin *k = &e->kin[side ? s->b.node : s->a.node];
@@ -415,13 +415,13 @@ static void both(double w[12], const ga__eval *e, const ga__sight *s, int accele
 }
 
 /* ρ'' = g · w' + wᵀ K w */
-static double gauge_acceleration(const ga__seen *seen, const ga__eval *e)
+static double gauge_acceleration(const ga__probe_cache *cache, const ga__eval *e)
 {
-  const double *g = seen->g, *w = seen->w;
+  const double *g = cache->g, *w = cache->w;
   double K[144], acc[12], value = 0;
-  both(acc, e, &seen->sight, 1);
-  if (!ga__gauge_tiles(seen->sight.gauge)) return ga__dot12(g, acc);
-  ga__gauge_curvature(K, &seen->sight);
+  gauge_motion(acc, e, &cache->sight, 1);
+  if (!ga__gauge_tiles(cache->sight.gauge)) return ga__dot12(g, acc);
+  ga__gauge_curvature(K, &cache->sight);
   for (int i = 0; i < 12; i++) {
     double turn = 0;
     for (int j = 0; j < 12; j++) turn += K[12 * i + j] * w[j];
@@ -431,33 +431,33 @@ static double gauge_acceleration(const ga__seen *seen, const ga__eval *e)
 }
 
 /* ρ;   ρ' = g · w;   ρ'' */
-static double gauge_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+static double gauge_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe)
 {
-  if (seen->gauge != probe->gauge) {
-    ga__sight_at(&seen->sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
-    seen->gauge = probe->gauge;
-    seen->has_gradient = 0;
+  if (cache->gauge != probe->gauge) {
+    ga__gauge_eval_at(&cache->sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+    cache->gauge = probe->gauge;
+    cache->has_gradient = 0;
   }
-  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&seen->sight);
-  if (!seen->has_gradient) {
-    ga__gauge_gradient(seen->g, &seen->sight);
-    both(seen->w, e, &seen->sight, 0);
-    seen->has_gradient = 1;
+  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&cache->sight);
+  if (!cache->has_gradient) {
+    ga__gauge_gradient(cache->g, &cache->sight);
+    gauge_motion(cache->w, e, &cache->sight, 0);
+    cache->has_gradient = 1;
   }
-  return probe->kind == GA__PROBE_GAUGE_RATE ? ga__dot12(seen->g, seen->w) : gauge_acceleration(seen, e);
+  return probe->kind == GA__PROBE_GAUGE_RATE ? ga__dot12(cache->g, cache->w) : gauge_acceleration(cache, e);
 }
 
 /* A rate by q: wᵀ K. An acceleration is that of a scalar node, whose g is constant. */
 static void gauge_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 {
-  ga__sight sight;
+  ga__gauge_eval sight;
   double g[12], K[144], w[12];
-  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+  ga__gauge_eval_at(&sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
   ga__gauge_gradient(g, &sight);
-  both(w, e, &sight, 0);
+  gauge_motion(w, e, &sight, 0);
   if (probe->kind == GA__PROBE_GAUGE_RATE) ga__gauge_curvature(K, &sight);
   for (int side = 0; side < 2; side++) {
-    const int at = place(s, side ? sight.b.node : sight.a.node);
+    const int at = slot_of_node(s, side ? sight.b.node : sight.a.node);
     if (at < 0) continue;
     for (int j = 0; j < 6; j++) {
       const int k = 6 * side + j;
@@ -488,71 +488,71 @@ static double quaternion(const double R[9], int i)
   return k > 0 && rest[k][0] < 0 ? -q : q;
 }
 
-void ga__seen_begin(ga__seen *seen)
+void ga__probe_cache_reset(ga__probe_cache *cache)
 {
-  seen->of = seen->axes = seen->vector_of = seen->joint = seen->gauge = GA__UNSEEN;
+  cache->of = cache->axes = cache->vector_of = cache->joint = cache->gauge = GA__NOT_CACHED;
 }
 
-static const ga__frame *seen_frame(ga__seen *seen, const ga__eval *e, int marker)
+static const ga__frame *cached_frame(ga__probe_cache *cache, const ga__eval *e, int marker)
 {
-  if (seen->of != marker) ga__frame_at(&seen->of_frame, marker_at(e->b, marker), e->kin);
-  seen->of = marker;
-  return &seen->of_frame;
+  if (cache->of != marker) ga__frame_at(&cache->of_frame, marker_at(e->b, marker), e->kin);
+  cache->of = marker;
+  return &cache->of_frame;
 }
 
 /* e · X, e the axis that the probe asks for. */
-static double along_axis(ga__seen *seen, const ga__eval *e, const ga__probe *probe, const double X[3])
+static double along_axis(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, const double X[3])
 {
-  if (seen->axes != probe->axes) ga__frame_at(&seen->axes_frame, marker_at(e->b, probe->axes), e->kin);
-  seen->axes = probe->axes;
-  const double *A = seen->axes_frame.A + probe->component;
+  if (cache->axes != probe->axes) ga__frame_at(&cache->axes_frame, marker_at(e->b, probe->axes), e->kin);
+  cache->axes = probe->axes;
+  const double *A = cache->axes_frame.A + probe->component;
   const double axis[3] = {A[0], A[3], A[6]};
   return ga__vec3_dot(axis, X);
 }
 
-static double reaction_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+static double reaction_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe)
 {
-  if (seen->joint != probe->joint)
-    reaction(seen->F, seen->T, e, GA__AT(e->b->joint, ga__joint, probe->joint));
-  seen->joint = probe->joint;
-  return along_axis(seen, e, probe, probe->kind == GA__PROBE_REACTION_FORCE ? seen->F : seen->T);
+  if (cache->joint != probe->joint)
+    reaction(cache->F, cache->T, e, GA__AT(e->b->joint, ga__joint, probe->joint));
+  cache->joint = probe->joint;
+  return along_axis(cache, e, probe, probe->kind == GA__PROBE_REACTION_FORCE ? cache->F : cache->T);
 }
 
-static double vector_value(ga__seen *seen, const ga__eval *e, const ga__probe *probe)
+static double vector_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe)
 {
-  if (seen->vector_of != probe->of || seen->vector != probe->kind || seen->vector_from != probe->from) {
+  if (cache->vector_of != probe->of || cache->vector != probe->kind || cache->vector_from != probe->from) {
     ga__frame from;
     if (probe->kind == GA__PROBE_POSITION) ga__frame_at(&from, marker_at(e->b, probe->from), e->kin);
-    vector_at(seen->X, e, probe->kind, seen_frame(seen, e, probe->of), &from);
-    seen->vector = probe->kind;
-    seen->vector_of = probe->of;
-    seen->vector_from = probe->from;
+    vector_at(cache->X, e, probe->kind, cached_frame(cache, e, probe->of), &from);
+    cache->vector = probe->kind;
+    cache->vector_of = probe->of;
+    cache->vector_from = probe->from;
   }
-  return along_axis(seen, e, probe, seen->X);
+  return along_axis(cache, e, probe, cache->X);
 }
 
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
 {
-  ga__seen seen;
-  ga__seen_begin(&seen);
-  return ga__probe_read(&seen, e, probe, value);
+  ga__probe_cache cache;
+  ga__probe_cache_reset(&cache);
+  return ga__probe_read(&cache, e, probe, value);
 }
 
-int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, double *value)
+int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   switch (probe->kind) {
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
-    *value = reaction_value(seen, e, probe);
+    *value = reaction_value(cache, e, probe);
     return 0;
   case GA__PROBE_GAUGE:
   case GA__PROBE_GAUGE_RATE:
   case GA__PROBE_GAUGE_ACC:
-    *value = gauge_value(seen, e, probe);
+    *value = gauge_value(cache, e, probe);
     return 0;
   case GA__PROBE_QUATERNION:
-    *value = quaternion(seen_frame(seen, e, probe->of)->A, probe->component);
+    *value = quaternion(cached_frame(cache, e, probe->of)->A, probe->component);
     return 0;
   case GA__PROBE_ANGLE:
     *value = e->kin[marker_at(b, probe->of)->node].angle;
@@ -574,14 +574,14 @@ int ga__probe_read(ga__seen *seen, const ga__eval *e, const ga__probe *probe, do
     *value = NAN;
     return -1;
   default:
-    *value = vector_value(seen, e, probe);
+    *value = vector_value(cache, e, probe);
     return 0;
   }
 }
 
 /* ---- Derivatives ---- */
 
-int ga__probe_can_feed(const ga__built *b, const ga__probe *probe)
+int ga__probe_can_feed(const ga__mbs_model *b, const ga__probe *probe)
 {
   switch (probe->kind) {
   case GA__PROBE_QUATERNION:
@@ -595,11 +595,11 @@ int ga__probe_can_feed(const ga__built *b, const ga__probe *probe)
   }
 }
 
-int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, int room)
+int ga__probe_columns(const ga__mbs_model *b, const ga__probe *probe, int *column, int room)
 {
   slopes s;
   int n = 0;
-  see(&s, b, probe);
+  list_dependencies(&s, b, probe);
   for (int i = 0; i < s.n_nodes; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, s.node[i]);
     for (int c = 0; c < node->n; c++, n++)
@@ -613,10 +613,10 @@ int ga__probe_columns(const ga__built *b, const ga__probe *probe, int *column, i
 int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, double shift_vdot, double *d,
                      double *dq)
 {
-  const ga__built *b = e->b;
+  const ga__mbs_model *b = e->b;
   slopes s;
   int n = 0;
-  see(&s, b, probe);
+  list_dependencies(&s, b, probe);
   memset(s.dq, 0, (size_t)s.n_nodes * sizeof s.dq[0]);
   memset(s.dv, 0, (size_t)s.n_nodes * sizeof s.dv[0]);
   memset(s.da, 0, (size_t)s.n_nodes * sizeof s.da[0]);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const ga__label *label_of(const ga__built *b, const ga_constraint *c)
+static const ga__label *label_of(const ga__mbs_model *b, const ga_constraint *c)
 {
   return GA__AT(*(c->block == GA_BLOCK_PSI ? &b->psi_label : &b->lambda_label), ga__label, c->index);
 }
@@ -19,7 +19,7 @@ typedef struct part_list {
   int part[MOST], n, more;
 } part_list;
 
-static void mention(part_list *l, int part)
+static void add_part(part_list *l, int part)
 {
   for (int i = 0; i < l->n; i++)
     if (l->part[i] == part) return;
@@ -29,7 +29,7 @@ static void mention(part_list *l, int part)
     l->more++;
 }
 
-static void say_parts(ga__writer *w, const ga_machine *m, const part_list *l)
+static void write_parts(ga__writer *w, const ga_machine *m, const part_list *l)
 {
   for (int i = 0; i < l->n; i++) {
     int last = i == l->n - 1 && !l->more;
@@ -39,13 +39,13 @@ static void say_parts(ga__writer *w, const ga_machine *m, const part_list *l)
 }
 
 /* "hinge3: rotation about y is already fixed by hinge1 and hinge2" */
-static void say_relation(ga__writer *w, const ga_machine *m, const ga_relation *r)
+static void write_relation(ga__writer *w, const ga_machine *m, const ga_relation *r)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga__label *blamed = label_of(b, &r->row[0]);
   part_list others = {{0}, 0, 0};
   for (int i = 1; i < r->n; i++)
-    if (label_of(b, &r->row[i])->part != blamed->part) mention(&others, label_of(b, &r->row[i])->part);
+    if (label_of(b, &r->row[i])->part != blamed->part) add_part(&others, label_of(b, &r->row[i])->part);
   ga__write(w, "%s: %s ", m->part[blamed->part].name, blamed->text);
   if (r->n == 1)
     ga__write(w, "holds nothing: no motion that there is would change it");
@@ -53,21 +53,21 @@ static void say_relation(ga__writer *w, const ga_machine *m, const ga_relation *
     ga__write(w, "is already fixed by the rest of %s itself", m->part[blamed->part].name);
   else
     ga__write(w, "is already fixed by ");
-  say_parts(w, m, &others);
+  write_parts(w, m, &others);
   ga__write(w, "\n");
 }
 
-static void say_shared(ga__writer *w, const ga_machine *m, const ga_redundancy *r)
+static void write_shared(ga__writer *w, const ga_machine *m, const ga_redundancy *r)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   part_list shared = {{0}, 0, 0};
   for (int i = 0; r->lambda_shared && i < b->n_lambda; i++)
-    if (r->lambda_shared[i]) mention(&shared, GA__AT(b->lambda_label, ga__label, i)->part);
+    if (r->lambda_shared[i]) add_part(&shared, GA__AT(b->lambda_label, ga__label, i)->part);
   for (int i = 0; r->psi_shared && i < b->n_psi; i++)
-    if (r->psi_shared[i]) mention(&shared, GA__AT(b->psi_label, ga__label, i)->part);
+    if (r->psi_shared[i]) add_part(&shared, GA__AT(b->psi_label, ga__label, i)->part);
   if (!shared.n) return;
   ga__write(w, "reactions that are not unique, those of least norm are given: ");
-  say_parts(w, m, &shared);
+  write_parts(w, m, &shared);
   ga__write(w, "\n");
 }
 
@@ -76,13 +76,13 @@ int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t si
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
-  const ga_redundancy *r = m && m->built && st ? ga_stepper_redundancy(st) : NULL;
-  if (!r || ga_stepper_system(st) != m->built->system) return 0;
-  ga__write(&w, "mobility %d: %d velocities, %d constraints", r->mobility, m->built->nv, r->constraints);
+  const ga_redundancy *r = m && m->model && st ? ga_stepper_redundancy(st) : NULL;
+  if (!r || ga_stepper_system(st) != m->model->system) return 0;
+  ga__write(&w, "mobility %d: %d velocities, %d constraints", r->mobility, m->model->nv, r->constraints);
   if (r->redundant) ga__write(&w, ", %d of them redundant", r->redundant);
   ga__write(&w, "\n");
-  for (int i = 0; i < r->redundant; i++) say_relation(&w, m, &r->relation[i]);
-  if (r->redundant) say_shared(&w, m, r);
+  for (int i = 0; i < r->redundant; i++) write_relation(&w, m, &r->relation[i]);
+  if (r->redundant) write_shared(&w, m, r);
   return (int)w.used;
 }
 
@@ -115,7 +115,7 @@ static double turn_between(const double R0[9], const double R1[9])
 }
 
 /* Of a body's frame, from q_given to kin. */
-static move move_of(const ga__built *b, int i, const ga__kin *now, double scale)
+static move move_of(const ga__mbs_model *b, int i, const ga__kin *now, double scale)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
   ga__kin given;
@@ -134,7 +134,7 @@ static move move_of(const ga__built *b, int i, const ga__kin *now, double scale)
 
 static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
 {
-  if (!m || !m->built || !st || ga_stepper_system(st) != m->built->system) return NULL;
+  if (!m || !m->model || !st || ga_stepper_system(st) != m->model->system) return NULL;
   return ga_stepper_state(st);
 }
 
@@ -169,7 +169,7 @@ static velocity_change change_of_velocity(const ga__eval *e, int i)
 /* "rotor: its given velocity was changed by 1.5 m/s and 2 rad/s", or, where drives begin with speeds, "rotor
  * starts with 2 rad/s, by drives; it was given without". Returns 0 where neither is so; `silent`: nothing is
  * written. */
-static int say_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
+static int write_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
 {
   const ga__node *node = GA__AT(e->b->node, ga__node, i);
   const velocity_change c = change_of_velocity(e, i);
@@ -192,12 +192,12 @@ static int say_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
   return 1;
 }
 
-static void say_velocities(ga__writer *w, const ga__eval *e)
+static void write_velocities(ga__writer *w, const ga__eval *e)
 {
   int n = 0;
   for (int i = 1; i < e->b->node.n; i++)
     if (e->b->part_node[GA__AT(e->b->node, ga__node, i)->part] == i)
-      n += say_velocity(w, e, i, n >= MOST_MOVES);
+      n += write_velocity(w, e, i, n >= MOST_MOVES);
   if (n > MOST_MOVES) ga__write(w, "and velocities of %d more bodies\n", n - MOST_MOVES);
 }
 
@@ -208,9 +208,9 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   if (size) text[0] = '\0';
   const ga_state *s = state_of(m, st);
   ga_context *ctx = s ? ga__stepper_context(st) : NULL;
-  move *list = s ? ga__alloc(ctx, (size_t)m->built->node.n, sizeof *list) : NULL;
+  move *list = s ? ga__alloc(ctx, (size_t)m->model->node.n, sizeof *list) : NULL;
   if (!list) return 0;
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 0);
   double scale = 1e-3;
@@ -233,13 +233,13 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
     ga__write(&w, "\n");
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
-  say_velocities(&w, &e);
+  write_velocities(&w, &e);
   ga__free(ctx, list);
   return (int)w.used;
 }
 
 /* "hinge: angle 0.524 rad (30 deg), given; rate 2 rad/s" */
-static void say_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *joint, int c)
+static void write_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *joint, int c)
 {
   const ga__coordinate *at = &joint->coordinate[c];
   const ga__part *part = &e->m->part[joint->part];
@@ -266,14 +266,14 @@ int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text
   if (size) text[0] = '\0';
   const ga_state *s = state_of(m, st);
   if (!s) return 0;
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 0);
   int n = 0;
   for (int j = 0; j < b->joint.n; j++) {
     const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
     for (int c = 0; joint->recipe && c < joint->n_coordinates; c++)
-      if (n++ < MOST_JOINTS) say_coordinate(&w, &e, joint, c);
+      if (n++ < MOST_JOINTS) write_coordinate(&w, &e, joint, c);
   }
   if (n > MOST_JOINTS) ga__write(&w, "and %d more coordinates\n", n - MOST_JOINTS);
   return (int)w.used;
@@ -292,7 +292,7 @@ static int is_body(const ga_machine *m, const char *name)
 /* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */
 static void advise_joint(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga_joint_def *d = m->part[part].def;
   const ga__joint *joint = ga__joint_of(b, part);
   double distance = 0.0;
@@ -311,7 +311,7 @@ static void advise_joint(ga__writer *w, const ga_machine *m, const ga__kin *kin,
 /* A drive that begins elsewhere than bodies are given. */
 static void advise_drive(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part, int lambda)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga_drive_def *d = m->part[part].def;
   double target;
   ga_fault fault;
@@ -319,9 +319,9 @@ static void advise_drive(ga__writer *w, const ga_machine *m, const ga__kin *kin,
   for (int i = 0; i < b->row.n && !row; i++)
     if (GA__AT(b->row, ga__row, i)->lambda == lambda) row = GA__AT(b->row, ga__row, i);
   if (!row || !row->target || ga_function_eval(d->function, m->opts.t_start, 0, &target, &fault)) return;
-  ga__sight sight;
-  ga__sight_at(&sight, GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge),
-               b->marker.at, kin);
+  ga__gauge_eval sight;
+  ga__gauge_eval_at(&sight, GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge),
+                    b->marker.at, kin);
   ga__write(
       w,
       "drive '%s' begins with %s = %.6g, where bodies as they are given have %.6g: give that coordinate "
@@ -334,15 +334,15 @@ int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *te
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
-  if (!m || !m->built || !error || error->status != GA_ERR_INCONSISTENT || error->block != GA_BLOCK_LAMBDA ||
-      error->index < 0 || error->index >= m->built->n_lambda)
+  if (!m || !m->model || !error || error->status != GA_ERR_INCONSISTENT || error->block != GA_BLOCK_LAMBDA ||
+      error->index < 0 || error->index >= m->model->n_lambda)
     return 0;
-  const ga__label *label = GA__AT(m->built->lambda_label, ga__label, error->index);
+  const ga__label *label = GA__AT(m->model->lambda_label, ga__label, error->index);
   const ga__part_kind kind = m->part[label->part].kind;
   ga_context *ctx = NULL; /* memory of its own, so that any thread may ask */
   ga__workspace *work = NULL;
   double off = 0.0;
-  if (!ga_context_create(&m->ctx->opts, &ctx) && !ga__workspace_create(ctx, m->built, 0, &work) &&
+  if (!ga_context_create(&m->ctx->opts, &ctx) && !ga__workspace_create(ctx, m->model, 0, &work) &&
       !ga__phi_initial(work, &off) && off >= FAR_ENOUGH) { /* else: not of positions */
     if (kind == GA__PART_JOINT) advise_joint(&w, m, work->kin, label->part);
     if (kind == GA__PART_DRIVE) advise_drive(&w, m, work->kin, label->part, error->index);

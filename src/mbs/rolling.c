@@ -36,7 +36,7 @@ typedef struct rolling {
 } rolling;
 
 /* Where everything is at the point of an evaluation. */
-typedef struct view {
+typedef struct contact_eval {
   const ga__node *node;
   const double *w; /* twist of the node */
   ga__frame body;
@@ -44,9 +44,9 @@ typedef struct view {
   double l[3], L[9];         /* ℓ and its derivative */
   double m;          /* sine of the angle between e_z and the disk's axis, or y of the knife; sphere: 1 */
   double x[3], b[3]; /* knife edge: x̂, b */
-} view;
+} contact_eval;
 
-static const ga__marker *marker_of(const ga__built *b, int marker)
+static const ga__marker *marker_of(const ga__mbs_model *b, int marker)
 {
   return GA__AT(b->marker, ga__marker, marker);
 }
@@ -54,7 +54,7 @@ static const ga__marker *marker_of(const ga__built *b, int marker)
 /* ---- Geometry ---- */
 
 /* With g = n × e_z, s changes by g · δφ and d by (−n gᵀ + s n~ + (s/m) d gᵀ) δφ / m. */
-static void look_at_disk(view *v, double radius)
+static void eval_disk(contact_eval *v, double radius)
 {
   const double *ez = v->e[2];
   double n[3], d[3], g[3], skew[9];
@@ -72,7 +72,7 @@ static void look_at_disk(view *v, double radius)
   }
 }
 
-static void look_at_knife(view *v)
+static void eval_knife(contact_eval *v)
 {
   const double *ez = v->e[2];
   double y[3], h[3];
@@ -87,7 +87,7 @@ static void look_at_knife(view *v)
   for (int i = 0; i < 3; i++) v->b[i] *= inverse;
 }
 
-static void look(view *v, const ga__eval *e, const rolling *r)
+static void eval_contact(contact_eval *v, const ga__eval *e, const rolling *r)
 {
   ga__frame plane;
   ga__frame_at(&plane, marker_of(e->b, r->plane), e->kin);
@@ -100,21 +100,21 @@ static void look(view *v, const ga__eval *e, const rolling *r)
     for (int k = 0; k < 3; k++) v->e[i][k] = plane.A[3 * k + i];
   memcpy(v->l, v->body.r, sizeof v->l);
   ga__mat3_skew(v->L, -1, v->body.r);
-  if (r->kind == GA_ROLLING_KNIFE) look_at_knife(v);
-  if (r->kind == GA_ROLLING_DISK) look_at_disk(v, r->radius);
+  if (r->kind == GA_ROLLING_KNIFE) eval_knife(v);
+  if (r->kind == GA_ROLLING_DISK) eval_disk(v, r->radius);
   if (r->kind == GA_ROLLING_SPHERE)
     for (int i = 0; i < 3; i++) v->l[i] -= r->radius * v->e[2][i];
 }
 
 /* a = (e, ℓ × e) along axis i */
-static void row_of(double a[6], const view *v, int i)
+static void row_of(double a[6], const contact_eval *v, int i)
 {
   memcpy(a, v->e[i], 3 * sizeof *a);
   ga__vec3_cross(a + 3, v->l, v->e[i]);
 }
 
 /* D_q(a · w): nothing in δx; Lᵀ (e × ω) in δφ, and what ŷ does. */
-static void row_slope(double a[6], const view *v, const rolling *r, int i)
+static void row_slope(double a[6], const contact_eval *v, const rolling *r, int i)
 {
   double c[3], u[3];
   memset(a, 0, 6 * sizeof *a);
@@ -134,12 +134,12 @@ static double dot6(const double *a, const double *b)
 /* ---- Building ---- */
 
 /* Whether the direction that the constraint needs exists at the start. */
-static ga_status check_start(ga_machine *m, ga__built *b, const rolling *r)
+static ga_status check_start(ga_machine *m, ga__mbs_model *b, const rolling *r)
 {
   const ga__eval e = {m, b, NULL, b->kin, NULL};
-  view v;
+  contact_eval v;
   ga__kin_initial(b, marker_of(b, r->body)->node, b->kin);
-  look(&v, &e, r);
+  eval_contact(&v, &e, r);
   const char *name = m->part[r->part].name;
   if (r->kind == GA_ROLLING_DISK && v.m < 1e-6)
     return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_DISK_LIES_FLAT,
@@ -150,7 +150,8 @@ static ga_status check_start(ga_machine *m, ga__built *b, const rolling *r)
   return GA_OK;
 }
 
-static ga_status check_frames(ga_machine *m, const ga__built *b, const rolling *r, const ga_rolling_def *def)
+static ga_status check_frames(ga_machine *m, const ga__mbs_model *b, const rolling *r,
+                              const ga_rolling_def *def)
 {
   const ga__node *node = GA__AT(b->node, ga__node, marker_of(b, r->body)->node);
   const int knife = r->kind == GA_ROLLING_KNIFE;
@@ -170,7 +171,7 @@ static ga_status check_frames(ga_machine *m, const ga__built *b, const rolling *
   return GA_OK;
 }
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   static const char *const label[3] = {"no slip along x", "no slip along y", "no slip across"};
   const ga__part *asking = &m->part[part];
@@ -196,7 +197,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
   return status;
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const rolling *r = el->data;
   const int node = marker_of(b, r->body)->node;
@@ -204,7 +205,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return ga__want_pair(&b->pattern, node, node, tiles, tiles);
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   rolling *r = el->data;
   const int index = marker_of(b, r->body)->node, row_k = b->nv + b->n_lambda + r->psi;
@@ -226,9 +227,9 @@ static ga_status bind(ga__built *b, ga__element *el)
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const rolling *r = el->data;
-  view v;
+  contact_eval v;
   double a[6];
-  look(&v, e, r);
+  eval_contact(&v, e, r);
   for (int i = 0; i < r->n_psi; i++) {
     row_of(a, &v, i);
     ga__add_six(f + v.node->v, v.node, -e->p->psi[r->psi + i], a);
@@ -240,14 +241,14 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 }
 
 /* Along the motion at w' = 0: the slope of the row by q times w. */
-static double row_acc(const view *v, const rolling *r, int i)
+static double row_acc(const contact_eval *v, const rolling *r, int i)
 {
   double slope[6];
   row_slope(slope, v, r, i);
   return dot6(slope, v->w);
 }
 
-static double row_rate(const view *v, int i)
+static double row_rate(const contact_eval *v, int i)
 {
   double a[6];
   row_of(a, v, i);
@@ -257,10 +258,10 @@ static double row_rate(const view *v, int i)
 static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
 {
   const rolling *r = el->data;
-  view v;
+  contact_eval v;
   double height = 0;
   if (r->lambda < 0) return 0;
-  look(&v, e, r);
+  eval_contact(&v, e, r);
   for (int k = 0; k < 3; k++) height += v.e[2][k] * (v.body.p[k] - v.origin[k]);
   out[r->lambda] = order == 0 ? height - r->radius * v.m : order == 1 ? row_rate(&v, 2) : row_acc(&v, r, 2);
   return 0;
@@ -269,15 +270,15 @@ static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
 static int slip(const ga__eval *e, const ga__element *el, double *out, int order)
 {
   const rolling *r = el->data;
-  view v;
-  look(&v, e, r);
+  contact_eval v;
+  eval_contact(&v, e, r);
   for (int i = 0; i < r->n_psi; i++) out[r->psi + i] = order == 0 ? row_rate(&v, i) : row_acc(&v, r, i);
   return 0;
 }
 
 /* D_q(Σ a μ), E = Σ μ e:  −E~ L in rows φ; knife edge: μ x̂ bᵀ in rows x and μ (r × x̂) bᵀ in rows φ as well.
  */
-static void add_geometric(const view *v, const ga__eval *e, const rolling *r, double *Q)
+static void add_geometric(const contact_eval *v, const ga__eval *e, const rolling *r, double *Q)
 {
   double E[3] = {0, 0, 0}, skew[9], tile[9], moment[3];
   for (int k = 0; k < 3; k++) {
@@ -296,7 +297,7 @@ static void add_geometric(const view *v, const ga__eval *e, const rolling *r, do
   }
 }
 
-static void contact_jacobian(const view *v, const rolling *r, ga_jacobian *J)
+static void contact_jacobian(const contact_eval *v, const rolling *r, ga_jacobian *J)
 {
   double a[6], slope[6];
   row_of(a, v, 2);
@@ -310,9 +311,9 @@ static void contact_jacobian(const view *v, const rolling *r, ga_jacobian *J)
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const rolling *r = el->data;
-  view v;
+  contact_eval v;
   double a[6];
-  look(&v, e, r);
+  eval_contact(&v, e, r);
   if (r->lambda >= 0) contact_jacobian(&v, r, J);
   for (int i = 0; i < r->n_psi; i++) {
     const int at = i * v.node->n;
@@ -331,7 +332,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 
 /* ---- The kind ---- */
 
-static int one_way(const ga__built *b, const ga__element *el, ga__one_way *out)
+static int one_way(const ga__mbs_model *b, const ga__element *el, ga__one_way *out)
 {
   const rolling *r = el->data;
   (void)b;
@@ -340,12 +341,12 @@ static int one_way(const ga__built *b, const ga__element *el, ga__one_way *out)
   return r->lambda >= 0;
 }
 
-static int n_signals(const ga__built *b, int part)
+static int n_signals(const ga__mbs_model *b, int part)
 {
   return ((const ga_rolling_def *)b->m->part[part].def)->kind != GA_ROLLING_KNIFE;
 }
 
-static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   const ga__element *el = ga__element_of(b, part);
   (void)i;
@@ -353,13 +354,13 @@ static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
   if (el) out->probe.index = ((const rolling *)el->data)->lambda;
 }
 
-static int n_shapes(const ga__built *b, int part)
+static int n_shapes(const ga__mbs_model *b, int part)
 {
   return ga__element_of(b, part) ? 2 : 0;
 }
 
 /* What rolls, and on what. */
-static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   static const ga_shape_kind KIND[] = {[GA_ROLLING_SPHERE] = GA_SHAPE_SPHERE,
                                        [GA_ROLLING_DISK] = GA_SHAPE_DISK,

@@ -1,7 +1,7 @@
 /* How a machine looks: shapes of its parts, where a state has them. */
 #include "mbs/element.h"
 
-static int shapes_of(const ga__built *b, int part)
+static int shapes_of(const ga__mbs_model *b, int part)
 {
   const ga__element_type *type = ga__type_of(&b->m->part[part]);
   return type->n_shapes ? type->n_shapes(b, part) : 0;
@@ -10,16 +10,16 @@ static int shapes_of(const ga__built *b, int part)
 int ga_machine_n_shapes(const ga_machine *m)
 {
   int n = 0;
-  for (int i = 0; m && m->built && i < m->n_parts; i++) n += shapes_of(m->built, i);
+  for (int i = 0; m && m->model && i < m->n_parts; i++) n += shapes_of(m->model, i);
   return n;
 }
 
 ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a shape was asked for before the machine was built");
+  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "a shape was asked for before the machine was built");
   if (!s || !out) return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a shape needs a state, and room");
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   int part = 0, number = i;
   while (number >= 0 && part < m->n_parts && number >= shapes_of(b, part)) number -= shapes_of(b, part++);
   if (number < 0 || part == m->n_parts)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int ga__signal_find(const ga__built *b, const char *name)
+int ga__signal_find(const ga__mbs_model *b, const char *name)
 {
   int part, number;
   ga__channel at;
@@ -27,7 +27,7 @@ int ga__signal_find(const ga__built *b, const char *name)
 
 /* ---- Building ---- */
 
-static ga_status sensor_probe(ga_machine *m, ga__built *b, int index, ga__probe *probe)
+static ga_status sensor_probe(ga_machine *m, ga__mbs_model *b, int index, ga__probe *probe)
 {
   static const ga__probe_kind kind[] = {GA__PROBE_POSITION,         GA__PROBE_VELOCITY,
                                         GA__PROBE_ACCELERATION,     GA__PROBE_SPECIFIC_FORCE,
@@ -56,7 +56,7 @@ static ga_status sensor_probe(ga_machine *m, ga__built *b, int index, ga__probe 
 }
 
 /* Three components. Its frames are resolved last, or when it is asked for before. */
-static ga_status create_sensor(ga_machine *m, ga__built *b, int part)
+static ga_status create_sensor(ga_machine *m, ga__mbs_model *b, int part)
 {
   ga__probe probe;
   const ga_status status = sensor_probe(m, b, part, &probe);
@@ -65,13 +65,13 @@ static ga_status create_sensor(ga_machine *m, ga__built *b, int part)
   return status ? status : el ? GA_OK : GA_ERR_MEMORY;
 }
 
-static int n_sensor_signals(const ga__built *b, int part)
+static int n_sensor_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return 3;
 }
 
-static void sensor_signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void sensor_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   static const char *const AXIS[3] = {"x", "y", "z"};
   static const char *const UNIT[] = {"m", "m/s", "m/s^2", "m/s^2", "rad/s", "N", "N*m"};
@@ -83,7 +83,7 @@ static void sensor_signal(const ga__built *b, int part, int i, ga__signal_def *o
   out->probe.component = i;
 }
 
-static ga_status feed_sensor(ga_machine *m, ga__built *b, int part, ga__signal_def *signal)
+static ga_status feed_sensor(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const int component = signal->probe.component;
   const ga_status status = sensor_probe(m, b, part, &signal->probe);
@@ -115,7 +115,7 @@ static ga_status take_memory(ga_machine *m, ga__signals *s, int n_turns)
 }
 
 /* Angles that do not count their turns themselves, those of joints first; fill 0: they are only counted. */
-static int list_turning(ga__built *b, int fill)
+static int list_turning(ga__mbs_model *b, int fill)
 {
   ga__signals *s = &b->signals;
   int n = 0;
@@ -140,7 +140,7 @@ static ga_status refuse_taken(const ga_machine *m, int part, int owner)
 
 /* Scalar bodies and blocks are signals by their own name, which must not be that of another part's channel.
  */
-static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
+static ga_status check_name(const ga_machine *m, const ga__mbs_model *b, int part)
 {
   const char *name = m->part[part].name, *dot = strrchr(name, '.');
   char head[2 * GA_TEXT_PIECE];
@@ -157,7 +157,7 @@ static ga_status check_name(const ga_machine *m, const ga__built *b, int part)
   return GA_OK;
 }
 
-ga_status ga__signals_create(ga_machine *m, ga__built *b)
+ga_status ga__signals_create(ga_machine *m, ga__mbs_model *b)
 {
   ga__signals *s = &b->signals;
   ga_status status = take_memory(m, s, list_turning(b, 0));
@@ -175,7 +175,7 @@ ga_status ga__signals_create(ga_machine *m, ga__built *b)
   return GA_OK;
 }
 
-void ga__signals_free(ga_context *ctx, ga__built *b)
+void ga__signals_free(ga_context *ctx, ga__mbs_model *b)
 {
   ga__signals *s = &b->signals;
   for (int i = 0; s->name && i < b->m->n_parts; i++) ga__free(ctx, s->name[i]);
@@ -189,7 +189,7 @@ void ga__signals_free(ga_context *ctx, ga__built *b)
 
 /* ---- Outputs y that carry a signal ---- */
 
-static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const ga__part *asking,
+static ga_status unknown_signal(const ga_machine *m, const ga__mbs_model *b, const ga__part *asking,
                                 const char *field, const char *name, int owner)
 {
   char nearest[GA_TEXT_PIECE], has[160] = "", part[GA_ERROR_NAME] = "";
@@ -208,7 +208,7 @@ static ga_status unknown_signal(const ga_machine *m, const ga__built *b, const g
 }
 
 /* The probe of a signal while the machine is being built: what is not resolved yet is resolved here. */
-static ga_status feeding_probe(ga_machine *m, ga__built *b, int part, int number, ga__probe *probe)
+static ga_status feeding_probe(ga_machine *m, ga__mbs_model *b, int part, int number, ga__probe *probe)
 {
   const ga__element_type *type = ga__type_of(&m->part[part]);
   ga__signal_def at;
@@ -225,7 +225,7 @@ static int same_probe(const ga__probe *a, const ga__probe *b)
          a->component == b->component && a->index == b->index;
 }
 
-static ga_status add_probe(ga_machine *m, ga__built *b, const ga__probe *probe, int *y)
+static ga_status add_probe(ga_machine *m, ga__mbs_model *b, const ga__probe *probe, int *y)
 {
   for (int i = 0; i < b->y.n; i++) {
     const ga__y *at = GA__AT(b->y, ga__y, i);
@@ -243,7 +243,7 @@ static ga_status add_probe(ga_machine *m, ga__built *b, const ga__probe *probe, 
   return GA_OK;
 }
 
-ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, const char *field,
+ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                        const char *name, int *y)
 {
   int part, number, owner;
@@ -275,7 +275,7 @@ ga_status ga__signal_y(ga_machine *m, ga__built *b, const ga__part *asking, cons
 }
 
 /* Is it told by positions and velocities alone? */
-static int is_known(const ga__built *b, int y)
+static int is_known(const ga__mbs_model *b, int y)
 {
   const ga__y *row = GA__AT(b->y, ga__y, y);
   if (row->kind != GA__Y_PROBE) return 0;
@@ -293,7 +293,7 @@ static int is_known(const ga__built *b, int y)
   }
 }
 
-static ga_status take_guess(ga_machine *m, ga__built *b, int index)
+static ga_status take_guess(ga_machine *m, ga__mbs_model *b, int index)
 {
   const ga__part *part = &m->part[index];
   const ga_guess_def *d = part->def;
@@ -318,23 +318,23 @@ static ga_status take_guess(ga_machine *m, ga__built *b, int index)
 
 const ga__element_type ga__guess_type = {.create = {[GA__CREATE_GUESSES] = take_guess}};
 
-static void name_channel(const ga__built *b, int part, int channel, char *text, size_t size)
+static void name_channel(const ga__mbs_model *b, int part, int channel, char *text, size_t size)
 {
   ga__channel at;
   ga__channel_get(b, part, channel, &at);
   ga__channel_name(text, size, b->m->part[part].name, at.name);
 }
 
-void ga__signal_name_of(const ga__built *b, const ga__probe *probe, char *text, size_t size)
+void ga__signal_name_of(const ga__mbs_model *b, const ga__probe *probe, char *text, size_t size)
 {
   name_channel(b, probe->part, probe->channel, text, size);
 }
 
 /* ---- Use ---- */
 
-static ga__built *built_of(const ga_machine *m)
+static ga__mbs_model *built_of(const ga_machine *m)
 {
-  return m ? m->built : NULL;
+  return m ? m->model : NULL;
 }
 
 double ga_machine_gravity(const ga_machine *m)
@@ -345,11 +345,11 @@ double ga_machine_gravity(const ga_machine *m)
 
 int ga_machine_n_signals(const ga_machine *m)
 {
-  return built_of(m) ? m->built->signals.n : 0;
+  return built_of(m) ? m->model->signals.n : 0;
 }
 
 /* The part that signal i belongs to; n_parts: an energy. */
-static int part_of(const ga__built *b, int i)
+static int part_of(const ga__mbs_model *b, int i)
 {
   int low = 0, high = b->m->n_parts;
   while (low < high) { /* the last part whose first signal is not after i */
@@ -364,11 +364,11 @@ static int part_of(const ga__built *b, int i)
 
 static int is_signal(const ga_machine *m, int i)
 {
-  return built_of(m) && i >= 0 && i < m->built->signals.n;
+  return built_of(m) && i >= 0 && i < m->model->signals.n;
 }
 
 /* Names of a part's signals in one block, each with the same room. */
-static size_t name_room(const ga__built *b, int part)
+static size_t name_room(const ga__mbs_model *b, int part)
 {
   return strlen(b->m->part[part].name) + sizeof((ga__channel *)0)->name + 1;
 }
@@ -376,7 +376,7 @@ static size_t name_room(const ga__built *b, int part)
 const char *ga_machine_signal_name(const ga_machine *m, int i)
 {
   if (!is_signal(m, i)) return NULL;
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   const ga__signals *s = &b->signals;
   const int part = part_of(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
   if (part == m->n_parts) return ga__energy_name(i - s->first[part]);
@@ -398,9 +398,9 @@ const char *ga_machine_signal_unit(const ga_machine *m, int i)
 {
   ga__channel at;
   if (!is_signal(m, i)) return NULL;
-  const int part = part_of(m->built, i);
+  const int part = part_of(m->model, i);
   if (part == m->n_parts) return "J";
-  ga__channel_get(m->built, part, i - m->built->signals.first[part], &at);
+  ga__channel_get(m->model, part, i - m->model->signals.first[part], &at);
   return at.unit;
 }
 
@@ -428,15 +428,15 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
   };
   ga__probe probe;
   if (!is_signal(m, i)) return GA_SIGNAL_NONE;
-  const int part = part_of(m->built, i);
+  const int part = part_of(m->model, i);
   if (part == m->n_parts) return GA_SIGNAL_ENERGY;
-  ga__channel_probe(m->built, part, i - m->built->signals.first[part], &probe);
+  ga__channel_probe(m->model, part, i - m->model->signals.first[part], &probe);
   return KIND[probe.kind];
 }
 
 int ga_machine_find_signal(const ga_machine *m, const char *name)
 {
-  return built_of(m) && name ? ga__signal_find(m->built, name) : -1;
+  return built_of(m) && name ? ga__signal_find(m->model, name) : -1;
 }
 
 static double energy_of(const ga_meter *meter, const ga__powers *now, double impact, double t, int what)
@@ -476,37 +476,37 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                              const int *index, double *out)
 {
   ga__powers now;
-  ga__seen seen;
+  ga__probe_cache cache;
   int have_powers = 0, part = 0;
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
+  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
   if (!s || (!out && (n > 0 || !index)) || (meter && meter->m != m))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT,
                     "signals need a state, room for them, and a meter of the same machine");
-  if (!index) n = m->built->signals.n;
+  if (!index) n = m->model->signals.n;
   ga_point p = ga__point_of(s);
   ga__workspace *work = meter ? meter->work : ga__workspace_own(m);
   const double impact = ga__impact_work(meter, s);
   const ga__eval e = ga__eval_at(work, &p, 1, 1);
   if (!s->a) p.y = ga__outputs_between(&e, s->y);
-  const int *first = m->built->signals.first;
-  ga__seen_begin(&seen);
+  const int *first = m->model->signals.first;
+  ga__probe_cache_reset(&cache);
   for (int k = 0; k < n; k++) {
     const int i = index ? index[k] : k;
     ga__probe probe;
     int code = 0;
     if (!is_signal(m, i))
       return ga__fail(work->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
-                      m->built->signals.n);
-    if (i < first[part] || i >= first[part + 1]) part = part_of(m->built, i);
+                      m->model->signals.n);
+    if (i < first[part] || i >= first[part + 1]) part = part_of(m->model, i);
     const int c = i - first[part];
     if (part == m->n_parts) {
       if (!have_powers) code = ga__elements_powers(&e, &now);
       have_powers = !code;
       out[k] = code ? NAN : energy_of(meter, &now, impact, s->t, c);
     } else {
-      ga__channel_probe(m->built, part, c, &probe);
-      code = ga__probe_read(&seen, &e, &probe, &out[k]);
+      ga__channel_probe(m->model, part, c, &probe);
+      code = ga__probe_read(&cache, &e, &probe, &out[k]);
       if (probe.turns >= 0) out[k] = with_turns(meter, probe.turns, s->t, out[k]);
     }
     if (code) return no_value(work, part, c, code, s->t);
@@ -519,7 +519,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
 static const char *frame_name(const void *machine, int i)
 {
   const ga_machine *m = machine;
-  return m->built->part_marker[i] >= 0 && m->part[i].kind != GA__PART_SCALAR ? m->part[i].name : "";
+  return m->model->part_marker[i] >= 0 && m->part[i].kind != GA__PART_SCALAR ? m->part[i].name : "";
 }
 
 static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *what, const char *name,
@@ -528,7 +528,7 @@ static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *w
   char nearest[GA_TEXT_PIECE];
   const int part = ga__find_part(m, name);
   if (part >= 0 && frame_name(m, part)[0]) {
-    *marker = m->built->part_marker[part];
+    *marker = m->model->part_marker[part];
     return GA_OK;
   }
   ga__name_nearest(nearest, name, (int)strlen(name), frame_name, m, m->n_parts);
@@ -540,17 +540,17 @@ ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *fr
 {
   int marker = -1;
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->built) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
+  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
   if (!s || !frame || !pose)
     return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a pose needs a state, a frame's name, and room");
   ga_status status = named_frame(m, m->ctx, "pose", frame, &marker);
   if (status) return status;
-  ga__marker_pose(m->built, marker, s->q, pose);
+  ga__marker_pose(m->model, marker, s->q, pose);
   return GA_OK;
 }
 
 /* 1: no multiplier of the joint is shared with redundant constraints. */
-static int is_unique(const ga__built *b, const ga__joint *joint, const ga_redundancy *redundancy)
+static int is_unique(const ga__mbs_model *b, const ga__joint *joint, const ga_redundancy *redundancy)
 {
   const unsigned char *shared = redundancy ? redundancy->lambda_shared : NULL;
   if (!shared) return 1;
@@ -567,19 +567,19 @@ ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *j
 {
   if (!m) return GA_ERR_ARGUMENT;
   const ga_state *s = st ? ga_stepper_state(st) : NULL;
-  if (!m->built || !s)
+  if (!m->model || !s)
     return ga__fail(m->ctx, GA_ERR_ORDER, "reaction: the machine must be built and the stepper started");
   ga_context *ctx = ga__stepper_context(st);
-  if (ga_stepper_system(st) != m->built->system || !joint || !force || !torque)
+  if (ga_stepper_system(st) != m->model->system || !joint || !force || !torque)
     return ga__fail(
         ctx, GA_ERR_ARGUMENT,
         "reaction: needs a stepper of this machine, a joint's name, and room for force and torque");
   const int part = ga__find_part(m, joint);
-  const ga__joint *at = part >= 0 ? ga__joint_of(m->built, part) : NULL;
+  const ga__joint *at = part >= 0 ? ga__joint_of(m->model, part) : NULL;
   if (!at || at->a < 0)
     return ga__fail(ctx, GA_ERR_ARGUMENT, "reaction: '%s' is no joint between frames", joint);
   ga__probe probe = GA__NO_PROBE;
-  probe.joint = m->built->part_joint[part];
+  probe.joint = m->model->part_joint[part];
   ga_status status = axes ? named_frame(m, ctx, "reaction", axes, &probe.axes) : GA_OK;
   if (status) return status;
   const ga_point p = ga__point_of(s);
@@ -590,6 +590,6 @@ ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *j
     probe.kind = GA__PROBE_REACTION_TORQUE;
     ga__probe_value(&e, &probe, &torque[probe.component]);
   }
-  if (unique) *unique = is_unique(m->built, at, ga_stepper_redundancy(st));
+  if (unique) *unique = is_unique(m->model, at, ga_stepper_redundancy(st));
   return GA_OK;
 }

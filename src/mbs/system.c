@@ -155,7 +155,7 @@ static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 {
   ga__workspace *w = user;
-  const ga__built *b = w->b;
+  const ga__mbs_model *b = w->b;
   const ga__eval e = {w->m, b, p, w->kin, w};
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
@@ -170,7 +170,7 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
 
 /* ---- Names ---- */
 
-static void name_velocity(const ga_machine *m, const ga__built *b, int index, char *text, size_t size)
+static void name_velocity(const ga_machine *m, const ga__mbs_model *b, int index, char *text, size_t size)
 {
   static const char *const component[6] = {
       "x", "y", "z", "rotation about x", "rotation about y", "rotation about z"};
@@ -188,7 +188,7 @@ static void name_velocity(const ga_machine *m, const ga__built *b, int index, ch
     if (node->column[c] == index - node->v) snprintf(text, size, "%s: %s", part, component[c]);
 }
 
-static void name_output(const ga_machine *m, const ga__built *b, ga_equation_block block, int index,
+static void name_output(const ga_machine *m, const ga__mbs_model *b, ga_equation_block block, int index,
                         char *text, size_t size)
 {
   const ga__y *row = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
@@ -209,7 +209,7 @@ static void name_output(const ga_machine *m, const ga__built *b, ga_equation_blo
 
 static void name(void *user, ga_equation_block block, int index, char *text, size_t size)
 {
-  const ga__built *b = ((const ga__workspace *)user)->b;
+  const ga__mbs_model *b = ((const ga__workspace *)user)->b;
   const ga_machine *m = b->m;
   if (block == GA_BLOCK_V) {
     name_velocity(m, b, index, text, size);
@@ -226,7 +226,7 @@ static void name(void *user, ga_equation_block block, int index, char *text, siz
 /* ---- The system ---- */
 
 /* One factor for each rigid body; what lies between them is R^n. */
-static ga_status make_factors(ga_machine *m, ga__built *b, ga_factor **out, int *n)
+static ga_status make_factors(ga_machine *m, ga__mbs_model *b, ga_factor **out, int *n)
 {
   static const ga_factor RIGID[] = {[GA_FORM_SPACE] = {GA_R3SO3, 0, GA_RIGHT},
                                     [GA_FORM_BODY] = {GA_R3SO3, 0, GA_LEFT},
@@ -248,7 +248,7 @@ static ga_status make_factors(ga_machine *m, ga__built *b, ga_factor **out, int 
   return GA_OK;
 }
 
-ga_status ga__system_make(ga_machine *m, ga__built *b)
+ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
 {
   ga_factor *factor = NULL;
   int n = 0;
@@ -294,12 +294,12 @@ ga_status ga__system_make(ga_machine *m, ga__built *b)
 
 const ga_system *ga_machine_system(const ga_machine *m)
 {
-  return m && m->built ? m->built->system : NULL;
+  return m && m->model ? m->model->system : NULL;
 }
 
 ga_status ga__phi_initial(ga__workspace *w, double *largest)
 {
-  const ga__built *b = w->b;
+  const ga__mbs_model *b = w->b;
   double *phi = ga__alloc(w->ctx, (size_t)b->n_lambda + 1, sizeof *phi);
   const ga_point at = {.t = w->m->opts.t_start};
   const ga_error error = w->ctx->error;
@@ -315,7 +315,7 @@ ga_status ga__phi_initial(ga__workspace *w, double *largest)
   return GA_OK;
 }
 
-void ga__initial_values(const ga__built *b, double *q, double *v)
+void ga__initial_values(const ga__mbs_model *b, double *q, double *v)
 {
   for (int i = 1; i < b->node.n; i++) ga__node_get_initial(GA__AT(b->node, ga__node, i), q, v);
   if (b->form) ga__form_initial(b, v);
@@ -324,7 +324,7 @@ void ga__initial_values(const ga__built *b, double *q, double *v)
 ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   if (!b) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_initial: call ga_machine_build() first");
   if ((b->nv && (!q || !v)) || (b->n_x && !x))
     return ga__fail(m->ctx, GA_ERR_ARGUMENT,

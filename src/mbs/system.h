@@ -4,7 +4,7 @@
 
 #include "mbs/mbs_impl.h"
 
-ga_status ga__system_make(ga_machine *m, ga__built *b);
+ga_status ga__system_make(ga_machine *m, ga__mbs_model *b);
 /* What an evaluation sees at a point; kin is filled: positions, and velocities and accelerations where asked
  * for. */
 ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot);

@@ -12,7 +12,7 @@ static void raise(size_t *most, const ga__formula *f)
 }
 
 /* The most variables that a formula has. */
-static size_t most_variables(const ga__built *b)
+static size_t most_variables(const ga__mbs_model *b)
 {
   size_t most = 0;
   for (int i = 0; i < b->formula.n; i++) raise(&most, GA__AT(b->formula, ga__formula, i));
@@ -27,7 +27,7 @@ static size_t most_variables(const ga__built *b)
 }
 
 /* The most numbers that an element asks for. */
-static size_t most_scratch(const ga__built *b)
+static size_t most_scratch(const ga__mbs_model *b)
 {
   size_t most = 0;
   for (int i = 0; i < b->element.n; i++) {
@@ -53,7 +53,7 @@ static void *take(pieces *p, size_t count, size_t size)
 
 static void lay_out(ga__workspace *w, int derivatives, pieces *p)
 {
-  const ga__built *b = w->b;
+  const ga__mbs_model *b = w->b;
   const size_t n_y = (size_t)b->n_y, variables = most_variables(b), one = sizeof(double);
   w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
   w->f = take(p, (size_t)b->nv, one);
@@ -74,7 +74,7 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   if (enclosure) w->enclosure = ga__enclosure_in(b, in_enclosure);
 }
 
-ga_status ga__workspace_create(ga_context *ctx, const ga__built *b, int derivatives, ga__workspace **out)
+ga_status ga__workspace_create(ga_context *ctx, const ga__mbs_model *b, int derivatives, ga__workspace **out)
 {
   *out = NULL;
   ga__workspace *w = ga__alloc(ctx, 1, sizeof *w);
@@ -112,5 +112,5 @@ void ga__workspace_destroy(void *work)
 
 ga__workspace *ga__workspace_own(const ga_machine *m)
 {
-  return ga__system_work(m->built->system);
+  return ga__system_work(m->model->system);
 }

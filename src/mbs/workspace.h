@@ -5,8 +5,8 @@
 #include "mbs/mbs_impl.h"
 
 /* derivatives 0: for values alone. It may outlive b. */
-ga_status ga__workspace_create(ga_context *ctx, const ga__built *b, int derivatives, ga__workspace **out);
-/* As ga_work_create_fn and ga_work_destroy_fn; user is a ga__built, work a ga__workspace. */
+ga_status ga__workspace_create(ga_context *ctx, const ga__mbs_model *b, int derivatives, ga__workspace **out);
+/* As ga_work_create_fn and ga_work_destroy_fn; user is a ga__mbs_model, work a ga__workspace. */
 ga_status ga__workspace_of(void *user, ga_context *ctx, void **work);
 void ga__workspace_destroy(void *work); /* NULL is fine */
 /* That of a built machine itself, for functions that are given neither a stepper nor a meter. */

@@ -21,7 +21,7 @@ typedef struct wrench {
 
 enum { ROTATIONS = GA__RX | GA__RY | GA__RZ };
 
-static const ga__node *node_of(const ga__built *b, const wrench *w, int *index)
+static const ga__node *node_of(const ga__mbs_model *b, const wrench *w, int *index)
 {
   *index = GA__AT(b->marker, ga__marker, w->marker)->node;
   return GA__AT(b->node, ga__node, *index);
@@ -39,7 +39,7 @@ static int is_nothing(const ga__input *in)
 
 /* ---- Building ---- */
 
-static ga_status check_torque(ga_machine *m, const ga__built *b, const wrench *w, const char *frame)
+static ga_status check_torque(ga_machine *m, const ga__mbs_model *b, const wrench *w, const char *frame)
 {
   int index, any = 0;
   const ga__node *node = node_of(b, w, &index);
@@ -50,7 +50,7 @@ static ga_status check_torque(ga_machine *m, const ga__built *b, const wrench *w
                          (ga__facts){.name = frame});
 }
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_force_def *def = asking->def;
@@ -68,7 +68,7 @@ static ga_status create(ga_machine *m, ga__built *b, int part)
   return status ? status : check_torque(m, b, w, def->frame);
 }
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const wrench *w = el->data;
   int index;
@@ -82,7 +82,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return status;
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   wrench *w = el->data;
   int index;
@@ -201,7 +201,7 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
   return i < 6;
 }
 
-static const char *unit_of_input(const ga__built *b, const ga__element *el, int y)
+static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
 {
   const wrench *w = el->data;
   (void)b;
@@ -210,12 +210,12 @@ static const char *unit_of_input(const ga__built *b, const ga__element *el, int 
   return "";
 }
 
-static int n_shapes(const ga__built *b, int part)
+static int n_shapes(const ga__mbs_model *b, int part)
 {
   return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__built *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   (void)i;
   *out = (ga__shape_def){GA_SHAPE_ARROW, ((const wrench *)ga__element_of(b, part)->data)->marker, -1, 0};

@@ -22,7 +22,7 @@ const char *ga__section_at(int i)
 {
   const char *last = "";
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
-    const char *section = ga__kind_of((ga__part_kind)kind)->section;
+    const char *section = ga__part_type_of((ga__part_kind)kind)->section;
     if (strcmp(section, last) == 0) continue;
     if (i-- == 0) return section;
     last = section;
@@ -52,7 +52,7 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
   char one[GA_TEXT_PIECE], what[GA__WHAT], list[GA__WHAT];
   ga__writer w = {list, sizeof list, 0};
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
-    const ga__kind *k = ga__kind_of((ga__part_kind)kind);
+    const ga__part_type *k = ga__part_type_of((ga__part_kind)kind);
     if (strcmp(k->section, section) != 0) continue;
     types[n] = k->type;
     kinds[n++] = kind;

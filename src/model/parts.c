@@ -232,7 +232,7 @@ static int keep_names(ga__part_kind which, const any_def *read, int type, any_de
   return joint->a || joint->b;
 }
 
-static int try_part(ga__reader *reader, const ga__kind *kind, const any_def *def)
+static int try_part(ga__reader *reader, const ga__part_type *kind, const any_def *def)
 {
   const ga_status status = kind->add(reader->m, def);
   if (status == GA_ERR_MEMORY) reader->r->failed = 1;
@@ -245,7 +245,7 @@ static int add_substitute(ga__reader *reader, const ga__named *named, const any_
                           int type)
 {
   const ga__part_kind which = (ga__part_kind)named->kind;
-  const ga__kind *kind = ga__kind_of(which);
+  const ga__part_type *kind = ga__part_type_of(which);
   any_def def = *read;
   set_body_size(which, &def);
   if (!is_read) reader->guessed = 1;
@@ -273,7 +273,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
 {
   static const char *const more[] = {"type"};
   const ga__part_kind which = (ga__part_kind)named->kind;
-  const ga__kind *kind = ga__kind_of(which);
+  const ga__part_type *kind = ga__part_type_of(which);
   any_def def;
   char what[GA__WHAT];
   memset(&def, 0, sizeof def);
@@ -299,7 +299,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
 int ga__part_group(int i, ga__group *group)
 {
   if (i < 0 || i + 1 >= GA__PART_BLOCK) return 0;
-  const ga__kind *kind = ga__kind_of((ga__part_kind)(i + 1));
+  const ga__part_type *kind = ga__part_type_of((ga__part_kind)(i + 1));
   *group = (ga__group){.section = kind->section,
                        .type = kind->type,
                        .about = kind->about,

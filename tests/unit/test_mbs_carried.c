@@ -32,15 +32,15 @@ typedef struct bar {
   double place[MOST_FRAMES][3];
 } bar;
 
-static ga_status create(ga_machine *m, ga__built *b, int part);
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part);
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const bar *u = el->data;
   return ga__want_block(b, u->modes, u->modes, 1);
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   bar *u = el->data;
   u->self = ga__find_pair(&b->pattern, u->modes, u->modes);
@@ -86,7 +86,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 }
 
 /* A marker on the bar. */
-static ga_status place(ga_machine *m, ga__built *b, int part, const ga_pose *pose, ga__marker *out)
+static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
 {
   bar *u = ga__element_of(b, part)->data;
   const int carrier[2] = {u->body, u->modes};
@@ -134,7 +134,7 @@ static void cross_columns(double out[6], const double a[3], const double M[6])
   }
 }
 
-static void carry(const ga__built *b, const ga__element *el, int number, const ga__carrier *carrier,
+static void carry(const ga__mbs_model *b, const ga__element *el, int number, const ga__carrier *carrier,
                   ga__carried_motion *out)
 {
   enum { N = 6 + MODES };
@@ -245,7 +245,7 @@ static const ga__element_type BAR = {
     .powers = powers,
 };
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const bar_def *d = ga__element_def_of(b, part);
   const ga__element *el = ga__element_add(m, b, part, &BAR, 0, 0);

@@ -112,7 +112,7 @@ static void bounds_through_blocks(void **state)
   d.name = "f", d.coordinate = "u", d.force.expression = "gate";
   SHOP_ADD(&s, actuator, &d);
   shop_build(&s);
-  assert_true(s.m->built->y.n <= 8);
+  assert_true(s.m->model->y.n <= 8);
   const ga_instant none = {y, NULL, NULL};
   for (int k = 0; k < 20; k++) {
     const double from = 0.31 * k, to = from + 0.2;
@@ -134,7 +134,7 @@ static void outputs_between_steps(void **state)
   (void)state;
   add_chain(&s, f);
   ga_state at = *shop_start(&s);
-  assert_true(s.m->built->y.n <= 16);
+  assert_true(s.m->model->y.n <= 16);
   at.t = t, at.a = at.eta = at.w = NULL, at.y = y;
   for (int i = 0; i < 5; i++) {
     double value;

@@ -36,9 +36,9 @@ typedef struct mount {
   int x_by_x, y_by_x;
 } mount;
 
-static ga_status create(ga_machine *m, ga__built *b, int part);
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part);
 
-static ga_status want(ga__built *b, ga__element *el)
+static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const mount *u = el->data;
   ga_status status = GA_OK;
@@ -48,7 +48,7 @@ static ga_status want(ga__built *b, ga__element *el)
   return status ? status : ga__want_port(&b->pattern, u->z, ga__column_x(b, el->x));
 }
 
-static ga_status bind(ga__built *b, ga__element *el)
+static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   mount *u = el->data;
   const int x = ga__column_x(b, el->x), y = ga__column_y(b, el->y);
@@ -78,9 +78,9 @@ static view look(const ga__eval *e, const mount *u)
 {
   const ga__node *z = GA__AT(e->b->node, ga__node, u->z);
   const ga__kin *a = &e->kin[u->node[0]], *b = &e->kin[u->node[1]];
-  ga__sight sight;
+  ga__gauge_eval sight;
   view v;
-  ga__sight_at(&sight, GA__AT(e->b->gauge, ga__gauge, u->gauge), e->b->marker.at, e->kin);
+  ga__gauge_eval_at(&sight, GA__AT(e->b->gauge, ga__gauge, u->gauge), e->b->marker.at, e->kin);
   ga__gauge_gradient(v.g, &sight);
   ga__gauge_curvature(v.K, &sight);
   memcpy(v.w, a->w, 6 * sizeof(double));
@@ -208,13 +208,13 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 }
 
 /* x1, y and the stretch. */
-static int n_signals(const ga__built *b, int part)
+static int n_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return 3;
 }
 
-static void signal(const ga__built *b, int part, int i, ga__signal_def *out)
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   const ga__element *el = ga__element_of(b, part);
   static const char *const name[] = {"memory", "relaxing", "stretch"}, *const unit[] = {"m", "N", "m"};
@@ -248,7 +248,7 @@ static const ga__element_type MOUNT = {
     .value = value,
 };
 
-static ga_status create(ga_machine *m, ga__built *b, int part)
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const mount_def *d = ga__element_def_of(b, part);
   const ga__part *asking = &m->part[part];

@@ -623,7 +623,7 @@ static void forces_follow_or_not(void **state)
 /* Energy stored by forces at q. */
 static double stored_at(const shop *s, const rig_spot *spot, const double *q, double *lost, double *in)
 {
-  ga__built *b = s->m->built;
+  ga__mbs_model *b = s->m->model;
   ga_point p = spot->p;
   ga__powers now = {0, 0, 0, 0};
   ga__kin *kin = calloc((size_t)b->node.n, sizeof *kin);
@@ -644,7 +644,7 @@ static double stored_at(const shop *s, const rig_spot *spot, const double *q, do
 /* Power of the forces on the bodies. */
 static double power_at(const shop *s, const rig_spot *spot)
 {
-  ga__built *b = s->m->built;
+  ga__mbs_model *b = s->m->model;
   double f[RIG_MOST] = {0}, power = 0;
   const ga__eval e = ga__eval_at(ga__workspace_own(s->m), &spot->p, 1, 1);
   for (int i = b->first_acting; i < b->element.n; i++) {

@@ -216,7 +216,7 @@ static void test_derivatives(void **state)
  * i. */
 static const double *rotation_of(const ga_machine *m, const double *q, int i, int *first)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   for (int n = 1; n < b->node.n; n++) {
     const ga__node *node = GA__AT(b->node, ga__node, n);
     const int part = (i - node->v) / 3;
@@ -231,7 +231,7 @@ static const double *rotation_of(const ga_machine *m, const double *q, int i, in
 /* to = X from (back 0) or Xᵀ from (back 1) */
 static void convert(double *to, const double *from, const ga_machine *m, const double *q, int back)
 {
-  const int nv = m->built->nv;
+  const int nv = m->model->nv;
   for (int i = 0; i < nv; i++) {
     int first = 0;
     const double *R = rotation_of(m, q, i, &first);
@@ -248,7 +248,7 @@ static void convert(double *to, const double *from, const ga_machine *m, const d
 /* vdot of the form → accelerations in space: SE3 has u' = R (U' + Ω × U). */
 static void accelerations(double *to, const ga_machine *m, const rig_spot *spot)
 {
-  const ga__built *b = m->built;
+  const ga__mbs_model *b = m->model;
   double vdot[RIG_MOST];
   memcpy(vdot, spot->vdot, (size_t)b->nv * sizeof *vdot);
   for (int n = 1; n < b->node.n; n++) {

@@ -91,25 +91,25 @@ static void perturb(scene *s, int component, double h)
   if (c == 5) kin->angle += h;
 }
 
-static ga__sight look(const scene *s)
+static ga__gauge_eval look(const scene *s)
 {
-  ga__sight sight;
-  ga__sight_at(&sight, &s->gauge, s->marker, s->kin);
+  ga__gauge_eval sight;
+  ga__gauge_eval_at(&sight, &s->gauge, s->marker, s->kin);
   return sight;
 }
 static double value(const scene *s)
 {
-  const ga__sight sight = look(s);
+  const ga__gauge_eval sight = look(s);
   return ga__gauge_value(&sight);
 }
 static void gradient(double g[12], const scene *s)
 {
-  const ga__sight sight = look(s);
+  const ga__gauge_eval sight = look(s);
   ga__gauge_gradient(g, &sight);
 }
 static void curvature(double K[144], const scene *s)
 {
-  const ga__sight sight = look(s);
+  const ga__gauge_eval sight = look(s);
   ga__gauge_curvature(K, &sight);
 }
 
@@ -158,7 +158,7 @@ enum { N_GAUGES = (int)(sizeof gauges / sizeof gauges[0]) };
 /* Poses so close to where a distance or an angle has no derivative that differences say nothing. */
 static int too_close(const scene *s)
 {
-  const ga__sight sight = look(s);
+  const ga__gauge_eval sight = look(s);
   const int i = s->gauge.axis, j = (i + 1) % 3;
   double along = 0, d2 = 0;
   for (int k = 0; k < 3; k++) {

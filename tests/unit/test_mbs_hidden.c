@@ -29,7 +29,7 @@ typedef struct course {
 
 static void set_course(course *c, const shop *s, double from, double to, double a, double b)
 {
-  const ga__built *built = s->m->built;
+  const ga__mbs_model *built = s->m->model;
   const double part[3] = {a, b, 0.5 * (a + b)};
   assert_true(built->y.n <= MOST_Y);
   for (int k = 0; k < 3; k++) {
@@ -164,7 +164,7 @@ static void add_feedback(shop *s, int kind, int blocks)
  * from 1 to 1.5, each by 1e6 (to − from). */
 static void set_chase(course *c, const shop *s, double from, double to, double a, double b)
 {
-  const ga__built *built = s->m->built;
+  const ga__mbs_model *built = s->m->model;
   const double part[3] = {a, b, 0.5 * (a + b)};
   assert_true(built->y.n <= MOST_Y);
   for (int k = 0; k < 3; k++) {

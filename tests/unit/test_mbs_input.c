@@ -91,21 +91,21 @@ static void fill(parts_rig *r)
 /* The built law of a part. */
 static const ga__law *law_of(const parts_rig *r, const char *name)
 {
-  const ga__element *el = ga__element_of(r->m->built, ga__find_part(r->m, name));
+  const ga__element *el = ga__element_of(r->m->model, ga__find_part(r->m, name));
   assert_non_null(el);
   return el->data;
 }
 
 static const ga__y *row(const parts_rig *r, int y)
 {
-  assert_in_range(y, 0, r->m->built->y.n - 1);
-  return GA__AT(r->m->built->y, ga__y, y);
+  assert_in_range(y, 0, r->m->model->y.n - 1);
+  return GA__AT(r->m->model->y, ga__y, y);
 }
 
 static const ga__formula *formula_of(const parts_rig *r, const ga__input *in)
 {
   assert_int_equal(row(r, in->y)->kind, GA__Y_FORMULA);
-  return GA__AT(r->m->built->formula, ga__formula, row(r, in->y)->index);
+  return GA__AT(r->m->model->formula, ga__formula, row(r, in->y)->index);
 }
 
 enum { MOST_Y = 16 };
@@ -118,10 +118,10 @@ typedef struct spot {
 
 static void spot_at(spot *s, const parts_rig *r, double t, rig_random *random)
 {
-  assert_true(r->m->built->y.n <= MOST_Y);
+  assert_true(r->m->model->y.n <= MOST_Y);
   for (int i = 0; i < MOST_Y; i++) s->y[i] = rig_uniform(random, 0.5, 2);
   s->p = (ga_point){.t = t, .y = s->y};
-  s->e = (ga__eval){.m = r->m, .b = r->m->built, .p = &s->p, .work = ga__workspace_own(r->m)};
+  s->e = (ga__eval){.m = r->m, .b = r->m->model, .p = &s->p, .work = ga__workspace_own(r->m)};
 }
 
 static void sums_of_what_is_given(void **state)
@@ -151,7 +151,7 @@ static void sums_of_what_is_given(void **state)
   assert_int_equal(row(r, fed->y)->kind, GA__Y_ELEMENT);
   assert_int_equal(ga__input_value(&s.e, fed, &value), 0);
   assert_true(value == 3 + expected + s.y[fed->y]);
-  assert_int_equal(r->m->built->formula.n, 0); /* single names need none */
+  assert_int_equal(r->m->model->formula.n, 0); /* single names need none */
   ga_machine_destroy(&r->m);
   ga_function_destroy(&f);
 }
@@ -168,7 +168,7 @@ static void same_text_same_row(void **state)
   assert_true(y >= 0);
   assert_int_equal(law_of(r, "two")->input.y, y);
   assert_int_not_equal(law_of(r, "three")->input.y, y);
-  assert_int_equal(r->m->built->formula.n, 2);
+  assert_int_equal(r->m->model->formula.n, 2);
 }
 
 /* pi and e are numbers; t is the time; a block called e is the block. */

@@ -227,7 +227,7 @@ static double signal_of(const running *u, const char *name)
 static void free_body(const running *u, const double p[3], double F[3], double M[3])
 {
   const ga_state *s = ga_stepper_state(u->st);
-  const ga__node *node = GA__AT(u->r.m->built->node, ga__node, 1);
+  const ga__node *node = GA__AT(u->r.m->model->node, ga__node, 1);
   const double *R = s->q + 3, *w = s->v + 3, *g = u->r.m->opts.gravity;
   double Jw[3] = {0, 0, 0}, Ja[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++)
@@ -257,8 +257,8 @@ static void test_reactions(void **state)
     mbs_ok(&u.r, ga_machine_pose(u.r.m, ga_stepper_state(u.st),
                                  kind == GA_JOINT_DISTANCE || kind == GA_JOINT_ROD ? "b" : "body", &at));
     if (kind != GA_JOINT_DISTANCE && kind != GA_JOINT_ROD) { /* the joint's own frame on the body */
-      const ga__joint *j = GA__AT(u.r.m->built->joint, ga__joint, 0);
-      const ga__marker *mk = GA__AT(u.r.m->built->marker, ga__marker, j->b);
+      const ga__joint *j = GA__AT(u.r.m->model->joint, ga__joint, 0);
+      const ga__marker *mk = GA__AT(u.r.m->model->marker, ga__marker, j->b);
       const double *q = ga_stepper_state(u.st)->q;
       for (int i = 0; i < 3; i++)
         at.position[i] = q[i] + q[3 + 3 * i] * mk->s[0] + q[4 + 3 * i] * mk->s[1] + q[5 + 3 * i] * mk->s[2];

@@ -536,7 +536,7 @@ static void test_turning(void **state)
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
-  assert_int_equal(r.m->built->signals.n_turns, 3);
+  assert_int_equal(r.m->model->signals.n_turns, 3);
   assert_int_equal(meter->watch, 1); /* angles of a universal joint may change faster than its sides turn */
   mbs_ok(&r, ga_stepper_step(st, 0.01));
   mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
@@ -825,7 +825,7 @@ static void test_conservative(void **state)
   assert_int_equal(meter->n_workers, 4);
   for (int i = 0; i < 4; i++) {
     static const char *const expected[] = {"skew", "damped", "shaped", "written"};
-    const ga__element *el = ga__element_at(r.m->built, meter->worker[i].element);
+    const ga__element *el = ga__element_at(r.m->model, meter->worker[i].element);
     assert_string_equal(r.m->part[el->part].name, expected[i]);
   }
   ga_meter_destroy(&meter);

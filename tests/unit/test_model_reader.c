@@ -130,7 +130,7 @@ static void compare_machines(const ga_machine *a, const ga_machine *b)
     const ga__part *p = &a->part[i], *q = &b->part[i];
     assert_string_equal(p->name, q->name);
     assert_int_equal(p->kind, q->kind);
-    const ga__kind *kind = ga__kind_of(p->kind);
+    const ga__part_type *kind = ga__part_type_of(p->kind);
     for (int k = 0; k < kind->n_fields; k++) compare_field(&kind->fields[k], p->def, q->def, p->name);
     if (p->kind == GA__PART_BLOCK) compare_blocks(p->def, q->def);
   }
