@@ -1,0 +1,80 @@
+/* Rows of Φ: sums of gauges, axes, points held together. (constraint.c, axes.c, point3.c) */
+#ifndef GALPHA_MBS_CONSTRAINT_H
+#define GALPHA_MBS_CONSTRAINT_H
+
+#include "mbs/eval.h"
+#include "mbs/gauge.h"
+
+/* One constraint row: Σ c ρ − target(t) − constant = 0. Its slots are the nodes concerned; in each the
+ * entries of B and D_q(B v), and those of Bᵀ, one for every bit of the mask in ascending order. */
+typedef struct ga__slot {
+  int node;
+  unsigned mask, mask_t; /* six bits each, of the components that the node has */
+  int B, Bt;             /* first entries */
+} ga__slot;
+typedef struct ga__term {
+  int gauge;
+  double c;
+  int slot_a, slot_b; /* within the row's slots; −1: ground */
+  int pair[4];        /* aa, ab, ba, bb */
+} ga__term;
+typedef struct ga__row {
+  int part;
+  int first_slot, n_slots, first_term, n_terms;
+  const ga_function *target; /* NULL: none */
+  double constant;
+  double rate; /* of the sum, besides that of target; not 0 only while a machine is assembled */
+  int wrap;    /* 1: an angle, taken within (−π, π] */
+  int lambda;  /* its number */
+  int by_axes; /* 1: evaluated in axes.c */
+} ga__row;
+
+/* A row that holds the angle between two axes fixed in rigid bodies or the ground: e_a · e_b = constant, as
+ * hinges and slides do, twice and more each. (axes.c) */
+typedef struct ga__axes {
+  int lambda;
+  int node[2], v[2]; /* their first velocities */
+  double u[2][3];    /* the axes, in body axes */
+  double constant;
+  int B[2], Bt[2]; /* first of three entries of φ; −1: ground */
+  int rr[4];       /* tiles φφ of the pairs aa, ab, ba, bb; −1: ground */
+} ga__axes;
+
+/* Three rows at once: p_b − p_a = 0 in ground axes, the most frequent constraint. (point3.c) */
+typedef struct ga__end {
+  int node, v; /* 0: ground; first velocity */
+  double s[3]; /* from the node's origin, in body axes */
+  int B;       /* first entry: 3 of x (diagonal), then 9 of φ, column by column */
+  int Bt;      /* of the first column of Bᵀ: one of x, two of φ (without the diagonal) */
+  int rr;      /* the node's own tile φφ */
+} ga__end;
+typedef struct ga__point3 {
+  int part, a, b; /* markers */
+  int lambda;     /* first of three */
+  int stride;     /* from one column of Bᵀ to the next */
+  ga__end end[2];
+} ga__point3;
+
+/* An end as sweeps go through them, body by body. (body.c) */
+typedef struct ga__body_end {
+  double s[3], sign; /* 1 for b, −1 for a */
+  int lambda, B, Bt, stride;
+  int first; /* 1: the other end's body comes later */
+} ga__body_end;
+
+/* Elements that are frequent are swept: values added to s (NULL: not wanted; f with its sign turned to
+ * s->dynamics), derivatives to J (NULL: not wanted). The others' part of ga__constraint_...() is what sweeps
+ * do, for the callbacks of single blocks. order: Φ, Φ' or Φ'' at vdot = 0. */
+/* Constraint rows that hold two axes (axes.c). */
+ga_status ga__axes_take(ga__mbs_model *b, ga__row *row);
+void ga__axes_values(const ga__eval *e, double *out, int order);
+void ga__axes_force(const ga__eval *e, double *f);
+void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
+/* Two origins held together (point3.c). */
+ga_status ga__points_want(ga__mbs_model *b);
+ga_status ga__points_bind(ga__mbs_model *b);
+void ga__points_values(const ga__eval *e, double *out, int order);
+void ga__points_force(const ga__eval *e, double *f);
+ga_status ga__ends_list(ga__mbs_model *b);
+
+#endif

@@ -1,0 +1,48 @@
+/* What an evaluation sees, and what it writes. (workspace.c, system.c) */
+#ifndef GALPHA_MBS_EVAL_H
+#define GALPHA_MBS_EVAL_H
+
+#include "mbs/node.h"
+
+/* Poses and twists of nodes in a sweep over rigid bodies. */
+typedef enum ga__kin_use {
+  GA__KIN_MADE, /* kin is that of the point */
+  GA__KIN_MAKE, /* it is to be made, node by node */
+  GA__KIN_NONE  /* nobody will read it */
+} ga__kin_use;
+
+/* What evaluations of a built machine write, of one who evaluates it: the machine's own, a stepper's, a
+ * meter's. What is built is only read. (workspace.c) */
+typedef struct ga__workspace {
+  ga_context *ctx; /* where errors go */
+  const ga_machine *m;
+  const ga__mbs_model *b;
+  ga__kin *kin;         /* [nodes] of the evaluation under way */
+  unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
+  const double *motion_q, *motion_v, *motion_vdot;
+  double *f;                         /* [nv] forces within a sweep */
+  double *y_seen, *y_last;           /* [n_y] outputs of a state between steps */
+  double *y_slope;                   /* [2 y_room] derivatives of one row of y, by D, then by Q */
+  double *value, *slope;             /* of one formula's variables, and derivatives by them */
+  double *scratch;                   /* of the one element that is evaluated (ga__element_type.scratch) */
+  struct ga__carried_space *carried; /* NULL: there are no such frames */
+  struct ga__form_space *form;       /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
+  struct ga__enclosure *enclosure;   /* what outputs stay within (hidden.c); NULL: there are none */
+  ga__kin_use use;                   /* of kin, in a sweep over rigid bodies */
+  int suspect; /* among those that act, the output that hid something last; answers are the same */
+  void *block; /* of all arrays */
+} ga__workspace;
+
+/* What an evaluation sees. */
+typedef struct ga__eval {
+  const ga_machine *m;
+  const ga__mbs_model *b;
+  const ga_point *p;
+  const ga__kin *kin;  /* of all nodes */
+  ga__workspace *work; /* of whoever evaluates */
+} ga__eval;
+
+/* A function or expression of a part has no value: says so, and returns 1 (retry). */
+int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
+
+#endif

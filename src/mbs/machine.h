@@ -1,0 +1,85 @@
+/* A machine as it is given: its parts. (parts.c) */
+#ifndef GALPHA_MBS_MACHINE_H
+#define GALPHA_MBS_MACHINE_H
+
+#include "base/base_impl.h"
+#include "galpha/mbs.h"
+
+#define GA__TWO_PI 6.283185307179586
+/* [m] Ends closer than this are taken to coincide: rounding of positions. */
+#define GA__COINCIDENT 1e-12
+
+typedef enum ga__part_kind {
+  GA__PART_GROUND = 0,
+  GA__PART_RIGID,
+  GA__PART_PLANAR,
+  GA__PART_POINT,
+  GA__PART_SCALAR,
+  GA__PART_MARKER,
+  GA__PART_JOINT,
+  GA__PART_DRIVE,
+  GA__PART_ROLLING,
+  GA__PART_SPRING,
+  GA__PART_ACTUATOR,
+  GA__PART_FRICTION,
+  GA__PART_BUSHING,
+  GA__PART_FORCE,
+  GA__PART_CONTACT,
+  GA__PART_SENSOR,
+  GA__PART_GUESS,
+  GA__PART_BLOCK,
+  GA__N_PARTS,
+  GA__PART_ELEMENT = GA__N_PARTS /* of no kind of model files: its type comes with it, see element.h */
+} ga__part_kind;
+
+typedef struct ga__block_def { /* what ga_machine_add_block() was given */
+  const char *name;
+  ga_control_block *block; /* owned */
+  ga_input *inputs;        /* owned, [ga_block_n_in(block)] */
+} ga__block_def;
+
+typedef struct ga__part {
+  ga__part_kind kind;
+  const char *name; /* owned; within def too */
+  void *def;        /* a copy of the definition of its kind, texts owned; NULL for the ground */
+} ga__part;
+
+typedef struct ga__mbs_model ga__mbs_model; /* model.h */
+typedef struct ga__element ga__element;     /* element.h */
+typedef struct ga__element_type ga__element_type;
+
+struct ga_machine {
+  ga_context *ctx;
+  ga_machine_opts opts;
+  int n_parts, capacity;
+  ga__part *part;       /* part[0] is the ground */
+  ga__mbs_model *model; /* NULL until it is built */
+  int *bucket;          /* names: 1 + index of a part, 0: empty; open addressing */
+  int n_buckets;        /* a power of two */
+  int n_functions;      /* that expressions may call */
+  ga_symbol *function;  /* [n_functions] their names belong to the machine */
+};
+
+const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
+int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
+/* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the
+ * nearest name. field: what of the part asks for it ("a", "coordinate"); needs: "a body or marker". Returns
+ * GA_ERR_ARGUMENT. */
+ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
+                      const char *needs);
+/* A failure that concerns a part: its kind and name are added to the facts. Returns status. */
+ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
+                          ga__facts facts);
+
+/* A growing array of plain structs. */
+typedef struct ga__list {
+  void *at;
+  int n, capacity;
+  size_t size;
+} ga__list;
+#define GA__AT(list, type, i) (&((type *)(list).at)[i])
+
+/* Adds an item, zeroed; NULL: out of memory (said so). */
+void *ga__list_add(ga_context *ctx, ga__list *list);
+
+#endif

@@ -1,0 +1,96 @@
+/* Nodes: coordinates and motion of bodies; markers on them. (node.c) */
+#ifndef GALPHA_MBS_NODE_H
+#define GALPHA_MBS_NODE_H
+
+#include "mbs/machine.h"
+
+#include <string.h>
+
+enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32, GA__ALL6 = 63 };
+
+typedef struct ga__node {    /* what evaluations need comes first */
+  int q, v;                  /* where its coordinates and velocities begin */
+  int planar, scalar, rigid; /* which kind of coordinates: 1 for one of them, none: point or ground */
+  int vector;                /* 1: n coordinates of R^n that are no place; it has no component of a twist */
+  int xx, xx_full, rr;  /* rigid nodes: first entries of its tiles xx (all nine or the diagonal) and φφ */
+  double mass, J[9];    /* [kg], [kg m²] about the origin, in body axes */
+  double z;             /* planar: the plane */
+  unsigned has;         /* of the six components of its twist; the ground has none */
+  int column[6];        /* component → column among its velocities, −1: not there */
+  int n;                /* velocities */
+  int self;             /* its pair with itself */
+  int part;             /* that it belongs to: a body, or the joint or drive that needs it */
+  double com[3];        /* the origin, seen in the body's frame */
+  double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
+  double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
+  int carried;                    /* 1 + number of the frame that it stands for (carried.c); 0: none */
+  double *own;                    /* vector: [2 n] q and v at the start, in place of q0 and v0; else NULL */
+} ga__node;
+
+/* Where a node is and how it moves, at the point of an evaluation. */
+typedef struct ga__kin {
+  double x[3], R[9];
+  double w[6];   /* twist */
+  double acc[6]; /* of the origin, and angular */
+  double angle;  /* planar nodes: any number of turns */
+} ga__kin;
+
+/* to[velocities of the node] += scale · six: a wrench, or what else has the components of a twist. */
+static inline void ga__add_six(double *to, const ga__node *node, double scale, const double six[6])
+{
+  for (int c = 0; c < 6; c++)
+    if (node->column[c] >= 0) to[node->column[c]] += scale * six[c];
+}
+
+/* A marker: part 0's node is the ground, node 0. */
+typedef struct ga__marker {
+  int node;
+  double s[3]; /* from the node's origin, in body axes */
+  double A[9]; /* axes in body axes */
+} ga__marker;
+
+/* A marker at the point of an evaluation. */
+typedef struct ga__frame {
+  int node;
+  double r[3]; /* from the node's origin to the marker's, ground axes */
+  double p[3]; /* the marker's origin */
+  double A[9]; /* its axes as columns, ground axes */
+} ga__frame;
+
+void ga__frame_at(ga__frame *f, const ga__marker *marker, const ga__kin *kin /* of all nodes */);
+
+/* Values at the start, as given. */
+void ga__kin_initial(const ga__mbs_model *b, int node, ga__kin *kin);
+void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
+void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q,
+                     ga_pose *pose);         /* q of the system */
+void ga__nodes_keep_given(ga__mbs_model *b); /* once bodies are created: what they are given */
+ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part,
+                              int *marker); /* massless, on a joint's behalf */
+/* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
+ * element's. q, v: [n] at the start, NULL: zeros. */
+ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *node);
+ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
+                              const double *v, int *node);
+static inline size_t ga__node_n_q(const ga__node *node)
+{
+  return node->rigid ? 12u : (size_t)node->n;
+}
+const ga__node *ga__node_with(const ga__mbs_model *b, int v); /* that which has velocity number v */
+/* Values at the start: from the node to q and v of the system, and back (v may be NULL). */
+void ga__node_get_initial(const ga__node *node, double *q, double *v);
+void ga__node_set_initial(ga__node *node, const double *q, const double *v);
+/* Of one node: of a rigid one in the space form, */
+static inline void ga__kin_rigid(const ga__node *node, const double *q, const double *v, const double *vdot,
+                                 ga__kin *k)
+{
+  memcpy(k->x, q + node->q, 12 * sizeof *q); /* x and R follow each other in both */
+  if (v) memcpy(k->w, v + node->v, sizeof k->w);
+  if (vdot) memcpy(k->acc, vdot + node->v, sizeof k->acc);
+}
+/* and of any other; v, vdot may be NULL */
+void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
+void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
+                ga__kin *kin); /* v, vdot may be NULL */
+
+#endif
