@@ -10,6 +10,7 @@
  * that are given at rest take on what these make of them, and positions stay as given. */
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/parts.h"
 #include "mbs/workspace.h"
 
 #include "lie/mat3.h"
@@ -25,34 +26,14 @@ enum { MOST_MOVES = 200 };
 
 static ga_hold hold_of(const ga__part *part)
 {
-  switch (part->kind) {
-  case GA__PART_RIGID:
-    return ((const ga_rigid_def *)part->def)->hold;
-  case GA__PART_PLANAR:
-    return ((const ga_planar_def *)part->def)->hold;
-  case GA__PART_POINT:
-    return ((const ga_point_def *)part->def)->hold;
-  case GA__PART_SCALAR:
-    return ((const ga_scalar_def *)part->def)->hold;
-  default:
-    return GA_HOLD_NONE;
-  }
+  const ga_hold *hold = ga__part_member(part, "hold", NULL);
+  return hold ? *hold : GA_HOLD_NONE;
 }
 
 static double weight_of(const ga__part *part)
 {
-  switch (part->kind) {
-  case GA__PART_RIGID:
-    return ((const ga_rigid_def *)part->def)->weight;
-  case GA__PART_PLANAR:
-    return ((const ga_planar_def *)part->def)->weight;
-  case GA__PART_POINT:
-    return ((const ga_point_def *)part->def)->weight;
-  case GA__PART_SCALAR:
-    return ((const ga_scalar_def *)part->def)->weight;
-  default:
-    return 1.0;
-  }
+  const double *weight = ga__part_member(part, "weight", NULL);
+  return weight ? *weight : 1.0;
 }
 
 static int holds(const ga__part *part, int rate)
@@ -1032,17 +1013,14 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
  * unless they are held. */
 static int velocities_given(const ga__part *part)
 {
-  const ga_rigid_def *rigid = part->kind == GA__PART_RIGID ? part->def : NULL;
-  const ga_planar_def *planar = part->kind == GA__PART_PLANAR ? part->def : NULL;
-  const ga_point_def *point = part->kind == GA__PART_POINT ? part->def : NULL;
-  const double *velocity = rigid   ? rigid->velocity
-                           : point ? point->velocity
-                                   : NULL,
-               *omega = rigid ? rigid->omega : NULL;
+  static const char *const member[] = {"velocity", "omega", "rate"};
   int given = 0;
-  for (int i = 0; i < 3; i++) given |= (velocity && velocity[i] != 0.0) | (omega && omega[i] != 0.0) << 1;
-  if (planar) given = (planar->velocity[0] != 0.0 || planar->velocity[1] != 0.0) | (planar->rate != 0.0) << 1;
-  if (part->kind == GA__PART_SCALAR) given = ((const ga_scalar_def *)part->def)->velocity != 0.0;
+  for (int k = 0; k < 3; k++) {
+    int n = 0;
+    const double *value = ga__part_member(part, member[k], &n);
+    for (int i = 0; value && i < n; i++)
+      if (value[i] != 0.0) given |= k == 0 ? 1 : 2;
+  }
   return given;
 }
 
@@ -1150,19 +1128,10 @@ void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
   }
 }
 
-static int count_bodies(const ga_machine *m)
-{
-  int n = 1; /* the ground */
-  for (int i = 1; i < m->n_parts; i++)
-    n += m->part[i].kind == GA__PART_RIGID || m->part[i].kind == GA__PART_PLANAR ||
-         m->part[i].kind == GA__PART_POINT || m->part[i].kind == GA__PART_SCALAR;
-  return n;
-}
-
 /* What initial values ask for, with the plainest form of rigid bodies. */
-ga_status ga__assemble(ga_machine *m, ga__placement *p)
+ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
 {
-  const int given = what_is_given(m), n = count_bodies(m);
+  const int given = what_is_given(m), n = b->n_frame_nodes;
   const ga_form form = m->opts.form;
   const ga_error said = m->ctx->error;
   *p = (ga__placement){.ctx = NULL};

@@ -8,12 +8,12 @@
  * held (assemble.c). */
 typedef struct ga__placement {
   ga_context *ctx;
-  int n;         /* bodies' nodes, the ground among them; 0: as given */
+  int n;         /* nodes that there are before joints are created, the ground among them; 0: as given */
   double *q, *v; /* [12 n] as ga__node.q0, [6 n] as v0 */
   int positions; /* 0: q is where bodies will be once they are consistent, and they stay as given */
   int speeds;    /* 1: drives begin with speeds, which v has */
 } ga__placement;
-ga_status ga__assemble(ga_machine *m, ga__placement *out);
+ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *out); /* b: with its joints */
 void ga__placement_free(ga__placement *p);
 void ga__placement_apply(const ga__placement *p, ga__mbs_model *b); /* once joints have their frames */
 /* Springs whose rest is that at the start, where given positions are off the constraints. */

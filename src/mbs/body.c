@@ -144,9 +144,12 @@ typedef struct body {
 } body;
 
 /* F = m (u' − g), T = N + ω × L with L = Js ω, N = Js ω', Js = R J Rᵀ. With δJs = φ~ Js − Js φ~ by a
- * rotation, δ(Js a) = (Js a~ − (Js a)~) φ: D: shift_vdot Js + shift_v (A − L~),   A = ω~ Js Q: Js ω'~ − N~ +
- * ω~ (Js ω~ − L~) = Js ω'~ − N~ + A ω~ − L ωᵀ + (ω·L) I Columns of A are ω × columns of Js; column j of X a~
- * is x_k a_l − x_l a_k, (k, l) the two after j. */
+ * rotation, δ(Js a) = (Js a~ − (Js a)~) φ:
+ *
+ *   D: shift_vdot Js + shift_v (A − L~),   A = ω~ Js
+ *   Q: Js ω'~ − N~ + ω~ (Js ω~ − L~) = Js ω'~ − N~ + A ω~ − L ωᵀ + (ω·L) I
+ *
+ * Columns of A are ω × columns of Js; column j of X a~ is x_k a_l − x_l a_k, (k, l) the two after j. */
 GA__INLINE void begin_body(body *b, const double *g, const ga_jacobian *J)
 {
   const ga__node *node = b->node;

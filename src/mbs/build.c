@@ -16,8 +16,7 @@ ga_status ga__resolve_frame(ga_machine *m, ga__mbs_model *b, const ga__part *ask
                             const char *name, int *marker)
 {
   int part = ga__find_part(m, name);
-  if (part < 0 || b->part_marker[part] < 0 || m->part[part].kind == GA__PART_SCALAR)
-    return ga__no_such(m, asking, field, name, "a body or marker");
+  if (part < 0 || !ga__has_frame(b, part)) return ga__no_such(m, asking, field, name, "a body or marker");
   *marker = b->part_marker[part];
   return GA_OK;
 }
@@ -101,7 +100,9 @@ ga_status ga__build_frames(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = ga__create(m, b, GA__CREATE_BODIES);
   if (!status) ga__nodes_keep_given(b);
-  return status ? status : ga__create(m, b, GA__CREATE_MARKERS);
+  if (!status) status = ga__create(m, b, GA__CREATE_MARKERS);
+  b->n_frame_nodes = b->node.n;
+  return status;
 }
 
 static ga_status create_all(ga_machine *m, ga__mbs_model *b)
@@ -109,7 +110,7 @@ static ga_status create_all(ga_machine *m, ga__mbs_model *b)
   ga__placement placed = {.ctx = NULL};
   ga_status status = ga__build_frames(m, b);
   if (!status) status = ga__create(m, b, GA__CREATE_JOINTS);
-  if (!status) status = ga__assemble(m, &placed);
+  if (!status) status = ga__assemble(m, b, &placed);
   if (!status) ga__placement_apply(&placed, b);
   ga__placement_free(&placed);
   if (!status) status = ga__joints_set_constants(m, b);

@@ -3,9 +3,9 @@
  * Elements compute with twists w = (u, ω), accelerations a = (u', ω') and wrenches in ground axes. A form has
  * velocities v with w = X v at every rigid node:
  *
- *   BODY  R³×SO(3), left: v = (u, Ω), X = diag(I, R)          a = X v'
- *   SE3   SE(3), left:    v = (U, Ω), X = diag(R, R)          a = X v' + b,  b = (ω × u, 0), as u' = R (U' +
- * Ω × U)
+ *   BODY  R³×SO(3), left: v = (u, Ω), X = diag(I, R)    a = X v'
+ *   SE3   SE(3), left:    v = (U, Ω), X = diag(R, R)    a = X v' + b,  b = (ω × u, 0),
+ *                                                       as u' = R (U' + Ω × U)
  *
  * A small move of the form, δ, is the small twist X δ = (δx, δφ). With r the residuals of the space form:
  *
@@ -14,9 +14,10 @@
  *   by v      r_w X + r_a a_v, with a_v = 0, or for SE3 (in the rows u') a_v = (ω~, −u~) X
  *   by δ      r_q X + (r_w w_φ + r_a a_φ) X at fixed v and v', where w = X v and a turn with the body:
  *             ω_φ = −ω~, ω'_φ = −ω'~, and for SE3 u_φ = −u~, u'_φ = −u'~;
- *             for dynamics also Xᵀ p~ X by the node's own φ, p the part of r that Xᵀ turns: δ(Rᵀ p) = Rᵀ p~
- * δφ D_q(Bv)   (G_s + B_s w_φ) X Φ'', k'   at v' = 0 is a = b: B_s b, k_w b more than the space form has at a
- * = 0
+ *             for dynamics also Xᵀ p~ X by the node's own φ, p the part of r that Xᵀ turns:
+ *             δ(Rᵀ p) = Rᵀ p~ δφ
+ *   D_q(B v)  (G_s + B_s w_φ) X
+ *   Φ'', k'   at v' = 0 is a = b: B_s b, k_w b more than the space form has at a = 0
  *
  * So tiles of the matrix are changed in space and then multiplied by R on the right and Rᵀ on the left. Rows,
  * and columns, that such a product mixes make a unit of three; all others are units of one. */

@@ -1,9 +1,14 @@
 /* Gauges: scalar functions ρ of two markers, with exact gradient and curvature.
  *
  * Markers a and b at p = x + r, r = R s, with axes A. A small twist (δx, δφ) of a node moves what is fixed to
- * it: δp = δx + δφ × r,   δr = δφ × r,   δe = δφ × e for an axis e. With d = p_b − p_a: δd = δx_b + δφ_b ×
- * r_b − δx_a − δφ_a × r_a. Two identities do all the rest, p~ q = p × q: p~ q~ = q pᵀ − (p·q) I,      (δφ ×
- * p) × q = (p qᵀ − (p·q) I) δφ. */
+ * it, with d = p_b − p_a:
+ *
+ *   δp = δx + δφ × r,   δr = δφ × r,   δe = δφ × e for an axis e
+ *   δd = δx_b + δφ_b × r_b − δx_a − δφ_a × r_a
+ *
+ * Two identities do all the rest, p~ q = p × q:
+ *
+ *   p~ q~ = q pᵀ − (p·q) I,   (δφ × p) × q = (p qᵀ − (p·q) I) δφ */
 #include "mbs/mbs_impl.h"
 #include "lie/mat3.h"
 #include <math.h>

@@ -66,6 +66,7 @@ struct ga__mbs_model {
   int n_swept, first_acting;     /* those that offer a sweep come first; the first that acts without one */
   int acting_inertia;            /* 1: one of these has inertia */
   int uses_kin;                  /* 1: not only rigid bodies and points held together look at nodes */
+  int n_frame_nodes;             /* nodes that there are before joints are created */
   int *part_node;                /* [n_parts] node of a body; −1 */
   int *part_marker;              /* [n_parts] marker of a body's own frame, or of a marker; −1 */
   int *part_joint;               /* [n_parts] ga__joint of a joint, or scalar body; −1 */
@@ -87,6 +88,13 @@ struct ga__mbs_model {
   int kin_room;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */
 };
+
+/* Has the part a frame that others can be fixed to? A scalar body has none. */
+static inline int ga__has_frame(const ga__mbs_model *b, int part)
+{
+  const int marker = b->part_marker[part];
+  return marker >= 0 && !GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node)->scalar;
+}
 
 /* Column, and row, of state i and of output i in the whole matrix. */
 static inline int ga__column_x(const ga__mbs_model *b, int i)

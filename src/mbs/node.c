@@ -188,8 +188,7 @@ static ga_status add_marker(ga_machine *m, ga__mbs_model *b, int part, int depth
   }
   const ga__element_type *type = on < 0 ? NULL : ga__type_of(&m->part[on]);
   if (type && type->place) return add_placed(m, b, part, on);
-  if (on < 0 || b->part_marker[on] < 0 || m->part[on].kind == GA__PART_SCALAR)
-    return ga__no_such(m, asking, "body", d->body, "a body or marker");
+  if (on < 0 || !ga__has_frame(b, on)) return ga__no_such(m, asking, "body", d->body, "a body or marker");
   ga__marker base = *GA__AT(b->marker, ga__marker, b->part_marker[on]);
   ga__marker *marker = ga__list_add(m->ctx, &b->marker);
   if (!marker) return GA_ERR_MEMORY;

@@ -993,6 +993,18 @@ ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def)
   return status;
 }
 
+const void *ga__part_member(const ga__part *part, const char *name, int *count)
+{
+  const ga__part_type *row = &KINDS[part->kind];
+  for (int i = 0; i < row->n_fields; i++) {
+    const ga__field *f = &row->fields[i];
+    if (strcmp(f->name, name) != 0) continue;
+    if (count) *count = f->count;
+    return (const char *)part->def + f->offset;
+  }
+  return NULL;
+}
+
 const char **ga__def_text(ga__part_kind kind, void *def, int i)
 {
   const ga__part_type *row = &KINDS[kind];

@@ -28,6 +28,10 @@ size_t ga__def_size(ga__part_kind kind);
  * are right to 1e-6 are made so to rounding. The message names kind, part, field and value. */
 ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def);
 
+/* A member of a part's definition by its name, count (may be NULL) of them one after the other; NULL: it has
+ * none of that name. */
+const void *ga__part_member(const ga__part *part, const char *name, int *count);
+
 /* Where text number i = 0, 1, ... of a definition stands, the name first; NULL after the last. */
 const char **ga__def_text(ga__part_kind kind, void *def, int i);
 

@@ -1,9 +1,10 @@
 /* Two origins held together, the most frequent constraint: three rows at once, between rigid bodies or the
  * ground. With r from a node's origin to its end, in ground axes:
  *
- *   Φ = p_b − p_a,  B_b = [I, −r_b~],  Φ'' at vdot = 0: ω_b × (ω_b × r_b) − ...
- *   D_q(B v)_b = −ω_b~ r_b~ = (ω·r) I − r ωᵀ,  D_q(B_bᵀ λ) = λ~ r_b~ = r λᵀ − (λ·r) I;  a with the signs
- * turned. */
+ *   Φ = p_b − p_a,  B_b = [I, −r_b~],  Φ'' at vdot = 0: ω_b × (ω_b × r_b) − ω_a × (ω_a × r_a)
+ *   D_q(B v)_b = −ω_b~ r_b~ = (ω·r) I − r ωᵀ,  D_q(B_bᵀ λ) = λ~ r_b~ = r λᵀ − (λ·r) I
+ *
+ * and those of a with the other sign. */
 #include "mbs/mbs_impl.h"
 
 #include "lie/mat3.h"

@@ -227,7 +227,7 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   for (int i = 0; i < n && i < MOST_MOVES; i++) {
     const double distance = list[i].distance > FAR_ENOUGH * scale ? list[i].distance : 0.0; /* rounding */
     ga__write(&w, "%s was moved by %.3g%s", m->part[list[i].part].name, distance,
-              m->part[list[i].part].kind == GA__PART_SCALAR ? "" : " m");
+              ga__has_frame(b, list[i].part) ? " m" : "");
     if (list[i].turn > FAR_ENOUGH)
       ga__write(&w, " and turned by %.3g rad (%.3g deg)", list[i].turn, DEGREES * list[i].turn);
     ga__write(&w, "\n");
@@ -285,8 +285,7 @@ static int is_body(const ga_machine *m, const char *name)
 {
   const int part = ga__find_part(m, name);
   if (part < 0) return 0;
-  const ga__part_kind kind = m->part[part].kind;
-  return part == 0 || kind == GA__PART_RIGID || kind == GA__PART_PLANAR || kind == GA__PART_POINT;
+  return part == 0 || (m->model->part_node[part] >= 0 && ga__has_frame(m->model, part));
 }
 
 /* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */

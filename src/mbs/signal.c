@@ -519,7 +519,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
 static const char *frame_name(const void *machine, int i)
 {
   const ga_machine *m = machine;
-  return m->model->part_marker[i] >= 0 && m->part[i].kind != GA__PART_SCALAR ? m->part[i].name : "";
+  return ga__has_frame(m->model, i) ? m->part[i].name : "";
 }
 
 static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *what, const char *name,

@@ -429,6 +429,24 @@ static void energy_is_kept(void **state)
   assert_near(log2(fabs(off[0] / off[1])), 2, 0.4, "order of the energy balance");
 }
 
+/* Nodes of elements may lie between those of bodies: these are placed by joints as ever. */
+static void bodies_are_placed_behind_it(void **state)
+{
+  static const ga__element_def bent = {"bar", &BAR, &BENT};
+  ga_joint_def d = ga_joint_defaults();
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  shop_rigid(&s, "arm", 0, 0, 0);
+  assert_status(s.ctx, ga__machine_add_element(s.m, &bent), GA_OK);
+  shop_rigid(&s, "leg", 1.5, 0.4, -0.3);
+  d.name = "hinge", d.kind = GA_JOINT_REVOLUTE, d.a = "ground", d.b = "leg", d.angle = 0.7;
+  SHOP_ADD(&s, joint, &d);
+  const ga_state *at = shop_start(&s);
+  assert_near(shop_signal(&s, at, "hinge.angle"), 0.7, 1e-12, "the angle that was given");
+  assert_near(at->q[12], 0.2, 1e-12, "the amplitude that was given");
+  shop_close(&s);
+}
+
 static void memory_may_fail(void **state)
 {
   (void)state;
@@ -452,6 +470,7 @@ int main(void)
       cmocka_unit_test(frames_move_as_they_say),
       cmocka_unit_test(tips_are_seen_where_they_are),
       cmocka_unit_test(energy_is_kept),
+      cmocka_unit_test(bodies_are_placed_behind_it),
       cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
