@@ -424,9 +424,10 @@ static void breaks_are_listed(void **state)
       }
     ga_expr_destroy(&e);
   }
-  assert_true(found > rounds(600) / 5);
-  if (missed * LEAST_LISTED > found) fail_msg("%ld breaks of %ld are missed; %s", missed, found, last);
   tear_down_library(&l);
+  if (rig_brief()) return; /* too few rounds to count by */
+  assert_true(found > 120);
+  if (missed * LEAST_LISTED > found) fail_msg("%ld breaks of %ld are missed; %s", missed, found, last);
 }
 
 int main(void)
