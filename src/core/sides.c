@@ -289,12 +289,11 @@ static int sides_after(ga__sides *s, ga_stepper *st, double gap, int *other)
   return 1;
 }
 
-/* Halves [*low, *high] so many times, or until it is no wider than `width`; which: what is on another side at
- * *high. Returns that; −1: it cannot be told. */
-static int bisect_gap(ga__sides *s, ga_stepper *st, int halvings, double width, double *low, double *high,
-                      int which)
+/* Halves [*low, *high] so many times; which: what is on another side at *high. Returns that; −1: it cannot be
+ * told. */
+static int bisect_gap(ga__sides *s, ga_stepper *st, int halvings, double *low, double *high, int which)
 {
-  for (int i = 0; i<halvings && * high - *low> width; i++) {
+  for (int i = 0; i < halvings; i++) {
     const double middle = 0.5 * (*low + *high);
     int other;
     if (!(middle > *low && middle < *high)) break;
@@ -340,14 +339,14 @@ static int find_gap(ga__sides *s, ga_stepper *st, double most, double *low, doub
     *low = *high;
     *high *= 4.0;
   }
-  return which < 0 ? -1 : bisect_gap(s, st, ROUGH, 0.0, low, high, which);
+  return which < 0 ? -1 : bisect_gap(s, st, ROUGH, low, high, which);
 }
 
 int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
 {
   double low, high;
   int which = find_gap(s, st, most, &low, &high);
-  if (which >= 0) which = bisect_gap(s, st, FINE - ROUGH, 0.0, &low, &high, which);
+  if (which >= 0) which = bisect_gap(s, st, FINE - ROUGH, &low, &high, which);
   *gap = which < 0 ? INFINITY : high;
   return which;
 }
@@ -360,27 +359,19 @@ int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
 
 double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double dense)
 {
-  double low, high;
+  double foreseen;
   if (!(aim->behind > 0.0) || h < aim->behind) aim->behind = h;
   aim->final = aim->front > 0.0;
   if (aim->final) return aim->front;
-  const double foreseen = find_gap(s, st, aim->behind, &low, &high) < 0 ? INFINITY : high;
+  ga__sides_gap(s, st, aim->behind, &foreseen);
   const double time = fmin(fmin(foreseen, fmax(dense, 0.5 * aim->behind)), aim->behind);
   return time * fmax(0.5, 1.0 - SHORT_OF * pow(SHORTER, aim->n++));
 }
 
 double ga__aim_longer(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double *gap)
 {
-  double low, high;
-  int which = find_gap(s, st, REACH * h, &low, &high);
-  const int near = which >= 0 && high <= GA__NEAR_EDGE * h;
-  if (which < 0 || aim->final || near || aim->n >= GA__MOST_AIMS) { /* then its place has to be known */
-    const double width = 0.25 * GA__BEHIND_EDGE * h;                /* less than what it is passed by */
-    if (which >= 0) which = bisect_gap(s, st, FINE - ROUGH, width, &low, &high, which);
-    *gap = which < 0 ? INFINITY : high;
-    return 0.0;
-  }
-  *gap = high;
+  ga__sides_gap(s, st, REACH * h, gap);
+  if (isinf(*gap) || aim->final || *gap <= GA__NEAR_EDGE * h || aim->n >= GA__MOST_AIMS) return 0.0;
   aim->n++;
   aim->front = fmax(aim->front, h);
   const double next = h + (1.0 - SHORT_OF) * *gap;
