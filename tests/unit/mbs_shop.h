@@ -124,6 +124,20 @@ static inline void shop_build(shop *s)
   assert_status(s->ctx, ga_machine_build(s->m), GA_OK);
 }
 
+/* Building, with the n-th allocation failing, for n = 1, 2, ... until none does. */
+static inline void shop_fail_memory(shop (*make)(void))
+{
+  for (long n = 1, failed = 1; failed; n += rig_brief() ? 23 : 1) {
+    shop s = make();
+    rig_memory.fail_at = rig_memory.count + n;
+    const ga_status status = ga_machine_build(s.m);
+    failed = rig_memory.count >= rig_memory.fail_at;
+    rig_memory.fail_at = 0;
+    assert_int_equal(status, failed ? GA_ERR_MEMORY : GA_OK);
+    shop_close(&s);
+  }
+}
+
 /* A point within `reach` of the start, everything else at random. */
 static inline void shop_spot(rig_spot *spot, const shop *s, rig_random *random, double reach)
 {

@@ -447,20 +447,17 @@ static void bodies_are_placed_behind_it(void **state)
   shop_close(&s);
 }
 
+static shop hinged_bar(void)
+{
+  shop s = bar_shop(GA_FORM_SE3);
+  add_user(&s, 1);
+  return s;
+}
+
 static void memory_may_fail(void **state)
 {
   (void)state;
-  for (long k = 1;; k += rig_brief() ? 23 : 1) {
-    shop s = bar_shop(GA_FORM_SE3);
-    add_user(&s, 1);
-    rig_memory.fail_at = rig_memory.count + k;
-    const ga_status status = ga_machine_build(s.m);
-    const int failed = rig_memory.count >= rig_memory.fail_at;
-    rig_memory.fail_at = 0;
-    assert_int_equal(status, failed ? GA_ERR_MEMORY : GA_OK);
-    shop_close(&s);
-    if (!failed) break;
-  }
+  shop_fail_memory(hinged_bar);
 }
 
 int main(void)
