@@ -1,8 +1,7 @@
 /* Frames carried by what deforms.
  *
  * Elements see a carried frame as a node: they add wrenches p to six rows that stand behind all unknowns, and
- * derivatives by its twist w, its acceleration a and its small moves. With w = T v and a = T v' + b, b = T'
- * v:
+ * derivatives by its twist w, its acceleration a and its small moves. With w = T v, a = T v' + b, b = T' v:
  *
  *   rows      r = r_own + Tᵀ p
  *   by v'     r_a T
@@ -28,7 +27,8 @@ typedef struct ga__carried {
   int *self;   /* [n × n] entries of the system's pattern: carriers by carriers */
 } ga__carried;
 
-/* Where an entry goes: of n_rows rows and n_columns columns, entries to[...] of the system's pattern. */
+/* Where an entry of the elements' pattern goes: to[first ...], row after row of what its row and its column
+ * stand for. */
 typedef struct spread {
   int row, column; /* carried frames, −1: none */
   int r, c;        /* components of theirs */
