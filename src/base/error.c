@@ -274,6 +274,12 @@ static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
   ga__write(w, ": ");
 }
 
+/* "expression '2*wdith', column 3: "; where the text is all that is wrong, it is not given. */
+static void write_text(ga__writer *w, const ga_error *e)
+{
+  if (e->within[0] || e->other[0]) ga__sentence_write(w, e, "{{{other} }}'{within}'{{, column {column}}}: ");
+}
+
 int ga_error_say(const ga_error *error, int pieces, char *text, size_t size)
 {
   if (!text) size = 0;
@@ -284,6 +290,7 @@ int ga_error_say(const ga_error *error, int pieces, char *text, size_t size)
   if (pieces & GA_SAY_TIME) write_time(&w, error, s->what);
   if (pieces & GA_SAY_CALLBACK) write_callback(&w, error, s->what);
   if (pieces & GA_SAY_PART) write_part(&w, error, s->what);
+  if (s->in_text) write_text(&w, error);
   ga__sentence_write(&w, error, s->what);
   if (s->advice && pieces & GA_SAY_ADVICE) ga__sentence_write(&w, error, s->advice);
   if (size && w.used >= size && size > 4) mark_cut(text, size);

@@ -123,9 +123,7 @@ static const ga__sentence SENTENCES[] = {
          "(Jxy = −∫xy dm), and that they are about the centre of mass",
          NULL},
     [GA_REASON_ROTATION] = {"{detail}", NULL},
-    [GA_REASON_SYNTAX] = {"{other} '{within}', column {column}: {detail}{{, expected {expected}}}{{; did you "
-                          "mean '{nearest}'?}}",
-                          NULL},
+    [GA_REASON_SYNTAX] = {"{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}", NULL, 1},
     [GA_REASON_TOO_LATE] = {"the machine is built", "; add {expected} before ga_machine_build()"},
 
     /* where parts are */
@@ -173,15 +171,12 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_BLOCK_FAILED] = {"{detail}", NULL},
 
     /* names in texts */
-    [GA_REASON_UNKNOWN_NAME] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a known "
-                                "name{{; did you mean '{nearest}'?}}",
-                                NULL},
-    [GA_REASON_UNKNOWN_FUNCTION] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a "
-                                    "known function{{; did you mean '{nearest}'?}}",
-                                    NULL},
-    [GA_REASON_UNKNOWN_UNIT] = {"{other} '{within}', column {column}: '{name}' is unknown, expected a known "
-                                "unit{{; did you mean '{nearest}'?}}",
-                                NULL},
+    [GA_REASON_UNKNOWN_NAME] = {"'{name}' is unknown, expected a known name{{; did you mean '{nearest}'?}}",
+                                NULL, 1},
+    [GA_REASON_UNKNOWN_FUNCTION] =
+        {"'{name}' is unknown, expected a known function{{; did you mean '{nearest}'?}}", NULL, 1},
+    [GA_REASON_UNKNOWN_UNIT] = {"'{name}' is unknown, expected a known unit{{; did you mean '{nearest}'?}}",
+                                NULL, 1},
     [GA_REASON_OPTION] = {"{detail}", NULL},
 
     /* model files */
@@ -195,10 +190,8 @@ static const ga__sentence SENTENCES[] = {
                                       "; use other units"},
 
     /* units */
-    [GA_REASON_WRONG_DIMENSION] = {"{other} '{within}', column {column}: {detail}, expected {expected}",
-                                   NULL},
-    [GA_REASON_FUNCTION_AS_VALUE] = {"{other} '{within}', column {column}: {detail}, expected {expected}",
-                                     NULL},
+    [GA_REASON_WRONG_DIMENSION] = {"{detail}, expected {expected}", NULL, 1},
+    [GA_REASON_FUNCTION_AS_VALUE] = {"{detail}, expected {expected}", NULL, 1},
 
     /* warnings */
     [GA_REASON_START_MOVED] = {"{detail}", NULL},

@@ -11,6 +11,7 @@
 typedef struct ga__sentence {
   const char *what;   /* is wrong */
   const char *advice; /* what to do, with what separates it from the sentence; NULL: none */
+  int in_text; /* 1: after that comes the text in which the fault stands: "expression '2*', column 3: " */
 } ga__sentence;
 
 const ga__sentence *ga__sentence_of(ga_reason reason); /* never NULL */
