@@ -4,6 +4,7 @@
 #define GALPHA_TESTS_CORE_RIG_H
 
 #include "core/stepper.h"
+#include "errors.h"
 #include "problem.h"
 #include "seeds.h"
 #include "sparse_memory.h"
@@ -87,18 +88,6 @@ static inline void assert_says(const ga_context *ctx, const char *part)
 {
   if (!strstr(ga_context_error(ctx)->text, part))
     fail_msg("'%s' is not in '%s'", part, ga_context_error(ctx)->text);
-}
-
-/* The last error is this, of this part, field and name; NULL: any. */
-static inline void assert_error(const ga_context *ctx, ga_reason reason, const char *part, const char *field,
-                                const char *name)
-{
-  const ga_error *e = ga_context_error(ctx);
-  if (e->reason != reason || (part && strcmp(part, e->part) != 0) ||
-      (field && strcmp(field, e->field) != 0) || (name && strcmp(name, e->name) != 0))
-    fail_msg("%s, part '%s', field '%s', name '%s' instead of %s, '%s', '%s', '%s': %s",
-             ga_reason_text(e->reason), e->part, e->field, e->name, ga_reason_text(reason),
-             part ? part : "any", field ? field : "any", name ? name : "any", e->text);
 }
 
 static inline void assert_status(const ga_context *ctx, ga_status status, ga_status expected)

@@ -68,6 +68,23 @@ GA_API const char *ga_version(void);
   X(GA_REASON_OTHER, "given in words only")                                                                  \
   X(GA_REASON_MEMORY, "out of memory")                                                                       \
   X(GA_REASON_NULL_ARGUMENT, "a pointer that is needed is NULL")                                             \
+  /* calls */                                                                                                \
+  X(GA_REASON_CALL_ORDER, "a function is called at the wrong time")                                          \
+  X(GA_REASON_OTHER_CONTEXT, "an object was created with another context")                                   \
+  X(GA_REASON_NOT_FINITE, "a number that is given is NaN or infinite")                                       \
+  X(GA_REASON_COUNT_MISMATCH, "a count does not fit what it counts")                                         \
+  X(GA_REASON_TOO_MANY, "there is more of something than can be counted or stored")                          \
+  X(GA_REASON_NOT_ASCENDING, "numbers of a list do not ascend")                                              \
+  X(GA_REASON_TIME_OUT_OF_RANGE, "a time is out of its range")                                               \
+  X(GA_REASON_SAVED_STATE, "a saved state does not fit")                                                     \
+  /* matrices */                                                                                             \
+  X(GA_REASON_NOT_SQUARE, "a matrix is not square")                                                          \
+  X(GA_REASON_ENTRY_OUTSIDE, "an entry of a pattern is outside of the matrix")                               \
+  X(GA_REASON_ENTRY_TWICE, "an entry is twice in a pattern")                                                 \
+  X(GA_REASON_MATRIX_NOT_FINITE, "a matrix holds NaN or infinity")                                           \
+  X(GA_REASON_SINGULAR_MATRIX, "a matrix is singular")                                                       \
+  X(GA_REASON_SINGULAR_PATTERN, "a matrix is singular whatever its values")                                  \
+  X(GA_REASON_SINGULAR_VALUES, "the singular values of a matrix do not converge")                            \
   /* steps and starts */                                                                                     \
   X(GA_REASON_CALLBACK, "a callback gave up without a reason")                                               \
   X(GA_REASON_CALLBACK_RETRY, "a callback asked for a smaller step without a reason")                        \
@@ -205,6 +222,7 @@ typedef struct ga_error {
   int block;                     /* ga_equation_block of the equation concerned, or -1 */
   int index;                     /* index within the block, or -1 */
   char equation[GA_ERROR_NAME];  /* that equation or unknown, as the system names it */
+  char function[GA_ERROR_WORD];  /* the function of the library whose call is wrong: "ga_stepper_step" */
   char callback[GA_ERROR_WORD];  /* the system's function that failed */
   int code;                      /* what it returned */
   char kind[GA_ERROR_WORD];      /* of the part or object concerned: "spring", "stepper" */

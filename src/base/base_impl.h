@@ -35,8 +35,8 @@ typedef struct ga__fact_time { /* when, and which equation */
 
 typedef struct ga__facts {
   const ga__fact_time *at; /* NULL: time plays no part */
-  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *callback, *detail,
-      *item_name, *within;
+  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *function, *callback,
+      *detail, *item_name, *within;
   int item; /* from 1, other than in ga_error; 0: none */
   int code, column, n_numbers;
   ga__fact_number number[GA_ERROR_NUMBERS];
@@ -60,7 +60,17 @@ void ga__cut_text(char *to, size_t size, const char *text);
 /* A failure in words alone, which are kept in `detail`: GA_REASON_OTHER. */
 ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
-ga_status ga__null_argument(ga_context *ctx); /* of a function that needs it */
+/* Frequent mistakes of calls. A field is an argument of the function, or an option of an object of that kind.
+ */
+ga_status ga__refuse_null(ga_context *ctx, const char *function, const char *field);
+ga_status ga__refuse_number(ga_context *ctx, const char *kind, const char *field, double value,
+                            const char *expected); /* what it must be: "> 0" */
+ga_status ga__refuse_choice(ga_context *ctx, const char *kind, const char *field, int value,
+                            const char *choices, int last); /* the enum, and its last value; its first is 0 */
+ga_status ga__refuse_missing(ga_context *ctx, const char *kind, const char *count, int n,
+                             const char *array); /* of n items that are counted */
+ga_status ga__refuse_order(ga_context *ctx, const char *function, const char *when); /* it may be called */
+#define ga__null_argument(ctx) ga__refuse_null(ctx, __func__, "an argument") /* of a public function */
 /* Spaces for control characters, in place: texts may quote what a file holds, and nothing in a message moves
  * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
 void ga__make_plain(char *text);

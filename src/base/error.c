@@ -64,6 +64,7 @@ void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga
                {e.nearest, sizeof e.nearest, facts->nearest},
                {e.expected, sizeof e.expected, facts->expected},
                {e.equation, sizeof e.equation, facts->equation},
+               {e.function, sizeof e.function, facts->function},
                {e.callback, sizeof e.callback, facts->callback},
                {e.detail, sizeof e.detail, facts->detail},
                {e.within, sizeof e.within, facts->within},
@@ -143,9 +144,40 @@ ga_status ga__no_memory(ga_context *ctx, const char *what)
   return ga__refuse(ctx, GA_ERR_MEMORY, GA_REASON_MEMORY, &(ga__facts){.name = what});
 }
 
-ga_status ga__null_argument(ga_context *ctx)
+ga_status ga__refuse_null(ga_context *ctx, const char *function, const char *field)
 {
-  return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT, &(ga__facts){.field = NULL});
+  return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+                    &(ga__facts){.function = function, .field = field});
+}
+
+ga_status ga__refuse_number(ga_context *ctx, const char *kind, const char *field, double value,
+                            const char *expected)
+{
+  return ga__refuse(
+      ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+      &(ga__facts){.kind = kind, .field = field, .expected = expected, GA__NUMBERS({value, NULL})});
+}
+
+ga_status ga__refuse_choice(ga_context *ctx, const char *kind, const char *field, int value,
+                            const char *choices, int last)
+{
+  return ga__refuse(
+      ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_A_CHOICE,
+      &(ga__facts){
+          .kind = kind, .field = field, .expected = choices, GA__NUMBERS({value, NULL}, {last, NULL})});
+}
+
+ga_status ga__refuse_missing(ga_context *ctx, const char *kind, const char *count, int n, const char *array)
+{
+  return ga__refuse(
+      ctx, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH,
+      &(ga__facts){.kind = kind, .field = count, .other = array, .detail = "NULL", GA__NUMBERS({n, NULL})});
+}
+
+ga_status ga__refuse_order(ga_context *ctx, const char *function, const char *when)
+{
+  return ga__refuse(ctx, GA_ERR_ORDER, GA_REASON_CALL_ORDER,
+                    &(ga__facts){.function = function, .expected = when});
 }
 
 /* ---- Sentences ---- */
@@ -263,11 +295,13 @@ static void write_callback(ga__writer *w, const ga_error *e, const char *pattern
                                  : "the callback '{callback}' gave up (it returned {code}): ");
 }
 
-/* "spring 's': ", "stiffness of spring 's': " where the sentence does not say which field itself. */
+/* "spring 's': ", "stiffness of spring 's': " where the sentence does not say which field itself; before them
+ * the function that was called: "ga_stepper_step: ". */
 static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
 {
   const int field = e->field[0] && !mentions(pattern, "{field}");
   const int part = e->kind[0] && !mentions(pattern, "{kind}");
+  if (e->function[0]) ga__write(w, "%s: ", e->function);
   if (!field && !part) return;
   if (field) ga__sentence_write(w, e, part ? "{field} of " : "{field}");
   if (part) ga__sentence_write(w, e, "{kind}{{ '{part}'}}");

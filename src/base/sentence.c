@@ -5,7 +5,35 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NONE] = {"", NULL},
     [GA_REASON_OTHER] = {"{detail}", NULL},
     [GA_REASON_MEMORY] = {"out of memory for {name}", NULL},
-    [GA_REASON_NULL_ARGUMENT] = {"an argument that the function needs is NULL", NULL},
+    [GA_REASON_NULL_ARGUMENT] = {"{field} is NULL{{; it needs {0.10} values}}", NULL},
+
+    /* calls */
+    [GA_REASON_CALL_ORDER] = {"it must be called {expected}", NULL},
+    [GA_REASON_OTHER_CONTEXT] = {"{field} was created with another context", NULL},
+    [GA_REASON_NOT_FINITE] = {"{field} is {0}", "; it must be finite"},
+    [GA_REASON_COUNT_MISMATCH] = {"{field} is {0.10}, but {other} is {detail}", NULL},
+    [GA_REASON_TOO_MANY] = {"too many {field}{{: {0.10}}}{{; {1.10} is the limit}}", "{{; {detail}}}"},
+    [GA_REASON_NOT_ASCENDING] = {"{field} is {0}, after {1}", "; they must ascend"},
+    [GA_REASON_TIME_OUT_OF_RANGE] = {"{field} is {0.17}",
+                                     "; it must be {expected}{{, {1.17}}}{{ to {2.17}}}"},
+    [GA_REASON_SAVED_STATE] = {"{field} of the saved state is {0.10}; it must be {expected}{{ {1.10}}}",
+                               ". Was it saved from another system or method?"},
+
+    /* matrices */
+    [GA_REASON_NOT_SQUARE] = {"the matrix must be square; it is {0.10} x {1.10}", NULL},
+    [GA_REASON_ENTRY_OUTSIDE] = {"entry {0.10} of the pattern is ({1.10}, {2.10}), outside of the {3.10} x "
+                                 "{4.10} matrix (indices start at 0)",
+                                 NULL},
+    [GA_REASON_ENTRY_TWICE] =
+        {"entry ({1.10}, {2.10}) is twice in the pattern, the second time as entry {0.10}", NULL},
+    [GA_REASON_MATRIX_NOT_FINITE] = {"the matrix holds {0} in row {1.10}, column {2.10}", NULL},
+    [GA_REASON_SINGULAR_MATRIX] = {"the {0.10} x {0.10} matrix is singular: column {1.10} depends on the "
+                                   "others, or is zero",
+                                   NULL},
+    [GA_REASON_SINGULAR_PATTERN] = {"the pattern of the {0.10} x {0.10} matrix is singular whatever its "
+                                    "values: column {1.10} finds no row for its pivot",
+                                    "; is an equation missing, or an unknown in none?"},
+    [GA_REASON_SINGULAR_VALUES] = {"the singular values of a {0.10} x {1.10} matrix do not converge", NULL},
 
     /* steps and starts */
     [GA_REASON_CALLBACK] = {"the callback '{callback}' gave up (it returned {code})", NULL},
@@ -100,7 +128,7 @@ static const ga__sentence SENTENCES[] = {
 
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},
-    [GA_REASON_OUT_OF_RANGE] = {"{field} is {0}", "; it must be {expected}"},
+    [GA_REASON_OUT_OF_RANGE] = {"{field} is {0}", "; it must be {expected}{{, {1}}}{{ to {2}}}"},
     [GA_REASON_NOT_A_CHOICE] = {"{field} is {0}, which is no {expected}; these go from 0 to {1}", NULL},
     [GA_REASON_BOTH_THE_SAME] = {"{field} and {other} are both '{name}'", "; give two different ones"},
     [GA_REASON_LINE_AND_COORDINATE] =

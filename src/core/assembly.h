@@ -130,7 +130,7 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column);
 /* LU with that order; every (partner, column) must be in K's pattern. by_fronts: the faster factors for
  * matrices that are far from singular, whose pivots say less of how far; else they are taken only where all
- * others would take too long. leaves_out: constraints may be left out (ga__lu_leave_out). */
+ * others would take too long. leaves_out: constraints may be left out (ga__lu_decouple). */
 ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout *layout, const ga_sparse *K,
                                           ga_lu_kind kind, int by_fronts, int leaves_out, ga_lu **out);
 

@@ -232,7 +232,7 @@ ga_status ga__factor(ga_stepper *st)
   f->now.rate = 0.0;
   st->stats.factorisations++;
   double from = ga__seconds(st);
-  ga__lu_leave_out(m->lu, m->assembly.n_left_out, m->assembly.left_out_column);
+  ga__lu_decouple(m->lu, m->assembly.n_left_out, m->assembly.left_out_column);
   ga_status status = ga_lu_factor(m->lu);
   st->stats.time_factor += ga__seconds(st) - from;
   st->stats.rcond = ga_lu_get_info(m->lu)->rcond;

@@ -27,7 +27,7 @@ struct ga_linearisation {
   const ga_system *sys;
   ga_evaluation *ev, *later; /* at the point, and a little later in the motion */
   int m, n_rows;             /* constraints; dynamics, states and outputs together */
-  ga__spaces B, J, F;
+  ga__svd B, J, F;
   double *block;               /* of the arrays below */
   double *dense;               /* [m][nv] */
   double *length, *reach;      /* [m] of the rows of J; of the columns of r_λ */
@@ -85,9 +85,9 @@ static ga_status build(ga_linearisation *l)
   const ga_system *sys = l->sys;
   ga_status status = ga_evaluation_create(l->ctx, sys, &l->ev);
   if (!status) status = ga_evaluation_create(l->ctx, sys, &l->later);
-  if (!status) status = ga__spaces_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
-  if (!status) status = ga__spaces_create(l->ctx, l->m, sys->nv, &l->J);
-  if (!status) status = ga__spaces_create(l->ctx, sys->nv, l->m, &l->F);
+  if (!status) status = ga__svd_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
+  if (!status) status = ga__svd_create(l->ctx, l->m, sys->nv, &l->J);
+  if (!status) status = ga__svd_create(l->ctx, sys->nv, l->m, &l->F);
   if (!status) status = create_full(l->ctx, l->n_rows, &l->W);
   if (!status) status = ga_lu_create(l->ctx, l->W, GA_LU_DENSE, &l->lu);
   return status ? status : take_memory(l);
@@ -125,9 +125,9 @@ void ga_linearisation_destroy(ga_linearisation **out)
   ga_linearisation *l = *out;
   ga_evaluation_destroy(&l->ev);
   ga_evaluation_destroy(&l->later);
-  ga__spaces_destroy(&l->B);
-  ga__spaces_destroy(&l->J);
-  ga__spaces_destroy(&l->F);
+  ga__svd_destroy(&l->B);
+  ga__svd_destroy(&l->J);
+  ga__svd_destroy(&l->F);
   ga_lu_destroy(&l->lu);
   ga_sparse_destroy(l->ctx, &l->W);
   ga__free(l->ctx, l->block);
@@ -185,13 +185,13 @@ static ga_status find_spaces(ga_linearisation *l, const ga_point *p)
   spread_columns(l, 0, matrix(l, GA_BLOCK_V, GA_BY_LAMBDA));
   spread_columns(l, nl, matrix(l, GA_BLOCK_V, GA_BY_PSI));
   divide(l, 1, l->reach);
-  ga_status status = ga__spaces_find(&l->F, l->dense, RANK_TOLERANCE);
+  ga_status status = ga__svd_compute(&l->F, l->dense, RANK_TOLERANCE);
   clear(l->dense, numbers);
   spread_rows(l, 0, matrix(l, GA_BLOCK_LAMBDA, GA_BY_Q));
   spread_rows(l, nl, matrix(l, GA_BLOCK_PSI, GA_BY_V));
   divide(l, 0, l->length);
-  if (!status) status = ga__spaces_find(&l->B, l->dense, RANK_TOLERANCE);
-  if (!status) status = ga__spaces_find(&l->J, l->dense, RANK_TOLERANCE);
+  if (!status) status = ga__svd_compute(&l->B, l->dense, RANK_TOLERANCE);
+  if (!status) status = ga__svd_compute(&l->J, l->dense, RANK_TOLERANCE);
   if (status || l->F.rank == l->J.rank) return status;
   return ga__fail_at(
       l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_LAMBDA, -1,
@@ -209,7 +209,7 @@ static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q,
   ga_sparse_mul(l->rate, matrix(l, GA_BLOCK_ETA, GA_BY_Q), q);
   ga_sparse_mul(l->rate + nl, matrix(l, GA_BLOCK_PSI, GA_BY_Q), q);
   for (int i = 0; i < l->m; i++) l->rate[i] /= -l->length[i], size = fmax(size, fabs(l->rate[i]));
-  ga__spaces_solve(&l->J, l->rate, v);
+  ga__svd_solve(&l->J, l->rate, v);
   for (int i = 0; i < l->m; i++) {
     const double *row = l->dense + (size_t)i * (size_t)nv;
     double sum = -l->rate[i];
@@ -247,7 +247,7 @@ static void add_multipliers(ga_linearisation *l, double *out, const double *d)
 /* d[m] := multipliers of the unit vector i of μ */
 static void multipliers_of(const ga_linearisation *l, int i, double *d)
 {
-  const double *y = ga__spaces_range(&l->F, i);
+  const double *y = ga__svd_range(&l->F, i);
   for (int k = 0; k < l->m; k++) d[k] = y[k] / l->reach[k];
 }
 
@@ -258,7 +258,7 @@ static ga_status factor(ga_linearisation *l, const ga_point *p)
   const size_t stride = (size_t)l->n_rows;
   double *w = l->W->value;
   ga_sparse_zero(l->W);
-  for (int i = 0; i < n_v; i++, w += stride) add(l, w, 1.0, GA_BY_VDOT, ga__spaces_null(&l->J, i));
+  for (int i = 0; i < n_v; i++, w += stride) add(l, w, 1.0, GA_BY_VDOT, ga__svd_null(&l->J, i));
   for (int i = 0; i < l->F.rank; i++, w += stride) {
     multipliers_of(l, i, l->rate);
     add_multipliers(l, w, l->rate);
@@ -288,12 +288,12 @@ static ga_status set_motions(ga_linearisation *l, const ga_point *p)
   clear(l->form_v, (size_t)f->n * nv);
   for (int j = 0; j < f->n_q; j++) {
     double *q = l->form_q + (size_t)j * nv;
-    if (nv) memcpy(q, ga__spaces_null(&l->B, j), nv * sizeof *q);
+    if (nv) memcpy(q, ga__svd_null(&l->B, j), nv * sizeof *q);
     const ga_status status = follow(l, p, q, l->form_v + (size_t)j * nv);
     if (status) return status;
   }
   for (int j = 0; j < f->n_v; j++)
-    memcpy(l->form_v + (size_t)(f->n_q + j) * nv, ga__spaces_null(&l->J, j), nv * sizeof(double));
+    memcpy(l->form_v + (size_t)(f->n_q + j) * nv, ga__svd_null(&l->J, j), nv * sizeof(double));
   return GA_OK;
 }
 
@@ -305,7 +305,7 @@ static void set_rates(ga_linearisation *l, const ga_point *p, int j, double *rat
   for (int i = 0; i < nv; i++) l->z1[i] = v[i], vdot[i] = 0.0;
   ga_group_add_bracket(l->sys->group, l->z1, -1.0, p->v, q);
   for (int i = 0; i < l->form.n_q; i++) {
-    const double *N = ga__spaces_null(&l->B, i), *PN = l->form_v + (size_t)i * (size_t)nv;
+    const double *N = ga__svd_null(&l->B, i), *PN = l->form_v + (size_t)i * (size_t)nv;
     double sum = 0.0;
     for (int k = 0; k < nv; k++) sum += N[k] * l->z1[k];
     rates[i] = sum;
@@ -334,7 +334,7 @@ static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
   if (status) return status;
   const double *mu = u + f->n_v, *xdot = mu + n_mu, *y = xdot + f->n_x;
   for (int i = 0; i < f->n_v; i++) {
-    const double *Z = ga__spaces_null(&l->J, i);
+    const double *Z = ga__svd_null(&l->J, i);
     rates[f->n_q + i] = u[i];
     for (size_t k = 0; k < nv; k++) vdot[k] += u[i] * Z[k];
   }

@@ -8,8 +8,8 @@
 enum { ORDER_LEAST = 80 };
 /* [-] operations from which on fronts are taken in any case: seconds for KLU */
 #define LONG_ELIMINATION 5e7
-/* [-] and from which on what is left out is worth an order of its own */
-#define LONG_TO_TRIM 1e7
+/* [-] and from which on a pattern without decoupled unknowns is worth an order of its own */
+#define LONG_TO_REDUCE 1e7
 
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out)
 {
@@ -55,8 +55,8 @@ ga_status ga__lu_create_ordered_by_bodies(const ga_system *sys, const ga__layout
   double flops = 0.0;
   if (!status && leaves_out) status = ga__order_cost(ctx, K, &order, &flops);
   if (!status)
-    status = flops >= LONG_TO_TRIM ? ga__lu_create_trimmed(ctx, K, kind, partner, cluster, &order, out)
-                                   : ga__lu_create_ordered(ctx, K, kind, &order, out);
+    status = flops >= LONG_TO_REDUCE ? ga__lu_create_reduced(ctx, K, kind, partner, cluster, &order, out)
+                                     : ga__lu_create_ordered(ctx, K, kind, &order, out);
   int *const block[] = {partner, cluster, order.P, order.Q, order.block};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   return status;

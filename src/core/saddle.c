@@ -267,7 +267,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   fill(sd, with_forces, null);
   if (is_factored(sd)) return GA_OK;
   if (sd->leaves_out) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
-  ga__lu_leave_out(sd->lu, sd->n_left_out, sd->left_out_column);
+  ga__lu_decouple(sd->lu, sd->n_left_out, sd->left_out_column);
   status = ga_lu_factor(sd->lu);
   sd->known = !status;
   if (!status) memcpy(sd->factored, sd->K->value, (size_t)sd->K->nnz * sizeof(double));

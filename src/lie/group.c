@@ -3,6 +3,7 @@
 #include "base/base_impl.h"
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct placed_factor {
@@ -31,25 +32,30 @@ static const recipe recipes[] = {
 };
 enum { N_RECIPES = sizeof recipes / sizeof recipes[0] };
 
+/* "factors[2].n" */
+static const char *name_member(char field[GA_ERROR_WORD], int i, const char *member)
+{
+  snprintf(field, GA_ERROR_WORD, "factors[%d].%s", i, member);
+  return field;
+}
+
 static ga_status check_factor(ga_context *ctx, int i, const ga_factor *f)
 {
+  char field[GA_ERROR_WORD];
   if ((int)f->kind < 0 || (int)f->kind >= N_RECIPES)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "group: factor %d has the unknown kind %d; give a ga_factor_kind",
-                    i, (int)f->kind);
+    return ga__refuse_choice(ctx, "group", name_member(field, i, "kind"), (int)f->kind, "ga_factor_kind",
+                             N_RECIPES - 1);
   if (f->kind == GA_RN && f->n < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "group: factor %d is R^n with n = %d; n must be >= 0", i, f->n);
+    return ga__refuse_number(ctx, "group", name_member(field, i, "n"), f->n, ">= 0");
   if (f->kind != GA_RN && f->side != GA_LEFT && f->side != GA_RIGHT)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "group: factor %d has the unknown side %d; give GA_LEFT or GA_RIGHT", i, (int)f->side);
+    return ga__refuse_choice(ctx, "group", name_member(field, i, "side"), (int)f->side, "ga_side", GA_RIGHT);
   return GA_OK;
 }
 
 static ga_status check_arguments(ga_context *ctx, int n_factors, const ga_factor *factors)
 {
-  if (n_factors < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "group: the number of factors is %d; it must be >= 0", n_factors);
-  if (n_factors > 0 && !factors)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "group: %d factors are announced but none given (NULL)", n_factors);
+  if (n_factors < 0) return ga__refuse_number(ctx, "group", "n_factors", n_factors, ">= 0");
+  if (n_factors > 0 && !factors) return ga__refuse_missing(ctx, "group", "n_factors", n_factors, "factors");
   /* Looked at after every factor, so that long long cannot overflow. */
   long long length = 0, packed = 0;
   for (int i = 0; i < n_factors; i++) {
@@ -59,8 +65,11 @@ static ga_status check_arguments(ga_context *ctx, int n_factors, const ga_factor
     length += (factors[i].kind == GA_RN ? factors[i].n : r->part->nq) + 3 * r->has_point;
     packed += r->part->block * r->part->block;
     if (length > INT_MAX || packed > INT_MAX)
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "group: factor %d makes q or the tangent blocks longer than %d",
-                      i, INT_MAX);
+      return ga__refuse(
+          ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+          &(ga__facts){.kind = "group",
+                       .field = length > INT_MAX ? "numbers of q" : "numbers of tangent blocks",
+                       GA__NUMBERS({(double)(length > INT_MAX ? length : packed), NULL}, {INT_MAX, NULL})});
   }
   return GA_OK;
 }
@@ -96,7 +105,7 @@ ga_status ga_group_create(ga_context *ctx, int n_factors, const ga_factor *facto
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "group: there is nowhere to put it (out is NULL)");
+  if (!out) return ga__refuse_null(ctx, __func__, "out");
   const ga_status status = check_arguments(ctx, n_factors, factors);
   if (status) return status;
 

@@ -454,11 +454,10 @@ ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order
   if (ok) return GA_OK;
   ga__fronts_destroy(ctx, out);
   if (p.too_large)
-    return ga__fail(
-        ctx, GA_ERR_MEMORY,
-        "LU factors by blocks: a front of the %d x %d matrix has more entries than an int can count; "
-        "take GA_LU_SPARSE",
-        A->rows, A->cols);
+    return ga__refuse(ctx, GA_ERR_MEMORY, GA_REASON_TOO_MANY,
+                      &(ga__facts){.kind = "LU factors by blocks",
+                                   .field = "entries of a front",
+                                   .detail = "an int cannot count them; take GA_LU_SPARSE"});
   return ga__no_memory(ctx, "the plan of sparse LU factors");
 }
 

@@ -22,7 +22,7 @@ typedef struct ga__lu_backend {
 extern const ga__lu_backend ga__lu_dense;
 extern const ga__lu_backend ga__lu_klu;
 extern const ga__lu_backend ga__lu_block;
-extern const ga__lu_backend ga__lu_trimmed;
+extern const ga__lu_backend ga__lu_reduced;
 
 /* An order of elimination: pivot k is sought first in row P[k] of column Q[k], and these entries must be in
  * the pattern. Pivots of one block follow each other. */
@@ -74,14 +74,14 @@ int ga__order_components(ga_context *ctx, const ga_sparse *A, const ga__order *o
 /* Operations of an elimination in that order, pivots being where the order has them. */
 ga_status ga__order_cost(ga_context *ctx, const ga_sparse *A, const ga__order *order, double *flops);
 
-/* Factors of a matrix whose lines may be left out (lu_trimmed.c); of the order only whether it has blocks,
- * and fronts_from, matter. Memory is taken when lines that were not left out before are, by the next
+/* Factors of a matrix in which unknowns may be decoupled (lu_reduced.c); of the order only whether it has
+ * blocks, and fronts_from, matter. Memory is taken when other unknowns are decoupled than before, by the next
  * ga_lu_factor. */
-ga_status ga__lu_create_trimmed(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *partner,
+ga_status ga__lu_create_reduced(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *partner,
                                 const int *cluster, const ga__order *order, ga_lu **out);
-/* These columns, with the rows that are their partners, are zero from the next factors on but where they
- * meet. Means nothing to other factors. */
-void ga__lu_leave_out(ga_lu *lu, int n, const int *column);
+/* The unknowns of these columns are decoupled from the next factors on: the columns, and the rows that are
+ * their partners, are zero but where they meet. Means nothing to other factors. */
+void ga__lu_decouple(ga_lu *lu, int n, const int *column);
 
 /* Operations of a factorisation, where it takes so many that they were counted; else 0. */
 double ga__lu_flops(const ga_lu *lu);
@@ -98,8 +98,8 @@ void ga__lu_rollback(ga_lu *lu);
 /* Stores the message for info.weak_column and returns GA_RETRY_SINGULAR. */
 ga_status ga__lu_singular(ga_lu *lu);
 
-/* Range and null space of a dense matrix A (spaces.c). */
-typedef struct ga__spaces {
+/* Singular values of a dense matrix A: range, null space, least squares (svd.c). */
+typedef struct ga__svd {
   ga_context *ctx;
   int rows, cols;
   int rank;
@@ -109,16 +109,16 @@ typedef struct ga__spaces {
   double *sigma; /* [least of both] singular values, the largest first */
   double *copy, *work;
   int n_work;
-} ga__spaces;
+} ga__svd;
 
-ga_status ga__spaces_create(ga_context *ctx, int rows, int cols, ga__spaces *s);
-void ga__spaces_destroy(ga__spaces *s);
+ga_status ga__svd_create(ga_context *ctx, int rows, int cols, ga__svd *s);
+void ga__svd_destroy(ga__svd *s);
 /* Of A[rows][cols], finite; singular values up to tolerance times the largest are zero. No allocation. */
-ga_status ga__spaces_find(ga__spaces *s, const double *A, double tolerance);
-const double *ga__spaces_range(const ga__spaces *s, int i); /* [cols] i < rank */
-const double *ga__spaces_null(const ga__spaces *s, int i);  /* [cols] i < cols − rank */
+ga_status ga__svd_compute(ga__svd *s, const double *A, double tolerance);
+const double *ga__svd_range(const ga__svd *s, int i); /* [cols] i < rank */
+const double *ga__svd_null(const ga__svd *s, int i);  /* [cols] i < cols − rank */
 /* x[cols] := the shortest of those with the least |A x − b|. */
-void ga__spaces_solve(const ga__spaces *s, const double *b, double *x);
+void ga__svd_solve(const ga__svd *s, const double *b, double *x);
 
 /* Rows of J that follow from others (dependent_rows.c). J stays with the caller, who changes its values. */
 typedef struct ga__row_search ga__row_search;

@@ -49,9 +49,9 @@ ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const 
 ga_status ga__lu_singular(ga_lu *lu)
 {
   const int col = lu->info.weak_column;
-  return ga__fail_at(lu->ctx, GA_RETRY_SINGULAR, NAN, -1, col,
-                     "the %d x %d matrix is singular: column %d depends on the others, or is zero",
-                     lu->A->rows, lu->A->cols, col);
+  return ga__refuse(
+      lu->ctx, GA_RETRY_SINGULAR, GA_REASON_SINGULAR_MATRIX,
+      &(ga__facts){.at = &(ga__fact_time){NAN, NAN, -1, col}, GA__NUMBERS({lu->A->cols, NULL}, {col, NULL})});
 }
 
 /* The first column left without an entry when every column takes one in a row of its own, or -1; -2: no
@@ -120,23 +120,20 @@ static ga_status choose_backend(ga_lu *lu)
 
 static ga_status check_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind)
 {
-  if (!A) return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: the matrix is NULL");
-  if (A->rows != A->cols) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: the matrix must be square, it is %d x %d", A->rows,
-                    A->cols);
-  }
-  if ((int)kind < GA_LU_AUTO || kind > GA_LU_BLOCKS) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: kind %d is not one of ga_lu_kind", (int)kind);
-  }
+  if (!A) return ga__refuse_null(ctx, "ga_lu_create", "A");
+  if (A->rows != A->cols)
+    return ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_SQUARE,
+        &(ga__facts){.function = "ga_lu_create", GA__NUMBERS({A->rows, NULL}, {A->cols, NULL})});
+  if ((int)kind < GA_LU_AUTO || kind > GA_LU_BLOCKS)
+    return ga__refuse_choice(ctx, "LU factors", "kind", (int)kind, "ga_lu_kind", GA_LU_BLOCKS);
   if ((size_t)A->nnz == (size_t)A->rows * (size_t)A->cols) return GA_OK;
   const int column = unmatched_column(ctx, A);
   if (column == -2) return ga__no_memory(ctx, "the analysis of a sparsity pattern");
   if (column >= 0) {
-    return ga__fail_at(
-        ctx, GA_ERR_SINGULAR, NAN, -1, column,
-        "the pattern of the %d x %d matrix is singular whatever its values: column %d finds no row for "
-        "its pivot; is an equation missing, or an unknown in none?",
-        A->rows, A->cols, column);
+    return ga__refuse(ctx, GA_ERR_SINGULAR, GA_REASON_SINGULAR_PATTERN,
+                      &(ga__facts){.at = &(ga__fact_time){NAN, NAN, -1, column},
+                                   GA__NUMBERS({A->cols, NULL}, {column, NULL})});
   }
   return GA_OK;
 }
@@ -151,7 +148,7 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "LU factors: out is NULL");
+  if (!out) return ga__refuse_null(ctx, "ga_lu_create", "out");
   ga_status status = check_create(ctx, A, kind);
   if (status) return status;
 
@@ -189,8 +186,9 @@ static ga_status check_finite(ga_lu *lu)
   if (ga__all_finite(A->value, A->nnz)) return GA_OK;
   while (isfinite(A->value[p])) p++;
   while (A->col_start[col + 1] <= p) col++;
-  return ga__fail_at(lu->ctx, GA_RETRY_NAN, NAN, -1, A->row[p], "the matrix holds %g in row %d, column %d",
-                     A->value[p], A->row[p], col);
+  return ga__refuse(lu->ctx, GA_RETRY_NAN, GA_REASON_MATRIX_NOT_FINITE,
+                    &(ga__facts){.at = &(ga__fact_time){NAN, NAN, -1, A->row[p]},
+                                 GA__NUMBERS({A->value[p], NULL}, {A->row[p], NULL}, {col, NULL})});
 }
 
 ga_status ga_lu_factor(ga_lu *lu)
@@ -222,9 +220,8 @@ void ga__lu_forget(ga_lu *lu)
 
 static ga_status check_solve(const ga_lu *lu, const double *b, const char *name)
 {
-  if (!lu->factored)
-    return ga__fail(lu->ctx, GA_ERR_ORDER, "%s was called without a successful ga_lu_factor before", name);
-  if (!b && lu->A->cols > 0) return ga__fail(lu->ctx, GA_ERR_ARGUMENT, "%s: b is NULL", name);
+  if (!lu->factored) return ga__refuse_order(lu->ctx, name, "after a successful ga_lu_factor()");
+  if (!b && lu->A->cols > 0) return ga__refuse_null(lu->ctx, name, "b");
   return GA_OK;
 }
 

@@ -57,7 +57,8 @@ static ga_status fail_in_klu(ga_lu *lu, const char *what)
 {
   const sparse *s = lu->data;
   if (s->common.status == KLU_TOO_LARGE) {
-    return ga__fail(lu->ctx, GA_ERR_MEMORY, "%s: the factors have more entries than an int can count", what);
+    return ga__refuse(lu->ctx, GA_ERR_MEMORY, GA_REASON_TOO_MANY,
+                      &(ga__facts){.kind = what, .field = "entries", .detail = "an int cannot count them"});
   }
   return ga__no_memory(lu->ctx, what);
 }

@@ -37,20 +37,18 @@ static int merge(int *place, int *merged_row, int *col_start, const int *order, 
 static ga_status check_pairs(ga_context *ctx, int rows, int cols, int n_entries, const int *row,
                              const int *col)
 {
-  if (rows < 0 || cols < 0 || n_entries < 0) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "sparse matrix of %d rows, %d columns and %d entries: none may be negative", rows, cols,
-                    n_entries);
-  }
-  if (n_entries > 0 && (!row || !col)) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "sparse matrix: row and col must be given for %d entries",
-                    n_entries);
-  }
+  const char *const kind = "sparse matrix";
+  if (rows < 0) return ga__refuse_number(ctx, kind, "rows", rows, ">= 0");
+  if (cols < 0) return ga__refuse_number(ctx, kind, "cols", cols, ">= 0");
+  if (n_entries < 0) return ga__refuse_number(ctx, kind, "n_entries", n_entries, ">= 0");
+  if (n_entries > 0 && !row) return ga__refuse_missing(ctx, kind, "n_entries", n_entries, "row");
+  if (n_entries > 0 && !col) return ga__refuse_missing(ctx, kind, "n_entries", n_entries, "col");
   for (int e = 0; e < n_entries; e++) {
     if (row[e] < 0 || row[e] >= rows || col[e] < 0 || col[e] >= cols) {
-      return ga__fail(ctx, GA_ERR_PATTERN,
-                      "sparse matrix: pair %d is (%d, %d), outside of %d x %d (indices start at 0)", e,
-                      row[e], col[e], rows, cols);
+      return ga__refuse(
+          ctx, GA_ERR_PATTERN, GA_REASON_ENTRY_OUTSIDE,
+          &(ga__facts){.kind = kind,
+                       GA__NUMBERS({e, NULL}, {row[e], NULL}, {col[e], NULL}, {rows, NULL}, {cols, NULL})});
     }
   }
   return GA_OK;
@@ -61,7 +59,7 @@ ga_status ga_sparse_create(ga_context *ctx, int rows, int cols, int n_entries, c
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "sparse matrix: out is NULL");
+  if (!out) return ga__refuse_null(ctx, __func__, "out");
   ga_status status = check_pairs(ctx, rows, cols, n_entries, row, col);
   if (status) return status;
 

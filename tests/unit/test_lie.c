@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "errors.h"
 #include "seeds.h"
 #include <limits.h>
 #include <math.h>
@@ -1053,26 +1054,35 @@ static void wrong_arguments_are_named(void **state)
   static const struct {
     int n_factors;
     ga_factor factor[2];
-    const char *says;
+    ga_reason reason;
+    const char *field;
+    double number;
   } wrong[] = {
-      {-1, {{GA_RN, 1, GA_LEFT}}, "number of factors is -1"},
-      {2, {{GA_RN, 1, GA_LEFT}, {GA_RN, -3, GA_LEFT}}, "factor 1 is R^n with n = -3"},
-      {1, {{(ga_factor_kind)17, 1, GA_LEFT}}, "factor 0 has the unknown kind 17"},
-      {2, {{GA_RN, 1, GA_LEFT}, {GA_SO3, 1, (ga_side)5}}, "factor 1 has the unknown side 5"},
-      {2, {{GA_RN, INT_MAX, GA_LEFT}, {GA_RN, 1, GA_LEFT}}, "factor 1 makes q"},
-      {2, {{GA_RN, INT_MAX - 11, GA_LEFT}, {GA_R3SO3, 0, GA_LEFT}}, "factor 1 makes q"},
+      {-1, {{GA_RN, 1, GA_LEFT}}, GA_REASON_OUT_OF_RANGE, "n_factors", -1},
+      {2, {{GA_RN, 1, GA_LEFT}, {GA_RN, -3, GA_LEFT}}, GA_REASON_OUT_OF_RANGE, "factors[1].n", -3},
+      {1, {{(ga_factor_kind)17, 1, GA_LEFT}}, GA_REASON_NOT_A_CHOICE, "factors[0].kind", 17},
+      {2, {{GA_RN, 1, GA_LEFT}, {GA_SO3, 1, (ga_side)5}}, GA_REASON_NOT_A_CHOICE, "factors[1].side", 5},
+      {2, {{GA_RN, INT_MAX, GA_LEFT}, {GA_RN, 1, GA_LEFT}}, GA_REASON_TOO_MANY, "numbers of q", 2147483648.0},
+      {2,
+       {{GA_RN, INT_MAX - 11, GA_LEFT}, {GA_R3SO3, 0, GA_LEFT}},
+       GA_REASON_TOO_MANY,
+       "numbers of q",
+       2147483648.0},
   };
   for (int i = 0; i < COUNT(wrong); i++) {
     ga_group *g = w->group[0];
     assert_int_equal(ga_group_create(w->ctx, wrong[i].n_factors, wrong[i].factor, &g), GA_ERR_ARGUMENT);
     assert_null(g);
-    assert_non_null(strstr(ga_context_error(w->ctx)->text, wrong[i].says));
+    assert_call_error(w->ctx, wrong[i].reason, "group", wrong[i].field);
+    assert_error_number(w->ctx, 0, wrong[i].number);
   }
   ga_group *g = NULL;
   assert_int_equal(ga_group_create(w->ctx, 1, NULL, &g), GA_ERR_ARGUMENT);
-  assert_non_null(strstr(ga_context_error(w->ctx)->text, "NULL"));
+  assert_call_error(w->ctx, GA_REASON_COUNT_MISMATCH, "group", "n_factors");
+  assert_string_equal(ga_context_error(w->ctx)->text, "group: n_factors is 1, but factors is NULL");
   assert_int_equal(ga_group_create(w->ctx, 1, cases[0].factor, NULL), GA_ERR_ARGUMENT);
-  assert_non_null(strstr(ga_context_error(w->ctx)->text, "out is NULL"));
+  assert_call_error(w->ctx, GA_REASON_NULL_ARGUMENT, "ga_group_create", "out");
+  assert_string_equal(ga_context_error(w->ctx)->text, "ga_group_create: out is NULL");
   assert_int_equal(ga_group_create(NULL, 1, cases[0].factor, &g), GA_ERR_ARGUMENT);
   assert_null(g);
   ga_group_destroy(NULL);

@@ -1,31 +1,31 @@
-/* LU factors of matrices in which whole lines are left out: the row and the column of some pivots are zero
- * but for the entry where they meet. Which ones may change. What is factored is the matrix without those
- * zeros,
+/* LU factors of matrices in which some unknowns are decoupled from all others: the row and the column of
+ * their pivots are zero but for the entry where they meet. Which ones may change. What is factored is the
+ * matrix with a reduced pattern,
  *
- *   T = A but for the entries of lines left out that are not where these meet,
+ *   T = A without the zeros in rows and columns of decoupled unknowns,
  *
- * in an order of its own, found again when other lines are left out: it has less to fill, and there may be
- * less to do by orders of magnitude. Factors depend on the matrix alone, not on those made before. */
+ * in an order of its own, found again when other unknowns are decoupled: it has less to fill, and there may
+ * be less to do by orders of magnitude. Factors depend on the matrix alone, not on those made before. */
 #include "lin/lin_impl.h"
 #include <string.h>
 
-typedef struct trimmed {
+typedef struct reduced {
   int *partner, *cluster; /* [n] as ga__order_find() takes them */
   int has_blocks;
   double fronts_from;
   ga_lu_kind kind;
   int planned;               /* 1: T and its factors are those for what is_out has */
-  unsigned char *is_out;     /* [n] columns left out, */
-  unsigned char *asked;      /* and those to be left out from the next factors on */
+  unsigned char *is_out;     /* [n] columns of decoupled unknowns, */
+  unsigned char *asked;      /* and those that are decoupled from the next factors on */
   unsigned char *row_is_out; /* [n] */
   ga_sparse *T;
   int *from; /* [T's entries] places in A */
   ga_lu *lu;
-} trimmed;
+} reduced;
 
 static void drop_plan(ga_lu *lu)
 {
-  trimmed *t = lu->data;
+  reduced *t = lu->data;
   ga_lu_destroy(&t->lu);
   ga_sparse_destroy(lu->ctx, &t->T);
   ga__free(lu->ctx, t->from);
@@ -33,9 +33,9 @@ static void drop_plan(ga_lu *lu)
   t->planned = 0;
 }
 
-static void trimmed_destroy(ga_lu *lu)
+static void reduced_destroy(ga_lu *lu)
 {
-  trimmed *t = lu->data;
+  reduced *t = lu->data;
   drop_plan(lu);
   void *const block[] = {t->partner, t->cluster, t->is_out, t->asked, t->row_is_out};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(lu->ctx, block[i]);
@@ -48,14 +48,14 @@ static ga_status no_memory(ga_lu *lu)
   return ga__no_memory(lu->ctx, "sparse LU factors");
 }
 
-ga_status ga__lu_create_trimmed(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *partner,
+ga_status ga__lu_create_reduced(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const int *partner,
                                 const int *cluster, const ga__order *order, ga_lu **out)
 {
   const size_t n = (size_t)A->cols;
   ga_lu *lu = *out = ga__alloc(ctx, 1, sizeof *lu);
-  trimmed *t = lu ? lu->data = ga__alloc(ctx, 1, sizeof *t) : NULL;
+  reduced *t = lu ? lu->data = ga__alloc(ctx, 1, sizeof *t) : NULL;
   if (t) {
-    *lu = (ga_lu){.ctx = ctx, .A = A, .backend = &ga__lu_trimmed, .data = t};
+    *lu = (ga_lu){.ctx = ctx, .A = A, .backend = &ga__lu_reduced, .data = t};
     lu->info.kind = GA_LU_SPARSE;
     lu->info.rcond = 1;
     lu->info.weak_column = -1;
@@ -78,10 +78,10 @@ ga_status ga__lu_create_trimmed(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
   return GA_OK;
 }
 
-void ga__lu_leave_out(ga_lu *lu, int n, const int *column)
+void ga__lu_decouple(ga_lu *lu, int n, const int *column)
 {
-  if (lu->backend != &ga__lu_trimmed) return;
-  trimmed *t = lu->data;
+  if (lu->backend != &ga__lu_reduced) return;
+  reduced *t = lu->data;
   memset(t->asked, 0, (size_t)lu->A->cols);
   for (int i = 0; i < n; i++) t->asked[column[i]] = 1;
 }
@@ -89,7 +89,7 @@ void ga__lu_leave_out(ga_lu *lu, int n, const int *column)
 /* The entries of T: row and col, and their places in A; returns their number. */
 static int list_entries(const ga_lu *lu, int *row, int *col, int *place)
 {
-  const trimmed *t = lu->data;
+  const reduced *t = lu->data;
   const ga_sparse *A = lu->A;
   int n = 0;
   for (int c = 0; c < A->cols; c++)
@@ -106,7 +106,7 @@ static int list_entries(const ga_lu *lu, int *row, int *col, int *place)
 /* A's entries are sorted as T's are, so that these have the places in which they are listed. */
 static ga_status make_matrix(ga_lu *lu)
 {
-  trimmed *t = lu->data;
+  reduced *t = lu->data;
   const size_t most = (size_t)lu->A->nnz;
   int *row = ga__alloc(lu->ctx, most, sizeof *row), *col = ga__alloc(lu->ctx, most, sizeof *col);
   t->from = ga__alloc(lu->ctx, most, sizeof *t->from);
@@ -122,7 +122,7 @@ static ga_status make_matrix(ga_lu *lu)
 
 static ga_status plan(ga_lu *lu)
 {
-  trimmed *t = lu->data;
+  reduced *t = lu->data;
   const size_t n = (size_t)lu->A->cols;
   drop_plan(lu);
   memcpy(t->is_out, t->asked, n);
@@ -141,9 +141,9 @@ static ga_status plan(ga_lu *lu)
   return status;
 }
 
-static ga_status trimmed_factor(ga_lu *lu)
+static ga_status reduced_factor(ga_lu *lu)
 {
-  trimmed *t = lu->data;
+  reduced *t = lu->data;
   if (!t->planned || memcmp(t->is_out, t->asked, (size_t)lu->A->cols)) {
     const ga_status status = plan(lu);
     if (status) return status;
@@ -159,23 +159,23 @@ static ga_status trimmed_factor(ga_lu *lu)
   return status;
 }
 
-static void trimmed_solve(ga_lu *lu, double *b)
+static void reduced_solve(ga_lu *lu, double *b)
 {
-  ga_lu_solve(((trimmed *)lu->data)->lu, b);
+  ga_lu_solve(((reduced *)lu->data)->lu, b);
 }
 
-static void trimmed_solve_t(ga_lu *lu, double *b)
+static void reduced_solve_t(ga_lu *lu, double *b)
 {
-  ga_lu_solve_t(((trimmed *)lu->data)->lu, b);
+  ga_lu_solve_t(((reduced *)lu->data)->lu, b);
 }
 
-static void trimmed_forget(ga_lu *lu)
+static void reduced_forget(ga_lu *lu)
 {
-  ga__lu_forget(((trimmed *)lu->data)->lu);
+  ga__lu_forget(((reduced *)lu->data)->lu);
 }
 
-const ga__lu_backend ga__lu_trimmed = {.destroy = trimmed_destroy,
-                                       .factor = trimmed_factor,
-                                       .solve = trimmed_solve,
-                                       .solve_t = trimmed_solve_t,
-                                       .forget = trimmed_forget};
+const ga__lu_backend ga__lu_reduced = {.destroy = reduced_destroy,
+                                       .factor = reduced_factor,
+                                       .solve = reduced_solve,
+                                       .solve_t = reduced_solve_t,
+                                       .forget = reduced_forget};

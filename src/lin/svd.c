@@ -1,9 +1,9 @@
-/* Range and null space of a small dense matrix, by its singular values. */
+/* Singular values of a small dense matrix: its range, its null space, least squares. */
 #include "lin/lin_impl.h"
 #include <lapacke.h>
 #include <string.h>
 
-void ga__spaces_destroy(ga__spaces *s)
+void ga__svd_destroy(ga__svd *s)
 {
   if (!s->ctx) return;
   double *const block[] = {s->basis, s->left, s->sigma, s->copy, s->work};
@@ -21,23 +21,23 @@ static double work_length(int rows, int cols)
   return info ? -1.0 : length;
 }
 
-ga_status ga__spaces_create(ga_context *ctx, int rows, int cols, ga__spaces *s)
+ga_status ga__svd_create(ga_context *ctx, int rows, int cols, ga__svd *s)
 {
   const size_t m = (size_t)rows, n = (size_t)cols, least = m < n ? m : n;
   const double length = work_length(rows, cols);
-  *s = (ga__spaces){.ctx = ctx, .rows = rows, .cols = cols, .n_work = (int)length};
+  *s = (ga__svd){.ctx = ctx, .rows = rows, .cols = cols, .n_work = (int)length};
   s->basis = ga__alloc(ctx, n, n * sizeof(double));
   s->left = ga__alloc(ctx, m, m * sizeof(double));
   s->sigma = ga__alloc(ctx, least, sizeof(double));
   s->copy = ga__alloc(ctx, m, n * sizeof(double));
   s->work = length < 0.0 ? NULL : ga__alloc(ctx, (size_t)length, sizeof(double));
   if (s->basis && s->left && s->sigma && s->copy && s->work) return GA_OK;
-  ga__spaces_destroy(s);
+  ga__svd_destroy(s);
   return ga__no_memory(ctx, "singular values");
 }
 
 /* By rows A is the transpose by columns, Aᵀ = V Σ Uᵀ. */
-ga_status ga__spaces_find(ga__spaces *s, const double *A, double tolerance)
+ga_status ga__svd_compute(ga__svd *s, const double *A, double tolerance)
 {
   const int m = s->rows, n = s->cols, least = m < n ? m : n;
   s->rank = 0;
@@ -50,27 +50,28 @@ ga_status ga__spaces_find(ga__spaces *s, const double *A, double tolerance)
   const lapack_int info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', n, m, s->copy, n, s->sigma,
                                               s->basis, n, s->left, m, s->work, s->n_work);
   if (info)
-    return ga__fail(s->ctx, GA_RETRY_NAN, "the singular values of a %d x %d matrix do not converge", m, n);
+    return ga__refuse(s->ctx, GA_RETRY_NAN, GA_REASON_SINGULAR_VALUES,
+                      &(ga__facts){GA__NUMBERS({m, NULL}, {n, NULL})});
   while (s->rank < least && s->sigma[s->rank] > tolerance * s->sigma[0]) s->rank++;
   return GA_OK;
 }
 
-const double *ga__spaces_range(const ga__spaces *s, int i)
+const double *ga__svd_range(const ga__svd *s, int i)
 {
   return s->basis + (size_t)i * (size_t)s->cols;
 }
 
-const double *ga__spaces_null(const ga__spaces *s, int i)
+const double *ga__svd_null(const ga__svd *s, int i)
 {
-  return ga__spaces_range(s, s->rank + i);
+  return ga__svd_range(s, s->rank + i);
 }
 
 /* x := V Σ⁻¹ Uᵀ b */
-void ga__spaces_solve(const ga__spaces *s, const double *b, double *x)
+void ga__svd_solve(const ga__svd *s, const double *b, double *x)
 {
   for (int i = 0; i < s->cols; i++) x[i] = 0.0;
   for (int k = 0; k < s->rank; k++) {
-    const double *v = ga__spaces_range(s, k);
+    const double *v = ga__svd_range(s, k);
     double sum = 0.0;
     for (int j = 0; j < s->rows; j++) sum += s->left[(size_t)j * (size_t)s->rows + (size_t)k] * b[j];
     for (int i = 0; i < s->cols; i++) x[i] += v[i] * (sum / s->sigma[k]);
