@@ -63,7 +63,7 @@ int ga_block_bounds(const ga_control_block *b, int i, const double t[2], const d
 {
   double from[1 + GA_BLOCK_SIZE], to[1 + GA_BLOCK_SIZE];
   if (!b || i < 0 || i >= b->n_out || !t || !lo || !hi || !least || !most || b->n_x > 0) return 0;
-  if (ga__is_shaped(b)) return ga__shaped_bounds(b, i, lo, hi, least, most);
+  if (ga__is_wiener(b)) return ga__wiener_bounds(b, i, lo, hi, least, most);
   if (b->kind == GA_KIND_PRODUCT) return product_bounds(b, lo, hi, least, most);
   const ga_expr *e = expression(b, i);
   if (!e) return 0;
@@ -100,7 +100,7 @@ int ga__block_rate(const ga_control_block *b, int i, const double *lo, const dou
   const ga_expr *e = expression(b, i);
   if (e) return ga__expr_rate(e, lo, hi, rate_lo, rate_hi, range, rate);
   if (!ga_block_bounds(b, i, lo, lo + 1, hi + 1, &range[0], &range[1])) return 0;
-  return 1 + (b->kind == GA_KIND_PRODUCT ? product_rate : ga__shaped_rate)(b, i, lo + 1, hi + 1, rate_lo + 1,
+  return 1 + (b->kind == GA_KIND_PRODUCT ? product_rate : ga__wiener_rate)(b, i, lo + 1, hi + 1, rate_lo + 1,
                                                                            rate_hi + 1, &rate[0], &rate[1]);
 }
 
@@ -111,7 +111,7 @@ ga_status ga_block_side(const ga_control_block *b, double t, const double *u, co
   const ga_expr *e;
   double v[1 + GA_BLOCK_SIZE];
   if (!b || !side || (b->n_in > 0 && !u) || (b->n_x > 0 && !x)) return GA_ERR_ARGUMENT;
-  if (ga__is_shaped(b)) return ga__shaped_side(b, u, x, side);
+  if (ga__is_wiener(b)) return ga__wiener_side(b, u, x, side);
   if (b->kind == GA_KIND_TABLE2D) return ga_table2d_side(b->data.table2d, u[0], u[1], side);
   ga_status status = GA_OK;
   v[0] = t;
@@ -123,7 +123,7 @@ ga_status ga_block_side(const ga_control_block *b, double t, const double *u, co
 int ga_block_has_edges(const ga_control_block *b)
 {
   const ga_expr *e;
-  int edges = b && (b->kind == GA_KIND_TABLE2D || (ga__is_shaped(b) && ga__shaped_has_edges(b)));
+  int edges = b && (b->kind == GA_KIND_TABLE2D || (ga__is_wiener(b) && ga__wiener_has_edges(b)));
   for (int i = 0; b && (e = expression(b, i)) != NULL; i++) edges |= ga_expr_has_edges(e, 0);
   return edges;
 }

@@ -1,4 +1,4 @@
-/* Internals of the control layer: what a block is made of, checks of options, the kernel of shaped linear
+/* Internals of the control layer: what a block is made of, checks of options, the kernel of Wiener
  * blocks. */
 #ifndef GALPHA_CONTROL_IMPL_H
 #define GALPHA_CONTROL_IMPL_H
@@ -37,13 +37,13 @@ typedef struct ga__block_type {
 
 /* [z; v] = K [u; x] + [0; offset],  y = σ(v),  xdot_i = z_i + rate (y_i − v_i), the last term for
  * i < n_tracked. K is laid out as the Jacobian. */
-typedef struct ga__shaped {
+typedef struct ga__wiener {
   double *K;
   double *offset; /* [n_out] NULL: 0 */
   ga__shape shape;
   int n_tracked;
   double rate; /* [1/s] */
-} ga__shaped;
+} ga__wiener;
 
 typedef struct ga__user {
   ga_block_fn function;
@@ -53,7 +53,7 @@ typedef struct ga__user {
 } ga__user;
 
 typedef union ga__block_data {
-  ga__shaped shaped;
+  ga__wiener wiener;
   struct {
     double gain;
     int *divide;
@@ -122,17 +122,17 @@ void ga__want_names(ga__inspect *in, const char *option, const char *const *name
 void ga__want_limits(ga__inspect *in, double lower, double upper, double smoothing);
 void ga__want_choice(ga__inspect *in, const char *option, int choice, int n_choices);
 
-/* ---- Shaped linear blocks (shaped.c) ---- */
+/* ---- Wiener blocks: linear, with a static nonlinearity at the outputs (wiener.c) ---- */
 
 /* A block of that type with K = 0 and y = v, to be filled by the caller and then finished. */
-ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
+ga_status ga__wiener_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
                          ga_control_block **out);
 /* Derives depends from K. A number that is not finite: GA_ERR_ARGUMENT, and the block is destroyed. */
-ga_status ga__shaped_finish(ga_control_block **block);
+ga_status ga__wiener_finish(ga_control_block **block);
 /* Row of xdot_i, or of v_i for i - n_x. */
-static inline double *ga__shaped_row(ga_control_block *b, int row)
+static inline double *ga__wiener_row(ga_control_block *b, int row)
 {
-  return b->data.shaped.K + row * ga__block_cols(b);
+  return b->data.wiener.K + row * ga__block_cols(b);
 }
 
 #endif

@@ -9,26 +9,26 @@
 #include <string.h>
 
 /* Output number `output` of a block, inputs u. */
-typedef struct block_course {
+typedef struct output_function {
   const ga_control_block *block;
   int output, n;
-  ga__course u[GA_BLOCK_SIZE];
-} block_course;
+  ga__time_signal u[GA_BLOCK_SIZE];
+} output_function;
 
-static const block_course *course_of(const ga_function *f)
+static const output_function *output_function_of(const ga_function *f)
 {
   return f->data.made;
 }
 
-static double offset_of(const block_course *c)
+static double offset_of(const output_function *c)
 {
-  const ga__shaped *s = &c->block->data.shaped;
+  const ga__wiener *s = &c->block->data.wiener;
   return s->offset ? s->offset[c->output] : 0;
 }
 
-static const double *row_of(const block_course *c)
+static const double *row_of(const output_function *c)
 {
-  return c->block->data.shaped.K + c->output * c->n;
+  return c->block->data.wiener.K + c->output * c->n;
 }
 
 static ga_status shape_at(const ga__shape *shape, double v, double *y, double *slope, ga_fault *fault)
@@ -39,16 +39,16 @@ static ga_status shape_at(const ga__shape *shape, double v, double *y, double *s
 }
 
 /* The second derivative leaves out σ'', which is 0 beside the corners of hard limits. */
-static ga_status eval_shaped(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
+static ga_status eval_wiener(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
-  const block_course *c = course_of(f);
+  const output_function *c = output_function_of(f);
   double v[3] = {offset_of(c), 0, 0}, u[3], slope;
   for (int i = 0; i < c->n; i++) {
-    const ga_status status = ga__course_eval(&c->u[i], t, order, u, fault);
+    const ga_status status = ga__time_signal_eval(&c->u[i], t, order, u, fault);
     if (status) return status;
     for (int d = 0; d <= order; d++) v[d] += row_of(c)[i] * u[d];
   }
-  const ga_status status = shape_at(&c->block->data.shaped.shape, v[0], &out[0], &slope, fault);
+  const ga_status status = shape_at(&c->block->data.wiener.shape, v[0], &out[0], &slope, fault);
   out[1] = slope * v[1];
   out[2] = slope * v[2];
   return status;
@@ -71,7 +71,7 @@ static int shape_has_corner(const ga__shape *shape, const double v[2])
 /* v = K u + offset of output i while u goes through [lo, hi]. */
 static void range_of_v(const ga_control_block *b, int i, const double *lo, const double *hi, double v[2])
 {
-  const ga__shaped *s = &b->data.shaped;
+  const ga__wiener *s = &b->data.wiener;
   const double *row = s->K + i * b->n_in;
   v[0] = v[1] = s->offset ? s->offset[i] : 0;
   for (int k = 0; k < b->n_in; k++) {
@@ -81,10 +81,10 @@ static void range_of_v(const ga_control_block *b, int i, const double *lo, const
 }
 
 /* Limits, dead zones and tanh never fall. */
-int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
+int ga__wiener_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most)
 {
-  const ga__shape *shape = &b->data.shaped.shape;
+  const ga__shape *shape = &b->data.wiener.shape;
   double v[2], slope;
   range_of_v(b, i, lo, hi, v);
   if (shape->function) return ga_function_bounds(shape->function, v[0], v[1], least, most);
@@ -112,44 +112,44 @@ static int shape_slope(const ga__shape *shape, const double v[2], double *least,
   return isfinite(*least) && isfinite(*most);
 }
 
-int ga__shaped_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+int ga__wiener_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
                     const double *rate_lo, const double *rate_hi, double *least, double *most)
 {
-  const double *row = b->data.shaped.K + i * b->n_in;
+  const double *row = b->data.wiener.K + i * b->n_in;
   double v[2], slope[2], rate[2] = {0, 0};
   range_of_v(b, i, lo, hi, v);
   for (int k = 0; k < b->n_in; k++) {
     rate[0] += row[k] > 0 ? row[k] * rate_lo[k] : row[k] * rate_hi[k];
     rate[1] += row[k] > 0 ? row[k] * rate_hi[k] : row[k] * rate_lo[k];
   }
-  if (!shape_slope(&b->data.shaped.shape, v, &slope[0], &slope[1])) return 0;
+  if (!shape_slope(&b->data.wiener.shape, v, &slope[0], &slope[1])) return 0;
   *least = fmin(fmin(slope[0] * rate[0], slope[0] * rate[1]), fmin(slope[1] * rate[0], slope[1] * rate[1]));
   *most = fmax(fmax(slope[0] * rate[0], slope[0] * rate[1]), fmax(slope[1] * rate[0], slope[1] * rate[1]));
   return isfinite(*least) && isfinite(*most);
 }
 
 /* Of the inputs over time; 0: they have none. */
-static int input_bounds(const block_course *c, double from, double to, double *lo, double *hi)
+static int input_bounds(const output_function *c, double from, double to, double *lo, double *hi)
 {
   for (int k = 0; k < c->n; k++)
-    if (!ga__course_bounds(&c->u[k], from, to, &lo[k], &hi[k])) return 0;
+    if (!ga__time_signal_bounds(&c->u[k], from, to, &lo[k], &hi[k])) return 0;
   return 1;
 }
 
-static ga__range range_shaped(const ga_function *f, double from, double to)
+static ga__range range_wiener(const ga_function *f, double from, double to)
 {
-  const block_course *c = course_of(f);
+  const output_function *c = output_function_of(f);
   double lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
   ga__range r;
-  if (input_bounds(c, from, to, lo, hi) && ga__shaped_bounds(c->block, c->output, lo, hi, &r.lo, &r.hi))
+  if (input_bounds(c, from, to, lo, hi) && ga__wiener_bounds(c->block, c->output, lo, hi, &r.lo, &r.hi))
     return r;
   return (ga__range){-INFINITY, INFINITY};
 }
 
-static int kinked_shaped(const ga_function *f, double from, double to)
+static int kinked_wiener(const ga_function *f, double from, double to)
 {
-  const block_course *c = course_of(f);
-  const ga__shape *shape = &c->block->data.shaped.shape;
+  const output_function *c = output_function_of(f);
+  const ga__shape *shape = &c->block->data.wiener.shape;
   double v[2], lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
   if (!input_bounds(c, from, to, lo, hi)) return 0;
   range_of_v(c->block, c->output, lo, hi, v);
@@ -157,7 +157,7 @@ static int kinked_shaped(const ga_function *f, double from, double to)
   return shape_has_corner(shape, v);
 }
 
-static double period_shaped(const ga_function *f, double from, double to)
+static double period_wiener(const ga_function *f, double from, double to)
 {
   (void)f;
   (void)from;
@@ -165,8 +165,8 @@ static double period_shaped(const ga_function *f, double from, double to)
   return INFINITY; /* those of its inputs are known as it is */
 }
 
-static const ga__function_kind SHAPED = {"block",       eval_shaped, range_shaped, kinked_shaped,
-                                         period_shaped, NULL,        NULL,         1};
+static const ga__function_kind WIENER = {"block",       eval_wiener, range_wiener, kinked_wiener,
+                                         period_wiener, NULL,        NULL,         1};
 
 /* ---- y = gain Π u_i Π 1/u_j ---- */
 
@@ -188,12 +188,12 @@ static void divide_jet(double y[3], const double u[3])
 
 static ga_status eval_product(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
-  const block_course *c = course_of(f);
+  const output_function *c = output_function_of(f);
   double u[3];
   out[0] = c->block->data.product.gain;
   out[1] = out[2] = 0;
   for (int i = 0; i < c->n; i++) {
-    const ga_status status = ga__course_eval(&c->u[i], t, order, u, fault);
+    const ga_status status = ga__time_signal_eval(&c->u[i], t, order, u, fault);
     if (status) return status;
     (c->block->data.product.divide[i] ? divide_jet : multiply_jet)(out, u);
   }
@@ -202,7 +202,7 @@ static ga_status eval_product(const ga_function *f, double t, int order, double 
 
 static ga__range range_product(const ga_function *f, double from, double to)
 {
-  const block_course *c = course_of(f);
+  const output_function *c = output_function_of(f);
   double lo[GA_BLOCK_SIZE], hi[GA_BLOCK_SIZE];
   const double t[2] = {from, to};
   ga__range r;
@@ -219,37 +219,37 @@ static int never_kinked(const ga_function *f, double from, double to)
 }
 
 static const ga__function_kind PRODUCT = {"product",     eval_product, range_product, never_kinked,
-                                          period_shaped, NULL,         NULL,          1};
+                                          period_wiener, NULL,         NULL,          1};
 
 /* ---- Use ---- */
 
-ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__course *u, ga__course *out,
-                              ga_function **owned)
+ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__time_signal *u,
+                              ga__time_signal *out, ga_function **owned)
 {
   ga_status status = GA_OK;
-  *out = (ga__course){.known = 0};
+  *out = (ga__time_signal){.known = 0};
   *owned = NULL;
   if (b->n_x > 0 || b->n_in >= GA__MOST_COMPOSED) return GA_OK;
   for (int i = 0; i < b->n_in; i++)
     if (!u[1 + i].known) return GA_OK;
   if (b->kind == GA_KIND_FUNCTION_OF_TIME) {
-    *out = (ga__course){.known = 1, .f = {b->data.function}};
+    *out = (ga__time_signal){.known = 1, .f = {b->data.function}};
     return GA_OK;
   }
   if (b->kind == GA_KIND_EXPRESSION) {
     status = ga__function_compose(b->ctx, b->data.expr[output], 1 + b->n_in, u, owned);
-  } else if (ga__is_shaped(b) || b->kind == GA_KIND_PRODUCT) {
-    block_course c = {b, output, b->n_in, {{0}}};
+  } else if (ga__is_wiener(b) || b->kind == GA_KIND_PRODUCT) {
+    output_function c = {b, output, b->n_in, {{0}}};
     memcpy(c.u, u + 1, (size_t)b->n_in * sizeof *u);
-    status = ga__function_make(b->ctx, b->kind == GA_KIND_PRODUCT ? &PRODUCT : &SHAPED, &c,
-                               offsetof(block_course, u) + (size_t)b->n_in * sizeof *u, owned);
+    status = ga__function_make(b->ctx, b->kind == GA_KIND_PRODUCT ? &PRODUCT : &WIENER, &c,
+                               offsetof(output_function, u) + (size_t)b->n_in * sizeof *u, owned);
   }
-  if (!status && *owned) *out = (ga__course){.known = 1, .f = {*owned}};
+  if (!status && *owned) *out = (ga__time_signal){.known = 1, .f = {*owned}};
   return status;
 }
 
-ga_status ga__block_next_break_along(const ga_control_block *b, const ga__course *u, double t, double until,
-                                     ga_break *out)
+ga_status ga__block_next_break_along(const ga_control_block *b, const ga__time_signal *u, double t,
+                                     double until, ga_break *out)
 {
   ga_break one;
   if (b->kind != GA_KIND_EXPRESSION) return ga_block_next_break(b, t, until, out);
@@ -264,7 +264,7 @@ ga_status ga__block_next_break_along(const ga_control_block *b, const ga__course
   return GA_OK;
 }
 
-double ga__block_period_along(const ga_control_block *b, const ga__course *u, double from, double to)
+double ga__block_period_along(const ga_control_block *b, const ga__time_signal *u, double from, double to)
 {
   double least = INFINITY;
   if (b->kind != GA_KIND_EXPRESSION) return ga_block_period(b, from, to);

@@ -2,32 +2,32 @@
 #ifndef GALPHA_CONTROL_OVER_TIME_H
 #define GALPHA_CONTROL_OVER_TIME_H
 
-#include "expr/course.h"
+#include "expr/time_signal.h"
 #include "galpha/control.h"
 
-/* How output number `output` goes with time, where u[0] is t and u[1 + i] is the course of input i. *owned: a
+/* Output number `output` as a function of time, where u[0] is t and u[1 + i] is input i over time. *owned: a
  * function made for it, to be destroyed before the block is; NULL: none. Not known: it has states, or an
  * input or the kind of the block is not known. */
-ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__course *u, ga__course *out,
-                              ga_function **owned);
+ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__time_signal *u,
+                              ga__time_signal *out, ga_function **owned);
 /* 1: y = σ(K u + offset), so that breaks of its outputs are those of the functions above. */
-int ga__is_shaped(const ga_control_block *b);
+int ga__is_wiener(const ga_control_block *b);
 /* As ga_block_side() and ga_block_has_edges(), of one that is. */
-ga_status ga__shaped_side(const ga_control_block *b, const double *u, const double *x, unsigned *side);
-int ga__shaped_has_edges(const ga_control_block *b);
+ga_status ga__wiener_side(const ga_control_block *b, const double *u, const double *x, unsigned *side);
+int ga__wiener_has_edges(const ga_control_block *b);
 /* Its output i while inputs go through [lo, hi]; it has no states. */
-int ga__shaped_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
+int ga__wiener_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most);
 /* Its rate, while inputs change at rates within rate_lo and rate_hi. */
-int ga__shaped_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
+int ga__wiener_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
                     const double *rate_lo, const double *rate_hi, double *least, double *most);
 /* As ga__expr_rate(), of any block for which ga_block_bounds() has bounds; [0] of lo, hi and rates is t, [1 +
  * k] input k. */
 int ga__block_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
                    const double *rate_lo, const double *rate_hi, double range[2], double rate[2]);
 /* As ga_block_next_break() and ga_block_period(); inputs may be known in part. */
-ga_status ga__block_next_break_along(const ga_control_block *b, const ga__course *u, double t, double until,
-                                     ga_break *out);
-double ga__block_period_along(const ga_control_block *b, const ga__course *u, double from, double to);
+ga_status ga__block_next_break_along(const ga_control_block *b, const ga__time_signal *u, double t,
+                                     double until, ga_break *out);
+double ga__block_period_along(const ga_control_block *b, const ga__time_signal *u, double from, double to);
 
 #endif

@@ -49,18 +49,18 @@ static void fill(ga_control_block *b, const ga_block_pid_opts *o)
 {
   const int has_i = o->ki != 0, has_d = o->kd != 0, col_i = 2, col_d = 2 + has_i;
   const double c = o->setpoint_weight_derivative;
-  double *v = ga__shaped_row(b, b->n_x);
+  double *v = ga__wiener_row(b, b->n_x);
   v[0] = o->kp * o->setpoint_weight;
   v[1] = -o->kp;
   if (has_i) {
-    double *i = ga__shaped_row(b, 0);
+    double *i = ga__wiener_row(b, 0);
     i[0] = o->ki;
     i[1] = -o->ki;
     v[col_i] = 1;
     b->x0[0] = o->integral;
   }
   if (has_d) {
-    double *d = ga__shaped_row(b, has_i);
+    double *d = ga__wiener_row(b, has_i);
     const double rate = 1 / o->filter_time, gain = o->kd * rate;
     d[0] = c * rate;
     d[1] = -rate;
@@ -71,10 +71,10 @@ static void fill(ga_control_block *b, const ga_block_pid_opts *o)
     b->x0[has_i] = o->filtered;
   }
   if (!limited(o)) return;
-  b->data.shaped.shape = (ga__shape){ga__shape_saturation, o->lower, o->upper, o->smoothing, 0, NULL};
+  b->data.wiener.shape = (ga__shape){ga__shape_saturation, o->lower, o->upper, o->smoothing, 0, NULL};
   if (!has_i) return;
-  b->data.shaped.n_tracked = 1;
-  b->data.shaped.rate = 1 / o->tracking_time;
+  b->data.wiener.n_tracked = 1;
+  b->data.wiener.rate = 1 / o->tracking_time;
 }
 
 ga_status ga_block_create_pid(ga_context *ctx, const ga_block_pid_opts *opts, ga_control_block **out)
@@ -89,9 +89,9 @@ ga_status ga_block_create_pid(ga_context *ctx, const ga_block_pid_opts *opts, ga
   inspect(&in, &o);
   if (!in.status) {
     const ga__block_sizes n = {2, (o.ki != 0) + (o.kd != 0), 1};
-    in.status = ga__shaped_new(ctx, GA_KIND_PID, n, &names, out);
+    in.status = ga__wiener_new(ctx, GA_KIND_PID, n, &names, out);
   }
   if (in.status) return in.status;
   fill(*out, &o);
-  return ga__shaped_finish(out);
+  return ga__wiener_finish(out);
 }

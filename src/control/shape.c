@@ -70,11 +70,11 @@ static ga_status create(ga_context *ctx, ga_block_kind kind, double gain, const 
                         ga_control_block **out)
 {
   const ga__block_sizes one = {1, 0, 1};
-  ga_status status = ga__shaped_new(ctx, kind, one, NULL, out);
+  ga_status status = ga__wiener_new(ctx, kind, one, NULL, out);
   if (status) return status;
-  (*out)->data.shaped.K[0] = gain;
-  (*out)->data.shaped.shape = *shape;
-  return ga__shaped_finish(out);
+  (*out)->data.wiener.K[0] = gain;
+  (*out)->data.wiener.shape = *shape;
+  return ga__wiener_finish(out);
 }
 
 ga_block_saturation_opts ga_block_saturation_defaults(void)

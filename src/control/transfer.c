@@ -50,7 +50,7 @@ static int time_scale(const fraction *f)
 static void realise(ga_control_block *b, const fraction *f)
 {
   const int n = f->n, e = time_scale(f);
-  double *output = ga__shaped_row(b, n), mu = 0;
+  double *output = ga__wiener_row(b, n), mu = 0;
   for (int k = 0; k < n; k++) {
     output[1 + k] = ldexp(beta(f, k), e * (k - n));
     if (fabs(output[1 + k]) > fabs(mu)) mu = output[1 + k];
@@ -58,17 +58,17 @@ static void realise(ga_control_block *b, const fraction *f)
   if (mu == 0) mu = 1; /* u reaches y directly only */
   for (int k = 0; k < n; k++) {
     output[1 + k] /= mu;
-    if (k + 1 < n) ga__shaped_row(b, k)[1 + k + 1] = ldexp(1, e);
-    ga__shaped_row(b, n - 1)[1 + k] = -ldexp(alpha(f, k), e * (k - n + 1));
+    if (k + 1 < n) ga__wiener_row(b, k)[1 + k + 1] = ldexp(1, e);
+    ga__wiener_row(b, n - 1)[1 + k] = -ldexp(alpha(f, k), e * (k - n + 1));
   }
-  if (n > 0) ga__shaped_row(b, n - 1)[0] = ldexp(mu, e);
+  if (n > 0) ga__wiener_row(b, n - 1)[0] = ldexp(mu, e);
   output[0] = over_leading(f, n);
 }
 
 /* Equilibrium for the input u0: x_1 = μ u0/(α_0 σ^−n), all others 0. */
 static void start_from_input(ga_control_block *b, double u0)
 {
-  const double *last = ga__shaped_row(b, b->n_x - 1);
+  const double *last = ga__wiener_row(b, b->n_x - 1);
   if (u0 != 0) b->x0[0] = -last[0] * u0 / last[1];
 }
 
@@ -80,7 +80,7 @@ static void start_from_output(ga_control_block *b, const fraction *f, double y0)
   if (a0 != 0)
     start_from_input(b, y0 * a0 / b0);
   else
-    b->x0[0] = y0 / ga__shaped_row(b, b->n_x)[1];
+    b->x0[0] = y0 / ga__wiener_row(b, b->n_x)[1];
 }
 
 /* ---- Transfer function ---- */
@@ -123,11 +123,11 @@ ga_status ga_block_create_transfer_function(ga_context *ctx, const ga_block_tran
   if (in.status) return in.status;
   const fraction f = inspect_fraction(&in, opts);
   if (!in.status)
-    in.status = ga__shaped_new(ctx, GA_KIND_TRANSFER_FUNCTION, (ga__block_sizes){1, f.n, 1}, NULL, out);
+    in.status = ga__wiener_new(ctx, GA_KIND_TRANSFER_FUNCTION, (ga__block_sizes){1, f.n, 1}, NULL, out);
   if (in.status) return in.status;
   realise(*out, &f);
   start_from_output(*out, &f, opts->steady_output);
-  return ga__shaped_finish(out);
+  return ga__wiener_finish(out);
 }
 
 /* ---- Filters ---- */
@@ -135,11 +135,11 @@ ga_status ga_block_create_transfer_function(ga_context *ctx, const ga_block_tran
 static ga_status create_filter(ga__inspect *in, ga_block_kind kind, const fraction *f, double initial_input,
                                ga_control_block **out)
 {
-  if (!in->status) in->status = ga__shaped_new(in->ctx, kind, (ga__block_sizes){1, f->n, 1}, NULL, out);
+  if (!in->status) in->status = ga__wiener_new(in->ctx, kind, (ga__block_sizes){1, f->n, 1}, NULL, out);
   if (in->status) return in->status;
   realise(*out, f);
   start_from_input(*out, initial_input);
-  return ga__shaped_finish(out);
+  return ga__wiener_finish(out);
 }
 
 ga_block_first_order_opts ga_block_first_order_defaults(void)
@@ -208,15 +208,15 @@ ga_status ga_block_create_delay(ga_context *ctx, const ga_block_delay_opts *opts
   ga__want_positive(&in, "time", opts->time);
   ga__want(&in, n >= 1 && n <= GA_DELAY_ORDER, "order is %d, must be from 1 to %d", n, (int)GA_DELAY_ORDER);
   ga__want_finite(&in, "initial_input", opts->initial_input);
-  if (!in.status) in.status = ga__shaped_new(ctx, GA_KIND_DELAY, (ga__block_sizes){1, n, 1}, NULL, out);
+  if (!in.status) in.status = ga__wiener_new(ctx, GA_KIND_DELAY, (ga__block_sizes){1, n, 1}, NULL, out);
   if (in.status) return in.status;
   for (int i = 0; i < n; i++) {
-    double *row = ga__shaped_row(*out, i);
+    double *row = ga__wiener_row(*out, i);
     const double scale = (2 * i + 1) / opts->time;
     row[0] = i % 2 ? -scale : scale;
     for (int j = 0; j < n; j++) row[1 + j] = i < j || (i - j) % 2 == 0 ? -scale : scale;
-    ga__shaped_row(*out, n)[1 + i] = 1;
+    ga__wiener_row(*out, n)[1 + i] = 1;
   }
   (*out)->x0[0] = opts->initial_input;
-  return ga__shaped_finish(out);
+  return ga__wiener_finish(out);
 }

@@ -29,11 +29,11 @@ typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* what is looked for *
 typedef struct scan {
   purpose purpose;
   const ga_expr *e;
-  int time;                 /* the variable that is time; −1: all have ranges */
-  ga__range t;              /* where it is */
-  const double *lo, *hi;    /* ranges of all variables; lo NaN: not known */
-  const ga__course *course; /* or how they go with time; NULL: not so */
-  int kink;                 /* instruction that may have one; −1: none */
+  int time;                           /* the variable that is time; −1: all have ranges */
+  ga__range t;                        /* where it is */
+  const double *lo, *hi;              /* ranges of all variables; lo NaN: not known */
+  const ga__time_signal *time_signal; /* or all variables as functions of time; NULL: not given */
+  int kink;                           /* instruction that may have one; −1: none */
   int ignored[MOST_IGNORED], n_ignored;
   double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
   rates *rates;   /* NULL: not wanted */
@@ -49,8 +49,9 @@ static value constant(double x)
 static value variable(const scan *s, int index)
 {
   ga__range r;
-  if (s->course)
-    return ga__course_bounds(&s->course[index], s->t.lo, s->t.hi, &r.lo, &r.hi) ? (value){r, 1} : UNKNOWN;
+  if (s->time_signal)
+    return ga__time_signal_bounds(&s->time_signal[index], s->t.lo, s->t.hi, &r.lo, &r.hi) ? (value){r, 1}
+                                                                                          : UNKNOWN;
   if (index == s->time) return (value){s->t, 1};
   if (s->time >= 0 || isnan(s->lo[index])) return UNKNOWN;
   return (value){{s->lo[index], s->hi[index]}, 1};
@@ -312,24 +313,24 @@ double ga_expr_period(const ga_expr *e, int time, double from, double to)
   return e && from < to ? period_of(&s, from, to) : INFINITY;
 }
 
-/* ---- The same along courses ---- */
+/* ---- The same with variables given as time signals ---- */
 
-ga__range ga__expr_range_along(const ga_expr *e, const ga__course *x, ga__range t)
+ga__range ga__expr_range_along(const ga_expr *e, const ga__time_signal *x, ga__range t)
 {
-  scan s = {.purpose = BOUNDS, .e = e, .time = -1, .course = x};
+  scan s = {.purpose = BOUNDS, .e = e, .time = -1, .time_signal = x};
   return evaluate_over(&s, t).r;
 }
 
-int ga__expr_kinked_along(const ga_expr *e, const ga__course *x, ga__range t)
+int ga__expr_kinked_along(const ga_expr *e, const ga__time_signal *x, ga__range t)
 {
-  scan s = {.e = e, .time = -1, .course = x};
+  scan s = {.e = e, .time = -1, .time_signal = x};
   evaluate_over(&s, t);
   return s.kink >= 0;
 }
 
-double ga__expr_period_along(const ga_expr *e, const ga__course *x, double from, double to)
+double ga__expr_period_along(const ga_expr *e, const ga__time_signal *x, double from, double to)
 {
-  scan s = {.purpose = PERIODS, .e = e, .time = -1, .course = x};
+  scan s = {.purpose = PERIODS, .e = e, .time = -1, .time_signal = x};
   return period_of(&s, from, to);
 }
 
@@ -525,8 +526,8 @@ static ga_break refine_break(const search *s, double t, double from, double to)
   double a = out.before, b = out.after;
   int which;
   out.order = lowest_order(s, a, b, &which);
-  if (which < 0 || s->scan.course)
-    return out; /* what goes along courses is solved for, and has roundings of its own */
+  if (which < 0 || s->scan.time_signal)
+    return out; /* breaks of time signals are solved for, and have roundings of their own */
   const int order = order_between(&s->subject[which], a, b);
   if (!narrow(&s->subject[which], order, &a, &b)) return out;
   if (jumps_between(s, out.before, a) || jumps_between(s, b, out.after)) return out;
@@ -594,8 +595,8 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
 /* An expression with arbitrary values of the variables of which nothing is known. */
 typedef struct sample {
   const ga_expr *e;
-  const ga__course *course; /* of the others; NULL: only time is known */
-  double value, increment;  /* of variable k: value + k increment */
+  const ga__time_signal *time_signal; /* of the others; NULL: only time is known */
+  double value, increment;            /* of variable k: value + k increment */
 } sample;
 
 static ga_status eval_expr(const void *what, int time, double t, double out[3])
@@ -608,8 +609,8 @@ static ga_status eval_expr(const void *what, int time, double t, double out[3])
   for (int k = 0; k <= largest; k++) {
     double of_time[3];
     x[k] = s->value + s->increment * k;
-    if (!s->course || !s->course[k].known) continue;
-    const ga_status status = ga__course_eval(&s->course[k], t, 2, of_time, NULL);
+    if (!s->time_signal || !s->time_signal[k].known) continue;
+    const ga_status status = ga__time_signal_eval(&s->time_signal[k], t, 2, of_time, NULL);
     if (status) return status;
     x[k] = of_time[0], rate[k] = of_time[1], rate2[k] = of_time[2];
   }
@@ -628,7 +629,7 @@ static void find_break_of(search *s, const ga_expr *e, int time, int unknown, do
   sample of[MOST_SUBJECTS];
   s->n_subjects = unknown ? MOST_SUBJECTS : 1;
   for (int i = 0; i < s->n_subjects; i++) {
-    of[i] = (sample){e, s->scan.course, values[i], part * values[i]};
+    of[i] = (sample){e, s->scan.time_signal, values[i], part * values[i]};
     s->subject[i] = (subject){eval_expr, &of[i], time, 0, until - t};
   }
   find_break(s, t, until, out);
@@ -642,10 +643,10 @@ ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until,
   return GA_OK;
 }
 
-ga_status ga__expr_next_break_along(const ga_expr *e, const ga__course *x, double t, double until,
+ga_status ga__expr_next_break_along(const ga_expr *e, const ga__time_signal *x, double t, double until,
                                     ga_break *out)
 {
-  search s = {.scan = {.e = e, .time = -1, .course = x}};
+  search s = {.scan = {.e = e, .time = -1, .time_signal = x}};
   int unknown = 0;
   for (int i = 0; i < e->n_variables; i++) unknown |= !x[e->variable[i]].known;
   find_break_of(&s, e, -1, unknown, t, until, out);

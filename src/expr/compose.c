@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- Courses ---- */
+/* ---- Time signals ---- */
 
-ga_status ga__course_eval(const ga__course *c, double t, int order, double out[3], ga_fault *fault)
+ga_status ga__time_signal_eval(const ga__time_signal *c, double t, int order, double out[3], ga_fault *fault)
 {
   double y[3];
   out[0] = c->is_time ? t : c->value;
@@ -20,7 +20,7 @@ ga_status ga__course_eval(const ga__course *c, double t, int order, double out[3
   return GA_OK;
 }
 
-int ga__course_bounds(const ga__course *c, double from, double to, double *least, double *most)
+int ga__time_signal_bounds(const ga__time_signal *c, double from, double to, double *least, double *most)
 {
   *least = c->is_time ? from : c->value;
   *most = c->is_time ? to : c->value;
@@ -39,7 +39,7 @@ int ga__course_bounds(const ga__course *c, double from, double to, double *least
 typedef struct composed {
   const ga_expr *e;
   int n;
-  ga__course x[GA__MOST_COMPOSED];
+  ga__time_signal x[GA__MOST_COMPOSED];
 } composed;
 
 static const composed *composed_of(const ga_function *f)
@@ -52,7 +52,7 @@ static ga_status eval_composed(const ga_function *f, double t, int order, double
   const composed *c = composed_of(f);
   double x[GA__MOST_COMPOSED], rate[GA__MOST_COMPOSED], rate2[GA__MOST_COMPOSED], y[3];
   for (int i = 0; i < c->n; i++) {
-    const ga_status status = ga__course_eval(&c->x[i], t, order, y, fault);
+    const ga_status status = ga__time_signal_eval(&c->x[i], t, order, y, fault);
     if (status) return status;
     x[i] = y[0], rate[i] = y[1], rate2[i] = y[2];
   }
@@ -78,7 +78,7 @@ static const ga__function_kind COMPOSED = {
     "expression of functions", eval_composed, range_composed, kinked_composed,
     period_composed,           NULL,          NULL,           1};
 
-ga_status ga__function_compose(ga_context *ctx, const ga_expr *e, int n, const ga__course *x,
+ga_status ga__function_compose(ga_context *ctx, const ga_expr *e, int n, const ga__time_signal *x,
                                ga_function **out)
 {
   composed c = {.e = e, .n = n};

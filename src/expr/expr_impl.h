@@ -2,7 +2,7 @@
 #ifndef GALPHA_EXPR_IMPL_H
 #define GALPHA_EXPR_IMPL_H
 
-#include "expr/course.h"
+#include "expr/time_signal.h"
 #include "galpha/expr.h"
 #include "base/base_impl.h"
 
@@ -302,8 +302,8 @@ ga__range ga__expr_slope(const ga_expr *e, int time, ga__range t);
 ga__range ga__rate_of(const ga__instr *instr, const ga__range *x, const ga__range *rate, const ga__range *f);
 
 /* The same of one whose variables go along x (breaks.c). */
-ga__range ga__expr_range_along(const ga_expr *e, const ga__course *x, ga__range t);
-int ga__expr_kinked_along(const ga_expr *e, const ga__course *x, ga__range t);
+ga__range ga__expr_range_along(const ga_expr *e, const ga__time_signal *x, ga__range t);
+int ga__expr_kinked_along(const ga_expr *e, const ga__time_signal *x, ga__range t);
 
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table);
 void ga__table_destroy(ga_context *ctx, ga__table *table);

@@ -7,7 +7,7 @@
 #include "mbs/blocks.h"
 #include "mbs/breaks.h"
 #include "mbs/channel.h"
-#include "mbs/course.h"
+#include "mbs/time_signal.h"
 #include "control/over_time.h"
 
 #include <math.h>
@@ -161,7 +161,7 @@ static ga_status bind_outputs(ga__mbs_model *b, ga__element *el)
 static void release(ga_context *ctx, ga__element *el)
 {
   const ga__block_instance *block = el->data;
-  void *const owned[] = {block->input, block->entry_u, block->entry_x, block->course};
+  void *const owned[] = {block->input, block->entry_u, block->entry_x, block->time_signal};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ga__free(ctx, owned[k]);
 }
 
@@ -435,10 +435,10 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
 static int visit_block(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   const ga__block_instance *k = el->data;
-  int code = visit(user, &(ga__site){NULL, NULL, k->block, -1, k->course});
-  for (int o = 0; !code && o < el->n_y && ga__is_shaped(k->block); o++)
-    if (b->course_of[el->y + o])
-      code = visit(user, &(ga__site){b->course_of[el->y + o], NULL, NULL, -1, NULL});
+  int code = visit(user, &(ga__site){NULL, NULL, k->block, -1, k->time_signal});
+  for (int o = 0; !code && o < el->n_y && ga__is_wiener(k->block); o++)
+    if (b->time_function[el->y + o])
+      code = visit(user, &(ga__site){b->time_function[el->y + o], NULL, NULL, -1, NULL});
   return code;
 }
 
@@ -467,6 +467,6 @@ const ga__element_type ga__block_type = {
     .visit = visit_block,
     .has_edges = has_edges,
     .side = side,
-    .output_over_time = ga__block_course,
-    .keep_courses = ga__block_keep_courses,
+    .output_over_time = ga__block_time_signal,
+    .keep_time_signals = ga__block_keep_time_signals,
 };

@@ -8,11 +8,12 @@
 typedef struct ga__block_instance {
   int part;
   const ga_control_block *block;
-  int x, y;                  /* its states x[x ...] and outputs y[y ...] */
-  ga__input *input;          /* [n_in] */
-  int *entry_u;              /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
-  int *entry_x;              /* [(n_x+n_out) × n_x] */
-  struct ga__course *course; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
+  int x, y;         /* its states x[x ...] and outputs y[y ...] */
+  ga__input *input; /* [n_in] */
+  int *entry_u;     /* [(n_x+n_out) × n_in] entries by the y of the inputs, −1: none */
+  int *entry_x;     /* [(n_x+n_out) × n_x] */
+  struct ga__time_signal
+      *time_signal; /* [1 + n_in] of t and its inputs over time; NULL: nothing is known but t */
 } ga__block_instance;
 
 /* NULL: the element, or that which the row of y belongs to, is no block. */

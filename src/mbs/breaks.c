@@ -9,7 +9,7 @@
 
 int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user)
 {
-  return f->expr ? visit(user, &(ga__site){NULL, f->expr, NULL, -1, f->course}) : 0;
+  return f->expr ? visit(user, &(ga__site){NULL, f->expr, NULL, -1, f->time_signal}) : 0;
 }
 
 static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
@@ -105,20 +105,20 @@ static ga_status next_break_of(const ga__site *s, double t, double until, ga_bre
 {
   if (s->function) return ga_function_next_break(s->function, t, until, at);
   if (s->block)
-    return s->course ? ga__block_next_break_along(s->block, s->course, t, until, at)
-                     : ga_block_next_break(s->block, t, until, at);
-  return s->course ? ga__expr_next_break_along(s->expr, s->course, t, until, at)
-                   : ga_expr_next_break(s->expr, 0, t, until, at);
+    return s->time_signal ? ga__block_next_break_along(s->block, s->time_signal, t, until, at)
+                          : ga_block_next_break(s->block, t, until, at);
+  return s->time_signal ? ga__expr_next_break_along(s->expr, s->time_signal, t, until, at)
+                        : ga_expr_next_break(s->expr, 0, t, until, at);
 }
 
 static double period_of(const ga__site *s, double from, double to)
 {
   if (s->function) return ga_function_period(s->function, from, to);
   if (s->block)
-    return s->course ? ga__block_period_along(s->block, s->course, from, to)
-                     : ga_block_period(s->block, from, to);
-  return s->course ? ga__expr_period_along(s->expr, s->course, from, to)
-                   : ga_expr_period(s->expr, 0, from, to);
+    return s->time_signal ? ga__block_period_along(s->block, s->time_signal, from, to)
+                          : ga_block_period(s->block, from, to);
+  return s->time_signal ? ga__expr_period_along(s->expr, s->time_signal, from, to)
+                        : ga_expr_period(s->expr, 0, from, to);
 }
 
 static int search_site(void *user, const ga__site *s)

@@ -2,7 +2,7 @@
  * ga__mbs_model, so that a failure leaves nothing behind. */
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
-#include "mbs/course.h"
+#include "mbs/time_signal.h"
 #include "mbs/edges.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
@@ -156,7 +156,7 @@ static ga_status bind_all(ga__mbs_model *b)
 static ga_status lay_out(ga_machine *m, ga__mbs_model *b)
 {
   ga_status status = want_all(b);
-  if (!status) status = ga__courses_create(m, b);
+  if (!status) status = ga__time_signals_create(m, b);
   if (!status) status = ga__pattern_merge(b);
   if (!status) status = bind_all(b);
   if (!status) status = ga__list_clears(b);
@@ -201,7 +201,7 @@ void ga__mbs_model_destroy(ga_context *ctx, ga__mbs_model **model)
   ga__mbs_model *b = *model;
   if (!b) return;
   ga_system_destroy(&b->system);
-  ga__courses_free(ctx, b);
+  ga__time_signals_free(ctx, b);
   ga__elements_free(ctx, b);
   ga__carried_free(ctx, b);
   ga__outputs_free(ctx, b);

@@ -84,8 +84,8 @@ typedef struct ga__site {
   const ga_expr *expr;         /* with t as its variable 0, or */
   const ga_control_block *block;
   int drive; /* part of a drive whose position it is; −1: an input */
-  const struct ga__course
-      *course; /* of the variables of expr, or of the block's inputs; NULL: only of time */
+  const struct ga__time_signal
+      *time_signal; /* of the variables of expr, or of the block's inputs; NULL: only of time */
 } ga__site;
 typedef int (*ga__visit_fn)(void *user, const ga__site *s); /* returns non-zero to end */
 
@@ -178,9 +178,9 @@ struct ga__element_type {
   int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
   int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
-  /* What its outputs and inputs are as functions of time alone (course.c). */
+  /* What its outputs and inputs are as functions of time alone (time_signal.c). */
   ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);
-  ga_status (*keep_courses)(ga_machine *m, ga__mbs_model *b, ga__element *el);
+  ga_status (*keep_time_signals)(ga_machine *m, ga__mbs_model *b, ga__element *el);
 };
 
 /* A part whose type comes with it: of a kind that is in no table. */

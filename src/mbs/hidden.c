@@ -127,7 +127,7 @@ static double length_of(const ga_piece *p)
   return p->t[1] - p->t[0];
 }
 
-/* ---- What goes with time alone ---- */
+/* ---- Functions of time alone ---- */
 
 /* Of f(t) + what else there is in `out`; 0: nothing is known. */
 static int add_function(const ga_function *f, const ga_piece *p, question q, bounds *out)
@@ -151,7 +151,7 @@ static bounds of_time(const ga_piece *p, question q)
   return q == VALUE ? (bounds){p->t[0], p->t[1]} : q == RATE ? (bounds){h, h} : (bounds){middle, middle};
 }
 
-static int of_course(const ga__course *c, const ga_piece *p, question q, bounds *out)
+static int of_time_signal(const ga__time_signal *c, const ga_piece *p, question q, bounds *out)
 {
   if (!c || !c->known) return 0;
   *out = c->is_time ? of_time(p, q) : q == RATE ? (bounds){0, 0} : (bounds){c->value, c->value};
@@ -239,7 +239,8 @@ static void formula_variables(ga__workspace *w, const ga__formula *f, const ga_p
   lo[0] = t.lo, hi[0] = t.hi;
   for (int i = 0; i < f->n_y; i++) {
     bounds r;
-    if (!of_course(f->course ? &f->course[first + i] : NULL, p, q, &r)) r = of_y(w, p, f->y[i], q);
+    if (!of_time_signal(f->time_signal ? &f->time_signal[first + i] : NULL, p, q, &r))
+      r = of_y(w, p, f->y[i], q);
     lo[first + i] = r.lo, hi[first + i] = r.hi;
   }
 }
@@ -273,7 +274,8 @@ static int block_variables(ga__workspace *w, const ga__block_instance *k, const 
   lo[0] = t.lo, hi[0] = t.hi;
   for (int i = 0; i < n; i++) {
     bounds r;
-    if (!of_course(k->course ? &k->course[1 + i] : NULL, p, q, &r) && !of_input(w, &k->input[i], p, q, &r))
+    if (!of_time_signal(k->time_signal ? &k->time_signal[1 + i] : NULL, p, q, &r) &&
+        !of_input(w, &k->input[i], p, q, &r))
       return 0;
     lo[1 + i] = r.lo, hi[1 + i] = r.hi;
   }

@@ -83,7 +83,7 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   ga_expr_destroy(&f->expr);
   ga__free(ctx, f->y);
   ga__free(ctx, f->wrt);
-  ga__free(ctx, f->course);
+  ga__free(ctx, f->time_signal);
   *f = (ga__formula){.expr = NULL};
 }
 

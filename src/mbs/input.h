@@ -4,7 +4,7 @@
 
 #include "mbs/eval.h"
 
-struct ga__course; /* how something goes with time, of expr/course.h */
+struct ga__time_signal; /* of expr/time_signal.h */
 
 typedef struct ga__input { /* value + function(t) + y */
   double value;
@@ -18,9 +18,9 @@ typedef struct ga__formula { /* variables: t, then n_local local ones, then outp
   int n_local, n_y;
   int *y;   /* [n_y] which outputs */
   int *wrt; /* [n_local + n_y] variables for derivatives: 1, 2, ... */
-  struct ga__course
-      *course; /* [1 + n_local + n_y] of its variables over time; NULL: nothing is known but t */
-  int part;    /* that it belongs to, for messages */
+  struct ga__time_signal
+      *time_signal; /* [1 + n_local + n_y] of its variables over time; NULL: nothing is known but t */
+  int part;         /* that it belongs to, for messages */
 } ga__formula;
 
 void ga__formula_free(ga_context *ctx, ga__formula *f); /* what it owns; {0} is fine */

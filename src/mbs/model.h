@@ -72,13 +72,12 @@ struct ga__mbs_model {
   int *part_joint;               /* [n_parts] ga__joint of a joint, or scalar body; −1 */
   int *part_element;             /* [n_parts] its element; −1 */
   ga__pattern pattern;
-  int *y_column, *y_entry; /* of rows of y that are probes or formulas: ga__y.first, n_columns */
-  ga__body_end *end;       /* of all point3, by node: */
-  int *end_start;          /* [nodes + 1] */
-  int y_room;              /* the most columns of a row of y */
-  struct ga__course
-      *course;             /* [n_y] how outputs go with time, where they depend on nothing else (course.c) */
-  ga_function **course_of; /* [n_y] functions that were made for it */
+  int *y_column, *y_entry;             /* of rows of y that are probes or formulas: ga__y.first, n_columns */
+  ga__body_end *end;                   /* of all point3, by node: */
+  int *end_start;                      /* [nodes + 1] */
+  int y_room;                          /* the most columns of a row of y */
+  struct ga__time_signal *time_signal; /* [n_y] outputs that depend on time alone (time_signal.c) */
+  ga_function **time_function;         /* [n_y] functions that were made for it */
   ga__signals signals;
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */

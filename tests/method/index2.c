@@ -2,7 +2,7 @@
  *
  *   M(q₁) vdot₁ = f(t₁, q₁, v₁, λ₁, ...)      B(q₁) v₁ + Φ_t(t₁, q₁) = 0      k(t₁, q₁, v₁) = 0
  *
- * with the update of Arnold & Brüls (2007). Positions drift off Φ = 0 by O(h²) in the course of time; v has
+ * with the update of Arnold & Brüls (2007). Positions drift off Φ = 0 by O(h²) with time; v has
  * no part normal to the constraints, and λ is of order 2 without a perturbed start. The unknowns are those of
  * the other forms of exact equilibrium, and so are most functions. */
 #include "core/stepper.h"

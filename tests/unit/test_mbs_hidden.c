@@ -22,12 +22,12 @@ static void add_field(shop *s, const char *name, double place)
 }
 
 /* A step in which u goes from `from` to `to`, straight, as it is at the parts a and b of it. */
-typedef struct course {
+typedef struct step_piece {
   double y[3][MOST_Y];
   ga_piece piece;
-} course;
+} step_piece;
 
-static void set_course(course *c, const shop *s, double from, double to, double a, double b)
+static void set_step_piece(step_piece *c, const shop *s, double from, double to, double a, double b)
 {
   const ga__mbs_model *built = s->m->model;
   const double part[3] = {a, b, 0.5 * (a + b)};
@@ -66,19 +66,19 @@ static void fields_in_any_order(void **state)
   for (int round = 0; round < 4000; round++) {
     const double from = rig_uniform(&random, 0, 1);
     const double to = from + rig_uniform(&random, 0, round % 3 ? 0.01 : 0.3);
-    course whole, half, point;
+    step_piece whole, half, point;
     if (within_field(from) || within_field(to)) continue; /* the ends see it */
-    set_course(&whole, &s, from, to, 0, 1);
+    set_step_piece(&whole, &s, from, to, 0, 1);
     const int hides = ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &whole.piece);
     assert_int_equal(hides, meets(from, to) > 0);
     n_found += hides, n_clear += !hides;
     for (int k = 0; k < 2; k++) {
       const double a = 0.5 * k, b = a + 0.5;
-      set_course(&half, &s, from, to, a, b);
+      set_step_piece(&half, &s, from, to, a, b);
       assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &half.piece),
                        meets(from + a * (to - from), from + b * (to - from)) > 0);
     }
-    set_course(&point, &s, from, to, 0.5, 0.5);
+    set_step_piece(&point, &s, from, to, 0.5, 0.5);
     assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &point.piece),
                      within_field(0.5 * (from + to)));
   }
@@ -95,7 +95,7 @@ static void nothing_is_kept_too_long(void **state)
   ga_actuator_def d = ga_actuator_defaults();
   shop s = shop_open(GA_FORM_SPACE, 0);
   ga_function *f = NULL;
-  course one, other, half;
+  step_piece one, other, half;
   (void)state;
   o.text = "if(t > p && t < p + 1e-3, 5, 0) + 1e-3*t", o.symbols = &place, o.n_symbols = 1;
   assert_status(s.ctx, ga_function_create_expr(s.ctx, &o, NULL, &f), GA_OK);
@@ -104,14 +104,14 @@ static void nothing_is_kept_too_long(void **state)
   d.name = "f", d.coordinate = "u", d.force.expression = "g(u)";
   SHOP_ADD(&s, actuator, &d);
   shop_build(&s);
-  set_course(&one, &s, 0.4, 0.6, 0, 1);
-  set_course(&other, &s, 0.7, 0.9, 0, 1);
+  set_step_piece(&one, &s, 0.4, 0.6, 0, 1);
+  set_step_piece(&other, &s, 0.7, 0.9, 0, 1);
   for (int round = 0; round < 3; round++) {
     assert_int_equal(ga_function_set_parameter(f, 0, 0.5), GA_OK);
     assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &one.piece), 1);
-    set_course(&half, &s, 0.7, 0.9, 0.5, 1);
+    set_step_piece(&half, &s, 0.7, 0.9, 0.5, 1);
     assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &other.piece, &half.piece), 0);
-    set_course(&half, &s, 0.4, 0.6, 0.5, 1);
+    set_step_piece(&half, &s, 0.4, 0.6, 0.5, 1);
     assert_int_equal(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &half.piece), 1);
     assert_int_equal(ga_function_set_parameter(f, 0, 0.8), GA_OK);
     assert_true(ga__machine_hidden(ga__workspace_own(s.m), &one.piece, &one.piece) <= 0);
@@ -162,7 +162,7 @@ static void add_feedback(shop *s, int kind, int blocks)
 
 /* u and w go from `from` to `to`, w behind by 1e-6 and a little more in the end: the sum of both terms goes
  * from 1 to 1.5, each by 1e6 (to − from). */
-static void set_chase(course *c, const shop *s, double from, double to, double a, double b)
+static void set_chase(step_piece *c, const shop *s, double from, double to, double a, double b)
 {
   const ga__mbs_model *built = s->m->model;
   const double part[3] = {a, b, 0.5 * (a + b)};
@@ -193,7 +193,7 @@ static void terms_that_cancel(void **state)
       for (int round = 0; round < N_ROUNDS; round++) {
         const double from = rig_uniform(&random, 0.3, 0.48), to = rig_uniform(&random, 0.48, 0.7);
         const int passes = to > 0.502, aside = to < 0.49; /* not at the bell's foot */
-        course whole, half;
+        step_piece whole, half;
         if (!passes && !aside) continue;
         set_chase(&whole, &s, from, to, 0, 1);
         const int hides = ga__machine_hidden(ga__workspace_own(s.m), &whole.piece, &whole.piece) > 0;

@@ -1,4 +1,5 @@
-/* The kernel of all blocks that are linear up to a static nonlinearity at their outputs. */
+/* Wiener blocks: linear, with a static nonlinearity at their outputs. Gains, sums, integrators, filters,
+ * transfer functions, PID controllers and limits are all evaluated here. */
 #include "control/control_impl.h"
 #include "control/over_time.h"
 #include "expr/side.h"
@@ -17,7 +18,7 @@ static double times(const double *a, const ga_control_block *b, const double *u,
 static ga_status output(double *v, double *y, double *slope, const ga_control_block *b, int i,
                         const double *u, const double *x, ga_fault *fault)
 {
-  const ga__shaped *s = &b->data.shaped;
+  const ga__wiener *s = &b->data.wiener;
   *v = times(s->K + (b->n_x + i) * ga__block_cols(b), b, u, x);
   if (s->offset) *v += s->offset[i];
   *y = *v;
@@ -26,27 +27,27 @@ static ga_status output(double *v, double *y, double *slope, const ga_control_bl
 }
 
 /* xdot_i = z_i + rate (y_i − v_i),  y = σ(v),  [z; v] = K [u; x] + [0; offset] */
-static ga_status shaped_eval(const ga_control_block *b, double t, const double *u, const double *x,
+static ga_status wiener_eval(const ga_control_block *b, double t, const double *u, const double *x,
                              double *xdot, double *y, ga_fault *fault)
 {
-  const ga__shaped *s = &b->data.shaped;
+  const ga__wiener *s = &b->data.wiener;
   (void)t;
   for (int i = 0; xdot && i < b->n_x; i++) xdot[i] = times(s->K + i * ga__block_cols(b), b, u, x);
   for (int i = 0; i < b->n_out; i++) {
-    double v, shaped;
-    ga_status status = output(&v, &shaped, NULL, b, i, u, x, fault);
+    double v, y_i;
+    ga_status status = output(&v, &y_i, NULL, b, i, u, x, fault);
     if (status) return status;
-    if (y) y[i] = shaped;
-    if (xdot && i < s->n_tracked) xdot[i] += s->rate * (shaped - v);
+    if (y) y[i] = y_i;
+    if (xdot && i < s->n_tracked) xdot[i] += s->rate * (y_i - v);
   }
   return GA_OK;
 }
 
 /* J of y_i is σ' K_v; J of xdot_i is K_z + rate (σ' − 1) K_v. */
-static ga_status shaped_jacobian(const ga_control_block *b, double t, const double *u, const double *x,
+static ga_status wiener_jacobian(const ga_control_block *b, double t, const double *u, const double *x,
                                  double *J, ga_fault *fault)
 {
-  const ga__shaped *s = &b->data.shaped;
+  const ga__wiener *s = &b->data.wiener;
   const int cols = ga__block_cols(b);
   (void)t;
   for (int i = 0; i < b->n_x * cols; i++) J[i] = s->K[i];
@@ -63,17 +64,17 @@ static ga_status shaped_jacobian(const ga_control_block *b, double t, const doub
   return GA_OK;
 }
 
-static void shaped_release(ga_control_block *b)
+static void wiener_release(ga_control_block *b)
 {
-  ga__free(b->ctx, b->data.shaped.K);
-  ga__free(b->ctx, b->data.shaped.offset);
+  ga__free(b->ctx, b->data.wiener.K);
+  ga__free(b->ctx, b->data.wiener.offset);
 }
 
-static const ga__block_type SHAPED = {shaped_eval, shaped_jacobian, shaped_release};
+static const ga__block_type WIENER = {wiener_eval, wiener_jacobian, wiener_release};
 
-int ga__is_shaped(const ga_control_block *b)
+int ga__is_wiener(const ga_control_block *b)
 {
-  return b->type == &SHAPED;
+  return b->type == &WIENER;
 }
 
 /* 1: σ has corners at its limits. */
@@ -82,17 +83,17 @@ static int is_limited(const ga__shape *shape)
   return shape->lower < shape->upper && shape->width == 0;
 }
 
-int ga__shaped_has_edges(const ga_control_block *b)
+int ga__wiener_has_edges(const ga_control_block *b)
 {
-  const ga__shape *shape = &b->data.shaped.shape;
+  const ga__shape *shape = &b->data.wiener.shape;
   return is_limited(shape) || (shape->function && ga_function_has_edges(shape->function));
 }
 
-ga_status ga__shaped_side(const ga_control_block *b, const double *u, const double *x, unsigned *side)
+ga_status ga__wiener_side(const ga_control_block *b, const double *u, const double *x, unsigned *side)
 {
-  const ga__shape *shape = &b->data.shaped.shape;
+  const ga__shape *shape = &b->data.wiener.shape;
   ga_status status = GA_OK;
-  for (int i = 0; !status && ga__shaped_has_edges(b) && i < b->n_out; i++) {
+  for (int i = 0; !status && ga__wiener_has_edges(b) && i < b->n_out; i++) {
     double v, y;
     ga_fault fault;
     if ((status = output(&v, &y, NULL, b, i, u, x, &fault))) break;
@@ -104,14 +105,14 @@ ga_status ga__shaped_side(const ga_control_block *b, const double *u, const doub
   return status;
 }
 
-ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
+ga_status ga__wiener_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
                          ga_control_block **out)
 {
-  ga_status status = ga__block_new(ctx, kind, &SHAPED, n, names, out);
+  ga_status status = ga__block_new(ctx, kind, &WIENER, n, names, out);
   if (status) return status;
   const size_t entries = (size_t)ga__block_rows(*out) * (size_t)ga__block_cols(*out);
-  (*out)->data.shaped.K = ga__alloc(ctx, entries, sizeof(double));
-  if ((*out)->data.shaped.K) return GA_OK;
+  (*out)->data.wiener.K = ga__alloc(ctx, entries, sizeof(double));
+  if ((*out)->data.wiener.K) return GA_OK;
   ga_block_destroy(out);
   return ga__no_memory(ctx, "the matrix of a control block");
 }
@@ -120,16 +121,16 @@ ga_status ga__shaped_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n,
 static int representable(const ga_control_block *b)
 {
   const int entries = ga__block_rows(b) * ga__block_cols(b);
-  int fine = isfinite(b->data.shaped.rate);
-  for (int i = 0; i < entries; i++) fine = fine && isfinite(b->data.shaped.K[i]);
+  int fine = isfinite(b->data.wiener.rate);
+  for (int i = 0; i < entries; i++) fine = fine && isfinite(b->data.wiener.K[i]);
   for (int i = 0; i < b->n_x; i++) fine = fine && isfinite(b->x0[i]);
   return fine;
 }
 
-ga_status ga__shaped_finish(ga_control_block **block)
+ga_status ga__wiener_finish(ga_control_block **block)
 {
   ga_control_block *b = *block;
-  const ga__shaped *s = &b->data.shaped;
+  const ga__wiener *s = &b->data.wiener;
   const int cols = ga__block_cols(b), entries = ga__block_rows(b) * cols;
   if (!representable(b)) {
     ga__refuse(b->ctx, GA_ERR_ARGUMENT, GA_REASON_QUOTIENTS_OVERFLOW,
