@@ -450,6 +450,8 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
 
 const ga__element_type ga__block_type = {
     .rank = GA__RANK_BLOCK,
+    .no_twists = 1,
+    .no_accelerations = 1,
     .size = sizeof(ga__block_instance),
     .create = {[GA__CREATE_OUTPUTS] = create, [GA__CREATE_INPUTS] = resolve_inputs},
     .want = want,

@@ -148,7 +148,9 @@ static ga_status bind_all(ga__mbs_model *b)
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
+    b->pattern.on_frames = 0;
     if (el->type->bind) status = el->type->bind(b, el);
+    el->on_frames = b->pattern.on_frames;
   }
   return status;
 }
@@ -160,7 +162,7 @@ static ga_status lay_out(ga_machine *m, ga__mbs_model *b)
   if (!status) status = ga__pattern_merge(b);
   if (!status) status = bind_all(b);
   if (!status) status = ga__list_clears(b);
-  if (!status) status = ga__carried_create(m, b);
+  if (!status) status = ga__condensation_create(m, b);
   if (!status) status = ga__form_create(m, b);
   if (!status) status = ga__edges_list(m->ctx, b);
   if (!status) ga__elements_ready(b);

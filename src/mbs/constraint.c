@@ -277,6 +277,8 @@ static int uses_kin(const ga__mbs_model *b, const ga__element *el)
 
 const ga__element_type ga__rows_type = {
     .rank = GA__RANK_ROWS,
+    .no_twists = 1,
+    .no_accelerations = 1,
     .want = want,
     .bind = bind,
     .force = force,

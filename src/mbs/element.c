@@ -123,8 +123,7 @@ void ga__elements_free(ga_context *ctx, ga__mbs_model *b)
 
 /* ---- Evaluation ---- */
 
-/* That elements write forces to. */
-static int rows_of(const ga__mbs_model *b)
+int ga__elements_rows(const ga__mbs_model *b)
 {
   return b->carried.n ? b->n_wide : b->nv;
 }
@@ -139,7 +138,7 @@ void ga__acting_mass(const ga__eval *e, double *out)
 
 void ga__elements_mass(const ga__eval *e, double *out)
 {
-  memset(out, 0, (size_t)rows_of(e->b) * sizeof *out);
+  memset(out, 0, (size_t)ga__elements_rows(e->b) * sizeof *out);
   for (int i = 0; i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->mass) el->type->mass(e, el, out);
@@ -149,7 +148,7 @@ void ga__elements_mass(const ga__eval *e, double *out)
 int ga__elements_force(const ga__eval *e, double *f)
 {
   int status = 0;
-  memset(f, 0, (size_t)rows_of(e->b) * sizeof *f);
+  memset(f, 0, (size_t)ga__elements_rows(e->b) * sizeof *f);
   for (int i = 0; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->force) status = el->type->force(e, el, f);
@@ -237,9 +236,11 @@ int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   if (status || b->first_acting == b->element.n) return status;
   if (!s) return add_acting(e, NULL, J);
   double *f = e->work->f;
-  memset(f, 0, (size_t)b->nv * sizeof *f);
+  const int rows = ga__elements_rows(b);
+  memset(f, 0, (size_t)rows * sizeof *f);
   status = add_acting(e, f, J);
   for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
+  for (int i = rows - 6 * b->carried.n; i < rows && b->carried.n; i++) s->dynamics[i] -= f[i];
   return status ? status : add_values(e, s);
 }
 

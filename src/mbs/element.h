@@ -2,7 +2,7 @@
  *
  * Every kind of part has a table of functions, ga__element_type. Building and evaluation go over the parts
  * and over one list of elements; they know no kind by name. A function that a kind does not need is NULL.
- * docs/develop/extend.md shows how a kind is added.
+ * docs/develop/elements.md shows how a kind is added.
  *
  * An element computes with twists, accelerations and wrenches of nodes in ground axes (mbs_impl.h). It may
  * have any number of nodes, nodes of its own with any number of coordinates (ga__node_add_vector()), rows of
@@ -42,10 +42,11 @@ typedef enum ga__rank {
 
 struct ga__element {
   const ga__element_type *type;
-  int part;   /* that it belongs to; 0, the ground: of the machine as a whole */
-  int x, n_x; /* its states */
-  int y, n_y; /* its outputs */
-  void *data; /* [type->size], zeroed at first; owned */
+  int part;      /* that it belongs to; 0, the ground: of the machine as a whole */
+  int x, n_x;    /* its states */
+  int y, n_y;    /* its outputs */
+  void *data;    /* [type->size], zeroed at first; owned */
+  int on_frames; /* 1: it writes for frames that are carried; set once it is bound */
 };
 
 /* Energies and powers, to be added to. */
@@ -108,6 +109,9 @@ typedef struct ga__signal_def {
 struct ga__element_type {
   ga__rank rank;
   size_t size; /* of its data */
+  /* 1: nothing of it depends on velocities, on accelerations. An element on carried frames that may depend on
+   * them is evaluated once more for each (condense.c). */
+  int no_twists, no_accelerations;
 
   /* -- Building -- */
   ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);
@@ -218,7 +222,8 @@ static inline ga__element *ga__element_at(const ga__mbs_model *b, int i)
 /* That which has state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
 const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block block, int i);
 
-/* All elements. */
+/* All elements. Rows that they add forces to: velocities, and far behind them those of carried frames. */
+int ga__elements_rows(const ga__mbs_model *b);
 void ga__elements_mass(const ga__eval *e, double *out);
 void ga__acting_mass(const ga__eval *e, double *out); /* of those without a sweep alone, added */
 int ga__elements_force(const ga__eval *e, double *f);

@@ -470,6 +470,7 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 
 const ga__element_type ga__law_element = {
     .rank = GA__RANK_LAW,
+    .no_accelerations = 1,
     .size = sizeof(ga__law),
     .create = {[GA__CREATE_FORCES] = create},
     .want = want,

@@ -58,19 +58,19 @@ struct ga__mbs_model {
   ga__stage stage;
   ga_system *system;
   ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
-  ga__list carried;              /* frames on what deforms (carried.c) */
-  struct ga__carriage *carriage; /* what elements write for these, and where it goes; NULL: there are none */
-  ga__pattern condensed;         /* the pattern of the system then; else it is that of elements */
-  int n_wide;                    /* rows, and columns, that elements write to: all unknowns, then frames */
-  ga__list element;              /* of ga__element; once closed in the order of their ranks */
-  int n_swept, first_acting;     /* those that offer a sweep come first; the first that acts without one */
-  int acting_inertia;            /* 1: one of these has inertia */
-  int uses_kin;                  /* 1: not only rigid bodies and points held together look at nodes */
-  int n_frame_nodes;             /* nodes that there are before joints are created */
-  int *part_node;                /* [n_parts] node of a body; −1 */
-  int *part_marker;              /* [n_parts] marker of a body's own frame, or of a marker; −1 */
-  int *part_joint;               /* [n_parts] ga__joint of a joint, or scalar body; −1 */
-  int *part_element;             /* [n_parts] its element; −1 */
+  ga__list carried;                      /* frames on what deforms (carried.c) */
+  ga__pattern condensed;                 /* the pattern of the system then; else it is that of elements */
+  struct ga__condensation *condensation; /* from the one to the other (condense.c); NULL: there are none */
+  int n_wide;                /* rows, and columns, that elements write to: all unknowns, then frames */
+  ga__list element;          /* of ga__element; once closed in the order of their ranks */
+  int n_swept, first_acting; /* those that offer a sweep come first; the first that acts without one */
+  int acting_inertia;        /* 1: one of these has inertia */
+  int uses_kin;              /* 1: not only rigid bodies and points held together look at nodes */
+  int n_frame_nodes;         /* nodes that there are before joints are created */
+  int *part_node;            /* [n_parts] node of a body; −1 */
+  int *part_marker;          /* [n_parts] marker of a body's own frame, or of a marker; −1 */
+  int *part_joint;           /* [n_parts] ga__joint of a joint, or scalar body; −1 */
+  int *part_element;         /* [n_parts] its element; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry;             /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__body_end *end;                   /* of all point3, by node: */

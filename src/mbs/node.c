@@ -283,7 +283,7 @@ void ga__kin_other(const ga__node *node, const double *q, const double *v, const
   if (vdot) spread(k->acc, node, vdot);
 }
 
-void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
+void ga__kin_nodes(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
 {
   const double *velocity = b->form ? NULL : v, *acceleration = b->form ? NULL : vdot;
   for (int i = 0; i < b->node.n; i++) {
@@ -294,6 +294,11 @@ void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const 
       ga__kin_other(node, q, v, vdot, &kin[i]);
   }
   if (b->form && v) ga__form_kin(b, v, vdot, kin);
+}
+
+void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin)
+{
+  ga__kin_nodes(b, q, v, vdot, kin);
   if (b->carried.n) ga__carried_kin(b, q, v, vdot, kin);
 }
 

@@ -90,7 +90,9 @@ static inline void ga__kin_rigid(const ga__node *node, const double *q, const do
 }
 /* and of any other; v, vdot may be NULL */
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
-void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
-                ga__kin *kin); /* v, vdot may be NULL */
+/* Of all nodes; v, vdot may be NULL. ga__kin_nodes(): but for carried frames. */
+void ga__kin_nodes(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
+                   ga__kin *kin);
+void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin);
 
 #endif

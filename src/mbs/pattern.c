@@ -104,6 +104,11 @@ static int by_port(const void *x, const void *y)
   return a->column != b->column ? (a->column < b->column ? -1 : 1) : 0;
 }
 
+static void mark_frames(ga__pattern *pt, int entry)
+{
+  pt->on_frames |= pt->row[entry] >= pt->first_frame || pt->col[entry] >= pt->first_frame;
+}
+
 int ga__own_entry(ga__pattern *pt, int row, int col)
 {
   int capacity[] = {pt->capacity, pt->capacity, pt->capacity, pt->capacity};
@@ -116,6 +121,7 @@ int ga__own_entry(ga__pattern *pt, int row, int col)
   pt->col[pt->n] = col;
   pt->set[pt->n] = 0;
   pt->in[pt->n] = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
+  mark_frames(pt, pt->n);
   return pt->n++;
 }
 
@@ -274,19 +280,22 @@ ga_status ga__pattern_merge(ga__mbs_model *b)
   return GA_OK;
 }
 
-int ga__find_pair(const ga__pattern *pt, int i, int j)
+int ga__find_pair(ga__pattern *pt, int i, int j)
 {
   ga__mbs_pair key = {.i = i, .j = j};
   const ga__mbs_pair *found =
       pt->n_pairs ? bsearch(&key, pt->pair, (size_t)pt->n_pairs, sizeof key, by_pair) : NULL;
+  for (int t = 0; found && t < (found->dense ? 1 : 4); t++)
+    if (found->at[t] >= 0) mark_frames(pt, found->at[t]);
   return found ? (int)(found - pt->pair) : -1;
 }
 
-int ga__find_port(const ga__pattern *pt, int node, int column)
+int ga__find_port(ga__pattern *pt, int node, int column)
 {
   ga__port key = {node, column, 0};
   const ga__port *found =
       pt->n_ports ? bsearch(&key, pt->port, (size_t)pt->n_ports, sizeof key, by_port) : NULL;
+  if (found) mark_frames(pt, found->at);
   return found ? (int)(found - pt->port) : -1;
 }
 

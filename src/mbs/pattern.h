@@ -37,6 +37,8 @@ typedef struct ga__pattern {
   int *row, *col;     /* entries */
   unsigned char *in;  /* [n] arrays that can be non-zero there: GA_WANT_D, Q, G; all until somebody says no */
   unsigned char *set; /* [n] arrays whose entry an element always writes over */
+  int first_frame;    /* first row, and column, of carried frames */
+  int on_frames;      /* set to 1 where an entry of these is given out, or found */
   int n_clear;
   ga__clear *clear; /* what is added to, and cleared before */
 } ga__pattern;
@@ -50,8 +52,8 @@ ga_status ga__want_block(ga__mbs_model *b, int i, int j, int inertia);
  * can fill. */
 ga_status ga__want_gauge(ga__mbs_model *b, const ga__gauge *g, int products);
 /* Second stage, once everything is wanted: where it is. */
-int ga__find_pair(const ga__pattern *pt, int i, int j); /* index, −1: none (the ground) */
-int ga__find_port(const ga__pattern *pt, int node, int column);
+int ga__find_pair(ga__pattern *pt, int i, int j); /* index, −1: none (the ground) */
+int ga__find_port(ga__pattern *pt, int node, int column);
 /* An entry of its own: nobody else may ask for the same place. Returns its index, −1: out of memory. */
 int ga__own_entry(ga__pattern *pt, int row, int col);
 /* Entries of its own for n rows by all velocities of a node, row after row; transposed: for these columns.

@@ -372,6 +372,7 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 
 const ga__element_type ga__rolling_type = {
     .rank = GA__RANK_ROLLING,
+    .no_accelerations = 1,
     .size = sizeof(rolling),
     .create = {[GA__CREATE_CONSTRAINTS] = create},
     .want = want,

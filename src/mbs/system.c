@@ -60,7 +60,7 @@ int ga__space_force(const ga__eval *e, double *f)
 
 int ga__space_jacobian(const ga__eval *e, ga_jacobian *J)
 {
-  return e->b->carried.n ? ga__carried_jacobian(e, J) : ga__elements_jacobian(e, J);
+  return e->b->carried.n ? ga__carried_sweep(e, NULL, J) : ga__elements_jacobian(e, J);
 }
 
 /* ---- Callbacks ---- */
@@ -159,10 +159,16 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   const ga__eval e = {w->m, b, p, w->kin, w};
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
-  if (J) ga__clear_entries(&b->pattern, J);
-  w->use = use_of_kin(w, p);
-  int status = ga__elements_sweep(&e, s, J);
-  w->use = GA__KIN_MADE;
+  int status;
+  if (b->carried.n) { /* frames need all nodes first */
+    if (moves_to(w, p)) ga__kin_nodes(b, p->q, p->v, p->vdot, w->kin);
+    status = ga__carried_sweep(&e, s, J);
+  } else {
+    if (J) ga__clear_entries(&b->pattern, J);
+    w->use = use_of_kin(w, p);
+    status = ga__elements_sweep(&e, s, J);
+    w->use = GA__KIN_MADE;
+  }
   if (!status && s && b->n_x) status = ga__elements_state(&e, s->state);
   if (!status && s && b->n_y) status = ga__outputs_value(&e, s->output);
   return status;
@@ -269,7 +275,7 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   if (b->n_x > 0) def.state = state;
   if (b->n_y > 0) def.output = output, def.output_guess = output_guess;
   def.jacobian = jacobian;
-  if (!b->form && !b->carried.n) def.sweep = sweep;
+  if (!b->form) def.sweep = sweep;
   def.name = name;
   def.next_break = ga__machine_next_break;
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
@@ -279,11 +285,13 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   def.n_pattern = pattern->n;
   def.pattern_row = pattern->row;
   def.pattern_col = pattern->col;
-  def.pattern_in = b->form || b->carried.n ? NULL : pattern->in;
-  int *cluster = ga__alloc(m->ctx, (size_t)b->nv, sizeof *cluster);
+  def.pattern_in = b->form ? NULL : pattern->in;
+  int *cluster = ga__alloc(m->ctx, (size_t)b->nv, sizeof *cluster), number = 0;
   for (int i = 1; cluster && i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
-    for (int c = 0; c < node->n && !node->carried; c++) cluster[node->v + c] = i - 1;
+    if (node->carried) continue;
+    for (int c = 0; c < node->n; c++) cluster[node->v + c] = number;
+    number++;
   }
   def.cluster = cluster;
   status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");

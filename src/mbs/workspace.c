@@ -56,7 +56,7 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   const ga__mbs_model *b = w->b;
   const size_t n_y = (size_t)b->n_y, variables = most_variables(b), one = sizeof(double);
   w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
-  w->f = take(p, (size_t)b->nv, one);
+  w->f = take(p, (size_t)ga__elements_rows(b), one);
   w->y_seen = take(p, n_y, one);
   w->y_last = take(p, n_y, one);
   w->y_slope = take(p, 2 * (size_t)b->y_room, one);

@@ -223,6 +223,8 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 
 const ga__element_type ga__wrench_type = {
     .rank = GA__RANK_WRENCH,
+    .no_twists = 1,
+    .no_accelerations = 1,
     .size = sizeof(wrench),
     .create = {[GA__CREATE_FORCES] = create},
     .want = want,
