@@ -4,6 +4,7 @@
 #define GALPHA_TESTS_RESULT_RIG_H
 
 #include "galpha/result.h"
+#include "errors.h"
 #include "seeds.h"
 #include <hdf5.h>
 #include <math.h>
@@ -45,10 +46,13 @@ typedef struct rig {
   ga_recorder_opts opts;
 } rig;
 
-static inline void assert_says(const ga_context *ctx, const char *part)
+/* The last error concerns this file, with this errno; 0: it is not from the system. */
+static inline void assert_file_error(const ga_context *ctx, ga_reason reason, const char *path, int code)
 {
-  if (!strstr(ga_context_error(ctx)->text, part))
-    fail_msg("'%s' is not in '%s'", part, ga_context_error(ctx)->text);
+  const ga_error *e = ga_context_error(ctx);
+  if (e->reason != reason || strcmp(e->file, path) != 0 || e->code != code)
+    fail_msg("'%s', file '%s', code %d instead of '%s', '%s', %d: %s", ga_reason_text(e->reason), e->file,
+             e->code, ga_reason_text(reason), path, code, e->text);
 }
 
 static inline void assert_status(const ga_context *ctx, ga_status status, ga_status expected)

@@ -190,7 +190,17 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNKNOWN_REFERENCE, "a part is referred to that there is not")                                  \
   X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
   X(GA_REASON_WRONG_FORM, "a list, map or text stands where another should")                                 \
-  X(GA_REASON_WRONG_QUANTITY, "an expression has another dimension than expected")
+  X(GA_REASON_WRONG_QUANTITY, "an expression has another dimension than expected")                           \
+  /* options, and files of results */                                                                        \
+  X(GA_REASON_NOT_SUPPORTED, "an option cannot be used here")                                                \
+  X(GA_REASON_FILE_ACCESS, "a file cannot be opened, read or written")                                       \
+  X(GA_REASON_FILE_KIND, "a file is not of the kind that is needed")                                         \
+  X(GA_REASON_FILE_IN_USE, "another run writes the file")                                                    \
+  X(GA_REASON_FILE_CHANGED, "others changed a file in the meantime")                                         \
+  X(GA_REASON_FILE_DAMAGED, "a file is damaged")                                                             \
+  X(GA_REASON_RECORDS_DAMAGED, "parts of a file are damaged")                                                \
+  X(GA_REASON_CANNOT_RESUME, "a run cannot be resumed from a file")                                          \
+  X(GA_REASON_OTHER_SIGNALS, "a file has other signals")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,
@@ -203,6 +213,7 @@ GA_API const char *ga_reason_text(ga_reason reason);
 
 enum {
   GA_ERROR_TEXT = 768, /* sizes of texts, their ends included: of a sentence, */
+  GA_ERROR_FILE = 256, /* of a path, */
   GA_ERROR_NAME = 128, /* of a name, */
   GA_ERROR_WORD = 64,  /* of a word, */
   GA_ERROR_UNIT = 40,  /* and of a unit */
@@ -222,9 +233,10 @@ typedef struct ga_error {
   int block;                     /* ga_equation_block of the equation concerned, or -1 */
   int index;                     /* index within the block, or -1 */
   char equation[GA_ERROR_NAME];  /* that equation or unknown, as the system names it */
+  char file[GA_ERROR_FILE];      /* the file concerned; of a path that is too long the end */
   char function[GA_ERROR_WORD];  /* the function of the library whose call is wrong: "ga_stepper_step" */
   char callback[GA_ERROR_WORD];  /* the system's function that failed */
-  int code;                      /* what it returned */
+  int code;                      /* what it returned; of a file: errno */
   char kind[GA_ERROR_WORD];      /* of the part or object concerned: "spring", "stepper" */
   char part[GA_ERROR_NAME];      /* its name */
   char field[GA_ERROR_WORD];     /* the field, key or argument concerned: "stiffness" */

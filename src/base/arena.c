@@ -6,7 +6,8 @@ ga_status ga__arena_create(ga_context *ctx, size_t doubles, ga__arena *arena)
   *arena = (ga__arena){0};
   arena->base = ga__alloc(ctx, doubles, sizeof *arena->base);
   if (!arena->base)
-    return ga__fail(ctx, GA_ERR_MEMORY, "out of memory for %zu numbers of work space", doubles);
+    return ga__refuse(ctx, GA_ERR_MEMORY, GA_REASON_MEMORY,
+                      &(ga__facts){.name = "work space", GA__NUMBERS({(double)doubles, NULL})});
   arena->size = doubles;
   return GA_OK;
 }

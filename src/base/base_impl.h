@@ -35,7 +35,7 @@ typedef struct ga__fact_time { /* when, and which equation */
 
 typedef struct ga__facts {
   const ga__fact_time *at; /* NULL: time plays no part */
-  const char *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *function, *callback,
+  const char *file, *kind, *part, *field, *name, *other, *nearest, *expected, *equation, *function, *callback,
       *detail, *item_name, *within;
   int item; /* from 1, other than in ga_error; 0: none */
   int code, column, n_numbers;

@@ -42,6 +42,20 @@ void ga__cut_text(char *to, size_t size, const char *text)
   ga__make_plain(to);
 }
 
+/* The same of a path, of which the end says most. */
+static void cut_path(char *to, size_t size, const char *path)
+{
+  const size_t bytes = path ? strlen(path) : 0;
+  if (bytes < size) {
+    ga__cut_text(to, size, path);
+    return;
+  }
+  const char *rest = path + bytes - (size - sizeof "...");
+  while (((unsigned char)*rest & 0xC0u) == 0x80u) rest++; /* not within a UTF-8 character */
+  snprintf(to, size, "...%s", rest);
+  ga__make_plain(to);
+}
+
 /* ---- Storing ---- */
 
 ga_error ga__error_none(void)
@@ -71,6 +85,7 @@ void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga
                {e.item_name, sizeof e.item_name, facts->item_name}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     ga__cut_text(texts[i].to, texts[i].size, texts[i].from);
+  cut_path(e.file, sizeof e.file, facts->file);
   e.status = status;
   e.reason = reason;
   e.item = facts->item - 1;
@@ -296,11 +311,12 @@ static void write_callback(ga__writer *w, const ga_error *e, const char *pattern
 }
 
 /* "spring 's': ", "stiffness of spring 's': " where the sentence does not say which field itself; before them
- * the function that was called: "ga_stepper_step: ". */
+ * the file and the function that was called: "ga_stepper_step: ". */
 static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
 {
   const int field = e->field[0] && !mentions(pattern, "{field}");
   const int part = e->kind[0] && !mentions(pattern, "{kind}");
+  if (e->file[0]) ga__write(w, "%s: ", e->file);
   if (e->function[0]) ga__write(w, "%s: ", e->function);
   if (!field && !part) return;
   if (field) ga__sentence_write(w, e, part ? "{field} of " : "{field}");

@@ -4,7 +4,7 @@
 static const ga__sentence SENTENCES[] = {
     [GA_REASON_NONE] = {"", NULL},
     [GA_REASON_OTHER] = {"{detail}", NULL},
-    [GA_REASON_MEMORY] = {"out of memory for {name}", NULL},
+    [GA_REASON_MEMORY] = {"out of memory for {name}{{ of {0.10} numbers}}", NULL},
     [GA_REASON_NULL_ARGUMENT] = {"{field} is NULL{{; it needs {0.10} values}}", NULL},
 
     /* calls */
@@ -242,6 +242,20 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_KEY_MISSING] = {"{detail}", NULL},
     [GA_REASON_WRONG_FORM] = {"{detail}", NULL},
     [GA_REASON_WRONG_QUANTITY] = {"{detail}", NULL},
+
+    /* options, and files of results */
+    [GA_REASON_NOT_SUPPORTED] = {"{field} {name} is not available for {other}", "; use {expected}"},
+    [GA_REASON_FILE_ACCESS] = {"cannot be {name}: {detail}{{; what was flushed before is kept ({0.10} "
+                               "records)}}",
+                               NULL},
+    [GA_REASON_FILE_KIND] = {"is not {expected}{{ ({detail})}}", "{{; {other}}}"},
+    [GA_REASON_FILE_IN_USE] = {"another run is writing into it", "; wait for its end or choose another name"},
+    [GA_REASON_FILE_CHANGED] = {"{detail}{{ while {other}}}", NULL},
+    [GA_REASON_FILE_DAMAGED] = {"cannot be read: {name} is damaged, or the file is not a result of galpha",
+                                NULL},
+    [GA_REASON_RECORDS_DAMAGED] = {"damaged: {detail}; what is not named can be read", NULL},
+    [GA_REASON_CANNOT_RESUME] = {"{detail}", "; start anew"},
+    [GA_REASON_OTHER_SIGNALS] = {"signal {0.10} is '{name}', not '{other}': it cannot be appended to", NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -531,31 +531,39 @@ static ga_status finish(const parser *p, ga_context *ctx, ga_expr **out)
   return GA_OK;
 }
 
+/* What is wrong with symbol number i; it is named by its number where it has no name. */
+static ga_status check_symbol(ga_context *ctx, const ga_symbol *s, int i)
+{
+  const int is_slot = s->kind == GA_SYMBOL_VARIABLE || s->kind == GA_SYMBOL_PARAMETER;
+  const int is_value = s->kind == GA_SYMBOL_CONSTANT || s->kind == GA_SYMBOL_PARAMETER;
+  char number[16];
+  snprintf(number, sizeof number, "%d", i);
+  ga__facts facts = {.kind = "symbol", .part = s->name ? s->name : number};
+  ga_reason reason = GA_REASON_NULL_ARGUMENT;
+  if (!s->name) facts.field = "name";
+  if (s->kind == GA_SYMBOL_FUNCTION && !s->function) facts.field = "function";
+  if (s->kind == GA_SYMBOL_TABLE2D && !s->table2d) facts.field = "table2d";
+  if (is_slot && s->index < 0) {
+    reason = GA_REASON_OUT_OF_RANGE, facts.field = "index", facts.expected = "at least 0";
+    facts.number[facts.n_numbers++].value = s->index;
+  } else if (is_value && !isfinite(s->value)) {
+    reason = GA_REASON_NOT_FINITE, facts.field = "value";
+    facts.number[facts.n_numbers++].value = s->value;
+  } else if ((unsigned)s->kind > GA_SYMBOL_TABLE2D) {
+    reason = GA_REASON_NOT_A_CHOICE, facts.field = "kind", facts.expected = "ga_symbol_kind";
+    facts.number[facts.n_numbers++].value = (int)s->kind;
+    facts.number[facts.n_numbers++].value = GA_SYMBOL_TABLE2D;
+  }
+  return facts.field ? ga__refuse(ctx, GA_ERR_ARGUMENT, reason, &facts) : GA_OK;
+}
+
 static ga_status check_symbols(ga_context *ctx, const ga_symbol *symbols, int n)
 {
-  if (n < 0 || (n > 0 && !symbols)) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "expression: %d symbols, but their list is NULL or their number negative", n);
-  }
-  for (int i = 0; i < n; i++) {
-    const ga_symbol *s = &symbols[i];
-    const char *problem = NULL;
-    if (!s->name) problem = "has no name";
-    if ((s->kind == GA_SYMBOL_VARIABLE || s->kind == GA_SYMBOL_PARAMETER) && s->index < 0) {
-      problem = "has a negative index";
-    }
-    if ((s->kind == GA_SYMBOL_CONSTANT || s->kind == GA_SYMBOL_PARAMETER) && !isfinite(s->value)) {
-      problem = "is NaN or infinite";
-    }
-    if (s->kind == GA_SYMBOL_FUNCTION && !s->function) problem = "has no function";
-    if (s->kind == GA_SYMBOL_TABLE2D && !s->table2d) problem = "has no table";
-    if ((unsigned)s->kind > GA_SYMBOL_TABLE2D) problem = "is of no known kind";
-    if (problem) {
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "expression: symbol %d, '%s', %s", i, s->name ? s->name : "",
-                      problem);
-    }
-  }
-  return GA_OK;
+  if (n < 0) return ga__refuse_number(ctx, "expression", "n_symbols", n, "at least 0");
+  if (n > 0 && !symbols) return ga__refuse_missing(ctx, "expression", "n_symbols", n, "symbols");
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < n; i++) status = check_symbol(ctx, &symbols[i], i);
+  return status;
 }
 
 ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *symbols, int n_symbols,
@@ -564,24 +572,21 @@ ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *sy
   if (error) *error = (ga_text_error){0};
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !text) return ga__fail(ctx, GA_ERR_ARGUMENT, "expression: text or out is NULL");
+  if (!out || !text) return ga__refuse_null(ctx, __func__, text ? "out" : "text");
   ga_status status = check_symbols(ctx, symbols, n_symbols);
   if (status) return status;
   parser p = {
       .source = {ctx, "expression", text, error}, .text = text, .symbols = symbols, .n_symbols = n_symbols};
-  const size_t length = strlen(text);
-  if (length > GA_EXPR_LENGTH) {
-    return ga__text_fail(&p.source, GA_EXPR_LENGTH, 0, NULL, NULL,
-                         "the text has %zu bytes, more than %d; split the expression", length,
-                         GA_EXPR_LENGTH);
-  }
-  p.out = ga__alloc(ctx, length, sizeof *p.out);
+  if ((status = ga__text_check_length(&p.source))) return status;
+  p.out = ga__alloc(ctx, strlen(text), sizeof *p.out);
   if (!p.out) return ga__no_memory(ctx, "compiling an expression");
   status = parse_all(&p);
   if (!status && p.depth >= GA_FUNCTION_DEPTH) {
-    status =
-        ga__fail(ctx, GA_ERR_ARGUMENT, "expression '%.60s': functions use functions over more than %d levels",
-                 text, GA_FUNCTION_DEPTH);
+    status = ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                        &(ga__facts){.kind = "expression",
+                                     .part = text,
+                                     .field = "levels of functions within functions",
+                                     GA__NUMBERS({p.depth + 1, NULL}, {GA_FUNCTION_DEPTH, NULL})});
   }
   if (!status) status = finish(&p, ctx, out);
   ga__free(ctx, p.out);
@@ -628,8 +633,12 @@ ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value)
 {
   if (!e) return GA_ERR_ARGUMENT;
   if (!isfinite(value)) {
-    return ga__fail(e->ctx, GA_ERR_ARGUMENT, "expression '%.60s': parameter %d would be NaN or infinite",
-                    e->text, slot);
+    return ga__refuse(e->ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+                      &(ga__facts){.kind = "expression",
+                                   .part = e->text,
+                                   .field = "parameter",
+                                   .item = slot + 1,
+                                   GA__NUMBERS({value, NULL})});
   }
   for (int i = 0; i < e->n_instr; i++) {
     if (e->program[i].code == GA__PARAMETER && e->program[i].index == slot) e->program[i].number = value;

@@ -193,6 +193,9 @@ typedef struct ga__source {
 ga_status ga__text_fail(const ga__source *source, int start, int bytes, const char *expected,
                         const char *nearest, const char *format, ...) GA_PRINTF(6, 7);
 
+/* Refuses a text of more than GA_EXPR_LENGTH bytes. */
+ga_status ga__text_check_length(const ga__source *source);
+
 /* The same of a word that is unknown: GA_REASON_UNKNOWN_NAME, ..._FUNCTION or ..._UNIT. */
 ga_status ga__text_unknown(const ga__source *source, int start, int bytes, ga_reason reason,
                            const char *nearest);
@@ -270,7 +273,9 @@ void ga__slopes_monotone(double *slope, const double *x, const double *y, int n)
 void ga__slopes_spline(double *slope, const double *x, const double *y, int n, int stride, double *work);
 ga_status ga__check_points(ga_context *ctx, const char *what, const char *name, int n, const double *x,
                            int ascending);
-ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_choices, const char *option);
+/* Refuses a choice that is not in 0..last, of the enum `choices`. */
+ga_status ga__check_choice(ga_context *ctx, const char *what, const char *option, int choice,
+                           const char *choices, int last);
 
 typedef struct ga__table {
   ga__axis axis;

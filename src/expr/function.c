@@ -131,11 +131,11 @@ static const ga__function_kind kind_table = {"table",      eval_table, range_tab
 
 /* ---- Creation ---- */
 
-static ga_status begin(ga_context *ctx, const void *opts, ga_function **out)
+static ga_status begin(ga_context *ctx, const char *function, const void *opts, ga_function **out)
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !opts) return ga__fail(ctx, GA_ERR_ARGUMENT, "function: opts or out is NULL");
+  if (!out || !opts) return ga__refuse_null(ctx, function, opts ? "out" : "opts");
   return GA_OK;
 }
 
@@ -153,7 +153,7 @@ ga_status ga_function_create_constant(ga_context *ctx, double value, ga_function
 {
   static const char *const name[] = {"value"};
   const ga_function f = {.kind = &kind_constant, .data.constant = value};
-  ga_status status = begin(ctx, name, out);
+  ga_status status = begin(ctx, __func__, name, out);
   if (!status) status = ga__check_finite(ctx, "constant function", 1, name, &value);
   return status ? status : create(ctx, &f, out);
 }
@@ -168,13 +168,17 @@ static ga_status with_time(ga_context *ctx, const ga_function_expr_opts *opts, g
 {
   const ga_symbol time = {.name = "t", .kind = GA_SYMBOL_VARIABLE};
   const int n = opts->n_symbols;
-  if (n < 0 || (n > 0 && !opts->symbols)) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "function: %d symbols, but their list is NULL or their number negative", n);
-  }
+  if (n < 0) return ga__refuse_number(ctx, "function", "n_symbols", n, "at least 0");
+  if (n > 0 && !opts->symbols) return ga__refuse_missing(ctx, "function", "n_symbols", n, "symbols");
   for (int i = 0; i < n; i++) {
     if (opts->symbols[i].kind != GA_SYMBOL_VARIABLE) continue;
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "function: symbol %d is a variable, but t is the only one here", i);
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_WRONG_KIND,
+                      &(ga__facts){.kind = "function",
+                                   .field = "symbols",
+                                   .item = i + 1,
+                                   .name = opts->symbols[i].name,
+                                   .other = "a variable, but t is the only one of a function",
+                                   .expected = "a constant, parameter, function or table"});
   }
   *out = ga__alloc(ctx, (size_t)n + 1, sizeof **out);
   if (!*out) return ga__no_memory(ctx, "the symbols of a function");
@@ -189,7 +193,7 @@ ga_status ga_function_create_expr(ga_context *ctx, const ga_function_expr_opts *
   ga_function f = {.kind = &kind_expr};
   ga_symbol *symbols = NULL;
   if (error) *error = (ga_text_error){0};
-  ga_status status = begin(ctx, opts, out);
+  ga_status status = begin(ctx, __func__, opts, out);
   if (!status) status = with_time(ctx, opts, &symbols);
   if (status) return status;
   status = ga_expr_compile(ctx, opts->text, symbols, opts->n_symbols + 1, error, &f.data.expr);
@@ -204,7 +208,7 @@ ga_status ga_function_create_expr(ga_context *ctx, const ga_function_expr_opts *
 ga_status ga_function_create_table(ga_context *ctx, const ga_table_opts *opts, ga_function **out)
 {
   ga_function f = {.kind = &kind_table};
-  ga_status status = begin(ctx, opts, out);
+  ga_status status = begin(ctx, __func__, opts, out);
   if (!status) status = ga__table_create(ctx, opts, &f.data.table);
   if (status) return status;
   status = create(ctx, &f, out);
@@ -215,7 +219,7 @@ ga_status ga_function_create_table(ga_context *ctx, const ga_table_opts *opts, g
 ga_status ga_function_create_motion(ga_context *ctx, const ga_motion_opts *opts, ga_function **out)
 {
   ga_function f = {.kind = &ga__kind_motion};
-  ga_status status = begin(ctx, opts, out);
+  ga_status status = begin(ctx, __func__, opts, out);
   if (!status) status = ga__motion_check(ctx, opts);
   if (status) return status;
   f.data.motion = *opts;
@@ -225,7 +229,7 @@ ga_status ga_function_create_motion(ga_context *ctx, const ga_motion_opts *opts,
 ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_function **out)
 {
   ga_function f = {.kind = &ga__kind_wave};
-  ga_status status = begin(ctx, opts, out);
+  ga_status status = begin(ctx, __func__, opts, out);
   if (!status) status = ga__wave_check(ctx, opts);
   if (status) return status;
   f.data.wave = *opts;

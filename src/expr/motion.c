@@ -89,7 +89,8 @@ ga_status ga__check_finite(ga_context *ctx, const char *what, int n, const char 
 {
   for (int i = 0; i < n; i++) {
     if (!isfinite(value[i])) {
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is NaN or infinite", what, name[i]);
+      return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+                        &(ga__facts){.kind = what, .field = name[i], GA__NUMBERS({value[i], NULL})});
     }
   }
   return GA_OK;
@@ -100,14 +101,17 @@ ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts)
   static const char *const name[] = {"t_start", "duration", "from", "to", "ramp"};
   const double value[] = {opts->t_start, opts->duration, opts->from, opts->to, opts->ramp};
   ga_status status = ga__check_finite(ctx, "motion", 5, name, value);
-  if (!status) status = ga__check_choice(ctx, "motion", (int)opts->law, GA_N_MOTIONS, "law");
+  if (!status)
+    status = ga__check_choice(ctx, "motion", "law", (int)opts->law, "ga_motion_law", GA_N_MOTIONS - 1);
   if (status) return status;
   if (!(opts->duration > 0)) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "motion: duration is %.9g s, it must be above 0", opts->duration);
+    return ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+        &(ga__facts){
+            .kind = "motion", .field = "duration", .expected = "> 0", GA__NUMBERS({opts->duration, "s"})});
   }
   if (opts->law == GA_MOTION_TRAPEZOID && !(opts->ramp > 0 && opts->ramp <= 0.5)) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "motion: ramp is %.9g, it must be above 0 and at most 0.5",
-                    opts->ramp);
+    return ga__refuse_number(ctx, "motion", "ramp", opts->ramp, "> 0 and at most 0.5");
   }
   return GA_OK;
 }
@@ -187,7 +191,10 @@ ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts)
                           opts->phase,  opts->t_start,   opts->sweep};
   ga_status status = ga__check_finite(ctx, "wave", 7, name, value);
   if (!status && opts->sweep < 0) {
-    status = ga__fail(ctx, GA_ERR_ARGUMENT, "wave: sweep is %.9g s, it must not be negative", opts->sweep);
+    status = ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+        &(ga__facts){
+            .kind = "wave", .field = "sweep", .expected = "at least 0", GA__NUMBERS({opts->sweep, "s"})});
   }
   return status;
 }

@@ -151,31 +151,42 @@ void ga__slopes_spline(double *slope, const double *x, const double *y, int n, i
 ga_status ga__check_points(ga_context *ctx, const char *what, const char *name, int n, const double *x,
                            int ascending)
 {
-  if (!x) return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is NULL", what, name);
+  if (!x)
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+                      &(ga__facts){.kind = what, .field = name, GA__NUMBERS({n, NULL})});
   for (int i = 0; i < n; i++) {
-    if (!isfinite(x[i]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s[%d] is NaN or infinite", what, name, i);
-    if (ascending && i > 0 && !(x[i] > x[i - 1])) {
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s must ascend, but %s[%d] = %.9g follows %.9g", what, name,
-                      name, i, x[i], x[i - 1]);
-    }
+    const int finite = isfinite(x[i]);
+    if (finite && !(ascending && i > 0 && !(x[i] > x[i - 1]))) continue;
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, finite ? GA_REASON_NOT_ASCENDING : GA_REASON_NOT_FINITE,
+                      &(ga__facts){.kind = what,
+                                   .field = name,
+                                   .item = i + 1,
+                                   GA__NUMBERS({x[i], NULL}, {i > 0 ? x[i - 1] : 0, NULL})});
   }
   return GA_OK;
 }
 
-ga_status ga__check_choice(ga_context *ctx, const char *what, int choice, int n_choices, const char *option)
+ga_status ga__check_choice(ga_context *ctx, const char *what, const char *option, int choice,
+                           const char *choices, int last)
 {
-  if (choice >= 0 && choice < n_choices) return GA_OK;
-  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is %d, which stands for nothing", what, option, choice);
+  return choice >= 0 && choice <= last ? GA_OK : ga__refuse_choice(ctx, what, option, choice, choices, last);
 }
 
 static ga_status check_count(ga_context *ctx, const char *what, const char *name, int n)
 {
-  if (n >= 2) return GA_OK;
-  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %s is %d, at least 2 points are needed", what, name, n);
+  return n >= 2 ? GA_OK : ga__refuse_number(ctx, what, name, n, "at least 2");
 }
 
-enum { N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, N_EXTRAPOLATIONS = GA_EXTRAPOLATE_ERROR + 1 };
+static ga_status check_interpolation(ga_context *ctx, const char *what, ga_interpolation choice)
+{
+  return ga__check_choice(ctx, what, "interpolation", (int)choice, "ga_interpolation", GA_INTERPOLATE_SPLINE);
+}
+
+static ga_status check_extrapolation(ga_context *ctx, const char *what, const char *side,
+                                     ga_extrapolation choice)
+{
+  return ga__check_choice(ctx, what, side, (int)choice, "ga_extrapolation", GA_EXTRAPOLATE_ERROR);
+}
 
 /* ---- Tables of one variable ---- */
 
@@ -190,11 +201,9 @@ static ga_status check_table(ga_context *ctx, const ga_table_opts *opts)
   ga_status status = check_count(ctx, name, "n", opts->n);
   if (!status) status = ga__check_points(ctx, name, "x", opts->n, opts->x, 1);
   if (!status) status = ga__check_points(ctx, name, "y", opts->n, opts->y, 0);
-  if (!status) {
-    status = ga__check_choice(ctx, name, (int)opts->interpolation, N_INTERPOLATIONS, "interpolation");
-  }
-  if (!status) status = ga__check_choice(ctx, name, (int)opts->before, N_EXTRAPOLATIONS, "before");
-  if (!status) status = ga__check_choice(ctx, name, (int)opts->after, N_EXTRAPOLATIONS, "after");
+  if (!status) status = check_interpolation(ctx, name, opts->interpolation);
+  if (!status) status = check_extrapolation(ctx, name, "before", opts->before);
+  if (!status) status = check_extrapolation(ctx, name, "after", opts->after);
   return status;
 }
 
@@ -380,21 +389,27 @@ ga_table2d_opts ga_table2d_defaults(void)
 
 static ga_status check_table2d(ga_context *ctx, const ga_table2d_opts *opts)
 {
+  enum { MOST = 2147483647 }; /* numbers of all nodes: their places are int */
   ga_status status = check_count(ctx, what, "nx", opts->nx);
   if (!status) status = check_count(ctx, what, "ny", opts->ny);
-  if (!status && opts->nx > 2147483647 / NODE / opts->ny) {
-    status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: %d by %d points are too many", what, opts->nx, opts->ny);
+  if (!status && opts->nx > MOST / NODE / opts->ny) {
+    status = ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                        &(ga__facts){.kind = what,
+                                     .field = "points",
+                                     GA__NUMBERS({(double)opts->nx * opts->ny, NULL}, {MOST / NODE, NULL})});
   }
   if (!status) status = ga__check_points(ctx, what, "x", opts->nx, opts->x, 1);
   if (!status) status = ga__check_points(ctx, what, "y", opts->ny, opts->y, 1);
   if (!status) status = ga__check_points(ctx, what, "z", opts->nx * opts->ny, opts->z, 0);
-  if (!status) {
-    status = ga__check_choice(ctx, what, (int)opts->interpolation, N_INTERPOLATIONS, "interpolation");
-  }
-  if (!status) status = ga__check_choice(ctx, what, (int)opts->outside, N_EXTRAPOLATIONS, "outside");
+  if (!status) status = check_interpolation(ctx, what, opts->interpolation);
+  if (!status) status = check_extrapolation(ctx, what, "outside", opts->outside);
   if (!status && opts->interpolation == GA_INTERPOLATE_MONOTONE) {
-    status =
-        ga__fail(ctx, GA_ERR_ARGUMENT, "%s: monotone interpolation is for one variable; take spline", what);
+    status = ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_SUPPORTED,
+                        &(ga__facts){.kind = what,
+                                     .field = "interpolation",
+                                     .name = "monotone",
+                                     .other = "tables of two variables",
+                                     .expected = "spline"});
   }
   return status;
 }
@@ -429,7 +444,7 @@ ga_status ga_table2d_create(ga_context *ctx, const ga_table2d_opts *opts, ga_tab
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !opts) return ga__fail(ctx, GA_ERR_ARGUMENT, "2-D table: opts or out is NULL");
+  if (!out || !opts) return ga__refuse_null(ctx, __func__, opts ? "out" : "opts");
   ga_status status = check_table2d(ctx, opts);
   if (status) return status;
   const size_t nx = (size_t)opts->nx, ny = (size_t)opts->ny, longest = nx > ny ? nx : ny;

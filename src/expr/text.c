@@ -85,6 +85,15 @@ ga_status ga__text_fail(const ga__source *source, int start, int bytes, const ch
   return refuse_piece(source, start, bytes, GA_REASON_SYNTAX, expected, nearest, problem);
 }
 
+ga_status ga__text_check_length(const ga__source *source)
+{
+  const size_t length = strlen(source->text);
+  if (length <= GA_EXPR_LENGTH) return GA_OK;
+  return ga__text_fail(source, GA_EXPR_LENGTH, 0, NULL, NULL,
+                       "the text has %zu bytes, more than %d; split the %s", length, GA_EXPR_LENGTH,
+                       source->what);
+}
+
 ga_status ga__text_unknown(const ga__source *source, int start, int bytes, ga_reason reason,
                            const char *nearest)
 {

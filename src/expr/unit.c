@@ -531,10 +531,9 @@ ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor, ga_di
   int at = 0;
   if (error) *error = (ga_text_error){0};
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!text || strlen(text) > GA_EXPR_LENGTH) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "unit: the text is NULL or longer than %d bytes", GA_EXPR_LENGTH);
-  }
-  ga_status status = ga__unit_read(&unit, &source, &at);
+  if (!text) return ga__refuse_null(ctx, __func__, "text");
+  ga_status status = ga__text_check_length(&source);
+  if (!status) status = ga__unit_read(&unit, &source, &at);
   if (!status) status = expect_end(&source, at);
   if (status) return status;
   if (factor) *factor = unit.num / unit.den;
@@ -579,16 +578,11 @@ ga_status ga_quantity_parse(ga_context *ctx, const char *text, const char *expec
   int at = 0;
   if (error) *error = (ga_text_error){0};
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!text || !value || strlen(text) > GA_EXPR_LENGTH) {
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "quantity: text or value is NULL, or the text longer than %d bytes",
-                    GA_EXPR_LENGTH);
-  }
-  if (expected) {
-    ga_status status = ga_unit_parse(ctx, expected, NULL, &wanted, NULL);
-    if (status) return status;
-  }
+  if (!text || !value) return ga__refuse_null(ctx, __func__, text ? "value" : "text");
   double number;
-  ga_status status = read_quantity(&source, &number, &unit, &at);
+  ga_status status = ga__text_check_length(&source);
+  if (!status && expected) status = ga_unit_parse(ctx, expected, NULL, &wanted, NULL);
+  if (!status) status = read_quantity(&source, &number, &unit, &at);
   if (status) return status;
   if (expected && text[at] && !same_dimension(&unit.dimension, &wanted)) {
     char is[2 * GA_TEXT_PIECE], name[2 * GA_TEXT_PIECE], quoted[GA_TEXT_PIECE];

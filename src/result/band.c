@@ -158,19 +158,33 @@ static ga_status take_memory(ga_band *b)
 
 static void remember(ga_band *b, const ga_band *before);
 
+static ga_status check_opts(ga_context *ctx, const ga_band_opts *o)
+{
+  static const char kind[] = "error bars";
+  if (o->n_signals < 1) return ga__refuse_number(ctx, kind, "n_signals", o->n_signals, "at least 1");
+  if (!o->names || !o->units)
+    return ga__refuse_missing(ctx, kind, "n_signals", o->n_signals, o->names ? "units" : "names");
+  if (!(o->t_end > o->t_start))
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.kind = kind,
+                                   .field = "t_end",
+                                   .expected = "after t_start",
+                                   GA__NUMBERS({o->t_end, "s"}, {o->t_start, "s"})});
+  if (!(o->factor > 0.0)) return ga__refuse_number(ctx, kind, "factor", o->factor, "> 0");
+  if (!(o->window >= 0.0 && o->window <= 1.0))
+    return ga__refuse_number(ctx, kind, "window", o->window, "from 0 to 1");
+  if (!(o->least >= 0.0 && o->least <= 1.0))
+    return ga__refuse_number(ctx, kind, "least", o->least, "from 0 to 1");
+  return GA_OK;
+}
+
 ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **out)
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !opts || opts->n_signals < 1 || !opts->names || !opts->units)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_band_create: out, names and units of signals are needed");
-  if (!(opts->t_end > opts->t_start) || !(opts->factor > 0.0) ||
-      !(opts->window >= 0.0 && opts->window <= 1.0) || !(opts->least >= 0.0 && opts->least <= 1.0))
-    return ga__fail(
-        ctx, GA_ERR_ARGUMENT,
-        "ga_band_create: t from %g to %g, factor %g, window %g, least %g: the end must come after the start, "
-        "the factor be positive, the window and the least bar from 0 to 1",
-        opts->t_start, opts->t_end, opts->factor, opts->window, opts->least);
+  if (!out || !opts) return ga__refuse_null(ctx, __func__, opts ? "out" : "opts");
+  const ga_status wrong = check_opts(ctx, opts);
+  if (wrong) return wrong;
   ga_band *b = ga__alloc(ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(ctx, "error bars");
   b->ctx = ctx;
@@ -568,9 +582,14 @@ void ga_band_save(const ga_band *b, double *saved)
 
 ga_status ga_band_load(ga_band *b, const double *saved)
 {
-  if (!b || !saved) return GA_ERR_ARGUMENT;
-  if (saved[0] != b->n || !(saved[1] >= -1.0 && saved[1] < BINS))
-    return ga__fail(b->ctx, GA_ERR_ARGUMENT, "ga_band_load: the numbers are not those of %d signals", b->n);
+  if (!b || !saved) return ga__null_argument(b ? b->ctx : NULL);
+  const int other = saved[0] != b->n;
+  if (other || !(saved[1] >= -1.0 && saved[1] < BINS))
+    return ga__refuse(b->ctx, GA_ERR_ARGUMENT, GA_REASON_SAVED_STATE,
+                      &(ga__facts){.function = __func__,
+                                   .field = other ? "number of signals" : "part of the run",
+                                   .expected = other ? "that of these error bars:" : "below",
+                                   GA__NUMBERS({saved[!other], NULL}, {other ? b->n : BINS, NULL})});
   b->at = (int)saved[1];
   b->count = saved[2];
   b->t_last = saved[3];

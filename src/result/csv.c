@@ -95,22 +95,23 @@ static ga_status write_file(ga_result *r, const char *path, const int *chosen, i
   const char *target = realpath(path, real) ? real : path;
   const int straight = lstat(target, &now) == 0 && !S_ISREG(now.st_mode);
   if (snprintf(hidden, sizeof hidden, "%s.%ld.part", target, (long)getpid()) >= (int)sizeof hidden)
-    return ga__no_file(ctx, path, "cannot be written", ENAMETOOLONG);
+    return ga__no_file(ctx, path, "written", ENAMETOOLONG);
   FILE *file = fopen(straight ? target : hidden, straight ? "w" : "wx");
   int error = 0, damaged = 0;
   ga_status status;
-  if (!file) return ga__no_file(ctx, path, "cannot be written", errno);
+  if (!file) return ga__no_file(ctx, path, "written", errno);
   errno = 0;
   status = put_all(r, file, chosen, n, &damaged);
   if (ferror(file)) error = errno ? errno : EIO;
   if (fclose(file) && !error) error = errno;
   if (status == GA_OK && !error && !straight && rename(hidden, target)) error = errno;
-  if (status == GA_OK && error) status = ga__no_file(ctx, path, "cannot be written", error);
+  if (status == GA_OK && error) status = ga__no_file(ctx, path, "written", error);
   if (status && !straight) remove(hidden);
   if (status || !damaged) return status;
   status = ga_result_verify(r); /* names what is damaged */
   return status ? status
-                : ga__fail(ctx, GA_ERR_FILE, "%s: some records could not be read", ga__result_path(r));
+                : ga__refuse(ctx, GA_ERR_FILE, GA_REASON_RECORDS_DAMAGED,
+                             &(ga__facts){.file = ga__result_path(r), .detail = "some records"});
 }
 
 static ga_status choose(ga_result *r, int n, const char *const *names, int *chosen)
@@ -118,8 +119,8 @@ static ga_status choose(ga_result *r, int n, const char *const *names, int *chos
   for (int k = 0; k < n; k++) {
     chosen[k] = names ? ga_result_find(r, names[k]) : k;
     if (chosen[k] < 0)
-      return ga__fail(ga__result_context(r), GA_ERR_ARGUMENT, "%s: has no signal '%s'", ga__result_path(r),
-                      names[k]);
+      return ga__refuse(ga__result_context(r), GA_ERR_ARGUMENT, GA_REASON_UNKNOWN_SIGNAL,
+                        &(ga__facts){.file = ga__result_path(r), .name = names[k]});
   }
   return GA_OK;
 }

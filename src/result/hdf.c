@@ -120,8 +120,18 @@ int ga__text_attribute(hid_t object, const char *name, const char *value, size_t
 
 ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing, int error)
 {
-  return ga__fail(ctx, GA_ERR_FILE, "%s: %s: %s", path, doing,
-                  error ? strerror(error) : "HDF5 reports a damaged structure");
+  return ga__refuse(ctx, GA_ERR_FILE, GA_REASON_FILE_ACCESS,
+                    &(ga__facts){.file = path,
+                                 .name = doing,
+                                 .code = error,
+                                 .detail = error ? strerror(error) : "HDF5 reports a damaged structure"});
+}
+
+ga_status ga__refuse_file_kind(ga_context *ctx, const char *path, const char *expected, const char *detail,
+                               const char *advice)
+{
+  return ga__refuse(ctx, GA_ERR_FILE, GA_REASON_FILE_KIND,
+                    &(ga__facts){.file = path, .expected = expected, .detail = detail, .other = advice});
 }
 
 char *ga__copy_text(ga_context *ctx, const char *text)

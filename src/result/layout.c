@@ -222,6 +222,18 @@ static int open_sums(ga_recorder *r)
   return done ? 0 : -1;
 }
 
+static ga_status refuse_count(const ga_recorder *r, int given, int in_file)
+{
+  char count[16];
+  snprintf(count, sizeof count, "%d", in_file);
+  return ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH,
+                    &(ga__facts){.file = r->path,
+                                 .field = "n_signals",
+                                 .other = "the number of signals in the file",
+                                 .detail = count,
+                                 GA__NUMBERS({given, NULL}, {in_file, NULL})});
+}
+
 ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
 {
   ga_result *old = NULL;
@@ -229,19 +241,23 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
   if (status == GA_OK && ga__result_mark(old))
     r->resume = (long)ga__result_mark(old)[GA__CP_RECORDS];
   else if (status == GA_OK)
-    status = ga__fail(r->ctx, GA_ERR_FILE, "%s: has no checkpoint to go on from; start anew", r->path);
+    status = ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_CANNOT_RESUME,
+                        &(ga__facts){.file = r->path, .detail = "has no checkpoint to go on from"});
   /* The block that the run goes on in is written anew, with a sum of its own. */
   if (status == GA_OK && r->resume > 0 && !ga__result_block_is_sound(old, r->resume - 1))
-    status = ga__fail(r->ctx, GA_ERR_FILE,
-                      "%s: the last records before its checkpoint, up to record %ld, are damaged; start anew",
-                      r->path, r->resume - 1);
+    status = ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_CANNOT_RESUME,
+                        &(ga__facts){.file = r->path,
+                                     .detail = "the last records before its checkpoint are damaged",
+                                     GA__NUMBERS({(double)r->resume - 1, NULL})});
   if (status == GA_OK && ga__result_rows(old) != opts->n_signals)
-    status = ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: has %d signals, not %d: it cannot be appended to",
-                      r->path, ga__result_rows(old), opts->n_signals);
+    status = refuse_count(r, opts->n_signals, ga__result_rows(old));
   for (int i = 0; status == GA_OK && i < opts->n_signals; i++)
     if (strcmp(ga_result_signal_name(old, i), opts->names[i]) != 0)
-      status = ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: signal %d is '%s', not '%s': it cannot be appended to",
-                        r->path, i + 1, ga_result_signal_name(old, i), opts->names[i]);
+      status = ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_OTHER_SIGNALS,
+                          &(ga__facts){.file = r->path,
+                                       .name = ga_result_signal_name(old, i),
+                                       .other = opts->names[i],
+                                       GA__NUMBERS({i + 1, NULL})});
   ga_result_close(&old);
   if (status) return status;
   r->file = H5Fopen(r->path, H5F_ACC_RDWR, r->store.access);
@@ -255,6 +271,6 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
   if (r->file < 0 || r->values < 0 || r->time < 0 || r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0 ||
       read_sizes(r) || open_sums(r) ||
       H5Dread(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0)
-    return ga__no_file(r->ctx, r->path, "cannot be appended to", r->store.failure);
+    return ga__no_file(r->ctx, r->path, "appended to", r->store.failure);
   return GA_OK;
 }

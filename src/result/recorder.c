@@ -30,10 +30,21 @@ static ga_status fail_writing(ga_recorder *r)
   if (!r->store.failure) r->store.failure = EIO;
   if (r->store.failure == ENOMEM) return ga__no_memory(r->ctx, "pages of a result file");
   if (r->store.loss)
-    return ga__fail(r->ctx, GA_ERR_FILE, "%s: %s while results were written to it", r->path, r->store.loss);
-  return ga__fail(r->ctx, GA_ERR_FILE,
-                  "%s: cannot be written: %s; what was flushed before is kept (%ld records)", r->path,
-                  strerror(r->store.failure), r->kept);
+    return ga__refuse(
+        r->ctx, GA_ERR_FILE, GA_REASON_FILE_CHANGED,
+        &(ga__facts){.file = r->path, .detail = r->store.loss, .other = "results were written to it"});
+  return ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_FILE_ACCESS,
+                    &(ga__facts){.file = r->path,
+                                 .name = "written",
+                                 .code = r->store.failure,
+                                 .detail = strerror(r->store.failure),
+                                 GA__NUMBERS({(double)r->kept, NULL})});
+}
+
+static ga_status refuse_time(const ga_recorder *r, double t)
+{
+  return ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+                    &(ga__facts){.file = r->path, .field = "t", GA__NUMBERS({t, "s"})});
 }
 
 /* ---- Chunks -------------------------------------------------------------------------------------------- */
@@ -199,9 +210,13 @@ ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
   ga_status status = GA_OK;
   ga__hdf5_messages quiet;
   if (r->store.failure) return fail_writing(r);
-  if (!isfinite(t) || t < r->last_t)
-    return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a record at t = %g s cannot follow one at t = %g s",
-                    r->path, t, r->last_t);
+  if (!isfinite(t)) return refuse_time(r, t);
+  if (t < r->last_t)
+    return ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.file = r->path,
+                                   .field = "t",
+                                   .expected = "at or after the last record",
+                                   GA__NUMBERS({t, "s"}, {r->last_t, "s"})});
   memcpy(r->tile + (size_t)r->in_tile * (size_t)r->m, values, (size_t)r->m * sizeof *values);
   r->times[r->n - r->first] = t;
   r->last_t = t;
@@ -260,10 +275,8 @@ ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, 
   if (!r || !saved) return ga__null_argument(r ? r->ctx : NULL);
   ga__hdf5_messages quiet;
   ga_status status;
-  if (!isfinite(t) || n == 0)
-    return ga__fail(r->ctx, GA_ERR_ARGUMENT,
-                    "%s: a checkpoint needs a time and numbers; t = %g s, %zu numbers were given", r->path, t,
-                    n);
+  if (!isfinite(t)) return refuse_time(r, t);
+  if (n == 0) return ga__refuse_number(r->ctx, "checkpoint", "n", 0, "at least 1");
   if (r->store.failure) return fail_writing(r);
   quiet = ga__hdf5_mute();
   status = write_checkpoint(r, t, saved, n) || r->store.failure ? fail_writing(r) : flush(r, 0);
@@ -287,8 +300,10 @@ ga_status ga_recorder_finish(ga_recorder *r, const char *text)
   ga__hdf5_messages quiet;
   ga_status status;
   if (strlen(text) >= GA__STATUS_SIZE)
-    return ga__fail(r->ctx, GA_ERR_ARGUMENT, "%s: a status of %zu bytes is longer than %d", r->path,
-                    strlen(text), GA__STATUS_SIZE - 1);
+    return ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                      &(ga__facts){.file = r->path,
+                                   .field = "bytes of status text",
+                                   GA__NUMBERS({(double)strlen(text), NULL}, {GA__STATUS_SIZE - 1, NULL})});
   if (r->store.failure) return fail_writing(r);
   quiet = ga__hdf5_mute();
   status = write_status(r, text) ? fail_writing(r) : finish_short_block(r);
@@ -298,49 +313,82 @@ ga_status ga_recorder_finish(ga_recorder *r, const char *text)
 
 /* ---- Creation ------------------------------------------------------------------------------------------ */
 
+/* A text that is shown, and put into tables and pictures. */
+static ga_status check_shown(ga_context *ctx, const char *path, const char *field, int i, const char *text,
+                             int may_be_empty)
+{
+  if (text && ((may_be_empty && !*text) || ga__is_shown(text))) return GA_OK;
+  return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+                    &(ga__facts){.file = path,
+                                 .kind = "recorder",
+                                 .field = field,
+                                 .item = i + 1,
+                                 .name = text,
+                                 .detail = !text   ? "NULL"
+                                           : *text ? "a text with control characters"
+                                                   : "empty",
+                                 .expected = may_be_empty ? "a text, which may be empty" : "a text"});
+}
+
+static ga_status refuse_name(ga_context *ctx, const char *path, const char *kind, const char *name,
+                             const char *owner)
+{
+  return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NAME_TAKEN,
+                    &(ga__facts){.file = path, .kind = kind, .part = name, .name = name, .other = owner});
+}
+
 static ga_status check_names(ga_context *ctx, const char *path, const ga_recorder_opts *o)
 {
   int *order = ga__alloc(ctx, (size_t)o->n_signals, sizeof *order);
   ga_status status = GA_OK;
   if (!order) return ga__no_memory(ctx, "the order of signals' names");
-  for (int i = 0; i < o->n_signals && status == GA_OK; i++)
-    if (!o->names[i] || !ga__is_shown(o->names[i]) ||
-        (o->units && (!o->units[i] || (*o->units[i] && !ga__is_shown(o->units[i])))))
-      status = ga__fail(
-          ctx, GA_ERR_ARGUMENT,
-          "%s: signal %d has no name, or no unit (which may be empty), or control characters in them", path,
-          i + 1);
+  for (int i = 0; i < o->n_signals && status == GA_OK; i++) {
+    status = check_shown(ctx, path, "names", i, o->names[i], 0);
+    if (status == GA_OK && o->units) status = check_shown(ctx, path, "units", i, o->units[i], 1);
+  }
   if (status == GA_OK) ga__sort_names(order, o->names, o->n_signals);
   for (int i = 1; i < o->n_signals && status == GA_OK; i++)
     if (strcmp(o->names[order[i - 1]], o->names[order[i]]) == 0)
-      status = ga__fail(ctx, GA_ERR_ARGUMENT, "%s: there are two signals '%s'", path, o->names[order[i]]);
+      status = refuse_name(ctx, path, "signal", o->names[order[i]], "another signal");
   ga__free(ctx, order);
   return status;
 }
 
-static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder_opts *o)
+/* Attribute number i: a name that no other has, and a value. */
+static ga_status check_attribute(ga_context *ctx, const char *path, const ga_recorder_opts *o, int i)
 {
   static const char *const own[] = {"status", "format", "galpha"};
-  if (o->n_signals < 1 || !o->names)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: there are no signals to record; at least one is needed", path);
+  const char *name = o->attributes[2 * i], *value = o->attributes[2 * i + 1], *owner = NULL;
+  if (!name || !*name || !value)
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+                      &(ga__facts){.file = path,
+                                   .kind = "recorder",
+                                   .field = "attributes",
+                                   .item = 2 * i + 1 + (name && *name),
+                                   .detail = !name || (*name && !value) ? "NULL" : "empty",
+                                   .expected = "a name and a value"});
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+    if (strcmp(name, own[k]) == 0) owner = "the file itself";
+  for (int k = 0; k < i; k++)
+    if (strcmp(name, o->attributes[2 * k]) == 0) owner = "another attribute";
+  return owner ? refuse_name(ctx, path, "attribute", name, owner) : GA_OK;
+}
+
+static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder_opts *o)
+{
+  static const char kind[] = "recorder";
+  if (o->n_signals < 1) return ga__refuse_number(ctx, kind, "n_signals", o->n_signals, "at least 1");
+  if (!o->names) return ga__refuse_missing(ctx, kind, "n_signals", o->n_signals, "names");
   if (!(o->flush_seconds >= 0.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: flush_seconds = %g is negative", path, o->flush_seconds);
-  if (o->n_attributes < 0 || (o->n_attributes > 0 && !o->attributes))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: n_attributes = %d, but there is no list of them", path,
-                    o->n_attributes);
+    return ga__refuse_number(ctx, kind, "flush_seconds", o->flush_seconds, "at least 0");
+  if (o->n_attributes < 0) return ga__refuse_number(ctx, kind, "n_attributes", o->n_attributes, "at least 0");
+  if (o->n_attributes > 0 && !o->attributes)
+    return ga__refuse_missing(ctx, kind, "n_attributes", o->n_attributes, "attributes");
   if (o->compression != 0 && o->compression != 1)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: compression = %d is neither 0 nor 1", path, o->compression);
-  for (int i = 0; i < o->n_attributes; i++) {
-    const char *name = o->attributes[2 * i];
-    int taken = !name || !*name || !o->attributes[2 * i + 1];
-    for (size_t k = 0; !taken && k < sizeof own / sizeof *own; k++) taken = strcmp(name, own[k]) == 0;
-    for (int k = 0; !taken && k < i; k++) taken = strcmp(name, o->attributes[2 * k]) == 0;
-    if (taken)
-      return ga__fail(ctx, GA_ERR_ARGUMENT,
-                      "%s: attribute %d ('%s') has no name or value, or a name that is taken", path, i + 1,
-                      name ? name : "");
-  }
-  return check_names(ctx, path, o);
+    return ga__refuse_number(ctx, kind, "compression", o->compression, "0 or 1");
+  ga_status status = GA_OK;
+  for (int i = 0; i < o->n_attributes && status == GA_OK; i++) status = check_attribute(ctx, path, o, i);
+  return status ? status : check_names(ctx, path, o);
 }
 
 static ga_status take_memory(ga_recorder *r)

@@ -51,8 +51,7 @@ struct ga_result {
 static ga_status damaged(ga_result *r, const char *what)
 {
   r->torn = 1;
-  return ga__fail(r->ctx, GA_ERR_FILE,
-                  "%s: cannot be read: %s is damaged, or the file is not a result of galpha", r->path, what);
+  return ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_FILE_DAMAGED, &(ga__facts){.file = r->path, .name = what});
 }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
@@ -72,11 +71,11 @@ static ga_status check_file(ga_result *r)
             (pread(fd, start, sizeof start, 0) < 0 || memcmp(start, "\211HDF\r\n\032\n", 8) != 0);
     if (fd >= 0) close(fd);
   }
-  if (error) return ga__no_file(r->ctx, r->path, "cannot be opened", error);
-  if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "cannot be opened", EISDIR);
-  if (!S_ISREG(now.st_mode) || now.st_size == 0)
-    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is empty or not a regular file", r->path);
-  if (other) return ga__fail(r->ctx, GA_ERR_FILE, "%s: is not an HDF5 file", r->path);
+  if (error) return ga__no_file(r->ctx, r->path, "opened", error);
+  if (S_ISDIR(now.st_mode)) return ga__no_file(r->ctx, r->path, "opened", EISDIR);
+  if (!S_ISREG(now.st_mode)) return ga__refuse_file_kind(r->ctx, r->path, "a regular file", NULL, NULL);
+  if (other || now.st_size == 0)
+    return ga__refuse_file_kind(r->ctx, r->path, "an HDF5 file", other ? NULL : "it is empty", NULL);
   r->bytes = (uint64_t)now.st_size;
   return GA_OK;
 }
@@ -95,7 +94,7 @@ static ga_status open_hdf5(ga_result *r)
   r->file = H5Fopen(r->path, H5F_ACC_RDONLY, access);
   H5Pclose(access);
   if (r->file < 0) return damaged(r, "the whole");
-  if (stat(r->path, &now)) return ga__no_file(r->ctx, r->path, "cannot be opened", errno);
+  if (stat(r->path, &now)) return ga__no_file(r->ctx, r->path, "opened", errno);
   r->bytes = (uint64_t)now.st_size;
   return GA_OK;
 }
@@ -242,6 +241,13 @@ static ga_status read_attribute(ga_result *r, hsize_t i)
   return status;
 }
 
+static ga_status refuse_format(const ga_result *r, const char *format)
+{
+  char is[GA_ERROR_NAME];
+  snprintf(is, sizeof is, "it is HDF5, its format '%s'", format);
+  return ga__refuse_file_kind(r->ctx, r->path, "a result of galpha", is, NULL);
+}
+
 static ga_status read_attributes(ga_result *r)
 {
   const char *format;
@@ -254,9 +260,7 @@ static ga_status read_attributes(ga_result *r)
   for (hsize_t i = 0; i < info.num_attrs && status == GA_OK; i++) status = read_attribute(r, i);
   if (status) return status;
   format = ga_result_attribute(r, "format");
-  if (!format || strcmp(format, "galpha result 1") != 0)
-    return ga__fail(r->ctx, GA_ERR_FILE, "%s: is HDF5, but not a result of galpha (its format is '%s')",
-                    r->path, format ? format : "");
+  if (!format || strcmp(format, "galpha result 1") != 0) return refuse_format(r, format ? format : "");
   return GA_OK;
 }
 
@@ -471,16 +475,31 @@ static ga_status read_rest(ga_result *r, int i, long first, long n, double *out)
     for (long k = at; !good && k < stop; k++) out[k - first] = NAN;
     if (from >= 0 && (good || stop == end)) {
       const long last = good ? at - 1 : end - 1;
-      if (ranges < 8) ga__write(&w, "%s%ld to %ld", ranges ? ", " : "", from, last);
+      if (ranges < 8) ga__write(&w, "%s%ld to %ld", ranges ? ", " : "records ", from, last);
       if (ranges++ == 8) ga__write(&w, ", and more");
       from = -1;
     }
     at = stop;
   }
   if (ranges == 0) return GA_OK;
-  return ga__fail(r->ctx, GA_ERR_FILE,
-                  "%s: records %s of %s are damaged, the others of %ld to %ld can be read", r->path, text,
-                  i < 0 ? "the time" : r->names.at[i], first, end - 1);
+  ga__write(&w, " of %s", i < 0 ? "the time" : r->names.at[i]);
+  return ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_RECORDS_DAMAGED,
+                    &(ga__facts){.file = r->path,
+                                 .name = i < 0 ? "time" : r->names.at[i],
+                                 .detail = text,
+                                 GA__NUMBERS({(double)first, NULL}, {(double)end - 1, NULL})});
+}
+
+static ga_status refuse_index(const ga_result *r, const char *field, long value, const char *expected,
+                              long least, long most)
+{
+  return ga__refuse(
+      r->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+      &(ga__facts){.file = r->path,
+                   .function = "ga_result_read",
+                   .field = field,
+                   .expected = expected,
+                   GA__NUMBERS({(double)value, NULL}, {(double)least, NULL}, {(double)most, NULL})});
 }
 
 ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
@@ -490,11 +509,11 @@ ga_status ga_result_read(ga_result *r, int i, long first, long n, double *out)
   retry retries = {{0, 0}, 0, 0};
   ga_status status = GA_OK;
   int done;
-  if (i < -1 || i >= r->m || first < 0 || n < 0 || first > r->n || n > r->n - first)
-    return ga__fail(
-        r->ctx, GA_ERR_ARGUMENT,
-        "%s: has %d signals and %ld records; of signal %d, %ld records from %ld on were asked for", r->path,
-        r->m, r->n, i, n, first);
+  if (i < -1 || i >= r->m)
+    return refuse_index(r, "i", i, "the number of a signal, or -1 for the time", -1, r->m - 1);
+  if (first < 0 || first > r->n) return refuse_index(r, "first", first, "a record or the end", 0, r->n);
+  if (n < 0 || n > r->n - first)
+    return refuse_index(r, "n", n, "a number of records that are there from `first` on", 0, r->n - first);
   if (n == 0) return GA_OK;
   quiet = ga__hdf5_mute();
   done = read_sound(r, i, first, n, out);
@@ -550,7 +569,8 @@ ga_status ga_result_verify(ga_result *r)
   if (r->model_damaged) ga__write(&w, "%sthe text of the model", ranges ? "; " : "");
   if (r->checkpoint_damaged) ga__write(&w, "%sthe checkpoint", ranges || r->model_damaged ? "; " : "");
   if (ranges || r->model_damaged || r->checkpoint_damaged)
-    return ga__fail(r->ctx, GA_ERR_FILE, "%s: damaged: %s; what is not named can be read", r->path, text);
+    return ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_RECORDS_DAMAGED,
+                      &(ga__facts){.file = r->path, .detail = text});
   return GA_OK;
 }
 
@@ -630,8 +650,9 @@ ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved
   done = read_saved(r, r->side, r->mark, saved);
   ga__hdf5_unmute(&quiet);
   return done ? GA_OK
-              : ga__fail(r->ctx, GA_ERR_FILE, "%s: the checkpoint was replaced since the file was opened",
-                         r->path);
+              : ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_FILE_CHANGED,
+                           &(ga__facts){.file = r->path,
+                                        .detail = "the checkpoint was replaced since the file was opened"});
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------------------- */

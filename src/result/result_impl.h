@@ -84,8 +84,11 @@ int ga__is_shown(const char *name);
 hid_t ga__text_type(size_t size); /* UTF-8 of up to size bytes, padded with zeros; negative on failure */
 int ga__text_attribute(hid_t object, const char *name, const char *value,
                        size_t size); /* size 0: as long as value */
-ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing,
-                      int error);                       /* "path: doing: reason" */
+/* The file cannot be opened, written, ...; error is errno, 0: HDF5 reports damage. */
+ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing, int error);
+/* The file is not what is expected; detail and advice may be NULL. */
+ga_status ga__refuse_file_kind(ga_context *ctx, const char *path, const char *expected, const char *detail,
+                               const char *advice);
 char *ga__copy_text(ga_context *ctx, const char *text); /* NULL: no memory */
 
 /* Numbers of names in the order of strcmp. */

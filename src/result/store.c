@@ -418,23 +418,22 @@ static int is_unfinished(const char *path, const unsigned char start[8])
 
 static ga_status open_file(ga__store *s, const char *path, int replace)
 {
-  static const char doing[] = "cannot be opened for writing";
+  static const char doing[] = "opened for writing";
   unsigned char start[8];
   struct stat now;
   if (stat(path, &now) == 0 && !S_ISREG(now.st_mode) && !S_ISDIR(now.st_mode)) /* not even opened */
-    return ga__fail(s->ctx, GA_ERR_FILE, "%s: is not a regular file; results need one", path);
+    return ga__refuse_file_kind(s->ctx, path, "a regular file", NULL, "results need one");
   s->fd = open(path, O_NONBLOCK | O_NOCTTY | O_RDWR | O_CLOEXEC | (replace ? O_CREAT : 0), 0666);
   if (s->fd < 0 || fstat(s->fd, &now)) return ga__no_file(s->ctx, path, doing, errno);
   if (!S_ISREG(now.st_mode))
-    return ga__fail(s->ctx, GA_ERR_FILE, "%s: is not a regular file; results need one", path);
+    return ga__refuse_file_kind(s->ctx, path, "a regular file", NULL, "results need one");
   if (locked_by_others(s->fd))
-    return ga__fail(s->ctx, GA_ERR_FILE,
-                    "%s: another run is writing into it; wait for its end or choose another name", path);
+    return ga__refuse(s->ctx, GA_ERR_FILE, GA_REASON_FILE_IN_USE, &(ga__facts){.file = path});
   if (now.st_size > 0 &&
       (read_all(s->fd, start, sizeof start, 0) ||
        (memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0 && !(replace && is_unfinished(path, start)))))
-    return ga__fail(s->ctx, GA_ERR_FILE,
-                    "%s: exists and is not a result file; remove it or choose another name", path);
+    return ga__refuse_file_kind(s->ctx, path, "a result file", "it exists already",
+                                "remove it or choose another name");
   if (replace && ftruncate(s->fd, 0)) return ga__no_file(s->ctx, path, doing, errno);
   s->eof = s->size = replace ? 0 : (haddr_t)now.st_size;
   if (remember_name(s, path)) return ga__no_memory(s->ctx, "the name of a result file");
@@ -452,7 +451,10 @@ ga_status ga__store_open(ga_context *ctx, const char *path, int replace, ga__sto
     s->access = H5Pcreate(H5P_FILE_ACCESS);
     if (s->driver < 0 || s->access < 0 || H5Pset_driver(s->access, s->driver, &s) < 0 ||
         H5Pset_libver_bounds(s->access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0)
-      status = ga__fail(ctx, GA_ERR_FILE, "%s: HDF5 does not take the file driver", path);
+      status = ga__refuse(ctx, GA_ERR_FILE, GA_REASON_FILE_ACCESS,
+                          &(ga__facts){.file = path,
+                                       .name = "opened for writing",
+                                       .detail = "HDF5 does not take the file driver"});
   }
   if (status) ga__store_close(s);
   return status;

@@ -248,7 +248,7 @@ static void killed_between_any_two_pages(void **state)
 /* ---- Full disks ---- */
 
 /* Writes until it fails; what was flushed must be there, and later calls must fail in the same way. */
-static void write_until_full(rig *r, const char *reason)
+static void write_until_full(rig *r, int code)
 {
   ga_recorder *rec = NULL;
   ga_status status = GA_OK;
@@ -262,14 +262,13 @@ static void write_until_full(rig *r, const char *reason)
     }
   }
   assert_status(r->ctx, status, GA_ERR_FILE);
-  assert_says(r->ctx, r->path);
-  assert_says(r->ctx, reason);
+  assert_file_error(r->ctx, GA_REASON_FILE_ACCESS, r->path, code);
   assert_true(flushed > 0);
   assert_status(r->ctx, rig_add(rec, r->m, k), GA_ERR_FILE);
   assert_status(r->ctx, ga_recorder_flush(rec), GA_ERR_FILE);
   assert_status(r->ctx, ga_recorder_finish(rec, "done"), GA_ERR_FILE);
   assert_status(r->ctx, ga_recorder_checkpoint(rec, 1e9, (double[]){1.0}, 1), GA_ERR_FILE);
-  assert_says(r->ctx, reason);
+  assert_file_error(r->ctx, GA_REASON_FILE_ACCESS, r->path, code);
   ga_recorder_destroy(&rec);
   rig_check(r, flushed);
 }
@@ -287,7 +286,7 @@ static void file_too_large(void **state)
     small = old;
     small.rlim_cur = (i % 2 ? 150000u : 5000000u) + (rlim_t)rig_below(&random, 500000);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    write_until_full(r, strerror(EFBIG));
+    write_until_full(r, EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     rig_close(r);
   }
@@ -310,7 +309,7 @@ static void no_room_to_begin(void **state)
     const ga_status status = ga_recorder_create(r->ctx, r->path, &r->opts, &rec);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_status(r->ctx, status, GA_ERR_FILE);
-    assert_says(r->ctx, r->path);
+    assert_string_equal(ga_context_error(r->ctx)->file, r->path);
     assert_null(rec);
     assert_int_equal(access(r->path, F_OK), -1);
   }
@@ -332,7 +331,7 @@ static void disk_is_full(void **state)
       rig_close(r);
       _exit(77);
     }
-    write_until_full(r, strerror(ENOSPC));
+    write_until_full(r, ENOSPC);
     unlink(r->path);
     umount(r->folder);
     rig_close(r);
@@ -383,7 +382,7 @@ static void each_allocation_fails(void **state)
       r->heap.fail_at = r->heap.count + n;
       if (whole_run(r) != GA_ERR_MEMORY)
         fail_msg("allocation %ld of %ld failed, and nobody noticed", n, needed);
-      assert_says(r->ctx, "out of memory for");
+      assert_error(r->ctx, GA_REASON_MEMORY, NULL, NULL, NULL);
       assert_int_equal(r->heap.live, live);
     }
     r->heap.fail_at = 0;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "expr/expr_impl.h"
+#include "errors.h"
 #include "seeds.h"
 #include <math.h>
 #include <stdio.h>

@@ -1004,7 +1004,7 @@ static const complaint errors[] = {
     {"functions: {f: {type: table, x: [1, 2], y: [1, 2, 3]}}\n", 2, 44,
      "sizes do not match: y has 3, but x has 2"},
     {"functions: {f: {type: table, rows: [[1, 2], [3]]}}\n", 2, 45, "expected a list of 2"},
-    {"functions: {f: {type: table, rows: [[1, 2], [1, 2]]}}\n", 2, 16, "x must ascend"},
+    {"functions: {f: {type: table, rows: [[1, 2], [1, 2]]}}\n", 2, 16, "x[1] is 1, after 1"},
     {"functions: {f: {type: motion, duration: 0}}\n", 2, 41, "duration of function 'f' is 0; it must be > 0"},
     {"functions: {f: {type: motion, expression: t}}\n", 2, 31, "the key 'expression' is unknown"},
     {"functions: {f: {type: wave, frequency: 3 s}}\n", 2, 42, "frequency of function 'f'"},

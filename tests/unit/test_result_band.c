@@ -7,6 +7,7 @@
 
 #include "galpha/galpha.h"
 #include "galpha/result.h"
+#include "errors.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,13 +476,15 @@ static void refused(void **state)
   o.n_signals = 1;
   o.names = name;
   o.units = unit;
-  assert_int_equal(ga_band_create(ctx, &o, &b), GA_ERR_ARGUMENT); /* t_end */
+  assert_int_equal(ga_band_create(ctx, &o, &b), GA_ERR_ARGUMENT);
+  assert_call_error(ctx, GA_REASON_TIME_OUT_OF_RANGE, "error bars", "t_end");
   o.t_end = 1.0;
   assert_int_equal(ga_band_create(NULL, &o, &b), GA_ERR_ARGUMENT);
   assert_int_equal(ga_band_create(ctx, NULL, &b), GA_ERR_ARGUMENT);
   assert_int_equal(ga_band_create(ctx, &o, NULL), GA_ERR_ARGUMENT);
   o.window = 1.5;
   assert_int_equal(ga_band_create(ctx, &o, &b), GA_ERR_ARGUMENT);
+  assert_call_error(ctx, GA_REASON_OUT_OF_RANGE, "error bars", "window");
   assert_null(b);
   assert_int_equal(ga_band_worst(NULL, NULL), -1);
   assert_int_equal(ga_band_saved_size(NULL), 0);
