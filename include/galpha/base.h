@@ -102,6 +102,32 @@ GA_API const char *ga_version(void);
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
   X(GA_REASON_PARTS_FAIL, "a step that was made fails in parts")                                             \
   X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")            \
+  /* systems */                                                                                              \
+  X(GA_REASON_CALLBACK_MISSING, "a callback that is needed is not given")                                    \
+  X(GA_REASON_CALLBACK_UNUSED, "a callback is given for a block of size 0")                                  \
+  X(GA_REASON_CALLBACK_NOT_FINITE, "a callback of a simulator returned NaN or infinity")                     \
+  X(GA_REASON_BREAK_NOT_AFTER, "the callback next_break gave a break that is over")                          \
+  X(GA_REASON_TOO_MANY_CONSTRAINTS, "there are more constraints than velocities")                            \
+  X(GA_REASON_NO_PIVOT, "the pattern of a system is singular whatever its values")                           \
+  X(GA_REASON_PATTERN_RANK, "constraints are independent, against what the pattern allows")                  \
+  X(GA_REASON_OFF_GROUP, "positions are not on their group")                                                 \
+  X(GA_REASON_WRONG_DERIVATIVE, "derivatives are wrong")                                                     \
+  X(GA_REASON_SCHEME, "parameters of a scheme do not fit together")                                          \
+  X(GA_REASON_METHOD, "a method cannot do what is asked of it")                                              \
+  /* starts and positions */                                                                                 \
+  X(GA_REASON_START_OFF, "initial values are too far off the constraints")                                   \
+  X(GA_REASON_NOT_SOLVED, "an iteration for consistent values did not converge")                             \
+  X(GA_REASON_ASSEMBLY_OPEN, "constraints cannot all be met by positions")                                   \
+  X(GA_REASON_RATES_CONTRADICT, "constraints cannot all be met by velocities")                               \
+  X(GA_REASON_OUTPUTS_NOT_SOLVED, "an algebraic loop through outputs is not solved")                         \
+  X(GA_REASON_MULTIPLIER_WITHOUT_FORCE, "forces do not depend on a multiplier where it is guessed")          \
+  X(GA_REASON_PHI_DEPENDS_ON_TIME, "a constraint depends on time against what the system says")              \
+  X(GA_REASON_NEAREST_NOT_FOUND, "the positions nearest to given ones are not found")                        \
+  X(GA_REASON_RESTARTS_PILE_UP, "an event restarts ever faster")                                             \
+  /* linearisation */                                                                                        \
+  X(GA_REASON_FORCES_MISS_MULTIPLIERS, "forces do not contain those of all multipliers")                     \
+  X(GA_REASON_SINGULAR_POSITION, "constraints lose their independence at a position")                        \
+  X(GA_REASON_NO_ACCELERATIONS, "accelerations do not follow from positions, velocities and states")         \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \

@@ -14,10 +14,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_COUNT_MISMATCH] = {"{field} is {0.10}, but {other} is {detail}", NULL},
     [GA_REASON_TOO_MANY] = {"too many {field}{{: {0.10}}}{{; {1.10} is the limit}}", "{{; {detail}}}"},
     [GA_REASON_NOT_ASCENDING] = {"{field} is {0}, after {1}", "; they must ascend"},
-    [GA_REASON_TIME_OUT_OF_RANGE] = {"{field} is {0.17}",
-                                     "; it must be {expected}{{, {1.17}}}{{ to {2.17}}}"},
-    [GA_REASON_SAVED_STATE] = {"{field} of the saved state is {0.10}; it must be {expected}{{ {1.10}}}",
-                               ". Was it saved from another system or method?"},
+    [GA_REASON_TIME_OUT_OF_RANGE] = {"{field} is {0.16}",
+                                     "; it must be {expected}{{, {1.16}}}{{ to {2.16}}}"},
+    [GA_REASON_SAVED_STATE] = {"{field} of the saved state is {0.10}; it must be{{ {expected}}}{{ {1.10}}}",
+                               ". Was it saved from another system or method?{{ {detail}}}"},
 
     /* matrices */
     [GA_REASON_NOT_SQUARE] = {"the matrix must be square; it is {0.10} x {1.10}", NULL},
@@ -87,6 +87,89 @@ static const ga__sentence SENTENCES[] = {
          "on from. {detail}",
          NULL},
 
+    /* systems */
+    [GA_REASON_CALLBACK_MISSING] =
+        {"the callback '{callback}' is missing; it is needed because {{{other} has "
+         "size {0.10}}}{{'{name}' is given}}",
+         NULL},
+    [GA_REASON_CALLBACK_UNUSED] = {"the callback '{callback}' is given, but {other} has size 0",
+                                   "; is {field} set?"},
+    [GA_REASON_CALLBACK_NOT_FINITE] = {"the callback '{callback}' returned {0}", NULL},
+    [GA_REASON_BREAK_NOT_AFTER] =
+        {"the callback '{callback}' gave a break from {0.9} to {1.9}, which does not end after t = {t}",
+         NULL},
+    [GA_REASON_TOO_MANY_CONSTRAINTS] = {"{0.10} constraints act on {1.10} velocities",
+                                        "; is n_factors set, and every factor's n?"},
+    [GA_REASON_NO_PIVOT] =
+        {"whatever the values, the pattern leaves no pivot for {equation}: too few equations hold it",
+         ". Check the pattern's entries there, and that every constraint acts on some velocity"},
+    [GA_REASON_PATTERN_RANK] =
+        {"the constraints' derivatives are independent, against what the pattern allows", NULL},
+    [GA_REASON_OFF_GROUP] =
+        {"{field} is not on its group, off by {0.3}: a rotation matrix is not orthonormal "
+         "or a quaternion not of unit length",
+         NULL},
+    [GA_REASON_WRONG_DERIVATIVE] = {"derivatives: {0.10} of {1.10} are wrong; worst is {name} in row {2.10}, "
+                                    "{equation}{{, column {3.10}, {other}}}: {detail}",
+                                    NULL},
+    [GA_REASON_SCHEME] = {"{expected} does not hold (off by {0.3}): {detail}",
+                          "; ga_scheme_rho() gives parameters that fit together"},
+    [GA_REASON_METHOD] = {"{name} cannot {detail}{{, here {0.10}}}{{: {equation}}}", "; take {expected}"},
+
+    /* starts and positions */
+    [GA_REASON_START_OFF] =
+        {"start, t = {t}: the given {name} are off the constraints: the residual is {0.3} in {equation}, and "
+         "mending it would move {other} by {1.3}, more than {field} = {2} allows",
+         ". Correct the initial values, or raise {field}"},
+    [GA_REASON_NOT_SOLVED] = {"{kind}, t = {t}: the {name} cannot be {other} ({detail}); largest residual "
+                              "{0.3} at first, in {equation}, {1.3} at last",
+                              NULL},
+    [GA_REASON_ASSEMBLY_OPEN] =
+        {"start, t = {t}: the constraints cannot all be met, the assembly does not close: in the best "
+         "position found {equation} is still off by {0.3} (at first the largest residual was {1.3})",
+         ". Correct lengths, axes or initial positions; the constraints may contradict each other"},
+    [GA_REASON_RATES_CONTRADICT] =
+        {"start, t = {t}: the constraints cannot all be met by velocities: at best "
+         "the rate of {equation} is still off by {0.3}",
+         ". Do two prescribed motions contradict each other?"},
+    [GA_REASON_OUTPUTS_NOT_SOLVED] =
+        {"start, t = {t}: the outputs cannot be solved for (no convergence): {equation} is still off by "
+         "{0.3}. "
+         "The algebraic loop through it may have no solution",
+         ": let it pass through a state (a filter, an integrator), or change its gain. Where it has one, "
+         "give "
+         "a guess near it: the section 'guesses' of a model, ga_machine_add_guess(), or output_guess of a "
+         "system"},
+    [GA_REASON_MULTIPLIER_WITHOUT_FORCE] =
+        {"start, t = {t}: the forces do not depend on the multiplier of {equation} where it is {0.3}, as "
+         "guessed (0 unless given), so that it cannot be solved for",
+         "; give guesses near the multipliers' values, lambda_guess and psi_guess of ga_stepper_start(), in "
+         "a "
+         "model in the section 'guesses'"},
+    [GA_REASON_PHI_DEPENDS_ON_TIME] = {"start, t = {t}: {equation} depends on t, but {callback} is not given",
+                                       "; set rheonomic = 1, or better, give {callback}"},
+    [GA_REASON_NEAREST_NOT_FOUND] = {"the positions nearest to the given ones are not found: the iteration "
+                                     "along the constraints does not converge",
+                                     NULL},
+    [GA_REASON_RESTARTS_PILE_UP] =
+        {"it restarts again after {0.3}, which is below h_min = {1.3}: its restarts pile up",
+         ". Let on_event stop the simulation, or go on with another model, before that"},
+
+    /* linearisation */
+    [GA_REASON_FORCES_MISS_MULTIPLIERS] =
+        {"linearisation, t = {t}: constraint forces span {0.10} directions, constraints {1.10}",
+         "; 'force' must contain -B^T lambda and -A^T psi, and 'jacobian' their derivatives"},
+    [GA_REASON_SINGULAR_POSITION] =
+        {"linearisation, t = {t}: constraints lose their independence here, and nearby they do not; small "
+         "motions have no linear equations at such a position",
+         NULL},
+    [GA_REASON_NO_ACCELERATIONS] =
+        {"linearisation, t = {t}: accelerations, multipliers and outputs do not follow from positions, "
+         "velocities and states",
+         ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
+         "have "
+         "one solution"},
+
     /* names of parts and signals */
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},
     [GA_REASON_NAME_SYNTAX] =
@@ -128,7 +211,7 @@ static const ga__sentence SENTENCES[] = {
 
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},
-    [GA_REASON_OUT_OF_RANGE] = {"{field} is {0}", "; it must be {expected}{{, {1}}}{{ to {2}}}"},
+    [GA_REASON_OUT_OF_RANGE] = {"{field} is {0.10}", "; it must be {expected}{{, {1.10}}}{{ to {2.10}}}"},
     [GA_REASON_NOT_A_CHOICE] = {"{field} is {0}, which is no {expected}; these go from 0 to {1}", NULL},
     [GA_REASON_BOTH_THE_SAME] = {"{field} and {other} are both '{name}'", "; give two different ones"},
     [GA_REASON_LINE_AND_COORDINATE] =

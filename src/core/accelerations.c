@@ -83,21 +83,17 @@ static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, co
   }
   if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
     return ga__start_fail_inconsistent(
-        st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for",
-        is_linear(st, p) ? "(no convergence), although f is linear in them: "
+        st, GA_BLOCK_V, c, "accelerations and multipliers", "solved for",
+        is_linear(st, p) ? "no convergence, although f is linear in them: "
                            "correct the Jacobian, ga_system_check() names the entry"
-                         : "(no convergence); where f is nonlinear in them, give guesses for lambda and psi "
+                         : "no convergence; where f is nonlinear in them, give guesses for lambda and psi "
                            "near their values, in a model in the section 'guesses'");
   char name[192];
   ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
-  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_Y, worst,
-                     "start, t = %.9g: the outputs cannot be solved for (no convergence): %s is still off by "
-                     "%.3g. The algebraic "
-                     "loop through it may have no solution: let it pass through a state (a filter, an "
-                     "integrator), or change its "
-                     "gain. Where it has one, give a guess near it: the section 'guesses' of a model, "
-                     "ga_machine_add_guess(), or output_guess of a system",
-                     p->t, name, off);
+  return ga__refuse(sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_OUTPUTS_NOT_SOLVED,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_Y, worst},
+                                 .equation = name,
+                                 GA__NUMBERS({off, NULL})});
 }
 
 ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
@@ -115,8 +111,8 @@ ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
     if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve))) return status;
     size = add_accelerations(st, f);
     if (!isfinite(size))
-      return ga__start_fail_inconsistent(
-          st, GA_BLOCK_V, c, "the accelerations and multipliers cannot be solved for", "(diverged)");
+      return ga__start_fail_inconsistent(st, GA_BLOCK_V, c, "accelerations and multipliers", "solved for",
+                                         "diverged");
     if (ga__start_has_converged(size, &before)) break;
   }
   c->change = ga__max_abs(f->vdot, sys->nv, &c->worst_change);
@@ -229,11 +225,9 @@ ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status)
   if (column < 0) return status;
   ga_equation_block block = ga__block_of(sys, column, &index);
   ga__describe(sys, block, index, name, sizeof name);
-  return ga__fail_at(
-      sys->ctx, GA_ERR_SINGULAR, p.t, (int)block, index,
-      "start, t = %.9g: the forces do not depend on the multiplier of %s where it is %.3g, as "
-      "guessed (0 unless given), so that it cannot be solved for; give guesses near the "
-      "multipliers' values, lambda_guess and psi_guess of ga_stepper_start(), in a model in the "
-      "section 'guesses'",
-      p.t, name, block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index]);
+  return ga__refuse(
+      sys->ctx, GA_ERR_SINGULAR, GA_REASON_MULTIPLIER_WITHOUT_FORCE,
+      &(ga__facts){.at = &(ga__fact_time){p.t, NAN, (int)block, index},
+                   .equation = name,
+                   GA__NUMBERS({block == GA_BLOCK_LAMBDA ? p.lambda[index] : p.psi[index], NULL})});
 }

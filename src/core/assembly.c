@@ -460,11 +460,12 @@ static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
   cursor size = {0, 0, 0, 0, 0}, at = {0, 0, 0, 0, 0};
   const int64_t numbers = count_numbers(as, map, p, &size);
   if (numbers > INT_MAX / 4)
-    return ga__fail(
-        sys->ctx, GA_ERR_ARGUMENT,
-        "stepper: the iteration matrix would be put together from %.3g numbers, for the multipliers η; "
-        "declare a pattern, or take GA_INDEX3, which has none of them",
-        (double)numbers);
+    return ga__refuse(
+        sys->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+        &(ga__facts){.kind = "stepper",
+                     .field = "numbers that make up the iteration matrix",
+                     .detail = "the multipliers η need them: declare a pattern, or take GA_INDEX3",
+                     GA__NUMBERS({(double)numbers, NULL}, {INT_MAX / 4, NULL})});
   ga_status status = take_memory(as, &size);
   if (status) return status;
   walk(as, map, &at, p);

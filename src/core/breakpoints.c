@@ -58,9 +58,10 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
     return GA_OK;
   }
   if (out->before <= out->after && out->after > t) return GA_OK;
-  return ga__fail_at(sys->ctx, GA_ERR_CALLBACK, t, -1, -1,
-                     "t = %.9g: next_break gave a break from %.9g to %.9g, which does not end after t", t,
-                     out->before, out->after);
+  return ga__refuse(sys->ctx, GA_ERR_CALLBACK, GA_REASON_BREAK_NOT_AFTER,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                                 .callback = "next_break",
+                                 GA__NUMBERS({out->before, NULL}, {out->after, NULL})});
 }
 
 static int is_known(const ga__breaks *b, double ahead)

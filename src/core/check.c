@@ -249,21 +249,22 @@ ga_status ga__check_point(const ga_system *sys, const ga_point *p, const char *c
     const char *name;
     const double *value;
     int size;
-  } part[] = {{"q", p->q, sys->nq},
-              {"v", p->v, sys->nv},
-              {"vdot", p->vdot, sys->nv},
-              {"lambda", p->lambda, sys->size[GA_BLOCK_LAMBDA]},
-              {"psi", p->psi, sys->size[GA_BLOCK_PSI]},
-              {"x", p->x, sys->size[GA_BLOCK_X]},
-              {"y", p->y, sys->size[GA_BLOCK_Y]}};
+  } part[] = {{"p->q", p->q, sys->nq},
+              {"p->v", p->v, sys->nv},
+              {"p->vdot", p->vdot, sys->nv},
+              {"p->lambda", p->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {"p->psi", p->psi, sys->size[GA_BLOCK_PSI]},
+              {"p->x", p->x, sys->size[GA_BLOCK_X]},
+              {"p->y", p->y, sys->size[GA_BLOCK_Y]}};
   for (size_t i = 0; i < sizeof part / sizeof *part; i++)
     if (part[i].size > 0 && !part[i].value)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "%s: %s of the point is NULL; it needs %d values", caller,
-                      part[i].name, part[i].size);
+      return ga__refuse(
+          sys->ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+          &(ga__facts){.function = caller, .field = part[i].name, GA__NUMBERS({part[i].size, NULL})});
   double defect = ga_group_defect(sys->group, p->q);
   if (!(defect < 1e-6))
-    return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "%s: q of the point is not on its group, off by %.3g", caller,
-                    defect);
+    return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_OFF_GROUP,
+                      &(ga__facts){.function = caller, .field = "p->q", GA__NUMBERS({defect, NULL})});
   return GA_OK;
 }
 
@@ -271,7 +272,7 @@ static ga_status verdict(ga__checker *c)
 {
   const ga_system *sys = c->sys;
   const ga_check_finding *f = &c->report.finding[0];
-  char row[192], col[192] = "";
+  char row[192], column[192] = "", detail[256];
   int i, j;
   if (c->report.n_unsure > 0)
     ga__log(sys->ctx, GA_LOG_WARNING, GA_REASON_DERIVATIVES_UNSURE,
@@ -282,26 +283,34 @@ static ga_status verdict(ga__checker *c)
   ga_equation_block block = ga__block_of(sys, f->row, &i);
   ga__describe(sys, block, i, row, sizeof row);
   if (f->col >= 0) {
-    char name[160];
-    ga_equation_block column = ga__block_of(sys, f->col, &j);
-    ga__describe_unknown(sys, column, j, name, sizeof name);
-    snprintf(col, sizeof col, ", column %d, %s", f->col, name);
+    const ga_equation_block of = ga__block_of(sys, f->col, &j);
+    ga__describe_unknown(sys, of, j, column, sizeof column);
   }
   const ga__said *said = c->said[0];
-  return ga__fail_at(sys->ctx, GA_ERR_DERIVATIVE, c->p->t, (int)block, i,
-                     "derivatives: %d of %d are wrong; worst is %s in row %d, %s%s: %s %.*g, %s %.*g",
-                     c->report.n_wrong, c->report.n_checked, said->name, f->row, row, col, said->given,
-                     said->digits, f->given, said->expected, said->digits, f->expected);
+  snprintf(detail, sizeof detail, "%s %.*g, %s %.*g", said->given, said->digits, f->given, said->expected,
+           said->digits, f->expected);
+  return ga__refuse(
+      sys->ctx, GA_ERR_DERIVATIVE, GA_REASON_WRONG_DERIVATIVE,
+      &(ga__facts){.at = &(ga__fact_time){c->p->t, NAN, (int)block, i},
+                   .name = said->name,
+                   .equation = row,
+                   .other = column,
+                   .detail = detail,
+                   GA__NUMBERS({c->report.n_wrong, NULL}, {c->report.n_checked, NULL}, {f->row, NULL},
+                               {f->col, NULL}, {f->given, NULL}, {f->expected, NULL})});
 }
 
 ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol, ga_check_report *report)
 {
   if (!sys) return GA_ERR_ARGUMENT;
   ga_context *ctx = sys->ctx;
-  if (!p) return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_check: p is NULL");
+  if (!p) return ga__refuse_null(ctx, __func__, "p");
   if (!(tol > 0.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_check: tol is %g; it must be positive, 1e-6 is usual",
-                    tol);
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                      &(ga__facts){.function = __func__,
+                                   .field = "tol",
+                                   .expected = "> 0, 1e-6 is usual",
+                                   GA__NUMBERS({tol, NULL})});
   ga_status status = ga__check_point(sys, p, "ga_system_check");
   if (status) return status;
   ga__checker c;

@@ -162,14 +162,16 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
                                  double *psi, double *x, double *y)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!st->can_undo)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_interpolate: it looks into a step just made");
+  if (!st->can_undo) return ga__refuse_order(st->ctx, __func__, "right after a step");
   const ga__state *n = &st->next, *m = &st->now;
   const int *size = st->sys->size;
   double t0 = n->scalar[GA__T], t1 = m->scalar[GA__T], h = t1 - t0, s = (t - t0) / h;
   if (!(s >= -1e-9 && s <= 1.0 + 1e-9))
-    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
-                       "ga_stepper_interpolate: t = %.9g is outside the last step, %.9g to %.9g", t, t0, t1);
+    return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.function = __func__,
+                                   .field = "t",
+                                   .expected = "within the last step",
+                                   GA__NUMBERS({t, NULL}, {t0, NULL}, {t1, NULL})});
   if (q && turns_far(st, h))
     configuration_far(st, q, h, s);
   else if (q)

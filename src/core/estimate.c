@@ -251,8 +251,7 @@ ga_status ga__filter(ga_stepper *st)
 ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!st->can_undo)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_error: it is the error of a step just made");
+  if (!st->can_undo) return ga__refuse_order(st->ctx, __func__, "right after a step");
   ga_status status = ga__estimate(st, e_v != NULL);
   if (status) return status;
   size_t nv = (size_t)st->sys->nv * sizeof(double);

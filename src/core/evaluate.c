@@ -184,8 +184,7 @@ ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluat
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !sys)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_evaluation_create: %s is NULL", out ? "sys" : "out");
+  if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   ga_evaluation *ev = ga__alloc(ctx, 1, sizeof *ev);
   if (!ev) return ga__no_memory(ctx, "an evaluation");
   ev->ctx = ctx;
@@ -227,8 +226,7 @@ ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const dou
 {
   if (!ev) return GA_ERR_ARGUMENT;
   const ga_system *sys = ev->sys;
-  if (!p || (!r && sys->n > 0))
-    return ga__fail(ev->ctx, GA_ERR_ARGUMENT, "ga_evaluation_residual: %s is NULL", p ? "r" : "p");
+  if (!p || (!r && sys->n > 0)) return ga__refuse_null(ev->ctx, __func__, p ? "r" : "p");
   ga_status status = ga__check_point(sys, p, "ga_evaluation_residual");
   if (!status) status = ga__residual(sys, p, r, ev->tmp);
   if (!status && phi_dot) status = ga__phi_dot(&ev->deriv, p, phi_dot);
@@ -257,7 +255,7 @@ ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p)
 {
   if (!ev) return GA_ERR_ARGUMENT;
   ev->known = 0;
-  if (!p) return ga__fail(ev->ctx, GA_ERR_ARGUMENT, "ga_evaluation_jacobian: p is NULL");
+  if (!p) return ga__refuse_null(ev->ctx, __func__, "p");
   ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G, 1.0, 0.0, ev->D, ev->Q, ev->G};
   ga_status status = ga__check_point(ev->sys, p, "ga_evaluation_jacobian");
   if (!status) status = ga__jacobian(&ev->deriv, p, &J);

@@ -107,11 +107,19 @@ static ga_status create_without_plain(ga_stepper *st, ga_status status)
   return status;
 }
 
+static ga_status refuse_crowd(const ga_stepper *st, int block, int index)
+{
+  const ga_system *sys = st->sys;
+  return ga__refuse(st->ctx, GA_ERR_SINGULAR, GA_REASON_TOO_MANY_CONSTRAINTS,
+                    &(ga__facts){.at = &(ga__fact_time){NAN, NAN, block, index},
+                                 .kind = "system",
+                                 GA__NUMBERS({sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI], NULL},
+                                             {sys->nv, NULL})});
+}
+
 static ga_status create_plain(ga_stepper *st)
 {
-  if (is_crowded(st))
-    return ga__fail(st->ctx, GA_ERR_SINGULAR, "system: %d constraints act on %d velocities",
-                    st->sys->start[GA_BLOCK_X] - st->sys->nv, st->sys->nv);
+  if (is_crowded(st)) return refuse_crowd(st, -1, -1);
   ga_status status = create_plans(st, 0);
   if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = create_factors(st, 0);
@@ -147,10 +155,8 @@ ga_status ga__factors_for_relations(ga_stepper *st)
   const ga__null *null = &st->red.null, *null_b = &st->red.null_eta;
   const int leaves_out = null->r > 0 || null_b->r > 0;
   if (!leaves_out && st->red.plain_refused)
-    return ga__fail_at(
-        st->ctx, GA_ERR_SINGULAR, st->now.scalar[GA__T], -1, -1,
-        "t = %.9g: the constraints' derivatives are independent, against what the pattern allows",
-        st->now.scalar[GA__T]);
+    return ga__refuse(st->ctx, GA_ERR_SINGULAR, GA_REASON_PATTERN_RANK,
+                      &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, -1, -1}});
   if (f->now.leaves_out == leaves_out &&
       ga__assembly_leaves_out(&ga__matrix_in_use(st)->assembly, null, null_b))
     return GA_OK;
@@ -195,16 +201,11 @@ ga_status ga__name_column(ga_stepper *st, ga_status status)
   char what[192];
   int index;
   const ga_equation_block block = describe_column(st, sys->ctx->error.index, &index, what, sizeof what);
-  int constraints = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
-  if (constraints > sys->nv)
-    return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                       "system: %d constraints act on %d velocities; is n_factors set, and every factor's n?",
-                       constraints, sys->nv);
-  return ga__fail_at(sys->ctx, status, NAN, (int)block, index,
-                     "system: whatever the values, the pattern leaves no pivot for %s: too "
-                     "few equations hold "
-                     "it. Check the pattern's entries there, and that every constraint acts on some velocity",
-                     what);
+  if (sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > sys->nv)
+    return refuse_crowd(st, (int)block, index);
+  return ga__refuse(
+      sys->ctx, status, GA_REASON_NO_PIVOT,
+      &(ga__facts){.at = &(ga__fact_time){NAN, NAN, (int)block, index}, .kind = "system", .equation = what});
 }
 
 /* Warns, once, that the iteration matrix is nearly singular, and which unknown that points to. */

@@ -68,14 +68,17 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !st)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_follower_create: %s is NULL", out ? "st" : "out");
+  if (!out || !st) return ga__refuse_null(ctx, __func__, out ? "st" : "out");
   if (st->ctx != ctx)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_follower_create: the stepper was created with another context");
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OTHER_CONTEXT,
+                      &(ga__facts){.function = __func__, .field = "st"});
   const ga_follower_opts o = opts ? *opts : ga_follower_defaults();
   if (o.parts < 1 || o.parts > MOST_PARTS)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "follower: parts is %d; it must be from 1 to %d", o.parts,
-                    MOST_PARTS);
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                      &(ga__facts){.kind = "follower",
+                                   .field = "parts",
+                                   .expected = "within its range",
+                                   GA__NUMBERS({o.parts, NULL}, {1, NULL}, {MOST_PARTS, NULL})});
   ga_follower *f = ga__alloc(ctx, 1, sizeof *f);
   if (!f) return ga__no_memory(ctx, "a follower");
   f->ctx = ctx;
@@ -114,13 +117,26 @@ static ga_status call_observer(ga_follower *f)
 static ga_status check_size(ga_follower *f, const char *where, double h)
 {
   if (h > 0.0 && isfinite(h)) return GA_OK;
-  return ga__fail(f->ctx, GA_ERR_ARGUMENT, "%s: h is %g; it must be positive", where, h);
+  return ga__refuse(
+      f->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+      &(ga__facts){
+          .function = where, .field = "h", .expected = "positive and finite", GA__NUMBERS({h, NULL})});
 }
 
 static ga_status check_started(ga_follower *f, const char *where)
 {
   if (f->started) return GA_OK;
-  return ga__fail(f->ctx, GA_ERR_ORDER, "%s: call ga_follower_start() first", where);
+  return ga__refuse_order(f->ctx, where, "after ga_follower_start()");
+}
+
+/* t against the end of the leader's last step */
+static ga_status refuse_time(ga_follower *f, const char *where, double t, const char *expected)
+{
+  return ga__refuse(f->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                    &(ga__facts){.function = where,
+                                 .field = "t",
+                                 .expected = expected,
+                                 GA__NUMBERS({t, NULL}, {f->t_target, NULL})});
 }
 
 static double time_of(const ga_follower *f)
@@ -145,7 +161,7 @@ static ga_status begin(ga_follower *f, ga_start_opts start, double t, const doub
 ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h, const ga_state *leader)
 {
   if (!f) return GA_ERR_ARGUMENT;
-  if (!leader) return ga__fail(f->ctx, GA_ERR_ARGUMENT, "ga_follower_start: leader is NULL");
+  if (!leader) return ga__refuse_null(f->ctx, __func__, "leader");
   ga_status status = check_size(f, "ga_follower_start", h);
   if (status) return status;
   f->started = 0;
@@ -221,9 +237,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   if (!status) status = check_size(f, "ga_follower_restart", h);
   const double later = t - f->t_target, most = fmax(fabs(t), 1.0);
   if (!status && !(later >= -RESTART_GAP * most && later <= BEHIND_GAP * most))
-    status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
-                      "ga_follower_restart: t = %.17g is not where the leader's last step has ended, %.17g",
-                      t, f->t_target);
+    status = refuse_time(f, __func__, t, "where the leader's last step ended");
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
   if (!status) status = call_observer(f);
   if (status) return status;
@@ -409,9 +423,7 @@ ga_status ga_follower_lead(ga_follower *f, double t)
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_lead");
   if (!status && !(t > f->t_target))
-    status = ga__fail(f->ctx, GA_ERR_ARGUMENT,
-                      "ga_follower_lead: a step that ends at t = %.17g cannot follow one that ended at %.17g",
-                      t, f->t_target);
+    status = refuse_time(f, __func__, t, "after the end of the leader's step before");
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
   if (status) return status;
   f->t_step = f->t_target;
@@ -429,9 +441,7 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   const double slack = time_rounding(f);
   if (t > f->t_target && t - f->t_target <= RESTART_GAP * fmax(fabs(t), 1.0))
     t = f->t_target; /* a record at a jump, before which the leader's step has ended */
-  if (!(t <= f->t_target + slack))
-    return ga__fail(f->ctx, GA_ERR_ARGUMENT, "ga_follower_reach: t = %.17g is beyond the leader's %.17g", t,
-                    f->t_target);
+  if (!(t <= f->t_target + slack)) return refuse_time(f, __func__, t, "at most that of the leader");
   while (!status && time_of(f) < t - slack) status = next_part(f);
   if (status || !s) return status;
   *s = &f->st->view;
@@ -473,7 +483,7 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
   if (!f || !saved) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_save");
   if (!status && fabs(time_of(f) - f->t_target) > time_rounding(f))
-    status = ga__fail(f->ctx, GA_ERR_ORDER, "ga_follower_save: the leader's step is not finished yet");
+    status = ga__refuse_order(f->ctx, __func__, "after the leader's step is finished");
   if (!status) status = call_observer(f);
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
@@ -491,9 +501,7 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
   if (!f || !saved) return GA_ERR_ARGUMENT;
   const double *s = saved + ga_stepper_saved_size(f->st);
   const int bad = ga__first_bad(s, N_SAVED);
-  if (bad >= 0)
-    return ga__fail(f->ctx, GA_ERR_NAN, "ga_follower_load: number %d of what the follower saved is %g", bad,
-                    s[bad]);
+  if (bad >= 0) return ga__refuse_saved(f->ctx, __func__, (size_t)(s - saved) + (size_t)bad, s[bad]);
   const ga_status status = ga_stepper_load(f->st, saved);
   if (status) return status;
   f->t_step = f->t_target = s[0];

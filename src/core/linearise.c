@@ -97,14 +97,14 @@ ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_line
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !sys)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_linearisation_create: %s is NULL", out ? "sys" : "out");
+  if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   if (sys->n > MOST)
-    return ga__fail(
-        ctx, GA_ERR_ARGUMENT,
-        "ga_linearisation_create: the system has %d equations; linearisations are dense, and made for "
-        "%d at the most. The matrices of ga_evaluation are sparse",
-        sys->n, MOST);
+    return ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+        &(ga__facts){.function = __func__,
+                     .field = "equations",
+                     .detail = "linearisations are dense; the matrices of ga_evaluation are sparse",
+                     GA__NUMBERS({sys->n, NULL}, {MOST, NULL})});
   ga_linearisation *l = ga__alloc(ctx, 1, sizeof *l);
   if (!l) return ga__no_memory(ctx, "a linearisation");
   l->ctx = ctx;
@@ -193,11 +193,9 @@ static ga_status find_spaces(ga_linearisation *l, const ga_point *p)
   if (!status) status = ga__svd_compute(&l->B, l->dense, RANK_TOLERANCE);
   if (!status) status = ga__svd_compute(&l->J, l->dense, RANK_TOLERANCE);
   if (status || l->F.rank == l->J.rank) return status;
-  return ga__fail_at(
-      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_LAMBDA, -1,
-      "linearisation, t = %.9g: constraint forces span %d directions, constraints %d; 'force' must "
-      "contain -B^T lambda and -A^T psi, and 'jacobian' their derivatives",
-      p->t, l->F.rank, l->J.rank);
+  return ga__refuse(l->ctx, GA_ERR_SINGULAR, GA_REASON_FORCES_MISS_MULTIPLIERS,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_LAMBDA, -1},
+                                 GA__NUMBERS({l->F.rank, NULL}, {l->J.rank, NULL})});
 }
 
 /* v := P δq, which keeps the hidden and the nonholonomic constraints. */
@@ -217,11 +215,8 @@ static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q,
     off = fmax(off, fabs(sum));
   }
   if (off <= CONTRADICTION * (size + ga__max_abs(p->v, nv, NULL))) return GA_OK;
-  return ga__fail_at(
-      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_LAMBDA, -1,
-      "linearisation, t = %.9g: constraints lose their independence here, and nearby they do not; "
-      "small motions have no linear equations at such a position",
-      p->t);
+  return ga__refuse(l->ctx, GA_ERR_SINGULAR, GA_REASON_SINGULAR_POSITION,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_LAMBDA, -1}});
 }
 
 /* ---- The equations ---- */
@@ -271,12 +266,8 @@ static ga_status factor(ga_linearisation *l, const ga_point *p)
   }
   const ga_status status = ga_lu_factor(l->lu);
   if (status != GA_RETRY_SINGULAR) return status;
-  return ga__fail_at(
-      l->ctx, GA_ERR_SINGULAR, p->t, GA_BLOCK_V, -1,
-      "linearisation, t = %.9g: accelerations, multipliers and outputs do not follow from positions, "
-      "velocities and states: M must be positive definite on the motions that constraints allow, and "
-      "an algebraic loop must have one solution",
-      p->t);
+  return ga__refuse(l->ctx, GA_ERR_SINGULAR, GA_REASON_NO_ACCELERATIONS,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_V, -1}});
 }
 
 /* δq, δv of the unit vectors of z. */
@@ -425,8 +416,7 @@ ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const
 {
   if (form) *form = NULL;
   if (!l) return GA_ERR_ARGUMENT;
-  if (!p || !form)
-    return ga__fail(l->ctx, GA_ERR_ARGUMENT, "ga_linearisation_compute: %s is NULL", p ? "form" : "p");
+  if (!p || !form) return ga__refuse_null(l->ctx, __func__, p ? "form" : "p");
   l->form = (ga_linear_form){.A = l->form_A,
                              .q = l->form_q,
                              .v = l->form_v,

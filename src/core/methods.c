@@ -1,6 +1,8 @@
 /* The table of methods: one row of GA_METHOD_LIST each, with what the method's own file says of it. */
 #include "core/stepper.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DECLARE(id, name, title, about) extern const ga__method ga__method_##name;
@@ -89,13 +91,18 @@ static int feeds_vdot(const ga__method *m)
 
 ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *o)
 {
-  char names[256];
+  char names[256], choices[288];
   const ga__method *m = ga__method_of(o->method);
-  if (!m) return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no method %d", (int)o->method);
-  if (o->adjust == GA_ADJUST_GAMMA && !m->adjusts_gamma)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "stepper: GA_ADJUST_GAMMA needs %s; with this method take GA_ADJUST_SHIFT",
-                    list_methods(adjusts_gamma, names, sizeof names));
+  if (!m) return ga__refuse_choice(ctx, "stepper", "method", (int)o->method, "ga_method", N_METHODS - 1);
+  if (o->adjust == GA_ADJUST_GAMMA && !m->adjusts_gamma) {
+    list_methods(adjusts_gamma, names, sizeof names);
+    snprintf(choices, sizeof choices, "GA_ADJUST_SHIFT, or %s", names);
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_METHOD,
+                      &(ga__facts){.kind = "stepper",
+                                   .name = METHODS[o->method].title,
+                                   .detail = "keep order 2 by GA_ADJUST_GAMMA",
+                                   .expected = choices});
+  }
   return GA_OK;
 }
 
@@ -104,10 +111,12 @@ ga_status ga__method_check_system(const ga_stepper *st)
   char names[256];
   const int n_psi = st->sys->size[GA_BLOCK_PSI];
   if (!st->method->holonomic_only || n_psi == 0) return GA_OK;
-  return ga__fail(
-      st->ctx, GA_ERR_ARGUMENT,
-      "stepper: %s is for holonomic constraints only, this system has %d nonholonomic ones; take %s",
-      METHODS[st->opts.method].title, n_psi, list_methods(takes_nonholonomic, names, sizeof names));
+  return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_METHOD,
+                    &(ga__facts){.kind = "stepper",
+                                 .name = METHODS[st->opts.method].title,
+                                 .detail = "keep nonholonomic constraints",
+                                 .expected = list_methods(takes_nonholonomic, names, sizeof names),
+                                 GA__NUMBERS({n_psi, NULL})});
 }
 
 ga_status ga__method_check_vdot(ga_stepper *st)
@@ -119,9 +128,13 @@ ga_status ga__method_check_vdot(ga_stepper *st)
     if (sys->row[e] < sys->start[GA_BLOCK_X] || sys->col[e] >= sys->nv || st->saddle.M[e] == 0.0) continue;
     const ga_equation_block block = ga__block_of(sys, sys->row[e], &index);
     ga__describe(sys, block, index, name, sizeof name);
-    return ga__fail_at(sys->ctx, GA_ERR_ARGUMENT, st->now.scalar[GA__T], (int)block, index,
-                       "start: %s depends on accelerations, which %s cannot feed back; take %s", name,
-                       METHODS[st->opts.method].title, list_methods(feeds_vdot, names, sizeof names));
+    return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_METHOD,
+                      &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, (int)block, index},
+                                   .kind = "start",
+                                   .name = METHODS[st->opts.method].title,
+                                   .detail = "feed back accelerations",
+                                   .expected = list_methods(feeds_vdot, names, sizeof names),
+                                   .equation = name});
   }
   return GA_OK;
 }

@@ -109,10 +109,7 @@ static ga_status choose_part(ga_stepper *st, const double *z0, const double *z, 
 
 static ga_status no_nearest(ga_stepper *st)
 {
-  return ga__fail(
-      st->ctx, GA_RETRY_NEWTON,
-      "the positions nearest to the given ones are not found: the iteration along the constraints does not "
-      "converge");
+  return ga__refuse(st->ctx, GA_RETRY_NEWTON, GA_REASON_NEAREST_NOT_FOUND, &(ga__facts){.at = NULL});
 }
 
 /* Moves along the constraints until there is nothing left to gain. */
@@ -141,15 +138,22 @@ static ga_status descend(ga_stepper *st, const double *given)
   return no_nearest(st);
 }
 
+static ga_status refuse_not_finite(ga_context *ctx, const char *function, const char *field, int item,
+                                   double value)
+{
+  return ga__refuse(
+      ctx, GA_ERR_NAN, GA_REASON_NOT_FINITE,
+      &(ga__facts){.function = function, .field = field, .item = item + 1, GA__NUMBERS({value, NULL})});
+}
+
 ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, double t0, const double *given,
                              double *q)
 {
   if (!st) return GA_ERR_ARGUMENT;
   const int nq = st->sys->nq;
   if (nq > 0 && (!given || !q)) return ga__null_argument(st->ctx);
-  if (nq > 0 && ga__first_bad(given, nq) >= 0)
-    return ga__fail(st->ctx, GA_ERR_NAN, "nearest: component %d of given is not finite",
-                    ga__first_bad(given, nq));
+  const int bad = nq > 0 ? ga__first_bad(given, nq) : -1;
+  if (bad >= 0) return refuse_not_finite(st->ctx, __func__, "given", bad, given[bad]);
   ga_status status = ga_stepper_assemble(st, opts, t0, q, NULL, NULL);
   if (status || nq == 0) return status;
   st->ctx->starting = GA__STARTING;
@@ -191,8 +195,9 @@ ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, dou
   const ga_system *sys = st->sys;
   if (!out || (sys->nq > 0 && !q)) return ga__null_argument(st->ctx);
   *out = INFINITY;
-  if (!isfinite(t) || (sys->nq > 0 && ga__first_bad(q, sys->nq) >= 0))
-    return ga__fail(st->ctx, GA_ERR_NAN, "independence: t or q is not finite");
+  const int bad = sys->nq > 0 ? ga__first_bad(q, sys->nq) : -1;
+  if (!isfinite(t)) return refuse_not_finite(st->ctx, __func__, "t", -1, t);
+  if (bad >= 0) return refuse_not_finite(st->ctx, __func__, "q", bad, q[bad]);
   if (sys->size[GA_BLOCK_LAMBDA] == 0) return GA_OK;
   st->has_state = 0;
   ga__state_changed(st);

@@ -23,15 +23,20 @@ int ga__start_has_converged(double increment, double *before)
 }
 
 ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_equation_block block, const ga_start_change *c,
-                                      const char *what, const char *why)
+                                      const char *what, const char *goal, const char *why)
 {
   char name[192] = "";
   const ga_system *sys = st->sys;
   if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
-  return ga__fail_at(sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
-                     "%s, t = %.9g: %s %s; largest residual %.3g at first, in %s, %.3g at last",
-                     st->has_state ? "step" : "start", st->now.scalar[GA__T], what, why, c->residual_before,
-                     name, c->residual_after);
+  return ga__refuse(
+      sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_NOT_SOLVED,
+      &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, (int)block, c->worst_before},
+                   .kind = st->has_state ? "step" : "start",
+                   .name = what,
+                   .other = goal,
+                   .detail = why,
+                   .equation = name,
+                   GA__NUMBERS({c->residual_before, NULL}, {c->residual_after, NULL})});
 }
 
 ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_equation_block block,
@@ -42,12 +47,14 @@ ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_equa
   if (c->worst_before >= 0) ga__describe(sys, block, c->worst_before, name, sizeof name);
   if (c->worst_change >= 0)
     ga__describe_unknown(sys, GA_BLOCK_V, c->worst_change, coordinate, sizeof coordinate);
-  return ga__fail_at(
-      sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], (int)block, c->worst_before,
-      "start, t = %.9g: the given %s are off the constraints: the residual is %.3g in %s, and mending it "
-      "would move "
-      "%s by %.3g, more than max_change = %g allows. Correct the initial values, or raise max_change",
-      st->now.scalar[GA__T], what, c->residual_before, name, coordinate, c->change, o->max_change);
+  return ga__refuse(
+      sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_START_OFF,
+      &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, (int)block, c->worst_before},
+                   .field = "max_change",
+                   .name = what,
+                   .other = coordinate,
+                   .equation = name,
+                   GA__NUMBERS({c->residual_before, NULL}, {c->change, NULL}, {o->max_change, NULL})});
 }
 
 /* Residuals of the velocity level into the rows of out: −(B v + Φ_t − offset), −k; 0 elsewhere. */
@@ -103,10 +110,10 @@ ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, c
 
 static ga_status fail_positions(ga_stepper *st, const ga_start_change *c)
 {
-  return ga__start_fail_inconsistent(
-      st, GA_BLOCK_LAMBDA, c, "the positions cannot be moved onto the constraints",
-      c->iterations == GA__START_ITERATIONS ? "(no convergence); the constraints may contradict each other"
-                                            : "(diverged)");
+  return ga__start_fail_inconsistent(st, GA_BLOCK_LAMBDA, c, "positions", GA__ONTO_CONSTRAINTS,
+                                     c->iterations == GA__START_ITERATIONS
+                                         ? "no convergence; the constraints may contradict each other"
+                                         : "diverged");
 }
 
 /* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
@@ -178,10 +185,9 @@ static ga_status fail_velocities_too_far(ga_stepper *st, const ga_start_opts *o,
 static ga_status fail_velocities(ga_stepper *st, const ga_start_change *c, const ga_start_change *ck)
 {
   const int slips = ck->residual_after > c->residual_after;
-  return ga__start_fail_inconsistent(st, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, slips ? ck : c,
-                                     "the velocities cannot be moved onto the constraints",
-                                     c->iterations == GA__START_ITERATIONS ? "(no convergence)"
-                                                                           : "(diverged)");
+  return ga__start_fail_inconsistent(st, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, slips ? ck : c, "velocities",
+                                     GA__ONTO_CONSTRAINTS,
+                                     c->iterations == GA__START_ITERATIONS ? "no convergence" : "diverged");
 }
 
 /* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
@@ -239,11 +245,9 @@ ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status)
 ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!st->has_state)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_project_velocity: call ga_stepper_start() first");
+  if (!st->has_state) return ga__refuse_order(st->ctx, __func__, "after ga_stepper_start()");
   if (kind != GA_PROJECT_PLAIN && kind != GA_PROJECT_OFFSET)
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_project_velocity: there is no projection %d",
-                    (int)kind);
+    return ga__refuse_choice(st->ctx, "stepper", "kind", (int)kind, "ga_projection", GA_PROJECT_OFFSET);
   st->can_undo = 0; /* `next` serves as work space */
   st->tried = GA__ACCEPTED;
   ga_status status = ga__ready_relations(st);

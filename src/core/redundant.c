@@ -94,11 +94,15 @@ static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
   int worst = largest_psi(st);
   char name[192];
   ga__describe(st->sys, GA_BLOCK_PSI, worst, name, sizeof name);
-  return ga__fail_at(
-      st->ctx, GA_ERR_INCONSISTENT, p->t, GA_BLOCK_PSI, worst,
-      "t = %.9g: %s repeats what holonomic constraints say already, which this method cannot keep at once; "
-      "take GA_STABILIZED, or remove it",
-      p->t, name);
+  ga_method_info method = {0};
+  ga_method_at((int)st->opts.method, &method);
+  return ga__refuse(
+      st->ctx, GA_ERR_INCONSISTENT, GA_REASON_METHOD,
+      &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_PSI, worst},
+                   .name = method.title,
+                   .detail = "keep a nonholonomic constraint that repeats what holonomic ones say already",
+                   .expected = "GA_STABILIZED, or remove it",
+                   .equation = name});
 }
 
 /* Room for the report of the relations found; taken here, where memory may be taken. */

@@ -2,6 +2,7 @@
 #include "core/system.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define ROUNDING 1e-12
 
@@ -15,13 +16,10 @@ static void first_order_rho(double rho, ga_scheme *s)
 
 ga_status ga_scheme_rho(ga_context *ctx, double rho_inf, ga_scheme *out)
 {
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: there is nowhere to put it (out is NULL)");
+  if (!out) return ga__refuse_null(ctx, __func__, "out");
   if (!(rho_inf >= 0.0 && rho_inf <= 1.0))
-    return ga__fail(
-        ctx, GA_ERR_ARGUMENT,
-        "scheme: rho_inf is %g; it must lie between 0 (high frequencies vanish in one step) and 1 (no "
-        "numerical damping)",
-        rho_inf);
+    return ga__refuse_number(ctx, "scheme", "rho_inf", rho_inf,
+                             "between 0 (high frequencies vanish in one step) and 1 (no numerical damping)");
   out->alpha_m = (2.0 * rho_inf - 1.0) / (rho_inf + 1.0);
   out->alpha_f = rho_inf / (rho_inf + 1.0);
   out->gamma = 0.5 + out->alpha_f - out->alpha_m;
@@ -33,8 +31,7 @@ ga_status ga_scheme_rho(ga_context *ctx, double rho_inf, ga_scheme *out)
 ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out)
 {
   if (!(alpha >= -1.0 / 3.0 - ROUNDING && alpha <= 0.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "scheme: HHT's alpha is %g; it must lie between -1/3 (most damping) and 0 (none)", alpha);
+    return ga__refuse_number(ctx, "scheme", "alpha", alpha, "between -1/3 (most damping) and 0 (none)");
   out->alpha_m = 0.0;
   out->alpha_f = -alpha;
   out->gamma = 0.5 - alpha;
@@ -45,10 +42,9 @@ ga_status ga_scheme_hht(ga_context *ctx, double alpha, ga_scheme *out)
 
 ga_status ga_scheme_newmark(ga_context *ctx, double beta, double gamma, ga_scheme *out)
 {
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: there is nowhere to put it (out is NULL)");
-  if (!(beta > 0.0 && beta <= 1.0 && gamma > 0.0 && gamma <= 1.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "scheme: Newmark's beta is %g and gamma %g; both must lie in (0, 1]", beta, gamma);
+  if (!out) return ga__refuse_null(ctx, __func__, "out");
+  if (!(beta > 0.0 && beta <= 1.0)) return ga__refuse_number(ctx, "scheme", "beta", beta, "> 0 and <= 1");
+  if (!(gamma > 0.0 && gamma <= 1.0)) return ga__refuse_number(ctx, "scheme", "gamma", gamma, "> 0 and <= 1");
   out->alpha_m = out->alpha_f = 0.0;
   out->beta = beta;
   out->gamma = gamma;
@@ -62,9 +58,22 @@ typedef struct condition {
   const char *text, *why;
 } condition;
 
+static ga_status refuse_condition(ga_context *ctx, const ga_scheme *s, const condition *c)
+{
+  char detail[GA_ERROR_TEXT];
+  snprintf(
+      detail, sizeof detail,
+      "%s. Parameters are alpha_m = %g, alpha_f = %g, beta = %g, gamma = %g, delta_m = %g, delta_f = %g, "
+      "theta = %g",
+      c->why, s->alpha_m, s->alpha_f, s->beta, s->gamma, s->delta_m, s->delta_f, s->theta);
+  return ga__refuse(
+      ctx, GA_ERR_ARGUMENT, GA_REASON_SCHEME,
+      &(ga__facts){.kind = "scheme", .expected = c->text, .detail = detail, GA__NUMBERS({-c->value, NULL})});
+}
+
 ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *s)
 {
-  if (!s) return ga__fail(ctx, GA_ERR_ARGUMENT, "scheme: it is NULL");
+  if (!s) return ga__refuse_null(ctx, __func__, "s");
   const condition list[] = {
       {s->beta > 0.0 ? 0.0 : s->beta - 1.0, "beta > 0",
        "the positions would not depend on the forces of the step"},
@@ -86,12 +95,6 @@ ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *s)
       {0.5 - s->delta_f, "delta_f <= 1/2", "fast states would grow (stability at infinity)"},
   };
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-    if (!(list[i].value >= -ROUNDING))
-      return ga__fail(ctx, GA_ERR_ARGUMENT,
-                      "scheme: %s does not hold (off by %.3g): %s. Parameters are alpha_m = %g, alpha_f = "
-                      "%g, beta = %g, gamma = "
-                      "%g, delta_m = %g, delta_f = %g, theta = %g; ga_scheme_rho() gives a set that holds",
-                      list[i].text, -list[i].value, list[i].why, s->alpha_m, s->alpha_f, s->beta, s->gamma,
-                      s->delta_m, s->delta_f, s->theta);
+    if (!(list[i].value >= -ROUNDING)) return refuse_condition(ctx, s, &list[i]);
   return GA_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 ga_simulate_opts ga_simulate_defaults(void)
@@ -19,18 +20,49 @@ ga_simulate_opts ga_simulate_defaults(void)
 
 /* ---- Creation ---- */
 
+#define KIND "simulator"
+
 static ga_status check_times(ga_context *ctx, const char *name, int n, const double *times)
 {
-  if (n < 0 || (n > 0 && !times))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: n_%s is %d but %s is %s", name, n, name,
-                    times ? "given" : "NULL");
+  char count[GA_ERROR_WORD];
+  snprintf(count, sizeof count, "n_%s", name);
+  if (n < 0) return ga__refuse_number(ctx, KIND, count, n, ">= 0");
+  if (n > 0 && !times) return ga__refuse_missing(ctx, KIND, count, n, name);
   for (int i = 0; i < n; i++)
     if (!isfinite(times[i]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: number %d of %s is %g", i, name, times[i]);
+      return ga__refuse(
+          ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+          &(ga__facts){.kind = KIND, .field = name, .item = i + 1, GA__NUMBERS({times[i], NULL})});
   for (int i = 1; i < n; i++)
     if (!(times[i] > times[i - 1]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s must ascend, but number %d, %g, follows %g", name,
-                      i, times[i], times[i - 1]);
+      return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_ASCENDING,
+                        &(ga__facts){.kind = KIND,
+                                     .field = name,
+                                     .item = i + 1,
+                                     GA__NUMBERS({times[i], NULL}, {times[i - 1], NULL})});
+  return GA_OK;
+}
+
+static ga_status check_events(ga_context *ctx, const ga_simulate_opts *o)
+{
+  if (o->n_events < 0) return ga__refuse_number(ctx, KIND, "n_events", o->n_events, ">= 0");
+  if (o->n_events > 0 && !o->events) return ga__refuse_missing(ctx, KIND, "n_events", o->n_events, "events");
+  if (o->n_events > 0 && !o->event_function)
+    return ga__refuse_missing(ctx, KIND, "n_events", o->n_events, "event_function");
+  for (int i = 0; i < o->n_events; i++) {
+    const ga_event *e = &o->events[i];
+    char field[GA_ERROR_WORD];
+    snprintf(field, sizeof field, "events[%d].direction", i);
+    if (e->direction < -1 || e->direction > 1)
+      return ga__refuse_number(ctx, KIND, field, e->direction, "-1, 0 or 1");
+    snprintf(field, sizeof field, "events[%d].action", i);
+    if (e->action < GA_EVENT_RECORD || e->action > GA_EVENT_RESTART)
+      return ga__refuse_choice(ctx, KIND, field, (int)e->action, "ga_event_action", GA_EVENT_RESTART);
+    if (e->action == GA_EVENT_RESTART && !o->on_event)
+      return ga__refuse(
+          ctx, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING,
+          &(ga__facts){.kind = KIND, .field = field, .callback = "on_event", .name = "GA_EVENT_RESTART"});
+  }
   return GA_OK;
 }
 
@@ -54,36 +86,27 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
   for (size_t i = 0; i < sizeof number / sizeof *number; i++)
     if (!(number[i].value >= 0.0 && isfinite(number[i].value)) ||
         (number[i].value == 0.0 && !number[i].may_be_zero))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %s is %g; it must be %s", number[i].name,
-                      number[i].value, number[i].may_be_zero ? "0 or positive" : "positive");
+      return ga__refuse_number(ctx, KIND, number[i].name, number[i].value,
+                               number[i].may_be_zero ? "0 or positive" : "positive");
   if (o->h_max > 0.0 && o->h_min > o->h_max)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: h_min is %g, above h_max, which is %g", o->h_min,
-                    o->h_max);
-  if (!isfinite(o->t_end)) return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g", o->t_end);
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                      &(ga__facts){.kind = KIND,
+                                   .field = "h_min",
+                                   .expected = "at most h_max",
+                                   GA__NUMBERS({o->h_min, NULL}, {o->h_max, NULL})});
+  if (!isfinite(o->t_end))
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+                      &(ga__facts){.kind = KIND, .field = "t_end", GA__NUMBERS({o->t_end, NULL})});
   if (o->error < GA_PER_STEP || o->error > GA_PER_UNIT_STEP_FILTERED)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error mode %d", (int)o->error);
+    return ga__refuse_choice(ctx, KIND, "error", (int)o->error, "ga_error_mode", GA_PER_UNIT_STEP_FILTERED);
   if (o->norm != GA_NORM_MAX && o->norm != GA_NORM_RMS)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: there is no error norm %d", (int)o->norm);
+    return ga__refuse_choice(ctx, KIND, "norm", (int)o->norm, "ga_error_norm", GA_NORM_RMS);
   ga_status status = check_times(ctx, "output_times", o->n_output_times, o->output_times);
   if (!status) status = check_times(ctx, "breaks", o->n_breaks, o->breaks);
   if (status) return status;
   if (o->defect_points < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: defect_points is %d; it must be 0 or positive",
-                    o->defect_points);
-  if (o->n_events < 0 || (o->n_events > 0 && (!o->events || !o->event_function)))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: %d events need events and event_function", o->n_events);
-  for (int i = 0; i < o->n_events; i++) {
-    if (o->events[i].direction < -1 || o->events[i].direction > 1)
-      return ga__fail(ctx, GA_ERR_ARGUMENT,
-                      "simulator: the direction of event %d is %d; it must be -1, 0 or 1", i,
-                      o->events[i].direction);
-    if (o->events[i].action < GA_EVENT_RECORD || o->events[i].action > GA_EVENT_RESTART)
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: event %d has no such action as %d", i,
-                      (int)o->events[i].action);
-    if (o->events[i].action == GA_EVENT_RESTART && !o->on_event)
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "simulator: event %d restarts, which needs on_event", i);
-  }
-  return GA_OK;
+    return ga__refuse_number(ctx, KIND, "defect_points", o->defect_points, "0 or positive");
+  return check_events(ctx, o);
 }
 
 static ga_status take_memory(ga_simulator *sim)
@@ -126,14 +149,10 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !st || !opts)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_simulator_create: %s is NULL",
-                    !out  ? "out"
-                    : !st ? "st"
-                          : "opts");
+  if (!out || !st || !opts) return ga__refuse_null(ctx, __func__, !out ? "out" : !st ? "st" : "opts");
   if (st->ctx != ctx)
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "ga_simulator_create: the stepper was created with another context");
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OTHER_CONTEXT,
+                      &(ga__facts){.function = __func__, .field = "st"});
   ga_status status = check_opts(ctx, opts);
   if (status) return status;
   ga_simulator *sim = ga__alloc(ctx, 1, sizeof *sim);
@@ -170,12 +189,18 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->started = sim->finished = sim->stopped = 0;
   sim->last_event = -1;
   if (!(sim->opts.t_end > t0))
-    return ga__fail(sim->ctx, GA_ERR_ARGUMENT, "simulator: t_end is %g, which is not after the start at %g",
-                    sim->opts.t_end, t0);
+    return ga__refuse(sim->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.kind = KIND,
+                                   .field = "t_end",
+                                   .expected = "after the start",
+                                   GA__NUMBERS({sim->opts.t_end, NULL}, {t0, NULL})});
   if (sim->opts.output_every > 0.0 && (sim->opts.t_end - t0) / sim->opts.output_every > 1e9)
-    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
-                    "simulator: output_every is %g, which makes more than 1e9 outputs",
-                    sim->opts.output_every);
+    return ga__refuse(
+        sim->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+        &(ga__facts){.kind = KIND,
+                     .field = "outputs",
+                     .detail = "raise output_every",
+                     GA__NUMBERS({(sim->opts.t_end - t0) / sim->opts.output_every, NULL}, {1e9, NULL})});
   sim->t0 = t0;
   sim->start = start ? *start : ga_start_defaults();
   ga__breaks_begin(&sim->breaks, sim->opts.t_end);
@@ -280,8 +305,7 @@ static ga_status after_restart(ga_simulator *sim)
 ga_status ga_simulator_step(ga_simulator *sim)
 {
   if (!sim) return GA_ERR_ARGUMENT;
-  if (!sim->started)
-    return ga__fail(sim->ctx, GA_ERR_ORDER, "ga_simulator_step: call ga_simulator_start() first");
+  if (!sim->started) return ga__refuse_order(sim->ctx, __func__, "after ga_simulator_start()");
   if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
   double err = 0.0, t_end = sim->opts.t_end;
   int gone, restarted, moved = 0;

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 /* Where the side is seen that g = 0 at a step's beginning goes to: at this part of the step, or of the time
  * between the event's last two happenings, which may get shorter and shorter. */
@@ -17,11 +18,19 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
   ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
   if (code)
-    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, -1,
-                       "t = %.9g: the event function gave up (it returned %d)", s->t, code);
-  if (bad >= 0)
-    return ga__fail_at(sim->ctx, GA_ERR_NAN, s->t, -1, bad,
-                       "t = %.9g: the event function returned %g for event %d", s->t, g[bad], bad);
+    return ga__refuse(
+        sim->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
+        &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1}, .callback = "event_function", .code = code});
+  if (bad >= 0) {
+    char event[16];
+    snprintf(event, sizeof event, "%d", bad);
+    return ga__refuse(sim->ctx, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE,
+                      &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, bad},
+                                   .kind = "event",
+                                   .part = event,
+                                   .callback = "event_function",
+                                   GA__NUMBERS({g[bad], NULL})});
+  }
   return GA_OK;
 }
 
@@ -100,21 +109,29 @@ static ga_status report_event(ga_simulator *sim, int event, const ga_state *s, d
   sim->since[event] = s->t - sim->fired[event];
   sim->fired[event] = s->t;
   int code = o->on_event ? o->on_event(o->user, event, s, q, v, x) : 0;
-  if (code < 0)
-    return ga__fail_at(sim->ctx, GA_ERR_CALLBACK, s->t, -1, event,
-                       "t = %.9g: on_event gave up at event %d (it returned %d)", s->t, event, code);
+  if (code < 0) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", event);
+    return ga__refuse(sim->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
+                      &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, event},
+                                   .kind = "event",
+                                   .part = name,
+                                   .callback = "on_event",
+                                   .code = code});
+  }
   return code > 0 ? GA_STOPPED : GA_OK;
 }
 
 /* Restarts that follow each other ever faster would go on for ever, or be missed in the end. */
 static ga_status fail_restarts(ga_simulator *sim, int event)
 {
-  double t = sim->fired[event];
-  return ga__fail_at(
-      sim->ctx, GA_ERR_STEP, t, -1, event,
-      "t = %.9g: event %d restarts again after %.3g, which is below h_min = %.3g: its restarts "
-      "pile up. Let on_event stop the simulation, or go on with another model, before that",
-      t, event, sim->since[event], ga__sim_least_step(sim));
+  char name[16];
+  snprintf(name, sizeof name, "%d", event);
+  return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_RESTARTS_PILE_UP,
+                    &(ga__facts){.at = &(ga__fact_time){sim->fired[event], NAN, -1, event},
+                                 .kind = "event",
+                                 .part = name,
+                                 GA__NUMBERS({sim->since[event], NULL}, {ga__sim_least_step(sim), NULL})});
 }
 
 /* The stepper stands on `event`: that one, and others that turn out to have happened by now. */

@@ -2,106 +2,133 @@
 #include "core/simulate.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
-#include <string.h>
 
-/* Numbers that are saved behind those of the stepper, and for every event: its g, when it happened last, and
- * how long after the time before; then `strict`. What follows from t and the
- * options is found anew, so that a run can go on with another t_end or other outputs. */
-enum { N_SAVED = 34, PER_EVENT = 3 };
+/* Numbers that are saved behind those of the stepper, in this order. What follows from t and the options is
+ * found anew, so that a run can go on with another t_end or other outputs. */
+typedef enum saved_form {
+  NUMBER,
+  TIME,  /* [s] where it is infinite, the largest number is saved */
+  FLAG,  /* int, 0 or 1 */
+  COUNT, /* int */
+} saved_form;
+
+static const struct {
+  size_t place;
+  saved_form form;
+} SAVED[] = {
+#define ROW(member, form)                                                                                    \
+  {                                                                                                          \
+    offsetof(ga_simulator, member), form                                                                     \
+  }
+    ROW(opts.n_events, COUNT),
+    ROW(t0, NUMBER),
+    ROW(h_next, NUMBER),
+    ROW(err_old, NUMBER),
+    ROW(stopped, FLAG),
+    ROW(last_event, COUNT),
+    ROW(start.project, FLAG),
+    ROW(start.shift_a, FLAG),
+    ROW(start.perturb_v, FLAG),
+    ROW(start.max_change, NUMBER),
+    ROW(start.max_gap, NUMBER),
+    ROW(failed_h, NUMBER),
+    ROW(wary, NUMBER),
+    ROW(wary_span, NUMBER),
+    ROW(piece, NUMBER),
+    ROW(breaks.passed, NUMBER),
+    ROW(breaks.known, FLAG),
+    ROW(breaks.next.before, TIME),
+    ROW(breaks.next.after, TIME),
+    ROW(breaks.next.restart, FLAG),
+    ROW(breaks.next.clear, TIME),
+    ROW(breaks.next.h_max, TIME),
+    ROW(power, NUMBER),
+    ROW(hidden_credit, NUMBER),
+    ROW(hidden_counted, NUMBER), /* less the stepper's count of residuals */
+    ROW(n_first, COUNT),
+    ROW(held, NUMBER),
+    ROW(kick_end, NUMBER),
+    ROW(edge_gap, NUMBER),
+    ROW(edge_last, NUMBER),
+    ROW(edge_h, NUMBER),
+    ROW(edge_quick, NUMBER),
+    ROW(edge_pause, NUMBER),
+    ROW(edge_brief, NUMBER),
+#undef ROW
+};
+enum { N_SAVED = sizeof SAVED / sizeof *SAVED };
+
+enum { SAVED_EVENTS = 0, SAVED_H_NEXT = 2 }; /* rows that are looked at before anything is loaded */
+
+/* Arrays that follow: g of every event, when it happened last, how long after the time before; then
+ * `strict`. */
+enum { N_ARRAYS = 4 };
+typedef struct saved_array {
+  double *array;
+  int length;
+} saved_array;
+
+static void list_arrays(const ga_simulator *sim, saved_array list[N_ARRAYS])
+{
+  const int n = sim->opts.n_events;
+  list[0] = (saved_array){sim->g, n};
+  list[1] = (saved_array){sim->fired, n};
+  list[2] = (saved_array){sim->since, n};
+  list[3] = (saved_array){sim->strict, sim->st->sys->nv};
+}
 
 static int count_saved(const ga_simulator *sim)
 {
-  return N_SAVED + PER_EVENT * sim->opts.n_events + sim->st->sys->nv;
-}
-
-/* Infinite times are saved as the largest number. */
-static double saved_time(double t)
-{
-  return fmin(t, DBL_MAX);
-}
-
-static double loaded_time(double s)
-{
-  return s < DBL_MAX ? s : INFINITY;
+  saved_array list[N_ARRAYS];
+  int n = N_SAVED;
+  list_arrays(sim, list);
+  for (int k = 0; k < N_ARRAYS; k++) n += list[k].length;
+  return n;
 }
 
 static void save_numbers(const ga_simulator *sim, double *s)
 {
-  const ga_start_opts *o = &sim->start;
-  const ga_breakpoint *b = &sim->breaks.next;
-  const double number[N_SAVED] = {sim->opts.n_events,
-                                  sim->t0,
-                                  sim->h_next,
-                                  sim->err_old,
-                                  sim->stopped,
-                                  sim->last_event,
-                                  o->project,
-                                  o->shift_a,
-                                  o->perturb_v,
-                                  o->max_change,
-                                  o->max_gap,
-                                  sim->failed_h,
-                                  sim->wary,
-                                  sim->wary_span,
-                                  sim->piece,
-                                  sim->breaks.passed,
-                                  sim->breaks.known,
-                                  saved_time(b->before),
-                                  saved_time(b->after),
-                                  b->restart,
-                                  saved_time(b->clear),
-                                  saved_time(b->h_max),
-                                  sim->power,
-                                  sim->hidden_credit,
-                                  sim->hidden_counted - (double)sim->st->stats.residuals,
-                                  sim->n_first,
-                                  sim->held,
-                                  sim->kick_end,
-                                  sim->edge_gap,
-                                  sim->edge_last,
-                                  sim->edge_h,
-                                  sim->edge_quick,
-                                  sim->edge_pause,
-                                  sim->edge_brief};
-  memcpy(s, number, sizeof number);
+  ga_simulator copy = *sim;
+  copy.hidden_counted -= (double)sim->st->stats.residuals;
+  for (int i = 0; i < N_SAVED; i++) {
+    const char *from = (const char *)&copy + SAVED[i].place;
+    s[i] = SAVED[i].form == NUMBER || SAVED[i].form == TIME ? *(const double *)from : *(const int *)from;
+    if (SAVED[i].form == TIME) s[i] = fmin(s[i], DBL_MAX);
+  }
+}
+
+/* Numbers of a damaged file may be too large for an int. */
+static int limit_count(double s, int least, int most)
+{
+  return s < least ? least : s > most ? most : (int)s;
 }
 
 static void load_numbers(ga_simulator *sim, const double *s)
 {
-  ga_start_opts *o = &sim->start;
-  sim->t0 = s[1];
-  sim->h_next = s[2];
-  sim->err_old = s[3];
-  sim->stopped = s[4] != 0.0;
-  sim->last_event = s[5] >= 0.0 && s[5] < sim->opts.n_events ? (int)s[5] : -1;
-  o->project = s[6] != 0.0;
-  o->shift_a = s[7] != 0.0;
-  o->perturb_v = s[8] != 0.0;
-  o->max_change = s[9];
-  o->max_gap = s[10];
-  sim->failed_h = s[11];
-  sim->wary = s[12];
-  sim->wary_span = s[13];
-  sim->piece = s[14];
   ga__breaks_begin(&sim->breaks, sim->opts.t_end);
-  sim->breaks.passed = s[15];
-  sim->breaks.known = s[16] != 0.0;
-  sim->breaks.next = (ga_breakpoint){loaded_time(s[17]), loaded_time(s[18]), s[19] != 0.0, loaded_time(s[20]),
-                                     loaded_time(s[21])};
+  for (int i = 0; i < N_SAVED; i++) {
+    char *to = (char *)sim + SAVED[i].place;
+    switch (SAVED[i].form) {
+    case NUMBER:
+      *(double *)to = s[i];
+      break;
+    case TIME:
+      *(double *)to = s[i] < DBL_MAX ? s[i] : INFINITY;
+      break;
+    case FLAG:
+      *(int *)to = s[i] != 0.0;
+      break;
+    case COUNT:
+      *(int *)to = limit_count(s[i], -1, INT_MAX);
+      break;
+    }
+  }
+  sim->hidden_counted += (double)sim->st->stats.residuals;
+  sim->n_first = limit_count(sim->n_first, 0, GA__FIRST_STEPS);
+  if (sim->last_event >= sim->opts.n_events) sim->last_event = -1;
   ga__sim_set_grid(sim);
-  sim->power = s[22];
-  sim->hidden_credit = s[23];
-  sim->hidden_counted = s[24] + (double)sim->st->stats.residuals;
-  sim->n_first = s[25] < GA__FIRST_STEPS ? (int)s[25] : GA__FIRST_STEPS;
-  sim->held = s[26];
-  sim->kick_end = s[27];
-  sim->edge_gap = s[28];
-  sim->edge_last = s[29];
-  sim->edge_h = s[30];
-  sim->edge_quick = s[31];
-  sim->edge_pause = s[32];
-  sim->edge_brief = s[33];
   ga__sides_forget(&sim->sides);
   sim->started = 1;
 }
@@ -114,16 +141,26 @@ size_t ga_simulator_saved_size(const ga_simulator *sim)
 ga_status ga_simulator_save(ga_simulator *sim, double *saved)
 {
   if (!sim || !saved) return GA_ERR_ARGUMENT;
+  saved_array list[N_ARRAYS];
   ga_status status = ga_stepper_save(sim->st, saved);
   if (status) return status;
   double *s = saved + ga_stepper_saved_size(sim->st);
   saved[0] = -saved[0];
   save_numbers(sim, s);
-  double *const per_event[] = {sim->g, sim->fired, sim->since};
-  for (int k = 0; k < PER_EVENT; k++)
-    ga__copy_numbers(s + N_SAVED + k * sim->opts.n_events, per_event[k], sim->opts.n_events);
-  ga__copy_numbers(s + N_SAVED + PER_EVENT * sim->opts.n_events, sim->strict, sim->st->sys->nv);
+  list_arrays(sim, list);
+  s += N_SAVED;
+  for (int k = 0; k < N_ARRAYS; s += list[k++].length) ga__copy_numbers(s, list[k].array, list[k].length);
   return GA_OK;
+}
+
+#define LOAD "ga_simulator_load"
+
+static ga_status refuse(ga_simulator *sim, const char *field, double is, double must_be, const char *detail)
+{
+  return ga__refuse(
+      sim->ctx, GA_ERR_ARGUMENT, GA_REASON_SAVED_STATE,
+      &(ga__facts){
+          .function = LOAD, .field = field, .detail = detail, GA__NUMBERS({is, NULL}, {must_be, NULL})});
 }
 
 static ga_status check_saved(ga_simulator *sim, const double *saved)
@@ -131,38 +168,42 @@ static ga_status check_saved(ga_simulator *sim, const double *saved)
   ga_status status = ga__check_saved(sim->st, saved);
   if (status) return status;
   if (saved[0] > 0.0)
-    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
-                    "ga_simulator_load: saved by ga_stepper_save(), with nothing of a simulator behind it");
+    return refuse(sim, "the length of the simulator's part", 0.0, count_saved(sim),
+                  "Save it by ga_simulator_save().");
   const double *s = saved + ga_stepper_saved_size(sim->st);
-  if (s[0] != sim->opts.n_events)
-    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
-                    "ga_simulator_load: saved with %g events, this simulator has %d", s[0],
-                    sim->opts.n_events);
+  if (s[SAVED_EVENTS] != sim->opts.n_events)
+    return refuse(sim, "the number of events", s[SAVED_EVENTS], sim->opts.n_events, NULL);
   int bad = ga__first_bad(s, count_saved(sim));
-  if (bad >= 0)
-    return ga__fail(sim->ctx, GA_ERR_NAN, "ga_simulator_load: number %d of what the simulator saved is %g",
-                    bad, s[bad]);
+  if (bad >= 0) return ga__refuse_saved(sim->ctx, LOAD, (size_t)(s - saved) + (size_t)bad, s[bad]);
   double t = ga__saved_time(sim->st, saved);
-  if (!(t <= sim->opts.t_end) || !(s[2] > 0.0))
-    return ga__fail(sim->ctx, GA_ERR_ARGUMENT,
-                    "ga_simulator_load: saved at t = %g with a next step of %g; t_end is %g", t, s[2],
-                    sim->opts.t_end);
+  if (!(t <= sim->opts.t_end))
+    return ga__refuse(sim->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.function = LOAD,
+                                   .field = "t of the saved state",
+                                   .expected = "at most t_end",
+                                   GA__NUMBERS({t, NULL}, {sim->opts.t_end, NULL})});
+  if (!(s[SAVED_H_NEXT] > 0.0))
+    return ga__refuse(sim->ctx, GA_ERR_ARGUMENT, GA_REASON_SAVED_STATE,
+                      &(ga__facts){.function = LOAD,
+                                   .field = "the next step",
+                                   .expected = "> 0",
+                                   GA__NUMBERS({s[SAVED_H_NEXT], NULL})});
   return GA_OK;
 }
 
 ga_status ga_simulator_load(ga_simulator *sim, const double *saved)
 {
   if (!sim || !saved) return GA_ERR_ARGUMENT;
+  saved_array list[N_ARRAYS];
   ga_status status = check_saved(sim, saved);
   if (!status) status = ga_stepper_load(sim->st, saved);
   if (status) return status;
   const double *s = saved + ga_stepper_saved_size(sim->st);
   load_numbers(sim, s);
   ga__sim_find_next_outputs(sim, sim->st->now.scalar[GA__T]);
-  double *const per_event[] = {sim->g, sim->fired, sim->since};
-  for (int k = 0; k < PER_EVENT; k++)
-    ga__copy_numbers(per_event[k], s + N_SAVED + k * sim->opts.n_events, sim->opts.n_events);
-  ga__copy_numbers(sim->strict, s + N_SAVED + PER_EVENT * sim->opts.n_events, sim->st->sys->nv);
+  list_arrays(sim, list);
+  s += N_SAVED;
+  for (int k = 0; k < N_ARRAYS; s += list[k++].length) ga__copy_numbers(list[k].array, s, list[k].length);
   sim->strict_most = -DBL_MAX;
   for (int i = 0; i < sim->st->sys->nv; i++) sim->strict_most = fmax(sim->strict_most, sim->strict[i]);
   return GA_OK;

@@ -49,6 +49,13 @@ static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_st
   return status;
 }
 
+static ga_status refuse_not_finite(ga_context *ctx, const char *field, int item, double value)
+{
+  return ga__refuse(
+      ctx, GA_ERR_NAN, GA_REASON_NOT_FINITE,
+      &(ga__facts){.kind = "start", .field = field, .item = item + 1, GA__NUMBERS({value, NULL})});
+}
+
 /* needed: how many of q0, v0, x0; guesses may be left out. */
 static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, int needed, const double *q0,
                               const double *v0, const double *x0, const double *lambda, const double *psi)
@@ -60,26 +67,21 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
                         sys->size[GA_BLOCK_PSI]};
   static const char *const name[COUNT] = {"q0", "v0", "x0", "lambda_guess", "psi_guess"};
   if (!(o->h > 0.0 && isfinite(o->h)))
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
-                    "start: h is %g; give the size of the first step, it must be positive", o->h);
-  if (!(o->max_gap > 0.0))
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_gap is %g; it must be positive", o->max_gap);
-  if (!(o->max_change > 0.0))
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: max_change is %g; it must be positive", o->max_change);
-  if (!isfinite(t0)) return ga__fail(st->ctx, GA_ERR_NAN, "start: t0 is %g", t0);
+    return ga__refuse_number(st->ctx, "start", "h", o->h, "> 0, the size of the first step");
+  if (!(o->max_gap > 0.0)) return ga__refuse_number(st->ctx, "start", "max_gap", o->max_gap, "> 0");
+  if (!(o->max_change > 0.0)) return ga__refuse_number(st->ctx, "start", "max_change", o->max_change, "> 0");
+  if (!isfinite(t0)) return refuse_not_finite(st->ctx, "t0", -1, t0);
   for (int i = 0; i < COUNT; i++) {
     if (i < needed && n[i] > 0 && !value[i])
-      return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: %s is NULL; it needs %d values", name[i], n[i]);
+      return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+                        &(ga__facts){.kind = "start", .field = name[i], GA__NUMBERS({n[i], NULL})});
     int bad = n[i] > 0 && value[i] ? ga__first_bad(value[i], n[i]) : -1;
-    if (bad >= 0)
-      return ga__fail(st->ctx, GA_ERR_NAN, "start: component %d of %s is %g", bad, name[i], value[i][bad]);
+    if (bad >= 0) return refuse_not_finite(st->ctx, name[i], bad, value[i][bad]);
   }
   double defect = ga_group_defect(sys->group, q0);
   if (!(defect < 1e-6))
-    return ga__fail(st->ctx, GA_ERR_INCONSISTENT,
-                    "start: q0 is not on its group, off by %.3g: a rotation matrix is not orthonormal or a "
-                    "quaternion not of unit length",
-                    defect);
+    return ga__refuse(st->ctx, GA_ERR_INCONSISTENT, GA_REASON_OFF_GROUP,
+                      &(ga__facts){.kind = "start", .field = "q0", GA__NUMBERS({defect, NULL})});
   return GA_OK;
 }
 
@@ -137,10 +139,10 @@ static ga_status refuse_hidden_time(ga_stepper *st, double h)
     if (st->tmp[i] != st->solve[i]) {
       char name[192];
       ga__describe(sys, GA_BLOCK_LAMBDA, i, name, sizeof name);
-      return ga__fail_at(
-          sys->ctx, GA_ERR_ARGUMENT, p.t, GA_BLOCK_LAMBDA, i,
-          "start: %s depends on t, but phi_dot is not given; set rheonomic = 1, or better, give phi_dot",
-          name);
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_PHI_DEPENDS_ON_TIME,
+                        &(ga__facts){.at = &(ga__fact_time){p.t, NAN, GA_BLOCK_LAMBDA, i},
+                                     .equation = name,
+                                     .callback = "phi_dot"});
     }
   return status;
 }
@@ -209,13 +211,11 @@ static ga_status fail_open_assembly(ga_stepper *st, const ga_start_change *c)
   const ga_system *sys = st->sys;
   char name[192] = "";
   if (c->worst_after >= 0) ga__describe(sys, GA_BLOCK_LAMBDA, c->worst_after, name, sizeof name);
-  return ga__fail_at(
-      sys->ctx, GA_ERR_INCONSISTENT, st->now.scalar[GA__T], GA_BLOCK_LAMBDA, c->worst_after,
-      "start, t = %.9g: the constraints cannot all be met, the assembly does not close: in the best position "
-      "found %s is still off by %.3g (at first the largest residual was %.3g). Correct lengths, axes or "
-      "initial "
-      "positions; the constraints may contradict each other",
-      st->now.scalar[GA__T], name, c->residual_after, c->residual_before);
+  return ga__refuse(
+      sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_ASSEMBLY_OPEN,
+      &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, GA_BLOCK_LAMBDA, c->worst_after},
+                   .equation = name,
+                   GA__NUMBERS({c->residual_after, NULL}, {c->residual_before, NULL})});
 }
 
 /* Redundant constraints that do not fit together: positions were looked at before, velocities here. */
@@ -233,11 +233,10 @@ static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_repo
   char name[192];
   ga_equation_block block = ga__block_of(sys, sys->nv + rates.worst, &index);
   ga__describe(sys, block, index, name, sizeof name);
-  return ga__fail_at(
-      sys->ctx, GA_ERR_INCONSISTENT, f->scalar[GA__T], (int)block, index,
-      "start, t = %.9g: the constraints cannot all be met by velocities: at best the rate of %s "
-      "is still off by %.3g. Do two prescribed motions contradict each other?",
-      f->scalar[GA__T], name, rates.off);
+  return ga__refuse(sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_RATES_CONTRADICT,
+                    &(ga__facts){.at = &(ga__fact_time){f->scalar[GA__T], NAN, (int)block, index},
+                                 .equation = name,
+                                 GA__NUMBERS({rates.off, NULL})});
 }
 
 /* A plain start was not possible, or is to be doubted (`plain` tells): are constraints redundant where the
@@ -301,8 +300,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
                            const double *psi_guess, ga_start_report *report)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!opts)
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "start: opts is NULL; give ga_start_defaults() with h set");
+  if (!opts) return ga__refuse_null(st->ctx, __func__, "opts");
   ga_start_report unused, *r = report ? report : &unused;
   int doubtful = 1, foreseen = 0;
   ga__start_clear_report(r);
@@ -427,8 +425,7 @@ ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double 
                               ga_start_report *report)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!opts)
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "assemble: opts is NULL; give ga_start_defaults() with h set");
+  if (!opts) return ga__refuse_null(st->ctx, __func__, "opts");
   ga_start_report unused, *r = report ? report : &unused;
   ga__start_clear_report(r);
   st->has_state = 0;

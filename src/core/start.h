@@ -10,8 +10,10 @@ enum { GA__START_ITERATIONS = 25 };
 ga_start_change ga__start_no_change(void);
 /* Has an iteration ended? increments relative; *before keeps the last one. */
 int ga__start_has_converged(double increment, double *before);
+/* "the <what> cannot be <goal> (<why>)" */
+#define GA__ONTO_CONSTRAINTS "moved onto the constraints"
 ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_equation_block block, const ga_start_change *c,
-                                      const char *what, const char *why);
+                                      const char *what, const char *goal, const char *why);
 ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_equation_block block,
                                  const ga_start_change *c, const char *what);
 /* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.

@@ -19,17 +19,17 @@ enum { MAX_TRIES = 4 }; /* of a step whose end has other independent constraints
 
 static ga_status check_step(ga_stepper *st, double h)
 {
-  if (!st->has_state)
-    return ga__fail(st->ctx, GA_ERR_ORDER,
-                    "ga_stepper_step: the stepper has no state yet; call ga_stepper_start() first");
+  if (!st->has_state) return ga__refuse_order(st->ctx, "ga_stepper_step", "after ga_stepper_start()");
   double t = st->now.scalar[GA__T];
-  if (!(h > 0.0 && isfinite(h)))
-    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
-                       "t = %.9g: the step size is %g; it must be positive", t, h);
-  if (t + h == t)
-    return ga__fail_at(st->ctx, GA_ERR_ARGUMENT, t, -1, -1,
-                       "t = %.9g: the step size %g is too small to change the time", t, h);
-  return GA_OK;
+  const int positive = h > 0.0 && isfinite(h);
+  if (positive && t + h != t) return GA_OK;
+  return ga__refuse(
+      st->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+      &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                   .function = "ga_stepper_step",
+                   .field = "h",
+                   .expected = positive ? "large enough to change the time" : "positive and finite",
+                   GA__NUMBERS({h, NULL})});
 }
 
 /* The state computed becomes the present one, and the other way round. */
@@ -101,8 +101,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
 ga_status ga_stepper_undo(ga_stepper *st)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!st->can_undo)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_undo: only a step just made can be taken back");
+  if (!st->can_undo) return ga__refuse_order(st->ctx, __func__, "right after a step, once");
   exchange_states(st);
   ga__factors_restore(st, 0);
   st->can_undo = 0;
@@ -117,7 +116,10 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
   if (!st) return GA_ERR_ARGUMENT;
   ga_status status = check_step(st, h);
   if (status) return status;
-  if (n < 0) return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_run: the number of steps is %ld", n);
+  if (n < 0)
+    return ga__refuse(
+        st->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+        &(ga__facts){.function = __func__, .field = "n", .expected = ">= 0", GA__NUMBERS({(double)n, NULL})});
   if (observer && observer(user, st)) return GA_STOPPED;
   for (long i = 0; i < n; i++) {
     if ((status = ga_stepper_step(st, h))) return status;

@@ -36,23 +36,20 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 {
   const ga_newton_opts *n = &o->newton;
   if (o->adjust < GA_ADJUST_SHIFT || o->adjust > GA_ADJUST_NONE)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no adjustment %d", (int)o->adjust);
+    return ga__refuse_choice(ctx, "stepper", "adjust", (int)o->adjust, "ga_adjust", GA_ADJUST_NONE);
   const ga_status status = ga__method_check_opts(ctx, o);
   if (status) return status;
   if (!(n->tol > 0.0 && n->tol < 1.0))
-    return ga__fail(ctx, GA_ERR_ARGUMENT,
-                    "stepper: newton.tol is %g; it must lie between 0 and 1, 1e-10 is usual", n->tol);
+    return ga__refuse_number(ctx, "stepper", "newton.tol", n->tol, "between 0 and 1, 1e-10 is usual");
   if (n->max_iterations < 1)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.max_iterations is %d; it must be at least 1",
-                    n->max_iterations);
+    return ga__refuse_number(ctx, "stepper", "newton.max_iterations", n->max_iterations, ">= 1");
   if (n->predictor < GA_PREDICT_CONSTANT || n->predictor > GA_PREDICT_AUTO)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no predictor %d", (int)n->predictor);
+    return ga__refuse_choice(ctx, "stepper", "newton.predictor", (int)n->predictor, "ga_predictor",
+                             GA_PREDICT_AUTO);
   if (o->redundant != GA_REDUNDANT_ACCEPT && o->redundant != GA_REDUNDANT_REFUSE)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: there is no such way with redundant constraints as %d",
-                    (int)o->redundant);
-  if (n->patience < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "stepper: newton.patience is %d; it must not be negative",
-                    n->patience);
+    return ga__refuse_choice(ctx, "stepper", "redundant", (int)o->redundant, "ga_redundant",
+                             GA_REDUNDANT_REFUSE);
+  if (n->patience < 0) return ga__refuse_number(ctx, "stepper", "newton.patience", n->patience, ">= 0");
   return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
 }
 
@@ -181,8 +178,7 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !sys)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_stepper_create: %s is NULL", out ? "sys" : "out");
+  if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   ga_stepper_opts o = opts ? *opts : ga_stepper_defaults();
   ga_status status = check_opts(ctx, &o);
   if (status) return status;
@@ -288,8 +284,7 @@ size_t ga_stepper_saved_size(const ga_stepper *st)
 static ga_status refuse_busy(ga_stepper *st, const char *what)
 {
   if (!st->busy) return GA_OK;
-  return ga__fail(st->ctx, GA_ERR_ORDER,
-                  "%s: not from an output or an event; the observer, or between steps, is the place", what);
+  return ga__refuse_order(st->ctx, what, "between steps or by the observer, not by an output or an event");
 }
 
 ga_status ga_stepper_save(ga_stepper *st, double *saved)
@@ -297,9 +292,7 @@ ga_status ga_stepper_save(ga_stepper *st, double *saved)
   if (!st || !saved) return GA_ERR_ARGUMENT;
   ga_status status = refuse_busy(st, "ga_stepper_save");
   if (status) return status;
-  if (!st->has_state)
-    return ga__fail(st->ctx, GA_ERR_ORDER,
-                    "ga_stepper_save: there is no state to save before ga_stepper_start()");
+  if (!st->has_state) return ga__refuse_order(st->ctx, __func__, "after ga_stepper_start()");
   saved[0] = (double)st->state_length;
   saved[1] = st->opts.method;
   memcpy(saved + SAVED_HEAD, st->now.block, st->state_length * sizeof(double));
@@ -312,24 +305,43 @@ double ga__saved_time(const ga_stepper *st, const double *saved)
   return saved[SAVED_HEAD + (st->now.scalar - st->now.block) + GA__T];
 }
 
+static ga_status refuse_saved(ga_stepper *st, const char *field, double is, const char *expected,
+                              double number)
+{
+  return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_SAVED_STATE,
+                    &(ga__facts){.function = "ga_stepper_load",
+                                 .field = field,
+                                 .expected = expected,
+                                 GA__NUMBERS({is, NULL}, {number, NULL})});
+}
+
+ga_status ga__refuse_saved(ga_context *ctx, const char *function, size_t item, double value)
+{
+  return ga__refuse(
+      ctx, GA_ERR_NAN, GA_REASON_NOT_FINITE,
+      &(ga__facts){
+          .function = function, .field = "saved", .item = (int)item + 1, GA__NUMBERS({value, NULL})});
+}
+
 ga_status ga__check_saved(ga_stepper *st, const double *saved)
 {
-  if (fabs(saved[0]) != (double)st->state_length || saved[1] != (double)st->opts.method)
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT,
-                    "ga_stepper_load: the saved state has %g numbers of method %g, this stepper's has %zu of "
-                    "method %d; it was "
-                    "saved from another system or method",
-                    fabs(saved[0]), saved[1], st->state_length, (int)st->opts.method);
+  const double length = (double)st->state_length, method = st->opts.method;
+  if (fabs(saved[0]) != length) return refuse_saved(st, "the length", fabs(saved[0]), NULL, length);
+  if (saved[1] != method) return refuse_saved(st, "the method", saved[1], NULL, method);
   const double *block = saved + SAVED_HEAD, *scalar = block + (st->now.scalar - st->now.block);
   for (size_t i = 0; i < st->state_length; i++)
-    if (!isfinite(block[i]))
-      return ga__fail(st->ctx, GA_ERR_NAN, "ga_stepper_load: number %zu of the saved state is %g", i,
-                      block[i]);
-  int order = scalar[GA__ORDER] == 0.0 || scalar[GA__ORDER] == 1.0 || scalar[GA__ORDER] == 2.0;
-  double most = st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI], r = scalar[GA__REDUNDANT];
-  if (!order || !(r >= 0.0 && r <= most && r == floor(r)) || scalar[GA__H_OLD] < 0.0 ||
-      scalar[GA__H_OLD2] < 0.0 || !(scalar[GA__H_START] > 0.0))
-    return ga__fail(st->ctx, GA_ERR_ARGUMENT, "ga_stepper_load: the numbers are not those of a saved state");
+    if (!isfinite(block[i])) return ga__refuse_saved(st->ctx, "ga_stepper_load", i + SAVED_HEAD, block[i]);
+  const double order = scalar[GA__ORDER], r = scalar[GA__REDUNDANT],
+               most = st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI];
+  if (order != 0.0 && order != 1.0 && order != 2.0)
+    return refuse_saved(st, "the order", order, "0, 1 or", 2.0);
+  if (!(r >= 0.0 && r <= most && r == floor(r)))
+    return refuse_saved(st, "the number of redundant constraints", r, "a whole number from 0 to", most);
+  if (scalar[GA__H_OLD] < 0.0) return refuse_saved(st, "the last step", scalar[GA__H_OLD], ">=", 0.0);
+  if (scalar[GA__H_OLD2] < 0.0)
+    return refuse_saved(st, "the step before the last", scalar[GA__H_OLD2], ">=", 0.0);
+  if (!(scalar[GA__H_START] > 0.0))
+    return refuse_saved(st, "the step of the start", scalar[GA__H_START], ">", 0.0);
   return GA_OK;
 }
 
@@ -350,8 +362,7 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
 ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!st->has_state)
-    return ga__fail(st->ctx, GA_ERR_ORDER, "ga_stepper_constraint_residuals: call ga_stepper_start() first");
+  if (!st->has_state) return ga__refuse_order(st->ctx, __func__, "after ga_stepper_start()");
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
   ga_status status;

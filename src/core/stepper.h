@@ -101,6 +101,7 @@ void ga__state_show(ga_stepper *st);    /* the public view points at it */
 void ga__forget_steps(ga_stepper *st);  /* nothing is left of earlier ones but the state */
 /* Is this what ga_stepper_save() wrote for such a stepper? And the time it was written at. */
 ga_status ga__check_saved(ga_stepper *st, const double *saved);
+ga_status ga__refuse_saved(ga_context *ctx, const char *function, size_t item, double value); /* not finite */
 double ga__saved_time(const ga_stepper *st, const double *saved);
 
 /* -- The step (step.c, predict.c, newton.c) -- */

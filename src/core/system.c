@@ -54,22 +54,35 @@ ga_system_def ga_system_defaults(void)
 
 static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
 {
-  const int size[] = {def->n_lambda, def->n_psi, def->n_x, def->n_y};
-  static const char *const name[] = {"n_lambda", "n_psi", "n_x", "n_y"};
-  for (int i = 0; i < 4; i++)
+  const int size[] = {def->n_lambda, def->n_psi, def->n_x, def->n_y, def->n_sides};
+  static const char *const name[] = {"n_lambda", "n_psi", "n_x", "n_y", "n_sides"};
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++)
     if (size[i] < 0 || size[i] > INT_MAX / 16)
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "system: %s is %d; it must lie between 0 and %d", name[i],
-                      size[i], INT_MAX / 16);
-  if (def->n_sides < 0 || def->n_sides > INT_MAX / 16 || (def->n_sides > 0) != (def->sides != NULL))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_sides is %d and the callback 'sides' is %s",
-                    def->n_sides, def->sides ? "given" : "missing");
+      return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                        &(ga__facts){.kind = "system",
+                                     .field = name[i],
+                                     .expected = "within its range",
+                                     GA__NUMBERS({size[i], NULL}, {0, NULL}, {INT_MAX / 16, NULL})});
+  if ((def->n_sides > 0) != (def->sides != NULL))
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH,
+                      &(ga__facts){.kind = "system",
+                                   .field = "n_sides",
+                                   .other = "the callback 'sides'",
+                                   .detail = def->sides ? "given" : "missing",
+                                   GA__NUMBERS({def->n_sides, NULL})});
   if (def->n_pattern < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_pattern is %d; give 0 for a dense system",
-                    def->n_pattern);
+    return ga__refuse_number(ctx, "system", "n_pattern", def->n_pattern, ">= 0; 0 for a dense system");
   if (def->n_pattern > 0 && (!def->pattern_row || !def->pattern_col))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "system: n_pattern is %d but pattern_row or pattern_col is NULL",
-                    def->n_pattern);
+    return ga__refuse_missing(ctx, "system", "n_pattern", def->n_pattern,
+                              def->pattern_row ? "pattern_col" : "pattern_row");
   return GA_OK;
+}
+
+/* A callback is given that another one belongs to. */
+static ga_status refuse_without(ga_system *sys, const char *given, const char *missing)
+{
+  return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING,
+                    &(ga__facts){.kind = "system", .callback = missing, .name = given});
 }
 
 static ga_status check_callbacks(ga_system *sys)
@@ -79,24 +92,27 @@ static ga_status check_callbacks(ga_system *sys)
     ga_equation_block block = FN[fn].block;
     int size = sys->size[block], given = ga__has(sys, (ga__fn)fn);
     if (size > 0 && !FN[fn].optional && !given)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                      "system: the callback '%s' is missing; it is needed because %s has size %d",
-                      FN[fn].name, BLOCK_NAME[block], size);
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING,
+                        &(ga__facts){.kind = "system",
+                                     .callback = FN[fn].name,
+                                     .other = BLOCK_NAME[block],
+                                     GA__NUMBERS({size, NULL})});
     if (size == 0 && given)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                      "system: the callback '%s' is given, but %s has size 0; is %s set?", FN[fn].name,
-                      BLOCK_NAME[block], SIZE_NAME[block]);
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_UNUSED,
+                        &(ga__facts){.kind = "system",
+                                     .callback = FN[fn].name,
+                                     .field = SIZE_NAME[block],
+                                     .other = BLOCK_NAME[block]});
   }
-  if (sys->def.sweep && (!sys->def.jacobian || (sys->def.n_lambda > 0 && !sys->def.phi_dot)))
-    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                    "system: the callback 'sweep' is given, but '%s' is missing, which it stands for",
-                    sys->def.jacobian ? "phi_dot" : "jacobian");
+  if (sys->def.sweep && !sys->def.jacobian) return refuse_without(sys, "sweep", "jacobian");
+  if (sys->def.sweep && sys->def.n_lambda > 0 && !sys->def.phi_dot)
+    return refuse_without(sys, "sweep", "phi_dot");
   if (sys->def.work_create && !sys->def.work_destroy)
-    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                    "system: the callback 'work_destroy' is missing; it is needed "
-                    "because there is 'work_create'");
+    return refuse_without(sys, "work_create", "work_destroy");
   return GA_OK;
 }
+
+enum { DENSE_MOST = 20000 }; /* 3 GB */
 
 static ga_status set_sizes(ga_system *sys)
 {
@@ -108,14 +124,19 @@ static ga_status set_sizes(ga_system *sys)
     sys->start[b] = (int)n;
     n += size[b];
     if (n > INT_MAX / 4)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "system: it has more than %d equations", INT_MAX / 4);
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                        &(ga__facts){.kind = "system",
+                                     .field = "equations",
+                                     GA__NUMBERS({(double)n, NULL}, {INT_MAX / 4, NULL})});
   }
   sys->n = (int)n;
-  if (def->n_pattern == 0 && n > 20000)
-    return ga__fail(sys->ctx, GA_ERR_ARGUMENT,
-                    "system: %d equations without a pattern would make a dense matrix of %.1f GB; declare "
-                    "pattern_row and pattern_col",
-                    sys->n, 8e-9 * (double)n * (double)n);
+  if (def->n_pattern == 0 && n > DENSE_MOST)
+    return ga__refuse(
+        sys->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+        &(ga__facts){.kind = "system",
+                     .field = "equations without a pattern",
+                     .detail = "their matrix would be dense: declare pattern_row and pattern_col",
+                     GA__NUMBERS({(double)n, NULL}, {DENSE_MOST, NULL})});
   return GA_OK;
 }
 
@@ -141,9 +162,10 @@ static ga_status copy_pattern(ga_system *sys)
     sys->col[e] = dense ? e % sys->n : def->pattern_col[e];
     sys->in[e] = dense || !def->pattern_in ? ANYWHERE : def->pattern_in[e];
     if (sys->row[e] < 0 || sys->row[e] >= sys->n || sys->col[e] < 0 || sys->col[e] >= sys->n)
-      return ga__fail(sys->ctx, GA_ERR_PATTERN,
-                      "system: entry %d of the pattern is (%d, %d), but the matrix is %d by %d", e,
-                      sys->row[e], sys->col[e], sys->n, sys->n);
+      return ga__refuse(sys->ctx, GA_ERR_PATTERN, GA_REASON_ENTRY_OUTSIDE,
+                        &(ga__facts){.kind = "system",
+                                     GA__NUMBERS({e, NULL}, {sys->row[e], NULL}, {sys->col[e], NULL},
+                                                 {sys->n, NULL}, {sys->n, NULL})});
   }
   return GA_OK;
 }
@@ -166,9 +188,9 @@ static ga_status check_unique(ga_system *sys)
   for (int i = 0; i < sys->n_entries; i++) {
     int e = order[i], stamp = sys->row[e] + 1;
     if (seen[sys->col[e]] == stamp) {
-      status = ga__fail(sys->ctx, GA_ERR_PATTERN,
-                        "system: entry (%d, %d) is twice in the pattern, the second time as entry %d",
-                        sys->row[e], sys->col[e], e);
+      status = ga__refuse(
+          sys->ctx, GA_ERR_PATTERN, GA_REASON_ENTRY_TWICE,
+          &(ga__facts){.kind = "system", GA__NUMBERS({e, NULL}, {sys->row[e], NULL}, {sys->col[e], NULL})});
       goto done;
     }
     seen[sys->col[e]] = stamp;
@@ -207,8 +229,12 @@ static ga_status copy_clusters(ga_system *sys, const int *cluster)
   if (!sys->cluster) return ga__no_memory(sys->ctx, "a system");
   for (int i = 0; i < sys->nv; i++) {
     if (cluster[i] < 0 || cluster[i] >= sys->nv)
-      return ga__fail(sys->ctx, GA_ERR_ARGUMENT, "system: cluster[%d] is %d; it must lie between 0 and %d", i,
-                      cluster[i], sys->nv - 1);
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                        &(ga__facts){.kind = "system",
+                                     .field = "cluster",
+                                     .item = i + 1,
+                                     .expected = "within its range",
+                                     GA__NUMBERS({cluster[i], NULL}, {0, NULL}, {sys->nv - 1, NULL})});
     sys->cluster[i] = cluster[i];
   }
   return GA_OK;
@@ -251,7 +277,8 @@ static ga_status make_work(ga_system *sys)
   const ga_status before = ga__listen(sys->ctx);
   const ga_status status = sys->def.work_create(sys->given_user, sys->ctx, &sys->work);
   if (status && sys->ctx->error.status == GA_OK)
-    return ga__fail(sys->ctx, status, "system: work_create failed (it returned %d)", (int)status);
+    return ga__refuse(sys->ctx, status, GA_REASON_CALLBACK,
+                      &(ga__facts){.kind = "system", .callback = "work_create", .code = (int)status});
   if (sys->ctx->error.status == GA_OK) sys->ctx->error.status = before;
   if (!status) sys->def.user = sys->work;
   return status;
@@ -319,8 +346,7 @@ ga_status ga_system_create(ga_context *ctx, const ga_system_def *def, ga_system 
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out || !def)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "ga_system_create: %s is NULL", out ? "def" : "out");
+  if (!out || !def) return ga__refuse_null(ctx, __func__, out ? "def" : "out");
   ga_system *sys = ga__alloc(ctx, 1, sizeof *sys);
   if (!sys) return ga__no_memory(ctx, "a system");
   sys->ctx = ctx;

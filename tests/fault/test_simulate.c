@@ -147,10 +147,8 @@ static void each_call_fails(const trial_case *c)
       ga_status status = run_all(sim, r.problem);
       assert_true(m.struck);
       if (m.code < 0) {
-        char quoted[32];
         assert_status(r.ctx, status, GA_ERR_CALLBACK);
-        snprintf(quoted, sizeof quoted, "the callback '%s'", RIG_FN_NAME[m.struck - 1]);
-        assert_says(r.ctx, quoted);
+        assert_string_equal(ga_context_error(r.ctx)->callback, RIG_FN_NAME[m.struck - 1]);
         continue;
       }
       assert_status(r.ctx, status, GA_OK);
@@ -207,7 +205,9 @@ static void own_callbacks(void **state)
           /* an observer that stops at the last step changes nothing */
           ga_status expected = which == OBSERVER && finished ? GA_OK : row[k].status[which];
           assert_status(r.ctx, status, expected);
-          if (status < 0) assert_says(r.ctx, which == EVENT_FUNCTION ? "the event function" : "on_event");
+          if (status < 0)
+            assert_string_equal(ga_context_error(r.ctx)->callback,
+                                which == EVENT_FUNCTION ? "event_function" : "on_event");
           if (row[k].code == 0 && which != EVENT_FUNCTION) break; /* nothing to fail with */
         }
     rig_close(&r);

@@ -118,6 +118,9 @@ static void planted_errors_are_found(void **state)
     assert_near(report.finding[0].given - report.finding[0].expected, 1e-3, 1e-6, "planted");
     for (int k = 0; k < 2; k++) assert_says(r.ctx, x->says[k]);
     int index;
+    assert_error(r.ctx, GA_REASON_WRONG_DERIVATIVE, NULL, NULL, NULL);
+    const double number[] = {1, report.n_checked, x->row, x->col, report.finding[0].given};
+    for (int k = 0; k < 5; k++) assert_error_number(r.ctx, k, number[k]);
     assert_int_equal(ga_context_error(r.ctx)->block, ga__block_of(r.sys, x->row, &index));
     assert_int_equal(ga_context_error(r.ctx)->index, index);
     rig_close(&r);
@@ -164,11 +167,12 @@ static void checker_arguments(void **state)
   rig_spot_random(&s, &r, &random);
   assert_int_equal(ga_system_check(NULL, &s.p, 1e-6, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_system_check(r.sys, NULL, 1e-6, NULL), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "p is NULL");
+  assert_call_error(r.ctx, GA_REASON_NULL_ARGUMENT, "ga_system_check", "p");
   const double tol[] = {0.0, -1.0, NAN};
   for (int i = 0; i < 3; i++) {
     assert_int_equal(ga_system_check(r.sys, &s.p, tol[i], NULL), GA_ERR_ARGUMENT);
-    assert_says(r.ctx, "tol is");
+    assert_call_error(r.ctx, GA_REASON_OUT_OF_RANGE, "ga_system_check", "tol");
+    assert_error_number(r.ctx, 0, tol[i]);
   }
   s.v[1] = NAN;
   assert_true(ga_system_check(r.sys, &s.p, 1e-6, NULL) != GA_OK);
@@ -268,9 +272,9 @@ static void missing_entry_is_found(void **state)
     assert_int_equal(report.finding[0].what, GA_CHECK_PATTERN);
     assert_int_equal(report.finding[0].row, row);
     assert_int_equal(report.finding[0].col, col);
-    char says[80];
-    snprintf(says, sizeof says, "the pattern in row %d, dynamics %d, column %d", row, row, col);
-    assert_says(r.ctx, says);
+    assert_error(r.ctx, GA_REASON_WRONG_DERIVATIVE, NULL, NULL, "the pattern");
+    assert_error_number(r.ctx, 2, row);
+    assert_error_number(r.ctx, 3, col);
     assert_says(r.ctx, "the pattern has no entry there");
     rig_close(&r);
   }

@@ -444,15 +444,17 @@ static void refused(void **state)
   rig_build(&r);
   for (int k = 0; k < 2; k++) { /* before and after the start, without a step */
     assert_int_equal(look(&r, 0.0, &got), GA_ERR_ORDER);
-    assert_says(r.ctx, "ga_stepper_interpolate");
+    assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_stepper_interpolate", NULL);
     assert_int_equal(ga_stepper_error(r.st, got.q, NULL, NULL), GA_ERR_ORDER);
-    assert_says(r.ctx, "ga_stepper_error");
+    assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_stepper_error", NULL);
     rig_start(&r, h);
   }
   rig_steps(&r, h, 3);
   for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
     assert_int_equal(look(&r, outside[i], &got), GA_ERR_ARGUMENT);
-    assert_says(r.ctx, "is outside the last step, 0.002 to 0.003");
+    assert_call_error(r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_stepper_interpolate", "t");
+    const double number[] = {outside[i], 2.0 * h, 3.0 * h};
+    for (int k = 0; k < 3; k++) assert_error_number(r.ctx, k, number[k]);
   }
   assert_status(r.ctx, ga_stepper_interpolate(r.st, 2.5 * h, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
                 GA_OK);

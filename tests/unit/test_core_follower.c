@@ -315,7 +315,8 @@ static void refused(void **state)
   for (int parts = -1; parts <= 65; parts += 66 - (parts < 0) * 65) {
     o.parts = parts;
     assert_int_equal(ga_follower_create(p.r.ctx, p.st, &o, &f), GA_ERR_ARGUMENT);
-    assert_says(p.r.ctx, "parts");
+    assert_call_error(p.r.ctx, GA_REASON_OUT_OF_RANGE, "follower", "parts");
+    assert_error_number(p.r.ctx, 0, parts);
     if (parts > 0) break;
   }
   assert_null(f);
@@ -332,7 +333,9 @@ static void refused(void **state)
   assert_int_equal(ga_follower_lead(p.f, 0.0), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_lead(p.f, NAN), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_reach(p.f, 1.0, NULL), GA_ERR_ARGUMENT);
-  assert_says(p.r.ctx, "beyond");
+  assert_call_error(p.r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_follower_reach", "t");
+  assert_error_number(p.r.ctx, 0, 1.0);
+  assert_error_number(p.r.ctx, 1, 0.0);
   pair_close(&p);
 }
 

@@ -146,7 +146,7 @@ static void try_to_save(diary *d)
   double saved[SAVED];
   if (!d->sim) return;
   assert_int_equal(ga_simulator_save(d->sim, saved), GA_ERR_ORDER);
-  assert_says(d->st->ctx, "not from an output or an event");
+  assert_call_error(d->st->ctx, GA_REASON_CALL_ORDER, "ga_stepper_save", NULL);
   assert_int_equal(ga_stepper_save(d->st, saved), GA_ERR_ORDER);
   d->refused++;
 }
@@ -670,7 +670,7 @@ static void restart_that_fails(void **state)
   bench_open(&b, &d, RESTARTS);
   d.put = 5.0;
   assert_status(b.r.ctx, bench_run(&b), GA_ERR_INCONSISTENT);
-  assert_says(b.r.ctx, "off the constraints");
+  assert_call_error(b.r.ctx, GA_REASON_START_OFF, NULL, "max_change");
   const ga_state *s = ga_stepper_state(b.r.st);
   assert_non_null(s);
   assert_near(s->t, 0.3283, 1e-3, "time of the event");
@@ -744,8 +744,7 @@ static void ball_stays_above_the_floor(void **state)
     assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
     assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, top, REST, NULL, NULL, NULL, NULL), GA_OK);
     assert_status(r.ctx, ga_simulator_run(sim), body.slow > 0.0 ? GA_STOPPED : GA_ERR_STEP);
-    /* follows: "its restarts pile up. Let on_event stop the simulation" */
-    if (body.slow == 0.0) assert_says(r.ctx, "its restarts pile up");
+    if (body.slow == 0.0) assert_error(r.ctx, GA_REASON_RESTARTS_PILE_UP, "0", NULL, NULL);
     double when = sqrt(2.0 / 9.81), part = 2.0 * when;
     for (int k = 0; k < body.n; k++, when += part *= body.e) assert_near(body.t[k], when, 1e-9, "bounce");
     assert_true(part < (body.slow > 0.0 ? 1e-4 : 1e-10));
@@ -808,8 +807,9 @@ static void loads_beyond_the_end(void **state)
   assert_status(b.r.ctx, bench_begin(&b, 0.0), GA_OK);
   double *before = rig_copy(&b.r);
   assert_status(b.r.ctx, ga_simulator_load(b.sim, saved), GA_ERR_ARGUMENT);
-  assert_says(b.r.ctx, "saved at t = 1 ");
-  assert_says(b.r.ctx, "t_end is 0.5");
+  assert_call_error(b.r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_simulator_load", NULL);
+  assert_error_number(b.r.ctx, 0, 1.0);
+  assert_error_number(b.r.ctx, 1, 0.5);
   assert_true(rig_same_bits(&b.r, before));
   assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_OK); /* its own run is not disturbed */
   assert_near(ga_stepper_state(b.r.st)->t, 0.5, 1e-14, "t");
@@ -832,11 +832,13 @@ static double *saved_by(ga_method method, const ga_event *events)
   return saved;
 }
 
-static void refused(bench *b, const double *saved, const char *says)
+static void refused(bench *b, const double *saved, const char *field, double is, double must_be)
 {
   double *before = rig_copy(&b->r);
   assert_int_equal(ga_simulator_load(b->sim, saved), GA_ERR_ARGUMENT);
-  assert_says(b->r.ctx, says);
+  assert_call_error(b->r.ctx, GA_REASON_SAVED_STATE, NULL, field);
+  assert_error_number(b->r.ctx, 0, is);
+  assert_error_number(b->r.ctx, 1, must_be);
   assert_true(rig_same_bits(&b->r, before));
   free(before);
 }
@@ -852,22 +854,24 @@ static void states_of_others(void **state)
   (void)state;
   bench_open(&b, &d, RECORDS);
   assert_status(b.r.ctx, bench_begin(&b, 0.0), GA_OK);
-  refused(&b, method, "another system or method");
+  refused(&b, method, "the method", GA_INDEX3, GA_STABILIZED);
   assert_int_equal(ga_stepper_load(b.r.st, method), GA_ERR_ARGUMENT);
-  refused(&b, events, "saved with 0 events, this simulator has 1");
+  refused(&b, events, "the number of events", 0, 1);
   double *alone = malloc(ga_stepper_saved_size(b.r.st) * sizeof *alone); /* without a simulator's part */
   assert_non_null(alone);
   assert_status(b.r.ctx, ga_stepper_save(b.r.st, alone), GA_OK);
-  refused(&b, alone, "saved by ga_stepper_save()");
+  refused(&b, alone, "the length of the simulator's part", 0,
+          (double)(ga_simulator_saved_size(b.sim) - ga_stepper_saved_size(b.r.st)));
+  assert_says(b.r.ctx, "Save it by ga_simulator_save()");
   free(alone);
   assert_non_null(cut);
   cut[0] = 2.0; /* of some tiny system */
-  refused(&b, cut, "the saved state has 2 numbers");
+  refused(&b, cut, "the length", 2, (double)b.r.st->state_length);
   assert_int_equal(ga_stepper_load(b.r.st, cut), GA_ERR_ARGUMENT);
   double *at = own + ga_stepper_saved_size(b.r.st) - GA__N_SCALARS + GA__ORDER, keep = *at;
   for (int i = 0; i < 4; i++) {
     *at = order[i];
-    refused(&b, own, "not those of a saved state");
+    refused(&b, own, "the order", order[i], 2);
     assert_int_equal(ga_stepper_load(b.r.st, own), GA_ERR_ARGUMENT);
   }
   *at = keep;
@@ -919,7 +923,7 @@ static void contexts_do_not_mix(void **state)
   assert_int_equal(rig_context(&other), GA_OK);
   assert_int_equal(ga_simulator_create(other, b.r.st, &b.o, &sim), GA_ERR_ARGUMENT);
   assert_null(sim);
-  assert_says(other, "the stepper was created with another context");
+  assert_call_error(other, GA_REASON_OTHER_CONTEXT, "ga_simulator_create", "st");
   ga_context_destroy(&other);
   bench_close(&b);
 }
@@ -964,10 +968,12 @@ static void what_beginners_forget(void **state)
   ga_start_opts o = ga_start_defaults();
   o.h = 1e-2;
   assert_int_equal(ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "phi 0 depends on t, but phi_dot is not given; set rheonomic");
+  assert_call_error(r.ctx, GA_REASON_PHI_DEPENDS_ON_TIME, NULL, NULL);
+  assert_string_equal(ga_context_error(r.ctx)->equation, "phi 0");
   ga_point p = {0.0, q0, v0, v0, NULL, v0, v0, v0, 0};
   assert_int_equal(ga_system_check(r.sys, &p, 1e-6, NULL), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "lambda of the point is NULL; it needs 1 values");
+  assert_call_error(r.ctx, GA_REASON_NULL_ARGUMENT, "ga_system_check", "p->lambda");
+  assert_error_number(r.ctx, 0, 1);
   ga_stepper_destroy(&r.st);
   ga_system_destroy(&r.sys);
   r.def.rheonomic = 1;

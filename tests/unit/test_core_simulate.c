@@ -219,14 +219,13 @@ static void options_refused(void **state)
   rig_build(&b.r);
   for (size_t i = 0; i < sizeof number / sizeof *number; i++)
     for (int k = 0; k < 3 + number[i].zero_too; k++) {
-      char says[64];
       ga_simulate_opts o = b.o;
       memcpy((char *)&o + number[i].at, &bad[k], sizeof bad[k]);
       b.sim = (ga_simulator *)&o;
       assert_int_equal(ga_simulator_create(b.r.ctx, b.r.st, &o, &b.sim), GA_ERR_ARGUMENT);
       assert_null(b.sim);
-      snprintf(says, sizeof says, "simulator: %s is ", number[i].name);
-      assert_says(b.r.ctx, says);
+      assert_call_error(b.r.ctx, GA_REASON_OUT_OF_RANGE, "simulator", number[i].name);
+      assert_error_number(b.r.ctx, 0, bad[k]);
     }
   bench_close(&b);
 }
@@ -250,21 +249,32 @@ static void other_options_refused(void **state)
   bad[6].n_events = 1;
   bad[7].n_events = 1, bad[7].events = unknown, bad[7].event_function = watch_line;
   bad[8].n_events = 1, bad[8].events = restarts, bad[8].event_function = watch_line;
-  static const char *const says[] = {"t_end is",
-                                     "there is no error mode 9",
-                                     "n_output_times is 1 but output_times is NULL",
-                                     "n_output_times is -1",
-                                     "number 2, 0.2, follows 0.3",
-                                     "number 1 of output_times",
-                                     "1 events need events and event_function",
-                                     "event 0 has no such action as 7",
-                                     "event 0 restarts, which needs on_event"};
+  static const struct {
+    ga_reason reason;
+    const char *field;
+    int item;
+    double number;
+  } expected[] = {{GA_REASON_NOT_FINITE, "t_end", -1, NAN},
+                  {GA_REASON_NOT_A_CHOICE, "error", -1, 9},
+                  {GA_REASON_COUNT_MISMATCH, "n_output_times", -1, 1},
+                  {GA_REASON_OUT_OF_RANGE, "n_output_times", -1, -1},
+                  {GA_REASON_NOT_ASCENDING, "output_times", 2, 0.2},
+                  {GA_REASON_NOT_FINITE, "output_times", 1, NAN},
+                  {GA_REASON_COUNT_MISMATCH, "n_events", -1, 1},
+                  {GA_REASON_NOT_A_CHOICE, "events[0].action", -1, 7}};
   bench b = bench_open(NULL, &m, &d);
   rig_build(&b.r);
   for (int i = 0; i < 9; i++) {
     assert_int_equal(ga_simulator_create(b.r.ctx, b.r.st, &bad[i], &b.sim), GA_ERR_ARGUMENT);
     assert_null(b.sim);
-    assert_says(b.r.ctx, says[i]);
+    if (i == 8) {
+      assert_call_error(b.r.ctx, GA_REASON_CALLBACK_MISSING, "simulator", "events[0].action");
+      assert_string_equal(ga_context_error(b.r.ctx)->callback, "on_event");
+      break;
+    }
+    assert_call_error(b.r.ctx, expected[i].reason, "simulator", expected[i].field);
+    assert_int_equal(ga_context_error(b.r.ctx)->item, expected[i].item);
+    assert_error_number(b.r.ctx, 0, expected[i].number);
   }
   bench_close(&b);
 }
@@ -280,11 +290,11 @@ static void without_what_is_needed(void **state)
   assert_int_equal(ga_simulator_create(NULL, b.r.st, &b.o, &b.sim), GA_ERR_ARGUMENT);
   assert_null(b.sim);
   assert_int_equal(ga_simulator_create(b.r.ctx, NULL, &b.o, &b.sim), GA_ERR_ARGUMENT);
-  assert_says(b.r.ctx, "st is NULL");
+  assert_call_error(b.r.ctx, GA_REASON_NULL_ARGUMENT, "ga_simulator_create", "st");
   assert_int_equal(ga_simulator_create(b.r.ctx, b.r.st, NULL, &b.sim), GA_ERR_ARGUMENT);
-  assert_says(b.r.ctx, "opts is NULL");
+  assert_call_error(b.r.ctx, GA_REASON_NULL_ARGUMENT, "ga_simulator_create", "opts");
   assert_int_equal(ga_simulator_create(b.r.ctx, b.r.st, &b.o, NULL), GA_ERR_ARGUMENT);
-  assert_says(b.r.ctx, "out is NULL");
+  assert_call_error(b.r.ctx, GA_REASON_NULL_ARGUMENT, "ga_simulator_create", "out");
   assert_int_equal(ga_simulator_start(NULL, NULL, 0.0, NULL, NULL, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_simulator_step(NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_simulator_run(NULL), GA_ERR_ARGUMENT);
@@ -300,7 +310,9 @@ static void without_what_is_needed(void **state)
 
   assert_status(b.r.ctx, ga_simulator_create(b.r.ctx, b.r.st, &b.o, &b.sim), GA_OK);
   assert_int_equal(ga_simulator_step(b.sim), GA_ERR_ORDER);
-  assert_says(b.r.ctx, "call ga_simulator_start() first");
+  assert_call_error(b.r.ctx, GA_REASON_CALL_ORDER, "ga_simulator_step", NULL);
+  assert_string_equal(ga_context_error(b.r.ctx)->text,
+                      "ga_simulator_step: it must be called after ga_simulator_start()");
   assert_int_equal(ga_simulator_run(b.sim), GA_ERR_ORDER);
   assert_int_equal(ga_simulator_save(b.sim, saved), GA_ERR_ORDER);
   assert_int_equal(ga_simulator_save(b.sim, NULL), GA_ERR_ARGUMENT);
@@ -308,7 +320,8 @@ static void without_what_is_needed(void **state)
   ga_simulator_destroy(&b.sim);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(bench_begin(&b, i ? 2.0 : 1.0), GA_ERR_ARGUMENT);
-    assert_says(b.r.ctx, "which is not after the start at");
+    assert_call_error(b.r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "simulator", "t_end");
+    assert_error_number(b.r.ctx, 1, i ? 2.0 : 1.0);
     assert_int_equal(ga_simulator_step(b.sim), GA_ERR_ORDER);
   }
   bench_close(&b);
@@ -679,10 +692,11 @@ static void event_functions_that_fail(void **state)
   static const struct {
     int code;
     ga_status status;
-    const char *says;
-  } row[] = {{2, GA_ERR_CALLBACK, "the event function gave up (it returned 2)"},
-             {-2, GA_ERR_CALLBACK, "the event function gave up (it returned -2)"},
-             {0, GA_ERR_NAN, "for event 1"}};
+    ga_reason reason;
+    const char *event;
+  } row[] = {{2, GA_ERR_CALLBACK, GA_REASON_CALLBACK, ""},
+             {-2, GA_ERR_CALLBACK, GA_REASON_CALLBACK, ""},
+             {0, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE, "1"}};
   toy m = {.kind = TOY_FREE};
   static diary d;
   (void)state;
@@ -700,7 +714,9 @@ static void event_functions_that_fail(void **state)
         status = ga_simulator_run(b.sim);
       }
       assert_status(b.r.ctx, status, row[i].status);
-      assert_says(b.r.ctx, row[i].says);
+      assert_error(b.r.ctx, row[i].reason, row[i].event, NULL, NULL);
+      assert_string_equal(ga_context_error(b.r.ctx)->callback, "event_function");
+      assert_int_equal(ga_context_error(b.r.ctx)->code, row[i].code);
       if (at_start) assert_int_equal(ga_simulator_step(b.sim), GA_ERR_ORDER);
       bench_close(&b);
     }
@@ -718,7 +734,10 @@ static void answers_of_on_event(void **state)
       d.code = code;
       ga_status expected = code < 0 ? GA_ERR_CALLBACK : code || action == GA_EVENT_STOP ? GA_STOPPED : GA_OK;
       assert_status(b.r.ctx, bench_run(&b), expected);
-      if (code < 0) assert_says(b.r.ctx, "on_event gave up at event 0");
+      if (code < 0) {
+        assert_error(b.r.ctx, GA_REASON_CALLBACK, "0", NULL, NULL);
+        assert_string_equal(ga_context_error(b.r.ctx)->callback, "on_event");
+      }
       assert_int_equal(d.n_event, 1);
       assert_int_equal(ga_simulator_last_event(b.sim), action == GA_EVENT_STOP ? 0 : -1);
       assert_int_equal(ga_simulator_finished(b.sim), expected == GA_OK);
@@ -855,7 +874,7 @@ static void limits_of_steps(void **state)
   b.o.h_min = b.o.h_first = 8.0 * typical; /* too much to ask */
   assert_status(b.r.ctx, bench_begin(&b, 0.0), GA_OK);
   assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_ERR_STEP);
-  assert_says(b.r.ctx, "the step would fall below h_min");
+  assert_call_error(b.r.ctx, GA_REASON_TOLERANCE_NOT_MET, NULL, NULL);
   bench_close(&b);
 }
 
@@ -1373,7 +1392,7 @@ static void undo_refused(void **state)
   assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER);
   rig_start(&r, 1e-3);
   assert_int_equal(ga_stepper_undo(r.st), GA_ERR_ORDER); /* no step yet */
-  assert_says(r.ctx, "only a step just made");
+  assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_stepper_undo", NULL);
   rig_steps(&r, 1e-3, 3);
   double *before = rig_copy(&r), saved[256];
   rig_steps(&r, 1e-3, 1);

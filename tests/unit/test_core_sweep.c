@@ -396,11 +396,13 @@ static void refused_without_what_it_stands_for(void **state)
   r.def.sweep = sled_sweep;
   r.def.jacobian = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "the callback 'sweep' is given, but 'jacobian' is missing");
+  assert_error(r.ctx, GA_REASON_CALLBACK_MISSING, NULL, NULL, "sweep");
+  assert_string_equal(ga_context_error(r.ctx)->callback, "jacobian");
   r.def.jacobian = sled_jacobian;
   r.def.phi_dot = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "the callback 'sweep' is given, but 'phi_dot' is missing");
+  assert_error(r.ctx, GA_REASON_CALLBACK_MISSING, NULL, NULL, "sweep");
+  assert_string_equal(ga_context_error(r.ctx)->callback, "phi_dot");
   assert_null(r.sys);
   rig_close(&r);
 }

@@ -29,14 +29,14 @@ static ga_system_def everything(void)
   return d;
 }
 
-static void refuse(rig *r, const ga_system_def *d, ga_status expected, const char *says)
+static void refuse(rig *r, const ga_system_def *d, ga_status expected, ga_reason reason, const char *field)
 {
   ga_system *sys = (ga_system *)r;
   long live = rig_memory.live;
   ga_context_clear_error(r->ctx);
   assert_int_equal(ga_system_create(r->ctx, d, &sys), expected);
   assert_null(sys);
-  assert_says(r->ctx, says);
+  assert_call_error(r->ctx, reason, NULL, field);
   assert_int_equal(rig_memory.live, live);
 }
 
@@ -47,10 +47,10 @@ static void missing_arguments(void **state)
   ga_system *sys = NULL;
   assert_int_equal(ga_system_create(NULL, &d, &sys), GA_ERR_ARGUMENT);
   assert_int_equal(ga_system_create(r->ctx, &d, NULL), GA_ERR_ARGUMENT);
-  assert_says(r->ctx, "out is NULL");
-  refuse(r, NULL, GA_ERR_ARGUMENT, "def is NULL");
+  assert_call_error(r->ctx, GA_REASON_NULL_ARGUMENT, "ga_system_create", "out");
+  refuse(r, NULL, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT, "def");
   d.factors = NULL;
-  refuse(r, &d, GA_ERR_ARGUMENT, "");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH, "n_factors");
 }
 
 static void missing_callbacks(void **state)
@@ -60,16 +60,16 @@ static void missing_callbacks(void **state)
   struct {
     ga_eval_fn *field;
     const char *name, *block;
-  } needed[] = {{&d.mass, "mass", "v has size 2"},    {&d.force, "force", "v has size 2"},
-                {&d.phi, "phi", "lambda has size 1"}, {&d.k, "k", "psi has size 1"},
-                {&d.state, "state", "x has size 1"},  {&d.output, "output", "y has size 1"}};
+    int size;
+  } needed[] = {{&d.mass, "mass", "v", 2}, {&d.force, "force", "v", 2}, {&d.phi, "phi", "lambda", 1},
+                {&d.k, "k", "psi", 1},     {&d.state, "state", "x", 1}, {&d.output, "output", "y", 1}};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-    char says[64];
     d = everything();
     *needed[i].field = NULL;
-    snprintf(says, sizeof says, "the callback '%s' is missing", needed[i].name);
-    refuse(r, &d, GA_ERR_ARGUMENT, says);
-    assert_says(r->ctx, needed[i].block);
+    refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING, NULL);
+    assert_string_equal(ga_context_error(r->ctx)->callback, needed[i].name);
+    assert_string_equal(ga_context_error(r->ctx)->other, needed[i].block);
+    assert_error_number(r->ctx, 0, needed[i].size);
   }
   d = everything();
   d.phi_dot = d.phi_acc = d.k_acc = NULL; /* differences stand in for these */
@@ -85,21 +85,21 @@ static void wrong_sizes(void **state)
     const char *name;
   } size[] = {{&d.n_lambda, "n_lambda"}, {&d.n_psi, "n_psi"}, {&d.n_x, "n_x"}, {&d.n_y, "n_y"}};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-    char says[64];
     d = everything();
     *size[i].field = -1;
-    snprintf(says, sizeof says, "%s is -1", size[i].name);
-    refuse(r, &d, GA_ERR_ARGUMENT, says);
+    refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE, size[i].name);
+    assert_error_number(r->ctx, 0, -1);
     *size[i].field = INT_MAX;
-    snprintf(says, sizeof says, "%s is %d", size[i].name, INT_MAX);
-    refuse(r, &d, GA_ERR_ARGUMENT, says);
+    refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE, size[i].name);
+    assert_error_number(r->ctx, 0, INT_MAX);
   }
   d = everything();
   d.n_factors = -1;
-  refuse(r, &d, GA_ERR_ARGUMENT, "");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE, "n_factors");
   d = everything();
   d.n_x = 20000;
-  refuse(r, &d, GA_ERR_ARGUMENT, "20005 equations without a pattern would make a dense matrix of 3.2 GB");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY, "equations without a pattern");
+  assert_error_number(r->ctx, 0, 20005);
 }
 
 static void wrong_patterns(void **state)
@@ -108,26 +108,30 @@ static void wrong_patterns(void **state)
   ga_system_def d = everything();
   int row[] = {0, 1, 2, 3}, col[] = {0, 1, 0, 1};
   d.n_pattern = -4;
-  refuse(r, &d, GA_ERR_ARGUMENT, "n_pattern is -4");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE, "n_pattern");
   d.n_pattern = 4;
-  refuse(r, &d, GA_ERR_ARGUMENT, "pattern_row or pattern_col is NULL");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH, "n_pattern");
+  assert_string_equal(ga_context_error(r->ctx)->other, "pattern_row");
   d.pattern_row = row;
-  refuse(r, &d, GA_ERR_ARGUMENT, "pattern_row or pattern_col is NULL");
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH, "n_pattern");
+  assert_string_equal(ga_context_error(r->ctx)->other, "pattern_col");
   d.pattern_col = col;
   const int outside[] = {-1, 6};
   for (int i = 0; i < 2; i++) {
-    char says[80];
     row[2] = outside[i];
-    snprintf(says, sizeof says, "entry 2 of the pattern is (%d, 0), but the matrix is 6 by 6", outside[i]);
-    refuse(r, &d, GA_ERR_PATTERN, says);
+    refuse(r, &d, GA_ERR_PATTERN, GA_REASON_ENTRY_OUTSIDE, NULL);
+    const double first[] = {2, outside[i], 0, 6, 6}, second[] = {3, 3, outside[i], 6, 6};
+    for (int k = 0; k < 5; k++) assert_error_number(r->ctx, k, first[k]);
     row[2] = 2;
     col[3] = outside[i];
-    snprintf(says, sizeof says, "entry 3 of the pattern is (3, %d)", outside[i]);
-    refuse(r, &d, GA_ERR_PATTERN, says);
+    refuse(r, &d, GA_ERR_PATTERN, GA_REASON_ENTRY_OUTSIDE, NULL);
+    for (int k = 0; k < 5; k++) assert_error_number(r->ctx, k, second[k]);
     col[3] = 1;
   }
   row[3] = 1;
-  refuse(r, &d, GA_ERR_PATTERN, "entry (1, 1) is twice in the pattern, the second time as entry 3");
+  refuse(r, &d, GA_ERR_PATTERN, GA_REASON_ENTRY_TWICE, NULL);
+  assert_string_equal(ga_context_error(r->ctx)->text,
+                      "system: entry (1, 1) is twice in the pattern, the second time as entry 3");
 }
 
 static void sizes_and_places(void **state)
@@ -160,7 +164,8 @@ static void empty_blocks(void **state)
   int index;
   d.n_lambda = d.n_x = d.n_y = 0;
   assert_int_equal(ga_system_create(r->ctx, &d, &r->sys), GA_ERR_ARGUMENT); /* a size forgotten */
-  assert_says(r->ctx, "'phi' is given, but lambda has size 0; is n_lambda set?");
+  assert_call_error(r->ctx, GA_REASON_CALLBACK_UNUSED, "system", "n_lambda");
+  assert_string_equal(ga_context_error(r->ctx)->callback, "phi");
   d.phi = d.phi_dot = d.phi_acc = d.state = d.output = NULL;
   assert_status(r->ctx, ga_system_create(r->ctx, &d, &r->sys), GA_OK);
   assert_int_equal(ga__block_of(r->sys, 1, &index), GA_BLOCK_V);

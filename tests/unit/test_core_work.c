@@ -193,11 +193,13 @@ static void refusals(void **state)
   rig r = open_problem("heavy_top", &m, 0);
   r.def.work_destroy = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "'work_destroy' is missing");
+  assert_error(r.ctx, GA_REASON_CALLBACK_MISSING, NULL, NULL, "work_create");
+  assert_string_equal(ga_context_error(r.ctx)->callback, "work_destroy");
   r.def.work_destroy = free_work;
   m.refuse = GA_ERR_MEMORY;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_ERR_MEMORY);
-  assert_says(r.ctx, "work_create failed");
+  assert_call_error(r.ctx, GA_REASON_CALLBACK, "system", NULL);
+  assert_string_equal(ga_context_error(r.ctx)->callback, "work_create");
   assert_null(r.sys);
   m.refuse = GA_OK;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
