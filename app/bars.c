@@ -61,9 +61,9 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   opts.observer = update_meter;
   opts.user = b;
   ga_simulate_opts leader = ga_simulate_defaults();
-  app_task_tolerances(s, &s->settings, &leader);
   opts.leader = &leader;
-  ga_status status = ga_run_stepper_opts(s->ctx, &s->settings, &stepper);
+  ga_status status = app_task_simulate_opts(s, &s->settings, &leader);
+  if (!status) status = ga_run_stepper_opts(s->ctx, &s->settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
   if (!status) status = ga_meter_create(ga_machine_context(s->machine), s->machine, &b->meter);

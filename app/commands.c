@@ -14,20 +14,8 @@
   {                                                                                                          \
     "allow-library", 0, NULL, 0, "let the model load shared libraries with functions of its user"            \
   }
-/* How it is simulated; what is not given is as the model says. */
-#define OPTIONS_METHOD                                                                                       \
-  {"t-end", 0, "T", 0, "end of the simulation [s]"},                                                         \
-      {"step", 0, "H", 0, "steps of this size [s], no error control"},                                       \
-  {                                                                                                          \
-    "tol", 0, "R", 0, "error control with this relative tolerance; absolute a hundredth of it"               \
-  }
-
 static const app_option run_rows[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the present folder)"},
-    OPTIONS_METHOD,
-    {"accuracy", 0, "A", 0,
-     "error bars, at most this part of each signal's range (default 1e-3, or none with --tol or --step)"},
-    {"output", 0, "DT", 0, "distance of records [s]; 0: every step"},
     OPTIONS_MODEL,
     {"resume", 0, NULL, 0, "go on where the result file's run ended"},
     {"checkpoint-every", 0, "N", 0, "steps between checkpoints (default 500); 0: none"},
@@ -58,7 +46,6 @@ static const app_option converge_rows[] = {
     {"out", 'o', "FILE", 0,
      "picture of the errors, .svg, .png or .pdf (default: the model's name with _orders.svg)"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
-    OPTIONS_METHOD,
     OPTIONS_MODEL,
     OPTION_END};
 
@@ -97,7 +84,7 @@ static const app_option info_options[] = {
     OPTION_END};
 
 /* Rows of a command, and behind them those of the table of settings. */
-enum { MOST_OPTIONS = 64, MOST_SETTINGS = 40 };
+enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
@@ -113,44 +100,37 @@ static const app_command commands[] = {
      export_options, NULL},
     {"info", app_info, "OUT", 1, 1, "shows what is in a result file", info_options, NULL}};
 
-int app_is_own(const char *setting)
+/* The option of a setting; name: room for its name. */
+static app_option option_of(const ga_setting *at, char name[APP_OPTION_NAME])
 {
-  static const char *const own[] = {"t_start", "t_end", "step", "tolerance", "accuracy", "output"};
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-    if (strcmp(own[i], setting) == 0) return 1;
-  return 0;
+  static const char *const values[] = {[GA_SETTING_NUMBER] = "X",
+                                       [GA_SETTING_CHOICE] = "NAME",
+                                       [GA_SETTING_FLAG] = "true|false",
+                                       [GA_SETTING_INTEGER] = "N"};
+  app_option_name(at, name);
+  return (app_option){name, 0, strcmp(at->unit, "s") == 0 ? "T" : values[at->type], 0, at->about};
 }
 
-static void join_options(app_option *to, const app_option *rows, int n_settings, const app_option *settings)
+/* The rows of a command, and behind them the table of settings; what is recorded matters where results are.
+ */
+static void join_options(app_option to[MOST_OPTIONS], const app_option *rows, int has_results)
 {
+  static char names[MOST_OPTIONS][APP_OPTION_NAME];
+  ga_setting at;
   int n = 0;
   for (; rows[n].name; n++) to[n] = rows[n];
-  for (int i = 0; i < n_settings && n < MOST_OPTIONS - 1; i++) to[n++] = settings[i];
+  for (int i = 0; ga_setting_at(i, &at) && n < MOST_OPTIONS - 1; i++)
+    if (has_results || !at.of_results) to[n++] = option_of(&at, names[i]);
   to[n] = (app_option){0};
 }
 
 /* Once: options of the commands that simulate. */
 static void make_options(void)
 {
-  static char names[MOST_SETTINGS][APP_OPTION_NAME];
   static int made;
-  app_option settings[MOST_SETTINGS];
-  ga_setting at;
-  int n = 0;
   if (made) return;
-  for (int i = 0; ga_setting_at(i, &at) && n < MOST_SETTINGS; i++) {
-    if (app_is_own(at.name)) continue;
-    app_option_name(&at, names[n]);
-    settings[n] = (app_option){names[n], 0,
-                               at.type == GA_SETTING_CHOICE ? "NAME"
-                               : at.type == GA_SETTING_FLAG ? "true|false"
-                               : strcmp(at.unit, "s") == 0  ? "H"
-                                                            : "X",
-                               0, at.about};
-    n++;
-  }
-  join_options(run_options, run_rows, n, settings);
-  join_options(converge_options, converge_rows, n, settings);
+  join_options(run_options, run_rows, 1);
+  join_options(converge_options, converge_rows, 0);
   made = 1;
 }
 

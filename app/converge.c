@@ -55,6 +55,7 @@ static ga_status run_once(study *t, solution *r, double size)
 {
   const ga_simulate_opts opts = ga_simulate_defaults();
   ga_run_settings settings = t->s.settings;
+  settings.output = 0.0; /* nothing is recorded */
   r->size = *(t->by_step ? &settings.step : &settings.tolerance) = size;
   ga_status status = app_task_prepare(&t->s, &settings, &opts);
   if (!status) status = app_task_start(&t->s, 0);

@@ -111,11 +111,11 @@ static void completion_options(FILE *out, const app_option *o)
 /* Options, each once, whose values are neither files nor signals: numbers, times, parameters, titles. */
 static void completion_values(FILE *out)
 {
-  const app_option *seen[64];
+  const app_option *seen[128];
   int n = 0;
   for (int i = 0; i < app_n_commands(); i++)
     for (const app_option *o = app_command_at(i)->options; o->name; o++) {
-      int known = !o->value || strcmp(o->value, "FILE") == 0 || strcmp(o->name, "xy") == 0 || n == 64;
+      int known = !o->value || strcmp(o->value, "FILE") == 0 || strcmp(o->name, "xy") == 0 || n == 128;
       for (int k = 0; k < n && !known; k++) known = strcmp(seen[k]->name, o->name) == 0;
       if (known) continue;
       fprintf(out, "%s--%s", n ? " | " : "", o->name);
@@ -129,7 +129,7 @@ static void completion_choices(FILE *out)
   ga_setting at;
   char option[APP_OPTION_NAME];
   for (int i = 0; ga_setting_at(i, &at); i++) {
-    if (at.type != GA_SETTING_CHOICE || app_is_own(at.name)) continue;
+    if (at.type != GA_SETTING_CHOICE) continue;
     app_option_name(&at, option);
     fprintf(out,
             "  if [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = --%s ]; then\n"

@@ -61,6 +61,8 @@ static void setting_text(const ga_run_settings *o, const ga_setting *at, char *v
     number_text(value, size, *(const double *)member);
   else if (at->type == GA_SETTING_CHOICE)
     snprintf(value, size, "%s", app_choice(o, at->name));
+  else if (at->type == GA_SETTING_INTEGER)
+    snprintf(value, size, "%d", *(const int *)member);
   else
     snprintf(value, size, "%s", *(const int *)member ? "true" : "false");
 }
@@ -70,8 +72,8 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   ga_setting at;
   int n = 0;
   for (int k = 0; ga_setting_at(k, &at); k++) {
-    const int unused = !(at.schemes >> r->s.settings.scheme & 1);
-    if (strcmp(at.name, "t_end") == 0 || unused || n++ != i) continue; /* the end may change */
+    if (strcmp(at.name, "t_end") == 0) continue; /* the end may change */
+    if (!ga_setting_is_used(&at, &r->s.settings) || n++ != i) continue;
     return setting_text(&r->s.settings, &at, value, size), at.name;
   }
   if (i == n) return number_text(value, size, (double)r->checkpoint_every), "checkpoint_every";
@@ -84,7 +86,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 64, ATTRIBUTE = 512 };
+enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 5 };
 
 /* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -147,7 +149,10 @@ ga_status app_record_open(app_runner *r, int append)
     names[m + i] = names[m + i - r->n];
   }
   int n = 0;
-  for (; (name = app_record_option(r, n, values[n], ATTRIBUTE)) != NULL; n++) attributes[2 * n] = name;
+  for (; n < MOST_ATTRIBUTES - N_OTHER_ATTRIBUTES &&
+         (name = app_record_option(r, n, values[n], ATTRIBUTE)) != NULL;
+       n++)
+    attributes[2 * n] = name;
   number_text(values[n], ATTRIBUTE, r->s.settings.t_end), attributes[2 * n++] = "t_end";
   snprintf(values[n], ATTRIBUTE, "%s", r->a->operands[0]), attributes[2 * n++] = "model_file";
   snprintf(values[n], ATTRIBUTE, "%s", ga_model_title(r->s.model)), attributes[2 * n++] = "title";

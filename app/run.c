@@ -132,7 +132,6 @@ static ga_status prepare(app_runner *r)
 {
   ga_simulate_opts opts = ga_simulate_defaults();
   clear(r);
-  opts.output_every = r->s.settings.output;
   opts.output = on_output;
   opts.user = r;
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);

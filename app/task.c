@@ -6,17 +6,10 @@
 
 /* ---- Settings ---- */
 
-int app_setting_find(const char *name, ga_setting *out)
-{
-  for (int i = 0; ga_setting_at(i, out); i++)
-    if (strcmp(out->name, name) == 0) return 1;
-  return 0;
-}
-
 const char *app_choice(const ga_run_settings *o, const char *name)
 {
   ga_setting at;
-  if (!app_setting_find(name, &at) || at.type != GA_SETTING_CHOICE) return "unknown";
+  if (!ga_setting_find(name, &at) || at.type != GA_SETTING_CHOICE) return "unknown";
   const int chosen = *(const int *)(const void *)((const char *)o + at.offset);
   return chosen >= 0 && chosen < at.n_choices ? at.choices[chosen] : "unknown";
 }
@@ -33,7 +26,7 @@ void app_scheme_text(const ga_run_settings *o, char *text, size_t size)
 
 void app_option_name(const ga_setting *at, char name[APP_OPTION_NAME])
 {
-  snprintf(name, APP_OPTION_NAME, "%s", at->name);
+  snprintf(name, APP_OPTION_NAME, "%s", at->option ? at->option : at->name);
   for (char *c = name; *c; c++)
     if (*c == '_') *c = '-';
 }
@@ -70,7 +63,23 @@ static int take_flag(const app_arguments *a, const char *option, int *value)
   return APP_DONE;
 }
 
-/* All settings that are options of the same name; the others have rules of their own. */
+static int take_integer(const app_arguments *a, const char *option, const ga_setting *at, int *value)
+{
+  long number = *value;
+  const int code = app_integer(a, option, (long)at->least, (long)at->most, &number);
+  *value = (int)number;
+  return code;
+}
+
+/* 0 may be allowed although it is not in the range. */
+static int take_number(const app_arguments *a, const char *option, const ga_setting *at, double *value)
+{
+  const int code = app_number(a, option, at->unit, at->or_zero ? 0.0 : at->least, at->most, value);
+  if (code || !at->or_zero || *value == 0.0 || *value >= at->least) return code;
+  return app_misused(a, "--%s: %s is neither 0 nor between %g and %g", option, app_text(a, option), at->least,
+                     at->most);
+}
+
 static int take_table(const app_arguments *a, ga_run_settings *o)
 {
   ga_setting at;
@@ -79,64 +88,51 @@ static int take_table(const app_arguments *a, ga_run_settings *o)
   for (int i = 0; !code && ga_setting_at(i, &at); i++) {
     void *value = (char *)o + at.offset;
     app_option_name(&at, option);
-    if (app_is_own(at.name) || !app_has(a, option)) continue;
+    if (!app_has(a, option)) continue;
     if (at.type == GA_SETTING_CHOICE)
       code = take_choice(a, option, &at, value);
     else if (at.type == GA_SETTING_FLAG)
       code = take_flag(a, option, value);
+    else if (at.type == GA_SETTING_INTEGER)
+      code = take_integer(a, option, &at, value);
     else
-      code = app_number(a, option, at.unit, at.least, at.most, value);
+      code = take_number(a, option, &at, value);
   }
   return code;
 }
 
-/* Parameters that the scheme does not look at are a mistake. */
-static int check_scheme(const app_arguments *a, const ga_run_settings *o)
+/* Options that others, or the model, leave without a use are a mistake. */
+static int find_unused(const app_arguments *a, const ga_run_settings *o)
 {
-  ga_setting at;
-  char option[APP_OPTION_NAME];
+  ga_setting at, on;
+  char option[APP_OPTION_NAME], by[APP_OPTION_NAME];
   for (int i = 0; ga_setting_at(i, &at); i++) {
     app_option_name(&at, option);
-    if (app_has(a, option) && !(at.schemes >> o->scheme & 1))
-      return app_misused(a, "--%s is not used, for the scheme is %s; --scheme chooses another", option,
-                         app_choice(o, "scheme"));
+    if (!app_has(a, option)) continue;
+    if (!ga_setting_is_used(&at, o) && ga_setting_find(at.depends, &on)) {
+      app_option_name(&on, by);
+      return app_misused(a, "--%s is not used, for %s is %s; --%s chooses another", option, on.name,
+                         app_choice(o, on.name), by);
+    }
+    if (at.error_control && o->step > 0.0 && app_has(a, "step"))
+      return app_misused(a, "--step and --%s exclude each other: equal steps have no error control", option);
+    if (at.error_control && o->step > 0.0)
+      return app_misused(a, "--%s is not used, for the model has equal steps; --tol chooses error control",
+                         option);
   }
   return APP_DONE;
 }
 
-#define LATEST 1e12     /* [s] */
 #define MOST_STEPS 1e13 /* a year of the fastest ones */
 
 /* What the command line says instead of the model. */
 static int take_settings(app_task *s, const app_arguments *a)
 {
   ga_run_settings *o = &s->settings;
-  int code = app_number(a, "t-end", "s", -1e12, 1e12, &o->t_end);
-  if (app_has(a, "step") && app_has(a, "tol"))
-    return app_misused(a, "--step and --tol exclude each other: equal steps have no error control");
-  if (!code && app_has(a, "step")) code = app_number(a, "step", "s", 1e-15, 1e9, &o->step);
-  if (!code && app_has(a, "tol")) {
-    o->step = 0.0;
-    code = app_number(a, "tol", "1", 1e-14, 1.0, &o->tolerance);
-  }
-  if (!code) code = take_table(a, o);
-  if (!code) code = check_scheme(a, o);
-  if (!code && o->max_step > 0.0 && o->min_step > o->max_step)
-    code = app_misused(a, "the largest step, %g s, is below the smallest, %g s", o->max_step, o->min_step);
-  if (app_has(a, "step") || app_has(a, "tol")) o->accuracy = 0.0;
-  if (app_has(a, "accuracy")) o->accuracy_by_default = 0;
-  if (!code && app_has(a, "accuracy")) {
-    if (app_has(a, "step"))
-      return app_misused(a, "--step and --accuracy exclude each other: the accuracy decides on the steps");
-    o->step = 0.0;
-    code = app_number(a, "accuracy", "1", 1e-8, 0.5, &o->accuracy);
-  }
-  if (!code) code = app_number(a, "output", "s", 0.0, 1e9, &o->output);
-  if (!code && !(o->t_end > o->t_start))
-    code = app_misused(a, "the end, t = %g s, is not after the start, t = %g s", o->t_end, o->t_start);
-  if (!code && !(fabs(o->t_end) <= LATEST && fabs(o->t_start) <= LATEST))
-    code = app_misused(a, "the time from t = %g s to t_end = %g s is not within %g s", o->t_start, o->t_end,
-                       LATEST);
+  int code = take_table(a, o);
+  if (!code) ga_run_choose_steps(o, app_has(a, "step"), app_has(a, "tol"), app_has(a, "accuracy"));
+  if (!code) code = find_unused(a, o);
+  if (!code && ga_run_check(s->ctx, o)) code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
   const double step = o->step > 0.0 ? o->step : o->max_step;
   if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
     code = app_misused(a, "%g steps of %g s up to t = %g s are more than anybody will wait for",
@@ -267,24 +263,15 @@ void app_task_close(app_task *s)
 
 /* ---- Making ready ---- */
 
-/* Those that are not given follow from the tolerance; the library's defaults have the same ratio of relative
- * to absolute. Those that are belong to the tolerance given with them, and change with it where the accuracy
- * wanted changes it. */
-void app_task_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
+/* Tolerances that are given belong to the one given with them, and change with it where the accuracy wanted
+ * changes it. */
+ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
 {
-  const double tol = settings->tolerance, part = s->tolerance > 0.0 ? tol / s->tolerance : 1.0;
-  const struct {
-    double *to, given, follows;
-  } weight[] = {{&o->rtol, 0.0, tol},
-                {&o->rtol_v, settings->rtol_v, tol},
-                {&o->rtol_x, settings->rtol_x, tol},
-                {&o->atol, settings->atol, 1e-2 * tol},
-                {&o->atol_v, settings->atol_v, 1e-2 * tol},
-                {&o->atol_x, settings->atol_x, 1e-2 * tol}};
-  for (size_t i = 0; i < sizeof weight / sizeof *weight; i++)
-    *weight[i].to = weight[i].given > 0.0 ? part * weight[i].given : weight[i].follows;
-  o->error = settings->error;
-  o->norm = settings->norm;
+  ga_run_settings scaled = *settings;
+  const double part = s->tolerance > 0.0 ? settings->tolerance / s->tolerance : 1.0;
+  double *const given[] = {&scaled.atol, &scaled.rtol_v, &scaled.atol_v, &scaled.rtol_x, &scaled.atol_x};
+  for (size_t i = 0; i < sizeof given / sizeof *given; i++) *given[i] *= part;
+  return ga_run_simulate_opts(s->ctx, &scaled, o);
 }
 
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts)
@@ -295,12 +282,7 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   ga_stepper_destroy(&s->stepper);
   ga_status status = ga_run_stepper_opts(s->ctx, settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &s->stepper);
-  o.t_end = settings->t_end;
-  o.fixed_h = settings->step;
-  o.h_max = settings->max_step;
-  o.h_min = settings->min_step;
-  o.h_first = settings->first_step;
-  app_task_tolerances(s, settings, &o);
+  if (!status) status = app_task_simulate_opts(s, settings, &o);
   if (!status) status = ga_simulator_create(s->ctx, s->stepper, &o, &s->simulator);
   return status;
 }

@@ -38,8 +38,8 @@ void app_task_close(app_task *s);
 
 /* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
-/* Tolerances of a run with these settings, as app_task_prepare() has them. */
-void app_task_tolerances(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o);
+/* Options of a simulator with these settings; what they do not say stays as it is in *o. */
+ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o);
 /* report: app_task_report() follows a start that succeeds, and says itself what the start would warn of. */
 ga_status app_task_start(app_task *s, int report);
 
@@ -53,12 +53,10 @@ void app_warn_of_pulls(const ga_meter *meter);
 /* Mobility, redundant constraints and what was made consistent. */
 void app_task_report(const app_task *s, FILE *out,
                      int details); /* details: coordinates of joints, what the method starts with */
-/* By the table of settings: one of them; the name of a choice; "rho 0.8"; the option, with - for _. */
+/* By the table of settings: the name of a choice; "rho 0.8"; the name of the option. */
 enum { APP_OPTION_NAME = 32 };
-int app_setting_find(const char *name, ga_setting *out);
 const char *app_choice(const ga_run_settings *o, const char *name);
 void app_scheme_text(const ga_run_settings *o, char *text, size_t size);
 void app_option_name(const ga_setting *at, char name[APP_OPTION_NAME]);
-int app_is_own(const char *setting); /* 1: its option, if any, has a row and rules of its own (commands.c) */
 
 #endif

@@ -197,6 +197,12 @@ GA_API const char *ga_version(void);
   /* units */                                                                                                \
   X(GA_REASON_WRONG_DIMENSION, "a quantity has another dimension than expected")                             \
   X(GA_REASON_FUNCTION_AS_VALUE, "a function stands where a value should")                                   \
+  /* settings of a run */                                                                                    \
+  X(GA_REASON_SETTING_RANGE, "a setting is out of its range")                                                \
+  X(GA_REASON_SETTING_UNUSED, "a setting is given that others leave without a use")                          \
+  X(GA_REASON_SETTING_SUSPICIOUS, "a setting is possible, but suspicious")                                   \
+  X(GA_REASON_SETTINGS_ORDER, "of two settings one must be larger")                                          \
+  X(GA_REASON_SETTING_NOT_OF_METHOD, "a setting that the method does not have")                              \
   /* warnings */                                                                                             \
   X(GA_REASON_START_MOVED, "initial values were moved onto the constraints")                                 \
   X(GA_REASON_REDUNDANT, "constraints are redundant")                                                        \

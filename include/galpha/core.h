@@ -390,6 +390,7 @@ typedef struct ga_method_info {
   const char *name, *title, *about; /* "index3", "index-3", ... */
   int keeps_positions;              /* 1: Φ = 0 at the end of every step, */
   int keeps_rates;                  /* and B v + Φ_t = 0 */
+  int has_eta;                      /* 1: by multipliers η of their own: ga_eta_terms is looked at */
   int vdot_at_end;                  /* 1: s, o and f may depend on vdot */
   int adjusts_gamma;                /* 1: GA_ADJUST_GAMMA is possible */
   int holonomic_only;               /* 1: not for systems with k */

@@ -54,42 +54,76 @@ typedef struct ga_run_settings {
   double newmark_beta, newmark_gamma; /* [-] default 1/4, 1/2: no damping */
   int commutator;                     /* as in ga_stepper_opts, */
   ga_adjust adjust;
+  int move_offset;
+  ga_mass_alpha mass_alpha;
+  int full_solve;
+  double newton_tolerance; /* [-] tol of ga_newton_opts, */
+  int newton_iterations;   /* its max_iterations, */
+  ga_reuse newton_factors; /* reuse, */
+  int newton_patience;     /* patience, */
+  ga_eta_terms eta_terms;
+  ga_predictor predictor;
+  ga_lu_kind linear_solver; /* lu of ga_stepper_opts */
+  ga_redundant redundant;
   int project, shift_a, perturb_v; /* and in ga_start_opts; the same defaults */
   double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */
   double first_step;         /* [s] of error control; 0: chosen */
-  double max_change;         /* [-] of the start, see ga_start_opts; default 0.1 */
+  double max_change;         /* [-] of the start, see ga_start_opts, */
+  double max_gap;            /* [-] likewise */
+  int defect_points;         /* of ga_simulate_opts */
   double output;             /* [s] distance of records; 0: every accepted step */
   int n_record;              /* signals to record; 0: all */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */
 } ga_run_settings;
 
 GA_API ga_run_settings ga_run_defaults(void);
-/* Options of steppers and starts that settings ask for; all else as in their ..._defaults(). GA_ERR_ARGUMENT
- * for parameters out of range. settings NULL: the defaults. */
+/* GA_ERR_ARGUMENT where a setting is out of its range, or two contradict each other: `field` of the error
+ * names it. NULL: the defaults. */
+GA_API ga_status ga_run_check(ga_context *ctx, const ga_run_settings *settings);
+/* What steppers, starts and simulators are given, after ga_run_check(). Of *out of the last one only what
+ * settings say is written: start from ga_simulate_defaults(). settings NULL: the defaults. */
 GA_API ga_status ga_run_stepper_opts(ga_context *ctx, const ga_run_settings *settings, ga_stepper_opts *out);
 GA_API ga_start_opts ga_run_start_opts(const ga_run_settings *settings);
+GA_API ga_status ga_run_simulate_opts(ga_context *ctx, const ga_run_settings *settings,
+                                      ga_simulate_opts *out);
+
+/* Equal steps, a tolerance and an accuracy replace each other. To be called after any of the three has been
+ * given in one place, a model file or a command line, with 1 for those that were: step > 0 ends error bars; a
+ * tolerance, or an accuracy, ends equal steps that another place asked for; a tolerance alone ends error
+ * bars. Where one place gives a step > 0 and others, the step is what counts. */
+GA_API void ga_run_choose_steps(ga_run_settings *settings, int step, int tolerance, int accuracy);
 
 /* One setting: a key of `simulation` in model files, and an option of the program. */
 typedef enum ga_setting_type {
   GA_SETTING_NUMBER = 0, /* double */
   GA_SETTING_CHOICE,     /* an enum: number of the choice */
-  GA_SETTING_FLAG        /* int, 0 or 1 */
+  GA_SETTING_FLAG,       /* int, 0 or 1 */
+  GA_SETTING_INTEGER     /* int */
 } ga_setting_type;
 
 typedef struct ga_setting {
-  const char *name; /* "rho": of the key and of the member of ga_run_settings */
-  size_t offset;    /* of the member */
+  const char *name;   /* "rho": of the key and of the member of ga_run_settings */
+  const char *option; /* of the program; NULL: the same with - for _ */
+  size_t offset;      /* of the member */
   ga_setting_type type;
   const char *unit;           /* of numbers; "1": none */
-  double least, most;         /* of numbers */
+  double least, most;         /* of numbers and integers */
+  int or_zero;                /* 1: 0 besides */
   int n_choices;              /* of choices */
   const char *const *choices; /* [n_choices] */
-  unsigned long schemes;      /* that look at it, as bits 1 << ga_scheme_kind */
+  const char *depends;        /* the setting, a choice, that decides whether this one is used; NULL: none */
+  unsigned long with;         /* it is with these of its values, as bits; all where depends is NULL */
+  int error_control;          /* 1: of error control, not used where `step` gives the size of all steps */
+  int of_results;             /* 1: of what is recorded, not of how the motion is found */
   const char *about;          /* one line */
 } ga_setting;
 
 /* Number i = 0, 1, ... of all settings but `record`; 0: there are not so many. out NULL: only that. */
 GA_API int ga_setting_at(int i, ga_setting *out);
+/* The one of this name; 0: there is none. */
+GA_API int ga_setting_find(const char *name, ga_setting *out);
+/* 1: by the setting it depends on, it is used. */
+GA_API int ga_setting_is_used(const ga_setting *setting, const ga_run_settings *settings);
 
 typedef struct ga_model ga_model;
 

@@ -304,6 +304,15 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_WRONG_DIMENSION] = {"{detail}, expected {expected}", NULL, 1},
     [GA_REASON_FUNCTION_AS_VALUE] = {"{detail}, expected {expected}", NULL, 1},
 
+    /* settings of a run */
+    [GA_REASON_SETTING_RANGE] = {"{field} is {0}; it must be {{{expected} }}from {1} to {2}", NULL},
+    [GA_REASON_SETTING_UNUSED] = {"{field} is not used, for {other} is {name}{{, not {expected}}}", NULL},
+    [GA_REASON_SETTING_SUSPICIOUS] = {"{detail}", NULL},
+    [GA_REASON_SETTINGS_ORDER] = {"{field} is {0}; it must {expected} {other}, which is {1}", NULL},
+    [GA_REASON_SETTING_NOT_OF_METHOD] = {"{field} is {name}, which the method {other} does not have; "
+                                         "{expected} do",
+                                         NULL},
+
     /* warnings */
     [GA_REASON_START_MOVED] = {"{detail}", NULL},
     [GA_REASON_REDUNDANT] = {"{detail}", NULL},

@@ -36,6 +36,7 @@ int ga_method_at(int i, ga_method_info *out)
                           .about = METHODS[i].about,
                           .keeps_positions = m->keeps_positions,
                           .keeps_rates = m->keeps_rates,
+                          .has_eta = m->has_eta,
                           .vdot_at_end = m->vdot_at_end,
                           .adjusts_gamma = m->adjusts_gamma,
                           .holonomic_only = m->holonomic_only,

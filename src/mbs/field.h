@@ -47,17 +47,16 @@ typedef struct ga__field {
   const char *const *choices, *const *choices_about;
   int n_choices;
   long low, high;
-  size_t rows, columns;  /* GA__AT_INT(): where sizes go; 0: nowhere */
-  size_t given;          /* GA__AT_INT(): an int that says that this field is set; 0: none */
-  unsigned long only;    /* kinds (bits of the field `kind`) that look at it; 0: all. See ga__field_kinds() */
-  int coordinate;        /* 1 + the number of a coordinate: joints look at it that have this one; 0: none */
-  int hidden;            /* 1: not in model files */
-  int no_default;        /* 1: what it is where it is not given will rarely do */
-  const char *about;     /* one line */
-  const char *help;      /* of settings: a shorter line for options of the program; NULL: the same */
-  double from, to;       /* of settings: the range; both 0: as the rule says */
-  const char *nan_word;  /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
-  const char *nan_about; /* and what NaN means; NULL: as at the start */
+  size_t rows, columns; /* GA__AT_INT(): where sizes go; 0: nowhere */
+  size_t given;         /* GA__AT_INT(): an int that says that this field is set; 0: none */
+  unsigned long only;   /* kinds (bits of the field `kind`) that look at it; 0: all. See ga__field_kinds() */
+  int coordinate;       /* 1 + the number of a coordinate: joints look at it that have this one; 0: none */
+  int hidden;           /* 1: not in model files */
+  int no_default;       /* 1: what it is where it is not given will rarely do */
+  const char *about;    /* one line */
+  const struct ga__setting *setting; /* of settings of a run: what else is known (model/settings.h) */
+  const char *nan_word;              /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
+  const char *nan_about;             /* and what NaN means; NULL: as at the start */
 } ga__field;
 
 #define GA__AT_INT(type, member) (offsetof(type, member) + 1)

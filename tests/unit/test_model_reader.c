@@ -828,6 +828,9 @@ static void settings_have_a_table(void **state)
     assert_true(at.name[0] && at.about[0]);
     if (at.type == GA_SETTING_NUMBER) {
       const double value = *(const double *)member;
+      assert_true((value >= at.least && value <= at.most) || (at.or_zero && value == 0));
+    } else if (at.type == GA_SETTING_INTEGER) {
+      const int value = *(const int *)member;
       assert_true(value >= at.least && value <= at.most);
     } else {
       const int value = *(const int *)member;
@@ -835,9 +838,75 @@ static void settings_have_a_table(void **state)
     }
   }
   assert_true(n > 20);
+  for (int i = 0; ga_setting_at(i, &at);
+       i++) { /* one that another decides on is used with some of its values */
+    ga_setting on;
+    if (at.depends) assert_true(ga_setting_find(at.depends, &on) && on.type == GA_SETTING_CHOICE);
+    if (at.depends) assert_true(at.with != 0 && at.with < (1ul << on.n_choices));
+    assert_true(ga_setting_find(at.name, &on) && strcmp(on.name, at.name) == 0);
+  }
+  assert_false(ga_setting_find("nothing", &at));
   assert_false(ga_setting_at(n, NULL));
   assert_false(ga_setting_at(-1, NULL));
   assert_true(ga_setting_at(0, NULL));
+}
+
+/* In C too, every setting is refused out of its range, and the error names it. */
+static void settings_are_checked(void **state)
+{
+  ga_context *ctx = rig_open_context();
+  ga_setting at;
+  ga_stepper_opts stepper;
+  ga_simulate_opts simulate = ga_simulate_defaults();
+  (void)state;
+  assert_status(ctx, ga_run_check(ctx, NULL), GA_OK);
+  for (int i = 0; ga_setting_at(i, &at); i++) {
+    const double wrong[] = {NAN, INFINITY, -INFINITY, at.most + 1, at.least - 1};
+    for (int k = 0; k < 5; k++) {
+      ga_run_settings s = ga_run_defaults();
+      void *member = (char *)&s + at.offset;
+      if (at.type == GA_SETTING_NUMBER && at.or_zero && wrong[k] == 0) continue;
+      if (at.type == GA_SETTING_NUMBER)
+        *(double *)member = wrong[k];
+      else
+        *(int *)member = k % 2 ? -7 : 2000000000;
+      if (at.type == GA_SETTING_NUMBER && at.least - 1 >= at.least) continue;
+      assert_status(ctx, ga_run_check(ctx, &s), GA_ERR_ARGUMENT);
+      assert_string_equal(ga_context_error(ctx)->field, at.name);
+      assert_int_equal(ga_context_error(ctx)->reason, GA_REASON_SETTING_RANGE);
+      assert_status(ctx, ga_run_stepper_opts(ctx, &s, &stepper), GA_ERR_ARGUMENT);
+      assert_status(ctx, ga_run_simulate_opts(ctx, &s, &simulate), GA_ERR_ARGUMENT);
+    }
+  }
+  rig_close_context(&ctx);
+}
+
+/* Equal steps, tolerance and accuracy: which of those given counts. */
+static void steps_are_chosen(void **state)
+{
+  static const struct {
+    double step, accuracy; /* before */
+    int given[3];          /* step, tolerance, accuracy */
+    double step_after, accuracy_after;
+  } cases[] = {
+      {0, 1e-3, {0, 0, 0}, 0, 1e-3},   /* nothing is given */
+      {0.1, 1e-3, {1, 0, 0}, 0.1, 0},  /* equal steps end error bars */
+      {0, 1e-3, {1, 0, 0}, 0, 0},      /* step: 0 is error control with the tolerance */
+      {0.1, 1e-3, {0, 1, 0}, 0, 0},    /* a tolerance ends both */
+      {0.1, 1e-3, {0, 0, 1}, 0, 1e-3}, /* an accuracy ends equal steps */
+      {0.1, 0, {0, 0, 1}, 0.1, 0},     /* but not one of 0 */
+      {0, 1e-3, {0, 1, 1}, 0, 1e-3},   /* both: the first tolerance of the rounds */
+      {0.1, 1e-3, {1, 1, 1}, 0.1, 0},  /* the step counts */
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ga_run_settings s = ga_run_defaults();
+    s.step = cases[i].step;
+    s.accuracy = cases[i].accuracy;
+    ga_run_choose_steps(&s, cases[i].given[0], cases[i].given[1], cases[i].given[2]);
+    assert_true(s.step == cases[i].step_after && s.accuracy == cases[i].accuracy_after);
+    assert_int_equal(s.accuracy_by_default, i == 0);
+  }
 }
 
 /* ---- Messages ---- */
@@ -1071,8 +1140,8 @@ static const complaint errors[] = {
     /* settings */
     {"simulation: {t_end: -1}\n", 2, 21, "t_end is -1 s; it must be above t_start"},
     {"simulation: {rho: 2}\n", 2, 19, "rho is 2; it must be from 0 to 1"},
-    {"simulation: {hht_alpha: -0.1}\n", 2, 14, "hht_alpha is given, but the scheme is rho"},
-    {"simulation: {scheme: hht, rho: 0.8}\n", 2, 27, "rho is given, but the scheme is hht"},
+    {"simulation: {hht_alpha: -0.1}\n", 2, 14, "hht_alpha is not used, for scheme is rho, not hht"},
+    {"simulation: {scheme: hht, rho: 0.8}\n", 2, 27, "rho is not used, for scheme is hht, not rho"},
     {"simulation: {scheme: hht, hht_alpha: 0.1}\n", 2, 38,
      "hht_alpha is 0.1; it must be from -0.333333 to 0"},
     {"simulation: {scheme: newmark, newmark_gamma: 0.6}\n", 2, 46, "newmark_gamma is 0.6; it must be"},
@@ -1080,6 +1149,36 @@ static const complaint errors[] = {
     {"simulation: {adjust: no}\n", 2, 22, "'no' is unknown, expected shift, gamma or none"},
     {"simulation: {step: -1}\n", 2, 20, "step of simulation is -1; it must be >= 0"},
     {"simulation: {tolerance: 0}\n", 2, 25, "tolerance of simulation is 0; it must be > 0"},
+    {"simulation: {tolerance: 2}\n", 2, 25, "tolerance is 2; it must be from 1e-14 to 1"},
+    {"simulation: {accuracy: 0.6}\n", 2, 24, "accuracy is 0.6; it must be 0, or from 1e-08 to 0.5"},
+    {"simulation: {step: 1e-16}\n", 2, 20, "step is 1e-16 s; it must be 0, or from 1e-15 to 1e+09 s"},
+    {"simulation: {min_step: 2, max_step: 1}\n", 2, 37, "it must not be below min_step, which is 2 s"},
+    {"simulation: {newton_iterations: 0}\n", 2, 33, "expected 1 to 1000"},
+    {"simulation: {newton_iterations: 2.5}\n", 2, 33, "is 2.5, expected a whole number"},
+    {"simulation: {newton_iterations: 1e30}\n", 2, 33, "expected a whole number"},
+    {"simulation: {newton_tolerance: 1}\n", 2, 32, "newton_tolerance is 1; it must be from 1e-15 to 0.001"},
+    {"simulation: {newton_tolerance: .nan}\n", 2, 32, "newton_tolerance of simulation"},
+    {"simulation: {newton_tolerance: 1e400}\n", 2, 32, "the number is too large"},
+    {"simulation: {newton_tolerance: 1 kg}\n", 2, 34, "expected a plain number"},
+    {"simulation: {newton_patience: -1}\n", 2, 31, "expected 0 to 1000"},
+    {"simulation: {newton_factors: each_step, newton_patience: 2}\n", 2, 41,
+     "newton_patience is not used, for newton_factors is each_step, not reuse"},
+    {"simulation: {mass_alpha: previous}\n", 2, 14,
+     "mass_alpha is not used, for method is stabilized, not weighted, soi2 or hht_soi2"},
+    {"simulation: {method: weighted, full_solve: true}\n", 2, 32,
+     "full_solve is not used, for method is weighted, not soi2 or hht_soi2"},
+    {"simulation: {move_offset: false}\n", 2, 14,
+     "move_offset is not used, for method is stabilized, not index3 or weighted"},
+    {"simulation: {method: index3, eta_terms: full}\n", 2, 30,
+     "eta_terms is not used, for method is index3, not stabilized"},
+    {"simulation: {method: soi2, adjust: gamma}\n", 2, 36,
+     "adjust is gamma, which the method soi2 does not have; index3 and stabilized do"},
+    {"simulation: {linear_solver: lapack}\n", 2, 29,
+     "'lapack' is unknown, expected auto, dense, sparse or blocks"},
+    {"simulation: {redundant: true}\n", 2, 25, "'true' is unknown, expected accept or refuse"},
+    {"simulation: {max_gap: 0}\n", 2, 23, "max_gap of simulation is 0; it must be > 0"},
+    {"simulation: {max_gap: 1e13}\n", 2, 23, "max_gap is 1e+13; it must be from 1e-15 to 1e+12"},
+    {"simulation: {t_end: 1e13}\n", 2, 21, "t_end is 1e+13 s; it must be from -1e+12 to 1e+12 s"},
     {"simulation: {metod: soi2}\n", 2, 14, "the key 'metod' is unknown"},
     {"simulation: {method: soi3}\n", 2, 22, "did you mean 'soi2'?"},
     {"simulation: 3\n", 2, 13, "simulation: expected a map"},
@@ -1107,6 +1206,8 @@ static const complaint warnings[] = {
     {"parameters: {pi: 3}\nbodies: {a: {type: point, mass: pi}}\n", 2, 14, "takes the place of the number π"},
     {"parameters: {e: 3}\nbodies: {a: {type: point, mass: e}}\n", 2, 14, "takes the place of the number e"},
     {ARM "simulation: {step: 1 ms, tolerance: 1e-6}\n", 3, 26, "tolerance is not used"},
+    {ARM "simulation: {step: 1 ms, max_step: 1}\n", 3, 26,
+     "max_step is not used, for step is 0.001 s: equal steps have no error control"},
     {ARM "simulation: {step: 1, t_start: 1, t_end: 1.5}\n", 3, 20, "step is 1 s, more than the 0.5 s"},
     {"gravity: [0, 0, -9810]\n" ARM, 2, 10, "gravity of the model is 9810 m/s²; is it in mm/s^2?"},
     {"bodies: {a: {type: planar, mass: 1, inertia: 1, angle: 45}}\n", 2, 56,
@@ -1700,6 +1801,8 @@ int main(void)
       cmocka_unit_test(settings_are_read),
       cmocka_unit_test(options_of_the_method_are_read),
       cmocka_unit_test(settings_have_a_table),
+      cmocka_unit_test(settings_are_checked),
+      cmocka_unit_test(steps_are_chosen),
       cmocka_unit_test(errors_are_data),
       cmocka_unit_test(every_error_has_its_place),
       cmocka_unit_test(odd_things_are_warned_of),

@@ -117,6 +117,7 @@ static ga_guess_def guess_def_;
 static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
 static ga_stepper_opts run_stepper_;
+static ga_simulate_opts run_simulate_;
 static ga_setting setting_;
 static ga_method_info method_info_;
 static ga_method method_;
@@ -600,7 +601,12 @@ static ga_control_block *new_block(void)
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
   STATUS(ga_model_write_file, (P(model), P("x"))) \
   STATUS(ga_run_stepper_opts, (FINE(ctx), FINE(&run_settings_), P(&run_stepper_))) \
+  STATUS(ga_run_simulate_opts, (FINE(ctx), FINE(&run_settings_), P(&run_simulate_))) \
+  STATUS(ga_run_check, (FINE(ctx), FINE(&run_settings_))) \
+  VOID(ga_run_choose_steps, (P(&run_settings_), 0, 0, 0)) \
   VALUE(ga_setting_at, (0, FINE(&setting_))) \
+  VALUE(ga_setting_find, (P("rho"), FINE(&setting_))) \
+  VALUE(ga_setting_is_used, (P(&setting_), P(&run_settings_))) \
   VALUE(ga_model_schema, (FINE(text), sizeof text)) \
   VALUE(ga_model_format_page, (FINE(text), sizeof text)) \
   /* result */ \

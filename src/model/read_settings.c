@@ -1,0 +1,104 @@
+/* Reads what a model says once: title, gravity, the form of rigid bodies, and how it is to be simulated. */
+#include "model/settings.h"
+#include "model/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LARGE_GRAVITY 100 /* [m/s²] more is suspicious */
+
+void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
+{
+  ga__owner owner = {.what = "the model", .kind = -1};
+  ga__tree *version = ga__map_get(root, "galpha"), *title = ga__map_get(root, "title");
+  ga__group keys;
+  long number = 0;
+  out->title = "";
+  out->machine = ga_machine_defaults();
+  if (!version)
+    ga__say(reader->r->messages, GA_MESSAGE_ERROR, root->at,
+            "the version of the format is missing; expected the line 'galpha: 1'");
+  else
+    ga__value_int(reader->r, version, 1, 1, GA__VERSION_KEY, &number);
+  if (title) ga__value_text(reader->r, title, "title", &out->title);
+  ga__setting_group(0, &keys);
+  ga__read_fields(reader, root, keys.n, keys.fields, &owner, &out->machine);
+  out->gives_gravity = ga__map_get(root, "gravity") != NULL;
+  const double *g = out->machine.gravity, length = hypot(hypot(g[0], g[1]), g[2]);
+  if (length > LARGE_GRAVITY)
+    ga__say(reader->r->messages, GA_MESSAGE_WARNING, ga__map_get(root, "gravity")->at,
+            "gravity of the model is %g m/s²; is it in mm/s^2?", length);
+}
+
+/* The value of a setting in the file, or else what is nearest to it. */
+static ga__place place_of(const ga__tree *map, const char *field)
+{
+  const ga__tree *at = ga__map_peek(map, field);
+  return at ? at->at : map->key_at;
+}
+
+/* Settings that are given, but which others leave without a use: equal steps are given to be compared with
+ * error control, which is worth a warning only. */
+static void find_unused(ga__reader *reader, const ga__tree *map, const ga_run_settings *s)
+{
+  ga_setting at;
+  ga_error why;
+  for (int i = 0; ga_setting_at(i, &at); i++) {
+    const ga__tree *given = ga__map_peek(map, at.name);
+    if (given && ga__setting_unused(&at, s, &why))
+      ga__say_data(reader->r->messages, ga_setting_is_used(&at, s) ? GA_MESSAGE_WARNING : GA_MESSAGE_ERROR,
+                   given->key_at, NULL, &why);
+  }
+}
+
+static void suspect_length(ga__reader *reader, const ga__tree *map, const ga_run_settings *s)
+{
+  const double length = s->t_end - s->t_start;
+  if (!(s->step > length && length > 0)) return;
+  ga__say(reader->r->messages, GA_MESSAGE_WARNING, place_of(map, "step"),
+          "simulation: step is %g s, more than the %g s from t_start to t_end", s->step, length);
+}
+
+/* All that is wrong with them, each at its place. */
+static void check_settings(ga__reader *reader, const ga__tree *map, const ga_run_settings *s)
+{
+  ga_context *ctx = reader->r->ctx;
+  ga_status status = GA_OK;
+  int faults = 0;
+  for (int i = 0; ga_setting_at(i, NULL); i++) {
+    if (!ga__setting_check(ctx, i, s)) continue;
+    faults++;
+    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, place_of(map, ctx->error.field), NULL, &ctx->error);
+  }
+  if (faults) return;
+  for (int i = 0; ga__settings_contradiction(ctx, i, s, &status); i++)
+    if (status)
+      ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, place_of(map, ctx->error.field), NULL, &ctx->error);
+  find_unused(reader, map, s);
+  suspect_length(reader, map, s);
+}
+
+void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *settings)
+{
+  static const char *const more[] = {"record"};
+  ga__owner owner = {.what = "simulation", .kind = -1};
+  int n;
+  const ga__field *fields = ga__setting_fields(&n);
+  ga__tree *map = ga__map_get(root, "simulation");
+  if (!map || !ga__expect_map(reader->r, map, "simulation")) return;
+  const int good = ga__read_fields(reader, map, n, fields, &owner, settings);
+  ga__tree *record = ga__map_get(map, "record");
+  const char **names;
+  if (record && ga__read_texts(reader, record, "record of simulation", &settings->n_record, &names))
+    settings->record = names;
+  else
+    settings->n_record = 0;
+  for (int i = 0; i < settings->n_record; i++) {
+    ga__named *part = ga__directory_head(&reader->parts, settings->record[i], strlen(settings->record[i]));
+    if (part) part->used = 1;
+  }
+  ga__finish_keys(reader, map, n, fields, &owner, 1, more);
+  if (good) check_settings(reader, map, settings);
+  ga_run_choose_steps(settings, ga__map_get(map, "step") != NULL, ga__map_get(map, "tolerance") != NULL,
+                      ga__map_get(map, "accuracy") != NULL);
+}
