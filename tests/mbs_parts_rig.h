@@ -12,6 +12,7 @@ typedef union any_def {
   ga_planar_def planar;
   ga_point_def point;
   ga_scalar_def scalar;
+  ga_beam_def beam;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;
@@ -89,6 +90,14 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
   case GA__PART_SCALAR:
     def->scalar = ga_scalar_defaults();
     def->scalar.mass = 1;
+    break;
+  case GA__PART_BEAM:
+    def->beam = ga_beam_defaults();
+    def->beam.length = 1;
+    def->beam.section = GA_SECTION_CIRCLE;
+    def->beam.diameter = 0.1;
+    def->beam.young = def->beam.density = 1e3;
+    for (int i = 0; i < 3; i++) def->beam.load[i].expression = def->beam.moment[i].expression = "sin(t)";
     break;
   case GA__PART_MARKER:
     def->marker = ga_marker_defaults();
@@ -176,6 +185,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_point(m, &def->point);
   case GA__PART_SCALAR:
     return ga_machine_add_scalar(m, &def->scalar);
+  case GA__PART_BEAM:
+    return ga_machine_add_beam(m, &def->beam);
   case GA__PART_MARKER:
     return ga_machine_add_marker(m, &def->marker);
   case GA__PART_JOINT:

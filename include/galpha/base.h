@@ -216,6 +216,10 @@ GA_API const char *ga_version(void);
   X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
   X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \
   X(GA_REASON_BRANCHES_MEET, "an assembly came by a position where branches meet")                           \
+  /* beams */                                                                                                \
+  X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
+  X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
+  X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
   /* model files, in words of the reader */                                                                  \
   X(GA_REASON_UNKNOWN_KEY, "a key is unknown")                                                               \
   X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \

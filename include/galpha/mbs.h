@@ -374,6 +374,62 @@ GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
 
+/* ---- Beams --------------------------------------------------------------------------------------------- */
+
+/* What a section is given by. Of shapes, y is along the width, z along the height; Young's modulus, Poisson's
+ * ratio and density are needed too. */
+typedef enum ga_section_kind {
+  GA_SECTION_NUMBERS = 0, /* stiffness, mass_per_length, rotary_inertia */
+  GA_SECTION_RECTANGLE,   /* width, height */
+  GA_SECTION_CIRCLE,      /* diameter */
+  GA_SECTION_TUBE,        /* diameter, wall */
+  GA_SECTION_I            /* width, height, web, flange: two flanges along y, joined by a web along z */
+} ga_section_kind;
+
+typedef enum ga_beam_kind {
+  GA_BEAM_ACCURATE = 0,   /* order 4 in statics */
+  GA_BEAM_CONSTANT_STRAIN /* order 2, masses lumped to nodes: the plain element, for comparison */
+} ga_beam_kind;
+
+/* A geometrically exact beam: axial force, shear, torsion and bending, displacements and rotations of any
+ * size. Its frame, where others see it, is that of its first section: x along the axis, y and z those of the
+ * section. A marker on it has x of its position along the axis, from 0 to the length, y and z off it, and
+ * axes against those of the section there: at such places it has nodes. The marker "name.end" is made with
+ * it. Not bent at the start, where the whole of it moves as a rigid body. */
+typedef struct ga_beam_def { /* start from ga_beam_defaults() */
+  const char *name;
+  ga_pose pose;          /* of its first section at the start, where `from` and `to` are not given */
+  double length;         /* [m] > 0, likewise */
+  double from[3], to[3]; /* [m] NaN (default): not given; a straight beam between these, */
+  double up[3];          /* [-] z of its sections as near to this as it can be; default (0, 0, 1), or
+                            x where the beam is along that */
+  double curvature[3];   /* [rad/m] of the unloaded beam: twist about x, bending about y and z of its
+                            sections; all 0: straight */
+  int elements;          /* >= 1, default 10, evenly spread between markers */
+  ga_beam_kind formulation;
+  ga_section_kind section;
+  double width, height, diameter, wall, web, flange; /* [m] of shapes */
+  double young, poisson, density;                    /* [Pa], [-], [kg/m³] */
+  double shear_factor[2];                            /* [-] along y and z; NaN (default): of the shape */
+  double torsion_constant;                           /* [m⁴]; NaN (default): of the shape */
+  double stiffness[36];     /* [N, N m, N m²] force and moment by strain (x, y, z) and curvature (x, y, z):
+                               symmetric, positive definite */
+  double mass_per_length;   /* [kg/m] > 0 */
+  double rotary_inertia[6]; /* [kg m] Jxx Jyy Jzz Jxy Jxz Jyz per length, about the centre of mass */
+  double centre[2];         /* [m] of mass, along y and z of the section */
+  double damping;           /* [s] Kelvin–Voigt: damping · stiffness · rate of strain */
+  ga_axes axes;             /* of load and moment: of the ground, or those of the section, which turn */
+  ga_input load[3];         /* [N/m] along the whole length */
+  ga_input moment[3];       /* [N m/m] likewise */
+  double velocity[3];       /* [m/s] of its first section at the start, ground axes */
+  double omega[3];          /* [rad/s] at the start, ground axes */
+  ga_hold hold;
+  double weight; /* as of rigid bodies */
+} ga_beam_def;
+
+GA_API ga_beam_def ga_beam_defaults(void);
+GA_API ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def);
+
 /* ---- Sensors and blocks -------------------------------------------------------------------------------- */
 
 typedef enum ga_sensor_kind {

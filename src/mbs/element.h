@@ -243,6 +243,7 @@ static inline int ga__wants_forces(const ga_jacobian *J)
 /* The types, each in its file. */
 extern const ga__element_type ga__ground_type, ga__rigid_type, ga__planar_type, ga__point_type,
     ga__scalar_type, ga__marker_type;                         /* node.c */
+extern const ga__element_type ga__beam_type;                  /* beam.c */
 extern const ga__element_type ga__bodies_type;                /* body.c */
 extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
@@ -251,6 +252,9 @@ extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 
+/* Signals of frames: how many a rigid body's has, and each. (node.c) */
+int ga__n_rigid_signals(const ga__mbs_model *b, int part);
+void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
 /* A coordinate and its signals: of joints, drives and scalar bodies. (joint.c) */
 ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part);
 int ga__joint_n_signals(const ga__mbs_model *b, int part);

@@ -15,6 +15,7 @@ typedef enum ga__part_kind {
   GA__PART_PLANAR,
   GA__PART_POINT,
   GA__PART_SCALAR,
+  GA__PART_BEAM,
   GA__PART_MARKER,
   GA__PART_JOINT,
   GA__PART_DRIVE,

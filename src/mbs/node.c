@@ -133,6 +133,20 @@ ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part, int *ma
   return GA_OK;
 }
 
+ga_status ga__node_add_rigid(ga_machine *m, ga__mbs_model *b, int part, double mass, const double J[9],
+                             const double x[3], const double R[9], int *index)
+{
+  ga__node *node = add_node(m, b, part, GA__ALL6);
+  if (!node) return GA_ERR_MEMORY;
+  *index = b->node.n - 1;
+  node->rigid = 1;
+  node->mass = mass;
+  memcpy(node->J, J, sizeof node->J);
+  memcpy(node->q0, x, 3 * sizeof *x);
+  memcpy(node->q0 + 3, R, 9 * sizeof *R);
+  return GA_OK;
+}
+
 ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
                               const double *v, int *index)
 {
@@ -394,7 +408,7 @@ static const struct {
 };
 enum { OF_POINT = 9, OF_MARKER = 12, OF_RIGID = 16, OF_PLANAR = 17 };
 
-static int rigid_signals(const ga__mbs_model *b, int part)
+int ga__n_rigid_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return OF_RIGID;
@@ -419,7 +433,7 @@ static int marker_signals(const ga__mbs_model *b, int part)
   return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
 }
 
-static void frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, SIGNAL[i].kind, SIGNAL[i].component);
   out->probe.of = b->part_marker[part];
@@ -463,29 +477,29 @@ const ga__element_type ga__ground_type = {
 };
 const ga__element_type ga__rigid_type = {
     .create = {[GA__CREATE_BODIES] = add_rigid},
-    .n_signals = rigid_signals,
-    .signal = frame_signal,
+    .n_signals = ga__n_rigid_signals,
+    .signal = ga__frame_signal,
     .n_shapes = one_shape,
     .shape = frame_shape,
 };
 const ga__element_type ga__planar_type = {
     .create = {[GA__CREATE_BODIES] = add_planar},
     .n_signals = planar_signals,
-    .signal = frame_signal,
+    .signal = ga__frame_signal,
     .n_shapes = one_shape,
     .shape = frame_shape,
 };
 const ga__element_type ga__point_type = {
     .create = {[GA__CREATE_BODIES] = add_point},
     .n_signals = point_signals,
-    .signal = frame_signal,
+    .signal = ga__frame_signal,
     .n_shapes = one_shape,
     .shape = point_shape,
 };
 const ga__element_type ga__marker_type = {
     .create = {[GA__CREATE_MARKERS] = create_marker},
     .n_signals = marker_signals,
-    .signal = frame_signal,
+    .signal = ga__frame_signal,
     .n_shapes = one_shape,
     .shape = marker_shape,
 };

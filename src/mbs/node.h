@@ -20,6 +20,7 @@ typedef struct ga__node {    /* what evaluations need comes first */
   int n;                /* velocities */
   int self;             /* its pair with itself */
   int part;             /* that it belongs to: a body, or the joint or drive that needs it */
+  int number;           /* of a part with several: 1, 2, ...; 0: it is the only one */
   double com[3];        /* the origin, seen in the body's frame */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
   double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
@@ -67,6 +68,9 @@ void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q,
 void ga__nodes_keep_given(ga__mbs_model *b); /* once bodies are created: what they are given */
 ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part,
                               int *marker); /* massless, on a joint's behalf */
+/* A rigid one of a part that has several, at rest; J about its origin, in its axes. */
+ga_status ga__node_add_rigid(ga_machine *m, ga__mbs_model *b, int part, double mass, const double J[9],
+                             const double x[3], const double R[9], int *node);
 /* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
  * element's. q, v: [n] at the start, NULL: zeros. */
 ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *node);

@@ -1,5 +1,6 @@
 /* Kinds of parts: one table of their fields, from which come checks and the list of texts to copy; and
  * defaults. */
+#include "mbs/beam.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -108,6 +109,16 @@ static const char *const sensor_about[] = {
     [GA_SENSOR_REACTION_TORQUE] = "of a joint, on its body b, about b's origin",
 };
 
+static const char *const section_names[] = {"numbers", "rectangle", "circle", "tube", "i"};
+static const char *const section_about[] = {
+    "`stiffness`, `mass_per_length` and `rotary_inertia`", "`width` along y, `height` along z", "`diameter`",
+    "`diameter` outside, `wall`",
+    "two flanges of `width` along y, `flange` thick, joined by a `web`; `height` in all"};
+
+static const char *const beam_names[] = {"accurate", "constant_strain"};
+static const char *const beam_about[] = {"order 4 in statics",
+                                         "order 2, masses lumped to nodes: the plain element, to compare"};
+
 static const ga__field ground_fields[] = {{.name = ""}};
 
 #define DEF ga_rigid_def
@@ -173,6 +184,68 @@ static const ga__field scalar_fields[] = {
     HOLD,
     WEIGHT,
 };
+#undef DEF
+
+#define DEF ga_beam_def
+#define SHAPE_LENGTH(member, words)                                                                          \
+  {                                                                                                          \
+    ONE(member), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = words                                  \
+  }
+static const ga__field beam_fields[] = {
+    NAME,
+    {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by pose and length",
+     .about = "where its axis begins, and"},
+    {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by pose and length",
+     .about = "where it ends, of a straight beam"},
+    {MANY(up, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "1",
+     .nan_about = "z of the ground, or x where the beam is along z",
+     .about = "z of its sections points there as far as it can, with from and to"},
+    {ONE(pose), .rule = GA__RULE_POSE,
+     .about = "instead of from and to: its first section at the start, x along the axis"},
+    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "> 0, with pose"},
+    {MANY(curvature, 3), .rule = GA__RULE_NUMBER, .unit = "rad/m",
+     .about = "of the unloaded beam: twist about x, bending about y and z of its sections"},
+    {ONE(elements), .rule = GA__RULE_INTEGER, .low = 1, .high = 10000000,
+     .about = "into how many it is divided; markers on it divide it too"},
+    {ONE(formulation), .rule = GA__RULE_CHOICE, .note = "ga_beam_kind", NAMES_OF(beam_names),
+     .choices_about = beam_about, .about = "of elements"},
+    {ONE(section), .rule = GA__RULE_CHOICE, .note = "ga_section_kind", NAMES_OF(section_names),
+     .choices_about = section_about, .about = "what its sections are given by"},
+    SHAPE_LENGTH(width, "rectangle, i: along y"),
+    SHAPE_LENGTH(height, "rectangle, i: along z"),
+    SHAPE_LENGTH(diameter, "circle, tube: outside"),
+    SHAPE_LENGTH(wall, "tube: thickness"),
+    SHAPE_LENGTH(web, "i: thickness"),
+    SHAPE_LENGTH(flange, "i: thickness of each"),
+    {ONE(young), .rule = GA__RULE_NOT_NEGATIVE, .unit = "Pa", .about = "shapes: Young's modulus, > 0"},
+    {ONE(poisson), .rule = GA__RULE_NUMBER, .unit = "1", .about = "shapes: Poisson's ratio"},
+    {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "shapes: > 0"},
+    {MANY(shear_factor, 2), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "1", .nan_about = "of the shape",
+     .about = "shapes: along y and z"},
+    {ONE(torsion_constant), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m^4", .nan_about = "of the shape",
+     .about = "shapes: torque is G times this times the twist"},
+    {MANY(stiffness, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N", .unit_other = "N*m^2/rad",
+     .about =
+         "numbers: force and moment by strain (axial, shear y, z) and curvature (twist, bending about y, "
+         "z): six for the diagonal EA, GAy, GAz, GJ, EIy, EIz, or six rows of six"},
+    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m", .about = "numbers: > 0"},
+    {MANY(rotary_inertia, 6), .least = 3, .rule = GA__RULE_NUMBER, .unit = "kg*m",
+     .about = "numbers: Jxx Jyy Jzz, or with Jxy Jxz Jyz, per length and about the centre of mass"},
+    {MANY(centre, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of mass, along y and z of the section"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "forces damping · stiffness · rate of strain (Kelvin–Voigt)"},
+    {ONE(axes), .rule = GA__RULE_CHOICE, .note = "ga_axes", NAMES_OF(axes_names), .choices_about = axes_about,
+     .about = "of load and moment"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "along the whole length"},
+    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "along the whole length"},
+    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s",
+     .about = "of its first section at the start, ground axes"},
+    {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
+     .about = "angular velocity at the start, ground axes; the whole of it moves as a rigid body"},
+    HOLD,
+    WEIGHT,
+};
+#undef SHAPE_LENGTH
 #undef DEF
 
 #define DEF ga_marker_def
@@ -600,6 +673,22 @@ static ga_status check_scalar(const part_checked *c, const void *def)
   return check_mass(c, "mass", d->mass, d->rotational ? "kg m²" : "kg", d->massless);
 }
 
+static ga_status check_beam(const part_checked *c, const void *def)
+{
+  ga__beam_section section;
+  ga_pose start;
+  double length;
+  const ga_beam_def *d = def;
+  ga__beam_fault fault = ga__beam_place(d, &start, &length);
+  if (!fault.reason && d->elements < 1)
+    fault = (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "elements", "at least 1", d->elements, NULL};
+  if (!fault.reason) fault = ga__beam_section_make(d, &section);
+  if (!fault.reason) return GA_OK;
+  return refuse(
+      c, fault.reason,
+      (ga__facts){.field = fault.field, .expected = fault.expected, GA__NUMBERS({fault.value, fault.unit})});
+}
+
 /* Names of two frames, or coordinates, that must not be the same. */
 static ga_status check_two(const part_checked *c, const char *first, const char *a, const char *second,
                            const char *b)
@@ -737,6 +826,18 @@ ga_scalar_def ga_scalar_defaults(void)
   return (ga_scalar_def){.weight = 1.0};
 }
 
+ga_beam_def ga_beam_defaults(void)
+{
+  return (ga_beam_def){.pose = ga_pose_identity(),
+                       .from = {NAN, NAN, NAN},
+                       .to = {NAN, NAN, NAN},
+                       .up = {NAN, NAN, NAN},
+                       .elements = 10,
+                       .shear_factor = {NAN, NAN},
+                       .torsion_constant = NAN,
+                       .weight = 1.0};
+}
+
 ga_marker_def ga_marker_defaults(void)
 {
   return (ga_marker_def){.pose = ga_pose_identity()};
@@ -818,11 +919,11 @@ typedef ga_status (*check_fn)(const part_checked *c, const void *def);
 static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
     [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
-    [GA__PART_JOINT] = check_joint,       [GA__PART_ROLLING] = check_rolling,
-    [GA__PART_SPRING] = check_spring,     [GA__PART_ACTUATOR] = check_actuator,
-    [GA__PART_FRICTION] = check_friction, [GA__PART_BUSHING] = check_bushing,
-    [GA__PART_CONTACT] = check_contact,   [GA__PART_SENSOR] = check_sensor,
-    [GA__PART_BLOCK] = check_block,
+    [GA__PART_BEAM] = check_beam,         [GA__PART_JOINT] = check_joint,
+    [GA__PART_ROLLING] = check_rolling,   [GA__PART_SPRING] = check_spring,
+    [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
+    [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
+    [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
 };
 
 #define KIND(what)                                                                                           \
@@ -838,6 +939,7 @@ KIND(rigid)
 KIND(planar)
 KIND(point)
 KIND(scalar)
+KIND(beam)
 KIND(marker)
 KIND(joint)
 KIND(drive)
@@ -884,6 +986,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                          .type = "scalar",
                          .about = "one coordinate with an inertia: a rotor, a mass on a rail, the charge of "
                                   "a circuit; its signal is called as itself"},
+    [GA__PART_BEAM] = {.text = "beam",
+                       KIND(beam),
+                       .element = &ga__beam_type,
+                       .section = "bodies",
+                       .type = "beam",
+                       .about = "a geometrically exact beam: axial force, shear, torsion and bending of any "
+                                "size. Its frame is that of its first section, `name.end` one at its end"},
     [GA__PART_MARKER] = {.text = "marker",
                          KIND(marker),
                          .element = &ga__marker_type,

@@ -1,5 +1,6 @@
 /* The machine as a list of parts: create, add, find, destroy. */
 #include "mbs/parts.h"
+#include "mbs/beam.h"
 #include "mbs/element.h"
 
 #include "mbs/name.h"
@@ -365,6 +366,32 @@ ga_status ga_machine_add_point(ga_machine *m, const ga_point_def *def)
 ga_status ga_machine_add_scalar(ga_machine *m, const ga_scalar_def *def)
 {
   return add_part(m, GA__PART_SCALAR, def);
+}
+
+/* The part that was added last; nothing was put behind it in its bucket. */
+static void remove_last(ga_machine *m)
+{
+  const ga__part *last = &m->part[m->n_parts - 1];
+  *find_bucket(m->bucket, m->n_buckets, m->part, last->name) = 0;
+  free_part(m->ctx, last);
+  m->n_parts--;
+}
+
+/* With the marker at its end. */
+ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def)
+{
+  char name[NAME_SIZE + sizeof ".end"];
+  ga_pose start;
+  ga_marker_def end = ga_marker_defaults();
+  ga_status status = add_part(m, GA__PART_BEAM, def);
+  if (status) return status;
+  snprintf(name, sizeof name, "%s.end", def->name);
+  end.name = name;
+  end.body = def->name;
+  ga__beam_place(def, &start, &end.pose.position[0]);
+  status = add_part(m, GA__PART_MARKER, &end);
+  if (status) remove_last(m);
+  return status;
 }
 
 ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def)

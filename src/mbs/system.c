@@ -190,8 +190,13 @@ static void name_velocity(const ga_machine *m, const ga__mbs_model *b, int index
     snprintf(text, size, "%s: coordinate %d", part, index - node->v + 1);
     return;
   }
+  const char *of = "";
   for (int c = 0; c < 6; c++)
-    if (node->column[c] == index - node->v) snprintf(text, size, "%s: %s", part, component[c]);
+    if (node->column[c] == index - node->v) of = component[c];
+  if (node->number)
+    snprintf(text, size, "%s: %s of node %d", part, of, node->number);
+  else
+    snprintf(text, size, "%s: %s", part, of);
 }
 
 static void name_output(const ga_machine *m, const ga__mbs_model *b, ga_equation_block block, int index,

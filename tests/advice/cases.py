@@ -52,6 +52,13 @@ case("give the place where they meet, at: [x, y, z]", "has no `at`", ENDS, "--to
 ELSEWHERE = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1}}\njoints: {h: {type: revolute, a: ground, b: rod}}\ndrives: {d: {coordinate: h.angle, function: 1 + 2*t}}")
 case("give that coordinate for the start", "begins with h.angle = 1, where bodies as they are given have 0", ELSEWHERE, "--tol 1e-4",
      ([("b: rod", "b: rod, angle: 1")], "--tol 1e-4", {"h.angle": (3, 1e-9)}), ([("1 + 2*t", "2*t")], "--tol 1e-4", {"h.angle": (2, 1e-9)}))
+# Beams
+RING = model("bodies: {ring: {type: beam, length: 6.283185307179586, curvature: [0, 0, 1], elements: 2, section: circle, diameter: 0.1, young: 1e9, density: 1000}}\n"
+             "joints: {j: {type: fixed, a: ground, b: ring}}", "t_end: 0.01")
+case("; give {field}: {2}", "; give elements: 12", RING, "--tol 1e-4", ([("elements: 2", "elements: 12")], "--tol 1e-4", {"ring.end.y": (0, 1e-9)}))
+WHIP = model("bodies: {whip: {type: beam, length: 1, elements: 1, section: circle, diameter: 0.01, young: 1e6, density: 10, damping: 0.1}}\n"
+             "joints: {j: {type: fixed, a: ground, b: whip}}\nforces: {f: {type: force, frame: whip.end, torque: [0, 0, '2e-3*t']}}", "t_end: 2, output: 0.1")
+case("more elements of the beam; 30 deg", "more elements of the beam; 30 deg", WHIP, "--tol 1e-3", ([("elements: 1,", "elements: 8,")], "--tol 1e-3", {}))
 # Bushings
 TURNED = model("bodies: {block: {type: rigid, mass: 1, inertia: [0.4, 0.45, 0.5], rotation: {axis: [0, 0, 1], angle: 3}, omega: [0, 0, 15]}}\n"
                "forces: {mount: {type: bushing, a: ground, b: block, stiffness: [1e3, 1e3, 1e3, 0, 0, 50]}}", "t_end: 1, output: 0.05")

@@ -10,21 +10,27 @@
 
 enum { ROUNDS = 3 }; /* 48 parts: the list grows twice on the way */
 
-/* Names in the order in which the parts were added, and all texts, as they should be. */
-static void assert_intact(const parts_rig *r, int n_parts)
+/* Names in the order in which n - 1 parts were added, and all texts, as they should be; a beam is followed by
+ * the marker at its end. */
+static void assert_intact(const parts_rig *r, int n)
 {
-  char name[20];
-  assert_int_equal(r->m->n_parts, n_parts);
-  for (int i = 1; i < n_parts; i++) {
-    const ga__part *part = &r->m->part[i];
+  char name[20], end[32];
+  int at = 1;
+  for (int i = 1; i < n; i++, at++) {
+    const ga__part *part = &r->m->part[at];
     const int kind = GA__PART_RIGID + (i - 1) % (GA__N_PARTS - 1);
     snprintf(name, sizeof name, "part%d", i);
     assert_int_equal(part->kind, kind);
     assert_string_equal(part->name, name);
-    assert_int_equal(ga__find_part(r->m, name), i);
+    assert_int_equal(ga__find_part(r->m, name), at);
     assert_non_null(part->def);
+    if (kind != GA__PART_BEAM) continue;
+    snprintf(end, sizeof end, "%s.end", name);
+    assert_int_equal(ga__find_part(r->m, end), ++at);
+    assert_int_equal(r->m->part[at].kind, GA__PART_MARKER);
   }
-  snprintf(name, sizeof name, "part%d", n_parts);
+  assert_int_equal(r->m->n_parts, at);
+  snprintf(name, sizeof name, "part%d", n);
   assert_int_equal(ga__find_part(r->m, name), -1);
   assert_int_equal(ga__find_part(r->m, "ground"), 0);
 }

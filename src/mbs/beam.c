@@ -1,0 +1,653 @@
+/* Beams as parts: a chain of nodes with the elements of beam_element.h between them.
+ *
+ * Nodes are where markers are, and evenly between these. Each has half of the mass of its elements as a rigid
+ * body has it (body.c); what inertia there is beyond that is the element's. */
+#include "mbs/beam.h"
+#include "mbs/channel.h"
+#include "mbs/coordinate.h"
+#include "mbs/element.h"
+
+#include "lie/mat3.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Relative to the length: markers closer to each other than this share a node. [rad] that an element may be
+ * bent by in its reference. */
+#define SAME_PLACE 1e-6
+#define LARGEST_BEND 1.5707963267948966
+
+/* Its data as an element of the machine. */
+typedef struct beam {
+  int first, n; /* node of the first section; elements */
+  ga_pose start;
+  double length, curvature[3];
+  ga__beam_section section;
+  ga__beam_element *element; /* [n] */
+  double *s;                 /* [n + 1] where nodes are along the axis */
+  int *pair;                 /* [4 n] aa, ab, ba, bb */
+  int in_section;            /* 1: loads are in section axes */
+  int loaded;                /* 1: there are loads */
+  ga__input load[6];
+  int *port; /* [6 (n + 1)] of loads that are outputs, by node */
+} beam;
+
+static const beam *beam_of(const ga__mbs_model *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  return el ? el->data : NULL;
+}
+
+/* ---- The reference ---- */
+
+/* Functions of f² = κ² s²: sin f/f, (1 − cos f)/f², (f − sin f)/f³ */
+static void turn_functions(double f2, double out[3])
+{
+  const double f = sqrt(f2), half = sin(0.5 * f);
+  if (f2 < 0.01) {
+    out[0] = 1 - f2 / 6 * (1 - f2 / 20 * (1 - f2 / 42 * (1 - f2 / 72)));
+    out[1] = 0.5 * (1 - f2 / 12 * (1 - f2 / 30 * (1 - f2 / 56 * (1 - f2 / 90))));
+    out[2] = 1.0 / 6 * (1 - f2 / 20 * (1 - f2 / 42 * (1 - f2 / 72 * (1 - f2 / 110))));
+    return;
+  }
+  out[0] = sin(f) / f;
+  out[1] = 2 * half * half / f2;
+  out[2] = (1 - out[0]) / f2;
+}
+
+/* exp of s (e₁, κ): R = I + a p~ + b p~², x = s (I + b p~ + c p~²) e₁, p = s κ */
+void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9])
+{
+  const double p[3] = {s * curvature[0], s * curvature[1], s * curvature[2]}, f2 = ga__vec3_dot(p, p);
+  double f[3], V[9];
+  turn_functions(f2, f);
+  ga__mat3_about(R, 1 - f[1] * f2, f[0], f[1], p);
+  ga__mat3_about(V, 1 - f[2] * f2, f[1], f[2], p);
+  for (int i = 0; i < 3; i++) x[i] = s * V[3 * i];
+}
+
+static int is_given(const double x[3])
+{
+  return !isnan(x[0]) || !isnan(x[1]) || !isnan(x[2]);
+}
+
+ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *length)
+{
+  const ga__beam_fault none = {GA_REASON_NONE, NULL, NULL, 0, NULL};
+  *start = d->pose;
+  *length = d->length;
+  if (!is_given(d->from) && !is_given(d->to))
+    return d->length > 0 ? none
+                         : (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "length",
+                                            "> 0 where from and to are not given", d->length, "m"};
+  for (int i = 0; i < 3; i++) {
+    if (isnan(d->from[i]) || isnan(d->to[i]))
+      return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, isnan(d->from[i]) ? "from" : "to",
+                              "given, as both from and to are needed", NAN, "m"};
+    start->position[i] = d->from[i];
+  }
+  if (d->curvature[1] != 0 || d->curvature[2] != 0)
+    return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "curvature", "a twist alone between from and to",
+                            d->curvature[1] != 0 ? d->curvature[1] : d->curvature[2], "rad/m"};
+  const double x[3] = {d->to[0] - d->from[0], d->to[1] - d->from[1], d->to[2] - d->from[2]};
+  *length = sqrt(ga__vec3_dot(x, x));
+  if (!(*length > 0))
+    return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "to", "another point than from", d->to[0], "m"};
+  static const double z[3] = {0, 0, 1}, other[3] = {1, 0, 0};
+  double axis[3], up[3], across[3];
+  for (int i = 0; i < 3; i++) axis[i] = x[i] / *length;
+  memcpy(up, is_given(d->up) ? d->up : fabs(axis[2]) > 1 - 1e-9 ? other : z, sizeof up);
+  ga__vec3_cross(across, up, axis);
+  const double size = sqrt(ga__vec3_dot(across, across));
+  if (!(size > 1e-9 * sqrt(ga__vec3_dot(up, up))))
+    return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "up", "a direction across the beam", d->up[0], NULL};
+  for (int i = 0; i < 3; i++) across[i] /= size;
+  ga__vec3_cross(up, axis, across);
+  for (int i = 0; i < 3; i++) {
+    start->rotation[3 * i] = axis[i];
+    start->rotation[3 * i + 1] = across[i];
+    start->rotation[3 * i + 2] = up[i];
+  }
+  return none;
+}
+
+/* ---- Nodes ---- */
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* A marker that is on this part itself. */
+static const ga_marker_def *marker_on(const ga_machine *m, int part, int i)
+{
+  const ga_marker_def *d = m->part[i].kind == GA__PART_MARKER ? m->part[i].def : NULL;
+  return d && strcmp(d->body, m->part[part].name) == 0 ? d : NULL;
+}
+
+/* at[]: both ends and places of markers between them, ascending; those that share a node once. */
+static int list_places(const ga_machine *m, int part, double length, double *at)
+{
+  int n = 0, kept = 1;
+  at[n++] = 0;
+  for (int i = 1; i < m->n_parts; i++) {
+    const ga_marker_def *d = marker_on(m, part, i);
+    if (!d) continue;
+    const double s = d->pose.position[0];
+    if (s > SAME_PLACE * length && s < (1 - SAME_PLACE) * length) at[n++] = s;
+  }
+  qsort(at + 1, (size_t)n - 1, sizeof *at, ascending);
+  for (int i = 1; i < n; i++)
+    if (at[i] - at[kept - 1] > SAME_PLACE * length) at[kept++] = at[i];
+  at[kept++] = length;
+  return kept;
+}
+
+/* How many elements between two places: near to what an even spread would give them. */
+static int elements_between(const ga_beam_def *d, double length, double from, double to)
+{
+  const long n = lround(d->elements * (to - from) / length);
+  return n < 1 ? 1 : (int)n;
+}
+
+static ga_status take_arrays(ga_machine *m, beam *u)
+{
+  const size_t n = (size_t)u->n;
+  u->element = ga__alloc(m->ctx, n, sizeof *u->element);
+  u->s = ga__alloc(m->ctx, n + 1, sizeof *u->s);
+  u->pair = ga__alloc(m->ctx, 4 * n, sizeof *u->pair);
+  u->port = ga__alloc(m->ctx, 6 * (n + 1), sizeof *u->port);
+  return u->element && u->s && u->pair && u->port ? GA_OK : ga__no_memory(m->ctx, "a beam");
+}
+
+/* Elements and where their nodes are along the axis. */
+static ga_status divide(ga_machine *m, int part, beam *u)
+{
+  const ga_beam_def *d = m->part[part].def;
+  double *at = ga__alloc(m->ctx, (size_t)m->n_parts + 2, sizeof *at);
+  if (!at) return ga__no_memory(m->ctx, "a beam");
+  const int n_places = list_places(m, part, u->length, at);
+  for (int i = 0; i + 1 < n_places; i++) u->n += elements_between(d, u->length, at[i], at[i + 1]);
+  const ga_status status = take_arrays(m, u);
+  for (int i = 0, k = 0; !status && i + 1 < n_places; i++) {
+    const int n = elements_between(d, u->length, at[i], at[i + 1]);
+    for (int j = 0; j < n; j++, k++) {
+      const double L = (at[i + 1] - at[i]) / n;
+      u->s[k] = at[i] + j * L;
+      u->element[k] = (ga__beam_element){
+          &u->section, L, {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
+    }
+  }
+  if (!status) u->s[u->n] = u->length;
+  ga__free(m->ctx, at);
+  return status;
+}
+
+static ga_status check_bend(ga_machine *m, int part, const beam *u)
+{
+  const double kappa = sqrt(ga__vec3_dot(u->curvature, u->curvature));
+  for (int i = 0; i < u->n; i++)
+    if (kappa * u->element[i].L > LARGEST_BEND)
+      return ga__refuse_part(
+          m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TOO_FEW_ELEMENTS,
+          (ga__facts){.field = "elements",
+                      GA__NUMBERS({u->n, NULL}, {kappa * u->element[i].L * 180 / 3.14159265358979, "deg"},
+                                  {ceil(kappa * u->length / (LARGEST_BEND / 3)), NULL})});
+  return GA_OK;
+}
+
+/* Node i: half of each neighbour's mass, moving with the whole. */
+static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, beam *u, int i)
+{
+  const ga_beam_def *d = m->part[part].def;
+  const double half = 0.5 * ((i > 0 ? u->element[i - 1].L : 0) + (i < u->n ? u->element[i].L : 0));
+  double x[3], R[9], J[9], place[3], rotation[9], arm[3], turn[3], twist[6];
+  int node;
+  ga__beam_reference(u->curvature, u->s[i], x, R);
+  ga__mat3_mul_vec(arm, u->start.rotation, x);
+  ga__mat3_mul(rotation, u->start.rotation, R);
+  ga__vec3_cross(turn, d->omega, arm);
+  for (int k = 0; k < 3; k++) {
+    place[k] = u->start.position[k] + arm[k];
+    twist[k] = d->velocity[k] + turn[k];
+    twist[3 + k] = d->omega[k];
+  }
+  for (int k = 0; k < 9; k++) J[k] = half * u->section.J[k];
+  const ga_status status = ga__node_add_rigid(m, b, part, half * u->section.mass, J, place, rotation, &node);
+  if (status) return status;
+  ga__node *made = GA__AT(b->node, ga__node, node);
+  memcpy(made->v0, twist, sizeof twist);
+  made->number = i + 1;
+  if (i == 0) u->first = node;
+  return GA_OK;
+}
+
+static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_beam_def *d = m->part[part].def;
+  const ga__element *el = ga__element_add(m, b, part, &ga__beam_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  beam *u = el->data;
+  for (int i = 0; i < 6; i++) u->load[i] = (ga__input){.y = -1, .part = part};
+  memcpy(u->curvature, d->curvature, sizeof u->curvature);
+  ga__beam_section_make(d, &u->section); /* it was found right when the part was added */
+  ga__beam_place(d, &u->start, &u->length);
+  u->in_section = d->axes == GA_AXES_BODY;
+  ga_status status = divide(m, part, u);
+  if (!status) status = check_bend(m, part, u);
+  for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i);
+  ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);
+  if (!own) return status ? status : GA_ERR_MEMORY;
+  own->node = u->first;
+  own->A[0] = own->A[4] = own->A[8] = 1;
+  b->part_node[part] = u->first;
+  b->part_marker[part] = b->marker.n - 1;
+  return GA_OK;
+}
+
+static ga_status create_loads(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_beam_def *d = m->part[part].def;
+  beam *u = ga__element_of(b, part)->data;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 6 && !status; i++) {
+    status = ga__resolve_input(m, b, &m->part[part], i < 3 ? "load" : "moment",
+                               i < 3 ? &d->load[i] : &d->moment[i - 3], &u->load[i]);
+    status = ga__name_item(m->ctx, status, i % 3, NULL);
+    u->loaded |= u->load[i].value != 0 || u->load[i].function || u->load[i].y >= 0;
+  }
+  return status;
+}
+
+static void release(ga_context *ctx, ga__element *el)
+{
+  beam *u = el->data;
+  void *const blocks[] = {u->element, u->s, u->pair, u->port};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
+}
+
+/* A marker: the node at its place along the axis, and what it is off that. */
+static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
+{
+  const beam *u = beam_of(b, part);
+  const double s = pose->position[0], slack = SAME_PLACE * u->length;
+  if (!(s >= -slack && s <= u->length + slack))
+    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_OFF_BEAM,
+                           (ga__facts){.field = "position", GA__NUMBERS({s, "m"}, {u->length, "m"})});
+  int low = 0, high = u->n; /* the nearest node */
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (u->s[middle] <= s)
+      low = middle;
+    else
+      high = middle;
+  }
+  const int i = s - u->s[low] <= u->s[high] - s ? low : high;
+  *out = (ga__marker){.node = u->first + i, .s = {s - u->s[i], pose->position[1], pose->position[2]}};
+  memcpy(out->A, pose->rotation, sizeof out->A);
+  return GA_OK;
+}
+
+/* ---- The pattern ---- */
+
+static ga_status want(ga__mbs_model *b, ga__element *el)
+{
+  const beam *u = el->data;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 4 * u->n && !status; i++)
+    status = ga__want_block(b, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2, 1);
+  for (int i = 0; i < 6 && !status; i++)
+    for (int k = 0; k <= u->n && u->load[i].y >= 0 && !status; k++)
+      status = ga__want_port(&b->pattern, u->first + k, ga__column_y(b, u->load[i].y));
+  return status;
+}
+
+static ga_status bind(ga__mbs_model *b, ga__element *el)
+{
+  beam *u = el->data;
+  for (int i = 0; i < 4 * u->n; i++)
+    u->pair[i] = ga__find_pair(&b->pattern, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2);
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k <= u->n; k++)
+      u->port[6 * k + i] =
+          u->load[i].y >= 0 ? ga__find_port(&b->pattern, u->first + k, ga__column_y(b, u->load[i].y)) : -1;
+  return GA_OK;
+}
+
+/* ---- Evaluation ---- */
+
+/* An element is bent too much: says so, and asks for a smaller step. */
+static int too_bent(const ga__eval *e, const ga__element *el, int i)
+{
+  const beam *u = el->data;
+  ga__refuse_part(
+      e->work->ctx, &e->m->part[el->part], GA_RETRY_NAN, GA_REASON_BEAM_TOO_BENT,
+      (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}, GA__NUMBERS({i + 1, NULL}, {u->n, NULL})});
+  return 1;
+}
+
+static void add_twelve(const ga__eval *e, const beam *u, int i, double scale, const double w[12], double *to)
+{
+  for (int k = 0; k < 2; k++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, u->first + i + k);
+    for (int c = 0; c < 6; c++) to[node->v + c] += scale * w[6 * k + c];
+  }
+}
+
+static void twists(const ga__kin *a, double v[12])
+{
+  memcpy(v, a[0].w, 6 * sizeof *v);
+  memcpy(v + 6, a[1].w, 6 * sizeof *v);
+}
+
+/* Weight beyond that of nodes: the parabola's part and what is off the axis turn with the nodes. */
+static void add_weight(const ga__eval *e, const ga__beam_axis *x, const ga__beam_element *be, double w[12],
+                       double *T)
+{
+  const double *g = e->m->opts.gravity, mass = be->section->mass * be->L;
+  const double f[3] = {mass * g[0], mass * g[1], mass * g[2]};
+  if (f[0] != 0 || f[1] != 0 || f[2] != 0) ga__beam_add_weight(x, be, f, w, T);
+}
+
+static int mass(const ga__eval *e, const ga__element *el, double *out)
+{
+  const beam *u = el->data;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    ga__beam_axis x;
+    double w[12] = {0};
+    ga__beam_axis_at(&x, &u->element[i], a, a + 1);
+    ga__beam_inertia(&x, &u->element[i], 1, 0, w);
+    add_twelve(e, u, i, 1, w, out);
+  }
+  return 0;
+}
+
+/* Loads per length at a node, in space: force, moment. */
+static void loads_at(const beam *u, const double value[6], const ga__kin *k, double f[3], double m[3])
+{
+  if (u->in_section) {
+    ga__mat3_mul_vec(f, k->R, value);
+    ga__mat3_mul_vec(m, k->R, value + 3);
+    return;
+  }
+  memcpy(f, value, 3 * sizeof *f);
+  memcpy(m, value + 3, 3 * sizeof *m);
+}
+
+static int load_values(const ga__eval *e, const beam *u, double value[6])
+{
+  for (int i = 0; i < 6; i++) {
+    const int status = ga__input_value(e, &u->load[i], &value[i]);
+    if (status) return status;
+  }
+  return 0;
+}
+
+/* w += what loads do to both nodes. */
+static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double value[6], double w[12])
+{
+  const ga__beam_element *be = &u->element[i];
+  double f[2][3], m[2][3];
+  for (int k = 0; k < 2; k++) loads_at(u, value, x->node[k], f[k], m[k]);
+  ga__beam_load(x, be, f[0], f[1], w, NULL);
+  for (int k = 0; k < 2; k++)
+    for (int c = 0; c < 3; c++) w[6 * k + 3 + c] += 0.5 * be->L * m[k][c];
+}
+
+/* Elastic and viscous forces of an element, as they act against its deformation; returns too bent. */
+static int elastic(const beam *u, int i, const ga__kin *a, double w[12])
+{
+  const ga__beam_element *be = &u->element[i];
+  ga__beam_strain s;
+  double n[6], g[6], v[12], rate[6];
+  if (ga__beam_strain_at(&s, be, a, a + 1)) return 1;
+  ga__beam_force_within(&s, be, n);
+  ga__beam_gradient(&s, be, n, g);
+  if (u->section.damping > 0) {
+    twists(a, v);
+    ga__beam_rate(&s, v, rate);
+    ga__beam_add_viscous(be, rate, g);
+  }
+  ga__beam_add_wrench(&s, g, w);
+  return 0;
+}
+
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  const beam *u = el->data;
+  double value[6] = {0};
+  int status = u->loaded ? load_values(e, u, value) : 0;
+  for (int i = 0; i < u->n && !status; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    const ga__beam_element *be = &u->element[i];
+    ga__beam_axis x;
+    double against[12] = {0}, with[12] = {0};
+    ga__beam_axis_at(&x, be, a, a + 1);
+    ga__beam_inertia(&x, be, 0, 1, against);
+    if (elastic(u, i, a, against)) return too_bent(e, el, i);
+    add_weight(e, &x, be, with, NULL);
+    if (u->loaded) add_loads(u, i, &x, value, with);
+    add_twelve(e, u, i, -1, against, f);
+    add_twelve(e, u, i, 1, with, f);
+  }
+  return status;
+}
+
+/* ---- Derivatives ---- */
+
+static void add_tangent(const ga__eval *e, const beam *u, int i, double scale, const double T[144],
+                        double *to)
+{
+  for (int k = 0; k < 4; k++) {
+    double M[36];
+    for (int r = 0; r < 6; r++) memcpy(M + 6 * r, T + 12 * (6 * (k / 2) + r) + 6 * (k % 2), 6 * sizeof *M);
+    ga__add_block(to, e->b, u->pair[4 * i + k], scale, M);
+  }
+}
+
+/* Loads in section axes turn with their nodes: f = R f₀, δf = −f~ δφ; at node k the derivative of what the
+ * load there does. Their arms turn too. */
+static void load_tangent(const beam *u, int i, const ga__beam_axis *x, const double value[6], double T[144])
+{
+  static const double zero[3] = {0, 0, 0};
+  const ga__beam_element *be = &u->element[i];
+  double f[2][3], m[2][3], w[12] = {0};
+  for (int k = 0; k < 2; k++) loads_at(u, value, x->node[k], f[k], m[k]);
+  ga__beam_load(x, be, f[0], f[1], w, T);
+  for (int c = 0; u->in_section && c < 6; c++) { /* by rotation c % 3 of node c / 3 */
+    double axis[3] = {0, 0, 0}, df[3], dm[3], dw[12] = {0};
+    const int k = c / 3;
+    axis[c % 3] = 1;
+    ga__vec3_cross(df, axis, f[k]);
+    ga__vec3_cross(dm, axis, m[k]);
+    ga__beam_load(x, be, k ? zero : df, k ? df : zero, dw, NULL);
+    for (int r = 0; r < 3; r++) dw[6 * k + 3 + r] += 0.5 * be->L * dm[r];
+    for (int r = 0; r < 12; r++) T[12 * r + 6 * k + 3 + c % 3] += dw[r];
+  }
+}
+
+/* By the loads themselves, where these are outputs. */
+static void add_load_ports(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x, double *D)
+{
+  for (int c = 0; c < 6; c++) {
+    if (u->load[c].y < 0) continue;
+    double value[6] = {0}, w[12] = {0};
+    value[c] = 1;
+    add_loads(u, i, x, value, w);
+    for (int k = 0; k < 2; k++) ga__add_port(D, e->b, u->port[6 * (i + k) + c], -1, w + 6 * k);
+  }
+}
+
+/* Q: D_q of elastic, viscous and inertia forces less weight and loads. */
+static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam_axis *x,
+                 const ga__beam_strain *s, const double *value, ga_jacobian *J)
+{
+  const beam *u = el->data;
+  const ga__beam_element *be = &u->element[i];
+  double n[6], g[6], v[12], rate[6], T[144], inertia[144], loads[144] = {0}, w[12] = {0};
+  ga__beam_force_within(s, be, n);
+  ga__beam_gradient(s, be, n, g);
+  if (u->section.damping > 0) {
+    twists(x->node[0], v);
+    ga__beam_rate(s, v, rate);
+    ga__beam_add_viscous(be, rate, g);
+  }
+  ga__beam_tangent(s, be, n, g, T);
+  if (u->section.damping > 0) {
+    double by_q[72];
+    ga__beam_rate_by_q(s, v, by_q);
+    ga__beam_add_product(s, be->section->K, be->section->damping / be->L, by_q, T);
+  }
+  ga__beam_inertia_tangent(x, be, NULL, NULL, inertia);
+  add_weight(e, x, be, w, loads);
+  if (u->loaded) load_tangent(u, i, x, value, loads);
+  for (int k = 0; k < 144; k++) T[k] += inertia[k] - loads[k];
+  add_tangent(e, u, i, 1, T, J->Q);
+  return 0;
+}
+
+static void add_d(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x, const ga__beam_strain *s,
+                  ga_jacobian *J)
+{
+  const ga__beam_element *be = &u->element[i];
+  const int forces = ga__wants_forces(J);
+  double by_vdot[144], by_v[144];
+  ga__beam_inertia_tangent(x, be, by_vdot, forces ? by_v : NULL, NULL);
+  for (int k = 0; k < 144; k++)
+    by_vdot[k] = J->shift_vdot * by_vdot[k] + (forces ? J->shift_v * by_v[k] : 0.0);
+  if (forces && u->section.damping > 0)
+    ga__beam_add_product(s, be->section->K, J->shift_v * be->section->damping / be->L, s->P, by_vdot);
+  add_tangent(e, u, i, 1, by_vdot, J->D);
+  if (forces && u->loaded) add_load_ports(e, u, i, x, J->D);
+}
+
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
+{
+  const beam *u = el->data;
+  const int forces = ga__wants_forces(J);
+  double value[6] = {0};
+  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
+  const int status = forces && u->loaded ? load_values(e, u, value) : 0;
+  if (status) return status;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    ga__beam_axis x;
+    ga__beam_strain s;
+    ga__beam_axis_at(&x, &u->element[i], a, a + 1);
+    if (forces && ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    if (J->want & GA_WANT_D) add_d(e, u, i, &x, &s, J);
+    if (forces && J->want & GA_WANT_Q) add_q(e, el, i, &x, &s, value, J);
+  }
+  return 0;
+}
+
+/* ---- Energy ---- */
+
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  const beam *u = el->data;
+  double value[6] = {0};
+  const int status = u->loaded ? load_values(e, u, value) : 0;
+  if (status) return status;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    const ga__beam_element *be = &u->element[i];
+    ga__beam_strain s;
+    ga__beam_axis x;
+    double n[6], v[12], rate[6], viscous[6] = {0}, w[12] = {0};
+    if (ga__beam_strain_at(&s, be, a, a + 1)) return too_bent(e, el, i);
+    ga__beam_axis_at(&x, be, a, a + 1);
+    ga__beam_force_within(&s, be, n);
+    twists(a, v);
+    ga__beam_rate(&s, v, rate);
+    ga__beam_add_viscous(be, rate, viscous);
+    out->potential += ga__beam_energy(&s, be, n) + ga__beam_height(&x, be, e->m->opts.gravity);
+    out->kinetic += ga__beam_kinetic(&x, be);
+    for (int c = 0; c < 6; c++) out->lost += viscous[c] * rate[c];
+    if (!u->loaded) continue;
+    add_loads(u, i, &x, value, w);
+    for (int c = 0; c < 12; c++) out->in += w[c] * v[c];
+  }
+  return 0;
+}
+
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
+{
+  const beam *u = el->data;
+  (void)b;
+  work->needs_kin = 1;
+  return u->section.damping > 0 || u->loaded;
+}
+
+/* ---- The kind ---- */
+
+static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+{
+  beam *u = el->data;
+  *f = NULL;
+  *in = i < 6 ? &u->load[i] : NULL;
+  return i < 6;
+}
+
+static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
+{
+  const beam *u = el->data;
+  (void)b;
+  for (int i = 0; i < 6; i++)
+    if (u->load[i].y == y) return i < 3 ? "N/m" : "N";
+  return "";
+}
+
+/* Those of its first section, and the energy that it stores. */
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  return ga__n_rigid_signals(b, part) + 1;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  if (i < ga__n_rigid_signals(b, part)) {
+    ga__frame_signal(b, part, i, out);
+    return;
+  }
+  ga__signal_set(out, "strain_energy", "J", GA__PROBE_ELEMENT, 0);
+  out->probe.owner = part;
+}
+
+static int value_of_signal(const ga__eval *e, const ga__element *el, int i, double *value)
+{
+  const beam *u = el->data;
+  (void)i;
+  *value = 0;
+  for (int k = 0; k < u->n; k++) {
+    const ga__kin *a = &e->kin[u->first + k];
+    ga__beam_strain s;
+    double n[6];
+    if (ga__beam_strain_at(&s, &u->element[k], a, a + 1)) return too_bent(e, el, k);
+    ga__beam_force_within(&s, &u->element[k], n);
+    *value += ga__beam_energy(&s, &u->element[k], n);
+  }
+  return 0;
+}
+
+const ga__element_type ga__beam_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(beam),
+    .create = {[GA__CREATE_BODIES] = create_nodes, [GA__CREATE_FORCES] = create_loads},
+    .want = want,
+    .bind = bind,
+    .release = release,
+    .mass = mass,
+    .force = force,
+    .jacobian = jacobian,
+    .place = place,
+    .powers = powers,
+    .work = list_work,
+    .uses = uses,
+    .unit_of_input = unit_of_input,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value_of_signal,
+};

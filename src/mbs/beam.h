@@ -1,0 +1,22 @@
+/* Beams as parts: sections, nodes, and what refers to them. (beam.c, beam_section.c) */
+#ifndef GALPHA_MBS_BEAM_H
+#define GALPHA_MBS_BEAM_H
+
+#include "mbs/beam_element.h"
+
+/* What is wrong with a definition; no reason: nothing. */
+typedef struct ga__beam_fault {
+  ga_reason reason;
+  const char *field, *expected;
+  double value;
+  const char *unit;
+} ga__beam_fault;
+
+/* The section of a definition whose numbers are finite. (beam_section.c) */
+ga__beam_fault ga__beam_section_make(const ga_beam_def *def, ga__beam_section *out);
+/* Where it starts and how long it is; pose, from, to and up as given. (beam.c) */
+ga__beam_fault ga__beam_place(const ga_beam_def *def, ga_pose *start, double *length);
+/* The pose of the section at s along a beam that is not loaded, seen from its first one. */
+void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9]);
+
+#endif
