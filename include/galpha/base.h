@@ -128,6 +128,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FORCES_MISS_MULTIPLIERS, "forces do not contain those of all multipliers")                     \
   X(GA_REASON_SINGULAR_POSITION, "constraints lose their independence at a position")                        \
   X(GA_REASON_NO_ACCELERATIONS, "accelerations do not follow from positions, velocities and states")         \
+  X(GA_REASON_INPUT_REDUNDANT, "an input would move a constraint that follows from others")                  \
+  X(GA_REASON_NO_SUCH_EQUATION, "there is no such equation")                                                 \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \

@@ -312,7 +312,7 @@ GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, do
 
 /* ---- Linearisation: small motions about a point, in first order --------------------------------------
  *
- *   dz/dt = A z,   z = (z1, z2, δx):  free positions, free velocities, states
+ *   dz/dt = A z,   z = (z1, z2, δx, w):  free positions, free velocities, states; w only with inputs
  *   δq = q z,  δv = v z,  δvdot = vdot z,  (δλ, δψ) = multipliers z,  δy = y z
  *
  * Constraints hold for every z: B δq = 0, and so do the hidden and nonholonomic ones. δq is in the algebra,
@@ -321,14 +321,32 @@ GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, do
  * together by δq' = δv − [v, δq], the bracket of the factor's side. The point should be an equilibrium or a
  * steady motion, one along which the matrices stay as they are; elsewhere the equations hold for an instant
  * only, and eigenvalues of A say nothing of what grows. Where constraints are redundant, δλ and δψ are the
- * least ones, as a stepper's multipliers. */
+ * least ones, as a stepper's multipliers.
+ *
+ * With inputs δu, each added to the right-hand side of one equation, M vdot = f + δu, xdot = s + δu,
+ * y = o + δu:
+ *
+ *   dz/dt = A z + B δu,   δvdot = vdot z + u_vdot δu,   and so on; δq and δv depend on z alone.
+ *
+ * An offset of a constraint, Φ = w or k = w, moves velocities and accelerations too, by its rates: it is a
+ * state, and what is given from outside is its highest rate. Of Φ these are two states (w, w') and the input
+ * w''; of k one, w, and the input w'. A prescribed motion is an input of this kind. */
+
+typedef struct ga_linear_input {
+  ga_equation_block block; /* V, X, Y: what is added to f, s, o; LAMBDA, PSI: an offset, by its rate */
+  int index;               /* the equation */
+} ga_linear_input;
 
 typedef struct ga_linear_form { /* all matrices by columns, one column for each of the n components of z */
-  int n_q, n_v, n_x, n;         /* lengths of z1, z2, δx, and of z */
+  int n_q, n_v, n_x, n_w, n;    /* lengths of z1, z2, δx, w, and of z */
   const double *A;              /* [n][n] column j: dz/dt for the unit vector j */
   const double *q, *v, *vdot;   /* [n][nv] */
   const double *multipliers;    /* [n][n_lambda + n_psi] */
   const double *y;              /* [n][n_y] */
+  int n_u;                      /* inputs: one column for each in what follows */
+  const double *B;              /* [n_u][n] dz/dt */
+  const double *u_vdot, *u_multipliers, *u_y; /* [n_u][nv], [n_u][n_lambda + n_psi], [n_u][n_y] */
+  const int *w;        /* [n_u] number of an input's first state within z; −1: it has none */
   double residual;     /* largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| at the point: 0 but for
                           rounding, or the point is no solution of the equations */
   double unsteady;     /* [1/s] how fast matrices change along the motion, relative to the largest number of
@@ -341,9 +359,13 @@ typedef struct ga_linearisation ga_linearisation;
 
 /* As ga_evaluation_create(). For dense matrices: at most 5000 equations. */
 GA_API ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out);
+/* The same with inputs, copied. GA_ERR_ARGUMENT for an equation that there is not. */
+GA_API ga_status ga_linearisation_create_with_inputs(ga_context *ctx, const ga_system *sys, int n_inputs,
+                                                     const ga_linear_input *inputs, ga_linearisation **out);
 GA_API void ga_linearisation_destroy(ga_linearisation **lin);
 /* About p, whose vdot, λ, ψ and y count too. *form: valid until the next call; NULL on failure.
- * GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow from q, v, x there, or constraints lose their independence. */
+ * GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow from q, v, x there, constraints lose their independence, or an
+ * input would move one of several that follow from each other apart. */
 GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
                                           const ga_linear_form **form);
 

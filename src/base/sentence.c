@@ -169,6 +169,11 @@ static const ga__sentence SENTENCES[] = {
          ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
          "have "
          "one solution"},
+    [GA_REASON_INPUT_REDUNDANT] =
+        {"{equation} is an input, but it follows from other constraints, which an offset of it alone would "
+         "contradict",
+         NULL},
+    [GA_REASON_NO_SUCH_EQUATION] = {"{field} is equation {0} of block {1}, which has {2} of them", NULL},
 
     /* names of parts and signals */
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},

@@ -7,7 +7,13 @@
  *   M (Z z2' + P N z1') + C δv + K δq + r_λ Y μ + r_x δx + r_y δy = 0
  *
  * and the same for the states, + δx', and for the outputs.
- * The last equations are solved for z2', μ, δx' and δy, for every unit vector of z = (z1, z2, δx). Rows of B
+ * The last equations are solved for z2', μ, δx' and δy, for every unit vector of z = (z1, z2, δx, w) and of
+ * the inputs δu, which stand on their right-hand sides. An offset w of a constraint, B δq = w e or J δv + ...
+ * = w' e, adds
+ *
+ *   δq += Q w, Q = B⁺e;   δv += P Q w + V w', V = J⁺e;   δvdot += P Q w' + V w'',   NᵀQ = 0
+ *
+ * with states w and w' of Φ, w of k (V w then, and V w' in δvdot). Rows of B
  * and J are divided by their lengths, multipliers scaled likewise. */
 #include "core/arrays.h"
 #include "core/derivative.h"
@@ -38,6 +44,11 @@ struct ga_linearisation {
   ga_lu *lu;
   double *u; /* [n_rows] these */
   double *form_A, *form_q, *form_v, *form_vdot, *form_multipliers, *form_y;
+  double *form_B, *form_u_vdot, *form_u_multipliers, *form_u_y;
+  int n_u, n_w;
+  ga_linear_input *input; /* [n_u] */
+  int *w;                 /* [n_u] first state of an input behind z1, z2 and δx; −1: none */
+  int *form_w;            /* [n_u] the same within z */
   ga_linear_form form;
 };
 
@@ -46,7 +57,8 @@ struct ga_linearisation {
 static ga_status take_memory(ga_linearisation *l)
 {
   const ga_system *sys = l->sys;
-  const size_t nv = (size_t)sys->nv, m = (size_t)l->m, most = 2 * nv + (size_t)sys->size[GA_BLOCK_X];
+  const size_t nv = (size_t)sys->nv, m = (size_t)l->m,
+               most = 2 * nv + (size_t)(sys->size[GA_BLOCK_X] + l->n_w), n_u = (size_t)l->n_u;
   const ga__array need[] = {{&l->dense, m * nv},
                             {&l->length, m},
                             {&l->reach, m},
@@ -63,8 +75,41 @@ static ga_status take_memory(ga_linearisation *l)
                             {&l->form_v, most * nv},
                             {&l->form_vdot, most * nv},
                             {&l->form_multipliers, most * m},
-                            {&l->form_y, most * (size_t)sys->size[GA_BLOCK_Y]}};
+                            {&l->form_y, most * (size_t)sys->size[GA_BLOCK_Y]},
+                            {&l->form_B, n_u * most},
+                            {&l->form_u_vdot, n_u * nv},
+                            {&l->form_u_multipliers, n_u * m},
+                            {&l->form_u_y, n_u * (size_t)sys->size[GA_BLOCK_Y]}};
   return ga__arrays_create(l->ctx, GA__ARRAYS(need), "a linearisation", &l->block, NULL);
+}
+
+/* States that an input brings with it: its offset, and the rate of that. */
+static int states_of(const ga_linear_input *input)
+{
+  return input->block == GA_BLOCK_LAMBDA ? 2 : input->block == GA_BLOCK_PSI ? 1 : 0;
+}
+
+static ga_status copy_inputs(ga_linearisation *l, int n, const ga_linear_input *inputs)
+{
+  l->n_u = n;
+  l->input = ga__alloc(l->ctx, (size_t)n, sizeof *l->input);
+  l->w = ga__alloc(l->ctx, 2 * (size_t)n, sizeof *l->w);
+  if (!l->input || !l->w) return ga__no_memory(l->ctx, "inputs of a linearisation");
+  l->form_w = l->w + n;
+  for (int i = 0; i < n; i++) {
+    const int block = (int)inputs[i].block, known = block >= GA_BLOCK_V && block < GA_N_BLOCKS;
+    const int size = known ? l->sys->size[block] : 0;
+    if (inputs[i].index < 0 || inputs[i].index >= size)
+      return ga__refuse(l->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_EQUATION,
+                        &(ga__facts){.function = "ga_linearisation_create_with_inputs",
+                                     .field = "inputs",
+                                     .item = i + 1,
+                                     GA__NUMBERS({inputs[i].index, NULL}, {block, NULL}, {size, NULL})});
+    l->input[i] = inputs[i];
+    l->w[i] = states_of(&inputs[i]) ? l->n_w : -1;
+    l->n_w += states_of(&inputs[i]);
+  }
+  return GA_OK;
 }
 
 /* A matrix with all entries, by columns. */
@@ -95,9 +140,16 @@ static ga_status build(ga_linearisation *l)
 
 ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out)
 {
+  return ga_linearisation_create_with_inputs(ctx, sys, 0, NULL, out);
+}
+
+ga_status ga_linearisation_create_with_inputs(ga_context *ctx, const ga_system *sys, int n_inputs,
+                                              const ga_linear_input *inputs, ga_linearisation **out)
+{
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
+  if (n_inputs > 0 && !inputs) return ga__refuse_null(ctx, __func__, "inputs");
   if (sys->n > MOST)
     return ga__refuse(
         ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
@@ -111,7 +163,8 @@ ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_line
   l->sys = sys;
   l->m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
   l->n_rows = sys->n - l->m;
-  const ga_status status = build(l);
+  ga_status status = copy_inputs(l, n_inputs > 0 ? n_inputs : 0, inputs);
+  if (!status) status = build(l);
   if (status)
     ga_linearisation_destroy(&l);
   else
@@ -130,6 +183,8 @@ void ga_linearisation_destroy(ga_linearisation **out)
   ga__svd_destroy(&l->F);
   ga_lu_destroy(&l->lu);
   ga_sparse_destroy(l->ctx, &l->W);
+  ga__free(l->ctx, l->input);
+  ga__free(l->ctx, l->w);
   ga__free(l->ctx, l->block);
   ga__free(l->ctx, l);
   *out = NULL;
@@ -219,6 +274,56 @@ static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q,
                     &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_LAMBDA, -1}});
 }
 
+/* ---- Offsets of constraints, as inputs ---- */
+
+/* out := the least solution of (rows of `of`) out = e, e 1 for constraint i and 0 for the others. */
+static ga_status solve_offset(ga_linearisation *l, const ga_point *p, ga__svd *of, int n_rows, int i,
+                              double *out)
+{
+  const int nl = l->sys->size[GA_BLOCK_LAMBDA], nv = l->sys->nv;
+  double off = 0.0;
+  clear(l->rate, (size_t)l->m);
+  l->rate[i] = 1.0 / l->length[i];
+  ga__svd_solve(of, l->rate, out);
+  for (int k = 0; k < n_rows; k++) {
+    const double *row = l->dense + (size_t)k * (size_t)nv;
+    double sum = -l->rate[k];
+    for (int c = 0; c < nv; c++) sum += row[c] * out[c];
+    off = fmax(off, fabs(sum));
+  }
+  if (off <= CONTRADICTION * l->rate[i]) return GA_OK;
+  const int is_phi = i < nl, index = is_phi ? i : i - nl;
+  char name[GA_ERROR_NAME];
+  ga__describe(l->sys, is_phi ? GA_BLOCK_LAMBDA : GA_BLOCK_PSI, index, name, sizeof name);
+  return ga__refuse(
+      l->ctx, GA_ERR_SINGULAR, GA_REASON_INPUT_REDUNDANT,
+      &(ga__facts){.at = &(ga__fact_time){p->t, NAN, is_phi ? GA_BLOCK_LAMBDA : GA_BLOCK_PSI, index},
+                   .equation = name});
+}
+
+/* δq, δv of the states of inputs. */
+static ga_status set_offsets(ga_linearisation *l, const ga_point *p)
+{
+  const ga_system *sys = l->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], before = l->form.n - l->n_w;
+  const size_t nv = (size_t)sys->nv;
+  ga_status status = GA_OK;
+  for (int i = 0; i < l->n_u && !status; i++) {
+    l->form_w[i] = l->w[i] < 0 ? -1 : before + l->w[i];
+    if (l->w[i] < 0) continue;
+    double *q = l->form_q + (size_t)l->form_w[i] * nv, *v = l->form_v + (size_t)l->form_w[i] * nv;
+    const int is_phi = l->input[i].block == GA_BLOCK_LAMBDA, index = l->input[i].index;
+    if (!is_phi) {
+      status = solve_offset(l, p, &l->J, l->m, nl + index, v);
+      continue;
+    }
+    status = solve_offset(l, p, &l->B, nl, index, q);
+    if (!status) status = follow(l, p, q, v);
+    if (!status) status = solve_offset(l, p, &l->J, l->m, index, v + nv);
+  }
+  return status;
+}
+
 /* ---- The equations ---- */
 
 /* out[n_rows] += factor × (rows of the dynamics, states and outputs, by these unknowns) d */
@@ -304,26 +409,18 @@ static void set_rates(ga_linearisation *l, const ga_point *p, int j, double *rat
   }
 }
 
-/* Column j of the form. */
-static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
+/* Solves for z2', μ, δx' and δy with the right-hand side in l->u: rates[n], vdot[nv] besides what it has,
+ * multipliers[m], y[n_y]. */
+static ga_status solve_equations(ga_linearisation *l, double *rates, double *vdot, double *multipliers,
+                                 double *y)
 {
-  const ga_system *sys = l->sys;
   const ga_linear_form *f = &l->form;
-  const size_t nv = (size_t)sys->nv, m = (size_t)l->m, column = (size_t)j;
-  const int n_mu = l->F.rank, n_y = sys->size[GA_BLOCK_Y], state = j - f->n_q - f->n_v;
-  double *rates = l->form_A + column * (size_t)f->n, *vdot = l->form_vdot + column * nv,
-         *multipliers = l->form_multipliers + column * m, *u = l->u;
-  set_rates(l, p, j, rates, vdot);
-  clear(u, (size_t)l->n_rows);
-  clear(l->x, (size_t)f->n_x);
-  if (state >= 0) l->x[state] = 1.0;
-  add(l, u, -1.0, GA_BY_VDOT, vdot);
-  add(l, u, -1.0, GA_BY_V, l->form_v + column * nv);
-  add(l, u, -1.0, GA_BY_Q, l->form_q + column * nv);
-  add(l, u, -1.0, GA_BY_X, l->x);
+  const size_t nv = (size_t)l->sys->nv, m = (size_t)l->m;
+  const int n_mu = l->F.rank, n_y = l->sys->size[GA_BLOCK_Y];
+  double *u = l->u;
   const ga_status status = ga_lu_solve(l->lu, u);
   if (status) return status;
-  const double *mu = u + f->n_v, *xdot = mu + n_mu, *y = xdot + f->n_x;
+  const double *mu = u + f->n_v, *xdot = mu + n_mu, *outputs = xdot + f->n_x;
   for (int i = 0; i < f->n_v; i++) {
     const double *Z = ga__svd_null(&l->J, i);
     rates[f->n_q + i] = u[i];
@@ -335,8 +432,57 @@ static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
     for (size_t k = 0; k < m; k++) multipliers[k] += mu[i] * l->rate[k];
   }
   for (int i = 0; i < f->n_x; i++) rates[f->n_q + f->n_v + i] = xdot[i];
-  for (int i = 0; i < n_y; i++) l->form_y[column * (size_t)n_y + (size_t)i] = y[i];
+  for (int i = 0; i < n_y; i++) y[i] = outputs[i];
   return GA_OK;
+}
+
+/* Column j of A and of what goes with it. */
+static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
+{
+  const ga_linear_form *f = &l->form;
+  const size_t nv = (size_t)l->sys->nv, column = (size_t)j;
+  const int state = j - f->n_q - f->n_v;
+  double *rates = l->form_A + column * (size_t)f->n, *vdot = l->form_vdot + column * nv;
+  clear(rates, (size_t)f->n);
+  set_rates(l, p, j, rates, vdot);
+  for (int i = 0; i < l->n_u; i++) /* w' of a constraint Φ = w */
+    if (l->input[i].block == GA_BLOCK_LAMBDA && j == l->form_w[i] + 1) {
+      const double *PQ = l->form_v + (size_t)l->form_w[i] * nv;
+      rates[j - 1] = 1.0;
+      for (size_t k = 0; k < nv; k++) vdot[k] += PQ[k];
+    }
+  clear(l->u, (size_t)l->n_rows);
+  clear(l->x, (size_t)f->n_x);
+  if (state >= 0 && state < f->n_x) l->x[state] = 1.0;
+  add(l, l->u, -1.0, GA_BY_VDOT, vdot);
+  add(l, l->u, -1.0, GA_BY_V, l->form_v + column * nv);
+  add(l, l->u, -1.0, GA_BY_Q, l->form_q + column * nv);
+  add(l, l->u, -1.0, GA_BY_X, l->x);
+  return solve_equations(l, rates, vdot, l->form_multipliers + column * (size_t)l->m,
+                         l->form_y + column * (size_t)l->sys->size[GA_BLOCK_Y]);
+}
+
+/* Column i of B and of what goes with it. */
+static ga_status solve_input(ga_linearisation *l, int i)
+{
+  static const int before[] = {[GA_BLOCK_V] = 0, [GA_BLOCK_X] = 1, [GA_BLOCK_Y] = 2};
+  const ga_system *sys = l->sys;
+  const size_t nv = (size_t)sys->nv, column = (size_t)i;
+  const int rows[] = {0, sys->nv, sys->nv + sys->size[GA_BLOCK_X]}, states = states_of(&l->input[i]);
+  double *rates = l->form_B + column * (size_t)l->form.n, *vdot = l->form_u_vdot + column * nv;
+  clear(rates, (size_t)l->form.n);
+  clear(vdot, nv);
+  clear(l->u, (size_t)l->n_rows);
+  if (states == 0) {
+    l->u[rows[before[l->input[i].block]] + l->input[i].index] = 1.0;
+  } else { /* the highest rate of an offset: V of its last state */
+    const int last = l->form_w[i] + states - 1;
+    rates[last] = 1.0;
+    memcpy(vdot, l->form_v + (size_t)last * nv, nv * sizeof *vdot);
+    add(l, l->u, -1.0, GA_BY_VDOT, vdot);
+  }
+  return solve_equations(l, rates, vdot, l->form_u_multipliers + column * (size_t)l->m,
+                         l->form_u_y + column * (size_t)sys->size[GA_BLOCK_Y]);
 }
 
 /* ---- What the point is worth ---- */
@@ -403,11 +549,14 @@ static ga_status compute(ga_linearisation *l, const ga_point *p)
   f->n_q = l->sys->nv - l->B.rank;
   f->n_v = l->sys->nv - l->J.rank;
   f->n_x = l->sys->size[GA_BLOCK_X];
-  f->n = f->n_q + f->n_v + f->n_x;
+  f->n_w = l->n_w;
+  f->n = f->n_q + f->n_v + f->n_x + f->n_w;
   f->independence = l->J.rank > 0 ? l->J.sigma[l->J.rank - 1] / l->J.sigma[0] : 1.0;
   status = set_motions(l, p);
+  if (!status) status = set_offsets(l, p);
   if (!status) status = factor(l, p);
   for (int j = 0; !status && j < f->n; j++) status = solve_column(l, p, j);
+  for (int i = 0; !status && i < l->n_u; i++) status = solve_input(l, i);
   if (!status) f->unsteady = unsteadiness(l, p);
   return status;
 }
@@ -422,7 +571,13 @@ ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const
                              .v = l->form_v,
                              .vdot = l->form_vdot,
                              .multipliers = l->form_multipliers,
-                             .y = l->form_y};
+                             .y = l->form_y,
+                             .n_u = l->n_u,
+                             .B = l->form_B,
+                             .u_vdot = l->form_u_vdot,
+                             .u_multipliers = l->form_u_multipliers,
+                             .u_y = l->form_u_y,
+                             .w = l->form_w};
   const ga_status status = compute(l, p);
   if (!status) *form = &l->form;
   return status;

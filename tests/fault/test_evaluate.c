@@ -23,11 +23,12 @@ static int life(const char *name, int by_differences, long fail_at)
   rig r = rig_open(name);
   ga_evaluation *ev = NULL;
   ga_linearisation *lin = NULL;
+  static const ga_linear_input inputs[] = {{GA_BLOCK_V, 0}, {GA_BLOCK_V, 1}};
   if (by_differences) r.def.jacobian = NULL, r.def.sweep = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   rig_memory.count = 0, rig_memory.fail_at = fail_at;
   const int failed = refused(&r, ga_evaluation_create(r.ctx, r.sys, &ev), ev) ||
-                     refused(&r, ga_linearisation_create(r.ctx, r.sys, &lin), lin);
+                     refused(&r, ga_linearisation_create_with_inputs(r.ctx, r.sys, 2, inputs, &lin), lin);
   rig_memory.fail_at = 0;
   ga_evaluation_destroy(&ev);
   ga_linearisation_destroy(&lin);

@@ -29,6 +29,20 @@ static const ga_linear_form *linearise(const rig *r, const ga_point *p, ga_linea
   return form;
 }
 
+/* The same with inputs. */
+static const ga_linear_form *linearise_inputs(const rig *r, const ga_point *p, int n,
+                                              const ga_linear_input *inputs, ga_linearisation **lin)
+{
+  const ga_linear_form *form = NULL;
+  assert_status(r->ctx, ga_linearisation_create_with_inputs(r->ctx, r->sys, n, inputs, lin), GA_OK);
+  const long before = rig_memory.count;
+  assert_status(r->ctx, ga_linearisation_compute(*lin, p, &form), GA_OK);
+  assert_int_equal(rig_memory.count, before);
+  assert_int_equal(form->n, form->n_q + form->n_v + form->n_x + form->n_w);
+  assert_int_equal(form->n_u, n);
+  return form;
+}
+
 static modes eigenvalues(const ga_linear_form *form)
 {
   modes m = {.n = form->n};
@@ -109,6 +123,17 @@ static void oscillator(void **state)
   assert_below(f->unsteady, 1e-3, "unsteady");
   ga_linearisation_destroy(&lin);
   assert_null(lin);
+  /* a force; a part of x'; a part of y, which the loop y = ... + y/2 doubles */
+  const ga_linear_input inputs[] = {{GA_BLOCK_V, 0}, {GA_BLOCK_X, 0}, {GA_BLOCK_Y, 0}};
+  f = linearise_inputs(&r, &p, 3, inputs, &lin);
+  const double B[9] = {0, f->v[1] / MASS, 0, 0, 0, 1, 0, 2 * f->v[1] / MASS, 0};
+  const double D[9] = {1 / MASS, 0, 2 / MASS, 0, 0, 2};
+  for (int i = 0; i < 9; i++) assert_near(f->A[i], expected[i], 1e-7, "oscillator with inputs");
+  for (int i = 0; i < 9; i++) assert_near(f->B[i], B[i], 1e-7, "oscillator: B");
+  for (int i = 0; i < 3; i++) assert_near(f->u_vdot[i], D[i], 1e-7, "acceleration by inputs");
+  for (int i = 0; i < 3; i++) assert_near(f->u_y[i], D[3 + i], 1e-7, "output by inputs");
+  for (int i = 0; i < 3; i++) assert_int_equal(f->w[i], -1);
+  ga_linearisation_destroy(&lin);
   rig_close(&r);
 }
 
@@ -445,6 +470,193 @@ static void columns_meet_the_equations(void **state)
   assert_true(n_checked >= 10);
 }
 
+/* ---- Inputs ---- */
+
+/* A rod hangs from a point that is moved by w: θ'' = −3/(2 l) (g θ + w_x''), λ_x = −m x'', λ_y = −m (g +
+ * w_y'').
+ */
+static void moved_support(void **state)
+{
+  const double length = 0.7, mass = 0.3, g = 9.81;
+  linkage l = {.n_links = 1,
+               .n_pins = 1,
+               .gravity = g,
+               .length = {length},
+               .mass = {mass},
+               .pin = {{0, -1, -0.5, 0, 0, 0}},
+               .q0 = {0.0, -length / 2, -acos(0.0)}};
+  const ga_linear_input inputs[] = {{GA_BLOCK_LAMBDA, 0}, {GA_BLOCK_LAMBDA, 1}};
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  ga_start_opts o = ga_start_defaults();
+  (void)state;
+  linkage_define(&l, &r.def);
+  at_rest(&r, l.q0, &o);
+  const ga_point p = point_of(ga_stepper_state(r.st));
+  const ga_linear_form *f = linearise_inputs(&r, &p, 2, inputs, &lin);
+  assert_true(f->n_q == 1 && f->n_v == 1 && f->n_w == 4 && f->w[0] == 2 && f->w[1] == 4);
+  const double vdot[6] = {0.25, 0, -1.5 / length, 0, 1, 0}, forces[4] = {-0.25 * mass, 0, 0, -mass};
+  for (int i = 0; i < 6; i++)
+    assert_near(f->u_vdot[i], vdot[i], 1e-10, "acceleration by that of the support");
+  for (int i = 0; i < 4; i++) assert_near(f->u_multipliers[i], forces[i], 1e-10, "force by acceleration");
+  for (int k = 0; k < 2; k++) { /* w is a state, and w' is its rate; w'' is the input */
+    const int w = f->w[k];
+    for (int i = 0; i < f->n; i++) {
+      assert_near(f->B[k * f->n + i] * (i >= 2), i == w + 1, 1e-12, "B of the states of inputs");
+      assert_near(f->A[(w + 1) * f->n + i] * (i >= 2), i == w, 1e-12, "w' is the rate of w");
+      assert_near(f->A[w * f->n + i] * (i >= 2), 0, 1e-12, "a rate of w by w");
+    }
+    double at[3] = {0};
+    for (int i = 0; i < 3; i++) at[i] = f->q[w * 3 + i];
+    /* the pin is moved by w: centre − l/2 (cos θ, sin θ), at θ = −π/2 */
+    assert_near(at[0] - length / 2 * at[2], k == 0, 1e-12, "the pin along x");
+    assert_near(at[1], k == 1, 1e-12, "the pin along y");
+    /* w is the pin's alone: turned by θ, the rod falls as it does at rest */
+    assert_near(f->vdot[w * 3 + 2], -1.5 * g / length * at[2], 1e-9, "acceleration by the state");
+  }
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
+/* Rows of the equations, along a column of states or inputs, by differences of the equations themselves. */
+typedef struct variation {
+  const double *q, *v, *vdot, *multipliers, *x, *xdot, *y;
+} variation;
+
+static void differ(ga_evaluation *ev, const ga_system *sys, const ga_point *p, const variation *d,
+                   double *out)
+{
+  const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI], n = sys->n + nl;
+  static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+  static const int at[4] = {-2, -1, 1, 2};
+  const double eps = 1e-4;
+  for (int i = 0; i < n; i++) out[i] = 0.0;
+  for (int k = 0; k < 4; k++) {
+    double q[2 * RIG_MOST], move[RIG_MOST], v[RIG_MOST], a[RIG_MOST], l[RIG_MOST], psi[RIG_MOST], x[RIG_MOST],
+        xdot[RIG_MOST], y[RIG_MOST], r[3 * RIG_MOST];
+    const double h = at[k] * eps;
+    ga_point there = {p->t, q, v, a, l, psi, x, y, 0};
+    for (int i = 0; i < sys->nv; i++) move[i] = h * d->q[i], v[i] = p->v[i] + h * d->v[i];
+    for (int i = 0; i < sys->nv; i++) a[i] = p->vdot[i] + h * d->vdot[i];
+    for (int i = 0; i < nl; i++) l[i] = p->lambda[i] + h * d->multipliers[i];
+    for (int i = 0; i < np; i++) psi[i] = p->psi[i] + h * d->multipliers[nl + i];
+    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = p->x[i] + h * d->x[i], xdot[i] = h * d->xdot[i];
+    for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] = p->y[i] + h * d->y[i];
+    ga_group_move(sys->group, q, p->q, move);
+    assert_int_equal(ga_evaluation_residual(ev, &there, xdot, r, r + sys->n), GA_OK);
+    for (int i = 0; i < n; i++) out[i] += weight[k] / eps * r[i];
+  }
+}
+
+static const double nothing[RIG_MOST];
+
+/* Column j of the states, or j − n of the inputs: what the equations become along it, less what they should.
+ */
+static double variation_off(ga_evaluation *ev, const ga_system *sys, const ga_point *p,
+                            const ga_linear_form *f, const ga_linear_input *inputs, int j)
+{
+  const int nv = sys->nv, m = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI],
+            ny = sys->size[GA_BLOCK_Y], u = j - f->n, first_x = f->n_q + f->n_v;
+  double x[RIG_MOST] = {0}, r[3 * RIG_MOST], size = 1.0;
+  variation d = {nothing, nothing, NULL, NULL, x, NULL, NULL};
+  if (u < 0) {
+    d = (variation){
+        f->q + j * nv, f->v + j * nv, f->vdot + j * nv, f->multipliers + j * m, x, f->A + j * f->n + first_x,
+        f->y + j * ny};
+    if (j >= first_x && j < first_x + f->n_x) x[j - first_x] = 1.0;
+  } else {
+    d.vdot = f->u_vdot + u * nv, d.multipliers = f->u_multipliers + u * m;
+    d.xdot = f->B + u * f->n + first_x, d.y = f->u_y + u * ny;
+  }
+  differ(ev, sys, p, &d, r);
+  for (int i = 0; i < f->n_u; i++) { /* what the right-hand sides are */
+    const int row = ga_system_start(sys, inputs[i].block) + inputs[i].index;
+    if (f->w[i] < 0) r[row] -= i == u;
+    if (f->w[i] >= 0) r[row] -= j == f->w[i];
+    if (inputs[i].block == GA_BLOCK_LAMBDA) r[sys->n + inputs[i].index] -= j == f->w[i] + 1;
+  }
+  size = fmax(size, fmax(ga__max_abs(d.vdot, nv, NULL), m ? ga__max_abs(d.multipliers, m, NULL) : 0.0));
+  return ga__max_abs(r, sys->n + sys->size[GA_BLOCK_LAMBDA], NULL) / size;
+}
+
+/* Every equation of every problem as an input, in full motion: along every column of states and inputs the
+ * nonlinear equations change as they should, by differences; and δv' is δvdot. */
+static void inputs_meet_the_equations(void **state)
+{
+  int n_checked = 0, n_offsets = 0;
+  (void)state;
+  for (int i = 0; ex_problem_at(i); i++) {
+    rig r = rig_open(ex_problem_at(i)->name);
+    ga_linearisation *lin = NULL;
+    ga_evaluation *ev = NULL;
+    ga_linear_input inputs[RIG_MOST];
+    int n = 0;
+    rig_build(&r);
+    if (r.sys->n <= RIG_MOST / 2 && strncmp(r.problem->name, "rank_deficient", 14) &&
+        strncmp(r.problem->name, "stiff_pair", 10)) {
+      rig_start(&r, r.problem->h);
+      rig_steps(&r, r.problem->h, 5);
+      const ga_point p = point_of(ga_stepper_state(r.st));
+      for (int b = 0; b < GA_N_BLOCKS; b++)
+        for (int k = 0; k < r.sys->size[b]; k++) inputs[n++] = (ga_linear_input){(ga_equation_block)b, k};
+      const ga_linear_form *f = linearise_inputs(&r, &p, n, inputs, &lin);
+      assert_status(r.ctx, ga_evaluation_create(r.ctx, r.sys, &ev), GA_OK);
+      for (int j = 0; j < f->n + f->n_u; j++)
+        assert_below(variation_off(ev, r.sys, &p, f, inputs, j), 2e-6, r.problem->name);
+      for (int j = 0; j < f->n + f->n_u; j++)
+        for (int k = 0; k < r.sys->nv; k++) {
+          const double *rates = j < f->n ? f->A + j * f->n : f->B + (j - f->n) * f->n;
+          const double *a = j < f->n ? f->vdot + j * r.sys->nv : f->u_vdot + (j - f->n) * r.sys->nv;
+          double sum = 0.0, size = 1.0;
+          for (int q = 0; q < f->n; q++)
+            sum += f->v[q * r.sys->nv + k] * rates[q], size = fmax(size, fabs(rates[q]));
+          assert_near((sum - a[k]) / size, 0.0, 1e-9, r.problem->name);
+        }
+      n_checked++;
+      n_offsets += f->n_w;
+    }
+    ga_evaluation_destroy(&ev);
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+  assert_true(n_checked >= 10 && n_offsets > 20);
+}
+
+/* Equations that there are not; a constraint that another repeats. */
+static void wrong_inputs(void **state)
+{
+  linkage l = {.n_links = 1,
+               .n_pins = 2,
+               .gravity = 9.81,
+               .length = {0.7},
+               .mass = {0.3},
+               .pin = {{0, -1, -0.5, 0, 0, 0}, {0, -1, -0.5, 0, 0, 0}},
+               .q0 = {0.0, -0.35, -acos(0.0)}};
+  static const ga_linear_input wrong[] = {
+      {GA_BLOCK_V, 3}, {GA_BLOCK_V, -1}, {GA_BLOCK_X, 0}, {GA_BLOCK_ETA, 0}, {(ga_equation_block)9, 0}};
+  const ga_linear_input repeated = {GA_BLOCK_LAMBDA, 2};
+  const ga_linear_form *f = NULL;
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  ga_start_opts o = ga_start_defaults();
+  (void)state;
+  linkage_define(&l, &r.def);
+  at_rest(&r, l.q0, &o);
+  const ga_point p = point_of(ga_stepper_state(r.st));
+  for (int i = 0; i < 5; i++) {
+    assert_status(r.ctx, ga_linearisation_create_with_inputs(r.ctx, r.sys, 1, &wrong[i], &lin),
+                  GA_ERR_ARGUMENT);
+    assert_int_equal(ga_context_error(r.ctx)->reason, GA_REASON_NO_SUCH_EQUATION);
+    assert_null(lin);
+  }
+  assert_status(r.ctx, ga_linearisation_create_with_inputs(r.ctx, r.sys, 1, NULL, &lin), GA_ERR_ARGUMENT);
+  assert_status(r.ctx, ga_linearisation_create_with_inputs(r.ctx, r.sys, 1, &repeated, &lin), GA_OK);
+  assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
+  assert_int_equal(ga_context_error(r.ctx)->reason, GA_REASON_INPUT_REDUNDANT);
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
 /* ---- Refusals ---- */
 
 static int no_forces(void *user, const ga_point *p, double *out)
@@ -548,6 +760,9 @@ int main(void)
                                      cmocka_unit_test(four_bar),
                                      cmocka_unit_test(free_body),
                                      cmocka_unit_test(columns_meet_the_equations),
+                                     cmocka_unit_test(moved_support),
+                                     cmocka_unit_test(inputs_meet_the_equations),
+                                     cmocka_unit_test(wrong_inputs),
                                      cmocka_unit_test(sleeping_top),
                                      cmocka_unit_test(rolling_disk),
                                      cmocka_unit_test(singular_positions),

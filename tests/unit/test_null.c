@@ -37,6 +37,7 @@ static const ga_system *sys;
 static ga_evaluation *evaluation;
 static ga_linearisation *linearisation;
 static const ga_linear_form *form_;
+static const ga_linear_input linear_input_ = {GA_BLOCK_V, 0};
 static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
@@ -433,6 +434,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_evaluation_matrix, (P(evaluation), (ga_equation_block)0, (ga_by)0)) \
   VALUE(ga_evaluation_combine, (P(evaluation), 1.0, 0.5, 0.5, 0.5)) \
   STATUS(ga_linearisation_create, (P(ctx), P(sys), P(&none.linearisation))) \
+  STATUS(ga_linearisation_create_with_inputs, (P(ctx), P(sys), 1, P(&linear_input_), P(&none.linearisation))) \
   VOID(ga_linearisation_destroy, (P(&none.linearisation))) \
   STATUS(ga_linearisation_compute, (P(linearisation), P(&point), P(&form_))) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
