@@ -816,13 +816,39 @@ static void see_values(const ga__mbs_model *b, tree *t)
       t->value[3 * j + c] = ga__gauge_initial(b, joint_at(b, j)->coordinate[c].gauge);
 }
 
-static void keep_nodes(const ga__mbs_model *b, ga__placement *p, int velocities)
+/* What a placement has of nodes. */
+enum { POSITIONS = 1, VELOCITIES = 2 };
+
+/* A node's values at the start: q, then v, and how many they are. */
+static void start_values(ga__node *node, double *value[2], int n[2])
 {
+  value[0] = node->vector ? node->own : node->q0;
+  value[1] = node->vector ? node->own + node->n : node->v0;
+  n[0] = node->vector ? node->n : 12;
+  n[1] = node->vector ? node->n : 6;
+}
+
+/* From nodes to p, or back. */
+static void exchange(const ga__mbs_model *b, const ga__placement *p, int what, int back)
+{
+  double *at[2] = {p->q, p->v}, *value[2];
+  int n[2];
   for (int i = 0; i < p->n; i++) {
-    const ga__node *node = node_at(b, i);
-    memcpy(p->q + 12 * i, node->q0, sizeof node->q0);
-    if (velocities) memcpy(p->v + 6 * i, node->v0, sizeof node->v0);
+    start_values(node_at(b, i), value, n);
+    for (int k = 0; k < 2; at[k] += n[k], k++)
+      if (what & (k == 0 ? POSITIONS : VELOCITIES))
+        memcpy(back ? value[k] : at[k], back ? at[k] : value[k], (size_t)n[k] * sizeof(double));
   }
+}
+
+static void keep_nodes(const ga__mbs_model *b, ga__placement *p, int what)
+{
+  exchange(b, p, what, 0);
+}
+
+static void restore_nodes(const ga__mbs_model *b, const ga__placement *p, int what)
+{
+  exchange(b, p, what, 1);
 }
 
 /* ---- The way to given coordinates ---- */
@@ -1002,7 +1028,7 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
       if (given == GIVES_SPEED) p->n = 0;
       status = GA_OK;
     }
-    if (!status) keep_nodes(s.b, p, 0);
+    if (!status) keep_nodes(s.b, p, POSITIONS);
   }
   tree_free(&t);
   stage_close(m, &s);
@@ -1090,7 +1116,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
     for (int j = 0; j < s.b->joint.n; j++)
       for (int c = 0; c < joint_at(s.b, j)->n_coordinates; c++)
         t.value[3 * j + c] = ga__gauge_initial_rate(s.b, joint_at(s.b, j)->coordinate[c].gauge);
-    for (int i = 0; i < p->n; i++) memcpy(node_at(s.b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
+    restore_nodes(s.b, p, POSITIONS);
     if (given == GIVES_SPEED)
       weigh_given_velocities(m, s.b);
     else
@@ -1103,7 +1129,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
       status = stage_solve(m, &s, HUGE_VAL, 1);
       if (status) status = cannot_meet(m, s.b, 1, status);
     }
-    for (int i = 0; !status && i < p->n; i++) memcpy(p->v + 6 * i, node_at(s.b, i)->v0, 6 * sizeof *p->v);
+    if (!status) keep_nodes(s.b, p, VELOCITIES);
   }
   tree_free(&t);
   stage_close(m, &s);
@@ -1122,10 +1148,7 @@ void ga__placement_free(ga__placement *p)
 void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
 {
   b->takes_speeds = p->speeds;
-  for (int i = 0; i < p->n; i++) {
-    if (p->positions) memcpy(node_at(b, i)->q0, p->q + 12 * i, 12 * sizeof *p->q);
-    memcpy(node_at(b, i)->v0, p->v + 6 * i, 6 * sizeof *p->v);
-  }
+  restore_nodes(b, p, p->positions ? POSITIONS | VELOCITIES : VELOCITIES);
 }
 
 /* What initial values ask for, with the plainest form of rigid bodies. */
@@ -1137,14 +1160,21 @@ ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
   *p = (ga__placement){.ctx = NULL};
   if (!given) return GA_OK;
   p->ctx = m->ctx;
-  p->q = ga__alloc(m->ctx, 18 * (size_t)n, sizeof *p->q);
+  size_t room[2] = {0, 0};
+  for (int i = 0; i < n; i++) {
+    double *value[2];
+    int count[2];
+    start_values(node_at(b, i), value, count);
+    room[0] += (size_t)count[0], room[1] += (size_t)count[1];
+  }
+  p->q = ga__alloc(m->ctx, room[0] + room[1], sizeof *p->q);
   if (!p->q) return ga__no_memory(m->ctx, "the assembly of a machine");
-  p->v = p->q + 12 * n;
+  p->v = p->q + room[0];
   p->n = n;
   m->opts.form = GA_FORM_SPACE;
   stage s;
   ga_status status = stage_open(m, GA__STAGE_POSITIONS, &s);
-  if (!status) keep_nodes(s.b, p, 1); /* as given */
+  if (!status) keep_nodes(s.b, p, POSITIONS | VELOCITIES); /* as given */
   stage_close(m, &s);
   if (!status) status = assemble_positions(m, given, p);
   if (!status && given == GIVES_WEIGHT && !p->positions)

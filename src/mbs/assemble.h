@@ -9,7 +9,7 @@
 typedef struct ga__placement {
   ga_context *ctx;
   int n;         /* nodes that there are before joints are created, the ground among them; 0: as given */
-  double *q, *v; /* [12 n] as ga__node.q0, [6 n] as v0 */
+  double *q, *v; /* of one node after the other, as ga__node.q0 and v0, or own */
   int positions; /* 0: q is where bodies will be once they are consistent, and they stay as given */
   int speeds;    /* 1: drives begin with speeds, which v has */
 } ga__placement;

@@ -155,11 +155,11 @@ ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, 
   *index = b->node.n - 1;
   node->vector = 1;
   node->n = n;
-  node->own = ga__alloc(m->ctx, 2 * (size_t)n, sizeof *node->own);
+  node->own = ga__alloc(m->ctx, 4 * (size_t)n, sizeof *node->own);
   if (!node->own) return ga__no_memory(m->ctx, "coordinates of an element");
   for (int i = 0; i < n; i++) {
-    node->own[i] = q ? q[i] : 0.0;
-    node->own[n + i] = v ? v[i] : 0.0;
+    node->own[i] = node->own[2 * n + i] = q ? q[i] : 0.0;
+    node->own[n + i] = node->own[3 * n + i] = v ? v[i] : 0.0;
   }
   return GA_OK;
 }

@@ -25,7 +25,8 @@ typedef struct ga__node {    /* what evaluations need comes first */
   double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
   double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
   int carried;                    /* 1 + number of the frame that it stands for (carried.c); 0: none */
-  double *own;                    /* vector: [2 n] q and v at the start, in place of q0 and v0; else NULL */
+  double *own; /* vector: [4 n] q and v at the start, and as given, in place of q0, v0, q_given, v_given; else
+                  NULL */
 } ga__node;
 
 /* Where a node is and how it moves, at the point of an evaluation. */

@@ -201,6 +201,26 @@ static void write_velocities(ga__writer *w, const ga__eval *e)
   if (n > MOST_MOVES) ga__write(w, "and velocities of %d more bodies\n", n - MOST_MOVES);
 }
 
+/* "bar: its coordinates were changed by up to 0.03, their rates by up to 1.2" */
+static void write_amplitudes(ga__writer *w, const ga__eval *e)
+{
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    double change[2] = {0.0, 0.0}, size[2] = {0.0, 0.0};
+    for (int k = 0; node->vector && k < 2 * node->n; k++) {
+      const int rate = k >= node->n;
+      const double now = rate ? e->p->v[node->v + k - node->n] : e->p->q[node->q + k];
+      change[rate] = fmax(change[rate], fabs(now - node->own[2 * node->n + k]));
+      size[rate] = fmax(size[rate], fabs(now));
+    }
+    for (int k = 0; k < 2; k++)
+      if (change[k] <= FAR_ENOUGH * (k == 0 ? 1.0 : size[k])) change[k] = 0.0;
+    if (change[0] == 0.0 && change[1] == 0.0) continue;
+    ga__write(w, "%s: its coordinates were changed by up to %.3g, their rates by up to %.3g\n",
+              e->m->part[node->part].name, change[0], change[1]);
+  }
+}
+
 int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size)
 {
   if (!text) size = 0;
@@ -234,6 +254,7 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);
   write_velocities(&w, &e);
+  write_amplitudes(&w, &e);
   ga__free(ctx, list);
   return (int)w.used;
 }
