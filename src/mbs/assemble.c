@@ -70,11 +70,11 @@ enum {
 
 static int begins_with_speed(const ga_machine *m, const ga__part *part)
 {
+  ga__prescribed drive;
   double target[2];
   ga_fault fault;
-  return part->kind == GA__PART_DRIVE &&
-         !ga_function_eval(((const ga_drive_def *)part->def)->function, m->opts.t_start, 1, target, &fault) &&
-         target[1] != 0.0;
+  return ga__prescribed_by(part, &drive) &&
+         !ga_function_eval(drive.function, m->opts.t_start, 1, target, &fault) && target[1] != 0.0;
 }
 
 static int what_is_given(const ga_machine *m)
@@ -86,10 +86,9 @@ static int what_is_given(const ga_machine *m)
     if (holds(part, 1)) all |= HOLDS_VELOCITY;
     if (weight_of(part) != 1.0) all |= GIVES_WEIGHT;
     if (begins_with_speed(m, part)) all |= GIVES_SPEED;
-    for (int k = 0; part->kind == GA__PART_JOINT && k < GA__N_COORDINATES; k++) {
-      if (!isnan(ga__coordinate_given(part->def, k, 0))) all |= GIVES_VALUE;
-      if (!isnan(ga__coordinate_given(part->def, k, 1))) all |= GIVES_RATE;
-    }
+    const ga__element_type *type = ga__type_of(part);
+    for (int rate = 0; type->gives && rate < 2; rate++)
+      if (type->gives(part, rate)) all |= rate ? GIVES_RATE : GIVES_VALUE;
   }
   return all;
 }
@@ -248,11 +247,12 @@ static ga_status tree_make(const ga_machine *m, const ga__mbs_model *b, tree *t)
     for (int k = 0; k < N_RANKS; k++) s.queue[k] = s.incident + 2 * joints * (size_t)(k + 1);
     list_incident(&s);
     grow_all(&s, t);
+    ga__prescribed unused;
     int n_joints = 0;
     for (int j = 0; j < b->joint.n; j++) n_joints += joint_at(b, j)->recipe != NULL;
     t->loops = n_joints > t->n_edges;
     for (int i = 1; i < m->n_parts; i++)
-      t->loops |= m->part[i].kind == GA__PART_DRIVE || holds(&m->part[i], 0) ||
+      t->loops |= ga__prescribed_by(&m->part[i], &unused) || holds(&m->part[i], 0) ||
                   ga__type_of(&m->part[i])->create[GA__CREATE_CONSTRAINTS];
   }
   ga__free(m->ctx, room);
@@ -419,15 +419,15 @@ static void twist_before(const ga__mbs_model *b, const tree *t, const ga__joint 
  * one follows from the other. */
 static void rates_of(const ga_machine *m, const ga__joint *joint, const double before[3], double rate[3])
 {
-  const ga_joint_def *d = m->part[joint->part].def;
+  double pitch;
   for (int c = 0; c < joint->n_coordinates; c++) {
     const double given = given_of(m, joint, c, 1);
     rate[c] = isnan(given) ? before[c] : given;
   }
-  if (d->kind != GA_JOINT_SCREW) return;
-  if (isnan(d->displacement_rate)) rate[1] = d->pitch / GA__TWO_PI * rate[0];
-  if (isnan(d->angle_rate) && !isnan(d->displacement_rate) && d->pitch != 0.0)
-    rate[0] = GA__TWO_PI / d->pitch * rate[1];
+  if (!ga__joint_pitch(m, joint, &pitch)) return;
+  const int turned = !isnan(given_of(m, joint, 0, 1)), moved = !isnan(given_of(m, joint, 1, 1));
+  if (!moved) rate[1] = pitch / GA__TWO_PI * rate[0];
+  if (!turned && moved && pitch != 0.0) rate[0] = GA__TWO_PI / pitch * rate[1];
 }
 
 /* Velocities along the tree; t->before has poses and twists as given, t->value rates as given. A body whose
@@ -654,13 +654,15 @@ static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga
       ga__write(w, "%s%s of '%s', which is held", n > 1 ? ", " : "", rate ? "velocity" : "pose", part->name);
   }
   for (int i = 1; i < m->n_parts; i++) {
-    const ga_drive_def *d = m->part[i].kind == GA__PART_DRIVE ? m->part[i].def : NULL;
+    ga__prescribed drive;
     double target[2];
     ga_fault fault;
-    if (!d || ga_function_eval(d->function, m->opts.t_start, 1, target, &fault)) continue;
+    if (!ga__prescribed_by(&m->part[i], &drive) ||
+        ga_function_eval(drive.function, m->opts.t_start, 1, target, &fault))
+      continue;
     if (n++ < MOST_LISTED)
-      ga__write(w, "%s%s%s = %.9g by drive '%s'", n > 1 ? ", " : "", d->coordinate,
-                ga__coordinate_suffix(rate), target[rate], d->name);
+      ga__write(w, "%s%s%s = %.9g by %s '%s'", n > 1 ? ", " : "", drive.coordinate,
+                ga__coordinate_suffix(rate), target[rate], ga__part_text(m->part[i].kind), m->part[i].name);
   }
   if (n > MOST_LISTED) ga__write(w, ", and %d more", n - MOST_LISTED);
 }
@@ -690,21 +692,24 @@ static ga_status cannot_meet(const ga_machine *m, const ga__mbs_model *b, int ra
 /* ---- Stages ---- */
 
 /* A screw's other coordinate follows on its thread. */
-static void follow_thread(const ga_joint_def *d, const double before[3], double value[3])
+static void follow_thread(const ga_machine *m, const ga__joint *joint, const double before[3],
+                          double value[3])
 {
-  if (d->kind != GA_JOINT_SCREW) return;
-  if (isnan(d->displacement)) value[1] = before[1] + d->pitch / GA__TWO_PI * (value[0] - before[0]);
-  if (isnan(d->angle) && !isnan(d->displacement) && d->pitch != 0.0)
-    value[0] = before[0] + GA__TWO_PI / d->pitch * (value[1] - before[1]);
+  double pitch;
+  if (!ga__joint_pitch(m, joint, &pitch)) return;
+  const int turned = !isnan(given_of(m, joint, 0, 0)), moved = !isnan(given_of(m, joint, 1, 0));
+  if (!moved) value[1] = before[1] + pitch / GA__TWO_PI * (value[0] - before[0]);
+  if (!turned && moved && pitch != 0.0) value[0] = before[0] + GA__TWO_PI / pitch * (value[1] - before[1]);
 }
 
 /* By how much a coordinate is to change: angles the short way round, but for threads. */
 static double change_of(const ga_machine *m, const ga__joint *joint, int c, double given, double now)
 {
-  const ga_joint_def *d = m->part[joint->part].def;
+  double pitch;
   if (isnan(given)) return 0.0;
-  return joint->coordinate[c].info->is_angle && d->kind != GA_JOINT_SCREW ? remainder(given - now, GA__TWO_PI)
-                                                                          : given - now;
+  return joint->coordinate[c].info->is_angle && !ga__joint_pitch(m, joint, &pitch)
+             ? remainder(given - now, GA__TWO_PI)
+             : given - now;
 }
 
 /* The coordinate that a drive's row is about. */
@@ -794,7 +799,7 @@ static void place_given(const ga_machine *m, ga__mbs_model *b, tree *t, int move
       if (!isnan(given) && moves_left == 1) value[c] = given;
       if (!isnan(given) && first_row >= 0) GA__AT(b->row, ga__row, row++)->constant = value[c];
     }
-    if (is_given(m, joint, 0)) follow_thread(m->part[joint->part].def, before, value);
+    if (is_given(m, joint, 0)) follow_thread(m, joint, before, value);
     set_followers(b, joint, value);
   }
   place_all(m, b, t);

@@ -452,6 +452,7 @@ const ga__element_type ga__block_type = {
     .rank = GA__RANK_BLOCK,
     .no_twists = 1,
     .no_accelerations = 1,
+    .is_signal = 1,
     .size = sizeof(ga__block_instance),
     .create = {[GA__CREATE_OUTPUTS] = create, [GA__CREATE_INPUTS] = resolve_inputs},
     .want = want,

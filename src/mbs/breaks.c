@@ -42,10 +42,11 @@ static ga_status check_impact(const ga_machine *m, ga_context *ctx, int part, co
                               const ga_break *at)
 {
   const ga__part *p = &m->part[part];
-  const ga_drive_def *def = p->def;
+  ga__prescribed drive = {.accept_impact = 0};
   double left[2] = {0, 0}, right[2] = {0, 0};
   const double t = 0.5 * (at->before + at->after);
-  if (at->order > 1 || (at->order == 1 && def->accept_impact)) return GA_OK;
+  ga__prescribed_by(p, &drive);
+  if (at->order > 1 || (at->order == 1 && drive.accept_impact)) return GA_OK;
   ga_function_eval(f, at->before, 1, left, NULL);
   ga_function_eval(f, at->after, 1, right, NULL);
   if (at->order == 0)

@@ -1,6 +1,7 @@
 /* Coordinates of joints: one table, from which model files, signals, reports and messages take names and
  * units. */
 #include "mbs/coordinate.h"
+#include "mbs/parts.h"
 #include "mbs/channel.h"
 
 #include <math.h>
@@ -75,7 +76,8 @@ double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate
 int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node)
 {
   const ga__part *part = &b->m->part[node->part];
-  if (part->kind == GA__PART_SCALAR) return ((const ga_scalar_def *)part->def)->rotational != 0;
+  const int *rotational = ga__part_member(part, "rotational", NULL);
+  if (rotational) return *rotational != 0;
   const ga__joint *joint = ga__joint_of(b, node->part);
   for (int i = 0; joint && i < joint->n_coordinates; i++) {
     const int gauge = joint->coordinate[i].scalar_gauge;

@@ -97,6 +97,13 @@ typedef struct ga__shape_def {
   double size; /* [m] radius; 0: of no size of its own */
 } ga__shape_def;
 
+/* A motion that a part prescribes to a coordinate. */
+typedef struct ga__prescribed {
+  const ga_function *function; /* of time */
+  const char *coordinate;
+  int accept_impact; /* 1: its rate may jump */
+} ga__prescribed;
+
 /* A signal that a part has: "part.name". */
 typedef struct ga__signal_def {
   const char *name, *suffix; /* "angle", "_rate"; "": the part itself */
@@ -156,7 +163,15 @@ struct ga__element_type {
   int (*work)(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work);
   int (*one_way)(const ga__mbs_model *b, const ga__element *el, ga__one_way *out); /* 1: it is one */
 
+  /* -- The start; of parts as they are given -- */
+  int (*gives)(const ga__part *part, int rate); /* 1: coordinates of its, or rates, are given */
+  int (*prescribes)(const ga__part *part, ga__prescribed *out); /* 1: it does */
+  /* What may be wrong where its row `lambda` of Φ is not met; kin: as bodies are given. */
+  void (*advise)(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
+
   /* -- Signals; the element itself need not exist yet -- */
+  int is_coordinate; /* 1: it is a coordinate itself, and has no frame */
+  int is_signal;     /* 1: its name alone may be a signal */
   int (*n_signals)(const ga__mbs_model *b, int part);
   void (*signal)(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
   /* Completes the probe of a signal that an expression uses while the machine is built. */
@@ -202,6 +217,12 @@ static inline const void *ga__element_def_of(const ga__mbs_model *b, int part)
 
 /* The type of a part. */
 const ga__element_type *ga__type_of(const ga__part *part);
+/* The motion that a part prescribes; 0: none. */
+static inline int ga__prescribed_by(const ga__part *part, ga__prescribed *out)
+{
+  const ga__element_type *type = ga__type_of(part);
+  return type && type->prescribes && type->prescribes(part, out);
+}
 /* All parts, one stage. */
 ga_status ga__create(ga_machine *m, ga__mbs_model *b, ga__create_stage stage);
 /* A new element of a part, with n_x states and n_y outputs; NULL: out of memory. Valid until the next one. */
@@ -260,5 +281,8 @@ ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part);
 int ga__joint_n_signals(const ga__mbs_model *b, int part);
 void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
 ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
+/* Advice of joints and drives. (report.c) */
+void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
+void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
 
 #endif

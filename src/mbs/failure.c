@@ -160,17 +160,17 @@ static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failu
   enum { MOST = 4 };
   int n = 0;
   for (int i = 0; i < m->n_parts && n < MOST; i++) {
-    if (m->part[i].kind != GA__PART_DRIVE) continue;
-    const ga_drive_def *def = m->part[i].def;
+    ga__prescribed drive;
+    if (!ga__prescribed_by(&m->part[i], &drive)) continue;
     const ga__joint *joint = ga__joint_of(m->model, i);
     double y[2], end;
-    if (!joint || ga_function_eval(def->function, f->t, 1, y, NULL) ||
-        ga_function_eval(def->function, f->t + f->h, 0, &end, NULL))
+    if (!joint || ga_function_eval(drive.function, f->t, 1, y, NULL) ||
+        ga_function_eval(drive.function, f->t + f->h, 0, &end, NULL))
       continue;
     const int angle = constrains_angle(m->model, GA__AT(m->model->row, ga__row, joint->first_row)->lambda);
     const char *const *unit = ga__scalar_info(angle)->unit;
-    ga__write(w, "drive '%s' wants %s at %.6g %s, moving at %.4g %s", m->part[i].name, def->coordinate, y[0],
-              unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);
+    ga__write(w, "%s '%s' wants %s at %.6g %s, moving at %.4g %s", ga__part_text(m->part[i].kind),
+              m->part[i].name, drive.coordinate, y[0], unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);
     if (fabs(end - y[0]) > JUMP * (fabs(y[1]) * f->h + DBL_EPSILON * (1.0 + fabs(y[0]))))
       ga__write(w, ", and at %.6g %s within the step", end, unit[GA_UNIT_VALUE]);
     ga__write(w, "\n");

@@ -540,7 +540,7 @@ static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga
 int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
   const ga__law *law = el->data;
-  const ga__law_type *type = ga__law_type_of(law->kind);
+  const ga__law_type *type = law->type;
   const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
                            {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
   ga__law_range at[2], whole, part;

@@ -1,5 +1,5 @@
 /* Inputs and formulas: numbers that may change with time and signals. */
-#include "mbs/mbs_impl.h"
+#include "mbs/element.h"
 
 #include "mbs/name.h"
 #include <math.h>
@@ -23,12 +23,12 @@ static void free_names(ga_context *ctx, name_list *names)
   ga__free(ctx, names->offset);
 }
 
-/* pi and e are numbers, unless a part whose signal has its own name is called so. */
+/* pi and e are numbers, unless a part whose name may be a signal is called so. */
 static int is_constant(const ga_machine *m, const char *name)
 {
   if (strcmp(name, "pi") != 0 && strcmp(name, "e") != 0) return 0;
   const int part = ga__find_part(m, name);
-  return part < 0 || (m->part[part].kind != GA__PART_SCALAR && m->part[part].kind != GA__PART_BLOCK);
+  return part < 0 || !ga__type_of(&m->part[part])->is_signal;
 }
 
 static int is_known(const name_list *names, const char *name)

@@ -23,6 +23,7 @@ typedef struct coordinate_recipe {
   int number; /* 1 + that in the table of coordinates; 0: no more */
   ga__gauge_kind kind;
   int axis;
+  int of_b; /* 1: an angle about y of b, not of a */
 } coordinate_recipe;
 
 enum { MOST_ROWS = 5 };
@@ -33,6 +34,7 @@ typedef struct joint_recipe {
   row_recipe row[MOST_ROWS + 1];
   coordinate_recipe coordinate[GA__MOST_COORDINATES + 1];
   int to_length; /* the first row is held at the joint's length */
+  int thread;    /* 1: a thread ties its second coordinate to the first */
 } joint_recipe;
 
 /* Rotation about an axis is stopped by keeping an axis of b across one of a. */
@@ -96,7 +98,7 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_PRISMATIC] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y, ROT_Z}, {SLIDE_Z}, 0},
     [GA_JOINT_CYLINDRICAL] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
     [GA_JOINT_SPHERICAL] = {1, 1, {END}, {{0}}, 0},
-    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{IS(angle_x), GA__ANGLE, X}, {IS(angle_y), GA__ANGLE, Y}}, 0},
+    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{IS(angle_x), GA__ANGLE, X}, {IS(angle_y), GA__ANGLE, Y, 1}}, 0},
     [GA_JOINT_PLANAR] =
         {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{IS(x), GA__ALONG, X}, {IS(y), GA__ALONG, Y}, ANGLE_Z}, 0},
     [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_X, OFF_Y}, {SLIDE_Z}, 0},
@@ -105,7 +107,7 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_ROD] = {1, 0, {LENGTH, OFF_Z}, {{0}}, 1},
     [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
     [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0},
-    [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
+    [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0, 1},
     [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0},
 };
 
@@ -118,6 +120,17 @@ static const joint_recipe PLANAR[GA_N_JOINTS] = {
     [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
     [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1},
     [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0},
+};
+
+/* Couplings of coordinates: a + sign ratio b = constant. */
+typedef struct coupling_recipe {
+  const char *label; /* NULL: it is none */
+  double sign;
+} coupling_recipe;
+
+static const coupling_recipe COUPLING[GA_N_JOINTS] = {
+    [GA_JOINT_GEAR] = {"ratio", 1.0},
+    [GA_JOINT_RACK] = {"rolling of the pinion", -1.0},
 };
 
 static const double AXIS[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -294,13 +307,12 @@ static ga_status second_angle(ga_machine *m, ga__mbs_model *b, const ga__joint *
 
 static ga_status add_coordinates(ga_machine *m, ga__mbs_model *b, int index, const joint_recipe *recipe)
 {
-  const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
   for (int i = 0; i < GA__MOST_COORDINATES && recipe->coordinate[i].number; i++) {
     const coordinate_recipe *r = &recipe->coordinate[i];
     ga__joint *joint = joint_at(b, index);
     ga__gauge gauge = gauge_of(joint, r->kind, r->axis, r->axis);
     ga_status status = GA_OK;
-    if (d->kind == GA_JOINT_UNIVERSAL && i == 1) status = second_angle(m, b, joint, &gauge);
+    if (r->of_b) status = second_angle(m, b, joint, &gauge);
     if (status) return status;
     set_offset(b, &gauge);
     int at = ga__add_gauge(m, b, &gauge);
@@ -439,11 +451,18 @@ static void set_thread(ga_machine *m, ga__mbs_model *b, const ga__joint *joint)
   row->constant = ga__gauge_initial(b, slide) - d->pitch / GA__TWO_PI * ga__gauge_initial(b, angle);
 }
 
-/* A screw whose coordinates are both given begins anywhere on its thread: that is not held before. */
-static int holds_thread(const ga__mbs_model *b, const ga_joint_def *d)
+int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch)
 {
-  return d->kind == GA_JOINT_SCREW &&
-         (b->stage != GA__STAGE_POSITIONS || isnan(d->angle) || isnan(d->displacement));
+  const joint_recipe *recipe = joint->recipe;
+  if (!recipe || !recipe->thread) return 0;
+  *pitch = ((const ga_joint_def *)m->part[joint->part].def)->pitch;
+  return 1;
+}
+
+/* A screw whose coordinates are both given begins anywhere on its thread: that is not held before. */
+static int holds_thread(const ga__mbs_model *b, const joint_recipe *recipe, const ga_joint_def *d)
+{
+  return recipe->thread && (b->stage != GA__STAGE_POSITIONS || isnan(d->angle) || isnan(d->displacement));
 }
 
 /* ---- Initial values ---- */
@@ -554,7 +573,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   const ga_joint_def *d = asking->def;
   const joint_recipe *recipe;
   if (!ga__element_add(m, b, part, &ga__joint_type, 0, 0)) return GA_ERR_MEMORY;
-  if (d->kind == GA_JOINT_GEAR || d->kind == GA_JOINT_RACK) return GA_OK;
+  if (COUPLING[d->kind].label) return GA_OK;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
   if (!joint) return GA_ERR_MEMORY;
   int index = b->joint.n - 1, *const marker[2] = {&joint->a, &joint->b};
@@ -570,9 +589,9 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   if (!status) joint->recipe = recipe;
   if (!status) status = add_coordinates(m, b, index, recipe);
   if (!status) status = check_given(m, d, joint);
-  if (!status && d->kind == GA_JOINT_SCREW) status = count_turns(m, b, index);
+  if (!status && recipe->thread) status = count_turns(m, b, index);
   if (!status) status = add_rows(m, b, joint, recipe);
-  if (!status && holds_thread(b, d)) status = hold_screw(m, b, index);
+  if (!status && holds_thread(b, recipe, d)) status = hold_screw(m, b, index);
   return status;
 }
 
@@ -619,13 +638,14 @@ int ga__add_plane_angle(ga_machine *m, ga__mbs_model *b, int marker_a, int marke
  * refused later. */
 static void take_turns_of_drive(ga_machine *m, ga__mbs_model *b, const ga__part *part)
 {
-  const ga_drive_def *d = part->def;
   const ga_error error = m->ctx->error;
+  ga__prescribed drive;
   int gauge;
   double value;
   ga_fault fault;
-  if (!ga__resolve_coordinate(m, b, part, "coordinate", d->coordinate, GA__VALUE, &gauge) &&
-      !ga_function_eval(d->function, m->opts.t_start, 0, &value, &fault) &&
+  if (ga__prescribed_by(part, &drive) &&
+      !ga__resolve_coordinate(m, b, part, "coordinate", drive.coordinate, GA__VALUE, &gauge) &&
+      !ga_function_eval(drive.function, m->opts.t_start, 0, &value, &fault) &&
       GA__AT(b->gauge, ga__gauge, gauge)->turns == GA__FIRST_TURN)
     set_turns(b, gauge, value);
   m->ctx->error = error;
@@ -654,7 +674,7 @@ static ga_status set_constants(ga_machine *m, ga__mbs_model *b, const ga__joint 
     if (is_free(m, b, joint, recipe, i)) continue;
     status = set_constant(m, b, joint, recipe, i, GA__AT(b->row, ga__row, at++));
   }
-  if (!status && holds_thread(b, d)) set_thread(m, b, joint);
+  if (!status && holds_thread(b, recipe, d)) set_thread(m, b, joint);
   return status;
 }
 
@@ -666,14 +686,13 @@ ga_status ga__joints_set_constants(ga_machine *m, ga__mbs_model *b)
     const ga_joint_def *d = m->part[joint->part].def;
     for (int c = 0; joint->recipe && c < joint->n_coordinates; c++) {
       /* a nut that is turned to where it starts goes along its thread, over whole turns too */
-      const int on_thread =
-          b->stage == GA__STAGE_POSITIONS && d->kind == GA_JOINT_SCREW && isnan(d->displacement);
+      const int on_thread = b->stage == GA__STAGE_POSITIONS &&
+                            ((const joint_recipe *)joint->recipe)->thread && isnan(d->displacement);
       set_turns(b, joint->coordinate[c].gauge,
                 on_thread ? NAN : ga__joint_given(d, joint->coordinate[c].info->name, 0));
     }
   }
-  for (int i = 1; i < m->n_parts; i++)
-    if (m->part[i].kind == GA__PART_DRIVE) take_turns_of_drive(m, b, &m->part[i]);
+  for (int i = 1; i < m->n_parts; i++) take_turns_of_drive(m, b, &m->part[i]);
   for (int j = 0; !status && j < b->joint.n; j++) {
     set_followers(b, joint_at(b, j));
     if (joint_at(b, j)->recipe) status = set_constants(m, b, joint_at(b, j));
@@ -794,9 +813,10 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
-  if (b->stage == GA__STAGE_POSITIONS || (d->kind != GA_JOINT_GEAR && d->kind != GA_JOINT_RACK)) return GA_OK;
-  int gear = d->kind == GA_JOINT_GEAR, ga_, gb;
-  double ratio = gear ? d->ratio : -d->ratio;
+  const coupling_recipe *coupling = &COUPLING[d->kind];
+  if (b->stage == GA__STAGE_POSITIONS || !coupling->label) return GA_OK;
+  int ga_, gb;
+  const double ratio = coupling->sign * d->ratio;
   ga__row *row;
   ga_status status = ga__resolve_coordinate(m, b, asking, "a", d->a, GA__TURNS, &ga_);
   if (!status) status = ga__resolve_coordinate(m, b, asking, "b", d->b, GA__TURNS, &gb);
@@ -805,7 +825,7 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
   if (!joint) return GA_ERR_MEMORY;
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
   b->part_joint[part] = b->joint.n - 1;
-  status = add_row(m, b, part, gear ? "ratio" : "rolling of the pinion", &row);
+  status = add_row(m, b, part, coupling->label, &row);
   if (!status) status = add_term(m, b, row, ga_, 1.0);
   if (!status) status = add_term(m, b, row, gb, ratio);
   if (!status) row->constant = ga__gauge_initial(b, ga_) + ratio * ga__gauge_initial(b, gb);
@@ -969,10 +989,26 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
              : (ga__shape_def){GA_SHAPE_JOINT, joint->b, -1, 0};
 }
 
+static int gives(const ga__part *part, int rate)
+{
+  for (int k = 0; k < GA__N_COORDINATES; k++)
+    if (!isnan(ga__coordinate_given(part->def, k, rate))) return 1;
+  return 0;
+}
+
+static int drive_prescribes(const ga__part *part, ga__prescribed *out)
+{
+  const ga_drive_def *d = part->def;
+  *out = (ga__prescribed){d->function, d->coordinate, d->accept_impact};
+  return 1;
+}
+
 const ga__element_type ga__joint_type = {
     .rank = GA__RANK_JOINT,
     .create = {[GA__CREATE_JOINTS] = create, [GA__CREATE_COUPLINGS] = add_coupling},
     .one_way = rope,
+    .gives = gives,
+    .advise = ga__advise_joint,
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,
     .feed = ga__joint_feed,
@@ -986,6 +1022,8 @@ const ga__element_type ga__drive_type = {
     .create = {[GA__CREATE_COUPLINGS] = add_drive},
     .powers = drive_powers,
     .work = drive_work,
+    .prescribes = drive_prescribes,
+    .advise = ga__advise_drive,
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,
     .feed = ga__joint_feed,

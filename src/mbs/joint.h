@@ -45,6 +45,8 @@ void ga__joint_relative(const ga__joint *joint, const double *value, const doubl
  * b's origin; w_now, u_now: now, likewise. */
 void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
                      const double u_now[3], double w[3], double u[3]);
+/* A thread ties its second coordinate to its first: [m] per turn; returns 0 where it has none. */
+int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch);
 /* Does it hold at least half of what can move? */
 int ga__joint_holds_most(const ga__joint *joint);
 /* A coordinate of a joint, or its rate, as given for the start; NaN: not given. */

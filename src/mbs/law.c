@@ -37,7 +37,7 @@ static void nodes_of(int node[2], const ga__mbs_model *b, const ga__law *law)
 
 static int products_of(const ga__law *law)
 {
-  return ga__law_type_of(law->kind)->products;
+  return law->type->products;
 }
 
 /* How many outputs y the force depends on, and which. */
@@ -58,10 +58,10 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   const ga__element *el = ga__element_add(m, b, part, &ga__law_element, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   ga__law *law = el->data;
-  law->kind = (ga__law_kind)ga__law_kind_of(m->part[part].kind);
+  law->type = ga__law_type_of(m->part[part].kind);
   law->part = part;
   law->input.y = -1;
-  return ga__law_type_of(law->kind)->resolve(m, b, law);
+  return law->type->resolve(m, b, law);
 }
 
 /* Several gauges: any of them may meet any other, in all parts x_a, φ_a, x_b, φ_b that one has. */
@@ -129,8 +129,7 @@ static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
 {
   ga__law *law = el->data;
   ga__gauge_eval sight;
-  if (law->kind != GA__LAW_SPRING || !isnan(((const ga_spring_def *)b->m->part[law->part].def)->rest))
-    return 0;
+  if (!law->type->rests_at_start || !law->type->rests_at_start(b, law)) return 0;
   if (!kin) return 1;
   ga__gauge_eval_at(&sight, gauge_of(b, law, 0), b->marker.at, kin);
   law->rest = ga__gauge_value(&sight);
@@ -167,7 +166,7 @@ static void move_to_rim(law_eval *at, const ga__frame *plane, double radius, int
 static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
 {
   const ga__marker *marker = e->b->marker.at;
-  const double lever = ga__law_lever(e->b, law);
+  const double lever = law->type->lever ? law->type->lever(e->b, law) : 0;
   ga__gauge_eval sight;
   nodes_of(v->node, e->b, law);
   memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
@@ -182,7 +181,7 @@ static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__la
   }
   if (lever != 0) move_to_rim(v, &sight.a, lever, slopes);
   for (int i = 0; i < law->n; i++) at->rate[i] = ga__dot12(v->g[i], v->w);
-  return ga__law_type_of(law->kind)->force(e, law, at, slopes);
+  return law->type->force(e, law, at, slopes);
 }
 
 void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
@@ -291,7 +290,7 @@ static int energy_of(const ga__eval *e, const ga__law *law, ga__law_at *at, ga__
   law_eval v;
   *power = (ga__law_power){0, 0, 0};
   const int status = eval_law(&v, at, e, law, 0);
-  return status ? status : ga__law_type_of(law->kind)->power(e, law, at, power);
+  return status ? status : law->type->power(e, law, at, power);
 }
 
 static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
@@ -317,7 +316,7 @@ static int turn_rate(const ga__mbs_model *b, int marker)
 static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
 {
   const ga__law *law = el->data;
-  const ga__law_type *type = ga__law_type_of(law->kind);
+  const ga__law_type *type = law->type;
   const ga__gauge *g = gauge_of(b, law, 0);
   if (type->works && !type->works(b, law)) return 0;
   work->needs_kin = 1;
@@ -334,65 +333,59 @@ static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kin
   return 1;
 }
 
-/* ---- Signals: springs and actuators: length, rate, force; friction: force; contact: normal force; bushings:
- * against growing δ ---- */
+/* ---- Signals: of a line length, rate, force; else forces ---- */
 
-static int is_line(const ga__mbs_model *b, int part)
+static const ga__law_type *type_of(const ga__mbs_model *b, int part)
 {
-  const ga__part_kind kind = b->m->part[part].kind;
-  return kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR;
+  return ga__law_type_of(b->m->part[part].kind);
 }
 
 static int n_signals(const ga__mbs_model *b, int part)
 {
+  const ga__law_type *type = type_of(b, part);
   const ga__element *el = ga__element_of(b, part);
-  if (is_line(b, part)) return 3;
-  if (b->m->part[part].kind != GA__PART_BUSHING) return 1;
-  return el ? ((const ga__law *)el->data)->n : 6;
+  if (type->line) return 3;
+  if (type->force_name) return 1;
+  return el ? ((const ga__law *)el->data)->n : GA__MOST_GAUGES;
 }
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  static const char *const name[3] = {"length", "rate", "force"};
-  const ga__part_kind kind = b->m->part[part].kind;
+  static const char *const name[2] = {"length", "rate"};
+  const ga__law_type *type = type_of(b, part);
   const ga__element *el = ga__element_of(b, part);
   const ga__law *law = el ? el->data : NULL;
   const int angle = law && law->n == 1 ? ga__gauge_is_angle(b, law->gauge[0]) : 0;
-  if (is_line(b, part) && i < 2) {
+  if (type->line && i < 2) {
     ga__signal_set(out, name[i], ga__motion_unit(angle, (ga_motion_unit)i),
                    i ? GA__PROBE_GAUGE_RATE : GA__PROBE_GAUGE, 0);
     if (law) out->probe.gauge = law->gauge[0];
     return;
   }
-  if (kind == GA__PART_BUSHING)
-    ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
+  if (type->force_name)
+    ga__signal_set(out, type->force_name, ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
   else
-    ga__signal_set(out, kind == GA__PART_CONTACT ? "normal" : "force", ga__motion_unit(angle, GA_UNIT_FORCE),
-                   GA__PROBE_ELEMENT, 0);
+    ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
   out->probe.owner = part;
 }
 
-/* The line of a spring or an actuator that is not created yet. */
+/* The line of one that is not created yet. */
 static ga_status feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const ga__part *p = &m->part[part];
-  if (signal->probe.kind == GA__PROBE_ELEMENT || !is_line(b, part)) return GA_OK;
-  if (p->kind == GA__PART_SPRING) {
-    const ga_spring_def *d = p->def;
-    return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &signal->probe.gauge);
-  }
-  const ga_actuator_def *d = p->def;
-  return ga__resolve_line(m, b, p, d->a, d->b, d->coordinate, &signal->probe.gauge);
+  const ga__law_type *type = ga__law_type_of(p->kind);
+  if (signal->probe.kind == GA__PROBE_ELEMENT || !type->line) return GA_OK;
+  const ga__law_line line = type->line(p->def);
+  return ga__resolve_line(m, b, p, line.a, line.b, line.coordinate, &signal->probe.gauge);
 }
 
-/* Forces, those of springs and bushings against growing gauges. */
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   const ga__law *law = el->data;
   law_eval v;
   ga__law_at at;
   const int status = eval_law(&v, &at, e, law, 0);
-  *out = law->kind == GA__LAW_SPRING || law->kind == GA__LAW_BUSHING ? at.F[i] : -at.F[i];
+  *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
   return status;
 }
 
@@ -400,8 +393,8 @@ static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *li
 {
   const ga__law *law = el->data;
   *limited = 1;
-  for (int k = 3; k < 6; k++)
-    if (ga__bushing_jumps(b, law, k) && i-- == 0) return law->gauge[k];
+  for (int k = 0; law->type->jumps && k < law->n; k++)
+    if (law->type->jumps(b, law, k) && i-- == 0) return law->gauge[k];
   return -1;
 }
 
@@ -425,7 +418,7 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
 static int has_edges(const ga__mbs_model *b, const ga__element *el)
 {
   const ga__law *law = el->data;
-  const ga__law_type *type = ga__law_type_of(law->kind);
+  const ga__law_type *type = law->type;
   return type->has_edges && type->has_edges(b, law);
 }
 
@@ -434,7 +427,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   const ga__law *law = el->data;
   double rho, rate, turns;
   ga__law_gauge_rate(e->b, law, e->kin, &rho, &rate, &turns);
-  return ga__law_type_of(law->kind)->side(e, law, rho, rate, out);
+  return law->type->side(e, law, rho, rate, out);
 }
 
 static int may_hide(const ga__element *el)
@@ -442,30 +435,22 @@ static int may_hide(const ga__element *el)
   return ((const ga__law *)el->data)->may_hide;
 }
 
-/* ---- The kinds ---- */
-
-/* ---- Shapes: a coil or a line from end to end; a bushing at its frame; a ball and a plane ---- */
+/* ---- Shapes ---- */
 
 static int n_shapes(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
-  if (!el) return 0;
-  const ga__law *law = el->data;
-  if (law->kind == GA__LAW_CONTACT) return 2;
-  if (law->kind == GA__LAW_BUSHING) return 1;
-  return gauge_of(b, law, 0)->kind == GA__DISTANCE;
+  const ga__law *law = el ? el->data : NULL;
+  ga__shape_def unused;
+  int n = 0;
+  while (law && law->type->shape(b, law, n, &unused)) n++;
+  return n;
 }
 
 static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const ga__law *law = ga__element_of(b, part)->data;
-  const ga__gauge *g = gauge_of(b, law, 0);
-  *out = (ga__shape_def){law->kind == GA__LAW_SPRING ? GA_SHAPE_COIL : GA_SHAPE_LINE, g->a, g->b, 0};
-  if (law->kind == GA__LAW_BUSHING) *out = (ga__shape_def){GA_SHAPE_JOINT, g->a, -1, 0};
-  if (law->kind != GA__LAW_CONTACT) return;
-  const double radius = ((const ga_contact_def *)b->m->part[part].def)->radius;
-  *out = i == 0 ? (ga__shape_def){radius > 0 ? GA_SHAPE_SPHERE : GA_SHAPE_POINT, g->b, -1, radius}
-                : (ga__shape_def){GA_SHAPE_PLANE, g->a, -1, 0};
+  law->type->shape(b, law, i, out);
 }
 
 const ga__element_type ga__law_element = {

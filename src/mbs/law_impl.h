@@ -6,17 +6,11 @@
 
 enum { GA__MOST_GAUGES = 6 };
 
-typedef enum ga__law_kind {
-  GA__LAW_SPRING,
-  GA__LAW_ACTUATOR,
-  GA__LAW_FRICTION,
-  GA__LAW_BUSHING,
-  GA__LAW_CONTACT
-} ga__law_kind;
+typedef struct ga__law_type ga__law_type;
 
 /* Data of an element: a force against growing gauges, F(ρ, ρ', t, y)[n]. Its gauges share their markers. */
 typedef struct ga__law {
-  ga__law_kind kind;
+  const ga__law_type *type;
   int part;
   int n; /* gauges */
   int gauge[GA__MOST_GAUGES];
@@ -49,8 +43,13 @@ typedef struct ga__law_range {
   const ga_piece *piece;
 } ga__law_range;
 
-typedef struct ga__law_type {
-  /* From the part's definition; the law is zeroed but for kind and part, and input.y is −1. */
+/* The line between frames a and b, or a coordinate, as a definition gives it. */
+typedef struct ga__law_line {
+  const char *a, *b, *coordinate;
+} ga__law_line;
+
+struct ga__law_type {
+  /* From the part's definition; the law is zeroed but for type and part, and input.y is −1. */
   ga_status (*resolve)(ga_machine *m, ga__mbs_model *b, ga__law *law);
   /* F, which is zero on entry; with slopes 1 also by_rho, by_rate and by_y, zero then. Returns as ga_eval_fn.
    */
@@ -70,10 +69,23 @@ typedef struct ga__law_type {
    * does not. */
   int (*has_edges)(const ga__mbs_model *b, const ga__law *law);
   int (*side)(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side);
-} ga__law_type;
+  int (*rests_at_start)(const ga__mbs_model *b, const ga__law *law); /* 1: `rest` is that at the start */
+  /* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; NULL: 0.
+   */
+  double (*lever)(const ga__mbs_model *b, const ga__law *law);
+  /* 1: gauge i is an angle at whose half turn the force jumps; NULL: none is. */
+  int (*jumps)(const ga__mbs_model *b, const ga__law *law, int i);
 
-const ga__law_type *ga__law_type_of(ga__law_kind kind);
-int ga__law_kind_of(ga__part_kind kind); /* −1: not a law */
+  /* Signals: length, rate and force of a line; the force of its first gauge by this name; NULL: of all
+   * gauges, as reactions are named. */
+  ga__law_line (*line)(const void *def); /* NULL: it has none */
+  const char *force_name;
+  double sign; /* of the force as a signal; 1: against growing gauges */
+  /* Shape number i; 0: there are not so many. */
+  int (*shape)(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out);
+};
+
+const ga__law_type *ga__law_type_of(ga__part_kind kind); /* law_kinds.c */
 
 /* Value and rate of a gauge of the machine's markers. */
 void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
@@ -81,12 +93,5 @@ void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__ki
 /* The first gauge, its rate, and how fast nodes turn that it depends on by their turning [rad/s]. */
 void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__kin *kin, double *rho,
                         double *rate, double *turns);
-
-/* Is gauge i an angle of a bushing whose torques jump where it passes half a turn? */
-int ga__bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i);
-
-/* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; 0 for all
- * but balls with friction. */
-double ga__law_lever(const ga__mbs_model *b, const ga__law *law);
 
 #endif

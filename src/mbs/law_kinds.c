@@ -403,9 +403,9 @@ static ga_status resolve_bushing(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : add_angles(m, b, law, end);
 }
 
-int ga__bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i)
+static int bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i)
 {
-  if (law->kind != GA__LAW_BUSHING || i >= law->n) return 0;
+  if (i < 3 || i >= law->n) return 0;
   if (GA__AT(b->gauge, ga__gauge, law->gauge[i])->kind != GA__TWIST) return 0;
   const ga_bushing_def *def = DEF(ga_bushing_def, b, law);
   for (int j = 0; j < 6; j++)
@@ -473,9 +473,10 @@ static ga_status resolve_contact(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : add_along(m, b, law, end, def->mu > 0 ? 3 : 1, axes);
 }
 
-double ga__law_lever(const ga__mbs_model *b, const ga__law *law)
+/* Of balls with friction. */
+static double contact_lever(const ga__mbs_model *b, const ga__law *law)
 {
-  return law->kind == GA__LAW_CONTACT && law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
+  return law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
 }
 
 /* N and its slopes by δ and δ'; C¹ at δ = 0 where n > 1. */
@@ -552,39 +553,120 @@ static int contact_side(const ga__eval *e, const ga__law *law, double rho, doubl
   return 0;
 }
 
-/* ---- All of them ---- */
+/* ---- Lines and shapes ---- */
 
-const ga__law_type *ga__law_type_of(ga__law_kind kind)
+static ga__law_line spring_line(const void *def)
 {
-  static const ga__law_type type[] = {
-      [GA__LAW_SPRING] = {resolve_spring, spring_force, spring_power, spring_works, 1, spring_simple, 3,
-                          spring_bounds, spring_has_edges, spring_side},
-      [GA__LAW_ACTUATOR] = {resolve_actuator, actuator_force, actuator_power, NULL, 0, actuator_simple, 0,
-                            NULL, NULL, NULL},
-      [GA__LAW_FRICTION] = {resolve_friction, friction_force, friction_power, NULL, 1, NULL, 0, NULL, NULL,
-                            NULL},
-      [GA__LAW_BUSHING] = {resolve_bushing, bushing_force, bushing_power, bushing_works, 1, NULL, 0, NULL,
-                           NULL, NULL},
-      [GA__LAW_CONTACT] = {resolve_contact, contact_force, contact_power, NULL, 1, NULL, 1, contact_bounds,
-                           contact_has_edges, contact_side},
-  };
-  return &type[kind];
+  const ga_spring_def *d = def;
+  return (ga__law_line){d->a, d->b, d->coordinate};
 }
 
-int ga__law_kind_of(ga__part_kind kind)
+static ga__law_line actuator_line(const void *def)
 {
-  switch (kind) {
-  case GA__PART_SPRING:
-    return GA__LAW_SPRING;
-  case GA__PART_ACTUATOR:
-    return GA__LAW_ACTUATOR;
-  case GA__PART_FRICTION:
-    return GA__LAW_FRICTION;
-  case GA__PART_BUSHING:
-    return GA__LAW_BUSHING;
-  case GA__PART_CONTACT:
-    return GA__LAW_CONTACT;
-  default:
-    return -1;
-  }
+  const ga_actuator_def *d = def;
+  return (ga__law_line){d->a, d->b, d->coordinate};
+}
+
+static int spring_rests_at_start(const ga__mbs_model *b, const ga__law *law)
+{
+  return isnan(DEF(ga_spring_def, b, law)->rest);
+}
+
+static const ga__gauge *first_gauge(const ga__mbs_model *b, const ga__law *law)
+{
+  return GA__AT(b->gauge, ga__gauge, law->gauge[0]);
+}
+
+/* From end to end, where it acts along a line. */
+static int draw_line(const ga__mbs_model *b, const ga__law *law, int i, ga_shape_kind kind,
+                     ga__shape_def *out)
+{
+  const ga__gauge *g = first_gauge(b, law);
+  *out = (ga__shape_def){kind, g->a, g->b, 0};
+  return i == 0 && g->kind == GA__DISTANCE;
+}
+
+static int line_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+{
+  return draw_line(b, law, i, GA_SHAPE_LINE, out);
+}
+
+static int spring_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+{
+  return draw_line(b, law, i, GA_SHAPE_COIL, out);
+}
+
+static int bushing_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+{
+  *out = (ga__shape_def){GA_SHAPE_JOINT, first_gauge(b, law)->a, -1, 0};
+  return i == 0;
+}
+
+/* A ball, or a point, and the plane. */
+static int contact_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+{
+  const ga__gauge *g = first_gauge(b, law);
+  const double radius = DEF(ga_contact_def, b, law)->radius;
+  *out = i == 0 ? (ga__shape_def){radius > 0 ? GA_SHAPE_SPHERE : GA_SHAPE_POINT, g->b, -1, radius}
+                : (ga__shape_def){GA_SHAPE_PLANE, g->a, -1, 0};
+  return i < 2;
+}
+
+/* ---- All of them ---- */
+
+const ga__law_type *ga__law_type_of(ga__part_kind kind)
+{
+  static const ga__law_type type[GA__N_PARTS] = {
+      [GA__PART_SPRING] = {.resolve = resolve_spring,
+                           .force = spring_force,
+                           .power = spring_power,
+                           .works = spring_works,
+                           .products = 1,
+                           .simple = spring_simple,
+                           .n_terms = 3,
+                           .bounds = spring_bounds,
+                           .has_edges = spring_has_edges,
+                           .side = spring_side,
+                           .rests_at_start = spring_rests_at_start,
+                           .line = spring_line,
+                           .force_name = "force",
+                           .sign = 1,
+                           .shape = spring_shape},
+      [GA__PART_ACTUATOR] = {.resolve = resolve_actuator,
+                             .force = actuator_force,
+                             .power = actuator_power,
+                             .simple = actuator_simple,
+                             .line = actuator_line,
+                             .force_name = "force",
+                             .sign = -1,
+                             .shape = line_shape},
+      [GA__PART_FRICTION] = {.resolve = resolve_friction,
+                             .force = friction_force,
+                             .power = friction_power,
+                             .products = 1,
+                             .force_name = "force",
+                             .sign = -1,
+                             .shape = line_shape},
+      [GA__PART_BUSHING] = {.resolve = resolve_bushing,
+                            .force = bushing_force,
+                            .power = bushing_power,
+                            .works = bushing_works,
+                            .products = 1,
+                            .jumps = bushing_jumps,
+                            .sign = 1,
+                            .shape = bushing_shape},
+      [GA__PART_CONTACT] = {.resolve = resolve_contact,
+                            .force = contact_force,
+                            .power = contact_power,
+                            .products = 1,
+                            .n_terms = 1,
+                            .bounds = contact_bounds,
+                            .has_edges = contact_has_edges,
+                            .side = contact_side,
+                            .lever = contact_lever,
+                            .force_name = "normal",
+                            .sign = -1,
+                            .shape = contact_shape},
+  };
+  return &type[kind];
 }

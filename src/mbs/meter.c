@@ -74,7 +74,8 @@ static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
 
 static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
 {
-  return row->target && ((const ga_drive_def *)b->m->part[row->part].def)->accept_impact;
+  ga__prescribed drive;
+  return row->target && ga__prescribed_by(&b->m->part[row->part], &drive) && drive.accept_impact;
 }
 
 static int any_accepts_impacts(const ga__mbs_model *b)

@@ -196,7 +196,7 @@ static ga_status add_marker(ga_machine *m, ga__mbs_model *b, int part, int depth
   if (depth > m->n_parts)
     return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_MARKER_LOOP,
                       &(ga__facts){.kind = "marker", .part = d->name, .field = "body", .name = d->body});
-  if (on >= 0 && m->part[on].kind == GA__PART_MARKER) {
+  if (on >= 0 && ga__type_of(&m->part[on]) == &ga__marker_type) {
     ga_status status = add_marker(m, b, on, depth + 1);
     if (status) return status;
   }
@@ -505,6 +505,8 @@ const ga__element_type ga__marker_type = {
 };
 /* Its coordinate is created as those of joints are, in joint.c. */
 const ga__element_type ga__scalar_type = {
+    .is_coordinate = 1,
+    .is_signal = 1,
     .create = {[GA__CREATE_BODIES] = add_scalar, [GA__CREATE_JOINTS] = ga__scalar_coordinate},
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,

@@ -144,10 +144,10 @@ static int part_before_dot(const ga_machine *m, const char *name)
   return -1;
 }
 
-/* Parts that act between two ends, or on a coordinate. */
-static int acts_along_line(ga__part_kind kind)
+/* Does it act between two ends, or on a coordinate? */
+static int acts_along_line(const ga__part *part)
 {
-  return kind == GA__PART_SPRING || kind == GA__PART_ACTUATOR || kind == GA__PART_FRICTION;
+  return ga__part_member(part, "a", NULL) && ga__part_member(part, "coordinate", NULL);
 }
 
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
@@ -161,7 +161,7 @@ ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *f
   if (found == 0) {
     reason = GA_REASON_GROUND;
   } else if (found > 0) {
-    const int on_coordinate = m->part[found].kind == GA__PART_SCALAR && acts_along_line(asking->kind);
+    const int on_coordinate = ga__type_of(&m->part[found])->is_coordinate && acts_along_line(asking);
     reason = on_coordinate ? GA_REASON_SCALAR_AS_END : GA_REASON_WRONG_KIND;
     describe_kind(other, sizeof other, m->part[found].kind);
   } else if (head > 0) {

@@ -1,6 +1,7 @@
 /* Mobility and redundant constraints, the start, in terms of parts. */
 #include "mbs/channel.h"
 #include "core/work.h"
+#include "mbs/element.h"
 #include "mbs/system.h"
 #include "mbs/workspace.h"
 
@@ -310,13 +311,14 @@ static int is_body(const ga_machine *m, const char *name)
 }
 
 /* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */
-static void advise_joint(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part)
+void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin)
 {
   const ga__mbs_model *b = m->model;
   const ga_joint_def *d = m->part[part].def;
   const ga__joint *joint = ga__joint_of(b, part);
   double distance = 0.0;
   ga__frame f[2];
+  (void)lambda;
   if (!joint || !joint->recipe || d->at_pose || !is_body(m, d->a) || !is_body(m, d->b)) return;
   ga__frame_at(&f[0], GA__AT(b->marker, ga__marker, joint->a), kin);
   ga__frame_at(&f[1], GA__AT(b->marker, ga__marker, joint->b), kin);
@@ -329,7 +331,7 @@ static void advise_joint(ga__writer *w, const ga_machine *m, const ga__kin *kin,
 }
 
 /* A drive that begins elsewhere than bodies are given. */
-static void advise_drive(ga__writer *w, const ga_machine *m, const ga__kin *kin, int part, int lambda)
+void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin)
 {
   const ga__mbs_model *b = m->model;
   const ga_drive_def *d = m->part[part].def;
@@ -358,14 +360,13 @@ int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *te
       error->index < 0 || error->index >= m->model->n_lambda)
     return 0;
   const ga__label *label = GA__AT(m->model->lambda_label, ga__label, error->index);
-  const ga__part_kind kind = m->part[label->part].kind;
+  const ga__element_type *type = ga__type_of(&m->part[label->part]);
   ga_context *ctx = NULL; /* memory of its own, so that any thread may ask */
   ga__workspace *work = NULL;
   double off = 0.0;
   if (!ga_context_create(&m->ctx->opts, &ctx) && !ga__workspace_create(ctx, m->model, 0, &work) &&
       !ga__phi_initial(work, &off) && off >= FAR_ENOUGH) { /* else: not of positions */
-    if (kind == GA__PART_JOINT) advise_joint(&w, m, work->kin, label->part);
-    if (kind == GA__PART_DRIVE) advise_drive(&w, m, work->kin, label->part, error->index);
+    if (type->advise) type->advise(&w, m, label->part, error->index, work->kin);
   }
   ga__workspace_destroy(work);
   ga_context_destroy(&ctx);
