@@ -162,7 +162,6 @@ GA_API const char *ga_version(void);
   X(GA_REASON_INERTIA_NEGATIVE, "a moment of inertia is negative")                                           \
   X(GA_REASON_INERTIA_ZERO, "a moment of inertia is 0")                                                      \
   X(GA_REASON_INERTIA_IMPOSSIBLE, "no body has such moments of inertia")                                     \
-  X(GA_REASON_ROTATION, "a rotation is wrong")                                                               \
   X(GA_REASON_SYNTAX, "a text is not an expression, quantity or unit")                                       \
   X(GA_REASON_TOO_LATE, "the machine is built already")                                                      \
   /* where parts are */                                                                                      \
@@ -205,6 +204,14 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SETTING_SUSPICIOUS, "a setting is possible, but suspicious")                                   \
   X(GA_REASON_SETTINGS_ORDER, "of two settings one must be larger")                                          \
   X(GA_REASON_SETTING_NOT_OF_METHOD, "a setting that the method does not have")                              \
+  /* rotations and machines */                                                                               \
+  X(GA_REASON_NOT_A_ROTATION, "a matrix is no rotation")                                                     \
+  X(GA_REASON_ZERO_DIRECTION, "a direction is 0")                                                            \
+  X(GA_REASON_PARALLEL_DIRECTIONS, "two directions are the same")                                            \
+  X(GA_REASON_EULER_SEQUENCE, "a text is no sequence of Euler angles")                                       \
+  X(GA_REASON_NO_SUCH_INDEX, "an index is beyond what there is")                                             \
+  X(GA_REASON_NOT_OF_THIS_MACHINE, "an object belongs to another machine")                                   \
+  X(GA_REASON_NO_VALUE, "a signal or force has no value at a state")                                         \
   /* warnings */                                                                                             \
   X(GA_REASON_START_MOVED, "initial values were moved onto the constraints")                                 \
   X(GA_REASON_REDUNDANT, "constraints are redundant")                                                        \

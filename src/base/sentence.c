@@ -238,7 +238,6 @@ static const ga__sentence SENTENCES[] = {
          "at least the third, here it is too small by {3.3}; look at units, at the sign of Jxy, Jxz, Jyz "
          "(Jxy = −∫xy dm), and that they are about the centre of mass",
          NULL},
-    [GA_REASON_ROTATION] = {"{detail}", NULL},
     [GA_REASON_SYNTAX] = {"{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}", NULL, 1},
     [GA_REASON_TOO_LATE] = {"the machine is built", "; add {expected} before ga_machine_build()"},
 
@@ -317,6 +316,18 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_SETTING_NOT_OF_METHOD] = {"{field} is {name}, which the method {other} does not have; "
                                          "{expected} do",
                                          NULL},
+
+    /* rotations and machines */
+    [GA_REASON_NOT_A_ROTATION] = {"the {field} is off a rotation by {0.3}, more than {1}", "; {expected}"},
+    [GA_REASON_ZERO_DIRECTION] = {"the {field} is 0", "; give {expected}"},
+    [GA_REASON_PARALLEL_DIRECTIONS] = {"the {field} lies along the {other}", "; give {expected}"},
+    [GA_REASON_EULER_SEQUENCE] = {"the {field} '{name}' is not one of Euler angles",
+                                  "; give three letters, neighbours different, all of x y z (about the axes "
+                                  "as turned) or all of X Y Z "
+                                  "(about fixed axes)"},
+    [GA_REASON_NO_SUCH_INDEX] = {"{field} is {0.10}, but there are {1.10}, counted from 0", NULL},
+    [GA_REASON_NOT_OF_THIS_MACHINE] = {"{field} is of another machine", NULL},
+    [GA_REASON_NO_VALUE] = {"{field}{{ '{name}'}} has no value at t = {t}{{, so that {detail}}}", NULL},
 
     /* warnings */
     [GA_REASON_START_MOVED] = {"{detail}", NULL},

@@ -81,11 +81,13 @@ static int check_drive(void *user, const ga__site *s)
 ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->model)
-    return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_check_drives: call ga_machine_build() first");
+  if (!m->model) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
   if (!(from < to) || !isfinite(from) || !isfinite(to))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "ga_machine_check_drives: from %g to %g is no time span", from,
-                    to);
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.function = __func__,
+                                   .field = "to",
+                                   .expected = "finite and after from",
+                                   GA__NUMBERS({to, NULL}, {from, NULL})});
   drive_check c = {m, from, to, GA_OK};
   visit_sites(m->model, check_drive, &c);
   return c.status;

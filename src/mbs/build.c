@@ -182,7 +182,7 @@ ga_status ga__build_finish(ga_machine *m, ga__mbs_model *b)
 ga_status ga_machine_build(ga_machine *m)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_build: the machine is built already");
+  if (m->model) return ga__refuse_order(m->ctx, __func__, "once");
   ga__mbs_model *b = ga__alloc(m->ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(m->ctx, "a machine");
   ga_status status = ga__build_begin(m, b);

@@ -32,9 +32,9 @@ ga_status ga__carried_add(ga_machine *m, ga__mbs_model *b, int part, int number,
                           const int *carrier, int *index)
 {
   if (n_carriers > MOST_CARRIERS)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "element '%s': a frame on it moves with %d nodes; %d are the most", m->part[part].name,
-                    n_carriers, MOST_CARRIERS);
+    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                           (ga__facts){.field = "nodes that one frame moves with",
+                                       GA__NUMBERS({n_carriers, NULL}, {MOST_CARRIERS, NULL})});
   b->carried.size = sizeof(ga__carried);
   ga__carried *c = ga__list_add(m->ctx, &b->carried);
   if (!c) return GA_ERR_MEMORY;

@@ -61,6 +61,9 @@ struct ga_machine {
   ga_symbol *function;  /* [n_functions] their names belong to the machine */
 };
 
+/* When most functions of a machine may be called. */
+#define GA__ONCE_BUILT "after ga_machine_build()"
+
 const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
 int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
 /* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the
@@ -68,6 +71,9 @@ int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
  * GA_ERR_ARGUMENT. */
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs);
+/* The same of an argument of a function, with the context of whoever calls it. */
+ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
+                               const char *name, const char *needs);
 /* A failure that concerns a part: its kind and name are added to the facts. Returns status. */
 ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
                           ga__facts facts);

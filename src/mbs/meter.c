@@ -213,9 +213,12 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
 {
   if (!meter) return GA_ERR_ARGUMENT;
   const ga__one_sided *o = i >= 0 ? pull_at(meter, i) : NULL;
-  if (!o || !out)
-    return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: %s",
-                    out ? "there are not so many constraints that acted as they cannot" : "out is NULL");
+  if (!out) return ga__refuse_null(meter->ctx, __func__, "out");
+  if (!o)
+    return ga__refuse(meter->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
+                      &(ga__facts){.function = __func__,
+                                   .field = "i",
+                                   GA__NUMBERS({i, NULL}, {ga_meter_n_pulls(meter), NULL})});
   *out = (ga_pull){meter->m->part[o->part].name, o->since, o->worst, o->worst_t};
   return GA_OK;
 }
@@ -261,8 +264,8 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!m || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "meter: %s is NULL", m ? "out" : "m");
-  if (!m->model) return ga__fail(ctx, GA_ERR_ORDER, "meter: call ga_machine_build() first");
+  if (!m || !out) return ga__refuse_null(ctx, __func__, m ? "out" : "m");
+  if (!m->model) return ga__refuse_order(ctx, __func__, GA__ONCE_BUILT);
   const size_t n = (size_t)m->model->signals.n_turns;
   ga_meter *meter = ga__alloc(ctx, 1, sizeof *meter);
   if (!meter) return ga__no_memory(ctx, "a meter");
@@ -360,14 +363,17 @@ static void count_turns(ga_meter *meter, const ga__eval *e, double t, double h)
 
 static ga_status no_powers(const ga_meter *meter, int code, double t)
 {
-  return ga__fail_at(meter->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, t, -1, -1,
-                     "meter: a force has no value at t = %.9g, so that energies cannot be counted", t);
+  return ga__refuse(meter->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, GA_REASON_NO_VALUE,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                                 .kind = "meter",
+                                 .field = "a force",
+                                 .detail = "energies cannot be counted"});
 }
 
 ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  if (!s) return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: the state is NULL; start the stepper first");
+  if (!s) return ga__refuse_null(meter->ctx, __func__, "the state");
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(meter->work, &p, 1, 1);
   ga__powers now;
@@ -433,10 +439,14 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
 ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  if (!meter->started)
-    return ga__fail(meter->ctx, GA_ERR_ORDER, "meter: ga_meter_update() before ga_meter_start()");
-  if (!s || !(s->t >= meter->t))
-    return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: needs a state of a time after t = %.9g", meter->t);
+  if (!meter->started) return ga__refuse_order(meter->ctx, __func__, "after ga_meter_start()");
+  if (!s) return ga__refuse_null(meter->ctx, __func__, "the state");
+  if (!(s->t >= meter->t))
+    return ga__refuse(meter->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
+                      &(ga__facts){.function = __func__,
+                                   .field = "the state's time",
+                                   .expected = "that of the state before or later",
+                                   GA__NUMBERS({s->t, NULL}, {meter->t, NULL})});
   const double h = s->t - meter->t, fastest = fastest_at(meter, s->v);
   const double moved = meter->moved + h * (meter->fastest + fastest); /* 2 · ½ h (...) */
   if (!meter->simple || !(moved < LOOK_AGAIN)) {
@@ -489,11 +499,16 @@ void ga_meter_save(const ga_meter *meter, double *saved)
 ga_status ga_meter_load(ga_meter *meter, const double *saved)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  if (!saved) return ga__fail(meter->ctx, GA_ERR_ARGUMENT, "meter: what was saved is NULL");
+  if (!saved) return ga__refuse_null(meter->ctx, __func__, "saved");
   const size_t n = ga_meter_saved_size(meter);
   for (size_t i = 0; i < n; i++)
     if (!isfinite(saved[i]))
-      return ga__fail(meter->ctx, GA_ERR_NAN, "meter: number %zu of what was saved is not finite", i);
+      return ga__refuse(meter->ctx, GA_ERR_NAN, GA_REASON_SAVED_STATE,
+                        &(ga__facts){.function = __func__,
+                                     .field = "saved",
+                                     .item = (int)i + 1,
+                                     .expected = "finite",
+                                     GA__NUMBERS({saved[i], NULL})});
   meter->started = saved[0] != 0;
   meter->t = saved[1];
   meter->dissipated = saved[2];

@@ -529,10 +529,13 @@ static ga_status check_pose(const part_checked *c, const ga__field *f, ga_pose *
       return ga__name_item(c->ctx, status, i,
                            (const char *const[]){"position[0]", "position[1]", "position[2]"}[i]);
     }
-  if (!ga_rotation_matrix(c->ctx, pose->rotation, pose->rotation)) return GA_OK;
-  const ga_status status =
-      refuse(c, GA_REASON_ROTATION, (ga__facts){.field = f->name, .detail = ga_context_error(c->ctx)->text});
-  return status;
+  const ga_status status = ga_rotation_matrix(c->ctx, pose->rotation, pose->rotation);
+  if (!status) return GA_OK;
+  ga_error *e = &c->ctx->error; /* it concerns this part and field */
+  ga__cut_text(e->kind, sizeof e->kind, c->kind);
+  ga__cut_text(e->part, sizeof e->part, c->name);
+  ga__cut_text(e->field, sizeof e->field, f->name);
+  return ga__name_item(c->ctx, status, e->item, "rotation");
 }
 
 static ga_status check_input(const part_checked *c, const char *name, int i, int count, const ga_input *input)

@@ -150,18 +150,20 @@ static int acts_along_line(const ga__part *part)
   return ga__part_member(part, "a", NULL) && ga__part_member(part, "coordinate", NULL);
 }
 
-ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
-                      const char *needs)
+/* asking, or the function whose argument it is. */
+static ga_status no_such(const ga_machine *m, ga_context *ctx, const ga__part *asking, const char *function,
+                         const char *field, const char *name, const char *needs)
 {
   char quoted[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], other[GA_ERROR_NAME] = "";
   const int found = ga__find_part(m, name), head = part_before_dot(m, name);
   ga__name_quote(quoted, name, (int)strlen(name));
-  ga__facts facts = {.field = field, .name = quoted, .other = other, .expected = needs};
+  ga__facts facts = {.function = function, .field = field, .name = quoted, .other = other, .expected = needs};
   ga_reason reason = GA_REASON_UNKNOWN_PART;
   if (found == 0) {
     reason = GA_REASON_GROUND;
   } else if (found > 0) {
-    const int on_coordinate = ga__type_of(&m->part[found])->is_coordinate && acts_along_line(asking);
+    const int on_coordinate =
+        asking && ga__type_of(&m->part[found])->is_coordinate && acts_along_line(asking);
     reason = on_coordinate ? GA_REASON_SCALAR_AS_END : GA_REASON_WRONG_KIND;
     describe_kind(other, sizeof other, m->part[found].kind);
   } else if (head > 0) {
@@ -172,7 +174,20 @@ ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *f
     ga__name_nearest(nearest, name, (int)strlen(name), name_at, m->part, m->n_parts);
     facts.nearest = nearest;
   }
-  return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, reason, facts);
+  if (!asking) return ga__refuse(ctx, GA_ERR_ARGUMENT, reason, &facts);
+  return ga__refuse_part(ctx, asking, GA_ERR_ARGUMENT, reason, facts);
+}
+
+ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
+                      const char *needs)
+{
+  return no_such(m, m->ctx, asking, NULL, field, name, needs);
+}
+
+ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
+                               const char *name, const char *needs)
+{
+  return no_such(m, ctx, NULL, function, field, name, needs);
 }
 
 /* ---- The machine ---- */
@@ -187,14 +202,15 @@ ga_status ga_machine_create(ga_context *ctx, const ga_machine_opts *opts, ga_mac
   const ga_machine_opts used = opts ? *opts : ga_machine_defaults();
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!out) return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: there is nowhere to put it (out is NULL)");
+  if (!out) return ga__refuse_null(ctx, __func__, "out");
   if ((int)used.form < 0 || used.form > GA_FORM_SE3)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: form is %d, which is no ga_form; these go from 0 to %d",
-                    (int)used.form, (int)GA_FORM_SE3);
+    return ga__refuse_choice(ctx, "machine", "form", (int)used.form, "ga_form", GA_FORM_SE3);
   for (int i = 0; i < 3; i++)
     if (!isfinite(used.gravity[i]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "machine: gravity[%d] is %g m/s²; it must be finite", i,
-                      used.gravity[i]);
+      return ga__refuse(
+          ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_FINITE,
+          &(ga__facts){
+              .kind = "machine", .field = "gravity", .item = i + 1, GA__NUMBERS({used.gravity[i], "m/s²"})});
   ga_machine *m = ga__alloc(ctx, 1, sizeof *m);
   if (!m) return ga__no_memory(ctx, "a machine");
   m->ctx = ctx;
@@ -333,8 +349,11 @@ static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
   void *own = NULL;
   if (!m) return GA_ERR_ARGUMENT;
   if (!def)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "%s: its definition is NULL; start from the kind's defaults",
-                    ga__part_text(kind));
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+                      &(ga__facts){.kind = ga__part_text(kind),
+                                   .field = "its definition",
+                                   .detail = "NULL",
+                                   .expected = "one that begins with the kind's defaults"});
   const char *name;
   memcpy(&name, def, sizeof name); /* the first field of every definition */
   ga_status status = check_name(m, kind, name);

@@ -22,17 +22,27 @@ ga_pose ga_pose_at(double x, double y, double z)
   return (ga_pose){{x, y, z}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 }
 
+static ga_status refuse(ga_context *ctx, ga_reason reason, ga__facts facts)
+{
+  facts.kind = "rotation";
+  return ga__refuse(ctx, GA_ERR_ARGUMENT, reason, &facts);
+}
+
+static ga_status refuse_zero(ga_context *ctx, const char *what, const char *expected)
+{
+  return refuse(ctx, GA_REASON_ZERO_DIRECTION, (ga__facts){.field = what, .expected = expected});
+}
+
 /* Numbers that are there and finite. */
 static ga_status check_numbers(ga_context *ctx, const char *what, const double *x, int n,
                                const double *rotation)
 {
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!x || !rotation)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: %s is NULL; give an array", x ? "the result" : what);
+  if (!x || !rotation) return refuse(ctx, GA_REASON_NULL_ARGUMENT, (ga__facts){.field = x ? "result" : what});
   for (int i = 0; i < n; i++)
     if (!isfinite(x[i]))
-      return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: number %d of %s is %g; give finite numbers", i + 1,
-                      what, x[i]);
+      return refuse(ctx, GA_REASON_NOT_FINITE,
+                    (ga__facts){.field = what, .item = n > 1 ? i + 1 : 0, GA__NUMBERS({x[i], NULL})});
   return GA_OK;
 }
 
@@ -52,7 +62,7 @@ static int to_unit(double *unit, const double *a, int n)
 
 ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation[9])
 {
-  const ga_status status = check_numbers(ctx, "the matrix", m, 9, rotation);
+  const ga_status status = check_numbers(ctx, "matrix", m, 9, rotation);
   if (status) return status;
   const double defect = ga__so3_defect(m);
   double R[9], C[9];
@@ -60,8 +70,9 @@ ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation
   if (!(defect <= MATRIX_DEFECT)) {
     const char *why = "its columns must be unit vectors across each other; give more digits, or a quaternion";
     if (ga__mat3_cofactors(C, m) < 0) why = "its determinant is negative: it mirrors; turn one axis round";
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: the matrix is off a rotation by %.3g, more than %g; %s",
-                    defect, MATRIX_DEFECT, why);
+    return refuse(
+        ctx, GA_REASON_NOT_A_ROTATION,
+        (ga__facts){.field = "matrix", .expected = why, GA__NUMBERS({defect, NULL}, {MATRIX_DEFECT, NULL})});
   }
   ga__so3_normalise(R);
   memcpy(rotation, R, sizeof R);
@@ -72,10 +83,9 @@ ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation
 ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double rotation[9])
 {
   double u[4];
-  const ga_status status = check_numbers(ctx, "the quaternion", wxyz, 4, rotation);
+  const ga_status status = check_numbers(ctx, "quaternion", wxyz, 4, rotation);
   if (status) return status;
-  if (!to_unit(u, wxyz, 4))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: the quaternion is 0; give (1, 0, 0, 0) for no rotation");
+  if (!to_unit(u, wxyz, 4)) return refuse_zero(ctx, "quaternion", "(1, 0, 0, 0) for no rotation");
   ga__mat3_about(rotation, 1 - 2 * ga__vec3_dot(u + 1, u + 1), 2 * u[0], 2, u + 1);
   return GA_OK;
 }
@@ -84,34 +94,24 @@ ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double r
 ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle, double rotation[9])
 {
   double u[3];
-  ga_status status = check_numbers(ctx, "the axis", axis, 3, rotation);
-  if (!status) status = check_numbers(ctx, "the angle", &angle, 1, rotation);
+  ga_status status = check_numbers(ctx, "axis", axis, 3, rotation);
+  if (!status) status = check_numbers(ctx, "angle", &angle, 1, rotation);
   if (status) return status;
-  if (!to_unit(u, axis, 3))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: the axis is 0; give the direction it turns about");
+  if (!to_unit(u, axis, 3)) return refuse_zero(ctx, "axis", "the direction it turns about");
   const double s = sin(0.5 * angle), wxyz[4] = {cos(0.5 * angle), s * u[0], s * u[1], s * u[2]};
   return ga_rotation_quaternion(ctx, wxyz, rotation);
-}
-
-static ga_status bad_sequence(ga_context *ctx, const char *sequence)
-{
-  return ga__fail(ctx, GA_ERR_ARGUMENT,
-                  "rotation: the sequence '%.20s' is not one of Euler angles; give three letters, neighbours "
-                  "different, all of x y z (about the axes as turned) or all of X Y Z (about fixed axes)",
-                  sequence);
 }
 
 ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double angle[3], double rotation[9])
 {
   static const char moving[] = "xyz", fixed[] = "XYZ";
   double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, E[9], product[9];
-  ga_status status = check_numbers(ctx, "the list of angles", angle, 3, rotation);
+  ga_status status = check_numbers(ctx, "list of angles", angle, 3, rotation);
   if (status) return status;
-  if (!sequence)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: the sequence is NULL; give one such as \"zxz\"");
+  if (!sequence) return refuse(ctx, GA_REASON_NULL_ARGUMENT, (ga__facts){.field = "sequence"});
   if (strlen(sequence) != 3 || (strspn(sequence, moving) != 3 && strspn(sequence, fixed) != 3) ||
       sequence[0] == sequence[1] || sequence[1] == sequence[2])
-    return bad_sequence(ctx, sequence);
+    return refuse(ctx, GA_REASON_EULER_SEQUENCE, (ga__facts){.field = "sequence", .name = sequence});
   const int turned = sequence[0] >= 'x';
   for (int i = 0; i < 3; i++) {
     double axis[3] = {0, 0, 0};
@@ -133,20 +133,18 @@ ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double 
 ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint, double rotation[9])
 {
   double k[3], h[3], i[3], j[3], across[3] = {0, 0, 0};
-  ga_status status = check_numbers(ctx, "the z axis", z, 3, rotation);
-  if (!status && x_hint) status = check_numbers(ctx, "the hint for x", x_hint, 3, rotation);
+  ga_status status = check_numbers(ctx, "z axis", z, 3, rotation);
+  if (!status && x_hint) status = check_numbers(ctx, "hint for x", x_hint, 3, rotation);
   if (status) return status;
-  if (!to_unit(k, z, 3))
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "rotation: the z axis is 0; give its direction");
+  if (!to_unit(k, z, 3)) return refuse_zero(ctx, "z axis", "its direction");
   if (x_hint) {
-    if (!to_unit(h, x_hint, 3))
-      return ga__fail(ctx, GA_ERR_ARGUMENT,
-                      "rotation: the hint for x is 0; give a direction, or NULL for any");
+    if (!to_unit(h, x_hint, 3)) return refuse_zero(ctx, "hint for x", "a direction, or leave it out");
     ga__vec3_cross(across, k, h);
     if (!(sqrt(ga__vec3_dot(across, across)) > HINT_SINE))
-      return ga__fail(
-          ctx, GA_ERR_ARGUMENT,
-          "rotation: the hint for x lies along the z axis; give another direction, or NULL for any");
+      return refuse(ctx, GA_REASON_PARALLEL_DIRECTIONS,
+                    (ga__facts){.field = "hint for x",
+                                .other = "z axis",
+                                .expected = "another direction, or leave it out"});
   } else {
     int least = 0;
     for (int c = 1; c < 3; c++)

@@ -17,14 +17,16 @@ int ga_machine_n_shapes(const ga_machine *m)
 ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out)
 {
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "a shape was asked for before the machine was built");
-  if (!s || !out) return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a shape needs a state, and room");
+  if (!m->model) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
+  if (!s || !out) return ga__refuse_null(m->ctx, __func__, s ? "out" : "the state");
   const ga__mbs_model *b = m->model;
   int part = 0, number = i;
   while (number >= 0 && part < m->n_parts && number >= shapes_of(b, part)) number -= shapes_of(b, part++);
   if (number < 0 || part == m->n_parts)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "shape %d does not exist: there are %d", i,
-                    ga_machine_n_shapes(m));
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
+                      &(ga__facts){.function = __func__,
+                                   .field = "i",
+                                   GA__NUMBERS({i, NULL}, {ga_machine_n_shapes(m), NULL})});
   ga__shape_def def = {.b = -1};
   ga__type_of(&m->part[part])->shape(b, part, number, &def);
   *out =

@@ -468,8 +468,8 @@ static ga_status no_value(const ga__workspace *work, int part, int channel, int 
     snprintf(name, sizeof name, "%s", ga__energy_name(channel));
   else
     name_channel(work->b, part, channel, name, sizeof name);
-  return ga__fail(work->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK,
-                  "signal '%s' has no value at t = %.9g", name, t);
+  return ga__refuse(work->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, GA_REASON_NO_VALUE,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, .field = "signal", .name = name});
 }
 
 ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
@@ -479,10 +479,11 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
   ga__probe_cache cache;
   int have_powers = 0, part = 0;
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "signals were asked for before the machine was built");
-  if (!s || (!out && (n > 0 || !index)) || (meter && meter->m != m))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "signals need a state, room for them, and a meter of the same machine");
+  if (!m->model) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
+  if (!s || (!out && (n > 0 || !index))) return ga__refuse_null(m->ctx, __func__, s ? "out" : "the state");
+  if (meter && meter->m != m)
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_OF_THIS_MACHINE,
+                      &(ga__facts){.function = __func__, .field = "meter"});
   if (!index) n = m->model->signals.n;
   ga_point p = ga__point_of(s);
   ga__workspace *work = meter ? meter->work : ga__workspace_own(m);
@@ -496,8 +497,11 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
     ga__probe probe;
     int code = 0;
     if (!is_signal(m, i))
-      return ga__fail(work->ctx, GA_ERR_ARGUMENT, "signal %d does not exist: there are %d", i,
-                      m->model->signals.n);
+      return ga__refuse(work->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
+                        &(ga__facts){.function = __func__,
+                                     .field = "index",
+                                     .item = index ? k + 1 : 0,
+                                     GA__NUMBERS({i, NULL}, {m->model->signals.n, NULL})});
     if (i < first[part] || i >= first[part + 1]) part = part_of(m->model, i);
     const int c = i - first[part];
     if (part == m->n_parts) {
@@ -516,34 +520,24 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
 
 /* ---- Poses and reactions ---- */
 
-static const char *frame_name(const void *machine, int i)
+static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
+                             const char *name, int *marker)
 {
-  const ga_machine *m = machine;
-  return ga__has_frame(m->model, i) ? m->part[i].name : "";
-}
-
-static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *what, const char *name,
-                             int *marker)
-{
-  char nearest[GA_TEXT_PIECE];
   const int part = ga__find_part(m, name);
-  if (part >= 0 && frame_name(m, part)[0]) {
-    *marker = m->model->part_marker[part];
-    return GA_OK;
-  }
-  ga__name_nearest(nearest, name, (int)strlen(name), frame_name, m, m->n_parts);
-  return ga__fail(ctx, GA_ERR_ARGUMENT, "%s: '%s' is no body or marker of the machine%s%s%s", what, name,
-                  nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+  if (part < 0 || !ga__has_frame(m->model, part))
+    return ga__no_such_argument(m, ctx, function, field, name, "a body or marker");
+  *marker = m->model->part_marker[part];
+  return GA_OK;
 }
 
 ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose)
 {
   int marker = -1;
   if (!m) return GA_ERR_ARGUMENT;
-  if (!m->model) return ga__fail(m->ctx, GA_ERR_ORDER, "a pose was asked for before the machine was built");
+  if (!m->model) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
   if (!s || !frame || !pose)
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT, "a pose needs a state, a frame's name, and room");
-  ga_status status = named_frame(m, m->ctx, "pose", frame, &marker);
+    return ga__refuse_null(m->ctx, __func__, !s ? "the state" : frame ? "pose" : "frame");
+  ga_status status = named_frame(m, m->ctx, __func__, "frame", frame, &marker);
   if (status) return status;
   ga__marker_pose(m->model, marker, s->q, pose);
   return GA_OK;
@@ -568,19 +562,20 @@ ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *j
   if (!m) return GA_ERR_ARGUMENT;
   const ga_state *s = st ? ga_stepper_state(st) : NULL;
   if (!m->model || !s)
-    return ga__fail(m->ctx, GA_ERR_ORDER, "reaction: the machine must be built and the stepper started");
+    return ga__refuse_order(m->ctx, __func__, m->model ? "after ga_stepper_start()" : GA__ONCE_BUILT);
   ga_context *ctx = ga__stepper_context(st);
-  if (ga_stepper_system(st) != m->model->system || !joint || !force || !torque)
-    return ga__fail(
-        ctx, GA_ERR_ARGUMENT,
-        "reaction: needs a stepper of this machine, a joint's name, and room for force and torque");
+  if (!joint || !force || !torque)
+    return ga__refuse_null(ctx, __func__, !joint ? "joint" : force ? "torque" : "force");
+  if (ga_stepper_system(st) != m->model->system)
+    return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_OF_THIS_MACHINE,
+                      &(ga__facts){.function = __func__, .field = "the stepper"});
   const int part = ga__find_part(m, joint);
   const ga__joint *at = part >= 0 ? ga__joint_of(m->model, part) : NULL;
   if (!at || at->a < 0)
-    return ga__fail(ctx, GA_ERR_ARGUMENT, "reaction: '%s' is no joint between frames", joint);
+    return ga__no_such_argument(m, ctx, __func__, "joint", joint, "a joint between frames");
   ga__probe probe = GA__NO_PROBE;
   probe.joint = m->model->part_joint[part];
-  ga_status status = axes ? named_frame(m, ctx, "reaction", axes, &probe.axes) : GA_OK;
+  ga_status status = axes ? named_frame(m, ctx, __func__, "axes", axes, &probe.axes) : GA_OK;
   if (status) return status;
   const ga_point p = ga__point_of(s);
   const ga__eval e = ga__eval_at(ga__stepper_work(st), &p, 1, 1);

@@ -338,11 +338,17 @@ ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *
 {
   if (!m) return GA_ERR_ARGUMENT;
   const ga__mbs_model *b = m->model;
-  if (!b) return ga__fail(m->ctx, GA_ERR_ORDER, "ga_machine_initial: call ga_machine_build() first");
-  if ((b->nv && (!q || !v)) || (b->n_x && !x))
-    return ga__fail(m->ctx, GA_ERR_ARGUMENT,
-                    "ga_machine_initial: q, v or x is NULL; they need %d, %d and %d values", b->nq, b->nv,
-                    b->n_x);
+  if (!b) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
+  const struct {
+    const char *name;
+    const double *array;
+    int n;
+  } needs[] = {{"q", q, b->nq}, {"v", v, b->nv}, {"x", x, b->n_x}};
+  for (int i = 0; i < 3; i++)
+    if (needs[i].n && !needs[i].array)
+      return ga__refuse(
+          m->ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+          &(ga__facts){.function = __func__, .field = needs[i].name, GA__NUMBERS({needs[i].n, NULL})});
   ga__initial_values(b, q, v);
   for (int i = 0; i < b->n_x; i++) x[i] = 0.0;
   for (int i = 0; i < b->element.n; i++) {

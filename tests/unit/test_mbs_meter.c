@@ -890,20 +890,22 @@ static void test_messages(void **state)
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
   assert_status(r.ctx, ga_meter_update(meter, ga_stepper_state(st)), GA_ERR_ORDER);
-  assert_says(r.ctx, "before ga_meter_start()");
+  assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_meter_update", NULL);
   assert_status(r.ctx, ga_meter_start(meter, NULL), GA_ERR_ARGUMENT);
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   early = *ga_stepper_state(st);
   early.t = -1;
   assert_status(r.ctx, ga_meter_update(meter, &early), GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "after t = 0");
+  assert_call_error(r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_meter_update", NULL);
+  assert_error_number(r.ctx, 0, -1);
+  assert_error_number(r.ctx, 1, 0);
   assert_status(r.ctx, ga_meter_update(meter, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_meter_update(NULL, &early), GA_ERR_ARGUMENT);
   assert_int_equal(ga_meter_start(NULL, &early), GA_ERR_ARGUMENT);
   mbs_ok(&other, ga_machine_build(other.m));
   assert_status(r.ctx, ga_machine_signals(other.m, meter, ga_stepper_state(st), 1, &i, &value),
                 GA_ERR_ARGUMENT);
-  assert_says(r.ctx, "meter of the same machine");
+  assert_call_error(r.ctx, GA_REASON_NOT_OF_THIS_MACHINE, "ga_machine_signals", "meter");
   ga_stepper_destroy(&st);
   ga_meter_destroy(&meter);
   ga_machine_destroy(&other.m);

@@ -91,9 +91,9 @@ static const refusal refusals[] = {
     {GA__PART_RIGID, {NUM(ga_rigid_def, velocity[0], -INFINITY)}, GA_REASON_OUT_OF_RANGE, "velocity", 0},
     {GA__PART_RIGID, {NUM(ga_rigid_def, omega[1], NAN)}, GA_REASON_OUT_OF_RANGE, "omega", 1},
     {GA__PART_RIGID, {NUM(ga_rigid_def, pose.position[1], NAN)}, GA_REASON_OUT_OF_RANGE, "pose", 1},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[4], NAN)}, GA_REASON_ROTATION, "pose", -1},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[8], -1)}, GA_REASON_ROTATION, "pose", -1},
-    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[1], 3e-6)}, GA_REASON_ROTATION, "pose", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[4], NAN)}, GA_REASON_NOT_FINITE, "pose", 4},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[8], -1)}, GA_REASON_NOT_A_ROTATION, "pose", -1},
+    {GA__PART_RIGID, {NUM(ga_rigid_def, pose.rotation[1], 3e-6)}, GA_REASON_NOT_A_ROTATION, "pose", -1},
     {GA__PART_RIGID, {INT(ga_rigid_def, omega_in_body, 7)}, GA_REASON_OUT_OF_RANGE, "omega_in_body", -1},
     {GA__PART_RIGID, {INT(ga_rigid_def, massless, -1)}, GA_REASON_OUT_OF_RANGE, "massless", -1},
 
@@ -129,7 +129,7 @@ static const refusal refusals[] = {
     {GA__PART_MARKER, {NONE(ga_marker_def, body)}, GA_REASON_FIELD_MISSING, "body", -1},
     {GA__PART_MARKER, {TXT(ga_marker_def, body, "")}, GA_REASON_FIELD_MISSING, "body", -1},
     {GA__PART_MARKER, {NUM(ga_marker_def, pose.position[0], NAN)}, GA_REASON_OUT_OF_RANGE, "pose", 0},
-    {GA__PART_MARKER, {NUM(ga_marker_def, pose.rotation[0], 0)}, GA_REASON_ROTATION, "pose", -1},
+    {GA__PART_MARKER, {NUM(ga_marker_def, pose.rotation[0], 0)}, GA_REASON_NOT_A_ROTATION, "pose", -1},
 
     /* joints, drives, rolling */
     {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_N_JOINTS)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
@@ -146,7 +146,7 @@ static const refusal refusals[] = {
     {GA__PART_JOINT, {INT(ga_joint_def, kind, GA_JOINT_RACK)}, GA_REASON_OUT_OF_RANGE, "ratio", -1},
     {GA__PART_JOINT, {INT(ga_joint_def, at_pose, 5)}, GA_REASON_OUT_OF_RANGE, "at_pose", -1},
     {GA__PART_JOINT, {NUM(ga_joint_def, at.position[2], NAN)}, GA_REASON_OUT_OF_RANGE, "at", 2},
-    {GA__PART_JOINT, {NUM(ga_joint_def, at.rotation[0], 2)}, GA_REASON_ROTATION, "at", -1},
+    {GA__PART_JOINT, {NUM(ga_joint_def, at.rotation[0], 2)}, GA_REASON_NOT_A_ROTATION, "at", -1},
     {GA__PART_DRIVE, {NONE(ga_drive_def, coordinate)}, GA_REASON_FIELD_MISSING, "coordinate", -1},
     {GA__PART_DRIVE, {NONE(ga_drive_def, function)}, GA_REASON_FIELD_MISSING, "function", -1},
     {GA__PART_ROLLING, {INT(ga_rolling_def, kind, 3)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
@@ -519,16 +519,17 @@ static void machines_are_checked(void **state)
   assert_int_equal(ga_machine_create(NULL, &opts, &m), GA_ERR_ARGUMENT);
   assert_null(m);
   assert_int_equal(ga_machine_create(r->ctx, &opts, NULL), GA_ERR_ARGUMENT);
-  assert_says(r->ctx, "out is NULL");
+  assert_call_error(r->ctx, GA_REASON_NULL_ARGUMENT, "ga_machine_create", "out");
   opts.form = (ga_form)3;
   m = r->m;
   assert_int_equal(ga_machine_create(r->ctx, &opts, &m), GA_ERR_ARGUMENT);
   assert_null(m);
-  assert_says(r->ctx, "machine: form is 3, which is no ga_form");
+  assert_call_error(r->ctx, GA_REASON_NOT_A_CHOICE, "machine", "form");
   opts = ga_machine_defaults();
   opts.gravity[1] = NAN;
   assert_int_equal(ga_machine_create(r->ctx, &opts, &m), GA_ERR_ARGUMENT);
-  assert_says(r->ctx, "machine: gravity[1] is");
+  assert_call_error(r->ctx, GA_REASON_NOT_FINITE, "machine", "gravity");
+  assert_int_equal(ga_context_error(r->ctx)->item, 1);
   opts.gravity[1] = -9.81;
   assert_status(r->ctx, ga_machine_create(r->ctx, &opts, &m), GA_OK);
   assert_ptr_equal(ga_machine_context(m), r->ctx);
@@ -548,7 +549,7 @@ static void nothing_to_add(void **state)
   parts_rig *r = *state;
   any_def def;
   assert_int_equal(ga_machine_add_spring(r->m, NULL), GA_ERR_ARGUMENT);
-  assert_says(r->ctx, "spring: its definition is NULL");
+  assert_call_error(r->ctx, GA_REASON_FIELD_MISSING, "spring", "its definition");
   def_of(r, GA__PART_SPRING, "part", &def);
   assert_int_equal(ga_machine_add_spring(NULL, &def.spring), GA_ERR_ARGUMENT);
   def_of(r, GA__PART_BLOCK, "part", &def);

@@ -205,34 +205,37 @@ static const struct refusal {
   const double *numbers;
   const char *text; /* sequence, or "hint" for a frame's x */
   double angle;
-  const char *says;
+  ga_reason reason;
+  const char *field;
+  int item;
 } refusals[] = {
-    {MATRIX, NULL, NULL, 0, "the matrix is NULL"},
-    {MATRIX, (const double[]){1, 0, 0, 0, NAN, 0, 0, 0, 1}, NULL, 0, "number 5 of the matrix is"},
-    {MATRIX, (const double[]){1, 0, 0, 0, 1, 0, 0, 1e-5, 1}, NULL, 0, "off a rotation by 1e-05"},
-    {MATRIX, (const double[]){1, 0, 0, 0, 1, 0, 0, 0, -1}, NULL, 0, "it mirrors"},
-    {MATRIX, (const double[]){0, 0, 0, 0, 0, 0, 0, 0, 0}, NULL, 0, "off a rotation by 1,"},
-    {QUATERNION, NULL, NULL, 0, "the quaternion is NULL"},
-    {QUATERNION, (const double[]){0, 0, 0, 0}, NULL, 0, "the quaternion is 0"},
-    {QUATERNION, (const double[]){0, 0, INFINITY, 0}, NULL, 0, "number 3 of the quaternion is inf"},
-    {AXIS, NULL, NULL, 1, "the axis is NULL"},
-    {AXIS, (const double[]){0, 0, 0}, NULL, 1, "the axis is 0"},
-    {AXIS, (const double[]){0, NAN, 0}, NULL, 1, "number 2 of the axis is"},
-    {AXIS, (const double[]){0, 1, 0}, NULL, NAN, "the angle is"},
-    {EULER, NULL, "xyz", 0, "the list of angles is NULL"},
-    {EULER, (const double[]){1, 2, 3}, NULL, 0, "the sequence is NULL"},
-    {EULER, (const double[]){1, 2, NAN}, "xyz", 0, "number 3 of the list of angles is"},
-    {EULER, (const double[]){1, 2, 3}, "xy", 0, "'xy'"},
-    {EULER, (const double[]){1, 2, 3}, "xyzx", 0, "'xyzx'"},
-    {EULER, (const double[]){1, 2, 3}, "xYz", 0, "'xYz'"},
-    {EULER, (const double[]){1, 2, 3}, "abc", 0, "neighbours different"},
-    {EULER, (const double[]){1, 2, 3}, "", 0, "three letters"},
-    {Z_AXIS, NULL, NULL, 0, "the z axis is NULL"},
-    {Z_AXIS, (const double[]){0, 0, 0}, NULL, 0, "the z axis is 0"},
-    {Z_AXIS, (const double[]){0, 0, -INFINITY}, NULL, 0, "number 3 of the z axis is -inf"},
-    {Z_AXIS, (const double[]){1, 2, 3, 0, 0, 0}, "hint", 0, "hint for x is 0"},
-    {Z_AXIS, (const double[]){1, 2, 3, -2, -4, -6}, "hint", 0, "lies along the z axis"},
-    {Z_AXIS, (const double[]){1, 2, 3, 1, NAN, 1}, "hint", 0, "number 2 of the hint"},
+    {MATRIX, NULL, NULL, 0, GA_REASON_NULL_ARGUMENT, "matrix", -1},
+    {MATRIX, (const double[]){1, 0, 0, 0, NAN, 0, 0, 0, 1}, NULL, 0, GA_REASON_NOT_FINITE, "matrix", 4},
+    {MATRIX, (const double[]){1, 0, 0, 0, 1, 0, 0, 1e-5, 1}, NULL, 0, GA_REASON_NOT_A_ROTATION, "matrix", -1},
+    {MATRIX, (const double[]){1, 0, 0, 0, 1, 0, 0, 0, -1}, NULL, 0, GA_REASON_NOT_A_ROTATION, "matrix", -1},
+    {MATRIX, (const double[]){0, 0, 0, 0, 0, 0, 0, 0, 0}, NULL, 0, GA_REASON_NOT_A_ROTATION, "matrix", -1},
+    {QUATERNION, NULL, NULL, 0, GA_REASON_NULL_ARGUMENT, "quaternion", -1},
+    {QUATERNION, (const double[]){0, 0, 0, 0}, NULL, 0, GA_REASON_ZERO_DIRECTION, "quaternion", -1},
+    {QUATERNION, (const double[]){0, 0, INFINITY, 0}, NULL, 0, GA_REASON_NOT_FINITE, "quaternion", 2},
+    {AXIS, NULL, NULL, 1, GA_REASON_NULL_ARGUMENT, "axis", -1},
+    {AXIS, (const double[]){0, 0, 0}, NULL, 1, GA_REASON_ZERO_DIRECTION, "axis", -1},
+    {AXIS, (const double[]){0, NAN, 0}, NULL, 1, GA_REASON_NOT_FINITE, "axis", 1},
+    {AXIS, (const double[]){0, 1, 0}, NULL, NAN, GA_REASON_NOT_FINITE, "angle", -1},
+    {EULER, NULL, "xyz", 0, GA_REASON_NULL_ARGUMENT, "list of angles", -1},
+    {EULER, (const double[]){1, 2, 3}, NULL, 0, GA_REASON_NULL_ARGUMENT, "sequence", -1},
+    {EULER, (const double[]){1, 2, NAN}, "xyz", 0, GA_REASON_NOT_FINITE, "list of angles", 2},
+    {EULER, (const double[]){1, 2, 3}, "xy", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
+    {EULER, (const double[]){1, 2, 3}, "xyzx", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
+    {EULER, (const double[]){1, 2, 3}, "xYz", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
+    {EULER, (const double[]){1, 2, 3}, "abc", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
+    {EULER, (const double[]){1, 2, 3}, "", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
+    {Z_AXIS, NULL, NULL, 0, GA_REASON_NULL_ARGUMENT, "z axis", -1},
+    {Z_AXIS, (const double[]){0, 0, 0}, NULL, 0, GA_REASON_ZERO_DIRECTION, "z axis", -1},
+    {Z_AXIS, (const double[]){0, 0, -INFINITY}, NULL, 0, GA_REASON_NOT_FINITE, "z axis", 2},
+    {Z_AXIS, (const double[]){1, 2, 3, 0, 0, 0}, "hint", 0, GA_REASON_ZERO_DIRECTION, "hint for x", -1},
+    {Z_AXIS, (const double[]){1, 2, 3, -2, -4, -6}, "hint", 0, GA_REASON_PARALLEL_DIRECTIONS, "hint for x",
+     -1},
+    {Z_AXIS, (const double[]){1, 2, 3, 1, NAN, 1}, "hint", 0, GA_REASON_NOT_FINITE, "hint for x", 1},
 };
 
 static ga_status refused(ga_context *ctx, const struct refusal *r, double *rotation)
@@ -259,13 +262,20 @@ static void refusals_say_why_and_write_nothing(void **state)
     for (int k = 0; k < 9; k++) R[k] = before[k] = 7 + k;
     ga_context_clear_error(*state);
     assert_status(*state, refused(*state, &refusals[i], R), GA_ERR_ARGUMENT);
-    assert_says(*state, refusals[i].says);
+    assert_call_error(*state, refusals[i].reason, "rotation", refusals[i].field);
+    assert_int_equal(ga_context_error(*state)->item, refusals[i].item);
     assert_memory_equal(R, before, sizeof R);
     assert_int_equal(refused(NULL, &refusals[i], R), GA_ERR_ARGUMENT);
   }
   const double one[4] = {1, 0, 0, 0};
   assert_int_equal(ga_rotation_quaternion(*state, one, NULL), GA_ERR_ARGUMENT);
-  assert_says(*state, "the result is NULL");
+  assert_call_error(*state, GA_REASON_NULL_ARGUMENT, "rotation", "result");
+  const double mirror[9] = {1, 0, 0, 0, 1, 0, 0, 0, -1};
+  double R[9];
+  assert_int_equal(ga_rotation_matrix(*state, mirror, R), GA_ERR_ARGUMENT);
+  assert_string_equal(ga_context_error(*state)->text,
+                      "rotation: the matrix is off a rotation by 2, more than 1e-06; its determinant is "
+                      "negative: it mirrors; turn one axis round");
 }
 
 int main(void)
