@@ -138,13 +138,13 @@ ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x
   if (status) return status;
   if (!to_unit(k, z, 3)) return refuse_zero(ctx, "z axis", "its direction");
   if (x_hint) {
-    if (!to_unit(h, x_hint, 3)) return refuse_zero(ctx, "hint for x", "a direction, or leave it out");
+    if (!to_unit(h, x_hint, 3)) return refuse_zero(ctx, "hint for x", "a direction, or none for any");
     ga__vec3_cross(across, k, h);
     if (!(sqrt(ga__vec3_dot(across, across)) > HINT_SINE))
       return refuse(ctx, GA_REASON_PARALLEL_DIRECTIONS,
                     (ga__facts){.field = "hint for x",
                                 .other = "z axis",
-                                .expected = "another direction, or leave it out"});
+                                .expected = "another direction, or none for any"});
   } else {
     int least = 0;
     for (int c = 1; c < 3; c++)
