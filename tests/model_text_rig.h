@@ -3,7 +3,8 @@
 #ifndef GALPHA_TESTS_MODEL_TEXT_RIG_H
 #define GALPHA_TESTS_MODEL_TEXT_RIG_H
 
-#include "model/value.h"
+#include "message_data.h"
+#include "model/document.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,17 @@ static inline ga__tree *desk_read(desk *k, const char *text)
   return k->d ? ga__document_root(k->d) : NULL;
 }
 
-/* ---- Messages: one line each, "file:line:column: text", warnings with a mark ---- */
+/* ---- Messages: a line each, as message_data.h writes them ---- */
+
+/* Data and sentence of one message agree: the sentence is made of the data, and of nothing else. */
+static inline void assert_sentence(const ga_model_message *m)
+{
+  char sentence[2 * GA_ERROR_TEXT];
+  const int length = ga_error_say(m->error, GA_SAY_ALL, sentence, sizeof sentence);
+  assert_true(length > 0 && length < (int)sizeof sentence);
+  if (strncmp(m->text, sentence, (size_t)length) != 0 || (m->n_more == 0 && m->text[length]))
+    fail_msg("%s\nis not the sentence of its data,\n%s", m->text, sentence);
+}
 
 static inline char *desk_messages(const desk *k, char *text, size_t size)
 {
@@ -102,8 +113,9 @@ static inline char *desk_messages(const desk *k, char *text, size_t size)
   ga__messages_finish(k->r.messages);
   for (int i = 0; i < ga__messages_count(k->r.messages); i++) {
     const ga_model_message *m = ga__messages_at(k->r.messages, i);
-    ga__write(&w, "%s%s:%d:%d: %s%s", i ? "\n" : "", m->file, m->line, m->column,
-              m->level == GA_MESSAGE_WARNING ? "warning: " : "", m->text);
+    if (i) ga__write(&w, "\n");
+    write_message_data(&w, m);
+    assert_sentence(m);
   }
   return text;
 }
@@ -113,6 +125,15 @@ static inline void assert_messages(const desk *k, const char *expected, const ch
   static char text[65536];
   if (strcmp(desk_messages(k, text, sizeof text), expected) != 0)
     fail_msg("%s\nsays\n%s\ninstead of\n%s", about, text, expected);
+}
+
+/* The sentence of the first message. */
+static inline void assert_first_sentence(const desk *k, const char *expected)
+{
+  ga__messages_finish(k->r.messages);
+  const ga_model_message *m = ga__messages_at(k->r.messages, 0);
+  assert_non_null(m);
+  assert_string_equal(m->text, expected);
 }
 
 /* ---- Files ---- */

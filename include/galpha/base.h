@@ -190,8 +190,6 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNKNOWN_FUNCTION, "a function in an expression is unknown")                                    \
   X(GA_REASON_UNKNOWN_UNIT, "a unit is unknown")                                                             \
   X(GA_REASON_OPTION, "an option of a block is wrong")                                                       \
-  /* model files */                                                                                          \
-  X(GA_REASON_BAD_TEXT, "a value is not what it should be")                                                  \
   /* blocks */                                                                                               \
   X(GA_REASON_NO_SUCH_OUTPUT, "a block has no such output")                                                  \
   X(GA_REASON_QUOTIENTS_OVERFLOW, "numbers of a block are too far apart")                                    \
@@ -229,13 +227,52 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
-  /* model files, in words of the reader */                                                                  \
+  /* model files: values */                                                                                  \
+  X(GA_REASON_WRONG_FORM, "a list, map, text or nothing stands where something else should")                 \
+  X(GA_REASON_WRONG_COUNT, "a list has too many or too few entries")                                         \
+  X(GA_REASON_VALUE_NOT_FINITE, "a number is infinite or none")                                              \
+  X(GA_REASON_NOT_WHOLE, "a number is not whole")                                                            \
+  X(GA_REASON_SUM_OF_DIMENSIONS, "a sum of quantities of different dimensions")                              \
+  X(GA_REASON_DOUBTFUL_DIMENSION, "a product seems to have another dimension than expected")                 \
+  X(GA_REASON_PARAMETER_AS_UNIT, "a parameter stands where a unit should")                                   \
+  X(GA_REASON_UNIT_OUTSIDE_BRACKETS, "a sum of quantities whose units are not in brackets")                  \
+  X(GA_REASON_DECIMAL_COMMA, "a comma stands where a decimal point should")                                  \
+  X(GA_REASON_TONNE_OR_TIME, "t as a unit is the tonne, not the time")                                       \
+  X(GA_REASON_UNIT_NOT_GIVEN, "a number without a unit replaces one with a unit")                            \
+  /* model files: keys and names */                                                                          \
   X(GA_REASON_UNKNOWN_KEY, "a key is unknown")                                                               \
   X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \
-  X(GA_REASON_UNKNOWN_REFERENCE, "a part is referred to that there is not")                                  \
+  X(GA_REASON_FOREIGN_WORD, "a word of other programs for what is written otherwise here")                   \
+  X(GA_REASON_UNKNOWN_REFERENCE, "something is referred to that there is not")                               \
   X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
-  X(GA_REASON_WRONG_FORM, "a list, map or text stands where another should")                                 \
-  X(GA_REASON_WRONG_QUANTITY, "an expression has another dimension than expected")                           \
+  X(GA_REASON_NO_BLANK_AFTER_COLON, "a key is not separated from its value")                                 \
+  X(GA_REASON_NAME_NOT_ALLOWED, "a name that cannot be given")                                               \
+  X(GA_REASON_GIVEN_TWICE, "a key, name or file is given twice")                                             \
+  X(GA_REASON_REPEATED_NAME, "a repeat makes parts of the same name")                                        \
+  X(GA_REASON_AMBIGUOUS_NAME, "a name has two meanings")                                                     \
+  X(GA_REASON_GIVE_ONE_OF, "keys that do not go together, or not enough of them")                            \
+  X(GA_REASON_BOTH_GIVEN, "two keys of which one can be given")                                              \
+  X(GA_REASON_SIZES_DIFFER, "lists whose lengths do not match")                                              \
+  X(GA_REASON_CIRCULAR, "something depends on itself")                                                       \
+  X(GA_REASON_LIMIT_EXCEEDED, "a limit of the reader is exceeded")                                           \
+  /* model files: what is suspicious */                                                                      \
+  X(GA_REASON_NOT_USED, "nothing uses a part, function or parameter")                                        \
+  X(GA_REASON_SUSPICIOUS_NUMBER, "a number is much larger or smaller than usual")                            \
+  X(GA_REASON_SUSPICIOUS_UNIT, "a number that seems to be in another unit")                                  \
+  X(GA_REASON_SUSPICIOUS_INERTIA, "an inertia that does not fit mass and size")                              \
+  X(GA_REASON_AXIS_LEAVES_PLANE, "the axis of a joint between planar bodies leaves their plane")             \
+  X(GA_REASON_REPLACES_CONSTANT, "a parameter has the name of a constant")                                   \
+  /* model files: files and YAML */                                                                          \
+  X(GA_REASON_NOT_YAML, "a text is not YAML")                                                                \
+  X(GA_REASON_NOT_UTF8, "a text is not UTF-8")                                                               \
+  X(GA_REASON_NOT_READ, "YAML or a key that models do not have")                                             \
+  X(GA_REASON_NEEDS_QUOTES, "an expression with commas within brackets")                                     \
+  X(GA_REASON_PATH_REFUSED, "a path that is not followed")                                                   \
+  X(GA_REASON_NO_FOLDER, "a model that is not in a file has no folder")                                      \
+  X(GA_REASON_LIBRARY_NOT_ALLOWED, "libraries are not allowed")                                              \
+  X(GA_REASON_WOULD_OVERWRITE, "a file would be overwritten that is still needed")                           \
+  X(GA_REASON_MODEL_WRONG, "a model has errors")                                                             \
+  X(GA_REASON_MORE_MESSAGES, "messages that are not shown")                                                  \
   /* options, and files of results */                                                                        \
   X(GA_REASON_NOT_SUPPORTED, "an option cannot be used here")                                                \
   X(GA_REASON_FILE_ACCESS, "a file cannot be opened, read or written")                                       \

@@ -18,7 +18,9 @@ typedef struct ga_model_message {
   const char *file;      /* as named on the way to it; "" where none is concerned (--set) */
   int line, column;      /* from 1; 0: not in a file */
   const char *text;      /* what was read, what was expected, the nearest valid name */
-  const ga_error *error; /* the same as data; never NULL, its `text` is not used */
+  const ga_error *error; /* the same as data; never NULL, its `text` is not used. `field` has the keys from the
+                            part to the value: "at.rotation" */
+  int n_more;            /* messages of the same place that were left out; `text` says so */
 } ga_model_message;
 
 typedef struct ga_model_opts { /* start from ga_model_defaults() */

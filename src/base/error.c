@@ -211,16 +211,19 @@ static const char *text_of(const ga_error *e, const char *slot, size_t bytes)
   return NULL;
 }
 
-/* "{0}" or "{0.3}", the digits after the point: number 0 with its unit, of so many digits, 6 where they are
- * not given. −1: there is no such number, 0: it does not apply. */
+/* "{0}" or "{0.3}", the digits after the point: number 0 with its unit, of so many digits; where they are
+ * not given, whole numbers without a unit as they are, others with 6. −1: there is no such number, 0: it does
+ * not apply. */
 static int write_number(ga__writer *w, const ga_error *e, const char *slot)
 {
   const int i = slot[0] - '0';
   if (i < 0 || i >= GA_ERROR_NUMBERS) return -1;
   if (i >= e->n_numbers) return 0;
-  int digits = slot[1] == '.' ? slot[2] - '0' : 6;
+  const double value = e->number[i].value;
+  const int is_count = !e->number[i].unit[0] && fabs(value) < 1e9 && value == floor(value);
+  int digits = slot[1] == '.' ? slot[2] - '0' : is_count ? 15 : 6;
   if (slot[1] == '.' && slot[3] != '}') digits = 10 * digits + slot[3] - '0';
-  ga__write(w, "%.*g%s%s", digits, e->number[i].value, e->number[i].unit[0] ? " " : "", e->number[i].unit);
+  ga__write(w, "%.*g%s%s", digits, value, e->number[i].unit[0] ? " " : "", e->number[i].unit);
   return 1;
 }
 

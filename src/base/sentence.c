@@ -279,7 +279,7 @@ static const ga__sentence SENTENCES[] = {
          "spline, or accept it with accept_impact: true"},
 
     /* values */
-    [GA_REASON_UNDEFINED] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_UNDEFINED] = {"{{{field} }}{{'{name}' }}has no value: {detail}", NULL},
     [GA_REASON_OUTSIDE_TABLE] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
     [GA_REASON_UNDEFINED_AT_START] =
         {"{name} is undefined while the start is computed, t = {t}{{ ({other})}}: {detail}", NULL},
@@ -293,11 +293,6 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_UNKNOWN_UNIT] = {"'{name}' is unknown, expected a known unit{{; did you mean '{nearest}'?}}",
                                 NULL, 1},
     [GA_REASON_OPTION] = {"{detail}", NULL},
-
-    /* model files */
-    [GA_REASON_BAD_TEXT] =
-        {"{{'{within}': }}{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}{{; {other}}}",
-         NULL},
 
     /* blocks */
     [GA_REASON_NO_SUCH_OUTPUT] = {"{field} of output {0}, but it has {1} of them", NULL},
@@ -350,13 +345,79 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_OFF_BEAM] = {"a marker on it has x = {0}, but its axis goes from 0 to {1}", NULL},
     [GA_REASON_BEAM_TOO_BENT] = {"element {0} of {1} is bent or twisted by more than 149 deg", NULL},
 
-    /* model files, in words of the reader */
-    [GA_REASON_UNKNOWN_KEY] = {"{detail}", NULL},
-    [GA_REASON_UNKNOWN_CHOICE] = {"{detail}", NULL},
-    [GA_REASON_UNKNOWN_REFERENCE] = {"{detail}", NULL},
-    [GA_REASON_KEY_MISSING] = {"{detail}", NULL},
-    [GA_REASON_WRONG_FORM] = {"{detail}", NULL},
-    [GA_REASON_WRONG_QUANTITY] = {"{detail}", NULL},
+    /* model files: values */
+    [GA_REASON_WRONG_FORM] = {"expected {expected}, found {name}", "{{; {detail}}}"},
+    [GA_REASON_WRONG_COUNT] = {"expected {expected}, found {0}", "{{; {detail}}}"},
+    [GA_REASON_VALUE_NOT_FINITE] = {"'{name}' is not finite, expected {expected}", NULL},
+    [GA_REASON_NOT_WHOLE] = {"'{name}' is {0.15}, expected a whole number", NULL},
+    [GA_REASON_SUM_OF_DIMENSIONS] = {"'{name}' is a sum of {other} and {detail}", NULL},
+    [GA_REASON_DOUBTFUL_DIMENSION] = {"'{name}' seems to be {other}, expected {expected}",
+                                      "; is that intended?"},
+    [GA_REASON_PARAMETER_AS_UNIT] = {"'{name}' is a parameter, not a unit",
+                                     "; for a product write number*{name}", 1},
+    [GA_REASON_UNIT_OUTSIDE_BRACKETS] = {"units of terms stand in brackets, as in 3[m] + 20[mm]", NULL, 1},
+    [GA_REASON_DECIMAL_COMMA] = {"'{name}' is out of place",
+                                 "; the decimal mark is a point, and lists stand in brackets: [1, 2]", 1},
+    [GA_REASON_TONNE_OR_TIME] =
+        {"in a unit t is the tonne, not the time; in expressions units stand in brackets, as in 2[m/s]*t",
+         NULL, 1},
+    [GA_REASON_UNIT_NOT_GIVEN] = {"{kind} '{part}' is set to '{name}' without a unit: taken in SI units, "
+                                  "while the model has '{other}'",
+                                  NULL},
+
+    /* model files: keys and names */
+    [GA_REASON_UNKNOWN_KEY] =
+        {"the key '{name}' is unknown{{, expected {detail}}}{{; did you mean '{nearest}'?}}{{ {other}}}",
+         NULL},
+    [GA_REASON_UNKNOWN_CHOICE] =
+        {"'{name}' is unknown{{, expected {detail}}}{{; did you mean '{nearest}'?}}{{ {other}}}", NULL},
+    [GA_REASON_FOREIGN_WORD] = {"'{name}' is unknown. {detail}", NULL},
+    [GA_REASON_UNKNOWN_REFERENCE] = {"there is no {other} '{name}'{{; did you mean '{nearest}'?}}",
+                                     "{{; {detail}}}"},
+    [GA_REASON_KEY_MISSING] = {"{kind}{{ '{part}'}} has no {field}", "{{; expected {expected}}}"},
+    [GA_REASON_NO_BLANK_AFTER_COLON] = {"'{name}' is no key with a value",
+                                        "; behind the colon there has to be a blank"},
+    [GA_REASON_NAME_NOT_ALLOWED] = {"'{name}' cannot be the name of {other}, expected {expected}", NULL},
+    [GA_REASON_GIVEN_TWICE] = {"'{name}'{{ of {other}}} is there already{{, at {detail}}}", NULL},
+    [GA_REASON_REPEATED_NAME] = {"the name '{name}'{{ of {other}}} is given more than once",
+                                 "; a name needs the index in it, as in '{expected}'"},
+    [GA_REASON_AMBIGUOUS_NAME] = {"'{name}' is a parameter, and {other} too",
+                                  "; give the parameter another name{{, or write {expected}}}"},
+    [GA_REASON_GIVE_ONE_OF] = {"give {expected}", "{{; {detail}}}"},
+    [GA_REASON_BOTH_GIVEN] = {"{name} and {other} are both given", "; give one of them"},
+    [GA_REASON_SIZES_DIFFER] = {"sizes do not match: {name} has {0}, but {other} has {1}", NULL},
+    [GA_REASON_CIRCULAR] = {"{{{kind} '{part}' }}{{'{name}' }}depends on itself{{: {detail}}}", NULL},
+    [GA_REASON_LIMIT_EXCEEDED] = {"there are more than {0.15} {name}, the most that are allowed",
+                                  "{{; {detail}}}"},
+
+    /* model files: what is suspicious */
+    [GA_REASON_NOT_USED] = {"{kind} '{part}' is not used by anything", NULL},
+    [GA_REASON_SUSPICIOUS_NUMBER] = {"{field} is {0}{{, {detail}}}", "; is that intended?"},
+    [GA_REASON_SUSPICIOUS_UNIT] = {"{field} is {0}{{, {detail}}}", "; is it in {expected}?"},
+    [GA_REASON_SUSPICIOUS_INERTIA] = {"{field} is {0}, that of its mass of {1} at a distance of {2.3}, but "
+                                      "what is fixed to it is within {3.3}",
+                                      "; is it in {expected}?"},
+    [GA_REASON_AXIS_LEAVES_PLANE] = {"its z axis leaves the plane of the bodies that it joins",
+                                     "; there a joint slides along x, and turns about z"},
+    [GA_REASON_REPLACES_CONSTANT] = {"it takes the place of the number {other} in all expressions",
+                                     "; is that intended?"},
+
+    /* model files: files and YAML */
+    [GA_REASON_NOT_YAML] = {"this is no YAML: {detail}", "{{; {other}}}"},
+    [GA_REASON_NOT_UTF8] = {"this is no UTF-8 text: {detail}", NULL},
+    [GA_REASON_NOT_READ] = {"{name} is not read", "{{; {expected}}}"},
+    [GA_REASON_NEEDS_QUOTES] =
+        {"within brackets or braces an expression with commas needs quotes: \"{name}\"", NULL},
+    [GA_REASON_PATH_REFUSED] = {"'{name}' is not read: {detail}", "{{; expected {expected}}}"},
+    [GA_REASON_NO_FOLDER] = {"the model is a text, not a file: it has no folder to look for {name} in", NULL},
+    [GA_REASON_LIBRARY_NOT_ALLOWED] =
+        {"shared libraries are loaded only with the option --allow-library, since they may do anything",
+         NULL},
+    [GA_REASON_WOULD_OVERWRITE] =
+        {"'{name}' is a file that the model is read from, whose comments would be lost",
+         "; give another name"},
+    [GA_REASON_MODEL_WRONG] = {"errors in the model: {0}", "{{; the first: {detail}}}"},
+    [GA_REASON_MORE_MESSAGES] = {"too many {name}, {0} more are not shown", NULL},
 
     /* options, and files of results */
     [GA_REASON_NOT_SUPPORTED] = {"{field} {name} is not available for {other}", "; use {expected}"},

@@ -1,5 +1,7 @@
 /* Blocks of control systems: options by tables, inputs by name. */
-#include "model/reader.h"
+#include "model/format.h"
+#include "model/inputs.h"
+#include "model/sections.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -50,7 +52,6 @@ typedef union any_opts {
 typedef struct block_read {
   ga__reader *reader;
   ga__tree *map;
-  const char *what;
   const inputs_given *given;
   any_opts *opts;
   ga__omission omitted;
@@ -309,13 +310,13 @@ static ga_status create_table2d(const block_read *b, ga_control_block **out)
   return ga_block_create_table2d(b->reader->r->ctx, &opts, out);
 }
 
-/* Whose message has been said already. */
-static const ga_status SAID = GA_STOPPED;
+/* Whose message has been reported already. */
+static const ga_status REPORTED = GA_STOPPED;
 
-static ga_status said(const block_read *b, ga__place at, const char *problem)
+static ga_status report(const block_read *b, ga__place at, ga_reason reason, const ga__facts *facts)
 {
-  ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, at, "%s: %s", b->what, problem);
-  return SAID;
+  ga__report_error(b->reader->r->messages, at, reason, facts);
+  return REPORTED;
 }
 
 /* The texts with parameters replaced, and the functions that they call. */
@@ -324,13 +325,13 @@ static ga_status read_formulas(const block_read *b, ga__tree *tree, ga_block_exp
   const int single = tree->kind == GA__TREE_SCALAR;
   const char **texts;
   ga_symbol *all = NULL;
-  if (!ga__read_texts(b->reader, tree, b->what, &opts->n_out, &texts)) return SAID;
+  if (!ga__read_texts(b->reader, tree, &opts->n_out, &texts)) return REPORTED;
   for (int i = 0; i < opts->n_out; i++) {
     const ga__tree *text = single ? tree : tree->child[i];
     ga_symbol *symbols;
     int n;
-    if (!ga__value_formula(b->reader->r, text, b->what, &texts[i])) return SAID;
-    if (!ga__read_calls(b->reader, text, &n, &symbols)) return SAID;
+    if (!ga__value_formula(b->reader->r, text, &texts[i])) return REPORTED;
+    if (!ga__read_calls(b->reader, text, &n, &symbols)) return REPORTED;
     ga_symbol *more = ga__room(b->reader, (size_t)(opts->n_symbols + n), sizeof *more);
     if (!more) return GA_ERR_MEMORY;
     if (opts->n_symbols > 0) memcpy(more, all, (size_t)opts->n_symbols * sizeof *more);
@@ -352,21 +353,28 @@ static ga_status create_expression(const block_read *b, ga_control_block **out)
   ga_text_error error = {.column = 0};
   int failed = -1;
   ga__tree *tree = ga__map_get(b->map, "expression");
-  if (!tree) return said(b, b->map->key_at, "it has no expression");
+  if (!tree) return report(b, b->map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.field = "expression"});
   if (b->given->n > 0 && !b->given->name)
-    return said(b, b->given->all->at, "its inputs need names: inputs: {a: ..., b: ...}");
+    return report(b, b->given->all->at, GA_REASON_WRONG_FORM,
+                  &(ga__facts){.field = "inputs",
+                               .expected = "names of its inputs, as in inputs: {a: ..., b: ...}",
+                               .name = b->given->all->kind == GA__TREE_LIST ? "a list" : "a value"});
   opts.n_in = b->given->n;
   opts.inputs = b->given->name;
+  const size_t outer = ga__messages_enter(b->reader->r->messages, "expression");
   const ga_status status = read_formulas(b, tree, &opts);
+  ga__messages_leave(b->reader->r->messages, outer);
   if (status) return status;
   const ga_status made = ga_block_create_expression(b->reader->r->ctx, &opts, &error, &failed, out);
   if (made != GA_ERR_ARGUMENT || failed < 0) return made;
-  if (ga__may_be_elsewhere(b->reader->r, &error)) return SAID;
+  if (ga__may_be_elsewhere(b->reader->r, &error)) return REPORTED;
   const ga__tree *text = tree->kind == GA__TREE_SCALAR ? tree : tree->child[failed];
   const int as_given = strcmp(text->text, opts.texts[failed]) == 0;
-  ga__say_data(b->reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(text, as_given ? error.column : 1),
-               b->what, &b->reader->r->ctx->error);
-  return SAID;
+  ga__messages_enter(b->reader->r->messages, "expression");
+  ga__report_found(b->reader->r->messages, ga__value_place(text, as_given ? error.column : 1),
+                   &b->reader->r->ctx->error);
+  ga__messages_leave(b->reader->r->messages, outer);
+  return REPORTED;
 }
 
 /* ---- Shared libraries ---- */
@@ -397,18 +405,21 @@ static ga_status open_library(const block_read *b, const ga__tree *tree, const c
 {
   const ga__reader *reader = b->reader;
   if (!reader->r->opts->allow_library)
-    return said(
-        b, tree->at,
-        "shared libraries are loaded only with the option --allow-library, since they may do anything");
-  if (!reader->folder)
-    return said(b, tree->at, "a model that is not in a file has no folder to look for libraries in");
-  if (leaves_folder(library)) return said(b, tree->at, "the library must be within the model's folder");
+    return report(b, tree->at, GA_REASON_LIBRARY_NOT_ALLOWED, &(ga__facts){.name = library});
+  if (!reader->folder) return report(b, tree->at, GA_REASON_NO_FOLDER, &(ga__facts){.name = "libraries"});
+  if (leaves_folder(library))
+    return report(b, tree->at, GA_REASON_PATH_REFUSED,
+                  &(ga__facts){.name = library,
+                               .detail = "it is not within the model's folder",
+                               .expected = "a library within it"});
   const size_t size = strlen(reader->folder) + strlen(library) + 2;
   char *path = ga__room(b->reader, size, 1);
   if (!path) return GA_ERR_MEMORY;
   snprintf(path, size, "%s/%s", reader->folder, library);
   *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!*handle) return said(b, tree->at, dlerror());
+  if (!*handle)
+    return report(b, tree->at, GA_REASON_FILE_ACCESS,
+                  &(ga__facts){.file = library, .name = "read", .detail = dlerror()});
   return ga__keep(b->reader, *handle, release_library) ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -417,11 +428,10 @@ static ga_status find_symbol(const block_read *b, void *handle, const char *key,
                              void *pointer)
 {
   void *address = dlsym(handle, name);
-  if (!address) {
-    char problem[GA__WHAT];
-    ga__what(problem, "the library has no '%s'", name);
-    return said(b, ga__map_get(b->map, key)->at, problem);
-  }
+  if (!address)
+    return report(
+        b, ga__map_get(b->map, key)->at, GA_REASON_UNKNOWN_REFERENCE,
+        &(ga__facts){.other = "function", .name = name, .detail = "the library has none of that name"});
   memcpy(pointer, &address, sizeof address);
   return GA_OK;
 }
@@ -432,7 +442,8 @@ static ga_status create_library(const block_read *b, ga_control_block **out)
   void *handle = NULL;
   const ga__tree *library = ga__map_get(b->map, "library");
   if (!opts->library || !opts->symbol)
-    return said(b, b->map->key_at, opts->library ? "it has no symbol" : "it has no library");
+    return report(b, b->map->key_at, GA_REASON_KEY_MISSING,
+                  &(ga__facts){.field = opts->library ? "symbol" : "library"});
   ga_status status = open_library(b, library, opts->library, &handle);
   if (!status) status = find_symbol(b, handle, "symbol", opts->symbol, &opts->user.function);
   if (!status && opts->jacobian)
@@ -498,8 +509,7 @@ int ga__block_group(int i, ga__group *group)
 
 /* ---- Inputs ---- */
 
-static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, ga__omission omitted,
-                       inputs_given *given)
+static int read_inputs(ga__reader *reader, ga__tree *all, ga__omission omitted, inputs_given *given)
 {
   int good = 1;
   given->all = all;
@@ -510,18 +520,19 @@ static int read_inputs(ga__reader *reader, ga__tree *all, const char *what, ga__
   given->tree = ga__room(reader, (size_t)given->n, sizeof *given->tree);
   if (named) given->name = ga__room(reader, (size_t)given->n, sizeof *given->name);
   if (!given->input || !given->tree || (named && !given->name)) return 0;
+  ga__messages *m = reader->r->messages;
+  const size_t outer = ga__messages_enter(m, "inputs");
   for (int i = 0; i < given->n; i++) {
-    char text[GA__WHAT];
     given->tree[i] = listed || named ? all->child[i] : all;
     if (named) {
       given->name[i] = given->tree[i]->key;
       given->tree[i]->used = 1;
-      ga__what(text, "input %s of %s", given->name[i], what);
-    } else {
-      ga__what(text, "input %d of %s", i + 1, what);
     }
-    if (!omitted) good &= ga__read_input(reader, given->tree[i], NULL, text, &given->input[i]);
+    const size_t before = named ? ga__messages_enter(m, given->name[i]) : ga__messages_enter_index(m, i);
+    if (!omitted) good &= ga__read_input(reader, given->tree[i], NULL, &given->input[i]);
+    ga__messages_leave(m, before);
   }
+  ga__messages_leave(m, outer);
   return good;
 }
 
@@ -541,25 +552,18 @@ static int match_by_name(const block_read *b, const ga_control_block *block, ga_
       has[i] = 1;
       continue;
     }
-    char nearest[GA_TEXT_PIECE];
+    char nearest[GA_TEXT_PIECE], only[2 * GA_TEXT_PIECE] = "";
     ga__nearest_name(nearest, given->name[k], n, names);
-    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->tree[k]->key_at, "%s has no input '%s'%s%s%s",
-            b->what, given->name[k],
-            nearest[0] ? "; did you mean '"
-            : n == 1   ? "; its input is '"
-                       : "",
-            nearest[0] ? nearest
-            : n == 1   ? names[0]
-                       : "",
-            nearest[0] ? "'?"
-            : n == 1   ? "'"
-                       : "");
+    if (!nearest[0] && n == 1) snprintf(only, sizeof only, "its input is '%s'", names[0]);
+    report(
+        b, given->tree[k]->key_at, GA_REASON_UNKNOWN_REFERENCE,
+        &(ga__facts){
+            .field = "inputs", .other = "input", .name = given->name[k], .nearest = nearest, .detail = only});
     good = 0;
   }
   for (int i = 0; i < n && good; i++) {
     if (has[i]) continue;
-    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->all->at, "%s: its input '%s' is not given",
-            b->what, names[i]);
+    report(b, given->all->at, GA_REASON_KEY_MISSING, &(ga__facts){.field = "inputs", .item_name = names[i]});
     good = 0;
   }
   return good;
@@ -572,10 +576,14 @@ static int match_inputs(const block_read *b, const ga_control_block *block, ga_i
   if (b->omitted) return 1;
   if (given->name) return match_by_name(b, block, to);
   if (given->n != n) {
-    ga__say(b->reader->r->messages, GA_MESSAGE_ERROR, given->all ? given->all->at : b->map->key_at,
-            "%s has %d input%s, but %d %s given%s%s", b->what, n, n == 1 ? "" : "s", given->n,
-            given->n == 1 ? "is" : "are", n > 0 ? "; the first is called " : "",
-            n > 0 ? ga_block_input_name(block, 0) : "");
+    char expected[2 * GA_TEXT_PIECE];
+    if (n > 0)
+      snprintf(expected, sizeof expected, n == 1 ? "%d, called %s" : "%d, the first of which is called %s", n,
+               ga_block_input_name(block, 0));
+    else
+      snprintf(expected, sizeof expected, "none");
+    report(b, given->all ? given->all->at : b->map->key_at, GA_REASON_WRONG_COUNT,
+           &(ga__facts){.field = "inputs", .expected = expected, GA__NUMBERS({given->n, NULL})});
     return 0;
   }
   if (n > 0) memcpy(to, given->input, (size_t)n * sizeof *to);
@@ -584,17 +592,20 @@ static int match_inputs(const block_read *b, const ga_control_block *block, ga_i
 
 /* ---- Blocks ---- */
 
-static int which_kind(ga__reader *reader, ga__tree *map, const char *what, int *kind)
+static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
 {
   const char *names[GA_N_BLOCK_KINDS];
-  char text[GA__WHAT];
+  ga__messages *m = reader->r->messages;
+  int good = 0;
   for (int i = 0; i < GA_N_BLOCK_KINDS; i++) names[i] = type_name(i);
-  ga__tree *type = ga__map_get(map, "type");
-  ga__what(text, "type of %s", what);
-  if (type) return ga__value_choice(reader->r, type, GA_N_BLOCK_KINDS, names, text, kind);
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->key_at, "%s has no type; expected one such as 'pid'",
-          what);
-  return 0;
+  const ga__tree *type = ga__map_get(map, "type");
+  const size_t before = ga__messages_enter(m, "type");
+  if (type)
+    good = ga__value_choice(reader->r, type, GA_N_BLOCK_KINDS, names, kind);
+  else
+    ga__report_error(m, map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.expected = "one such as 'pid'"});
+  ga__messages_leave(m, before);
+  return good;
 }
 
 /* Sizes that the number of inputs gives, where a list did not. */
@@ -608,31 +619,37 @@ static int size_by_inputs(const block_read *b, const block_kind *k, ga__owner *o
   return good;
 }
 
-/* The key `unit`: one for all outputs, or a list of one for each. */
+/* The units of all outputs: one for all, or a list of one for each. */
+static int read_units(ga__reading *r, const ga__tree *given, ga_control_block *block)
+{
+  const int n = ga_block_n_out(block);
+  char expected[GA_TEXT_PIECE];
+  int good = 1;
+  snprintf(expected, sizeof expected, "one for each of its outputs, of which it has %d", n);
+  if (given->kind == GA__TREE_LIST && given->n != n)
+    return ga__report_count(r, given, expected, given->n, NULL);
+  for (int i = 0; i < n; i++) {
+    const ga__tree *tree = given->kind == GA__TREE_LIST ? given->child[i] : given;
+    const char *unit;
+    if (!ga__value_unit(r, tree, &unit)) {
+      good = 0;
+    } else if (ga_block_set_unit(block, i, unit)) {
+      ga__report_found(r->messages, tree->at, &r->ctx->error);
+      good = 0;
+    }
+  }
+  return good;
+}
+
+/* The key `unit`, where it is given. */
 static int set_units(const block_read *b, ga_control_block *block)
 {
   ga__reading *r = b->reader->r;
   const ga__tree *given = ga__map_get(b->map, "unit");
-  const int n = ga_block_n_out(block);
-  char what[GA__WHAT];
   if (!given || b->omitted >= GA__OMIT_NUMBERS) return 1;
-  ga__what(what, "unit of %s", b->what);
-  if (given->kind == GA__TREE_LIST && given->n != n) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, given->at, "%s: %d are given, but it has %d output%s", what,
-            given->n, n, n == 1 ? "" : "s");
-    return 0;
-  }
-  int good = 1;
-  for (int i = 0; i < n; i++) {
-    const ga__tree *tree = given->kind == GA__TREE_LIST ? given->child[i] : given;
-    const char *unit;
-    if (!ga__value_unit(r, tree, what, &unit)) {
-      good = 0;
-    } else if (ga_block_set_unit(block, i, unit)) {
-      ga__say_data(r->messages, GA_MESSAGE_ERROR, tree->at, what, &r->ctx->error);
-      good = 0;
-    }
-  }
+  const size_t before = ga__messages_enter(r->messages, "unit");
+  const int good = read_units(r, given, block);
+  ga__messages_leave(r->messages, before);
   return good;
 }
 
@@ -643,10 +660,10 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
   ga_control_block *block = NULL;
   ga_input *inputs;
   ga_status status = k->create(b, &block);
-  if (status == SAID) return 0;
+  if (status == REPORTED) return 0;
   if (status == GA_ERR_MEMORY) reader->r->failed = 1;
   if (status) {
-    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, b->what, &reader->r->ctx->error);
+    ga__report_found(reader->r->messages, named->tree->key_at, &reader->r->ctx->error);
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
@@ -655,25 +672,23 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
     return 0;
   }
   status = ga_machine_add_block(reader->m, named->name, block, inputs);
-  if (status) ga__say_refusal(reader, named, status);
+  if (status) ga__report_refusal(reader, named, status);
   return !status;
 }
 
 int ga__read_block(ga__reader *reader, ga__named *named)
 {
   static const char *const more[] = {"type", "inputs", "unit", "expression"};
-  char what[GA__WHAT];
   inputs_given given = {.n = 0};
   any_opts opts;
   int kind;
   memset(&opts, 0, sizeof opts);
-  ga__what(what, "block '%s'", named->name);
-  const block_read b = {reader, named->tree, what, &given, &opts, named->omitted};
-  ga__messages_concern(reader->r->messages, (ga__concern){"block", named->name, NULL});
-  int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), what, named->omitted, &given);
-  if (!which_kind(reader, named->tree, what, &kind)) return 0;
+  const block_read b = {reader, named->tree, &given, &opts, named->omitted};
+  ga__messages_begin(reader->r->messages, "block", named->name);
+  int good = read_inputs(reader, ga__map_get(named->tree, "inputs"), named->omitted, &given);
+  if (!which_kind(reader, named->tree, &kind)) return 0;
   const block_kind *k = &BLOCKS[kind];
-  ga__owner owner = {.what = what, .kind = -1};
+  ga__owner owner = {.kind = -1};
   if (k->defaults) k->defaults(&opts);
   if (named->omitted < GA__OMIT_NUMBERS)
     good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);

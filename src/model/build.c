@@ -1,6 +1,7 @@
 /* From sections to a machine: names first, then the parts, then the builder, whose refusals are reported one
  * by one with what it refuses left out. */
-#include "model/reader.h"
+#include "model/format.h"
+#include "model/sections.h"
 
 #include "mbs/name.h"
 
@@ -45,12 +46,12 @@ static void singular(char *text, size_t size, const char *section)
 }
 
 /* The kind of a part: the only one of its section, or by its type. −1: it was reported that there is none. */
-static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
+static int choose_kind(ga__reader *reader, const char *section, ga__tree *part)
 {
   const char *types[MOST_KINDS];
   int kinds[MOST_KINDS], n = 0, found = 0;
-  char one[GA_TEXT_PIECE], what[GA__WHAT], list[GA__WHAT];
-  ga__writer w = {list, sizeof list, 0};
+  char list[GA_ERROR_NAME] = "one of ";
+  ga__writer w = {list, sizeof list, strlen(list)};
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     const ga__part_type *k = ga__part_type_of((ga__part_kind)kind);
     if (strcmp(k->section, section) != 0) continue;
@@ -58,18 +59,26 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
     kinds[n++] = kind;
     ga__write(&w, "%s%s", n > 1 ? ", " : "", k->type ? k->type : "");
   }
-  singular(one, sizeof one, section);
-  ga__what(what, "%s '%s'", one, part->key);
-  if (!ga__expect_map(reader->r, part, what)) return -1;
+  if (!ga__expect_map(reader->r, part)) return -1;
   if (n == 1) return kinds[0];
-  ga__tree *type = ga__map_get(part, "type");
-  if (!type) {
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, part->key_at, "%s has no type; expected one of %s", what,
-            list);
-    return -1;
-  }
-  ga__what(what, "type of %s '%s'", one, part->key);
-  return ga__value_choice(reader->r, type, n, types, what, &found) ? kinds[found] : -1;
+  const ga__tree *type = ga__map_get(part, "type");
+  const size_t before = ga__messages_enter(reader->r->messages, "type");
+  const int good = type && ga__value_choice(reader->r, type, n, types, &found);
+  if (!type)
+    ga__report_error(reader->r->messages, part->key_at, GA_REASON_KEY_MISSING,
+                     &(ga__facts){.expected = list});
+  ga__messages_leave(reader->r->messages, before);
+  return good ? kinds[found] : -1;
+}
+
+static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
+{
+  char one[GA_TEXT_PIECE];
+  singular(one, sizeof one, section);
+  const ga__concern outer = ga__messages_begin(reader->r->messages, one, part->key);
+  const int kind = choose_kind(reader, section, part);
+  ga__messages_restore(reader->r->messages, &outer);
+  return kind;
 }
 
 /* The section that `bodys` or `body` means, which are further from `bodies` than a typo; NULL:
@@ -91,14 +100,16 @@ static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key
 {
   ga__tree *section = ga__map_get(root, key);
   if (!section || (section->kind == GA__TREE_SCALAR && !section->text[0] && !section->quoted)) return NULL;
-  if (section->kind == GA__TREE_LIST) {
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, section->at,
-            "%s: expected a map (key: value), found a list: names are keys here and stand without '-', as in "
-            "'rod: {type: ..., ...}'",
-            key);
-    return NULL;
-  }
-  return ga__expect_map(reader->r, section, key) ? section : NULL;
+  const size_t before = ga__messages_enter(reader->r->messages, key);
+  if (section->kind == GA__TREE_LIST)
+    ga__report_error(
+        reader->r->messages, section->at, GA_REASON_WRONG_FORM,
+        &(ga__facts){.expected = "a map (key: value)",
+                     .name = "a list",
+                     .detail = "names are keys here and stand without '-', as in 'rod: {type: ..., ...}'"});
+  const int good = section->kind != GA__TREE_LIST && ga__expect_map(reader->r, section);
+  ga__messages_leave(reader->r->messages, before);
+  return good ? section : NULL;
 }
 
 /* A name that is taken already is reported; of two parts the first stays. */
@@ -111,8 +122,10 @@ static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int k
   }
   if (i < before) {
     char place[GA__PLACE_TEXT];
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->key_at, "the name '%s' is taken already, at %s",
-            tree->key, ga__place_text(place, reader->r->messages, d->list[i].tree->key_at));
+    ga__report_error(
+        reader->r->messages, tree->key_at, GA_REASON_GIVEN_TWICE,
+        &(ga__facts){.name = tree->key,
+                     .detail = ga__place_text(place, reader->r->messages, d->list[i].tree->key_at)});
     d->list[i].duplicate = 1;
     return;
   }
@@ -182,11 +195,11 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
   for (int i = 0; i < root->n; i++) {
     const char *meant = root->child[i]->used ? NULL : find_meant(root->child[i]->key);
     if (!meant) continue;
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, root->child[i]->key_at,
-            "the model: the key '%s' is unknown; did you mean '%s'?", root->child[i]->key, meant);
+    ga__report_error(reader->r->messages, root->child[i]->key_at, GA_REASON_UNKNOWN_KEY,
+                     &(ga__facts){.name = root->child[i]->key, .nearest = meant});
     root->child[i]->used = 1;
   }
-  ga__unknown_keys(reader->r, root, n, known, "the model");
+  ga__unknown_keys(reader->r, root, n, known);
 }
 
 /* ---- Parts ---- */
@@ -237,7 +250,6 @@ static int read_parts(ga__reader *reader)
     else
       ga__read_part(reader, part);
   }
-  ga__messages_concern(reader->r->messages, (ga__concern){NULL, NULL, NULL});
   return !reader->r->failed;
 }
 
@@ -273,14 +285,14 @@ static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
 {
   ga__named *part = status == GA_ERR_MEMORY ? NULL : find_refused(reader);
   if (!part) {
-    if (status == GA_ERR_MEMORY || !ga__errors(reader->r->messages)) ga__say_error(reader, whole, status);
+    if (status == GA_ERR_MEMORY || !ga__errors(reader->r->messages)) ga__report_status(reader, whole, status);
     return 0;
   }
   /* whether something rolls, or a line has a direction, is a matter of places */
   const int of_places = status == GA_ERR_INCONSISTENT || part->kind == GA__PART_ROLLING;
   const int follows = part->omitted != GA__OMIT_NOTHING || names_incomplete_part(reader, part) ||
                       (reader->guessed && of_places);
-  if (!follows) ga__say_refusal(reader, part, status);
+  if (!follows) ga__report_refusal(reader, part, status);
   if (part->omitted == GA__OMIT_ALL) return 0;
   part->omitted = part->kind == GA__PART_BLOCK && !part->omitted ? GA__OMIT_INPUTS : GA__OMIT_ALL;
   return reader->parts.names.n <= MOST_TO_REPEAT;
@@ -348,10 +360,9 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
     nearest[0] = '\0';
     if (ga__messages_may_search(reader->r->messages, ga_machine_n_signals(reader->m)))
       ga__name_nearest(nearest, name, (int)strlen(name), signal_at, reader, ga_machine_n_signals(reader->m));
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR,
-            record->kind == GA__TREE_LIST ? record->child[i]->at : record->at,
-            "record of simulation: there is no signal '%s'%s%s%s", name, nearest[0] ? "; did you mean '" : "",
-            nearest, nearest[0] ? "'?" : "");
+    ga__report_error(reader->r->messages, record->kind == GA__TREE_LIST ? record->child[i]->at : record->at,
+                     GA_REASON_UNKNOWN_SIGNAL,
+                     &(ga__facts){.kind = "simulation", .field = "record", .name = name, .nearest = nearest});
   }
 }
 
@@ -359,14 +370,16 @@ static void check_record(ga__reader *reader, ga__tree *root, const ga_run_settin
 
 void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, ga_run_settings *settings)
 {
+  ga__messages_begin(reader->r->messages, "the model", NULL);
   const int named = collect(reader, root);
   ga__read_globals(reader, root, globals);
   if (named) ga__read_settings(reader, root, settings);
   globals->machine.t_start = settings->t_start;
   const ga_status status =
       named ? ga_machine_create(reader->r->ctx, &globals->machine, &reader->m) : GA_ERR_MEMORY;
-  if (status) ga__say_error(reader, root->at, status);
+  if (status) ga__report_status(reader, root->at, status);
   const int read = !status && read_parts(reader);
+  ga__messages_begin(reader->r->messages, "the model", NULL);
   finish_root(reader, root);
   if (read && !reader->r->incomplete) build(reader, root, &globals->machine);
   if (ga_machine_system(reader->m)) check_record(reader, root, settings);

@@ -108,7 +108,7 @@ ga__known ga__dimension_of(ga__reading *r, const ga__tree *tree, ga_dimension *d
       const int sure = t.n_factors == 1;
       if (known == GA__DIMENSION_KNOWN && sure && memcmp(dimension, &t.dimension, sizeof *dimension) != 0) {
         *other = t.dimension;
-        return GA__DIMENSION_TWOFOLD;
+        return GA__DIMENSION_MIXED;
       }
       if (known != GA__DIMENSION_KNOWN) {
         known = sure ? GA__DIMENSION_KNOWN : GA__DIMENSION_LIKELY;

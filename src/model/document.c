@@ -69,22 +69,19 @@ static ga__section *open_section(ga__reading *r, ga__document *d, const ga__tree
   return section;
 }
 
-static void tell_again(ga__reading *r, const ga__tree *first, const ga__tree *second, const char *section)
+static void report_again(ga__reading *r, const ga__tree *first, const ga__tree *second, const char *section)
 {
-  char place[GA__PLACE_TEXT], name[GA_TEXT_PIECE], of[GA_TEXT_PIECE + 8] = "";
+  char place[GA__PLACE_TEXT], name[GA_TEXT_PIECE], of[GA_TEXT_PIECE] = "", indexed[GA_TEXT_PIECE + 8];
   ga__name_quote(name, second->key, (int)strlen(second->key));
-  if (section) {
-    char piece[GA_TEXT_PIECE];
-    ga__name_quote(piece, section, (int)strlen(section));
-    snprintf(of, sizeof of, " of %s", piece);
-  }
+  if (section) ga__name_quote(of, section, (int)strlen(section));
   if (memcmp(&first->key_at, &second->key_at, sizeof first->key_at) == 0) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, second->key_at,
-            "the repeat gives the name '%s'%s more than once; a name needs the index in it, as in '%s{i}'",
-            name, of, name);
+    snprintf(indexed, sizeof indexed, "%s{i}", name);
+    ga__report_error(r->messages, second->key_at, GA_REASON_REPEATED_NAME,
+                     &(ga__facts){.name = name, .other = of, .expected = indexed});
   } else {
-    ga__say(r->messages, GA_MESSAGE_ERROR, second->key_at, "'%s'%s is there already, at %s", name, of,
-            ga__place_text(place, r->messages, first->key_at));
+    ga__report_error(
+        r->messages, second->key_at, GA_REASON_GIVEN_TWICE,
+        &(ga__facts){.name = name, .other = of, .detail = ga__place_text(place, r->messages, first->key_at)});
   }
 }
 
@@ -114,12 +111,12 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
   ga__section *s = open_section(r, d, head, 1, &is_new);
   if (!s) return GA__FULL;
   if (s->tree->kind != GA__TREE_MAP) {
-    tell_again(r, s->tree, head, NULL);
+    report_again(r, s->tree, head, NULL);
     return GA__NOT_ADDED;
   }
   if (child->kind == GA__TREE_MAP && ++d->n_parts > r->opts->max_parts) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, child->key_at,
-            "the model has more than %ld parts, the most that are allowed", r->opts->max_parts);
+    ga__report_error(r->messages, child->key_at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "parts", GA__NUMBERS({(double)r->opts->max_parts, NULL})});
     return GA__FULL;
   }
   void *list = s->child;
@@ -133,19 +130,28 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
     return GA__ADDED;
   }
   if (i < n) {
-    tell_again(r, s->child[i], child, head->key);
+    report_again(r, s->child[i], child, head->key);
     return GA__NOT_ADDED;
   }
   s->child[s->tree->n++] = child;
   return GA__ADDED;
 }
 
+void ga__check_version(ga__reading *r, const ga__tree *tree)
+{
+  long number;
+  const ga__concern outer = ga__messages_begin(r->messages, "the model", NULL);
+  ga__messages_enter(r->messages, "galpha");
+  if (ga__value_int(r, tree, INT_MIN, INT_MAX, &number) && number != 1)
+    ga__report_range(r, tree, (double)number, NULL, "1, the version of the format");
+  ga__messages_restore(r->messages, &outer);
+}
+
 /* Every file may name its version; that of the model itself is looked at with its other keys. */
 static int is_version_of_included(ga__reading *r, const ga__document *d, const ga__tree *entry)
 {
-  long number;
   if (strcmp(entry->key, "galpha") != 0 || entry->key_at.file == d->file[0].file) return 0;
-  ga__value_int(r, entry, 1, 1, GA__VERSION_KEY, &number);
+  ga__check_version(r, entry);
   return 1;
 }
 
@@ -171,7 +177,7 @@ static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
     return 1;
   }
   if (!is_new && !is_nothing(entry) && !(is_map && tree->kind == GA__TREE_MAP)) {
-    tell_again(r, tree, entry, NULL);
+    report_again(r, tree, entry, NULL);
     return 1;
   }
   for (int i = 0; is_map && i < entry->n; i++) {
@@ -206,32 +212,38 @@ static int keep_text(ga__reading *r, ga__document *d, const char *name, const ch
   return 1;
 }
 
+static void report_unread(ga__reading *r, ga__place from, const char *name, const char *why)
+{
+  ga__report_error(r->messages, from, GA_REASON_FILE_ACCESS,
+                   &(ga__facts){.kind = "", .file = name, .name = "read", .detail = why});
+}
+
 /* All of a file. *text is NULL where it cannot be read, which is reported at `from`. */
 static void load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
                  size_t *length)
 {
   struct stat about;
-  char piece[GA_TEXT_PIECE];
+  char piece[GA_TEXT_PIECE], too_large[GA_TEXT_PIECE];
   FILE *file = NULL;
   *text = NULL;
   ga__name_quote(piece, name, (int)strlen(name));
   if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, but a folder or a device", piece);
+    report_unread(r, from, piece, "it is no file, but a folder or a device");
     return;
   }
   if (!(file = fopen(path, "rb"))) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be opened: %s", piece, strerror(errno));
+    report_unread(r, from, piece, strerror(errno));
     return;
   }
   if (fstat(fileno(file), &about) || !S_ISREG(about.st_mode) || (size_t)about.st_size > GA__LARGEST_FILE) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is no file, or larger than %zu MB", piece,
-            GA__LARGEST_FILE >> 20);
+    snprintf(too_large, sizeof too_large, "it is no file, or larger than %zu MB", GA__LARGEST_FILE >> 20);
+    report_unread(r, from, piece, too_large);
   } else if (!(*text = ga__alloc(r->ctx, (size_t)about.st_size + 1, 1))) {
     r->failed = 1;
   } else {
     *length = fread(*text, 1, (size_t)about.st_size, file);
     if (ferror(file)) {
-      ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' cannot be read: %s", piece, strerror(errno));
+      report_unread(r, from, piece, strerror(errno));
       ga__free(r->ctx, *text);
       *text = NULL;
     }
@@ -248,8 +260,12 @@ static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *te
   text += lead;
   length -= lead;
   if (!keep_text(r, d, ga__messages_file(d->messages, file), text, length)) return NULL;
-  if (ga__tree_read(&d->forest, file, text, length, &tree)) return no_memory(r), NULL;
-  return tree && ga__expect_map(r, tree, "the model") ? tree : NULL;
+  const ga__concern outer = ga__messages_begin(r->messages, NULL, NULL);
+  if (ga__tree_read(&d->forest, file, text, length, &tree)) no_memory(r);
+  ga__messages_begin(r->messages, "the model", NULL);
+  const int is_map = tree && ga__expect_map(r, tree);
+  ga__messages_restore(r->messages, &outer);
+  return is_map ? tree : NULL;
 }
 
 /* ---- Includes ---- */
@@ -302,58 +318,63 @@ static int is_known(ga__reading *r, const ga__document *d, const char *real, ga_
   ga__writer w = {chain, sizeof chain, 0};
   if (known < 0) return 0;
   if (!d->file[known].reading) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' is included already, at %s", d->file[known].path,
-            ga__place_text(place, r->messages, d->file[known].from));
+    ga__report_error(r->messages, from, GA_REASON_GIVEN_TWICE,
+                     &(ga__facts){.name = d->file[known].path,
+                                  .detail = ga__place_text(place, r->messages, d->file[known].from)});
     return 1;
   }
   /* From the innermost outwards, so the chain reads "is included by". */
+  ga__write(&w, "it is included by ");
   for (int i = d->n_files - 1; i >= 0; i--) {
     if (d->file[i].file != from.file) continue;
     for (; i >= 0; i = d->file[i].outer) {
-      ga__write(&w, "%s%s", w.used ? ", which is included by " : "", d->file[i].path);
+      ga__write(&w, "%s", d->file[i].path);
       if (i == known) break;
+      ga__write(&w, ", which is included by ");
     }
     break;
   }
-  ga__say(r->messages, GA_MESSAGE_ERROR, from, "'%s' includes itself: it is included by %s",
-          d->file[known].path, chain);
+  ga__report_error(r->messages, from, GA_REASON_CIRCULAR,
+                   &(ga__facts){.name = d->file[known].path, .detail = chain});
   return 1;
+}
+
+/* Why the path of an include is not followed; NULL: it can be, and path and real are filled in. expected:
+ * what would be right; NULL: it is, but the system cannot open it. */
+static const char *judge_path(const ga__document *d, const ga__file *outer, const char *text,
+                              char path[LONGEST_PATH], char real[LONGEST_PATH], const char **expected)
+{
+  char named[LONGEST_PATH];
+  *expected = "another name";
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+    if (*c < 0x20u || *c == 0x7Fu) return "its name has control characters";
+  *expected = "a path relative to this file's folder";
+  if (text[0] == '/') return "it is an absolute path";
+  *expected = "a file within it";
+  if (!normalise(path, outer->path, text)) return "it is not within the model's folder";
+  if (snprintf(named, sizeof named, "%s%s", d->folder, path) >= (int)sizeof named) {
+    *expected = "a shorter one";
+    return "its path is too long";
+  }
+  if (!realpath(named, real)) return *expected = NULL, strerror(errno);
+  return is_inside(d, real) ? NULL : "a link leads out of the model's folder";
 }
 
 /* Checks the path of an include; 1: path and real are filled in, −1: the file was read before. */
 static int find_include(ga__reading *r, const ga__document *d, const ga__file *outer, const ga__tree *tree,
                         char path[LONGEST_PATH], char real[LONGEST_PATH])
 {
-  char piece[GA_TEXT_PIECE], named[LONGEST_PATH];
-  const char *text;
-  if (!ga__value_text(r, tree, "include", &text)) return 0;
+  char piece[GA_TEXT_PIECE];
+  const char *text, *expected = NULL;
+  if (!ga__value_text(r, tree, &text)) return 0;
   ga__name_quote(piece, text, (int)strlen(text));
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c >= 0x20u && *c != 0x7Fu) continue;
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': a file's name with control characters is not read", piece);
-    return 0;
-  }
-  const char *folder = d->folder[0] ? d->folder : "./";
-  if (text[0] == '/') {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': expected a path relative to this file's folder, not an absolute one", piece);
-  } else if (!normalise(path, outer->path, text)) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': this is not within the model's folder '%s'; only files within it are read", piece,
-            folder);
-  } else if (snprintf(named, sizeof named, "%s%s", d->folder, path) >= (int)sizeof named) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "include '%s': the path is too long", piece);
-  } else if (!realpath(named, real)) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "include '%s': '%s' cannot be opened: %s", piece, named,
-            strerror(errno));
-  } else if (!is_inside(d, real)) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at,
-            "include '%s': a link leads out of the model's folder '%s'; only files within it are read", piece,
-            folder);
-  } else {
-    return is_known(r, d, real, tree->at) ? -1 : 1;
-  }
+  const char *why = judge_path(d, outer, text, path, real, &expected);
+  if (!why) return is_known(r, d, real, tree->at) ? -1 : 1;
+  if (expected)
+    ga__report_error(r->messages, tree->at, GA_REASON_PATH_REFUSED,
+                     &(ga__facts){.name = piece, .detail = why, .expected = expected});
+  else
+    report_unread(r, tree->at, path, why);
   return 0;
 }
 
@@ -387,8 +408,8 @@ static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const 
   size_t length = 0;
   *file = outer;
   if (depth > DEEPEST_INCLUDE) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "files are included deeper than %d levels",
-            DEEPEST_INCLUDE);
+    ga__report_error(r->messages, tree->at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "levels of included files", GA__NUMBERS({DEEPEST_INCLUDE, NULL})});
     return NULL;
   }
   const int found = find_include(r, d, &d->file[outer], tree, path, real);
@@ -420,17 +441,20 @@ static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tr
 static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth)
 {
   ga__tree *include = ga__map_get(tree, "include");
+  const ga__concern outer = ga__messages_begin(r->messages, "include", NULL);
   if (include && !d->folder) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, include->key_at,
-            "nothing can be included: the model is a text, not a file");
+    ga__report_error(r->messages, include->key_at, GA_REASON_NO_FOLDER,
+                     &(ga__facts){.name = "included files"});
   } else if (include && include->kind == GA__TREE_SCALAR) {
     include_one(r, d, file, include, depth + 1);
-  } else if (include && ga__expect_list(r, include, "include")) {
+  } else if (include && ga__expect_list(r, include)) {
     for (int i = 0; i < include->n && !r->failed; i++) include_one(r, d, file, include->child[i], depth + 1);
   }
+  ga__messages_begin(r->messages, NULL, NULL);
   for (int i = 0; i < tree->n && !r->failed; i++) {
     if (!merge_entry(r, d, tree->child[i])) break;
   }
+  ga__messages_restore(r->messages, &outer);
 }
 
 /* ---- Documents ---- */
@@ -544,11 +568,6 @@ void ga__document_destroy(ga_context *ctx, ga__document **d)
 ga__tree *ga__document_root(ga__document *d)
 {
   return &d->root;
-}
-
-const char *ga__document_file(const ga__document *d, int file)
-{
-  return ga__messages_file(d->messages, file);
 }
 
 int ga__document_n_files(const ga__document *d)

@@ -2,7 +2,22 @@
 #ifndef GALPHA_MODEL_DOCUMENT_H
 #define GALPHA_MODEL_DOCUMENT_H
 
-#include "model/value.h"
+#include "model/parameters.h"
+
+/* A whole document: the file with its includes merged, `repeat` expanded, `parameters` taken out and set.
+ * path NULL: text. NULL after errors that leave nothing to read. */
+typedef struct ga__document ga__document;
+#define GA__LARGEST_FILE ((size_t)256 << 20) /* bytes of one */
+ga__document *ga__document_read(ga__reading *r, const char *path, const char *name, const char *text,
+                                size_t length);
+void ga__document_destroy(ga_context *ctx, ga__document **d);
+/* Reports a version of the format that is not known. */
+void ga__check_version(ga__reading *r, const ga__tree *tree);
+ga__tree *ga__document_root(ga__document *d); /* a map */
+int ga__document_n_files(const ga__document *d);
+const char *ga__document_text(const ga__document *d); /* of all files, each with a line that names it */
+
+/* ---- Inside ---- */
 
 /* An entry of the root. Maps grow by includes and repeats. */
 typedef struct ga__section {
@@ -56,5 +71,16 @@ typedef enum ga__added {
 ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child);
 /* Expands one entry `repeat`, a map or a list of maps (repeat.c). */
 void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry);
+
+/* ---- Writing (write.c) ---- */
+
+/* The document as one YAML text, which the caller frees by ga__free(): includes merged, parameters as set,
+ * everything else as it was written, repeats too. A text of more than `most` bytes is refused. */
+ga_status ga__document_write(const ga__document *d, size_t most, char **text, size_t *length);
+/* That text for keeping beside results, with those of the files below it as comments: so their own comments
+ * are not lost. The caller frees it by ga__free(). NULL: out of memory. */
+char *ga__document_keep(const ga__document *d, const char *written, size_t length);
+/* Writes that text to a file, wholly or not at all. The files of the document are refused. */
+ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
 
 #endif

@@ -1,5 +1,7 @@
 /* Functions of one variable, called t in their texts: named ones, and those in place. */
-#include "model/reader.h"
+#include "model/format.h"
+#include "model/inputs.h"
+#include "model/sections.h"
 
 #include "mbs/name.h"
 #include <stdio.h>
@@ -191,8 +193,8 @@ int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol *
     named->used = 1;
     if (!ga__read_named_function(reader, named)) {
       if (named->state == BEING_READ)
-        ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
-                "function '%s' uses itself", named->name);
+        ga__report_error(reader->r->messages, ga__value_place(tree, ga__text_column(tree->text, at)),
+                         GA_REASON_CIRCULAR, &(ga__facts){.kind = "function", .part = named->name});
       good = 0;
     }
     (*symbols)[(*n)++] =
@@ -202,7 +204,7 @@ int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol *
 }
 
 /* Names of values: t and parameters; the message is in the words of the file. */
-static int check_names(ga__reader *reader, const ga__tree *tree, const char *what)
+static int check_names(ga__reader *reader, const ga__tree *tree)
 {
   int good = 1;
   for (int at = 0, bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
@@ -214,16 +216,17 @@ static int check_names(ga__reader *reader, const ga__tree *tree, const char *wha
       continue;
     good = 0;
     if (reader->r->incomplete) continue;
-    if (ga__directory_find(&reader->functions, name, (size_t)bytes)) {
-      ga__say(reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
-              "%s: '%.*s' is a function; it needs an argument, as in %.*s(t)", what, bytes, name, bytes,
-              name);
-      continue;
-    }
-    ga__say(
-        reader->r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, ga__text_column(tree->text, at)),
-        "%s: there is no parameter '%.*s'; a function's expression may use t, parameters and other functions",
-        what, bytes, name);
+    const ga__place place = ga__value_place(tree, ga__text_column(tree->text, at));
+    char quoted[GA_TEXT_PIECE];
+    ga__name_quote(quoted, name, bytes);
+    if (ga__directory_find(&reader->functions, name, (size_t)bytes))
+      ga__report_no_argument(reader, place, quoted);
+    else
+      ga__report_error(
+          reader->r->messages, place, GA_REASON_UNKNOWN_REFERENCE,
+          &(ga__facts){.other = "parameter",
+                       .name = quoted,
+                       .detail = "a function's expression may use t, parameters and other functions"});
   }
   return good;
 }
@@ -234,41 +237,41 @@ static void release_function(void *thing)
   ga_function_destroy(&f);
 }
 
-static int create_expression(ga__reader *reader, ga__tree *tree, const char *what, ga_function **out)
+static int create_expression(ga__reader *reader, ga__tree *tree, ga_function **out)
 {
   ga_function_expr_opts opts = ga_function_expr_defaults();
   ga_text_error error = {.column = 0};
   const char *given;
   ga_symbol *symbols;
-  if (!ga__value_text(reader->r, tree, what, &given) || !ga__check_syntax(reader, tree, what) ||
-      !check_names(reader, tree, what))
+  if (!ga__value_text(reader->r, tree, &given) || !ga__check_syntax(reader, tree) ||
+      !check_names(reader, tree))
     return 0;
   if (!ga__read_calls(reader, tree, &opts.n_symbols, &symbols)) return 0;
-  if (!ga__value_formula(reader->r, tree, what, &opts.text)) return 0;
+  if (!ga__value_formula(reader->r, tree, &opts.text)) return 0;
   opts.symbols = symbols;
   const ga_status status = ga_function_create_expr(reader->r->ctx, &opts, &error, out);
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else if (status &&
            !ga__may_be_elsewhere(reader->r, &error)) /* parameters that were replaced move what follows */
-    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR,
-                 ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1), what,
-                 &reader->r->ctx->error);
+    ga__report_found(reader->r->messages,
+                     ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1),
+                     &reader->r->ctx->error);
   return !status && ga__keep(reader, *out, release_function);
 }
 
 /* ---- Tables ---- */
 
 /* Pairs, one beside the other, into x and y. */
-static int read_rows(ga__reader *reader, ga__tree *rows, const char *what, ga_table_opts *opts)
+static int read_rows(ga__reader *reader, ga__tree *rows, ga_table_opts *opts)
 {
   int good = 1;
-  if (!ga__expect_list(reader->r, rows, what)) return 0;
+  if (!ga__expect_list(reader->r, rows)) return 0;
   double *x = ga__room(reader, (size_t)rows->n, sizeof *x), *y = ga__room(reader, (size_t)rows->n, sizeof *y);
   if (!x || !y) return 0;
   for (int i = 0; i < rows->n; i++) {
     double pair[2] = {0, 0};
-    good &= ga__value_numbers(reader->r, rows->child[i], 2, NULL, what, pair);
+    good &= ga__value_numbers(reader->r, rows->child[i], 2, NULL, pair);
     x[i] = pair[0];
     y[i] = pair[1];
   }
@@ -278,16 +281,18 @@ static int read_rows(ga__reader *reader, ga__tree *rows, const char *what, ga_ta
   return good;
 }
 
-static int complete_table(ga__reader *reader, ga__tree *map, const char *what, ga_table_opts *opts)
+static int complete_table(ga__reader *reader, ga__tree *map, ga_table_opts *opts)
 {
-  char text[GA__WHAT];
+  ga__messages *m = reader->r->messages;
   ga__tree *rows = ga__map_get(map, "rows");
   if (!rows == (!opts->x && !opts->y) || (!rows && (!opts->x || !opts->y))) {
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s: give x and y, or rows", what);
+    ga__report_error(m, map->at, GA_REASON_GIVE_ONE_OF, &(ga__facts){.expected = "x and y, or rows"});
     return 0;
   }
-  ga__what(text, "rows of %s", what);
-  return !rows || read_rows(reader, rows, text, opts);
+  const size_t before = ga__messages_enter(m, "rows");
+  const int good = !rows || read_rows(reader, rows, opts);
+  ga__messages_leave(m, before);
+  return good;
 }
 
 /* ---- Units of values ---- */
@@ -301,20 +306,27 @@ static int is_value(const ga__field *f)
   return 0;
 }
 
-static int check_value(ga__reader *reader, const ga__tree *tree, const char *unit, const char *what)
+static int check_value(ga__reader *reader, const ga__tree *tree, const char *unit)
 {
   double value;
   int good = 1;
-  if (tree->kind == GA__TREE_SCALAR) return ga__value_number(reader->r, tree, unit, what, &value);
-  for (int i = 0; i < tree->n; i++) good &= check_value(reader, tree->child[i], unit, what);
+  if (tree->kind == GA__TREE_SCALAR) return ga__value_number(reader->r, tree, unit, &value);
+  for (int i = 0; i < tree->n; i++) good &= check_value(reader, tree->child[i], unit);
+  return good;
+}
+
+static int check_values(ga__reader *reader, const ga__tree *tree, const char *key, const char *unit)
+{
+  const size_t before = ga__messages_enter(reader->r->messages, key);
+  const int good = check_value(reader, tree, unit);
+  ga__messages_leave(reader->r->messages, before);
   return good;
 }
 
 /* Are the values of a function that has been read of this unit, as far as units are given? */
-static int check_unit(ga__reader *reader, ga__tree *map, const char *unit, const char *what)
+static int check_unit(ga__reader *reader, ga__tree *map, const char *unit)
 {
   const ga__tree *type = ga__map_peek(map, "type"), *rows = ga__map_peek(map, "rows");
-  char text[GA__WHAT];
   int good = 1;
   if (!unit || !type) return 1;
   for (int k = 0; k < N_FUNCTIONS; k++) {
@@ -322,134 +334,152 @@ static int check_unit(ga__reader *reader, ga__tree *map, const char *unit, const
     for (int i = 0; i < FUNCTIONS[k].n_fields; i++) {
       const ga__field *f = &FUNCTIONS[k].fields[i];
       const ga__tree *tree = is_value(f) ? ga__map_peek(map, f->name) : NULL;
-      ga__what(text, "%s of %s", f->name, what);
-      if (tree) good &= check_value(reader, tree, unit, text);
+      if (tree) good &= check_values(reader, tree, f->name, unit);
     }
   }
-  ga__what(text, "rows of %s", what);
   for (int i = 0; rows && i < rows->n; i++)
-    if (rows->child[i]->n == 2) good &= check_value(reader, rows->child[i]->child[1], unit, text);
+    if (rows->child[i]->n == 2) good &= check_values(reader, rows->child[i]->child[1], "rows", unit);
   return good;
 }
 
 /* ---- Functions ---- */
 
-static int which_kind(ga__reader *reader, ga__tree *map, const char *what, int *kind)
+/* Reports that a key is not there; returns 0. */
+static int report_missing(ga__reader *reader, const ga__tree *map, const char *key, const char *expected)
 {
-  const char *names[N_FUNCTIONS];
-  char text[GA__WHAT];
-  for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
-  ga__tree *type = ga__map_get(map, "type");
-  ga__what(text, "type of %s", what);
-  if (type) return ga__value_choice(reader->r, type, N_FUNCTIONS, names, text, kind);
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at,
-          "%s has no type; expected constant, expression, table, motion or wave", what);
+  ga__report_error(reader->r->messages, map->at, GA_REASON_KEY_MISSING,
+                   &(ga__facts){.field = key, .expected = expected});
   return 0;
 }
 
-static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree *map, const char *what,
-                            ga_function **out)
+static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
+{
+  const char *names[N_FUNCTIONS];
+  for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
+  const ga__tree *type = ga__map_get(map, "type");
+  if (!type) return report_missing(reader, map, "type", "constant, expression, table, motion or wave");
+  const size_t before = ga__messages_enter(reader->r->messages, "type");
+  const int good = ga__value_choice(reader->r, type, N_FUNCTIONS, names, kind);
+  ga__messages_leave(reader->r->messages, before);
+  return good;
+}
+
+static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree *map, ga_function **out)
 {
   any_opts opts;
-  ga__owner owner = {.what = what, .kind = -1};
+  ga__owner owner = {.kind = -1};
   memset(&opts, 0, sizeof opts);
   if (k->defaults) k->defaults(&opts);
   int good = ga__read_fields(reader, map, k->n_fields, k->fields, &owner, &opts);
-  if (k->create == create_table) good &= complete_table(reader, map, what, &opts.table);
-  if (k->create == create_constant && !ga__map_get(map, "value")) {
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s has no value", what);
-    good = 0;
-  }
+  if (k->create == create_table) good &= complete_table(reader, map, &opts.table);
+  if (k->create == create_constant && !ga__map_get(map, "value"))
+    good = report_missing(reader, map, "value", NULL);
   if (!good) return 0;
   const ga_status status = k->create(reader->r->ctx, &opts, out);
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else if (status)
-    ga__say_data(reader->r->messages, GA_MESSAGE_ERROR, map->at, what, &reader->r->ctx->error);
+    ga__report_found(reader->r->messages, map->at, &reader->r->ctx->error);
   return !status && ga__keep(reader, *out, release_function);
 }
 
-static int create_from_map(ga__reader *reader, ga__tree *map, const char *what, ga_function **out)
+static int create_from_map(ga__reader *reader, ga__tree *map, ga_function **out)
 {
-  static const char *const more[] = {"type", "expression", "rows"};
   int kind, good;
-  if (!ga__expect_map(reader->r, map, what) || !which_kind(reader, map, what, &kind)) return 0;
+  if (!ga__expect_map(reader->r, map) || !which_kind(reader, map, &kind)) return 0;
   const function_kind *k = &FUNCTIONS[kind];
+  const char *const more[] = {"type", k->n_extra > 0 ? k->extra[0].name : NULL};
   if (k->create) {
-    good = create_by_fields(reader, k, map, what, out);
+    good = create_by_fields(reader, k, map, out);
   } else {
     ga__tree *text = ga__map_get(map, "expression");
-    good = text && create_expression(reader, text, what, out);
-    if (!text) ga__say(reader->r->messages, GA_MESSAGE_ERROR, map->at, "%s has no expression", what);
+    good = text ? create_expression(reader, text, out) : report_missing(reader, map, "expression", NULL);
   }
-  const ga__owner owner = {.what = what, .kind = -1};
-  ga__finish_keys(reader, map, k->n_fields, k->fields, &owner, 3, more);
+  const ga__owner owner = {.kind = -1};
+  ga__finish_keys(reader, map, k->n_fields, k->fields, &owner, 1 + k->n_extra, more);
   return good;
 }
 
 /* A number of this unit, as a function. */
-static int create_number(ga__reader *reader, const ga__tree *tree, const char *unit, const char *what,
-                         ga_function **out)
+static int create_number(ga__reader *reader, const ga__tree *tree, const char *unit, ga_function **out)
 {
   double value;
-  if (!ga__value_number(reader->r, tree, unit, what, &value)) return 0;
+  if (!ga__value_number(reader->r, tree, unit, &value)) return 0;
   const ga_status status = ga_function_create_constant(reader->r->ctx, value, out);
-  if (status) ga__say_error(reader, tree->at, status);
+  if (status) ga__report_status(reader, tree->at, status);
   return !status && ga__keep(reader, *out, release_function);
 }
 
 int ga__read_named_function(ga__reader *reader, ga__named *named)
 {
-  char what[GA__WHAT];
   ga__tree *tree = named->tree;
   if (named->state != UNREAD) return named->state == READ;
-  ga__what(what, "function '%s'", named->name);
   named->state = BEING_READ;
-  const ga__concern outer =
-      ga__messages_concern(reader->r->messages, (ga__concern){"function", named->name, NULL});
-  const int good = tree->kind != GA__TREE_SCALAR ? create_from_map(reader, tree, what, &named->function)
-                   : ga__is_number(reader, tree) ? create_number(reader, tree, NULL, what, &named->function)
-                                                 : create_expression(reader, tree, what, &named->function);
-  ga__messages_concern(reader->r->messages, outer);
+  const ga__concern outer = ga__messages_begin(reader->r->messages, "function", named->name);
+  const int good = tree->kind != GA__TREE_SCALAR ? create_from_map(reader, tree, &named->function)
+                   : ga__is_number(reader, tree) ? create_number(reader, tree, NULL, &named->function)
+                                                 : create_expression(reader, tree, &named->function);
+  ga__messages_restore(reader->r->messages, &outer);
   named->state = good ? READ : BROKEN;
   return good;
 }
 
-int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const char *what,
-                      const ga_function **f)
+/* A function by its name, with values of this unit. */
+static int use_named_function(ga__reader *reader, ga__named *named, const char *unit, ga_function **out)
+{
+  ga__messages *m = reader->r->messages;
+  const ga__concern user = ga__messages_concern(m);
+  char purpose[2 * GA_ERROR_NAME];
+  named->used = 1;
+  if (!ga__read_named_function(reader, named)) return 0;
+  *out = named->function;
+  if (named->tree->kind != GA__TREE_MAP) return 1;
+  snprintf(purpose, sizeof purpose, "%s of %s '%s'", user.field, user.kind ? user.kind : "",
+           user.part ? user.part : "");
+  ga__messages_begin(m, "function", named->name);
+  ga__messages_set_purpose(m, purpose);
+  const int good = check_unit(reader, named->tree, unit);
+  ga__messages_restore(m, &user);
+  return good;
+}
+
+/* A name that is none of a function; returns 0. */
+static int report_unknown_function(ga__reader *reader, const ga__tree *tree)
+{
+  char nearest[GA_TEXT_PIECE];
+  if (reader->r->incomplete) return 0;
+  ga__names_nearest(nearest, reader->r->messages, &reader->functions.names, tree->text, strlen(tree->text));
+  ga__report_error(
+      reader->r->messages, tree->at, GA_REASON_UNKNOWN_REFERENCE,
+      &(ga__facts){.other = "function",
+                   .name = tree->text,
+                   .nearest = nearest,
+                   .detail = strchr(tree->text, '.') ? "it depends on t alone, not on signals" : NULL});
+  return 0;
+}
+
+int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const ga_function **f)
 {
   ga_function *made = NULL;
   int good = 0;
-  if (tree->kind == GA__TREE_LIST) {
-    ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at,
-            "%s: expected an expression in t, or a map such as {type: table, rows: [[0, 0], [1, 5]]}, found "
-            "a list",
-            what);
-  } else if (tree->kind == GA__TREE_MAP) {
-    good = create_from_map(reader, tree, what, &made) && check_unit(reader, tree, unit, what);
-  } else {
-    ga__named *named = ga__directory_find(&reader->functions, tree->text, strlen(tree->text));
-    if (named) {
-      named->used = 1;
-      char text[GA__WHAT];
-      ga__what(text, "function '%s', which is the %s", named->name, what);
-      good = ga__read_named_function(reader, named) &&
-             (named->tree->kind != GA__TREE_MAP || check_unit(reader, named->tree, unit, text));
-      made = named->function;
-    } else if (ga__is_number(reader, tree)) {
-      good = !ga__refuse_tonnes(reader, tree, what) && create_number(reader, tree, unit, what, &made);
-    } else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0) {
-      char nearest[GA_TEXT_PIECE];
-      if (reader->r->incomplete) return 0;
-      ga__names_nearest(nearest, reader->r->messages, &reader->functions.names, tree->text,
-                        strlen(tree->text));
-      ga__say(reader->r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is no function '%s'%s%s%s%s", what,
-              tree->text, nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "",
-              strchr(tree->text, '.') ? "; it depends on t alone, not on signals" : "");
-    } else {
-      good = create_expression(reader, tree, what, &made);
-    }
-  }
+  ga__named *named = tree->kind == GA__TREE_SCALAR
+                         ? ga__directory_find(&reader->functions, tree->text, strlen(tree->text))
+                         : NULL;
+  if (tree->kind == GA__TREE_LIST)
+    ga__report_error(reader->r->messages, tree->at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "an expression in t, or a map such as {type: table, rows: [[0, "
+                                              "0], [1, 5]]}",
+                                  .name = "a list"});
+  else if (tree->kind == GA__TREE_MAP)
+    good = create_from_map(reader, tree, &made) && check_unit(reader, tree, unit);
+  else if (named)
+    good = use_named_function(reader, named, unit, &made);
+  else if (ga__is_number(reader, tree))
+    good = !ga__refuse_tonnes(reader, tree) && create_number(reader, tree, unit, &made);
+  else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0)
+    good = report_unknown_function(reader, tree);
+  else
+    good = create_expression(reader, tree, &made);
   if (good) *f = made;
   return good;
 }
@@ -461,6 +491,6 @@ void ga__add_functions(ga__reader *reader)
     const int can_be_called = ga__name_length(named->name) == (int)strlen(named->name);
     if (named->state != READ || !can_be_called) continue;
     const ga_status status = ga_machine_add_function(reader->m, named->name, named->function);
-    if (status) ga__say_error(reader, named->tree->key_at, status);
+    if (status) ga__report_status(reader, named->tree->key_at, status);
   }
 }

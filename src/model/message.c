@@ -1,5 +1,5 @@
-/* Messages: kept with their places, within limits, and sorted at the end. */
-#include "model/model_impl.h"
+/* Messages: kept as data with their places, within limits, and sorted at the end. */
+#include "model/message.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct entry {
   ga_model_message message;
   ga_error error;
   ga__place at;
-  int order; /* in which it was said */
+  int order; /* in which it was reported */
   int more;  /* others of that place that were left out */
   int lead;  /* 1: comes before those that do not */
   char *text;
@@ -114,36 +114,71 @@ const char *ga__place_text(char text[GA__PLACE_TEXT], const ga__messages *m, ga_
   return text;
 }
 
-/* ---- Saying ---- */
+/* ---- What is being read ---- */
+
+ga__concern ga__messages_begin(ga__messages *m, const char *kind, const char *part)
+{
+  const ga__concern before = m->concern;
+  m->concern = (ga__concern){.kind = kind, .part = part};
+  return before;
+}
+
+void ga__messages_restore(ga__messages *m, const ga__concern *before)
+{
+  m->concern = *before;
+}
+
+ga__concern ga__messages_concern(const ga__messages *m)
+{
+  return m->concern;
+}
+
+void ga__messages_set_purpose(ga__messages *m, const char *purpose)
+{
+  m->concern.purpose = purpose;
+}
+
+size_t ga__messages_enter(ga__messages *m, const char *key)
+{
+  char *field = m->concern.field;
+  const size_t before = strlen(field);
+  snprintf(field + before, sizeof m->concern.field - before, "%s%s", before ? "." : "", key);
+  return before;
+}
+
+size_t ga__messages_enter_index(ga__messages *m, int index)
+{
+  char *field = m->concern.field;
+  const size_t before = strlen(field);
+  snprintf(field + before, sizeof m->concern.field - before, "[%d]", index);
+  return before;
+}
+
+void ga__messages_leave(ga__messages *m, size_t before)
+{
+  m->concern.field[before] = '\0';
+}
+
+/* ---- Reports ---- */
 
 static int same_place(ga__place a, ga__place b)
 {
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
-static char *format_text(ga__messages *m, const char *format, va_list args)
+/* The sentence of an error, and how many more there are of its place; NULL: no memory. */
+static char *make_text(ga__messages *m, const ga_error *error, int more)
 {
-  va_list again;
-  va_copy(again, args);
-  const int length = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  char *text = length < 0 ? NULL : ga__alloc(m->ctx, (size_t)length + 1, 1);
+  static const char and_more[] = " (and %d more of this place)";
+  const size_t length = (size_t)ga_error_say(error, GA_SAY_ALL, NULL, 0),
+               size = length + sizeof and_more + 16;
+  char *text = ga__alloc(m->ctx, size, 1);
   if (!text) {
     m->status = GA_ERR_MEMORY;
     return NULL;
   }
-  vsnprintf(text, (size_t)length + 1, format, args);
-  ga__make_plain(text);
-  return text;
-}
-
-static char *write_text(ga__messages *m, const char *format, ...) GA_PRINTF(2, 3);
-static char *write_text(ga__messages *m, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  char *text = format_text(m, format, args);
-  va_end(args);
+  ga_error_say(error, GA_SAY_ALL, text, size);
+  if (more > 0) snprintf(text + strlen(text), size - length, and_more, more);
   return text;
 }
 
@@ -170,7 +205,7 @@ static int left_out(ga__messages *m, ga_message_level level, ga__place at, const
 
 static void keep(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error, char *text)
 {
-  m->entry[m->n] = (entry){.message = {level, NULL, at.line, at.column, text, NULL},
+  m->entry[m->n] = (entry){.message = {.level = level, .line = at.line, .column = at.column, .text = text},
                            .error = *error,
                            .at = at,
                            .order = m->n,
@@ -178,31 +213,9 @@ static void keep(ga__messages *m, ga_message_level level, ga__place at, const ga
   m->n++;
 }
 
-ga__concern ga__messages_concern(ga__messages *m, ga__concern now)
+static void report(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error)
 {
-  const ga__concern before = m->concern;
-  m->concern = now;
-  return before;
-}
-
-const char *ga__messages_field(ga__messages *m, const char *field)
-{
-  const char *before = m->concern.field;
-  m->concern.field = field;
-  return before;
-}
-
-/* The part and field that are being read. */
-static void add_concern(const ga__messages *m, ga_error *error)
-{
-  ga__cut_text(error->kind, sizeof error->kind, m->concern.kind);
-  ga__cut_text(error->part, sizeof error->part, m->concern.part);
-  ga__cut_text(error->field, sizeof error->field, m->concern.field);
-}
-
-/* text is taken over; NULL: there was no memory for it. */
-static void say(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error, char *text)
-{
+  char *text = make_text(m, error, 0);
   m->said[level]++;
   if (!text) return;
   if (left_out(m, level, at, text)) {
@@ -213,52 +226,55 @@ static void say(ga__messages *m, ga_message_level level, ga__place at, const ga_
   }
 }
 
-/* text: taken over, and the detail of the error. */
-static void say_words(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason,
-                      const char *name, char *text)
+/* The part that is being read, the key and below it the field that the error names, and what a function is
+ * used for. */
+static void add_concern(const ga__messages *m, ga_error *error)
 {
-  ga_error error;
-  ga__error_set(&error, GA_ERR_ARGUMENT, reason, &(ga__facts){.name = name, .detail = text});
-  add_concern(m, &error);
-  say(m, level, at, &error, text);
+  const ga__concern *c = &m->concern;
+  char text[2 * GA_ERROR_TEXT];
+  if (c->kind) {
+    ga__cut_text(error->kind, sizeof error->kind, c->kind);
+    ga__cut_text(error->part, sizeof error->part, c->part);
+  }
+  snprintf(text, sizeof text, "%s%s%s", c->field, c->field[0] && error->field[0] ? "." : "", error->field);
+  ga__cut_text(error->field, sizeof error->field, text);
+  if (!c->purpose || !error->expected[0]) return;
+  snprintf(text, sizeof text, "%s, the %s", error->expected, c->purpose);
+  ga__cut_text(error->expected, sizeof error->expected, text);
 }
 
-void ga__say_as(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason, const char *name,
-                const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  char *text = format_text(m, format, args);
-  va_end(args);
-  say_words(m, level, at, reason, name, text);
-}
-
-void ga__say(ga__messages *m, ga_message_level level, ga__place at, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  char *text = format_text(m, format, args);
-  va_end(args);
-  say_words(m, level, at, GA_REASON_OTHER, NULL, text);
-}
-
-void ga__say_data(ga__messages *m, ga_message_level level, ga__place at, const char *what,
-                  const ga_error *error)
-{
-  char sentence[GA_ERROR_TEXT];
-  ga_error kept = *error;
-  ga_error_say(error, what ? GA_SAY_ADVICE : GA_SAY_ALL, sentence, sizeof sentence);
-  kept.text = "";
-  if (what) add_concern(m, &kept);
-  say(m, level, at, &kept, write_text(m, "%s%s%s", what ? what : "", what ? ": " : "", sentence));
-}
-
-void ga__say_why(ga__messages *m, ga_message_level level, ga__place at, const char *what, ga_reason reason,
-                 const ga__facts *facts)
+static void report_facts(ga__messages *m, ga_message_level level, ga__place at, ga_reason reason,
+                         const ga__facts *facts)
 {
   ga_error error;
   ga__error_set(&error, GA_ERR_ARGUMENT, reason, facts);
-  ga__say_data(m, level, at, what, &error);
+  if (!facts->kind) add_concern(m, &error);
+  report(m, level, at, &error);
+}
+
+void ga__report_error(ga__messages *m, ga__place at, ga_reason reason, const ga__facts *facts)
+{
+  report_facts(m, GA_MESSAGE_ERROR, at, reason, facts);
+}
+
+void ga__report_warning(ga__messages *m, ga__place at, ga_reason reason, const ga__facts *facts)
+{
+  report_facts(m, GA_MESSAGE_WARNING, at, reason, facts);
+}
+
+void ga__report_found(ga__messages *m, ga__place at, const ga_error *error)
+{
+  ga_error kept = *error;
+  kept.text = "";
+  add_concern(m, &kept);
+  report(m, GA_MESSAGE_ERROR, at, &kept);
+}
+
+void ga__report_refused(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error)
+{
+  ga_error kept = *error;
+  kept.text = "";
+  report(m, level, at, &kept);
 }
 
 void ga__messages_lead(ga__messages *m, int from)
@@ -285,17 +301,20 @@ void ga__messages_finish(ga__messages *m)
   for (int i = 0; i < m->n; i++) {
     entry *e = &m->entry[i];
     if (e->more == 0) continue;
-    char *text = write_text(m, "%s (and %d more of this place)", e->text, e->more);
+    char *text = make_text(m, &e->error, e->more);
     if (!text) continue;
     ga__free(m->ctx, e->text);
     e->message.text = e->text = text;
+    e->message.n_more = e->more;
     e->more = 0;
   }
   for (int level = 0; level < N_LEVELS; level++) {
     if (m->lost[level] == 0) continue;
-    char *text = write_text(m, "too many %s, %d more are not shown", level_name[level], m->lost[level]);
-    const ga_error none = ga__error_none();
-    if (text) keep(m, (ga_message_level)level, (ga__place){INT_MAX, 0, 0}, &none, text);
+    ga_error error;
+    ga__error_set(&error, GA_ERR_ARGUMENT, GA_REASON_MORE_MESSAGES,
+                  &(ga__facts){.name = level_name[level], GA__NUMBERS({m->lost[level], NULL})});
+    char *text = make_text(m, &error, 0);
+    if (text) keep(m, (ga_message_level)level, (ga__place){INT_MAX, 0, 0}, &error, text);
     m->lost[level] = 0;
   }
   qsort(m->entry, (size_t)m->n, sizeof m->entry[0], compare);

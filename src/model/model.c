@@ -1,6 +1,9 @@
 /* Model files as a whole: a document, its messages, its machine. */
-#include "model/reader.h"
+#include "model/document.h"
+#include "model/format.h"
+#include "model/sections.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct ga_model {
@@ -56,6 +59,19 @@ static ga_status keep_whole(ga_model *model)
   return model->whole ? GA_OK : GA_ERR_MEMORY;
 }
 
+/* The context's error of a model that has errors: how many, and the first of them. */
+static ga_status refuse_wrong(const ga_model *model)
+{
+  char place[GA_ERROR_TEXT] = "";
+  int i = 0;
+  const ga_model_message *first;
+  while ((first = ga__messages_at(model->messages, i)) && first->level != GA_MESSAGE_ERROR) i++;
+  if (first)
+    snprintf(place, sizeof place, "%s:%d:%d: %s", first->file, first->line, first->column, first->text);
+  return ga__refuse(model->ctx, GA_ERR_ARGUMENT, GA_REASON_MODEL_WRONG,
+                    &(ga__facts){GA__NUMBERS({ga__errors(model->messages), NULL}), .detail = place});
+}
+
 static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
                             size_t length, const ga_model_opts *opts, ga_model **out)
 {
@@ -81,20 +97,14 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
     ga_machine_destroy(&model->machine);
     return ga__no_memory(ctx, "reading a model");
   }
-  const int errors = ga__errors(model->messages);
-  if (errors == 0) return GA_OK;
-  const ga_model_message *first = ga__messages_at(model->messages, 0);
-  for (int i = 1; first && first->level != GA_MESSAGE_ERROR; i++) first = ga__messages_at(model->messages, i);
-  return ga__fail(ctx, GA_ERR_ARGUMENT, "the model has %d error%s; the first, %s:%d:%d: %s", errors,
-                  errors == 1 ? "" : "s", first ? first->file : "", first ? first->line : 0,
-                  first ? first->column : 0, first ? first->text : "");
+  return ga__errors(model->messages) > 0 ? refuse_wrong(model) : GA_OK;
 }
 
 ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts, ga_model **out)
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!path || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "model: %s is NULL", path ? "out" : "its path");
+  if (!path || !out) return ga__null_argument(ctx);
   return read_model(ctx, path, NULL, NULL, 0, opts, out);
 }
 
@@ -103,7 +113,7 @@ ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text
 {
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
-  if (!text || !out) return ga__fail(ctx, GA_ERR_ARGUMENT, "model: %s is NULL", text ? "out" : "its text");
+  if (!text || !out) return ga__null_argument(ctx);
   return read_model(ctx, NULL, name ? name : "model", text, length, opts, out);
 }
 
@@ -162,9 +172,8 @@ ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length
   if (text) *text = NULL;
   if (length) *length = 0;
   if (!model) return GA_ERR_ARGUMENT;
-  if (!text) return ga__fail(model->ctx, GA_ERR_ARGUMENT, "model: the place for its text is NULL");
-  if (!model->machine)
-    return ga__fail(model->ctx, GA_ERR_ARGUMENT, "a model with errors cannot be written; see its messages");
+  if (!text) return ga__null_argument(model->ctx);
+  if (!model->machine) return refuse_wrong(model);
   if (!model->written) {
     const ga_status status =
         ga__document_write(model->document, GA__LARGEST_FILE, &model->written, &model->n_written);
@@ -180,7 +189,7 @@ ga_status ga_model_write_file(ga_model *model, const char *path)
   const char *text;
   size_t length;
   if (!model) return GA_ERR_ARGUMENT;
-  if (!path) return ga__fail(model->ctx, GA_ERR_ARGUMENT, "model: the path to write it to is NULL");
+  if (!path) return ga__null_argument(model->ctx);
   const ga_status status = ga_model_write_text(model, &text, &length);
   return status ? status : ga__document_save(model->document, path, text, length);
 }

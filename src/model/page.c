@@ -1,5 +1,5 @@
 /* The page docs/model-format.md, from the tables that models are read by. */
-#include "model/reader.h"
+#include "model/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Parameters: each is a number, a quantity or an expression in others, in any order. A value is computed when
  * it is first asked for; those being computed stand on a path, on which a circle is found. */
-#include "model/value.h"
+#include "model/parameters.h"
 
 #include "mbs/name.h"
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct ga__parameters {
 
 /* ---- Values ---- */
 
-static void tell_circle(ga__reading *r, int i)
+static void report_circle(ga__reading *r, int i)
 {
   struct ga__parameters *p = r->parameters;
   char circle[GA_ERROR_TEXT];
@@ -36,15 +36,17 @@ static void tell_circle(ga__reading *r, int i)
   int from = p->n_path - 1;
   while (from > 0 && p->path[from] != i) from--;
   for (int k = from; k < p->n_path; k++) ga__write(&w, "%s -> ", p->names.name[p->path[k]]);
-  ga__say(r->messages, GA_MESSAGE_ERROR, p->at[i].tree->key_at, "parameter '%s' depends on itself: %s%s",
-          p->names.name[i], circle, p->names.name[i]);
+  ga__write(&w, "%s", p->names.name[i]);
+  ga__report_error(r->messages, p->at[i].tree->key_at, GA_REASON_CIRCULAR,
+                   &(ga__facts){.kind = "parameter", .part = p->names.name[i], .detail = circle});
 }
 
 /* An override may be in another unit than the file's text, not of another kind. */
-static void compare_override(ga__reading *r, const parameter *p, const char *name)
+static void compare_override(ga__reading *r, const parameter *p)
 {
   ga__number of_file;
-  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE];
+  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], detail[GA_ERROR_NAME + 2 * GA_TEXT_PIECE];
+  char wanted[GA_ERROR_NAME + 2 * GA_TEXT_PIECE];
   const ga__tree *tree = p->tree;
   double ignored;
   if (tree->kind != GA__TREE_SCALAR) return;
@@ -54,14 +56,14 @@ static void compare_override(ga__reading *r, const parameter *p, const char *nam
   if (memcmp(of_file.dimension.power, none.power, size) == 0) return;
   ga_dimension_text(expected, sizeof expected, &of_file.dimension);
   if (!p->number.has_dimension) {
-    ga__say(r->messages, GA_MESSAGE_WARNING, GA__NOWHERE,
-            "parameter '%s' is set to '%s' without a unit: taken in SI units, while the model has '%s'", name,
-            p->override->text, tree->text);
+    ga__report_warning(r->messages, GA__NOWHERE, GA_REASON_UNIT_NOT_GIVEN,
+                       &(ga__facts){.name = p->override->text, .other = tree->text});
   } else if (memcmp(of_file.dimension.power, p->number.dimension.power, size) != 0) {
     ga_dimension_text(is, sizeof is, &p->number.dimension);
-    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE,
-            "parameter '%s' is set to '%s', %s; the model has '%s', %s", name, p->override->text, is,
-            tree->text, expected);
+    snprintf(detail, sizeof detail, "'%.*s' is %s", GA_TEXT_PIECE, p->override->text, is);
+    snprintf(wanted, sizeof wanted, "%s, as '%.*s' in the model", expected, GA_TEXT_PIECE, tree->text);
+    ga__report_error(r->messages, GA__NOWHERE, GA_REASON_WRONG_DIMENSION,
+                     &(ga__facts){.name = p->override->text, .detail = detail, .expected = wanted});
   }
 }
 
@@ -69,21 +71,24 @@ static void evaluate(ga__reading *r, int i)
 {
   struct ga__parameters *all = r->parameters;
   parameter *p = &all->at[i];
-  char what[GA_TEXT_PIECE + 32];
-  snprintf(what, sizeof what, "parameter '%s'", all->names.name[i]);
   if (all->n_path == DEEPEST) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, p->tree->key_at,
-            "%s: more than %d parameters wait for each other here; put those first that others need", what,
-            DEEPEST);
+    ga__report_error(r->messages, p->tree->key_at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.kind = "parameter",
+                                  .part = all->names.name[i],
+                                  .name = "parameters that wait for each other",
+                                  GA__NUMBERS({DEEPEST, NULL}),
+                                  .detail = "put those first that others need"});
     p->state = WRONG;
     return;
   }
   all->path[all->n_path++] = i;
   p->state = WAITING;
-  const int ok = ga__value_with_unit(r, p->override ? p->override : p->tree, NULL, what, &p->number);
+  const ga__concern outer = ga__messages_begin(r->messages, "parameter", all->names.name[i]);
+  const int ok = ga__value_with_unit(r, p->override ? p->override : p->tree, NULL, &p->number);
   p->state = ok ? KNOWN : WRONG;
   all->n_path--;
-  if (ok && p->override) compare_override(r, p, all->names.name[i]);
+  if (ok && p->override) compare_override(r, p);
+  ga__messages_restore(r->messages, &outer);
 }
 
 ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char *name, size_t bytes,
@@ -103,7 +108,7 @@ ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char
   if (known) *known = all->names.name[i];
   if (p->state == NEW) evaluate(r, i);
   if (p->state == WAITING) {
-    tell_circle(r, i);
+    report_circle(r, i);
     p->state = WRONG;
   }
   if (p->state != KNOWN) return GA__WRONG_NAME;
@@ -126,8 +131,8 @@ void ga__parameters_unused(ga__reading *r)
   struct ga__parameters *all = r->parameters;
   for (int i = 0; all && i < all->names.n; i++) {
     if (all->at[i].used) continue;
-    ga__say(r->messages, GA_MESSAGE_WARNING, all->at[i].tree->key_at, "the parameter '%s' is not used",
-            all->names.name[i]);
+    ga__report_warning(r->messages, all->at[i].tree->key_at, GA_REASON_NOT_USED,
+                       &(ga__facts){.kind = "parameter", .part = all->names.name[i]});
   }
 }
 
@@ -140,23 +145,27 @@ static int check_name(ga__reading *r, const ga__tree *tree)
   const size_t bytes = strlen(tree->key);
   ga__name_quote(piece, tree->key, (int)bytes);
   if (bytes >= GA_TEXT_PIECE) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
-            "the parameter's name '%s' is longer than %d characters", piece, GA_TEXT_PIECE - 1);
-  } else if (ga__name_length(tree->key) != (int)bytes || strchr(tree->key, '.')) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
-            "'%s' cannot be the name of a parameter, expected a letter or _, then letters, digits and _",
-            piece);
-  } else if (strcmp(tree->key, "t") == 0) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->key_at,
-            "'t' cannot be the name of a parameter, it is the time");
-  } else {
-    if (strcmp(tree->key, "pi") == 0 || strcmp(tree->key, "e") == 0)
-      ga__say(r->messages, GA_MESSAGE_WARNING, tree->key_at,
-              "the parameter '%s' takes the place of the number %s in all expressions; is that meant so?",
-              tree->key, tree->key[0] == 'p' ? "π = 3.14159..." : "e = 2.71828...");
-    return 1;
+    ga__report_error(r->messages, tree->key_at, GA_REASON_NAME_TOO_LONG,
+                     &(ga__facts){.kind = "parameter",
+                                  .part = piece,
+                                  GA__NUMBERS({(double)bytes, NULL}, {GA_TEXT_PIECE - 1, NULL})});
+    return 0;
   }
-  return 0;
+  const int is_time = strcmp(tree->key, "t") == 0;
+  if (ga__name_length(tree->key) != (int)bytes || strchr(tree->key, '.') || is_time) {
+    ga__report_error(r->messages, tree->key_at, GA_REASON_NAME_NOT_ALLOWED,
+                     &(ga__facts){.name = piece,
+                                  .other = "a parameter",
+                                  .expected = is_time ? "another: it is the time"
+                                                      : "a letter or _, then letters, digits and _"});
+    return 0;
+  }
+  if (strcmp(tree->key, "pi") == 0 || strcmp(tree->key, "e") == 0)
+    ga__report_warning(r->messages, tree->key_at, GA_REASON_REPLACES_CONSTANT,
+                       &(ga__facts){.kind = "parameter",
+                                    .part = piece,
+                                    .other = tree->key[0] == 'p' ? "π = 3.14159..." : "e = 2.71828..."});
+  return 1;
 }
 
 /* A scalar of no file, without blanks around it, as in a file; NULL: out of memory. */
@@ -176,10 +185,12 @@ static ga__tree *make_scalar(ga__pool *pool, const char *text)
 static int read_override(ga__reading *r, struct ga__parameters *all, const char *set)
 {
   const char *equals = set ? strchr(set, '=') : NULL;
-  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE];
+  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], found[GA_TEXT_PIECE + 2];
   if (!equals) {
     ga__name_quote(piece, set ? set : "", set ? (int)strlen(set) : 0);
-    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE, "'%s' sets no parameter, expected name=value", piece);
+    snprintf(found, sizeof found, "'%s'", piece);
+    ga__report_error(r->messages, GA__NOWHERE, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.kind = "parameters", .expected = "name=value", .name = found});
     return 1;
   }
   size_t bytes = (size_t)(equals - set);
@@ -190,8 +201,8 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   if (i < 0) {
     ga__name_quote(piece, set, (int)bytes);
     ga__names_nearest(nearest, r->messages, &all->names, set, bytes);
-    ga__say(r->messages, GA_MESSAGE_ERROR, GA__NOWHERE, "there is no parameter '%s' to set%s%s%s", piece,
-            nearest[0] ? "; did you mean '" : "", nearest, nearest[0] ? "'?" : "");
+    ga__report_error(r->messages, GA__NOWHERE, GA_REASON_UNKNOWN_REFERENCE,
+                     &(ga__facts){.other = "parameter", .name = piece, .nearest = nearest});
     return 1;
   }
   ga__tree *override = make_scalar(&all->pool, equals + 1);
@@ -207,7 +218,10 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
 static int read_names(ga__reading *r, struct ga__parameters *all, ga__tree *section)
 {
   if (!section || (section->kind == GA__TREE_SCALAR && !section->text[0])) return 1;
-  if (!ga__expect_map(r, section, "parameters")) return 1;
+  const ga__concern outer = ga__messages_begin(r->messages, "parameters", NULL);
+  const int is_map = ga__expect_map(r, section);
+  ga__messages_restore(r->messages, &outer);
+  if (!is_map) return 1;
   all->at = ga__alloc(r->ctx, (size_t)section->n, sizeof *all->at);
   if (!all->at) return 0;
   for (int k = 0; k < section->n; k++) {

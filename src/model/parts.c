@@ -1,5 +1,6 @@
 /* Parts of a machine, from maps to the builder; and what looks odd about them. */
-#include "model/reader.h"
+#include "model/format.h"
+#include "model/sections.h"
 
 #include "mbs/name.h"
 #include <math.h>
@@ -138,11 +139,7 @@ static void suspect_axis(ga__reader *reader, const ga__named *named, const ga_jo
   const ga__tree *at = ga__map_get(named->tree, "at");
   if (!at || !is_in_plane(reader, def->a) || !is_in_plane(reader, def->b)) return;
   if (fabs(def->at.rotation[8]) > 1 - TILT) return;
-  ga__say(
-      reader->r->messages, GA_MESSAGE_WARNING, at->at,
-      "at of joint '%s': its z axis leaves the plane of the bodies that it joins; there a joint slides along "
-      "x, and turns about z",
-      named->name);
+  ga__report_warning(reader->r->messages, at->at, GA_REASON_AXIS_LEAVES_PLANE, &(ga__facts){.field = "at"});
 }
 
 /* Bodies come before markers and joints. */
@@ -151,9 +148,9 @@ static void note(ga__reader *reader, ga__named *named, const any_def *def)
   const ga__tree *angle = named->kind == GA__PART_PLANAR ? ga__map_peek(named->tree, "angle") : NULL;
   if (named->kind <= GA__PART_SCALAR) note_body(reader, named, def);
   if (angle) {
-    char what[GA__WHAT];
-    ga__what(what, "angle of %s '%s'", ga__part_text(GA__PART_PLANAR), named->name);
-    ga__suspect_turn(reader, angle, what);
+    const size_t before = ga__messages_enter(reader->r->messages, "angle");
+    ga__suspect_turn(reader, angle);
+    ga__messages_leave(reader->r->messages, before);
   }
   if (named->kind == GA__PART_MARKER) note_place(reader, def->marker.body, def->marker.pose.position, 0);
   if (named->kind == GA__PART_JOINT && def->joint.at_pose) {
@@ -166,18 +163,27 @@ static void note(ga__reader *reader, ga__named *named, const any_def *def)
 static void suspect_body(ga__reader *reader, const ga__named *named)
 {
   const struct ga__body_size *b = named->size;
-  const char *what = ga__part_text((ga__part_kind)named->kind);
+  const char *kind = ga__part_text((ga__part_kind)named->kind);
   ga__tree *mass = ga__map_get(named->tree, "mass"), *inertia = ga__map_get(named->tree, "inertia");
   if (mass && b->mass > 0 && (b->mass > LARGE_MASS || b->mass < SMALL_MASS))
-    ga__say(reader->r->messages, GA_MESSAGE_WARNING, mass->at, "mass of %s '%s' is %g kg; is that meant so?",
-            what, named->name, b->mass);
+    ga__report_warning(
+        reader->r->messages, mass->at, GA_REASON_SUSPICIOUS_NUMBER,
+        &(ga__facts){.kind = kind, .part = named->name, .field = "mass", GA__NUMBERS({b->mass, "kg"})});
   const double reach = b->reach > SMALL_REACH ? b->reach : 1;
   if (inertia && b->mass > 0 && b->inertia > LARGE_INERTIA * b->mass * reach * reach)
-    ga__say(reader->r->messages, GA_MESSAGE_WARNING, inertia->at,
-            "inertia of %s '%s' is %g kg m², that of its mass of %g kg at a distance of %.3g m, but what is "
-            "fixed to it is within "
-            "%.3g m; is it in g*mm^2?",
-            what, named->name, b->inertia, b->mass, sqrt(b->inertia / b->mass), reach);
+    ga__report_warning(reader->r->messages, inertia->at, GA_REASON_SUSPICIOUS_INERTIA,
+                       &(ga__facts){.kind = kind,
+                                    .part = named->name,
+                                    .field = "inertia",
+                                    GA__NUMBERS({b->inertia, "kg m²"}, {b->mass, "kg"},
+                                                {sqrt(b->inertia / b->mass), "m"}, {reach, "m"}),
+                                    .expected = "g*mm^2"});
+}
+
+static void report_unused(ga__reader *reader, const ga__named *named, const char *kind)
+{
+  ga__report_warning(reader->r->messages, named->tree->key_at, GA_REASON_NOT_USED,
+                     &(ga__facts){.kind = kind, .part = named->name});
 }
 
 void ga__suspect_parts(ga__reader *reader)
@@ -188,14 +194,11 @@ void ga__suspect_parts(ga__reader *reader)
     /* a block with a unit is there to be looked at */
     const int shown = named->kind == GA__PART_BLOCK && ga__map_peek(named->tree, "unit");
     if (!named->used && !shown && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
-      ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at, "%s '%s' is not used by anything",
-              ga__part_text((ga__part_kind)named->kind), named->name);
+      report_unused(reader, named, ga__part_text((ga__part_kind)named->kind));
   }
   for (int i = 0; i < reader->functions.names.n; i++) {
     const ga__named *named = &reader->functions.list[i];
-    if (!named->used)
-      ga__say(reader->r->messages, GA_MESSAGE_WARNING, named->tree->key_at,
-              "function '%s' is not used by anything", named->name);
+    if (!named->used) report_unused(reader, named, "function");
   }
 }
 
@@ -264,8 +267,10 @@ static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner
 {
   const int gear = owner->kind == GA_JOINT_GEAR;
   if ((!gear && owner->kind != GA_JOINT_RACK) || ga__map_peek(named->tree, "ratio")) return 1;
-  ga__say(reader->r->messages, GA_MESSAGE_ERROR, named->tree->key_at, "%s has no ratio; expected %s",
-          owner->what, gear ? "that of the gear, of either sign" : "the pinion's radius, of either sign");
+  ga__report_error(reader->r->messages, named->tree->key_at, GA_REASON_KEY_MISSING,
+                   &(ga__facts){.field = "ratio",
+                                .expected = gear ? "that of the gear, of either sign"
+                                                 : "the pinion's radius, of either sign"});
   return 0;
 }
 
@@ -275,12 +280,9 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   const ga__part_kind which = (ga__part_kind)named->kind;
   const ga__part_type *kind = ga__part_type_of(which);
   any_def def;
-  char what[GA__WHAT];
   memset(&def, 0, sizeof def);
-  ga__what(what, "%s '%s'", kind->text, named->name);
-  ga__owner owner = {
-      .what = what, .type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
-  ga__messages_concern(reader->r->messages, (ga__concern){kind->text, named->name, NULL});
+  ga__owner owner = {.type_key = "type", .other = has_other_units(reader, which, named->tree), .kind = -1};
+  ga__messages_begin(reader->r->messages, kind->text, named->name);
   kind->defaults(&def);
   def.name = named->name;
   int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
@@ -289,7 +291,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (reader->r->failed) return;
   const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
-  if (status) ga__say_refusal(reader, named, status);
+  if (status) ga__report_refusal(reader, named, status);
   if (!good || status)
     named->omitted = add_substitute(reader, named, &def, good, owner.kind) ? GA__OMIT_NUMBERS : GA__OMIT_ALL;
   else if (!reader->again)

@@ -1,5 +1,5 @@
 /* Memory of a document, and names found by a hash. */
-#include "model/model_impl.h"
+#include "model/pool.h"
 
 #include "mbs/name.h"
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* What the builder refuses, reported where it stands in the file. */
-#include "model/reader.h"
+#include "model/sections.h"
 
 #include "mbs/name.h"
 #include <string.h>
@@ -30,7 +30,7 @@ static ga__place place_of_name(const ga__tree *value, const ga_error *error)
   return at ? ga__value_place(value, ga__text_column(value->text, (int)(at - value->text))) : value->at;
 }
 
-void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status status)
+void ga__report_refusal(ga__reader *reader, const ga__named *named, ga_status status)
 {
   if (status == GA_ERR_MEMORY) {
     reader->r->failed = 1;
@@ -38,6 +38,6 @@ void ga__say_refusal(ga__reader *reader, const ga__named *named, ga_status statu
   }
   const ga_error *error = &reader->r->ctx->error;
   const ga__tree *value = find_value(named->tree, error);
-  ga__say_data(reader->r->messages, GA_MESSAGE_ERROR,
-               value ? place_of_name(value, error) : named->tree->key_at, NULL, error);
+  ga__report_refused(reader->r->messages, GA_MESSAGE_ERROR,
+                     value ? place_of_name(value, error) : named->tree->key_at, error);
 }

@@ -55,14 +55,17 @@ static int read_simple(const char *inner, size_t bytes, const ga__scope *scope, 
 static int read_inner(expansion *x, const char *inner, size_t bytes, const ga__scope *scope, ga__place at,
                       long *value)
 {
-  char what[GA_TEXT_PIECE + 32], piece[GA_TEXT_PIECE];
+  char piece[GA_TEXT_PIECE], key[GA_TEXT_PIECE + 8];
   if (read_simple(inner, bytes, scope, value)) return 1;
   ga__tree tree = {.kind = GA__TREE_SCALAR, .at = at, .scope = scope};
   tree.text = ga__pool_text(&x->d->pool, inner, bytes);
   if (!tree.text) return stop_for_memory(x), 0;
   ga__name_quote(piece, inner, bytes < INT_MAX ? (int)bytes : INT_MAX);
-  snprintf(what, sizeof what, "{%s} in a repeat", piece);
-  return ga__value_int(x->r, &tree, -largest_index, largest_index, what, value);
+  snprintf(key, sizeof key, "{%s}", piece);
+  const size_t before = ga__messages_enter(x->r->messages, key);
+  const int good = ga__value_int(x->r, &tree, -largest_index, largest_index, value);
+  ga__messages_leave(x->r->messages, before);
+  return good;
 }
 
 /* {{ and }} stand for the braces themselves. 0: something is wrong, and reported. */
@@ -81,8 +84,10 @@ static int write_replaced(expansion *x, const char *text, const ga__scope *scope
     const char *end = strchr(text, '}');
     long value;
     if (!end) {
-      ga__say(x->r->messages, GA_MESSAGE_ERROR, at,
-              "a brace is opened and never closed; '{{' stands for a brace itself");
+      ga__report_error(x->r->messages, at, GA_REASON_SYNTAX,
+                       &(ga__facts){.within = text,
+                                    .detail = "a brace is opened and never closed",
+                                    .expected = "'}'; '{{' stands for a brace itself"});
       return 0;
     }
     if (!read_inner(x, text + 1, (size_t)(end - text) - 1, scope, at, &value)) return 0;
@@ -130,8 +135,9 @@ static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scop
 {
   if (!depends(from, scope)) return from;
   if (x->d->n_copied++ >= MOST_COPIED) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, x->spec->at,
-            "the repeats make more than %d values, lists and maps", MOST_COPIED);
+    ga__report_error(
+        x->r->messages, x->spec->at, GA_REASON_LIMIT_EXCEEDED,
+        &(ga__facts){.name = "values, lists and maps by repeats", GA__NUMBERS({MOST_COPIED, NULL})});
     x->stopped = 1;
     return NULL;
   }
@@ -163,12 +169,15 @@ typedef struct repeat {
 } repeat;
 
 /* A value of a repeat that stands in another may use the outer index. */
-static int read_int(expansion *x, const ga__tree *tree, const ga__scope *scope, long low, long high,
-                    const char *what, long *out)
+static int read_int(expansion *x, const ga__tree *tree, const char *key, const ga__scope *scope, long low,
+                    long high, long *out)
 {
   ga__tree seen = *tree;
   seen.scope = scope;
-  return ga__value_int(x->r, &seen, low, high, what, out);
+  const size_t before = ga__messages_enter(x->r->messages, key);
+  const int good = ga__value_int(x->r, &seen, low, high, out);
+  ga__messages_leave(x->r->messages, before);
+  return good;
 }
 
 static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scope, const char *name)
@@ -179,17 +188,19 @@ static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scop
   ga__name_quote(piece, name, (int)bytes);
   if (bytes >= GA_TEXT_PIECE || ga__name_length(name) != (int)bytes || strchr(name, '.') ||
       strcmp(name, "t") == 0) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, tree->at,
-            "index of the repeat: '%s' cannot be one, expected a letter or _, then letters, digits and _, "
-            "but not t",
-            piece);
+    ga__report_error(x->r->messages, tree->at, GA_REASON_NAME_NOT_ALLOWED,
+                     &(ga__facts){.name = piece,
+                                  .other = "an index",
+                                  .expected = "a letter or _, then letters, digits and _, but not t"});
     return 0;
   }
   if (ga__parameter_find(x->r, scope, name, bytes, &number, NULL) != GA__UNKNOWN_NAME) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, tree->at,
-            "index of the repeat: '%s' is a parameter or the index of an outer repeat already; name it by "
-            "'index'",
-            piece);
+    ga__report_error(
+        x->r->messages, tree->at, GA_REASON_NAME_NOT_ALLOWED,
+        &(ga__facts){.name = piece,
+                     .other = "an index",
+                     .expected =
+                         "another by the key index: it is a parameter or the index of an outer repeat"});
     return 0;
   }
   return 1;
@@ -198,21 +209,27 @@ static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scop
 static int read_repeat(expansion *x, ga__tree *spec, const ga__scope *scope, repeat *out)
 {
   static const char *const keys[] = {"count", "index", "from", "parts"};
-  if (!ga__expect_map(x->r, spec, "repeat")) return 0;
-  const ga__tree *count = ga__map_get(spec, "count"), *index = ga__map_get(spec, "index");
-  const ga__tree *from = ga__map_get(spec, "from");
+  if (!ga__expect_map(x->r, spec)) return 0;
+  ga__tree *count = ga__map_get(spec, "count"), *index = ga__map_get(spec, "index"),
+           *from = ga__map_get(spec, "from");
   int ok = 1;
   *out = (repeat){.index = "i", .parts = ga__map_get(spec, "parts")};
-  ga__unknown_keys(x->r, spec, 4, keys, "repeat");
+  ga__unknown_keys(x->r, spec, 4, keys);
   if (!count || !out->parts) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at, "repeat: '%s' is missing", count ? "parts" : "count");
+    ga__report_error(x->r->messages, spec->at, GA_REASON_KEY_MISSING,
+                     &(ga__facts){.field = count ? "parts" : "count"});
     return 0;
   }
-  ok &= read_int(x, count, scope, 0, x->r->opts->max_parts, "count of the repeat", &out->count);
-  if (from) ok &= read_int(x, from, scope, -largest_index, largest_index, "from of the repeat", &out->from);
-  if (index) ok &= ga__value_text(x->r, index, "index of the repeat", &out->index);
+  ok &= read_int(x, count, "count", scope, 0, x->r->opts->max_parts, &out->count);
+  if (from) ok &= read_int(x, from, "from", scope, -largest_index, largest_index, &out->from);
+  size_t before = ga__messages_enter(x->r->messages, "index");
+  if (index) ok &= ga__value_text(x->r, index, &out->index);
   if (ok) ok = check_index(x, index ? index : spec, scope, out->index);
-  return ga__expect_map(x->r, out->parts, "parts of the repeat") && ok;
+  ga__messages_leave(x->r->messages, before);
+  before = ga__messages_enter(x->r->messages, "parts");
+  ok &= ga__expect_map(x->r, out->parts);
+  ga__messages_leave(x->r->messages, before);
+  return ok;
 }
 
 static void expand_entry(expansion *x, ga__tree *entry, const ga__scope *scope, int depth);
@@ -225,10 +242,15 @@ static int expand_section(expansion *x, ga__tree *section, const ga__scope *scop
     return !x->stopped;
   }
   if (strcmp(section->key, "parameters") == 0 || strcmp(section->key, "include") == 0) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, section->key_at, "'%s' cannot be repeated", section->key);
+    ga__report_error(
+        x->r->messages, section->key_at, GA_REASON_NOT_READ,
+        &(ga__facts){.field = section->key, .name = "this key", .expected = "it cannot be repeated"});
     return 0;
   }
-  if (!ga__expect_map(x->r, section, section->key)) return 0;
+  const size_t before = ga__messages_enter(x->r->messages, section->key);
+  const int is_map = ga__expect_map(x->r, section);
+  ga__messages_leave(x->r->messages, before);
+  if (!is_map) return 0;
   for (int i = 0; i < section->n && !x->stopped; i++) {
     ga__tree *part = instantiate(x, section->child[i], scope);
     const ga__added added = part ? ga__document_add(x->r, x->d, section, part) : GA__NOT_ADDED;
@@ -243,7 +265,8 @@ static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int dep
   repeat rep;
   int going = 1;
   if (depth > DEEPEST) {
-    ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at, "repeats are nested deeper than %d levels", DEEPEST);
+    ga__report_error(x->r->messages, spec->at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "levels of repeats", GA__NUMBERS({DEEPEST, NULL})});
     x->stopped = 1;
     return;
   }
@@ -255,8 +278,9 @@ static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int dep
       return;
     }
     if (++x->d->n_rounds > x->r->opts->max_parts) {
-      ga__say(x->r->messages, GA_MESSAGE_ERROR, spec->at,
-              "repeats within repeats go round more than %ld times", x->r->opts->max_parts);
+      ga__report_error(x->r->messages, spec->at, GA_REASON_LIMIT_EXCEEDED,
+                       &(ga__facts){.name = "rounds of repeats within repeats",
+                                    GA__NUMBERS({(double)x->r->opts->max_parts, NULL})});
       x->stopped = 1;
       return;
     }
@@ -278,5 +302,7 @@ static void expand_entry(expansion *x, ga__tree *entry, const ga__scope *scope, 
 void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry)
 {
   expansion x = {.r = r, .d = d, .spec = entry};
+  const ga__concern outer = ga__messages_begin(r->messages, "repeat", NULL);
   expand_entry(&x, entry, NULL, 1);
+  ga__messages_restore(r->messages, &outer);
 }

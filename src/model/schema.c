@@ -1,5 +1,5 @@
 /* A JSON Schema of model files, from the tables that they are read by. */
-#include "model/reader.h"
+#include "model/format.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static void write_value(ga__writer *w, const ga__field *f)
 
 static void write_field(ga__writer *w, const ga__field *f, const void *base)
 {
-  char text[3 * GA__WHAT], initial[GA_TEXT_PIECE];
+  char text[GA_ERROR_TEXT], initial[GA_TEXT_PIECE];
   ga__writer about = {text, sizeof text, 0};
   ga__field_default(initial, sizeof initial, f, base);
   ga__write(&about, "%s%s", f->about, ga__field_note(f));

@@ -1,7 +1,7 @@
 /* The keys that a model has once: gravity, the form of rigid bodies, and the table of settings of a run, from
  * which come the keys of `simulation`, options of the program and attributes of results. */
 #include "model/settings.h"
-#include "model/reader.h"
+#include "model/format.h"
 
 #include <math.h>
 #include <stdio.h>

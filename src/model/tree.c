@@ -1,6 +1,6 @@
 /* From YAML to trees, by libyaml's events. libyaml's own memory is the C library's: it has no hooks;
  * everything that outlives a reading is the context's. */
-#include "model/model_impl.h"
+#include "model/tree.h"
 #include "model/surrogate.h"
 
 #include "mbs/name.h"
@@ -86,53 +86,55 @@ static int follows_list(const builder *b, yaml_mark_t mark)
   return i > 0 && b->text[i - 1] == ']' && mark.column > 0;
 }
 
-/* What usually lies behind libyaml's words. */
+/* What usually lies behind libyaml's words; NULL: nothing is known. */
 static const char *hint_for(const builder *b, const char *problem)
 {
   static const char flow[] = "did not find expected ',' or";
   static const struct {
     const char *problem, *hint;
   } hints[] = {
-      {"mapping values are not allowed", "; a text with ': ' in it needs quotes, or the indentation is off, "
+      {"mapping values are not allowed", "a text with ': ' in it needs quotes, or the indentation is off, "
                                          "or the line before has no ': ' behind its key"},
-      {"could not find expected ':'", "; write 'key: value', with a blank after the colon"},
-      {"did not find expected key", "; is the indentation the same as in the lines above?"},
-      {"did not find expected ',' or '}'", "; is a comma or a closing brace missing?"},
-      {"did not find expected ',' or ']'", "; is a comma or a closing bracket missing?"},
-      {"did not find expected '-' indicator", "; is the indentation the same as in the lines above?"},
-      {"found unexpected end of stream", "; is a closing quote missing?"},
-      {"found invalid Unicode character escape code", "; surrogates come in pairs, as in \"\\ud83d\\ude00\""},
+      {"could not find expected ':'", "write 'key: value', with a blank after the colon"},
+      {"did not find expected key", "is the indentation the same as in the lines above?"},
+      {"did not find expected ',' or '}'", "is a comma or a closing brace missing?"},
+      {"did not find expected ',' or ']'", "is a comma or a closing bracket missing?"},
+      {"did not find expected '-' indicator", "is the indentation the same as in the lines above?"},
+      {"found unexpected end of stream", "is a closing quote missing?"},
+      {"found invalid Unicode character escape code", "surrogates come in pairs, as in \"\\ud83d\\ude00\""},
       {"did not find expected alphabetic or numeric character",
-       "; a text that begins with * or & needs quotes"},
+       "a text that begins with * or & needs quotes"},
   };
   const size_t byte = byte_at(b, b->parser.problem_mark);
   const char at = byte < b->length ? b->text[byte] : '\0';
   if (strncmp(problem, flow, strlen(flow)) == 0 && follows_list(b, b->parser.problem_mark))
-    return "; is a comma missing? Units stand behind each number of a list: [1 mm, 2 mm]";
-  if (at == '\t') return "; indent by blanks, not by tabs";
+    return "is a comma missing? Units stand behind each number of a list: [1 mm, 2 mm]";
+  if (at == '\t') return "indent by blanks, not by tabs";
   if ((at == '[' || at == '{') && strncmp(problem, flow, strlen(flow)) == 0)
-    return "; within brackets or braces an expression with brackets of its own needs quotes: "
+    return "within brackets or braces an expression with brackets of its own needs quotes: "
            "\"2*cos(10[deg])\"; or is a "
            "comma missing?";
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
     if (strncmp(problem, hints[i].problem, strlen(hints[i].problem)) == 0) return hints[i].hint;
   }
-  return "";
+  return NULL;
 }
 
-static void tell_syntax(builder *b)
+static void report_syntax(builder *b)
 {
   const yaml_parser_t *p = &b->parser;
   const char *problem = p->problem ? p->problem : "it cannot be read";
-  char context[GA_ERROR_TEXT / 2] = "";
+  char context[GA_ERROR_TEXT / 2] = "", detail[GA_ERROR_TEXT];
   b->stopped = 1;
   if (p->error == YAML_MEMORY_ERROR) {
     no_memory(b);
   } else if (p->error == YAML_READER_ERROR) {
-    char value[32] = "";
-    if (p->problem_value >= 0) snprintf(value, sizeof value, " (0x%02X)", (unsigned)p->problem_value);
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, place_of_byte(b, p->problem_offset),
-            "this is no UTF-8 text: %s%s", problem, value);
+    if (p->problem_value >= 0)
+      snprintf(detail, sizeof detail, "%s (0x%02X)", problem, (unsigned)p->problem_value);
+    else
+      snprintf(detail, sizeof detail, "%s", problem);
+    ga__report_error(b->forest->messages, place_of_byte(b, p->problem_offset), GA_REASON_NOT_UTF8,
+                     &(ga__facts){.detail = detail});
   } else {
     if (p->context && p->context_mark.line != p->problem_mark.line) {
       snprintf(context, sizeof context, "%s that began in line %d: ", p->context,
@@ -140,8 +142,9 @@ static void tell_syntax(builder *b)
     } else if (p->context) {
       snprintf(context, sizeof context, "%s: ", p->context);
     }
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, place_of(b, p->problem_mark), "this is no YAML: %s%s%s",
-            context, problem, hint_for(b, problem));
+    snprintf(detail, sizeof detail, "%s%s", context, problem);
+    ga__report_error(b->forest->messages, place_of(b, p->problem_mark), GA_REASON_NOT_YAML,
+                     &(ga__facts){.detail = detail, .other = hint_for(b, problem)});
   }
 }
 
@@ -150,7 +153,7 @@ static int next_event(builder *b, yaml_event_t *event)
   memset(event, 0, sizeof *event);
   if (b->stopped) return 0;
   if (yaml_parser_parse(&b->parser, event)) return 1;
-  tell_syntax(b);
+  report_syntax(b);
   return 0;
 }
 
@@ -159,8 +162,8 @@ static int next_event(builder *b, yaml_event_t *event)
 static ga__tree *new_node(builder *b, ga__tree_kind kind, ga__place at)
 {
   if (b->forest->nodes_left-- <= 0) {
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the model has more than %d values, lists and maps",
-            GA__TREE_NODES);
+    ga__report_error(b->forest->messages, at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "values, lists and maps", GA__NUMBERS({GA__TREE_NODES, NULL})});
     b->stopped = 1;
     return NULL;
   }
@@ -215,10 +218,11 @@ static void check_tag(builder *b, const yaml_char_t *tag, ga__place at, int *is_
       return;
     }
   }
-  char piece[GA_TEXT_PIECE];
+  char piece[GA_TEXT_PIECE], the_tag[GA_TEXT_PIECE + 16];
   ga__name_quote(piece, name, (int)strlen(name));
-  ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the tag '%s' has no meaning in a model, leave it out",
-          piece);
+  snprintf(the_tag, sizeof the_tag, "the tag '%s'", piece);
+  ga__report_error(b->forest->messages, at, GA_REASON_NOT_READ,
+                   &(ga__facts){.name = the_tag, .expected = "leave it out"});
 }
 
 /* The number of a new anchor; −1: there is none, or it is wrong. */
@@ -235,8 +239,10 @@ static int open_anchor(builder *b, const yaml_char_t *name, ga__place at)
   if (i < before) {
     char first[GA__PLACE_TEXT], piece[GA_TEXT_PIECE];
     ga__name_quote(piece, copy, (int)strlen(copy));
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "the anchor '&%s' is there already, at %s", piece,
-            ga__place_text(first, b->forest->messages, b->anchor[i].at));
+    ga__report_error(b->forest->messages, at, GA_REASON_GIVEN_TWICE,
+                     &(ga__facts){.name = piece,
+                                  .other = "the anchors",
+                                  .detail = ga__place_text(first, b->forest->messages, b->anchor[i].at)});
     return -1;
   }
   if (b->anchors.n > b->anchor_capacity) {
@@ -257,8 +263,8 @@ static int open_anchor(builder *b, const yaml_char_t *name, ga__place at)
 static int too_deep(builder *b, int depth, ga__place at)
 {
   if (depth <= GA__TREE_DEPTH) return 0;
-  ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "lists and maps are nested deeper than %d levels",
-          GA__TREE_DEPTH);
+  ga__report_error(b->forest->messages, at, GA_REASON_LIMIT_EXCEEDED,
+                   &(ga__facts){.name = "levels of lists and maps", GA__NUMBERS({GA__TREE_DEPTH, NULL})});
   b->stopped = 1;
   return 1;
 }
@@ -268,9 +274,10 @@ static ga__tree *copy_tree(builder *b, const ga__tree *from, ga__place alias, in
 {
   if (too_deep(b, depth, alias)) return NULL;
   if (b->forest->aliased_left-- <= 0) {
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, alias,
-            "aliases repeat more than %d values, lists and maps; use 'repeat' or parameters",
-            GA__TREE_ALIASED);
+    ga__report_error(b->forest->messages, alias, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "values, lists and maps by aliases",
+                                  GA__NUMBERS({GA__TREE_ALIASED, NULL}),
+                                  .detail = "use 'repeat' or parameters"});
     b->stopped = 1;
     return NULL;
   }
@@ -296,11 +303,16 @@ static ga__tree *read_alias(builder *b, const yaml_event_t *event, int depth)
   ga__name_quote(piece, name, (int)strlen(name));
   if (i >= 0 && b->anchor[i].node) return copy_tree(b, b->anchor[i].node, at, depth);
   if (i >= 0) {
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "'*%s' stands within '&%s' itself", piece, piece);
+    ga__report_error(b->forest->messages, at, GA_REASON_CIRCULAR,
+                     &(ga__facts){.name = piece, .detail = "its alias stands within the anchor"});
   } else {
     ga__names_nearest(nearest, b->forest->messages, &b->anchors, name, strlen(name));
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "there is no '&%s' before this '*%s'%s%s%s", piece,
-            piece, nearest[0] ? "; did you mean '*" : "", nearest, nearest[0] ? "'?" : "");
+    ga__report_error(
+        b->forest->messages, at, GA_REASON_UNKNOWN_REFERENCE,
+        &(ga__facts){.other = "anchor",
+                     .name = piece,
+                     .nearest = nearest,
+                     .detail = nearest[0] ? NULL : "an anchor '&name' comes before its aliases '*name'"});
   }
   ga__tree *empty = new_node(b, GA__TREE_SCALAR, at); /* something to go on with */
   if (empty) empty->text = "";
@@ -359,8 +371,7 @@ static void mend_torn(builder *b, ga__tree *node)
     for (int k = i + 1; k <= i + n_torn; k++) ga__write(&w, ", %s", piece_of(node, k));
     child->text = whole;
     ga__name_quote(piece, whole, (int)strlen(whole));
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, child->at,
-            "within brackets or braces an expression with commas needs quotes: \"%s\"", piece);
+    ga__report_error(b->forest->messages, child->at, GA_REASON_NEEDS_QUOTES, &(ga__facts){.name = piece});
   }
   node->n = kept;
 }
@@ -380,7 +391,8 @@ static const char *copy_text(builder *b, const yaml_event_t *event, ga__place at
   const char *text = (const char *)event->data.scalar.value;
   const size_t length = event->data.scalar.length;
   if (strlen(text) != length) {
-    ga__say(b->forest->messages, GA_MESSAGE_ERROR, at, "a text must not contain the character NUL");
+    ga__report_error(b->forest->messages, at, GA_REASON_NOT_READ,
+                     &(ga__facts){.name = "the character NUL", .expected = "leave it out"});
   }
   const char *copy = ga__pool_text(b->forest->pool, text, strlen(text));
   if (!copy) no_memory(b);
@@ -461,20 +473,24 @@ static void read_list(builder *b, ga__tree *node, int depth)
 static const char *read_key(builder *b, const yaml_event_t *event, ga__place at)
 {
   ga__messages *m = b->forest->messages;
-  if (event->type == YAML_ALIAS_EVENT) {
-    ga__say(m, GA_MESSAGE_ERROR, at, "a key must be a text, an alias is none");
-  } else if (event->type != YAML_SCALAR_EVENT) {
-    ga__say(m, GA_MESSAGE_ERROR, at, "a key must be a text, found a %s",
-            event->type == YAML_SEQUENCE_START_EVENT ? "list" : "map");
+  if (event->type != YAML_SCALAR_EVENT) {
+    ga__report_error(m, at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a text as key",
+                                  .name = event->type == YAML_ALIAS_EVENT            ? "an alias"
+                                          : event->type == YAML_SEQUENCE_START_EVENT ? "a list"
+                                                                                     : "a map"});
   } else if (event->data.scalar.anchor) {
-    ga__say(m, GA_MESSAGE_ERROR, at, "an anchor must belong to a value, not to a key");
+    ga__report_error(m, at, GA_REASON_NOT_READ,
+                     &(ga__facts){.name = "an anchor of a key", .expected = "it has to belong to a value"});
   } else if (event->data.scalar.length == 0) {
-    ga__say(m, GA_MESSAGE_ERROR, at, "a key is missing before the colon");
+    ga__report_error(m, at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a key before the colon", .name = "nothing"});
   } else if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
              strcmp((char *)event->data.scalar.value, "<<") == 0) {
-    ga__say(
-        m, GA_MESSAGE_ERROR, at,
-        "merge keys (<<) are not read; write the keys out, or give a whole value by an alias (key: *name)");
+    ga__report_error(
+        m, at, GA_REASON_NOT_READ,
+        &(ga__facts){.name = "a merge key (<<)",
+                     .expected = "write the keys out, or give a whole value by an alias (key: *name)"});
   } else {
     int is_text;
     check_tag(b, event->data.scalar.tag, at, &is_text);
@@ -544,12 +560,13 @@ static ga__tree *read_node(builder *b, const yaml_event_t *event, int depth)
 
 /* ---- Keys given twice ---- */
 
-static void tell_twice(const ga__forest *forest, const ga__tree *first, const ga__tree *second)
+static void report_twice(const ga__forest *forest, const ga__tree *first, const ga__tree *second)
 {
   char place[GA__PLACE_TEXT], piece[GA_TEXT_PIECE];
   ga__name_quote(piece, second->key, (int)strlen(second->key));
-  ga__say(forest->messages, GA_MESSAGE_ERROR, second->key_at, "the key '%s' is there already, at %s", piece,
-          ga__place_text(place, forest->messages, first->key_at));
+  ga__report_error(
+      forest->messages, second->key_at, GA_REASON_GIVEN_TWICE,
+      &(ga__facts){.name = piece, .detail = ga__place_text(place, forest->messages, first->key_at)});
 }
 
 /* The number of the child with that key among the first n, or n itself. */
@@ -572,7 +589,7 @@ ga_status ga__tree_unique(ga__forest *forest, ga__tree *map)
     ga__tree *child = map->child[i];
     const int first = first_with(map, &names, kept, child->key);
     if (first < kept) {
-      tell_twice(forest, map->child[first], child);
+      report_twice(forest, map->child[first], child);
       continue;
     }
     if (map->n > FEW_KEYS) failed = ga__names_add(&names, child->key) < 0;
@@ -598,8 +615,8 @@ static ga__tree *read_documents(builder *b)
       break;
     case YAML_DOCUMENT_START_EVENT:
       if (++n > 1) {
-        ga__say(b->forest->messages, GA_MESSAGE_ERROR, at,
-                "a second document begins here; a file of a model has one");
+        ga__report_error(b->forest->messages, at, GA_REASON_NOT_READ,
+                         &(ga__facts){.name = "a second document", .expected = "a file of a model has one"});
         b->stopped = 1;
       }
       break;
@@ -638,8 +655,8 @@ ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t l
   ga__names_destroy(&b.anchors);
   if (b.status) return b.status;
   if (!root && !b.stopped) {
-    ga__say(forest->messages, GA_MESSAGE_ERROR, (ga__place){file, 1, 1},
-            "there is nothing in this file, expected a map");
+    ga__report_error(forest->messages, (ga__place){file, 1, 1}, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a map", .name = "nothing in this file"});
   }
   *out = b.stopped ? NULL : root;
   return GA_OK;

@@ -1,6 +1,6 @@
 /* From scalars to values. A number is looked at first, to give the message that fits: "12 mmm" is a quantity
  * in an unknown unit, "2*L" an expression. */
-#include "model/value.h"
+#include "model/parameters.h"
 #include "model/dimension.h"
 #include "model/hints.h"
 
@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { PROBLEM = GA_ERROR_TEXT + 256 };
 
 /* ---- Places and words ---- */
 
@@ -36,7 +34,7 @@ static const char *kind_text(const ga__tree *tree)
 {
   if (tree->kind == GA__TREE_LIST) return "a list";
   if (tree->kind == GA__TREE_MAP) return "a map";
-  if (!tree->text[0] && !tree->quoted) return "nothing";
+  if (classify(tree->text) == IS_EMPTY) return "nothing";
   const number_kind kind = classify(tree->text);
   return !tree->quoted && (kind == IS_NUMBER || kind == IS_QUANTITY) ? "a number" : "a text";
 }
@@ -56,13 +54,18 @@ ga__place ga__value_place(const ga__tree *tree, int column)
   return at;
 }
 
-/* 1: a scalar; else says what was expected of it. */
-static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *what, const char *expected)
+/* Reports that something else was expected than what stands there; returns 0. */
+static int report_form(ga__reading *r, const ga__tree *tree, const char *expected)
 {
-  if (tree->kind == GA__TREE_SCALAR) return 1;
-  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL, "%s: expected %s, found %s",
-             what, expected, kind_text(tree));
+  ga__report_error(r->messages, tree->at, GA_REASON_WRONG_FORM,
+                   &(ga__facts){.expected = expected, .name = kind_text(tree)});
   return 0;
+}
+
+/* 1: a scalar; else what was expected of it is reported. */
+static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *expected)
+{
+  return tree->kind == GA__TREE_SCALAR || report_form(r, tree, expected);
 }
 
 /* ---- Numbers ---- */
@@ -84,44 +87,54 @@ static int is_not_finite(const char *text)
   return 0;
 }
 
-/* "what: 'text': problem; hint". The text is left out where the problem is all of it, and quotes it. */
-static void report_text(ga__reading *r, const ga__tree *tree, const ga_text_error *error, const char *what,
-                        const char *hint)
+/* What the context's last error says of a text. The text is left out where the fault is all of it: it quotes
+ * it. */
+static void report_text(ga__reading *r, const ga__tree *tree, const ga_text_error *found)
 {
   char quoted[GA_TEXT_PIECE];
   const char *text = tree->text + ga__skip_space(tree->text, 0);
-  const int whole = error->reason == GA_REASON_WRONG_DIMENSION ||
-                    error->reason == GA_REASON_FUNCTION_AS_VALUE ||
-                    (error->reason != GA_REASON_SYNTAX && strcmp(error->found, quote(quoted, text)) == 0);
-  ga__say_why(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, error->column), what, GA_REASON_BAD_TEXT,
-              &(ga__facts){.within = whole ? NULL : quote(quoted, text),
-                           .column = error->column,
-                           .name = error->found,
-                           .detail = r->ctx->error.detail,
-                           .expected = error->expected,
-                           .nearest = error->nearest,
-                           .other = hint});
+  ga_error error = r->ctx->error;
+  const int whole = error.reason == GA_REASON_WRONG_DIMENSION ||
+                    error.reason == GA_REASON_FUNCTION_AS_VALUE ||
+                    (error.reason != GA_REASON_SYNTAX && strcmp(found->found, quote(quoted, text)) == 0);
+  ga__cut_text(error.within, sizeof error.within, whole ? "" : quote(quoted, text));
+  error.other[0] = '\0'; /* the message has the place in its stead */
+  error.column = 0;
+  ga__report_found(r->messages, ga__value_place(tree, found->column), &error);
 }
 
-static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
-                         ga__number *out)
+/* The reason that is behind a text that is no quantity; GA_REASON_NONE: it is what was found. */
+static ga_reason find_cause(ga__reading *r, const ga__tree *tree, const ga_text_error *error)
+{
+  ga__number other;
+  if (error->reason == GA_REASON_UNKNOWN_UNIT &&
+      ga__parameter_find(r, tree->scope, error->found, strlen(error->found), &other, NULL) == GA__KNOWN_NAME)
+    return GA_REASON_PARAMETER_AS_UNIT;
+  const int adds = error->found[0] && strchr("+-*", error->found[0]) && strncmp(error->found, "**", 2) != 0;
+  return adds ? GA_REASON_UNIT_OUTSIDE_BRACKETS : GA_REASON_NONE;
+}
+
+static void report_cause(ga__reading *r, const ga__tree *tree, const ga_text_error *error, ga_reason cause)
+{
+  char quoted[GA_TEXT_PIECE];
+  ga__report_error(r->messages, ga__value_place(tree, error->column), cause,
+                   &(ga__facts){.name = error->found,
+                                .within = quote(quoted, tree->text + ga__skip_space(tree->text, 0))});
+}
+
+static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit, ga__number *out)
 {
   ga_text_error error;
-  char hint[GA_ERROR_NAME] = "";
   const ga_status status = ga_quantity_parse(r->ctx, tree->text, unit, &out->value, &out->dimension, &error);
   out->has_dimension = 1;
   if (status == GA_OK) return 1;
-  const ga_error said = r->ctx->error; /* looking for a parameter may compute it, and leave another */
-  ga__number other;
-  if (error.reason == GA_REASON_UNKNOWN_UNIT &&
-      ga__parameter_find(r, tree->scope, error.found, strlen(error.found), &other, NULL) == GA__KNOWN_NAME) {
-    snprintf(hint, sizeof hint, "'%.40s' is a parameter: for a product write number*%.40s", error.found,
-             error.found);
-  } else if (error.found[0] && strchr("+-*", error.found[0])) {
-    snprintf(hint, sizeof hint, "in expressions units stand in brackets, as in 3[m] + 20[mm]");
-  }
-  r->ctx->error = said;
-  report_text(r, tree, &error, what, hint);
+  const ga_error found = r->ctx->error; /* looking for a parameter may compute it, and leave another */
+  const ga_reason cause = find_cause(r, tree, &error);
+  r->ctx->error = found;
+  if (cause)
+    report_cause(r, tree, &error, cause);
+  else
+    report_text(r, tree, &error);
   return 0;
 }
 
@@ -201,11 +214,9 @@ static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
 }
 
 /* 1,5 is how some countries write a number, and [1, 2] how a list is. */
-static const char *comma_hint(const char *text, const ga_text_error *error)
+static int is_decimal_comma(const char *text, const ga_text_error *error)
 {
-  return error->found[0] == ',' && ga__number_length(text + ga__skip_space(text, 0)) > 0
-             ? "the decimal mark is a point, and lists stand in brackets: [1, 2]"
-             : "";
+  return error->found[0] == ',' && ga__number_length(text + ga__skip_space(text, 0)) > 0;
 }
 
 int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error)
@@ -214,7 +225,7 @@ int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error)
          (error->reason == GA_REASON_UNKNOWN_NAME || error->reason == GA_REASON_UNKNOWN_FUNCTION);
 }
 
-static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const char *what, double *value)
+static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, double *value)
 {
   ga_text_error error;
   ga_expr *e = NULL;
@@ -225,40 +236,42 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, const
     return 0;
   }
   if (status) {
-    if (!ga__may_be_elsewhere(r, &error)) report_text(r, tree, &error, what, comma_hint(tree->text, &error));
+    if (is_decimal_comma(tree->text, &error))
+      report_cause(r, tree, &error, GA_REASON_DECIMAL_COMMA);
+    else if (!ga__may_be_elsewhere(r, &error))
+      report_text(r, tree, &error);
     return 0;
   }
   const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
   if (!ok) {
-    char problem[PROBLEM], quoted[GA_TEXT_PIECE];
+    char problem[GA_ERROR_TEXT], quoted[GA_TEXT_PIECE];
     ga__fault_say(problem, sizeof problem, &fault);
     const char *text = tree->text + ga__skip_space(tree->text, 0);
     const int whole = (size_t)fault.bytes == strlen(text); /* the problem quotes it */
-    ga__say_why(r->messages, GA_MESSAGE_ERROR, ga__value_place(tree, fault.column), what, GA_REASON_BAD_TEXT,
-                &(ga__facts){
-                    .within = whole ? NULL : quote(quoted, text), .column = fault.column, .detail = problem});
+    ga__report_error(r->messages, ga__value_place(tree, fault.column), GA_REASON_UNDEFINED,
+                     &(ga__facts){.name = whole ? NULL : quote(quoted, text), .detail = problem});
   }
   ga_expr_destroy(&e);
   return ok;
 }
 
-static int check_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
-                           const ga__number *number)
+static int check_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const ga__number *number)
 {
   ga_dimension wanted;
-  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE];
+  char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE], detail[4 * GA_TEXT_PIECE];
   if (!unit || !number->has_dimension) return 1;
   if (ga_unit_parse(r->ctx, unit, NULL, &wanted, NULL)) return 1;
   if (memcmp(wanted.power, number->dimension.power, sizeof wanted.power) == 0) return 1;
   ga_dimension_text(is, sizeof is, &number->dimension);
   ga_dimension_text(expected, sizeof expected, &wanted);
-  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_QUANTITY, tree->text,
-             "%s: '%s' is %s, expected %s", what, quote(piece, tree->text), is, expected);
+  snprintf(detail, sizeof detail, "'%s' is %s", quote(piece, tree->text), is);
+  ga__report_error(r->messages, tree->at, GA_REASON_WRONG_DIMENSION,
+                   &(ga__facts){.name = piece, .detail = detail, .expected = expected});
   return 0;
 }
 
 /* A plain number in a product may have any dimension, but a small whole one rarely has. */
-static void suspect_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
+static void suspect_dimension(ga__reading *r, const ga__tree *tree, const char *unit,
                               const ga_dimension *likely)
 {
   ga_dimension wanted;
@@ -269,13 +282,11 @@ static void suspect_dimension(ga__reading *r, const ga__tree *tree, const char *
   if (!differs) return;
   ga_dimension_text(is, sizeof is, likely);
   ga_dimension_text(expected, sizeof expected, &wanted);
-  ga__say(r->messages, GA_MESSAGE_WARNING, tree->at,
-          "%s: '%s' seems to be %s, expected %s; is that meant so?", what, quote(piece, tree->text), is,
-          expected);
+  ga__report_warning(r->messages, tree->at, GA_REASON_DOUBTFUL_DIMENSION,
+                     &(ga__facts){.name = quote(piece, tree->text), .other = is, .expected = expected});
 }
 
-static int read_dimension(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
-                          ga__number *out)
+static int read_dimension(ga__reading *r, const ga__tree *tree, const char *unit, ga__number *out)
 {
   char first[2 * GA_TEXT_PIECE], second[2 * GA_TEXT_PIECE], piece[GA_TEXT_PIECE];
   ga_dimension dimension = {{0}}, other = {{0}};
@@ -283,124 +294,130 @@ static int read_dimension(ga__reading *r, const ga__tree *tree, const char *unit
   case GA__DIMENSION_KNOWN:
     out->dimension = dimension;
     out->has_dimension = 1;
-    return check_dimension(r, tree, unit, what, out);
+    return check_dimension(r, tree, unit, out);
   case GA__DIMENSION_LIKELY:
-    suspect_dimension(r, tree, unit, what, &dimension);
+    suspect_dimension(r, tree, unit, &dimension);
     return 1;
-  case GA__DIMENSION_TWOFOLD:
+  case GA__DIMENSION_MIXED:
     ga_dimension_text(first, sizeof first, &dimension);
     ga_dimension_text(second, sizeof second, &other);
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is a sum of %s and %s", what,
-            quote(piece, tree->text), first, second);
+    ga__report_error(r->messages, tree->at, GA_REASON_SUM_OF_DIMENSIONS,
+                     &(ga__facts){.name = quote(piece, tree->text), .other = first, .detail = second});
     return 0;
   default:
     return 1;
   }
 }
 
-static int read_expression(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
-                           ga__number *out)
+static int read_expression(ga__reading *r, const ga__tree *tree, const char *unit, ga__number *out)
 {
   symbols s = {0};
   int ok = strlen(tree->text) > GA_EXPR_LENGTH || gather(r, tree, &s);
-  if (ok && s.wrong && !s.unknown) ok = 0; /* told where the parameter stands */
+  if (ok && s.wrong && !s.unknown) ok = 0; /* reported where the parameter stands */
   if (ok && s.unknown && ga__messages_may_search(r->messages, ga__parameter_count(r)))
     ok = gather_all(r, tree, &s);
-  if (ok) ok = compute(r, tree, &s, what, &out->value);
+  if (ok) ok = compute(r, tree, &s, &out->value);
   ga__free(r->ctx, s.at);
   if (!ok) return 0;
-  return read_dimension(r, tree, unit, what, out);
+  return read_dimension(r, tree, unit, out);
 }
 
 /* What stands there is no number at all; what the unit stands for, "a length (m)", was expected. */
-static int tell_no_number(ga__reading *r, const ga__tree *tree, const char *unit, const char *what)
+static int report_no_number(ga__reading *r, const ga__tree *tree, const char *unit)
 {
   char expected[2 * GA_TEXT_PIECE] = "a number", piece[GA_TEXT_PIECE];
   ga_dimension dimension;
-  if (unit && ga_unit_parse(r->ctx, unit, NULL, &dimension, NULL) == GA_OK) {
+  if (unit && ga_unit_parse(r->ctx, unit, NULL, &dimension, NULL) == GA_OK)
     ga_dimension_text(expected, sizeof expected, &dimension);
-  }
-  if (!expect_scalar(r, tree, what, expected)) return 0;
-  if (classify(tree->text) == IS_EMPTY) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is nothing, expected %s", what, expected);
-  } else {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is not finite, expected %s", what,
-            quote(piece, tree->text), expected);
-  }
+  if (tree->kind != GA__TREE_SCALAR || classify(tree->text) == IS_EMPTY)
+    return report_form(r, tree, expected);
+  ga__report_error(r->messages, tree->at, GA_REASON_VALUE_NOT_FINITE,
+                   &(ga__facts){.name = quote(piece, tree->text), .expected = expected});
   return 0;
 }
 
-int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, const char *what,
-                        ga__number *out)
+int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, ga__number *out)
 {
   *out = (ga__number){0};
-  if (tree->kind != GA__TREE_SCALAR || is_not_finite(tree->text)) return tell_no_number(r, tree, unit, what);
+  if (tree->kind != GA__TREE_SCALAR || is_not_finite(tree->text)) return report_no_number(r, tree, unit);
   switch (classify(tree->text)) {
   case IS_EMPTY:
-    return tell_no_number(r, tree, unit, what);
+    return report_no_number(r, tree, unit);
   case IS_NUMBER: {
-    const int ok = read_quantity(r, tree, NULL, what, out);
+    const int ok = read_quantity(r, tree, NULL, out);
     out->has_dimension = 0;
     return ok;
   }
   case IS_QUANTITY:
-    return read_quantity(r, tree, unit, what, out);
+    return read_quantity(r, tree, unit, out);
   default:
-    return read_expression(r, tree, unit, what, out);
+    return read_expression(r, tree, unit, out);
   }
 }
 
-int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, const char *what, double *out)
+int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, double *out)
 {
   ga__number number;
-  if (!ga__value_with_unit(r, tree, unit, what, &number)) return 0;
+  if (!ga__value_with_unit(r, tree, unit, &number)) return 0;
   *out = number.value;
   return 1;
 }
 
-/* How a list of n numbers is written, where that is short. */
-static const char *list_example(int n, const char *unit)
+/* "a list of 3 numbers", with an example where that is short. */
+static const char *list_text(char text[GA_ERROR_NAME], int n, const char *unit, int with_example)
 {
-  if (n == 3) return unit && strcmp(unit, "m/s^2") == 0 ? " such as [0, 0, -9.81]" : " such as [0, 0, 1]";
-  return n == 2 ? " such as [0, 1]" : "";
+  const char *example = n == 3 && unit && strcmp(unit, "m/s^2") == 0 ? " such as [0, 0, -9.81]"
+                        : n == 3                                     ? " such as [0, 0, 1]"
+                        : n == 2                                     ? " such as [0, 1]"
+                                                                     : "";
+  snprintf(text, GA_ERROR_NAME, "a list of %d number%s%s", n, n == 1 ? "" : "s", with_example ? example : "");
+  return text;
 }
 
-int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, const char *what,
-                      double *out)
+int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, double *out)
 {
+  char expected[GA_ERROR_NAME];
   int ok = 1;
-  if (tree->kind != GA__TREE_LIST) {
-    ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
-               "%s: expected a list of %d number%s%s, found %s", what, n, n == 1 ? "" : "s",
-               list_example(n, unit), kind_text(tree));
-    return 0;
-  }
+  if (tree->kind != GA__TREE_LIST) return report_form(r, tree, list_text(expected, n, unit, 1));
   if (tree->n != n) {
     const int blanks =
         tree->n == 1 && tree->child[0]->kind == GA__TREE_SCALAR && strchr(tree->child[0]->text, ' ');
-    ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
-               "%s: expected a list of %d number%s, found one of %d%s", what, n, n == 1 ? "" : "s", tree->n,
-               blanks ? "; commas stand between them" : "");
-    return 0;
+    return ga__report_count(r, tree, list_text(expected, n, unit, 0), tree->n,
+                            blanks ? "commas stand between them" : NULL);
   }
-  for (int i = 0; i < n; i++) ok &= ga__value_number(r, tree->child[i], unit, what, &out[i]);
+  for (int i = 0; i < n; i++) ok &= ga__value_number(r, tree->child[i], unit, &out[i]);
   return ok;
 }
 
-int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, const char *what, long *out)
+int ga__report_count(ga__reading *r, const ga__tree *tree, const char *expected, int n, const char *detail)
+{
+  ga__report_error(r->messages, tree->at, GA_REASON_WRONG_COUNT,
+                   &(ga__facts){.expected = expected, GA__NUMBERS({n, NULL}), .detail = detail});
+  return 0;
+}
+
+int ga__report_range(ga__reading *r, const ga__tree *tree, double value, const char *unit,
+                     const char *expected)
+{
+  ga__report_error(r->messages, tree->at, GA_REASON_OUT_OF_RANGE,
+                   &(ga__facts){GA__NUMBERS({value, unit}), .expected = expected});
+  return 0;
+}
+
+int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, long *out)
 {
   double value;
   char piece[GA_TEXT_PIECE];
-  if (!ga__value_number(r, tree, "1", what, &value)) return 0;
+  if (!ga__value_number(r, tree, "1", &value)) return 0;
   if (value != floor(value) || !(fabs(value) < 9e15)) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is %.15g, expected a whole number", what,
-            quote(piece, tree->text), value);
+    ga__report_error(r->messages, tree->at, GA_REASON_NOT_WHOLE,
+                     &(ga__facts){.name = quote(piece, tree->text), GA__NUMBERS({value, NULL})});
     return 0;
   }
   if (value < (double)low || value > (double)high) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: '%s' is out of range, expected %ld to %ld", what,
-            quote(piece, tree->text), low, high);
-    return 0;
+    char expected[GA_TEXT_PIECE];
+    snprintf(expected, sizeof expected, low == high ? "%ld" : "from %ld to %ld", low, high);
+    return ga__report_range(r, tree, value, NULL, expected);
   }
   *out = (long)value;
   return 1;
@@ -408,25 +425,22 @@ int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, con
 
 /* ---- Texts ---- */
 
-int ga__value_text(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+int ga__value_text(ga__reading *r, const ga__tree *tree, const char **out)
 {
-  if (!expect_scalar(r, tree, what, "a text")) return 0;
-  if (!tree->text[0]) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: there is nothing, expected a text", what);
-    return 0;
-  }
+  if (!expect_scalar(r, tree, "a text")) return 0;
+  if (!tree->text[0]) return report_form(r, tree, "a text");
   *out = tree->text;
   return 1;
 }
 
-int ga__value_unit(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+int ga__value_unit(ga__reading *r, const ga__tree *tree, const char **out)
 {
   ga_text_error error = {.column = 0};
   ga_dimension ignored;
-  if (!ga__value_text(r, tree, what, out)) return 0;
+  if (!ga__value_text(r, tree, out)) return 0;
   const ga_status status = ga_unit_parse(r->ctx, *out, NULL, &ignored, &error);
   if (status == GA_ERR_MEMORY) r->failed = 1;
-  if (status) report_text(r, tree, &error, what, NULL);
+  if (status) report_text(r, tree, &error);
   return !status;
 }
 
@@ -442,52 +456,62 @@ void ga__nearest_name(char nearest[GA_TEXT_PIECE], const char *word, int n, cons
   if (bytes < GA_TEXT_PIECE) ga__name_nearest(nearest, word, (int)bytes, name_at, names, n);
 }
 
-/* "expected a, b or c"; and where one is similar, or is called otherwise elsewhere, "did you mean 'a'?" */
-static void write_choice(ga__writer *w, const char *word, int n, const char *const *names, const char *lead)
+/* "a, b or c"; "" where there are too many. */
+static void list_names(char list[GA_ERROR_TEXT], int n, const char *const *names, int most)
 {
-  enum { MOST_LISTED = 24 };
-  char nearest[GA_TEXT_PIECE] = "";
-  const ga__hint *hint = ga__hint_find(word, n, names);
-  if (!hint) ga__nearest_name(nearest, word, n, names);
-  if (hint && !hint->note_only) snprintf(nearest, sizeof nearest, "%s", hint->meant);
-  if (n > 0 && !hint && (n <= MOST_LISTED || !nearest[0])) {
-    ga__write(w, "%s", lead);
-    for (int i = 0; i < n && i < MOST_LISTED; i++) {
-      ga__write(w, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
-    }
-    if (n > MOST_LISTED) ga__write(w, ", ...");
-  }
-  if (nearest[0]) ga__write(w, "; did you mean '%s'?", nearest);
-  if (hint && hint->note) ga__write(w, "%s %s", nearest[0] ? "" : ".", hint->note);
+  ga__writer w = {list, GA_ERROR_TEXT, 0};
+  list[0] = '\0';
+  for (int i = 0; i < n && i < most; i++)
+    ga__write(&w, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", names[i]);
+  if (n > most && most > 0) ga__write(&w, ", ...");
 }
 
-int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, const char *what,
-                     int *out)
+/* A word that is none of n names: they are listed, and where one is similar, or is called otherwise
+ * elsewhere, it is named. */
+static void report_unknown(ga__reading *r, ga__place at, ga_reason reason, const char *word, int n,
+                           const char *const *names)
 {
-  char problem[PROBLEM], piece[GA_TEXT_PIECE];
-  if (!expect_scalar(r, tree, what, "one of several names")) return 0;
+  enum { MOST_LISTED = 24 };
+  char nearest[GA_TEXT_PIECE] = "", list[GA_ERROR_TEXT] = "", piece[GA_TEXT_PIECE];
+  const ga__hint *hint = ga__hint_find(word, n, names);
+  quote(piece, word);
+  if (hint && hint->note_only) {
+    ga__report_error(r->messages, at, GA_REASON_FOREIGN_WORD,
+                     &(ga__facts){.name = piece, .detail = hint->note});
+    return;
+  }
+  if (hint)
+    snprintf(nearest, sizeof nearest, "%s", hint->meant);
+  else
+    ga__nearest_name(nearest, word, n, names);
+  if (!hint && (n <= MOST_LISTED || !nearest[0])) list_names(list, n, names, MOST_LISTED);
+  ga__report_error(
+      r->messages, at, reason,
+      &(ga__facts){.name = piece, .detail = list, .nearest = nearest, .other = hint ? hint->note : NULL});
+}
+
+int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, int *out)
+{
+  char list[GA_ERROR_TEXT];
+  if (!expect_scalar(r, tree, "one of several names")) return 0;
   for (int i = 0; i < n; i++) {
     if (strcmp(tree->text, names[i]) != 0) continue;
     *out = i;
     return 1;
   }
-  ga__writer w = {problem, sizeof problem, 0};
   if (tree->text[0]) {
-    ga__write(&w, "'%s' is unknown", quote(piece, tree->text));
-  } else {
-    ga__write(&w, "there is nothing");
+    report_unknown(r, tree->at, GA_REASON_UNKNOWN_CHOICE, tree->text, n, names);
+    return 0;
   }
-  write_choice(&w, tree->text, n, names, ", expected ");
-  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_UNKNOWN_CHOICE, tree->text, "%s: %s", what,
-             problem);
-  return 0;
+  list_names(list, n, names, n);
+  return report_form(r, tree, list);
 }
 
-int ga__value_bool(ga__reading *r, const ga__tree *tree, const char *what, int *out)
+int ga__value_bool(ga__reading *r, const ga__tree *tree, int *out)
 {
   static const char *const names[] = {"true", "false", "yes", "no"};
   int choice;
-  if (!ga__value_choice(r, tree, 4, names, what, &choice)) return 0;
+  if (!ga__value_choice(r, tree, 4, names, &choice)) return 0;
   *out = choice % 2 == 0;
   return 1;
 }
@@ -528,13 +552,13 @@ static int write_formula(ga__reading *r, const ga__tree *tree, ga__writer *w)
   return ok;
 }
 
-int ga__value_formula(ga__reading *r, const ga__tree *tree, const char *what, const char **out)
+int ga__value_formula(ga__reading *r, const ga__tree *tree, const char **out)
 {
   ga__writer count = {0};
-  if (!ga__value_text(r, tree, what, out)) return 0;
+  if (!ga__value_text(r, tree, out)) return 0;
   if (strlen(tree->text) > GA_EXPR_LENGTH) {
-    ga__say(r->messages, GA_MESSAGE_ERROR, tree->at, "%s: the expression has %zu bytes, more than %d", what,
-            strlen(tree->text), GA_EXPR_LENGTH);
+    ga__report_error(r->messages, tree->at, GA_REASON_LIMIT_EXCEEDED,
+                     &(ga__facts){.name = "bytes in an expression", GA__NUMBERS({GA_EXPR_LENGTH, NULL})});
     return 0;
   }
   if (!write_formula(r, tree, &count)) return 0;
@@ -567,20 +591,19 @@ const ga__tree *ga__map_peek(const ga__tree *map, const char *key)
   return NULL;
 }
 
-int ga__expect_map(ga__reading *r, const ga__tree *tree, const char *what)
+int ga__expect_map(ga__reading *r, const ga__tree *tree)
 {
-  if (tree->kind == GA__TREE_MAP) return 1;
-  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
-             "%s: expected a map (key: value), found %s", what, kind_text(tree));
-  return 0;
+  return tree->kind == GA__TREE_MAP || report_form(r, tree, "a map (key: value)");
 }
 
-int ga__expect_list(ga__reading *r, const ga__tree *tree, const char *what)
+int ga__expect_list(ga__reading *r, const ga__tree *tree)
 {
-  if (tree->kind == GA__TREE_LIST) return 1;
-  ga__say_as(r->messages, GA_MESSAGE_ERROR, tree->at, GA_REASON_WRONG_FORM, NULL,
-             "%s: expected a list, found %s", what, kind_text(tree));
-  return 0;
+  return ga__expect_list_of(r, tree, "a list");
+}
+
+int ga__expect_list_of(ga__reading *r, const ga__tree *tree, const char *expected)
+{
+  return tree->kind == GA__TREE_LIST || report_form(r, tree, expected);
 }
 
 static int is_nothing(const ga__tree *tree)
@@ -588,21 +611,19 @@ static int is_nothing(const ga__tree *tree)
   return tree->kind == GA__TREE_SCALAR && !tree->text[0] && !tree->quoted;
 }
 
-void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known, const char *what)
+void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known)
 {
   for (int i = 0; map->kind == GA__TREE_MAP && i < map->n; i++) {
     const ga__tree *child = map->child[i];
-    char problem[PROBLEM], piece[GA_TEXT_PIECE];
-    ga__writer w = {problem, sizeof problem, 0};
+    char piece[GA_TEXT_PIECE];
     if (child->used) continue;
-    ga__write(&w, "the key '%s' is unknown", quote(piece, child->key));
     if (ga__is_digit(child->key[0]) && is_nothing(child)) /* {mass: 0,8 kg} */
-      ga__write(&w, "; the decimal mark is a point");
+      ga__report_error(r->messages, child->key_at, GA_REASON_DECIMAL_COMMA,
+                       &(ga__facts){.name = quote(piece, child->key)});
     else if (strchr(child->key, ':') && is_nothing(child)) /* {mass:2 kg} */
-      ga__write(&w, "; behind the colon of a key there has to be a blank");
+      ga__report_error(r->messages, child->key_at, GA_REASON_NO_BLANK_AFTER_COLON,
+                       &(ga__facts){.name = quote(piece, child->key)});
     else
-      write_choice(&w, child->key, n, known, ", expected ");
-    ga__say_as(r->messages, GA_MESSAGE_ERROR, child->key_at, GA_REASON_UNKNOWN_KEY, child->key, "%s: %s",
-               what, problem);
+      report_unknown(r, child->key_at, GA_REASON_UNKNOWN_KEY, child->key, n, known);
   }
 }

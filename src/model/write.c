@@ -255,10 +255,10 @@ ga_status ga__document_write(const ga__document *d, size_t most, char **text, si
   }
   ga__free(d->ctx, o.text);
   if (o.too_long)
-    return ga__fail(
-        d->ctx, GA_ERR_ARGUMENT,
-        "the model in one text has more than %zu bytes, the most that is read; aliases are written out",
-        most);
+    return ga__refuse(d->ctx, GA_ERR_ARGUMENT, GA_REASON_LIMIT_EXCEEDED,
+                      &(ga__facts){.name = "bytes in the model as one text",
+                                   GA__NUMBERS({(double)most, NULL}),
+                                   .detail = "aliases are written out"});
   return ga__no_memory(d->ctx, "writing a model");
 }
 
@@ -329,9 +329,7 @@ ga_status ga__document_save(const ga__document *d, const char *path, const char 
   char real[PATH_MAX];
   struct stat now;
   if (is_source(d, path))
-    return ga__fail(d->ctx, GA_ERR_ARGUMENT,
-                    "%s: the model is read from this file, whose comments would be lost; give another name",
-                    path);
+    return ga__refuse(d->ctx, GA_ERR_ARGUMENT, GA_REASON_WOULD_OVERWRITE, &(ga__facts){.name = path});
   const char *target = realpath(path, real) ? real : path;
   const int straight = lstat(target, &now) == 0 && !S_ISREG(now.st_mode);
   const size_t size = strlen(target) + NUMBER;
@@ -342,5 +340,7 @@ ga_status ga__document_save(const ga__document *d, const char *path, const char 
   if (!straight && !error && rename(hidden, target)) error = errno;
   if (!straight && error && error != EEXIST) remove(hidden);
   ga__free(d->ctx, hidden);
-  return error ? ga__fail(d->ctx, GA_ERR_FILE, "%s: cannot be written: %s", path, strerror(error)) : GA_OK;
+  return error ? ga__refuse(d->ctx, GA_ERR_FILE, GA_REASON_FILE_ACCESS,
+                            &(ga__facts){.file = path, .name = "written", .detail = strerror(error)})
+               : GA_OK;
 }

@@ -74,9 +74,9 @@ for run in "check pipe.yaml" "run pipe.yaml" "write pipe.yaml" "check /dev/zero"
   expect "galpha $run: refused, and no waiting" 2 "" $run </dev/null
 done
 sed 's/^galpha: 1/&\ninclude: [pipe.yaml]/' pendulum.yaml >includes.yaml
-expect "an include that is a pipe" 2 "pipe.yaml' is no file" check includes.yaml
+expect "an include that is a pipe" 2 "pipe.yaml: cannot be read: it is no file" check includes.yaml
 sed 's/^galpha: 1/&\ninclude: ["part\\nerror.yaml"]/' pendulum.yaml >includes.yaml
-expect "an include with two lines in its name" 2 "control characters is not read" check includes.yaml
+expect "an include with two lines in its name" 2 "is not read: its name has control characters" check includes.yaml
 
 # ---- Files that are in the way ----
 
@@ -88,7 +88,7 @@ report $? "a picture through a link: the link stays, the picture is where it lea
 expect "a picture through a link to nowhere" 1 "cannot be written" plot pendulum.h5 hinge.angle -o broken.svg
 expect "a table over the result" 2 "is the result file itself" export pendulum.h5 --csv ./pendulum.h5
 expect "a table over a model" 2 "ends like a model or a result" export pendulum.h5 --csv pendulum.yaml
-expect "a model over itself" 2 "the model is read from this file" write pendulum.yaml -o ./pendulum.yaml
+expect "a model over itself" 2 "a file that the model is read from" write pendulum.yaml -o ./pendulum.yaml
 expect "a model over a result" 2 "ends like a result or a picture" write pendulum.yaml -o pendulum.h5
 echo 'old' >kept_too.svg
 (ulimit -f 1 && timeout "$limit" "$program" plot pendulum.h5 hinge.angle -o kept_too.svg) >"$work/said" 2>&1
@@ -267,7 +267,7 @@ mistakes "names of parts" "did you mean 'ball1'? & too many errors, 19900 more a
 mistakes "names in expressions" "did you mean 'length10'? & too many errors, 19900 more are not shown" "parameters:" "  length#: 2*lenght#"
 mistakes "keys" "did you mean 'mass'? & too many errors" "bodies:" "  ball#: {type: point, mas: 1}"
 mistakes "units" "did you mean 'kg'? & too many errors" "bodies:" "  ball#: {type: point, mass: 1 kgg}"
-mistakes "a name taken twice" "the key 'ball' is there already & too many errors, 19899 more" "bodies:" "  ball: {type: point, mass: #}"
+mistakes "a name taken twice" "'ball' is there already & too many errors, 19899 more" "bodies:" "  ball: {type: point, mass: #}"
 mistakes "sections" "is unknown & too many errors, 19900 more" "bodies: {a: {type: point, mass: 1}}" "bodis#: 1"
 
 cd ..

@@ -54,10 +54,10 @@ static int read_all(desk *k, const char *path)
     double number;
     const char *text;
     for (int i = 0; values && i < values->n; i++) {
-      ga__value_number(&k->r, values->child[i], "m", "a value", &number);
-      ga__value_formula(&k->r, values->child[i], "a formula", &text);
+      ga__value_number(&k->r, values->child[i], "m", &number);
+      ga__value_formula(&k->r, values->child[i], &text);
     }
-    ga__unknown_keys(&k->r, root, 2, keys, "the model");
+    ga__unknown_keys(&k->r, root, 2, keys);
     ga__parameters_unused(&k->r);
   }
   ga__messages_finish(k->r.messages);
