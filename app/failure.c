@@ -145,18 +145,14 @@ static void say_remedies(const app_task *s, const ga_step_failure *f)
             "for smaller steps");
     return;
   }
-  static const struct {
-    ga_reason reason;
-    const char *text;
-  } WITHOUT_VALUE[] = {
-      {GA_REASON_OUTSIDE_TABLE, "more points in the table, or before: and after: as hold or linear"},
-      {GA_REASON_BEAM_TOO_BENT, "more elements of the beam; 30 deg in each are accurate"},
-  };
-  for (size_t i = 0; no_value && i < sizeof WITHOUT_VALUE / sizeof *WITHOUT_VALUE; i++)
-    if (f->error.reason == WITHOUT_VALUE[i].reason) {
-      say_try(WITHOUT_VALUE[i].text);
-      return;
-    }
+  if (no_value && f->error.reason == GA_REASON_OUTSIDE_TABLE) {
+    say_try("more points in the table, or before: and after: as hold or linear");
+    return;
+  }
+  if (no_value && f->error.reason == GA_REASON_BEAM_TOO_BENT) {
+    say_try("more elements of the beam; 30 deg in each are accurate");
+    return;
+  }
   if (no_value) {
     say_try("arguments that stay where the function has a value, as in log(max(u, 1e-9)), sqrt(max(u, 0))");
     return;

@@ -395,7 +395,11 @@ typedef enum ga_beam_kind {
  * size. Its frame, where others see it, is that of its first section: x along the axis, y and z those of the
  * section. A marker on it has x of its position along the axis, from 0 to the length, y and z off it, and
  * axes against those of the section there: at such places it has nodes. The marker "name.end" is made with
- * it. Not bent at the start, where the whole of it moves as a rigid body. */
+ * it. Beside its motion every marker on it, and the beam itself for its first section, has as signals the
+ * force and moment in the section there, "force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z",
+ * in section axes, what lies beyond doing it to what lies before; and the strain that goes with it,
+ * "strain_x", "shear_y", "shear_z", "twist_x", "bend_y", "bend_z", changes of curvature. "strain_energy" is
+ * that of the whole beam. Not bent at the start, where the whole of it moves as a rigid body. */
 typedef struct ga_beam_def { /* start from ga_beam_defaults() */
   const char *name;
   ga_pose pose;          /* of its first section at the start, where `from` and `to` are not given */
@@ -569,7 +573,8 @@ typedef enum ga_shape_kind {
   GA_SHAPE_ARROW,     /* a force at its end */
   GA_SHAPE_SPHERE,    /* of radius `size`, about its end */
   GA_SHAPE_DISK,      /* of radius `size`, about z of its end */
-  GA_SHAPE_PLANE      /* z = 0 of its end */
+  GA_SHAPE_PLANE,     /* z = 0 of its end */
+  GA_SHAPE_BEAM /* a piece of a beam from section to section, x along it; `size` half of its thickness */
 } ga_shape_kind;
 
 typedef struct ga_shape {

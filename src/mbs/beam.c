@@ -600,36 +600,138 @@ static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, 
   return "";
 }
 
+/* ---- Signals ---- */
+
+static const struct {
+  const char *name, *unit;
+} SECTION_SIGNAL[] = {{"force_x", "N"},    {"force_y", "N"},    {"force_z", "N"},  {"moment_x", "N*m"},
+                      {"moment_y", "N*m"}, {"moment_z", "N*m"}, {"strain_x", ""},  {"shear_y", ""},
+                      {"shear_z", ""},     {"twist_x", "1/m"},  {"bend_y", "1/m"}, {"bend_z", "1/m"}};
+enum { N_SECTION_SIGNALS = sizeof SECTION_SIGNAL / sizeof *SECTION_SIGNAL };
+
+/* What element i does to the joint or element at its end k = 0, 1, in space: elastic and viscous forces,
+ * inertia of its half and loads along it, so that forces at a place are the same from both sides. */
+static int end_force(const ga__eval *e, const ga__element *el, int i, int k, double out[6])
+{
+  const beam *u = el->data;
+  const ga__beam_element *be = &u->element[i];
+  const ga__kin *a = &e->kin[u->first + i], *at = a + k;
+  const double *g = e->m->opts.gravity, half = 0.5 * be->L;
+  double value[6] = {0}, against[12] = {0}, with[12] = {0}, Js[9], Rt[9], RJ[9], L[3], N[3], gyro[3];
+  ga__beam_axis x;
+  const int status = u->loaded ? load_values(e, u, value) : 0;
+  if (status) return status;
+  ga__beam_axis_at(&x, be, a, a + 1);
+  ga__beam_inertia(&x, be, 1, 1, against);
+  if (elastic(u, i, a, against)) return too_bent(e, el, i);
+  add_weight(e, &x, be, with, NULL);
+  if (u->loaded) add_loads(u, i, &x, value, with);
+  ga__mat3_transpose(Rt, at->R);
+  ga__mat3_mul(RJ, at->R, u->section.J);
+  ga__mat3_mul(Js, RJ, Rt);
+  ga__mat3_mul_vec(L, Js, at->w + 3);
+  ga__mat3_mul_vec(N, Js, at->acc + 3);
+  ga__vec3_cross(gyro, at->w + 3, L);
+  for (int c = 0; c < 3; c++) {
+    out[c] = against[6 * k + c] - with[6 * k + c] + half * u->section.mass * (at->acc[c] - g[c]);
+    out[3 + c] = against[6 * k + 3 + c] - with[6 * k + 3 + c] + half * (N[c] + gyro[c]);
+  }
+  return 0;
+}
+
+/* Force and moment in the section at a node, in its axes: what lies beyond does to what lies before; strain
+ * and change of curvature that go with them. */
+static int section_at(const ga__eval *e, const ga__element *el, int node, double out[N_SECTION_SIGNALS])
+{
+  const beam *u = el->data;
+  const int last = node == u->n;
+  double six[6];
+  const int status = end_force(e, el, last ? node - 1 : node, last, six);
+  if (status) return status;
+  for (int c = 0; c < 6; c++) six[c] *= last ? 1 : -1;
+  ga__mat3_tmul_vec(out, e->kin[u->first + node].R, six);
+  ga__mat3_tmul_vec(out + 3, e->kin[u->first + node].R, six + 3);
+  for (int i = 0; i < 6; i++) {
+    out[6 + i] = 0;
+    for (int j = 0; j < 6; j++) out[6 + i] += u->section.C[6 * i + j] * out[j];
+  }
+  return 0;
+}
+
+static int n_node_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return N_SECTION_SIGNALS;
+}
+
+/* Numbers of values: 0 the energy, then those of the first node, of the second, ... */
+static void node_signal(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out)
+{
+  const beam *u = beam_of(b, part);
+  const int number = 1 + N_SECTION_SIGNALS * (node - u->first) + i;
+  ga__signal_set(out, SECTION_SIGNAL[i].name, SECTION_SIGNAL[i].unit, GA__PROBE_ELEMENT, number);
+  out->probe.owner = part;
+}
+
 /* Those of its first section, and the energy that it stores. */
 static int n_signals(const ga__mbs_model *b, int part)
 {
-  return ga__n_rigid_signals(b, part) + 1;
+  return ga__n_rigid_signals(b, part) + N_SECTION_SIGNALS + 1;
 }
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  if (i < ga__n_rigid_signals(b, part)) {
+  const int section = i - ga__n_rigid_signals(b, part);
+  if (section < 0) {
     ga__frame_signal(b, part, i, out);
-    return;
+  } else if (section < N_SECTION_SIGNALS) {
+    node_signal(b, part, b->part_node[part], section, out);
+  } else {
+    ga__signal_set(out, "strain_energy", "J", GA__PROBE_ELEMENT, 0);
+    out->probe.owner = part;
   }
-  ga__signal_set(out, "strain_energy", "J", GA__PROBE_ELEMENT, 0);
-  out->probe.owner = part;
 }
 
-static int value_of_signal(const ga__eval *e, const ga__element *el, int i, double *value)
+static int stored_energy(const ga__eval *e, const ga__element *el, double *energy)
 {
   const beam *u = el->data;
-  (void)i;
-  *value = 0;
+  *energy = 0;
   for (int k = 0; k < u->n; k++) {
     const ga__kin *a = &e->kin[u->first + k];
     ga__beam_strain s;
     double n[6];
     if (ga__beam_strain_at(&s, &u->element[k], a, a + 1)) return too_bent(e, el, k);
     ga__beam_force_within(&s, &u->element[k], n);
-    *value += ga__beam_energy(&s, &u->element[k], n);
+    *energy += ga__beam_energy(&s, &u->element[k], n);
   }
   return 0;
+}
+
+static int value_of_signal(const ga__eval *e, const ga__element *el, int i, double *value)
+{
+  double section[N_SECTION_SIGNALS];
+  if (i == 0) return stored_energy(e, el, value);
+  const int status = section_at(e, el, (i - 1) / N_SECTION_SIGNALS, section);
+  *value = status ? NAN : section[(i - 1) % N_SECTION_SIGNALS];
+  return status;
+}
+
+/* ---- How it looks ---- */
+
+static int n_shapes(const ga__mbs_model *b, int part)
+{
+  return beam_of(b, part)->n;
+}
+
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+{
+  const ga_beam_def *d = b->m->part[part].def;
+  const int first = b->part_node[part] + i;
+  const double across = d->section == GA_SECTION_NUMBERS ? 0
+                        : d->section == GA_SECTION_CIRCLE || d->section == GA_SECTION_TUBE
+                            ? d->diameter
+                            : fmax(d->width, d->height);
+  *out = (ga__shape_def){GA_SHAPE_BEAM, first, first + 1, 0.5 * across};
 }
 
 const ga__element_type ga__beam_type = {
@@ -650,4 +752,8 @@ const ga__element_type ga__beam_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value_of_signal,
+    .n_node_signals = n_node_signals,
+    .node_signal = node_signal,
+    .n_shapes = n_shapes,
+    .shape = shape,
 };

@@ -93,7 +93,7 @@ typedef int (*ga__visit_fn)(void *user, const ga__site *s); /* returns non-zero 
 /* A shape that a part is drawn with. */
 typedef struct ga__shape_def {
   ga_shape_kind kind;
-  int a, b;    /* markers; b −1: it has one end */
+  int a, b;    /* markers, of GA_SHAPE_BEAM nodes; b −1: it has one end */
   double size; /* [m] radius; 0: of no size of its own */
 } ga__shape_def;
 
@@ -178,6 +178,9 @@ struct ga__element_type {
   ga_status (*feed)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Signals that are neither motion nor unknowns, GA__PROBE_ELEMENT: number i. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
+  /* Signals that each frame on one of its nodes has too. */
+  int (*n_node_signals)(const ga__mbs_model *b, int part);
+  void (*node_signal)(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out);
   /* The gauge of angle i whose turns a meter counts, −1: none; *limited: 1 where it must not turn over. */
   int (*turning)(const ga__mbs_model *b, const ga__element *el, int i, int *limited);
   const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el,

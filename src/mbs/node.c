@@ -327,6 +327,15 @@ void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k)
     memcpy(k->x, q, sizeof k->x);
 }
 
+void ga__node_pose(const ga__mbs_model *b, int index, const double *q, ga_pose *pose)
+{
+  const ga__node *node = GA__AT(b->node, ga__node, index);
+  ga__kin kin;
+  ga__kin_pose(node, q + node->q, &kin);
+  memcpy(pose->position, kin.x, sizeof kin.x);
+  memcpy(pose->rotation, kin.R, sizeof kin.R);
+}
+
 void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q, ga_pose *pose)
 {
   ga__marker at = *GA__AT(b->marker, ga__marker, marker);
@@ -426,17 +435,41 @@ static int point_signals(const ga__mbs_model *b, int part)
   return OF_POINT;
 }
 
+static const ga__node *node_of_marker(const ga__mbs_model *b, int part, int *index)
+{
+  *index = GA__AT(b->marker, ga__marker, b->part_marker[part])->node;
+  return GA__AT(b->node, ga__node, *index);
+}
+
+static int motions_of_marker(const ga__node *node)
+{
+  return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
+}
+
+/* Those of its motion, then what the part that it is on has there. */
 static int marker_signals(const ga__mbs_model *b, int part)
 {
-  const ga__marker *marker = GA__AT(b->marker, ga__marker, b->part_marker[part]);
-  const ga__node *node = GA__AT(b->node, ga__node, marker->node);
-  return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
+  int index;
+  const ga__node *node = node_of_marker(b, part, &index);
+  const ga__element_type *type = ga__type_of(&b->m->part[node->part]);
+  return motions_of_marker(node) + (type->n_node_signals ? type->n_node_signals(b, node->part) : 0);
 }
 
 void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, SIGNAL[i].kind, SIGNAL[i].component);
   out->probe.of = b->part_marker[part];
+}
+
+static void marker_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  int index;
+  const ga__node *node = node_of_marker(b, part, &index);
+  const int motions = motions_of_marker(node);
+  if (i < motions)
+    ga__frame_signal(b, part, i, out);
+  else
+    ga__type_of(&b->m->part[node->part])->node_signal(b, node->part, index, i - motions, out);
 }
 
 /* ---- The kinds ---- */
@@ -499,7 +532,7 @@ const ga__element_type ga__point_type = {
 const ga__element_type ga__marker_type = {
     .create = {[GA__CREATE_MARKERS] = create_marker},
     .n_signals = marker_signals,
-    .signal = ga__frame_signal,
+    .signal = marker_signal,
     .n_shapes = one_shape,
     .shape = marker_shape,
 };

@@ -65,7 +65,9 @@ void ga__frame_at(ga__frame *f, const ga__marker *marker, const ga__kin *kin /* 
 void ga__kin_initial(const ga__mbs_model *b, int node, ga__kin *kin);
 void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
 void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q,
-                     ga_pose *pose);         /* q of the system */
+                     ga_pose *pose); /* q of the system */
+void ga__node_pose(const ga__mbs_model *b, int node, const double *q,
+                   ga_pose *pose);           /* of one with a place */
 void ga__nodes_keep_given(ga__mbs_model *b); /* once bodies are created: what they are given */
 ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part,
                               int *marker); /* massless, on a joint's behalf */

@@ -31,7 +31,11 @@ ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_sha
   ga__type_of(&m->part[part])->shape(b, part, number, &def);
   *out =
       (ga_shape){.kind = def.kind, .part = m->part[part].name, .size = def.size, .n_ends = def.b < 0 ? 1 : 2};
-  ga__marker_pose(b, def.a, s->q, &out->end[0]);
-  ga__marker_pose(b, def.b < 0 ? def.a : def.b, s->q, &out->end[1]);
+  const int end[2] = {def.a, def.b < 0 ? def.a : def.b};
+  for (int k = 0; k < 2; k++)
+    if (def.kind == GA_SHAPE_BEAM)
+      ga__node_pose(b, end[k], s->q, &out->end[k]);
+    else
+      ga__marker_pose(b, end[k], s->q, &out->end[k]);
   return GA_OK;
 }
