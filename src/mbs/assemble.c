@@ -1,13 +1,14 @@
 /* Assembly: where bodies are and how they move at the start, when joints have initial values or bodies are
  * held.
  *
- * Joints make a graph whose nodes are bodies. Along a tree of it, from the ground (and from bodies that are
- * held) outwards, each body is placed where the joint to the one before has its given coordinates; beyond
- * joints without given coordinates bodies move as one with what they hang on. What is left open then, loops,
- * is closed by the core on a system of its own: the machine's constraints and one row for everything that is
- * given. Given coordinates are approached in small moves there, so that a mechanism stays on its branch.
- * Velocities likewise, once positions are known. Where nothing is given but drives begin with speeds, bodies
- * that are given at rest take on what these make of them, and positions stay as given. */
+ * Joints make a graph whose nodes are bodies; a part of several nodes, as a beam, is moved as one. Along a
+ * tree of it, from the ground (and from bodies that are held) outwards, each body is placed where the joint
+ * to the one before has its given coordinates; beyond joints without given coordinates bodies move as one
+ * with what they hang on. What is left open then, loops, is closed by the core on a system of its own: the
+ * machine's constraints and one row for everything that is given. Given coordinates are approached in small
+ * moves there, so that a mechanism stays on its branch. Velocities likewise, once positions are known. Where
+ * nothing is given but drives begin with speeds, bodies that are given at rest take on what these make of
+ * them, and positions stay as given. */
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -96,18 +97,20 @@ static int what_is_given(const ga_machine *m)
 /* ---- The tree ---- */
 
 typedef struct edge {
-  int joint, parent, child; /* nodes */
+  int joint;         /* −1: none, both are nodes of one part, which keeps its shape */
+  int parent, child; /* nodes */
 } edge;
 
 typedef struct tree {
   ga_context *ctx;
-  int n_joints;       /* between frames, and scalars; drives and gears come later */
-  int n_edges, loops; /* loops: 1 where something may not close by itself */
-  edge *edge;         /* in an order in which parents are placed first */
-  double *value;      /* [3 joints] coordinates, as they are to be */
-  double *turned;     /* [nodes] planar bodies: by how much */
-  int *moved;         /* [nodes] */
-  ga__kin *before;    /* [nodes] */
+  int n_joints;            /* between frames, and scalars; drives and gears come later */
+  int n_edges, n_followed; /* followed: those with a joint */
+  int loops;               /* 1 where something may not close by itself */
+  edge *edge;              /* in an order in which parents are placed first */
+  double *value;           /* [3 joints] coordinates, as they are to be */
+  double *turned;          /* [nodes] planar bodies: by how much */
+  int *moved;              /* [nodes] */
+  ga__kin *before;         /* [nodes] */
 } tree;
 
 static const ga__joint *joint_at(const ga__mbs_model *b, int j)
@@ -170,6 +173,21 @@ static int next_joint(search *s)
   return -1;
 }
 
+/* All nodes of a part that has several, as a beam: they lie one after the other. */
+static void reach_part(search *s, tree *t, int node)
+{
+  const ga__node *at = node_at(s->b, node);
+  reach(s, node);
+  if (!at->number) return;
+  for (int i = node - at->number + 1; i < s->b->node.n; i++) {
+    const ga__node *other = node_at(s->b, i);
+    if (other->part != at->part || !other->number) return;
+    if (s->reached[i]) continue;
+    t->edge[t->n_edges++] = (edge){-1, node, i};
+    reach(s, i);
+  }
+}
+
 static void grow(search *s, tree *t)
 {
   for (int at; (at = next_joint(s)) >= 0;) {
@@ -178,7 +196,8 @@ static void grow(search *s, tree *t)
               far = node_of(s->b, at % 2 ? joint->a : joint->b);
     if (s->reached[far]) continue;
     t->edge[t->n_edges++] = (edge){at / 2, near, far};
-    reach(s, far);
+    t->n_followed++;
+    reach_part(s, t, far);
   }
 }
 
@@ -217,11 +236,11 @@ static void grow_all(search *s, tree *t)
   const ga__mbs_model *b = s->b;
   reach(s, 0);
   for (int i = 1; i < b->node.n; i++)
-    if (holds(&s->m->part[node_at(b, i)->part], 0)) reach(s, i);
+    if (holds(&s->m->part[node_at(b, i)->part], 0) && !s->reached[i]) reach_part(s, t, i);
   grow(s, t);
   for (int i = 1; i < b->node.n; i++) {
     if (s->reached[i]) continue;
-    reach(s, i);
+    reach_part(s, t, i);
     grow(s, t);
   }
 }
@@ -250,7 +269,7 @@ static ga_status tree_make(const ga_machine *m, const ga__mbs_model *b, tree *t)
     ga__prescribed unused;
     int n_joints = 0;
     for (int j = 0; j < b->joint.n; j++) n_joints += joint_at(b, j)->recipe != NULL;
-    t->loops = n_joints > t->n_edges;
+    t->loops = n_joints > t->n_followed;
     for (int i = 1; i < m->n_parts; i++)
       t->loops |= ga__prescribed_by(&m->part[i], &unused) || holds(&m->part[i], 0) ||
                   ga__type_of(&m->part[i])->create[GA__CREATE_CONSTRAINTS];
@@ -357,7 +376,7 @@ static void place_all(const ga_machine *m, ga__mbs_model *b, tree *t)
   for (int i = 0; i < b->node.n; i++) t->moved[i] = 0, t->turned[i] = 0.0;
   for (int e = 0; e < t->n_edges; e++) {
     const edge *at = &t->edge[e];
-    if (is_given(m, joint_at(b, at->joint), 0)) {
+    if (at->joint >= 0 && is_given(m, joint_at(b, at->joint), 0)) {
       place(b, t, at);
       t->moved[at->child] = 1;
     } else if (t->moved[at->parent]) {
@@ -430,6 +449,28 @@ static void rates_of(const ga_machine *m, const ga__joint *joint, const double b
   if (!turned && moved && pitch != 0.0) rate[0] = GA__TWO_PI / pitch * rate[1];
 }
 
+/* The child moves against its parent as it did before: of a part that keeps its shape. */
+static void follow_twist(ga__mbs_model *b, const tree *t, const edge *at)
+{
+  const ga__kin *p0 = &t->before[at->parent], *c0 = &t->before[at->child];
+  double arm[3], turn[3], du[3], dw[3], mine[3], out[3];
+  ga__kin_initial(b, at->parent, b->kin);
+  ga__kin_initial(b, at->child, b->kin);
+  const ga__kin *p1 = &b->kin[at->parent], *c1 = &b->kin[at->child];
+  ga__node *child = node_at(b, at->child);
+  for (int i = 0; i < 3; i++) arm[i] = c0->x[i] - p0->x[i];
+  ga__vec3_cross(turn, p0->w + 3, arm);
+  for (int i = 0; i < 3; i++) du[i] = c0->w[i] - p0->w[i] - turn[i], dw[i] = c0->w[3 + i] - p0->w[3 + i];
+  for (int i = 0; i < 3; i++) arm[i] = c1->x[i] - p1->x[i];
+  ga__vec3_cross(turn, p1->w + 3, arm);
+  ga__mat3_tmul_vec(mine, p0->R, du);
+  ga__mat3_mul_vec(out, p1->R, mine);
+  for (int i = 0; i < 3; i++) child->v0[i] = p1->w[i] + turn[i] + out[i];
+  ga__mat3_tmul_vec(mine, p0->R, dw);
+  ga__mat3_mul_vec(out, p1->R, mine);
+  for (int i = 0; i < 3; i++) child->v0[3 + i] = p1->w[3 + i] + out[i];
+}
+
 /* Velocities along the tree; t->before has poses and twists as given, t->value rates as given. A body whose
  * joint has no given rate moves against the one before as it did. */
 static void move_all(const ga_machine *m, ga__mbs_model *b, tree *t)
@@ -442,6 +483,12 @@ static void move_all(const ga_machine *m, ga__mbs_model *b, tree *t)
   }
   for (int e = 0; e < t->n_edges; e++) {
     const edge *at = &t->edge[e];
+    if (at->joint < 0) {
+      if (!t->moved[at->parent] || holds(&m->part[node_at(b, at->child)->part], 1)) continue;
+      follow_twist(b, t, at);
+      t->moved[at->child] = 1;
+      continue;
+    }
     const ga__joint *joint = joint_at(b, at->joint);
     const int given = is_given(m, joint, 1), forward = node_of(b, joint->a) == at->parent;
     double w_now[3], u_now[3], w[3], u[3], rate[3] = {0, 0, 0}, value[3] = {0, 0, 0};
