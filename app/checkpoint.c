@@ -154,8 +154,7 @@ int app_checkpoint_resume(app_runner *r, int *resumed)
   const ga_status status = ga_result_open(r->s.ctx, r->file, &result);
   if (status) return app_task_explain(&r->s, r->a, "--resume", status), APP_USAGE;
   take_distance(r, result);
-  const char *how = ga_result_attribute(result, "status");
-  r->had_finished = how && strcmp(how, "finished") == 0;
+  r->had_finished = ga_result_run_status(result) == GA_RUN_FINISHED;
   if (ga_result_verify(result)) fprintf(stderr, "warning: %s\n", ga_context_error(r->s.ctx)->text);
   int code = same_run(r, result);
   if (!code) code = take_up(r, result, resumed);

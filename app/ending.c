@@ -145,13 +145,13 @@ static void record_last(app_runner *r)
 }
 
 /* Everything to the disk, and how it ended. */
-static ga_status close_file(app_runner *r, const char *how)
+static ga_status close_file(app_runner *r, ga_run_status how, const char *words)
 {
   if (!r->recorder) return GA_OK;
-  ga_status status = ga_recorder_finish(r->recorder, how);
+  ga_status status = ga_recorder_finish(r->recorder, how, words);
   ga_recorder_destroy(&r->recorder);
   if (!r->in_part) return status;
-  if (status || strcmp(how, "finished") != 0) /* the round before stays what there is */
+  if (status || how != GA_RUN_FINISHED) /* the round before stays what there is */
     remove(r->part);
   else if (rename(r->part, r->file)) {
     fprintf(stderr, "galpha run: %s cannot become %s: %s\n", r->part, r->file, strerror(errno));
@@ -204,15 +204,15 @@ static void tell_kept(const app_runner *r, int with_resume)
 
 /* ---- Ending ---- */
 
-/* "failed: text", of a long text as many words as a status has room for. */
-static void failed_text(char *how, size_t size, const char *text)
+/* Of a long text as many words as a file has room for. */
+static void shorten(char *words, size_t size, const char *text)
 {
   static const char more[] = " \u2026";
-  const int length = snprintf(how, size, "failed: %s", text);
+  const int length = snprintf(words, size, "%s", text);
   if (length < (int)size) return;
   size_t end = size - sizeof more;
-  while (end > 0 && how[end] != ' ') end--;
-  strcpy(how + end, more);
+  while (end > 0 && words[end] != ' ') end--;
+  strcpy(words + end, more);
 }
 
 /* Why a run failed. */
@@ -232,7 +232,7 @@ int app_end_failed(app_runner *r, ga_status status, int started)
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
   const ga_state *follower =
       r->followed ? ga_stepper_state(r->bars.stepper) : NULL; /* none: a new start failed */
-  char what[96], how[256];                                    /* of a status 255 bytes are kept */
+  char what[96], kept[256];                                   /* of words 255 bytes are kept */
   char text[GA_ERROR_TEXT], brief[GA_ERROR_TEXT];             /* the latter without advice for programmers */
   const char *words = NULL;
   describe_failure(r, status, GA_SAY_ALL, text);
@@ -256,10 +256,10 @@ int app_end_failed(app_runner *r, ga_status status, int started)
     if (r->followed && follower) failed.stepper = r->bars.stepper;
     app_failure_report(&r->watch, &failed);
   }
-  failed_text(how, sizeof how, text);
+  shorten(kept, sizeof kept, text);
   const int had_file = r->recorder != NULL;
   if (s) record_last(r);
-  const ga_status closed = close_file(r, how);
+  const ga_status closed = close_file(r, GA_RUN_FAILED, kept);
   if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   if (had_file || r->in_part) tell_kept(r, r->written != GA_OK);
   return APP_FAILED;
@@ -286,7 +286,7 @@ ga_status app_end_round(app_runner *r, double tolerance, double seconds)
   char elapsed[32];
   double most;
   const int worst = ga_band_worst(r->bars.band, &most);
-  const ga_status closed = close_file(r, "finished");
+  const ga_status closed = close_file(r, GA_RUN_FINISHED, NULL);
   app_duration(elapsed, sizeof elapsed, seconds);
   if (!app_has(r->a, "quiet") && !closed)
     printf(
@@ -301,7 +301,7 @@ ga_status app_end_round(app_runner *r, double tolerance, double seconds)
 void app_end_retried(app_runner *r, double tolerance)
 {
   const double t = ga_stepper_state(r->s.stepper)->t, old = r->s.settings.tolerance;
-  close_file(r, "failed");
+  close_file(r, GA_RUN_FAILED, NULL);
   app_bars_drop(&r->bars);
   if (app_has(r->a, "quiet")) return;
   printf("round %d      tolerance %.1g, failed near t = %.6g s; next tolerance %.1g\n", r->bars.n_rounds + 1,
@@ -317,7 +317,7 @@ int app_end_told(app_runner *r, int stopped_by, double seconds)
   const int has_energies = read_energies(r, &e);
   if (stopped_by) record_last(r);
   const long records = ga_recorder_n_records(r->recorder);
-  const ga_status closed = close_file(r, stopped_by ? "stopped" : "finished");
+  const ga_status closed = close_file(r, stopped_by ? GA_RUN_STOPPED : GA_RUN_FINISHED, NULL);
   if (!quiet) {
     print_summary(r, seconds, has_energies ? &e : NULL);
     app_bars_print(&r->bars, stdout);

@@ -18,22 +18,18 @@ int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, g
 
 void app_result_warn(ga_result *r, const char *file)
 {
-  static const struct {
-    const char *status, *words;
-  } early[] = {{"running", "has not ended: it goes on, or was killed"},
-               {"stopped", "was stopped before its end"},
-               {"failed", "failed before its end"}};
-  const char *status = ga_result_attribute(r, "status");
+  static const char *const early[] = {[GA_RUN_RUNNING] = "has not ended: it goes on, or was killed",
+                                      [GA_RUN_STOPPED] = "was stopped before its end",
+                                      [GA_RUN_FAILED] = "failed before its end"};
+  const ga_run_status status = ga_result_run_status(r);
   const long n = ga_result_n_records(r);
   double last = 0.0;
-  for (size_t i = 0; status && i < sizeof early / sizeof *early; i++) {
-    if (strncmp(status, early[i].status, strlen(early[i].status)) != 0) continue;
-    fprintf(stderr, "warning: %s: the run %s; ", file, early[i].words);
-    if (n > 0 && !ga_result_read(r, -1, n - 1, 1, &last))
-      fprintf(stderr, "there are records up to t = %.9g s\n", last);
-    else
-      fputs("there are no records\n", stderr);
-  }
+  if (status == GA_RUN_UNKNOWN || !early[status]) return;
+  fprintf(stderr, "warning: %s: the run %s; ", file, early[status]);
+  if (n > 0 && !ga_result_read(r, -1, n - 1, 1, &last))
+    fprintf(stderr, "there are records up to t = %.9g s\n", last);
+  else
+    fputs("there are no records\n", stderr);
 }
 
 static const char *signal_at(const void *r, int i)

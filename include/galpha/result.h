@@ -7,7 +7,7 @@
  *   /model                   text of the model, where there is one
  *   /checkpoint/...          what a run needs to go on
  *   /sums, /tail             checksums: CRC-32 of every block of records, compared whenever one is read
- *   attributes of the root   format, galpha (version), status, and the caller's own
+ *   attributes of the root   format, galpha (version), status, failure, and the caller's own
  *
  * Values are buffered by blocks; every flush leaves a complete file behind, in which all signals have the
  * same length. Up to then, the file on disk is the one of the flush before, whatever happens to the process.
@@ -28,6 +28,20 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* How a run ended; in files the word below, as the attribute `status`. */
+#define GA_RUN_STATUS_LIST(X)                                                                                \
+  X(GA_RUN_RUNNING, "running")                                                                               \
+  X(GA_RUN_FINISHED, "finished")                                                                             \
+  X(GA_RUN_STOPPED, "stopped")                                                                               \
+  X(GA_RUN_FAILED, "failed")
+
+typedef enum ga_run_status {
+  GA_RUN_UNKNOWN = -1, /* none of these words is in the file */
+#define GA_RUN_STATUS_ENUM(name, word) name,
+  GA_RUN_STATUS_LIST(GA_RUN_STATUS_ENUM)
+#undef GA_RUN_STATUS_ENUM
+} ga_run_status;
 
 typedef struct ga_recorder_opts { /* start from ga_recorder_defaults() */
   int n_signals;                  /* >= 1 */
@@ -60,8 +74,9 @@ GA_API double ga_recorder_time(const ga_recorder *r); /* [s] of the last of them
 /* n numbers that let the run go on from here. Replaces the last but one, so that a crash leaves one of them
  * whole; it and the records up to here appear in the file together. Flushes. */
 GA_API ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n);
-/* How the run ended, up to 255 bytes: "running" until it is set. Flushes. */
-GA_API ga_status ga_recorder_finish(ga_recorder *r, const char *status);
+/* How the run ended, which is GA_RUN_RUNNING until it is set, and why in words, up to 255 bytes; NULL:
+ * nothing to say. Flushes. */
+GA_API ga_status ga_recorder_finish(ga_recorder *r, ga_run_status status, const char *words);
 /* Flushes and closes; NULL is fine. Failures can only be heard of by a call of flush or finish before. */
 GA_API void ga_recorder_destroy(ga_recorder **r);
 
@@ -96,6 +111,8 @@ GA_API ga_status ga_result_verify(ga_result *r);
 GA_API int ga_result_n_attributes(const ga_result *r);
 GA_API const char *ga_result_attribute_name(const ga_result *r, int i);
 GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /* NULL: none */
+/* How the run of the file ended; GA_RUN_RUNNING: it goes on, or was killed. Files of older versions too. */
+GA_API ga_run_status ga_result_run_status(const ga_result *r);
 GA_API const char *ga_result_model(const ga_result *r); /* "" where there is none, or a damaged one */
 /* The last checkpoint. saved[*n] NULL: only t and n are given; *n 0: there is none. */
 GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved);

@@ -161,7 +161,8 @@ int ga__layout_create(ga_recorder *r, const ga_recorder_opts *opts, ga_status *s
   if (r->file < 0 || make_numbers(r)) return -1;
   if (make_texts(r, "names", opts->names, status) || make_texts(r, "units", opts->units, status)) return -1;
   if (opts->model && *opts->model && make_model(r->file, opts->model)) return -1;
-  if (ga__text_attribute(r->file, "status", "running", GA__STATUS_SIZE) ||
+  if (ga__text_attribute(r->file, "status", ga__run_status_words[GA_RUN_RUNNING], GA__STATUS_SIZE) ||
+      ga__text_attribute(r->file, "failure", "", GA__STATUS_SIZE) ||
       ga__text_attribute(r->file, "format", "galpha result 1", 0) ||
       ga__text_attribute(r->file, "galpha", ga_version(), 0))
     return -1;

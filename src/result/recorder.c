@@ -284,9 +284,9 @@ ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, 
   return status;
 }
 
-static int write_status(ga_recorder *r, const char *text)
+static int write_text(ga_recorder *r, const char *name, const char *text)
 {
-  hid_t type = ga__text_type(strlen(text)), attribute = H5Aopen(r->file, "status", H5P_DEFAULT);
+  hid_t type = ga__text_type(strlen(text)), attribute = H5Aopen(r->file, name, H5P_DEFAULT);
   int done = 0;
   if (type >= 0 && attribute >= 0) done = H5Awrite(attribute, type, text) >= 0;
   if (attribute >= 0) H5Aclose(attribute);
@@ -294,19 +294,32 @@ static int write_status(ga_recorder *r, const char *text)
   return done ? 0 : -1;
 }
 
-ga_status ga_recorder_finish(ga_recorder *r, const char *text)
+/* A file of an older version has both in one text: "failed: words". */
+static int write_status(ga_recorder *r, ga_run_status status, const char *words)
 {
-  if (!r || !text) return ga__null_argument(r ? r->ctx : NULL);
+  const char *word = ga__run_status_words[status];
+  char both[GA__STATUS_SIZE];
+  if (H5Aexists(r->file, "failure") > 0)
+    return write_text(r, "status", word) || write_text(r, "failure", words) ? -1 : 0;
+  snprintf(both, sizeof both, "%s%s%s", word, *words ? ": " : "", words);
+  return write_text(r, "status", both);
+}
+
+ga_status ga_recorder_finish(ga_recorder *r, ga_run_status how, const char *words)
+{
+  if (!r) return GA_ERR_ARGUMENT;
   ga__hdf5_messages quiet;
   ga_status status;
-  if (strlen(text) >= GA__STATUS_SIZE)
+  if ((int)how < 0 || (int)how >= GA__N_RUN_STATUS)
+    return ga__refuse_choice(r->ctx, "recorder", "status", (int)how, "ga_run_status", GA_RUN_FAILED);
+  if (words && strlen(words) >= GA__STATUS_SIZE)
     return ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
                       &(ga__facts){.file = r->path,
                                    .field = "bytes of status text",
-                                   GA__NUMBERS({(double)strlen(text), NULL}, {GA__STATUS_SIZE - 1, NULL})});
+                                   GA__NUMBERS({(double)strlen(words), NULL}, {GA__STATUS_SIZE - 1, NULL})});
   if (r->store.failure) return fail_writing(r);
   quiet = ga__hdf5_mute();
-  status = write_status(r, text) ? fail_writing(r) : finish_short_block(r);
+  status = write_status(r, how, words ? words : "") ? fail_writing(r) : finish_short_block(r);
   ga__hdf5_unmute(&quiet);
   return status;
 }
@@ -357,7 +370,7 @@ static ga_status check_names(ga_context *ctx, const char *path, const ga_recorde
 /* Attribute number i: a name that no other has, and a value. */
 static ga_status check_attribute(ga_context *ctx, const char *path, const ga_recorder_opts *o, int i)
 {
-  static const char *const own[] = {"status", "format", "galpha"};
+  static const char *const own[] = {"status", "failure", "format", "galpha"};
   const char *name = o->attributes[2 * i], *value = o->attributes[2 * i + 1], *owner = NULL;
   if (!name || !*name || !value)
     return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
@@ -449,7 +462,7 @@ static ga_status append(ga_recorder *r, const ga_recorder_opts *opts)
   r->plain = !r->compression;
   if (status == GA_OK) status = take_memory(r);
   if (status == GA_OK) status = resume_block(r);
-  if (status == GA_OK && write_status(r, "running")) status = fail_writing(r);
+  if (status == GA_OK && write_status(r, GA_RUN_RUNNING, "")) status = fail_writing(r);
   return status ? status : flush(r, 1);
 }
 

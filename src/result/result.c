@@ -849,6 +849,23 @@ const char *ga_result_attribute(const ga_result *r, const char *name)
   return NULL;
 }
 
+const char *const ga__run_status_words[GA__N_RUN_STATUS] = {
+#define STATUS_WORD(name, word) word,
+    GA_RUN_STATUS_LIST(STATUS_WORD)
+#undef STATUS_WORD
+};
+
+/* Before there was an attribute for them, words stood behind the status: "failed: ...". */
+ga_run_status ga_result_run_status(const ga_result *r)
+{
+  const char *text = ga_result_attribute(r, "status");
+  const size_t bytes = text ? strcspn(text, ":") : 0;
+  for (int i = 0; i < GA__N_RUN_STATUS; i++)
+    if (bytes == strlen(ga__run_status_words[i]) && strncmp(text, ga__run_status_words[i], bytes) == 0)
+      return (ga_run_status)i;
+  return GA_RUN_UNKNOWN;
+}
+
 const char *ga_result_model(const ga_result *r)
 {
   if (!r) return "";

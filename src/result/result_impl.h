@@ -8,6 +8,10 @@
 #include <hdf5.h>
 #include <stdint.h>
 
+/* "running", ..., by ga_run_status (result.c). */
+enum { GA__N_RUN_STATUS = GA_RUN_FAILED + 1 };
+extern const char *const ga__run_status_words[GA__N_RUN_STATUS];
+
 /* ---- The file under HDF5 (store.c) ---------------------------------------------------------------------
  *
  * HDF5 may write its own structures at any moment and in any order; a process that is killed in between

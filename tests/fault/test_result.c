@@ -266,7 +266,7 @@ static void write_until_full(rig *r, int code)
   assert_true(flushed > 0);
   assert_status(r->ctx, rig_add(rec, r->m, k), GA_ERR_FILE);
   assert_status(r->ctx, ga_recorder_flush(rec), GA_ERR_FILE);
-  assert_status(r->ctx, ga_recorder_finish(rec, "done"), GA_ERR_FILE);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FINISHED, "done"), GA_ERR_FILE);
   assert_status(r->ctx, ga_recorder_checkpoint(rec, 1e9, (double[]){1.0}, 1), GA_ERR_FILE);
   assert_file_error(r->ctx, GA_REASON_FILE_ACCESS, r->path, code);
   ga_recorder_destroy(&rec);
@@ -356,7 +356,7 @@ static ga_status whole_run(rig *r)
   for (long k = status == GA_OK ? ga_recorder_n_records(rec) : 0; status == GA_OK && k < 30; k++)
     status = rig_add(rec, r->m, k);
   if (status == GA_OK) status = ga_recorder_checkpoint(rec, 1.0, saved, 3);
-  if (status == GA_OK) status = ga_recorder_finish(rec, "done");
+  if (status == GA_OK) status = ga_recorder_finish(rec, GA_RUN_FINISHED, "done");
   ga_recorder_destroy(&rec);
   if (status == GA_OK) status = ga_result_open(r->ctx, r->path, &res);
   if (status == GA_OK) status = ga_result_export_csv(res, table, 1, names);

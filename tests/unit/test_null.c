@@ -621,7 +621,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_recorder_n_records, (P(rec))) \
   VALUE(ga_recorder_time, (P(rec))) \
   STATUS(ga_recorder_checkpoint, (P(rec), 0.5, P(numbers), 1)) \
-  STATUS(ga_recorder_finish, (P(rec), P("x"))) \
+  STATUS(ga_recorder_finish, (P(rec), GA_RUN_FINISHED, FINE("x"))) \
   VOID(ga_recorder_destroy, (P(&none.recorder))) \
   VALUE(ga_result_library, (FINE(text), sizeof text)) \
   STATUS(ga_result_open, (P(ctx), P("x"), P(&none.result))) \
@@ -649,6 +649,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_result_n_attributes, (P(res))) \
   VALUE(ga_result_attribute_name, (P(res), 0)) \
   VALUE(ga_result_attribute, (P(res), P("x"))) \
+  VALUE(ga_result_run_status, (P(res))) \
   VALUE(ga_result_model, (P(res))) \
   STATUS(ga_result_checkpoint, (P(res), P(numbers), P(&size), FINE(numbers))) \
   STATUS(ga_result_export_csv, (P(res), P("x"), 1, FINE(names)))

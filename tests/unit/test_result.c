@@ -68,7 +68,7 @@ static void readable_while_it_grows(void **state)
       assert_int_equal(length[1], k + step);
       rig_check(r, k + step);
     }
-    assert_status(r->ctx, ga_recorder_finish(rec, "done"), GA_OK);
+    assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FINISHED, "done"), GA_OK);
     rig_add_all(r, rec, 4000 / step * step + step, 5000); /* going on after all */
     assert_status(r->ctx, ga_recorder_flush(rec), GA_OK);
     rig_check(r, 5000);
@@ -111,18 +111,24 @@ static void facts_about_the_run(void **state)
   ga_recorder *rec = recorder(r);
   ga_result *res = result(r);
   assert_string_equal(ga_result_attribute(res, "status"), "running");
+  assert_int_equal(ga_result_run_status(res), GA_RUN_RUNNING);
   ga_result_close(&res);
-  assert_status(r->ctx, ga_recorder_finish(rec, "done, after 3 s"), GA_OK);
+  assert_status(r->ctx, ga_recorder_finish(rec, (ga_run_status)4, NULL), GA_ERR_ARGUMENT);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_UNKNOWN, NULL), GA_ERR_ARGUMENT);
+  assert_error(r->ctx, GA_REASON_NOT_A_CHOICE, NULL, "status", NULL);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FAILED, "done, after 3 s"), GA_OK);
   ga_recorder_destroy(&rec);
   res = result(r);
-  assert_string_equal(ga_result_attribute(res, "status"), "done, after 3 s");
+  assert_string_equal(ga_result_attribute(res, "status"), "failed");
+  assert_string_equal(ga_result_attribute(res, "failure"), "done, after 3 s");
+  assert_int_equal(ga_result_run_status(res), GA_RUN_FAILED);
   assert_string_equal(ga_result_attribute(res, "galpha"), ga_version());
   for (int i = 0; i < 4; i++) assert_string_equal(ga_result_attribute(res, facts[2 * i]), facts[2 * i + 1]);
   assert_null(ga_result_attribute(res, "nothing"));
-  assert_int_equal(ga_result_n_attributes(res), 7);
-  for (int i = 0; i < 7; i++) found += strcmp(ga_result_attribute_name(res, i), "note") == 0;
+  assert_int_equal(ga_result_n_attributes(res), 8);
+  for (int i = 0; i < 8; i++) found += strcmp(ga_result_attribute_name(res, i), "note") == 0;
   assert_int_equal(found, 1);
-  assert_string_equal(ga_result_attribute_name(res, 7), "");
+  assert_string_equal(ga_result_attribute_name(res, 8), "");
   assert_string_equal(ga_result_model(res), r->opts.model);
   assert_int_equal(ga_result_n_signals(res), 4);
   assert_string_equal(ga_result_signal_name(res, 3), "s3");
@@ -207,7 +213,7 @@ static void gone_on_from_a_checkpoint(void **state)
       assert_status(r->ctx, ga_recorder_checkpoint(rec, rig_time(at[i] - 1), own, i % 2 ? 3 : 2), GA_OK);
       rig_check(r, at[i]);
       rig_add_all(r, rec, at[i], at[i] + 700);
-      assert_status(r->ctx, ga_recorder_finish(rec, "killed"), GA_OK);
+      assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_STOPPED, "killed"), GA_OK);
       ga_recorder_destroy(&rec);
       rig_check(r, at[i] + 700);
       ga_result *res = result(r);
@@ -655,7 +661,7 @@ static void files_that_are_taken_away(void **state)
     }
     ga_status status = GA_OK;
     for (long k = 3000; k < 5000 && !status; k++) status = rig_add(rec, r->m, k);
-    if (!status) status = ga_recorder_finish(rec, "finished");
+    if (!status) status = ga_recorder_finish(rec, GA_RUN_FINISHED, NULL);
     assert_status(r->ctx, status, GA_ERR_FILE);
     assert_file_error(r->ctx, GA_REASON_FILE_CHANGED, r->path, 0);
     assert_non_null(strstr(ga_context_error(r->ctx)->detail, cases[i].words));
@@ -696,13 +702,40 @@ static void times_and_states_refused(void **state)
   assert_error_number(r->ctx, 1, 1);
   assert_status(r->ctx, ga_recorder_add(rec, NAN, x), GA_ERR_ARGUMENT);
   memset(text, 'x', 256);
-  assert_status(r->ctx, ga_recorder_finish(rec, text), GA_ERR_ARGUMENT);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FAILED, text), GA_ERR_ARGUMENT);
   text[255] = '\0';
-  assert_status(r->ctx, ga_recorder_finish(rec, text), GA_OK);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FAILED, text), GA_OK);
   assert_int_equal(ga_recorder_n_records(rec), 1);
   ga_recorder_destroy(&rec);
   ga_result *res = result(r);
-  assert_string_equal(ga_result_attribute(res, "status"), text);
+  assert_string_equal(ga_result_attribute(res, "failure"), text);
+  ga_result_close(&res);
+  rig_close(r);
+}
+
+/* A file without an attribute for why a run failed, as older versions wrote them, has both in one text. */
+static void files_of_older_versions_have_a_status(void **state)
+{
+  rig *r = rig_open(1);
+  const double x[1] = {1};
+  (void)state;
+  ga_recorder *rec = recorder(r);
+  assert_status(r->ctx, ga_recorder_add(rec, 1.0, x), GA_OK);
+  assert_status(r->ctx, ga_recorder_checkpoint(rec, 1.0, x, 1), GA_OK);
+  ga_recorder_destroy(&rec);
+  hid_t file = H5Fopen(r->path, H5F_ACC_RDWR, H5P_DEFAULT);
+  assert_true(H5Adelete(file, "failure") >= 0);
+  assert_true(H5Fclose(file) >= 0);
+  ga_result *res = result(r);
+  assert_int_equal(ga_result_run_status(res), GA_RUN_RUNNING);
+  ga_result_close(&res);
+  r->opts.append = 1;
+  rec = recorder(r);
+  assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FAILED, "too fast"), GA_OK);
+  ga_recorder_destroy(&rec);
+  res = result(r);
+  assert_string_equal(ga_result_attribute(res, "status"), "failed: too fast");
+  assert_int_equal(ga_result_run_status(res), GA_RUN_FAILED);
   ga_result_close(&res);
   rig_close(r);
 }
@@ -890,9 +923,9 @@ static void opens_in_python(void **state)
              "assert f[\"model\"].asstr()[()] == \"title: \\u00e9\\n\"\n"
              "assert f.attrs[\"status\"].decode() == \"%s\"\n"
              "' 2>&1",
-             python, r->path, closed ? "done" : "running");
+             python, r->path, closed ? "finished" : "running");
     assert_int_equal(system(command), 0);
-    if (!closed) assert_status(r->ctx, ga_recorder_finish(rec, "done"), GA_OK);
+    if (!closed) assert_status(r->ctx, ga_recorder_finish(rec, GA_RUN_FINISHED, "done"), GA_OK);
     if (!closed) ga_recorder_destroy(&rec);
   }
   rig_close(r);
@@ -901,6 +934,7 @@ static void opens_in_python(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(files_of_older_versions_have_a_status),
       cmocka_unit_test(every_bit_returns),
       cmocka_unit_test(readable_while_it_grows),
       cmocka_unit_test(a_snapshot_stays),
