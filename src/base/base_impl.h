@@ -10,6 +10,7 @@ enum { GA__STARTING = 1, GA__UNDEFINED = 2 };
 struct ga_context {
   ga_context_opts opts;
   ga_error error;
+  int muted; /* > 0: what is tried may fail, and failures are not stored */
   char text[GA_ERROR_TEXT]; /* its sentence, made when somebody asks */
   int starting; /* GA__STARTING: initial values are being made consistent, and messages say so. A callback
                    adds GA__UNDEFINED where something has no value there */
@@ -46,6 +47,17 @@ typedef struct ga__facts {
 #define GA__NUMBERS(...)                                                                                     \
   .n_numbers = (int)(sizeof((ga__fact_number[]){__VA_ARGS__}) / sizeof(ga__fact_number)),                    \
   .number = {__VA_ARGS__}
+
+/* Between both calls, which may be nested, failures leave the context's error as it is. Cheaper than a copy of
+ * it where that is done at every evaluation. */
+static inline void ga__mute_errors(ga_context *ctx)
+{
+  ctx->muted++;
+}
+static inline void ga__unmute_errors(ga_context *ctx)
+{
+  ctx->muted--;
+}
 
 /* Store the error and return its status, so that callers write `return ga__refuse(...)`. facts may be taken
  * from the context's error. */

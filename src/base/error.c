@@ -107,13 +107,13 @@ void ga__error_set(ga_error *error, ga_status status, ga_reason reason, const ga
 
 ga_status ga__refuse(ga_context *ctx, ga_status status, ga_reason reason, const ga__facts *facts)
 {
-  if (ctx) ga__error_set(&ctx->error, status, reason, facts);
+  if (ctx && !ctx->muted) ga__error_set(&ctx->error, status, reason, facts);
   return status;
 }
 
 ga_status ga__name_item(ga_context *ctx, ga_status status, int item, const char *name)
 {
-  if (status == GA_OK || status == GA_ERR_MEMORY) return status;
+  if (status == GA_OK || status == GA_ERR_MEMORY || ctx->muted) return status;
   ctx->error.item = item;
   ga__cut_text(ctx->error.item_name, sizeof ctx->error.item_name, name);
   return status;
@@ -124,7 +124,7 @@ static ga_status store_words(ga_context *ctx, ga_status status, double t, int bl
                              const char *format, va_list args)
 {
   ga_error error = ga__error_none();
-  if (!ctx) return status;
+  if (!ctx || ctx->muted) return status;
   error.status = status;
   error.reason = GA_REASON_OTHER;
   error.t = t;

@@ -78,9 +78,9 @@ void ga__sides_forget(ga__sides *s)
 static int sides_of(const ga__sides *s, const ga__state *f, int *side)
 {
   const ga_point p = ga__state_point(f);
-  const ga_error error = s->ctx->error;
+  ga__mute_errors(s->ctx);
   const int code = s->sys->def.sides(s->sys->def.user, &p, side);
-  s->ctx->error = error;
+  ga__unmute_errors(s->ctx);
   return code == 0;
 }
 
@@ -89,15 +89,15 @@ static int sides_of(const ga__sides *s, const ga__state *f, int *side)
 static int renew_outputs(ga__sides *s)
 {
   const ga_point p = ga__state_point(&s->state);
-  const ga_error error = s->ctx->error;
   const size_t bytes = (size_t)s->sys->size[GA_BLOCK_Y] * sizeof(double);
   int fine = 1;
+  ga__mute_errors(s->ctx);
   for (int pass = 0; bytes > 0 && fine && pass < OUTPUT_PASSES; pass++) {
     fine = ga__call(s->sys, GA__OUTPUT, &p, s->y_new) == GA_OK;
     if (fine && memcmp(s->state.y, s->y_new, bytes) == 0) break;
     if (fine) memcpy(s->state.y, s->y_new, bytes);
   }
-  s->ctx->error = error;
+  ga__unmute_errors(s->ctx);
   return fine;
 }
 

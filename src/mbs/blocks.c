@@ -255,12 +255,12 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
   enum { MOST_SWEEPS = 32 };
   const ga__mbs_model *b = e->b;
   double *seen = e->work->y_seen, *last = e->work->y_last;
-  const ga_error error = e->work->ctx->error; /* what has no value there is interpolated */
   const size_t size = (size_t)b->y.n * sizeof *y;
   ga_point p = *e->p;
   ga__eval at = *e;
   int changed = 1, failed = 0;
   if (b->y.n == 0) return y;
+  ga__mute_errors(e->work->ctx); /* what has no value there is interpolated */
   memcpy(seen, y, size);
   p.y = seen;
   at.p = &p;
@@ -270,7 +270,7 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
     for (int i = 0; !failed && i < b->y.n; i++) failed = row_value(&at, i, seen);
     for (int i = 0; i < b->y.n; i++) changed |= !(fabs(seen[i] - last[i]) <= SETTLED * fabs(seen[i]));
   }
-  e->work->ctx->error = error;
+  ga__unmute_errors(e->work->ctx);
   return changed || failed ? y : seen;
 }
 
