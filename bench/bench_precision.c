@@ -24,18 +24,18 @@ typedef struct method {
   const char *key, *label; /* in the figures; in tables and pictures */
   mode mode;
   ga_method ours;
-  int hht; /* 1: HHT with the damping of the default ρ∞ */
   ida_form theirs;
   enum { ALWAYS, CONSTRAINED, FREE } when; /* without constraints some are the same as others */
 } method;
 
 static const method methods[] = {
-    {.key = "stabilized", .label = "stabilized index 2", .ours = GA_STABILIZED},
-    {.key = "index3", .label = "index 3", .ours = GA_INDEX3, .when = CONSTRAINED},
-    {.key = "weighted", .label = "HHT-I3", .ours = GA_WEIGHTED, .hht = 1},
-    {.key = "soi2", .label = "SOI2", .ours = GA_SOI2},
-    {.key = "hht_soi2", .label = "HHT-SOI2", .ours = GA_HHT_SOI2, .hht = 1},
-    {.key = "stabilized_per_step", .label = "stabilized, per step", .ours = GA_STABILIZED, .mode = PER_STEP},
+#define EQUAL_STEPS(id, name, title, about) {.key = #name, .label = title, .ours = id},
+    GA_METHOD_LIST(EQUAL_STEPS)
+#undef EQUAL_STEPS
+        {.key = "stabilized_per_step",
+         .label = "stabilized, per step",
+         .ours = GA_STABILIZED,
+         .mode = PER_STEP},
     {.key = "stabilized_per_unit_step",
      .label = "stabilized, per unit step",
      .ours = GA_STABILIZED,
@@ -48,8 +48,18 @@ static const method methods[] = {
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
+static ga_method_info info_of(const method *m)
+{
+  ga_method_info info = {0};
+  ga_method_at((int)m->ours, &info);
+  return info;
+}
+
+/* Methods that keep positions alone are, without constraints, those that keep rates too; but HHT is not. */
 static int applies(const method *m, const bench_task *t)
 {
+  const ga_method_info info = info_of(m);
+  if (m->mode == EQUAL && !info.keeps_rates && !info.hht && t->def.n_lambda == 0) return 0;
   return m->when == ALWAYS || (m->when == FREE) == (t->def.n_lambda == 0);
 }
 
@@ -83,7 +93,7 @@ static void settings_set(bench_task *t, const method *m)
 {
   t->ours.method = m->ours;
   t->ours.scheme = ga_stepper_defaults().scheme;
-  if (m->hht) ga_scheme_hht(NULL, -1.0 / 9.0, &t->ours.scheme); /* ρ∞ = (1+α)/(1−α) = 0.8 */
+  if (info_of(m).hht) ga_scheme_hht(NULL, -1.0 / 9.0, &t->ours.scheme); /* ρ∞ = (1+α)/(1−α) = 0.8 */
   t->control.error = m->mode == PER_UNIT_STEP ? GA_PER_UNIT_STEP : GA_PER_STEP;
   if (m->mode == PEER) bench_theirs(t, m->theirs);
 }
@@ -185,13 +195,12 @@ static void comparison_report(report *out, const result r[N_METHODS], const benc
 /* Colours by method, dashes by code, and marks by how steps are chosen. */
 static void curve_style(FILE *out, const method *m)
 {
-  static const char *const colours[] = {[GA_INDEX3] = "#d55e00",
-                                        [GA_STABILIZED] = "#0072b2",
-                                        [GA_WEIGHTED] = "#999999",
-                                        [GA_SOI2] = "#009e73",
-                                        [GA_HHT_SOI2] = "#cc79a7"};
+  static const char *const colours[] = {"#d55e00", "#0072b2", "#999999", "#009e73", "#cc79a7", "#56b4e9"};
+  enum { N_COLOURS = sizeof colours / sizeof *colours };
   static const int marks[N_MODES] = {[EQUAL] = 7, [PER_STEP] = 8, [PER_UNIT_STEP] = 4, [PEER] = 2};
-  const char *colour = m->mode != PEER ? colours[m->ours] : m->theirs == IDA_GGL ? "black" : "#e69f00";
+  const char *colour = m->mode != PEER        ? colours[(int)m->ours % N_COLOURS]
+                       : m->theirs == IDA_GGL ? "black"
+                                              : "#e69f00";
   fprintf(out, "with linespoints linewidth 2 pointsize 0.7 linecolor rgb '%s' dashtype %d pointtype %d",
           colour, m->mode == PEER ? 2 : 1, marks[m->mode]);
 }

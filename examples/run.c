@@ -28,26 +28,12 @@ int ex_number_take(const char *option, const char *text, double low, double high
   return 0;
 }
 
-/* The methods by the names of the command line. */
-static const struct {
-  const char *name, *title;
-  ga_method method;
-} METHODS[] = {{"stabilized", "stabilized index-2 form", GA_STABILIZED},
-               {"index3", "index-3 form", GA_INDEX3},
-               {"soi2", "generalized-alpha-SOI2", GA_SOI2},
-               {"hht-soi2", "SOI2 in the form of HHT-SOI2", GA_HHT_SOI2},
-               {"weighted", "weighted, constraints as they are given", GA_WEIGHTED}};
-enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
-
 static int method_take(const char *text, ga_method *method)
 {
-  for (int i = 0; i < N_METHODS; i++)
-    if (strcmp(text, METHODS[i].name) == 0) {
-      *method = METHODS[i].method;
-      return 0;
-    }
+  ga_method_info m;
+  if (ga_method_find(text, method)) return 0;
   fprintf(stderr, "--method: \"%s\" is none of", text);
-  for (int i = 0; i < N_METHODS; i++) fprintf(stderr, "%s %s", i ? "," : "", METHODS[i].name);
+  for (int i = 0; ga_method_at(i, &m); i++) fprintf(stderr, "%s %s", i ? "," : "", m.name);
   fputc('\n', stderr);
   return -1;
 }
@@ -144,9 +130,9 @@ const ex_problem *ex_problem_ask(int n, char *const *names, ex_options *opts, co
 
 void ex_task_print(const ex_problem *problem, const ex_options *opts)
 {
-  int i = 0;
-  while (METHODS[i].method != opts->method) i++;
-  printf("%s: %s\n%s, rho_inf %g%s", problem->name, problem->title, METHODS[i].title, opts->rho,
+  ga_method_info method = {0};
+  ga_method_at((int)opts->method, &method);
+  printf("%s: %s\n%s, rho_inf %g%s", problem->name, problem->title, method.title, opts->rho,
          opts->commutator ? "" : ", without the commutator term");
 }
 

@@ -17,7 +17,7 @@ static const char usage[] =
     "  --rtol R          error control with this tolerance instead of equal steps\n"
     "  --rho R           spectral radius at infinity, 0 to 1 (default: the machine's)\n"
     "  --t-end T         end time [s] (default: the machine's)\n"
-    "  --method M        stabilized (default) or index3\n"
+    "  --method M        stabilized (default) or another of the library's: index3, soi2, ...\n"
     "  --form F          of rigid bodies: space (default), body or se3\n"
     "  --csv FILE        write all signals at every step to FILE\n"
     "  --list            list the machines\n"
@@ -27,14 +27,14 @@ typedef struct choice {
   const char *name;
   int value;
 } choice;
-static const choice METHODS[] = {{"stabilized", GA_STABILIZED}, {"index3", GA_INDEX3}, {NULL, 0}};
 static const choice FORMS[] = {
     {"space", GA_FORM_SPACE}, {"body", GA_FORM_BODY}, {"se3", GA_FORM_SE3}, {NULL, 0}};
 
 typedef struct arguments {
   const mx_machine *machine;  /* NULL: nothing to run */
   double h, rho, t_end, rtol; /* NaN: the machine's */
-  int method, form;
+  ga_method method;
+  int form;
   const char *csv;
 } arguments;
 
@@ -59,6 +59,16 @@ static int choice_take(const char *option, const char *text, const choice *list,
   return EXIT_USAGE;
 }
 
+static int method_take(const char *text, ga_method *method)
+{
+  ga_method_info m;
+  if (ga_method_find(text, method)) return 0;
+  fprintf(stderr, "--method: \"%s\" is none of", text);
+  for (int i = 0; ga_method_at(i, &m); i++) fprintf(stderr, "%s %s", i ? "," : "", m.name);
+  fputc('\n', stderr);
+  return EXIT_USAGE;
+}
+
 static int option_take(arguments *a, int option, const char *text)
 {
   switch (option) {
@@ -71,7 +81,7 @@ static int option_take(arguments *a, int option, const char *text)
   case 't':
     return number_take("t-end", text, 1e-12, 1e9, &a->t_end);
   case 'm':
-    return choice_take("method", text, METHODS, &a->method);
+    return method_take(text, &a->method);
   case 'f':
     return choice_take("form", text, FORMS, &a->form);
   case 'c':
@@ -114,7 +124,7 @@ static mx_options options_of(const arguments *a)
   if (!isnan(a->h)) o.rtol = 0, o.h = a->h;
   if (!isnan(a->rtol)) o.rtol = a->rtol;
   if (o.rtol == 0) o.h = o.t_end / ceil(o.t_end / o.h * (1 - 1e-12)); /* a step that divides the time */
-  o.method = (ga_method)a->method;
+  o.method = a->method;
   o.form = (ga_form)a->form;
   return o;
 }

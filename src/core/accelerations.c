@@ -4,17 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->solve, with B
- * and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
+/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->saddle_rhs,
+ * with B and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
 static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs)
 {
   const ga_system *sys = st->sys;
   const int *start = sys->start;
-  double *r = st->solve;
+  double *r = st->saddle_rhs;
   ga_status status = ga__call(sys, GA__MASS, p, r);
-  if (!status) status = ga__call(sys, GA__FORCE, p, st->tmp);
+  if (!status) status = ga__call(sys, GA__FORCE, p, st->scratch);
   if (status) return status;
-  for (int i = 0; i < sys->nv; i++) r[i] -= st->tmp[i];
+  for (int i = 0; i < sys->nv; i++) r[i] -= st->scratch[i];
   if ((status = ga__phi_acc(&st->deriv, p, r + start[GA_BLOCK_LAMBDA]))) return status;
   ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->saddle.Q, f->vdot);
   if ((status = ga__k_acc(&st->deriv, p, r + start[GA_BLOCK_PSI]))) return status;
@@ -27,7 +27,7 @@ static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const
   return GA_OK;
 }
 
-/* Largest relative increment of the solution just found in st->solve; adds it to f. */
+/* Largest relative increment of the solution just found in st->saddle_rhs; adds it to f. */
 static double add_accelerations(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
@@ -35,7 +35,7 @@ static double add_accelerations(ga_stepper *st, ga__state *f)
   double largest = size;
   for (int b = 0; b < GA_N_BLOCKS; b++) {
     if (!to[b]) continue;
-    const double *d = st->solve + sys->start[b];
+    const double *d = st->saddle_rhs + sys->start[b];
     for (int i = 0; i < sys->size[b]; i++) to[b][i] += d[i];
     double relative = ga__max_abs(d, sys->size[b], NULL) / (1.0 + ga__max_abs(to[b], sys->size[b], NULL));
     if (ga__first_bad(d, sys->size[b]) >= 0) return NAN;
@@ -77,9 +77,9 @@ static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, co
   const ga_system *sys = st->sys;
   int n = sys->size[GA_BLOCK_Y], worst = -1;
   double off = 0.0;
-  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, st->solve)) {
-    for (int i = 0; i < n; i++) st->solve[i] -= p->y[i];
-    off = ga__max_abs(st->solve, n, &worst);
+  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, st->saddle_rhs)) {
+    for (int i = 0; i < n; i++) st->saddle_rhs[i] -= p->y[i];
+    off = ga__max_abs(st->saddle_rhs, n, &worst);
   }
   if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
     return ga__start_fail_inconsistent(
@@ -106,9 +106,9 @@ ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
     if (c->iterations == GA__START_ITERATIONS) return fail_accelerations(st, c, &p);
     if ((status = ga__saddle_at(st, &p, 1))) return status;
     if ((status = acceleration_residual(st, f, &p, 1))) return status;
-    c->residual_after = ga__max_abs(st->solve, sys->nv, c->iterations ? NULL : &c->worst_before);
+    c->residual_after = ga__max_abs(st->saddle_rhs, sys->nv, c->iterations ? NULL : &c->worst_before);
     if (c->iterations == 0) c->residual_before = c->residual_after;
-    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve))) return status;
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs))) return status;
     size = add_accelerations(st, f);
     if (!isfinite(size))
       return ga__start_fail_inconsistent(st, GA_BLOCK_V, c, "accelerations and multipliers", "solved for",
@@ -138,7 +138,7 @@ static ga_status solve_at_fixed_outputs(ga_stepper *st)
   ga_point p = ga__state_point(&st->now);
   ga_status status = ga__saddle_at(st, &p, 0);
   if (!status) status = acceleration_residual(st, &st->now, &p, 0);
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
   if (status) return status;
   return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
 }
@@ -164,7 +164,7 @@ static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, i
   const ga_error said = st->ctx->error;
   *found = 0;
   if (st->again == GA__FIRST || bytes == 0) return GA_OK;
-  memcpy(st->tmp_y, st->now.y, bytes);
+  memcpy(st->scratch_y, st->now.y, bytes);
   memcpy(st->now.y, st->begin_y, bytes);
   const ga_status status = ga__accelerations(st, &st->now, c);
   *found = !status;
@@ -173,7 +173,7 @@ static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, i
   st->ctx->error = said;
   *c = ga__start_no_change();
   forget_accelerations(st);
-  memcpy(st->now.y, st->tmp_y, bytes);
+  memcpy(st->now.y, st->scratch_y, bytes);
   return GA_OK;
 }
 

@@ -56,7 +56,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
   ga_point p = ga__state_point(f);
   ga_status status = evaluate(st);
   if (status) return status;
-  double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->solve);
+  double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->saddle_rhs);
   double damping = fmin(MOST_DAMPING, fmax(LEAST_DAMPING, before / scale)), after = before;
   memcpy(st->next.q, f->q, bytes);
   for (int i = 0; i < MAX_TRIES; i++, damping *= MORE_DAMPING) {
@@ -65,7 +65,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
     if (!isfinite(*size)) continue;
     ga_group_move(sys->group, f->q, st->next.q, st->red.gram.x);
     if ((status = ga__call(sys, GA__PHI, &p, phi_new))) return status;
-    after = scaled(st, phi_new, st->solve);
+    after = scaled(st, phi_new, st->saddle_rhs);
     if (after <= before || *size <= STAGNATED) break;
   }
   if (after > before && *size <= STAGNATED) { /* rounding: it was better before */
@@ -86,10 +86,12 @@ ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_c
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0, consistent = 0;
-  double *phi = st->tmp, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL, ratio = 0.0;
+  double *phi = st->scratch, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL,
+         ratio = 0.0;
   ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
-  if (!status && o->project && nl > 0) status = ga__within_rounding(st, 0, NULL, phi, st->solve, &consistent);
+  if (!status && o->project && nl > 0)
+    status = ga__within_rounding(st, 0, NULL, phi, st->saddle_rhs, &consistent);
   if (!status && !st->red.gram.ctx) status = ga__gram_create(sys, st->opts.lu, &st->red.gram);
   if (status) return status;
   c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);

@@ -8,12 +8,12 @@
 enum { OUTPUT_PASSES = 8 }; /* of y := o, which run along chains of outputs */
 #define MOVED 1e-3          /* of its size, by which an output is another one than that interpolated */
 
-/* o, which st->solve holds, into y; 1: one of them is another one, each as seen from its own size, since what
- * follows from it may be quite different. */
+/* o, which st->saddle_rhs holds, into y; 1: one of them is another one, each as seen from its own size, since
+ * what follows from it may be quite different. */
 static int renew_outputs(const ga_stepper *st, double *y)
 {
   const ga_system *sys = st->sys;
-  const double *o = st->solve + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
+  const double *o = st->saddle_rhs + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
   int moved = 0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) {
     const double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fabs(o[i]));
@@ -23,8 +23,8 @@ static int renew_outputs(const ga_stepper *st, double *y)
   return moved;
 }
 
-/* Residuals at s into st->solve, with outputs evaluated anew: between steps they are only interpolated, which
- * hides what acts through them. y[n_y] receives them. */
+/* Residuals at s into st->saddle_rhs, with outputs evaluated anew: between steps they are only interpolated,
+ * which hides what acts through them. y[n_y] receives them. */
 static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
 {
   const ga_system *sys = st->sys;
@@ -32,8 +32,8 @@ static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
   ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, 0};
   if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
   for (int pass = 0;; pass++) {
-    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->solve, NULL, NULL, st->tmp)
-                                      : ga__residual(sys, &p, st->solve, st->tmp);
+    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->saddle_rhs, NULL, NULL, st->scratch)
+                                      : ga__residual(sys, &p, st->saddle_rhs, st->scratch);
     if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, y)) return status;
   }
 }
@@ -57,9 +57,9 @@ ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
   const int lambda = sys->start[GA_BLOCK_LAMBDA], nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   ga__matrix *matrix = ga__matrix_in_use(st);
   for (int i = 0; i < st->factors.n; i++) st->r[i] = 0.0;
-  for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->solve[i];
-  for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->solve[i];
-  for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->solve[i];
+  for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->saddle_rhs[i];
+  for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->saddle_rhs[i];
+  for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->saddle_rhs[i];
   ga_status status = ga__assembly_solve(&matrix->assembly, matrix->lu, st->r);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) e[i] = st->r[at + i];
@@ -67,7 +67,7 @@ ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
   return GA_OK;
 }
 
-/* Residuals into st->solve: of the dynamics times h² · part, of Φ, of x times h · part_x. */
+/* Residuals into st->saddle_rhs: of the dynamics times h² · part, of Φ, of x times h · part_x. */
 static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
 {
   const ga_system *sys = st->sys;
@@ -75,10 +75,11 @@ static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part,
   const double h = step_of(st), place = (s->t - n->scalar[GA__T]) / h;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   ga_status status = residual_at(st, s, y);
-  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] *= part * h * h;
+  for (int i = 0; !status && i < sys->nv; i++) st->saddle_rhs[i] *= part * h * h;
   for (int i = 0; !status && i < nx; i++)
-    st->solve[x + i] =
-        part_x * h * (rate_of_cubic(n->x[i], n->xdot[i], m->x[i], m->xdot[i], h, place) + st->solve[x + i]);
+    st->saddle_rhs[x + i] =
+        part_x * h *
+        (rate_of_cubic(n->x[i], n->xdot[i], m->x[i], m->xdot[i], h, place) + st->saddle_rhs[x + i]);
   return status;
 }
 
@@ -110,7 +111,7 @@ size_t ga__defect_room(const ga_system *sys)
   return (size_t)(2 * MIXED + 4) * n + (size_t)(sys->nq + sys->size[GA_BLOCK_X]);
 }
 
-/* Right-hand side at q − e, x − e, into st->solve. */
+/* Right-hand side at q − e, x − e, into st->saddle_rhs. */
 static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const double *e, double *q,
                                         double *x, double *y)
 {
@@ -123,9 +124,11 @@ static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const
   moved.q = q, moved.x = x;
   ga_status status = scaled_residual(st, &moved, st->family->force_factor(st), 1.0, y);
   ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y, 0};
-  if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->tmp);
-  for (int i = 0; !status && i < sys->nv; i++) st->solve[i] -= st->family->mass_factor(st) * st->tmp[i];
-  for (int i = 0; !status && i < nx; i++) st->solve[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
+  if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->scratch);
+  for (int i = 0; !status && i < sys->nv; i++)
+    st->saddle_rhs[i] -= st->family->mass_factor(st) * st->scratch[i];
+  for (int i = 0; !status && i < nx; i++)
+    st->saddle_rhs[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
   return status;
 }
 

@@ -121,7 +121,7 @@ static void configuration(ga_stepper *st, double *q, double h, double s)
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
   const ga__state *n = &st->next, *m = &st->now;
-  double *d = st->est_q, *slope = st->tmp;
+  double *d = st->est_q, *slope = st->scratch;
   ga_group_difference(g, d, n->q, m->q);
   for (int i = 0; i < sys->nv; i++) slope[i] = m->v[i];
   ga_group_tangent_inverse(g, st->T, d);
@@ -138,7 +138,7 @@ static void configuration_far(ga_stepper *st, double *q, double h, double s)
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
   const ga__state *n = &st->next, *m = &st->now;
-  double *d = st->est_q, *e = st->tmp, *slope = st->slope;
+  double *d = st->est_q, *e = st->scratch, *slope = st->slope;
   for (int i = 0; i < sys->nv; i++) e[i] = 0.5 * h * (n->v[i] + m->v[i]);
   ga_group_move(g, q, n->q, e);
   ga_group_difference(g, d, q, m->q);

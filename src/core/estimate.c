@@ -51,23 +51,23 @@ static void raw_q(ga_stepper *st)
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (m->a[i] - m->a_prev[i]);
   if (is_held(st)) return;
   if (!st->commutes && ga_group_n_blocks(sys->group) > 0) {
-    ga_group_bracket(sys->group, st->tmp, n->v, n->vdot);
-    for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * st->tmp[i];
+    ga_group_bracket(sys->group, st->scratch, n->v, n->vdot);
+    for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * st->scratch[i];
   }
   if (st->family->correct_q) st->family->correct_q(st, st->est_q);
 }
 
 /* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k, these being in the rows of
- * st->solve; force may be NULL. */
+ * st->saddle_rhs; force may be NULL. */
 static ga_status project_error(ga_stepper *st, double *e, const double *force)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
   p.vdot = e;
-  ga_status status = ga__call(sys, GA__MASS, &p, st->solve);
-  for (int i = 0; force && i < sys->nv; i++) st->solve[i] += force[i];
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
-  if (!status) memcpy(e, st->solve, (size_t)sys->nv * sizeof(double));
+  ga_status status = ga__call(sys, GA__MASS, &p, st->saddle_rhs);
+  for (int i = 0; force && i < sys->nv; i++) st->saddle_rhs[i] += force[i];
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
+  if (!status) memcpy(e, st->saddle_rhs, (size_t)sys->nv * sizeof(double));
   return status;
 }
 
@@ -89,15 +89,20 @@ static double noise_of_vdot(const ga_stepper *st, double h)
 
 static void clear_constraints(ga_stepper *st)
 {
-  for (int i = st->sys->nv; i < st->sys->n; i++) st->solve[i] = 0.0;
+  for (int i = st->sys->nv; i < st->sys->n; i++) st->saddle_rhs[i] = 0.0;
 }
 
-/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->solve; D is left with ∂(−f)/∂v. */
+/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->saddle_rhs; D is left with ∂(−f)/∂v. */
 static ga_status velocity_rows(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
-  ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G | GA_WANT_B, 1.0, 0.0, st->D, st->Q, st->G};
+  ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G | GA_WANT_B,
+                   1.0,
+                   0.0,
+                   st->jacobian_D,
+                   st->jacobian_Q,
+                   st->jacobian_G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
   clear_constraints(st);
@@ -105,7 +110,7 @@ static ga_status velocity_rows(ga_stepper *st)
   for (int e = 0; e < sys->n_entries; e++) {
     int row = sys->row[e];
     if (row < first || row >= end || sys->col[e] >= sys->nv) continue;
-    st->solve[row] -= (row < psi ? st->G[e] : st->Q[e]) * st->est_q[sys->col[e]];
+    st->saddle_rhs[row] -= (row < psi ? st->jacobian_G[e] : st->jacobian_Q[e]) * st->est_q[sys->col[e]];
   }
   return GA_OK;
 }
@@ -119,10 +124,10 @@ static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, 
   ga_point p = ga__state_point(f);
   p.v = v;
   ga_status status = ga__saddle_at(st, &p, 0);
-  for (int i = 0; i < sys->n; i++) st->solve[i] = 0.0;
-  if (!status) status = ga__phi_dot(&st->deriv, &p, st->solve + sys->start[GA_BLOCK_LAMBDA]);
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->solve);
-  if (!status) memcpy(d, st->solve, (size_t)sys->nv * sizeof(double));
+  for (int i = 0; i < sys->n; i++) st->saddle_rhs[i] = 0.0;
+  if (!status) status = ga__phi_dot(&st->deriv, &p, st->saddle_rhs + sys->start[GA_BLOCK_LAMBDA]);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
+  if (!status) memcpy(d, st->saddle_rhs, (size_t)sys->nv * sizeof(double));
   if (status != GA_RETRY_SINGULAR || !(f->scalar[GA__REDUNDANT] > st->red.null.r)) return status;
   for (int i = 0; i < sys->nv; i++) d[i] = 0.0;
   return GA_OK;
@@ -134,7 +139,8 @@ static void offset_force(ga_stepper *st, double h, const double *d, double *forc
 {
   const ga_system *sys = st->sys;
   for (int e = 0; e < sys->n_entries; e++)
-    if (sys->row[e] < sys->nv && sys->col[e] < sys->nv) force[sys->row[e]] -= h * st->D[e] * d[sys->col[e]];
+    if (sys->row[e] < sys->nv && sys->col[e] < sys->nv)
+      force[sys->row[e]] -= h * st->jacobian_D[e] * d[sys->col[e]];
 }
 
 /* e_v from its raw form; the saddle matrix is that of the present state. offset: that of it, or NULL. */
@@ -190,7 +196,7 @@ static ga_status estimate(ga_stepper *st, int with_v)
     status = ga__saddle_at(st, &p, 0);
   if (!status && along) {
     clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
-    ga__saddle_a_mul(&st->saddle, st->solve + sys->start[GA_BLOCK_PSI], st->est_q);
+    ga__saddle_a_mul(&st->saddle, st->saddle_rhs + sys->start[GA_BLOCK_PSI], st->est_q);
     status = project_error(st, st->est_q, NULL);
   }
   return status || !with_v ? status : finish_v(st, along ? offset : NULL);

@@ -39,12 +39,12 @@ static ga_status update_b(ga_stepper *st)
   exact *e = own(st);
   if (e->b_number == st->state_number) return GA_OK;
   ga_point p = ga__state_point(&st->now);
-  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
   st->stats.constraint_jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
   ga_status status = ga__b_again(&st->deriv, &p, &J, st->r);
   if (status) return status;
-  for (int i = 0; i < sys->n_b; i++) e->B_n[i] = st->Q[sys->b_entry[i]];
+  for (int i = 0; i < sys->n_b; i++) e->B_n[i] = st->jacobian_Q[sys->b_entry[i]];
   if (ga__first_bad(e->B_n, sys->n_b) >= 0 && (status = ga__jacobian_bad(sys, &p, &J))) return status;
   e->b_number = st->state_number;
   return GA_OK;
@@ -112,7 +112,7 @@ void ga__exact_trial(ga_stepper *st)
 /* What the iteration matrix is made of. */
 static ga_jacobian derivatives(const ga_stepper *st, unsigned want)
 {
-  return (ga_jacobian){want, st->h * st->c2, st->c1, st->D, st->Q, st->G};
+  return (ga_jacobian){want, st->h * st->c2, st->c1, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
 }
 
 static unsigned wanted(const ga_stepper *st)
@@ -129,10 +129,10 @@ ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate)
   p.motion = st->motion; /* until the next trial */
   if (sys->def.sweep) {
     ga_jacobian J = derivatives(st, want);
-    status = ga__sweep(sys, &p, st->r, rate, st->renewing ? &J : NULL, st->tmp);
+    status = ga__sweep(sys, &p, st->r, rate, st->renewing ? &J : NULL, st->scratch);
     st->swept = !status && st->renewing;
   } else {
-    status = ga__residual(sys, &p, st->r, st->tmp);
+    status = ga__residual(sys, &p, st->r, st->scratch);
     if (!status && rate) status = ga__phi_dot(&st->deriv, &p, rate);
   }
   return status;
@@ -243,7 +243,7 @@ ga_status ga__exact_assemble(ga_stepper *st, unsigned want)
   st->swept = 0;
   if (status) return status;
   ga__prepare_tangent(st);
-  ga__assembly_input in = {.source = {st->D, st->Q, st->G, NULL},
+  ga__assembly_input in = {.source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, NULL},
                            .scale = {[GA__EXACT_ONE] = 1.0,
                                      [GA__EXACT_H] = st->h,
                                      [GA__EXACT_INV_H] = 1.0 / st->h,

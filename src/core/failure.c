@@ -45,12 +45,12 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
 {
   const ga_system *sys = st->sys;
   ga_status status = ga__call(sys, GA__MASS, p, out);
-  if (!status) status = ga__call(sys, GA__FORCE, p, st->tmp);
+  if (!status) status = ga__call(sys, GA__FORCE, p, st->scratch);
   if (status) return status;
   *size = 0.0;
   for (int i = 0; i < sys->nv; i++) {
-    *size = fmax(*size, fmax(fabs(out[i]), fabs(st->tmp[i])));
-    out[i] -= st->tmp[i];
+    *size = fmax(*size, fmax(fabs(out[i]), fabs(st->scratch[i])));
+    out[i] -= st->scratch[i];
   }
   if (st->method->vdot_at_end) return GA_OK;
   status = st->family->residual(st);
@@ -78,7 +78,7 @@ static void measure(ga_stepper *st, ga_step_failure *f)
   const ga_system *sys = st->sys;
   const ga__state *m = &st->next;
   const int *n = sys->size;
-  double *out = st->solve, terms = 0.0;
+  double *out = st->saddle_rhs, terms = 0.0;
   ga_point p = ga__state_point(m);
   if (!dynamics(st, &p, out, &terms))
     enter_residual(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));

@@ -74,13 +74,13 @@ ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, do
   const ga__state *f = &st->now;
   double *r = st->exponent;
   ga_point p = ga__state_point(f);
-  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
   ga_group_bracket(sys->group, r, f->v, f->vdot);
   for (int i = 0; i < sys->nv; i++) r[i] = (st->commutes ? 0.0 : h2 * r[i] / 12.0) - kappa_h2 * st->jerk_v[i];
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) out[i] = 0.0;
-  ga__b_mul(sys, out, st->Q, r);
+  ga__b_mul(sys, out, st->jacobian_Q, r);
   return GA_OK;
 }
 
@@ -88,7 +88,7 @@ ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double
 {
   const ga_system *sys = st->sys;
   const double *scalar = st->now.scalar;
-  double *d = st->solve;
+  double *d = st->saddle_rhs;
   ga_point p = ga__state_point(&st->now);
   ga_status status =
       ga__start_compute_jerk(st, scalar[GA__H_OLD] > 0.0 ? scalar[GA__H_OLD] : scalar[GA__H_START], 0);

@@ -50,7 +50,8 @@ typedef struct ga__family {
   double (*force_factor)(const ga_stepper *st);            /* and of h² times stiffness */
   /* First of its rows whose solution is a change of q; −1: the matrix in use has no stiffness. */
   int (*position_rows)(const ga_stepper *st);
-  /* e = (e_q, e_x) := its solution for right-hand sides in the dynamics, Φ and x, which st->solve holds. */
+  /* e = (e_q, e_x) := its solution for right-hand sides in the dynamics, Φ and x, which st->saddle_rhs holds.
+   */
   ga_status (*solve_error)(ga_stepper *st, double *e);
 } ga__family;
 

@@ -41,16 +41,16 @@ static ga_status gradient(ga_stepper *st, const double *given, double *g)
   ga_group_difference(sys->group, d, given, st->now.q);
   p.q = given;
   p.vdot = d;
-  const ga_status status = ga__call(sys, GA__MASS, &p, st->tmp);
+  const ga_status status = ga__call(sys, GA__MASS, &p, st->scratch);
   if (status) return status;
   ga_group_tangent_inverse(sys->group, T, d);
-  memcpy(g, st->tmp, (size_t)sys->nv * sizeof *g); /* T is 1 beside its blocks */
+  memcpy(g, st->scratch, (size_t)sys->nv * sizeof *g); /* T is 1 beside its blocks */
   for (int b = 0; b < ga_group_n_blocks(sys->group); b++) {
     int first;
     const int n = ga_group_block(sys->group, b, &first);
     for (int i = 0; i < n; i++) {
       g[first + i] = 0.0;
-      for (int k = 0; k < n; k++) g[first + i] += T[k * n + i] * st->tmp[first + k];
+      for (int k = 0; k < n; k++) g[first + i] += T[k * n + i] * st->scratch[first + k];
     }
     T += n * n;
   }
@@ -78,7 +78,7 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
 {
   const ga_system *sys = st->sys;
   const size_t bytes = (size_t)sys->nv * sizeof(double);
-  double *d = st->solve;
+  double *d = st->saddle_rhs;
   ga_status status = matrix_at(st, redundant);
   if (!status) status = gradient(st, given, z);
   if (status) return status;
@@ -86,9 +86,9 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
   if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(z, d, bytes);
   const ga_point p = ga__state_point(&st->now);
-  if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
+  if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -st->tmp[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -st->scratch[i];
   if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(c, d, bytes);
   return GA_OK;
@@ -99,8 +99,8 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
 static ga_status choose_part(ga_stepper *st, const double *z0, const double *z, double *part)
 {
   const int n = st->sys->nv;
-  const ga_status status = times_mass(st, z0, st->tmp);
-  const double whole = dot(z0, st->tmp, n), left = dot(z, st->tmp, n);
+  const ga_status status = times_mass(st, z0, st->scratch);
+  const double whole = dot(z0, st->scratch, n), left = dot(z, st->scratch, n);
   if (status) return status;
   *part = left < whole ? *part * whole / (whole - left) : 2.0 * *part;
   *part = fmin(fmax(*part, LEAST_PART), MOST_PART);
@@ -169,7 +169,7 @@ static ga_status least_eigenvalue(ga_stepper *st, double *out)
 {
   const ga_system *sys = st->sys;
   const int n = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA];
-  double *d = st->solve, *u = st->r, before = 0.0, length = 0.0;
+  double *d = st->saddle_rhs, *u = st->r, before = 0.0, length = 0.0;
   for (int i = 0; i < n; i++) u[i] = 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* nothing special */
   for (int k = 0; k < MAX_SOLVES; k++) {
     double sum = 0.0;

@@ -32,7 +32,7 @@ enum { STALLED = 3 };
 ga__measure ga__noise(ga_stepper *st, const ga__state *at)
 {
   const ga_system *sys = st->sys;
-  double *r = st->r, *out = st->solve, *terms = st->tmp;
+  double *r = st->r, *out = st->saddle_rhs, *terms = st->scratch;
   ga_point p = ga__state_point(at);
   ga__measure none = {0.0, 0.0, 0.0};
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
@@ -95,7 +95,7 @@ static double largest_reaction(const ga_stepper *st)
     ga_equation_block block = ga__block_of(sys, sys->col[e], &index);
     if (sys->row[e] >= sys->nv || (block != GA_BLOCK_LAMBDA && block != GA_BLOCK_PSI)) continue;
     double z = block == GA_BLOCK_LAMBDA ? st->next.lambda[index] : st->next.psi[index];
-    largest = fmax(largest, fabs(st->D[e] * z));
+    largest = fmax(largest, fabs(st->jacobian_D[e] * z));
   }
   return largest;
 }
@@ -106,7 +106,7 @@ static double largest_reaction(const ga_stepper *st)
 static int are_equations_met(ga_stepper *st, const ga__measure *m)
 {
   const ga_system *sys = st->sys;
-  double *out = st->solve, *terms = st->tmp, largest = largest_reaction(st);
+  double *out = st->saddle_rhs, *terms = st->scratch, largest = largest_reaction(st);
   ga_point p = ga__state_point(&st->next);
   if (!(m->all < MET_LIMIT)) return 0;
   st->family->trial(st);

@@ -83,8 +83,8 @@ void ga__judge_predictor(ga_stepper *st)
   double e[3];
   if (st->opts.newton.predictor != GA_PREDICT_AUTO) return;
   for (int k = 0; k < 3; k++) {
-    prediction_error(st->tmp, m->a, f, st->weight[k], st->sys->nv);
-    e[k] = ga__largest(st->tmp, st->sys->nv);
+    prediction_error(st->scratch, m->a, f, st->weight[k], st->sys->nv);
+    e[k] = ga__largest(st->scratch, st->sys->nv);
   }
   m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
 }

@@ -124,13 +124,14 @@ ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_
   ga__state *f = &st->now;
   const size_t bytes = (size_t)sys->nq * sizeof(double);
   int nl = sys->size[GA_BLOCK_LAMBDA], consistent;
-  double before = HUGE_VAL, *d = st->solve, *rhs = d + sys->start[GA_BLOCK_LAMBDA], *total = st->exponent;
+  double before = HUGE_VAL, *d = st->saddle_rhs, *rhs = d + sys->start[GA_BLOCK_LAMBDA],
+         *total = st->exponent;
   ga_point p = ga__state_point(f);
-  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
+  ga_status status = ga__call(sys, GA__PHI, &p, st->scratch);
   if (status) return status;
-  c->residual_before = c->residual_after = ga__max_abs(st->tmp, nl, &c->worst_before);
+  c->residual_before = c->residual_after = ga__max_abs(st->scratch, nl, &c->worst_before);
   if (!o->project || nl == 0) return GA_OK;
-  status = ga__within_rounding(st, 0, NULL, st->tmp, st->solve, &consistent);
+  status = ga__within_rounding(st, 0, NULL, st->scratch, st->saddle_rhs, &consistent);
   if (status) return status;
   memcpy(st->next.q, f->q, bytes);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
@@ -139,15 +140,15 @@ ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_
     if ((status = ga__saddle_at(st, &p, 0))) return status;
     if (consistent) return GA_OK; /* leave every bit */
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-    for (int i = 0; i < nl; i++) rhs[i] = -st->tmp[i];
+    for (int i = 0; i < nl; i++) rhs[i] = -st->scratch[i];
     if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
     double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
     if (!isfinite(size)) return fail_positions(st, c);
     if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
     ga_group_move(sys->group, f->q, f->q, d);
     for (int i = 0; i < sys->nv; i++) total[i] += d[i];
-    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
-    const double residual = ga__max_abs(st->tmp, nl, NULL), best = c->residual_after;
+    if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
+    const double residual = ga__max_abs(st->scratch, nl, NULL), best = c->residual_after;
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
     c->residual_after = residual;
     if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
@@ -167,7 +168,8 @@ ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_
 static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change *ck, int first)
 {
   const ga_system *sys = st->sys;
-  const double *b = st->solve + sys->start[GA_BLOCK_LAMBDA], *k = st->solve + sys->start[GA_BLOCK_PSI];
+  const double *b = st->saddle_rhs + sys->start[GA_BLOCK_LAMBDA],
+               *k = st->saddle_rhs + sys->start[GA_BLOCK_PSI];
   c->residual_after = ga__max_abs(b, sys->size[GA_BLOCK_LAMBDA], first ? &c->worst_before : NULL);
   ck->residual_after = ga__max_abs(k, sys->size[GA_BLOCK_PSI], first ? &ck->worst_before : NULL);
   if (first) c->residual_before = c->residual_after, ck->residual_before = ck->residual_after;
@@ -199,12 +201,12 @@ ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, con
   ga__state *f = &st->now;
   ga_point p = ga__state_point(f);
   int consistent;
-  double before = HUGE_VAL, *total = st->exponent, *d = st->solve;
-  ga_status status = velocity_residual(st, &p, offset, st->solve);
+  double before = HUGE_VAL, *total = st->exponent, *d = st->saddle_rhs;
+  ga_status status = velocity_residual(st, &p, offset, st->saddle_rhs);
   if (status) return status;
   record_velocity(st, c, ck, 1);
   if (!o->project || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
-  status = ga__within_rounding(st, 1, offset, st->solve, st->tmp, &consistent);
+  status = ga__within_rounding(st, 1, offset, st->saddle_rhs, st->scratch, &consistent);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   for (c->iterations = 0;; c->iterations++) {
@@ -218,7 +220,7 @@ ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, con
     const double best = c->residual_after, best_k = ck->residual_after;
     memcpy(st->next.vdot, f->v, (size_t)sys->nv * sizeof(double));
     for (int i = 0; i < sys->nv; i++) f->v[i] += d[i], total[i] += d[i];
-    if ((status = velocity_residual(st, &p, offset, st->solve))) return status;
+    if ((status = velocity_residual(st, &p, offset, st->saddle_rhs))) return status;
     record_velocity(st, c, ck, 0);
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
     if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))

@@ -194,7 +194,7 @@ ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga
   const ga_system *sys = st->sys;
   int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI], at;
   int with_phi = st->method->keeps_rates || !st->has_state;
-  double *phi = st->tmp, *k = st->tmp + nl;
+  double *phi = st->scratch, *k = st->scratch + nl;
   ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
   if (status) return status;

@@ -133,10 +133,10 @@ static ga_status refuse_hidden_time(ga_stepper *st, double h)
   if (nl == 0 || ga__has(sys, GA__PHI_DOT) || sys->def.rheonomic) return GA_OK;
   ga_point p = ga__state_point(&st->now), later = p;
   later.t += 0.618 * h;
-  ga_status status = ga__call(sys, GA__PHI, &p, st->tmp);
-  if (!status) status = ga__call(sys, GA__PHI, &later, st->solve);
+  ga_status status = ga__call(sys, GA__PHI, &p, st->scratch);
+  if (!status) status = ga__call(sys, GA__PHI, &later, st->saddle_rhs);
   for (int i = 0; !status && i < nl; i++)
-    if (st->tmp[i] != st->solve[i]) {
+    if (st->scratch[i] != st->saddle_rhs[i]) {
       char name[192];
       ga__describe(sys, GA_BLOCK_LAMBDA, i, name, sizeof name);
       return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_PHI_DEPENDS_ON_TIME,
@@ -377,9 +377,11 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
   for (size_t k = 0; same && k < sizeof list / sizeof *list; k++) {
     const int n = st->sys->size[list[k].block];
     if (n == 0) continue;
-    same = !value_at(st, list[k].which, &before, st->tmp) && !value_at(st, list[k].which, &behind, st->solve);
-    const double most = same ? fmax(ga__max_abs(st->tmp, n, NULL), ga__max_abs(st->solve, n, NULL)) : 0.0;
-    for (int i = 0; same && i < n; i++) same = fabs(st->tmp[i] - st->solve[i]) <= equal * most;
+    same = !value_at(st, list[k].which, &before, st->scratch) &&
+           !value_at(st, list[k].which, &behind, st->saddle_rhs);
+    const double most =
+        same ? fmax(ga__max_abs(st->scratch, n, NULL), ga__max_abs(st->saddle_rhs, n, NULL)) : 0.0;
+    for (int i = 0; same && i < n; i++) same = fabs(st->scratch[i] - st->saddle_rhs[i]) <= equal * most;
   }
   st->ctx->error = said;
   return same;

@@ -104,9 +104,9 @@ static ga_status work_create(ga_stepper *st)
   struct {
     double **array;
     size_t length;
-  } part[] = {{&st->D, entries},
-              {&st->Q, entries},
-              {&st->G, entries},
+  } part[] = {{&st->jacobian_D, entries},
+              {&st->jacobian_Q, entries},
+              {&st->jacobian_G, entries},
               {&st->a_n, nv},
               {&st->w_n, nx},
               {&st->p, nv},
@@ -115,7 +115,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->T, blocks},
               {&st->TA, blocks},
               {&st->r, n},
-              {&st->tmp, n},
+              {&st->scratch, n},
               {&st->slope, nv},
               {&st->jerk_v, nv},
               {&st->jerk_x, nx},
@@ -123,7 +123,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->jerk_psi, np},
               {&st->jerk_y, (size_t)sys->size[GA_BLOCK_Y]},
               {&st->offset, nl},
-              {&st->solve, n},
+              {&st->saddle_rhs, n},
               {&st->v_moved, nv},
               {&st->est_q, nv},
               {&st->est_v, nv},
@@ -143,7 +143,7 @@ static ga_status work_create(ga_stepper *st)
               {&st->begin_lambda, nl},
               {&st->begin_psi, np},
               {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]},
-              {&st->tmp_y, (size_t)sys->size[GA_BLOCK_Y]}};
+              {&st->scratch_y, (size_t)sys->size[GA_BLOCK_Y]}};
   size_t total = 0, count = sizeof part / sizeof *part;
   for (size_t i = 0; i < count; i++) total += part[i].length;
   ga_status status = ga__arena_create(st->ctx, total, &st->arena);
@@ -367,16 +367,16 @@ ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *p
   ga_point p = ga__state_point(&st->now);
   ga_status status;
   if (phi) {
-    if ((status = ga__call(sys, GA__PHI, &p, st->tmp))) return status;
-    *phi = ga__max_abs(st->tmp, sys->size[GA_BLOCK_LAMBDA], NULL);
+    if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
+    *phi = ga__max_abs(st->scratch, sys->size[GA_BLOCK_LAMBDA], NULL);
   }
   if (phi_dot) {
-    if ((status = ga__phi_dot(&st->deriv, &p, st->tmp))) return status;
-    *phi_dot = ga__max_abs(st->tmp, sys->size[GA_BLOCK_LAMBDA], NULL);
+    if ((status = ga__phi_dot(&st->deriv, &p, st->scratch))) return status;
+    *phi_dot = ga__max_abs(st->scratch, sys->size[GA_BLOCK_LAMBDA], NULL);
   }
   if (k) {
-    if ((status = ga__call(sys, GA__K, &p, st->tmp))) return status;
-    *k = ga__max_abs(st->tmp, sys->size[GA_BLOCK_PSI], NULL);
+    if ((status = ga__call(sys, GA__K, &p, st->scratch))) return status;
+    *k = ga__max_abs(st->scratch, sys->size[GA_BLOCK_PSI], NULL);
   }
   return GA_OK;
 }

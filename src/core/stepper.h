@@ -72,26 +72,29 @@ struct ga_stepper {
   double h;          /* of the step under way */
   unsigned long motion; /* of the trial: ga_point's number for it; exact family only */
   int renewing;         /* 1: the iteration matrix will be made at this trial */
-  int swept;            /* 1: D, Q, G are those of this trial already */
+  int swept;            /* 1: the Jacobian is that of this trial already */
   ga__arena arena;      /* of everything below */
-  double *D, *Q, *G;
-  double *a_n, *w_n;       /* a and w adjusted to h */
-  double *p, *px;          /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
-  double *exponent;        /* [nv] hΔq + commutator */
-  double *T, *TA;          /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
-  double *r;               /* [n + n_eta] right-hand side, then the increment */
-  double *tmp;             /* [max(nv, n_lambda, ...)] */
-  double *slope;           /* [nv] of dense output */
-  double *jerk_v, *jerk_x; /* vddot, xddot of the start and the projections, */
+  double *jacobian_D, *jacobian_Q, *jacobian_G; /* [n_entries] arrays of the Jacobian computed last */
+  double *a_n, *w_n;                            /* a and w adjusted to h */
+  double *p, *px;   /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
+  double *exponent; /* [nv] hΔq + commutator */
+  double *T, *TA;   /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
+  double *r;        /* [n + n_eta] right-hand side, then the increment */
+  double *scratch;  /* [n] work space of one function at a time: who keeps numbers in it calls no other that
+                       uses it */
+  double *slope;    /* [nv] of dense output */
+  double *jerk_v, *jerk_x;                 /* vddot, xddot of the start and the projections, */
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   double *offset;                          /* [n_lambda] h² B r */
-  double *solve;                           /* [n] of the saddle solves */
+  double
+      *saddle_rhs; /* [n] residuals of all equations: right-hand side of a saddle system, then its solution */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
   int provisional; /* 1: the next start serves to choose h alone, and no step follows on it */
   ga_status
-      fell_back; /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
-  double *begin_y, *tmp_y; /* [n_y] outputs before a start that is made again; work space */
+      fell_back;   /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
+  double *begin_y; /* [n_y] outputs before a start that is made again */
+  double *scratch_y; /* [n_y] work space */
 };
 
 /* -- State (stepper.c) -- */

@@ -262,7 +262,7 @@ static ga_status predict(ga_stepper *st, double h)
   memcpy(mass_before(st, &st->next), own(st)->ma_n, (size_t)sys->nv * sizeof(double));
   ga__choice *c = &st->factors.now.choice;
   if (c->wait > 0 && --c->wait == 0 && has_reduced(st)) c->form = GA__REDUCED, st->factors.now.valid = 0;
-  return mass_at(st, 1.0 + st->alpha, st->a_n, st->tmp); /* leaves q₁₊α */
+  return mass_at(st, 1.0 + st->alpha, st->a_n, st->scratch); /* leaves q₁₊α */
 }
 
 static void trial(ga_stepper *st)
@@ -282,8 +282,8 @@ static void trial(ga_stepper *st)
     st->exponent[i] = h * st->v_n[i] + h * h * (0.5 * a + s->beta * pt[i]);
   }
   if (st->commutes) {
-    ga_group_bracket(sys->group, st->tmp, st->v_n, own(st)->v_t);
-    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->tmp[i];
+    ga_group_bracket(sys->group, st->scratch, st->v_n, own(st)->v_t);
+    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->scratch[i];
   }
   ga_group_move(sys->group, m->q, n->q, st->exponent);
   ga__trial_states(st);
@@ -299,10 +299,10 @@ static ga_status dynamics(ga_stepper *st, double *r, const double *p, const doub
   ga_point point = ga__state_point(&st->next);
   point.lambda = lambda;
   point.psi = psi;
-  if (!status) status = ga__call(sys, GA__FORCE, &point, st->tmp);
+  if (!status) status = ga__call(sys, GA__FORCE, &point, st->scratch);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++)
-    r[i] = (1.0 - s->alpha_f) * st->tmp[i] + s->alpha_f * own(st)->f0[i] - (1.0 - s->alpha_m) * r[i] -
+    r[i] = (1.0 - s->alpha_f) * st->scratch[i] + s->alpha_f * own(st)->f0[i] - (1.0 - s->alpha_m) * r[i] -
            s->alpha_m * own(st)->ma_n[i];
   return GA_OK;
 }
@@ -315,13 +315,13 @@ static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = own(st)->pt[i] - st->p[i];
   ga_status status = mass_at_same_place(st, own(st)->factor, rt);
   ga_point point = ga__state_point(&st->next);
-  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->D, st->Q, st->G};
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
   if (!status) status = ga__jacobian(&st->deriv, &point, &J);
   if (status) return status;
   st->stats.constraint_jacobians++;
   for (int i = 0; i < sys->nv; i++) rt[i] = r[i] - (1.0 - s->alpha_m) * rt[i];
   for (int i = 0; i < sys->n_b; i++)
-    rt[sys->b_col[i]] += (1.0 - s->alpha_f) * st->Q[sys->b_entry[i]] *
+    rt[sys->b_col[i]] += (1.0 - s->alpha_f) * st->jacobian_Q[sys->b_entry[i]] *
                          (st->next.lambda[sys->b_row[i]] - own(st)->lambda_t[sys->b_row[i]]);
   return GA_OK;
 }
@@ -386,8 +386,8 @@ static ga_status evaluate(ga_stepper *st)
   pm.q = own(st)->q_mass;
   unsigned want = GA_WANT_D | GA_WANT_B | (is_reduced(st) ? 0u : GA_WANT_Q) |
                   (variant_of(st)->two_sets && !is_reduced(st) ? GA_WANT_G : 0u);
-  ga_jacobian J = {want, s->gamma * st->h, 0.0, st->D, st->Q, st->G};
-  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, own(st)->M, st->Q, st->G}; /* Q and G as scratch */
+  ga_jacobian J = {want, s->gamma * st->h, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
+  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, own(st)->M, st->jacobian_Q, st->jacobian_G}; /* Q and G as scratch */
   ga_status status = ga__jacobian(&st->deriv, &pm, &JM);
   if (!status) status = ga__jacobian(&st->deriv, &p, &J);
   st->stats.jacobians += 2;
@@ -409,7 +409,7 @@ static ga_status prepare(ga_stepper *st)
   if (status) return status;
   ga__prepare_tangent(st);
   ga__assembly_input in = {
-      .source = {st->D, st->Q, st->G, own(st)->M},
+      .source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, own(st)->M},
       .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h), s->beta * h / s->gamma, h, bh2},
       .diag_x = st->d1,
       .T = st->T,
@@ -537,8 +537,8 @@ static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, 
   p.t = t;
   p.q = q;
   p.vdot = u;
-  ga_status status = ga__call(st->sys, GA__MASS, &p, st->tmp);
-  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->tmp[i];
+  ga_status status = ga__call(st->sys, GA__MASS, &p, st->scratch);
+  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->scratch[i];
   return status;
 }
 

@@ -47,7 +47,7 @@ static ga_status residual(ga_stepper *st)
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
   const double h = st->h;
-  double *r = st->r, *x = r + start[GA_BLOCK_X], *y = r + start[GA_BLOCK_Y], *rate = st->solve;
+  double *r = st->r, *x = r + start[GA_BLOCK_X], *y = r + start[GA_BLOCK_Y], *rate = st->saddle_rhs;
   const ga_status status = ga__exact_evaluate(st, WANTED, rate);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] *= -h;
@@ -76,7 +76,7 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
 static ga_status solve_error(ga_stepper *st, double *e)
 {
   const ga_system *sys = st->sys;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) st->solve[sys->start[GA_BLOCK_LAMBDA] + i] = 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) st->saddle_rhs[sys->start[GA_BLOCK_LAMBDA] + i] = 0.0;
   return ga__solve_error_at(st, 0, 1, e);
 }
 
