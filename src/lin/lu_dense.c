@@ -2,9 +2,8 @@
  *
  * OpenBLAS starts threads of its own inside dgetrf; programs that run several contexts in threads should set
  * OPENBLAS_NUM_THREADS=1. Only dgetrf of large matrices is called here, all else is plain C. */
-#include "lin/lin_impl.h"
+#include "lin/lu_data.h"
 #include <float.h>
-#include <lapacke.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -13,15 +12,9 @@
  * n=16: 2.3, 1.9, 2.4; n=24: 5.7, 5.2, 9.4; n=32: 15, 11, 9.4; n=48: 35, 33, 17; n=96: 498, 240, 107. */
 enum { PLAIN_MOST = 28 };
 
-typedef struct dense {
-  double *factor;    /* [n*n] by columns: L below the diagonal (its own is 1), U on and above */
-  double *scale;     /* [n] 1/R */
-  lapack_int *pivot; /* [n] row exchanged with row k at step k, from 1, as LAPACK counts */
-} dense;
-
 static void dense_destroy(ga_lu *lu)
 {
-  dense *d = lu->data;
+  ga__lu_dense_data *d = lu->data;
   ga__free(lu->ctx, d->factor);
   ga__free(lu->ctx, d->scale);
   ga__free(lu->ctx, d->pivot);
@@ -32,7 +25,7 @@ static void dense_destroy(ga_lu *lu)
 static ga_status dense_create(ga_lu *lu)
 {
   const size_t n = (size_t)lu->A->cols;
-  dense *d = lu->data = ga__alloc(lu->ctx, 1, sizeof *d);
+  ga__lu_dense_data *d = lu->data = ga__alloc(lu->ctx, 1, sizeof *d);
   if (d) {
     d->factor = ga__alloc(lu->ctx, n, n * sizeof *d->factor);
     d->scale = ga__alloc(lu->ctx, n, sizeof *d->scale);
@@ -46,7 +39,7 @@ static ga_status dense_create(ga_lu *lu)
 /* The largest entry of a column of R⁻¹ A. */
 static double dense_column_max(const ga_lu *lu, int column)
 {
-  const dense *d = lu->data;
+  const ga__lu_dense_data *d = lu->data;
   const ga_sparse *A = lu->A;
   double most = 0;
   for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++) {
@@ -126,7 +119,7 @@ static void factor_plain(double *f, lapack_int *pivot, size_t n)
 
 static ga_status dense_factor(ga_lu *lu)
 {
-  dense *d = lu->data;
+  ga__lu_dense_data *d = lu->data;
   const size_t n = (size_t)lu->A->cols;
   expand(d->factor, lu->A);
   scale_rows(d->factor, d->scale, n);
@@ -144,7 +137,7 @@ static ga_status dense_factor(ga_lu *lu)
 /* b := U⁻¹ L⁻¹ P R⁻¹ b */
 static void dense_solve(ga_lu *lu, double *b)
 {
-  const dense *d = lu->data;
+  const ga__lu_dense_data *d = lu->data;
   const size_t n = (size_t)lu->A->cols;
   for (size_t i = 0; i < n; i++) b[i] *= d->scale[i];
   for (size_t k = 0; k < n; k++) swap(b + k, b + d->pivot[k] - 1);
@@ -167,7 +160,7 @@ static double dot(const double *restrict a, const double *restrict b, size_t n)
 /* b := R⁻¹ Pᵀ L⁻ᵀ U⁻ᵀ b */
 static void dense_solve_t(ga_lu *lu, double *b)
 {
-  const dense *d = lu->data;
+  const ga__lu_dense_data *d = lu->data;
   const size_t n = (size_t)lu->A->cols;
   for (size_t k = 0; k < n; k++) b[k] = (b[k] - dot(d->factor + k * n, b, k)) / d->factor[k * n + k];
   for (size_t k = n; k-- > 0;) b[k] -= dot(d->factor + k * n + k + 1, b + k + 1, n - k - 1);

@@ -2,11 +2,10 @@
  * pattern is analysed once; the first factorisation searches for pivots, later ones reuse them while they are
  * good. R is found when pivots are; it is of powers of two, so that it costs no accuracy, and applied here,
  * which is faster than in KLU. */
-#include "lin/lin_impl.h"
+#include "lin/lu_data.h"
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <klu.h>
 
 /* A diagonal entry is taken as pivot when it is at least this part of the largest in its column: first for
  * few entries, and where small pivots leave doubt for little growth, so that a zero stands out from its
@@ -21,27 +20,9 @@ enum { N_TOLERANCES = sizeof PIVOT_TOLERANCE / sizeof *PIVOT_TOLERANCE };
 static const double STEADY = 10, MOVED = 100;
 static const double LEAST_GROWTH = 1e-2; /* [-] reciprocal growth */
 
-typedef struct sparse {
-  klu_common common;
-  klu_symbolic *symbolic;
-  klu_numeric *numeric; /* NULL until pivots have been found */
-  double *found;        /* [n] the pivots as they were when found, or last judged by their growth */
-  double *inverse;      /* [n] reciprocals of the pivots */
-  double *x;            /* [n] a right-hand side in the order of the pivots */
-  double *R;            /* [n] */
-  double *scale;        /* [nnz] R by entries */
-  double *value;        /* [nnz] R A */
-  int marking;          /* 1: the pivots in use when they were marked are to be kept: */
-  int none_marked;      /* 1: there were none */
-  int found_marked;     /* 1: marked_found has `found` as it was */
-  klu_numeric *marked;  /* NULL while they are still in use */
-  double *marked_found, *marked_R;
-  int *col_start, *row; /* A's, without const for KLU, which does not write them */
-} sparse;
-
 static void sparse_destroy(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
   klu_free_symbolic(&s->symbolic, &s->common);
@@ -55,7 +36,7 @@ static void sparse_destroy(ga_lu *lu)
 /* What went wrong in KLU other than a singular matrix. The input is valid, so that only memory is left. */
 static ga_status fail_in_klu(ga_lu *lu, const char *what)
 {
-  const sparse *s = lu->data;
+  const ga__lu_klu_data *s = lu->data;
   if (s->common.status == KLU_TOO_LARGE) {
     return ga__refuse(lu->ctx, GA_ERR_MEMORY, GA_REASON_TOO_MANY,
                       &(ga__facts){.kind = what, .field = "entries", .detail = "an int cannot count them"});
@@ -65,7 +46,7 @@ static ga_status fail_in_klu(ga_lu *lu, const char *what)
 
 static ga_status sparse_create(ga_lu *lu)
 {
-  sparse *s = lu->data = ga__alloc(lu->ctx, 1, sizeof *s);
+  ga__lu_klu_data *s = lu->data = ga__alloc(lu->ctx, 1, sizeof *s);
   if (!s) return ga__no_memory(lu->ctx, "sparse LU factors");
   klu_defaults(&s->common);
   s->common.scale = -1; /* the matrix is scaled before it is handed over */
@@ -95,14 +76,14 @@ static ga_status sparse_create(ga_lu *lu)
 
 static void set_scale(const ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   const ga_sparse *A = lu->A;
   for (int p = 0; p < A->nnz; p++) s->scale[p] = s->R[A->row[p]];
 }
 
 static void find_scale(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   const ga_sparse *A = lu->A;
   for (int i = 0; i < A->rows; i++) s->R[i] = 0;
   for (int p = 0; p < A->nnz; p++) s->R[A->row[p]] = fmax(s->R[A->row[p]], fabs(A->value[p]));
@@ -116,7 +97,7 @@ static void find_scale(ga_lu *lu)
 
 static void scale_values(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   const double *from = lu->A->value, *scale = s->scale;
   double *to = s->value;
   for (int p = 0; p < lu->A->nnz; p++) to[p] = scale[p] * from[p];
@@ -125,7 +106,7 @@ static void scale_values(ga_lu *lu)
 /* The largest entry of a column of R A. */
 static double sparse_column_max(const ga_lu *lu, int column)
 {
-  const sparse *s = lu->data;
+  const ga__lu_klu_data *s = lu->data;
   double most = 0;
   for (int p = lu->A->col_start[column]; p < lu->A->col_start[column + 1]; p++)
     if (fabs(s->value[p]) > most) most = fabs(s->value[p]);
@@ -134,12 +115,12 @@ static double sparse_column_max(const ga_lu *lu, int column)
 
 static ga__pivots judge_pivots(ga_lu *lu)
 {
-  const sparse *s = lu->data;
+  const ga__lu_klu_data *s = lu->data;
   return ga__lu_check_pivots(lu, s->numeric->Udiag, 1, s->symbolic->Q);
 }
 
 /* Whether every pivot is within the factor of what it was when found. Written so that a NaN is not. */
-static int pivots_within(const sparse *s, double factor)
+static int pivots_within(const ga__lu_klu_data *s, double factor)
 {
   const double *u = s->numeric->Udiag;
   int within = 1;
@@ -150,7 +131,7 @@ static int pivots_within(const sparse *s, double factor)
   return within;
 }
 
-static void mark_found(sparse *s)
+static void mark_found(ga__lu_klu_data *s)
 {
   if (!s->marking || s->marked || s->found_marked) return;
   memcpy(s->marked_found, s->found, (size_t)s->numeric->n * sizeof *s->found);
@@ -160,7 +141,7 @@ static void mark_found(sparse *s)
 /* Factors with the pivots found before; 0 where these are no longer good. */
 static int refactor(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   double *value = s->value;
   if (!s->numeric) return 0;
   scale_values(lu);
@@ -175,7 +156,7 @@ static int refactor(ga_lu *lu)
 }
 
 /* The pivots in use are given up, to the mark where there is one. */
-static void give_up_pivots(sparse *s)
+static void give_up_pivots(ga__lu_klu_data *s)
 {
   if (s->marking && !s->none_marked && !s->marked && s->numeric) {
     mark_found(s);
@@ -189,7 +170,7 @@ static void give_up_pivots(sparse *s)
 /* Factors with a search for pivots. */
 static ga_status factor(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   ga__pivots pivots = GA__PIVOTS_MISSING;
   give_up_pivots(s);
   find_scale(lu);
@@ -211,7 +192,7 @@ static ga_status factor(ga_lu *lu)
   return GA_OK;
 }
 
-static void set_inverse(sparse *s)
+static void set_inverse(ga__lu_klu_data *s)
 {
   const double *pivot = s->numeric->Udiag;
   for (int k = 0; k < s->numeric->n; k++) s->inverse[k] = 1.0 / pivot[k];
@@ -219,7 +200,7 @@ static void set_inverse(sparse *s)
 
 static ga_status sparse_factor(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   const int again = refactor(lu);
   const ga_status status = again ? GA_OK : factor(lu);
   if (status) return status;
@@ -245,7 +226,7 @@ static column column_at(const double *block, int at, int length)
   return (column){(const int *)(const void *)p, p + units};
 }
 
-static void lower_solve(double *x, const sparse *s, int block, int first, int n)
+static void lower_solve(double *x, const ga__lu_klu_data *s, int block, int first, int n)
 {
   const int *at = s->numeric->Lip + first, *length = s->numeric->Llen + first;
   const double *data = s->numeric->LUbx[block];
@@ -256,7 +237,7 @@ static void lower_solve(double *x, const sparse *s, int block, int first, int n)
   }
 }
 
-static void upper_solve(double *x, const sparse *s, int block, int first, int n)
+static void upper_solve(double *x, const ga__lu_klu_data *s, int block, int first, int n)
 {
   const int *at = s->numeric->Uip + first, *length = s->numeric->Ulen + first;
   const double *data = s->numeric->LUbx[block], *inverse = s->inverse + first;
@@ -268,7 +249,7 @@ static void upper_solve(double *x, const sparse *s, int block, int first, int n)
 }
 
 /* Entries above the diagonal blocks. */
-static void eliminate_block(double *x, const sparse *s, int first, int end)
+static void eliminate_block(double *x, const ga__lu_klu_data *s, int first, int end)
 {
   const int *start = s->numeric->Offp, *row = s->numeric->Offi;
   const double *value = s->numeric->Offx;
@@ -278,7 +259,7 @@ static void eliminate_block(double *x, const sparse *s, int first, int end)
 
 static void sparse_solve(ga_lu *lu, double *b)
 {
-  const sparse *s = lu->data;
+  const ga__lu_klu_data *s = lu->data;
   const int n = lu->A->cols, *row = s->numeric->Pnum, *col = s->symbolic->Q, *start = s->symbolic->R;
   double *x = s->x;
   for (int k = 0; k < n; k++) x[k] = s->R[row[k]] * b[row[k]];
@@ -304,7 +285,7 @@ static double column_dot(column c, int length, const double *x)
   return sum;
 }
 
-static void upper_solve_t(double *x, const sparse *s, int block, int first, int n)
+static void upper_solve_t(double *x, const ga__lu_klu_data *s, int block, int first, int n)
 {
   const int *at = s->numeric->Uip + first, *length = s->numeric->Ulen + first;
   const double *data = s->numeric->LUbx[block], *inverse = s->inverse + first;
@@ -312,7 +293,7 @@ static void upper_solve_t(double *x, const sparse *s, int block, int first, int 
     x[k] = (x[k] - column_dot(column_at(data, at[k], length[k]), length[k], x)) * inverse[k];
 }
 
-static void lower_solve_t(double *x, const sparse *s, int block, int first, int n)
+static void lower_solve_t(double *x, const ga__lu_klu_data *s, int block, int first, int n)
 {
   const int *at = s->numeric->Lip + first, *length = s->numeric->Llen + first;
   const double *data = s->numeric->LUbx[block];
@@ -320,7 +301,7 @@ static void lower_solve_t(double *x, const sparse *s, int block, int first, int 
 }
 
 /* What the blocks before have found goes to the right-hand side of one. */
-static void take_known_t(double *x, const sparse *s, int first, int end)
+static void take_known_t(double *x, const ga__lu_klu_data *s, int first, int end)
 {
   const int *start = s->numeric->Offp, *row = s->numeric->Offi;
   const double *value = s->numeric->Offx;
@@ -330,7 +311,7 @@ static void take_known_t(double *x, const sparse *s, int first, int end)
 
 static void sparse_solve_t(ga_lu *lu, double *b)
 {
-  const sparse *s = lu->data;
+  const ga__lu_klu_data *s = lu->data;
   const int n = lu->A->cols, *row = s->numeric->Pnum, *col = s->symbolic->Q, *start = s->symbolic->R;
   double *x = s->x;
   for (int k = 0; k < n; k++) x[k] = b[col[k]];
@@ -349,7 +330,7 @@ static void sparse_solve_t(ga_lu *lu, double *b)
 
 static void sparse_mark(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   klu_free_numeric(&s->marked, &s->common);
   s->marking = 1;
   s->none_marked = !s->numeric;
@@ -358,7 +339,7 @@ static void sparse_mark(ga_lu *lu)
 
 static void sparse_rollback(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   const size_t bytes = (size_t)lu->A->cols * sizeof(double);
   if (s->marking && s->none_marked && s->numeric) { /* what was found since is not to be used again */
     klu_free_numeric(&s->numeric, &s->common);
@@ -377,7 +358,7 @@ static void sparse_rollback(ga_lu *lu)
 
 static void sparse_forget(ga_lu *lu)
 {
-  sparse *s = lu->data;
+  ga__lu_klu_data *s = lu->data;
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
   s->marking = s->none_marked = s->found_marked = 0;

@@ -1,0 +1,33 @@
+/* What dense and sparse LU factors keep, for their files and for tests that bound their rounding errors. */
+#ifndef GALPHA_LIN_LU_DATA_H
+#define GALPHA_LIN_LU_DATA_H
+
+#include "lin/lin_impl.h"
+#include <klu.h>
+#include <lapacke.h>
+
+typedef struct ga__lu_dense_data {
+  double *factor;    /* [n*n] by columns: L below the diagonal (its own is 1), U on and above */
+  double *scale;     /* [n] 1/R */
+  lapack_int *pivot; /* [n] row exchanged with row k at step k, from 1, as LAPACK counts */
+} ga__lu_dense_data;
+
+typedef struct ga__lu_klu_data {
+  klu_common common;
+  klu_symbolic *symbolic;
+  klu_numeric *numeric; /* NULL until pivots have been found */
+  double *found;        /* [n] the pivots as they were when found, or last judged by their growth */
+  double *inverse;      /* [n] reciprocals of the pivots */
+  double *x;            /* [n] a right-hand side in the order of the pivots */
+  double *R;            /* [n] */
+  double *scale;        /* [nnz] R by entries */
+  double *value;        /* [nnz] R A */
+  int marking;          /* 1: the pivots in use when they were marked are to be kept: */
+  int none_marked;      /* 1: there were none */
+  int found_marked;     /* 1: marked_found has `found` as it was */
+  klu_numeric *marked;  /* NULL while they are still in use */
+  double *marked_found, *marked_R;
+  int *col_start, *row; /* A's, without const for KLU, which does not write them */
+} ga__lu_klu_data;
+
+#endif
