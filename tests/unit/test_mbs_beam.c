@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "mbs/beam.h"
+#include "mbs/meter.h"
 #include "mbs_shop.h"
+#include <stdlib.h>
 
 /* A section without any symmetry: full 6×6 stiffness, the centre of mass off the axis. */
 static ga_beam_def odd_beam(const char *name, int elements, ga_beam_kind formulation, rig_random *random)
@@ -52,10 +54,381 @@ static void derivatives_are_right(void **state)
     }
 }
 
+/* ---- Forces within ---- */
+
+static void turn_about(double R[9], const double axis[3], double angle)
+{
+  const double size = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+  const double unit[3] = {axis[0] / size, axis[1] / size, axis[2] / size};
+  double x[3];
+  ga__beam_reference(unit, angle, x, R);
+}
+
+/* Node poses of one element: a random place, turned about a random axis by any angle. */
+static void random_pose(ga__kin *k, rig_random *random, double reach, double turn)
+{
+  double axis[3];
+  for (int i = 0; i < 3; i++) {
+    k->x[i] = rig_uniform(random, -reach, reach);
+    axis[i] = rig_uniform(random, 0.2, 1.0);
+  }
+  turn_about(k->R, axis, rig_uniform(random, -turn, turn));
+}
+
+/* y = G x of a pose. */
+static void carry(ga__kin *to, const ga__kin *g, const ga__kin *k)
+{
+  for (int i = 0; i < 3; i++) {
+    to->x[i] = g->x[i];
+    for (int j = 0; j < 3; j++) {
+      to->x[i] += g->R[3 * i + j] * k->x[j];
+      to->R[3 * i + j] = 0;
+      for (int m = 0; m < 3; m++) to->R[3 * i + j] += g->R[3 * i + m] * k->R[3 * m + j];
+    }
+  }
+}
+
+/* Whatever rigid motion carries an element, its strain and the forces in its axes are the same; forces and
+ * moments within are in equilibrium. */
+static void rigid_motion_strains_nothing(void **state)
+{
+  (void)state;
+  for (int round = 0; round < 50; round++) {
+    rig_random random = rig_seed(round);
+    const ga_beam_def d =
+        odd_beam("beam", 1, round % 2 ? GA_BEAM_CONSTANT_STRAIN : GA_BEAM_ACCURATE, &random);
+    ga__beam_section section;
+    assert_int_equal(ga__beam_section_make(&d, &section).reason, GA_REASON_NONE);
+    const ga__beam_element e = {&section, 1.3, {1.3, 0, 0, 0.2, -0.3, 0.4}};
+    ga__kin node[2], moved[2], g;
+    ga__beam_strain s, t;
+    double n[6], gradient[6], w[12] = {0}, sum[6] = {0}, moment[3];
+    random_pose(&node[0], &random, 1, 3);
+    random_pose(&g, &random, 100, 1000);
+    ga__beam_reference((const double[3]){0.5, -0.8, 0.6}, 1.1, moved[0].x, moved[0].R);
+    carry(&node[1], &node[0], &moved[0]);
+    for (int k = 0; k < 2; k++) carry(&moved[k], &g, &node[k]);
+    assert_int_equal(ga__beam_strain_at(&s, &e, &node[0], &node[1]), 0);
+    assert_int_equal(ga__beam_strain_at(&t, &e, &moved[0], &moved[1]), 0);
+    for (int i = 0; i < 6; i++) assert_near(t.d[i], s.d[i], 2e-13, "strain after rigid motion");
+    const double reference[6] = {1.1, 0, 0, 0.55, -0.88, 0.66}; /* what the pose was made of */
+    for (int i = 0; i < 6; i++) assert_near(s.d[i], reference[i], 1e-14, "logarithm");
+    ga__beam_force_within(&s, &e, n);
+    ga__beam_gradient(&s, &e, n, gradient);
+    ga__beam_add_wrench(&s, gradient, w);
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < 3; i++) {
+        const double *x = node[k].x, *f = w + 6 * k;
+        moment[i] = x[(i + 1) % 3] * f[(i + 2) % 3] - x[(i + 2) % 3] * f[(i + 1) % 3];
+        sum[i] += f[i];
+        sum[3 + i] += f[3 + i] + moment[i];
+      }
+    for (int i = 0; i < 6; i++) assert_near(sum[i], 0, 2e-13, "equilibrium");
+  }
+}
+
+/* ---- Sections ---- */
+
+#define PI 3.14159265358979323846
+
+static ga__beam_section shape_section(ga_section_kind kind, double a, double b, double c, double d)
+{
+  ga__beam_section s;
+  ga_beam_def def = ga_beam_defaults();
+  def.length = 1;
+  def.section = kind;
+  def.width = def.diameter = a;
+  def.height = def.wall = b;
+  def.web = c, def.flange = d;
+  def.young = 2.6, def.poisson = 0.3, def.density = 3; /* G = 1 */
+  assert_int_equal(ga__beam_section_make(&def, &s).reason, GA_REASON_NONE);
+  return s;
+}
+
+static void sections_are_right(void **state)
+{
+  (void)state;
+  ga__beam_section s = shape_section(GA_SECTION_RECTANGLE, 2, 2, 0, 0);
+  assert_near(s.K[0], 2.6 * 4, 1e-14, "EA");
+  assert_near(s.K[21], 0.1405770149 * 16, 1e-9,
+              "torsion of a square"); /* Timoshenko and Goodier: 0.1406 a⁴ */
+  assert_near(s.K[28], 2.6 * 16 / 12.0, 1e-14, "EIy");
+  assert_near(s.mass, 12, 1e-14, "mass");
+  assert_near(s.J[0], 3 * 32 / 12.0, 1e-14, "Jx");
+  s = shape_section(GA_SECTION_RECTANGLE, 0.01, 1, 0, 0);
+  assert_near(s.K[21], 1e-6 / 3 * (1 - 0.63025 * 0.01), 1e-11, "torsion of a strip");
+  assert_near(s.K[28] / s.K[35], 1e4, 1e-8, "EIy / EIz");
+  s = shape_section(GA_SECTION_CIRCLE, 2, 0, 0, 0);
+  assert_near(s.K[21], 0.5 * PI, 1e-14, "torsion of a circle");
+  assert_near(s.K[7] / s.K[0] * 2.6, 6 * 1.3 / (7 + 6 * 0.3), 1e-14, "shear factor of a circle");
+  s = shape_section(GA_SECTION_TUBE, 2, 0.001, 0, 0);
+  assert_near(s.K[7] / s.K[0] * 2.6, 2 * 1.3 / (4 + 3 * 0.3), 1e-5, "shear factor of a thin tube");
+  assert_near(s.K[28], 2.6 * PI / 4 * (1 - pow(0.999, 4)), 1e-14, "EI of a thin tube");
+  s = shape_section(GA_SECTION_I, 0.1, 0.2, 0.006, 0.01);
+  assert_near(s.K[0] / 2.6, 2 * 0.1 * 0.01 + 0.18 * 0.006, 1e-15, "A of an I section");
+  assert_near(s.K[28] / 2.6, 2 * (0.1 * 1e-6 / 12 + 0.001 * 0.095 * 0.095) + 0.006 * 0.18 * 0.18 * 0.18 / 12,
+              1e-15, "Iy of an I section");
+}
+
+/* ---- Motion ---- */
+
+/* A soft bar on a hinge about y, 8 elements, that falls from the horizontal; turned as a whole by R. */
+static shop falling(const double R[9], const double gravity[3], double damping)
+{
+  shop s = {NULL, NULL, NULL};
+  ga_machine_opts o = ga_machine_defaults();
+  memcpy(o.gravity, gravity, sizeof o.gravity);
+  rig_memory = (rig_heap){0, 0, 0, 0};
+  assert_int_equal(rig_context(&s.ctx), GA_OK);
+  assert_status(s.ctx, ga_machine_create(s.ctx, &o, &s.m), GA_OK);
+  ga_beam_def d = ga_beam_defaults();
+  d.name = "bar";
+  d.length = 1;
+  d.elements = 8;
+  d.section = GA_SECTION_RECTANGLE;
+  d.width = 0.03, d.height = 0.02;
+  d.young = 5e6, d.poisson = 0.4, d.density = 1100;
+  d.damping = damping;
+  memcpy(d.pose.rotation, R, sizeof d.pose.rotation);
+  d.omega[0] = 0.5 * R[0], d.omega[1] = 0.5 * R[3], d.omega[2] = 0.5 * R[6]; /* it turns about its axis */
+  SHOP_ADD(&s, beam, &d);
+  ga_joint_def j = ga_joint_defaults();
+  j.name = "ball";
+  j.kind = GA_JOINT_SPHERICAL;
+  j.a = "ground", j.b = "bar";
+  SHOP_ADD(&s, joint, &j);
+  return s;
+}
+
+static const double ONE[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, DOWN[3] = {0, 0, -9.81};
+
+static double *started_numbers(shop *s)
+{
+  const ga_system *sys = ga_machine_system(s->m);
+  double *all = calloc((size_t)(sys->nq + sys->n + 1), sizeof *all);
+  assert_non_null(all);
+  return all;
+}
+
+static void start(shop *s)
+{
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-3;
+  shop_build(s);
+  double *q = started_numbers(s), *v = started_numbers(s);
+  assert_status(s->ctx, ga_machine_initial(s->m, q, v, NULL), GA_OK);
+  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
+  assert_status(s->ctx, ga_stepper_start(s->st, &o, 0, q, v, NULL, NULL, NULL, NULL), GA_OK);
+  free(q);
+  free(v);
+}
+
+/* The same machine turned as a whole moves the same, turned. */
+static void results_turn_with_the_machine(void **state)
+{
+  static const char *const axis[3] = {"bar.end.x", "bar.end.y", "bar.end.z"};
+  double R[9], g[3], x[2][3], within[2];
+  (void)state;
+  turn_about(R, (const double[3]){0.3, -0.5, 0.8}, 1000);
+  for (int i = 0; i < 3; i++) g[i] = -9.81 * R[3 * i + 2];
+  for (int k = 0; k < 2; k++) {
+    shop s = k ? falling(R, g, 0.01) : falling(ONE, DOWN, 0.01);
+    start(&s);
+    for (int i = 0; i < 200; i++) assert_status(s.ctx, ga_stepper_step(s.st, 2e-3), GA_OK);
+    for (int i = 0; i < 3; i++) x[k][i] = shop_signal(&s, ga_stepper_state(s.st), axis[i]);
+    within[k] = shop_signal(&s, ga_stepper_state(s.st), "bar.end.bend_y") +
+                shop_signal(&s, ga_stepper_state(s.st), "bar.strain_energy");
+    shop_close(&s);
+  }
+  assert_true(x[0][2] < -0.5);
+  for (int i = 0; i < 3; i++)
+    assert_near(x[1][i], R[3 * i] * x[0][0] + R[3 * i + 1] * x[0][1] + R[3 * i + 2] * x[0][2], 1e-10,
+                "a turned machine");
+  assert_near(within[1], within[0], 1e-10, "within");
+}
+
+/* Order 2 in positions, velocities, reactions and forces within, and of the energy balance with damping. */
+static void motion_has_order_two(void **state)
+{
+  static const char *const signal[] = {"bar.end.x",  "bar.end.vz",     "ball.fz",
+                                       "bar.end.wy", "energy.balance", "bar.force_x"};
+  enum { N = sizeof signal / sizeof *signal, LEVELS = 4 };
+  double value[LEVELS][N];
+  (void)state;
+  for (int level = 0; level < LEVELS; level++) {
+    const int steps = 400 << level;
+    shop s = falling(ONE, DOWN, 0.02);
+    ga_meter *meter = NULL;
+    start(&s);
+    assert_status(s.ctx, ga_meter_create(s.ctx, s.m, &meter), GA_OK);
+    assert_status(s.ctx, ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
+    for (int i = 0; i < steps; i++) {
+      assert_status(s.ctx, ga_stepper_step(s.st, 0.4 / steps), GA_OK);
+      assert_status(s.ctx, ga_meter_update(meter, ga_stepper_state(s.st)), GA_OK);
+    }
+    for (int i = 0; i < N; i++) {
+      const int index = ga_machine_find_signal(s.m, signal[i]);
+      assert_true(index >= 0);
+      assert_status(
+          s.ctx, ga_machine_signals(s.m, meter, ga_stepper_state(s.st), 1, &index, &value[level][i]), GA_OK);
+    }
+    ga_meter_destroy(&meter);
+    shop_close(&s);
+  }
+  for (int i = 0; i < N; i++) {
+    const double rough = fabs(value[LEVELS - 3][i] - value[LEVELS - 2][i]),
+                 fine = fabs(value[LEVELS - 2][i] - value[LEVELS - 1][i]);
+    assert_near(log2(rough / fine), 2, 0.25, signal[i]);
+  }
+  assert_true(fabs(value[LEVELS - 1][4]) < 1e-5);
+}
+
+/* ---- What is refused ---- */
+
+typedef void (*spoil_fn)(ga_beam_def *d);
+#define SPOIL(name, ...)                                                                                     \
+  static void name(ga_beam_def *d)                                                                           \
+  {                                                                                                          \
+    __VA_ARGS__;                                                                                             \
+  }
+SPOIL(no_length, d->length = 0)
+SPOIL(infinite_length, d->length = INFINITY)
+SPOIL(from_alone, d->from[0] = d->from[1] = d->from[2] = 0)
+SPOIL(to_half, d->from[0] = d->from[1] = d->from[2] = 0; d->to[0] = 1)
+SPOIL(same_ends, for (int i = 0; i < 3; i++) d->from[i] = d->to[i] = i)
+SPOIL(up_along, for (int i = 0; i < 3; i++) d->from[i] = 0, d->to[i] = d->up[i] = i)
+SPOIL(bent_between, for (int i = 0; i < 3; i++) d->from[i] = 0, d->to[i] = 1; d->curvature[1] = 1)
+SPOIL(no_elements, d->elements = 0)
+SPOIL(asymmetric, d->stiffness[1] += 1)
+SPOIL(indefinite, d->stiffness[1] = d->stiffness[6] = 1e3)
+SPOIL(negative_stiffness, d->stiffness[28] = -1)
+SPOIL(no_stiffness, d->stiffness[14] = 0)
+SPOIL(no_mass, d->mass_per_length = 0)
+SPOIL(no_rotary, d->rotary_inertia[0] = 0)
+SPOIL(negative_damping, d->damping = -1)
+SPOIL(unknown_section, d->section = (ga_section_kind)9)
+SPOIL(no_width, d->section = GA_SECTION_RECTANGLE; d->young = d->density = 1)
+SPOIL(thick_wall, d->section = GA_SECTION_TUBE; d->young = d->density = 1; d->diameter = 1; d->wall = 0.6)
+SPOIL(no_young, d->section = GA_SECTION_CIRCLE; d->density = d->diameter = 1)
+SPOIL(odd_poisson, d->section = GA_SECTION_CIRCLE; d->young = d->density = d->diameter = 1; d->poisson = 0.7)
+SPOIL(no_density, d->section = GA_SECTION_CIRCLE; d->young = d->diameter = 1)
+SPOIL(nan_load, d->load[1].value = NAN)
+
+static void bad_beams_are_refused(void **state)
+{
+  static const struct {
+    spoil_fn spoil;
+    const char *field;
+  } bad[] = {{no_length, "length"},
+             {infinite_length, "length"},
+             {from_alone, "to"},
+             {to_half, "to"},
+             {same_ends, "to"},
+             {up_along, "up"},
+             {bent_between, "curvature"},
+             {no_elements, "elements"},
+             {asymmetric, "stiffness"},
+             {indefinite, "stiffness"},
+             {negative_stiffness, "stiffness"},
+             {no_stiffness, "stiffness"},
+             {no_mass, "mass_per_length"},
+             {no_rotary, "rotary_inertia"},
+             {negative_damping, "damping"},
+             {unknown_section, "section"},
+             {no_width, "width"},
+             {thick_wall, "wall"},
+             {no_young, "young"},
+             {odd_poisson, "poisson"},
+             {no_density, "density"},
+             {nan_load, "load"}};
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    rig_random random = rig_seed((int)i);
+    ga_beam_def d = odd_beam("beam", 2, GA_BEAM_ACCURATE, &random);
+    bad[i].spoil(&d);
+    assert_status(s.ctx, ga_machine_add_beam(s.m, &d), GA_ERR_ARGUMENT);
+    assert_string_equal(ga_context_error(s.ctx)->field, bad[i].field);
+    assert_string_equal(ga_context_error(s.ctx)->part, "beam");
+    assert_int_equal(s.m->n_parts, 1);
+  }
+  shop_close(&s);
+}
+
+/* A marker of the name that its end would have: the beam is not there either. */
+static void the_end_needs_a_name(void **state)
+{
+  rig_random random = rig_seed(0);
+  const ga_beam_def d = odd_beam("beam", 2, GA_BEAM_ACCURATE, &random);
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  shop_marker(&s, "beam.end", "ground", 0, 0, 0);
+  assert_status(s.ctx, ga_machine_add_beam(s.m, &d), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_NAME_TAKEN);
+  assert_int_equal(ga__find_part(s.m, "beam"), -1);
+  assert_int_equal(s.m->n_parts, 2);
+  shop_close(&s);
+}
+
+/* ---- Markers ---- */
+
+static void nodes_are_where_markers_are(void **state)
+{
+  static const double at[] = {0.3, 0.3 + 1e-9, 1.29, 0.0, 1.3};
+  static const char *const name[] = {"one", "same", "late", "first", "last"};
+  rig_random random = rig_seed(0);
+  ga_beam_def d = odd_beam("beam", 4, GA_BEAM_ACCURATE, &random);
+  (void)state;
+  d.curvature[2] = 0.8;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  SHOP_ADD(&s, beam, &d);
+  for (int i = 0; i < 5; i++) shop_turned(&s, name[i], "beam", at[i], 0.1, 0, 0, 0);
+  const ga_state *now = shop_start(&s);
+  assert_int_equal(ga_machine_system(s.m)->nv, 6 * 6); /* 1 + 3 + 1 elements */
+  for (int i = 0; i < 5; i++) {
+    char signal[40];
+    double x[3], R[9];
+    ga__beam_reference(d.curvature, at[i], x, R);
+    snprintf(signal, sizeof signal, "%s.x", name[i]);
+    assert_near(shop_signal(&s, now, signal), x[0] + 0.1 * R[1], i == 1 ? 1e-10 : 1e-14, signal);
+    snprintf(signal, sizeof signal, "%s.y", name[i]);
+    assert_near(shop_signal(&s, now, signal), x[1] + 0.1 * R[4], i == 1 ? 1e-10 : 1e-14, signal);
+  }
+  shop_close(&s);
+  s = shop_open(GA_FORM_SPACE, 0);
+  SHOP_ADD(&s, beam, &d);
+  shop_turned(&s, "beyond", "beam", 1.31, 0, 0, 0, 0);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_OFF_BEAM);
+  assert_near(ga_context_error(s.ctx)->number[0].value, 1.31, 1e-15, "where");
+  shop_close(&s);
+}
+
+static shop loaded_beam(void)
+{
+  rig_random random = rig_seed(0);
+  shop s = shop_open(GA_FORM_SE3, -9.81);
+  ga_beam_def d = odd_beam("beam", 2, GA_BEAM_ACCURATE, &random);
+  d.load[1].expression = "beam.end.y";
+  SHOP_ADD(&s, beam, &d);
+  return s;
+}
+
+static void memory_may_fail(void **state)
+{
+  (void)state;
+  shop_fail_memory(loaded_beam);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(derivatives_are_right),
+      cmocka_unit_test(derivatives_are_right), cmocka_unit_test(rigid_motion_strains_nothing),
+      cmocka_unit_test(sections_are_right),    cmocka_unit_test(results_turn_with_the_machine),
+      cmocka_unit_test(motion_has_order_two),  cmocka_unit_test(bad_beams_are_refused),
+      cmocka_unit_test(the_end_needs_a_name),  cmocka_unit_test(nodes_are_where_markers_are),
+      cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
