@@ -18,6 +18,10 @@ static inline void assert_error(const ga_context *ctx, ga_reason reason, const c
              part ? part : "any", field ? field : "any", name ? name : "any", e->text);
 }
 
+/* A failure in words alone, as a callback may give it. */
+#define REFUSE_IN_WORDS(ctx, status, words)                                                                  \
+  ga__refuse(ctx, status, GA_REASON_OTHER, &(ga__facts){.detail = (words)})
+
 /* Its number i is this, to six digits; NaN stands for NaN. */
 static inline void assert_error_number(const ga_context *ctx, int i, double value)
 {

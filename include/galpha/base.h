@@ -310,7 +310,7 @@ typedef struct ga_error_number {
 /* A failure as data. Texts that do not apply are "", numbers NaN or -1; names that are too long are cut. */
 typedef struct ga_error {
   ga_status status;              /* GA_OK when nothing has failed yet */
-  ga_reason reason;              /* GA_REASON_OTHER: `detail` has all there is */
+  ga_reason reason;              /* GA_REASON_OTHER: words of a callback, in `detail` */
   double t, h;                   /* [s] time of the failure and step size; NaN where they play no part */
   int block;                     /* ga_equation_block of the equation concerned, or -1 */
   int index;                     /* index within the block, or -1 */

@@ -10,7 +10,7 @@ enum { GA__STARTING = 1, GA__UNDEFINED = 2 };
 struct ga_context {
   ga_context_opts opts;
   ga_error error;
-  int muted; /* > 0: what is tried may fail, and failures are not stored */
+  int muted;                /* > 0: what is tried may fail, and failures are not stored */
   char text[GA_ERROR_TEXT]; /* its sentence, made when somebody asks */
   int starting; /* GA__STARTING: initial values are being made consistent, and messages say so. A callback
                    adds GA__UNDEFINED where something has no value there */
@@ -48,8 +48,8 @@ typedef struct ga__facts {
   .n_numbers = (int)(sizeof((ga__fact_number[]){__VA_ARGS__}) / sizeof(ga__fact_number)),                    \
   .number = {__VA_ARGS__}
 
-/* Between both calls, which may be nested, failures leave the context's error as it is. Cheaper than a copy of
- * it where that is done at every evaluation. */
+/* Between both calls, which may be nested, failures leave the context's error as it is. Cheaper than a copy
+ * of it where that is done at every evaluation. */
 static inline void ga__mute_errors(ga_context *ctx)
 {
   ctx->muted++;
@@ -69,8 +69,6 @@ ga_error ga__error_none(void);
 ga_status ga__name_item(ga_context *ctx, ga_status status, int item, const char *name);
 /* Copies a text into one of size bytes; one that is too long ends in "...", between characters. */
 void ga__cut_text(char *to, size_t size, const char *text);
-/* A failure in words alone, which are kept in `detail`: GA_REASON_OTHER. */
-ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...) GA_PRINTF(3, 4);
 ga_status ga__no_memory(ga_context *ctx, const char *what);
 /* Frequent mistakes of calls. A field is an argument of the function, or an option of an object of that kind.
  */
@@ -87,9 +85,6 @@ ga_status ga__refuse_order(ga_context *ctx, const char *function, const char *wh
  * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
 void ga__make_plain(char *text);
 void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args);
-/* The same, with the time and the equation (block, index) it concerns. */
-ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
-                      ...) GA_PRINTF(6, 7);
 void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const char *format, ...) GA_PRINTF(4, 5);
 
 /* A text that grows piece by piece, cut to its room; used counts what it would need, as snprintf does. */

@@ -119,41 +119,6 @@ ga_status ga__name_item(ga_context *ctx, ga_status status, int item, const char 
   return status;
 }
 
-/* The text is put together apart from the context, because its arguments may quote the error before. */
-static ga_status store_words(ga_context *ctx, ga_status status, double t, int block, int index,
-                             const char *format, va_list args)
-{
-  ga_error error = ga__error_none();
-  if (!ctx || ctx->muted) return status;
-  error.status = status;
-  error.reason = GA_REASON_OTHER;
-  error.t = t;
-  error.block = block;
-  error.index = index;
-  ga__format_text(error.detail, format, args);
-  ctx->error = error;
-  return status;
-}
-
-ga_status ga__fail(ga_context *ctx, ga_status status, const char *format, ...)
-{
-  va_list args;
-  va_start(args, format);
-  store_words(ctx, status, NAN, -1, -1, format, args);
-  va_end(args);
-  return status;
-}
-
-ga_status ga__fail_at(ga_context *ctx, ga_status status, double t, int block, int index, const char *format,
-                      ...)
-{
-  va_list args;
-  va_start(args, format);
-  store_words(ctx, status, t, block, index, format, args);
-  va_end(args);
-  return status;
-}
-
 ga_status ga__no_memory(ga_context *ctx, const char *what)
 {
   return ga__refuse(ctx, GA_ERR_MEMORY, GA_REASON_MEMORY, &(ga__facts){.name = what});

@@ -7,6 +7,7 @@
 
 #include "base/base_impl.h"
 #include "base/sentence.h"
+#include "errors.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,7 +137,8 @@ static void test_error_empty_at_first_and_after_clear(void **state)
     assert_int_equal(e->block, -1);
     assert_int_equal(e->index, -1);
     assert_string_equal(e->text, "");
-    ga__fail_at(ctx, GA_ERR_NAN, 1.0, 2, 3, "something");
+    ga__refuse(ctx, GA_ERR_NAN, GA_REASON_OTHER,
+               &(ga__facts){.at = &(ga__fact_time){1.0, NAN, 2, 3}, .detail = "something"});
     ga_context_clear_error(ctx);
   }
   ga_context_destroy(&ctx);
@@ -147,7 +149,7 @@ static void test_error_without_context(void **state)
   (void)state;
   assert_int_equal(ga_context_error(NULL)->status, GA_ERR_ARGUMENT);
   assert_string_equal(ga_context_error(NULL)->text, "there is no context");
-  assert_int_equal(ga__fail(NULL, GA_ERR_PATTERN, "lost %d", 1), GA_ERR_PATTERN);
+  assert_int_equal(ga__refuse_null(NULL, "f", "x"), GA_ERR_ARGUMENT);
   ga_context_clear_error(NULL);
 }
 
@@ -155,14 +157,17 @@ static void test_fail_stores_words_and_place(void **state)
 {
   ga_context *ctx = context_default();
   (void)state;
-  assert_int_equal(ga__fail_at(ctx, GA_RETRY_NAN, 0.25, 3, 7, "row %d is %s", 7, "NaN"), GA_RETRY_NAN);
+  assert_int_equal(
+      ga__refuse(ctx, GA_RETRY_NAN, GA_REASON_OTHER,
+                 &(ga__facts){.at = &(ga__fact_time){0.25, NAN, 3, 7}, .detail = "row 7 is NaN"}),
+      GA_RETRY_NAN);
   assert_int_equal(ga_context_error(ctx)->status, GA_RETRY_NAN);
   assert_true(ga_context_error(ctx)->t == 0.25);
   assert_int_equal(ga_context_error(ctx)->block, 3);
   assert_int_equal(ga_context_error(ctx)->index, 7);
   assert_string_equal(ga_context_error(ctx)->text, "row 7 is NaN");
 
-  assert_int_equal(ga__fail(ctx, GA_ERR_ORDER, "too early"), GA_ERR_ORDER);
+  assert_int_equal(REFUSE_IN_WORDS(ctx, GA_ERR_ORDER, "too early"), GA_ERR_ORDER);
   assert_int_equal(ga_context_error(ctx)->status, GA_ERR_ORDER);
   assert_true(isnan(ga_context_error(ctx)->t));
   assert_int_equal(ga_context_error(ctx)->block, -1);
@@ -268,9 +273,31 @@ static void test_fail_may_quote_the_error_before(void **state)
 {
   ga_context *ctx = context_default();
   (void)state;
-  ga__fail(ctx, GA_ERR_SINGULAR, "column 3 has no pivot");
-  ga__fail(ctx, GA_ERR_INCONSISTENT, "start: %s", ga_context_error(ctx)->text);
-  assert_string_equal(ga_context_error(ctx)->text, "start: column 3 has no pivot");
+  REFUSE_IN_WORDS(ctx, GA_ERR_SINGULAR, "column 3 has no pivot");
+  const ga_error *e = ga_context_error(ctx);
+  ga__refuse(ctx, GA_ERR_STEP, GA_REASON_STEP_FAILS,
+             &(ga__facts){.name = "h_min", .detail = e->text, GA__NUMBERS({0.5, "s"})});
+  assert_string_equal(ga_context_error(ctx)->text, "h_min = 0.5 s. column 3 has no pivot");
+  ga_context_destroy(&ctx);
+}
+
+/* What is only tried leaves the error as it is, also where it is tried within another try. */
+static void test_muted_failures_leave_the_error(void **state)
+{
+  ga_context *ctx = context_default();
+  (void)state;
+  REFUSE_IN_WORDS(ctx, GA_ERR_SINGULAR, "column 3 has no pivot");
+  const ga_error before = *ga_context_error(ctx);
+  ga__mute_errors(ctx);
+  ga__mute_errors(ctx);
+  assert_int_equal(ga__refuse_null(ctx, "f", "x"), GA_ERR_ARGUMENT);
+  ga__unmute_errors(ctx);
+  assert_int_equal(ga__no_memory(ctx, "y"), GA_ERR_MEMORY);
+  assert_int_equal(ga__name_item(ctx, GA_ERR_NAN, 3, "z"), GA_ERR_NAN);
+  ga__unmute_errors(ctx);
+  assert_memory_equal(&before, ga_context_error(ctx), sizeof before);
+  ga__refuse_null(ctx, "f", "x");
+  assert_string_equal(ga_context_error(ctx)->text, "f: x is NULL");
   ga_context_destroy(&ctx);
 }
 
@@ -282,7 +309,9 @@ static void test_long_texts_are_cut_between_characters(void **state)
   for (int i = 0; i < GA_ERROR_TEXT; i++) memcpy(lambdas + 2 * i, "\xCE\xBB", 3); /* the letter λ */
   for (int shift = 0; shift < 2; shift++) {
     size_t length;
-    ga__fail(ctx, GA_ERR_ARGUMENT, "%s%s", shift ? "x" : "", lambdas);
+    char words[sizeof lambdas + 1];
+    snprintf(words, sizeof words, "%s%s", shift ? "x" : "", lambdas);
+    REFUSE_IN_WORDS(ctx, GA_ERR_ARGUMENT, words);
     const char *text = ga_context_error(ctx)->text;
     length = strlen(text);
     assert_in_range(length, GA_ERROR_TEXT - 5, GA_ERROR_TEXT - 1);
@@ -297,10 +326,13 @@ static void test_texts_are_cut_only_where_they_must(void **state)
 {
   ga_context *ctx = context_default();
   (void)state;
-  ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT - 1, 7);
+  char words[GA_ERROR_TEXT + 1];
+  snprintf(words, sizeof words, "%0*d", GA_ERROR_TEXT - 1, 7);
+  REFUSE_IN_WORDS(ctx, GA_ERR_ARGUMENT, words);
   assert_int_equal(strlen(ga_context_error(ctx)->text), GA_ERROR_TEXT - 1);
   assert_string_equal(ga_context_error(ctx)->text + GA_ERROR_TEXT - 3, "07");
-  ga__fail(ctx, GA_ERR_ARGUMENT, "%0*d", GA_ERROR_TEXT, 7);
+  snprintf(words, sizeof words, "%0*d", GA_ERROR_TEXT, 7);
+  REFUSE_IN_WORDS(ctx, GA_ERR_ARGUMENT, words);
   assert_int_equal(strlen(ga_context_error(ctx)->text), GA_ERROR_TEXT - 1);
   assert_string_equal(ga_context_error(ctx)->text + GA_ERROR_TEXT - 5, "0...");
   ga_context_destroy(&ctx);
@@ -510,6 +542,7 @@ int main(void)
       cmocka_unit_test(test_slots_are_filled),
       cmocka_unit_test(test_sentences_by_pieces),
       cmocka_unit_test(test_fail_may_quote_the_error_before),
+      cmocka_unit_test(test_muted_failures_leave_the_error),
       cmocka_unit_test(test_long_texts_are_cut_between_characters),
       cmocka_unit_test(test_texts_are_cut_only_where_they_must),
       cmocka_unit_test(test_log_levels),

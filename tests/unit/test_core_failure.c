@@ -265,7 +265,7 @@ static int speaks(void *user, const ga_point *p, double *out)
   const rig *r = user;
   out[0] = 0.0;
   if (p->t < LATE) return 0;
-  ga__fail(r->ctx, GA_RETRY_NAN, "the spring 's' is torn: by 3 mm");
+  REFUSE_IN_WORDS(r->ctx, GA_RETRY_NAN, "the spring 's' is torn: by 3 mm");
   return 1;
 }
 
@@ -274,7 +274,7 @@ static int gives_up(void *user, const ga_point *p, double *out)
   const rig *r = user;
   out[0] = 0.0;
   if (p->t < LATE) return 0;
-  ga__fail(r->ctx, GA_ERR_CALLBACK, "no more");
+  REFUSE_IN_WORDS(r->ctx, GA_ERR_CALLBACK, "no more");
   return -1;
 }
 

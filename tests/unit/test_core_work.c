@@ -63,7 +63,7 @@ static int enter(work *w, const ga_point *p)
   memcpy(w->v, p->v, nv);
   memcpy(w->vdot, p->vdot, nv);
   if (!w->complain) return 0;
-  ga__fail(w->ctx, GA_RETRY_CALLBACK, "a cog is missing");
+  REFUSE_IN_WORDS(w->ctx, GA_RETRY_CALLBACK, "a cog is missing");
   return w->complain = 0, 1;
 }
 
