@@ -724,7 +724,7 @@ static const ga__part *first_given(const ga_machine *m, const ga__mbs_model *b, 
   return &m->part[0];
 }
 
-static ga_status cannot_meet(const ga_machine *m, const ga__mbs_model *b, int rate, ga_status status)
+static ga_status refuse_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga_status status)
 {
   char text[GA_ERROR_TEXT];
   ga__writer w = {text, sizeof text, 0};
@@ -774,7 +774,7 @@ static int turns_drive(const ga__mbs_model *b, const ga__row *row)
 }
 
 /* How far coordinates are from where their drives have them, into off[rows]; 0 for other rows. */
-static void see_drives(const ga_machine *m, const ga__mbs_model *b, double *off)
+static void measure_drives(const ga_machine *m, const ga__mbs_model *b, double *off)
 {
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -861,7 +861,7 @@ static int count_given(const ga_machine *m, const ga__mbs_model *b)
   return n;
 }
 
-static void see_values(const ga__mbs_model *b, tree *t)
+static void read_coordinates(const ga__mbs_model *b, tree *t)
 {
   for (int j = 0; j < b->joint.n; j++)
     for (int c = 0; c < joint_at(b, j)->n_coordinates; c++)
@@ -881,7 +881,7 @@ static void start_values(ga__node *node, double *value[2], int n[2])
 }
 
 /* From nodes to p, or back. */
-static void exchange(const ga__mbs_model *b, const ga__placement *p, int what, int back)
+static void transfer_values(const ga__mbs_model *b, const ga__placement *p, int what, int back)
 {
   double *at[2] = {p->q, p->v}, *value[2];
   int n[2];
@@ -895,12 +895,12 @@ static void exchange(const ga__mbs_model *b, const ga__placement *p, int what, i
 
 static void keep_nodes(const ga__mbs_model *b, ga__placement *p, int what)
 {
-  exchange(b, p, what, 0);
+  transfer_values(b, p, what, 0);
 }
 
 static void restore_nodes(const ga__mbs_model *b, const ga__placement *p, int what)
 {
-  exchange(b, p, what, 1);
+  transfer_values(b, p, what, 1);
 }
 
 /* ---- The way to given coordinates ---- */
@@ -909,12 +909,12 @@ static void restore_nodes(const ga__mbs_model *b, const ga__placement *p, int wh
   0.55 /* of the value before: constraints that lose their independence within the next move fall by half */
 
 /* How independent constraints are before the first move and after each. */
-typedef struct way {
+typedef struct independence_record {
   int n;
   double independence[MOST_MOVES + 1];
-} way;
+} independence_record;
 
-static ga_status look_around(ga_machine *m, stage *s, way *w)
+static ga_status record_independence(ga_machine *m, stage *s, independence_record *w)
 {
   ga__initial_values(s->b, s->q, s->v);
   const ga_status status = ga_stepper_independence(s->st, m->opts.t_start, s->q, &w->independence[w->n++]);
@@ -923,7 +923,7 @@ static ga_status look_around(ga_machine *m, stage *s, way *w)
 
 /* The move in which constraints have, or nearly have, lost their independence: their independence falls
  * towards 0 before it, and comes from 0 after it, as |s| does. −1: none. */
-static int singular_move(const way *w)
+static int singular_move(const independence_record *w)
 {
   const double *x = w->independence;
   for (int k = 0; k + 1 < w->n; k++) {
@@ -935,25 +935,25 @@ static int singular_move(const way *w)
 }
 
 /* The given coordinate, or drive, that has the longest way. */
-typedef struct journey {
+typedef struct longest_move {
   const ga__part *part; /* NULL: none */
   const char *name;     /* of the coordinate */
   double from, change;
   const char *unit;
-} journey;
+} longest_move;
 
 /* value: coordinates, off: of drives, both before the first move. */
-static journey longest_way(const ga_machine *m, const ga__mbs_model *b, const double *value,
-                           const double *off)
+static longest_move find_longest_move(const ga_machine *m, const ga__mbs_model *b, const double *value,
+                                      const double *off)
 {
-  journey all = {.part = NULL};
+  longest_move all = {.part = NULL};
   for (int j = 0; j < b->joint.n; j++)
     for (int c = 0; c < joint_at(b, j)->n_coordinates; c++) {
       const ga__joint *joint = joint_at(b, j);
       const ga__coordinate *at = &joint->coordinate[c];
       const double by = change_of(m, joint, c, given_of(m, joint, c, 0), value[3 * j + c]);
       if (fabs(by) > fabs(all.change))
-        all = (journey){&m->part[joint->part], at->info->name, value[3 * j + c], by, at->info->unit[0]};
+        all = (longest_move){&m->part[joint->part], at->info->name, value[3 * j + c], by, at->info->unit[0]};
     }
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -962,18 +962,19 @@ static journey longest_way(const ga_machine *m, const ga__mbs_model *b, const do
     if (!(fabs(off[i]) > fabs(all.change)) ||
         ga_function_eval(row->target, m->opts.t_start, 0, &target, &fault))
       continue;
-    all = (journey){&m->part[row->part], "coordinate", target + off[i], -off[i],
-                    ga__motion_unit(ga__gauge_is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge),
-                                    GA_UNIT_VALUE)};
+    all = (longest_move){
+        &m->part[row->part], "coordinate", target + off[i], -off[i],
+        ga__motion_unit(ga__gauge_is_angle(b, GA__AT(b->term, ga__term, row->first_term)->gauge),
+                        GA_UNIT_VALUE)};
   }
   return all;
 }
 
 static void warn_of_branches(const ga_machine *m, const ga__mbs_model *b, const double *value,
-                             const double *off, const way *w)
+                             const double *off, const independence_record *w)
 {
   const int k = singular_move(w);
-  const journey at = k < 0 ? (journey){.part = NULL} : longest_way(m, b, value, off);
+  const longest_move at = k < 0 ? (longest_move){.part = NULL} : find_longest_move(m, b, value, off);
   if (!at.part) return;
   ga__log(
       m->ctx, GA_LOG_WARNING, GA_REASON_BRANCHES_MEET,
@@ -986,7 +987,7 @@ static void warn_of_branches(const ga_machine *m, const ga__mbs_model *b, const 
 }
 
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */
-static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_row)
+static ga_status record_placement(const ga_machine *m, stage *s, tree *t, int first_row)
 {
   ga__mbs_model *b = s->b;
   const size_t n = 12 * (size_t)b->node.n;
@@ -1001,17 +1002,17 @@ static ga_status see_placed(const ga_machine *m, stage *s, tree *t, int first_ro
 }
 
 /* Room of the way there. */
-typedef struct track {
+typedef struct approach {
   double *value;   /* [3 joints] coordinates before the first move */
   double *off;     /* [rows] of drives, likewise */
   double *carried; /* [nq] bodies where the tree has carried them, */
   double *closing; /* [nv] and by how much they were moved from there to close loops: about the same as in the
                       next move */
-} track;
+} approach;
 
 /* The next move begins with bodies moved to close loops as they were in the one before: so it goes on
  * straight where branches meet. What is in no loop stays where it is carried to. */
-static void predict_closing(stage *s, track *k)
+static void predict_closing(stage *s, approach *k)
 {
   const ga_group *group = ga_system_group(s->b->system);
   ga__initial_values(s->b, k->carried, s->v);
@@ -1019,7 +1020,7 @@ static void predict_closing(stage *s, track *k)
   take_values(s, 0);
 }
 
-static void keep_closing(const stage *s, int solved, track *k)
+static void keep_closing(const stage *s, int solved, approach *k)
 {
   ga_group_difference(ga_system_group(s->b->system), k->closing, k->carried, s->q);
   for (int i = 0; i < s->b->nv; i++)
@@ -1027,17 +1028,17 @@ static void keep_closing(const stage *s, int solved, track *k)
 }
 
 /* Bodies to where they meet all that is given, in small moves. */
-static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, track *at)
+static ga_status approach_given(ga_machine *m, stage *s, tree *t, int given, approach *at)
 {
   ga__mbs_model *b = s->b;
   double *const value = at->value, *const off = at->off;
   const int first_row = b->row.n - count_given(m, b);
-  way w = {.n = 0};
+  independence_record w = {.n = 0};
   memcpy(value, t->value, 3 * (size_t)t->n_joints * sizeof *value);
-  see_drives(m, b, off);
+  measure_drives(m, b, off);
   const int n = count_moves(m, b, t, off), watched = t->loops && n > 1;
-  ga_status status = given & GIVES_WEIGHT ? see_placed(m, s, t, first_row) : GA_OK;
-  if (!status && watched) status = look_around(m, s, &w);
+  ga_status status = given & GIVES_WEIGHT ? record_placement(m, s, t, first_row) : GA_OK;
+  if (!status && watched) status = record_independence(m, s, &w);
   for (int k = 0; !status && k < n; k++) {
     if (t->loops) place_given(m, b, t, n - k, first_row);
     set_drives(b, off, (double)(n - 1 - k) / n);
@@ -1045,7 +1046,7 @@ static ga_status go_there(ga_machine *m, stage *s, tree *t, int given, track *at
     status = stage_solve(m, s, HUGE_VAL, 0);
     if (watched) keep_closing(s, !status && k > 0, at); /* at first loops may be given open, once for all */
     if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
-    if (!status && watched) status = look_around(m, s, &w);
+    if (!status && watched) status = record_independence(m, s, &w);
   }
   if (!status && (given & GIVES_WEIGHT)) status = stage_nearest(m, s);
   if (!status && watched) warn_of_branches(m, b, value, off, &w);
@@ -1063,19 +1064,19 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
   if (!status) status = tree_make(m, s.b, &t);
   if (!status) {
     const int matters = given & (GIVES_VALUE | HOLDS_POSE);
-    see_values(s.b, &t);
+    read_coordinates(s.b, &t);
     if (!t.loops) place_given(m, s.b, &t, 1, -1);
     status = stage_build(m, &s);
     const size_t n = 3 * (size_t)t.n_joints, rows = (size_t)s.b->row.n, nq = (size_t)s.b->nq;
     double *room = status ? NULL : ga__alloc(m->ctx, n + rows + nq + (size_t)s.b->nv, sizeof *room);
     if (!status && !room) status = ga__no_memory(m->ctx, "the assembly of a machine");
     if (!status) {
-      track at = {room, room + n, room + n + rows, room + n + rows + nq};
-      status = go_there(m, &s, &t, given, &at);
+      approach at = {room, room + n, room + n + rows, room + n + rows + nq};
+      status = approach_given(m, &s, &t, given, &at);
     }
     ga__free(m->ctx, room);
     p->positions = matters || (!status && (given & GIVES_WEIGHT));
-    if (status && matters) status = cannot_meet(m, s.b, 0, status);
+    if (status && matters) status = refuse_given(m, s.b, 0, status);
     if (status && status != GA_ERR_MEMORY && !matters) { /* the start will say what is wrong */
       if (given == GIVES_SPEED) p->n = 0;
       status = GA_OK;
@@ -1179,7 +1180,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
       status = take_speeds(m, &s);
     } else if (!status) {
       status = stage_solve(m, &s, HUGE_VAL, 1);
-      if (status) status = cannot_meet(m, s.b, 1, status);
+      if (status) status = refuse_given(m, s.b, 1, status);
     }
     if (!status) keep_nodes(s.b, p, VELOCITIES);
   }

@@ -278,7 +278,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
     const ga__node *node = GA__AT(model->node, ga__node, i);
     ga__kin *kin = &e->work->kin[i];
     body b = {.node = node};
-    if (node->rigid && use != GA__KIN_MADE) { /* read where it is: kin is not at hand so soon */
+    if (node->rigid && use != GA__KIN_MADE) { /* read from q and v: kin is not available yet */
       b.x = p->q + node->q, b.v = p->v + node->v, b.vdot = p->vdot + node->v;
       b.Rm = b.x + 3;
       if (use == GA__KIN_MAKE) ga__kin_rigid(node, p->q, p->v, p->vdot, kin);

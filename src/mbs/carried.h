@@ -1,5 +1,5 @@
 /* Frames that are carried by something that deforms: their pose is a function of all coordinates of several
- * nodes. Each is a node of its own to whoever uses it, with six velocities that are no unknowns; what
+ * nodes. To its users each is a node of its own, with six velocities that are no unknowns; what
  * elements write for it is handed on to its carriers. (carried.c: motion and values; condense.c: derivatives)
  */
 #ifndef GALPHA_MBS_CARRIED_H

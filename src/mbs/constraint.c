@@ -107,7 +107,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 
 /* ---- Rows ---- */
 
-static void sight_of(const ga__eval *e, const ga__term *term, ga__gauge_eval *s)
+static void eval_gauge(const ga__eval *e, const ga__term *term, ga__gauge_eval *s)
 {
   ga__gauge_eval_at(s, GA__AT(e->b->gauge, ga__gauge, term->gauge), e->b->marker.at, e->kin);
 }
@@ -123,7 +123,7 @@ static double term_value(const ga__eval *e, const ga__term *term, int order)
 {
   ga__gauge_eval s;
   double g[12], w[12], K[144], sum = 0.0;
-  sight_of(e, term, &s);
+  eval_gauge(e, term, &s);
   if (order == 0) return term->c * ga__gauge_value(&s);
   twists_of(e, &s, w);
   if (order == 1) {
@@ -166,7 +166,7 @@ static void row_forces(const ga__eval *e, double *f)
       const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
       double g[12], scale = -term->c * e->p->lambda[row->lambda];
       ga__gauge_eval s;
-      sight_of(e, term, &s);
+      eval_gauge(e, term, &s);
       ga__gauge_gradient(g, &s);
       add_wrench(e, s.a.node, scale, g, f);
       add_wrench(e, s.b.node, scale, g + 6, f);
@@ -219,17 +219,17 @@ static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, c
   for (int t = 0; t < row->n_terms; t++) {
     const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
     double g[12], w[12];
-    ga__gauge_eval sight;
-    sight_of(e, term, &sight);
-    ga__gauge_gradient(g, &sight);
-    if (J) term_jacobian(e, row, term, &sight, g, J);
+    ga__gauge_eval at_gauge;
+    eval_gauge(e, term, &at_gauge);
+    ga__gauge_gradient(g, &at_gauge);
+    if (J) term_jacobian(e, row, term, &at_gauge, g, J);
     if (!s) continue;
     const double pull = term->c * e->p->lambda[row->lambda];
-    add_wrench(e, sight.a.node, pull, g, s->dynamics);
-    add_wrench(e, sight.b.node, pull, g + 6, s->dynamics);
-    phi += term->c * ga__gauge_value(&sight);
+    add_wrench(e, at_gauge.a.node, pull, g, s->dynamics);
+    add_wrench(e, at_gauge.b.node, pull, g + 6, s->dynamics);
+    phi += term->c * ga__gauge_value(&at_gauge);
     if (!order) continue;
-    twists_of(e, &sight, w);
+    twists_of(e, &at_gauge, w);
     rate += term->c * ga__dot12(g, w);
   }
   if (s) s->phi[row->lambda] = row->wrap ? remainder(phi, GA__TWO_PI) : phi;

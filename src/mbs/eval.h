@@ -39,7 +39,7 @@ typedef struct ga__eval {
   const ga__mbs_model *b;
   const ga_point *p;
   const ga__kin *kin;  /* of all nodes */
-  ga__workspace *work; /* of whoever evaluates */
+  ga__workspace *work; /* of the evaluation */
 } ga__eval;
 
 /* A function or expression of a part has no value: says so, and returns 1 (retry). */

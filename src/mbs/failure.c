@@ -111,7 +111,7 @@ const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, in
   return write_equation(&w, b, block, index);
 }
 
-/* ---- Who pulls ---- */
+/* ---- The largest force ---- */
 
 /* The force element that has the largest part in one row of the dynamics; −1: none. */
 static int largest_force(ga__workspace *work, const ga_state *s, int row, double *value)

@@ -446,7 +446,7 @@ static int outputs_hide(ga__workspace *w, const ga_piece *step, const ga_piece *
 
 /* ---- Forces along gauges ---- */
 
-#define TURN 1.0 /* [rad] of a piece, beyond which a cubic tells nothing of a gauge of a body that turns */
+#define TURN 1.0 /* [rad] of a piece, beyond which a cubic is no bound of a gauge of a body that turns */
 
 /* Poses and twists of a law's two nodes. */
 static void move_to(ga__workspace *w, const ga__law *law, const ga_instant *at)
@@ -517,7 +517,7 @@ static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__l
 }
 
 /* ρ within a piece: the cubic through values and rates at its ends stays within its Bézier points, its rate
- * within theirs. 0: the piece is too long to tell. */
+ * within theirs. 0: the piece is too long to judge. */
 static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga__law_range *r)
 {
   const double h = p->t[1] - p->t[0];
@@ -535,7 +535,7 @@ static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga
   return h * fmax(a.turns, z.turns) <= TURN;
 }
 
-/* A law hides something where one of its terms does; see output_hides(). Pieces too long to tell are halved.
+/* A law hides something where one of its terms does; see output_hides(). Pieces too long to judge are halved.
  */
 int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
@@ -563,7 +563,7 @@ int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step,
 /* ---- All of them ---- */
 
 /* Did one of the outputs seem to leave its values in the step, before it was looked at more closely? */
-static int took_closer_look(const ga__workspace *w)
+static int was_searched(const ga__workspace *w)
 {
   const ga__enclosure *e = w->enclosure;
   for (int i = 0; e && i < e->n_acting; i++)
@@ -580,7 +580,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
     const ga__element *el = ga__element_at(w->b, i);
     if (el->type->may_hide && el->type->may_hide(el) && el->type->hides(w, el, step, piece)) return 1;
   }
-  return piece == step && took_closer_look(w) ? -1 : 0;
+  return piece == step && was_searched(w) ? -1 : 0;
 }
 
 int ga__machine_may_hide(const ga__mbs_model *b, int *motion)

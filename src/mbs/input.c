@@ -222,7 +222,7 @@ static void list_values(const ga__eval *e, const ga__formula *f, char *text, siz
 }
 
 /* "force 'f': 1/tip.x is undefined while the start is computed (tip.x = 0): ..." No step can help there. */
-static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
+static int fail_at_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[f->part];
   char why[GA_ERROR_TEXT / 4], values[GA_ERROR_NAME];
@@ -237,8 +237,8 @@ static int cannot_start(const ga__eval *e, const ga__formula *f, const ga_fault 
   return 1;
 }
 
-/* The step may be tried again: whoever asked gets 1, and the reason is in the context. */
-static int cannot(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
+/* The step may be tried again: the caller gets 1, and the reason is in the context. */
+static int fail_value(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[part];
   char why[GA_ERROR_TEXT / 2];
@@ -255,7 +255,7 @@ int ga__input_value(const ga__eval *e, const ga__input *in, double *value)
   double f = 0;
   ga_fault fault;
   if (in->function && ga_function_eval(in->function, e->p->t, 0, &f, &fault))
-    return cannot(e, in->part, "function of time", NULL, &fault);
+    return fail_value(e, in->part, "function of time", NULL, &fault);
   *value = in->value + f + (in->y >= 0 ? e->p->y[in->y] : 0);
   return 0;
 }
@@ -284,6 +284,6 @@ int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *loc
       slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
             : ga_expr_eval(f->expr, x, value, &fault);
   if (!status) return 0;
-  return e->work->ctx->starting ? cannot_start(e, f, &fault)
-                                : cannot(e, f->part, "expression", ga_expr_text(f->expr), &fault);
+  return e->work->ctx->starting ? fail_at_start(e, f, &fault)
+                                : fail_value(e, f->part, "expression", ga_expr_text(f->expr), &fault);
 }

@@ -128,11 +128,11 @@ static void release(ga_context *ctx, ga__element *el)
 static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
 {
   ga__law *law = el->data;
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   if (!law->type->rests_at_start || !law->type->rests_at_start(b, law)) return 0;
   if (!kin) return 1;
-  ga__gauge_eval_at(&sight, gauge_of(b, law, 0), b->marker.at, kin);
-  law->rest = ga__gauge_value(&sight);
+  ga__gauge_eval_at(&at_gauge, gauge_of(b, law, 0), b->marker.at, kin);
+  law->rest = ga__gauge_value(&at_gauge);
   return 1;
 }
 
@@ -167,19 +167,19 @@ static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__la
 {
   const ga__marker *marker = e->b->marker.at;
   const double lever = law->type->lever ? law->type->lever(e->b, law) : 0;
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   nodes_of(v->node, e->b, law);
   memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
   memcpy(v->w + 6, e->kin[v->node[1]].w, 6 * sizeof(double));
   memset(at, 0, slopes ? sizeof *at : offsetof(ga__law_at, by_rho));
   at->by_y = NULL;
   for (int i = 0; i < law->n; i++) {
-    ga__gauge_eval_at(&sight, gauge_of(e->b, law, i), marker, e->kin);
-    at->rho[i] = ga__gauge_value(&sight);
-    ga__gauge_gradient(v->g[i], &sight);
-    if (slopes) ga__gauge_curvature(v->K[i], &sight);
+    ga__gauge_eval_at(&at_gauge, gauge_of(e->b, law, i), marker, e->kin);
+    at->rho[i] = ga__gauge_value(&at_gauge);
+    ga__gauge_gradient(v->g[i], &at_gauge);
+    if (slopes) ga__gauge_curvature(v->K[i], &at_gauge);
   }
-  if (lever != 0) move_to_rim(v, &sight.a, lever, slopes);
+  if (lever != 0) move_to_rim(v, &at_gauge.a, lever, slopes);
   for (int i = 0; i < law->n; i++) at->rate[i] = ga__dot12(v->g[i], v->w);
   return law->type->force(e, law, at, slopes);
 }
@@ -190,12 +190,12 @@ void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__ki
   const int node[2] = {GA__AT(b->marker, ga__marker, gauge->a)->node,
                        GA__AT(b->marker, ga__marker, gauge->b)->node};
   double g[12], w[12];
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   memcpy(w, kin[node[0]].w, 6 * sizeof(double));
   memcpy(w + 6, kin[node[1]].w, 6 * sizeof(double));
-  ga__gauge_eval_at(&sight, gauge, b->marker.at, kin);
-  ga__gauge_gradient(g, &sight);
-  *rho = ga__gauge_value(&sight);
+  ga__gauge_eval_at(&at_gauge, gauge, b->marker.at, kin);
+  ga__gauge_gradient(g, &at_gauge);
+  *rho = ga__gauge_value(&at_gauge);
   *rate = ga__dot12(g, w);
 }
 

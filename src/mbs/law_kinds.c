@@ -117,7 +117,7 @@ static int integral(const ga_function *f, double x, double *out)
 
 /* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
 
-/* A rest that is turns away from an angle whose turns nobody has given is hardly meant so. */
+/* A rest that is turns away from an angle whose turns are not given is suspicious. */
 static void warn_far_rest(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);

@@ -71,7 +71,7 @@ int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
  * GA_ERR_ARGUMENT. */
 ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                       const char *needs);
-/* The same of an argument of a function, with the context of whoever calls it. */
+/* The same of an argument of a function, with the context of its caller. */
 ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
                                const char *name, const char *needs);
 /* A failure that concerns a part: its kind and name are added to the facts. Returns status. */

@@ -155,7 +155,7 @@ static void list_turning(const ga__mbs_model *b, ga_meter *meter)
     for (int k = 0; k < 2; k++) {
       const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
       const int about_z = node->column[5];                    /* < 0: the ground */
-      if (node->carried) meter->watch = 1, meter->simple = 0; /* v does not tell how fast it turns */
+      if (node->carried) meter->watch = 1, meter->simple = 0; /* v does not give its angular velocity */
       if (node->carried) continue;
       if (about_z >= 0 && !is_listed(meter->spin, meter->n_spin, node->v + about_z)) list_spin(node, meter);
     }
@@ -361,7 +361,7 @@ static void count_turns(ga_meter *meter, const ga__eval *e, double t, double h)
   }
 }
 
-static ga_status no_powers(const ga_meter *meter, int code, double t)
+static ga_status fail_powers(const ga_meter *meter, int code, double t)
 {
   return ga__refuse(meter->ctx, code > 0 ? GA_RETRY_CALLBACK : GA_ERR_CALLBACK, GA_REASON_NO_VALUE,
                     &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
@@ -379,7 +379,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   ga__powers now;
   const int code = ga__elements_powers(&e, &now);
   meter->started = 0;
-  if (code) return no_powers(meter, code, s->t);
+  if (code) return fail_powers(meter, code, s->t);
   meter->t = s->t;
   meter->dissipated = meter->input = 0;
   meter->start = now.kinetic + now.potential;
@@ -426,7 +426,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const ga__eval e =
       meter->needs_kin || looks ? ga__eval_at(w, &p, 1, 0) : (ga__eval){w->m, w->b, &p, w->kin, w};
   const int code = work_at(meter, &e, &lost, &in);
-  if (code) return no_powers(meter, code, s->t);
+  if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
   meter->input += impact;
   if (looks)

@@ -6,7 +6,7 @@
 
 struct ga_meter { /* what every step needs stands first, in two lines of the processor's cache */
   int started;
-  int simple; /* 1: simple work, and turns that need no look in every step, are all there is to count */
+  int simple; /* 1: simple work, and turns that need no check in every step, are all there is to count */
   int n_workers, n_spin; /* how many of worker and spin */
   int n_one_sided;
   ga__one_sided *one_sided;

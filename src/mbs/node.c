@@ -364,7 +364,7 @@ void ga__kin_initial(const ga__mbs_model *b, int i, ga__kin *kin)
 }
 
 /* A gauge at the start, as given; its nodes' places in kin serve. */
-static void initial_sight(const ga__mbs_model *b, int gauge, ga__gauge_eval *s)
+static void eval_initial(const ga__mbs_model *b, int gauge, ga__gauge_eval *s)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
   const ga__marker *marker = b->marker.at;
@@ -376,7 +376,7 @@ static void initial_sight(const ga__mbs_model *b, int gauge, ga__gauge_eval *s)
 double ga__gauge_initial(const ga__mbs_model *b, int gauge)
 {
   ga__gauge_eval s;
-  initial_sight(b, gauge, &s);
+  eval_initial(b, gauge, &s);
   return ga__gauge_value(&s);
 }
 
@@ -384,7 +384,7 @@ double ga__gauge_initial_rate(const ga__mbs_model *b, int gauge)
 {
   ga__gauge_eval s;
   double g[12], rate = 0.0;
-  initial_sight(b, gauge, &s);
+  eval_initial(b, gauge, &s);
   ga__gauge_gradient(g, &s);
   for (int i = 0; i < 6; i++) rate += g[i] * b->kin[s.a.node].w[i] + g[6 + i] * b->kin[s.b.node].w[i];
   return rate;

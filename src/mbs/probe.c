@@ -299,9 +299,9 @@ static void reaction(double F[3], double T[3], const ga__eval *e, const ga__join
       const ga__term *term = GA__AT(b->term, ga__term, k);
       const int end = term_end(b, joint, term);
       if (end < 0) continue;
-      ga__gauge_eval sight;
-      ga__gauge_eval_at(&sight, GA__AT(b->gauge, ga__gauge, term_gauge(joint, term)), marker, e->kin);
-      ga__gauge_gradient(g, &sight);
+      ga__gauge_eval at_gauge;
+      ga__gauge_eval_at(&at_gauge, GA__AT(b->gauge, ga__gauge, term_gauge(joint, term)), marker, e->kin);
+      ga__gauge_gradient(g, &at_gauge);
       const double scale = -term->c * e->p->lambda[row->lambda];
       for (int i = 0; i < 3; i++) {
         F[i] += scale * g[6 * end + i];
@@ -324,16 +324,17 @@ static double *unknown_slope(slopes *s, int column)
 static void term_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, const ga__term *term,
                         const ga__row *row, int end, const double weight[6])
 {
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   double g[12], K[144];
-  ga__gauge_eval_at(&sight, GA__AT(e->b->gauge, ga__gauge, term_gauge(joint, term)), e->b->marker.at, e->kin);
-  ga__gauge_gradient(g, &sight);
-  ga__gauge_curvature(K, &sight);
+  ga__gauge_eval_at(&at_gauge, GA__AT(e->b->gauge, ga__gauge, term_gauge(joint, term)), e->b->marker.at,
+                    e->kin);
+  ga__gauge_gradient(g, &at_gauge);
+  ga__gauge_curvature(K, &at_gauge);
   double *du = unknown_slope(s, e->b->nv + row->lambda);
   for (int i = 0; i < 6; i++) *du -= term->c * weight[i] * g[6 * end + i];
   const double scale = -term->c * e->p->lambda[row->lambda];
   for (int side = 0; side < 2; side++) {
-    const int at = slot_of_node(s, side ? sight.b.node : sight.a.node);
+    const int at = slot_of_node(s, side ? at_gauge.b.node : at_gauge.a.node);
     if (at < 0) continue;
     for (int j = 0; j < 6; j++) {
       double sum = 0;
@@ -419,9 +420,9 @@ static double gauge_acceleration(const ga__probe_cache *cache, const ga__eval *e
 {
   const double *g = cache->g, *w = cache->w;
   double K[144], acc[12], value = 0;
-  gauge_motion(acc, e, &cache->sight, 1);
-  if (!ga__gauge_tiles(cache->sight.gauge)) return ga__dot12(g, acc);
-  ga__gauge_curvature(K, &cache->sight);
+  gauge_motion(acc, e, &cache->at_gauge, 1);
+  if (!ga__gauge_tiles(cache->at_gauge.gauge)) return ga__dot12(g, acc);
+  ga__gauge_curvature(K, &cache->at_gauge);
   for (int i = 0; i < 12; i++) {
     double turn = 0;
     for (int j = 0; j < 12; j++) turn += K[12 * i + j] * w[j];
@@ -434,14 +435,15 @@ static double gauge_acceleration(const ga__probe_cache *cache, const ga__eval *e
 static double gauge_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe)
 {
   if (cache->gauge != probe->gauge) {
-    ga__gauge_eval_at(&cache->sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+    ga__gauge_eval_at(&cache->at_gauge, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at,
+                      e->kin);
     cache->gauge = probe->gauge;
     cache->has_gradient = 0;
   }
-  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&cache->sight);
+  if (probe->kind == GA__PROBE_GAUGE) return ga__gauge_value(&cache->at_gauge);
   if (!cache->has_gradient) {
-    ga__gauge_gradient(cache->g, &cache->sight);
-    gauge_motion(cache->w, e, &cache->sight, 0);
+    ga__gauge_gradient(cache->g, &cache->at_gauge);
+    gauge_motion(cache->w, e, &cache->at_gauge, 0);
     cache->has_gradient = 1;
   }
   return probe->kind == GA__PROBE_GAUGE_RATE ? ga__dot12(cache->g, cache->w) : gauge_acceleration(cache, e);
@@ -450,14 +452,14 @@ static double gauge_value(ga__probe_cache *cache, const ga__eval *e, const ga__p
 /* A rate by q: wᵀ K. An acceleration is that of a scalar node, whose g is constant. */
 static void gauge_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 {
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   double g[12], K[144], w[12];
-  ga__gauge_eval_at(&sight, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
-  ga__gauge_gradient(g, &sight);
-  gauge_motion(w, e, &sight, 0);
-  if (probe->kind == GA__PROBE_GAUGE_RATE) ga__gauge_curvature(K, &sight);
+  ga__gauge_eval_at(&at_gauge, GA__AT(e->b->gauge, ga__gauge, probe->gauge), e->b->marker.at, e->kin);
+  ga__gauge_gradient(g, &at_gauge);
+  gauge_motion(w, e, &at_gauge, 0);
+  if (probe->kind == GA__PROBE_GAUGE_RATE) ga__gauge_curvature(K, &at_gauge);
   for (int side = 0; side < 2; side++) {
-    const int at = slot_of_node(s, side ? sight.b.node : sight.a.node);
+    const int at = slot_of_node(s, side ? at_gauge.b.node : at_gauge.a.node);
     if (at < 0) continue;
     for (int j = 0; j < 6; j++) {
       const int k = 6 * side + j;

@@ -49,7 +49,7 @@ typedef struct ga__probe_cache {
   int joint; /* F, T: its reaction */
   double F[3], T[3];
   int gauge, has_gradient;
-  ga__gauge_eval sight;
+  ga__gauge_eval at_gauge;
   double g[12], w[12]; /* gradient, twists */
 } ga__probe_cache;
 void ga__probe_cache_reset(ga__probe_cache *seen);

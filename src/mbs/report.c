@@ -341,14 +341,14 @@ void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, 
   for (int i = 0; i < b->row.n && !row; i++)
     if (GA__AT(b->row, ga__row, i)->lambda == lambda) row = GA__AT(b->row, ga__row, i);
   if (!row || !row->target || ga_function_eval(d->function, m->opts.t_start, 0, &target, &fault)) return;
-  ga__gauge_eval sight;
-  ga__gauge_eval_at(&sight, GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge),
+  ga__gauge_eval at_gauge;
+  ga__gauge_eval_at(&at_gauge, GA__AT(b->gauge, ga__gauge, GA__AT(b->term, ga__term, row->first_term)->gauge),
                     b->marker.at, kin);
   ga__write(
       w,
       "drive '%s' begins with %s = %.6g, where bodies as they are given have %.6g: give that coordinate "
       "for the start, and bodies are placed there, or begin the drive where they are\n",
-      d->name, d->coordinate, target, ga__gauge_value(&sight));
+      d->name, d->coordinate, target, ga__gauge_value(&at_gauge));
 }
 
 int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size)

@@ -461,7 +461,7 @@ static double with_turns(const ga_meter *meter, int turning, double t, double an
   return angle + GA__TWO_PI * round((expected - angle) / GA__TWO_PI);
 }
 
-static ga_status no_value(const ga__workspace *work, int part, int channel, int code, double t)
+static ga_status fail_signal(const ga__workspace *work, int part, int channel, int code, double t)
 {
   char name[2 * GA_TEXT_PIECE];
   if (part == work->m->n_parts)
@@ -513,7 +513,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
       code = ga__probe_read(&cache, &e, &probe, &out[k]);
       if (probe.turns >= 0) out[k] = with_turns(meter, probe.turns, s->t, out[k]);
     }
-    if (code) return no_value(work, part, c, code, s->t);
+    if (code) return fail_signal(work, part, c, code, s->t);
   }
   return GA_OK;
 }
