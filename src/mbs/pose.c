@@ -106,7 +106,7 @@ ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double 
 {
   static const char moving[] = "xyz", fixed[] = "XYZ";
   double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, E[9], product[9];
-  ga_status status = check_numbers(ctx, "list of angles", angle, 3, rotation);
+  ga_status status = check_numbers(ctx, "angles", angle, 3, rotation);
   if (status) return status;
   if (!sequence) return refuse(ctx, GA_REASON_NULL_ARGUMENT, (ga__facts){.field = "sequence"});
   if (strlen(sequence) != 3 || (strspn(sequence, moving) != 3 && strspn(sequence, fixed) != 3) ||
@@ -133,17 +133,17 @@ ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double 
 ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint, double rotation[9])
 {
   double k[3], h[3], i[3], j[3], across[3] = {0, 0, 0};
-  ga_status status = check_numbers(ctx, "z axis", z, 3, rotation);
-  if (!status && x_hint) status = check_numbers(ctx, "hint for x", x_hint, 3, rotation);
+  ga_status status = check_numbers(ctx, "z_axis", z, 3, rotation);
+  if (!status && x_hint) status = check_numbers(ctx, "x_axis", x_hint, 3, rotation);
   if (status) return status;
-  if (!to_unit(k, z, 3)) return refuse_zero(ctx, "z axis", "its direction");
+  if (!to_unit(k, z, 3)) return refuse_zero(ctx, "z_axis", "its direction");
   if (x_hint) {
-    if (!to_unit(h, x_hint, 3)) return refuse_zero(ctx, "hint for x", "a direction, or none for any");
+    if (!to_unit(h, x_hint, 3)) return refuse_zero(ctx, "x_axis", "a direction, or none for any");
     ga__vec3_cross(across, k, h);
     if (!(sqrt(ga__vec3_dot(across, across)) > HINT_SINE))
       return refuse(ctx, GA_REASON_PARALLEL_DIRECTIONS,
-                    (ga__facts){.field = "hint for x",
-                                .other = "z axis",
+                    (ga__facts){.field = "x_axis",
+                                .other = "z_axis",
                                 .expected = "another direction, or none for any"});
   } else {
     int least = 0;

@@ -189,7 +189,7 @@ static void frames_by_their_z(void **state)
     assert_status(*state, ga_rotation_z_axis(*state, z, n % 4 ? hint : NULL, R), GA_OK);
     assert_rotation(R);
     const double x[3] = {R[0], R[3], R[6]}, y[3] = {R[1], R[4], R[7]}, length = sqrt(ga__vec3_dot(z, z));
-    for (int i = 0; i < 3; i++) assert_near(R[3 * i + 2], z[i] / length, 1e-15, "z axis");
+    for (int i = 0; i < 3; i++) assert_near(R[3 * i + 2], z[i] / length, 1e-15, "z_axis");
     if (n % 4 == 0) continue;
     assert_true(ga__vec3_dot(x, hint) > 0);
     assert_near(ga__vec3_dot(y, hint), 0, 1e-14 / (n % 3 ? 1 : 1e-6), "hint across y");
@@ -221,21 +221,20 @@ static const struct refusal {
     {AXIS, (const double[]){0, 0, 0}, NULL, 1, GA_REASON_ZERO_DIRECTION, "axis", -1},
     {AXIS, (const double[]){0, NAN, 0}, NULL, 1, GA_REASON_NOT_FINITE, "axis", 1},
     {AXIS, (const double[]){0, 1, 0}, NULL, NAN, GA_REASON_NOT_FINITE, "angle", -1},
-    {EULER, NULL, "xyz", 0, GA_REASON_NULL_ARGUMENT, "list of angles", -1},
+    {EULER, NULL, "xyz", 0, GA_REASON_NULL_ARGUMENT, "angles", -1},
     {EULER, (const double[]){1, 2, 3}, NULL, 0, GA_REASON_NULL_ARGUMENT, "sequence", -1},
-    {EULER, (const double[]){1, 2, NAN}, "xyz", 0, GA_REASON_NOT_FINITE, "list of angles", 2},
+    {EULER, (const double[]){1, 2, NAN}, "xyz", 0, GA_REASON_NOT_FINITE, "angles", 2},
     {EULER, (const double[]){1, 2, 3}, "xy", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
     {EULER, (const double[]){1, 2, 3}, "xyzx", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
     {EULER, (const double[]){1, 2, 3}, "xYz", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
     {EULER, (const double[]){1, 2, 3}, "abc", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
     {EULER, (const double[]){1, 2, 3}, "", 0, GA_REASON_EULER_SEQUENCE, "sequence", -1},
-    {Z_AXIS, NULL, NULL, 0, GA_REASON_NULL_ARGUMENT, "z axis", -1},
-    {Z_AXIS, (const double[]){0, 0, 0}, NULL, 0, GA_REASON_ZERO_DIRECTION, "z axis", -1},
-    {Z_AXIS, (const double[]){0, 0, -INFINITY}, NULL, 0, GA_REASON_NOT_FINITE, "z axis", 2},
-    {Z_AXIS, (const double[]){1, 2, 3, 0, 0, 0}, "hint", 0, GA_REASON_ZERO_DIRECTION, "hint for x", -1},
-    {Z_AXIS, (const double[]){1, 2, 3, -2, -4, -6}, "hint", 0, GA_REASON_PARALLEL_DIRECTIONS, "hint for x",
-     -1},
-    {Z_AXIS, (const double[]){1, 2, 3, 1, NAN, 1}, "hint", 0, GA_REASON_NOT_FINITE, "hint for x", 1},
+    {Z_AXIS, NULL, NULL, 0, GA_REASON_NULL_ARGUMENT, "z_axis", -1},
+    {Z_AXIS, (const double[]){0, 0, 0}, NULL, 0, GA_REASON_ZERO_DIRECTION, "z_axis", -1},
+    {Z_AXIS, (const double[]){0, 0, -INFINITY}, NULL, 0, GA_REASON_NOT_FINITE, "z_axis", 2},
+    {Z_AXIS, (const double[]){1, 2, 3, 0, 0, 0}, "hint", 0, GA_REASON_ZERO_DIRECTION, "x_axis", -1},
+    {Z_AXIS, (const double[]){1, 2, 3, -2, -4, -6}, "hint", 0, GA_REASON_PARALLEL_DIRECTIONS, "x_axis", -1},
+    {Z_AXIS, (const double[]){1, 2, 3, 1, NAN, 1}, "hint", 0, GA_REASON_NOT_FINITE, "x_axis", 1},
 };
 
 static ga_status refused(ga_context *ctx, const struct refusal *r, double *rotation)
