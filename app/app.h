@@ -43,6 +43,7 @@ int app_run(const app_arguments *a);
 int app_check(const app_arguments *a);
 int app_write(const app_arguments *a);
 int app_converge(const app_arguments *a);
+int app_linearize(const app_arguments *a);
 int app_plot(const app_arguments *a);
 int app_export(const app_arguments *a);
 int app_info(const app_arguments *a);

@@ -58,6 +58,24 @@ static const char converge_more[] =
     "logarithmic, is drawn by gnuplot; where that cannot be done, and -o was not given, the table alone is "
     "exit code 0.";
 
+static const app_option linearize_rows[] = {
+    {"inputs", 0, "NAMES", 1,
+     "inputs, with commas between them: outputs of blocks, drives, signals that are used"},
+    {"outputs", 0, "NAMES", 1, "outputs, with commas between them: any signals"},
+    {"at", 0, "T", 0, "time of the run about which [s] (default: its start)"},
+    {"out", 'o', "FILE", 0, "HDF5 file (default: the model's name with _linear.h5, in the present folder)"},
+    {"csv", 0, "FILE", 0, "comma-separated values instead, or as well with -o"},
+    OPTIONS_MODEL,
+    OPTION_END};
+
+static const char linearize_more[] = "dx/dt = A x + B u, y = C x + D u, for small changes x, u, y about a "
+                                     "state. An input is added to what its\n"
+                                     "signal is, and all who use it see that; a drive's is the acceleration "
+                                     "of a motion added to its own. States\n"
+                                     "are coordinates and velocities of bodies that are independent, and "
+                                     "states of blocks. The state should be an\n"
+                                     "equilibrium or a steady motion; a warning says where it is not.";
+
 static const app_option plot_options[] = {
     {"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
     {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
@@ -85,7 +103,7 @@ static const app_option info_options[] = {
 
 /* Rows of a command, and behind them those of the table of settings. */
 enum { MOST_OPTIONS = 128 };
-static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS];
+static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -95,6 +113,8 @@ static const app_command commands[] = {
      write_options, write_more},
     {"converge", app_converge, "MODEL", 1, 1,
      "halves the step again and again, reports errors and their orders", converge_options, converge_more},
+    {"linearize", app_linearize, "MODEL", 1, 1, "writes the linear model between inputs and outputs",
+     linearize_options, linearize_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals of results", plot_options, plot_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes results as comma-separated values; no SIGNAL: all",
      export_options, NULL},
@@ -131,6 +151,7 @@ static void make_options(void)
   if (made) return;
   join_options(run_options, run_rows, 1);
   join_options(converge_options, converge_rows, 0);
+  join_options(linearize_options, linearize_rows, 0);
   made = 1;
 }
 

@@ -130,6 +130,11 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NO_ACCELERATIONS, "accelerations do not follow from positions, velocities and states")         \
   X(GA_REASON_INPUT_REDUNDANT, "an input would move a constraint that follows from others")                  \
   X(GA_REASON_NO_SUCH_EQUATION, "there is no such equation")                                                 \
+  X(GA_REASON_UNKNOWN_INPUT, "there is no input of that name")                                               \
+  X(GA_REASON_NOT_AN_INPUT, "a signal cannot be an input")                                                   \
+  X(GA_REASON_INPUT_TWICE, "an input is given twice")                                                        \
+  X(GA_REASON_NOT_AN_OUTPUT, "a signal cannot be an output")                                                 \
+  X(GA_REASON_NO_DERIVATIVE, "a signal has a kink or jump")                                                  \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \

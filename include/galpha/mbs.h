@@ -559,6 +559,43 @@ GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);
 
+/* ---- Linear models between named inputs and outputs ----------------------------------------------------
+ *
+ *   dx/dt = A x + B u,   y = C x + D u      x, u, y: small changes about a state
+ *
+ * Inputs by name: outputs of blocks, "lag" or "lag.y2", and signals that an expression, force or block uses,
+ * "hinge.angle": u is added, and all who use the signal see it, as a disturbance of it. For a force from
+ * outside let the force be a block's output, as of a constant 0. And drives: "crank" is the acceleration of a
+ * motion that is added to the drive's; its position and rate, "crank.offset" and "crank.offset_rate", are two
+ * states. Outputs: all signals but energies that are counted along a run. States: of the coordinates and
+ * velocities of bodies as many as are independent, chosen so that the others follow from them as well as can
+ * be; then states of blocks, and those of drives. See ga_linearisation for what it means where the state is
+ * not a steady motion. */
+
+typedef struct ga_state_space {
+  int n, n_u, n_y;
+  const double *A, *B, *C, *D; /* by rows: [n][n], [n][n_u], [n_y][n], [n_y][n_u] */
+  const char *const *state, *const *input, *const *output;                /* names */
+  const char *const *state_unit, *const *input_unit, *const *output_unit; /* "" where it has none */
+  double t;                                                               /* [s] of the state */
+  double residual, unsteady, independence;                                /* as in ga_linear_form */
+} ga_state_space;
+
+typedef struct ga_machine_linearisation ga_machine_linearisation;
+
+/* 1: such an input; out and unit, of u, may be NULL. */
+GA_API int ga_machine_find_input(const ga_machine *m, const char *name, ga_linear_input *out,
+                                 const char **unit);
+/* GA_ERR_ARGUMENT for a name that there is not, or that cannot be an input or output. Errors go to ctx. */
+GA_API ga_status ga_machine_linearisation_create(ga_context *ctx, const ga_machine *m, int n_inputs,
+                                                 const char *const *inputs, int n_outputs,
+                                                 const char *const *outputs, ga_machine_linearisation **out);
+GA_API void ga_machine_linearisation_destroy(ga_machine_linearisation **lin);
+/* About a state, as that of a stepper. *out: valid until the next call; NULL on failure. GA_ERR_DERIVATIVE:
+ * an output has a kink or jump there. */
+GA_API ga_status ga_machine_linearisation_compute(ga_machine_linearisation *lin, const ga_state *s,
+                                                  const ga_state_space **out);
+
 /* Where a frame is at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
 

@@ -23,7 +23,7 @@
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
 
-#include "galpha/base.h"
+#include "galpha/mbs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,6 +121,18 @@ GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double
  * failure, except that of records that are damaged: they are "nan" in it, and GA_ERR_FILE is returned. Into
  * what is not a regular file (/dev/stdout) it is written straight. */
 GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names);
+
+/* ---- Linear models as files -----------------------------------------------------------------------------
+ */
+
+typedef enum ga_linear_file {
+  GA_LINEAR_HDF5 = 0, /* datasets A, B, C, D, by rows; states, inputs, outputs with state_units, ...: texts */
+  GA_LINEAR_CSV       /* one table [A B; C D] with names of rows and columns */
+} ga_linear_file;
+
+/* The file appears when it is complete. GA_ERR_FILE: it cannot be written. */
+GA_API ga_status ga_state_space_write(ga_context *ctx, const ga_state_space *f, ga_linear_file format,
+                                      const char *path);
 
 /* ---- Error bars -------------------------------------------------------------------------------------------
  * Two runs of one model, of which the second has taken each step of the first in two halves, see ga_follower

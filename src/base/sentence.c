@@ -174,6 +174,16 @@ static const ga__sentence SENTENCES[] = {
          "contradict",
          NULL},
     [GA_REASON_NO_SUCH_EQUATION] = {"{field} is equation {0} of block {1}, which has {2} of them", NULL},
+    [GA_REASON_UNKNOWN_INPUT] = {"there is no input '{name}'{{; did you mean '{nearest}'?}}", NULL},
+    [GA_REASON_NOT_AN_INPUT] = {"'{name}' cannot be an input: inputs are drives, outputs of blocks, as of a "
+                                "constant that a force uses, and signals that an expression uses",
+                                NULL},
+    [GA_REASON_INPUT_TWICE] = {"'{name}' is the same input as one before it", NULL},
+    [GA_REASON_NOT_AN_OUTPUT] = {"'{name}' cannot be an output: it is counted along a run", NULL},
+    [GA_REASON_NO_DERIVATIVE] =
+        {"the signal '{name}' has a kink or jump here, t = {t}: its slopes are {0} and "
+         "{1}",
+         NULL},
 
     /* names of parts and signals */
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},

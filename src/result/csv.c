@@ -12,7 +12,7 @@
 enum { NUMBER = 32, BLOCK_NUMBERS = 2097152, MOST_ROWS = 1024 };
 
 /* 17 digits; what stands for the decimal point in this locale becomes one. */
-static void put_number(FILE *file, double value)
+void ga__put_number(FILE *file, double value)
 {
   char text[NUMBER], *from = text, *to = text;
   snprintf(text, sizeof text, "%.17g", value);
@@ -29,7 +29,7 @@ static void put_number(FILE *file, double value)
 
 /* A cell that begins with one of =+-@ is a formula to spreadsheets, and may run programs: the apostrophe
  * makes it a text. */
-static void put_title(FILE *file, const char *name, const char *unit)
+void ga__put_title(FILE *file, const char *name, const char *unit)
 {
   const int quoted = strpbrk(name, ",\"\n\r") || strpbrk(unit, ",\"\n\r");
   const char *const parts[] = {*name && strchr("=+-@\t\r", *name) ? "'" : "", name, *unit ? " [" : "", unit,
@@ -59,7 +59,7 @@ static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, do
     }
     for (long i = 0; i < count; i++)
       for (int k = 0; k <= n; k++) {
-        put_number(file, block[(size_t)k * (size_t)rows + (size_t)i]);
+        ga__put_number(file, block[(size_t)k * (size_t)rows + (size_t)i]);
         fputc(k < n ? ',' : '\n', file);
       }
     if (ferror(file)) return GA_OK; /* reported by the caller, with the system's reason */
@@ -75,10 +75,10 @@ static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n, int
   while (rows > 1 && rows * (n + 1L) > BLOCK_NUMBERS) rows /= 2;
   block = ga__alloc(ga__result_context(r), (size_t)rows * ((size_t)n + 1), sizeof *block);
   if (!block) return ga__no_memory(ga__result_context(r), "rows of a table");
-  put_title(file, "time", "s");
+  ga__put_title(file, "time", "s");
   for (int k = 0; k < n; k++) {
     fputc(',', file);
-    put_title(file, ga_result_signal_name(r, chosen[k]), ga_result_signal_unit(r, chosen[k]));
+    ga__put_title(file, ga_result_signal_name(r, chosen[k]), ga_result_signal_unit(r, chosen[k]));
   }
   fputc('\n', file);
   status = put_rows(r, file, chosen, n, block, rows, damaged);

@@ -7,6 +7,7 @@
 #define H5_USE_110_API /* the same functions whatever version is installed, from 1.10 on */
 #include <hdf5.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* "running", ..., by ga_run_status (result.c). */
 enum { GA__N_RUN_STATUS = GA_RUN_FAILED + 1 };
@@ -116,6 +117,10 @@ enum { GA__CP_SERIAL, GA__CP_TIME, GA__CP_RECORDS, GA__CP_COUNT, GA__CP_SUM, GA_
 enum { GA__TAIL_FIRST, GA__TAIL_ROWS, GA__TAIL_SUM, GA__TAIL_MODEL, GA__TAIL_SIZE };
 
 uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n); /* goes on from `sum`, at first 0 */
+
+/* A number and a title of comma-separated values (csv.c). */
+void ga__put_number(FILE *file, double value);
+void ga__put_title(FILE *file, const char *name, const char *unit);
 
 /* What other files of the layer need of a result that is open. */
 const char *ga__result_path(const ga_result *r);

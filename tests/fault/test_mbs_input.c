@@ -107,7 +107,7 @@ static void each_allocation_of_assembling_fails(void **state)
 }
 
 /* Those that evaluate a machine, each with work space of its own, and a context that is not the machine's. */
-typedef enum evaluator { STEPPER, METER, EVALUATION, LINEARISATION, N_EVALUATORS } evaluator;
+typedef enum evaluator { STEPPER, METER, EVALUATION, LINEARISATION, LINEAR_MODEL, N_EVALUATORS } evaluator;
 
 static ga_status try_evaluator(ga_context *ctx, const ga_machine *m, evaluator kind)
 {
@@ -116,11 +116,16 @@ static ga_status try_evaluator(ga_context *ctx, const ga_machine *m, evaluator k
   ga_meter *meter = NULL;
   ga_evaluation *ev = NULL;
   ga_linearisation *lin = NULL;
+  ga_machine_linearisation *model = NULL;
+  const char *const output = "energy.kinetic";
   const ga_status status = kind == STEPPER      ? ga_stepper_create(ctx, sys, NULL, &st)
                            : kind == METER      ? ga_meter_create(ctx, m, &meter)
                            : kind == EVALUATION ? ga_evaluation_create(ctx, sys, &ev)
-                                                : ga_linearisation_create(ctx, sys, &lin);
-  if (status) assert_true(!st && !meter && !ev && !lin);
+                           : kind == LINEAR_MODEL
+                               ? ga_machine_linearisation_create(ctx, m, 0, NULL, 1, &output, &model)
+                               : ga_linearisation_create(ctx, sys, &lin);
+  if (status) assert_true(!st && !meter && !ev && !lin && !model);
+  ga_machine_linearisation_destroy(&model);
   ga_stepper_destroy(&st);
   ga_meter_destroy(&meter);
   ga_evaluation_destroy(&ev);

@@ -36,8 +36,13 @@ static ga_machine *machine, *draft; /* built, and not */
 static const ga_system *sys;
 static ga_evaluation *evaluation;
 static ga_linearisation *linearisation;
+static ga_machine_linearisation *machine_linearisation;
+static const ga_state_space *space_;
+static ga_state_space no_space;
+static const char *const signal_names[] = {"energy.kinetic"};
 static const ga_linear_form *form_;
 static const ga_linear_input linear_input_ = {GA_BLOCK_V, 0};
+static ga_linear_input found_input_;
 static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
@@ -57,6 +62,7 @@ static struct { /* where objects would be created */
   ga_system *system;
   ga_evaluation *evaluation;
   ga_linearisation *linearisation;
+  ga_machine_linearisation *machine_linearisation;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -262,6 +268,8 @@ static int set_up(void **state)
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
   assert_int_equal(ga_evaluation_create(ctx, sys, &evaluation), GA_OK);
   assert_int_equal(ga_linearisation_create(ctx, sys, &linearisation), GA_OK);
+  assert_int_equal(ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation),
+                   GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
   assert_int_equal(
@@ -292,6 +300,7 @@ static int tear_down(void **state)
   ga_simulator_destroy(&sim);
   ga_evaluation_destroy(&evaluation);
   ga_linearisation_destroy(&linearisation);
+  ga_machine_linearisation_destroy(&machine_linearisation);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -583,6 +592,10 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
+  VALUE(ga_machine_find_input, (P(machine), P("x"), FINE(&found_input_), FINE(&word))) \
+  STATUS(ga_machine_linearisation_create, (P(ctx), P(machine), 0, FINE(signal_names), 1, P(signal_names), P(&none.machine_linearisation))) \
+  VOID(ga_machine_linearisation_destroy, (P(&none.machine_linearisation))) \
+  STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
   VALUE(ga_machine_n_shapes, (P(machine))) \
   STATUS(ga_machine_shape, (P(machine), P(ga_stepper_state(st)), 0, P(&shape_))) \
   STATUS(ga_machine_reaction, (P(machine), P(st), P("hinge"), FINE("x"), P(numbers), P(numbers), FINE(ints))) \
@@ -622,6 +635,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_recorder_time, (P(rec))) \
   STATUS(ga_recorder_checkpoint, (P(rec), 0.5, P(numbers), 1)) \
   STATUS(ga_recorder_finish, (P(rec), GA_RUN_FINISHED, FINE("x"))) \
+  STATUS(ga_state_space_write, (P(ctx), P(&no_space), GA_LINEAR_CSV, P("/nowhere/x"))) \
   VOID(ga_recorder_destroy, (P(&none.recorder))) \
   VALUE(ga_result_library, (FINE(text), sizeof text)) \
   STATUS(ga_result_open, (P(ctx), P("x"), P(&none.result))) \
@@ -761,6 +775,7 @@ static void discard_created(void)
   ga_stepper_destroy(&none.stepper);
   ga_evaluation_destroy(&none.evaluation);
   ga_linearisation_destroy(&none.linearisation);
+  ga_machine_linearisation_destroy(&none.machine_linearisation);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);
