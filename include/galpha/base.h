@@ -287,7 +287,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FILE_DAMAGED, "a file is damaged")                                                             \
   X(GA_REASON_RECORDS_DAMAGED, "parts of a file are damaged")                                                \
   X(GA_REASON_CANNOT_RESUME, "a run cannot be resumed from a file")                                          \
-  X(GA_REASON_OTHER_SIGNALS, "a file has other signals")
+  X(GA_REASON_OTHER_SIGNALS, "a file has other signals")                                                     \
+  X(GA_REASON_BREAKS_UNRESOLVED, "jumps of a function of time follow each other too closely to be found")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,

@@ -114,6 +114,9 @@ typedef struct ga_breakpoint {
   double clear; /* [s] where there is none: the time up to which that is known; infinite: all the time */
   double h_max; /* [s] steps longer than this may not resolve what acts up to there, a quarter of the
                    period of an oscillation, say; infinite: nothing is known */
+  double unresolved; /* [s] > 0: for so long after `clear` there may be breaks that cannot be found, and a
+                        warning says so; 0 on entry */
+  const char *what; /* the expression or function that has those, valid until the next call; NULL: not said */
 } ga_breakpoint;
 
 /* *out := the earlier of both; where they overlap, one break at which everything restarts that does at

@@ -274,6 +274,9 @@ typedef struct ga_break {
   int order;    /* what jumps: 0 the value, 1 the slope, 2 the curvature, 3 a higher derivative or nothing */
   double clear; /* [s] where none was found: there is none up to this time, `until` or, where the search
                    was given up after much work, less */
+  double unresolved; /* [s] > 0: for so long after `clear` breaks cannot be told apart: there are too many, as
+                        those of mod(3, t) near 0, or rounding decides where they are. The break, and what
+                        is searched next, comes after that */
 } ga_break;
 
 /* The first break that ends after t (break.after > t) and lies before `until`. GA_ERR_ARGUMENT where a

@@ -441,6 +441,7 @@ static const ga__sentence SENTENCES[] = {
                                 NULL},
     [GA_REASON_RECORDS_DAMAGED] = {"damaged: {detail}; what is not named can be read", NULL},
     [GA_REASON_CANNOT_RESUME] = {"{detail}", "; start anew"},
+    [GA_REASON_BREAKS_UNRESOLVED] = {"{detail}", NULL},
     [GA_REASON_OTHER_SIGNALS] = {"signal {0.10} is '{name}', not '{other}': it cannot be appended to", NULL},
 };
 

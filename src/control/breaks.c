@@ -11,19 +11,27 @@ static const ga_expr *expression(const ga_control_block *b, int i)
   return b->kind == GA_KIND_EXPRESSION && i < b->n_out ? b->data.expr[i] : NULL;
 }
 
+/* *out := the earlier of both, as far as both have been searched. */
+void ga__break_join(ga_break *out, const ga_break *one)
+{
+  const double clear = fmin(out->clear, one->clear),
+               end = fmin(out->clear + out->unresolved, one->clear + one->unresolved);
+  if (one->before < out->before) *out = *one;
+  out->clear = clear;
+  out->unresolved = end - clear;
+}
+
 ga_status ga_block_next_break(const ga_control_block *b, double t, double until, ga_break *out)
 {
   const ga_expr *e;
   ga_break one;
   if (!b || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
   if (b->kind == GA_KIND_FUNCTION_OF_TIME) return ga_function_next_break(b->data.function, t, until, out);
-  *out = (ga_break){INFINITY, INFINITY, 3, until};
+  *out = (ga_break){INFINITY, INFINITY, 3, until, 0};
   for (int i = 0; (e = expression(b, i)) != NULL; i++) {
     const ga_status status = ga_expr_next_break(e, 0, t, until, &one);
     if (status) return status;
-    const double clear = fmin(out->clear, one.clear);
-    if (one.before < out->before) *out = one;
-    out->clear = clear;
+    ga__break_join(out, &one);
   }
   return GA_OK;
 }

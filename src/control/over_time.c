@@ -4,6 +4,7 @@
 #include "control/control_impl.h"
 #include "expr/expr_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -42,12 +43,13 @@ static ga_status shape_at(const ga__shape *shape, double v, double *y, double *s
 static ga_status eval_wiener(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
   const output_function *c = output_function_of(f);
-  double v[3] = {offset_of(c), 0, 0}, u[3], slope;
+  double v[3] = {0, 0, 0}, u[3], slope;
   for (int i = 0; i < c->n; i++) {
     const ga_status status = ga__time_signal_eval(&c->u[i], t, order, u, fault);
     if (status) return status;
     for (int d = 0; d <= order; d++) v[d] += row_of(c)[i] * u[d];
   }
+  v[0] += offset_of(c);
   const ga_status status = shape_at(&c->block->data.wiener.shape, v[0], &out[0], &slope, fault);
   out[1] = slope * v[1];
   out[2] = slope * v[2];
@@ -68,19 +70,22 @@ static int shape_has_corner(const ga__shape *shape, const double v[2])
          meets(v, shape->upper + w);
 }
 
-/* v = K u + offset of output i while u goes through [lo, hi]. */
+/* v = K u + offset of output i while u goes through [lo, hi]; added in the order of evaluations, of which
+ * rounding then changes neither end. */
 static void range_of_v(const ga_control_block *b, int i, const double *lo, const double *hi, double v[2])
 {
   const ga__wiener *s = &b->data.wiener;
   const double *row = s->K + i * b->n_in;
-  v[0] = v[1] = s->offset ? s->offset[i] : 0;
+  v[0] = v[1] = 0;
   for (int k = 0; k < b->n_in; k++) {
     v[0] += row[k] > 0 ? row[k] * lo[k] : row[k] * hi[k];
     v[1] += row[k] > 0 ? row[k] * hi[k] : row[k] * lo[k];
   }
+  v[0] += s->offset ? s->offset[i] : 0;
+  v[1] += s->offset ? s->offset[i] : 0;
 }
 
-/* Limits, dead zones and tanh never fall. */
+/* Limits, dead zones and tanh never fall, but for rounding. */
 int ga__wiener_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most)
 {
@@ -89,6 +94,11 @@ int ga__wiener_bounds(const ga_control_block *b, int i, const double *lo, const 
   range_of_v(b, i, lo, hi, v);
   if (shape->function) return ga_function_bounds(shape->function, v[0], v[1], least, most);
   if (shape_at(shape, v[0], least, &slope, NULL) || shape_at(shape, v[1], most, &slope, NULL)) return 0;
+  if (shape->fn && *least < *most) {
+    const double rounding = 8 * DBL_EPSILON * fmax(fabs(v[0]), fabs(v[1]));
+    *least -= rounding;
+    *most += rounding;
+  }
   return isfinite(*least) && isfinite(*most);
 }
 
@@ -253,13 +263,11 @@ ga_status ga__block_next_break_along(const ga_control_block *b, const ga__time_s
 {
   ga_break one;
   if (b->kind != GA_KIND_EXPRESSION) return ga_block_next_break(b, t, until, out);
-  *out = (ga_break){INFINITY, INFINITY, 3, until};
+  *out = (ga_break){INFINITY, INFINITY, 3, until, 0};
   for (int i = 0; i < b->n_out; i++) {
     const ga_status status = ga__expr_next_break_along(b->data.expr[i], u, t, until, &one);
     if (status) return status;
-    const double clear = fmin(out->clear, one.clear);
-    if (one.before < out->before) *out = one;
-    out->clear = clear;
+    ga__break_join(out, &one);
   }
   return GA_OK;
 }

@@ -25,6 +25,7 @@ int ga__wiener_rate(const ga_control_block *b, int i, const double *lo, const do
  * k] input k. */
 int ga__block_rate(const ga_control_block *b, int i, const double *lo, const double *hi,
                    const double *rate_lo, const double *rate_hi, double range[2], double rate[2]);
+void ga__break_join(ga_break *out, const ga_break *one); /* the earlier of both */
 /* As ga_block_next_break() and ga_block_period(); inputs may be known in part. */
 ga_status ga__block_next_break_along(const ga_control_block *b, const ga__time_signal *u, double t,
                                      double until, ga_break *out);

@@ -10,7 +10,7 @@
 /* The first of the caller's own times whose break ends after t. */
 static ga_breakpoint listed_break(const ga__breaks *b, double t)
 {
-  ga_breakpoint out = {INFINITY, INFINITY, 1, INFINITY, INFINITY};
+  ga_breakpoint out = {INFINITY, INFINITY, 1, INFINITY, INFINITY, 0, NULL};
   int low = 0, high = b->n_times;
   while (low < high) { /* the first that lies behind t */
     const int middle = low + (high - low) / 2;
@@ -45,7 +45,7 @@ void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other)
 static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
 {
   const ga_system *sys = b->sys;
-  *out = (ga_breakpoint){INFINITY, INFINITY, 0, INFINITY, INFINITY};
+  *out = (ga_breakpoint){INFINITY, INFINITY, 0, INFINITY, INFINITY, 0, NULL};
   if (!sys->def.next_break) return GA_OK;
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.next_break(sys->def.user, t, b->until, out);
@@ -54,7 +54,10 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
   if (status) return GA_ERR_CALLBACK;
   if (isinf(out->before)) {
     out->clear = fmin(out->clear, b->until);
-    if (!(out->clear > t)) out->clear = t + 1e-3 * (b->until - t); /* given up at once: go on a little */
+    if (!(out->clear + out->unresolved > t)) { /* given up at once: go on a little */
+      out->clear = t;
+      out->unresolved = 1e-3 * (b->until - t);
+    }
     return GA_OK;
   }
   if (out->before <= out->after && out->after > t) return GA_OK;
@@ -62,6 +65,23 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
                     &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
                                  .callback = "next_break",
                                  GA__NUMBERS({out->before, NULL}, {out->after, NULL})});
+}
+
+/* Times at which breaks cannot be found are gone through by steps, which may miss some. */
+static void pass_unresolved(ga__breaks *b, ga_breakpoint *found)
+{
+  if (!(found->unresolved > 0)) return;
+  const double from = found->clear;
+  const char *what = found->what;
+  found->clear += found->unresolved;
+  found->unresolved = 0;
+  found->what = NULL;
+  if (b->warned) return;
+  b->warned = 1;
+  ga__log(b->sys->ctx, GA_LOG_WARNING, GA_REASON_BREAKS_UNRESOLVED,
+          "t = %.9g to %.9g: %s%s%s jumps or bends more often than can be followed, or where rounding says; "
+          "results of that time are not reliable. Change it, or begin later",
+          from, found->clear, what ? "'" : "a function of time", what ? what : "", what ? "'" : "");
 }
 
 static int is_known(const ga__breaks *b, double ahead)
@@ -76,9 +96,10 @@ ga_status ga__breaks_find(ga__breaks *b, double t, double ahead)
   while (!is_known(b, ahead)) {
     if (b->known) from = fmax(from, b->next.clear);
     const ga_breakpoint own = listed_break(b, from);
-    ga_breakpoint theirs = {INFINITY, INFINITY, 0, INFINITY, INFINITY};
+    ga_breakpoint theirs = {INFINITY, INFINITY, 0, INFINITY, INFINITY, 0, NULL};
     ga_status status = from < b->until ? ask_system(b, from, &theirs) : GA_OK;
     if (status) return status;
+    pass_unresolved(b, &theirs);
     b->next = theirs;
     if (own.before < theirs.clear) ga_breakpoint_join(&b->next, &own);
     b->next.h_max = theirs.h_max;
@@ -98,4 +119,5 @@ void ga__breaks_begin(ga__breaks *b, double until)
   b->until = until;
   b->passed = -DBL_MAX;
   b->known = 0;
+  b->warned = 0;
 }

@@ -12,6 +12,7 @@ typedef struct ga__breaks {
   double passed;      /* the end of the last one met */
   int known;          /* 1: next is that after the present time */
   ga_breakpoint next; /* the first one that ends after it */
+  int warned;         /* 1: it was said that some cannot be found */
 } ga__breaks;
 
 void ga__breaks_begin(ga__breaks *b, double until);

@@ -120,7 +120,11 @@ static ga__range apply(scan *s, int at, const ga__range *x)
     if (s->purpose == PERIODS && is_periodic(op)) note_rate(s, x, 2 * GA__PI);
     return op->range(op, x);
   }
+  double y;
   if (instr->code == GA__TABLE2D) {
+    if (x[0].lo == x[0].hi && x[1].lo == x[1].hi &&
+        !ga_table2d_eval(instr->use.table2d, x[0].lo, x[1].lo, 0, &y, NULL))
+      return (ga__range){y, y};
     if (s->purpose == KINKS && ga__table2d_meets(instr->use.table2d, &x[0], &x[1])) note_kink(s, at);
     return ga__table2d_range(instr->use.table2d, &x[0], &x[1]);
   }
@@ -129,6 +133,7 @@ static ga__range apply(scan *s, int at, const ga__range *x)
     if (s->purpose == KINKS) note_kink(s, at);
     return UNKNOWN.r;
   }
+  if (x->lo == x->hi && !ga_function_eval(f, x->lo, 0, &y, NULL)) return (ga__range){y, y};
   if (x->lo < x->hi) {
     if (s->purpose == KINKS && f->kind->kinked(f, x->lo, x->hi)) note_kink(s, at);
     if (s->purpose == PERIODS) note_rate(s, x, f->kind->period(f, x->lo, x->hi));
@@ -160,11 +165,18 @@ static ga__range apply_with_rate(scan *s, int at, const ga__range *x, ga__range 
 
 static void scan_program(scan *s, int from, int to, value *stack, int *top);
 
+/* A condition that is no comparison, as that of if(t - 3, 1, 0), may be 0 at a single time. */
+static void note_condition(scan *s, int at, const value *v)
+{
+  if (s->purpose == KINKS && v->known && can_be_zero(v) && v->r.lo < v->r.hi) note_kink(s, at);
+}
+
 /* c UNLESS L1 a JUMP L2 L1: b L2: with the instruction UNLESS at `at`; returns L2. */
 static int scan_if(scan *s, int at, value *stack, int *top)
 {
   const int other = s->e->program[at].index, end = s->e->program[other - 1].index;
   const value decides = stack[(*top)--];
+  note_condition(s, at, &decides);
   value result = decides;
   int n = 0;
   if (can_be_true(&decides)) {
@@ -192,6 +204,7 @@ static int scan_and_or(scan *s, int at, value *stack, int *top)
   const int may_settle = is_or ? can_be_true(&a) : can_be_zero(&a);
   const int may_go_on = is_or ? can_be_zero(&a) : can_be_true(&a);
   value result = settled;
+  note_condition(s, at, &a);
   --*top;
   if (may_go_on) {
     scan_program(s, at + 1, instr->index, stack, top);
@@ -437,6 +450,7 @@ typedef struct search {
   subject subject[MOST_SUBJECTS]; /* the same function, of several values of what is not time */
   int n_subjects;
   double resolution; /* [s] intervals that are not halved any more */
+  double lost;       /* [s] from here on kinks cannot be told apart; infinite: that does not happen */
   int evaluations;
 } search;
 
@@ -518,11 +532,68 @@ static int jumps_between(const search *s, double before, double after)
   return which >= 0;
 }
 
+/* 1: value or slope of a subject changes between a and b by more than its derivatives there and rounding say;
+ * −1: none of them has a value. */
+static int jumps_within(const search *s, double a, double b)
+{
+  const double gap = b - a;
+  int known = 0;
+  for (int i = 0; i < s->n_subjects; i++) {
+    const subject *of = &s->subject[i];
+    double y[3], z[3];
+    if (of->eval(of->what, of->time, a, y) || of->eval(of->what, of->time, b, z)) continue;
+    const double size = fmax(fabs(y[0]), fabs(z[0])), slope = fmax(fabs(y[1]), fabs(z[1])),
+                 bend = fmax(fabs(y[2]), fabs(z[2]));
+    const double excess = z[0] - y[0] - 0.5 * gap * (y[1] + z[1]), turn = gap * fabs(z[1] - y[1]);
+    known = 1;
+    if (fabs(excess) > 1e-6 * size + turn + gap * gap * bend + 8 * DBL_EPSILON * fabs(a) * slope) return 1;
+    if (gap > 1e-5 * of->span) continue; /* slopes may turn on a longer way */
+    if (fabs(z[1] - y[1]) > 1e-6 * (slope + size / of->span) + 2 * gap * bend) return 1;
+  }
+  return known ? 0 : -1;
+}
+
+/* Kinks of one operation at which different operands are equal: while it is at one, others are not seen. */
+static int has_kinks_of_several_kinds(const ga__instr *instr)
+{
+  return instr->code == GA__TABLE2D || (instr->code == GA__APPLY && instr->use.op->kink == ga__kink_ends);
+}
+
+/* Operations beside instr, whose kinks the search finds by itself. */
+static int others_have_kink(search *s, int instr, double a, double b)
+{
+  if (s->f) return 1;
+  s->scan.ignored[s->scan.n_ignored++] = instr;
+  const int kink = may_have_kink(s, a, b);
+  s->scan.n_ignored--;
+  return kink;
+}
+
+/* 1: an operation that seems to have a kink all the time from `from` to `to` has none that matters: its
+ * operands are equal but for rounding, and neither value nor slope jumps. 0: there are more kinks than can be
+ * told apart, or ranges that do not shrink with the time hide them. Judged at samples; where there is no
+ * value evaluations fail, and say so. */
+static int is_equal_all_along(search *s, int instr, double from, double to)
+{
+  const int several = !s->f && has_kinks_of_several_kinds(&s->scan.e->program[instr]);
+  double last = from - 2 * s->resolution; /* in front of it */
+  for (int i = 0; i < 2 * SAMPLES; i++) { /* at growing distances from the beginning, then at equal ones */
+    const double part = i < SAMPLES ? ldexp(1, i - 20) : (i - SAMPLES + 0.5) / SAMPLES;
+    const double t = from + part * (to - from);
+    const int jumps = jumps_within(s, t, t + s->resolution);
+    if (jumps > 0 || (jumps == 0 && several)) return 0;
+    if (jumps == 0 && may_have_kink(s, t, t) && (s->f || s->scan.kink == instr)) return 0;
+    if (t > last && jumps_within(s, last, t) > 0 && !others_have_kink(s, instr, last, t)) return 0;
+    last = t;
+  }
+  return 1;
+}
+
 /* The break within some roundings of time from `from` to `to`: what jumps there and, unless several things
  * do so one after the other, between which numbers. */
 static ga_break refine_break(const search *s, double t, double from, double to)
 {
-  ga_break out = {from - s->resolution, to + s->resolution, NOTHING, from};
+  ga_break out = {from - s->resolution, to + s->resolution, NOTHING, from, 0};
   double a = out.before, b = out.after;
   int which;
   out.order = lowest_order(s, a, b, &which);
@@ -539,7 +610,8 @@ static ga_break refine_break(const search *s, double t, double from, double to)
 static void find_break(search *s, double t, double until, ga_break *out)
 {
   double from, to;
-  *out = (ga_break){INFINITY, INFINITY, NOTHING, until};
+  *out = (ga_break){INFINITY, INFINITY, NOTHING, until, 0};
+  s->lost = INFINITY;
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
   from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
   while (first_kink(s, from, until, &from, &to)) {
@@ -549,11 +621,16 @@ static void find_break(search *s, double t, double until, ga_break *out)
         s->f) { /* of a block: a kink where something jumps, as where this begins, or none */
       *out = refine_break(s, t, from, to);
       if (out->order < NOTHING && out->after > t) return;
-      *out = (ga_break){INFINITY, INFINITY, NOTHING, until};
+      *out = (ga_break){INFINITY, INFINITY, NOTHING, until, 0};
+      if (!is_equal_all_along(s, instr, to, equal_until)) {
+        *out = (ga_break){INFINITY, INFINITY, NOTHING, fmax(from, t), equal_until - fmax(from, t)};
+        return;
+      }
       from = equal_until;
       continue;
     }
     if (equal_until > to) {
+      if (!is_equal_all_along(s, instr, to, equal_until)) s->lost = fmin(s->lost, fmax(from, t));
       s->scan.ignored[s->scan.n_ignored++] = instr;
       until = equal_until;
       continue;
@@ -564,9 +641,11 @@ static void find_break(search *s, double t, double until, ga_break *out)
       continue;
     }
     *out = found;
+    if (s->lost < found.before) out->clear = s->lost, out->unresolved = found.before - s->lost;
     return;
   }
-  out->clear = from;
+  out->clear = fmin(from, s->lost);
+  out->unresolved = from - out->clear;
 }
 
 /* ---- Functions and expressions ---- */

@@ -63,6 +63,7 @@ extern const ga__op ga__op_truth; /* 1 where x is not 0; closes && and || */
 
 ga__range ga__range_join(ga__range a, ga__range b); /* the least range that contains both */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x);
+ga__range ga__range_exact(const ga__op *op, const ga__range *x);
 ga__range ga__range_corners(const ga__op *op, const ga__range *x);
 ga__range ga__range_sum(const ga__op *op, const ga__range *x);
 ga__range ga__range_difference(const ga__op *op, const ga__range *x);
@@ -290,6 +291,7 @@ int ga__axis_cell(const ga__axis *axis,
                   double x); /* i with x[i] <= x < x[i+1]; the first and last go on outside */
 int ga__axis_side(const ga__axis *axis,
                   double x); /* the cell, where there are corners between them; or outside */
+double ga__table_value(const ga__table *table, int i, const double w[4]); /* of cell i, by its weights */
 ga__range ga__table_range(const ga__table *table, double from, double to);
 ga__range ga__table_slope(const ga__table *table, double from, double to); /* of its derivative */
 double ga__table_area(const ga__table *table, double x); /* from its first point to x; NaN: it ends before */

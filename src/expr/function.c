@@ -29,7 +29,8 @@ static ga_status eval_table(const ga_function *f, double t, int order, double ou
   const int i = ga__axis_weights(w, axis, t);
   if (i < 0) return ga__fault_range(fault, f->kind->name, t, axis->x[0], axis->x[axis->n - 1]);
   const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
-  for (int d = 0; d <= order; d++) {
+  out[0] = ga__table_value(table, i, w[0]);
+  for (int d = 1; d <= order; d++) {
     out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
   }
   return GA_OK;
@@ -291,6 +292,7 @@ const ga_expr *ga__function_expr(const ga_function *f)
 int ga_function_bounds(const ga_function *f, double from, double to, double *least, double *most)
 {
   if (!f || !least || !most || !(from <= to) || !isfinite(from) || !isfinite(to)) return 0;
+  if (from == to && !ga_function_eval(f, from, 0, least, NULL)) return *most = *least, 1;
   const ga__range r = f->kind->range(f, from, to);
   *least = r.lo;
   *most = r.hi;

@@ -133,10 +133,13 @@ static ga_status eval_motion(const ga_function *f, double t, int order, double o
 
 static ga__range range_motion(const ga_function *f, double from, double to)
 {
+  const ga_motion_opts *m = &f->data.motion;
+  const int moves = (to - m->t_start) / m->duration > 0 && (from - m->t_start) / m->duration < 1;
+  const double rounding = moves ? 8 * DBL_EPSILON * (fabs(m->from) + fabs(m->to)) : 0;
   double first[3], last[3];
-  eval_motion(f, from, 0, first, NULL); /* every law is monotone */
+  eval_motion(f, from, 0, first, NULL); /* every law is monotone, but for rounding */
   eval_motion(f, to, 0, last, NULL);
-  return ga__range_join((ga__range){first[0], first[0]}, (ga__range){last[0], last[0]});
+  return (ga__range){fmin(first[0], last[0]) - rounding, fmax(first[0], last[0]) + rounding};
 }
 
 /* Both ends, and for a trapezoid the ends of its ramps. */
@@ -258,7 +261,8 @@ static ga__range range_wave(const ga_function *f, double from, double to)
   const double a = sin(angle.lo), b = sin(angle.hi);
   const ga__range sine = ga__range_wave((ga__range){fmin(a, b), fmax(a, b)}, &angle, 0.5 * GA__PI);
   const double one = w->offset + w->amplitude * sine.lo, other = w->offset + w->amplitude * sine.hi;
-  const double slack = 8 * DBL_EPSILON * fabs(w->amplitude) * (1 + fmax(fabs(angle.lo), fabs(angle.hi)));
+  const double slack =
+      DBL_EPSILON * (8 * fabs(w->amplitude) * (1 + fmax(fabs(angle.lo), fabs(angle.hi))) + fabs(w->offset));
   return (ga__range){fmin(one, other) - slack, fmax(one, other) + slack};
 }
 

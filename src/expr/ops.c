@@ -249,9 +249,9 @@ const ga__op ga__ops[] = {
      ga__slopes_product},
     {"/", 2, GA__BIND_PRODUCT, 0, rule_divide, NEEDS_DIVISOR, ga__range_quotient, ga__kink_divisor, NULL,
      ga__slopes_quotient},
-    {"+", 1, GA__BIND_PREFIX, 0, rule_same, NULL, NULL, ga__range_monotone, NULL, NULL, ga__slopes_corners},
-    {"-", 1, GA__BIND_PREFIX, 0, rule_minus, NULL, NULL, ga__range_monotone, NULL, NULL, ga__slopes_corners},
-    {"!", 1, GA__BIND_PREFIX, 0, rule_not, NULL, NULL, ga__range_truth, NULL, ga__side_zero, NULL},
+    {"+", 1, GA__BIND_PREFIX, 0, rule_same, NULL, NULL, ga__range_exact, NULL, NULL, ga__slopes_corners},
+    {"-", 1, GA__BIND_PREFIX, 0, rule_minus, NULL, NULL, ga__range_exact, NULL, NULL, ga__slopes_corners},
+    {"!", 1, GA__BIND_PREFIX, 0, rule_not, NULL, NULL, ga__range_truth, ga__kink_zero, ga__side_zero, NULL},
     {"^", 2, GA__BIND_POWER, 0, rule_power, NEEDS_POWER, ga__range_power, ga__kink_power, NULL,
      ga__slopes_power},
     {"if", 3, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
@@ -276,9 +276,9 @@ const ga__op ga__ops[] = {
      ga__kink_zero, NULL, ga__slopes_sqrt},
     {"cbrt", 1, 0, 0, rule_cbrt, NULL, NULL, ga__range_monotone, ga__kink_zero, NULL, ga__slopes_even},
     {"abs", 1, 0, 0, rule_abs, NULL, NULL, ga__range_even, ga__kink_zero, ga__side_sign, ga__slopes_corners},
-    {"sign", 1, 0, 0, rule_sign, NULL, NULL, ga__range_monotone, ga__kink_zero, ga__side_sign, NULL},
-    {"floor", 1, 0, 0, rule_floor, NULL, NULL, ga__range_monotone, ga__kink_floor, ga__side_floor, NULL},
-    {"ceil", 1, 0, 0, rule_ceil, NULL, NULL, ga__range_monotone, ga__kink_ceil, ga__side_ceil, NULL},
+    {"sign", 1, 0, 0, rule_sign, NULL, NULL, ga__range_exact, ga__kink_zero, ga__side_sign, NULL},
+    {"floor", 1, 0, 0, rule_floor, NULL, NULL, ga__range_exact, ga__kink_floor, ga__side_floor, NULL},
+    {"ceil", 1, 0, 0, rule_ceil, NULL, NULL, ga__range_exact, ga__kink_ceil, ga__side_ceil, NULL},
     {"min", 2, 0, 1, rule_min, NULL, NULL, ga__range_corners, ga__kink_equal, ga__side_less,
      ga__slopes_corners},
     {"max", 2, 0, 1, rule_max, NULL, NULL, ga__range_corners, ga__kink_equal, ga__side_less,
@@ -293,4 +293,4 @@ const ga__op ga__ops[] = {
 const int ga__n_ops = (int)(sizeof ga__ops / sizeof ga__ops[0]);
 
 const ga__op ga__op_truth = {
-    "&&", 1, GA__BIND_AND, 0, rule_truth, NULL, NULL, ga__range_truth, NULL, ga__side_zero, NULL};
+    "&&", 1, GA__BIND_AND, 0, rule_truth, NULL, NULL, ga__range_truth, ga__kink_zero, ga__side_zero, NULL};

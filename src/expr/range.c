@@ -32,7 +32,7 @@ static ga__range hull(double a, double b)
 {
   if (isnan(a) || isnan(b)) return WHOLE;
   const double lo = a < b ? a : b, hi = a < b ? b : a;
-  if (lo == hi) return (ga__range){lo, hi};
+  if (lo == hi) return (ga__range){lo, hi}; /* and so it is taken to be in between */
   return (ga__range){lo - 4 * DBL_EPSILON * fabs(lo), hi + 4 * DBL_EPSILON * fabs(hi)};
 }
 
@@ -64,11 +64,18 @@ static double at(const ga__op *op, const double *x)
 
 /* ---- Ranges ---- */
 
-/* A function of one that rises, or falls, wherever it is defined. */
+/* A function of one that rises, or falls, wherever it is defined; but for rounding. */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x)
 {
   const double first = at(op, &x->lo);
   return hull(first, is_point(x) ? first : at(op, &x->hi));
+}
+
+/* The same of one that is not rounded: signs, whole numbers. */
+ga__range ga__range_exact(const ga__op *op, const ga__range *x)
+{
+  const double a = at(op, &x->lo), b = at(op, &x->hi);
+  return isnan(a) || isnan(b) ? WHOLE : (ga__range){fmin(a, b), fmax(a, b)};
 }
 
 /* The part of x that lies within lo and hi; of what is outside altogether, x itself. */
@@ -133,8 +140,8 @@ ga__range ga__range_difference(const ga__op *op, const ga__range *x)
 ga__range ga__range_product(const ga__op *op, const ga__range *x)
 {
   (void)op;
-  for (int i = 0; i < 2; i++) /* 0 times what is unbounded is 0 */
-    if (x[i].lo == 0 && x[i].hi == 0) return x[i];
+  for (int i = 0; i < 2; i++) /* 0 times what is unbounded is 0, of either sign */
+    if (x[i].lo == 0 && x[i].hi == 0) return (ga__range){-0.0, 0.0};
   const double a = x[0].lo * x[1].lo, b = x[0].lo * x[1].hi, c = x[0].hi * x[1].lo, d = x[0].hi * x[1].hi;
   return hull_of_four(a, b, c, d);
 }
@@ -249,7 +256,8 @@ ga__range ga__range_hypot(const ga__op *op, const ga__range *x)
 
 ga__range ga__range_atan2(const ga__op *op, const ga__range *x)
 {
-  const int around = contains(&x[0], 0) && x[1].lo <= 0;
+  const int fixed = is_point(&x[0]) && signbit(x[0].lo) == signbit(x[0].hi) && !contains(&x[1], 0);
+  const int around = contains(&x[0], 0) && x[1].lo <= 0 && !fixed;
   return around ? (ga__range){-GA__PI, GA__PI} : corners(op, x);
 }
 

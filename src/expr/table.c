@@ -207,6 +207,28 @@ static ga_status check_table(ga_context *ctx, const ga_table_opts *opts)
   return status;
 }
 
+/* 1: cell i has the same value everywhere, which is then given exactly: weighted by 1 − s and s, a value of 1
+ * may come out below 1, on the other side of a jump. */
+static int is_flat(const ga__table *table, int i)
+{
+  return table->y[i] == table->y[i + 1] && table->slope[i] == 0 && table->slope[i + 1] == 0;
+}
+
+double ga__table_value(const ga__table *table, int i, const double w[4])
+{
+  if (is_flat(table, i)) return table->y[i];
+  return w[0] * table->y[i] + w[1] * table->slope[i] + w[2] * table->y[i + 1] + w[3] * table->slope[i + 1];
+}
+
+/* The rounding of a value of cell i: of its largest terms, with some to spare. */
+static double cell_rounding(const ga__table *table, int i)
+{
+  const double h = table->axis.x[i + 1] - table->axis.x[i];
+  const double terms =
+      fabs(table->y[i]) + fabs(table->y[i + 1]) + h * (fabs(table->slope[i]) + fabs(table->slope[i + 1]));
+  return is_flat(table, i) ? 0 : 16 * DBL_EPSILON * terms;
+}
+
 /* Value and slope of cell i at x within it. */
 static void cell_value(double out[2], const ga__table *table, int i, double x)
 {
@@ -214,8 +236,8 @@ static void cell_value(double out[2], const ga__table *table, int i, double x)
   const double end[4] = {table->y[i], table->slope[i], table->y[i + 1], table->slope[i + 1]};
   double w[3][4];
   (table->axis.cubic ? cubic_weights : linear_weights)(w, (x - knot[i]) / h, h);
-  for (int d = 0; d < 2; d++)
-    out[d] = w[d][0] * end[0] + w[d][1] * end[1] + w[d][2] * end[2] + w[d][3] * end[3];
+  out[0] = ga__table_value(table, i, w[0]);
+  out[1] = w[1][0] * end[0] + w[1][1] * end[1] + w[1][2] * end[2] + w[1][3] * end[3];
 }
 
 /* Values of the cells first..last from begin to end. A cubic stays within the four points of its Bézier
@@ -231,7 +253,9 @@ static ga__range cells_range(const ga__table *table, int first, int last, double
     cell_value(right, table, i, b);
     const double third = table->axis.cubic ? (b - a) / 3 : 0;
     const double point[4] = {left[0], left[0] + third * left[1], right[0] - third * right[1], right[0]};
-    for (int k = 0; k < 4; k++) out = ga__range_join(out, (ga__range){point[k], point[k]});
+    const double rounding = cell_rounding(table, i);
+    for (int k = 0; k < 4; k++)
+      out = ga__range_join(out, (ga__range){point[k] - rounding, point[k] + rounding});
   }
   return out;
 }
@@ -291,9 +315,11 @@ static ga__range outside_range(const ga__table *table, double from, double to)
     double w[3][4];
     const int i = ga__axis_weights(w, &table->axis, k ? to : from);
     if (i < 0) return (ga__range){-INFINITY, INFINITY};
-    const double y = w[0][0] * table->y[i] + w[0][1] * table->slope[i] + w[0][2] * table->y[i + 1] +
-                     w[0][3] * table->slope[i + 1];
-    out = ga__range_join(out, (ga__range){y, y});
+    const double y = ga__table_value(table, i, w[0]), h = table->axis.x[i + 1] - table->axis.x[i];
+    const double far = fabs(k ? to - table->axis.x[i] : from - table->axis.x[i]) / h; /* in cells */
+    const int straight = w[1][0] != 0 || w[1][1] != 0 || w[1][2] != 0 || w[1][3] != 0;
+    const double rounding = straight ? (1 + far) * cell_rounding(table, i) : 0;
+    out = ga__range_join(out, (ga__range){y - rounding, y + rounding});
   }
   return out;
 }
@@ -320,10 +346,12 @@ static ga__range cell_slope(const ga__table *table, int i, double a, double b)
   double left[2], right[2];
   cell_value(left, table, i, a);
   cell_value(right, table, i, b);
-  ga__range out = ga__range_join((ga__range){left[1], left[1]}, (ga__range){right[1], right[1]});
+  const double of_cell = cell_rounding(table, i) / (table->axis.x[i + 1] - table->axis.x[i]);
+  const ga__range ends = ga__range_join((ga__range){left[1], left[1]}, (ga__range){right[1], right[1]});
+  const ga__range out = {ends.lo - of_cell, ends.hi + of_cell};
   if (!table->axis.cubic || !(b > a)) return out;
   const double chord = 3 * (right[0] - left[0]) / (b - a), middle = chord - left[1] - right[1];
-  const double rounding = 16 * DBL_EPSILON * (fabs(left[0]) + fabs(right[0])) / (b - a);
+  const double rounding = 3 * cell_rounding(table, i) / (b - a);
   return ga__range_join(out, (ga__range){middle - rounding, middle + rounding});
 }
 
@@ -485,6 +513,33 @@ static ga_status weigh(double w[3][4], int *cell, const ga__axis *axis, double x
   return *cell >= 0 ? GA_OK : ga__fault_range(fault, what, x, axis->x[0], axis->x[axis->n - 1]);
 }
 
+/* 1: the cell has the same value everywhere, which is then given exactly, as that of tables of one variable.
+ */
+static int is_flat2d(const ga_table2d *t, int i, int j)
+{
+  const double *first = t->node + (i * t->y.n + j) * NODE;
+  for (int corner = 0; corner < 4; corner++) {
+    const double *node = t->node + ((i + corner / 2) * t->y.n + j + corner % 2) * NODE;
+    if (node[0] != first[0] || node[1] != 0 || node[2] != 0 || node[3] != 0) return 0;
+  }
+  return 1;
+}
+
+/* Sum of the sizes of the terms of a value in the cell at x and y, both within h of its ends. */
+static double size_of_terms(const ga_table2d *t, double x, double y)
+{
+  const int i = ga__axis_cell(&t->x, x), j = ga__axis_cell(&t->y, y);
+  const double *kx = t->x.x + i, *ky = t->y.x + j, hx = kx[1] - kx[0], hy = ky[1] - ky[0];
+  const double far_x = 1 + fabs(x - kx[0]) / hx, far_y = 1 + fabs(y - ky[0]) / hy;
+  double sum = 0;
+  if (is_flat2d(t, i, j)) return 0;
+  for (int corner = 0; corner < 4; corner++) {
+    const double *node = t->node + ((i + corner / 2) * t->y.n + j + corner % 2) * NODE;
+    sum += fabs(node[0]) + hy * fabs(node[1]) + hx * fabs(node[2]) + hx * hy * fabs(node[3]);
+  }
+  return far_x * far_y * sum;
+}
+
 /* z = Σ w_a(x) w_b(y) Z_ab over value and slope at both ends of the cell in x (a) and in y (b); derivatives
  * by those of the weights. */
 ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, double *out, ga_fault *fault)
@@ -503,6 +558,10 @@ ga_status ga_table2d_eval(const ga_table2d *t, double x, double y, int order, do
   if (status) return status;
   for (int d = 0; d < n_wanted[order]; d++) {
     double sum = 0;
+    if (d == 0 && is_flat2d(t, i, j)) {
+      out[0] = t->node[(i * t->y.n + j) * NODE];
+      continue;
+    }
     for (int a = 0; a < 4; a++) {
       const double *row = t->node + ((i + a / 2) * t->y.n + j) * NODE + 2 * (a % 2);
       for (int b = 0; b < 4; b++)
@@ -561,7 +620,9 @@ static int join_piece(ga__range *out, const ga_table2d *t, const double *x, cons
     if (ga_table2d_eval(t, x[corner & 1], y[corner >> 1], 2, z, NULL)) return 0;
     const double point[4] = {z[0], z[0] + dx * z[1], z[0] + dy * z[2],
                              z[0] + dx * z[1] + dy * z[2] + dx * dy * z[4]};
-    for (int k = 0; k < 4; k++) *out = ga__range_join(*out, (ga__range){point[k], point[k]});
+    const double rounding = 16 * DBL_EPSILON * size_of_terms(t, x[corner & 1], y[corner >> 1]);
+    for (int k = 0; k < 4; k++)
+      *out = ga__range_join(*out, (ga__range){point[k] - rounding, point[k] + rounding});
   }
   return 1;
 }

@@ -2,6 +2,7 @@
 #include "mbs/breaks.h"
 #include "mbs/element.h"
 #include "control/over_time.h"
+#include "expr/expr_impl.h"
 
 #include <math.h>
 
@@ -124,24 +125,46 @@ static double period_of(const ga__site *s, double from, double to)
                         : ga_expr_period(s->expr, 0, from, to);
 }
 
+static const char *text_of(const ga__site *s)
+{
+  const ga_expr *e = s->expr ? s->expr : s->function ? ga__function_expr(s->function) : NULL;
+  if (s->block) return ga_block_kind_name(ga_block_get_kind(s->block));
+  return e ? ga_expr_text(e) : NULL;
+}
+
+/* A search that ended before the others: theirs ends there as well, and all go on from there. Where it ended
+ * because breaks could not be told apart, that is said with what has them. */
+static void stop_search(ga_breakpoint *out, const ga__site *s, const ga_break *at)
+{
+  const double clear = fmin(at->clear, out->clear),
+               end = fmin(at->clear + at->unresolved, out->clear + out->unresolved);
+  const char *what = at->clear < out->clear ? text_of(s) : out->what;
+  *out = (ga_breakpoint){INFINITY, INFINITY, 0, clear, out->h_max, end - clear, what};
+}
+
 static int search_site(void *user, const ga__site *s)
 {
   break_search *k = user;
   ga_breakpoint *out = k->out;
-  const double until = fmin(fmin(k->until, out->after), out->clear); /* what comes later does not matter */
+  const double until =
+      fmin(fmin(k->until, out->after), out->clear + out->unresolved); /* what comes later does not matter */
   ga_break at;
   if (!(k->t < until)) return 0;
   k->status = next_break_of(s, k->t, until, &at);
   if (k->status) return 1;
-  if (isinf(at.before)) {
-    if (at.clear < until) out->clear = fmin(out->clear, at.clear);
+  if (isinf(at.before) || at.unresolved > 0) {
+    if (at.clear < until) stop_search(out, s, &at);
     return 0;
   }
   if (s->drive >= 0 && at.before > k->t &&
       (k->status = check_impact(k->work->m, k->work->ctx, s->drive, s->function, &at)))
     return 1;
   const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
-  ga_breakpoint_join(out, &(ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max});
+  if (at.before > out->clear) { /* found again when the search goes on */
+    out->unresolved = fmin(out->unresolved, at.before - out->clear);
+    return 0;
+  }
+  ga_breakpoint_join(out, &(ga_breakpoint){at.before, at.after, jumps, INFINITY, out->h_max, 0, NULL});
   return 0;
 }
 

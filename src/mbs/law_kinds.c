@@ -105,7 +105,7 @@ static int integral(const ga_function *f, double x, double *out)
   const double tol = QUADRATURE_TOLERANCE * (total + NOTHING * most_of(f, low, high) * (high - low));
   sum = 0;
   for (int pieces = 0; !status && from < high; pieces++) {
-    ga_break at = {high, high, 3, high};
+    ga_break at = {high, high, 3, high, 0};
     if (pieces < MOST_PIECES && ga_function_next_break(f, from, high, &at)) return 1;
     const double to = fmin(isfinite(at.before) ? at.before : high, high);
     if (to > from) status = add_piece(f, from, to, tol, &sum);

@@ -76,7 +76,7 @@ static int next_break(void *user, double t, double until, ga_breakpoint *out)
   if (++c->calls == c->fails) return 1;
   for (int i = 0; i < 2; i++)
     if (at[i] + 1e-12 > t && at[i] - 1e-12 < until) {
-      *out = (ga_breakpoint){at[i] - 1e-12, at[i] + 1e-12, !c->kinks_only, INFINITY, INFINITY};
+      *out = (ga_breakpoint){at[i] - 1e-12, at[i] + 1e-12, !c->kinks_only, INFINITY, INFINITY, 0, NULL};
       return 0;
     }
   return 0;

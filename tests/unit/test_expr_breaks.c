@@ -90,7 +90,9 @@ static const struct {
     {"max(sin(t), cos(t - pi/2)) + step(t, 3)", 1, {{3, 0}}}, /* nor are those equal but for rounding */
     {"if(2 > 1, t, abs(t - 4))", 0, {{0, 0}}},                /* what is never reached has none */
     {"abs(3) * min(2, 1)", 0, {{0, 0}}},
-    {"if(t - 3, 1, 1)", 0, {{0, 0}}},
+    {"if(t - 3, 1, 1)", 1, {{3, 3}}}, /* a single time that is never evaluated */
+    {"!(t - 3)", 1, {{3, 3}}},
+    {"t && t - 3", 1, {{3, 3}}},
     {"exp(-((t - 5)/0.001)^2)", 0, {{0, 0}}},
     {"if(t > 9.99999999, 1, 0)", 1, {{9.99999999, 0}}},
 };
@@ -355,6 +357,66 @@ static void gives_up(void **state)
   ga_function_destroy(&f);
 }
 
+/* Infinitely many breaks are never said to be none. */
+static void says_what_it_cannot_find(void **state)
+{
+  static const struct {
+    const char *text;
+    double clear; /* nothing is wrong up to here */
+  } cases[] = {{"mod(3, t)", 0},
+               {"mod(1e15*t, 1)", 0},
+               {"sin(1e17*t) > 0", 0},
+               {"sin(1/t) > 0", 0},
+               {"if(t < 2, 1, mod(t, t - 2))", 2}};
+  for (int i = 0; i < COUNT(cases); i++) {
+    ga_function *f = expression(*state, cases[i].text);
+    ga_break b;
+    int said = 0, n = 0;
+    for (double t = 0; !said && n < 50 && t < 10; n++, t = isfinite(b.before) ? b.after : b.clear) {
+      assert_int_equal(ga_function_next_break(f, t, 10, &b), GA_OK);
+      said = b.unresolved > 0;
+      if (said) assert_true(b.clear >= cases[i].clear - 1e-9 && b.clear + b.unresolved <= 10);
+      if (!isfinite(b.before) && !(b.clear > t)) said = 1; /* given up at once */
+      if (!said && isinf(b.before)) fail_msg("%s: clear from %.9g to %.9g", cases[i].text, t, b.clear);
+    }
+    assert_true(said);
+    ga_function_destroy(&f);
+  }
+  /* equal operands but for rounding have no breaks, and there is nothing to be said */
+  ga_function *f = expression(*state, "max(sin(t), cos(t - pi/2))");
+  ga_break b = {0, 0, 0, 0, 0};
+  for (double t = 0; t < 10; t = b.clear) {
+    assert_int_equal(ga_function_next_break(f, t, 10, &b), GA_OK);
+    assert_true(isinf(b.before) && b.unresolved == 0 && b.clear > t);
+  }
+  ga_function_destroy(&f);
+}
+
+/* A table that is flat gives its value exactly, and jumps do not depend on rounding; else bounds contain it.
+ */
+static void table_values_at_jumps(void **state)
+{
+  static const double x[] = {0, 1, 2, 4, 5}, y[] = {0, 1, 1, 3, 3};
+  ga_table_opts opts = ga_table_defaults();
+  ga_function *f = NULL;
+  double v, least, most;
+  opts.n = 5, opts.x = x, opts.y = y;
+  for (int how = GA_INTERPOLATE_LINEAR; how <= GA_INTERPOLATE_MONOTONE; how++) {
+    opts.interpolation = (ga_interpolation)how;
+    assert_int_equal(ga_function_create_table(((fixture *)*state)->ctx, &opts, &f), GA_OK);
+    for (double t = 1; t <= 2; t += 0.00371) {
+      assert_int_equal(ga_function_eval(f, t, 0, &v, NULL), GA_OK);
+      assert_true(v == 1);
+    }
+    assert_true(ga_function_bounds(f, 1.1, 1.9, &least, &most) && least == 1 && most == 1);
+    for (double t = 2; t < 5; t += 0.00371) {
+      assert_int_equal(ga_function_eval(f, t, 0, &v, NULL), GA_OK);
+      assert_true(ga_function_bounds(f, t - 1e-3, t + 1e-3, &least, &most) && least <= v && v <= most);
+    }
+    ga_function_destroy(&f);
+  }
+}
+
 static void periods(void **state)
 {
   fixture *f = *state;
@@ -387,10 +449,21 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(expressions),        CASE(sides),           CASE(narrow_pulses), CASE(late_breaks_are_sharp),
-      CASE(neighbouring_jumps), CASE(motions),         CASE(tables),        CASE(calls),
-      CASE(touched_roots),      CASE(other_variables), CASE(gives_up),      CASE(periods),
+      CASE(expressions),
+      CASE(sides),
+      CASE(narrow_pulses),
+      CASE(late_breaks_are_sharp),
+      CASE(neighbouring_jumps),
+      CASE(motions),
+      CASE(tables),
+      CASE(calls),
+      CASE(touched_roots),
+      CASE(other_variables),
+      CASE(gives_up),
+      CASE(periods),
       CASE(wrong_arguments),
+      CASE(says_what_it_cannot_find),
+      CASE(table_values_at_jumps),
   };
   return cmocka_run_group_tests_name("expr breaks", tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* Random expressions: bounds enclose every value and every rate, and no corner or jump is missed.
  * GALPHA_ROUNDS: how many (thousands take minutes). */
 #include "expr_rig.h"
-#include <ctype.h>
 
 enum { TEXT = 2048, MOST_BREAKS = 500 };
 
@@ -222,18 +221,6 @@ static double random_in(rig_random *random, double lo, double hi)
   return fmin(fmax(x, lo), hi);
 }
 
-/* 1: within the bounds, or next to a jump that rounding may pass: within them a little way off. */
-static int is_enclosed(const ga_expr *e, const double x[3], double least, double most)
-{
-  const double slack = 1e-13 * fmax(fabs(least), fabs(most));
-  for (int i = -1; i < 6; i++) {
-    double at[3] = {x[0], x[1], x[2]}, value;
-    if (i >= 0) at[i / 2] += (i % 2 ? 1e-10 : -1e-10) * (1 + fabs(x[i / 2]));
-    if (!ga_expr_eval(e, at, &value, NULL) && value >= least - slack && value <= most + slack) return 1;
-  }
-  return 0;
-}
-
 static void bounds_enclose(void **state)
 {
   fixture *f = *state;
@@ -251,7 +238,7 @@ static void bounds_enclose(void **state)
       for (int sample = 0; sample < 60; sample++) {
         for (int i = 0; i < 3; i++) x[i] = random_in(&random, lo[i], hi[i]);
         if (ga_expr_eval(e, x, &value, NULL)) continue;
-        if (is_enclosed(e, x, least, most)) continue;
+        if (value >= least && value <= most) continue; /* rounding included */
         fail_msg("%s over [%.17g, %.17g] [%.17g, %.17g] [%.17g, %.17g]: %.17g at (%.17g, %.17g, %.17g) is "
                  "not within "
                  "%.17g and %.17g",
@@ -285,6 +272,15 @@ static way random_way(rig_random *random, const double lo[3], const double hi[3]
   return w;
 }
 
+/* What rounding may do to values within a range: near 1 and -1 asin and acos turn a rounding into its root.
+ */
+static double rounding_of(const ga_expr *e, const double range[2])
+{
+  const char *text = ga_expr_text(e);
+  const double size = fmax(fabs(range[0]), fabs(range[1]));
+  return strstr(text, "asin") || strstr(text, "acos") ? 1e-7 * (1 + size) : 1e-11 * size + 1e-15;
+}
+
 static ga_status value_on(const ga_expr *e, const way *w, double s, double *value)
 {
   double x[3];
@@ -313,8 +309,7 @@ static void rates_enclose(void **state)
       for (int sample = 0; sample < 40; sample++) {
         const double a = random_in(&random, 0, 1), b = random_in(&random, 0, 1),
                      s[2] = {fmin(a, b), fmax(a, b)};
-        /* rounding, of numbers of size 1 on the way too */
-        const double slack = 1e-11 * fmax(fabs(range[0]), fabs(range[1])) + 1e-15, part = s[1] - s[0];
+        const double slack = rounding_of(e, range), part = s[1] - s[0];
         if (value_on(e, &w, s[0], &value[0]) || value_on(e, &w, s[1], &value[1])) continue;
         if (!(value[0] >= range[0] - slack && value[0] <= range[1] + slack))
           fail_msg("%s: %.17g is not within %.17g and %.17g", ga_expr_text(e), value[0], range[0], range[1]);
@@ -336,16 +331,18 @@ static void rates_enclose(void **state)
 
 static const double END = 6;
 
-/* All breaks up to END, ascending; −1: too many to list, or the search was given up. */
+/* All breaks up to END, ascending; −1: too many to list, or the search was given up, or says that there are
+ * some that it cannot tell apart. */
 static int list_breaks(const ga_expr *e, double *at)
 {
-  int n = 0;
+  int n = 0, given_up = 0;
   ga_break b;
-  for (double t = 0; t < END; t = b.after) {
+  for (double t = 0; t < END; t = isfinite(b.before) ? b.after : b.clear) {
     assert_int_equal(ga_expr_next_break(e, 0, t, END, &b), GA_OK);
-    if (!isfinite(b.before)) return b.clear < END ? -1 : n;
+    if (b.unresolved > 0) return -1;
+    if (!isfinite(b.before) && (!(b.clear > t) || ++given_up == 20)) return -1;
     if (n == MOST_BREAKS) return -1;
-    at[n++] = 0.5 * (b.before + b.after);
+    if (isfinite(b.before)) at[n++] = 0.5 * (b.before + b.after);
   }
   return n;
 }
@@ -385,20 +382,6 @@ static double find_jump(const ga_expr *e, int d, double a, double b)
   return fabs(right[d] - left[d]) > 1e-5 * scale + 1e3 * steepest * (b - a) ? a : NAN;
 }
 
-/* 1: t stands on both sides of an operation, which hides breaks (docs/develop/status.md, known limits). */
-static int meets_itself(const char *text)
-{
-  for (const char *c = text; (c = strchr(c, 't')); c++) {
-    const char *next = c + 1 + strspn(c + 1, "-+*/^<>=!&|,");
-    if ((c > text && isalnum((unsigned char)c[-1])) || next == c + 1) continue;
-    if (*next == 't' && !isalnum((unsigned char)next[1])) return 1;
-  }
-  return 0;
-}
-
-/* Jumps listed for one that is missed: powers that underflow hide one now and then. */
-enum { LEAST_LISTED = 100 };
-
 static void breaks_are_listed(void **state)
 {
   enum { PARTS = 97 };
@@ -406,28 +389,25 @@ static void breaks_are_listed(void **state)
   fixture *f = *state;
   library l;
   rig_random random = rig_seed(0);
-  static char last[5000];
-  long found = 0, missed = 0;
+  long found = 0, listed = 0;
   set_up_library(f, &l);
   for (int round = 0; round < rounds(600); round++) {
     ga_expr *e = random_expression(f, &l, &random, 1);
     const int n = list_breaks(e, at);
-    for (int i = 0; n >= 0 && !meets_itself(ga_expr_text(e)) && i < PARTS; i++)
+    listed += n >= 0;
+    for (int i = 0; n >= 0 && i < PARTS; i++)
       for (int d = 0; d < 2; d++) {
         const double t = find_jump(e, d, END * i / PARTS, END * (i + 1) / PARTS);
         if (isnan(t)) continue;
         found++;
-        if (is_listed(at, n, t)) continue;
-        missed++;
-        snprintf(last, sizeof last, "%s: derivative %d jumps at t = %.17g, and no break is there",
-                 ga_expr_text(e), d, t);
+        if (!is_listed(at, n, t))
+          fail_msg("%s: derivative %d jumps at t = %.17g, and no break is there", ga_expr_text(e), d, t);
       }
     ga_expr_destroy(&e);
   }
   tear_down_library(&l);
-  if (rig_brief()) return; /* too few rounds to count by */
-  assert_true(found > 120);
-  if (missed * LEAST_LISTED > found) fail_msg("%ld breaks of %ld are missed; %s", missed, found, last);
+  assert_true(listed > 0.9 * rounds(600)); /* of few it is said that they cannot be searched */
+  if (!rig_brief()) assert_true(found > 120);
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static void breaks_through_blocks(void **state)
   add_chain(&s, f);
   shop_build(&s);
   for (;;) {
-    ga_breakpoint at = {INFINITY, INFINITY, 0, INFINITY, INFINITY};
+    ga_breakpoint at = {INFINITY, INFINITY, 0, INFINITY, INFINITY, 0, NULL};
     assert_int_equal(ga__machine_next_break(ga__workspace_own(s.m), t, 10, &at), 0);
     if (isinf(at.before)) break;
     int here = 0, limit = 0;

@@ -143,7 +143,7 @@ static ga_beam_def beam_def_;
 static ga_scheme scheme_;
 static ga_sensor_def sensor_def_;
 static ga_simulate_opts simulate_opts_;
-static ga_breakpoint breakpoint_ = {1, 2, 0, 3, 4};
+static ga_breakpoint breakpoint_ = {1, 2, 0, 3, 4, 0, NULL};
 static ga_spring_def spring_def_;
 static ga_start_change start_change_;
 static ga_start_opts start_opts_;
