@@ -32,6 +32,31 @@ static const char run_more[] =
     "finished\n"
     "goes on so too, but not with the bits of one long run: its last step was made to end at the old end.";
 
+static const app_option static_rows[] = {
+    {"out", 'o', "FILE", 0, "result file (default: the model's name with _static.h5, in the present folder)"},
+    OPTIONS_MODEL,
+    {"load-steps", 0, "N", 0,
+     "N load steps, more where Newton's iteration fails (default: all of it at once)"},
+    {"path", 0, NULL, 0, "along the path of equilibria by arc length, past limit points of the load"},
+    {"load", 0, "X", 0, "load factor to be reached with --load-steps or --path (default 1)"},
+    {"load-step", 0, "X", 0, "first step of --path (default a tenth of the load)"},
+    {"max-load-step", 0, "X", 0, "largest step of --path (default: none)"},
+    {"max-steps", 0, "N", 0, "most load steps (default 1000)"},
+    {"iterations", 0, "N", 0, "most iterations of Newton in a load step (default 30)"},
+    {"hold-free", 0, NULL, 0, "what may move without a force stays where it is, instead of an error"},
+    {"quiet", 'q', NULL, 0, "no report"},
+    OPTION_END};
+
+static const char static_more[] =
+    "The load is what is out of balance at the model's initial positions; a load factor of 1 is all of it. "
+    "Without\n"
+    "--load-steps and --path any stable equilibrium is looked for that Newton's iteration or a relaxation "
+    "leads to.\n"
+    "An unstable one is reported as such. Records are load steps; static.load_factor is a signal: galpha "
+    "plot "
+    "--xy\n"
+    "static.load_factor NAME. galpha run --from-equilibrium true begins a simulation there.";
+
 static const app_option check_options[] = {OPTIONS_MODEL, OPTION_END};
 
 static const app_option write_options[] = {
@@ -103,10 +128,13 @@ static const app_option info_options[] = {
 
 /* Rows of a command, and behind them those of the table of settings. */
 enum { MOST_OPTIONS = 128 };
-static app_option run_options[MOST_OPTIONS], converge_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS];
+static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], converge_options[MOST_OPTIONS],
+    linearize_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
+    {"static", app_static, "MODEL", 1, 1, "finds a static equilibrium of a model, or a path of them",
+     static_options, static_more},
     {"check", app_check, "MODEL", 1, 1,
      "reports mobility, redundant constraints and initial consistency of a model", check_options, NULL},
     {"write", app_write, "MODEL", 1, 1, "writes a model as one file, with all that it includes",
@@ -131,16 +159,38 @@ static app_option option_of(const ga_setting *at, char name[APP_OPTION_NAME])
   return (app_option){name, 0, strcmp(at->unit, "s") == 0 ? "T" : values[at->type], 0, at->about};
 }
 
-/* The rows of a command, and behind them the table of settings; what is recorded matters where results are.
- */
-static void join_options(app_option to[MOST_OPTIONS], const app_option *rows, int has_results)
+/* Which settings a command takes. */
+typedef int (*takes_fn)(const ga_setting *at);
+
+static int takes_all(const ga_setting *at)
+{
+  (void)at;
+  return 1;
+}
+
+static int takes_motion(const ga_setting *at)
+{
+  return !at->of_results;
+}
+
+/* Nothing moves. */
+static int takes_position(const ga_setting *at)
+{
+  static const char *const names[] = {"t_start", "linear_solver", "max_change"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(at->name, names[i]) == 0) return 1;
+  return 0;
+}
+
+/* The rows of a command, and behind them those of the table of settings that it takes. */
+static void join_options(app_option to[MOST_OPTIONS], const app_option *rows, takes_fn takes)
 {
   static char names[MOST_OPTIONS][APP_OPTION_NAME];
   ga_setting at;
   int n = 0;
   for (; rows[n].name; n++) to[n] = rows[n];
   for (int i = 0; ga_setting_at(i, &at) && n < MOST_OPTIONS - 1; i++)
-    if (has_results || !at.of_results) to[n++] = option_of(&at, names[i]);
+    if (takes(&at)) to[n++] = option_of(&at, names[i]);
   to[n] = (app_option){0};
 }
 
@@ -149,9 +199,10 @@ static void make_options(void)
 {
   static int made;
   if (made) return;
-  join_options(run_options, run_rows, 1);
-  join_options(converge_options, converge_rows, 0);
-  join_options(linearize_options, linearize_rows, 0);
+  join_options(run_options, run_rows, takes_all);
+  join_options(static_options, static_rows, takes_position);
+  join_options(converge_options, converge_rows, takes_motion);
+  join_options(linearize_options, linearize_rows, takes_motion);
   made = 1;
 }
 

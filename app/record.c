@@ -27,7 +27,7 @@ int app_record_choose(app_runner *r)
   const ga_run_settings *o = &r->s.settings;
   const int all = ga_machine_n_signals(m);
   r->index = calloc((size_t)all + 1, sizeof *r->index);
-  r->values = calloc(2 * (size_t)all + 1, sizeof *r->values);
+  r->values = calloc(2 * (size_t)all + (size_t)r->n_own + 1, sizeof *r->values);
   if (!r->index || !r->values) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   for (int k = 0; k < o->n_record; k++) {
     int found = 0;
@@ -43,6 +43,33 @@ int app_record_choose(app_runner *r)
 }
 
 /* ---- The file ---- */
+
+/* What is there and no result is not ours to replace. */
+static int check_file(const app_runner *r)
+{
+  static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char begin[8];
+  if (app_output_check(r->file) < 0)
+    return app_misused(r->a, "%s is there already and is no regular file; results need one", r->file);
+  FILE *f = fopen(r->file, "rb");
+  if (!f) return APP_DONE;
+  const size_t n = fread(begin, 1, sizeof begin, f);
+  fclose(f);
+  if (n == 0 || (n == sizeof begin && memcmp(begin, hdf5, sizeof hdf5) == 0)) return APP_DONE;
+  return app_misused(r->a, "%s is there already and is no result file; it is left as it is", r->file);
+}
+
+int app_record_file(app_runner *r)
+{
+  const char *file = app_text(r->a, "out");
+  r->file =
+      file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], r->analysis ? "_static.h5" : ".h5");
+  r->part = r->file ? malloc((file ? strlen(file) : strlen(r->file)) + sizeof ".part") : NULL;
+  if (!r->part) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (file) strcpy(r->file, file);
+  sprintf(r->part, "%s.part", r->file);
+  return check_file(r);
+}
 
 /* The shortest text that gives the same number back. */
 static void number_text(char *text, size_t size, double number)
@@ -86,7 +113,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 5 };
+enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 6 };
 
 /* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -136,7 +163,7 @@ ga_status app_record_open(app_runner *r, int append)
   ga_recorder_opts opts = ga_recorder_defaults();
   const char *attributes[2 * MOST_ATTRIBUTES], *name;
   char values[MOST_ATTRIBUTES][ATTRIBUTE];
-  const int m = r->bars.accuracy > 0.0 ? 2 * r->n : r->n;
+  const int own = r->n + r->n_own, m = r->bars.accuracy > 0.0 ? 2 * r->n : own;
   const char **names = calloc(2 * (size_t)m + 1, sizeof *names);
   char *bars = error_names(r);
   if (!names || !bars) return free(names), free(bars), GA_ERR_MEMORY;
@@ -144,7 +171,11 @@ ga_status app_record_open(app_runner *r, int append)
     names[i] = ga_machine_signal_name(r->s.machine, r->index[i]);
     names[m + i] = ga_machine_signal_unit(r->s.machine, r->index[i]);
   }
-  for (int i = r->n; i < m; i++) {
+  for (int i = r->n; i < own; i++) {
+    names[i] = r->own_names[i - r->n];
+    names[m + i] = r->own_units[i - r->n];
+  }
+  for (int i = own; i < m; i++) {
     names[i] = i == r->n ? bars : names[i - 1] + strlen(names[i - 1]) + 1;
     names[m + i] = names[m + i - r->n];
   }
@@ -158,6 +189,7 @@ ga_status app_record_open(app_runner *r, int append)
   snprintf(values[n], ATTRIBUTE, "%s", ga_model_title(r->s.model)), attributes[2 * n++] = "title";
   ga_result_library(values[n], ATTRIBUTE), attributes[2 * n++] = "library";
   build_text(values[n], ATTRIBUTE), attributes[2 * n++] = "build";
+  if (r->analysis) snprintf(values[n], ATTRIBUTE, "%s", r->analysis), attributes[2 * n++] = "analysis";
   for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
   opts.n_signals = m;
   opts.names = names;
@@ -193,7 +225,7 @@ int app_record_is_finite(app_runner *r, double t)
 ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;
-  if (s->a) at.t = ga_stepper_state(r->s.stepper)->t; /* not between steps */
+  if (s->a && r->s.stepper) at.t = ga_stepper_state(r->s.stepper)->t; /* not between steps */
   return r->bars.accuracy > 0.0 ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
                                 : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
 }

@@ -74,35 +74,14 @@ static void look_at_constraints(app_runner *r)
 
 /* ---- Getting ready ---- */
 
-/* What is there and no result is not ours to replace. */
-static int check_file(const app_runner *r)
-{
-  static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-  unsigned char begin[8];
-  if (app_output_check(r->file) < 0)
-    return app_misused(r->a, "%s is there already and is no regular file; results need one", r->file);
-  FILE *f = fopen(r->file, "rb");
-  if (!f) return APP_DONE;
-  const size_t n = fread(begin, 1, sizeof begin, f);
-  fclose(f);
-  if (n == 0 || (n == sizeof begin && memcmp(begin, hdf5, sizeof hdf5) == 0)) return APP_DONE;
-  return app_misused(r->a, "%s is there already and is no result file; it is left as it is", r->file);
-}
-
 static int take_options(app_runner *r)
 {
-  const char *file = app_text(r->a, "out");
   r->checkpoint_every = 500;
   r->flush_every = 1.0;
-  r->file = file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], ".h5");
-  r->part = r->file ? malloc((file ? strlen(file) : strlen(r->file)) + sizeof ".part") : NULL;
-  if (!r->part) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  if (file) strcpy(r->file, file);
-  sprintf(r->part, "%s.part", r->file);
   r->bars.accuracy = r->s.settings.accuracy;
   int code = app_integer(r->a, "checkpoint-every", 0, 1000000000, &r->checkpoint_every);
   if (!code) code = app_number(r->a, "flush-every", "s", 0.0, 1e9, &r->flush_every);
-  return code ? code : check_file(r);
+  return code ? code : app_record_file(r);
 }
 
 /* Output at given times; the first one may come before the meter has begun. */

@@ -32,7 +32,10 @@ typedef struct app_runner {
   ga_recorder *recorder;
   int n;          /* signals recorded */
   int *index;     /* [n] of the machine */
-  double *values; /* [n], and [n] error bars */
+  double *values; /* [n], and [n] error bars or [n_own] */
+  int n_own;      /* signals of the analysis itself, behind those of the machine */
+  const char *const *own_names, *const *own_units; /* [n_own] */
+  const char *analysis;                            /* NULL: a run */
   app_bars bars;
   ga_status written;  /* of the recorder, remembered beyond callbacks, */
   ga_status followed; /* and of the run in halved steps */
@@ -55,6 +58,8 @@ app_totals app_runner_totals(const app_runner *r);
 
 /* ---- What is recorded (record.c) ---- */
 
+/* Takes the name of the result file, which must not be there as something else. Returns an exit code. */
+int app_record_file(app_runner *r);
 /* Finds the signals that the settings ask for. Returns an exit code. */
 int app_record_choose(app_runner *r);
 /* Opens the result file, with the model and the options in it. append: goes on after its checkpoint. */

@@ -287,20 +287,45 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   return status;
 }
 
+/* Positions and states of a static equilibrium in place of q and x, and its multipliers. */
+static ga_status start_at_rest(app_task *s, double *q, double *x, double *lambda, double *psi)
+{
+  const ga_system *sys = ga_machine_system(s->machine);
+  ga_equilibrium_opts opts = ga_equilibrium_defaults();
+  ga_equilibrium *eq = NULL;
+  opts.lu = s->settings.linear_solver;
+  opts.max_change = s->settings.max_change;
+  ga_status status = ga_equilibrium_create(s->ctx, sys, &opts, &eq);
+  if (!status) status = ga_equilibrium_solve(eq, s->settings.t_start, q, x, NULL);
+  if (!status) {
+    const ga_state *at = ga_equilibrium_state(eq);
+    memcpy(q, at->q, (size_t)ga_group_nq(ga_system_group(sys)) * sizeof *q);
+    memcpy(x, at->x, (size_t)ga_system_size(sys, GA_BLOCK_X) * sizeof *x);
+    memcpy(lambda, at->lambda, (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) * sizeof *lambda);
+    memcpy(psi, at->psi, (size_t)ga_system_size(sys, GA_BLOCK_PSI) * sizeof *psi);
+  }
+  ga_equilibrium_destroy(&eq);
+  return status;
+}
+
 ga_status app_task_start(app_task *s, int report)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
   const size_t nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
-  double *q = calloc(nq + nv + nx + 1, sizeof *q);
+  const size_t n_lambda = (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA),
+               n_psi = (size_t)ga_system_size(sys, GA_BLOCK_PSI);
+  double *q = calloc(nq + nv + nx + n_lambda + n_psi + 1, sizeof *q);
   if (!q) return GA_ERR_MEMORY;
+  double *lambda = q + nq + nv + nx, *psi = lambda + n_lambda;
   s->warnings.hold = report;
   const ga_start_opts start = ga_run_start_opts(&s->settings);
   ga_status status = ga_machine_check_drives(s->machine, s->settings.t_start, s->settings.t_end);
   if (!status) status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
+  if (!status && s->settings.from_equilibrium) status = start_at_rest(s, q, q + nq + nv, lambda, psi);
   if (!status)
-    status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, NULL, NULL,
-                                &s->start);
+    status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, lambda,
+                                psi, &s->start);
   release_warnings(s, report && !status);
   free(q);
   return status;

@@ -288,7 +288,17 @@ GA_API const char *ga_version(void);
   X(GA_REASON_RECORDS_DAMAGED, "parts of a file are damaged")                                                \
   X(GA_REASON_CANNOT_RESUME, "a run cannot be resumed from a file")                                          \
   X(GA_REASON_OTHER_SIGNALS, "a file has other signals")                                                     \
-  X(GA_REASON_BREAKS_UNRESOLVED, "jumps of a function of time follow each other too closely to be found")
+  X(GA_REASON_BREAKS_UNRESOLVED, "jumps of a function of time follow each other too closely to be found")    \
+  /* equilibrium */                                                                                          \
+  X(GA_REASON_EIGENVALUES, "the eigenvalues of a matrix do not converge")                                    \
+  X(GA_REASON_NO_EQUILIBRIUM, "no equilibrium was found")                                                    \
+  X(GA_REASON_MOVES_FREELY, "a coordinate may have any value in equilibrium")                                \
+  X(GA_REASON_UNSTABLE, "an equilibrium is unstable")                                                        \
+  X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed up to its load")                 \
+  X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \
+  X(GA_REASON_LOAD_JUMP, "a load step went to a place far from where the path leads")                        \
+  X(GA_REASON_NOT_CLOSED, "positions do not meet the constraints")                                           \
+  X(GA_REASON_FROZEN_MOTION, "constraints prescribe a motion that an equilibrium does not have")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,

@@ -884,6 +884,114 @@ GA_API size_t ga_follower_saved_size(const ga_follower *f);
 GA_API ga_status ga_follower_save(ga_follower *f, double *saved);
 GA_API ga_status ga_follower_load(ga_follower *f, const double *saved);
 
+/* ---- Equilibrium: where nothing moves ------------------------------------------------------------------
+ *
+ *   f(t, q, 0, λ, ψ, x, y) = 0,  Φ(t, q) = 0,  s = 0,  y = o       v = 0, vdot = 0, xdot = 0, t fixed
+ *
+ * by moves that nonholonomic constraints allow, k_v δq = 0. The load factor μ is the part of the load that
+ * acts: what is out of balance at the initial values z0, made consistent, is the load, and
+ *
+ *   r(z) = (1 − μ) r(z0)  in the rows of V and X,     Φ = 0 and y = o for every μ,
+ *
+ * so that z0 solves the equations for μ = 0 and an equilibrium those for μ = 1. A force of fixed direction on
+ * what is free of stress at z0 grows in proportion to μ; so does a torque, in the axes in which its equation
+ * is written. */
+
+typedef enum ga_load_control {
+  GA_LOAD_AT_ONCE =
+      0, /* all of it; where Newton's iteration fails, damped, in load steps, then by relaxation */
+  GA_LOAD_STEPS = 1, /* load steps, smaller ones where Newton's iteration fails */
+  GA_LOAD_PATH = 2   /* along the path by arc length, through turning points of the load */
+} ga_load_control;
+
+typedef enum ga_stability {
+  GA_STABLE = 0,           /* no small motion grows, as far as the linearised equations can tell */
+  GA_UNSTABLE = 1,         /* one does: by itself the system would leave this equilibrium */
+  GA_NEUTRAL = 2,          /* it may move without any force in some direction */
+  GA_STABILITY_UNKNOWN = 3 /* not asked for, or it could not be computed */
+} ga_stability;
+
+typedef enum ga_critical_kind {
+  GA_LIMIT_POINT = 0, /* the load has a maximum or minimum along the path */
+  GA_BIFURCATION = 1  /* another path branches off, as where a column buckles; this one goes on */
+} ga_critical_kind;
+
+/* A solution for one load factor. */
+typedef struct ga_load_point {
+  double load;           /* [-] μ */
+  const ga_state *state; /* v, vdot, xdot are 0; valid until the next one is computed */
+  int iterations;        /* of Newton that it took */
+  ga_stability stability;
+  int n_unstable; /* directions without stiffness, or growing motions where these are more */
+} ga_load_point;
+
+/* Called with the initial values (load 0) and after every load step; non-zero stops. */
+typedef int (*ga_load_fn)(void *user, const ga_load_point *p);
+
+typedef struct ga_equilibrium_opts { /* start from ga_equilibrium_defaults() */
+  ga_load_control control;           /* default GA_LOAD_AT_ONCE */
+  double load;        /* [-] load factor to be reached, > 0; default 1. Others only with STEPS and PATH */
+  double load_step;   /* [-] first load step, > 0; default 0.1; not used with GA_LOAD_AT_ONCE */
+  double max_step;    /* [-] largest one; default 0: the first one with GA_LOAD_STEPS, else not limited */
+  int max_steps;      /* load steps; default 1000 */
+  double tol;         /* [-] on the estimated remaining error of q, x, y, relative; default 1e-10 */
+  int max_iterations; /* of Newton in a load step; default 30 */
+  int relax; /* 1: where Newton's iteration finds nothing, or nothing stable, look for a stable equilibrium
+                by relaxation, GA_LOAD_AT_ONCE only (default) */
+  int stability; /* 1: judge it (default) */
+  int hold_free; /* 1: what may move without a force stays where it is, and GA_NEUTRAL is no error; default 0
+                  */
+  double
+      max_change; /* [-] as in ga_start_opts: what q0 may be moved by to meet the constraints; default 0.1 */
+  ga_lu_kind lu;  /* default GA_LU_AUTO */
+  ga_load_fn observer; /* NULL: none */
+  void *user;
+} ga_equilibrium_opts;
+
+enum { GA_MOST_CRITICAL = 16 };
+typedef struct ga_critical_point {
+  ga_critical_kind kind;
+  double load;    /* [-] */
+  int coordinate; /* velocity of the largest component of the direction in which the stiffness vanishes */
+} ga_critical_point;
+
+typedef struct ga_equilibrium_report {
+  double load;           /* [-] reached */
+  long load_steps;       /* accepted */
+  long iterations;       /* of Newton, all of them */
+  long last_iterations;  /* of Newton, in the last load step */
+  long relaxation_steps; /* 0: it was not needed */
+  long factorisations;
+  double residual;        /* largest |f|, |s|, as they are */
+  double gap;             /* largest |Φ|, |y − o| */
+  int redundant;          /* constraints that follow from others */
+  ga_stability stability; /* of the last point */
+  int n_unstable;
+  int judged;          /* directions by which stiffness was judged, the softest; */
+  int free_directions; /* of so many */
+  int coordinate;      /* velocity that moves most in the unstable or free direction; −1: none */
+  long jumps;     /* load steps that went to a place far from where the path leads, as past a limit point */
+  int n_critical; /* found along a path, the first GA_MOST_CRITICAL of them: */
+  ga_critical_point critical[GA_MOST_CRITICAL];
+} ga_equilibrium_report;
+
+typedef struct ga_equilibrium ga_equilibrium;
+
+GA_API ga_equilibrium_opts ga_equilibrium_defaults(void);
+/* Copies opts (NULL: the defaults), borrows sys. Memory is taken here, but for that of factors; errors go to
+ * ctx, which need not be the system's. */
+GA_API ga_status ga_equilibrium_create(ga_context *ctx, const ga_system *sys, const ga_equilibrium_opts *opts,
+                                       ga_equilibrium **out);
+GA_API void ga_equilibrium_destroy(ga_equilibrium **eq);
+/* From q0[nq], x0[n_x], which are not changed. GA_RETRY_NEWTON: no equilibrium was found, or the path ends
+ * before its load; GA_ERR_SINGULAR: GA_NEUTRAL, the error names the coordinate. An unstable one is GA_OK, a
+ * warning of the log, and GA_UNSTABLE in the report, which may be NULL. GA_STOPPED: by the observer. */
+GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double *q0, const double *x0,
+                                      ga_equilibrium_report *report);
+/* The last solution: an equilibrium, or the last point of a path that ends before its load or was stopped;
+ * NULL where there is none. The pointer stays the same. */
+GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
+
 #ifdef __cplusplus
 }
 #endif

@@ -67,6 +67,7 @@ typedef struct ga_run_settings {
   ga_predictor predictor;
   ga_lu_kind linear_solver; /* lu of ga_stepper_opts */
   ga_redundant redundant;
+  int from_equilibrium; /* 1: the start is at a static equilibrium, see ga_equilibrium; default 0 */
   int project, shift_a, perturb_v; /* and in ga_start_opts; the same defaults */
   double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */
   double first_step;         /* [s] of error control; 0: chosen */

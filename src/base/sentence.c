@@ -443,6 +443,26 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_CANNOT_RESUME] = {"{detail}", "; start anew"},
     [GA_REASON_BREAKS_UNRESOLVED] = {"{detail}", NULL},
     [GA_REASON_OTHER_SIGNALS] = {"signal {0.10} is '{name}', not '{other}': it cannot be appended to", NULL},
+
+    /* equilibrium */
+    [GA_REASON_EIGENVALUES] = {"the eigenvalues of a {0.10} x {0.10} matrix do not converge", NULL},
+    [GA_REASON_NO_EQUILIBRIUM] = {"no equilibrium was found: {equation} is still off by {0.3}{{; {other} has "
+                                  "moved by {1.3} and goes on}}{{; {detail}}}",
+                                  NULL},
+    [GA_REASON_MOVES_FREELY] = {"the equilibrium is not unique: {equation} may have any value, nothing holds "
+                                "it there{{; {detail}}}",
+                                NULL},
+    [GA_REASON_UNSTABLE] = {"{detail}", NULL},
+    [GA_REASON_LOAD_NOT_REACHED] =
+        {"the load factor got to {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
+    [GA_REASON_NO_TANGENT] = {"where the path begins nothing holds {equation}: it needs stiffness there "
+                              "already, by springs, or by being loaded in another way first",
+                              NULL},
+    [GA_REASON_LOAD_JUMP] = {"{detail}", NULL},
+    [GA_REASON_NOT_CLOSED] = {"the constraints cannot all be met: {equation} is off by {0.3} in the nearest "
+                              "position found",
+                              NULL},
+    [GA_REASON_FROZEN_MOTION] = {"{detail}", NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -6,6 +6,7 @@
  * each number goes is planned at creation. */
 #include "core/arrays.h"
 #include "core/derivative.h"
+#include "core/evaluate.h"
 
 #include <math.h>
 #include <string.h>
@@ -267,6 +268,19 @@ ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p)
   fill(ev, 1);
   ev->known = 1;
   return GA_OK;
+}
+
+const ga_sparse *ga__evaluation_part(const ga_evaluation *ev, int equations, int by)
+{
+  return ev->part[equations][by].A;
+}
+
+ga_status ga__evaluation_constraints(ga_evaluation *ev, const ga_point *p, const double **B, const double **A)
+{
+  ga_jacobian J = {GA_WANT_D | GA_WANT_Q, 1.0, 0.0, ev->D, ev->Q, ev->G};
+  *B = ev->Q;
+  *A = ev->D;
+  return ga__jacobian(&ev->deriv, p, &J);
 }
 
 const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block equations, ga_by by)

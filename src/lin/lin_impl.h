@@ -120,6 +120,21 @@ const double *ga__svd_null(const ga__svd *s, int i);  /* [cols] i < cols − ran
 /* x[cols] := the shortest of those with the least |A x − b|. */
 void ga__svd_solve(const ga__svd *s, const double *b, double *x);
 
+/* Eigenvalues and right eigenvectors of a dense matrix of up to `most` rows (eigen.c). */
+typedef struct ga__eigen {
+  ga_context *ctx;
+  int most, n;
+  double *re, *im; /* [n] eigenvalues; those of a pair follow each other, the one with im > 0 first */
+  double *vectors; /* [n][n] of length 1; of a pair the real part, then the imaginary one */
+  double *copy, *work;
+  int n_work;
+} ga__eigen;
+
+ga_status ga__eigen_create(ga_context *ctx, int most, ga__eigen *e);
+void ga__eigen_destroy(ga__eigen *e);
+/* Of A[n][stride], by columns and finite; n at most `most`. No allocation. */
+ga_status ga__eigen_compute(ga__eigen *e, int n, const double *A, int stride);
+
 /* Rows of J that follow from others (dependent_rows.c). J stays with the caller, who changes its values. */
 typedef struct ga__row_search ga__row_search;
 ga_status ga__row_search_create(ga_context *ctx, const ga_sparse *J, ga__row_search **out);

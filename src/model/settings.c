@@ -241,6 +241,10 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, redundant), .rule = GA__RULE_CHOICE, NAMES_OF(redundant_names),
      .choices_about = redundant_about, .about = "constraints that follow from others",
      OF(.help = "constraints that follow from others: accept or refuse")},
+    {ONE(ga_run_settings, from_equilibrium), .rule = GA__RULE_FLAG,
+     OF(.help = "begin at a static equilibrium, near the initial positions"),
+     .about = "the start is at a static equilibrium, found from the initial positions and states; velocities "
+              "stay as they are given"},
     {ONE(ga_run_settings, project), .rule = GA__RULE_FLAG,
      .about = "the start moves positions and velocities onto the constraints"},
     {ONE(ga_run_settings, shift_a), .rule = GA__RULE_FLAG,

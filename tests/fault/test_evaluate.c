@@ -1,5 +1,5 @@
-/* Every allocation of an evaluation, and of a linearisation, fails once: GA_ERR_MEMORY, NULL instead of half
- * an object, no leak. */
+/* Every allocation of an evaluation, of a linearisation and of an equilibrium fails once: GA_ERR_MEMORY, NULL
+ * instead of half an object, no leak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,15 +23,18 @@ static int life(const char *name, int by_differences, long fail_at)
   rig r = rig_open(name);
   ga_evaluation *ev = NULL;
   ga_linearisation *lin = NULL;
+  ga_equilibrium *eq = NULL;
   static const ga_linear_input inputs[] = {{GA_BLOCK_V, 0}, {GA_BLOCK_V, 1}};
   if (by_differences) r.def.jacobian = NULL, r.def.sweep = NULL;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   rig_memory.count = 0, rig_memory.fail_at = fail_at;
   const int failed = refused(&r, ga_evaluation_create(r.ctx, r.sys, &ev), ev) ||
-                     refused(&r, ga_linearisation_create_with_inputs(r.ctx, r.sys, 2, inputs, &lin), lin);
+                     refused(&r, ga_linearisation_create_with_inputs(r.ctx, r.sys, 2, inputs, &lin), lin) ||
+                     refused(&r, ga_equilibrium_create(r.ctx, r.sys, NULL, &eq), eq);
   rig_memory.fail_at = 0;
   ga_evaluation_destroy(&ev);
   ga_linearisation_destroy(&lin);
+  ga_equilibrium_destroy(&eq);
   rig_close(&r); /* asserts that nothing is left */
   return failed;
 }

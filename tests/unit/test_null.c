@@ -40,6 +40,8 @@ static ga_machine_linearisation *machine_linearisation;
 static const ga_state_space *space_;
 static ga_state_space no_space;
 static const char *const signal_names[] = {"energy.kinetic"};
+static ga_equilibrium *equilibrium;
+static ga_equilibrium_report equilibrium_report_;
 static const ga_linear_form *form_;
 static const ga_linear_input linear_input_ = {GA_BLOCK_V, 0};
 static ga_linear_input found_input_;
@@ -63,6 +65,7 @@ static struct { /* where objects would be created */
   ga_evaluation *evaluation;
   ga_linearisation *linearisation;
   ga_machine_linearisation *machine_linearisation;
+  ga_equilibrium *equilibrium;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -270,6 +273,7 @@ static int set_up(void **state)
   assert_int_equal(ga_linearisation_create(ctx, sys, &linearisation), GA_OK);
   assert_int_equal(ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation),
                    GA_OK);
+  assert_int_equal(ga_equilibrium_create(ctx, sys, NULL, &equilibrium), GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
   assert_int_equal(
@@ -301,6 +305,7 @@ static int tear_down(void **state)
   ga_evaluation_destroy(&evaluation);
   ga_linearisation_destroy(&linearisation);
   ga_machine_linearisation_destroy(&machine_linearisation);
+  ga_equilibrium_destroy(&equilibrium);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -446,6 +451,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_linearisation_create_with_inputs, (P(ctx), P(sys), 1, P(&linear_input_), P(&none.linearisation))) \
   VOID(ga_linearisation_destroy, (P(&none.linearisation))) \
   STATUS(ga_linearisation_compute, (P(linearisation), P(&point), P(&form_))) \
+  STATUS(ga_equilibrium_create, (P(ctx), P(sys), FINE(NULL), P(&none.equilibrium))) \
+  VOID(ga_equilibrium_destroy, (P(&none.equilibrium))) \
+  STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
+  VALUE(ga_equilibrium_state, (P(equilibrium))) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
@@ -682,6 +691,7 @@ static ga_control_block *new_block(void)
   X(ga_system_defaults) \
   X(ga_stepper_defaults) \
   X(ga_start_defaults) \
+  X(ga_equilibrium_defaults) \
   X(ga_simulate_defaults) \
   X(ga_block_kind_name) \
   X(ga_block_kind_about) \
@@ -776,6 +786,7 @@ static void discard_created(void)
   ga_evaluation_destroy(&none.evaluation);
   ga_linearisation_destroy(&none.linearisation);
   ga_machine_linearisation_destroy(&none.machine_linearisation);
+  ga_equilibrium_destroy(&none.equilibrium);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);

@@ -1,0 +1,126 @@
+/* Equilibria: what their files share (equilibrium.c, equilibrium_newton.c, equilibrium_relax.c,
+ * equilibrium_path.c, equilibrium_stability.c). */
+#ifndef GALPHA_CORE_EQUILIBRIUM_H
+#define GALPHA_CORE_EQUILIBRIUM_H
+
+#include "core/null_space.h"
+#include "lin/lin_impl.h"
+
+/* The unknowns z, and the load factor they belong to. */
+typedef struct ga__balance {
+  double *q;    /* [nq] */
+  double *rest; /* [n − nv] λ, ψ, x, y */
+  double load;
+} ga__balance;
+
+/* What is known of the directions in which the system may move, and of how stiff it is in them. */
+typedef struct ga__stiffness {
+  ga_stability stability;
+  int n_unstable; /* directions of negative stiffness, or growing motions where these are more */
+  int judged, free_directions;
+  double least;   /* the stiffness next to 0, of a move by the scales; a smooth function along a path */
+  int coordinate; /* velocity that moves most in the least stable direction, or unknown that is free; −1: none
+                   */
+  int unstable_coordinate; /* velocity that moves most in the direction of a growing motion */
+} ga__stiffness;
+
+struct ga_equilibrium {
+  ga_context *ctx; /* its own, so that the system may go first */
+  const ga_system *sys;
+  ga_equilibrium_opts opts;
+  ga_evaluation *ev;
+  ga_linearisation *linearisation; /* NULL: too large for it */
+
+  /* The matrix of r by z, and its factors. */
+  ga_sparse *W;
+  ga_lu *lu;
+  int *into[GA_N_BLOCKS][GA_N_BY]; /* places of the numbers of each part in W */
+  int *diagonal;                   /* [n] */
+
+  double *block; /* of all numbers below */
+  double t;
+  ga__balance start, now, trial, kept, last; /* z0; the iterate; where it may go; two that are kept */
+  double *out_of_balance;                    /* [n] r(z0) in the rows of V and X, 0 elsewhere */
+  double *zero;                              /* [nv + n_x + n_lambda] */
+  double *scale;                  /* [nv] what moves are compared with: 1 rad, or the extent of the system */
+  double *r, *d, *simplified, *b; /* [n] */
+  double *tangent, *tangent_old;  /* [n] of the path */
+  double *move;                   /* [nv] */
+  double path_scale;              /* move along the path that counts as much as a load factor of 1 */
+
+  /* Stiffness: an Arnoldi process. */
+  int most;            /* vectors */
+  int free_directions; /* velocities less independent constraints, at the start */
+  double *basis;       /* [most + 1][nv] orthonormal */
+  double *hessenberg;  /* [most][most] by columns */
+  double *direction;   /* [nv] the one that `coordinate` is from */
+  ga__eigen eigen;     /* of the process */
+  ga__eigen motions;   /* of the linearised motion */
+  ga__rows rows;       /* relations among constraints, */
+  ga__null null;       /* at the solution */
+
+  ga_state state;
+  int has_state;
+  ga_equilibrium_report report;
+};
+
+/* ---- equilibrium_newton.c ---- */
+
+ga_point ga__balance_point(const ga_equilibrium *eq, const ga__balance *z);
+void ga__balance_copy(const ga_equilibrium *eq, ga__balance *to, const ga__balance *from);
+/* to := from moved by factor·d[n]. */
+void ga__balance_move(ga_equilibrium *eq, ga__balance *to, const ga__balance *from, double factor,
+                      const double *d);
+/* r(z) − (1 − load) r(z0); 0 in the rows of k. */
+ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double *r);
+/* What W consists of: stiffness K + mass M in the rows of V, rate on the diagonal of X. Without coupling only
+ * constraints act on q, states are apart, and of y nothing counts but q and y. */
+typedef struct ga__balance_terms {
+  double stiffness, mass, rate;
+  int coupled;
+} ga__balance_terms;
+extern const ga__balance_terms ga__tangent_terms; /* those of r by z */
+ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms);
+/* Size of a correction, by the scales of q, x and y; multipliers do not count, since they follow. */
+double ga__balance_size(const ga_equilibrium *eq, const ga__balance *z, const double *d);
+double ga__move_size(const ga_equilibrium *eq, const double *d);
+/* eq->now to the solution for its load. damped: steps that the simplified correction says are too long are
+ * shortened. */
+ga_status ga__balance_newton(ga_equilibrium *eq, int damped, int *iterations);
+/* Multipliers of eq->now that hold what they can of its load. */
+ga_status ga__balance_guess(ga_equilibrium *eq);
+/* Φ = 0 and y = o at eq->now by the shortest move, in the metric of M. */
+ga_status ga__balance_project(ga_equilibrium *eq);
+/* The same after a move, where constraints are redundant: off the constraints they contradict each other, and
+ * multipliers would grow without bound. */
+ga_status ga__balance_close(ga_equilibrium *eq);
+
+/* One correction of an iteration after the other: has it converged? */
+typedef struct ga__convergence {
+  double last, first;
+  int n;
+} ga__convergence;
+typedef enum ga__progress { GA__GOES_ON, GA__CONVERGED, GA__DIVERGES } ga__progress;
+ga__progress ga__judge_correction(ga__convergence *c, double size, double tol);
+
+/* ---- equilibrium_relax.c ---- */
+
+/* From eq->now to a stable equilibrium, load 1. */
+ga_status ga__balance_relax(ga_equilibrium *eq);
+
+/* ---- equilibrium_path.c ---- */
+
+ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest);
+ga_status ga__load_path(ga_equilibrium *eq);
+/* Hands eq->now to the observer. */
+ga_status ga__show_load(ga_equilibrium *eq, int iterations, const ga__stiffness *s);
+
+/* ---- equilibrium_stability.c ---- */
+
+/* At eq->now, with its factors if `factored`, else they are made. GA_RETRY_SINGULAR never: it is GA_NEUTRAL.
+ */
+ga_status ga__find_stiffness(ga_equilibrium *eq, ga__stiffness *s);
+/* Growing motions of the linearised equations are counted as well, where the system is small enough. */
+ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s);
+
+#endif
