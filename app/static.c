@@ -163,6 +163,7 @@ static int end(app_runner *r, ga_status status, const ga_equilibrium_report *rep
   if (!quiet && records > 0 && !closed)
     printf("results      %s: %ld records of %d signals\n", r->file, records, r->n + r->n_own);
   fflush(stdout);
+  if (r->metered && !status) app_warn_of_pulls(r->meter);
   if (r->written || closed)
     app_task_explain(&r->s, r->a, *r->overflow ? r->overflow : "the results cannot be written",
                      closed ? closed : r->written);

@@ -295,6 +295,7 @@ static ga_status start_at_rest(app_task *s, double *q, double *x, double *lambda
   ga_equilibrium *eq = NULL;
   opts.lu = s->settings.linear_solver;
   opts.max_change = s->settings.max_change;
+  opts.hold_free = 1; /* a car stays where it is; a warning says so */
   ga_status status = ga_equilibrium_create(s->ctx, sys, &opts, &eq);
   if (!status) status = ga_equilibrium_solve(eq, s->settings.t_start, q, x, NULL);
   if (!status) {

@@ -159,6 +159,8 @@ static ga_status step_along(ga_equilibrium *eq, const ga__balance *from, const a
     ga__balance_move(eq, &eq->now, &eq->now, 1.0, eq->d);
     eq->now.load += load;
     if (progress == GA__CONVERGED) return GA_OK;
+    status = ga__balance_close(eq);
+    if (status) return status;
   }
   return GA_RETRY_NEWTON;
 }
