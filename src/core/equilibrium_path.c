@@ -174,19 +174,36 @@ static ga_status measure(ga_equilibrium *eq, const arc *before, arc *at)
   return status;
 }
 
-/* Where between eq->kept (ds = 0) and ds the stiffness vanishes, or the load turns: by bisection, and by
- * straight lines of whichever function changes its sign. */
-static ga_status locate(ga_equilibrium *eq, const arc *before, const arc *after, double ds)
+/* What changes along a step where a critical point is passed. */
+typedef struct mark {
+  double ds;
+  double mu, least; /* of tangent and stiffness */
+  int n_unstable;
+} mark;
+
+static mark mark_of(double ds, const arc *at)
 {
-  enum { MOST = 60 };
-  const int limit = (before->mu < 0.0) != (after->mu < 0.0);
-  double low = 0.0, high = ds, at_low = limit ? before->mu : before->stiffness.least,
-         at_high = limit ? after->mu : after->stiffness.least, load = eq->now.load;
-  int coordinate = after->stiffness.coordinate;
-  for (int i = 0; i < MOST && high - low > 1e-12 * ds; i++) {
-    const int straight = i % 3 != 2 && (at_low < 0.0) != (at_high < 0.0);
-    double middle = straight ? low + (high - low) * at_low / (at_low - at_high) : 0.5 * (low + high);
-    if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
+  return (mark){ds, at->mu, at->stiffness.least, at->stiffness.n_unstable};
+}
+
+static int is_passed(const mark *from, const mark *to)
+{
+  return from->n_unstable != to->n_unstable || (from->mu < 0.0) != (to->mu < 0.0);
+}
+
+/* The first critical point between *low and high: by straight lines of the least stiffness, then by
+ * bisection. *low: just behind it. */
+static ga_status locate(ga_equilibrium *eq, const arc *before, mark *low, mark high)
+{
+  enum { STRAIGHT = 12, MOST = 60 };
+  const double width = high.ds - low->ds;
+  double load = eq->now.load;
+  int coordinate = -1;
+  for (int i = 0; i < MOST && high.ds - low->ds > 1e-12 * width; i++) {
+    const double a = low->least, b = high.least;
+    const int straight = i < STRAIGHT && i % 3 != 2 && (a < 0.0) != (b < 0.0);
+    double middle = low->ds + (high.ds - low->ds) * (straight ? a / (a - b) : 0.5);
+    if (!(middle > low->ds && middle < high.ds)) middle = 0.5 * (low->ds + high.ds);
     int iterations;
     arc at = {0};
     ga_status status = step_along(eq, &eq->kept, before, middle, &iterations);
@@ -195,20 +212,31 @@ static ga_status locate(ga_equilibrium *eq, const arc *before, const arc *after,
     load = eq->now.load;
     if (status) break; /* singular to the last digit: this is the place */
     coordinate = at.stiffness.coordinate;
-    const double here = limit ? at.mu : at.stiffness.least;
-    const int is_low =
-        limit ? (here < 0.0) == (before->mu < 0.0) : at.stiffness.n_unstable == before->stiffness.n_unstable;
-    if (fabs(here) < 1e-14 * fmax(fabs(at_low), fabs(at_high))) break;
-    if (is_low)
-      low = middle, at_low = here;
+    const mark here = mark_of(middle, &at);
+    const int exact = fabs(here.least) < 1e-13 * fmax(fabs(a), fabs(b));
+    if (is_passed(low, &here))
+      high = here;
     else
-      high = middle, at_high = here;
+      *low = here;
+    if (exact) break;
   }
   ga_equilibrium_report *r = &eq->report;
   if (r->n_critical < GA_MOST_CRITICAL)
-    r->critical[r->n_critical++] =
-        (ga_critical_point){limit ? GA_LIMIT_POINT : GA_BIFURCATION, load, coordinate};
+    r->critical[r->n_critical++] = (ga_critical_point){
+        (low->mu < 0.0) != (high.mu < 0.0) ? GA_LIMIT_POINT : GA_BIFURCATION, load, coordinate};
+  *low = high;
   return GA_OK;
+}
+
+/* All of a step: as two columns that buckle one after the other. eq->now is lost. */
+static ga_status locate_all(ga_equilibrium *eq, const arc *before, const arc *after, double ds)
+{
+  mark low = mark_of(0.0, before);
+  const mark high = mark_of(ds, after);
+  ga_status status = GA_OK;
+  for (int i = 0; !status && i < GA_MOST_CRITICAL && is_passed(&low, &high); i++)
+    status = locate(eq, before, &low, high);
+  return status;
 }
 
 /* eq->now goes beyond the load: to where it is reached, between there and eq->kept. */
@@ -250,9 +278,10 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
     at->ds *= status == GA_RETRY_SINGULAR ? 0.9 : 0.5;
   }
   next.ds = fmin(at->ds * fmin(2.0, fmax(0.5, sqrt(5.0 / iterations))), largest);
-  if (next.stiffness.n_unstable != at->stiffness.n_unstable || (next.mu < 0.0) != (at->mu < 0.0)) {
+  const mark begin = mark_of(0.0, at), end = mark_of(at->ds, &next);
+  if (is_passed(&begin, &end)) {
     ga__balance_copy(eq, &eq->last, &eq->now);
-    ga_status status = locate(eq, at, &next, at->ds);
+    ga_status status = locate_all(eq, at, &next, at->ds);
     if (status < 0) return status;
     ga__balance_copy(eq, &eq->now, &eq->last);
     status = find_tangent(eq, at, &next.mu);

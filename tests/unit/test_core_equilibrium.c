@@ -135,7 +135,7 @@ typedef struct solution {
   ga_status status;
   ga_reason reason;
   ga_equilibrium_report report;
-  double q[2], lambda[2], x[1], y[1];
+  double q[3], lambda[2], x[1], y[1];
 } solution;
 
 static solution solve_with(const ga_system_def *def, const ga_equilibrium_opts *opts, const double *q0)
@@ -231,6 +231,45 @@ static void columns_buckle(void **state)
   assert_int_equal(bent.report.stability, GA_STABLE);
   assert_near(m.load * sin(bent.q[0]) / (m.a * bent.q[0]), 1.0, 1e-10, "the buckled column");
   assert_true(fabs(bent.q[0]) > 1.0);
+}
+
+/* Two columns under one load, which buckle one shortly after the other, within one step. */
+static int two_columns_force(void *user, const ga_point *p, double *out)
+{
+  model *m = user;
+  const double force = m->k * p->q[2];
+  out[0] = force * sin(p->q[0]) - m->a * p->q[0];
+  out[1] = force * sin(p->q[1]) - m->h * p->q[1];
+  out[2] = m->load - force;
+  return meddle(m, 0);
+}
+
+static int unit_mass3(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  for (int i = 0; i < 3; i++) out[i] = p->vdot[i];
+  return 0;
+}
+
+static void columns_buckle_one_after_the_other(void **state)
+{
+  (void)state;
+  model m = {.a = 3.0, .h = 3.1, .k = 50.0, .load = 5.0};
+  ga_factor factor;
+  ga_system_def def = define(&m, &factor, 3, two_columns_force);
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  const double straight[3] = {0.0, 0.0, 0.0};
+  def.mass = unit_mass3;
+  o.control = GA_LOAD_PATH;
+  o.load_step = 0.5;
+  const solution s = solve_with(&def, &o, straight);
+  assert_int_equal(s.status, GA_OK);
+  assert_int_equal(s.report.n_critical, 2);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(s.report.critical[i].kind, GA_BIFURCATION);
+    assert_near(s.report.critical[i].load, (i ? m.h : m.a) / m.load, 1e-9, "the critical load");
+  }
+  assert_int_equal(s.report.n_unstable, 2);
 }
 
 /* ---- Stability ---- */
@@ -483,6 +522,7 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(limit_points_of_a_truss),
                                      cmocka_unit_test(load_steps_jump),
                                      cmocka_unit_test(columns_buckle),
+                                     cmocka_unit_test(columns_buckle_one_after_the_other),
                                      cmocka_unit_test(unstable_ones_are_reported),
                                      cmocka_unit_test(pendulums_hang),
                                      cmocka_unit_test(starts_far_off_are_refused),
