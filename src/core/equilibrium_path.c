@@ -89,8 +89,8 @@ ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)
       ga__balance_copy(eq, &eq->now, &eq->kept);
       step *= 0.5;
       if (step < LEAST_STEP * first)
-        return not_reached(eq,
-                           "Newton's iteration fails in ever smaller steps, as at a limit point of the load");
+        return not_reached(
+            eq, "Newton's iteration fails however short the load step is, as at a limit point of the load");
       continue;
     }
     status = load_tangent(eq, eq->tangent, &slope);
@@ -327,7 +327,7 @@ ga_status ga__load_path(ga_equilibrium *eq)
     status = advance(eq, &at, least, &done);
     if (status > 0 && status != GA_STOPPED) {
       ga__balance_copy(eq, &eq->now, &eq->kept);
-      return not_reached(eq, "corrections fail in ever smaller steps along the path");
+      return not_reached(eq, "corrections fail however short the step along the path is");
     }
     if (status) return status;
   }
