@@ -101,6 +101,21 @@ static const char linearize_more[] = "dx/dt = A x + B u, y = C x + D u, for smal
                                      "states of blocks. The state should be an\n"
                                      "equilibrium or a steady motion; a warning says where it is not.";
 
+static const app_option modes_rows[] = {
+    {"out", 'o', "FILE", 0, "HDF5 file of modes with their shapes (default: none)"},
+    {"csv", 0, "FILE", 0, "modes and shapes as comma-separated values; - for the standard output"},
+    {"count", 'n', "N", 0, "modes wanted, those of smallest eigenvalue (default 10, or all there are)"},
+    {"at", 0, "T", 0, "about the state at this time of a run [s] (default: the start)"},
+    OPTIONS_MODEL,
+    OPTION_END};
+
+static const char modes_more[] =
+    "Eigenvalues of the linear equations about an equilibrium or a steady motion, with constraints and "
+    "controllers,\n"
+    "those of smallest size first. Shapes are derivatives of all signals. What is 0 but for rounding, as "
+    "motions of a\n"
+    "body that nothing holds, is 0.";
+
 static const app_option plot_options[] = {
     {"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
     {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
@@ -129,7 +144,7 @@ static const app_option info_options[] = {
 /* Rows of a command, and behind them those of the table of settings. */
 enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], converge_options[MOST_OPTIONS],
-    linearize_options[MOST_OPTIONS];
+    linearize_options[MOST_OPTIONS], modes_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -143,6 +158,8 @@ static const app_command commands[] = {
      "halves the step again and again, reports errors and their orders", converge_options, converge_more},
     {"linearize", app_linearize, "MODEL", 1, 1, "writes the linear model between inputs and outputs",
      linearize_options, linearize_more},
+    {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
+     modes_options, modes_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals of results", plot_options, plot_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes results as comma-separated values; no SIGNAL: all",
      export_options, NULL},
@@ -203,6 +220,7 @@ static void make_options(void)
   join_options(static_options, static_rows, takes_position);
   join_options(converge_options, converge_rows, takes_motion);
   join_options(linearize_options, linearize_rows, takes_motion);
+  join_options(modes_options, modes_rows, takes_motion);
   made = 1;
 }
 

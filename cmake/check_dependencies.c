@@ -3,6 +3,7 @@
  * each that is not as it should be. */
 #include <SuiteSparse_config.h>
 #include <amd.h>
+#include <arpack.h>
 #include <btf.h>
 #include <colamd.h>
 #include <hdf5.h>
@@ -47,6 +48,25 @@ static void check_klu(void)
   klu_free_symbolic(&symbolic, &common);
 }
 
+/* The largest eigenvalue of the diagonal matrix 1, 2, ..., 8. */
+static void check_arpack(void)
+{
+  enum { N = 8, VECTORS = 6, WORK = 3 * VECTORS * (VECTORS + 2) };
+  double residual[N], vectors[N * VECTORS], workd[3 * N], workl[WORK], workev[3 * VECTORS], re[3], im[3];
+  a_int ido = 0, info = 1, iparam[11] = {1, 0, 100, 1, 0, 0, 1}, ipntr[14], select[VECTORS];
+  for (int i = 0; i < N; i++) residual[i] = 1.0 + i % 3;
+  for (;;) {
+    dnaupd_c(&ido, "I", N, "LM", 1, 1e-12, residual, VECTORS, vectors, N, iparam, ipntr, workd, workl, WORK, &info);
+    if (ido != 1 && ido != -1) break;
+    for (int i = 0; i < N; i++) workd[ipntr[1] - 1 + i] = (i + 1) * workd[ipntr[0] - 1 + i];
+  }
+  if (info == 0)
+    dneupd_c(1, "P", select, re, im, vectors, N, 0.0, 0.0, workev, "I", N, "LM", 1, 1e-12, residual, VECTORS,
+             vectors, N, iparam, ipntr, workd, workl, WORK, &info);
+  expect(info == 0 && re[0] > N - 1e-9 && re[0] < N + 1e-9, "arpack",
+         "the largest eigenvalue of an 8x8 matrix is wrong; is its integer not of 32 bits?");
+}
+
 /* A matrix of ones on the other diagonal: one transversal, two orders. */
 static void check_orders(void)
 {
@@ -72,6 +92,7 @@ int main(void)
   check_klu();
   check_orders();
   check_lapacke();
+  check_arpack();
   expect(H5get_libversion(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR && minor == H5_VERS_MINOR &&
              release == H5_VERS_RELEASE,
          "hdf5", "its header is of another version");

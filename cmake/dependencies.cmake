@@ -124,6 +124,8 @@ galpha_dependency(suitesparseconfig ${galpha_sparse} HEADER SuiteSparse_config.h
 # LAPACKE has a library of its own, or is part of OpenBLAS.
 galpha_dependency(lapacke PACKAGE liblapacke-dev HEADER lapacke.h FOLDERS lapacke openblas LIBRARIES lapacke openblas openblasp
                   MODULES lapacke CONFIG LAPACKE lapacke)
+galpha_dependency(arpack PACKAGE libarpack2-dev HEADER arpack.h FOLDERS arpack arpack-ng LIBRARIES arpack MODULES arpack
+                  CONFIG arpackng ARPACK::ARPACK arpack)
 galpha_dependency(yaml PACKAGE libyaml-dev HEADER yaml.h LIBRARIES yaml MODULES yaml-0.1 CONFIG yaml yaml)
 galpha_dependency(zlib PACKAGE zlib1g-dev HEADER zlib.h LIBRARIES z zlib MODULES zlib)
 # Serial HDF5 before parallel ones, whose header and library have names of their own on some systems.

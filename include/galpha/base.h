@@ -135,6 +135,11 @@ GA_API const char *ga_version(void);
   X(GA_REASON_INPUT_TWICE, "an input is given twice")                                                        \
   X(GA_REASON_NOT_AN_OUTPUT, "a signal cannot be an output")                                                 \
   X(GA_REASON_NO_DERIVATIVE, "a signal has a kink or jump")                                                  \
+  /* modes */                                                                                                \
+  X(GA_REASON_FEW_CONVERGED, "too few eigenvalues of a matrix converge")                                     \
+  X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than are asked for")                                     \
+  X(GA_REASON_MODES_ARE_ROUNDING, "modes cannot be told from rounding")                                      \
+  X(GA_REASON_SINGULAR_PENCIL, "the equations of small motions have no unique solution")                     \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \

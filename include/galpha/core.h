@@ -372,6 +372,59 @@ GA_API void ga_linearisation_destroy(ga_linearisation **lin);
 GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
                                           const ga_linear_form **form);
 
+/* ---- Modes: frequencies, damping and shapes of small motions about a point -------------------------------
+ *
+ *   δq(t) = Re (shape.q exp(s t)),  and so for v, vdot, λ, ψ, x, y;   s = re + i im
+ *
+ * The eigenvalues s of smallest size of the equations above, with constraints and controllers, from sparse
+ * matrices and by inverse iteration (ARPACK; LAPACK where there are few unknowns). What is said there of the
+ * point holds here too. Eigenvalues that are 0 but for rounding (free motions, integrators) are 0: their
+ * shapes are motions under which all forces stay as they are. */
+
+typedef struct ga_modes_opts { /* start from ga_modes_defaults() */
+  int n;     /* modes wanted, those of smallest |s|; 0: ten, or all where there are fewer; default 0 */
+  int dense; /* 1: LAPACK whatever the size, −1: ARPACK; default 0: by size */
+} ga_modes_opts;
+
+/* A direction in which everything moves; lengths as those of a ga_point. */
+typedef struct ga_direction {
+  const double *q, *v, *vdot, *lambda, *psi, *x, *y;
+} ga_direction;
+
+typedef struct ga_mode {
+  double re, im;    /* [1/s] eigenvalue, im >= 0: of a pair the upper one; re > 0: the motion grows */
+  double frequency; /* [Hz] im/2π */
+  double damping;   /* [-] −re/|s|; 1: no oscillation, −1: grows without; 0 where s is 0 */
+  int zero;         /* 1: s is 0 to within rounding, and re = im = 0 */
+  double residual;  /* [-] what is left of the linear equations, over the sizes of their terms */
+  ga_direction real, imaginary; /* shape: its largest number among q, or among x where q is 0, is 1; valid as
+                                   long as the modes */
+} ga_mode;
+
+typedef struct ga_modes_info {
+  int n;           /* modes found, a pair counting once */
+  int n_all;       /* eigenvalues that there are, multiple ones counted so */
+  int n_zero;      /* of these, those that are 0; more than there are shapes where motions drift off */
+  int squared;     /* 1: nothing depends on velocities; s² was computed, and is real where matrices are
+                      symmetric */
+  int dense;       /* 1: by LAPACK */
+  double shift;    /* [1/s] eigenvalues nearest to this were found first */
+  double residual; /* of the point: largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| */
+  double unsteady; /* [1/s] as in ga_linear_form */
+} ga_modes_info;
+
+typedef struct ga_modes ga_modes;
+
+GA_API ga_modes_opts ga_modes_defaults(void);
+/* opts NULL: the defaults. About p, whose vdot, λ, ψ and y count too; nothing is borrowed. Modes are sorted
+ * by |s|. GA_ERR_ARGUMENT: n is below 0, or more than there are; GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow
+ * from q, v, x, or the iteration does not converge. */
+GA_API ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts,
+                                 const ga_point *p, ga_modes **out);
+GA_API void ga_modes_destroy(ga_modes **modes);
+GA_API const ga_modes_info *ga_modes_get_info(const ga_modes *modes);
+GA_API const ga_mode *ga_modes_at(const ga_modes *modes, int i); /* NULL: there is no such i */
+
 /* ---- Scheme: the parameters of the generalized-α family -------------------------------------------------
  *   (1−αm) a₁ + αm a = (1−αf) vdot₁ + αf vdot;   the auxiliary w of x likewise with δm, δf
  *   q₁: Δq = v + (½−β) h a + β h a₁;   v₁ = v + (1−γ) h a + γ h a₁;   x₁ = x + (1−θ) h w + θ h w₁ */

@@ -596,6 +596,11 @@ GA_API void ga_machine_linearisation_destroy(ga_machine_linearisation **lin);
 GA_API ga_status ga_machine_linearisation_compute(ga_machine_linearisation *lin, const ga_state *s,
                                                   const ga_state_space **out);
 
+/* How fast n signals (index NULL: all) change as the state moves along d, the real or imaginary shape of a
+ * mode, say: derivatives at s, by differences of order 4. */
+GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const ga_direction *d,
+                                          int n, const int *index, double *out);
+
 /* Where a frame is at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
 

@@ -199,6 +199,29 @@ GA_API size_t ga_band_saved_size(const ga_band *b);
 GA_API void ga_band_save(const ga_band *b, double *saved);
 GA_API ga_status ga_band_load(ga_band *b, const double *saved);
 
+/* ---- Matrices in a file -----------------------------------------------------------------------------------
+ * Modes, linear equations and the like, as HDF5 that h5py, Julia and MATLAB open; not a result that
+ * ga_result_open() reads. The file appears when it is complete, and not at all after a failure. */
+
+typedef struct ga_table {
+  const char *name;         /* of the dataset, with / between groups: "modes/frequency" */
+  const char *unit;         /* attribute; NULL: none */
+  int rows, cols;           /* cols 0: a vector */
+  const double *numbers;    /* [rows][cols] */
+  const char *const *texts; /* [rows] instead of numbers; NULL: numbers */
+} ga_table;
+
+typedef struct ga_tables {
+  const char *format; /* attribute of the root: "galpha modes 1" */
+  int n;
+  const ga_table *table;
+  const char *model; /* text of the model; NULL: none */
+  int n_attributes;
+  const char *const *attributes; /* [2 n_attributes] name, value, ... */
+} ga_tables;
+
+GA_API ga_status ga_tables_write(ga_context *ctx, const char *path, const ga_tables *tables);
+
 #ifdef __cplusplus
 }
 #endif

@@ -185,6 +185,19 @@ static const ga__sentence SENTENCES[] = {
          "{1}",
          NULL},
 
+    /* modes */
+    [GA_REASON_FEW_CONVERGED] =
+        {"{0.10} of {1.10} eigenvalues of a {2.10} x {2.10} matrix have converged, too few", NULL},
+    [GA_REASON_TOO_FEW_MODES] = {"{0.10} modes are asked for, but the equations have {1.10} only", NULL},
+    [GA_REASON_MODES_ARE_ROUNDING] =
+        {"{1.10} modes are asked for; {0.10} can be told from rounding: the others are faster by too much",
+         NULL},
+    [GA_REASON_SINGULAR_PENCIL] =
+        {"modes, t = {t}: the equations of small motions have no unique solution; the first column without "
+         "a pivot is that of {equation}",
+         ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
+         "have one solution"},
+
     /* names of parts and signals */
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},
     [GA_REASON_NAME_SYNTAX] =

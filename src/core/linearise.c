@@ -17,6 +17,7 @@
  * and J are divided by their lengths, multipliers scaled likewise. */
 #include "core/arrays.h"
 #include "core/derivative.h"
+#include "core/steady.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>
@@ -487,45 +488,6 @@ static ga_status solve_input(ga_linearisation *l, int i)
 
 /* ---- What the point is worth ---- */
 
-/* Largest change of a matrix of one block of equations, and largest number in them. */
-static void compare(const ga_linearisation *l, ga_equation_block equations, double *change, double *size)
-{
-  *change = *size = 0.0;
-  for (int b = 0; b < GA_N_BY; b++) {
-    const ga_sparse *A = matrix(l, equations, (ga_by)b),
-                    *later = ga_evaluation_matrix(l->later, equations, (ga_by)b);
-    for (int i = 0; i < A->nnz; i++) {
-      *change = fmax(*change, fabs(later->value[i] - A->value[i]));
-      *size = fmax(*size, fabs(A->value[i]));
-    }
-  }
-}
-
-/* How fast the matrices change along the motion; NaN where they cannot be evaluated a little later. */
-static double unsteadiness(ga_linearisation *l, const ga_point *p)
-{
-  const ga_system *sys = l->sys;
-  const ga_error said = l->ctx->error;
-  const double *s = l->residual + sys->start[GA_BLOCK_X]; /* −xdot */
-  const double h = 1e-4 / (1.0 + ga__max_abs(p->v, sys->nv, NULL));
-  double most = 0.0, change, size;
-  ga_point later = *p;
-  later.motion = 0;
-  for (int i = 0; i < sys->nv; i++) l->z1[i] = h * p->v[i], l->v[i] = p->v[i] + h * p->vdot[i];
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) l->x[i] = p->x[i] - h * s[i];
-  ga_group_move(sys->group, l->q, p->q, l->z1);
-  later.t += h, later.q = l->q, later.v = l->v, later.x = l->x;
-  if (ga_evaluation_jacobian(l->later, &later)) {
-    l->ctx->error = said;
-    return NAN;
-  }
-  for (int b = GA_BLOCK_V; b <= GA_BLOCK_ETA; b++) {
-    compare(l, (ga_equation_block)b, &change, &size);
-    if (size > 0.0) most = fmax(most, change / (h * size));
-  }
-  return most;
-}
-
 /* The largest residual but those of X. */
 static ga_status measure_residual(ga_linearisation *l, const ga_point *p)
 {
@@ -557,7 +519,10 @@ static ga_status compute(ga_linearisation *l, const ga_point *p)
   if (!status) status = factor(l, p);
   for (int j = 0; !status && j < f->n; j++) status = solve_column(l, p, j);
   for (int i = 0; !status && i < l->n_u; i++) status = solve_input(l, i);
-  if (!status) f->unsteady = unsteadiness(l, p);
+  const ga__later later = {l->q, l->z1, l->v, l->x};
+  if (!status)
+    f->unsteady =
+        ga__unsteadiness(l->ctx, l->sys, l->ev, l->later, p, l->residual + l->sys->start[GA_BLOCK_X], &later);
   return status;
 }
 

@@ -149,4 +149,38 @@ int ga__row_search_found(const ga__row_search *s, int row);
  * rows. Returns how many. */
 int ga__row_search_relation(ga__row_search *s, int row, int *index, double *value);
 
+/* ---- Eigenvalues (subspace.c) ---- */
+
+/* out[n] := T in[n], both apart. */
+typedef struct ga__operator {
+  ga_status (*apply)(void *user, double *out, const double *in);
+  void *user;
+} ga__operator;
+
+typedef enum ga__eigensolver {
+  GA__EIGEN_DENSE, /* LAPACK, from the matrix of the operator */
+  GA__EIGEN_SPARSE /* ARPACK, by products alone; k + 2 <= n */
+} ga__eigensolver;
+
+/* What the eigenvectors of the k largest eigenvalues span: real, both of a pair included. */
+typedef struct ga__subspace {
+  ga_context *ctx;
+  int n, k;
+  double *basis;   /* [k][n] orthonormal */
+  double *re, *im; /* [k] eigenvalues */
+  int dense;
+  double rest; /* no eigenvalue outside is larger than this; for ARPACK known after ga__subspace_extend() */
+} ga__subspace;
+
+/* ARPACK may find fewer than k. GA_ERR_SINGULAR: none. */
+ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
+                            ga__subspace *s);
+/* ARPACK may miss copies of multiple eigenvalues. Looks for k more among what is orthogonal to the subspace:
+ * the largest of them becomes `rest`. Where that is more than `enough` they are added, and what `rest` is
+ * then is not known: to be called again. */
+ga_status ga__subspace_extend(ga__subspace *s, int k, const ga__operator *T, double enough);
+void ga__subspace_destroy(ga__subspace *s);
+/* H x = value M x, both symmetric and M positive definite, or *found becomes 0; vectors into H, ascending. */
+ga_status ga__eigen_symmetric(ga_context *ctx, int n, double *H, double *M, double *values, int *found);
+
 #endif

@@ -42,6 +42,11 @@ static ga_state_space no_space;
 static const char *const signal_names[] = {"energy.kinetic"};
 static ga_equilibrium *equilibrium;
 static ga_equilibrium_report equilibrium_report_;
+static ga_modes *modes;
+static ga_modes_opts modes_opts_;
+static ga_direction direction_;
+static ga_table table_ = {"numbers", NULL, 1, 0, NULL, NULL};
+static ga_tables tables_ = {"galpha test", 1, &table_, NULL, 0, NULL};
 static const ga_linear_form *form_;
 static const ga_linear_input linear_input_ = {GA_BLOCK_V, 0};
 static ga_linear_input found_input_;
@@ -66,6 +71,7 @@ static struct { /* where objects would be created */
   ga_linearisation *linearisation;
   ga_machine_linearisation *machine_linearisation;
   ga_equilibrium *equilibrium;
+  ga_modes *modes;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -287,6 +293,9 @@ static int set_up(void **state)
   assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
   const ga_state *s = ga_stepper_state(st);
   point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  assert_int_equal(ga_modes_create(ctx, sys, NULL, &point, &modes), GA_OK);
+  direction_ = ga_modes_at(modes, 0)->real;
+  table_.numbers = numbers;
   make_files();
   return 0;
 }
@@ -306,6 +315,7 @@ static int tear_down(void **state)
   ga_linearisation_destroy(&linearisation);
   ga_machine_linearisation_destroy(&machine_linearisation);
   ga_equilibrium_destroy(&equilibrium);
+  ga_modes_destroy(&modes);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -455,6 +465,14 @@ static ga_control_block *new_block(void)
   VOID(ga_equilibrium_destroy, (P(&none.equilibrium))) \
   STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
   VALUE(ga_equilibrium_state, (P(equilibrium))) \
+  VALUE(ga_modes_defaults, ()) \
+  STATUS(ga_modes_create, (P(ctx), P(sys), FINE(&modes_opts_), P(&point), P(&none.modes))) \
+  VOID(ga_modes_destroy, (P(&none.modes))) \
+  VALUE(ga_modes_get_info, (P(modes))) \
+  VALUE(ga_modes_at, (P(modes), 0)) \
+  STATUS(ga_machine_signal_slopes, \
+         (P(machine), P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_tables_write, (P(ctx), P(path[0]), P(&tables_))) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
@@ -787,6 +805,7 @@ static void discard_created(void)
   ga_linearisation_destroy(&none.linearisation);
   ga_machine_linearisation_destroy(&none.machine_linearisation);
   ga_equilibrium_destroy(&none.equilibrium);
+  ga_modes_destroy(&none.modes);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);

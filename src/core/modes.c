@@ -1,0 +1,895 @@
+/* Modes: eigenvalues of smallest size of the pencil A z = τ E z (pencil.c).
+ *
+ * With a shift τ0 of about their size, T = (A − τ0 E)⁻¹ E has the eigenvalues θ = 1/(τ − τ0); the infinite
+ * ones of constraints become 0. An orthonormal basis X of the invariant subspace of the largest θ comes from
+ * ARPACK or LAPACK; then, with Y = (A − τ0 E)⁻¹ E X and H = Xᵀ Y,
+ *
+ *   T X = X H,   A Y c = τ E Y c  for H c = θ c.
+ *
+ * All τ nearer to τ0 than 1/|largest θ left out| are among them, so that those of |τ| below that less |τ0|
+ * are the smallest there are.
+ *
+ * Zeros. Eigenvalues 0 of free motions are double, and rounding ε of a double one moves it by √ε: it looks
+ * like a slow oscillation. What is not sensitive is the space that they span. Within the subspace, c is a
+ * motion without forces where A Y c is no more than the rounding of its terms; and c' belongs to the zeros
+ * too where A Y c' lies in the space of E Y c of those found before (a motion with constant speed), and so
+ * on. What is left has no zeros, and its eigenvalues are computed without them. */
+#include "core/arrays.h"
+#include "core/pencil.h"
+#include "core/steady.h"
+#include "lin/lin_impl.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A Y c is zero up to this part of its terms, times the root of their number. */
+#define ZERO 1e-13
+/* |θ| up to this part of the largest is what rounding makes of infinite eigenvalues; the second for τ = s. */
+#define INFINITE_SQUARED 1e-12
+#define INFINITE_PLAIN 1e-7
+/* Matrices that are symmetric up to this part are. */
+#define SYMMETRIC 1e-10
+/* Shifts farther than this factor from the best one are changed; for τ = s they are at most this part of the
+ * largest |s| wanted. */
+#define SHIFT_FAR 4.0
+#define SHIFT_MOST 0.3
+/* Where all eigenvalues look like zeros, a shift smaller by this is tried, down to the second [1/s]. */
+#define SLOWER 1e-4
+#define SLOWEST 1e-7
+#define STILL 1e-6       /* what moves by less than this part of what is usual has no part in a mode */
+#define OTHER_SHIFT 1.37 /* where a shift meets an eigenvalue */
+enum { USUAL_MODES = 10, FEW_UNKNOWNS = 400, MOST_DENSE = 4000, MOST_SHIFTS = 8, MOST_SINGULAR = 5 };
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+struct ga_modes {
+  ga_context *ctx;
+  ga_modes_info info;
+  ga_mode *mode; /* [info.n] */
+  double *block; /* of their shapes */
+};
+
+/* A shape as it is found: τ, s, and coordinates c in Y. */
+typedef struct candidate {
+  double complex tau, s;
+  int conjugate; /* 1: the shape is that of conj(τ) */
+  int column;    /* of `coordinates` */
+  int zero;
+} candidate;
+
+typedef struct search {
+  ga_context *ctx;
+  ga__pencil pencil;
+  int wanted; /* modes; 0: not given */
+  int dense, k;
+  double sigma;
+  double reach; /* all eigenvalues up to this size |τ| are among those found */
+  double *z;    /* [n] of a product */
+  ga__subspace space;
+  double *Y;                   /* [k][n] */
+  double usual[GA__N_Z];       /* largest numbers of each part of Y */
+  double *H;                   /* [k][k] by columns */
+  int n_zero, n_free;          /* zeros among them; those without forces */
+  double *Z;                   /* [k][k] orthonormal coordinates: zeros, then the others */
+  int *level;                  /* [k] steps of the search after which they were found */
+  double complex *coordinates; /* [columns][k] */
+  candidate *found;            /* [2 k] */
+  int n_found;
+} search;
+
+/* ---- Small dense matters ---- */
+
+static double dot(int n, const double *a, const double *b)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* R[k][k] := the triangle of X = Q R, X[k][n] by columns, which becomes Q; column j of R at R + j k. */
+static void triangulate(int n, int k, double *X, double *R)
+{
+  memset(R, 0, (size_t)k * (size_t)k * sizeof *R);
+  for (int j = 0; j < k; j++) {
+    double *x = X + (size_t)j * (size_t)n;
+    for (int pass = 0; pass < 2; pass++)
+      for (int i = 0; i < j; i++) {
+        const double *q = X + (size_t)i * (size_t)n, part = dot(n, q, x);
+        R[(size_t)j * (size_t)k + (size_t)i] += part;
+        for (int l = 0; l < n; l++) x[l] -= part * q[l];
+      }
+    const double length = sqrt(dot(n, x, x));
+    R[(size_t)j * (size_t)k + (size_t)j] = length;
+    for (int l = 0; l < n; l++) x[l] = length > 0.0 ? x[l] / length : 0.0;
+  }
+}
+
+/* out[cols][rows] := in[k][rows] times C[cols][k] */
+static void combine(int rows, int k, int cols, const double *in, const double *C, double *out)
+{
+  memset(out, 0, (size_t)cols * (size_t)rows * sizeof *out);
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < k; i++) {
+      const double factor = C[(size_t)j * (size_t)k + (size_t)i];
+      for (int l = 0; l < rows; l++)
+        out[(size_t)j * (size_t)rows + (size_t)l] += factor * in[(size_t)i * (size_t)rows + (size_t)l];
+    }
+}
+
+/* ---- The subspace ---- */
+
+static ga_status apply(void *user, double *out, const double *in)
+{
+  search *s = user;
+  const ga_status status = ga__pencil_solve(&s->pencil, s->z, in);
+  if (!status) memcpy(out, s->z, (size_t)s->pencil.n_state * sizeof *out);
+  return status;
+}
+
+static void release_vectors(search *s)
+{
+  void *const block[] = {s->Y, s->H, s->Z, s->level, s->coordinates, s->found};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(s->ctx, block[i]);
+  s->Y = s->H = s->Z = NULL;
+  s->level = NULL;
+  s->coordinates = NULL;
+  s->found = NULL;
+}
+
+static void release_subspace(search *s)
+{
+  ga__subspace_destroy(&s->space);
+  release_vectors(s);
+}
+
+static ga_status take_memory(search *s)
+{
+  const size_t n = (size_t)s->pencil.n, k = (size_t)s->space.k;
+  release_vectors(s);
+  s->Y = ga__alloc(s->ctx, k, n * sizeof(double));
+  s->H = ga__alloc(s->ctx, k, k * sizeof(double));
+  s->Z = ga__alloc(s->ctx, k, k * sizeof(double));
+  s->level = ga__alloc(s->ctx, k, sizeof(int));
+  s->coordinates = ga__alloc(s->ctx, k, k * sizeof(double complex));
+  s->found = ga__alloc(s->ctx, 2 * k, sizeof *s->found);
+  return s->Y && s->H && s->Z && s->level && s->coordinates && s->found ? GA_OK
+                                                                        : ga__no_memory(s->ctx, "modes");
+}
+
+/* Y and H. */
+static ga_status expand(search *s)
+{
+  const int k = s->space.k, n = s->pencil.n, m = s->pencil.n_state;
+  for (int j = 0; j < k; j++) {
+    double *y = s->Y + (size_t)j * (size_t)n;
+    const ga_status status = ga__pencil_solve(&s->pencil, y, s->space.basis + (size_t)j * (size_t)m);
+    if (status) return status;
+    for (int i = 0; i < k; i++)
+      s->H[(size_t)j * (size_t)k + (size_t)i] = dot(m, s->space.basis + (size_t)i * (size_t)m, y);
+  }
+  return GA_OK;
+}
+
+/* The largest numbers of each part of Y. */
+static void measure_usual(search *s)
+{
+  for (int part = 0; part < GA__N_Z; part++) {
+    s->usual[part] = 0.0;
+    for (int j = 0; j < s->space.k; j++)
+      for (int i = 0; i < s->pencil.size[part]; i++)
+        s->usual[part] =
+            fmax(s->usual[part],
+                 fabs(s->Y[(size_t)j * (size_t)s->pencil.n + (size_t)(s->pencil.start[part] + i)]));
+  }
+}
+
+/* Without what rounding makes of infinite eigenvalues, which come up where all are wanted and some are far
+ * off. */
+static int count_finite(const search *s, const ga__subspace *space)
+{
+  const double least = s->pencil.squared ? INFINITE_SQUARED : INFINITE_PLAIN;
+  double largest = 0.0;
+  int n = 0;
+  for (int i = 0; i < space->k; i++) largest = fmax(largest, hypot(space->re[i], space->im[i]));
+  for (int i = 0; i < space->k; i++) n += hypot(space->re[i], space->im[i]) > least * largest;
+  return n;
+}
+
+/* Y and H of the subspace. */
+static ga_status use_subspace(search *s)
+{
+  ga_status status = take_memory(s);
+  if (!status) status = expand(s);
+  if (!status) measure_usual(s);
+  return status;
+}
+
+static ga_status find_subspace(search *s)
+{
+  const ga__operator T = {apply, s};
+  const ga__eigensolver solver = s->dense ? GA__EIGEN_DENSE : GA__EIGEN_SPARSE;
+  release_subspace(s);
+  ga_status status = ga__subspace_find(s->ctx, solver, s->pencil.n_state, s->k, &T, &s->space);
+  if (status) return status;
+  const int finite = count_finite(s, &s->space);
+  if (finite < s->space.k) {
+    s->k = finite;
+    ga__subspace_destroy(&s->space);
+    status = ga__subspace_find(s->ctx, solver, s->pencil.n_state, finite, &T, &s->space);
+  }
+  return status ? status : use_subspace(s);
+}
+
+/* ---- Zeros ---- */
+
+/* Columns [cols][n]: their rows over `scale`; rows without terms are 0. */
+static void divide_rows(const search *s, int cols, const double *scale, double *columns)
+{
+  const int n = s->pencil.n;
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < n; i++) {
+      double *at = &columns[(size_t)j * (size_t)n + (size_t)i];
+      *at = scale[i] > 0.0 ? *at / scale[i] : 0.0;
+    }
+}
+
+typedef struct zero_work {
+  double *scale;   /* [n] */
+  double *AY, *EY; /* [k][n] rows divided by scale */
+  double *T, *U;   /* [k][n] */
+  double *R;       /* [k][k] */
+  double *C;       /* [k][k] */
+  double *block;
+} zero_work;
+
+static ga_status zero_work_create(const search *s, zero_work *w)
+{
+  const size_t n = (size_t)s->pencil.n, k = (size_t)s->space.k;
+  const ga__array need[] = {{&w->scale, n}, {&w->AY, k * n}, {&w->EY, k * n}, {&w->T, k * n},
+                            {&w->U, k * n}, {&w->R, k * k},  {&w->C, k * k}};
+  return ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &w->block, NULL);
+}
+
+static void prepare_zeros(const search *s, zero_work *w)
+{
+  const int n = s->pencil.n, k = s->space.k;
+  ga__pencil_row_scale(&s->pencil, s->pencil.tau0, s->usual, w->scale);
+  for (int j = 0; j < k; j++) {
+    ga__pencil_mul_a(&s->pencil, w->AY + (size_t)j * (size_t)n, s->Y + (size_t)j * (size_t)n);
+    ga__pencil_mul_e(&s->pencil, w->EY + (size_t)j * (size_t)n, s->Y + (size_t)j * (size_t)n);
+  }
+  divide_rows(s, k, w->scale, w->AY);
+  divide_rows(s, k, w->scale, w->EY);
+}
+
+/* T[left][n] := A Y C without what lies in the space of E Y Z, of the n_zero vectors of Z found so far. */
+static void project(const search *s, const zero_work *w)
+{
+  const int n = s->pencil.n, k = s->space.k, left = k - s->n_zero;
+  combine(n, k, left, w->AY, s->Z + (size_t)s->n_zero * (size_t)k, w->T);
+  combine(n, k, s->n_zero, w->EY, s->Z, w->U);
+  triangulate(n, s->n_zero, w->U, w->R);
+  for (int j = 0; j < left; j++)
+    for (int pass = 0; pass < 2; pass++)
+      for (int i = 0; i < s->n_zero; i++) {
+        const double *u = w->U + (size_t)i * (size_t)n;
+        double *t = w->T + (size_t)j * (size_t)n;
+        const double part = dot(n, u, t);
+        for (int l = 0; l < n; l++) t[l] -= part * u[l];
+      }
+}
+
+/* One step of the search; *more: how many zeros it has found. They come first among what was left. */
+static ga_status split_zeros(search *s, zero_work *w, int level, int *more)
+{
+  const int n = s->pencil.n, k = s->space.k, left = k - s->n_zero;
+  ga__svd svd = {0};
+  *more = 0;
+  project(s, w);
+  triangulate(n, left, w->T, w->R);
+  ga_status status = ga__svd_create(s->ctx, left, left, &svd);
+  if (status) return status;
+  for (int i = 0; i < left; i++) /* by rows */
+    for (int j = 0; j < left; j++)
+      w->C[(size_t)i * (size_t)left + (size_t)j] = w->R[(size_t)j * (size_t)left + (size_t)i];
+  status = ga__svd_compute(&svd, w->C, 0.0);
+  const double least = ZERO * sqrt((double)n);
+  for (int i = left - 1; !status && i >= 0 && svd.sigma[i] <= least; i--) ++*more;
+  if (!status && *more > 0) {
+    double *rest = s->Z + (size_t)s->n_zero * (size_t)k;
+    memcpy(w->C, rest, (size_t)left * (size_t)k * sizeof *rest);
+    for (int i = 0; i < left; i++) /* the least first */
+      combine(k, left, 1, w->C, ga__svd_range(&svd, left - 1 - i), rest + (size_t)i * (size_t)k);
+    for (int i = 0; i < *more; i++) s->level[s->n_zero + i] = level;
+  }
+  ga__svd_destroy(&svd);
+  return status;
+}
+
+static ga_status find_zeros(search *s)
+{
+  const int k = s->space.k;
+  zero_work w = {0};
+  int more = 1;
+  ga_status status = zero_work_create(s, &w);
+  for (int i = 0; !status && i < k * k; i++) s->Z[i] = i % (k + 1) == 0;
+  if (!status) prepare_zeros(s, &w);
+  s->n_zero = s->n_free = 0;
+  for (int level = 1; !status && more > 0 && s->n_zero < k; level++) {
+    status = split_zeros(s, &w, level, &more);
+    s->n_zero += more;
+    if (level == 1) s->n_free = more;
+  }
+  ga__free(s->ctx, w.block);
+  return status;
+}
+
+/* ---- Eigenvalues ---- */
+
+static void add_zero(search *s, int i)
+{
+  const int k = s->space.k;
+  double complex *c = s->coordinates + (size_t)i * (size_t)k;
+  for (int l = 0; l < k; l++) c[l] = s->Z[(size_t)i * (size_t)k + (size_t)l];
+  s->found[s->n_found++] = (candidate){.column = i, .zero = 1};
+}
+
+/* τ with Im τ >= 0, its coordinates in `column`. */
+static void add_candidates(search *s, double complex tau, int column)
+{
+  if (!s->pencil.squared) {
+    s->found[s->n_found++] = (candidate){.tau = tau, .s = tau, .column = column};
+  } else if (cimag(tau) == 0.0 && creal(tau) < 0.0) {
+    s->found[s->n_found++] = (candidate){.tau = tau, .s = I * sqrt(-creal(tau)), .column = column};
+  } else {
+    const double complex root = csqrt(tau);
+    s->found[s->n_found++] = (candidate){.tau = tau, .s = root, .column = column};
+    s->found[s->n_found++] = (candidate){.tau = tau, .s = -conj(root), .column = column, .conjugate = 1};
+  }
+}
+
+/* The part of a vector among the zeros: (H11 − θ) y = −H12 c, H11 upper triangular by levels with −1/τ0 on
+ * its diagonal. H in the basis Z: [k][k] by columns. */
+static void add_zero_part(const search *s, const double *HZ, double complex theta, double complex *v)
+{
+  const int k = s->space.k;
+  const double diagonal = -1.0 / s->pencil.tau0;
+  for (int i = s->n_zero - 1; i >= 0; i--) {
+    double complex sum = 0.0;
+    for (int j = i + 1; j < k; j++)
+      if (j >= s->n_zero || s->level[j] > s->level[i]) sum += HZ[(size_t)j * (size_t)k + (size_t)i] * v[j];
+    v[i] = sum / (theta - diagonal);
+  }
+}
+
+/* HZ[k][k] := Zᵀ H Z by columns */
+static void transform(const search *s, double *HZ, double *work)
+{
+  const int k = s->space.k;
+  combine(k, k, k, s->H, s->Z, work);
+  for (int j = 0; j < k; j++)
+    for (int i = 0; i < k; i++)
+      HZ[(size_t)j * (size_t)k + (size_t)i] =
+          dot(k, s->Z + (size_t)i * (size_t)k, work + (size_t)j * (size_t)k);
+}
+
+/* H22, and with its eigenvalues the candidates that are not zero. */
+static void take_eigenvalues(search *s, const double *HZ, const ga__eigen *eigen, double complex *v)
+{
+  const double *re = eigen->re, *im = eigen->im, *vectors = eigen->vectors;
+  const int k = s->space.k, zeros = s->n_zero, m = k - zeros;
+  for (int i = 0; i < m; i++) {
+    if (im[i] < 0.0) continue;
+    const double complex theta = re[i] + I * im[i];
+    double complex tau = s->pencil.tau0 + 1.0 / theta;
+    for (int l = 0; l < m; l++)
+      v[zeros + l] = vectors[(size_t)i * (size_t)m + (size_t)l] +
+                     (im[i] > 0.0 ? I * vectors[(size_t)(i + 1) * (size_t)m + (size_t)l] : 0.0);
+    add_zero_part(s, HZ, theta, v);
+    double complex *c = s->coordinates + (size_t)(zeros + i) * (size_t)k;
+    for (int l = 0; l < k; l++) c[l] = 0.0;
+    for (int j = 0; j < k; j++)
+      for (int l = 0; l < k; l++) c[l] += s->Z[(size_t)j * (size_t)k + (size_t)l] * v[j];
+    if (cimag(tau) < 0.0) {
+      tau = conj(tau);
+      for (int l = 0; l < k; l++) c[l] = conj(c[l]);
+    }
+    add_candidates(s, im[i] == 0.0 ? creal(tau) : tau, zeros + i);
+  }
+}
+
+static ga_status solve_general(search *s)
+{
+  const size_t k = (size_t)s->space.k, zeros = (size_t)s->n_zero;
+  double *HZ, *work, *v, *block = NULL;
+  const ga__array need[] = {{&HZ, k * k}, {&work, k * k}, {&v, 2 * k}};
+  ga__eigen eigen = {0};
+  ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
+  if (!status) status = ga__eigen_create(s->ctx, (int)(k - zeros), &eigen);
+  if (!status) {
+    transform(s, HZ, work);
+    status = ga__eigen_compute(&eigen, (int)(k - zeros), HZ + zeros * k + zeros, (int)k);
+  }
+  if (!status) take_eigenvalues(s, HZ, &eigen, (double complex *)(void *)v);
+  ga__eigen_destroy(&eigen);
+  ga__free(s->ctx, block);
+  return status;
+}
+
+/* Xᵀ E X and Xᵀ E Y, by columns, and 1 where both are symmetric; made so. */
+static int make_symmetric(search *s, double *G, double *M, double *z, double *product)
+{
+  const int k = s->space.k, n = s->pencil.n, m = s->pencil.n_state;
+  double off[2] = {0.0, 0.0}, most[2] = {0.0, 0.0};
+  for (int j = 0; j < k; j++)
+    for (int which = 0; which < 2; which++) {
+      memset(z, 0, (size_t)n * sizeof *z);
+      memcpy(z, which ? s->Y + (size_t)j * (size_t)n : s->space.basis + (size_t)j * (size_t)m,
+             (size_t)m * sizeof *z);
+      ga__pencil_mul_e(&s->pencil, product, z);
+      for (int i = 0; i < k; i++)
+        (which ? G : M)[(size_t)j * (size_t)k + (size_t)i] =
+            dot(m, s->space.basis + (size_t)i * (size_t)m, product);
+    }
+  for (int which = 0; which < 2; which++)
+    for (int j = 0; j < k; j++)
+      for (int i = 0; i <= j; i++) {
+        double *a = &(which ? G : M)[(size_t)j * (size_t)k + (size_t)i],
+               *b = &(which ? G : M)[(size_t)i * (size_t)k + (size_t)j];
+        off[which] = fmax(off[which], fabs(*a - *b));
+        most[which] = fmax(most[which], fabs(*a));
+        *a = *b = 0.5 * (*a + *b);
+      }
+  return off[0] <= SYMMETRIC * most[0] && off[1] <= SYMMETRIC * most[1];
+}
+
+/* Xᵀ E Y c = θ Xᵀ E X c with symmetric matrices: θ is real, and so is τ. As many as there are zeros are
+ * those. */
+static ga_status solve_symmetric(search *s, int *done)
+{
+  const size_t k = (size_t)s->space.k, n = (size_t)s->pencil.n;
+  double *G, *M, *z, *product, *theta, *block = NULL;
+  const ga__array need[] = {{&G, k * k}, {&M, k * k}, {&z, n}, {&product, n}, {&theta, k}};
+  *done = 0;
+  if (!s->pencil.squared || s->n_zero != s->n_free) return GA_OK;
+  ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
+  if (status) return status;
+  if (make_symmetric(s, G, M, z, product)) status = ga__eigen_symmetric(s->ctx, (int)k, G, M, theta, done);
+  for (int left = s->n_zero; *done && left > 0; left--) { /* the τ of least size */
+    size_t at = k;
+    for (size_t i = 0; i < k; i++)
+      if (theta[i] != 0.0 &&
+          (at == k || fabs(s->pencil.tau0 + 1.0 / theta[i]) < fabs(s->pencil.tau0 + 1.0 / theta[at])))
+        at = i;
+    if (at < k) theta[at] = 0.0;
+  }
+  int column = s->n_zero;
+  for (size_t i = 0; *done && i < k; i++) {
+    if (theta[i] == 0.0) continue;
+    for (size_t l = 0; l < k; l++) s->coordinates[(size_t)column * k + l] = G[i * k + l];
+    add_candidates(s, s->pencil.tau0 + 1.0 / theta[i], column++);
+  }
+  ga__free(s->ctx, block);
+  return status;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+  const candidate *first = a, *second = b;
+  const double p = cabs(first->s), q = cabs(second->s);
+  if (first->zero != second->zero) return second->zero - first->zero;
+  if (p != q) return p < q ? -1 : 1;
+  if (creal(first->s) != creal(second->s)) return creal(first->s) < creal(second->s) ? -1 : 1;
+  return first->column < second->column ? -1 : first->column > second->column;
+}
+
+static ga_status find_candidates(search *s)
+{
+  int done = 0;
+  ga_status status = find_zeros(s);
+  if (status) return status;
+  s->n_found = 0;
+  for (int i = 0; i < s->n_free; i++) add_zero(s, i);
+  status = solve_symmetric(s, &done);
+  if (!status && !done) {
+    s->n_found = s->n_free;
+    status = solve_general(s);
+  }
+  if (!status) qsort(s->found, (size_t)s->n_found, sizeof *s->found, compare_candidates);
+  return status;
+}
+
+/* ---- The search ---- */
+
+static ga_status refuse_singular(search *s, const ga_point *p)
+{
+  const int column = ga_lu_get_info(s->pencil.lu)->weak_column;
+  const ga__part_of_z part = ga__pencil_part(&s->pencil, column);
+  static const ga_equation_block block[GA__N_Z] = {GA_BLOCK_V,   GA_BLOCK_V,   GA_BLOCK_X, GA_BLOCK_LAMBDA,
+                                                   GA_BLOCK_PSI, GA_BLOCK_ETA, GA_BLOCK_Y};
+  const int index = column - s->pencil.start[part];
+  char name[GA_ERROR_NAME];
+  ga__describe_unknown(s->pencil.sys, block[part], index, name, sizeof name);
+  return ga__refuse(s->ctx, GA_ERR_SINGULAR, GA_REASON_SINGULAR_PENCIL,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, block[part], index}, .equation = name});
+}
+
+/* A shift that meets no eigenvalue. */
+static ga_status set_shift(search *s, const ga_point *p)
+{
+  for (int i = 0; i < MOST_SINGULAR; i++, s->sigma *= OTHER_SHIFT) {
+    const ga_status status = ga__pencil_shift(&s->pencil, s->sigma);
+    if (status != GA_RETRY_SINGULAR) return status;
+  }
+  return refuse_singular(s, p);
+}
+
+static ga_status choose_solver(search *s, int asked)
+{
+  const int n = s->pencil.n_state;
+  s->dense = asked > 0 || n <= FEW_UNKNOWNS || 4 * s->k > n;
+  if (asked < 0 && s->k + 2 <= n) s->dense = 0;
+  if (!s->dense || n <= MOST_DENSE) return GA_OK;
+  return ga__refuse(s->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
+                    &(ga__facts){.function = "ga_modes_create",
+                                 .field = "modes",
+                                 .detail = "a part of all eigenvalues of a large system can be had",
+                                 GA__NUMBERS({s->k, NULL}, {n / 4, NULL})});
+}
+
+/* 1: another shift is better, which s->sigma becomes. Rounding of T is felt as much by the slowest mode as by
+ * the fastest one wanted where it is their geometric mean. */
+static int improve_shift(search *s, int wanted)
+{
+  int first = 0, last = s->n_found - 1;
+  while (first < s->n_found && s->found[first].zero) first++;
+  if (first > last) { /* nothing but zeros: are they, or much slower than the shift? */
+    const int last_word = s->sigma < SLOWEST;
+    s->sigma *= SLOWER;
+    return !last_word;
+  }
+  if (last >= wanted && wanted > first) last = wanted - 1;
+  const double most = cabs(s->found[last].s);
+  double best = sqrt(cabs(s->found[first].s) * most);
+  if (!s->pencil.squared) best = fmin(best, fmax(SHIFT_MOST * most, cabs(s->found[first].s)));
+  if (s->sigma < SHIFT_FAR * best && best < SHIFT_FAR * s->sigma) return 0;
+  s->sigma = best;
+  return 1;
+}
+
+static ga_status refuse_few(search *s, int all)
+{
+  return ga__refuse(s->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_FEW_MODES,
+                    &(ga__facts){GA__NUMBERS({s->wanted, NULL}, {all, NULL})});
+}
+
+/* A subspace with a good shift. Where one that was to be better cannot be used, the last one is. */
+static ga_status begin_search(search *s, const ga_point *p, int asked, int wanted)
+{
+  double used = 0.0;
+  for (int shifts = 0, last = 0;; shifts++) {
+    ga_status status = choose_solver(s, asked);
+    if (!status) status = set_shift(s, p);
+    if (status == GA_ERR_SINGULAR && used > 0.0 && !last) {
+      s->sigma = used;
+      last = 1;
+      continue;
+    }
+    if (!status) status = find_subspace(s);
+    if (!status) status = find_candidates(s);
+    used = s->sigma;
+    if (status || last || shifts == MOST_SHIFTS || !improve_shift(s, wanted)) return status;
+  }
+}
+
+/* The largest |θ| that may be left out where the first `wanted` are the smallest there are: |τ| + τ0 <= 1/|θ|
+ * of all others. */
+static double allowed_rest(const search *s, int wanted)
+{
+  if (s->n_found < wanted) return 0.0;
+  if (s->found[wanted - 1].zero) return INFINITY;
+  return 1.0 / (cabs(s->found[wanted - 1].tau) + s->pencil.tau0);
+}
+
+static ga_status refuse_unconverged(search *s, int wanted)
+{
+  return ga__refuse(s->ctx, GA_ERR_SINGULAR, GA_REASON_FEW_CONVERGED,
+                    &(ga__facts){GA__NUMBERS({s->n_found, NULL}, {wanted, NULL}, {s->pencil.n_state, NULL})});
+}
+
+/* Until nothing is missing among the first `wanted`, or all there are have been found. */
+static ga_status complete_search(search *s, const ga_point *p, int asked, int wanted, int all)
+{
+  const ga__operator T = {apply, s};
+  for (int more = s->k / 8 + 6; s->space.k < all; more *= 2) {
+    const double enough = allowed_rest(s, wanted);
+    const int before = s->space.k;
+    ga_status status = enough == INFINITY ? GA_OK : ga__subspace_extend(&s->space, more, &T, enough);
+    if (status || s->space.rest <= enough) return status;
+    if (s->dense) {
+      if (s->space.k < s->k || s->k >= all) return GA_OK; /* the others are rounding */
+      s->k = 2 * s->k < all ? 2 * s->k : all;
+      status = begin_search(s, p, asked, wanted);
+    } else {
+      if (s->space.k == before) return refuse_unconverged(s, wanted);
+      status = use_subspace(s);
+      if (!status) status = find_candidates(s);
+    }
+    if (status) return status;
+  }
+  return GA_OK;
+}
+
+/* *n: how many modes there are of those found, the smallest ones. */
+static ga_status search_modes(search *s, const ga_point *p, int asked, int *n)
+{
+  const int all = ga__pencil_count(&s->pencil), wanted = s->wanted > 0 ? s->wanted : USUAL_MODES;
+  if (all == 0 || (s->pencil.n_state > MOST_DENSE && s->wanted > 2 * all)) return refuse_few(s, all);
+  s->k = s->pencil.squared ? wanted + 4 : 2 * wanted + 6;
+  if (s->k > all) s->k = all;
+  s->z = ga__alloc(s->ctx, (size_t)s->pencil.n, sizeof *s->z);
+  ga_status status = s->z ? begin_search(s, p, asked, wanted) : ga__no_memory(s->ctx, "modes");
+  if (!status) status = complete_search(s, p, asked, wanted, all);
+  if (status) return status;
+  if (s->n_found == 0)
+    return ga__refuse(s->ctx, GA_ERR_SINGULAR, GA_REASON_NO_ACCELERATIONS,
+                      &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_V, -1}});
+  if (s->wanted > s->n_found && s->space.k >= all) return refuse_few(s, s->n_found);
+  if (s->wanted > s->n_found)
+    return ga__refuse(s->ctx, GA_ERR_SINGULAR, GA_REASON_MODES_ARE_ROUNDING,
+                      &(ga__facts){GA__NUMBERS({s->n_found, NULL}, {s->wanted, NULL})});
+  *n = s->n_found < wanted ? s->n_found : wanted;
+  return GA_OK;
+}
+
+/* ---- Shapes ---- */
+
+/* z[n] of a candidate. */
+static void find_shape(const search *s, const candidate *f, double complex *z)
+{
+  const int k = s->space.k, n = s->pencil.n;
+  const double complex *c = s->coordinates + (size_t)f->column * (size_t)k;
+  for (int i = 0; i < n; i++) z[i] = 0.0;
+  for (int j = 0; j < k; j++) {
+    const double complex factor = f->conjugate ? conj(c[j]) : c[j];
+    for (int i = 0; i < n; i++) z[i] += factor * s->Y[(size_t)j * (size_t)n + (size_t)i];
+  }
+}
+
+static double largest(const double complex *z, int n, double complex *at)
+{
+  double most = 0.0;
+  for (int i = 0; i < n; i++)
+    if (cabs(z[i]) > most) most = cabs(z[i]), *at = z[i];
+  return most;
+}
+
+/* Largest numbers of each part of z. */
+static void measure_parts(const search *s, const double complex *z, double most[GA__N_Z])
+{
+  for (int i = 0; i < GA__N_Z; i++) {
+    double complex at = 0.0;
+    most[i] = largest(z + s->pencil.start[i], s->pencil.size[i], &at);
+  }
+}
+
+/* How large z is, in units of the sizes that its parts usually have among all that was found. */
+static double measure_shape(const search *s, const double most[GA__N_Z])
+{
+  double size = 0.0;
+  for (int i = GA__Z_Q; i <= GA__Z_X; i++)
+    if (s->usual[i] > 0.0) size = fmax(size, most[i] / s->usual[i]);
+  return size;
+}
+
+static void normalise(const search *s, double complex *z)
+{
+  const ga__pencil *p = &s->pencil;
+  double complex of_q = 0.0, of_x = 0.0;
+  double most[GA__N_Z];
+  measure_parts(s, z, most);
+  largest(z + p->start[GA__Z_Q], p->size[GA__Z_Q], &of_q);
+  largest(z + p->start[GA__Z_X], p->size[GA__Z_X], &of_x);
+  const int moves = most[GA__Z_Q] > STILL * measure_shape(s, most) * s->usual[GA__Z_Q];
+  const double complex by = moves || of_x == 0.0 ? of_q : of_x;
+  for (int i = 0; by != 0.0 && i < p->n; i++) z[i] /= by;
+}
+
+/* |A z − τ E z| over the size of its terms, both the largest among equations of one kind; work[4][n]. */
+static double measure_residual(const search *s, double complex tau, const double complex *z, double *work)
+{
+  const ga__pencil *p = &s->pencil;
+  const size_t n = (size_t)p->n;
+  double most[GA__N_Z], *part = work, *product = work + n, *re = work + 2 * n, *im = work + 3 * n,
+                        worst = 0.0;
+  measure_parts(s, z, most);
+  const double size = measure_shape(s, most);
+  for (int i = 0; i < GA__N_Z; i++) most[i] = fmax(most[i], size * s->usual[i]);
+  for (size_t i = 0; i < n; i++) re[i] = im[i] = 0.0;
+  for (int imaginary = 0; imaginary < 2; imaginary++) {
+    const double complex unit = imaginary ? I : 1.0;
+    for (size_t i = 0; i < n; i++) part[i] = imaginary ? cimag(z[i]) : creal(z[i]);
+    ga__pencil_mul_a(p, product, part);
+    for (size_t i = 0; i < n; i++) re[i] += creal(unit) * product[i], im[i] += cimag(unit) * product[i];
+    ga__pencil_mul_e(p, product, part);
+    for (size_t i = 0; i < n; i++)
+      re[i] -= creal(unit * tau) * product[i], im[i] -= cimag(unit * tau) * product[i];
+  }
+  ga__pencil_row_scale(p, cabs(tau), most, part);
+  for (int b = 0; b < GA__N_Z; b++) {
+    double left = 0.0, terms = 0.0;
+    for (int i = p->start[b]; i < p->start[b] + p->size[b]; i++)
+      left = fmax(left, hypot(re[i], im[i])), terms = fmax(terms, part[i]);
+    if (terms > 0.0) worst = fmax(worst, left / terms);
+  }
+  return worst;
+}
+
+/* Numbers of one direction. */
+static size_t direction_length(const ga_system *sys)
+{
+  return 2 * (size_t)sys->nv + (size_t)sys->n;
+}
+
+/* The real or the imaginary part of factor times a part of z, into *to, which moves on. */
+static const double *copy_part(const search *s, ga__part_of_z part, double complex factor,
+                               const double complex *z, int imaginary, double **to)
+{
+  double *at = *to;
+  const int n = s->pencil.size[part];
+  for (int i = 0; i < n; i++) {
+    const double complex value = factor * z[s->pencil.start[part] + i];
+    at[i] = imaginary ? cimag(value) : creal(value);
+  }
+  *to += n;
+  return at;
+}
+
+static ga_direction copy_direction(const search *s, double complex eigenvalue, const double complex *z,
+                                   int imaginary, double **to)
+{
+  const int squared = s->pencil.squared;
+  const ga__part_of_z v = squared ? GA__Z_Q : GA__Z_V;
+  const double complex speed = squared ? eigenvalue : s->pencil.rate;
+  return (ga_direction){.q = copy_part(s, GA__Z_Q, 1.0, z, imaginary, to),
+                        .v = copy_part(s, v, speed, z, imaginary, to),
+                        .vdot = copy_part(s, v, eigenvalue * speed, z, imaginary, to),
+                        .lambda = copy_part(s, GA__Z_LAMBDA, 1.0, z, imaginary, to),
+                        .psi = copy_part(s, GA__Z_PSI, 1.0, z, imaginary, to),
+                        .x = copy_part(s, GA__Z_X, 1.0, z, imaginary, to),
+                        .y = copy_part(s, GA__Z_Y, 1.0, z, imaginary, to)};
+}
+
+static ga_status copy_modes(const search *s, int n, ga_modes *m)
+{
+  const size_t length = direction_length(s->pencil.sys), size = (size_t)s->pencil.n;
+  double complex *z = ga__alloc(s->ctx, size, sizeof *z);
+  double *work = ga__alloc(s->ctx, 4 * size, sizeof *work), *to = m->block;
+  m->mode = ga__alloc(s->ctx, (size_t)n, sizeof *m->mode);
+  to = m->block = ga__alloc(s->ctx, 2 * length * (size_t)n, sizeof *m->block);
+  const int complete = z && work && m->mode && m->block;
+  for (int i = 0; complete && i < n; i++) {
+    const candidate *f = &s->found[i];
+    const double size_s = cabs(f->s);
+    find_shape(s, f, z);
+    normalise(s, z);
+    m->mode[i] = (ga_mode){.re = creal(f->s),
+                           .im = cimag(f->s),
+                           .frequency = cimag(f->s) / TWO_PI,
+                           .damping = size_s > 0.0 ? 0.0 - creal(f->s) / size_s : 0.0,
+                           .zero = f->zero,
+                           .residual = measure_residual(s, f->conjugate ? conj(f->tau) : f->tau, z, work),
+                           .real = copy_direction(s, f->s, z, 0, &to),
+                           .imaginary = copy_direction(s, f->s, z, 1, &to)};
+  }
+  ga__free(s->ctx, z);
+  ga__free(s->ctx, work);
+  return complete ? GA_OK : ga__no_memory(s->ctx, "modes");
+}
+
+/* ---- The point ---- */
+
+/* The residual of the point, and how steady its motion is; r: [n + n_lambda]. */
+static ga_status examine_point(search *s, const ga_system *sys, ga_evaluation *ev, const ga_point *p,
+                               double *r, const ga__later *at, ga_modes_info *info)
+{
+  const int x = sys->start[GA_BLOCK_X], y = sys->start[GA_BLOCK_Y];
+  ga_evaluation *later = NULL;
+  ga_status status = ga_evaluation_residual(ev, p, NULL, r, r + sys->n);
+  if (!status) status = ga_evaluation_create(s->ctx, sys, &later);
+  if (!status) {
+    info->residual = fmax(ga__max_abs(r, x, NULL),
+                          ga__max_abs(r + y, sys->size[GA_BLOCK_Y] + sys->size[GA_BLOCK_LAMBDA], NULL));
+    info->unsteady = ga__unsteadiness(s->ctx, sys, ev, later, p, r + x, at);
+  }
+  ga_evaluation_destroy(&later);
+  return status;
+}
+
+static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, ga_modes_info *info)
+{
+  ga_evaluation *ev = NULL;
+  ga__later at = {0};
+  double *r, *block = NULL;
+  const ga__array need[] = {{&r, (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA])},
+                            {&at.q, (size_t)sys->nq},
+                            {&at.move, (size_t)sys->nv},
+                            {&at.v, (size_t)sys->nv},
+                            {&at.x, (size_t)sys->size[GA_BLOCK_X]}};
+  ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
+  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
+  if (!status) status = ga_evaluation_jacobian(ev, p);
+  if (!status) status = examine_point(s, sys, ev, p, r, &at, info);
+  if (!status) status = ga__pencil_create(s->ctx, sys, ev, p, &s->pencil);
+  ga_evaluation_destroy(&ev);
+  ga__free(s->ctx, block);
+  return status;
+}
+
+/* ---- The object ---- */
+
+ga_modes_opts ga_modes_defaults(void)
+{
+  return (ga_modes_opts){0};
+}
+
+static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o, const ga_point *p,
+                         ga_modes *m)
+{
+  int n = 0;
+  ga_status status = linearise(s, sys, p, &m->info);
+  if (!status) status = search_modes(s, p, o->dense, &n);
+  if (status) return status;
+  m->info.n = n;
+  m->info.squared = s->pencil.squared;
+  m->info.n_all = (1 + s->pencil.squared) * ga__pencil_count(&s->pencil);
+  m->info.n_zero = (1 + s->pencil.squared) * s->n_zero;
+  m->info.dense = s->dense;
+  m->info.shift = s->sigma;
+  return copy_modes(s, n, m);
+}
+
+ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts, const ga_point *p,
+                          ga_modes **out)
+{
+  const ga_modes_opts o = opts ? *opts : ga_modes_defaults();
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!sys || !p || !out) return ga__refuse_null(ctx, __func__, !out ? "out" : sys ? "p" : "sys");
+  if (o.n < 0) return ga__refuse_number(ctx, "modes", "n", o.n, ">= 0");
+  ga_modes *m = ga__alloc(ctx, 1, sizeof *m);
+  if (!m) return ga__no_memory(ctx, "modes");
+  search s = {.ctx = ctx, .wanted = o.n, .sigma = 1.0};
+  m->ctx = ctx;
+  const ga_status status = compute(&s, sys, &o, p, m);
+  release_subspace(&s);
+  ga__free(ctx, s.z);
+  ga__pencil_destroy(&s.pencil);
+  if (status)
+    ga_modes_destroy(&m);
+  else
+    *out = m;
+  return status;
+}
+
+void ga_modes_destroy(ga_modes **modes)
+{
+  if (!modes || !*modes) return;
+  ga_modes *m = *modes;
+  ga__free(m->ctx, m->mode);
+  ga__free(m->ctx, m->block);
+  ga__free(m->ctx, m);
+  *modes = NULL;
+}
+
+const ga_modes_info *ga_modes_get_info(const ga_modes *m)
+{
+  return m ? &m->info : NULL;
+}
+
+const ga_mode *ga_modes_at(const ga_modes *m, int i)
+{
+  return m && i >= 0 && i < m->info.n ? &m->mode[i] : NULL;
+}

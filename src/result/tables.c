@@ -1,0 +1,150 @@
+/* Files of matrices: HDF5, written in one piece. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "result/result_impl.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STEP = 1 << 20 }; /* bytes by which the file in memory grows */
+
+/* ---- In memory ---- */
+
+static hid_t create_set(hid_t file, const char *name, hid_t type, int rank, const hsize_t *size)
+{
+  hid_t space = rank > 0 ? H5Screate_simple(rank, size, NULL) : H5Screate(H5S_SCALAR),
+        links = H5Pcreate(H5P_LINK_CREATE), made = -1;
+  if (space >= 0 && links >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0)
+    made = H5Dcreate2(file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+  if (links >= 0) H5Pclose(links);
+  if (space >= 0) H5Sclose(space);
+  return made;
+}
+
+static int write_matrix(hid_t file, const ga_table *t)
+{
+  const hsize_t size[2] = {(hsize_t)t->rows, (hsize_t)t->cols};
+  hid_t made = create_set(file, t->name, H5T_NATIVE_DOUBLE, t->cols > 0 ? 2 : 1, size);
+  int done = made >= 0 && (t->rows == 0 ||
+                           H5Dwrite(made, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t->numbers) >= 0);
+  if (done && t->unit) done = ga__text_attribute(made, "unit", t->unit, 0) == 0;
+  if (made >= 0 && H5Dclose(made) < 0) done = 0;
+  return done ? 0 : -1;
+}
+
+/* Texts of one length, padded. */
+static int write_texts(ga_context *ctx, hid_t file, const ga_table *t, ga_status *status)
+{
+  const hsize_t n = (hsize_t)t->rows;
+  size_t size = 1;
+  for (int i = 0; i < t->rows; i++)
+    if (strlen(t->texts[i]) > size) size = strlen(t->texts[i]);
+  char *buffer = ga__alloc(ctx, (size_t)n, size);
+  if (!buffer) return *status = ga__no_memory(ctx, "texts of a file"), -1;
+  for (int i = 0; i < t->rows; i++) memcpy(buffer + (size_t)i * size, t->texts[i], strlen(t->texts[i]));
+  hid_t type = ga__text_type(size), made = type >= 0 ? create_set(file, t->name, type, 1, &n) : -1;
+  int done = made >= 0 && (n == 0 || H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0);
+  if (made >= 0 && H5Dclose(made) < 0) done = 0;
+  if (type >= 0) H5Tclose(type);
+  ga__free(ctx, buffer);
+  return done ? 0 : -1;
+}
+
+static int write_model(hid_t file, const char *model)
+{
+  hid_t type = ga__text_type(strlen(model)), made = type >= 0 ? create_set(file, "model", type, 0, NULL) : -1;
+  int done = made >= 0 && H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, model) >= 0;
+  if (made >= 0 && H5Dclose(made) < 0) done = 0;
+  if (type >= 0) H5Tclose(type);
+  return done ? 0 : -1;
+}
+
+static int write_all(ga_context *ctx, hid_t file, const ga_tables *t, ga_status *status)
+{
+  int error =
+      ga__text_attribute(file, "format", t->format, 0) || ga__text_attribute(file, "galpha", ga_version(), 0);
+  for (int i = 0; !error && i < t->n_attributes; i++)
+    error = ga__text_attribute(file, t->attributes[2 * i], t->attributes[2 * i + 1], 0);
+  for (int i = 0; !error && i < t->n; i++)
+    error =
+        t->table[i].texts ? write_texts(ctx, file, &t->table[i], status) : write_matrix(file, &t->table[i]);
+  if (!error && t->model && *t->model) error = write_model(file, t->model);
+  return error || H5Fflush(file, H5F_SCOPE_GLOBAL) < 0 ? -1 : 0;
+}
+
+/* The bytes of the file, to be freed. */
+static ga_status make_bytes(ga_context *ctx, const char *path, const ga_tables *t, char **bytes,
+                            size_t *length)
+{
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+  ga_status status = GA_OK;
+  ssize_t size = -1;
+  if (access >= 0 && H5Pset_fapl_core(access, STEP, 0) >= 0)
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  if (file >= 0 && write_all(ctx, file, t, &status) == 0) size = H5Fget_file_image(file, NULL, 0);
+  *bytes = size > 0 ? ga__alloc(ctx, (size_t)size, 1) : NULL;
+  *length = size > 0 ? (size_t)size : 0;
+  if (size > 0 && !*bytes) status = ga__no_memory(ctx, "a file of matrices");
+  if (*bytes && H5Fget_file_image(file, *bytes, *length) != size) size = -1;
+  if (file >= 0) H5Fclose(file);
+  if (access >= 0) H5Pclose(access);
+  if (!status && size < 0) status = ga__no_file(ctx, path, "written", 0);
+  return status;
+}
+
+/* ---- On disk ---- */
+
+/* Under another name first; a link stays one. Returns errno. */
+static int put_file(const char *path, const char *bytes, size_t length)
+{
+  char real[PATH_MAX], hidden[PATH_MAX + 32];
+  struct stat now;
+  const char *target = realpath(path, real) ? real : path;
+  if (lstat(target, &now) == 0 && !S_ISREG(now.st_mode)) return EINVAL;
+  if (snprintf(hidden, sizeof hidden, "%s.%ld.part", target, (long)getpid()) >= (int)sizeof hidden)
+    return ENAMETOOLONG;
+  FILE *file = fopen(hidden, "wx");
+  int error = 0;
+  if (!file) return errno;
+  errno = 0;
+  if (fwrite(bytes, 1, length, file) != length) error = errno ? errno : EIO;
+  if (fclose(file) && !error) error = errno;
+  if (!error && rename(hidden, target)) error = errno;
+  if (error) remove(hidden);
+  return error;
+}
+
+static ga_status check_tables(ga_context *ctx, const ga_tables *t)
+{
+  if (!t->format || (t->n > 0 && !t->table) || (t->n_attributes > 0 && !t->attributes))
+    return ga__refuse_null(ctx, "ga_tables_write",
+                           !t->format              ? "format"
+                           : t->n > 0 && !t->table ? "table"
+                                                   : "attributes");
+  for (int i = 0; i < t->n; i++) {
+    const ga_table *at = &t->table[i];
+    if (!at->name || (!at->numbers && !at->texts && at->rows > 0))
+      return ga__refuse_null(ctx, "ga_tables_write", at->name ? "numbers" : "name");
+  }
+  return GA_OK;
+}
+
+ga_status ga_tables_write(ga_context *ctx, const char *path, const ga_tables *tables)
+{
+  char *bytes = NULL;
+  size_t length = 0;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!path || !tables) return ga__refuse_null(ctx, __func__, path ? "tables" : "path");
+  ga_status status = check_tables(ctx, tables);
+  if (status) return status;
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
+  status = make_bytes(ctx, path, tables, &bytes, &length);
+  ga__hdf5_unmute(&quiet);
+  const int error = status ? 0 : put_file(path, bytes, length);
+  if (error) status = ga__no_file(ctx, path, "written", error);
+  ga__free(ctx, bytes);
+  return status;
+}

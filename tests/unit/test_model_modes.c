@@ -1,0 +1,261 @@
+/* Modes of models: beams against closed forms, the bicycle, the rhombus at rest, and a motion along a mode.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "galpha/galpha.h"
+#include "galpha/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+typedef struct bench {
+  ga_context *ctx;
+  ga_model *model;
+  ga_stepper *st;
+  ga_modes *modes;
+} bench;
+
+static void assert_done(const bench *b, ga_status status)
+{
+  if (status != GA_OK) fail_msg("status %d: %s", (int)status, ga_context_error(b->ctx)->text);
+}
+
+static const ga_system *system_of(const bench *b)
+{
+  return ga_machine_system(ga_model_machine(b->model));
+}
+
+/* Ready at its start; path NULL: the text. */
+static bench bench_open(const char *path, const char *text)
+{
+  bench b = {0};
+  double numbers[8192];
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts start = ga_start_defaults();
+  assert_int_equal(ga_context_create(NULL, &b.ctx), GA_OK);
+  assert_done(&b, path ? ga_model_read_file(b.ctx, path, NULL, &b.model)
+                       : ga_model_read_text(b.ctx, "text", text, strlen(text), NULL, &b.model));
+  const ga_system *sys = system_of(&b);
+  const int nq = ga_group_nq(ga_system_group(sys)), nv = ga_system_size(sys, GA_BLOCK_V);
+  assert_true(nq + nv + ga_system_size(sys, GA_BLOCK_X) <= 8192);
+  assert_done(&b, ga_stepper_create(b.ctx, sys, &o, &b.st));
+  assert_done(&b, ga_machine_initial(ga_model_machine(b.model), numbers, numbers + nq, numbers + nq + nv));
+  start.h = 1e-3;
+  assert_done(
+      &b, ga_stepper_start(b.st, &start, 0.0, numbers, numbers + nq, numbers + nq + nv, NULL, NULL, NULL));
+  return b;
+}
+
+static void bench_close(bench *b)
+{
+  ga_modes_destroy(&b->modes);
+  ga_stepper_destroy(&b->st);
+  ga_model_destroy(&b->model);
+  ga_context_destroy(&b->ctx);
+}
+
+static const ga_modes_info *find_modes(bench *b, int n, int dense)
+{
+  const ga_state *s = ga_stepper_state(b->st);
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  ga_modes_opts o = ga_modes_defaults();
+  o.n = n, o.dense = dense;
+  ga_modes_destroy(&b->modes);
+  assert_done(b, ga_modes_create(b->ctx, system_of(b), &o, &p, &b->modes));
+  const ga_modes_info *info = ga_modes_get_info(b->modes);
+  for (int i = 0; i < info->n; i++) assert_true(ga_modes_at(b->modes, i)->residual < 1e-12);
+  return info;
+}
+
+static void assert_eigenvalue(const bench *b, int i, double re, double im, double tolerance, const char *what)
+{
+  const ga_mode *m = ga_modes_at(b->modes, i);
+  if (!(hypot(m->re - re, m->im - im) <= tolerance * hypot(re, im)))
+    fail_msg("%s: mode %d is %.13g %+.13g i instead of %.13g %+.13g i", what, i, m->re, m->im, re, im);
+}
+
+/* ---- Beams: length 1, mass 1, slender ---- */
+
+static const double EI = 100.0, GJ = 80.0;
+
+/* bending: EIz over EIy */
+static bench beam_open(const char *geometry, int elements, double bending, const char *joints)
+{
+  char text[1024];
+  snprintf(text, sizeof text,
+           "galpha: 1\nbodies:\n  b: {type: beam, %s, elements: %d, section: numbers, mass_per_length: 1, "
+           "stiffness: [1e10, 4e9, 4e9, %g, %g, %g], rotary_inertia: [2e-8, 1e-8, 1e-8]}\n%s",
+           geometry, elements, GJ, EI, EI * bending, joints);
+  return bench_open(NULL, text);
+}
+
+static const char CLAMP[] = "joints:\n  clamp: {type: fixed, a: ground, b: b}\n";
+static const char STRAIGHT[] = "from: [0, 0, 0], to: [1, 0, 0]";
+
+/* ω = β² √(EI), cos β cosh β = −1; bending about z is twice as fast. */
+static void cantilever(void **state)
+{
+  static const double BETA[] = {1.875104068711961, 4.694091132974175, 7.854757438237613};
+  (void)state;
+  for (int dense = -1; dense <= 1; dense += 2) {
+    bench b = beam_open(STRAIGHT, 24, 4.0, CLAMP);
+    const double expected[] = {BETA[0] * BETA[0], 2 * BETA[0] * BETA[0], BETA[1] * BETA[1],
+                               2 * BETA[1] * BETA[1], BETA[2] * BETA[2]};
+    assert_int_equal(find_modes(&b, 5, dense)->n_zero, 0);
+    for (int i = 0; i < 5; i++) assert_eigenvalue(&b, i, 0.0, expected[i] * sqrt(EI), 1e-4, "cantilever");
+    bench_close(&b);
+  }
+}
+
+/* Pre-twisted, with the same stiffness about all axes: as if it were straight. */
+static void twisted_cantilever(void **state)
+{
+  static const double BETA[] = {1.875104068711961, 4.694091132974175};
+  (void)state;
+  bench b = beam_open("pose: {position: [0, 0, 0]}, length: 1, curvature: [2.5, 0, 0]", 40, 1.0, CLAMP);
+  find_modes(&b, 4, 0);
+  for (int i = 0; i < 4; i++)
+    assert_eigenvalue(&b, i, 0.0, BETA[i / 2] * BETA[i / 2] * sqrt(EI), 1e-4, "twisted cantilever");
+  bench_close(&b);
+}
+
+/* Six free motions, zeros twice each; then cos β cosh β = 1. Stretching is a million times as fast as
+ * bending. */
+static void free_beam(void **state)
+{
+  static const double BETA[] = {4.730040744862704, 7.853204624095838};
+  (void)state;
+  for (int dense = -1; dense <= 1; dense += 2) {
+    bench b = beam_open(STRAIGHT, 24, 4.0, "");
+    const ga_modes_info *info = find_modes(&b, 9, dense);
+    assert_int_equal(info->n_zero, 12);
+    for (int i = 0; i < 6; i++) assert_true(ga_modes_at(b.modes, i)->zero);
+    assert_eigenvalue(&b, 6, 0.0, BETA[0] * BETA[0] * sqrt(EI), 1e-4, "free beam");
+    assert_eigenvalue(&b, 7, 0.0, 2 * BETA[0] * BETA[0] * sqrt(EI), 1e-4, "free beam");
+    assert_eigenvalue(&b, 8, 0.0, BETA[1] * BETA[1] * sqrt(EI), 1e-4, "free beam");
+    bench_close(&b);
+  }
+}
+
+/* A ring of radius R = 1/2π, free: in its plane ω² = (EI/R⁴) n² (n² − 1)²/(n² + 1), out of it with n² + EI/GJ
+ * below. */
+static void ring(void **state)
+{
+  (void)state;
+  for (int dense = -1; dense <= 1; dense += 2) {
+    bench b = beam_open("pose: {position: [0, 0, 0]}, length: 1, curvature: [0, 0, 6.283185307179586]", 48,
+                        1.0, "joints:\n  close: {type: fixed, a: b, b: b.end}\n");
+    const double R4 = pow(2 * PI, -4.0);
+    assert_int_equal(find_modes(&b, 14, dense)->n_zero, 12);
+    for (int i = 6; i < 14; i++) {
+      const int n = i < 10 ? 2 : 3, in_plane = (i - 6) / 2 % 2;
+      const double n2 = n * n,
+                   square = EI / R4 * n2 * (n2 - 1) * (n2 - 1) / (n2 + (in_plane ? 1.0 : EI / GJ));
+      assert_eigenvalue(&b, i, 0.0, sqrt(square), 1e-4, "ring");
+    }
+    bench_close(&b);
+  }
+}
+
+/* ---- Machines ---- */
+
+static void bicycle(void **state)
+{
+  (void)state;
+  for (int dense = -1; dense <= 1; dense += 2) {
+    bench b = bench_open(MODELS "/bicycle.yaml", NULL);
+    const ga_modes_info *info = find_modes(&b, 7, dense);
+    assert_int_equal(info->n_all, 10);
+    assert_int_equal(info->n_zero, 6); /* x, y and turns of both wheels; yaw, which y follows, and speed */
+    assert_true(info->unsteady < 1e-9);
+    for (int i = 0; i < 4; i++) assert_true(ga_modes_at(b.modes, i)->zero);
+    assert_eigenvalue(&b, 4, -0.32286642900409, 0.0, 1e-11, "capsize");
+    assert_eigenvalue(&b, 5, -0.77534188219585, 4.46486771378823, 1e-11, "weave");
+    assert_eigenvalue(&b, 6, -14.07838969279822, 0.0, 1e-11, "castering");
+    bench_close(&b);
+  }
+}
+
+/* To t by error control. */
+static void run_to(bench *b, double t, const double *q, const double *v)
+{
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  const double none[64] = {0};
+  o.t_end = t, o.rtol = o.atol = 1e-11;
+  assert_done(b, ga_simulator_create(b->ctx, b->st, &o, &sim));
+  assert_done(b, ga_simulator_start(sim, NULL, 0.0, q, v, none, NULL, NULL, NULL));
+  assert_done(b, ga_simulator_run(sim));
+  ga_simulator_destroy(&sim);
+}
+
+/* Run to rest; then let go from ε times the shape: after T it is where Re(shape exp(s T)) has it. */
+static void rhombus(void **state)
+{
+  (void)state;
+  const double far = 1e-4, T = 0.7;
+  bench b = bench_open(MODELS "/rhombus.yaml", NULL);
+  const ga_group *group = ga_system_group(system_of(&b));
+  const int nv = ga_system_size(system_of(&b), GA_BLOCK_V), nq = ga_group_nq(group);
+  double q0[64], v0[64], q[64], v[64], d[64];
+  const ga_state *s = ga_stepper_state(b.st);
+  memcpy(q0, s->q, (size_t)nq * sizeof *q0);
+  memcpy(v0, s->v, (size_t)nv * sizeof *v0);
+  run_to(&b, 120.0, q0, v0);
+  assert_int_equal(find_modes(&b, 1, 0)->n_all, 2);
+  assert_eigenvalue(&b, 0, -0.242385809310505, 2.13395502834838, 1e-9, "rhombus");
+  memcpy(q0, s->q, (size_t)nq * sizeof *q0);
+  const ga_mode m = *ga_modes_at(b.modes, 0);
+  for (int i = 0; i < nv; i++) d[i] = far * m.real.q[i], v[i] = far * m.real.v[i];
+  ga_group_move(group, q, q0, d);
+  run_to(&b, T, q, v);
+  ga_group_difference(group, d, q0, s->q);
+  const double size = far * exp(m.re * T), c = size * cos(m.im * T), sine = size * sin(m.im * T);
+  for (int i = 0; i < nv; i++) {
+    const double expected = c * m.real.q[i] - sine * m.imaginary.q[i];
+    if (fabs(d[i] - expected) > 2e-4 * far) fail_msg("coordinate %d: %g instead of %g", i, d[i], expected);
+  }
+  bench_close(&b);
+}
+
+/* Shapes as signals: the angle of a pendulum by its own coordinate, a length by geometry. */
+static void slopes(void **state)
+{
+  (void)state;
+  bench b =
+      bench_open(NULL, "galpha: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
+                       "  rod: {type: rigid, mass: 2, inertia: [0.1, 0.2, 0.3], position: [0, 0, -1.5]}\n"
+                       "joints:\n  hinge: {type: revolute, a: ground, b: rod, at: {position: [0, 0, 0], "
+                       "rotation: {z_axis: [0, 1, 0]}}}\n");
+  const ga_machine *machine = ga_model_machine(b.model);
+  const int index[] = {ga_machine_find_signal(machine, "hinge.angle"),
+                       ga_machine_find_signal(machine, "rod.x"), ga_machine_find_signal(machine, "rod.z"),
+                       ga_machine_find_signal(machine, "hinge.angle_rate")};
+  double slope[4];
+  find_modes(&b, 1, 0);
+  const ga_mode *m = ga_modes_at(b.modes, 0);
+  assert_eigenvalue(&b, 0, 0.0, sqrt(2 * 9.81 * 1.5 / (0.2 + 2 * 1.5 * 1.5)), 1e-10, "pendulum");
+  assert_done(&b, ga_machine_signal_slopes(machine, ga_stepper_state(b.st), &m->real, 4, index, slope));
+  assert_true(fabs(slope[0]) > 0.1 && fabs(slope[1] + 1.5 * slope[0]) < 1e-9 && fabs(slope[2]) < 1e-9);
+  assert_done(&b,
+              ga_machine_signal_slopes(machine, ga_stepper_state(b.st), &m->imaginary, 4, index, slope + 0));
+  assert_true(fabs(slope[0]) < 1e-12 && fabs(slope[3]) > 0.1);
+  bench_close(&b);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever), cmocka_unit_test(twisted_cantilever),
+                                     cmocka_unit_test(free_beam),  cmocka_unit_test(ring),
+                                     cmocka_unit_test(bicycle),    cmocka_unit_test(rhombus),
+                                     cmocka_unit_test(slopes)};
+  return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
+}
