@@ -5,7 +5,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NONE] = {"", NULL},
     [GA_REASON_OTHER] = {"{detail}", NULL},
     [GA_REASON_MEMORY] = {"out of memory for {name}{{ of {0.10} numbers}}", NULL},
-    [GA_REASON_NULL_ARGUMENT] = {"{field} is NULL{{; it needs {0.10} values}}", NULL},
+    [GA_REASON_NULL_ARGUMENT] = {"{field} is NULL{{; it needs {0.10} values}}", "{{; give {expected}}}"},
 
     /* calls */
     [GA_REASON_CALL_ORDER] = {"it must be called {expected}", NULL},

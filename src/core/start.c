@@ -57,6 +57,13 @@ static ga_status refuse_not_finite(ga_context *ctx, const char *field, int item,
 }
 
 /* needed: how many of q0, v0, x0; guesses may be left out. */
+static ga_status refuse_no_opts(ga_context *ctx, const char *function)
+{
+  return ga__refuse(
+      ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,
+      &(ga__facts){.function = function, .field = "opts", .expected = "ga_start_defaults() with h set"});
+}
+
 static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0, int needed, const double *q0,
                               const double *v0, const double *x0, const double *lambda, const double *psi)
 {
@@ -300,7 +307,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
                            const double *psi_guess, ga_start_report *report)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!opts) return ga__refuse_null(st->ctx, __func__, "opts");
+  if (!opts) return refuse_no_opts(st->ctx, __func__);
   ga_start_report unused, *r = report ? report : &unused;
   int doubtful = 1, foreseen = 0;
   ga__start_clear_report(r);
@@ -427,7 +434,7 @@ ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double 
                               ga_start_report *report)
 {
   if (!st) return GA_ERR_ARGUMENT;
-  if (!opts) return ga__refuse_null(st->ctx, __func__, "opts");
+  if (!opts) return refuse_no_opts(st->ctx, __func__);
   ga_start_report unused, *r = report ? report : &unused;
   ga__start_clear_report(r);
   st->has_state = 0;

@@ -71,7 +71,7 @@ static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
                                    .detail = def->sides ? "given" : "missing",
                                    GA__NUMBERS({def->n_sides, NULL})});
   if (def->n_pattern < 0)
-    return ga__refuse_number(ctx, "system", "n_pattern", def->n_pattern, ">= 0; 0 for a dense system");
+    return ga__refuse_number(ctx, "system", "n_pattern", def->n_pattern, ">= 0 (0: a dense system)");
   if (def->n_pattern > 0 && (!def->pattern_row || !def->pattern_col))
     return ga__refuse_missing(ctx, "system", "n_pattern", def->n_pattern,
                               def->pattern_row ? "pattern_col" : "pattern_row");

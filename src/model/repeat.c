@@ -199,8 +199,8 @@ static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scop
         x->r->messages, tree->at, GA_REASON_NAME_NOT_ALLOWED,
         &(ga__facts){.name = piece,
                      .other = "an index",
-                     .expected =
-                         "another by the key index: it is a parameter or the index of an outer repeat"});
+                     .expected = "one that is no parameter and no index of an outer repeat; name it by the "
+                                 "key index"});
     return 0;
   }
   return 1;

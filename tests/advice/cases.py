@@ -101,6 +101,7 @@ case("give the parameter another name", "is a parameter, and", model("parameters
 # Rotations
 def turned(rotation):
     return model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 1], rotation: " + rotation + "}}")
+case("give {expected}", "give one of matrix", turned("{angle: 1}"), "", ([("{angle: 1}", "{axis: [0, 0, 1], angle: 1}")], "", {}))
 case("unit vectors across each other; give", "unit vectors", turned("{matrix: [[0.7, -0.7, 0], [0.7, 0.7, 0], [0, 0, 1]]}"), "",
      ([("[[0.7, -0.7, 0], [0.7, 0.7, 0]", "[[0.70710678118, -0.70710678118, 0], [0.70710678118, 0.70710678118, 0]")], "", {}), ([("matrix: [[0.7, -0.7, 0], [0.7, 0.7, 0], [0, 0, 1]]", "quaternion: [1, 0, 0, 0.4142]")], "", {}))
 case("turn one axis round", "determinant is negative", turned("{matrix: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}"), "", ([("[0, 0, -1]", "[0, 0, 1]")], "", {}))
@@ -109,9 +110,12 @@ case("the {field} is 0; give", "axis is 0", turned("{axis: [0, 0, 0], angle: 1}"
 case("give three letters", "not one of Euler angles", turned("{euler: [1, 1, 1], sequence: xxz}"), "", ([("xxz", "xyz")], "", {}))
 case("the {field} is 0; give", "z_axis is 0", turned("{z_axis: [0, 0, 0]}"), "", ([("[0, 0, 0]}", "[0, 1, 0]}")], "", {}))
 case("the {field} is 0; give", "x_axis is 0", turned("{z_axis: [0, 0, 1], x_axis: [0, 0, 0]}"), "", ([("x_axis: [0, 0, 0]", "x_axis: [0, 1, 0]")], "", {}))
-case("lies along the z axis; give", "lies along the z axis", turned("{z_axis: [0, 0, 1], x_axis: [0, 0, 2]}"), "", ([("x_axis: [0, 0, 2]", "x_axis: [0, 1, 0]")], "", {}))
+case("lies along the {other}; give", "lies along the z_axis", turned("{z_axis: [0, 0, 1], x_axis: [0, 0, 2]}"), "", ([("x_axis: [0, 0, 2]", "x_axis: [0, 1, 0]")], "", {}))
 case("are both given; give one of them", "are both given", model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [1, 0, 0], pose: {position: [1, 0, 0]}}}"), "", ([(", pose: {position: [1, 0, 0]}", "")], "", {"r.x": (1, 1e-9)}))
 # Files
+case("x and y, or rows", "give x and y, or rows", model(SCALAR + "functions: {g: {type: table, x: [0, 1]}}\nforces: {f: {type: actuator, coordinate: m, force: {function: g}}}"), "",
+     ([("x: [0, 1]}", "x: [0, 1], y: [1, 1]}")], "", {"m": (0.5, 1e-3)}), ([("x: [0, 1]}", "rows: [[0, 1], [1, 1]]}")], "", {"m": (0.5, 1e-3)}))
+case("write 'key: value'", "with a blank after the colon", FALLS.replace("simulation: {t_end: 1, output: 0.1}", "simulation:\n  t_end: 1\n  output\n"), "", ([("  output\n", "  output: 0.1\n")], "", FALLEN))
 case("write the keys out, or give a whole value by an alias", "a merge key", FALLS.replace("bodies: {p: {type: point, mass: 1}}", "bodies:\n  o: &a {type: point, mass: 1}\n  p: {<<: *a}"), "",
      ([("p: {<<: *a}", "p: *a")], "", FALLEN), ([("p: {<<: *a}", "p: {type: point, mass: 1}")], "", FALLEN))
 
@@ -150,10 +154,10 @@ case("--tol does without error bars", "Smaller ones would take long", MANY, "",
      ([], "--accuracy 0.001", {"m": (math.cos(160), 4e-3)}), ([], "--tol 1e-4", {}))
 case("its numbers are so far apart", "quotients overflow", model(SCALAR + "blocks: {g: {type: first_order, inputs: {u: m}, gain: 1e300, time_constant: 1e-300}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
      ([("1e300", "1"), ("1e-300", "0.1")], "", {"m": (0, 1e-9)}))
-case("cannot feed back; take", "cannot feed back; take",
+case("cannot {detail}{{, here {0.10}}}{{: {equation}}}; take {expected}", "cannot feed back accelerations",
      model("bodies: {m: {type: scalar, mass: 1}, p: {type: scalar, mass: 1}}\nforces: {f: {type: actuator, coordinate: m, force: '1 - 0.5*m.acc'}}"), "--method soi2",
      ([], "--method stabilized", {"m": (1 / 3, 1e-3)}), ([], "--method index3", {"m": (1 / 3, 1e-3)}))
-case("is for holonomic constraints only", "is for holonomic constraints only",
+case("keep nonholonomic constraints", "cannot keep nonholonomic constraints",
      model("bodies: {ball: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 1], velocity: [3, 0, 0], omega: [0, 3, 0]}}\nrollings: {r: {type: sphere, body: ball, radius: 1}}"), "--method hht_soi2 --step 0.01",
      ([], "--method soi2 --step 0.01", {"ball.x": (3, 1e-6)}))
 BRANCH = open(os.path.join(source, "tests/trust/models/branch.yaml")).read()
@@ -169,12 +173,14 @@ case("Where it has a solution, give a guess near it", "Where it has a solution, 
      ([("forces:", "guesses: {g: {signal: a, value: 10.5}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
 case("Where it has one, give a guess near it", "Where it has one, give a guess near it", LOOP.replace("u^2 + 1", "u + 3*atan(4*(u - 10)) + 0.02*(u - 10)"), "--tol 1e-4",
      ([("forces:", "guesses: {g: {signal: a, value: 10.1}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
+case("leave it out", "the tag '!kilo' is not read; leave it out", FALLS.replace("mass: 1", "mass: !kilo 1"), "", ([("!kilo ", "")], "", FALLEN))
 case("is 0; leave it out", "the coefficient of the highest power", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1], den: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1, 1]")], "", {"m": (0, 1e-9)}))
 case("by way of which it is fixed to itself", "it is fixed to itself", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
 case("leave it \\\"ground\\\"", "only positions are seen from", model(point() + "markers: {a: {body: ground}}\nsensors: {s: {type: velocity, of: p, from: a}}"), "", ([("from: a", "from: ground")], "", {}), ([(", from: a", "")], "", {}))
 case("so that a guess of it does nothing; leave it out", "does nothing", model(SCALAR + "blocks: {g: {type: gain, inputs: {u: 1}, gain: 2}}\nguesses: {x: {signal: m.acc, value: 1}}"), "", ([("guesses: {x: {signal: m.acc, value: 1}}", "")], "", {}))
 case("leave the torque out, or make it", "cannot turn; leave the torque out", model(point() + "forces: {f: {type: force, frame: p, torque: [1, 0, 0]}}"), "",
      ([("torque: [1, 0, 0]", "force: [1, 0, 0]")], "", {"p.x": (1.5, 1e-3)}), ([("type: point, mass: 1", "type: rigid, mass: 1, inertia: [1, 1, 1]")], "", {"p.wx": (1, 1e-3)}))
+case("one that is no parameter and no index of an outer repeat; name it", "name it by the key index", "parameters: {i: 2}\n" + MANY.replace("400", "2"), "--tol 1e-4", ([("count: 2", "count: 2, index: k"), ("{i}", "{k}")], "--tol 1e-4", {}))
 case("in it needs quotes, or the indentation", "in it needs quotes", FALLS.replace("galpha: 1", "galpha: 1\ntitle: a: b"), "", ([("a: b", "'a: b'")], "", FALLEN))
 case("; a text that begins with * or & needs quotes", "begins with * or & needs quotes", FALLS.replace("galpha: 1", "galpha: 1\ntitle: *"), "", ([("title: *", "title: '*'")], "", FALLEN))
 case("an expression with brackets of its own needs quotes", "brackets of its own needs quotes", FALLS.replace("{type: point, mass: 1}", "{type: point, mass: 2*cos(60[deg])}"), "", ([("2*cos(60[deg])", "\"2*cos(60[deg])\"")], "", FALLEN))
@@ -183,6 +189,15 @@ case("for a product write number", "for a product write", FALLS.replace("mass: 1
 case("the signal '%s' is %g at t", "check their units", FALLS.replace("-9.81", "-1e300"), "--tol 1e-4", ([("-1e300", "-9.81")], "--tol 1e-4", FALLEN))
 case("galpha converge: the error of %s is", "the error of q is inf", model("bodies: {m: {type: scalar, mass: 1, position: 1e200}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: 0}}"), "converge --step 0.1",
      ([("1e200", "1")], "converge --step 0.1", {}))
+case("put those first that others need", "wait for each other, the most that are allowed; put those first",
+     "parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n" + model("bodies: {p: {type: point, mass: 1}}", "t_end: 1, output: 0.1", "gravity: [0, 0, -9.81]\n"), "",
+     ([("parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n",
+        "parameters:\n  p300: 1\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in reversed(range(300))))], "", FALLEN))
+case("use 'repeat' or parameters", "by aliases, the most that are allowed; use 'repeat' or parameters",
+     "parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)) + FALLS, "",
+     ([("parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)), "parameters: {a0: 1}\n")], "", FALLEN))
+case("Change it, or begin later", "more often than can be followed", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'mod(3, t)'}}", "t_start: 0, t_end: 1, output: 0.1"), "--tol 1e-4",
+     ([("mod(3, t)", "mod(3, 1)")], "--tol 1e-4", {"m": (0, 1e-9)}), ([("t_start: 0", "t_start: 0.5")], "--tol 1e-4", {}))
 
 # ---- Several commands ----
 
@@ -234,5 +249,8 @@ no_advice("; a smaller step may help: ", "what is cut off")
 no_advice("its function asked for a smaller step", "says what the function did")
 no_advice("Results can be read while they grow", "a help page")
 no_advice("behind every signal its error bars, NAME:error", "a help page")
+no_advice("let velocities jump at once where", "a page of the manual")
+no_advice("start start_time tstart", "names of a key")
+no_advice("add adder difference", "names of a block")
 no_advice("# The format of model files", "a page of the manual")
 no_advice("Every block has the key `inputs`", "the same")

@@ -583,6 +583,23 @@ static ga_status simulate_at_once(ga_context *ctx, int remedy)
   return end(&m, status);
 }
 
+static ga_status many_outputs(ga_context *ctx, int remedy)
+{
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  ga_simulate_opts o = ga_simulate_defaults();
+  plant c = {.length = 1};
+  const ga_system_def def = define(&c, 1);
+  ga_simulator *sim = NULL;
+  made m = {0};
+  o.t_end = 1, o.output_every = remedy ? 0.01 : 1e-12;
+  ga_status status = make(ctx, &def, &opts, &m);
+  if (!status) status = ga_simulator_create(ctx, m.st, &o, &sim);
+  if (!status) status = ga_simulator_start(sim, NULL, 0, DOWN, STILL, NULL, NULL, NULL, NULL);
+  if (!status) status = ga_simulator_run(sim);
+  ga_simulator_destroy(&sim);
+  return end(&m, status);
+}
+
 static ga_status follow_at_once(ga_context *ctx, int remedy)
 {
   const ga_stepper_opts opts = ga_stepper_defaults();
@@ -678,7 +695,7 @@ static ga_status with_machine(ga_context *ctx, add_fn add, int remedy)
   }                                                                                                          \
   static ga_status name##_of(ga_context *ctx, ga_machine *m, int remedy)
 
-MACHINE(missing_body)
+MACHINE(missing_body) /* follows: "{field} is {detail}; give {expected}" */
 {
   ga_marker_def d = ga_marker_defaults();
   (void)ctx;
@@ -970,16 +987,16 @@ typedef struct advice {
 } advice;
 
 static const advice ADVICE[] = {
-    {"; declare a pattern, or take GA_INDEX3, which has none of them", many_etas, 2},
+    {"the multipliers η need them: declare a pattern, or take GA_INDEX3", many_etas, 2},
     {"declare pattern_row and pattern_col", dense_system, 1},
-    {"give 0 for a dense system", negative_pattern, 1},
+    {"n_pattern is -1; it must be >= 0 (0: a dense system)", negative_pattern, 1},
     {"Check the pattern's entries there", no_pivot, 1},
-    {"; give a ga_factor_kind", unknown_kind, 1},
-    {"; give GA_LEFT or GA_RIGHT", unknown_side, 2},
-    {"ga_scheme_rho() gives a set that holds", odd_scheme, 1},
-    {"; give the size of the first step", first_size, 1},
-    {"start: opts is NULL; give ga_start_defaults() with h set", without_opts, 1},
-    {"assemble: opts is NULL; give ga_start_defaults() with h set", assemble_without_opts, 1},
+    {"factors[0].kind is 17, which is no ga_factor_kind; these go from 0 to 4", unknown_kind, 1},
+    {"factors[0].side is 5, which is no ga_side; these go from 0 to 1", unknown_side, 2},
+    {"; ga_scheme_rho() gives parameters that fit together", odd_scheme, 1},
+    {"h is 0; it must be > 0, the size of the first step", first_size, 1},
+    {"ga_stepper_start: opts is NULL; give ga_start_defaults() with h set", without_opts, 1},
+    {"ga_stepper_assemble: opts is NULL; give ga_start_defaults() with h set", assemble_without_opts, 1},
     {"; set rheonomic = 1, or better, give phi_dot", depends_on_t, 2},
     {"; give guesses near the multipliers' values", flat_multiplier, 1},
     {"where f is nonlinear in them, give guesses for lambda and psi", far_multiplier, 1},
@@ -993,13 +1010,14 @@ static const advice ADVICE[] = {
     {"take a larger step, a larger newton.tol, or GA_STABILIZED", floor_of_index3, 3},
     {"take a larger step or a larger newton.tol", floor_of_stabilized, 2},
     {"Try a smaller step; an iteration that is slow at every step", wrong_jacobian, 2},
-    {"ga_stepper_step: the stepper has no state yet; call ga_stepper_start() first", step_at_once, 1},
-    {"ga_stepper_project_velocity: call ga_stepper_start() first", project_at_once, 1},
-    {"ga_stepper_constraint_residuals: call ga_stepper_start() first", residuals_at_once, 1},
-    {"ga_simulator_step: call ga_simulator_start() first", simulate_at_once, 1},
-    {": call ga_follower_start() first", follow_at_once, 1},
+    {"ga_stepper_step: it must be called after ga_stepper_start()", step_at_once, 1},
+    {"ga_stepper_project_velocity: it must be called after ga_stepper_start()", project_at_once, 1},
+    {"ga_stepper_constraint_residuals: it must be called after ga_stepper_start()", residuals_at_once, 1},
+    {"ga_simulator_step: it must be called after ga_simulator_start()", simulate_at_once, 1},
+    {"ga_follower_restart: it must be called after ga_follower_start()", follow_at_once, 1},
+    {"too many outputs: 1e+12; 1000000000 is the limit; raise output_every", many_outputs, 1},
     {"Otherwise raise its tolerance or lower h_min", jump_of_a_state, 2},
-    {"monotone interpolation is for one variable; take spline", monotone_map, 1},
+    {"interpolation monotone is not available for tables of two variables; use spline", monotone_map, 1},
     {" is missing; give the name of ", missing_body, 1},
     {"; give the name of ", empty_body, 1},
     {"; give NULL where there is none", empty_coordinate, 1},
@@ -1019,7 +1037,7 @@ static const advice ADVICE[] = {
     {"ga_meter_create: it must be called after ga_machine_build()", meter_at_once, 1},
     {"ga_machine_initial: it must be called after ga_machine_build()", initial_at_once, 1},
     {"ga_meter_start: the state is NULL", meter_without_state, 1},
-    {"exists and is not a result file; remove it or choose another name", file_in_the_way, 2},
+    {"is not a result file (it exists already); remove it or choose another name", file_in_the_way, 2},
     {"another run is writing into it; wait for its end or choose another name", file_in_use, 2},
     {"has no checkpoint to go on from; start anew", file_without_checkpoint, 1},
 }; /* the end of ADVICE */

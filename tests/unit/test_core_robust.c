@@ -743,6 +743,7 @@ static void ball_stays_above_the_floor(void **state)
     rig_build(&r);
     assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
     assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, top, REST, NULL, NULL, NULL, NULL), GA_OK);
+    /* follows: "its restarts pile up. Let on_event stop the simulation" */
     assert_status(r.ctx, ga_simulator_run(sim), body.slow > 0.0 ? GA_STOPPED : GA_ERR_STEP);
     if (body.slow == 0.0) assert_error(r.ctx, GA_REASON_RESTARTS_PILE_UP, "0", NULL, NULL);
     double when = sqrt(2.0 / 9.81), part = 2.0 * when;

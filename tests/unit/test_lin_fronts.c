@@ -1269,6 +1269,7 @@ static void fronts_too_large_are_refused(void **state)
   assert_int_equal(ga__lu_create_ordered(f->ctx, p.A, GA_LU_AUTO, &p.order, &p.lu), GA_ERR_MEMORY);
   assert_null(p.lu);
   assert_call_error(f->ctx, GA_REASON_TOO_MANY, "LU factors by blocks", "entries of a front");
+  /* follows: "an int cannot count them; take GA_LU_SPARSE" */
   assert_int_equal(ga_lu_create(f->ctx, p.A, GA_LU_SPARSE, &p.lu), GA_OK);
   assert_int_equal(ga_lu_factor(p.lu), GA_OK);
   close_problem(f, &p);
