@@ -161,7 +161,8 @@ static int end(app_runner *r, ga_status status, const ga_equilibrium_report *rep
                                : GA_OK;
   if (!quiet && (!status || report->load_steps > 0)) print_report(r, report);
   if (!quiet && records > 0 && !closed)
-    printf("results      %s: %ld records of %d signals\n", r->file, records, r->n + r->n_own);
+    printf("results      %s: %ld record%s of %d signals\n", r->file, records, records == 1 ? "" : "s",
+           r->n + r->n_own);
   fflush(stdout);
   if (r->metered && !status) app_warn_of_pulls(r->meter);
   if (r->written || closed)
