@@ -39,13 +39,15 @@ static int is_number(const ga__field *f)
 void ga__field_default(char *text, size_t size, const ga__field *field, const void *base)
 {
   const char *at = (const char *)base + field->offset;
-  double number;
-  int integer;
-  const char *name;
+  double number = 0.0;
+  int integer = 0;
+  const char *name = NULL;
   text[0] = '\0';
-  memcpy(&number, at, sizeof number);
-  memcpy(&integer, at, sizeof integer);
-  memcpy(&name, at, sizeof name);
+  if (is_number(field))
+    memcpy(&number, at, sizeof number);
+  else
+    memcpy(&integer, at, sizeof integer);
+  if (field->rule == GA__RULE_TEXT_NEEDED) memcpy(&name, at, sizeof name);
   if (is_number(field) && isnan(number))
     snprintf(text, size, "%s", field->nan_about ? field->nan_about : "as at the start");
   else if (is_number(field) && isinf(number))
@@ -67,12 +69,9 @@ void ga__field_default(char *text, size_t size, const ga__field *field, const vo
 
 int ga__field_needed(const ga__field *field, const void *base)
 {
-  const char *at = (const char *)base + field->offset, *name;
-  double number;
-  memcpy(&number, at, sizeof number);
-  memcpy(&name, at, sizeof name);
-  if (field->rule == GA__RULE_POSITIVE) return !(number > 0);
-  if (field->rule == GA__RULE_TEXT_NEEDED) return !name;
+  const void *at = (const char *)base + field->offset;
+  if (field->rule == GA__RULE_POSITIVE) return !(*(const double *)at > 0);
+  if (field->rule == GA__RULE_TEXT_NEEDED) return !*(const char *const *)at;
   return field->rule == GA__RULE_FUNCTION_NEEDED ||
          (field->rule == GA__RULE_CHOICE && strcmp(field->name, "kind") == 0);
 }
