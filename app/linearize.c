@@ -48,19 +48,6 @@ static void free_names(name_list *l)
   free(l->names);
 }
 
-/* The state about which to linearise: that of the start, or of the run's end at --at. */
-static ga_status reach_state(app_task *s, double at)
-{
-  const ga_simulate_opts opts = ga_simulate_defaults();
-  const int runs = at > s->settings.t_start;
-  s->settings.output = 0.0;
-  if (runs) s->settings.t_end = at;
-  ga_status status = app_task_prepare(s, &s->settings, &opts);
-  if (!status) status = app_task_start(s, 0);
-  if (!status && runs) status = ga_simulator_run(s->simulator);
-  return status;
-}
-
 static void print_list(const char *what, int n, const char *const *names, const char *const *units)
 {
   printf("%-8s %d\n", what, n);
@@ -116,7 +103,7 @@ static int linearise(app_task *s, const app_arguments *a, const name_list *in, c
   ga_status status =
       ga_machine_linearisation_create(s->ctx, s->machine, in->n, in->names, out->n, out->names, &lin);
   if (status) return app_misused(a, "%s", ga_context_error(s->ctx)->text);
-  status = reach_state(s, at);
+  status = app_task_reach(s, at);
   if (!status) status = ga_machine_linearisation_compute(lin, ga_stepper_state(s->stepper), &f);
   if (status) {
     app_task_explain(s, a, "there is no linear model", status);

@@ -40,22 +40,14 @@ static void study_close(study *t)
 
 /* ---- The state ---- */
 
-/* The start, or the state at --at. */
 static int reach_state(study *t)
 {
-  app_task *s = &t->s;
-  const ga_simulate_opts opts = ga_simulate_defaults();
-  ga_run_settings settings = s->settings;
-  const int code = app_number(t->a, "at", "s", settings.t_start, 1e12, &settings.t_end);
-  const int runs = app_has(t->a, "at") && settings.t_end > settings.t_start;
+  double at = t->s.settings.t_start;
+  const int code = app_number(t->a, "at", "s", at, 1e12, &at);
   if (code) return code;
-  if (!runs) settings.t_end = s->settings.t_end;
-  ga_status status = app_task_prepare(s, &settings, &opts);
-  if (!status) status = app_task_start(s, 0);
-  if (status) return app_task_explain(s, t->a, "the machine cannot be started", status), APP_FAILED;
-  if (runs) status = ga_simulator_run(s->simulator);
-  if (status) return app_task_explain(s, t->a, "the run to the time of --at", status), APP_FAILED;
-  return APP_DONE;
+  const ga_status status = app_task_reach(&t->s, at);
+  if (status) app_task_explain(&t->s, t->a, "the state cannot be reached", status);
+  return status ? APP_FAILED : APP_DONE;
 }
 
 static int compute(study *t)

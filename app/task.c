@@ -332,6 +332,18 @@ ga_status app_task_start(app_task *s, int report)
   return status;
 }
 
+ga_status app_task_reach(app_task *s, double at)
+{
+  const ga_simulate_opts opts = ga_simulate_defaults();
+  const int runs = at > s->settings.t_start;
+  s->settings.output = 0.0;
+  if (runs) s->settings.t_end = at;
+  ga_status status = app_task_prepare(s, &s->settings, &opts);
+  if (!status) status = app_task_start(s, 0);
+  if (!status && runs) status = ga_simulator_run(s->simulator);
+  return status;
+}
+
 /* ---- Words ---- */
 
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status)

@@ -42,6 +42,9 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
 ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o);
 /* report: app_task_report() follows a start that succeeds, and says itself what the start would warn of. */
 ga_status app_task_start(app_task *s, int report);
+/* The state about which to linearise: that of the start, or of the run at this time [s] where that is later.
+ */
+ga_status app_task_reach(app_task *s, double at);
 
 /* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
  * it is of this status. */

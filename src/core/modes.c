@@ -828,6 +828,37 @@ static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, g
   return status;
 }
 
+/* Where constraints are redundant a little away from the point in fewer ways than at it, it is a singular
+ * position, and what B δq = 0 allows is no motion. Φ is off by the square of the move there, too little to be
+ * seen. */
+static ga_status check_position(search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
+{
+  const double far = 1e-4;
+  const size_t nv = (size_t)s->pencil.sys->nv, nq = (size_t)s->pencil.sys->nq;
+  if (s->pencil.redundant == 0) return GA_OK;
+  double *move, *q, *block = NULL;
+  const ga__array need[] = {{&move, nv}, {&q, nq}};
+  ga_evaluation *ev = NULL;
+  ga_point there = *p;
+  int redundant = 0;
+  ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
+  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
+  if (!status) {
+    for (int i = 0; i < m->info.n; i++) /* any motion that they allow */
+      for (size_t k = 0; k < nv; k++) move[k] += far * sin(1.0 + 2.4 * i) * m->mode[i].real.q[k];
+    ga_group_move(s->pencil.sys->group, q, p->q, move);
+    there.q = q, there.motion = 0;
+    status = ga_evaluation_jacobian(ev, &there);
+  }
+  if (!status) status = ga__count_redundant(s->ctx, s->pencil.sys, ev, &redundant);
+  if (!status && redundant < s->pencil.redundant)
+    status = ga__refuse(s->ctx, GA_ERR_SINGULAR, GA_REASON_SINGULAR_POSITION,
+                        &(ga__facts){.at = &(ga__fact_time){p->t, NAN, GA_BLOCK_LAMBDA, -1}});
+  ga_evaluation_destroy(&ev);
+  ga__free(s->ctx, block);
+  return status;
+}
+
 /* ---- The object ---- */
 
 ga_modes_opts ga_modes_defaults(void)
@@ -848,7 +879,8 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   m->info.n_zero = (1 + s->pencil.squared) * s->n_zero;
   m->info.dense = s->dense;
   m->info.shift = s->sigma;
-  return copy_modes(s, n, m);
+  status = copy_modes(s, n, m);
+  return status ? status : check_position(s, sys, p, m);
 }
 
 ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts, const ga_point *p,

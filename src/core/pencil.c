@@ -317,6 +317,16 @@ static ga_status find_relations(ga_context *ctx, const ga_system *sys, const ga_
   return status;
 }
 
+ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, int *n)
+{
+  relations found = {0};
+  const ga_status status = find_relations(ctx, sys, ev, &found);
+  *n = found.positions.r;
+  ga__null_destroy(ctx, &found.positions);
+  ga__null_destroy(ctx, &found.all);
+  return status;
+}
+
 /* ---- Creation ---- */
 
 static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p)
@@ -325,6 +335,7 @@ static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p
   ga_status status = find_relations(c->ctx, c->sys, ev, &found);
   if (!status) {
     const int n_lambda = c->sys->size[GA_BLOCK_LAMBDA], n_psi = c->sys->size[GA_BLOCK_PSI];
+    c->redundant = found.positions.r;
     c->n_q = c->sys->nv - (n_lambda - found.positions.r);
     c->n_v = c->sys->nv - (n_lambda + n_psi - found.all.r);
     c->n_x = c->sys->size[GA_BLOCK_X];

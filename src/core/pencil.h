@@ -22,6 +22,7 @@ typedef struct ga__pencil {
   int squared;                       /* 1: eigenvalues are τ = s², 0: τ = s */
   int n, n_state;                    /* lengths of z, and of its parts with a derivative */
   int start[GA__N_Z], size[GA__N_Z]; /* of the parts; size 0: not in z */
+  int redundant;                     /* constraints Φ that follow from others */
   int n_q, n_v, n_x;                 /* free positions and velocities, states */
   ga_sparse *A, *E;
   ga_sparse *W;                    /* R (A − τ0 E) C, R and C diagonal */
@@ -39,6 +40,8 @@ typedef struct ga__pencil {
 ga_status ga__pencil_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, const ga_point *p,
                             ga__pencil *pencil);
 void ga__pencil_destroy(ga__pencil *pencil);
+/* How many constraints Φ follow from others, by the matrices of ev; sys as opened by whoever asks. */
+ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, int *n);
 /* Eigenvalues the pencil has that are not infinite, multiple ones counted so. */
 int ga__pencil_count(const ga__pencil *pencil);
 /* Factors for shifts: s = sigma > 0. GA_RETRY_SINGULAR: s is an eigenvalue, or every number is. */

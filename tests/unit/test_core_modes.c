@@ -326,6 +326,31 @@ static void four_bar(void **state)
     }
 }
 
+/* A parallelogram that lies flat can leave for two kinds of motion, and has modes of neither. */
+static void flat_four_bar(void **state)
+{
+  const double crank = 0.5, bar = 1.0;
+  linkage l = {.n_links = 3,
+               .n_pins = 4,
+               .length = {crank, bar, crank},
+               .mass = {1.3, 2.1, 1.3},
+               .pin = {{0, -1, -0.5, 0, 0, 0},
+                       {0, 1, 0.5, -0.5, 0, 0},
+                       {1, 2, 0.5, 0.5, 0, 0},
+                       {2, -1, -0.5, 0, bar, 0}},
+               .q0 = {crank / 2, 0, 0, crank + bar / 2, 0, 0, bar + crank / 2, 0, 0}};
+  rig r = rig_open(NULL);
+  ga_modes *modes = NULL;
+  (void)state;
+  linkage_define(&l, &r.def);
+  start_at_rest(&r, l.q0);
+  const ga_point p = point_of(ga_stepper_state(r.st));
+  assert_status(r.ctx, ga_modes_create(r.ctx, r.sys, NULL, &p, &modes), GA_ERR_SINGULAR);
+  assert_int_equal(ga_context_error(r.ctx)->reason, GA_REASON_SINGULAR_POSITION);
+  assert_null(modes);
+  rig_close(&r);
+}
+
 /* Eigenvalues of the dense linearisation are those of the pencil, on groups, in motion, with nonholonomic
  * constraints and states. */
 static void same_as_linearisation(void **state)
@@ -428,6 +453,7 @@ int main(void)
                                      cmocka_unit_test(slow_modes_are_no_zeros),
                                      cmocka_unit_test(controlled_mass),
                                      cmocka_unit_test(four_bar),
+                                     cmocka_unit_test(flat_four_bar),
                                      cmocka_unit_test(same_as_linearisation),
                                      cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("core: modes", tests, rig_hook_klu, NULL);

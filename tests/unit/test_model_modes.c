@@ -62,9 +62,8 @@ static void bench_close(bench *b)
   ga_context_destroy(&b->ctx);
 }
 
-static const ga_modes_info *find_modes(bench *b, int n, int dense)
+static const ga_modes_info *find_modes_at(bench *b, const ga_state *s, int n, int dense)
 {
-  const ga_state *s = ga_stepper_state(b->st);
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
   ga_modes_opts o = ga_modes_defaults();
   o.n = n, o.dense = dense;
@@ -80,6 +79,11 @@ static void assert_eigenvalue(const bench *b, int i, double re, double im, doubl
   const ga_mode *m = ga_modes_at(b->modes, i);
   if (!(hypot(m->re - re, m->im - im) <= tolerance * hypot(re, im)))
     fail_msg("%s: mode %d is %.13g %+.13g i instead of %.13g %+.13g i", what, i, m->re, m->im, re, im);
+}
+
+static const ga_modes_info *find_modes(bench *b, int n, int dense)
+{
+  return find_modes_at(b, ga_stepper_state(b->st), n, dense);
 }
 
 /* ---- Beams: length 1, mass 1, slender ---- */
@@ -161,6 +165,31 @@ static void ring(void **state)
                    square = EI / R4 * n2 * (n2 - 1) * (n2 - 1) / (n2 + (in_plane ? 1.0 : EI / GJ));
       assert_eigenvalue(&b, i, 0.0, sqrt(square), 1e-4, "ring");
     }
+    bench_close(&b);
+  }
+}
+
+/* Pinned at both ends and pulled by P: ω² = (nπ)² (P + EI (nπ)²), about its static equilibrium. */
+static void tight_beam(void **state)
+{
+  (void)state;
+  for (int pushed = 0; pushed < 2; pushed++) {
+    char text[512];
+    const double P = pushed ? -900.0 : 500.0; /* it buckles at −987 */
+    snprintf(
+        text, sizeof text,
+        "joints:\n  a: {type: revolute, a: ground, b: b, at: {rotation: {z_axis: [0, 1, 0]}}}\n"
+        "  e: {type: point_on_line, a: ground, b: b.end, at: {position: [1, 0, 0], rotation: {z_axis: [1, 0, "
+        "0]}}}\nforces:\n  pull: {type: force, frame: b.end, force: [%g, 0, 0]}\n",
+        P);
+    bench b = beam_open(STRAIGHT, 24, 100.0, text);
+    ga_equilibrium *eq = NULL;
+    assert_done(&b, ga_equilibrium_create(b.ctx, system_of(&b), NULL, &eq));
+    assert_done(&b, ga_equilibrium_solve(eq, 0.0, ga_stepper_state(b.st)->q, NULL, NULL));
+    find_modes_at(&b, ga_equilibrium_state(eq), 2, 0);
+    for (int n = 1; n <= 2; n++)
+      assert_eigenvalue(&b, n - 1, 0.0, n * PI * sqrt(P + EI * n * n * PI * PI), 1e-4, "tight beam");
+    ga_equilibrium_destroy(&eq);
     bench_close(&b);
   }
 }
@@ -254,8 +283,8 @@ static void slopes(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever), cmocka_unit_test(twisted_cantilever),
-                                     cmocka_unit_test(free_beam),  cmocka_unit_test(ring),
-                                     cmocka_unit_test(bicycle),    cmocka_unit_test(rhombus),
-                                     cmocka_unit_test(slopes)};
+                                     cmocka_unit_test(free_beam),  cmocka_unit_test(tight_beam),
+                                     cmocka_unit_test(ring),       cmocka_unit_test(bicycle),
+                                     cmocka_unit_test(rhombus),    cmocka_unit_test(slopes)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }
