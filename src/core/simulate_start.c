@@ -5,6 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+#define STIFF_SHIFT 100.0 /* accelerations that change by so many times their size within a step */
+
+/* A start for equal steps that are long against the motion of something stiff: accelerations a little later
+ * say nothing of a step then, and it is begun with those at the start. 1: it is to be made so. */
+static int is_too_stiff(const ga_simulator *sim, const ga_start_opts *s, ga_status status)
+{
+  const ga_stepper *st = sim->st;
+  if (!(sim->opts.fixed_h > 0.0) || !s->shift_a) return 0;
+  if (status > 0) return 1;
+  const double da = fabs(st->now.scalar[GA__EPS_A]), size = ga__max_abs(st->now.vdot, st->sys->nv, NULL);
+  return !status && da * ga__max_abs(st->jerk_v, st->sys->nv, NULL) > STIFF_SHIFT * size;
+}
+
 /* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
  * smaller where the equations cannot be evaluated at its end. */
 ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
@@ -30,6 +43,10 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
     sim->st->provisional = 0;
     if (status < 0) return status;
+    if (is_too_stiff(sim, &s, status)) {
+      s.shift_a = s.perturb_v = 0;
+      continue;
+    }
     if (status > 0) {
       ga__sim_count_rejection(sim, status);
       if (o->fixed_h > 0.0)
