@@ -2,7 +2,8 @@
  *
  * With a shift τ0 of about their size, T = (A − τ0 E)⁻¹ E has the eigenvalues θ = 1/(τ − τ0); the infinite
  * ones of constraints become 0. An orthonormal basis X of the invariant subspace of the largest θ comes from
- * ARPACK or LAPACK; then, with Y = (A − τ0 E)⁻¹ E X and H = Xᵀ Y,
+ * ARPACK or LAPACK; then, with U = (A − τ0 E)⁻¹ E X, H = Xᵀ U and Y = U H⁻¹, which is X again with λ, ψ, y
+ * that belong to it,
  *
  *   T X = X H,   A Y c = τ E Y c  for H c = θ c.
  *
@@ -25,7 +26,7 @@
 #include <string.h>
 
 /* A Y c is zero up to this part of its terms, times the root of their number. */
-#define ZERO 1e-13
+#define ZERO 1e-14
 /* |θ| up to this part of the largest is what rounding makes of infinite eigenvalues; the second for τ = s. */
 #define INFINITE_SQUARED 1e-12
 #define INFINITE_PLAIN 1e-7
@@ -158,6 +159,33 @@ static ga_status take_memory(search *s)
                                                                         : ga__no_memory(s->ctx, "modes");
 }
 
+/* Y := Y H⁻¹ with H = Q R, row by row: w R = y, y := w Qᵀ. Columns of Y are then of one size, whatever their
+ * θ. */
+static ga_status divide_by_h(search *s)
+{
+  const size_t k = (size_t)s->space.k, n = (size_t)s->pencil.n;
+  double *Q, *R, *w, *block = NULL;
+  const ga__array need[] = {{&Q, k * k}, {&R, k * k}, {&w, k}};
+  const ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
+  if (status) return status;
+  memcpy(Q, s->H, k * k * sizeof *Q);
+  triangulate((int)k, (int)k, Q, R);
+  for (size_t row = 0; row < n; row++) {
+    for (size_t j = 0; j < k; j++) {
+      w[j] = s->Y[j * n + row];
+      for (size_t i = 0; i < j; i++) w[j] -= w[i] * R[j * k + i];
+      w[j] = R[j * k + j] > 0.0 ? w[j] / R[j * k + j] : 0.0;
+    }
+    for (size_t j = 0; j < k; j++) {
+      double sum = 0.0;
+      for (size_t i = 0; i < k; i++) sum += w[i] * Q[i * k + j];
+      s->Y[j * n + row] = sum;
+    }
+  }
+  ga__free(s->ctx, block);
+  return GA_OK;
+}
+
 /* Y and H. */
 static ga_status expand(search *s)
 {
@@ -169,7 +197,7 @@ static ga_status expand(search *s)
     for (int i = 0; i < k; i++)
       s->H[(size_t)j * (size_t)k + (size_t)i] = dot(m, s->space.basis + (size_t)i * (size_t)m, y);
   }
-  return GA_OK;
+  return divide_by_h(s);
 }
 
 /* The largest numbers of each part of Y. */
@@ -418,21 +446,19 @@ static ga_status solve_general(search *s)
   return status;
 }
 
-/* Xᵀ E X and Xᵀ E Y, by columns, and 1 where both are symmetric; made so. */
+/* M = Xᵀ E X and G = Xᵀ E T X = M H, by columns, and 1 where both are symmetric; made so. */
 static int make_symmetric(search *s, double *G, double *M, double *z, double *product)
 {
   const int k = s->space.k, n = s->pencil.n, m = s->pencil.n_state;
   double off[2] = {0.0, 0.0}, most[2] = {0.0, 0.0};
-  for (int j = 0; j < k; j++)
-    for (int which = 0; which < 2; which++) {
-      memset(z, 0, (size_t)n * sizeof *z);
-      memcpy(z, which ? s->Y + (size_t)j * (size_t)n : s->space.basis + (size_t)j * (size_t)m,
-             (size_t)m * sizeof *z);
-      ga__pencil_mul_e(&s->pencil, product, z);
-      for (int i = 0; i < k; i++)
-        (which ? G : M)[(size_t)j * (size_t)k + (size_t)i] =
-            dot(m, s->space.basis + (size_t)i * (size_t)m, product);
-    }
+  for (int j = 0; j < k; j++) {
+    memset(z, 0, (size_t)n * sizeof *z);
+    memcpy(z, s->space.basis + (size_t)j * (size_t)m, (size_t)m * sizeof *z);
+    ga__pencil_mul_e(&s->pencil, product, z);
+    for (int i = 0; i < k; i++)
+      M[(size_t)j * (size_t)k + (size_t)i] = dot(m, s->space.basis + (size_t)i * (size_t)m, product);
+  }
+  combine(k, k, k, M, s->H, G);
   for (int which = 0; which < 2; which++)
     for (int j = 0; j < k; j++)
       for (int i = 0; i <= j; i++) {
@@ -445,7 +471,7 @@ static int make_symmetric(search *s, double *G, double *M, double *z, double *pr
   return off[0] <= SYMMETRIC * most[0] && off[1] <= SYMMETRIC * most[1];
 }
 
-/* Xᵀ E Y c = θ Xᵀ E X c with symmetric matrices: θ is real, and so is τ. As many as there are zeros are
+/* G c = θ M c with symmetric matrices: θ is real, and so is τ. As many as there are zeros are
  * those. */
 static ga_status solve_symmetric(search *s, int *done)
 {

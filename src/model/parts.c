@@ -21,6 +21,7 @@ typedef union any_def {
   ga_planar_def planar;
   ga_point_def point;
   ga_scalar_def scalar;
+  ga_beam_def beam;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;

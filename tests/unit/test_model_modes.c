@@ -137,9 +137,10 @@ static void free_beam(void **state)
 {
   static const double BETA[] = {4.730040744862704, 7.853204624095838};
   (void)state;
-  for (int dense = -1; dense <= 1; dense += 2) {
-    bench b = beam_open(STRAIGHT, 24, 4.0, "");
-    const ga_modes_info *info = find_modes(&b, 9, dense);
+  for (int dense = -1; dense <= 2;
+       dense++) { /* in the end with so many elements that bending hardly shows in their forces */
+    bench b = beam_open(STRAIGHT, dense < 2 ? 24 : 300, 4.0, "");
+    const ga_modes_info *info = find_modes(&b, 9, dense < 2 ? dense : 0);
     assert_int_equal(info->n_zero, 12);
     for (int i = 0; i < 6; i++) assert_true(ga_modes_at(b.modes, i)->zero);
     assert_eigenvalue(&b, 6, 0.0, BETA[0] * BETA[0] * sqrt(EI), 1e-4, "free beam");
