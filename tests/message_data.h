@@ -17,7 +17,7 @@ static inline const char *reason_name(ga_reason reason)
   switch (reason) {
 #define REASON_NAME(name, meaning)                                                                           \
   case name:                                                                                                 \
-    return #name + sizeof "GA_REASON_" - 1;
+    return &#name[sizeof "GA_REASON_" - 1];
     GA_REASON_LIST(REASON_NAME)
 #undef REASON_NAME
   }

@@ -308,7 +308,7 @@ int ga_error_say(const ga_error *error, int pieces, char *text, size_t size)
   if (pieces & GA_SAY_TIME) write_time(&w, error, s->what);
   if (pieces & GA_SAY_CALLBACK) write_callback(&w, error, s->what);
   if (pieces & GA_SAY_PART) write_part(&w, error, s->what);
-  if (s->in_text) write_text(&w, error);
+  if (ga__sentence_in_text(error->reason)) write_text(&w, error);
   ga__sentence_write(&w, error, s->what);
   if (s->advice && pieces & GA_SAY_ADVICE) ga__sentence_write(&w, error, s->advice);
   if (size && w.used >= size && size > 4) mark_cut(text, size);

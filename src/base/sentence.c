@@ -261,7 +261,7 @@ static const ga__sentence SENTENCES[] = {
          "at least the third, here it is too small by {3.3}; look at units, at the sign of Jxy, Jxz, Jyz "
          "(Jxy = −∫xy dm), and that they are about the centre of mass",
          NULL},
-    [GA_REASON_SYNTAX] = {"{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}", NULL, 1},
+    [GA_REASON_SYNTAX] = {"{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}", NULL},
     [GA_REASON_TOO_LATE] = {"the machine is built", "; add {expected} before ga_machine_build()"},
 
     /* where parts are */
@@ -310,11 +310,11 @@ static const ga__sentence SENTENCES[] = {
 
     /* names in texts */
     [GA_REASON_UNKNOWN_NAME] = {"'{name}' is unknown, expected a known name{{; did you mean '{nearest}'?}}",
-                                NULL, 1},
+                                NULL},
     [GA_REASON_UNKNOWN_FUNCTION] =
-        {"'{name}' is unknown, expected a known function{{; did you mean '{nearest}'?}}", NULL, 1},
+        {"'{name}' is unknown, expected a known function{{; did you mean '{nearest}'?}}", NULL},
     [GA_REASON_UNKNOWN_UNIT] = {"'{name}' is unknown, expected a known unit{{; did you mean '{nearest}'?}}",
-                                NULL, 1},
+                                NULL},
     [GA_REASON_OPTION] = {"{detail}", NULL},
 
     /* blocks */
@@ -323,8 +323,8 @@ static const ga__sentence SENTENCES[] = {
                                       "; use other units"},
 
     /* units */
-    [GA_REASON_WRONG_DIMENSION] = {"{detail}, expected {expected}", NULL, 1},
-    [GA_REASON_FUNCTION_AS_VALUE] = {"{detail}, expected {expected}", NULL, 1},
+    [GA_REASON_WRONG_DIMENSION] = {"{detail}, expected {expected}", NULL},
+    [GA_REASON_FUNCTION_AS_VALUE] = {"{detail}, expected {expected}", NULL},
 
     /* settings of a run */
     [GA_REASON_SETTING_RANGE] = {"{field} is {0}; it must be {{{expected} }}from {1} to {2}", NULL},
@@ -377,13 +377,13 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_DOUBTFUL_DIMENSION] = {"'{name}' seems to be {other}, expected {expected}",
                                       "; is that intended?"},
     [GA_REASON_PARAMETER_AS_UNIT] = {"'{name}' is a parameter, not a unit",
-                                     "; for a product write number*{name}", 1},
-    [GA_REASON_UNIT_OUTSIDE_BRACKETS] = {"units of terms stand in brackets, as in 3[m] + 20[mm]", NULL, 1},
+                                     "; for a product write number*{name}"},
+    [GA_REASON_UNIT_OUTSIDE_BRACKETS] = {"units of terms stand in brackets, as in 3[m] + 20[mm]", NULL},
     [GA_REASON_DECIMAL_COMMA] = {"'{name}' is out of place",
-                                 "; the decimal mark is a point, and lists stand in brackets: [1, 2]", 1},
+                                 "; the decimal mark is a point, and lists stand in brackets: [1, 2]"},
     [GA_REASON_TONNE_OR_TIME] =
         {"in a unit t is the tonne, not the time; in expressions units stand in brackets, as in 2[m/s]*t",
-         NULL, 1},
+         NULL},
     [GA_REASON_UNIT_NOT_GIVEN] = {"{kind} '{part}' is set to '{name}' without a unit: taken in SI units, "
                                   "while the model has '{other}'",
                                   NULL},
@@ -483,6 +483,23 @@ enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };
 const ga__sentence *ga__sentence_of(ga_reason reason)
 {
   return &SENTENCES[(int)reason >= 0 && (int)reason < N_SENTENCES ? reason : GA_REASON_NONE];
+}
+
+int ga__sentence_in_text(ga_reason reason)
+{
+  static const ga_reason in_text[] = {GA_REASON_SYNTAX,
+                                      GA_REASON_UNKNOWN_NAME,
+                                      GA_REASON_UNKNOWN_FUNCTION,
+                                      GA_REASON_UNKNOWN_UNIT,
+                                      GA_REASON_WRONG_DIMENSION,
+                                      GA_REASON_FUNCTION_AS_VALUE,
+                                      GA_REASON_PARAMETER_AS_UNIT,
+                                      GA_REASON_UNIT_OUTSIDE_BRACKETS,
+                                      GA_REASON_DECIMAL_COMMA,
+                                      GA_REASON_TONNE_OR_TIME};
+  for (size_t i = 0; i < sizeof in_text / sizeof *in_text; i++)
+    if (in_text[i] == reason) return 1;
+  return 0;
 }
 
 const char *ga_reason_text(ga_reason reason)

@@ -11,10 +11,11 @@
 typedef struct ga__sentence {
   const char *what;   /* is wrong */
   const char *advice; /* what to do, with what separates it from the sentence; NULL: none */
-  int in_text; /* 1: after that comes the text in which the fault stands: "expression '2*', column 3: " */
 } ga__sentence;
 
 const ga__sentence *ga__sentence_of(ga_reason reason); /* never NULL */
+/* 1: before the sentence comes the text in which the fault stands: "expression '2*', column 3: ". */
+int ga__sentence_in_text(ga_reason reason);
 /* A pattern with its slots filled; 0: it has a slot that there is not. */
 int ga__sentence_write(ga__writer *w, const ga_error *error, const char *pattern);
 

@@ -77,49 +77,50 @@ typedef struct joint_recipe {
 #define IS(coordinate) (1 + GA__COORDINATE_##coordinate)
 #define ANGLE_Z                                                                                              \
   {                                                                                                          \
-    IS(angle), GA__ANGLE, Z                                                                                  \
+    IS(angle), GA__ANGLE, Z, 0                                                                               \
   }
 #define SLIDE_Z                                                                                              \
   {                                                                                                          \
-    IS(displacement), GA__ALONG, Z                                                                           \
+    IS(displacement), GA__ALONG, Z, 0                                                                        \
   }
 #define SLIDE_X                                                                                              \
   {                                                                                                          \
-    IS(displacement), GA__ALONG, X                                                                           \
+    IS(displacement), GA__ALONG, X, 0                                                                        \
   }
 #define PLANE                                                                                                \
   {                                                                                                          \
-    IS(angle), GA__PLANE_ANGLE, 0                                                                            \
+    IS(angle), GA__PLANE_ANGLE, 0, 0                                                                         \
   }
 
 static const joint_recipe SPACE[GA_N_JOINTS] = {
-    [GA_JOINT_FIXED] = {1, 1, {ROT_X, ROT_Y, ROT_Z}, {{0}}, 0},
-    [GA_JOINT_REVOLUTE] = {1, 1, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
-    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y, ROT_Z}, {SLIDE_Z}, 0},
-    [GA_JOINT_CYLINDRICAL] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0},
-    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {{0}}, 0},
-    [GA_JOINT_UNIVERSAL] = {1, 1, {ROT_Z}, {{IS(angle_x), GA__ANGLE, X}, {IS(angle_y), GA__ANGLE, Y, 1}}, 0},
+    [GA_JOINT_FIXED] = {1, 1, {ROT_X, ROT_Y, ROT_Z}, {{0}}, 0, 0},
+    [GA_JOINT_REVOLUTE] = {1, 1, {ROT_X, ROT_Y}, {ANGLE_Z}, 0, 0},
+    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y, ROT_Z}, {SLIDE_Z}, 0, 0},
+    [GA_JOINT_CYLINDRICAL] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0, 0},
+    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {{0}}, 0, 0},
+    [GA_JOINT_UNIVERSAL] =
+        {1, 1, {ROT_Z}, {{IS(angle_x), GA__ANGLE, X, 0}, {IS(angle_y), GA__ANGLE, Y, 1}}, 0, 0},
     [GA_JOINT_PLANAR] =
-        {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{IS(x), GA__ALONG, X}, {IS(y), GA__ALONG, Y}, ANGLE_Z}, 0},
-    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_X, OFF_Y}, {SLIDE_Z}, 0},
-    [GA_JOINT_POINT_ON_PLANE] = {1, 0, {OFF_Z}, {{IS(x), GA__ALONG, X}, {IS(y), GA__ALONG, Y}}, 0},
-    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
-    [GA_JOINT_ROD] = {1, 0, {LENGTH, OFF_Z}, {{0}}, 1},
-    [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0},
-    [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0},
+        {1, 0, {OFF_Z, ROT_X, ROT_Y}, {{IS(x), GA__ALONG, X, 0}, {IS(y), GA__ALONG, Y, 0}, ANGLE_Z}, 0, 0},
+    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_X, OFF_Y}, {SLIDE_Z}, 0, 0},
+    [GA_JOINT_POINT_ON_PLANE] = {1, 0, {OFF_Z}, {{IS(x), GA__ALONG, X, 0}, {IS(y), GA__ALONG, Y, 0}}, 0, 0},
+    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1, 0},
+    [GA_JOINT_ROD] = {1, 0, {LENGTH, OFF_Z}, {{0}}, 1, 0},
+    [GA_JOINT_PARALLEL] = {1, 0, {ROT_X, ROT_Y}, {ANGLE_Z}, 0, 0},
+    [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0, 0},
     [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0, 1},
-    [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0},
+    [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0, 0},
 };
 
 static const joint_recipe PLANAR[GA_N_JOINTS] = {
-    [GA_JOINT_FIXED] = {1, 1, {TURN}, {{0}}, 0},
-    [GA_JOINT_REVOLUTE] = {1, 1, {END}, {PLANE}, 0},
-    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_Y, TURN}, {SLIDE_X}, 0},
-    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {PLANE}, 0},
-    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_Y}, {SLIDE_X}, 0},
-    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1},
-    [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1},
-    [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0},
+    [GA_JOINT_FIXED] = {1, 1, {TURN}, {{0}}, 0, 0},
+    [GA_JOINT_REVOLUTE] = {1, 1, {END}, {PLANE}, 0, 0},
+    [GA_JOINT_PRISMATIC] = {1, 0, {OFF_Y, TURN}, {SLIDE_X}, 0, 0},
+    [GA_JOINT_SPHERICAL] = {1, 1, {END}, {PLANE}, 0, 0},
+    [GA_JOINT_POINT_ON_LINE] = {1, 0, {OFF_Y}, {SLIDE_X}, 0, 0},
+    [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1, 0},
+    [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1, 0},
+    [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0, 0},
 };
 
 /* Couplings of coordinates: a + sign ratio b = constant. */

@@ -95,7 +95,7 @@ static void mass_and_spring(void **state)
   (void)state;
   for (int i = 0; i < 3; i++) {
     char text[TEXT];
-    bench b = {NULL};
+    bench b = {0};
     snprintf(text, sizeof text,
              "galpha: 1\nform: %s\ngravity: [0, 0, -9.81]\n"
              "bodies: {box: {type: rigid, mass: 2, inertia: [0.1, 0.2, 0.3]}}\n"
@@ -138,7 +138,7 @@ static void control_loop(void **state)
   (void)state;
   for (int i = 0; i < 3; i++) {
     char text[TEXT];
-    bench b = {NULL};
+    bench b = {0};
     snprintf(text, sizeof text,
              "galpha: 1\nform: %s\ngravity: [0, -9.81, 0]\n"
              "bodies: {rod: {type: rigid, mass: 2, inertia: [0.1, 1, 1], com: [0, 0, 0], position: [0, -0.5, "
@@ -176,7 +176,7 @@ static void driven_support(void **state)
   (void)state;
   for (int i = 0; i < 3; i++) {
     char text[TEXT];
-    bench b = {NULL};
+    bench b = {0};
     snprintf(text, sizeof text,
              "galpha: 1\nform: %s\ngravity: [0, -9.81, 0]\n"
              "bodies:\n  cart: {type: rigid, mass: 3, inertia: [1, 1, 1]}\n"
@@ -211,7 +211,7 @@ static void kinks(void **state)
 {
   const char *const normal = "floor.normal", *const in = "u", *const force = "motor.force";
   const char *const of_top[] = {"top.ax", "top.vx", "tip.fx", "top.qw"};
-  bench b = {NULL};
+  bench b = {0};
   (void)state;
   start(&b, "galpha: 1\nbodies: {p: {type: point, mass: 1}}\n"
             "forces: {floor: {type: contact, plane: ground, point: p, stiffness: 1e4, exponent: 1}}\n");
@@ -220,7 +220,7 @@ static void kinks(void **state)
   assert_int_equal(ga_context_error(b.ctx)->reason, GA_REASON_NO_DERIVATIVE);
   assert_string_equal(ga_context_error(b.ctx)->name, "floor.normal");
   stop(&b);
-  b = (bench){NULL};
+  b = (bench){0};
   start(&b, "galpha: 1\nbodies: {p: {type: scalar, mass: 1}}\n"
             "blocks: {u: {type: constant, value: 0.3}, large: {type: gain, matrix: [[1e5]], inputs: u}}\n"
             "forces: {motor: {type: actuator, coordinate: p, force: tanh(u) + 1e-5*large}}\n");
@@ -228,7 +228,7 @@ static void kinks(void **state)
   near_to(b.f->D[0], 2 - tanh(0.3) * tanh(0.3), 1e-9, "force of the actuator");
   near_to(b.f->B[1], 2 - tanh(0.3) * tanh(0.3), 1e-9, "acceleration by it");
   stop(&b);
-  b = (bench){NULL};
+  b = (bench){0};
   start(&b, "galpha: 1\ngravity: [0, 0, -9.81]\nbodies:\n"
             "  top: {type: rigid, mass: 15, inertia: [0.23, 0.23, 0.3], position: [0, 0.6, 0.8], omega: [0, "
             "120, 160],\n"
@@ -253,7 +253,7 @@ static void refusals(void **state)
                {"u", "p.q", GA_REASON_UNKNOWN_SIGNAL},
                {"u", "energy.balance", GA_REASON_NOT_AN_OUTPUT}};
   const char *const twice[] = {"u", "u"}, *const out[] = {"p.x"};
-  bench b = {NULL};
+  bench b = {0};
   (void)state;
   start(&b, text);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
