@@ -135,8 +135,9 @@ static void name_largest(const ga_system *sys, const ga_mode *m, char *text, siz
 static void print_table(const study *t)
 {
   const ga_system *sys = ga_machine_system(t->s.machine);
-  printf("modes about t = %.9g s; %d eigenvalues, %d of them 0\n", ga_stepper_state(t->s.stepper)->t,
-         t->info->n_all, t->info->n_zero);
+  const int more = t->info->n_zero < t->info->n_all && ga_modes_at(t->modes, t->info->n - 1)->zero;
+  printf("modes about t = %.9g s; %d eigenvalues, %s%d of them 0\n", ga_stepper_state(t->s.stepper)->t,
+         t->info->n_all, more ? "at least " : "", t->info->n_zero);
   printf("%4s %18s %18s %16s %12s %9s  %s\n", "", "real [1/s]", "imaginary [1/s]", "frequency [Hz]",
          "damping [-]", "residual", "moves most");
   for (int i = 0; i < t->info->n; i++) {

@@ -402,13 +402,14 @@ typedef struct ga_mode {
 } ga_mode;
 
 typedef struct ga_modes_info {
-  int n;           /* modes found, a pair counting once */
-  int n_all;       /* eigenvalues that there are, multiple ones counted so */
-  int n_zero;      /* of these, those that are 0; more than there are shapes where motions drift off */
-  int squared;     /* 1: nothing depends on velocities; s² was computed, and is real where matrices are
-                      symmetric */
-  int dense;       /* 1: by LAPACK */
-  double shift;    /* [1/s] eigenvalues nearest to this were found first */
+  int n;        /* modes found, a pair counting once */
+  int n_all;    /* eigenvalues that there are, multiple ones counted so */
+  int n_zero;   /* of these, those that are 0; more than there are shapes where motions drift off. Where the
+                   last   mode is one of them there may be more */
+  int squared;  /* 1: nothing depends on velocities; s² was computed, and is real where matrices are
+                   symmetric */
+  int dense;    /* 1: by LAPACK */
+  double shift; /* [1/s] eigenvalues nearest to this were found first */
   double residual; /* of the point: largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| */
   double unsteady; /* [1/s] as in ga_linear_form */
 } ga_modes_info;

@@ -65,6 +65,7 @@ typedef struct search {
   ga__pencil pencil;
   int wanted; /* modes; 0: not given */
   int dense, k;
+  int unconverged; /* 1: ARPACK has failed, and LAPACK is to do it */
   double sigma;
   double reach; /* all eigenvalues up to this size |τ| are among those found */
   double *z;    /* [n] of a product */
@@ -555,8 +556,8 @@ static ga_status set_shift(search *s, const ga_point *p)
 static ga_status choose_solver(search *s, int asked)
 {
   const int n = s->pencil.n_state;
-  s->dense = asked > 0 || n <= FEW_UNKNOWNS || 4 * s->k > n;
-  if (asked < 0 && s->k + 2 <= n) s->dense = 0;
+  s->dense = asked > 0 || n <= FEW_UNKNOWNS || 4 * s->k > n || s->unconverged;
+  if (asked < 0 && s->k + 2 <= n && !s->unconverged) s->dense = 0;
   if (!s->dense || n <= MOST_DENSE) return GA_OK;
   return ga__refuse(s->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,
                     &(ga__facts){.function = "ga_modes_create",
@@ -591,6 +592,14 @@ static ga_status refuse_few(search *s, int all)
                     &(ga__facts){GA__NUMBERS({s->wanted, NULL}, {all, NULL})});
 }
 
+/* 1: ARPACK has not converged, as where many free motions drift off, and there are few enough unknowns for
+ * LAPACK. */
+static int may_fall_back(search *s, ga_status status)
+{
+  if (status != GA_ERR_SINGULAR || s->dense || s->unconverged || s->pencil.n_state > MOST_DENSE) return 0;
+  return s->unconverged = 1;
+}
+
 /* A subspace with a good shift. Where one that was to be better cannot be used, the last one is. */
 static ga_status begin_search(search *s, const ga_point *p, int asked, int wanted)
 {
@@ -604,6 +613,7 @@ static ga_status begin_search(search *s, const ga_point *p, int asked, int wante
       continue;
     }
     if (!status) status = find_subspace(s);
+    if (may_fall_back(s, status)) continue;
     if (!status) status = find_candidates(s);
     used = s->sigma;
     if (status || last || shifts == MOST_SHIFTS || !improve_shift(s, wanted)) return status;
@@ -633,6 +643,10 @@ static ga_status complete_search(search *s, const ga_point *p, int asked, int wa
     const double enough = allowed_rest(s, wanted);
     const int before = s->space.k;
     ga_status status = enough == INFINITY ? GA_OK : ga__subspace_extend(&s->space, more, &T, enough);
+    if (may_fall_back(s, status)) {
+      status = begin_search(s, p, asked, wanted);
+      if (!status) continue;
+    }
     if (status || s->space.rest <= enough) return status;
     if (s->dense) {
       if (s->space.k < s->k || s->k >= all) return GA_OK; /* the others are rounding */

@@ -190,6 +190,29 @@ static void damped_chains(void **state)
     }
 }
 
+/* Masses that nothing holds: as many zeros as there are masses, of which ARPACK sees one at first. */
+static void many_zeros(void **state)
+{
+  static chain c;
+  ga_factor line;
+  (void)state;
+  for (int damped = 0; damped < 2; damped++) {
+    c = (chain){
+        .n = 250, .m = 0.2, .free = 1, .d = damped ? 0.1 : 0.0}; /* dampers between them leave one speed */
+    rig r = chain_open(&c, &line);
+    ga_modes *modes = find_modes(&r, 40, -1, &at_rest_point);
+    for (int i = 0; i < 40; i++) assert_true(ga_modes_at(modes, i)->zero);
+    assert_true(ga_modes_get_info(modes)->n_zero >= 40);
+    ga_modes_destroy(&modes);
+    modes = find_modes(&r, damped ? 252 : 250, 0, &at_rest_point);
+    assert_int_equal(ga_modes_get_info(modes)->n_zero, damped ? 251 : 500);
+    for (int i = 0; i < 250; i++) assert_true(ga_modes_at(modes, i)->zero);
+    if (damped) assert_eigenvalue(modes, 250, -0.5 * 4.0 * pow(sin(PI / 500.0), 2.0), 0.0, 1e-8);
+    ga_modes_destroy(&modes);
+    rig_close(&r);
+  }
+}
+
 /* Slow against its other modes, and yet no zero: a free chain on one soft spring, ω² = k_soft/(n m) nearly.
  */
 static void slow_modes_are_no_zeros(void **state)
@@ -451,6 +474,7 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(chains),
                                      cmocka_unit_test(damped_chains),
                                      cmocka_unit_test(slow_modes_are_no_zeros),
+                                     cmocka_unit_test(many_zeros),
                                      cmocka_unit_test(controlled_mass),
                                      cmocka_unit_test(four_bar),
                                      cmocka_unit_test(flat_four_bar),
