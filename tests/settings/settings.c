@@ -60,6 +60,13 @@ static const char bump[] =
     "forces: {push: {type: force, frame: p, force: [0, 20*exp(-((p.x - 0.5)/0.002)^2), 0]}}\n";
 static const char *const of_bump[] = {"p.x", "p.y", NULL};
 
+/* A mass that swings about where its spring carries it. */
+static const char swing[] =
+    "gravity: [0, 0, -9.81]\n"
+    "bodies: {p: {type: point, mass: 1, position: [0, 0, -1]}}\n"
+    "forces: {hold: {type: bushing, a: ground, b: p, stiffness: [100, 100, 100, 0, 0, 0]}}\n";
+static const char *const of_swing[] = {"p.z", "p.vz", NULL};
+
 /* ---- Cases ---- */
 
 typedef struct one_case {
@@ -131,6 +138,7 @@ static const one_case cases[] = {
     {.name = "perturb_v", .value = "false", .with = EQUAL ", method: index3"},
     {.name = "max_change", .value = "1e-5", OF_DOOR},
     {.name = "max_gap", .value = "1e-10", OF_DOOR},
+    {.name = "from_equilibrium", .value = "true", .model = swing, .signals = of_swing, .program_alone = 1},
     {.name = "output", .value = "50 ms"},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
