@@ -356,6 +356,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_STAYS_ON_JUMP] = {"{detail}", NULL},
     [GA_REASON_ERROR_IS_ROUNDING] = {"{detail}", NULL},
     [GA_REASON_FAST_INPUT] = {"{detail}", NULL},
+    [GA_REASON_STIFF_START] = {"{detail}", NULL},
     [GA_REASON_DERIVATIVES_UNSURE] = {"{detail}", NULL},
     [GA_REASON_REST_FAR_AWAY] = {"{detail}", NULL},
     [GA_REASON_NOT_THE_NEAREST] = {"{detail}", NULL},
