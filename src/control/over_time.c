@@ -2,7 +2,8 @@
  */
 #include "control/over_time.h"
 #include "control/control_impl.h"
-#include "expr/expr_impl.h"
+#include "expr/function.h"
+#include "expr/time_signal.h"
 
 #include <float.h>
 #include <math.h>

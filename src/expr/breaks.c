@@ -1,7 +1,10 @@
 /* Where functions of time have corners or jumps: an expression is evaluated with ranges instead of numbers
  * (range.c); where no operation can have a kink while t goes through an interval there is none in it, and
  * else the interval is halved. */
-#include "expr/expr_impl.h"
+#include "expr/breaks.h"
+#include "expr/function.h"
+#include "expr/range.h"
+#include "expr/slope.h"
 #include <float.h>
 #include <math.h>
 

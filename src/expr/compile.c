@@ -1,5 +1,8 @@
 /* From text to program: scanner, parser by binding strength, names. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/function.h"
+#include "expr/program.h"
+#include "expr/unit.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

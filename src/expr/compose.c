@@ -1,5 +1,6 @@
 /* Functions of time that are expressions of others. */
-#include "expr/expr_impl.h"
+#include "expr/breaks.h"
+#include "expr/function.h"
 #include <stddef.h>
 #include <string.h>
 

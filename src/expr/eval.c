@@ -1,5 +1,8 @@
 /* Running programs: values, and derivatives by forward differentiation over the table of operations. */
-#include "expr/expr_impl.h"
+#include "expr/fault.h"
+#include "expr/function.h"
+#include "expr/program.h"
+#include "expr/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* Functions of time: what their kinds have in common. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/breaks.h"
+#include "expr/fault.h"
+#include "expr/function.h"
+#include "expr/program.h"
 #include <math.h>
 #include <string.h>
 

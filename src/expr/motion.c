@@ -1,5 +1,7 @@
 /* Motion laws and waves. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/function.h"
+#include "expr/range.h"
 #include <float.h>
 #include <math.h>
 

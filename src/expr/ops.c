@@ -1,5 +1,7 @@
 /* The table of operators and functions: each row with its value, first and second partial derivatives. */
-#include "expr/expr_impl.h"
+#include "expr/range.h"
+#include "expr/side.h"
+#include "expr/slope.h"
 #include <math.h>
 
 #define RULE(name) static void name(ga__partials *p, const double *x, int derivatives)

@@ -3,7 +3,7 @@
  *
  * A range must contain every value. It need not be the smallest that does, but has to shrink to a point with
  * its operands, or the search would not end. */
-#include "expr/expr_impl.h"
+#include "expr/range.h"
 #include <float.h>
 #include <math.h>
 

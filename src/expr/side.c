@@ -1,6 +1,7 @@
 /* On which side of their jumps and corners expressions are: the outcomes of comparisons and of other
  * operations that jump, put into one number, which is the same for as long as the value is smooth. */
-#include "expr/expr_impl.h"
+#include "expr/function.h"
+#include "expr/program.h"
 #include "expr/side.h"
 
 #include <math.h>

@@ -3,7 +3,10 @@
  *
  * Where an operation has a corner they contain those of both sides, so that a change is always the change of
  * operands times something within; where it may jump, or is not defined, they are unbounded. */
-#include "expr/expr_impl.h"
+#include "expr/function.h"
+#include "expr/range.h"
+#include "expr/slope.h"
+#include "expr/time_signal.h"
 #include <float.h>
 #include <math.h>
 

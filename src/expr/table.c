@@ -1,5 +1,8 @@
 /* Tables: interpolation on one axis, and from it tables of one and of two variables. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/fault.h"
+#include "expr/range.h"
+#include "expr/table.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

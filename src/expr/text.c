@@ -1,5 +1,6 @@
 /* Reading texts: what is wrong where, numbers, and names that are nearly right. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

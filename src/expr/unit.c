@@ -1,5 +1,7 @@
 /* Units: the table, and the reading of units and quantities. */
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/ops.h"
+#include "expr/unit.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

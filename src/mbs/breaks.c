@@ -2,7 +2,9 @@
 #include "mbs/breaks.h"
 #include "mbs/element.h"
 #include "control/over_time.h"
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/function.h"
+#include "expr/time_signal.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Names of parts and signals. */
 #include "mbs/name.h"
 
-#include "expr/expr_impl.h"
+#include "expr/text.h"
 #include <string.h>
 
 int ga__name_length(const char *text)

@@ -4,7 +4,7 @@
  */
 #include "model/dimension.h"
 
-#include "expr/expr_impl.h"
+#include "expr/text.h"
 #include "mbs/name.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What users of other programs write, and what it is called here: one table for keys, sections and types. */
 #include "model/hints.h"
-#include "expr/expr_impl.h"
+#include "expr/text.h"
 
 #include <string.h>
 

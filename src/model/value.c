@@ -4,7 +4,9 @@
 #include "model/dimension.h"
 #include "model/hints.h"
 
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/fault.h"
+#include "expr/text.h"
 #include "mbs/name.h"
 #include <float.h>
 #include <math.h>

@@ -8,7 +8,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "expr/expr_impl.h"
+#include "base/base_impl.h"
+#include "expr/breaks.h"
+#include "expr/fault.h"
+#include "expr/function.h"
+#include "expr/range.h"
+#include "expr/side.h"
+#include "expr/slope.h"
+#include "expr/unit.h"
 #include "errors.h"
 #include "seeds.h"
 #include <math.h>
