@@ -38,8 +38,8 @@ typedef enum ga_equation_block {
 } ga_equation_block;
 enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
 
-/* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part);
- * fields that the function must not depend on hold values all the same. */
+/* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part), also
+ * those of fields that the function must not depend on. */
 typedef struct ga_point {
   double t;             /* [s] */
   const double *q;      /* [nq] on the group */
@@ -49,8 +49,8 @@ typedef struct ga_point {
   const double *psi;    /* [n_psi] */
   const double *x;      /* [n_x] */
   const double *y;      /* [n_y] */
-  /* 0: nothing is known of other points. Else q, v and vdot hold the values that they held at the last point
-   * with this number and the same arrays, and what was computed from them may be kept. */
+  /* 0: this point is not related to earlier ones. Otherwise q, v and vdot have the same values as at the last
+   * point with this number and the same arrays, and what was computed from them may be reused. */
   unsigned long motion;
 } ga_point;
 
@@ -58,18 +58,18 @@ typedef struct ga_point {
  * NaN or infinity in out counts as > 0. Must give the same bits for the same point. */
 typedef int (*ga_eval_fn)(void *user, const ga_point *p, double *out);
 
-/* What the caller will read; filling more is allowed, and only costs time. */
+/* What the caller will read. Filling more is allowed and only costs time. */
 enum {
   GA_WANT_D = 1,
   GA_WANT_Q = 2,
   GA_WANT_G = 4,
   GA_WANT_B = 8, /* of Q, at least the rows of Φ: B = D_q Φ */
-  /* Together with GA_WANT_D: of D nothing will be read but M and the rows of k. What depends on forces,
-   * states and outputs may be left out, and must not fail where these have no value yet: positions and
+  /* Together with GA_WANT_D: only M and the rows of k will be read from D. Everything that depends on forces,
+   * states and outputs may be left out. It must not fail because these have no value yet: positions and
    * velocities are projected before outputs are known. */
   GA_WANT_M = 16,
   /* In pattern_in only, together with GA_WANT_D in rows and columns of V: D has no derivatives by vdot there,
-   * as between two bodies. Matrices of starts and projections then have no place for the entry. */
+   * for example between two bodies. Matrices of starts and projections then omit the entry. */
   GA_NO_MASS = 32
 };
 
@@ -99,67 +99,69 @@ typedef struct ga_sweep {
   int jacobian_alone;     /* 1: what is written to the other arrays will not be read, and may be left out */
 } ga_sweep;
 
-/* Writes all of these, as the callbacks for each of them would but for rounding, and the same bits with a
- * Jacobian and without. Returns as ga_eval_fn. The Jacobian's arrays are not cleared: they hold zeros, or
- * what this system has written there before, so that every entry that is ever written has to be written, or
- * cleared, again. */
+/* Writes all of these, equal to what the single callbacks give up to rounding, and with the same bits with
+ * and without a Jacobian. Returns as ga_eval_fn. The Jacobian's arrays are not cleared before the call: they
+ * hold zeros or what this system wrote there in an earlier call. Every call must therefore write, or clear,
+ * every entry that any call writes. */
 typedef int (*ga_sweep_fn)(void *user, const ga_point *p, ga_sweep *out);
 
-/* Where the equations, or one of their derivatives by time, jump because a function of time does. */
+/* A time at which the equations, or one of their time derivatives, jump because a function of time does. */
 typedef struct ga_breakpoint {
-  double before, after; /* [s] the last time on this side and the first on the other, some roundings apart:
-                           steps end at the one and begin anew at the other. Both infinite: there is none */
-  int restart;  /* 1: accelerations, rates or outputs jump, and are computed anew behind it; 0: only their
-                   derivatives do, and steps go on */
-  double clear; /* [s] where there is none: the time up to which that is known; infinite: all the time */
-  double h_max; /* [s] steps longer than this may not resolve what acts up to there, a quarter of the
-                   period of an oscillation, say; infinite: nothing is known */
-  double unresolved; /* [s] > 0: for so long after `clear` there may be breaks that cannot be found, and a
-                        warning says so; 0 on entry */
-  const char *what; /* the expression or function that has those, valid until the next call; NULL: not said */
+  double before, after; /* [s] the last time before the jump and the first time after it, a few roundings
+                           apart: a step ends at `before` and the next one begins at `after`. Both infinite:
+                           there is no break */
+  int restart;  /* 1: accelerations, rates or outputs jump and are computed again at `after`; 0: only their
+                   derivatives jump, and steps continue */
+  double clear; /* [s] if there is no break: the time up to which this is known; infinite: forever */
+  double h_max; /* [s] longer steps may not resolve the inputs up to the break, for example a quarter of the
+                   period of an oscillation; infinite: not known */
+  double unresolved; /* [s] > 0: in an interval of this length after `clear` there may be breaks that cannot
+                        be found, and a warning says so; 0 on entry */
+  const char *what; /* the expression or function with unresolved breaks, valid until the next call; NULL: not
+                       given */
 } ga_breakpoint;
 
-/* *out := the earlier of both; where they overlap, one break at which everything restarts that does at
- * either. For functions that look for the next break in several places. */
+/* *out := the earlier of both breaks. Breaks that overlap become one, with a restart if either has one. For
+ * functions that look for the next break in several places. */
 GA_API void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other);
 
 /* The first break that ends after t and begins before `until`, into *out, which holds {inf, inf, 0, inf, inf}
  * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
 typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);
 
-/* A state within a step, on dense output. */
+/* A state within a step, by dense output. */
 typedef struct ga_instant {
   const double *y;     /* [n_y] */
   const double *q, *v; /* [nq], [nv]; NULL unless ga_system_def.hidden_motion */
 } ga_instant;
 
-/* A piece of a step. Within it y is a parabola, so that it stays within its ends and 2 y(middle) − (y(end[0])
- * + y(end[1]))/2. */
+/* A part of a step. Within it y is a parabola, so that y stays in the range spanned by y(end[0]), y(end[1])
+ * and 2 y(middle) − (y(end[0]) + y(end[1]))/2. */
 typedef struct ga_piece {
-  double t[2]; /* [s] its ends */
+  double t[2]; /* [s] of its ends */
   ga_instant end[2], middle;
 } ga_piece;
 
-/* 1: while the motion goes through `piece`, which lies within `step`, something that depends on it may take
- * values far from those at the ends of the step, as a force that acts in a narrow place only. A piece of no
- * length is asked for as well: does it take such values there? 0: it cannot; −1: nor this, but it took a
- * closer look to know, so that steps are asked for less often where they are many. */
+/* Can something that depends on the motion take values, within `piece`, that differ much from those at the
+ * ends of `step`, which contains it? For example a force that acts in a narrow range of positions only. A
+ * piece of length 0 asks about one state. Returns 1: it may; 0: it cannot; −1: it cannot, but finding this
+ * out was expensive: where there are many steps, fewer of them are then checked. */
 typedef int (*ga_hidden_fn)(void *user, const ga_piece *step, const ga_piece *piece);
 
-/* On which side of each of its n_sides edges a state is, into side: any numbers, the same for as long as the
- * equations do not jump there, as the outcomes of comparisons are. Where a step ends on another side than it
- * began on, and the jump matters, it is made to end at the edge, and the run starts again behind it. p->y:
- * within steps outputs are interpolated, and had better be computed anew. Returns 0; anything else: not
- * known. */
+/* Writes to side[n_sides] on which side of each edge a state is. An edge is a place at which the equations
+ * jump or have a kink; the numbers are arbitrary, but must stay the same as long as no edge is passed, for
+ * example the results of comparisons. If a step passes an edge and the jump matters, the step is shortened to
+ * end at the edge, and the run restarts behind it. Within steps p->y is interpolated: compute outputs again
+ * if they decide the side. Returns 0; anything else: not known. */
 typedef int (*ga_sides_fn)(void *user, const ga_point *p, int *side);
-/* What it is that jumps, for messages: "spring 'stop'". */
+/* Name of what jumps at an edge, for messages: "spring 'stop'". */
 typedef void (*ga_side_name_fn)(void *user, int index, char *text, size_t size);
 
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_equation_block block, int index, char *text, size_t size);
 
-/* Work space of one who evaluates: *work, whose callbacks may store errors in ctx. Not GA_OK: there is none.
- */
+/* Creates the work space of one evaluator (a stepper, for example) in *work. Callbacks that are given it may
+ * store errors in ctx. Any other status than GA_OK: it was not created. */
 typedef ga_status (*ga_work_create_fn)(void *user, ga_context *ctx, void **work);
 typedef void (*ga_work_destroy_fn)(void *work);
 
@@ -168,12 +170,12 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   const ga_factor *factors; /* the group of q */
   int n_lambda, n_psi, n_x, n_y;
   void *user; /* handed to every callback; borrowed */
-  /* Work space of the callbacks. Whoever evaluates a system, a stepper as well as the system itself, makes
-   * one when it is created, with a context of its own, and hands it to every callback in place of `user`:
-   * several of them may then run at the same time, each in one thread. *work must not need `user` to be
-   * destroyed. NULL: callbacks get `user`, and several threads need callbacks that write nothing there. */
+  /* Work space of the callbacks. Each evaluator (a stepper, or the system itself) creates one when it is
+   * created, with its own context, and passes it to every callback in place of `user`. Several evaluators may
+   * then run at the same time, each in one thread. work_destroy must not use `user`. NULL: callbacks are
+   * given `user`; to be used by several threads, they must not write to it. */
   ga_work_create_fn work_create;
-  ga_work_destroy_fn work_destroy; /* needed where there is work_create */
+  ga_work_destroy_fn work_destroy; /* needed if work_create is given */
 
   ga_eval_fn mass;  /* M(t,q) vdot          [nv]  needed if nv > 0 */
   ga_eval_fn force; /* f                    [nv]  needed if nv > 0 */
@@ -186,29 +188,29 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn k_acc;        /* k_t + k_q v       [n_psi]  NULL: differences */
   ga_eval_fn state;        /* s                   [n_x]  needed if n_x > 0 */
   ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
-  ga_eval_fn output_guess; /* y to begin the start with  [n_y]  NULL: zeros, which o must then bear */
-  ga_jacobian_fn jacobian; /* NULL: coloured differences, and the statistics say so */
+  ga_eval_fn output_guess; /* initial guess of y    [n_y]  NULL: zeros; o must then be defined at y = 0 */
+  ga_jacobian_fn jacobian; /* NULL: coloured differences, which ga_stats counts */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
-  ga_break_fn next_break;    /* NULL: the equations are smooth in t, as far as is known */
-  ga_hidden_fn hidden;       /* NULL: nothing is known of what hides between the ends of a step */
-  int hidden_motion;         /* 1: it looks at q and v too */
-  int n_sides;               /* edges at which the equations jump, or bend, with the motion */
+  ga_break_fn next_break;    /* NULL: the equations are taken to be smooth in t */
+  ga_hidden_fn hidden;       /* NULL: not known what happens between the ends of a step */
+  int hidden_motion;         /* 1: `hidden` needs q and v too */
+  int n_sides;               /* edges at which the equations jump, or have a kink, with the motion */
   ga_sides_fn sides;         /* needed if n_sides > 0 */
   ga_side_name_fn side_name; /* NULL: "edge 0", ... */
   ga_name_fn name;           /* NULL: "dynamics 3", "lambda 0", ... */
-  int rheonomic;             /* 1: Φ depends on t; looked at only when phi_dot is NULL */
+  int rheonomic;             /* 1: Φ depends on t; used only if phi_dot is NULL */
 
   /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
    * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v
    * + Φ_t). n_pattern 0 and NULLs: dense. */
   int n_pattern;
   const int *pattern_row, *pattern_col;
-  /* [n_pattern] In which of them: GA_WANT_D, GA_WANT_Q and GA_WANT_G, added, and GA_NO_MASS. NULL: in any.
-   * The others have to stay zero there. */
+  /* [n_pattern] Which of D, Q, G have this entry: GA_WANT_D, GA_WANT_Q, GA_WANT_G and GA_NO_MASS, combined
+   * by |; in the others it must stay zero. NULL: every entry may be non-zero in all three. */
   const unsigned char *pattern_in;
 
-  /* [nv] Which velocities belong together, as those of one body do: the same number from 0 on for each of
-   * them. Large sparse matrices are then factored body by body. NULL: not known. */
+  /* [nv] Groups of velocities, such as those of one body: the number of the group, from 0, for each velocity.
+   * Large sparse matrices are then factored group by group. NULL: not known. */
   const int *cluster;
 } ga_system_def;
 
@@ -239,29 +241,30 @@ typedef enum ga_check_what {
   GA_CHECK_K_ACC,   /* k_acc against k along the motion */
   GA_CHECK_B,       /* B asked for alone against B within Q */
   GA_CHECK_PATTERN, /* a derivative outside the declared pattern, or in an array that pattern_in leaves out */
-  GA_CHECK_SWEEP    /* sweep against the callbacks that it stands for, and against itself: without a Jacobian,
-                       and over another point's numbers */
+  GA_CHECK_SWEEP    /* sweep against the single callbacks, and against itself: without a Jacobian, and into
+                       arrays that hold the values of another point */
 } ga_check_what;
 
 typedef struct ga_check_finding {
   ga_check_what what;
-  int row, col; /* in the whole matrix; col -1 for PHI_DOT, PHI_ACC, K_ACC and residuals of SWEEP, whose
-                   rows of B v + Φ_t come behind all others */
+  int row, col; /* in the whole matrix; col -1 for PHI_DOT, PHI_ACC, K_ACC and residuals of SWEEP, where the
+                   rows of B v + Φ_t follow after all others */
   double given, expected;
 } ga_check_finding;
 
 typedef struct ga_check_report {
-  int n_checked; /* entries compared */
-  int n_wrong;   /* entries off by more than the tolerance */
-  int n_unsure; /* entries off by more, but not by more than the differences themselves may be: next to a kink
-                   or a singularity. They are not judged, which is logged; check at another point */
-  int n_findings;               /* the worst of them, worst first */
+  int n_checked;  /* entries compared */
+  int n_wrong;    /* entries off by more than the tolerance */
+  int n_unsure;   /* entries off by more than the tolerance, but by no more than the possible error of the
+                     differences themselves, next to a kink or a singularity. They do not count as wrong; a
+                     message is logged. Check at another point */
+  int n_findings; /* the worst of them, worst first */
   ga_check_finding finding[16]; /* "worst": |given − expected| over its row's scale */
   double worst;                 /* the largest such ratio over all entries, wrong or not */
 } ga_check_report;
 
-/* tol: relative, 1e-6 is usual. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and
- * column, report (may be NULL) has more. p->q must lie on the group. In the system's own context and work
+/* tol: relative, usually 1e-6. GA_ERR_DERIVATIVE if an entry is wrong: the error text names its row and
+ * column, report (may be NULL) has more. p->q must lie on the group. Uses the system's own context and work
  * space. */
 GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double tol,
                                  ga_check_report *report);
@@ -281,17 +284,17 @@ GA_API ga_status ga_system_check(const ga_system *sys, const ga_point *p, double
  *   Y        −o_vdot   −o_v      −D_q o          −o_λ    −o_ψ  −o_x  1 − o_y
  *   ETA      0         B         D_q(B v + Φ_t)  0       0     0     0
  *
- * K = D_q(M vdot − f) at fixed v and vdot, with what constraint forces add as they turn. ETA: the hidden
- * constraints B v + Φ_t. D_q is the derivative in the algebra, as on top of this file: the matrices by vdot,
- * v and q have nv columns. */
+ * K = D_q(M vdot − f) at fixed v and vdot, including the change of constraint forces with q. ETA: the hidden
+ * constraints B v + Φ_t. D_q is the derivative in the algebra, as at the top of this file: the matrices by
+ * vdot, v and q have nv columns. */
 
 typedef enum ga_by { GA_BY_VDOT = 0, GA_BY_V, GA_BY_Q, GA_BY_LAMBDA, GA_BY_PSI, GA_BY_X, GA_BY_Y } ga_by;
 enum { GA_N_BY = 7 };
 
 typedef struct ga_evaluation ga_evaluation;
 
-/* Borrows sys, which must outlive the evaluation. All memory is taken here, and errors go to ctx, which need
- * not be the system's. */
+/* Borrows sys, which must outlive the evaluation. All memory is allocated here. Errors go to ctx, which may
+ * differ from the system's context. */
 GA_API ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out);
 GA_API void ga_evaluation_destroy(ga_evaluation **ev);
 
@@ -301,15 +304,15 @@ GA_API ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, co
                                         double *phi_dot);
 /* All matrices at p, by the system's Jacobian, or by differences where it has none. */
 GA_API ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p);
-/* One of them: the pattern is fixed, and the pointer stays the same; its numbers are those of the last
- * ga_evaluation_jacobian(). NULL where there has been none, or it has failed. */
+/* One of these matrices. Its pattern and the pointer stay the same; its values are those of the last
+ * ga_evaluation_jacobian(). NULL if there was no such call, or if it failed. */
 GA_API const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block equations, ga_by by);
 /* The square matrix of all equations, rows and columns in the order V, LAMBDA, PSI, X, Y:
  *   columns V: by_q r_q + by_v r_v + by_vdot r_vdot;   X: r_x, + by_xdot on the diagonal;   others: as above
- * With (1, 0, 0, 0) that of an equilibrium; with δvdot = by_vdot δq and so on that of any implicit method.
- * Factors of it, and of its transpose, by ga_lu_create(), ga_lu_solve() and ga_lu_solve_t(). NULL as above;
- * the pointer stays the same, and the numbers are those of the last call. Redundant constraints make it
- * singular, which ga_lu_factor() says. */
+ * With factors (1, 0, 0, 0) this is the matrix of an equilibrium; with δvdot = by_vdot δq and so on that of
+ * any implicit method. ga_lu_create(), ga_lu_solve() and ga_lu_solve_t() solve with it and its transpose.
+ * NULL as above; the pointer stays the same, and the values are those of the last call. Redundant constraints
+ * make it singular, which ga_lu_factor() reports. */
 GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, double by_v, double by_vdot,
                                               double by_xdot);
 
@@ -320,23 +323,23 @@ GA_API const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, do
  *
  * Constraints hold for every z: B δq = 0, and so do the hidden and nonholonomic ones. δq is in the algebra,
  * the move of ga_group_move(). Columns of q for z1, and of v for z2, are orthonormal bases of what the
- * constraints leave; another basis would give another A with the same eigenvalues. z1 and δq belong
- * together by δq' = δv − [v, δq], the bracket of the factor's side. The point should be an equilibrium or a
- * steady motion, one along which the matrices stay as they are; elsewhere the equations hold for an instant
- * only, and eigenvalues of A say nothing of what grows. Where constraints are redundant, δλ and δψ are the
- * least ones, as a stepper's multipliers.
+ * constraints leave free; another basis would give another A with the same eigenvalues. δq and δv are related
+ * by δq' = δv − [v, δq], with the bracket of the factor's side. The point should be an equilibrium or a
+ * steady motion, along which the matrices are constant. Elsewhere the equations hold at this instant only,
+ * and the eigenvalues of A do not tell which motions grow. Where constraints are redundant, δλ and δψ are
+ * those of least norm, like a stepper's multipliers.
  *
  * With inputs δu, each added to the right-hand side of one equation, M vdot = f + δu, xdot = s + δu,
  * y = o + δu:
  *
  *   dz/dt = A z + B δu,   δvdot = vdot z + u_vdot δu,   and so on; δq and δv depend on z alone.
  *
- * An offset of a constraint, Φ = w or k = w, moves velocities and accelerations too, by its rates: it is a
- * state, and what is given from outside is its highest rate. Of Φ these are two states (w, w') and the input
- * w''; of k one, w, and the input w'. A prescribed motion is an input of this kind. */
+ * An offset of a constraint, Φ = w or k = w, also changes velocities and accelerations, by its rates. It is
+ * therefore a state, and the input is its highest rate: Φ has the two states w and w' and the input w''; k
+ * has the state w and the input w'. A prescribed motion is an input of this kind. */
 
 typedef struct ga_linear_input {
-  ga_equation_block block; /* V, X, Y: what is added to f, s, o; LAMBDA, PSI: an offset, by its rate */
+  ga_equation_block block; /* V, X, Y: added to f, s, o; LAMBDA, PSI: an offset, the input being its rate */
   int index;               /* the equation */
 } ga_linear_input;
 
@@ -346,14 +349,14 @@ typedef struct ga_linear_form { /* all matrices by columns, one column for each 
   const double *q, *v, *vdot;   /* [n][nv] */
   const double *multipliers;    /* [n][n_lambda + n_psi] */
   const double *y;              /* [n][n_y] */
-  int n_u;                      /* inputs: one column for each in what follows */
+  int n_u;                      /* number of inputs; the matrices below have one column for each */
   const double *B;              /* [n_u][n] dz/dt */
   const double *u_vdot, *u_multipliers, *u_y; /* [n_u][nv], [n_u][n_lambda + n_psi], [n_u][n_y] */
-  const int *w;        /* [n_u] number of an input's first state within z; −1: it has none */
-  double residual;     /* largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| at the point: 0 but for
-                          rounding, or the point is no solution of the equations */
-  double unsteady;     /* [1/s] how fast matrices change along the motion, relative to the largest number of
-                          their rows; about 0 for a steady motion; NaN: not known */
+  const int *w;    /* [n_u] index in z of the input's first state; −1: it has none */
+  double residual; /* largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| at the point; if it is larger
+                      than rounding, the point is not a solution of the equations */
+  double unsteady; /* [1/s] how fast the matrices change along the motion, relative to the largest entry
+                      of each row; about 0 for a steady motion; NaN: not known */
   double independence; /* [-] smallest over largest singular value of the independent constraints, rows
                           scaled to length 1 */
 } ga_linear_form;
@@ -362,54 +365,54 @@ typedef struct ga_linearisation ga_linearisation;
 
 /* As ga_evaluation_create(). For dense matrices: at most 5000 equations. */
 GA_API ga_status ga_linearisation_create(ga_context *ctx, const ga_system *sys, ga_linearisation **out);
-/* The same with inputs, copied. GA_ERR_ARGUMENT for an equation that there is not. */
+/* The same with inputs, which are copied. GA_ERR_ARGUMENT if an equation does not exist. */
 GA_API ga_status ga_linearisation_create_with_inputs(ga_context *ctx, const ga_system *sys, int n_inputs,
                                                      const ga_linear_input *inputs, ga_linearisation **out);
 GA_API void ga_linearisation_destroy(ga_linearisation **lin);
-/* About p, whose vdot, λ, ψ and y count too. *form: valid until the next call; NULL on failure.
- * GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow from q, v, x there, constraints lose their independence, or an
- * input would move one of several that follow from each other apart. */
+/* Linearises about p, of which vdot, λ, ψ and y are used too. *form: valid until the next call; NULL on
+ * failure. GA_ERR_SINGULAR: vdot, λ, ψ, y are not determined by q, v, x there, constraints lose their
+ * independence, or an input would offset a redundant constraint against those it follows from. */
 GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
                                           const ga_linear_form **form);
 
 /* ---- Modes: frequencies, damping and shapes of small motions about a point -------------------------------
  *
- *   δq(t) = Re (shape.q exp(s t)),  and so for v, vdot, λ, ψ, x, y;   s = re + i im
+ *   δq(t) = Re (shape.q exp(s t)),  likewise v, vdot, λ, ψ, x, y;   s = re + i im
  *
- * The eigenvalues s of smallest size of the equations above, with constraints and controllers, from sparse
- * matrices and by inverse iteration (ARPACK; LAPACK where there are few unknowns). What is said there of the
- * point holds here too. Eigenvalues that are 0 but for rounding (free motions, integrators) are 0: their
- * shapes are motions under which all forces stay as they are. */
+ * The eigenvalues s of smallest |s| of the equations above, with constraints and controllers, from sparse
+ * matrices by inverse iteration (ARPACK; LAPACK for few unknowns). The point has to be an equilibrium or a
+ * steady motion, as above. Eigenvalues that are 0 up to rounding (free motions, integrators) are set to 0:
+ * their shapes are motions that leave all forces unchanged. */
 
 typedef struct ga_modes_opts { /* start from ga_modes_defaults() */
   int n;     /* modes wanted, those of smallest |s|; 0: ten, or all where there are fewer; default 0 */
-  int dense; /* 1: LAPACK whatever the size, −1: ARPACK; default 0: by size */
+  int dense; /* 1: LAPACK for any size, −1: ARPACK; default 0: by size */
 } ga_modes_opts;
 
-/* A direction in which everything moves; lengths as those of a ga_point. */
+/* A direction of all unknowns; array lengths as in ga_point. */
 typedef struct ga_direction {
   const double *q, *v, *vdot, *lambda, *psi, *x, *y;
 } ga_direction;
 
 typedef struct ga_mode {
-  double re, im;    /* [1/s] eigenvalue, im >= 0: of a pair the upper one; re > 0: the motion grows */
+  double re, im;    /* [1/s] eigenvalue; of a complex pair the one with im > 0; re > 0: the motion grows */
   double frequency; /* [Hz] im/2π */
-  double damping;   /* [-] −re/|s|; 1: no oscillation, −1: grows without; 0 where s is 0 */
+  double damping;   /* [-] −re/|s|; 1: decays without oscillation, −1: grows without; 0 where s is 0 */
   int zero;         /* 1: s is 0 to within rounding, and re = im = 0 */
-  double residual;  /* [-] what is left of the linear equations, over the sizes of their terms */
-  ga_direction real, imaginary; /* shape: its largest number among q, or among x where q is 0, is 1; valid as
-                                   long as the modes */
+  double residual;  /* [-] residual of the linear equations, relative to the size of their terms */
+  ga_direction real, imaginary; /* shape, scaled so that its largest component of q is 1, or of x where q is
+                                   0; valid as long as the modes */
 } ga_mode;
 
 typedef struct ga_modes_info {
-  int n;        /* modes found, a pair counting once */
-  int n_all;    /* eigenvalues that there are, multiple ones counted so */
-  int n_zero;   /* of these, those that are 0; more than there are shapes where motions drift off. Where the
-                   last   mode is one of them there may be more */
-  int squared;  /* 1: nothing depends on velocities; s² was computed, and is real where matrices are
-                   symmetric */
-  int dense;    /* 1: by LAPACK */
-  double shift; /* [1/s] eigenvalues nearest to this were found first */
+  int n;           /* modes found, a pair counting once */
+  int n_all;       /* all eigenvalues of the system, with their multiplicities */
+  int n_zero;      /* those of them that are 0; where motions drift, there are fewer shapes than these. If the
+                      last mode is one of them, there may be more */
+  int squared;     /* 1: nothing depends on velocities; s² was computed, and is real where matrices are
+                      symmetric */
+  int dense;       /* 1: by LAPACK */
+  double shift;    /* [1/s] eigenvalues nearest to this were found first */
   double residual; /* of the point: largest |M vdot − f|, |Φ|, |B v + Φ_t|, |k|, |y − o| */
   double unsteady; /* [1/s] as in ga_linear_form */
 } ga_modes_info;
@@ -417,9 +420,9 @@ typedef struct ga_modes_info {
 typedef struct ga_modes ga_modes;
 
 GA_API ga_modes_opts ga_modes_defaults(void);
-/* opts NULL: the defaults. About p, whose vdot, λ, ψ and y count too; nothing is borrowed. Modes are sorted
- * by |s|. GA_ERR_ARGUMENT: n is below 0, or more than there are; GA_ERR_SINGULAR: vdot, λ, ψ, y do not follow
- * from q, v, x, or the iteration does not converge. */
+/* opts NULL: the defaults. Modes about p, of which vdot, λ, ψ and y are used too; nothing is borrowed. They
+ * are sorted by |s|. GA_ERR_ARGUMENT: n is below 0 or larger than the number of modes; GA_ERR_SINGULAR: vdot,
+ * λ, ψ, y are not determined by q, v, x, or the iteration does not converge. */
 GA_API ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts,
                                  const ga_point *p, ga_modes **out);
 GA_API void ga_modes_destroy(ga_modes **modes);
@@ -444,11 +447,14 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
 
 /* ---- Stepper ------------------------------------------------------------------------------------------- */
 
-/* The methods, one row each: constant, name (as in model files), title, what it is. The rest of a method is
- * in its file, see docs/develop/methods.md. INDEX3      Arnold & Brüls 2007 STABILIZED  with multipliers η
- * (stabilized index 2), Arnold, Cardona & Brüls 2015 WEIGHTED    Jay & Negrut's index-2 method for
- * nonholonomic systems, HHT-I3 for holonomic ones SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0
- * with a second set of unknowns HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints */
+/* The methods, one row each: constant, name (as in model files), title, description. The rest of a method is
+ * in its file, see docs/develop/methods.md.
+ *
+ *   INDEX3      Arnold & Brüls 2007
+ *   STABILIZED  with multipliers η (stabilized index 2), Arnold, Cardona & Brüls 2015
+ *   WEIGHTED    Jay & Negrut's index-2 method for nonholonomic systems, HHT-I3 for holonomic ones
+ *   SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0 with a second set of unknowns
+ *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints */
 #define GA_METHOD_LIST(X)                                                                                    \
   X(GA_INDEX3, index3, "index-3", "exact equilibrium, positions constrained only")                           \
   X(GA_STABILIZED, stabilized, "stabilized", "exact equilibrium, positions and velocities constrained")      \
@@ -469,7 +475,7 @@ typedef struct ga_method_info {
   const char *name, *title, *about; /* "index3", "index-3", ... */
   int keeps_positions;              /* 1: Φ = 0 at the end of every step, */
   int keeps_rates;                  /* and B v + Φ_t = 0 */
-  int has_eta;                      /* 1: by multipliers η of their own: ga_eta_terms is looked at */
+  int has_eta;                      /* 1: by additional multipliers η; ga_eta_terms is then used */
   int vdot_at_end;                  /* 1: s, o and f may depend on vdot */
   int adjusts_gamma;                /* 1: GA_ADJUST_GAMMA is possible */
   int holonomic_only;               /* 1: not for systems with k */
@@ -502,11 +508,11 @@ typedef enum ga_reuse {
 
 /* Terms in the columns of η of the stabilized form's iteration matrix. */
 typedef enum ga_eta_terms {
-  GA_ETA_AUTO = 0,  /* full up to 64 unknowns; beyond, triangular for as long as the iteration converges well
-                       so, else full, both being kept */
+  GA_ETA_AUTO = 0,  /* full up to 64 unknowns; beyond, triangular as long as the iteration converges well with
+                       it, otherwise full; both are kept */
   GA_ETA_FULL,      /* all of them: the exact derivative */
   GA_ETA_TRIANGULAR /* those of Φ only: half the cost, and often as good since η is of
-                       order h²; not near singular positions, nor with wheels that spin fast */
+                       order h²; unsuitable near singular positions and for fast spinning wheels */
 } ga_eta_terms;
 
 typedef struct ga_newton_opts {
@@ -518,20 +524,21 @@ typedef struct ga_newton_opts {
   ga_predictor predictor; /* default GA_PREDICT_AUTO */
 } ga_newton_opts;
 
-/* What keeps order 2 when h changes: a stands for vdot a little off t, by an amount that depends on h. */
+/* How order 2 is kept when h changes: the auxiliary a approximates vdot at a time that differs from t by an
+ * amount proportional to h. */
 typedef enum ga_adjust {
-  GA_ADJUST_SHIFT = 0, /* a (and w) moved to where the new h wants it, along its last difference; for the
-                          weighted methods this is (14) of Jay & Negrut */
+  GA_ADJUST_SHIFT = 0, /* a (and w) extrapolated to the time that belongs to the new h, by its last
+                          difference; for the weighted methods this is (14) of Jay & Negrut */
   GA_ADJUST_GAMMA =
       1, /* γ and θ of every step from (29) of Brüls & Arnold, in its ε form; exact equilibrium only */
-  GA_ADJUST_NONE = 2 /* neither: first order as soon as steps jump, for comparison */
+  GA_ADJUST_NONE = 2 /* neither: first order when step sizes change abruptly; for comparison */
 } ga_adjust;
 
-/* Constraints that follow from others at the present state, so that [B; A] has not full row rank. */
+/* What to do with constraints that follow from others at the present state: [B; A] lacks full row rank. */
 typedef enum ga_redundant {
-  GA_REDUNDANT_ACCEPT = 0, /* lived with: the motion is that of the independent ones, the multipliers are the
-                              smallest that hold it, see ga_redundancy; a warning names them */
-  GA_REDUNDANT_REFUSE = 1  /* the matrix is singular, and that is an error */
+  GA_REDUNDANT_ACCEPT = 0, /* the independent constraints determine the motion, and the multipliers are those
+                              of least norm, see ga_redundancy; a warning names the redundant ones */
+  GA_REDUNDANT_REFUSE = 1  /* an error: the matrix is singular */
 } ga_redundant;
 
 typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
@@ -539,10 +546,11 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_scheme scheme;              /* default ρ∞ = 0.8 */
   int commutator;   /* 1: the term (h²/12)[v_n,v₁] in the update of rotations; 0: as in the papers */
   ga_adjust adjust; /* default GA_ADJUST_SHIFT */
-  int move_offset;  /* 1: index-3 only, the normal part of v follows h too, without which λ loses its order;
-                       default */
+  int move_offset;  /* 1 (default): index-3 only, the normal part of v is adjusted to h too; without this λ
+                       loses its order */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
-  int full_solve; /* weighted methods: 1: never the small matrix that does for forces that are not stiff */
+  int full_solve; /* weighted methods: 1: always the full matrix, never the small one, which suffices for
+                     forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
   int timing;           /* 1: keep the times of ga_stats; default 0 */
   ga_newton_opts newton;
@@ -551,9 +559,9 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
 } ga_stepper_opts;
 
 /* The solution at one time; the arrays belong to the stepper and change with the next step. In a stepper's
- * own state they follow each other in memory, in this order and without gaps: from q to the end of y one copy
- * takes all of them. States given to outputs and events may have theirs anywhere; between steps a, eta and w,
- * which belong to steps, are NULL there. */
+ * own state they follow each other in memory, in this order and without gaps, so that one copy from q to the
+ * end of y takes all of them. In states given to outputs and events the arrays may be anywhere; a, eta and w,
+ * which are defined at the ends of steps only, are NULL for states within a step. */
 typedef struct ga_state {
   double t;             /* [s] */
   const double *q;      /* [nq] */
@@ -571,14 +579,14 @@ typedef struct ga_state {
 
 typedef struct ga_stats {
   long steps;                /* accepted */
-  long failed_steps;         /* given back as recoverable */
+  long failed_steps;         /* that returned a recoverable status */
   long iterations;           /* of Newton */
   long residuals;            /* evaluations of the residual, and so of mass, force, phi, ... */
   long jacobians;            /* evaluations of the Jacobian for the iteration matrix */
   long constraint_jacobians; /* evaluations of B alone */
-  long difference_jacobians; /* of the two above, those made by differences, for lack of a callback */
+  long difference_jacobians; /* of the two above, those by differences because there is no callback */
   long factorisations, solves;
-  long at_floor;    /* steps that ended at the floor of rounding instead of the tolerance */
+  long at_floor;    /* steps whose iteration ended at the level of rounding, above the tolerance */
   double rcond;     /* [-] of the last iteration matrix, scaled; cheap estimate */
   double last_rate; /* [-] contraction in the last step, 0 if one iteration sufficed */
   double time_residual, time_jacobian, time_factor, time_solve; /* [s] spent in each, with opts.timing */
@@ -590,8 +598,8 @@ typedef struct ga_stats {
 typedef struct ga_stepper ga_stepper;
 
 GA_API ga_stepper_opts ga_stepper_defaults(void);
-/* Copies opts, borrows sys. All memory is taken here, and errors go to ctx, which need not be the system's:
- * in another thread the stepper has a context of that thread. */
+/* Copies opts, borrows sys. All memory is allocated here. Errors go to ctx, which may differ from the
+ * system's context: a stepper used in another thread needs a context of that thread. */
 GA_API ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
                                    ga_stepper **out);
 GA_API void ga_stepper_destroy(ga_stepper **st);
@@ -606,8 +614,8 @@ typedef struct ga_start_opts { /* start from ga_start_defaults() */
   double max_gap;    /* [-] redundant constraints that fit together to within this (each divided by the length
                         of its row of [B; A], relative to 1 + largest component of q, or of v) count as
                         consistent, as data with few digits need; beyond, GA_ERR_INCONSISTENT; default 1e-6 */
-  int forward;       /* 1: rates of accelerations by differences ahead of t0 only, as where something jumps at
-                        t0; default 0: on both sides */
+  int forward;       /* 1: rates of accelerations by differences at times after t0 only, for starts at a jump;
+                        default 0: on both sides */
 } ga_start_opts;
 
 typedef struct ga_start_change {          /* one correction */
@@ -620,20 +628,21 @@ typedef struct ga_start_change {          /* one correction */
 } ga_start_change;
 
 typedef struct ga_start_report {
-  ga_start_change position;          /* Φ, and the move of q₀ */
-  ga_start_change velocity;          /* B v + Φ_t, and the change of v₀ */
-  ga_start_change nonholonomic;      /* k; its change is within that of velocity */
-  ga_start_change acceleration;      /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
-  double jerk;                       /* largest |vddot₀|, 0 where it was not needed */
-  double a_shift, w_shift;           /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
-  double v_perturbation;             /* largest |δ| of the index-3 start */
-  double rcond;                      /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
-  int mobility;                      /* velocities minus independent constraints */
-  int redundant;                     /* constraints that follow from others */
-  int n_blamed;                      /* the first of them, one for each relation: */
+  ga_start_change position;     /* Φ, and the move of q₀ */
+  ga_start_change velocity;     /* B v + Φ_t, and the change of v₀ */
+  ga_start_change nonholonomic; /* k; its change is within that of velocity */
+  ga_start_change acceleration; /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
+  double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
+  double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
+  double v_perturbation;        /* largest |δ| of the index-3 start */
+  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
+  int mobility;                 /* velocities minus independent constraints */
+  int redundant;                /* constraints that follow from others */
+  int n_blamed;                 /* length of the lists below: the first of these, one for each relation */
   ga_equation_block blamed_block[8]; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
   int blamed_index[8];
-  double gap; /* what is left of redundant constraints that do not quite fit together, as max_gap */
+  double gap; /* remaining residual of redundant constraints that are not exactly consistent, scaled as
+                 max_gap */
 } ga_start_report;
 
 GA_API ga_start_opts ga_start_defaults(void);
@@ -643,19 +652,20 @@ GA_API ga_start_opts ga_start_defaults(void);
 GA_API ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
                                   const double *v0, const double *x0, const double *lambda_guess,
                                   const double *psi_guess, ga_start_report *report);
-/* Moves q[nq], and v[nv] unless it is NULL, onto the constraints as ga_stepper_start() does, and no more:
- * neither forces nor outputs are asked for. On failure they hold the nearest values that were found. The
- * stepper has no state afterwards. report may be NULL. */
+/* Moves q[nq], and v[nv] unless it is NULL, onto the constraints as ga_stepper_start() does. Forces and
+ * outputs are not evaluated. On failure q and v hold the nearest values that were found. The stepper has no
+ * state afterwards. report may be NULL. */
 GA_API ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double t0, double *q,
                                      double *v, ga_start_report *report);
-/* Moves q[nq] onto the constraints likewise, and along them to where it is nearest to given[nq]: to a least ½
- * dᵀ M d with q = move(given, d) and M at the given positions. GA_RETRY_NEWTON: it is on the constraints, but
- * the nearest was not found. The stepper has no state afterwards. */
+/* Moves q[nq] onto the constraints likewise, and along them to the positions nearest to given[nq]: those that
+ * minimise ½ dᵀ M d with q = move(given, d) and M at the given positions. GA_RETRY_NEWTON: q meets the
+ * constraints, but the nearest positions were not found. The stepper has no state afterwards. */
 GA_API ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, double t0, const double *given,
                                     double *q);
-/* How independent the holonomic constraints are at q: the root of the least eigenvalue of B M⁻¹ Bᵀ, less
- * those of redundant constraints. It goes through 0 where constraints lose their independence, as where
- * branches of a mechanism meet; infinite without constraints. The stepper has no state afterwards. */
+/* How independent the holonomic constraints are at q: the square root of the least eigenvalue of B M⁻¹ Bᵀ,
+ * without those of redundant constraints. It goes to 0 where constraints lose their independence, for example
+ * where two branches of a mechanism meet; infinite without constraints. The stepper has no state afterwards.
+ */
 GA_API ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, double *out);
 /* The report in words, several lines, into text; returns the length it needs, as snprintf does. */
 GA_API int ga_start_report_text(const ga_system *sys, const ga_start_report *report, char *text, size_t size);
@@ -665,44 +675,45 @@ enum {
   GA_START_VELOCITIES = 2, /* nonholonomic constraints included */
   GA_START_ACCELERATIONS = 4,
   GA_START_CONSTRAINTS = 8, /* mobility and redundant ones */
-  GA_START_METHOD = 16,     /* what the method starts with besides */
+  GA_START_METHOD = 16,     /* initial values of the method's own variables */
   GA_START_ALL = 31
 };
 GA_API int ga_start_report_say(const ga_system *sys, const ga_start_report *report, int parts, char *text,
                                size_t size);
 
-/* One step of size h > 0, no allocation (but where sparse factors need new pivots). > 0: the state is as
- * before, bit for bit: retry with a smaller h; < 0: fatal, the state is as before too. The first step should
- * have the h given to the start. Where h differs from the last one, opts.adjust keeps order 2; let h grow
- * by a factor of about 2 at a time. */
+/* One step of size h > 0. Allocates nothing, except where sparse factors need new pivots. > 0: the state is
+ * restored bit for bit, retry with a smaller h; < 0: fatal, the state is restored too. The first step should
+ * have the h given to the start. Where h differs from the last one, opts.adjust keeps order 2; increase h by
+ * a factor of about 2 per step at most. */
 GA_API ga_status ga_stepper_step(ga_stepper *st, double h);
 
-/* Takes back the last step, bit for bit, factors included; once, and before anything else is done. */
+/* Undoes the last step, bit for bit, factors included. Possible once, and only directly after the step. */
 GA_API ga_status ga_stepper_undo(ga_stepper *st);
 
-/* -- The step that was not to be: what is known of the last one where it failed or was taken back -- */
+/* -- Failed steps: what is known of the last step after it failed or was undone -- */
 
-typedef struct ga_residual { /* of one equation, where Newton's iteration stood */
+typedef struct ga_residual { /* of one equation, at the last iterate of Newton's iteration */
   ga_equation_block block;   /* GA_BLOCK_ETA: B v + Φ_t */
   int index;
   double value; /* M vdot − f (weighted methods: their mean of it), Φ, k, xdot − s, y − o, B v + Φ_t */
-  double size;  /* [-] |value| against the terms of its block, by which equations are compared */
+  double size;  /* [-] |value| relative to the terms of its block; used to compare equations */
 } ga_residual;
 
 enum { GA_FAILURE_RESIDUALS = GA_N_BLOCKS + 1 };
 typedef struct ga_step_failure {
-  ga_status status; /* as ga_stepper_step() gave it; GA_OK: the step was made, and taken back */
+  ga_status status; /* as returned by ga_stepper_step(); GA_OK: the step succeeded and was undone */
   double t, h;      /* [s] where it began, and its size */
   ga_error error;   /* why; ga_error_say() makes a sentence of it */
-  int n;            /* the largest residual of every block, largest first; 0: taken back, or they have no
-                       value there */
+  int n;            /* length of `residual`, the largest one of every block, largest first; 0: the step was
+                       undone, or they have no value there */
   ga_residual residual[GA_FAILURE_RESIDUALS];
   int has_trial;  /* 1: every number of `trial` is finite */
-  ga_state trial; /* where it was going when it ended */
+  ga_state trial; /* the last iterate: the state at the end of the step */
 } ga_step_failure;
 
-/* Fills *out, and returns 1; 0: the last step was accepted, or the stepper has been started, projected, saved
- * or loaded since. Evaluates the equations once. What *out points to is valid until the stepper changes. */
+/* Fills *out and returns 1. Returns 0 if the last step was accepted, or the stepper was started, projected,
+ * saved or loaded since. Evaluates the equations once. Pointers in *out are valid until the stepper changes.
+ */
 GA_API int ga_stepper_failure(ga_stepper *st, ga_step_failure *out);
 
 /* Local error of the last step, numerical minus exact, in algebra coordinates: e_q[nv], e_v[nv], e_x[n_x],
@@ -710,10 +721,9 @@ GA_API int ga_stepper_failure(ga_stepper *st, ga_step_failure *out);
 GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x);
 
 /* The solution at t within the last step, by dense output: q by a cubic in the algebra, v and x by cubics,
- * vdot, λ, ψ and y by parabolas through the step before too, or by their rates after a start, all as accurate
- * as the steps themselves. Where no smooth history is known (a corner, another rank of the constraints, a
- * step before that is much shorter) these are straight lines. Arrays may be NULL. GA_ERR_ARGUMENT outside the
- * step. */
+ * vdot, λ, ψ and y by parabolas that include the step before, or by their rates after a start; all as
+ * accurate as the steps themselves. After a corner, a change of the rank of the constraints or a much shorter
+ * step, vdot, λ, ψ and y are interpolated linearly. Arrays may be NULL. GA_ERR_ARGUMENT outside the step. */
 GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot,
                                         double *lambda, double *psi, double *x, double *y);
 
@@ -722,7 +732,7 @@ typedef int (*ga_observer_fn)(void *user, const ga_stepper *st);
 /* n steps of size h. GA_STOPPED when the observer (may be NULL) said so. */
 GA_API ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observer, void *user);
 
-/* NULL before the start. The pointer stays the same: it shows the state of the moment until the stepper is
+/* NULL before the start. The pointer stays the same and shows the present state until the stepper is
  * destroyed. */
 GA_API const ga_state *ga_stepper_state(const ga_stepper *st);
 GA_API const ga_stats *ga_stepper_stats(const ga_stepper *st);
@@ -742,14 +752,14 @@ typedef struct ga_constraint {
 typedef struct ga_relation {
   int n;
   const ga_constraint *row; /* [n] row[0]: the one declared last, which follows from the others and is in no
-                               other relation; then the others as they were declared */
+                               other relation; then the others in the order of their declaration */
 } ga_relation;
 
-typedef struct ga_redundancy {        /* at the present state */
-  int constraints;                    /* n_lambda + n_psi */
-  int rank, redundant;                /* of [B; A], and constraints − rank */
-  int mobility;                       /* nv − rank: free motions; at a singular position more than nearby */
-  const ga_relation *relation;        /* [redundant] */
+typedef struct ga_redundancy { /* at the present state */
+  int constraints;             /* n_lambda + n_psi */
+  int rank, redundant;         /* of [B; A], and constraints − rank */
+  int mobility;                /* nv − rank: free motions; larger at a singular position than nearby */
+  const ga_relation *relation; /* [redundant] */
   const unsigned char *lambda_shared; /* [n_lambda] 1: this multiplier is not unique; NULL where none is */
   const unsigned char *psi_shared;    /* [n_psi] likewise */
 } ga_redundancy;
@@ -759,14 +769,15 @@ GA_API const ga_redundancy *ga_stepper_redundancy(ga_stepper *st);
 
 typedef enum ga_projection {
   GA_PROJECT_PLAIN = 0, /* onto B v + Φ_t = 0, k = 0; costs λ one order in the index-3 form */
-  GA_PROJECT_OFFSET = 1 /* onto B v + Φ_t = h² B r, k = 0, which keeps it: index-3, same h as the last step */
+  GA_PROJECT_OFFSET = 1 /* onto B v + Φ_t = h² B r, k = 0, which keeps that order: index-3 only, with the h of
+                           the last step */
 } ga_projection;
 /* Projects the present velocity in the metric of M; change (may be NULL) receives what was done. */
 GA_API ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_start_change *change);
 
-/* Everything the following steps depend on, as plain numbers: a step after load gives the same bits as after
- * save, on the same build and machine. save also drops the factors, so that both runs go on from the same;
- * with sparse factors the next step then allocates. */
+/* Everything the following steps depend on, as plain numbers: steps after load give the same bits as steps
+ * after save, on the same build and machine. For this, save also discards the factors; with sparse factors
+ * the next step then allocates. */
 GA_API size_t ga_stepper_saved_size(const ga_stepper *st); /* in doubles */
 GA_API ga_status ga_stepper_save(ga_stepper *st, double *saved);
 GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
@@ -775,14 +786,14 @@ GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
 GA_API ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k);
 
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
- * Drives a stepper from t0 to t_end. Steps go their own way: output and events are found by dense output
- * within them. */
+ * Drives a stepper from t0 to t_end. Step sizes do not depend on output times: output and events within a
+ * step are found by dense output. */
 
 typedef enum ga_error_mode {
   GA_PER_STEP =
       0, /* estimates of q and x, with stiff modes filtered out, below the tolerance in every step */
   GA_PER_UNIT_STEP = 1, /* estimates of q, v and x times (t_end−t0)/h: the error at the end is proportional to
-                          the tolerance on smooth problems; stiff ones need tiny steps */
+                          the tolerance on smooth problems; stiff ones need very small steps */
   GA_PER_UNIT_STEP_FILTERED = 2 /* estimates of q and x times (t_end−t0)/h, with stiff modes filtered out */
 } ga_error_mode;
 
@@ -794,8 +805,9 @@ typedef enum ga_error_norm {
 typedef enum ga_event_action {
   GA_EVENT_RECORD = 0, /* call on_event, go on */
   GA_EVENT_STOP = 1,   /* step onto the event and end there */
-  GA_EVENT_RESTART = 2 /* step onto the event, let on_event change q, v, x, and start again from there; where
-                          restarts of one event follow each other within h_min, the run ends in GA_ERR_STEP */
+  GA_EVENT_RESTART =
+      2 /* step onto the event, let on_event change q, v, x, and restart from there; if restarts
+           of one event follow each other within h_min, the run ends with GA_ERR_STEP */
 } ga_event_action;
 
 typedef struct ga_event {
@@ -811,12 +823,12 @@ typedef int (*ga_on_event_fn)(void *user, int event, const ga_state *s, double *
 
 typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double t_end;                   /* [s] */
-  double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; one that fails is
-                                     taken in parts, see docs/simulate.md; default 0 */
+  double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; a step that fails is
+                                     repeated in smaller parts, see docs/simulate.md; default 0 */
   double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
-  double h_min;          /* [s] 0: 1e-12 of the time span, less between breaks that are close (default) */
-  double h_max;          /* [s] 0: the least of ten times output_every, what the system says of its inputs
-                            (ga_breakpoint.h_max) and 1/10 of the time span (default) */
+  double h_min;          /* [s] 0 (default): 1e-12 of the time span, less between breaks that are close */
+  double h_max;          /* [s] 0 (default): the least of ten times output_every, ga_breakpoint.h_max of the
+                            system's inputs, and 1/10 of the time span */
   ga_error_mode error;   /* default GA_PER_STEP */
   ga_error_norm norm;    /* default GA_NORM_MAX */
   double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
@@ -830,14 +842,14 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   const ga_event *events;    /* copied */
   ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike
                                 other callbacks, any non-zero return or NaN ends the simulation. Two crossings
-                                of one g within a step are not seen: lower h_max where that can happen */
+                                of one g within a step are not found: reduce h_max where that can happen */
   ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
-  int n_breaks;              /* times at which the equations jump, besides those that the system knows of */
+  int n_breaks;              /* times at which the equations jump, in addition to the system's next_break */
   const double *breaks;      /* [n_breaks] ascending; borrowed */
-  int defect_points; /* The equations are checked within steps too, on dense output, at so many times in a
-                        run, and three times at least in a step that goes from one break to another. A step
-                        where they are off by more than ten tolerances is taken back; a fixed one is only
-                        counted (ga_simulate_stats.unseen) and warned of. 0: not at all; default 1000, more
+  int defect_points; /* number of times in a run at which the equations are checked within steps, on dense
+                        output; at least three in a step from one break to the next. A step in which they are
+                        off by more than ten tolerances is undone; with fixed steps it is kept, counted
+                        (ga_simulate_stats.unseen) and a warning is logged. 0: no checks; default 1000, more
                         where outputs are closer */
   ga_observer_fn
       observer; /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
@@ -851,11 +863,12 @@ typedef struct ga_simulate_stats {
   long rejected_callback; /* because a callback could not be evaluated, or gave NaN */
   long rejected_defect;   /* because the equations did not hold within the step */
   long unseen;            /* fixed steps within which they did not hold, and which were kept */
-  double t_unseen;        /* [s] in the first of them */
+  double t_unseen;        /* [s] a time in the first of them */
   long unchecked;         /* times within steps at which they could not be evaluated */
-  long breaks;            /* breakpoints met */
-  long edges; /* places passed at which the equations jump or bend with the motion, and restarted behind */
-  long at_rounding; /* accepted although the estimate was too large, because it was rounding */
+  long breaks;            /* breakpoints passed */
+  long edges; /* edges passed, with a restart: places where the equations jump or have a kink with the motion
+               */
+  long at_rounding; /* steps accepted although the estimate was too large, because it was rounding */
   long outputs, events, restarts;
   double h_smallest, h_largest; /* [s] of accepted steps */
   double worst_error;           /* [-] largest accepted estimate over tolerance */
@@ -874,34 +887,35 @@ GA_API ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *star
                                     const double *q0, const double *v0, const double *x0,
                                     const double *lambda_guess, const double *psi_guess,
                                     ga_start_report *report);
-/* One accepted step with what it brings of output and events. GA_STOPPED: t_end, a stopping event, or a
- * callback's wish; ga_simulator_finished() tells the end. A stop by output or on_event is final, one by the
- * observer can be resumed by another call. < 0: failed; the state is that of the last accepted step. */
+/* One accepted step, with the output and events within it. GA_STOPPED: t_end was reached
+ * (ga_simulator_finished()), an event stopped the run, or a callback did. A stop by output or on_event is
+ * final; after one by the observer another call continues. < 0: failed; the state is that of the last
+ * accepted step. */
 GA_API ga_status ga_simulator_step(ga_simulator *sim);
 GA_API ga_status ga_simulator_run(ga_simulator *sim);          /* to the end; GA_OK when t_end was reached */
 GA_API int ga_simulator_finished(const ga_simulator *sim);     /* 1: t_end was reached */
 GA_API int ga_simulator_last_event(const ga_simulator *sim);   /* the event that stopped it, or −1 */
 GA_API double ga_simulator_next_step(const ga_simulator *sim); /* [s] size of the next step to be tried */
 GA_API const ga_simulate_stats *ga_simulator_stats(const ga_simulator *sim);
-/* As for the stepper: everything that what follows depends on. Not from output or on_event. A run saved at
- * its end can be loaded into a simulator with a later t_end, and goes on. */
+/* As for the stepper: everything that the rest of the run depends on. Not to be called from output or
+ * on_event. A run saved at its end can be loaded into a simulator with a later t_end and continued. */
 GA_API size_t ga_simulator_saved_size(const ga_simulator *sim);
 GA_API ga_status ga_simulator_save(ga_simulator *sim, double *saved);
 GA_API ga_status ga_simulator_load(ga_simulator *sim, const double *saved);
 
-/* ---- Follower: the steps of another run once more, each in parts ------------------------------------------
- * A second stepper of the same system goes along with a leader, a simulator's stepper as a rule: after every
- * step of the leader it covers the same time in `parts` equal steps. Both motions differ by the errors of
- * their steps alone. With two parts and order 2, (leader − follower)/3 estimates the error of the follower,
- * the global one, for everything that can be computed from a state. It needs no memory of the steps. */
+/* ---- Follower: repeats the steps of another run, each in parts --------------------------------------------
+ * A second stepper of the same system follows a leader, usually a simulator's stepper: after every step of
+ * the leader it covers the same time in `parts` equal steps. The two motions differ only by the errors of
+ * their steps. With two parts and order 2, (leader − follower)/3 estimates the global error of the follower,
+ * for everything that can be computed from a state. The steps need not be stored. */
 
 typedef struct ga_follower_opts { /* start from ga_follower_defaults() */
   int parts;                      /* of each step, 1 to 64; default 2 */
-  ga_observer_fn observer;        /* after the start and every step it has made, before the next one is begun;
-                                     non-zero stops; NULL: none */
+  ga_observer_fn observer;        /* called after the start and after every step of the follower; non-zero
+                                     stops; NULL: none */
   void *user;
-  const struct ga_simulate_opts
-      *leader; /* whose tolerances say which jumps matter; copied; NULL: the defaults */
+  const struct ga_simulate_opts *leader; /* options of the leader: their tolerances decide which jumps matter;
+                                            copied; NULL: the defaults */
 } ga_follower_opts;
 
 typedef struct ga_follower ga_follower;
@@ -911,39 +925,40 @@ GA_API ga_follower_opts ga_follower_defaults(void);
 GA_API ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_opts *opts,
                                     ga_follower **out);
 GA_API void ga_follower_destroy(ga_follower **f);
-/* Begins where the leader has begun. h: the leader's next step, ga_simulator_next_step(). start NULL: the
- * defaults; its h is not used. */
+/* Starts at the initial state of the leader. h: the leader's next step, ga_simulator_next_step(). start NULL:
+ * the defaults; its h is not used. */
 GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
                                    const ga_state *leader);
-/* The leader has been started again, at t, as behind a jump of an input; so is the follower, from its own q,
- * v, x. t: where the leader's last step has ended, or behind the jump there, within 1e-9 of t or 1 s; behind
- * an edge at which starts fall back in front of it, within 3e-6. */
+/* To be called after a restart of the leader at t, for example behind a jump of an input: restarts the
+ * follower from its own q, v, x. t is the end of the leader's last step, or a time behind the jump there,
+ * later by at most 1e-9 of max(|t|, 1 s); 3e-6 of it behind an edge where a start nearer to the edge would
+ * end in front of it. */
 GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
-/* The leader has moved to t, just behind an edge that depends on the motion: ga_simulate_stats.edges has
- * grown, and a restart comes next. The follower finds such edges itself, and passes them at times of its own.
- */
+/* To be called after the leader has passed an edge of the motion and is at t, just behind it
+ * (ga_simulate_stats.edges has increased); its restart follows. The follower finds edges itself and passes
+ * them at its own times. */
 GA_API ga_status ga_follower_pass(ga_follower *f, double t);
-/* The leader has made a step that ends at t: what was left of the one before is finished, this one is begun
- * by ga_follower_reach(). GA_STOPPED: by the observer. */
+/* To be called after a step of the leader that ends at t: the follower finishes the leader's step before this
+ * one; ga_follower_reach() begins this one. GA_STOPPED: by the observer. */
 GA_API ga_status ga_follower_lead(ga_follower *f, double t);
-/* Goes on, part by part, until t is reached, which must not be beyond the leader's. *s: the state at t, by
- * dense output where t lies within a part; valid until the follower goes on. Calls must not go back by more
- * than the last part. */
+/* Advances part by part until t is reached, which must not be later than the leader's time. *s: the state at
+ * t, by dense output where t lies within a part; valid until the next call. t must not be before the last
+ * part. */
 GA_API ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s);
-GA_API double ga_follower_time(const ga_follower *f);     /* [s] where the leader's last step has ended */
-GA_API long ga_follower_steps(const ga_follower *f);      /* made */
-GA_API long ga_follower_subdivided(const ga_follower *f); /* parts that failed and were taken otherwise */
-/* As for the stepper; not within a step of the leader, but after ga_follower_reach() to its end. */
+GA_API double ga_follower_time(const ga_follower *f);     /* [s] the end of the leader's last step */
+GA_API long ga_follower_steps(const ga_follower *f);      /* steps of the follower */
+GA_API long ga_follower_subdivided(const ga_follower *f); /* parts that failed and were divided */
+/* As for the stepper; only after ga_follower_reach() has reached the end of the leader's step. */
 GA_API size_t ga_follower_saved_size(const ga_follower *f);
 GA_API ga_status ga_follower_save(ga_follower *f, double *saved);
 GA_API ga_status ga_follower_load(ga_follower *f, const double *saved);
 
-/* ---- Equilibrium: where nothing moves ------------------------------------------------------------------
+/* ---- Equilibrium: a state of rest ----------------------------------------------------------------------
  *
  *   f(t, q, 0, λ, ψ, x, y) = 0,  Φ(t, q) = 0,  s = 0,  y = o       v = 0, vdot = 0, xdot = 0, t fixed
  *
- * by moves that nonholonomic constraints allow, k_v δq = 0. The load factor μ is the part of the load that
- * acts: what is out of balance at the initial values z0, made consistent, is the load, and
+ * reached by moves that nonholonomic constraints allow, k_v δq = 0. The load is the residual of the equations
+ * at the initial values z0, after these were made consistent; the load factor μ is the part of it that acts:
  *
  *   r(z) = (1 − μ) r(z0)  in the rows of V and X,     Φ = 0 and y = o for every μ,
  *
@@ -952,31 +967,31 @@ GA_API ga_status ga_follower_load(ga_follower *f, const double *saved);
  * is written. */
 
 typedef enum ga_load_control {
-  GA_LOAD_AT_ONCE =
-      0, /* all of it; where Newton's iteration fails, damped, in load steps, then by relaxation */
-  GA_LOAD_STEPS = 1, /* load steps, smaller ones where Newton's iteration fails */
-  GA_LOAD_PATH = 2   /* along the path by arc length, through turning points of the load */
+  GA_LOAD_AT_ONCE = 0, /* the whole load in one step; where Newton's iteration fails, it is damped, then load
+                          steps and relaxation are tried */
+  GA_LOAD_STEPS = 1,   /* load steps, smaller ones where Newton's iteration fails */
+  GA_LOAD_PATH = 2     /* along the path by arc length, through turning points of the load */
 } ga_load_control;
 
 typedef enum ga_stability {
   GA_STABLE = 0,           /* no small motion grows, as far as the linearised equations can tell */
-  GA_UNSTABLE = 1,         /* one does: by itself the system would leave this equilibrium */
-  GA_NEUTRAL = 2,          /* it may move without any force in some direction */
-  GA_STABILITY_UNKNOWN = 3 /* not asked for, or it could not be computed */
+  GA_UNSTABLE = 1,         /* a small motion grows: the system would leave this equilibrium by itself */
+  GA_NEUTRAL = 2,          /* the system can move in some direction without any force */
+  GA_STABILITY_UNKNOWN = 3 /* not requested, or it could not be computed */
 } ga_stability;
 
 typedef enum ga_critical_kind {
   GA_LIMIT_POINT = 0, /* the load has a maximum or minimum along the path */
-  GA_BIFURCATION = 1  /* another path branches off, as where a column buckles; this one goes on */
+  GA_BIFURCATION = 1  /* another path branches off, for example where a column buckles; this one continues */
 } ga_critical_kind;
 
 /* A solution for one load factor. */
 typedef struct ga_load_point {
   double load;           /* [-] μ */
   const ga_state *state; /* v, vdot, xdot are 0; valid until the next one is computed */
-  int iterations;        /* of Newton that it took */
+  int iterations;        /* of Newton, for this point */
   ga_stability stability;
-  int n_unstable; /* directions without stiffness, or growing motions where these are more */
+  int n_unstable; /* number of directions of negative stiffness or of growing motions, whichever is larger */
 } ga_load_point;
 
 /* Called with the initial values (load 0) and after every load step; non-zero stops. */
@@ -986,18 +1001,17 @@ typedef struct ga_equilibrium_opts { /* start from ga_equilibrium_defaults() */
   ga_load_control control;           /* default GA_LOAD_AT_ONCE */
   double load;        /* [-] load factor to be reached, > 0; default 1. Others only with STEPS and PATH */
   double load_step;   /* [-] first load step, > 0; default 0.1; not used with GA_LOAD_AT_ONCE */
-  double max_step;    /* [-] largest one; default 0: the first one with GA_LOAD_STEPS, else not limited */
+  double max_step;    /* [-] largest load step; default 0: load_step with GA_LOAD_STEPS, otherwise no limit */
   int max_steps;      /* load steps; default 1000 */
   double tol;         /* [-] on the estimated remaining error of q, x, y, relative; default 1e-10 */
   int max_iterations; /* of Newton in a load step; default 30 */
-  int relax; /* 1: where Newton's iteration finds nothing, or nothing stable, look for a stable equilibrium
-                by relaxation, GA_LOAD_AT_ONCE only (default) */
-  int stability; /* 1: judge it (default) */
-  int hold_free; /* 1: what may move without a force stays where it is, and GA_NEUTRAL is no error; default 0
-                  */
-  double
-      max_change; /* [-] as in ga_start_opts: what q0 may be moved by to meet the constraints; default 0.1 */
-  ga_lu_kind lu;  /* default GA_LU_AUTO */
+  int relax; /* 1 (default): where Newton's iteration finds no equilibrium, or an unstable one, search for a
+                stable one by relaxation; GA_LOAD_AT_ONCE only */
+  int stability;       /* 1 (default): determine the stability */
+  int hold_free;       /* 1: coordinates that can move without a force keep their values, and GA_NEUTRAL is no
+                          error;       default 0 */
+  double max_change;   /* [-] as in ga_start_opts: largest move of q0 to meet the constraints; default 0.1 */
+  ga_lu_kind lu;       /* default GA_LU_AUTO */
   ga_load_fn observer; /* NULL: none */
   void *user;
 } ga_equilibrium_opts;
@@ -1006,7 +1020,7 @@ enum { GA_MOST_CRITICAL = 16 };
 typedef struct ga_critical_point {
   ga_critical_kind kind;
   double load;    /* [-] */
-  int coordinate; /* velocity of the largest component of the direction in which the stiffness vanishes */
+  int coordinate; /* index of the velocity with the largest component in the direction of zero stiffness */
 } ga_critical_point;
 
 typedef struct ga_equilibrium_report {
@@ -1016,34 +1030,36 @@ typedef struct ga_equilibrium_report {
   long last_iterations;  /* of Newton, in the last load step */
   long relaxation_steps; /* 0: it was not needed */
   long factorisations;
-  double residual;        /* largest |f|, |s|, as they are */
+  double residual;        /* largest |f|, |s|, not scaled */
   double gap;             /* largest |Φ|, |y − o| */
   int redundant;          /* constraints that follow from others */
   ga_stability stability; /* of the last point */
   int n_unstable;
-  int judged;          /* directions by which stiffness was judged, the softest; */
-  int free_directions; /* of so many */
-  int coordinate;      /* velocity that moves most in the unstable or free direction; −1: none */
-  long jumps;     /* load steps that went to a place far from where the path leads, as past a limit point */
-  int n_critical; /* found along a path, the first GA_MOST_CRITICAL of them: */
+  int judged;          /* number of directions, the softest ones, whose stiffness was computed */
+  int free_directions; /* number of all directions that the constraints leave free */
+  int coordinate; /* index of the velocity that moves most in the unstable or free direction; −1: none */
+  long jumps;     /* load steps that ended far from the continuation of the path, for example beyond a limit
+                     point */
+  int n_critical; /* critical points found along a path, at most GA_MOST_CRITICAL are kept */
   ga_critical_point critical[GA_MOST_CRITICAL];
 } ga_equilibrium_report;
 
 typedef struct ga_equilibrium ga_equilibrium;
 
 GA_API ga_equilibrium_opts ga_equilibrium_defaults(void);
-/* Copies opts (NULL: the defaults), borrows sys. Memory is taken here, but for that of factors; errors go to
- * ctx, which need not be the system's. */
+/* Copies opts (NULL: the defaults), borrows sys. All memory but that of factors is allocated here. Errors go
+ * to ctx, which may differ from the system's context. */
 GA_API ga_status ga_equilibrium_create(ga_context *ctx, const ga_system *sys, const ga_equilibrium_opts *opts,
                                        ga_equilibrium **out);
 GA_API void ga_equilibrium_destroy(ga_equilibrium **eq);
-/* From q0[nq], x0[n_x], which are not changed. GA_RETRY_NEWTON: no equilibrium was found, or the path ends
- * before its load; GA_ERR_SINGULAR: GA_NEUTRAL, the error names the coordinate. An unstable one is GA_OK, a
- * warning of the log, and GA_UNSTABLE in the report, which may be NULL. GA_STOPPED: by the observer. */
+/* Starts from q0[nq], x0[n_x], which are not changed. GA_RETRY_NEWTON: no equilibrium was found, or the path
+ * ends before the load is reached; GA_ERR_SINGULAR: the equilibrium is GA_NEUTRAL, the error names the
+ * coordinate. An unstable equilibrium gives GA_OK, a warning in the log, and GA_UNSTABLE in the report, which
+ * may be NULL. GA_STOPPED: by the observer. */
 GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double *q0, const double *x0,
                                       ga_equilibrium_report *report);
-/* The last solution: an equilibrium, or the last point of a path that ends before its load or was stopped;
- * NULL where there is none. The pointer stays the same. */
+/* The last solution: an equilibrium, or the last point of a path that was stopped or ends before its load is
+ * reached; NULL if there is none. The pointer stays the same. */
 GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
 
 #ifdef __cplusplus

@@ -1,22 +1,22 @@
 /* galpha/mbs.h: machines, built from named parts, as a sparse ga_system.
  *
- *   ga_machine_create → ga_machine_add_... (any order) → ga_machine_build → ga_machine_system,
- * ga_machine_initial
+ *   ga_machine_create, ga_machine_add_... (in any order), ga_machine_build,
+ *   ga_machine_system and ga_machine_initial
  *
  * Parts refer to each other, and to signals, by name; names are resolved when the machine is built. A part's
  * name is a letter or _, then letters, digits, _, and . before a letter or _, 127 characters at most.
- * "ground" is the body that does not move; this name, "t", "energy" and those that begin with "energy." are
- * taken. Definitions are plain structs, to be started from their ..._defaults(): what has no default said is
- * 0 or NULL, and refused where it must not be. Numbers, names and texts are copied, functions (galpha/expr.h)
- * are borrowed for the machine's life. SI units throughout, angles in rad.
+ * "ground" is the body that does not move; this name, "t", "energy" and names that begin with "energy." are
+ * reserved. Definitions are plain structs; start from their ..._defaults(). Members for which no default is
+ * given are 0 or NULL by default, and refused where that is not allowed. Numbers, names and texts are copied;
+ * functions (galpha/expr.h) are borrowed as long as the machine lives. SI units throughout, angles in rad.
  *
  * A built machine is constant: steppers, evaluations and meters of it may run in several threads at the same
- * time, each with a context of its thread. Functions that are given a stepper or a meter use its memory, and
- * errors go to its context. Where there is neither, errors go to the machine's context, which belongs to one
- * thread; and so does ga_machine_signals() without a meter, which uses memory of the machine.
+ * time, each with a context of its thread. Functions that are given a stepper or a meter use its memory and
+ * report errors to its context. All others report to the machine's context, which belongs to one thread; and
+ * ga_machine_signals() without a meter uses memory of the machine, so that it belongs to this thread too.
  *
- * A frame is a body's own, a marker's, or the ground's; wherever a frame is asked for, a body or a marker
- * will do. */
+ * A frame is that of a body, a marker or the ground: where a frame is needed, give the name of one of them.
+ */
 #ifndef GALPHA_MBS_H
 #define GALPHA_MBS_H
 
@@ -38,8 +38,8 @@ typedef struct ga_pose {
 
 GA_API ga_pose ga_pose_identity(void);
 GA_API ga_pose ga_pose_at(double x, double y, double z); /* parallel axes */
-/* All of them write a rotation matrix; GA_ERR_ARGUMENT for a zero axis, a zero quaternion, a matrix that is
- * not a rotation to 1e-6 (it is made one to rounding), an unknown sequence. */
+/* All of them write a rotation matrix, orthogonal to rounding. GA_ERR_ARGUMENT for a zero axis, a zero
+ * quaternion, a matrix that is not a rotation to within 1e-6, an unknown sequence. */
 GA_API ga_status ga_rotation_matrix(ga_context *ctx, const double m[9], double rotation[9]);
 GA_API ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double rotation[9]);
 GA_API ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle,
@@ -48,7 +48,7 @@ GA_API ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], d
  * (R = R1 R2 R3), about the fixed axes when upper case (R = R3 R2 R1). */
 GA_API ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double angle[3],
                                    double rotation[9]);
-/* A frame with this z axis; x is towards x_hint as far as it can be (NULL: any). */
+/* A frame with this z axis, its x axis as close to x_hint as possible (NULL: any). */
 GA_API ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint,
                                     double rotation[9]);
 
@@ -64,7 +64,7 @@ typedef enum ga_form {
 typedef struct ga_machine_opts { /* start from ga_machine_defaults() */
   ga_form form;
   double gravity[3]; /* [m/s²] default (0, 0, 0) */
-  double t_start; /* [s] when it will be started: where drives are then counts for its assembly; default 0 */
+  double t_start;    /* [s] time of the start, at which drives are evaluated for the assembly; default 0 */
 } ga_machine_opts;
 
 typedef struct ga_machine ga_machine;
@@ -78,8 +78,8 @@ GA_API void ga_machine_destroy(ga_machine **m); /* after steppers that use its s
 
 /* ---- Bodies and markers -------------------------------------------------------------------------------- */
 
-/* What of a body's initial values stays as given when a machine is assembled; bodies that are not held are
- * moved to meet joints and their initial values. */
+/* Which initial values of a body are kept as given when a machine is assembled. The other bodies are moved to
+ * meet the joints and their initial values. */
 typedef enum ga_hold {
   GA_HOLD_NONE = 0,
   GA_HOLD_POSE,     /* position and rotation */
@@ -98,11 +98,11 @@ typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
   double velocity[3]; /* [m/s] of the frame's origin at the start, ground axes */
   double omega[3];    /* [rad/s] angular velocity at the start, ground axes */
   int omega_in_body;  /* 1: omega is in the body's axes */
-  int massless;       /* 1: mass and inertia may be zero, and the principal moments any that are not negative;
-                         joints must then hold what has none */
+  int massless; /* 1: mass and principal moments of inertia may be any that are not negative; joints must
+                   hold every direction without mass or inertia */
   ga_hold hold;
-  double weight; /* [-] > 0, default 1: how much it resists being moved when the machine is assembled: its
-                    mass and inertia count this many times then */
+  double weight; /* [-] > 0, default 1: factor of mass and inertia in the assembly; bodies with a larger one
+                    are moved less */
 } ga_rigid_def;
 
 /* Moves in the plane z = const of the ground: x, y, and the angle about z. */
@@ -130,8 +130,8 @@ typedef struct ga_point_def { /* start from ga_point_defaults(): a mass point, R
   double weight; /* as above */
 } ga_point_def;
 
-/* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. Its coordinate is named
- * as the part itself. It has no place: gravity does not act on it, and it is no frame. */
+/* One coordinate with an inertia: a rotor, a mass on a rail, the charge of a circuit. The coordinate has the
+ * name of the part. It has no position in space: gravity does not act on it, and it is not a frame. */
 typedef struct ga_scalar_def { /* start from ga_scalar_defaults() */
   const char *name;
   double mass; /* [kg] or [kg m²] > 0 */
@@ -162,8 +162,8 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
 /* ---- Joints -------------------------------------------------------------------------------------------- */
 
 /* Every joint between frames a and b: its name in model files, and what it does. Where one body is planar and
- * the other planar or the ground the planar twin is taken, if there is one: its axis of rotation is z, it
- * slides along x. Joints that hold axes refuse points. docs/machines.md has what each holds. */
+ * the other planar or the ground, the planar form of the joint is used, if there is one: it rotates about z
+ * and slides along x. Joints that hold axes refuse points. docs/machines.md lists what each joint holds. */
 #define GA_JOINT_LIST(X)                                                                                     \
   X(GA_JOINT_FIXED, "fixed", "nothing moves")                                                                \
   X(GA_JOINT_REVOLUTE, "revolute", "turns about z of a; planar bodies: about their common origin")           \
@@ -194,7 +194,7 @@ typedef enum ga_joint_kind {
 
 GA_API const char *ga_joint_name(ga_joint_kind kind); /* "revolute"; NULL where there is no such joint */
 
-/* What the units of a coordinate are of. */
+/* The quantities of a coordinate that have units. */
 typedef enum ga_motion_unit {
   GA_UNIT_VALUE = 0,    /* the coordinate itself */
   GA_UNIT_RATE,         /* its rate, */
@@ -209,30 +209,30 @@ typedef struct ga_coordinate_info {
   const char *unit[GA_N_MOTION_UNITS]; /* "rad", "rad/s", "rad/s^2", "N*m" */
 } ga_coordinate_info;
 
-/* Coordinate number i of a kind of joint, in the order of its signals; in_plane: of its planar twin. NULL: it
- * has not so many, or there is no such joint. */
+/* Coordinate number i of a kind of joint, in the order of its signals; in_plane: of its planar form. NULL:
+ * the joint has fewer coordinates, or there is no such joint. */
 GA_API const ga_coordinate_info *ga_joint_coordinate(ga_joint_kind kind, int in_plane, int i);
 GA_API const ga_coordinate_info *ga_coordinate_find(const char *name); /* of any joint; NULL: none */
 
-/* A joint's coordinates are signals, and may be driven, sprung or geared: "hinge.angle",
+/* A joint's coordinates are signals, and drives, springs and gears can act on them: "hinge.angle",
  * "slide.displacement"; universal joint "angle_x" (of b about x of a), "angle_y" (about y of b); planar joint
  * "x", "y", "angle"; point_on_plane "x", "y". Angles count turns; at the start they are within (−π, π],
- * unless given. Gears, racks and screws hold their sum at what it is at the start.
+ * unless given. Gears, racks and screws keep their sum at its value at the start.
  *
- * Each coordinate of a joint, and its rate, may be given for the start, by the member that has its name. When
- * the machine is built its bodies are placed along the joints from the ground: those beyond a joint move with
- * it, as one with what they hang on, and where loops do not close then, bodies are moved until they do, which
- * keeps what is given and bodies that are held. What cannot be met is GA_ERR_INCONSISTENT. An angle may be
- * beyond π, and so has turns. Of a screw, one of both coordinates follows from the other. A joint that is
- * driven cannot start elsewhere than its drive says. */
+ * The initial value and rate of each coordinate may be given, by the members of its name. When the machine is
+ * built, its bodies are placed along the joints, beginning at the ground: what is beyond a joint moves with
+ * it as a rigid whole. Loops that are then open are closed by moving bodies, except held ones, so that given
+ * values are kept. Values that cannot be met are GA_ERR_INCONSISTENT. An angle beyond π includes turns. For a
+ * screw give one of the two coordinates, the other follows. The initial value of a driven coordinate must be
+ * that of its drive. */
 typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   const char *name;
   ga_joint_kind kind;
   const char *a, *b; /* frames; gear, rack: coordinates, or joints that have just one */
   int at_pose;       /* 1: a and b are bodies, and both frames are at `at` */
   ga_pose at;        /* in the ground's frame, at the start */
-  double length;     /* [m] distance, rod; NaN (default): as at the start */
-  int rope;          /* 1: a distance is kept by a rope, which cannot push; see ga_meter_pull() */
+  double length;     /* [m] distance, rod; NaN (default): the length at the start */
+  int rope;          /* 1: the distance is that of a rope, which cannot push; see ga_meter_pull() */
   double pitch;      /* [m] screw: advance per turn, of either sign; 0: none */
   double ratio;      /* gear [-], rack [m], of either sign; no default, 0 is refused */
   /* [rad], [m] coordinates at the start; NaN (default): as the bodies are given */
@@ -241,26 +241,26 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). Its position must be continuous, and its velocity unless
- * accept_impact is set; where its acceleration jumps, steps end and begin anew. That of an angle may make any
- * number of turns. A velocity that it begins with is taken on by bodies whose velocities are 0, when the
- * machine is built; those of others stay as given. */
+/* Prescribed motion: coordinate = function(t). Its position must be continuous, and also its velocity unless
+ * accept_impact is set. Where its acceleration jumps, a step ends and the run restarts. Angles may make any
+ * number of turns. When the machine is built, bodies whose velocities are 0 are given velocities that match
+ * the drive's initial velocity; other velocities stay as given. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
   const ga_function *function; /* borrowed */
-  int accept_impact; /* 1: where the position has a corner, velocities jump at once, as in an impact without
-                        friction or loss of contact; its work is part of energy.input */
+  int accept_impact; /* 1: where the position has a corner, velocities jump, as in an impact without friction
+                        or loss of contact; its work is part of energy.input */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic
  * constraint, that along the plane a nonholonomic one. */
 typedef enum ga_rolling_kind {
   GA_ROLLING_SPHERE = 0, /* centre at the origin of `body` */
-  GA_ROLLING_DISK,       /* thin disk, centre at the origin of `body`, axis its z. Flat on the plane it has no
-                            lowest       point: refused at the start, later GA_RETRY_NAN */
-  GA_ROLLING_KNIFE /* knife edge: the origin of `body` does not move along its y axis, projected; no contact
-                    */
+  GA_ROLLING_DISK, /* thin disk, centre at the origin of `body`, axis its z. A disk flat on the plane has
+                      no lowest point: refused at the start, later GA_RETRY_NAN */
+  GA_ROLLING_KNIFE /* knife edge: the origin of `body` does not move along the y axis of `body`, projected
+                      onto the plane; no contact */
 } ga_rolling_kind;
 
 typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
@@ -280,8 +280,8 @@ GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
 
-/* A number that may change: the sum of what is given. In expressions pi and e are numbers, unless a scalar
- * body or block has that name. */
+/* A number that may change: the sum of the members that are given. In expressions pi and e are numbers,
+ * unless a scalar body or block has that name. */
 typedef struct ga_input {      /* {0}: 0 */
   double value;                /* constant part */
   const ga_function *function; /* of time, borrowed; NULL: none */
@@ -289,9 +289,8 @@ typedef struct ga_input {      /* {0}: 0 */
 } ga_input;
 
 /* A function of one argument that expressions of the machine may call: "2*characteristic(strut.length)", with
- * exact derivatives. To be added before the machine is built; borrowed as long as that lives. Functions have
- * names of their own: a part may be called the same. One that is called like a function that expressions know
- * takes its place. */
+ * exact derivatives. Add it before the machine is built; it is borrowed as long as the machine lives. A
+ * function and a part may have the same name. A function with the name of a built-in one replaces it. */
 GA_API ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function);
 
 /* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or
@@ -302,10 +301,10 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const char *a, *b;
   const char *coordinate;
   double stiffness, damping, preload;
-  double rest;               /* NaN (default): as at the start, once the machine is assembled */
+  double rest;               /* NaN (default): l at the start, after the machine was assembled */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
-  const char *expression;    /* in l, v, t and signals; NULL: none. l and v hide parts of that name */
+  const char *expression;    /* in l, v, t and signals; NULL: none. l and v take precedence over parts */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -322,15 +321,15 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *a, *b;
   const char *coordinate;
   ga_input level; /* [N] or [N m] */
-  double speed;   /* [m/s] or [rad/s] > 0, no default: at 2·speed 96 % are reached */
+  double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
 } ga_friction_def;
 
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
- * preload + K δ + C δ'. Each angle is the part of the rotation about its axis, 2 atan2(q_i, q_0) of its
- * quaternion, in (−π, π]: where b turns about one axis alone it is that turn, the others being 0. Between
- * planar bodies (frames with z upwards) that about z counts turns; in space torques jump at half a turn,
- * which a meter tells. Where K, C and preload of the angles are 0 they are left out, and points will do as a
- * and b. */
+ * preload + K δ + C δ'. The angle about axis i is 2 atan2(q_i, q_0) of the relative rotation's quaternion, in
+ * (−π, π]: if b turns about one axis only, it is the angle of that turn, and the others are 0. Between planar
+ * bodies (frames with z upwards) the angle about z counts turns; in space torques jump at half a turn, which
+ * a meter reports. If K, C and preload of the angles are 0, there are no torques, and a and b may be points.
+ */
 typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *name;
   const char *a, *b;
@@ -348,8 +347,8 @@ typedef struct ga_force_def { /* start from ga_force_defaults(): force and torqu
 } ga_force_def;
 
 /* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
- * stiffness δ^exponent (1 + dissipation δ'), never pulling; friction mu · normal · v/√(v²+speed²) against
- * sliding, at the ball's lowest point, so that it starts to turn. */
+ * stiffness δ^exponent (1 + dissipation δ'), never negative; friction mu · normal · v/√(v²+speed²) against
+ * sliding, at the ball's lowest point, so that it exerts a torque on the ball. */
 typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   const char *name;
   const char *plane, *point; /* frames */
@@ -376,7 +375,7 @@ GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def
 
 /* ---- Beams --------------------------------------------------------------------------------------------- */
 
-/* What a section is given by. Of shapes, y is along the width, z along the height; Young's modulus, Poisson's
+/* How a section is given. In shapes, y is along the width and z along the height; Young's modulus, Poisson's
  * ratio and density are needed too. */
 typedef enum ga_section_kind {
   GA_SECTION_NUMBERS = 0, /* stiffness, mass_per_length, rotary_inertia */
@@ -392,24 +391,26 @@ typedef enum ga_beam_kind {
 } ga_beam_kind;
 
 /* A geometrically exact beam: axial force, shear, torsion and bending, displacements and rotations of any
- * size. Its frame, where others see it, is that of its first section: x along the axis, y and z those of the
- * section. A marker on it has x of its position along the axis, from 0 to the length, y and z off it, and
- * axes against those of the section there: at such places it has nodes. The marker "name.end" is made with
- * it. Beside its motion every marker on it, and the beam itself for its first section, has as signals the
- * force and moment in the section there, "force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z",
- * in section axes, what lies beyond doing it to what lies before; and the strain that goes with it,
- * "strain_x", "shear_y", "shear_z", "twist_x", "bend_y", "bend_z", changes of curvature. "strain_energy" is
- * that of the whole beam. Not bent at the start, where the whole of it moves as a rigid body. */
+ * size. The frame of the beam is that of its first section: x along the axis, y and z the axes of the
+ * section. The position of a marker on it is x along the axis, from 0 to the length, and y, z in the section
+ * there; its rotation is relative to that section. The beam has a node at every marker. The marker "name.end"
+ * is created with the beam.
+ *
+ * Every marker on it, and the beam itself for its first section, has as signals its motion and the force and
+ * moment in its section: "force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z", in section
+ * axes, exerted by the part of the beam at larger x on the part at smaller x; and the strains, "strain_x",
+ * "shear_y", "shear_z", and changes of curvature, "twist_x", "bend_y", "bend_z". "strain_energy" is that of
+ * the whole beam. At the start the beam is not deformed and moves as a rigid body. */
 typedef struct ga_beam_def { /* start from ga_beam_defaults() */
   const char *name;
   ga_pose pose;          /* of its first section at the start, where `from` and `to` are not given */
   double length;         /* [m] > 0, likewise */
-  double from[3], to[3]; /* [m] NaN (default): not given; a straight beam between these, */
-  double up[3];          /* [-] z of its sections as near to this as it can be; default (0, 0, 1), or
-                            x where the beam is along that */
+  double from[3], to[3]; /* [m] ends of a straight beam; NaN (default): not given */
+  double up[3];          /* [-] with from and to: the z axis of the sections is as close to this as possible;
+                            default (0, 0, 1), or x where the beam is along that */
   double curvature[3];   /* [rad/m] of the unloaded beam: twist about x, bending about y and z of its
                             sections; all 0: straight */
-  int elements;          /* >= 1, default 10, evenly spread between markers */
+  int elements;          /* >= 1, default 10, evenly distributed between markers */
   ga_beam_kind formulation;
   ga_section_kind section;
   double width, height, diameter, wall, web, flange; /* [m] of shapes */
@@ -451,15 +452,15 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
   const char *name;
   ga_sensor_kind kind;
   const char *of;   /* a frame, or a joint for reactions */
-  const char *from; /* default "ground"; another frame for GA_SENSOR_POSITION only, refused for the others */
+  const char *from; /* default "ground"; other frames for GA_SENSOR_POSITION only */
   const char *axes; /* a frame whose axes are used; default "ground" */
 } ga_sensor_def;
 
-/* What a signal is about at the start, for the iteration that finds accelerations, reactions and outputs
- * then; it begins with 0 otherwise, and with what that makes of the signals that follow. Of several solutions
- * the one near the guess is found. Only signals that an expression, force or block uses, and that positions
- * and velocities do not tell: reactions
- * ("hinge.fx", "drive.force", "wheel.normal", a sensor's), accelerations, outputs of blocks. */
+/* An initial guess of a signal, for the iteration that finds accelerations, reactions and outputs at the
+ * start. Without guesses it begins with 0, and with the values of other signals that follow from 0. If there
+ * are several solutions, the one near the guess is found. Possible for signals that an expression, force or
+ * block uses and that positions and velocities do not determine: reactions ("hinge.fx", "drive.force",
+ * "wheel.normal", those of sensors), accelerations, outputs of blocks. */
 typedef struct ga_guess_def { /* start from ga_guess_defaults() */
   const char *name;
   const char *signal;
@@ -470,51 +471,51 @@ GA_API ga_sensor_def ga_sensor_defaults(void);
 GA_API ga_guess_def ga_guess_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
 GA_API ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def);
-/* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also when this fails. Its
- * outputs are the signal "name" (one output) or "name.y1", "name.y2", ...; its states "name.x1", ...,
- * whatever the block calls them itself. */
+/* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also on failure. Its outputs are
+ * the signal "name" (one output) or "name.y1", "name.y2", ...; its states are "name.x1", .... Names given by
+ * the block itself are not used. */
 GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block,
                                       const ga_input *inputs);
 
 /* ---- Building ------------------------------------------------------------------------------------------ */
 
-/* Resolves names and makes the system; no part can be added afterwards. On failure the message names the
- * part, and the machine is as before: what is missing may be added. */
+/* Resolves names and creates the system; afterwards no part can be added. On failure the message names the
+ * part, and the machine is unchanged, so that missing parts can be added. */
 GA_API ga_status ga_machine_build(ga_machine *m);
 GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
 GA_API ga_context *ga_machine_context(const ga_machine *m);
 GA_API int
 ga_machine_n_bodies(const ga_machine *m); /* rigid, planar, points and scalars, without the ground */
 GA_API int ga_machine_n_joints(const ga_machine *m);
-/* Initial values, as given, and where joints have initial values or bodies are held, assembled:
- * ga_stepper_start() makes them consistent. q[nq], v[nv], x[n_x]. */
+/* Initial values q[nq], v[nv], x[n_x]: as given, or assembled if joints have initial values or bodies are
+ * held. ga_stepper_start() makes them consistent. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
 
 /* GA_ERR_INCONSISTENT where a drive's position jumps between two times, or has a corner that is not accepted;
- * the message names drive, time and remedy. Simulators refuse such drives too, when they come to them. */
+ * the message names drive, time and remedy. Simulators refuse such drives too, when they reach that time. */
 GA_API ga_status ga_machine_check_drives(const ga_machine *m, double from, double to);
 
 /* ---- Signals ------------------------------------------------------------------------------------------- */
 
-/* Energy that went in and out, and turns of angles, counted along a run: hand every accepted state to
- * ga_meter_update(). Without a meter these signals are 0, and angles of joints in space within (−π, π] unless
- * a spring, actuator, friction, gear, rack, screw or expression uses them. */
+/* Counts energies supplied and dissipated, and turns of angles, along a run: pass every accepted state to
+ * ga_meter_update(). Without a meter these energies are 0, and angles of joints in space are within (−π, π]
+ * unless a spring, actuator, friction, gear, rack, screw or expression uses them. */
 typedef struct ga_meter ga_meter;
 /* Errors go to ctx, which need not be the machine's: each thread has a meter of its own. */
 GA_API ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
 GA_API ga_status ga_meter_update(ga_meter *meter,
-                                 const ga_state *s); /* not of an earlier time; trapezoidal rule */
-/* Constraints that only act one way, the contacts of what rolls and ropes, hold both ways here: a wheel does
- * not lift off, a rope does not go slack. A meter sees when that would have happened in what it was handed.
- */
+                                 const ga_state *s); /* times must not decrease; trapezoidal rule */
+/* Constraints that should act in one direction only, ropes and the contacts of rolling bodies, are computed
+ * as acting in both: a wheel does not lift off, a rope does not go slack. A meter finds states in which the
+ * force has the wrong sign, among those passed to it. */
 typedef struct ga_pull {
-  const char *part;      /* as long as the machine */
+  const char *part;      /* its name; valid as long as the machine */
   double since;          /* [s] the first time */
   double worst, worst_t; /* [N] the largest force of the wrong sign, > 0, and its time */
 } ga_pull;
-GA_API int ga_meter_n_pulls(const ga_meter *meter); /* parts concerned */
+GA_API int ga_meter_n_pulls(const ga_meter *meter); /* parts with forces of the wrong sign */
 GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
 /* In words, a line for each, and one for each angle of a bushing that has passed half a turn in space;
  * returns the length it needs, as snprintf does. */
@@ -524,24 +525,32 @@ GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
 
 /* Every signal of a built machine, "part.channel":
- *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies qw qx qy qz; planar bodies
- * angle. Points and their markers have no w and q scalar bodies        the body's name itself, rate, acc
- *   joints               their coordinates, with _rate and _acc, and fx fy fz mx my mz (on body b at its
- * frame's origin, ground axes) drives, gears, racks force (on the first coordinate) springs, actuators length
- * (or coordinate), rate, force, with the sign of their definition friction             force (positive: makes
- * the coordinate grow) contacts, rolling    normal (positive: pushes); none for knife edges bushings fx fy
- * fz, and mx my mz where the angles have a part in it: against growing δ sensors              x y z blocks
- * the name itself, or y1 y2 ...; states x1 x2 ... energy.kinetic, .potential, .dissipated, .input, .balance
- * Forces of laws (springs to bushings, contacts), quaternions and energies are outputs only; all others may
- * be fed back. */
-GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] its length; 0 for NULL */
+ *
+ *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies also qw qx qy qz; planar
+ *                        bodies also angle. Points and their markers have no w and no q
+ *   beams                see ga_beam_def
+ *   scalar bodies        the body's name itself, rate, acc
+ *   joints               their coordinates, with _rate and _acc; fx fy fz mx my mz on body b, at the origin
+ *                        of its frame, ground axes
+ *   drives, gears, racks force (on the first coordinate)
+ *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
+ *   friction             force (positive: makes the coordinate grow)
+ *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
+ *   sensors              x y z
+ *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
+ *   energy               kinetic, potential, dissipated, input, balance
+ *
+ * Forces of springs, actuators, friction, bushings and contacts, quaternions and energies are outputs only;
+ * expressions may use all others. */
+GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] length of the vector; 0 for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,
                                           int i); /* as long as m; NULL: no such i, or no memory */
 GA_API const char *ga_machine_signal_unit(const ga_machine *m, int i);    /* "m/s"; "" where it has none */
 GA_API int ga_machine_find_signal(const ga_machine *m, const char *name); /* −1: there is none */
 
-/* What a signal is, whatever its name and unit. */
+/* What a signal is, independent of its name and unit. */
 typedef enum ga_signal_kind {
   GA_SIGNAL_NONE = 0,     /* there is no such signal */
   GA_SIGNAL_COORDINATE,   /* of a joint, a scalar body, a planar body's angle; the length of a line */
@@ -563,14 +572,14 @@ GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, 
  *
  *   dx/dt = A x + B u,   y = C x + D u      x, u, y: small changes about a state
  *
- * Inputs by name: outputs of blocks, "lag" or "lag.y2", and signals that an expression, force or block uses,
- * "hinge.angle": u is added, and all who use the signal see it, as a disturbance of it. For a force from
- * outside let the force be a block's output, as of a constant 0. And drives: "crank" is the acceleration of a
- * motion that is added to the drive's; its position and rate, "crank.offset" and "crank.offset_rate", are two
- * states. Outputs: all signals but energies that are counted along a run. States: of the coordinates and
- * velocities of bodies as many as are independent, chosen so that the others follow from them as well as can
- * be; then states of blocks, and those of drives. See ga_linearisation for what it means where the state is
- * not a steady motion. */
+ * Inputs, by name: outputs of blocks, "lag" or "lag.y2", and signals that an expression, force or block uses,
+ * "hinge.angle": u is added to the signal, as a disturbance that everything using it sees. For an external
+ * force, let the force be the output of a block, for example of a constant 0. And drives: "crank" is the
+ * acceleration of a motion that is added to the drive's; its position and rate, "crank.offset" and
+ * "crank.offset_rate", are two states. Outputs: all signals but energies that are counted along a run.
+ * States: an independent set of the coordinates and velocities of bodies, chosen so that the others are
+ * determined well by them; then states of blocks, and those of drives. ga_linearisation says what the result
+ * means if the state is not a steady motion. */
 
 typedef struct ga_state_space {
   int n, n_u, n_y;
@@ -583,76 +592,78 @@ typedef struct ga_state_space {
 
 typedef struct ga_machine_linearisation ga_machine_linearisation;
 
-/* 1: such an input; out and unit, of u, may be NULL. */
+/* 1: there is an input of this name; out and unit (that of u) may be NULL. */
 GA_API int ga_machine_find_input(const ga_machine *m, const char *name, ga_linear_input *out,
                                  const char **unit);
-/* GA_ERR_ARGUMENT for a name that there is not, or that cannot be an input or output. Errors go to ctx. */
+/* GA_ERR_ARGUMENT for an unknown name, or one that cannot be an input or output. Errors go to ctx. */
 GA_API ga_status ga_machine_linearisation_create(ga_context *ctx, const ga_machine *m, int n_inputs,
                                                  const char *const *inputs, int n_outputs,
                                                  const char *const *outputs, ga_machine_linearisation **out);
 GA_API void ga_machine_linearisation_destroy(ga_machine_linearisation **lin);
-/* About a state, as that of a stepper. *out: valid until the next call; NULL on failure. GA_ERR_DERIVATIVE:
- * an output has a kink or jump there. */
+/* Linearises about a state, for example that of a stepper. *out: valid until the next call; NULL on failure.
+ * GA_ERR_DERIVATIVE: an output has a kink or jump there. */
 GA_API ga_status ga_machine_linearisation_compute(ga_machine_linearisation *lin, const ga_state *s,
                                                   const ga_state_space **out);
 
-/* How fast n signals (index NULL: all) change as the state moves along d, the real or imaginary shape of a
- * mode, say: derivatives at s, by differences of order 4. */
+/* Derivatives of n signals (index NULL: all) at s in the direction d of the state, for example the real or
+ * imaginary shape of a mode, by differences of order 4. */
 GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const ga_direction *d,
                                           int n, const int *index, double *out);
 
-/* Where a frame is at a state. */
+/* Pose of a frame at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
 
-/* ---- How a machine looks: shapes of its parts, at a state ---------------------------------------------- */
+/* ---- Drawing: shapes of a machine's parts at a state, each with one or two ends ------------------------ */
 
 typedef enum ga_shape_kind {
   GA_SHAPE_FRAME = 0, /* axes, at its end */
   GA_SHAPE_POINT,     /* a mass point */
   GA_SHAPE_LINE,      /* from end to end: a rod, an actuator, a body from its frame to a marker */
   GA_SHAPE_COIL,      /* a spring, from end to end */
-  GA_SHAPE_JOINT,     /* at its end, about the axes of that */
+  GA_SHAPE_JOINT,     /* at its end, with the axes of that */
   GA_SHAPE_ARROW,     /* a force at its end */
   GA_SHAPE_SPHERE,    /* of radius `size`, about its end */
   GA_SHAPE_DISK,      /* of radius `size`, about z of its end */
   GA_SHAPE_PLANE,     /* z = 0 of its end */
-  GA_SHAPE_BEAM /* a piece of a beam from section to section, x along it; `size` half of its thickness */
+  GA_SHAPE_BEAM       /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
 } ga_shape_kind;
 
 typedef struct ga_shape {
   ga_shape_kind kind;
-  const char *part; /* whose shape it is; belongs to the machine */
-  int n_ends;       /* 1 or 2; of one, both are the same */
+  const char *part; /* the part it belongs to; the text belongs to the machine */
+  int n_ends;       /* 1 or 2; with one, end[1] is equal to end[0] */
   ga_pose end[2];   /* in the ground's frame */
   double size;      /* [m]; 0: it has none of its own */
 } ga_shape;
 
 GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
 GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);
-/* What a joint does to its body b, at b's frame origin, in the axes of a frame (NULL: ground). unique (may be
- * NULL): 0 where redundant constraints leave the reaction undetermined; it is the one of least norm then. */
+/* Force and torque of a joint on its body b, at the origin of b's frame, in the axes of a frame (NULL:
+ * ground). *unique (may be NULL): 0 if redundant constraints leave the reaction undetermined; it is then the
+ * one of least norm. */
 GA_API ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *joint, const char *axes,
                                      double force[3], double torque[3], int *unique);
 /* Mobility, and redundant constraints in words ("hinge3: rotation about y is already fixed by hinge1 and
  * hinge2"), of a stepper that was started; returns the length it needs, as snprintf does. */
 GA_API int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size);
-/* By how much bodies were moved from their given poses to those of a stepper that was just started, largest
- * first, a line each, "rocker was moved by 0.012 m and turned by 0.3 rad (17.2 deg)", then which given
- * velocities were changed; nothing where none was. And the coordinates of joints there with their rates,
- * those that are given marked. Both return the length they need, as snprintf does. */
+/* ga_machine_moves: by how much bodies were moved from their given poses by the start of a stepper, one line
+ * each, largest first, "rocker was moved by 0.012 m and turned by 0.3 rad (17.2 deg)"; then the given
+ * velocities that were changed; empty if nothing was. ga_machine_coordinates: the coordinates of joints after
+ * the start with their rates; given ones are marked. Both return the length they need, as snprintf does. */
 GA_API int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
 GA_API int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text, size_t size);
-/* After a start that was refused since positions are off a joint or a drive: what may have been meant, in one
- * line, "joint 'hinge' has no `at`: ...", from the context's last error. Returns the length it needs, as
- * snprintf does; 0: nothing to say. */
+/* Advice after a start that was refused because positions do not meet a joint or a drive: the probable cause
+ * in one line, "joint 'hinge' has no `at`: ...", from the context's last error. Returns the length it needs,
+ * as snprintf does; 0: there is no advice. */
 GA_API int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *text, size_t size);
 /* An equation of a built machine in words, "joint 'wrist': position along y", "planar body 'rod': force along
  * x", into text; returns the unit of its residual, "" where it has none. */
 GA_API const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, int index, char *text,
                                        size_t size);
-/* What is known of a step that failed (ga_stepper_failure), a line for each: when and why, the equations that
- * are off most with their parts, values and units, whose force is the largest there, where drives want to be.
- * Returns the length it needs, as snprintf does; 0: no step failed. The context's error stays as it is. */
+/* Report of a failed step (ga_stepper_failure), one fact per line: when and why it failed, the equations with
+ * the largest residuals with their parts, values and units, the part with the largest force there, and the
+ * positions that drives prescribe. Returns the length it needs, as snprintf does; 0: no step failed. The
+ * context's error is not changed. */
 GA_API int ga_machine_failure(const ga_machine *m, ga_stepper *st, char *text, size_t size);
 
 #ifdef __cplusplus
