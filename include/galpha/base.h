@@ -1,16 +1,17 @@
 /* galpha/base.h: status codes, and the context that carries allocator, log and last error.
  *
- * The library never prints, exits or aborts. What went wrong travels as a ga_status, and in words as the
- * ga_error of the context that every object was created with.
+ * The library never prints, exits or aborts. Failures are returned as a ga_status and described by the
+ * ga_error of the context that the object was created with.
  *
- * NULL: a pointer that a function needs is refused where it is NULL, an object as well as an array. Functions
- * with a status return GA_ERR_ARGUMENT; all others do nothing, and return 0, NaN, NULL or "" (a search -1).
- * Pointers that may be NULL are said to be. Numbers of a list below 0 and values that an enum does not have
- * are refused likewise; of names out of range the result is NULL or "". How long an array is cannot be seen.
+ * NULL: pointers to objects and arrays must not be NULL unless the comment of a function says that they may.
+ * Functions that return a status then return GA_ERR_ARGUMENT; all others do nothing and return 0, NaN, NULL
+ * or
+ * "" (searches return -1). Negative counts and values outside of an enum are refused likewise; a name asked
+ * for by an index out of range is NULL or "". The length of an array cannot be checked.
  *
- * Threads: a context, and what writes in objects created with it, belongs to one thread at a time. Use one
- * context per thread. What is only read may be shared by all of them: systems, built machines, models,
- * expressions, functions and blocks are constant once they are made. */
+ * Threads: a context, and every call that changes an object created with it, belongs to one thread at a time.
+ * Use one context per thread. Objects that are only read may be shared by several threads: systems, built
+ * machines, models, expressions, functions and blocks are constant after creation. */
 #ifndef GALPHA_BASE_H
 #define GALPHA_BASE_H
 
@@ -28,8 +29,8 @@
 extern "C" {
 #endif
 
-/* Every status with its value and what it means. 0 is success; > 0 is recoverable: nothing has changed, the
- * step may be tried again with a smaller h; < 0 is fatal for this call: see ga_context_error(). */
+/* Every status with its value and meaning. 0: success; > 0: recoverable, nothing has changed, the step may be
+ * repeated with a smaller h; < 0: fatal for this call, see ga_context_error(). */
 #define GA_STATUS_LIST(X)                                                                                    \
   X(GA_OK, 0, "done")                                                                                        \
   X(GA_STOPPED, 1, "stopped by the caller")                                                                  \
@@ -61,8 +62,8 @@ GA_API const char *ga_status_text(ga_status status);
 /* Version of the library as "major.minor.patch". */
 GA_API const char *ga_version(void);
 
-/* Why something failed: the reasons that a program may want to tell apart, each with what it means. Sentences
- * are made from them and the other members of ga_error by one table (src/base/sentence.c). */
+/* Why a call failed: the reasons that a program may want to distinguish, each with its meaning. Sentences are
+ * composed from them and the other members of ga_error by one table (src/base/sentence.c). */
 #define GA_REASON_LIST(X)                                                                                    \
   X(GA_REASON_NONE, "nothing has failed")                                                                    \
   X(GA_REASON_OTHER, "given in words only")                                                                  \
@@ -316,7 +317,7 @@ typedef enum ga_reason {
 GA_API const char *ga_reason_text(ga_reason reason);
 
 enum {
-  GA_ERROR_TEXT = 768, /* sizes of texts, their ends included: of a sentence, */
+  GA_ERROR_TEXT = 768, /* sizes of texts, with the final NUL: of a sentence, */
   GA_ERROR_FILE = 256, /* of a path, */
   GA_ERROR_NAME = 128, /* of a name, */
   GA_ERROR_WORD = 64,  /* of a word, */
@@ -329,32 +330,33 @@ typedef struct ga_error_number {
   char unit[GA_ERROR_UNIT]; /* "" where it has none */
 } ga_error_number;
 
-/* A failure as data. Texts that do not apply are "", numbers NaN or -1; names that are too long are cut. */
+/* A failure as data. Texts that do not apply are "", numbers NaN or -1; names that are too long are
+ * truncated. */
 typedef struct ga_error {
   ga_status status;              /* GA_OK when nothing has failed yet */
   ga_reason reason;              /* GA_REASON_OTHER: words of a callback, in `detail` */
-  double t, h;                   /* [s] time of the failure and step size; NaN where they play no part */
+  double t, h;                   /* [s] time of the failure and step size; NaN where they do not apply */
   int block;                     /* ga_equation_block of the equation concerned, or -1 */
   int index;                     /* index within the block, or -1 */
   char equation[GA_ERROR_NAME];  /* that equation or unknown, as the system names it */
-  char file[GA_ERROR_FILE];      /* the file concerned; of a path that is too long the end */
+  char file[GA_ERROR_FILE];      /* the file concerned; the end of the path if it is too long */
   char function[GA_ERROR_WORD];  /* the function of the library whose call is wrong: "ga_stepper_step" */
   char callback[GA_ERROR_WORD];  /* the system's function that failed */
   int code;                      /* what it returned; of a file: errno */
   char kind[GA_ERROR_WORD];      /* of the part or object concerned: "spring", "stepper" */
   char part[GA_ERROR_NAME];      /* its name */
   char field[GA_ERROR_WORD];     /* the field, key or argument concerned: "stiffness" */
-  int item;                      /* which number or input of the field, from 0; -1: it has no items, or all */
+  int item;                      /* index of the number or input in the field, from 0; -1: no single one */
   char item_name[GA_ERROR_WORD]; /* the name of that input */
-  char name[GA_ERROR_NAME];      /* the name or text that is wrong; of two that do not fit the first */
-  char other[GA_ERROR_NAME];     /* the second of two, or what the name stands for instead */
-  char nearest[GA_ERROR_WORD];   /* the name that was perhaps meant */
+  char name[GA_ERROR_NAME];      /* the name or text that is wrong; the first of two that contradict */
+  char other[GA_ERROR_NAME];     /* the second of two, or what the name means instead */
+  char nearest[GA_ERROR_WORD];   /* the most similar valid name */
   char expected[GA_ERROR_NAME];  /* what would be right: "a body or marker", "> 0" */
-  char detail[GA_ERROR_TEXT];    /* what else there is to know, in words */
+  char detail[GA_ERROR_TEXT];    /* further information, in words */
   int n_numbers;
   ga_error_number number[GA_ERROR_NUMBERS]; /* in the order of the sentence */
-  char within[GA_ERROR_NAME]; /* the expression or other text in which the name or fault stands */
-  int column;                 /* where in that text it begins, in characters from 1; 0: plays no part */
+  char within[GA_ERROR_NAME];               /* the expression or other text that contains the name or fault */
+  int column; /* where in that text it begins, in characters from 1; 0: does not apply */
   const char
       *text; /* the sentence: what failed, where, by how much, and what to do. Made by ga_context_error();
                 in a copy of this struct it ends with the next failure: see ga_error_say() */
@@ -369,22 +371,22 @@ enum {
   GA_SAY_ALL = 15
 };
 
-/* The sentence of an error into text, cut to size bytes, end included; what is wrong is always part of it.
- * Returns the bytes it would need, without the end. text NULL: only that. */
+/* Writes the sentence of an error to text, truncated to size bytes with the final NUL. What is wrong is
+ * always part of it. Returns the bytes it needs without the NUL. text NULL: nothing is written. */
 GA_API int ga_error_say(const ga_error *error, int pieces, char *text, size_t size);
 
 typedef enum ga_log_level { GA_LOG_WARNING = 0, GA_LOG_INFO = 1, GA_LOG_DEBUG = 2 } ga_log_level;
 
-/* One message: message->text is its sentence, without a line end, the rest the same as data; all valid during
- * the call. It must not call back into the context. */
+/* Receives one message: message->text is its sentence, without a line end; the other members are the same as
+ * data. Valid during the call. The function must not use the context. */
 typedef void (*ga_log_fn)(void *user, ga_log_level level, const ga_error *message);
 
 typedef struct ga_context_opts {            /* start from ga_context_defaults() */
   void *(*alloc)(void *user, size_t bytes); /* NULL: malloc; may return NULL when out of memory */
   void (*release)(void *user, void *block); /* NULL: free; given only what alloc returned, never NULL */
-  void *alloc_user;                         /* handed to alloc and release */
+  void *alloc_user;                         /* passed to alloc and release */
   ga_log_fn log;                            /* NULL: no log */
-  void *log_user;                           /* handed to log */
+  void *log_user;                           /* passed to log */
   ga_log_level log_level;                   /* messages above this level are dropped; default warning */
 } ga_context_opts;
 
@@ -397,8 +399,8 @@ GA_API ga_context_opts ga_context_defaults(void);
 GA_API ga_status ga_context_create(const ga_context_opts *opts, ga_context **out);
 GA_API void ga_context_destroy(ga_context **ctx); /* NULL and *ctx == NULL are fine; *ctx becomes NULL */
 
-/* The last failure, its sentence made by this call; valid until the next failure or the context's end.
- * Success does not clear it. */
+/* The last failure; this call composes its sentence. Valid until the next failure or until the context is
+ * destroyed. Success does not clear it. */
 GA_API const ga_error *ga_context_error(const ga_context *ctx);
 GA_API void ga_context_clear_error(ga_context *ctx);
 

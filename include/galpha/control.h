@@ -5,16 +5,16 @@
  *
  *   xdot = s(t,u,x)        y = o(t,u,x)
  *
- * with exact derivatives by u and x. Blocks know nothing of each other: what feeds an input is decided by
- * whoever puts them into a system (galpha/core.h), where states belong to core's x and outputs to core's y. A
- * loop of blocks without states is then solved by Newton's iteration like everything else.
+ * with exact derivatives by u and x. Blocks do not refer to each other: the caller connects their inputs when
+ * it puts them into a system (galpha/core.h), where states are part of x and outputs part of y. A loop of
+ * blocks without states is then solved by Newton's iteration with all other equations.
  *
  * A block is constant after creation: evaluation allocates nothing, writes nothing but its outputs, and may
  * run in several threads at once. Creation copies options with their arrays and texts, and borrows functions,
- * tables and user pointers; it reports failures through the context, naming kind and option. Evaluation,
- * which has none, reports through a ga_fault (galpha/expr.h).
+ * tables and user pointers; it reports failures through the context, naming kind and option. Evaluation has
+ * no context and reports through a ga_fault (galpha/expr.h).
  *
- * Blocks of equations are something else: ga_equation_block of core.h. */
+ * Not to be confused with the blocks of equations of a system, ga_equation_block of core.h. */
 #ifndef GALPHA_CONTROL_H
 #define GALPHA_CONTROL_H
 
@@ -79,17 +79,18 @@ GA_API int ga_block_n_in(const ga_control_block *block);
 GA_API int ga_block_n_x(const ga_control_block *block);
 GA_API int ga_block_n_out(const ga_control_block *block);
 
-/* The first break of what a block does with time itself, a function of time or expressions in t, as
- * ga_expr_next_break(); and the shortest period in it, as ga_expr_period(). */
+/* The first break of the functions of time and expressions in t that a block contains, as
+ * ga_expr_next_break(); and the shortest period of these, as ga_expr_period(). */
 GA_API ga_status ga_block_next_break(const ga_control_block *block, double t, double until, ga_break *out);
 GA_API double ga_block_period(const ga_control_block *block, double from, double to);
-/* Bounds of output i of a block without states while t goes through [t[0], t[1]] and inputs through [lo[k],
- * hi[k]], as ga_expr_bounds(); tables of two variables and C functions: 0. */
+/* Bounds of output i of a block without states for all times in [t[0], t[1]] and inputs in [lo[k], hi[k]], as
+ * ga_expr_bounds(); 0 for tables of two variables and C functions. */
 GA_API int ga_block_bounds(const ga_control_block *block, int i, const double t[2], const double *lo,
                            const double *hi, double *least, double *most);
 /* On which side of its jumps and corners a block is at t, inputs u and states x (NULL where it has none),
- * mixed into *side as by ga_expr_side(); and may it have any while inputs or states change? Expressions,
- * tables, limits and dead zones that are not smooth may; C functions are not known to. */
+ * hashed into *side as by ga_expr_side(). ga_block_has_edges: 1 if it may have jumps or corners when inputs
+ * or states change: expressions, tables, limits and dead zones that are not smooth; for C functions this is
+ * not known, and 0 is returned. */
 GA_API ga_status ga_block_side(const ga_control_block *block, double t, const double *u, const double *x,
                                unsigned *side);
 GA_API int ga_block_has_edges(const ga_control_block *block);
@@ -101,9 +102,9 @@ GA_API const char *ga_block_input_name(const ga_control_block *block, int i);
 GA_API const char *ga_block_state_name(const ga_control_block *block, int i);
 GA_API const char *ga_block_output_name(const ga_control_block *block, int i);
 
-/* Unit of output i, for those who show or write it: "Pa". It says what the numbers are in, and converts
- * nothing. Any that ga_unit_parse() knows, shorter than GA_BLOCK_NAME; "1" and "" stand for none, which is
- * also what it is at first. Best set before the block is given to a machine. */
+/* Unit of output i, for display and files: "Pa". It describes the numbers and converts nothing. Any unit that
+ * ga_unit_parse() accepts, shorter than GA_BLOCK_NAME; "1" and "" mean none, which is the default. Set it
+ * before the block is given to a machine. */
 GA_API ga_status ga_block_set_unit(ga_control_block *block, int i, const char *unit);
 /* "" where it has none, NULL where there is no such i. */
 GA_API const char *ga_block_output_unit(const ga_control_block *block, int i);
@@ -116,16 +117,19 @@ GA_API int ga_block_depends(const ga_control_block *block, int row, int col);
 /* Initial states into x0[n_x]. */
 GA_API void ga_block_initial(const ga_control_block *block, double *x0);
 
-/* xdot[n_x] and y[n_out] at t [s], u[n_in], x[n_x]; pointers to nothing may be NULL, and so may xdot or y
- * that are not wanted. The same bits for the same point. GA_RETRY_NAN       there is no finite result (or an
- * input is not finite); *fault says why GA_RETRY_CALLBACK  a user's function answered > 0 GA_ERR_CALLBACK it
- * answered < 0 fault may be NULL; on success its kind is GA_FAULT_NONE. After a failure the outputs are of no
- * use. */
+/* xdot[n_x] and y[n_out] at t [s], u[n_in], x[n_x]. Arrays of length 0 may be NULL, and xdot or y if it is
+ * not needed. The same bits for the same point.
+ *
+ *   GA_RETRY_NAN       there is no finite result, or an input is not finite; *fault says why
+ *   GA_RETRY_CALLBACK  a user's function returned > 0
+ *   GA_ERR_CALLBACK    it returned < 0
+ *
+ * fault may be NULL; on success its kind is GA_FAULT_NONE. After a failure the outputs are not usable. */
 GA_API ga_status ga_block_eval(const ga_control_block *block, double t, const double *u, const double *x,
                                double *xdot, double *y, ga_fault *fault);
 
-/* J[(n_x+n_out)*(n_in+n_x)], row-major: rows xdot, then y; columns u, then x. Entries that do not depend are
- * 0. At a kink the derivative is that of the side the value is taken from; of a limit, that of the inside.
+/* J[(n_x+n_out)*(n_in+n_x)], row-major: rows xdot, then y; columns u, then x. Entries without dependence are
+ * 0. At a kink the derivative is that of the side that gives the value; at a limit, that of the inside.
  * Returns as ga_block_eval(); GA_ERR_PATTERN: a user's Jacobian is not 0 where ga_block_depends() is. */
 GA_API ga_status ga_block_jacobian(const ga_control_block *block, double t, const double *u, const double *x,
                                    double *J, ga_fault *fault);
@@ -247,7 +251,7 @@ typedef struct ga_block_expression_opts { /* start from ga_block_expression_defa
   const char *const *texts;   /* [n_out] expressions in the inputs and t; needed */
   const char *const *outputs; /* [n_out] names; NULL: "y", ... (default) */
   const ga_symbol *symbols;   /* further names: parameters, constants, functions, tables, no variables; what
-                                 they   refer to is borrowed as long as the block lives */
+                                 they refer to is borrowed as long as the block lives */
   int n_symbols;              /* default 0 */
 } ga_block_expression_opts;
 
@@ -391,9 +395,9 @@ typedef struct ga_block_user_opts { /* start from ga_block_user_defaults() */
   const char *name;              /* for faults; NULL: "user" (default) */
   const double *x0;              /* [n_x] initial states; NULL: 0 (default) */
   const unsigned char *depends;  /* [(n_x+n_out)*(n_in+n_x)] laid out as J, 1 where J can differ from 0; NULL:
-                                    everywhere  (default) */
+                                    everywhere (default) */
   double difference_step;        /* [-] differences reach 2 to 4 times this, times max(1, |u|), to both sides;
-                                    default        2^-13; (0, 0.1] */
+                                    default 2^-13; (0, 0.1] */
   ga_block_names names;          /* default none */
 } ga_block_user_opts;
 

@@ -14,23 +14,23 @@
 extern "C" {
 #endif
 
-/* ---- What is wrong with a text ------------------------------------------------------------------------ */
+/* ---- Errors in texts ---------------------------------------------------------------------------------- */
 
-enum { GA_TEXT_PIECE = 64 }; /* size of a piece quoted, its end included */
+enum { GA_TEXT_PIECE = 64 }; /* size of a quoted piece of text, with the final NUL */
 
-/* Filled when a text cannot be read (GA_ERR_ARGUMENT); the whole sentence is in ga_context_error(). */
+/* Filled when a text cannot be read (GA_ERR_ARGUMENT); ga_context_error() has the whole sentence. */
 typedef struct ga_text_error {
-  int offset;                /* bytes before the offending piece */
+  int offset;                /* bytes before the wrong piece */
   int column;                /* of its first character, from 1; 0: the fault is not in the text */
   int length;                /* characters; 0: something is missing here */
   ga_reason reason;          /* GA_REASON_UNKNOWN_NAME, ..._FUNCTION, ..._UNIT, GA_REASON_WRONG_DIMENSION;
                                 GA_REASON_SYNTAX: all else */
-  char found[GA_TEXT_PIECE]; /* the piece, cut where it is long; empty: the end of the text */
-  char expected[2 * GA_TEXT_PIECE]; /* what should stand there, or empty */
+  char found[GA_TEXT_PIECE]; /* the piece, truncated if it is long; empty: the end of the text */
+  char expected[2 * GA_TEXT_PIECE]; /* what was expected there, or empty */
   char nearest[GA_TEXT_PIECE];      /* the most similar name known, or empty */
 } ga_text_error;
 
-/* ---- What goes wrong in an evaluation ----------------------------------------------------------------- */
+/* ---- Faults of an evaluation -------------------------------------------------------------------------- */
 
 typedef enum ga_fault_kind {
   GA_FAULT_NONE = 0,
@@ -43,7 +43,7 @@ typedef enum ga_fault_kind {
 
 enum { GA_FAULT_ARGS = 5 };
 
-/* Plain numbers, and pointers into the object evaluated: valid as long as that lives. */
+/* Plain numbers, and pointers into the evaluated object, valid as long as it lives. */
 typedef struct ga_fault {
   ga_fault_kind kind;
   const char *operation; /* "log", "/", "table", ...; never NULL after a fault */
@@ -55,7 +55,7 @@ typedef struct ga_fault {
   double arg[GA_FAULT_ARGS]; /* values of the operands; for GA_FAULT_RANGE: argument, least, largest */
 } ga_fault;
 
-/* The fault in words, without a line end, cut to size bytes, its end included. */
+/* The fault in words, without a line end, truncated to size bytes with the final NUL. */
 GA_API void ga_fault_text(char *text, size_t size, const ga_fault *fault);
 
 /* ---- Expressions -------------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ typedef struct ga_function ga_function; /* y(t), see below */
 typedef struct ga_table2d ga_table2d;   /* z(x,y), see below */
 
 typedef enum ga_symbol_kind {
-  GA_SYMBOL_VARIABLE = 0, /* value handed over at every evaluation; derivatives are with respect to these */
+  GA_SYMBOL_VARIABLE = 0, /* value given at every evaluation; derivatives are with respect to these */
   GA_SYMBOL_PARAMETER,    /* value kept in the expression, changed by ga_expr_set_parameter() */
   GA_SYMBOL_CONSTANT,     /* value fixed when compiled */
   GA_SYMBOL_FUNCTION,     /* name(x): a ga_function */
@@ -84,16 +84,16 @@ typedef struct ga_symbol {
 
 enum {
   GA_EXPR_LENGTH = 4096, /* bytes that a text may have */
-  GA_EXPR_DEPTH = 64     /* operations, calls and parentheses within each other; operands waiting at a time */
+  GA_EXPR_DEPTH = 64     /* nested operations, calls and parentheses; operands on the stack at a time */
 };
 
 typedef struct ga_expr ga_expr;
 
-/* Compiles text against symbols (borrowed during the call, names and all). error may be NULL. A text that is
- * wrong: GA_ERR_ARGUMENT, *error says where and why; error->column is 0 where the fault is elsewhere, as in a
- * name given twice. Grammar, lowest binding first:
+/* Compiles text with the given symbols, which are not used after the call, except functions and tables. error
+ * may be NULL. GA_ERR_ARGUMENT: the text is wrong, *error says where and why; error->column is 0 if the fault
+ * is not in the text, for example a name given twice. Grammar, lowest binding first:
  *
- *   a || b,  a && b           1 or 0; the second operand only where it matters
+ *   a || b,  a && b           1 or 0; the second operand is evaluated only if it decides
  *   a < b, <= > >= == !=      1 or 0; do not chain
  *   a + b, a - b
  *   a * b, a / b
@@ -102,8 +102,8 @@ typedef struct ga_expr ga_expr;
  *   2.5e-3, 30[deg], name, name(a, ...), (a)
  *
  * Functions: sin cos tan asin acos atan atan2(y,x) sinh cosh tanh exp log log10 sqrt cbrt abs sign floor ceil
- * min(a,b,...) max(a,b,...) pow mod(a,b) (in the sign of b) hypot, if(condition, then, else), step(x,x0) (1
- * from x0 on), step(x,x0,y0,x1,y1) (cubic from y0 to y1), step5(x,x0,y0,x1,y1) (quintic). */
+ * min(a,b,...) max(a,b,...) pow mod(a,b) (has the sign of b) hypot, if(condition, then, else), step(x,x0) (1
+ * for x >= x0), step(x,x0,y0,x1,y1) (cubic from y0 to y1), step5(x,x0,y0,x1,y1) (quintic). */
 GA_API ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *symbols, int n_symbols,
                                  ga_text_error *error, ga_expr **out);
 GA_API void ga_expr_destroy(ga_expr **e); /* NULL and *e == NULL are fine */
@@ -113,15 +113,14 @@ GA_API const char *ga_expr_text(const ga_expr *e); /* as given; lives as long as
 GA_API int ga_expr_variables(const ga_expr *e, const int **list);
 /* 1 if the variable or parameter of this index occurs, else 0. */
 GA_API int ga_expr_uses(const ga_expr *e, ga_symbol_kind kind, int index);
-/* GA_ERR_ARGUMENT if value is NaN or infinite. An expression without that parameter ignores it. Not while
- * another thread evaluates. */
+/* GA_ERR_ARGUMENT if value is NaN or infinite. An expression without that parameter ignores it. Must not be
+ * called while another thread evaluates the expression. */
 GA_API ga_status ga_expr_set_parameter(ga_expr *e, int slot, double value);
 
 /* Evaluation at x, of which only the variables that occur are read. GA_RETRY_NAN: there is no finite result,
- * *fault (may be NULL) says where and why, the outputs are of no use. An order other than 0, 1, 2 is
+ * *fault (may be NULL) says where and why, the outputs are not usable. An order other than 0, 1, 2 is
  * GA_ERR_ARGUMENT. Derivatives are exact. Where a function has a kink or jump (abs, min, max, step, floor,
- * comparisons) they are those of the side that the value is taken from; sign and abs have derivative 0 at 0.
- */
+ * comparisons) they are those of the side that gives the value; sign and abs have derivative 0 at 0. */
 GA_API ga_status ga_expr_eval(const ga_expr *e, const double *x, double *value, ga_fault *fault);
 /* gradient[i] = ∂/∂x[wrt[i]], i < n. value may be NULL. */
 GA_API ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *wrt, double *value,
@@ -138,7 +137,8 @@ GA_API ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *
 
 enum { GA_N_BASE_UNITS = 8 };
 
-/* Powers of m, kg, s, A, K, mol, cd, rad. Angles count, so that 50 Hz is not taken for 50 rad/s. */
+/* Powers of m, kg, s, A, K, mol, cd, rad. The angle has a dimension, so that 50 Hz is not taken for 50 rad/s.
+ */
 typedef struct ga_dimension {
   signed char power[GA_N_BASE_UNITS];
 } ga_dimension;
@@ -150,18 +150,17 @@ GA_API ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor
                                ga_text_error *error);
 
 /* A number with or without a unit: "30 deg", "-12mm", "9.81 m/s^2", "0.5". *value is in SI units; a number
- * without a unit is in SI units already. expected is a unit of the dimension wanted ("m", "N*m/rad"; "1": a
- * plain number; NULL: any), and another one is GA_ERR_ARGUMENT: "'12 mm' is a length (m), expected a mass
- * (kg)". *dimension receives what was read (all 0 for a number without a unit). dimension and error may be
- * NULL. */
+ * without a unit is in SI units. expected is a unit of the expected dimension ("m", "N*m/rad"; "1": a plain
+ * number; NULL: any); another dimension is GA_ERR_ARGUMENT: "'12 mm' is a length (m), expected a mass (kg)".
+ * *dimension receives what was read (all 0 for a number without a unit). dimension and error may be NULL. */
 GA_API ga_status ga_quantity_parse(ga_context *ctx, const char *text, const char *expected, double *value,
                                    ga_dimension *dimension, ga_text_error *error);
 
 /* "a length (m)", or "a quantity in m^2*kg/s" where it has no name; cut to size bytes. */
 GA_API void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension);
 
-/* Name of unit i = 0, 1, ... of the table, NULL after the last; *prefixes (may be NULL): it takes k, M, m,
- * ... */
+/* Name of unit i = 0, 1, ... of the table, NULL after the last; *prefixes (may be NULL): 1 if prefixes such
+ * as k, M, m are allowed. */
 GA_API const char *ga_unit_list(int i, int *prefixes);
 
 /* ---- Tables ------------------------------------------------------------------------------------------- */
@@ -204,8 +203,8 @@ GA_API ga_status ga_table2d_eval(const ga_table2d *table, double x, double y, in
 
 /* ---- Functions of time -------------------------------------------------------------------------------- */
 
-/* Every motion law with its name: from 0 to 1 in unit time, at rest outside; the last column says what is
- * continuous at both ends and inside. */
+/* Every motion law with its name: from 0 to 1 in unit time, at rest before and after; the last column is the
+ * highest derivative that is continuous everywhere. */
 #define GA_MOTION_LIST(X)                                                                                    \
   X(GA_MOTION_LINEAR, "linear", "position")                                                                  \
   X(GA_MOTION_TRAPEZOID, "trapezoid", "velocity")                                                            \
@@ -235,7 +234,7 @@ typedef struct ga_motion_opts { /* start from ga_motion_defaults(); y in the uni
  * within sweep seconds, then frequency_end. sweep 0: a sine of one frequency. */
 typedef struct ga_wave_opts {      /* start from ga_wave_defaults() */
   double offset, amplitude;        /* default 0, 1 */
-  double frequency, frequency_end; /* [Hz] default 1, 1; frequency_end is looked at only where sweep > 0 */
+  double frequency, frequency_end; /* [Hz] default 1, 1; frequency_end is used only if sweep > 0 */
   double phase;                    /* [rad] at t_start; default 0 */
   double t_start, sweep;           /* [s] default 0, 0; sweep >= 0 */
 } ga_wave_opts;
@@ -250,7 +249,7 @@ GA_API ga_motion_opts ga_motion_defaults(void);
 GA_API ga_wave_opts ga_wave_defaults(void);
 GA_API ga_function_expr_opts ga_function_expr_defaults(void);
 
-enum { GA_FUNCTION_DEPTH = 8 }; /* expressions that may use functions that use functions ... */
+enum { GA_FUNCTION_DEPTH = 8 }; /* nesting of functions whose expressions use other functions */
 
 /* An option out of its range is GA_ERR_ARGUMENT, and the message names it. */
 GA_API ga_status ga_function_create_constant(ga_context *ctx, double value, ga_function **out);
@@ -261,54 +260,55 @@ GA_API ga_status ga_function_create_motion(ga_context *ctx, const ga_motion_opts
 GA_API ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_function **out);
 GA_API void ga_function_destroy(ga_function **f); /* NULL and *f == NULL are fine */
 
-/* out = y, y', y'': the first order+1 of them. At a jump the derivatives are those of what follows. Returns
- * as ga_expr_eval(). */
+/* out = y, y', y'': the first order+1 of them. At a jump the derivatives are those after the jump. Returns as
+ * ga_expr_eval(). */
 GA_API ga_status ga_function_eval(const ga_function *f, double t, int order, double *out, ga_fault *fault);
 /* ---- Where functions of time have corners or jumps ----
  * A break is a time at which a function or one of its derivatives may jump: points of tables, ends and ramps
- * of motion laws, and what if, comparisons, min, max, abs, sign, floor, ceil, mod, step, sqrt, hypot, atan2
- * make of expressions, found as the roots of their operands. Breaks are found by enclosing the operands'
- * values over intervals of time, so that none is missed, however short the time between two of them. */
+ * of motion laws, and, in expressions, where the operands of if, comparisons, min, max, abs, sign, floor,
+ * ceil, mod, step, sqrt, hypot, atan2 pass certain values. Breaks are found by enclosing the operands' values
+ * over intervals of time, so that none is missed, however short the time between two of them. */
 typedef struct ga_break {
-  double before, after; /* [s] times on its two sides, some roundings apart; both infinite: none was found */
+  double before, after; /* [s] times on its two sides, a few roundings apart; both infinite: none was found */
   int order;    /* what jumps: 0 the value, 1 the slope, 2 the curvature, 3 a higher derivative or nothing */
-  double clear; /* [s] where none was found: there is none up to this time, `until` or, where the search
-                   was given up after much work, less */
-  double unresolved; /* [s] > 0: for so long after `clear` breaks cannot be told apart: there are too many, as
-                        those of mod(3, t) near 0, or rounding decides where they are. The break, and what
-                        is searched next, comes after that */
+  double clear; /* [s] if none was found: there is none up to this time, which is `until`, or earlier if the
+                   search was ended because it took too long */
+  double unresolved; /* [s] > 0: in an interval of this length after `clear` breaks cannot be separated: there
+                        are too many, for example those of mod(3, t) near 0, or rounding decides where they
+                        are. The break returned, and the next search, come after this interval */
 } ga_break;
 
 /* The first break that ends after t (break.after > t) and lies before `until`. GA_ERR_ARGUMENT where a
  * pointer is NULL or t < until does not hold. */
 GA_API ga_status ga_function_next_break(const ga_function *f, double t, double until, ga_break *out);
-/* The same of an expression in which the variable `time` is time and all others may have any value; what
- * depends on those is left out. The order is judged at arbitrary values of them. */
+/* The same for an expression in which the variable of index `time` is time and all others may have any value;
+ * breaks that depend on these are left out. The order is determined at arbitrary values of them. */
 GA_API ga_status ga_expr_next_break(const ga_expr *e, int time, double t, double until, ga_break *out);
-/* Bounds of an expression's value while its variables go through [lo[i], hi[i]], indexed like values at
- * evaluation; lo NaN: a variable of which nothing is known. 1: *least and *most enclose it, if not closely;
- * 0: nothing is known. */
+/* Bounds of an expression's value for all values of its variables in [lo[i], hi[i]], indexed like values at
+ * evaluation; lo NaN: not known. Returns 1: *least and *most enclose it, perhaps not tightly; 0: not known.
+ */
 GA_API int ga_expr_bounds(const ga_expr *e, const double *lo, const double *hi, double *least, double *most);
 GA_API int ga_function_bounds(const ga_function *f, double from, double to, double *least,
                               double *most); /* likewise */
-/* *out = ∫ f dt from `from` to `to`, exact but for rounding. 1: so; 0: there is no closed form, which tables
- * and constants have, or the table ends between. */
+/* *out = ∫ f dt from `from` to `to`, exact up to rounding. Returns 1; 0: there is no closed form (only tables
+ * and constants have one), or the table ends within the interval. */
 GA_API int ga_function_integral(const ga_function *f, double from, double to, double *out);
 
 /* ---- On which side of its jumps and corners a value is ----
  * Comparisons, if, &&, ||, !, sign, floor, ceil, mod, step(x, x0) and atan2 jump; abs, min, max and linear
- * tables have corners. Their outcomes on the way to a value are mixed into *side, which the caller sets:
- * equal numbers, no jump or corner between. Returns as ga_expr_eval(). */
+ * tables have corners. The sides that an evaluation takes are hashed into *side, which the caller
+ * initialises: if two points give equal numbers, both are on the same side of every jump and corner. Returns
+ * as ga_expr_eval(). */
 GA_API ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side);
 GA_API ga_status ga_function_side(const ga_function *f, double t, unsigned *side);
 GA_API ga_status ga_table2d_side(const ga_table2d *table, double x, double y, unsigned *side);
-/* 1: may jump or have a corner while a variable other than `time` changes (-1: any variable); functions:
- * while theirs does. */
+/* 1: it may jump or have a corner when a variable other than `time` changes (-1: any variable); a function:
+ * when its argument changes. */
 GA_API int ga_expr_has_edges(const ga_expr *e, int time);
 GA_API int ga_function_has_edges(const ga_function *f);
-/* [s] Shortest period of sines, cosines and waves within [from, to], and of the oscillations that a motion
- * law or a cubic table may be a part of: twice its duration, four times the distance of points. Infinite
- * where there is none. Of expressions by samples, as a guide for step sizes. */
+/* [s] Shortest period of sines, cosines and waves within [from, to]; a motion law counts as a period of twice
+ * its duration, a cubic table as one of four times the distance of its points. Infinite if there is none. For
+ * expressions it is found by sampling, as a guide for step sizes. */
 GA_API double ga_function_period(const ga_function *f, double from, double to);
 GA_API double ga_expr_period(const ga_expr *e, int time, double from, double to);
 

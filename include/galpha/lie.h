@@ -9,7 +9,7 @@
  *                                                xdot = U + ω × x, Rdot = ω~ R
  *
  * A factor is trivialised on the left (body angular velocity, as in the papers) or on the right (space
- * angular velocity). `move` and everything below it follow the factor's side, so that callers need not care.
+ * angular velocity). ga_group_move() and the functions after it use the factor's side.
  */
 #ifndef GALPHA_LIE_H
 #define GALPHA_LIE_H
@@ -78,8 +78,8 @@ GA_API void ga_group_ad(const ga_group *g, double *A, const double *a);
 GA_API void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double *d, double kappa,
                                 const double *a);
 
-/* How far q is off the group: largest |RᵀR−I| entry, negative determinants as 2, ||p|−1|; NaN and Inf come
- * out. */
+/* How far q is off the group: the largest entry of |RᵀR−I|, 2 for a negative determinant, ||p|−1|; NaN or
+ * infinity if q contains such. */
 GA_API double ga_group_defect(const ga_group *g, const double *q);
 /* Nearest element: rotation matrices by their polar factor, quaternions by their length. */
 GA_API void ga_group_normalise(const ga_group *g, double *q);

@@ -18,7 +18,7 @@ typedef struct ga_sparse {
   double *value;        /* [nnz] */
 } ga_sparse;
 
-/* From n_entries pairs (row[e], col[e]) in any order; pairs given twice share a place. place[e], if not NULL,
+/* From n_entries pairs (row[e], col[e]) in any order; equal pairs are one entry. place[e], if not NULL,
  * receives the index into `value` of pair e. Values start at 0. An index outside the matrix is
  * GA_ERR_PATTERN, and the message names the pair. */
 GA_API ga_status ga_sparse_create(ga_context *ctx, int rows, int cols, int n_entries, const int *row,
@@ -31,11 +31,11 @@ GA_API void ga_sparse_mul(double *y, const ga_sparse *A, const double *x); /* y 
 GA_API void ga_sparse_mul_t(double *y, const ga_sparse *A, const double *x); /* y = Aᵀ x; likewise */
 
 typedef enum ga_lu_kind {
-  GA_LU_AUTO = 0, /* one of these by size, fill and blocks, as measured in bench/ */
+  GA_LU_AUTO = 0, /* one of the following, chosen by size, fill and blocks, as measured in bench/ */
   GA_LU_DENSE,    /* plain C for small matrices, LAPACK above */
   GA_LU_SPARSE,   /* KLU */
-  GA_LU_BLOCKS    /* small dense blocks, where a stepper's system says which velocities belong together
-                     (ga_system_def.cluster; machines do); otherwise as GA_LU_SPARSE */
+  GA_LU_BLOCKS    /* small dense blocks, in steppers whose system groups its velocities
+                     (ga_system_def.cluster; machines do); otherwise the same as GA_LU_SPARSE */
 } ga_lu_kind;
 
 typedef struct ga_lu_info {
@@ -51,15 +51,15 @@ typedef struct ga_lu_info {
 
 typedef struct ga_lu ga_lu;
 
-/* Borrows A: later calls read A->value as it is then. Analyses the pattern once. Out of memory:
+/* Borrows A; later calls read the values that A then has. Analyses the pattern once. Out of memory:
  * GA_ERR_MEMORY; a pattern that is structurally singular: GA_ERR_SINGULAR, naming a column. A must be square.
  */
 GA_API ga_status ga_lu_create(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, ga_lu **out);
 GA_API void ga_lu_destroy(ga_lu **lu);
 
 /* Factors A's present values. GA_RETRY_SINGULAR: no pivot in ga_lu_info()->weak_column; GA_RETRY_NAN: A holds
- * a NaN or infinity. Sparse: reuses earlier pivots where they are still good, otherwise searches anew, the
- * only case that allocates after the first call. The factors of an earlier success are lost on failure. */
+ * a NaN or infinity. Sparse: reuses earlier pivots where they are still good, otherwise searches again; only
+ * this search allocates after the first call. On failure, earlier factors are lost. */
 GA_API ga_status ga_lu_factor(ga_lu *lu);
 
 /* b := A⁻¹ b with the last factors. No allocation. GA_ERR_ORDER without factors. */

@@ -91,8 +91,8 @@ typedef struct ga_rigid_def { /* start from ga_rigid_defaults() */
   const char *name;
   double mass;        /* [kg] > 0 */
   double inertia[6];  /* [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz: entries of the tensor (Jxy = −∫xy dm) about the
-                         centre of  mass, in axes parallel to the body's frame. Principal moments > 0, the sum
-                         of two not below  the third */
+                         centre of mass, in axes parallel to the body's frame. Principal moments > 0, the sum
+                         of two not below the third */
   double com[3];      /* [m] centre of mass in the body's frame */
   ga_pose pose;       /* of the body's frame at the start, in the ground's */
   double velocity[3]; /* [m/s] of the frame's origin at the start, ground axes */

@@ -1,7 +1,8 @@
 /* galpha/model.h: model files. YAML (JSON is a subset) with parameters, expressions and units, read into a
  * machine and the settings of its simulation. docs/model-format.md lists every key.
  *
- * Reading never stops at the first fault: all that can be found is told, with file, line and column. */
+ * Reading does not stop at the first error: all errors that can be found are reported, with file, line and
+ * column. */
 #ifndef GALPHA_MODEL_H
 #define GALPHA_MODEL_H
 
@@ -15,12 +16,12 @@ typedef enum ga_message_level { GA_MESSAGE_ERROR = 0, GA_MESSAGE_WARNING = 1 } g
 
 typedef struct ga_model_message {
   ga_message_level level;
-  const char *file;      /* as named on the way to it; "" where none is concerned (--set) */
+  const char *file;      /* as it was named by the caller or an include; "" if there is none (--set) */
   int line, column;      /* from 1; 0: not in a file */
   const char *text;      /* what was read, what was expected, the nearest valid name */
-  const ga_error *error; /* the same as data; never NULL, its `text` is not used. `field` has the keys from the
-                            part to the value: "at.rotation" */
-  int n_more;            /* messages of the same place that were left out; `text` says so */
+  const ga_error *error; /* the same as data; never NULL, its `text` is not used. `field` has the keys from
+                            the part to the value: "at.rotation" */
+  int n_more;            /* number of messages about the same place that were left out; `text` says so */
 } ga_model_message;
 
 typedef struct ga_model_opts { /* start from ga_model_defaults() */
@@ -37,14 +38,14 @@ typedef enum ga_scheme_kind {
   GA_SCHEME_NEWMARK  /* by `newmark_beta` and `newmark_gamma`: ga_scheme_newmark() */
 } ga_scheme_kind;
 
-/* What a run is to do; from the model's `simulation`, or defaults. */
+/* Settings of a run, from the model's section `simulation`, or defaults. */
 typedef struct ga_run_settings {
   double t_start, t_end; /* [s] default 0, 1 */
   double step;           /* [s] > 0: fixed steps; 0: error control */
   double tolerance;      /* [-] rtol of error control, atol is a hundredth of it; default 1e-4 */
-  double accuracy; /* [-] error bars at most this part of each signal's range; 0: no error bars. Default 1e-3,
-                      but 0 where the model gives step or tolerance and not this */
-  int accuracy_by_default; /* 1: the model gives neither of the three */
+  double accuracy; /* [-] largest error bars, as a fraction of each signal's range; 0: no error bars. Default
+                      1e-3, but 0 if the model gives step or tolerance and not accuracy */
+  int accuracy_by_default; /* 1: the model gives none of step, tolerance and accuracy */
   ga_error_mode error;     /* of error control; default GA_PER_STEP */
   ga_error_norm norm;      /* default GA_NORM_MAX */
   double atol, rtol_v, atol_v, rtol_x,
@@ -83,17 +84,18 @@ GA_API ga_run_settings ga_run_defaults(void);
 /* GA_ERR_ARGUMENT where a setting is out of its range, or two contradict each other: `field` of the error
  * names it. NULL: the defaults. */
 GA_API ga_status ga_run_check(ga_context *ctx, const ga_run_settings *settings);
-/* What steppers, starts and simulators are given, after ga_run_check(). Of *out of the last one only what
- * settings say is written: start from ga_simulate_defaults(). settings NULL: the defaults. */
+/* Options of steppers, starts and simulators from settings, after ga_run_check(). ga_run_simulate_opts()
+ * writes only the members of *out that settings determine: start from ga_simulate_defaults(). settings NULL:
+ * the defaults. */
 GA_API ga_status ga_run_stepper_opts(ga_context *ctx, const ga_run_settings *settings, ga_stepper_opts *out);
 GA_API ga_start_opts ga_run_start_opts(const ga_run_settings *settings);
 GA_API ga_status ga_run_simulate_opts(ga_context *ctx, const ga_run_settings *settings,
                                       ga_simulate_opts *out);
 
-/* Equal steps, a tolerance and an accuracy replace each other. To be called after any of the three has been
- * given in one place, a model file or a command line, with 1 for those that were: step > 0 ends error bars; a
- * tolerance, or an accuracy, ends equal steps that another place asked for; a tolerance alone ends error
- * bars. Where one place gives a step > 0 and others, the step is what counts. */
+/* Fixed steps, a tolerance and an accuracy replace each other. Call this after one source, a model file or a
+ * command line, has given any of the three, with 1 for those that it gave: a step > 0 switches error bars
+ * off; a tolerance or an accuracy switches fixed steps of an earlier source off; a tolerance without an
+ * accuracy switches error bars off. If one source gives a step > 0 and others, the step is used. */
 GA_API void ga_run_choose_steps(ga_run_settings *settings, int step, int tolerance, int accuracy);
 
 /* One setting: a key of `simulation` in model files, and an option of the program. */
@@ -111,37 +113,37 @@ typedef struct ga_setting {
   ga_setting_type type;
   const char *unit;           /* of numbers; "1": none */
   double least, most;         /* of numbers and integers */
-  int or_zero;                /* 1: 0 besides */
+  int or_zero;                /* 1: 0 is allowed too */
   int n_choices;              /* of choices */
   const char *const *choices; /* [n_choices] */
   const char *depends;        /* the setting, a choice, that decides whether this one is used; NULL: none */
-  unsigned long with;         /* it is with these of its values, as bits; all where depends is NULL */
+  unsigned long with;         /* values of `depends` with which it is used, as bits; all if depends is NULL */
   int error_control;          /* 1: of error control, not used where `step` gives the size of all steps */
   int of_results;             /* 1: of what is recorded, not of how the motion is found */
   const char *about;          /* one line */
 } ga_setting;
 
-/* Number i = 0, 1, ... of all settings but `record`; 0: there are not so many. out NULL: only that. */
+/* Setting i = 0, 1, ... of all settings but `record`. Returns 0 if there are fewer. out may be NULL. */
 GA_API int ga_setting_at(int i, ga_setting *out);
 /* The one of this name; 0: there is none. */
 GA_API int ga_setting_find(const char *name, ga_setting *out);
-/* 1: by the setting it depends on, it is used. */
+/* 1: it is used, given the value of the setting that it depends on. */
 GA_API int ga_setting_is_used(const ga_setting *setting, const ga_run_settings *settings);
 
 typedef struct ga_model ga_model;
 
 GA_API ga_model_opts ga_model_defaults(void);
-/* *out is made whenever there was memory for it, so that messages can be asked for; GA_ERR_ARGUMENT where
- * there is an error among them, and then it has no machine. opts NULL: the defaults. */
+/* *out is created also when the model has errors, so that its messages can be read; it is NULL only without
+ * memory. GA_ERR_ARGUMENT: there are errors, and the model has no machine. opts NULL: the defaults. */
 GA_API ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_opts *opts,
                                     ga_model **out);
-/* name stands for the file in messages; includes are refused. */
+/* name is used as the file name in messages; includes are refused. */
 GA_API ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text, size_t length,
                                     const ga_model_opts *opts, ga_model **out);
 GA_API void ga_model_destroy(ga_model **model); /* its machine too */
 
 GA_API int ga_model_n_messages(const ga_model *model);
-/* In the order of the text, but first of all what is wrong with a file that could not be read. */
+/* In the order of the text, except that messages about files that cannot be read come first. */
 GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i);
 GA_API ga_machine *
 ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
@@ -154,17 +156,17 @@ GA_API int ga_model_gives_gravity(const ga_model *model); /* 1: it has the key, 
  * errors. */
 GA_API const char *ga_model_text(const ga_model *model);
 
-/* The model as one YAML text that stands for itself: what was included is merged, parameters have the values
- * that opts.set gave them. All else is as it was written: names, order, expressions, quantities with their
- * units, repeats; only comments and the layout of lines are lost, and aliases are written out. Read again, it
- * makes the same machine, to the last bit; written again, the same text.
+/* The model as one YAML text that needs no other files: included files are merged, parameters have the values
+ * given by opts.set. Everything else is as it was written: names, order, expressions, quantities with their
+ * units, repeats; only comments and line layout are lost, and aliases are expanded. Read again, it gives the
+ * same machine, to the last bit; written again, the same text.
  *
- * *text ends in a NUL, belongs to the model and lives as long; length may be NULL. GA_ERR_ARGUMENT where the
- * model has errors: what was not understood is not written. */
+ * *text ends in a NUL, belongs to the model and lives as long; length may be NULL. GA_ERR_ARGUMENT if the
+ * model has errors: a model that was not understood is not written. */
 GA_API ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length);
-/* The same into a file, which is replaced where it is there already: GA_ERR_FILE leaves the old one as it
- * was, or none. A file that the model was read from is refused with GA_ERR_ARGUMENT: its comments would be
- * lost. Libraries of blocks are looked for relative to the file's folder, so they have to go with it. */
+/* The same into a file. An existing file is replaced; GA_ERR_FILE leaves it unchanged, or no file. A file
+ * that the model was read from is refused with GA_ERR_ARGUMENT: its comments would be lost. Paths of
+ * libraries of blocks are relative to the file's folder, so the libraries have to be copied with it. */
 GA_API ga_status ga_model_write_file(ga_model *model, const char *path);
 
 /* The format itself, from the reader's table: a JSON Schema, and the pages of docs/model-format.md. Returns

@@ -5,21 +5,21 @@
  *   /time [n]                s
  *   /names [m], /units [m]   of the signals, UTF-8
  *   /model                   text of the model, where there is one
- *   /checkpoint/...          what a run needs to go on
+ *   /checkpoint/...          state from which the run can be resumed
  *   /sums, /tail             checksums: CRC-32 of every block of records, compared whenever one is read
  *   attributes of the root   format, galpha (version), status, failure, and the caller's own
  *
- * Values are buffered by blocks; every flush leaves a complete file behind, in which all signals have the
- * same length. Up to then, the file on disk is the one of the flush before, whatever happens to the process.
- * (A loss of power is another matter: the system writes its pages when it likes.)
+ * Values are buffered in blocks. Every flush leaves a complete file on disk, in which all signals have the
+ * same length. If the process ends between two flushes, for whatever reason, the file is that of the last
+ * flush. This does not hold for a loss of power, since the operating system writes its pages later.
  *
  * A full disk, a limit (a process with RLIMIT_FSIZE must ignore SIGXFSZ) or a broken device ends a recording:
- * the call returns GA_ERR_FILE with the system's reason, as does every later one, and the file stays as it
- * was flushed last. So does a file that others truncate, delete, move or replace meanwhile; flush, checkpoint
- * and finish notice it.
+ * the call and all later ones return GA_ERR_FILE with the system's reason, and the file remains as of the
+ * last flush. The same holds if another program truncates, deletes, moves or replaces the file; flush,
+ * checkpoint and finish detect this.
  *
- * Memory goes through the context, except what HDF5 takes for itself. HDF5's own messages are kept from being
- * printed during these calls, and its settings are put back afterwards. */
+ * Memory is allocated by the context, except that of HDF5. HDF5's own error messages are switched off during
+ * these calls, and its settings are restored afterwards. */
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
 
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* How a run ended; in files the word below, as the attribute `status`. */
+/* How a run ended. The word is the attribute `status` of the file. */
 #define GA_RUN_STATUS_LIST(X)                                                                                \
   X(GA_RUN_RUNNING, "running")                                                                               \
   X(GA_RUN_FINISHED, "finished")                                                                             \
@@ -37,7 +37,7 @@ extern "C" {
   X(GA_RUN_FAILED, "failed")
 
 typedef enum ga_run_status {
-  GA_RUN_UNKNOWN = -1, /* none of these words is in the file */
+  GA_RUN_UNKNOWN = -1, /* the file has none of these words */
 #define GA_RUN_STATUS_ENUM(name, word) name,
   GA_RUN_STATUS_LIST(GA_RUN_STATUS_ENUM)
 #undef GA_RUN_STATUS_ENUM
@@ -53,9 +53,8 @@ typedef struct ga_recorder_opts { /* start from ga_recorder_defaults() */
   int compression;                /* 1: without loss (default); 0: none */
   double flush_seconds; /* [s] of the clock between flushes; 0: every record; default 1; infinity: only on
                            request */
-  int append; /* 1: go on in a file that exists, after its checkpoint: records that came after it are dropped.
-                 Names must be the same; model and attributes stay as they are in the file, and may be NULL, 0
-                 here */
+  int append; /* 1: continue an existing file after its checkpoint: later records are dropped. Names must be
+                 the same; model and attributes of the file are kept, and may be NULL and 0 here */
 } ga_recorder_opts;
 
 typedef struct ga_recorder ga_recorder;
@@ -69,23 +68,24 @@ GA_API ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_
 /* values[n_signals], NaN and infinity allowed; t must not be less than that of the record before. */
 GA_API ga_status ga_recorder_add(ga_recorder *r, double t, const double *values);
 GA_API ga_status ga_recorder_flush(ga_recorder *r);
-GA_API long ga_recorder_n_records(const ga_recorder *r); /* those of the file that was appended to included */
+GA_API long ga_recorder_n_records(const ga_recorder *r); /* including those of a file that is continued */
 GA_API double ga_recorder_time(const ga_recorder *r); /* [s] of the last of them; −infinity: there is none */
-/* n numbers that let the run go on from here. Replaces the last but one, so that a crash leaves one of them
- * whole; it and the records up to here appear in the file together. Flushes. */
+/* Stores n numbers from which the run can be resumed. The file holds two checkpoints, and the older one is
+ * replaced, so that a crash leaves one intact. The checkpoint and the records up to it appear in the file
+ * together. Flushes. */
 GA_API ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, size_t n);
-/* How the run ended, which is GA_RUN_RUNNING until it is set, and why in words, up to 255 bytes; NULL:
- * nothing to say. Flushes. */
+/* Stores how the run ended (until then GA_RUN_RUNNING), and why, in words of up to 255 bytes; NULL: none.
+ * Flushes. */
 GA_API ga_status ga_recorder_finish(ga_recorder *r, ga_run_status status, const char *words);
-/* Flushes and closes; NULL is fine. Failures can only be heard of by a call of flush or finish before. */
+/* Flushes and closes; NULL is fine. It cannot report failures: call flush or finish before. */
 GA_API void ga_recorder_destroy(ga_recorder **r);
 
 /* The library that files are written and read by, as it runs: "HDF5 1.14.6". Returns the length, as snprintf
  * does; size 0: nothing is written. */
 GA_API int ga_result_library(char *text, size_t size);
 
-/* Error bars are signals of their own: those of n signals follow them in the same order, named as they are
- * with this behind it. */
+/* Error bars are recorded as signals: those of n signals follow these in the same order, with this suffix
+ * appended to the names. */
 #define GA_RESULT_ERROR ":error"
 
 typedef struct ga_result ga_result;
@@ -96,10 +96,11 @@ GA_API ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **o
 GA_API void ga_result_close(ga_result **r); /* NULL is fine */
 GA_API long ga_result_n_records(const ga_result *r);
 GA_API int ga_result_n_signals(const ga_result *r); /* without their error bars */
-/* The number that the error bars of signal i are read by, those of the run's whole error; −1: it has none. */
+/* Index by which ga_result_read() reads the error bars of signal i, which estimate the global error; −1: it
+ * has none. */
 GA_API int ga_result_error(const ga_result *r, int i);
 GA_API const char *ga_result_signal_name(const ga_result *r,
-                                         int i); /* "" where i is out of range; so are the others */
+                                         int i); /* "" if i is out of range, here and below */
 GA_API const char *ga_result_signal_unit(const ga_result *r, int i);
 GA_API int ga_result_find(const ga_result *r, const char *name); /* −1: none; "time" is not among them */
 /* Records first ... first+n−1 of a signal (i = −1: the time). GA_ERR_FILE where some of them are damaged: the
@@ -111,15 +112,16 @@ GA_API ga_status ga_result_verify(ga_result *r);
 GA_API int ga_result_n_attributes(const ga_result *r);
 GA_API const char *ga_result_attribute_name(const ga_result *r, int i);
 GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /* NULL: none */
-/* How the run of the file ended; GA_RUN_RUNNING: it goes on, or was killed. Files of older versions too. */
+/* How the run of the file ended; GA_RUN_RUNNING: it is running, or was killed. Reads files of older versions
+ * too. */
 GA_API ga_run_status ga_result_run_status(const ga_result *r);
 GA_API const char *ga_result_model(const ga_result *r); /* "" where there is none, or a damaged one */
 /* The last checkpoint. saved[*n] NULL: only t and n are given; *n 0: there is none. */
 GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved);
 /* A line of names ("time [s]", "hinge.angle [rad]"; quoted where they have commas or quotes), then numbers
- * with 17 digits. names NULL: all signals. The file appears when it is complete, and not at all after a
- * failure, except that of records that are damaged: they are "nan" in it, and GA_ERR_FILE is returned. Into
- * what is not a regular file (/dev/stdout) it is written straight. */
+ * with 17 digits. names NULL: all signals. The file appears when it is complete. After a failure there is no
+ * file, except if records are damaged: these are "nan" in it, and GA_ERR_FILE is returned. If path is not a
+ * regular file (/dev/stdout), the text is written to it directly. */
 GA_API ga_status ga_result_export_csv(ga_result *r, const char *path, int n, const char *const *names);
 
 /* ---- Linear models as files -----------------------------------------------------------------------------
@@ -139,13 +141,13 @@ GA_API ga_status ga_state_space_write(ga_context *ctx, const ga_state_space *f, 
  * in core.h: with order 2, e = |first − second|/3 estimates the error of the second. An error bar is FACTOR
  * times the largest e within a window of time, since the difference of two curves vanishes where they cross.
  *
- * Errors are compared with a scale of each signal: the range of its values, where that is more than three
- * error bars; signals that begin with "energy." share one, their largest range, or the largest kinetic
- * energy. A signal that moves less, and less in the second run than in the first, is a constant as far as can
- * be told: its scale is its value, at most the largest range of its unit; or, where that may be 0, the
- * largest range of the same unit in the same object (its name up to the last point), a tenth of the unit's
- * largest range, of accelerations gravity, or 1e-6 in SI units. Of quaternions (.qw, .qx, .qy, .qz of one
- * name, one after the other) both signs mean the same. */
+ * Errors are compared with a scale of each signal: the range of its values, if that is more than three error
+ * bars; signals that begin with "energy." share one scale, their largest range or the largest kinetic energy.
+ * A signal that changes less than three error bars, and less in the second run than in the first, is taken to
+ * be constant: its scale is its value, at most the largest range of its unit; or, where the value may be 0,
+ * the largest range of the same unit in the same object (its name up to the last point), a tenth of the
+ * unit's largest range, gravity for accelerations, or 1e-6 in SI units. For quaternions (.qw, .qx, .qy, .qz
+ * of one name, one after the other) both signs are equivalent. */
 
 typedef struct ga_band ga_band;
 
@@ -159,40 +161,41 @@ typedef struct ga_band_opts { /* start from ga_band_defaults() */
   double window;              /* [-] part of the run; default 0.1 */
   const ga_band
       *before;    /* of the same signals with larger steps, borrowed as long as this one lives; NULL: none */
-  double smaller; /* [-] the tolerance over that of `before`: error bars do not fall by more; default 0 */
-  double least;   /* [-] part of the range so far that no error bar is smaller than; default 0 */
+  double smaller; /* [-] ratio of the tolerance to that of `before`: error bars do not decrease by more than
+                     this factor; default 0 */
+  double least;   /* [-] least error bar as a fraction of the signal's range so far; default 0 */
 } ga_band_opts;
 
 typedef struct ga_band_signal {
   double error;     /* largest error bar so far */
   double t;         /* [s] where its estimate was largest */
   double low, high; /* values of the second run */
-  double scale;     /* what errors are compared with; 0: there is nothing */
+  double scale;     /* scale of its errors; 0: it has none */
   double ratio;     /* error/scale; 0 where the scale is 0 */
-  int constant;     /* 1: what is seen of its motion is no more than error or rounding */
+  int constant;     /* 1: its changes are no larger than errors or rounding */
 } ga_band_signal;
 
 GA_API ga_band_opts ga_band_defaults(void);
 GA_API ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **out);
 GA_API void ga_band_destroy(ga_band **b);
-/* Values of both runs at t, not before that of the last call; error[n_signals]: the error bars there, from
- * what has been seen so far. */
+/* Adds the values of both runs at t, which must not decrease; error[n_signals]: the error bars there, from
+ * the values so far. */
 GA_API void ga_band_add(ga_band *b, double t, const double *first, const double *second, double *error);
-/* Another factor from now on, > 0, as where forces jump with the motion: errors of both runs are related less
- * there. */
+/* Another factor from now on, > 0, for example where forces jump with the motion: the errors of both runs are
+ * less correlated there. */
 GA_API void ga_band_set_factor(ga_band *b, double factor);
 GA_API ga_band_signal ga_band_of(const ga_band *b, int i);
-/* The signal with the largest ratio, −1: there are no records; *ratio NULL or that. */
+/* The signal with the largest ratio, −1: there are no records. *ratio (may be NULL): that ratio. */
 GA_API int ga_band_worst(const ga_band *b, double *ratio);
-/* Until when all ratios, by the scales of the whole run, have stayed below this; t_end: always. Signals that
- * move less than three error bars are compared with a tenth of the largest range of their unit at least. */
+/* [s] The time until which all ratios, with the scales of the whole run, stayed below `ratio`; t_end: always.
+ * Signals that change less than three error bars are compared with at least a tenth of the largest range of
+ * their unit. */
 GA_API double ga_band_until(const ga_band *b, double ratio);
-/* 1: the estimates of signal i have one peak at *t [s] and are small elsewhere, as where it jumps and both
- * runs do so at slightly different times. */
+/* 1: the estimates of signal i have one peak at *t [s] and are small elsewhere, for example where it jumps at
+ * slightly different times in the two runs. */
 GA_API int ga_band_jumps(const ga_band *b, int i, double *t);
-/* 1: the ratios grow exponentially, by 10 in every *decade [s], as those of chaotic and unstable motions do;
- * and those of the worst signal did not come up at once, as where it jumps.
- */
+/* 1: the ratios grow exponentially, tenfold in every *decade [s], as in chaotic and unstable motions, and
+ * those of the worst signal did not rise suddenly, as they do where it jumps. */
 GA_API int ga_band_grows(const ga_band *b, double *decade);
 /* As for the stepper. */
 GA_API size_t ga_band_saved_size(const ga_band *b);
