@@ -230,7 +230,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \
   X(GA_REASON_FAST_INPUT, "an input oscillates faster than steps can follow")                                \
-  X(GA_REASON_STIFF_START, "something stiff moves faster than equal steps can follow")                       \
+  X(GA_REASON_STIFF_START, "equal steps are too long for a start of full accuracy")                          \
   X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be judged")                                         \
   X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
   X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \

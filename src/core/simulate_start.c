@@ -5,21 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Accelerations that change within a step by so many times their size, and what would stop the motion in it.
- */
-#define STIFF_SHIFT 100.0
-
-/* A start for equal steps that are long against the motion of something stiff: accelerations a little later
- * say nothing of a step then, and it is begun with those at the start. 1: it is to be made so. */
+/* A start for equal steps that are long against the motion of something stiff: where accelerations a little
+ * later cannot be had, they would say nothing of a step, and it is begun with those at the start alone. */
 static int is_too_stiff(const ga_simulator *sim, const ga_start_opts *s, ga_status status)
 {
-  const ga_stepper *st = sim->st;
-  if (!(sim->opts.fixed_h > 0.0) || !s->shift_a) return 0;
-  if (status > 0) return 1;
-  const int nv = st->sys->nv;
-  const double size = ga__max_abs(st->now.vdot, nv, NULL) + ga__max_abs(st->now.v, nv, NULL) / s->h;
-  const double shift = fabs(st->now.scalar[GA__EPS_A]) * ga__max_abs(st->jerk_v, nv, NULL);
-  return !status && shift > STIFF_SHIFT * size;
+  return sim->opts.fixed_h > 0.0 && s->shift_a && status > 0;
 }
 
 /* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
@@ -48,11 +38,12 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     sim->st->provisional = 0;
     if (status < 0) return status;
     if (is_too_stiff(sim, &s, status)) {
-      ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_STIFF_START,
-              "t = %.9g: something stiff moves by far faster than steps of %.3g s can follow, and is not "
-              "resolved; "
-              "smaller steps, or error control, --tol 1e-4, follow it",
-              t, s.h);
+      ga__log(
+          sim->ctx, GA_LOG_WARNING, GA_REASON_STIFF_START,
+          "t = %.9g: accelerations shortly after the start cannot be computed for steps of %.3g s, as where "
+          "something "
+          "stiff is let go: the start is less accurate; smaller steps, or error control, --tol 1e-4, are not",
+          t, s.h);
       s.shift_a = s.perturb_v = 0;
       continue;
     }
