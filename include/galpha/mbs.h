@@ -484,8 +484,8 @@ GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_contro
 GA_API ga_status ga_machine_build(ga_machine *m);
 GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
 GA_API ga_context *ga_machine_context(const ga_machine *m);
-GA_API int
-ga_machine_n_bodies(const ga_machine *m); /* rigid, planar, points and scalars, without the ground */
+/* Rigid and planar ones, points, scalars and beams, without the ground. */
+GA_API int ga_machine_n_bodies(const ga_machine *m);
 GA_API int ga_machine_n_joints(const ga_machine *m);
 /* Initial values q[nq], v[nv], x[n_x]: as given, or assembled if joints have initial values or bodies are
  * held. ga_stepper_start() makes them consistent. */

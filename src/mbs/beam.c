@@ -273,8 +273,10 @@ static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose 
   const beam *u = beam_of(b, part);
   const double s = pose->position[0], slack = SAME_PLACE * u->length;
   if (!(s >= -slack && s <= u->length + slack))
-    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_OFF_BEAM,
-                           (ga__facts){.field = "position", GA__NUMBERS({s, "m"}, {u->length, "m"})});
+    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_OFF_BEAM,
+                      &(ga__facts){.field = "position",
+                                   .name = m->part[part].name,
+                                   GA__NUMBERS({s, "m"}, {u->length, "m"})});
   int low = 0, high = u->n; /* the nearest node */
   while (high - low > 1) {
     const int middle = (low + high) / 2;

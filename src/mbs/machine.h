@@ -78,6 +78,9 @@ ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char 
 ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
                           ga__facts facts);
 
+/* The last error concerns this part. */
+void ga__blame_part(ga_context *ctx, const ga__part *part);
+
 /* A growing array of plain structs. */
 typedef struct ga__list {
   void *at;

@@ -179,6 +179,7 @@ static ga_status add_placed(ga_machine *m, ga__mbs_model *b, int part, int on)
   const ga_marker_def *d = m->part[part].def;
   ga__marker made = {.node = 0};
   ga_status status = ga__type_of(&m->part[on])->place(m, b, on, &d->pose, &made);
+  if (status == GA_ERR_ARGUMENT) ga__blame_part(m->ctx, &m->part[part]);
   ga__marker *marker = status ? NULL : ga__list_add(m->ctx, &b->marker);
   if (!marker) return status ? status : GA_ERR_MEMORY;
   *marker = made;

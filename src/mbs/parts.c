@@ -129,6 +129,12 @@ ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status statu
   return ga__refuse(ctx, status, reason, &facts);
 }
 
+void ga__blame_part(ga_context *ctx, const ga__part *part)
+{
+  ga__cut_text(ctx->error.kind, sizeof ctx->error.kind, ga__part_text(part->kind));
+  ga__cut_text(ctx->error.part, sizeof ctx->error.part, part->name);
+}
+
 /* The part whose name and a dot the name begins with, the longest such; −1: none. */
 static int part_before_dot(const ga_machine *m, const char *name)
 {
@@ -550,7 +556,7 @@ static int count_kinds(const ga_machine *m, ga__part_kind first, ga__part_kind l
 
 int ga_machine_n_bodies(const ga_machine *m)
 {
-  return count_kinds(m, GA__PART_RIGID, GA__PART_SCALAR);
+  return count_kinds(m, GA__PART_RIGID, GA__PART_BEAM);
 }
 
 int ga_machine_n_joints(const ga_machine *m)

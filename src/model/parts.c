@@ -187,14 +187,24 @@ static void report_unused(ga__reader *reader, const ga__named *named, const char
                      &(ga__facts){.kind = kind, .part = named->name});
 }
 
+/* What is there to be looked at: a block with a unit, a marker on a beam, which has the forces in a section.
+ */
+static int is_shown(const ga__reader *reader, const ga__named *named)
+{
+  if (named->kind == GA__PART_BLOCK) return ga__map_peek(named->tree, "unit") != NULL;
+  const ga__tree *body = ga__map_peek(named->tree, "body");
+  const ga__named *on =
+      body && body->text ? ga__directory_find(&reader->parts, body->text, strlen(body->text)) : NULL;
+  return on && on->kind == GA__PART_BEAM;
+}
+
 void ga__suspect_parts(ga__reader *reader)
 {
   for (int i = 0; i < reader->parts.names.n; i++) {
     const ga__named *named = &reader->parts.list[i];
     if (named->size) suspect_body(reader, named);
-    /* a block with a unit is there to be looked at */
-    const int shown = named->kind == GA__PART_BLOCK && ga__map_peek(named->tree, "unit");
-    if (!named->used && !shown && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK))
+    if (!named->used && (named->kind == GA__PART_MARKER || named->kind == GA__PART_BLOCK) &&
+        !is_shown(reader, named))
       report_unused(reader, named, ga__part_text((ga__part_kind)named->kind));
   }
   for (int i = 0; i < reader->functions.names.n; i++) {
@@ -218,6 +228,10 @@ static void set_body_size(ga__part_kind kind, any_def *def)
     def->point.mass = 1;
   } else if (kind == GA__PART_SCALAR) {
     def->scalar.mass = 1;
+  } else if (kind == GA__PART_BEAM) { /* longer than any marker on it may need */
+    def->beam.length = 1e9;
+    def->beam.section = GA_SECTION_CIRCLE;
+    def->beam.diameter = def->beam.young = def->beam.density = 1;
   }
 }
 
@@ -226,7 +240,7 @@ static void set_body_size(ga__part_kind kind, any_def *def)
 static int keep_names(ga__part_kind which, const any_def *read, int type, any_def *def)
 {
   if (which == GA__PART_SCALAR) def->scalar.rotational = read->scalar.rotational;
-  if (which <= GA__PART_SCALAR) return 1;
+  if (which <= GA__PART_BEAM) return 1;
   if (which == GA__PART_MARKER) return (def->marker.body = read->marker.body) != NULL;
   const ga_joint_def *joint = &read->joint;
   if (which != GA__PART_JOINT || type < 0 || type == GA_JOINT_GEAR || type == GA_JOINT_RACK) return 0;

@@ -445,6 +445,7 @@ static void nodes_are_where_markers_are(void **state)
   shop_turned(&s, "beyond", "beam", 1.31, 0, 0, 0, 0);
   assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
   assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_OFF_BEAM);
+  assert_string_equal(ga_context_error(s.ctx)->part, "beyond");
   assert_near(ga_context_error(s.ctx)->number[0].value, 1.31, 1e-15, "where");
   shop_close(&s);
 }
