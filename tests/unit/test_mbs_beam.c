@@ -296,7 +296,7 @@ static void stiff_beams_start(void **state)
     ga_beam_def d = ga_beam_defaults();
     d.name = "strip";
     d.length = 1;
-    d.elements = rig_brief() ? 20 : 100;
+    d.elements = rig_brief() ? 50 : 100;
     d.damping = 1e-4;
     d.section = GA_SECTION_RECTANGLE;
     d.width = 0.02, d.height = 0.005;
