@@ -88,8 +88,8 @@ static int what_is_given(const ga_machine *m)
     if (weight_of(part) != 1.0) all |= GIVES_WEIGHT;
     if (begins_with_speed(m, part)) all |= GIVES_SPEED;
     const ga__element_type *type = ga__type_of(part);
-    for (int rate = 0; type->gives && rate < 2; rate++)
-      if (type->gives(part, rate)) all |= rate ? GIVES_RATE : GIVES_VALUE;
+    for (int rate = 0; type->has_initial_values && rate < 2; rate++)
+      if (type->has_initial_values(part, rate)) all |= rate ? GIVES_RATE : GIVES_VALUE;
   }
   return all;
 }
@@ -1200,7 +1200,7 @@ void ga__placement_free(ga__placement *p)
 
 void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
 {
-  b->takes_speeds = p->speeds;
+  b->start_with_drive_speeds = p->speeds;
   restore_nodes(b, p, p->positions ? POSITIONS | VELOCITIES : VELOCITIES);
 }
 
@@ -1245,7 +1245,7 @@ static int rests_at_start(const ga__mbs_model *b)
 {
   for (int i = 0; i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
-    if (el->type->settle && el->type->settle(b, el, NULL)) return 1;
+    if (el->type->set_from_start && el->type->set_from_start(b, el, NULL)) return 1;
   }
   return 0;
 }
@@ -1256,7 +1256,7 @@ static void set_rests(ga__mbs_model *b, ga__workspace *w, const double *q)
   ga__kin_at(b, q, NULL, NULL, w->kin);
   for (int i = 0; i < b->element.n; i++) {
     ga__element *el = ga__element_at(b, i);
-    if (el->type->settle) el->type->settle(b, el, w->kin);
+    if (el->type->set_from_start) el->type->set_from_start(b, el, w->kin);
   }
 }
 

@@ -30,7 +30,7 @@ static void set_axis(double u[3], const ga__marker *marker, double scale, const 
 }
 
 /* Takes the row over, once its entries are known. */
-ga_status ga__axes_take(ga__mbs_model *b, ga__row *row)
+ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row)
 {
   if (row->n_terms != 1 || row->target || row->wrap || row->rate != 0.0) return GA_OK;
   const ga__term *term = GA__AT(b->term, ga__term, row->first_term);

@@ -575,7 +575,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   return 0;
 }
 
-static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   const beam *u = el->data;
   (void)b;
@@ -585,7 +585,7 @@ static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kin
 
 /* ---- The kind ---- */
 
-static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
   beam *u = el->data;
   *f = NULL;
@@ -748,8 +748,8 @@ const ga__element_type ga__beam_type = {
     .jacobian = jacobian,
     .place = place,
     .powers = powers,
-    .work = list_work,
-    .uses = uses,
+    .work_term = list_work,
+    .get_input = get_input,
     .unit_of_input = unit_of_input,
     .n_signals = n_signals,
     .signal = signal,

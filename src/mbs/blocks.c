@@ -177,7 +177,7 @@ void ga__outputs_free(ga_context *ctx, ga__mbs_model *b)
 /* What a block said, as a callback's answer. */
 static int answer(const ga__eval *e, const ga__block_instance *block, ga_status status, const ga_fault *fault)
 {
-  if (status == GA_RETRY_NAN) return ga__fault(e, block->part, "function", fault);
+  if (status == GA_RETRY_NAN) return ga__fail_undefined(e, block->part, "function", fault);
   if (!status) return 0;
   ga__refuse_part(e->work->ctx, &e->m->part[block->part], status, GA_REASON_BLOCK_FAILED,
                   (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1},
@@ -254,7 +254,7 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
 {
   enum { MOST_SWEEPS = 32 };
   const ga__mbs_model *b = e->b;
-  double *seen = e->work->y_seen, *last = e->work->y_last;
+  double *seen = e->work->y_between, *last = e->work->y_previous;
   const size_t size = (size_t)b->y.n * sizeof *y;
   ga_point p = *e->p;
   ga__eval at = *e;
@@ -297,7 +297,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
     for (int i = 0; i < n; i++) {
       const ga__y *y = y_at(e->b, i);
       const int count = y->kind == GA__Y_ELEMENT && y->output == 0 ? ga__element_of(e->b, y->index)->n_y : 1;
-      double *before = e->work->y_last;
+      double *before = e->work->y_previous;
       memcpy(before, o + i, (size_t)count * sizeof *o);
       const int failed = row_value(&at, i, o);
       for (int k = 0; k < count; k++) {
@@ -423,7 +423,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   out->probe.index = is_output ? el->y + i : el->x + i - el->n_y;
 }
 
-static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
   const ga__block_instance *block = el->data;
   *f = NULL;
@@ -435,10 +435,10 @@ static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
 static int visit_block(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   const ga__block_instance *k = el->data;
-  int code = visit(user, &(ga__site){NULL, NULL, k->block, -1, k->time_signal});
+  int code = visit(user, &(ga__break_site){NULL, NULL, k->block, -1, k->time_signal});
   for (int o = 0; !code && o < el->n_y && ga__is_wiener(k->block); o++)
     if (b->time_function[el->y + o])
-      code = visit(user, &(ga__site){b->time_function[el->y + o], NULL, NULL, -1, NULL});
+      code = visit(user, &(ga__break_site){b->time_function[el->y + o], NULL, NULL, -1, NULL});
   return code;
 }
 
@@ -466,7 +466,7 @@ const ga__element_type ga__block_type = {
     .n_signals = n_signals,
     .signal = signal,
     .unit_of_output = unit_of_output,
-    .uses = uses,
+    .get_input = get_input,
     .visit = visit_block,
     .has_edges = has_edges,
     .side = side,

@@ -95,7 +95,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 /* ---- Ends by body ---- */
 
 /* Sorted by node, joints in their order: a place for every end, and where each node's begin. */
-ga_status ga__ends_list(ga__mbs_model *b)
+ga_status ga__list_body_ends(ga__mbs_model *b)
 {
   const int n = 2 * b->point3.n;
   b->end = ga__alloc(b->m->ctx, (size_t)n, sizeof *b->end);
@@ -278,10 +278,10 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
     const ga__node *node = GA__AT(model->node, ga__node, i);
     ga__kin *kin = &e->work->kin[i];
     body b = {.node = node};
-    if (node->rigid && use != GA__KIN_MADE) { /* read from q and v: kin is not available yet */
+    if (node->rigid && use != GA__KIN_CURRENT) { /* read from q and v: kin is not available yet */
       b.x = p->q + node->q, b.v = p->v + node->v, b.vdot = p->vdot + node->v;
       b.Rm = b.x + 3;
-      if (use == GA__KIN_MAKE) ga__kin_rigid(node, p->q, p->v, p->vdot, kin);
+      if (use == GA__KIN_UPDATE) ga__kin_rigid(node, p->q, p->v, p->vdot, kin);
     } else if (node->rigid || i == 0) {
       b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
     } else {
@@ -290,7 +290,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
         if (r) memset(r + node->v, 0, (size_t)node->n * sizeof *r);
         continue;
       }
-      if (use != GA__KIN_MADE) ga__kin_other(node, p->q, p->v, p->vdot, kin);
+      if (use != GA__KIN_CURRENT) ga__kin_other(node, p->q, p->v, p->vdot, kin);
       sweep_other(e, node, kin, r, J);
       continue;
     }
@@ -335,7 +335,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 }
 
 /* All of it is kinetic or potential energy, which needs no adding up along a run. */
-static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   (void)b, (void)el, (void)work;
   return 0;
@@ -349,5 +349,5 @@ const ga__element_type ga__bodies_type = {
     .force = force,
     .sweep = sweep,
     .powers = powers,
-    .work = list_work,
+    .work_term = list_work,
 };

@@ -12,12 +12,12 @@
 
 int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user)
 {
-  return f->expr ? visit(user, &(ga__site){NULL, f->expr, NULL, -1, f->time_signal}) : 0;
+  return f->expr ? visit(user, &(ga__break_site){NULL, f->expr, NULL, -1, f->time_signal}) : 0;
 }
 
 static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
 {
-  return in->function ? visit(user, &(ga__site){in->function, NULL, NULL, -1, NULL}) : 0;
+  return in->function ? visit(user, &(ga__break_site){in->function, NULL, NULL, -1, NULL}) : 0;
 }
 
 static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
@@ -25,7 +25,7 @@ static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visi
   ga__input *in;
   ga__formula *f;
   int code = 0;
-  for (int i = 0; !code && el->type->uses && el->type->uses(el, i, &in, &f); i++)
+  for (int i = 0; !code && el->type->get_input && el->type->get_input(el, i, &in, &f); i++)
     code = in ? visit_input(in, visit, user) : ga__visit_formula(f, visit, user);
   return code || !el->type->visit ? code : el->type->visit(b, el, visit, user);
 }
@@ -67,7 +67,7 @@ typedef struct drive_check {
   ga_status status;
 } drive_check;
 
-static int check_drive(void *user, const ga__site *s)
+static int check_drive(void *user, const ga__break_site *s)
 {
   drive_check *c = user;
   ga_break at;
@@ -107,7 +107,7 @@ typedef struct break_search {
   ga_status status;
 } break_search;
 
-static ga_status next_break_of(const ga__site *s, double t, double until, ga_break *at)
+static ga_status next_break_of(const ga__break_site *s, double t, double until, ga_break *at)
 {
   if (s->function) return ga_function_next_break(s->function, t, until, at);
   if (s->block)
@@ -117,7 +117,7 @@ static ga_status next_break_of(const ga__site *s, double t, double until, ga_bre
                         : ga_expr_next_break(s->expr, 0, t, until, at);
 }
 
-static double period_of(const ga__site *s, double from, double to)
+static double period_of(const ga__break_site *s, double from, double to)
 {
   if (s->function) return ga_function_period(s->function, from, to);
   if (s->block)
@@ -127,7 +127,7 @@ static double period_of(const ga__site *s, double from, double to)
                         : ga_expr_period(s->expr, 0, from, to);
 }
 
-static const char *text_of(const ga__site *s)
+static const char *text_of(const ga__break_site *s)
 {
   const ga_expr *e = s->expr ? s->expr : s->function ? ga__function_expr(s->function) : NULL;
   if (s->block) return ga_block_kind_name(ga_block_get_kind(s->block));
@@ -136,7 +136,7 @@ static const char *text_of(const ga__site *s)
 
 /* A search that ended before the others: theirs ends there as well, and all go on from there. Where it ended
  * because breaks could not be told apart, that is said with what has them. */
-static void stop_search(ga_breakpoint *out, const ga__site *s, const ga_break *at)
+static void stop_search(ga_breakpoint *out, const ga__break_site *s, const ga_break *at)
 {
   const double clear = fmin(at->clear, out->clear),
                end = fmin(at->clear + at->unresolved, out->clear + out->unresolved);
@@ -144,7 +144,7 @@ static void stop_search(ga_breakpoint *out, const ga__site *s, const ga_break *a
   *out = (ga_breakpoint){INFINITY, INFINITY, 0, clear, out->h_max, end - clear, what};
 }
 
-static int search_site(void *user, const ga__site *s)
+static int search_site(void *user, const ga__break_site *s)
 {
   break_search *k = user;
   ga_breakpoint *out = k->out;
@@ -170,7 +170,7 @@ static int search_site(void *user, const ga__site *s)
   return 0;
 }
 
-static int search_period(void *user, const ga__site *s)
+static int search_period(void *user, const ga__break_site *s)
 {
   break_search *k = user;
   const double end = fmin(k->until, fmin(k->out->before, k->out->clear));

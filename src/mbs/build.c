@@ -16,7 +16,8 @@ ga_status ga__resolve_frame(ga_machine *m, ga__mbs_model *b, const ga__part *ask
                             const char *name, int *marker)
 {
   int part = ga__find_part(m, name);
-  if (part < 0 || !ga__has_frame(b, part)) return ga__no_such(m, asking, field, name, "a body or marker");
+  if (part < 0 || !ga__has_frame(b, part))
+    return ga__refuse_unknown(m, asking, field, name, "a body or marker");
   *marker = b->part_marker[part];
   return GA_OK;
 }

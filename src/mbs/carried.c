@@ -276,7 +276,7 @@ static void inertia_at(const ga__eval *e, int at_bias)
   at.kin = s->kin;
   memset(s->wide, 0, (size_t)e->b->n_wide * sizeof *s->wide);
   if (at_bias)
-    ga__acting_mass(&at, s->wide);
+    ga__unswept_mass(&at, s->wide);
   else
     ga__elements_mass(&at, s->wide);
 }
@@ -293,12 +293,12 @@ int ga__carried_force(const ga__eval *e, double *f)
   ga__carried_space *s = e->work->carried;
   const ga__mbs_model *b = e->b;
   ga__carried_eval(e, 1);
-  if (b->acting_inertia) {
+  if (b->unswept_inertia) {
     inertia_at(e, 1);
     memcpy(s->more, s->wide, (size_t)b->n_wide * sizeof *s->wide);
   }
   const int status = ga__elements_force(e, s->wide);
-  for (int i = 0; b->acting_inertia && i < b->n_wide; i++) s->wide[i] -= s->more[i];
+  for (int i = 0; b->unswept_inertia && i < b->n_wide; i++) s->wide[i] -= s->more[i];
   ga__carried_sum(b, s, f);
   return status;
 }

@@ -93,7 +93,7 @@ static ga_status bind_row(ga__mbs_model *b, ga__row *row)
                          GA__AT(b->marker, ga__marker, g->b)->node};
     for (int k = 0; k < 4; k++) term->pair[k] = ga__find_pair(&b->pattern, node[k / 2], node[k % 2]);
   }
-  return ga__axes_take(b, row);
+  return ga__axes_add_row(b, row);
 }
 
 static ga_status bind(ga__mbs_model *b, ga__element *el)
@@ -143,7 +143,7 @@ static int row_values(const ga__eval *e, double *out, int order)
     double sum = order == 0 ? -row->constant : 0.0, target[3] = {0.0, 0.0, 0.0};
     ga_fault fault;
     if (row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
-      return ga__fault(e, row->part, "function", &fault);
+      return ga__fail_undefined(e, row->part, "function", &fault);
     sum -= target[order] + (order == 1 ? row->rate : 0.0);
     for (int t = 0; t < row->n_terms; t++)
       sum += term_value(e, GA__AT(e->b->term, ga__term, row->first_term + t), order);
@@ -213,7 +213,7 @@ static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, c
   double phi = -row->constant, rate = 0.0 - row->rate, target[2] = {0.0, 0.0};
   ga_fault fault;
   if (s && row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
-    return ga__fault(e, row->part, "function", &fault);
+    return ga__fail_undefined(e, row->part, "function", &fault);
   phi -= target[0];
   rate -= target[1];
   for (int t = 0; t < row->n_terms; t++) {

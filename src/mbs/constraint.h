@@ -66,7 +66,7 @@ typedef struct ga__body_end {
  * s->dynamics), derivatives to J (NULL: not wanted). The others' part of ga__constraint_...() is what sweeps
  * do, for the callbacks of single blocks. order: Φ, Φ' or Φ'' at vdot = 0. */
 /* Constraint rows that hold two axes (axes.c). */
-ga_status ga__axes_take(ga__mbs_model *b, ga__row *row);
+ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row);
 void ga__axes_values(const ga__eval *e, double *out, int order);
 void ga__axes_force(const ga__eval *e, double *f);
 void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
@@ -75,6 +75,6 @@ ga_status ga__points_want(ga__mbs_model *b);
 ga_status ga__points_bind(ga__mbs_model *b);
 void ga__points_values(const ga__eval *e, double *out, int order);
 void ga__points_force(const ga__eval *e, double *f);
-ga_status ga__ends_list(ga__mbs_model *b);
+ga_status ga__list_body_ends(ga__mbs_model *b);
 
 #endif

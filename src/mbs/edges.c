@@ -59,7 +59,7 @@ static const ga_expr *expression_of(const ga__element *el)
 {
   ga__input *in;
   ga__formula *f;
-  for (int i = 0; el->type->uses && el->type->uses(el, i, &in, &f); i++)
+  for (int i = 0; el->type->get_input && el->type->get_input(el, i, &in, &f); i++)
     if (f && f->expr) return f->expr;
   return NULL;
 }

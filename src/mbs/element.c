@@ -77,10 +77,10 @@ void ga__elements_ready(ga__mbs_model *b)
   const int n = b->element.n;
   b->n_swept = 0;
   while (b->n_swept < n && at[b->n_swept].type->sweep) b->n_swept++;
-  b->first_acting = b->n_swept;
-  while (b->first_acting < n && !acts(at[b->first_acting].type)) b->first_acting++;
-  b->uses_kin = b->first_acting < n;
-  for (int i = b->first_acting; i < n; i++) b->acting_inertia |= at[i].type->mass != NULL;
+  b->first_unswept = b->n_swept;
+  while (b->first_unswept < n && !acts(at[b->first_unswept].type)) b->first_unswept++;
+  b->uses_kin = b->first_unswept < n;
+  for (int i = b->first_unswept; i < n; i++) b->unswept_inertia |= at[i].type->mass != NULL;
   for (int i = 0; i < b->n_swept; i++)
     if (at[i].type->uses_kin && at[i].type->uses_kin(b, &at[i])) b->uses_kin = 1;
 }
@@ -128,9 +128,9 @@ int ga__elements_rows(const ga__mbs_model *b)
   return b->carried.n ? b->n_wide : b->nv;
 }
 
-void ga__acting_mass(const ga__eval *e, double *out)
+void ga__unswept_mass(const ga__eval *e, double *out)
 {
-  for (int i = e->b->first_acting; i < e->b->element.n; i++) {
+  for (int i = e->b->first_unswept; i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->mass) el->type->mass(e, el, out);
   }
@@ -169,7 +169,7 @@ int ga__elements_phi(const ga__eval *e, double *out, int order)
 int ga__elements_k(const ga__eval *e, double *out, int order)
 {
   int status = 0;
-  for (int i = e->b->first_acting; !status && i < e->b->element.n; i++) {
+  for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->k) status = el->type->k(e, el, out, order);
   }
@@ -179,7 +179,7 @@ int ga__elements_k(const ga__eval *e, double *out, int order)
 int ga__elements_state(const ga__eval *e, double *s)
 {
   int status = 0;
-  for (int i = e->b->first_acting; !status && i < e->b->element.n; i++) {
+  for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->state && el->n_x > 0) status = el->type->state(e, el, s);
   }
@@ -187,10 +187,10 @@ int ga__elements_state(const ga__eval *e, double *s)
 }
 
 /* Those without a sweep: f += their forces, derivatives to J; either may be NULL. */
-static int add_acting(const ga__eval *e, double *f, ga_jacobian *J)
+static int add_unswept(const ga__eval *e, double *f, ga_jacobian *J)
 {
   int status = 0;
-  for (int i = e->b->first_acting; !status && i < e->b->element.n; i++) {
+  for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (f && el->type->force) status = el->type->force(e, el, f);
     if (!status && J && el->type->jacobian) status = el->type->jacobian(e, el, J);
@@ -211,14 +211,14 @@ static int sweep_first(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   const int status = sweep_first(e, NULL, J);
-  return status ? status : add_acting(e, NULL, J);
+  return status ? status : add_unswept(e, NULL, J);
 }
 
 /* M vdot, rows of Φ and of k. */
 static int add_values(const ga__eval *e, const ga_sweep *s)
 {
   int status = 0;
-  for (int i = e->b->first_acting; !status && i < e->b->element.n; i++) {
+  for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     const ga__element_type *t = el->type;
     if (t->mass) status = t->mass(e, el, s->dynamics);
@@ -233,12 +233,12 @@ int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 {
   const ga__mbs_model *b = e->b;
   int status = sweep_first(e, s, J);
-  if (status || b->first_acting == b->element.n) return status;
-  if (!s) return add_acting(e, NULL, J);
+  if (status || b->first_unswept == b->element.n) return status;
+  if (!s) return add_unswept(e, NULL, J);
   double *f = e->work->f;
   const int rows = ga__elements_rows(b);
   memset(f, 0, (size_t)rows * sizeof *f);
-  status = add_acting(e, f, J);
+  status = add_unswept(e, f, J);
   for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
   for (int i = rows - 6 * b->carried.n; i < rows && b->carried.n; i++) s->dynamics[i] -= f[i];
   return status ? status : add_values(e, s);

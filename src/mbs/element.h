@@ -56,39 +56,39 @@ typedef struct ga__powers {
 } ga__powers;
 
 /* How much an element has to do with a meter: what it adds in every step of a run. */
-typedef struct ga__work_kind {
+typedef struct ga__work_term {
   int element;           /* its number */
   int needs_kin;         /* 1: its powers need more than q, v, λ and y */
   int simple;            /* 1: damping ρ'² is lost and (force + y) ρ' put in, and nothing else: */
   int minus, plus;       /* ρ' = v[plus] − v[minus]; −1: the ground, 0 */
   int y;                 /* −1: none */
   double damping, force; /* one of them 0 */
-} ga__work_kind;
+} ga__work_term;
 
 /* A constraint that only acts one way: sign · λ is its force, positive where it can act. */
-typedef struct ga__one_way {
+typedef struct ga__unilateral {
   int lambda;
   double sign;
   const char *does, *would; /* in words: what it does that it cannot, and what would happen instead */
-} ga__one_way;
+} ga__unilateral;
 
-typedef struct ga__one_sided { /* along a run */
+typedef struct ga__unilateral_record { /* along a run */
   int part;
-  ga__one_way way;
+  ga__unilateral way;
   double most;                  /* the largest |force| so far */
   double since, worst, worst_t; /* worst 0: it has always acted as it can */
-} ga__one_sided;
+} ga__unilateral_record;
 
 /* A function of time, an expression or a block, in which breaks are searched. */
-typedef struct ga__site {
+typedef struct ga__break_site {
   const ga_function *function; /* or */
   const ga_expr *expr;         /* with t as its variable 0, or */
   const ga_control_block *block;
   int drive; /* part of a drive whose position it is; −1: an input */
   const struct ga__time_signal
       *time_signal; /* of the variables of expr, or of the block's inputs; NULL: only of time */
-} ga__site;
-typedef int (*ga__visit_fn)(void *user, const ga__site *s); /* returns non-zero to end */
+} ga__break_site;
+typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to end */
 
 /* A shape that a part is drawn with. */
 typedef struct ga__shape_def {
@@ -128,7 +128,7 @@ struct ga__element_type {
   void (*release)(ga_context *ctx, ga__element *el); /* what its data owns */
   /* What is as at the start, as the rest of a spring, from poses there. Returns 1 where it has such; kin
    * NULL: this is only asked for. */
-  int (*settle)(const ga__mbs_model *b, ga__element *el, const ga__kin *kin);
+  int (*set_from_start)(const ga__mbs_model *b, ga__element *el, const ga__kin *kin);
 
   /* -- Evaluation: 0; > 0: retry with a smaller step; < 0: give up. All add, but for Φ, k, s, o -- */
   int (*mass)(const ga__eval *e, const ga__element *el, double *out); /* M vdot */
@@ -160,11 +160,11 @@ struct ga__element_type {
   int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);
   /* What of it a meter has to count, work->element being set; 0: nothing, ever. NULL: all that powers says.
    */
-  int (*work)(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work);
-  int (*one_way)(const ga__mbs_model *b, const ga__element *el, ga__one_way *out); /* 1: it is one */
+  int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
+  int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
 
   /* -- The start; of parts as they are given -- */
-  int (*gives)(const ga__part *part, int rate); /* 1: coordinates of its, or rates, are given */
+  int (*has_initial_values)(const ga__part *part, int rate); /* 1: coordinates of its, or rates, are given */
   int (*prescribes)(const ga__part *part, ga__prescribed *out); /* 1: it does */
   /* What may be wrong where its row `lambda` of Φ is not met; kin: as bodies are given. */
   void (*advise)(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
@@ -175,14 +175,14 @@ struct ga__element_type {
   int (*n_signals)(const ga__mbs_model *b, int part);
   void (*signal)(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
   /* Completes the probe of a signal that an expression uses while the machine is built. */
-  ga_status (*feed)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
+  ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Signals that are neither motion nor unknowns, GA__PROBE_ELEMENT: number i. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
   /* Signals that each frame on one of its nodes has too. */
   int (*n_node_signals)(const ga__mbs_model *b, int part);
   void (*node_signal)(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out);
   /* The gauge of angle i whose turns a meter counts, −1: none; *limited: 1 where it must not turn over. */
-  int (*turning)(const ga__mbs_model *b, const ga__element *el, int i, int *limited);
+  int (*counted_angle)(const ga__mbs_model *b, const ga__element *el, int i, int *limited);
   const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el,
                                int y); /* of the input that is y */
   const char *(*unit_of_output)(const ga__element *el, int i);
@@ -193,7 +193,7 @@ struct ga__element_type {
 
   /* -- What may jump, break or hide -- */
   /* Inputs and formulas, by number; 0: there are not so many. One of *in and *f is set. */
-  int (*uses)(const ga__element *el, int i, ga__input **in, ga__formula **f);
+  int (*get_input)(const ga__element *el, int i, ga__input **in, ga__formula **f);
   int (*visit)(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit,
                void *user); /* besides these */
   int (*has_edges)(const ga__mbs_model *b, const ga__element *el);
@@ -249,7 +249,7 @@ const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block bl
 /* All elements. Rows that they add forces to: velocities, and far behind them those of carried frames. */
 int ga__elements_rows(const ga__mbs_model *b);
 void ga__elements_mass(const ga__eval *e, double *out);
-void ga__acting_mass(const ga__eval *e, double *out); /* of those without a sweep alone, added */
+void ga__unswept_mass(const ga__eval *e, double *out); /* of those without a sweep alone, added */
 int ga__elements_force(const ga__eval *e, double *f);
 int ga__elements_phi(const ga__eval *e, double *out, int order);
 int ga__elements_k(const ga__eval *e, double *out, int order);
@@ -283,7 +283,7 @@ void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *o
 ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part);
 int ga__joint_n_signals(const ga__mbs_model *b, int part);
 void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
-ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
+ga_status ga__joint_complete_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
 /* Advice of joints and drives. (report.c) */
 void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
 void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);

@@ -6,9 +6,9 @@
 
 /* Poses and twists of nodes in a sweep over rigid bodies. */
 typedef enum ga__kin_use {
-  GA__KIN_MADE, /* kin is that of the point */
-  GA__KIN_MAKE, /* it is to be made, node by node */
-  GA__KIN_NONE  /* nobody will read it */
+  GA__KIN_CURRENT, /* kin is that of the point */
+  GA__KIN_UPDATE,  /* it is to be made, node by node */
+  GA__KIN_UNUSED   /* nobody will read it */
 } ga__kin_use;
 
 /* What evaluations of a built machine write, of one who evaluates it: the machine's own, a stepper's, a
@@ -21,7 +21,7 @@ typedef struct ga__workspace {
   unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
   const double *motion_q, *motion_v, *motion_vdot;
   double *f;                         /* [nv] forces within a sweep */
-  double *y_seen, *y_last;           /* [n_y] outputs of a state between steps */
+  double *y_between, *y_previous;    /* [n_y] outputs of a state between steps */
   double *y_slope;                   /* [2 y_room] derivatives of one row of y, by D, then by Q */
   double *value, *slope;             /* of one formula's variables, and derivatives by them */
   double *scratch;                   /* of the one element that is evaluated (ga__element_type.scratch) */
@@ -43,6 +43,6 @@ typedef struct ga__eval {
 } ga__eval;
 
 /* A function or expression of a part has no value: says so, and returns 1 (retry). */
-int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault);
+int ga__fail_undefined(const ga__eval *e, int part, const char *field, const ga_fault *fault);
 
 #endif

@@ -123,7 +123,7 @@ static int largest_force(ga__workspace *work, const ga_state *s, int row, double
   double *f = ga__alloc(work->ctx, (size_t)b->n_wide, sizeof *f);
   int part = -1;
   *value = 0.0;
-  for (int i = b->first_acting; f && i < b->element.n; i++) {
+  for (int i = b->first_unswept; f && i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
     memset(f, 0, bytes);
     if (!el->type->force || !el->type->powers || el->type->force(&e, el, f)) continue;

@@ -150,14 +150,14 @@ void ga__form_mass(const ga__eval *e, double *out)
 {
   const ga__mbs_model *b = e->b;
   const int se3 = b->form->kind == GA_FORM_SE3;
-  if (se3 && b->acting_inertia) inertia_at(e, 0, out);
+  if (se3 && b->unswept_inertia) inertia_at(e, 0, out);
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
     double *to = out + node->v;
     if (!node->rigid) continue;
     turn_back(to + 3, e->kin[i].R);
-    if (se3 && b->acting_inertia) turn_back(to, e->kin[i].R);
-    for (int c = 0; c < 3 && se3 && !b->acting_inertia; c++) to[c] = node->mass * e->p->vdot[node->v + c];
+    if (se3 && b->unswept_inertia) turn_back(to, e->kin[i].R);
+    for (int c = 0; c < 3 && se3 && !b->unswept_inertia; c++) to[c] = node->mass * e->p->vdot[node->v + c];
   }
 }
 
@@ -166,7 +166,7 @@ void ga__form_force(const ga__eval *e, double *f)
 {
   const ga__mbs_model *model = e->b;
   const int se3 = model->form->kind == GA_FORM_SE3;
-  if (se3 && model->acting_inertia) {
+  if (se3 && model->unswept_inertia) {
     double *more = e->work->form->r;
     inertia_at(e, 1, more);
     for (int i = 0; i < model->nv; i++) f[i] -= more[i];
@@ -178,7 +178,7 @@ void ga__form_force(const ga__eval *e, double *f)
     if (!se3) continue;
     double b[3];
     bias(b, &e->kin[i]);
-    for (int c = 0; c < 3 && !model->acting_inertia; c++) f[node->v + c] -= node->mass * b[c];
+    for (int c = 0; c < 3 && !model->unswept_inertia; c++) f[node->v + c] -= node->mass * b[c];
     turn_back(f + node->v, e->kin[i].R);
   }
 }

@@ -73,8 +73,8 @@ static void mark_acting(ga__enclosure *e, const ga__mbs_model *b)
     const ga__element *el = ga__element_at(b, i);
     ga__input *in;
     ga__formula *f;
-    if (!el->type->uses || (ga__element_block(el) && has_bounds(ga__element_block(el)))) continue;
-    for (int k = 0; el->type->uses(el, k, &in, &f); k++) {
+    if (!el->type->get_input || (ga__element_block(el) && has_bounds(ga__element_block(el)))) continue;
+    for (int k = 0; el->type->get_input(el, k, &in, &f); k++) {
       if (in) mark_inputs(e, in, 1);
       for (int y = 0; f && y < f->n_y; y++) e->y[f->y[y]].acts = 1;
     }
@@ -576,7 +576,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
   ga__workspace *w = user;
   select_piece(w, NULL);
   if (outputs_hide(w, step, piece)) return 1;
-  for (int i = w->b->first_acting; i < w->b->element.n; i++) {
+  for (int i = w->b->first_unswept; i < w->b->element.n; i++) {
     const ga__element *el = ga__element_at(w->b, i);
     if (el->type->may_hide && el->type->may_hide(el) && el->type->hides(w, el, step, piece)) return 1;
   }

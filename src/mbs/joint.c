@@ -772,7 +772,7 @@ static ga_status no_such_coordinate(const ga_machine *m, const ga__part *asking,
   for (int c = 0; c < joint->n_coordinates; c++)
     ga__write(&w, "%s'%s%s%s'", c ? " or " : "", own, coordinate_name(joint, c)[0] ? "." : "",
               coordinate_name(joint, c));
-  const ga_status status = ga__no_such(m, asking, field, name, needs);
+  const ga_status status = ga__refuse_unknown(m, asking, field, name, needs);
   ga__name_nearest(nearest, rest, (int)strlen(rest), coordinate_name, joint, joint->n_coordinates);
   snprintf(meant, sizeof meant, "%.*s.%s", GA_ERROR_NAME - 1, own, nearest);
   if (nearest[0] && joint->n_coordinates > 1)
@@ -804,7 +804,7 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part
         return ga__coordinate_gauge(m, b, b->part_joint[candidate], c, need, gauge);
   }
   if (meant && meant->n_coordinates > 0) return no_such_coordinate(m, asking, field, name, meant);
-  return ga__no_such(m, asking, field, name, needs);
+  return ga__refuse_unknown(m, asking, field, name, needs);
 }
 
 /* ---- Gears, racks, drives ---- */
@@ -867,7 +867,7 @@ static int is_counted(const ga__mbs_model *b, const ga__coordinate *c)
 }
 
 /* Angles that do not count their turns themselves. */
-static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
+static int counted_angle(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
 {
   const ga__joint *joint = ga__joint_of(b, el->part);
   *limited = 0;
@@ -880,7 +880,7 @@ static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *li
 static int turning_of(const ga__mbs_model *b, int part, int coordinate)
 {
   const ga__joint *joint = ga__joint_of(b, part);
-  int n = b->signals.first_turning ? b->signals.first_turning[part] : -1;
+  int n = b->signals.first_counted ? b->signals.first_counted[part] : -1;
   if (n < 0 || !is_counted(b, &joint->coordinate[coordinate])) return -1;
   for (int i = 0; i < coordinate; i++) n += is_counted(b, &joint->coordinate[i]);
   return n;
@@ -921,7 +921,7 @@ void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *o
 }
 
 /* Values with their turns, and accelerations, need a scalar node that follows the coordinate. */
-ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
+ga_status ga__joint_complete_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   static const ga__coordinate_need need[3] = {GA__TURNS, GA__VALUE, GA__ACCELERATION};
   ga__probe *probe = &signal->probe;
@@ -933,12 +933,12 @@ ga_status ga__joint_feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_d
 
 /* ---- Energy ---- */
 
-static int rope(const ga__mbs_model *b, const ga__element *el, ga__one_way *out)
+static int rope(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out)
 {
   const ga__joint *joint = ga__joint_of(b, el->part);
   if (!joint || !joint->recipe || !((const ga_joint_def *)b->m->part[el->part].def)->rope) return 0;
-  *out = (ga__one_way){GA__AT(b->row, ga__row, joint->first_own)->lambda, 1.0, "pushes, which no rope can",
-                       "go slack there, and does not hold as is computed from then on"};
+  *out = (ga__unilateral){GA__AT(b->row, ga__row, joint->first_own)->lambda, 1.0, "pushes, which no rope can",
+                          "go slack there, and does not hold as is computed from then on"};
   return 1;
 }
 
@@ -955,12 +955,12 @@ static int drive_powers(const ga__eval *e, const ga__element *el, ga__powers *ou
   double target[2];
   ga_fault fault = {.kind = GA_FAULT_NONE};
   if (ga_function_eval(row->target, e->p->t, 1, target, &fault))
-    return ga__fault(e, row->part, "function", &fault);
+    return ga__fail_undefined(e, row->part, "function", &fault);
   out->in -= e->p->lambda[row->lambda] * target[1];
   return 0;
 }
 
-static int drive_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
+static int drive_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   (void)b, (void)el;
   work->needs_kin = 0;
@@ -969,7 +969,7 @@ static int drive_work(const ga__mbs_model *b, const ga__element *el, ga__work_ki
 
 static int visit_drive(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
-  return visit(user, &(ga__site){drive_row(b, el)->target, NULL, NULL, el->part, NULL});
+  return visit(user, &(ga__break_site){drive_row(b, el)->target, NULL, NULL, el->part, NULL});
 }
 
 /* ---- The kinds; their rows are evaluated by constraint.c ---- */
@@ -990,7 +990,7 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
              : (ga__shape_def){GA_SHAPE_JOINT, joint->b, -1, 0};
 }
 
-static int gives(const ga__part *part, int rate)
+static int has_initial_values(const ga__part *part, int rate)
 {
   for (int k = 0; k < GA__N_COORDINATES; k++)
     if (!isnan(ga__coordinate_given(part->def, k, rate))) return 1;
@@ -1007,13 +1007,13 @@ static int drive_prescribes(const ga__part *part, ga__prescribed *out)
 const ga__element_type ga__joint_type = {
     .rank = GA__RANK_JOINT,
     .create = {[GA__CREATE_JOINTS] = create, [GA__CREATE_COUPLINGS] = add_coupling},
-    .one_way = rope,
-    .gives = gives,
+    .unilateral = rope,
+    .has_initial_values = has_initial_values,
     .advise = ga__advise_joint,
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,
-    .feed = ga__joint_feed,
-    .turning = turning,
+    .complete_signal = ga__joint_complete_signal,
+    .counted_angle = counted_angle,
     .n_shapes = n_shapes,
     .shape = shape,
 };
@@ -1022,11 +1022,11 @@ const ga__element_type ga__drive_type = {
     .rank = GA__RANK_DRIVE,
     .create = {[GA__CREATE_COUPLINGS] = add_drive},
     .powers = drive_powers,
-    .work = drive_work,
+    .work_term = drive_work,
     .prescribes = drive_prescribes,
     .advise = ga__advise_drive,
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,
-    .feed = ga__joint_feed,
+    .complete_signal = ga__joint_complete_signal,
     .visit = visit_drive,
 };

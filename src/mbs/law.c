@@ -16,12 +16,12 @@
 #include <string.h>
 
 /* The gauges of a law at the point of an evaluation. */
-typedef struct law_eval {
+typedef struct law_gauges {
   int node[2];
   double w[12]; /* twists of both nodes */
   double g[GA__MOST_GAUGES][12];
   double K[GA__MOST_GAUGES][144];
-} law_eval;
+} law_gauges;
 
 static const ga__gauge *gauge_of(const ga__mbs_model *b, const ga__law *law, int i)
 {
@@ -141,7 +141,7 @@ static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
 /* A ball of radius r touches the plane, of axes e_x, e_y, e_z, at r e_z below its centre. There the
  * velocities along e_x and e_y are those of the centre, less r e_y · (ω_b − ω_a), plus r e_x · (ω_b − ω_a).
  */
-static void move_to_rim(law_eval *at, const ga__frame *plane, double radius, int curvature)
+static void move_to_rim(law_gauges *at, const ga__frame *plane, double radius, int curvature)
 {
   for (int i = 1; i < 3; i++) {
     const int other = 2 - i; /* e_y for the gauge along x, e_x for the one along y */
@@ -163,7 +163,7 @@ static void move_to_rim(law_eval *at, const ga__frame *plane, double radius, int
 }
 
 /* Gauges, and the law's forces with their slopes where a Jacobian wants them. */
-static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__law *law, int slopes)
+static int eval_law(law_gauges *v, ga__law_eval *at, const ga__eval *e, const ga__law *law, int slopes)
 {
   const ga__marker *marker = e->b->marker.at;
   const double lever = law->type->lever ? law->type->lever(e->b, law) : 0;
@@ -171,7 +171,7 @@ static int eval_law(law_eval *v, ga__law_at *at, const ga__eval *e, const ga__la
   nodes_of(v->node, e->b, law);
   memcpy(v->w, e->kin[v->node[0]].w, 6 * sizeof(double));
   memcpy(v->w + 6, e->kin[v->node[1]].w, 6 * sizeof(double));
-  memset(at, 0, slopes ? sizeof *at : offsetof(ga__law_at, by_rho));
+  memset(at, 0, slopes ? sizeof *at : offsetof(ga__law_eval, by_rho));
   at->by_y = NULL;
   for (int i = 0; i < law->n; i++) {
     ga__gauge_eval_at(&at_gauge, gauge_of(e->b, law, i), marker, e->kin);
@@ -219,8 +219,8 @@ void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__ki
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const ga__law *law = el->data;
-  law_eval v;
-  ga__law_at at;
+  law_gauges v;
+  ga__law_eval at;
   const int status = eval_law(&v, &at, e, law, 0);
   if (status) return status;
   for (int side = 0; side < 2; side++) {
@@ -236,7 +236,8 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 }
 
 /* by_q = Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w, by_w = Σ_j ∂F_i/∂ρ_j' g_j. Returns 0 where both are 0. */
-static int slope_of(double by_q[12], double by_w[12], const law_eval *v, const ga__law_at *at, int n, int i)
+static int slope_of(double by_q[12], double by_w[12], const law_gauges *v, const ga__law_eval *at, int n,
+                    int i)
 {
   int any = 0;
   memset(by_q, 0, 12 * sizeof *by_q);
@@ -260,8 +261,8 @@ static int slope_of(double by_q[12], double by_w[12], const law_eval *v, const g
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const ga__law *law = el->data;
-  law_eval v;
-  ga__law_at at;
+  law_gauges v;
+  ga__law_eval at;
   double by_q[12], by_w[12];
   const int *y;
   if (!ga__wants_forces(J)) return 0;
@@ -285,9 +286,9 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 
 /* ---- Energy ---- */
 
-static int energy_of(const ga__eval *e, const ga__law *law, ga__law_at *at, ga__law_power *power)
+static int energy_of(const ga__eval *e, const ga__law *law, ga__law_eval *at, ga__law_power *power)
 {
-  law_eval v;
+  law_gauges v;
   *power = (ga__law_power){0, 0, 0};
   const int status = eval_law(&v, at, e, law, 0);
   return status ? status : law->type->power(e, law, at, power);
@@ -295,7 +296,7 @@ static int energy_of(const ga__eval *e, const ga__law *law, ga__law_at *at, ga__
 
 static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
-  ga__law_at at;
+  ga__law_eval at;
   ga__law_power power;
   const int status = energy_of(e, el->data, &at, &power);
   out->potential += power.stored;
@@ -313,7 +314,7 @@ static int turn_rate(const ga__mbs_model *b, int marker)
 }
 
 /* Gauges that are a coordinate, or the difference of two, are read off v. */
-static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_kind *work)
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   const ga__law *law = el->data;
   const ga__law_type *type = law->type;
@@ -370,7 +371,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 }
 
 /* The line of one that is not created yet. */
-static ga_status feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
+static ga_status complete_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const ga__part *p = &m->part[part];
   const ga__law_type *type = ga__law_type_of(p->kind);
@@ -382,14 +383,14 @@ static ga_status feed(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   const ga__law *law = el->data;
-  law_eval v;
-  ga__law_at at;
+  law_gauges v;
+  ga__law_eval at;
   const int status = eval_law(&v, &at, e, law, 0);
   *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
   return status;
 }
 
-static int turning(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
+static int counted_angle(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
 {
   const ga__law *law = el->data;
   *limited = 1;
@@ -407,7 +408,7 @@ static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, 
 
 /* ---- Edges ---- */
 
-static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
   ga__law *law = el->data;
   *in = i == 0 ? &law->input : NULL;
@@ -461,18 +462,18 @@ const ga__element_type ga__law_element = {
     .want = want,
     .bind = bind,
     .release = release,
-    .settle = set_rest,
+    .set_from_start = set_rest,
     .force = force,
     .jacobian = jacobian,
     .powers = powers,
-    .work = list_work,
+    .work_term = list_work,
     .n_signals = n_signals,
     .signal = signal,
-    .feed = feed,
+    .complete_signal = complete_signal,
     .value = value,
-    .turning = turning,
+    .counted_angle = counted_angle,
     .unit_of_input = unit_of_input,
-    .uses = uses,
+    .get_input = get_input,
     .has_edges = has_edges,
     .side = side,
     .may_hide = may_hide,

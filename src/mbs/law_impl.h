@@ -24,13 +24,13 @@ typedef struct ga__law {
 
 /* A law at the point of an evaluation: gauges ρ and rates ρ' go in, forces and slopes come out. Of the
  * matrices the first n × n numbers are used, row-major: by_rho[i*n+j] = ∂F_i/∂ρ_j. */
-typedef struct ga__law_at {
+typedef struct ga__law_eval {
   double rho[GA__MOST_GAUGES], rate[GA__MOST_GAUGES];
   double F[GA__MOST_GAUGES]; /* against growing gauges */
   double by_rho[GA__MOST_GAUGES * GA__MOST_GAUGES], by_rate[GA__MOST_GAUGES * GA__MOST_GAUGES];
   const double *by_y; /* ∂F_0/∂y of each output used; laws of several gauges use none */
   double by_input;    /* room for it where there is just one */
-} ga__law_at;
+} ga__law_eval;
 
 /* Energy stored, power lost for ever, power put in by what is outside of the mechanics. */
 typedef struct ga__law_power {
@@ -53,14 +53,14 @@ struct ga__law_type {
   ga_status (*resolve)(ga_machine *m, ga__mbs_model *b, ga__law *law);
   /* F, which is zero on entry; with slopes 1 also by_rho, by_rate and by_y, zero then. Returns as ga_eval_fn.
    */
-  int (*force)(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes);
-  int (*power)(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power);
+  int (*force)(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes);
+  int (*power)(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power);
   int (*works)(const ga__mbs_model *b,
                const ga__law *law); /* 0: it never loses power nor puts any in; NULL: always */
   int products;                     /* 1: F depends on ρ or ρ' */
-  /* Damping, force and y of ga__work_kind where the law does nothing else to the energy; 0: it does. NULL: it
+  /* Damping, force and y of ga__work_term where the law does nothing else to the energy; 0: it does. NULL: it
    * always does. */
-  int (*simple)(const ga__mbs_model *b, const ga__law *law, ga__work_kind *work);
+  int (*simple)(const ga__mbs_model *b, const ga__law *law, ga__work_term *work);
   /* Terms of F that may act in a narrow range of ρ or ρ' only, and bounds of one of them; 0: not known, or
    * there is none. */
   int n_terms;

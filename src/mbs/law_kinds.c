@@ -24,7 +24,8 @@ static int add_function(const ga__eval *e, const ga__law *law, const char *field
   double out[2] = {0, 0};
   ga_fault fault;
   if (!f) return 0;
-  if (ga_function_eval(f, x, slope ? 1 : 0, out, &fault)) return ga__fault(e, law->part, field, &fault);
+  if (ga_function_eval(f, x, slope ? 1 : 0, out, &fault))
+    return ga__fail_undefined(e, law->part, field, &fault);
   *sum += out[0];
   if (slope) *slope += out[1];
   return 0;
@@ -146,7 +147,7 @@ static ga_status resolve_spring(ga_machine *m, ga__mbs_model *b, ga__law *law)
                              &law->formula);
 }
 
-static int spring_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+static int spring_force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes)
 {
   const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
   const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
@@ -170,7 +171,7 @@ static int spring_force(const ga__eval *e, const ga__law *law, ga__law_at *at, i
 
 /* Formulas may do anything: their power counts as put in. So does that of a force whose function is not
  * defined at 0, and so has no integral from there. */
-static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
   const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
@@ -196,7 +197,7 @@ static int spring_works(const ga__mbs_model *b, const ga__law *law)
 }
 
 /* Damping alone loses c v²; stiffness and preload are conservative. */
-static int spring_simple(const ga__mbs_model *b, const ga__law *law, ga__work_kind *work)
+static int spring_simple(const ga__mbs_model *b, const ga__law *law, ga__work_term *work)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
   work->damping = def->damping;
@@ -243,7 +244,7 @@ static ga_status resolve_actuator(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : ga__resolve_input(m, b, &m->part[law->part], "force", &def->force, &law->input);
 }
 
-static int actuator_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+static int actuator_force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes)
 {
   double force;
   const int status = ga__input_value(e, &law->input, &force);
@@ -254,7 +255,7 @@ static int actuator_force(const ga__eval *e, const ga__law *law, ga__law_at *at,
   return status;
 }
 
-static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   (void)e;
   (void)law;
@@ -262,7 +263,7 @@ static int actuator_power(const ga__eval *e, const ga__law *law, const ga__law_a
   return 0;
 }
 
-static int actuator_simple(const ga__mbs_model *b, const ga__law *law, ga__work_kind *work)
+static int actuator_simple(const ga__mbs_model *b, const ga__law *law, ga__work_term *work)
 {
   (void)b;
   work->force = law->input.value;
@@ -279,7 +280,7 @@ static ga_status resolve_friction(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : ga__resolve_input(m, b, &m->part[law->part], "level", &def->level, &law->input);
 }
 
-static int friction_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+static int friction_force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes)
 {
   const double speed = DEF(ga_friction_def, e->b, law)->speed, th = tanh(at->rate[0] / speed);
   double level;
@@ -292,7 +293,7 @@ static int friction_force(const ga__eval *e, const ga__law *law, ga__law_at *at,
   return status;
 }
 
-static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   (void)e;
   (void)law;
@@ -413,7 +414,7 @@ static int bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i)
   return 0;
 }
 
-static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes)
 {
   const ga_bushing_def *def = DEF(ga_bushing_def, e->b, law);
   const int n = law->n;
@@ -431,7 +432,7 @@ static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_at *at, 
 }
 
 /* Stored: F₀·δ + ½ δᵀ K δ. What the skew part of K does depends on the path: it counts as put in. */
-static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_bushing_def *def = DEF(ga_bushing_def, e->b, law);
   for (int i = 0; i < law->n; i++) {
@@ -492,7 +493,7 @@ static double normal_force(const ga_contact_def *def, double depth, double rate,
   return elastic * damp;
 }
 
-static int contact_force(const ga__eval *e, const ga__law *law, ga__law_at *at, int slopes)
+static int contact_force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes)
 {
   const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
   double by_depth, by_rate;
@@ -515,7 +516,7 @@ static int contact_force(const ga__eval *e, const ga__law *law, ga__law_at *at, 
 }
 
 /* Stored: k δ^(n+1)/(n+1); the rest of N loses power, also where N is cut off because it would pull. */
-static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_at *at, ga__law_power *power)
+static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
   const double depth = def->radius - at->rho[0];

@@ -69,17 +69,17 @@ int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
 /* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the
  * nearest name. field: what of the part asks for it ("a", "coordinate"); needs: "a body or marker". Returns
  * GA_ERR_ARGUMENT. */
-ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
-                      const char *needs);
+ga_status ga__refuse_unknown(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
+                             const char *needs);
 /* The same of an argument of a function, with the context of its caller. */
-ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
-                               const char *name, const char *needs);
+ga_status ga__refuse_unknown_argument(const ga_machine *m, ga_context *ctx, const char *function,
+                                      const char *field, const char *name, const char *needs);
 /* A failure that concerns a part: its kind and name are added to the facts. Returns status. */
 ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
                           ga__facts facts);
 
 /* The last error concerns this part. */
-void ga__blame_part(ga_context *ctx, const ga__part *part);
+void ga__error_set_part(ga_context *ctx, const ga__part *part);
 
 /* A growing array of plain structs. */
 typedef struct ga__list {

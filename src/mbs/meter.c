@@ -15,7 +15,7 @@
 /* ---- Along a run ---- */
 
 /* Adds the powers of simple elements. */
-static void simple_work(const ga__work_kind *w, int n, const double *v, const double *y, double *lost,
+static void simple_work(const ga__work_term *w, int n, const double *v, const double *y, double *lost,
                         double *in)
 {
   for (int i = 0; i < n; i++) {
@@ -33,8 +33,8 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
 {
   int code = 0;
   *lost = *in = 0;
-  for (int i = 0; !code && i < meter->n_workers; i++) {
-    const ga__work_kind *w = &meter->worker[i];
+  for (int i = 0; !code && i < meter->n_work_terms; i++) {
+    const ga__work_term *w = &meter->work_term[i];
     const ga__element *el = ga__element_at(e->b, w->element);
     ga__powers now = {0, 0, 0, 0};
     if (w->simple) {
@@ -51,14 +51,14 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
 /* Which elements do work; list 0: they are only counted. */
 static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
 {
-  meter->n_workers = meter->needs_kin = 0;
+  meter->n_work_terms = meter->needs_kin = 0;
   meter->simple = 1;
   for (int i = 0; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
-    ga__work_kind w = {.element = i, .needs_kin = 1, .minus = -1, .plus = -1, .y = -1};
-    if (!el->type->powers || (el->type->work && !el->type->work(b, el, &w))) continue;
-    if (list) meter->worker[meter->n_workers] = w;
-    meter->n_workers++;
+    ga__work_term w = {.element = i, .needs_kin = 1, .minus = -1, .plus = -1, .y = -1};
+    if (!el->type->powers || (el->type->work_term && !el->type->work_term(b, el, &w))) continue;
+    if (list) meter->work_term[meter->n_work_terms] = w;
+    meter->n_work_terms++;
     meter->needs_kin |= w.needs_kin;
     meter->simple &= w.simple;
   }
@@ -149,7 +149,7 @@ static void list_spin(const ga__node *node, ga_meter *meter)
 static void list_turning(const ga__mbs_model *b, ga_meter *meter)
 {
   for (int i = 0; i < b->signals.n_turns; i++) {
-    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.turning[i]);
+    const ga__gauge *g = GA__AT(b->gauge, ga__gauge, b->signals.counted_angle[i]);
     const int marker[2] = {g->a, g->b};
     if (g->axis != 2 || g->kind == GA__TWIST) meter->watch = 1, meter->simple = 0;
     for (int k = 0; k < 2; k++) {
@@ -168,23 +168,23 @@ static void list_turning(const ga__mbs_model *b, ga_meter *meter)
 #define NO_FORCE 1e-9 /* [N] */
 
 /* Into list; NULL: they are only counted. */
-static int list_one_sided(const ga__mbs_model *b, ga__one_sided *list)
+static int list_unilateral(const ga__mbs_model *b, ga__unilateral_record *list)
 {
   int n = 0;
   for (int i = 0; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
-    ga__one_way way;
-    if (!el->type->one_way || !el->type->one_way(b, el, &way)) continue;
-    if (list) list[n] = (ga__one_sided){.part = el->part, .way = way};
+    ga__unilateral way;
+    if (!el->type->unilateral || !el->type->unilateral(b, el, &way)) continue;
+    if (list) list[n] = (ga__unilateral_record){.part = el->part, .way = way};
     n++;
   }
   return n;
 }
 
-static void check_one_sided(ga_meter *meter, const ga_state *s)
+static void check_unilateral(ga_meter *meter, const ga_state *s)
 {
-  for (int i = 0; i < meter->n_one_sided; i++) {
-    ga__one_sided *o = &meter->one_sided[i];
+  for (int i = 0; i < meter->n_unilateral; i++) {
+    ga__unilateral_record *o = &meter->unilateral[i];
     const double force = o->way.sign * s->lambda[o->way.lambda];
     if (fabs(force) > o->most) o->most = fabs(force);
     if (!(-force > o->worst) || !(-force > PULLS * o->most + NO_FORCE)) continue;
@@ -195,24 +195,24 @@ static void check_one_sided(ga_meter *meter, const ga_state *s)
 }
 
 /* Number i of those that have acted as they cannot; NULL: there are not so many. */
-static const ga__one_sided *pull_at(const ga_meter *meter, int i)
+static const ga__unilateral_record *pull_at(const ga_meter *meter, int i)
 {
-  for (int k = 0; meter && k < meter->n_one_sided; k++)
-    if (meter->one_sided[k].worst > 0.0 && i-- == 0) return &meter->one_sided[k];
+  for (int k = 0; meter && k < meter->n_unilateral; k++)
+    if (meter->unilateral[k].worst > 0.0 && i-- == 0) return &meter->unilateral[k];
   return NULL;
 }
 
 int ga_meter_n_pulls(const ga_meter *meter)
 {
   int n = 0;
-  for (int k = 0; meter && k < meter->n_one_sided; k++) n += meter->one_sided[k].worst > 0.0;
+  for (int k = 0; meter && k < meter->n_unilateral; k++) n += meter->unilateral[k].worst > 0.0;
   return n;
 }
 
 ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
 {
   if (!meter) return GA_ERR_ARGUMENT;
-  const ga__one_sided *o = i >= 0 ? pull_at(meter, i) : NULL;
+  const ga__unilateral_record *o = i >= 0 ? pull_at(meter, i) : NULL;
   if (!out) return ga__refuse_null(meter->ctx, __func__, "out");
   if (!o)
     return ga__refuse(meter->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
@@ -237,7 +237,7 @@ static void write_turned_over(ga__writer *w, const ga_meter *meter)
         "a turn to minus half a turn, and its torques with it. Turn one of its frames, or take a joint "
         "and a spring on its angle, which counts turns\n",
         ga__part_text(part->kind), part->name,
-        "xyz"[GA__AT(b->gauge, ga__gauge, b->signals.turning[i])->axis], meter -> over_t[i]);
+        "xyz"[GA__AT(b->gauge, ga__gauge, b->signals.counted_angle[i])->axis], meter -> over_t[i]);
   }
 }
 
@@ -246,8 +246,8 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (size) text[0] = '\0';
-  for (int k = 0; meter && k < meter->n_one_sided; k++) {
-    const ga__one_sided *o = &meter->one_sided[k];
+  for (int k = 0; meter && k < meter->n_unilateral; k++) {
+    const ga__unilateral_record *o = &meter->unilateral[k];
     const ga__part *part = &meter->m->part[o->part];
     if (!(o->worst > 0.0)) continue;
     ga__write(
@@ -274,19 +274,20 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->n_turns = m->model->signals.n_turns;
   list_work(m->model, meter, 0);
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
-  meter->worker = ga__alloc(ctx, (size_t)meter->n_workers, sizeof *meter->worker);
+  meter->work_term = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->work_term);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
-  meter->n_one_sided = list_one_sided(m->model, NULL);
-  meter->one_sided = ga__alloc(ctx, (size_t)meter->n_one_sided, sizeof *meter->one_sided);
+  meter->n_unilateral = list_unilateral(m->model, NULL);
+  meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
-  if (status || !meter->angle || !meter->worker || !meter->spin || !meter->one_sided || !meter->v_before) {
+  if (status || !meter->angle || !meter->work_term || !meter->spin || !meter->unilateral ||
+      !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
   list_work(m->model, meter, 1);
-  list_one_sided(m->model, meter->one_sided);
+  list_unilateral(m->model, meter->unilateral);
   list_turning(m->model, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
@@ -301,9 +302,9 @@ void ga_meter_destroy(ga_meter **meter)
   if (!meter || !*meter) return;
   ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
-  ga__free(ctx, (*meter)->worker);
+  ga__free(ctx, (*meter)->work_term);
   ga__free(ctx, (*meter)->spin);
-  ga__free(ctx, (*meter)->one_sided);
+  ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->v_before);
   ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
@@ -339,7 +340,7 @@ static void angle_at(const ga__eval *e, int turning, double *angle, double *rate
   ga__probe_cache seen;
   ga__probe_cache_reset(&seen);
   probe.kind = GA__PROBE_GAUGE;
-  probe.gauge = e->b->signals.turning[turning];
+  probe.gauge = e->b->signals.counted_angle[turning];
   ga__probe_read(&seen, e, &probe, angle);
   probe.kind = GA__PROBE_GAUGE_RATE;
   ga__probe_read(&seen, e, &probe, rate);
@@ -391,8 +392,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
-  list_one_sided(meter->m->model, meter->one_sided);
-  check_one_sided(meter, s);
+  list_unilateral(meter->m->model, meter->unilateral);
+  check_unilateral(meter, s);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -454,29 +455,29 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
     if (status) return status;
   } else {
     double lost = 0, in = 0;
-    simple_work(meter->worker, meter->n_workers, s->v, s->y, &lost, &in);
+    simple_work(meter->work_term, meter->n_work_terms, s->v, s->y, &lost, &in);
     add_step(meter, h, lost, in);
     pass_angles(meter, moved);
   }
   meter->fastest = fastest;
   meter->t = s->t;
   keep_velocities(meter, s);
-  if (meter->n_one_sided > 0) check_one_sided(meter, s);
+  if (meter->n_unilateral > 0) check_unilateral(meter, s);
   return GA_OK;
 }
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9, N_SAVED_ONE_SIDED = 4 };
+enum { N_SAVED = 9, N_SAVED_UNILATERAL = 4 };
 
-static size_t first_one_sided(const ga_meter *meter)
+static size_t first_unilateral(const ga_meter *meter)
 {
   return N_SAVED + N_OF_ANGLE * (size_t)meter->n_turns;
 }
 
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
-  return meter ? first_one_sided(meter) + N_SAVED_ONE_SIDED * (size_t)meter->n_one_sided +
+  return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
                      (size_t)meter->n_impact
                : 0;
 }
@@ -488,9 +489,9 @@ void ga_meter_save(const ga_meter *meter, double *saved)
                                  meter->lost,    meter->in, meter->moved,      meter->fastest};
   memcpy(saved, fixed, sizeof fixed);
   memcpy(saved + N_SAVED, meter->angle, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
-  saved += first_one_sided(meter);
-  for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
-    const ga__one_sided *o = &meter->one_sided[i];
+  saved += first_unilateral(meter);
+  for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {
+    const ga__unilateral_record *o = &meter->unilateral[i];
     saved[0] = o->most, saved[1] = o->since, saved[2] = o->worst, saved[3] = o->worst_t;
   }
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
@@ -519,9 +520,9 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->moved = saved[7];
   meter->fastest = saved[8];
   memcpy(meter->angle, saved + N_SAVED, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
-  saved += first_one_sided(meter);
-  for (int i = 0; i < meter->n_one_sided; i++, saved += N_SAVED_ONE_SIDED) {
-    ga__one_sided *o = &meter->one_sided[i];
+  saved += first_unilateral(meter);
+  for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {
+    ga__unilateral_record *o = &meter->unilateral[i];
     o->most = saved[0], o->since = saved[1], o->worst = saved[2], o->worst_t = saved[3];
   }
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);

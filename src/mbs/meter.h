@@ -7,15 +7,15 @@
 struct ga_meter { /* what every step needs stands first, in two lines of the processor's cache */
   int started;
   int simple; /* 1: simple work, and turns that need no check in every step, are all there is to count */
-  int n_workers, n_spin; /* how many of worker and spin */
-  int n_one_sided;
-  ga__one_sided *one_sided;
+  int n_work_terms, n_spin; /* how many of work_term and spin */
+  int n_unilateral;
+  ga__unilateral_record *unilateral;
   double t, dissipated, input;
   double lost, in; /* [W] at t */
   double moved,
       fastest; /* what any angle can have moved by since it was looked at; a bound of all |ω| at t */
-  ga__work_kind *worker; /* of elements that lose power or put it in */
-  int *spin;             /* places in v of the components of ω that move angles; after each ω −1 */
+  ga__work_term *work_term; /* of elements that lose power or put it in */
+  int *spin;                /* places in v of the components of ω that move angles; after each ω −1 */
 
   ga_context *ctx;
   const ga_machine *m;

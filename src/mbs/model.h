@@ -30,8 +30,8 @@ typedef struct ga__y {
 typedef struct ga__signals {
   int n, n_turns;        /* signals; angles whose turns a meter counts */
   int *first;            /* [n_parts + 2] first signal of a part; of the energies; n */
-  int *first_turning;    /* [n_parts] its first angle among those */
-  int *turning;          /* [n_turns] gauges of these angles, */
+  int *first_counted;    /* [n_parts] its first angle among those */
+  int *counted_angle;    /* [n_turns] gauges of these angles, */
   int *limited;          /* and the part of one that must not turn over, else 0 */
   _Atomic(char *) *name; /* [n_parts + 1] names of a part's signals, NULL until a thread asks for them */
 } ga__signals;
@@ -61,16 +61,16 @@ struct ga__mbs_model {
   ga__list carried;                      /* frames on what deforms (carried.c) */
   ga__pattern condensed;                 /* the pattern of the system then; else it is that of elements */
   struct ga__condensation *condensation; /* from the one to the other (condense.c); NULL: there are none */
-  int n_wide;                /* rows, and columns, that elements write to: all unknowns, then frames */
-  ga__list element;          /* of ga__element; once closed in the order of their ranks */
-  int n_swept, first_acting; /* those that offer a sweep come first; the first that acts without one */
-  int acting_inertia;        /* 1: one of these has inertia */
-  int uses_kin;              /* 1: not only rigid bodies and points held together look at nodes */
-  int n_frame_nodes;         /* nodes that there are before joints are created */
-  int *part_node;            /* [n_parts] node of a body; −1 */
-  int *part_marker;          /* [n_parts] marker of a body's own frame, or of a marker; −1 */
-  int *part_joint;           /* [n_parts] ga__joint of a joint, or scalar body; −1 */
-  int *part_element;         /* [n_parts] its element; −1 */
+  int n_wide;                 /* rows, and columns, that elements write to: all unknowns, then frames */
+  ga__list element;           /* of ga__element; once closed in the order of their ranks */
+  int n_swept, first_unswept; /* those that offer a sweep come first; the first that acts without one */
+  int unswept_inertia;        /* 1: one of these has inertia */
+  int uses_kin;               /* 1: not only rigid bodies and points held together look at nodes */
+  int n_frame_nodes;          /* nodes that there are before joints are created */
+  int *part_node;             /* [n_parts] node of a body; −1 */
+  int *part_marker;           /* [n_parts] marker of a body's own frame, or of a marker; −1 */
+  int *part_joint;            /* [n_parts] ga__joint of a joint, or scalar body; −1 */
+  int *part_element;          /* [n_parts] its element; −1 */
   ga__pattern pattern;
   int *y_column, *y_entry;             /* of rows of y that are probes or formulas: ga__y.first, n_columns */
   ga__body_end *end;                   /* of all point3, by node: */
@@ -82,7 +82,7 @@ struct ga__mbs_model {
   int nq, nv, n_lambda, n_psi, n_x, n_y;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: whose equations they are */
-  int takes_speeds;                 /* 1: bodies given at rest start with speeds that drives have */
+  int start_with_drive_speeds;      /* 1: bodies given at rest start with speeds that drives have */
   ga__kin *kin; /* [nodes] as they start; for building alone, NULL once a machine is built */
   int kin_room;
   struct ga__form *form; /* NULL: GA_FORM_SPACE, or no rigid body */

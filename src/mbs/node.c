@@ -179,7 +179,7 @@ static ga_status add_placed(ga_machine *m, ga__mbs_model *b, int part, int on)
   const ga_marker_def *d = m->part[part].def;
   ga__marker made = {.node = 0};
   ga_status status = ga__type_of(&m->part[on])->place(m, b, on, &d->pose, &made);
-  if (status == GA_ERR_ARGUMENT) ga__blame_part(m->ctx, &m->part[part]);
+  if (status == GA_ERR_ARGUMENT) ga__error_set_part(m->ctx, &m->part[part]);
   ga__marker *marker = status ? NULL : ga__list_add(m->ctx, &b->marker);
   if (!marker) return status ? status : GA_ERR_MEMORY;
   *marker = made;
@@ -203,7 +203,8 @@ static ga_status add_marker(ga_machine *m, ga__mbs_model *b, int part, int depth
   }
   const ga__element_type *type = on < 0 ? NULL : ga__type_of(&m->part[on]);
   if (type && type->place) return add_placed(m, b, part, on);
-  if (on < 0 || !ga__has_frame(b, on)) return ga__no_such(m, asking, "body", d->body, "a body or marker");
+  if (on < 0 || !ga__has_frame(b, on))
+    return ga__refuse_unknown(m, asking, "body", d->body, "a body or marker");
   ga__marker base = *GA__AT(b->marker, ga__marker, b->part_marker[on]);
   ga__marker *marker = ga__list_add(m->ctx, &b->marker);
   if (!marker) return GA_ERR_MEMORY;
@@ -544,4 +545,4 @@ const ga__element_type ga__scalar_type = {
     .create = {[GA__CREATE_BODIES] = add_scalar, [GA__CREATE_JOINTS] = ga__scalar_coordinate},
     .n_signals = ga__joint_n_signals,
     .signal = ga__joint_signal,
-    .feed = ga__joint_feed};
+    .complete_signal = ga__joint_complete_signal};

@@ -129,7 +129,7 @@ ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status statu
   return ga__refuse(ctx, status, reason, &facts);
 }
 
-void ga__blame_part(ga_context *ctx, const ga__part *part)
+void ga__error_set_part(ga_context *ctx, const ga__part *part)
 {
   ga__cut_text(ctx->error.kind, sizeof ctx->error.kind, ga__part_text(part->kind));
   ga__cut_text(ctx->error.part, sizeof ctx->error.part, part->name);
@@ -184,14 +184,14 @@ static ga_status no_such(const ga_machine *m, ga_context *ctx, const ga__part *a
   return ga__refuse_part(ctx, asking, GA_ERR_ARGUMENT, reason, facts);
 }
 
-ga_status ga__no_such(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
-                      const char *needs)
+ga_status ga__refuse_unknown(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
+                             const char *needs)
 {
   return no_such(m, m->ctx, asking, NULL, field, name, needs);
 }
 
-ga_status ga__no_such_argument(const ga_machine *m, ga_context *ctx, const char *function, const char *field,
-                               const char *name, const char *needs)
+ga_status ga__refuse_unknown_argument(const ga_machine *m, ga_context *ctx, const char *function,
+                                      const char *field, const char *name, const char *needs)
 {
   return no_such(m, ctx, NULL, function, field, name, needs);
 }

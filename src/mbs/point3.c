@@ -68,7 +68,7 @@ ga_status ga__points_bind(ga__mbs_model *b)
     ok = bind_end(b, p->a, p->lambda, &p->end[0]) && bind_end(b, p->b, p->lambda, &p->end[1]);
   }
   for (int i = 0; ok && i < b->point3.n; i++) ok = bind_columns(b, GA__AT(b->point3, ga__point3, i));
-  return ok ? ga__ends_list(b) : GA_ERR_MEMORY;
+  return ok ? ga__list_body_ends(b) : GA_ERR_MEMORY;
 }
 
 /* ---- Values ---- */

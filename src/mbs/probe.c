@@ -583,7 +583,7 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
 
 /* ---- Derivatives ---- */
 
-int ga__probe_can_feed(const ga__mbs_model *b, const ga__probe *probe)
+int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe)
 {
   switch (probe->kind) {
   case GA__PROBE_QUATERNION:

@@ -57,7 +57,7 @@ void ga__probe_cache_reset(ga__probe_cache *seen);
 int ga__probe_read(ga__probe_cache *seen, const ga__eval *e, const ga__probe *probe, double *value);
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
 /* For outputs of the system, the derivatives: columns by component of twist. 1: has them. */
-int ga__probe_can_feed(const ga__mbs_model *b, const ga__probe *probe);
+int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe);
 /* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are.
  */
 int ga__probe_columns(const ga__mbs_model *b, const ga__probe *probe, int *column, int room);

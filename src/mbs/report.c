@@ -178,7 +178,8 @@ static int write_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
   int changed[2], taken[2];
   for (int k = 0; k < 2; k++) {
     changed[k] = given > 0.0 && c.size[k] > FAR_ENOUGH * given;
-    taken[k] = e->b->takes_speeds && c.given[k] <= FAR_ENOUGH * given && c.size[k] > FAR_ENOUGH * now;
+    taken[k] =
+        e->b->start_with_drive_speeds && c.given[k] <= FAR_ENOUGH * given && c.size[k] > FAR_ENOUGH * now;
     if (taken[k]) changed[k] = 0;
   }
   const int all = changed[0] || changed[1];

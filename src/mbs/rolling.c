@@ -332,12 +332,12 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 
 /* ---- The kind ---- */
 
-static int one_way(const ga__mbs_model *b, const ga__element *el, ga__one_way *out)
+static int unilateral(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out)
 {
   const rolling *r = el->data;
   (void)b;
-  *out = (ga__one_way){r->lambda, -1.0, "pulls at its plane, which nothing can that rolls",
-                       "lift off there, and does not move as is computed from then on"};
+  *out = (ga__unilateral){r->lambda, -1.0, "pulls at its plane, which nothing can that rolls",
+                          "lift off there, and does not move as is computed from then on"};
   return r->lambda >= 0;
 }
 
@@ -381,7 +381,7 @@ const ga__element_type ga__rolling_type = {
     .phi = phi,
     .k = slip,
     .jacobian = jacobian,
-    .one_way = one_way,
+    .unilateral = unilateral,
     .n_signals = n_signals,
     .signal = signal,
     .n_shapes = n_shapes,

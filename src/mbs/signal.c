@@ -42,7 +42,7 @@ static ga_status sensor_probe(ga_machine *m, ga__mbs_model *b, int index, ga__pr
   if (def->kind == GA_SENSOR_REACTION_FORCE || def->kind == GA_SENSOR_REACTION_TORQUE) {
     const int joint = ga__find_part(m, def->of);
     if (joint < 0 || b->part_joint[joint] < 0 || ga__joint_of(b, joint)->a < 0)
-      return ga__no_such(m, part, "of", def->of, "a joint between frames");
+      return ga__refuse_unknown(m, part, "of", def->of, "a joint between frames");
     probe->joint = b->part_joint[joint];
   } else {
     status = ga__resolve_frame(m, b, part, "of", def->of, &probe->of);
@@ -83,7 +83,7 @@ static void sensor_signal(const ga__mbs_model *b, int part, int i, ga__signal_de
   out->probe.component = i;
 }
 
-static ga_status feed_sensor(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
+static ga_status complete_sensor_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const int component = signal->probe.component;
   const ga_status status = sensor_probe(m, b, part, &signal->probe);
@@ -97,20 +97,20 @@ const ga__element_type ga__sensor_type = {
     .create = {[GA__CREATE_GUESSES] = create_sensor},
     .n_signals = n_sensor_signals,
     .signal = sensor_signal,
-    .feed = feed_sensor,
+    .complete_signal = complete_sensor_signal,
 };
 
 static ga_status take_memory(ga_machine *m, ga__signals *s, int n_turns)
 {
   const size_t n = (size_t)m->n_parts;
   s->first = ga__alloc(m->ctx, n + 2, sizeof *s->first);
-  s->first_turning = ga__alloc(m->ctx, n, sizeof *s->first_turning);
-  s->turning = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->turning);
+  s->first_counted = ga__alloc(m->ctx, n, sizeof *s->first_counted);
+  s->counted_angle = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->counted_angle);
   s->limited = ga__alloc(m->ctx, (size_t)n_turns, sizeof *s->limited);
   s->name = ga__alloc(m->ctx, n, sizeof *s->name);
-  if (!s->first || !s->first_turning || !s->turning || !s->limited || !s->name)
+  if (!s->first || !s->first_counted || !s->counted_angle || !s->limited || !s->name)
     return ga__no_memory(m->ctx, "signals");
-  for (int i = 0; i < m->n_parts; i++) s->first_turning[i] = -1;
+  for (int i = 0; i < m->n_parts; i++) s->first_counted[i] = -1;
   return GA_OK;
 }
 
@@ -122,10 +122,10 @@ static int list_turning(ga__mbs_model *b, int fill)
   for (int k = 0; k < b->element.n; k++) {
     const ga__element *el = ga__element_at(b, k);
     int gauge, limited;
-    if (!el->type->turning) continue;
-    if (fill) s->first_turning[el->part] = n;
-    for (int i = 0; (gauge = el->type->turning(b, el, i, &limited)) >= 0; i++, n++)
-      if (fill) s->turning[n] = gauge, s->limited[n] = limited ? el->part : 0;
+    if (!el->type->counted_angle) continue;
+    if (fill) s->first_counted[el->part] = n;
+    for (int i = 0; (gauge = el->type->counted_angle(b, el, i, &limited)) >= 0; i++, n++)
+      if (fill) s->counted_angle[n] = gauge, s->limited[n] = limited ? el->part : 0;
   }
   return n;
 }
@@ -180,8 +180,8 @@ void ga__signals_free(ga_context *ctx, ga__mbs_model *b)
   ga__signals *s = &b->signals;
   for (int i = 0; s->name && i < b->m->n_parts; i++) ga__free(ctx, s->name[i]);
   ga__free(ctx, s->first);
-  ga__free(ctx, s->first_turning);
-  ga__free(ctx, s->turning);
+  ga__free(ctx, s->first_counted);
+  ga__free(ctx, s->counted_angle);
   ga__free(ctx, s->limited);
   ga__free(ctx, s->name);
   memset(s, 0, sizeof *s);
@@ -208,12 +208,12 @@ static ga_status unknown_signal(const ga_machine *m, const ga__mbs_model *b, con
 }
 
 /* The probe of a signal while the machine is being built: what is not resolved yet is resolved here. */
-static ga_status feeding_probe(ga_machine *m, ga__mbs_model *b, int part, int number, ga__probe *probe)
+static ga_status complete_probe(ga_machine *m, ga__mbs_model *b, int part, int number, ga__probe *probe)
 {
   const ga__element_type *type = ga__type_of(&m->part[part]);
   ga__signal_def at;
   type->signal(b, part, number, &at);
-  const ga_status status = type->feed ? type->feed(m, b, part, &at) : GA_OK;
+  const ga_status status = type->complete_signal ? type->complete_signal(m, b, part, &at) : GA_OK;
   *probe = at.probe;
   return status;
 }
@@ -259,9 +259,9 @@ ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, 
     *y = at.probe.index;
     return GA_OK;
   }
-  const ga_status status = feeding_probe(m, b, part, number, &at.probe);
+  const ga_status status = complete_probe(m, b, part, number, &at.probe);
   if (status) return status;
-  if (!ga__probe_can_feed(b, &at.probe))
+  if (!ga__probe_has_slopes(b, &at.probe))
     return ga__refuse_part(
         m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NOT_FED_BACK,
         (ga__facts){.field = field,
@@ -525,7 +525,7 @@ static ga_status named_frame(const ga_machine *m, ga_context *ctx, const char *f
 {
   const int part = ga__find_part(m, name);
   if (part < 0 || !ga__has_frame(m->model, part))
-    return ga__no_such_argument(m, ctx, function, field, name, "a body or marker");
+    return ga__refuse_unknown_argument(m, ctx, function, field, name, "a body or marker");
   *marker = m->model->part_marker[part];
   return GA_OK;
 }
@@ -572,7 +572,7 @@ ga_status ga_machine_reaction(const ga_machine *m, ga_stepper *st, const char *j
   const int part = ga__find_part(m, joint);
   const ga__joint *at = part >= 0 ? ga__joint_of(m->model, part) : NULL;
   if (!at || at->a < 0)
-    return ga__no_such_argument(m, ctx, __func__, "joint", joint, "a joint between frames");
+    return ga__refuse_unknown_argument(m, ctx, __func__, "joint", joint, "a joint between frames");
   ga__probe probe = GA__NO_PROBE;
   probe.joint = m->model->part_joint[part];
   ga_status status = axes ? named_frame(m, ctx, __func__, "axes", axes, &probe.axes) : GA_OK;

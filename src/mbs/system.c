@@ -31,7 +31,7 @@ ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_v
   return (ga__eval){w->m, w->b, p, w->kin, w};
 }
 
-int ga__fault(const ga__eval *e, int part, const char *field, const ga_fault *fault)
+int ga__fail_undefined(const ga__eval *e, int part, const char *field, const ga_fault *fault)
 {
   char text[256];
   const ga__part *p = &e->m->part[part];
@@ -146,10 +146,10 @@ static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 /* Points held together alone need no more than their own bodies. */
 static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 {
-  if (!moves_to(w, p)) return GA__KIN_MADE;
-  if (w->b->uses_kin) return GA__KIN_MAKE;
+  if (!moves_to(w, p)) return GA__KIN_CURRENT;
+  if (w->b->uses_kin) return GA__KIN_UPDATE;
   w->motion = 0; /* it will not be that of this point */
-  return GA__KIN_NONE;
+  return GA__KIN_UNUSED;
 }
 
 static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
@@ -167,7 +167,7 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
     if (J) ga__clear_entries(&b->pattern, J);
     w->use = use_of_kin(w, p);
     status = ga__elements_sweep(&e, s, J);
-    w->use = GA__KIN_MADE;
+    w->use = GA__KIN_CURRENT;
   }
   if (!status && s && b->n_x) status = ga__elements_state(&e, s->state);
   if (!status && s && b->n_y) status = ga__outputs_value(&e, s->output);

@@ -114,7 +114,7 @@ static ga_status keep_element_signals(ga_machine *m, ga__mbs_model *b, ga__eleme
   ga__input *in;
   ga__formula *f;
   ga_status status = GA_OK;
-  for (int i = 0; !status && el->type->uses && el->type->uses(el, i, &in, &f); i++)
+  for (int i = 0; !status && el->type->get_input && el->type->get_input(el, i, &in, &f); i++)
     if (f) status = keep_formula_signals(m, b, f);
   return status || !el->type->keep_time_signals ? status : el->type->keep_time_signals(m, b, el);
 }

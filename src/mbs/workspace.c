@@ -20,7 +20,7 @@ static size_t most_variables(const ga__mbs_model *b)
     const ga__element *el = ga__element_at(b, i);
     ga__input *in;
     ga__formula *f;
-    for (int k = 0; el->type->uses && el->type->uses(el, k, &in, &f); k++)
+    for (int k = 0; el->type->get_input && el->type->get_input(el, k, &in, &f); k++)
       if (f) raise(&most, f);
   }
   return most;
@@ -57,8 +57,8 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   const size_t n_y = (size_t)b->n_y, variables = most_variables(b), one = sizeof(double);
   w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
   w->f = take(p, (size_t)ga__elements_rows(b), one);
-  w->y_seen = take(p, n_y, one);
-  w->y_last = take(p, n_y, one);
+  w->y_between = take(p, n_y, one);
+  w->y_previous = take(p, n_y, one);
   w->y_slope = take(p, 2 * (size_t)b->y_room, one);
   w->value = take(p, variables, one);
   w->slope = take(p, variables, one);

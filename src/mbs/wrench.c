@@ -193,7 +193,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- The kind ---- */
 
-static int uses(const ga__element *el, int i, ga__input **in, ga__formula **f)
+static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
   wrench *w = el->data;
   *f = NULL;
@@ -232,7 +232,7 @@ const ga__element_type ga__wrench_type = {
     .force = force,
     .jacobian = jacobian,
     .powers = powers,
-    .uses = uses,
+    .get_input = get_input,
     .unit_of_input = unit_of_input,
     .n_shapes = n_shapes,
     .shape = shape,

@@ -631,7 +631,7 @@ static double stored_at(const shop *s, const rig_spot *spot, const double *q, do
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin); /* with rotations of nodes that have none */
   ga__kin_at(b, q, p.v, p.vdot, kin);
   const ga__eval e = {s->m, b, &p, kin, ga__workspace_own(s->m)};
-  for (int i = b->first_acting; i < b->element.n; i++) {
+  for (int i = b->first_unswept; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
     if (el->type->force && el->type->powers) assert_int_equal(el->type->powers(&e, el, &now), 0);
   }
@@ -647,7 +647,7 @@ static double power_at(const shop *s, const rig_spot *spot)
   ga__mbs_model *b = s->m->model;
   double f[RIG_MOST] = {0}, power = 0;
   const ga__eval e = ga__eval_at(ga__workspace_own(s->m), &spot->p, 1, 1);
-  for (int i = b->first_acting; i < b->element.n; i++) {
+  for (int i = b->first_unswept; i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
     if (el->type->force && el->type->powers) assert_int_equal(el->type->force(&e, el, f), 0);
   }

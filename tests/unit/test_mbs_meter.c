@@ -721,7 +721,7 @@ static void test_linear(void **state)
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
   mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
   assert_int_equal(meter->needs_kin, 0);
-  assert_int_equal(meter->n_workers, 3);
+  assert_int_equal(meter->n_work_terms, 3);
   for (int k = 0; k < 20; k++) {
     static const char *const name[3][3] = {{"one.length", "one.rate", "one.force"},
                                            {"two.length", "two.rate", "two.force"},
@@ -767,7 +767,7 @@ static void test_simple(void **state)
     mbs_ok(&r, ga_machine_build(r.m));
     ga_stepper *st = mbs_start(&r, NAN, 0.01, -1);
     mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
-    assert_int_equal(meter->n_workers, 6);
+    assert_int_equal(meter->n_work_terms, 6);
     assert_int_equal(meter->simple, !timed);
     mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
     ga__powers last = powers_of(&r, st);
@@ -822,10 +822,10 @@ static void test_conservative(void **state)
   }
   mbs_ok(&r, ga_machine_build(r.m));
   mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
-  assert_int_equal(meter->n_workers, 4);
+  assert_int_equal(meter->n_work_terms, 4);
   for (int i = 0; i < 4; i++) {
     static const char *const expected[] = {"skew", "damped", "shaped", "written"};
-    const ga__element *el = ga__element_at(r.m->model, meter->worker[i].element);
+    const ga__element *el = ga__element_at(r.m->model, meter->work_term[i].element);
     assert_string_equal(r.m->part[el->part].name, expected[i]);
   }
   ga_meter_destroy(&meter);

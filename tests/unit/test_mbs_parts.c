@@ -499,11 +499,11 @@ static void no_such_names(void **state)
     assert_status(r->ctx, add_any(r->m, parts[i].kind, &def), GA_OK);
   }
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_int_equal(ga__no_such(r->m, &r->m->part[1], "b", cases[i].name, "a body or marker"),
+    assert_int_equal(ga__refuse_unknown(r->m, &r->m->part[1], "b", cases[i].name, "a body or marker"),
                      GA_ERR_ARGUMENT);
     assert_says(r->ctx, cases[i].says);
   }
-  ga__no_such(r->m, &r->m->part[1], "b", "xyzzy", "a body or marker");
+  ga__refuse_unknown(r->m, &r->m->part[1], "b", "xyzzy", "a body or marker");
   assert_null(strstr(ga_context_error(r->ctx)->text, "did you mean"));
 }
 
