@@ -210,7 +210,7 @@ GA_API const char *ga_version(void);
   /* settings of a run */                                                                                    \
   X(GA_REASON_SETTING_RANGE, "a setting is out of its range")                                                \
   X(GA_REASON_SETTING_UNUSED, "a setting is given that others leave without a use")                          \
-  X(GA_REASON_SETTING_SUSPICIOUS, "a setting is possible, but suspicious")                                   \
+  X(GA_REASON_NEWTON_TOO_LOOSE, "Newton's iteration is not accurate enough for the tolerance")               \
   X(GA_REASON_SETTINGS_ORDER, "of two settings one must be larger")                                          \
   X(GA_REASON_SETTING_NOT_OF_METHOD, "a setting that the method does not have")                              \
   /* rotations and machines */                                                                               \
@@ -300,6 +300,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_EIGENVALUES, "the eigenvalues of a matrix do not converge")                                    \
   X(GA_REASON_NO_EQUILIBRIUM, "no equilibrium was found")                                                    \
   X(GA_REASON_MOVES_FREELY, "a coordinate may have any value in equilibrium")                                \
+  X(GA_REASON_STAYS_FREE, "a coordinate that may have any value in equilibrium stays where it was")          \
   X(GA_REASON_UNSTABLE, "an equilibrium is unstable")                                                        \
   X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed up to its load")                 \
   X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \

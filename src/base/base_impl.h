@@ -84,8 +84,8 @@ ga_status ga__refuse_order(ga_context *ctx, const char *function, const char *wh
 /* Spaces for control characters, in place: texts may quote what a file holds, and nothing in a message moves
  * a terminal's cursor or begins a line of its own. Errors and log messages are made so. */
 void ga__make_plain(char *text);
-void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args);
-void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const char *format, ...) GA_PRINTF(4, 5);
+/* A message of the log: data as that of a failure; its sentence is made only if somebody listens. */
+void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const ga__facts *facts);
 
 /* A text that grows piece by piece, cut to its room; used counts what it would need, as snprintf does. */
 typedef struct ga__writer {

@@ -25,14 +25,6 @@ void ga__make_plain(char *text)
   }
 }
 
-void ga__format_text(char text[GA_ERROR_TEXT], const char *format, va_list args)
-{
-  int length = vsnprintf(text, GA_ERROR_TEXT, format, args);
-  if (length < 0) text[0] = '\0';
-  if (length >= GA_ERROR_TEXT) mark_cut(text, GA_ERROR_TEXT);
-  ga__make_plain(text);
-}
-
 void ga__cut_text(char *to, size_t size, const char *text)
 {
   const size_t bytes = text ? strlen(text) : 0;

@@ -329,7 +329,10 @@ static const ga__sentence SENTENCES[] = {
     /* settings of a run */
     [GA_REASON_SETTING_RANGE] = {"{field} is {0}; it must be {{{expected} }}from {1} to {2}", NULL},
     [GA_REASON_SETTING_UNUSED] = {"{field} is not used, for {other} is {name}{{, not {expected}}}", NULL},
-    [GA_REASON_SETTING_SUSPICIOUS] = {"{detail}", NULL},
+    [GA_REASON_NEWTON_TOO_LOOSE] =
+        {"simulation: newton_tolerance is {0}, more than a hundredth of the tolerance {1}: "
+         "error control and error bars do not see what Newton's iteration leaves",
+         NULL},
     [GA_REASON_SETTINGS_ORDER] = {"{field} is {0}; it must {expected} {other}, which is {1}", NULL},
     [GA_REASON_SETTING_NOT_OF_METHOD] = {"{field} is {name}, which the method {other} does not have; "
                                          "{expected} do",
@@ -348,19 +351,53 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NO_VALUE] = {"{field}{{ '{name}'}} has no value at t = {t}{{, so that {detail}}}", NULL},
 
     /* warnings */
-    [GA_REASON_START_MOVED] = {"{detail}", NULL},
-    [GA_REASON_REDUNDANT] = {"{detail}", NULL},
-    [GA_REASON_IMPACT] = {"{detail}", NULL},
-    [GA_REASON_NEARLY_SINGULAR] = {"{detail}", NULL},
-    [GA_REASON_NOT_SEEN_BY_STEPS] = {"{detail}", NULL},
-    [GA_REASON_STAYS_ON_JUMP] = {"{detail}", NULL},
-    [GA_REASON_ERROR_IS_ROUNDING] = {"{detail}", NULL},
-    [GA_REASON_FAST_INPUT] = {"{detail}", NULL},
-    [GA_REASON_STIFF_START] = {"{detail}", NULL},
-    [GA_REASON_DERIVATIVES_UNSURE] = {"{detail}", NULL},
-    [GA_REASON_REST_FAR_AWAY] = {"{detail}", NULL},
-    [GA_REASON_NOT_THE_NEAREST] = {"{detail}", NULL},
-    [GA_REASON_BRANCHES_MEET] = {"{detail}", NULL},
+    [GA_REASON_START_MOVED] =
+        {"{kind}: the given {name} were off the constraints by up to {0.3}; {equation} was moved by {1.3}",
+         NULL},
+    [GA_REASON_REDUNDANT] = {"{0} of {1} constraints are redundant{{ ({3} before)}}, mobility {2}:{detail}",
+                             NULL},
+    [GA_REASON_IMPACT] =
+        {"an impact: the rate of {equation} jumps by {0.4}, and velocities with it, that of {name} by {1.4}",
+         NULL},
+    [GA_REASON_NEARLY_SINGULAR] =
+        {"the iteration matrix is nearly singular (reciprocal condition {0.2}); its weakest pivot is that of "
+         "{equation}: a constraint may be close to repeating others, or a coordinate close to having no mass",
+         NULL},
+    [GA_REASON_NOT_SEEN_BY_STEPS] =
+        {"t = {t}: within a step of {h} s, the size given, something acts that its ends do not see: the "
+         "equations are off there by more than {0} times the tolerance.",
+         " Take a smaller step, or error control"},
+    [GA_REASON_STAYS_ON_JUMP] =
+        {"{name} jumps here, and drives the motion back from both sides of the jump, so that it stays on it.",
+         " Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
+         "number"},
+    [GA_REASON_ERROR_IS_ROUNDING] =
+        {"t = {t}: at h = {h} the error estimate of the coordinate of {equation} is rounding; the tolerance "
+         "is tighter than the arithmetic allows, and the step is accepted",
+         NULL},
+    [GA_REASON_FAST_INPUT] = {"t = {t}: an input oscillates with a period that steps of {h} s cannot follow:",
+                              " take {0.2} or less"},
+    [GA_REASON_STIFF_START] = {"t = {t}: accelerations shortly after the start cannot be computed for steps "
+                               "of {h} s, as where something stiff is let go: the start is less accurate;",
+                               " smaller steps, or error control, --tol 1e-4, are not"},
+    [GA_REASON_DERIVATIVES_UNSURE] =
+        {"derivatives: {0} of {1} could not be judged: a kink or a singularity is near the point;",
+         " check at another point"},
+    [GA_REASON_REST_FAR_AWAY] =
+        {"{name} starts at {0} and its rest is {1}, more than half a turn away; is a rest of "
+         "{2} meant, or rest as at the start?",
+         " Give the joint's angle where turns are meant"},
+    [GA_REASON_NOT_THE_NEAREST] =
+        {"assembly: bodies meet all joints, but their poses are not those that the weights "
+         "make the nearest to the given ones, which were not found",
+         NULL},
+    [GA_REASON_BRANCHES_MEET] =
+        {"on the way to its {name} of {0} the machine passes a position, near {1.3}, where "
+         "constraints lose their independence and branches of a mechanism may meet. It "
+         "went straight on as far as can be detected; galpha check shows coordinates and "
+         "moves.",
+         " Give poses beyond that position, or initial values of more joints, where "
+         "another branch is meant"},
 
     /* beams */
     [GA_REASON_TOO_FEW_ELEMENTS] = {"with {0} elements one of them is bent by {1.3} in the unloaded beam; 90 "
@@ -456,7 +493,10 @@ static const ga__sentence SENTENCES[] = {
                                 NULL},
     [GA_REASON_RECORDS_DAMAGED] = {"damaged: {detail}; what is not named can be read", NULL},
     [GA_REASON_CANNOT_RESUME] = {"{detail}", "; start anew"},
-    [GA_REASON_BREAKS_UNRESOLVED] = {"{detail}", NULL},
+    [GA_REASON_BREAKS_UNRESOLVED] =
+        {"t = {t} to {0.9}: a function of time{{, '{name}',}} jumps or bends more often than can be "
+         "resolved, or depends there on rounding; results of that time are not reliable.",
+         " Change it, or begin later"},
     [GA_REASON_OTHER_SIGNALS] = {"signal {0.10} is '{name}', not '{other}': it cannot be appended to", NULL},
 
     /* equilibrium */
@@ -467,17 +507,25 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_MOVES_FREELY] = {"the equilibrium is not unique: {equation} may have any value, nothing holds "
                                 "it there{{; {detail}}}",
                                 NULL},
-    [GA_REASON_UNSTABLE] = {"{detail}", NULL},
+    [GA_REASON_STAYS_FREE] =
+        {"the equilibrium is not unique: {equation} may have any value, and stays about where it was", NULL},
+    [GA_REASON_UNSTABLE] = {"the equilibrium is unstable, most in the direction of {equation} (unstable "
+                            "directions: {0}): by itself the system would leave it",
+                            NULL},
     [GA_REASON_LOAD_NOT_REACHED] =
         {"the load factor got to {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
     [GA_REASON_NO_TANGENT] = {"where the path begins nothing holds {equation}: it needs stiffness there "
                               "already, by springs, or by being loaded in another way first",
                               NULL},
-    [GA_REASON_LOAD_JUMP] = {"{detail}", NULL},
+    [GA_REASON_LOAD_JUMP] = {"between the load factors {0} and {1} the equilibrium jumps, as past a limit "
+                             "point: the path does not lead there;",
+                             " follow it by arc length"},
     [GA_REASON_NOT_CLOSED] = {"the constraints cannot all be met: {equation} is off by {0.3} in the nearest "
                               "position found",
                               NULL},
-    [GA_REASON_FROZEN_MOTION] = {"{detail}", NULL},
+    [GA_REASON_FROZEN_MOTION] = {"{equation} prescribes a motion at t = {t} s (its rate is {0.3} at rest): "
+                                 "the equilibrium is one of the position at that time, held still",
+                                 NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -20,16 +20,14 @@ const char *ga_version(void)
   return GA__VERSION;
 }
 
-void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const char *format, ...)
+void ga__log(ga_context *ctx, ga_log_level level, ga_reason reason, const ga__facts *facts)
 {
-  ga_error message = ga__error_none();
-  va_list args;
+  ga_error message;
+  char text[GA_ERROR_TEXT];
   if (!ctx || !ctx->opts.log || level > ctx->opts.log_level) return;
-  va_start(args, format);
-  ga__format_text(message.detail, format, args);
-  va_end(args);
-  message.reason = reason;
-  message.text = message.detail;
+  ga__error_set(&message, GA_OK, reason, facts);
+  ga_error_say(&message, GA_SAY_ALL, text, sizeof text);
+  message.text = text;
   ctx->opts.log(ctx->opts.log_user, level, &message);
 }
 

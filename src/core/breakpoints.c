@@ -71,7 +71,7 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
 static void pass_unresolved(ga__breaks *b, ga_breakpoint *found)
 {
   if (!(found->unresolved > 0)) return;
-  const double from = found->clear;
+  const double from = fabs(found->clear) < DBL_MIN ? 0.0 : found->clear; /* the number just before 0 */
   const char *what = found->what;
   found->clear += found->unresolved;
   found->unresolved = 0;
@@ -79,9 +79,8 @@ static void pass_unresolved(ga__breaks *b, ga_breakpoint *found)
   if (b->warned) return;
   b->warned = 1;
   ga__log(b->sys->ctx, GA_LOG_WARNING, GA_REASON_BREAKS_UNRESOLVED,
-          "t = %.9g to %.9g: %s%s%s jumps or bends more often than can be followed, or where rounding says; "
-          "results of that time are not reliable. Change it, or begin later",
-          from, found->clear, what ? "'" : "a function of time", what ? what : "", what ? "'" : "");
+          &(ga__facts){
+              .at = &(ga__fact_time){from, NAN, -1, -1}, .name = what, GA__NUMBERS({found->clear, NULL})});
 }
 
 static int is_known(const ga__breaks *b, double ahead)

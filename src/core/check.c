@@ -276,9 +276,7 @@ static ga_status verdict(ga__checker *c)
   int i, j;
   if (c->report.n_unsure > 0)
     ga__log(sys->ctx, GA_LOG_WARNING, GA_REASON_DERIVATIVES_UNSURE,
-            "derivatives: %d of %d could not be judged: a kink or a singularity is near the point; check at "
-            "another point",
-            c->report.n_unsure, c->report.n_checked);
+            &(ga__facts){GA__NUMBERS({c->report.n_unsure, NULL}, {c->report.n_checked, NULL})});
   if (c->report.n_wrong == 0) return GA_OK;
   ga_equation_block block = ga__block_of(sys, f->row, &i);
   ga__describe(sys, block, i, row, sizeof row);

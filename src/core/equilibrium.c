@@ -288,8 +288,10 @@ static ga_status check_move(ga_equilibrium *eq, const double *q0, double off, in
                                    .equation = name,
                                    GA__NUMBERS({off, NULL}, {change, NULL}, {eq->opts.max_change, NULL})});
   ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_START_MOVED,
-          "equilibrium: the given positions were off the constraints by up to %.3g; %s was moved by %.3g",
-          off, coordinate, change);
+          &(ga__facts){.kind = "equilibrium",
+                       .name = "positions",
+                       .equation = coordinate,
+                       GA__NUMBERS({off, NULL}, {change, NULL})});
   return GA_OK;
 }
 
@@ -453,16 +455,12 @@ static void warn_of_stability(ga_equilibrium *eq, const ga__stiffness *s)
   if (s->stability == GA_STABILITY_UNKNOWN) return;
   if (s->stability == GA_NEUTRAL) {
     name_unknown(eq, s->coordinate, &at, name, sizeof name);
-    ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_MOVES_FREELY,
-            "the equilibrium is not unique: %s may have any value, and stays about where it was", name);
+    ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_STAYS_FREE, &(ga__facts){.equation = name});
   }
   if (s->n_unstable == 0) return;
   name_unknown(eq, s->unstable_coordinate, &at, name, sizeof name);
-  ga__log(
-      eq->ctx, GA_LOG_WARNING, GA_REASON_UNSTABLE,
-      "the equilibrium is unstable in %d direction%s, most in that of %s: by itself the system would leave "
-      "it",
-      s->n_unstable, s->n_unstable == 1 ? "" : "s", name);
+  ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_UNSTABLE,
+          &(ga__facts){.equation = name, GA__NUMBERS({s->n_unstable, NULL})});
 }
 
 /* Constraints that depend on time, k(q, 0) too, may want a motion. */
@@ -482,9 +480,10 @@ static ga_status check_rest(ga_equilibrium *eq)
   const int first = rate > 1e-9;
   ga__describe(sys, first ? GA_BLOCK_LAMBDA : GA_BLOCK_PSI, first ? at : at_k, name, sizeof name);
   ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_FROZEN_MOTION,
-          "%s prescribes a motion at t = %.9g s (its rate is %.3g at rest): the equilibrium is one of the "
-          "position at that time, held still",
-          name, eq->t, first ? rate : slip);
+          &(ga__facts){
+              .at = &(ga__fact_time){eq->t, NAN, first ? GA_BLOCK_LAMBDA : GA_BLOCK_PSI, first ? at : at_k},
+              .equation = name,
+              GA__NUMBERS({first ? rate : slip, NULL})});
   return GA_OK;
 }
 

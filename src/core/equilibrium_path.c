@@ -66,9 +66,7 @@ static void note_jump(ga_equilibrium *eq, double from, double slope, double slop
   if (!(moved > JUMP * expected)) return;
   if (eq->report.jumps++ == 0)
     ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_LOAD_JUMP,
-            "between the load factors %.6g and %.6g the equilibrium jumps, as past a limit point: the path "
-            "does not lead there; follow it by arc length",
-            from, eq->now.load);
+            &(ga__facts){GA__NUMBERS({from, NULL}, {eq->now.load, NULL})});
 }
 
 ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)

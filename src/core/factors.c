@@ -217,11 +217,9 @@ static void warn_nearly_singular(ga_stepper *st, const ga_lu *lu)
   int index;
   describe_column(st, info->weak_column, &index, name, sizeof name);
   ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_NEARLY_SINGULAR,
-          "t = %.9g: the iteration matrix is nearly singular (reciprocal condition %.1e); its weakest pivot "
-          "is that of %s: a "
-          "constraint may be close "
-          "to repeating others, or a coordinate close to having no mass",
-          st->next.scalar[GA__T], info->rcond, name);
+          &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], NAN, -1, -1},
+                       .equation = name,
+                       GA__NUMBERS({info->rcond, NULL})});
   st->warned = 1;
 }
 

@@ -348,10 +348,11 @@ void ga__log_relations(ga_stepper *st, double t, int before)
   st->stats.redundant = red->redundant;
   for (int k = 0; k < red->redundant && k < NAMED; k++)
     write_relation(st, &red->relation[k], text, sizeof text);
-  char earlier[32] = "";
-  if (before > 0) snprintf(earlier, sizeof earlier, " (%d before)", before);
-  ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT,
-          "t = %.9g: %d of %d constraints are redundant%s, mobility %d:%s%s", t, red->redundant,
-          red->constraints, earlier, red->mobility, red->redundant ? text : " none",
-          red->redundant > NAMED ? "; ..." : "");
+  if (red->redundant > NAMED) snprintf(text + strlen(text), sizeof text - strlen(text), "; ...");
+  ga__facts facts = {
+      .at = &(ga__fact_time){t, NAN, -1, -1},
+      .detail = red->redundant ? text : " none",
+      GA__NUMBERS({red->redundant, NULL}, {red->constraints, NULL}, {red->mobility, NULL}, {before, NULL})};
+  if (before == 0) facts.n_numbers--;
+  ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT, &facts);
 }

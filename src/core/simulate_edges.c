@@ -34,12 +34,8 @@ static void count_edge(ga_simulator *sim, double t)
   char name[256];
   sim->warned_sliding = 1;
   ga__sides_name(&sim->sides, sim->edge_which, name, sizeof name);
-  ga__log(
-      sim->ctx, GA_LOG_WARNING, GA_REASON_STAYS_ON_JUMP,
-      "t = %.9g: %s jumps here, and drives the motion back from both sides of the jump, so that it stays on "
-      "it. Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
-      "number",
-      t, name);
+  ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_STAYS_ON_JUMP,
+          &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, .name = name});
 }
 
 /* After a try of size h, which was a step, or failed: is there an edge within it? *again is the size of a

@@ -230,10 +230,7 @@ static void warn_rounding(ga_simulator *sim, double h)
   ga__describe_unknown(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst,
                        name, sizeof name);
   ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_ERROR_IS_ROUNDING,
-          "t = %.9g: at h = %.3g the error estimate of the coordinate of %s is rounding; the tolerance is "
-          "tighter than the "
-          "arithmetic allows, and the step is accepted",
-          sim->st->now.scalar[GA__T], h, name);
+          &(ga__facts){.at = &(ga__fact_time){sim->st->now.scalar[GA__T], h, -1, -1}, .equation = name});
 }
 
 /* Judges the step just made: *again is the size to try instead, 0 when it is accepted. */

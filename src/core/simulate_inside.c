@@ -263,10 +263,7 @@ ga_status ga__sim_report_unseen(ga_simulator *sim)
   if (status || !isfinite(t)) return status;
   if (sim->stats.unseen++ > 0) return GA_OK;
   sim->stats.t_unseen = t;
-  ga__log(
-      sim->ctx, GA_LOG_WARNING, GA_REASON_NOT_SEEN_BY_STEPS,
-      "t = %.9g: within a step of %.3g s, the size given, something acts that its ends do not see: the "
-      "equations are off there by more than %g times the tolerance. Take a smaller step, or error control",
-      t, sim->opts.fixed_h, OFF_MOST);
+  ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_NOT_SEEN_BY_STEPS,
+          &(ga__facts){.at = &(ga__fact_time){t, sim->opts.fixed_h, -1, -1}, GA__NUMBERS({OFF_MOST, NULL})});
   return GA_OK;
 }

@@ -108,10 +108,8 @@ void ga__sim_warn_aliasing(ga_simulator *sim, double t)
   const double fixed = sim->opts.fixed_h, most = sim->breaks.next.h_max;
   if (!(fixed > ALIASING * most) || sim->warned_aliasing) return;
   sim->warned_aliasing = 1;
-  ga__log(
-      sim->ctx, GA_LOG_WARNING, GA_REASON_FAST_INPUT,
-      "t = %.9g: an input oscillates with a period that steps of %.3g s cannot follow: take %.2g s or less",
-      t, fixed, most);
+  ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_FAST_INPUT,
+          &(ga__facts){.at = &(ga__fact_time){t, fixed, -1, -1}, GA__NUMBERS({most, "s"})});
 }
 
 /* The size of a first step as the options have it; 0: to be chosen. */

@@ -38,12 +38,8 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     sim->st->provisional = 0;
     if (status < 0) return status;
     if (is_too_stiff(sim, &s, status)) {
-      ga__log(
-          sim->ctx, GA_LOG_WARNING, GA_REASON_STIFF_START,
-          "t = %.9g: accelerations shortly after the start cannot be computed for steps of %.3g s, as where "
-          "something "
-          "stiff is let go: the start is less accurate; smaller steps, or error control, --tol 1e-4, are not",
-          t, s.h);
+      ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_STIFF_START,
+              &(ga__facts){.at = &(ga__fact_time){t, s.h, -1, -1}});
       s.shift_a = s.perturb_v = 0;
       continue;
     }

@@ -1,6 +1,7 @@
 /* What a start reports: what it moved, impacts, redundant constraints. */
 #include "core/start.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Velocities that have changed behind a jump of the equations, since a rate that is prescribed has. */
@@ -12,8 +13,10 @@ void ga__start_report_impact(ga_stepper *st, const ga_start_change *c)
   if (c->worst_before >= 0)
     ga__describe(st->sys, GA_BLOCK_LAMBDA, c->worst_before, equation, sizeof equation);
   ga__log(st->ctx, GA_LOG_INFO, GA_REASON_IMPACT,
-          "t = %.9g: an impact: the rate of %s jumps by %.4g, and velocities with it, that of %s by %.4g",
-          st->now.scalar[GA__T], equation, c->residual_before, name, c->change);
+          &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, GA_BLOCK_LAMBDA, c->worst_before},
+                       .equation = equation,
+                       .name = name,
+                       GA__NUMBERS({c->residual_before, NULL}, {c->change, NULL})});
 }
 
 void ga__start_warn_moved(ga_stepper *st, const ga_start_change *c, const char *what)
@@ -22,8 +25,10 @@ void ga__start_warn_moved(ga_stepper *st, const ga_start_change *c, const char *
   if (!(c->change > 1e-6) || c->worst_change < 0) return;
   ga__describe_unknown(st->sys, GA_BLOCK_V, c->worst_change, name, sizeof name);
   ga__log(st->ctx, GA_LOG_WARNING, GA_REASON_START_MOVED,
-          "start: the given %s were off the constraints by up to %.3g; %s was moved by %.3g", what,
-          c->residual_before, name, c->change);
+          &(ga__facts){.kind = "start",
+                       .name = what,
+                       .equation = name,
+                       GA__NUMBERS({c->residual_before, NULL}, {c->change, NULL})});
 }
 
 void ga__start_clear_report(ga_start_report *r)

@@ -664,10 +664,7 @@ static ga_status stage_nearest(ga_machine *m, stage *s)
   ga__initial_values(s->b, s->q, s->v);
   const ga_status status = ga_stepper_nearest(s->st, &o, m->opts.t_start, s->placed, s->q);
   if (status > 0) {
-    ga__log(m->ctx, GA_LOG_WARNING, GA_REASON_NOT_THE_NEAREST,
-            "assembly: bodies meet all joints, but their poses are not those that the weights make the "
-            "nearest to the "
-            "given ones, which were not found");
+    ga__log(m->ctx, GA_LOG_WARNING, GA_REASON_NOT_THE_NEAREST, &(ga__facts){0});
     return GA_OK;
   }
   if (!status) take_values(s, 0);
@@ -976,14 +973,12 @@ static void warn_of_branches(const ga_machine *m, const ga__mbs_model *b, const 
   const int k = singular_move(w);
   const longest_move at = k < 0 ? (longest_move){.part = NULL} : find_longest_move(m, b, value, off);
   if (!at.part) return;
-  ga__log(
-      m->ctx, GA_LOG_WARNING, GA_REASON_BRANCHES_MEET,
-      "%s '%s': on the way to its %s of %.6g %s the machine comes by a position, near %.3g %s, where "
-      "constraints lose their independence and branches of a mechanism may meet. It has gone straight on as "
-      "far as can be told; galpha check shows coordinates and moves. Give poses beyond that position, or "
-      "initial values of more joints, where another branch is meant",
-      ga__part_text(at.part->kind), at.part->name, at.name, at.from + at.change, at.unit,
-      at.from + at.change * (k + 0.5) / (w->n - 1), at.unit);
+  ga__log(m->ctx, GA_LOG_WARNING, GA_REASON_BRANCHES_MEET,
+          &(ga__facts){.kind = ga__part_text(at.part->kind),
+                       .part = at.part->name,
+                       .name = at.name,
+                       GA__NUMBERS({at.from + at.change, at.unit},
+                                   {at.from + at.change * (k + 0.5) / (w->n - 1), at.unit})});
 }
 
 /* Where bodies are placed along the tree, loops open; they are as before afterwards. */

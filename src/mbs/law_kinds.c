@@ -126,11 +126,12 @@ static void warn_far_rest(const ga__mbs_model *b, const ga__law *law)
   if (b->stage != GA__STAGE_MACHINE || GA__AT(b->gauge, ga__gauge, law->gauge[0])->turns != GA__FIRST_TURN ||
       fabs(off) <= 0.5 * GA__TWO_PI + 1e-6 || (def->stiffness == 0 && !def->force))
     return;
-  ga__log(
-      b->m->ctx, GA_LOG_WARNING, GA_REASON_REST_FAR_AWAY,
-      "spring '%s': %s starts at %.6g rad and its rest is %.6g rad, more than half a turn away; is rest = "
-      "%.6g meant, or rest as at the start? Give the joint's angle where turns are meant",
-      def->name, def->coordinate, now, law->rest, law->rest + GA__TWO_PI * round(off / GA__TWO_PI));
+  ga__log(b->m->ctx, GA_LOG_WARNING, GA_REASON_REST_FAR_AWAY,
+          &(ga__facts){.kind = "spring",
+                       .part = def->name,
+                       .name = def->coordinate,
+                       GA__NUMBERS({now, "rad"}, {law->rest, "rad"},
+                                   {law->rest + GA__TWO_PI * round(off / GA__TWO_PI), "rad"})});
 }
 
 static ga_status resolve_spring(ga_machine *m, ga__mbs_model *b, ga__law *law)

@@ -374,10 +374,8 @@ ga_start_opts ga_run_start_opts(const ga_run_settings *settings)
 static void suspect_newton(ga_context *ctx, const ga_run_settings *s)
 {
   if (s->newton_tolerance > fmax(LARGE_NEWTON * s->tolerance, ga_stepper_defaults().newton.tol))
-    ga__log(ctx, GA_LOG_WARNING, GA_REASON_SETTING_SUSPICIOUS,
-            "simulation: newton_tolerance is %g, more than a hundredth of the tolerance: error control and "
-            "error bars do not see what Newton's iteration leaves",
-            s->newton_tolerance);
+    ga__log(ctx, GA_LOG_WARNING, GA_REASON_NEWTON_TOO_LOOSE,
+            &(ga__facts){GA__NUMBERS({s->newton_tolerance, NULL}, {s->tolerance, NULL})});
 }
 
 /* Tolerances that are not given follow from `tolerance`; the library's defaults have the same ratio of

@@ -24,7 +24,7 @@ case("something acts that its ends do not see", "something acts that its ends do
      model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\n"
            "forces: {f: {type: actuator, coordinate: m, force: '1000*exp(-((m - 4.9973)/0.0005)^2)'}}", "t_end: 10, output: 1"),
      "--step 0.1", ([], "--step 1e-4", {"m.rate": (1.37339977, 1e-2)}), ([], "--tol 1e-6", {"m.rate": (1.37339977, 1e-2)}))
-case("take %.2g s or less", "cannot follow", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'sin(2*pi*100*t)'}}"),
+case("take {0.2} or less", "cannot follow", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'sin(2*pi*100*t)'}}"),
      "--step 0.01", ([], "--step 1e-4", {"m.rate": (0, 1e-4)}))
 case("does not show; try --step %.2g", "made the same", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'if(t > 0.3 && t < 0.301, 1, 0)'}}"),
      "converge --tol 1e-4", ([], "converge " + FOLLOW, {}))
@@ -200,7 +200,7 @@ case("put those first that others need", "wait for each other, the most that are
 case("use 'repeat' or parameters", "by aliases, the most that are allowed; use 'repeat' or parameters",
      "parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)) + FALLS, "",
      ([("parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)), "parameters: {a0: 1}\n")], "", FALLEN))
-case("Change it, or begin later", "more often than can be followed", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'mod(3, t)'}}", "t_start: 0, t_end: 1, output: 0.1"), "--tol 1e-4",
+case("Change it, or begin later", "more often than can be resolved", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'mod(3, t)'}}", "t_start: 0, t_end: 1, output: 0.1"), "--tol 1e-4",
      ([("mod(3, t)", "mod(3, 1)")], "--tol 1e-4", {"m": (0, 1e-9)}), ([("t_start: 0", "t_start: 0.5")], "--tol 1e-4", {}))
 
 # ---- Several commands ----

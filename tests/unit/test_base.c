@@ -364,21 +364,24 @@ static void test_log_levels(void **state)
   opts.log_user = &j;
   opts.log_level = GA_LOG_INFO;
   assert_int_equal(ga_context_create(&opts, &ctx), GA_OK);
-  ga__log(ctx, GA_LOG_DEBUG, GA_REASON_REDUNDANT, "dropped");
+  const ga__facts facts = {
+      .name = "positions", .equation = "rod.x", .kind = "start", GA__NUMBERS({0.25, NULL}, {0.5, NULL})};
+  ga__log(ctx, GA_LOG_DEBUG, GA_REASON_START_MOVED, &facts);
   assert_int_equal(j.n, 0);
-  ga__log(ctx, GA_LOG_INFO, GA_REASON_REDUNDANT, "h = %g", 0.5);
+  ga__log(ctx, GA_LOG_INFO, GA_REASON_START_MOVED, &facts);
   assert_int_equal(j.n, 1);
   assert_int_equal(j.level, GA_LOG_INFO);
-  assert_int_equal(j.reason, GA_REASON_REDUNDANT);
-  assert_string_equal(j.text, "h = 0.5");
-  ga__log(ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT, "w");
+  assert_int_equal(j.reason, GA_REASON_START_MOVED);
+  assert_string_equal(
+      j.text, "start: the given positions were off the constraints by up to 0.25; rod.x was moved by 0.5");
+  ga__log(ctx, GA_LOG_WARNING, GA_REASON_START_MOVED, &facts);
   assert_int_equal(j.n, 2);
   assert_int_equal(j.level, GA_LOG_WARNING);
   ga_context_destroy(&ctx);
 
   ctx = context_default();
-  ga__log(ctx, GA_LOG_WARNING, GA_REASON_REDUNDANT, "nobody listens");
-  ga__log(NULL, GA_LOG_WARNING, GA_REASON_REDUNDANT, "nobody at all");
+  ga__log(ctx, GA_LOG_WARNING, GA_REASON_START_MOVED, &facts);
+  ga__log(NULL, GA_LOG_WARNING, GA_REASON_START_MOVED, &facts);
   assert_int_equal(j.n, 2);
   ga_context_destroy(&ctx);
 }
