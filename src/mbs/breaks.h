@@ -1,4 +1,4 @@
-/* Breaks of a machine's functions of time. */
+/* Breaks (jumps, corners) of a machine's functions of time. */
 #ifndef GALPHA_MBS_BREAKS_H
 #define GALPHA_MBS_BREAKS_H
 
@@ -7,7 +7,7 @@
 /* As ga_break_fn; user is a ga__workspace. */
 int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *out);
 
-/* A formula as a place where breaks are searched; one without an expression is none. */
+/* Visits a formula as a site of breaks. Does nothing for a formula without an expression. */
 int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user);
 
 #endif

@@ -5,8 +5,8 @@
 #include "mbs/eval.h"
 #include "mbs/gauge.h"
 
-/* One constraint row: Σ c ρ − target(t) − constant = 0. Its slots are the nodes concerned; in each the
- * entries of B and D_q(B v), and those of Bᵀ, one for every bit of the mask in ascending order. */
+/* One constraint row: Σ c ρ − target(t) − constant = 0. It has a slot for each node that it depends on, with
+ * the entries of B and D_q(B v), and those of Bᵀ: one for every bit of the mask, in ascending order. */
 typedef struct ga__slot {
   int node;
   unsigned mask, mask_t; /* six bits each, of the components that the node has */
@@ -23,17 +23,17 @@ typedef struct ga__row {
   int first_slot, n_slots, first_term, n_terms;
   const ga_function *target; /* NULL: none */
   double constant;
-  double rate; /* of the sum, besides that of target; not 0 only while a machine is assembled */
+  double rate; /* prescribed rate of the sum in addition to that of target; 0 except during assembly */
   int wrap;    /* 1: an angle, taken within (−π, π] */
   int lambda;  /* its number */
   int by_axes; /* 1: evaluated in axes.c */
 } ga__row;
 
-/* A row that holds the angle between two axes fixed in rigid bodies or the ground: e_a · e_b = constant, as
- * hinges and slides do, twice and more each. (axes.c) */
+/* A row e_a · e_b = constant for two axes fixed in rigid bodies or the ground. Hinges and slides have two or
+ * more of them. (axes.c) */
 typedef struct ga__axes {
   int lambda;
-  int node[2], v[2]; /* their first velocities */
+  int node[2], v[2]; /* nodes, and their first velocities */
   double u[2][3];    /* the axes, in body axes */
   double constant;
   int B[2], Bt[2]; /* first of three entries of φ; −1: ground */
@@ -55,22 +55,22 @@ typedef struct ga__point3 {
   ga__end end[2];
 } ga__point3;
 
-/* An end as sweeps go through them, body by body. (body.c) */
+/* The end of a point3, in the order of bodies, as the sweep visits them. (body.c) */
 typedef struct ga__body_end {
   double s[3], sign; /* 1 for b, −1 for a */
   int lambda, B, Bt, stride;
   int first; /* 1: the other end's body comes later */
 } ga__body_end;
 
-/* Elements that are frequent are swept: values added to s (NULL: not wanted; f with its sign turned to
- * s->dynamics), derivatives to J (NULL: not wanted). The others' part of ga__constraint_...() is what sweeps
- * do, for the callbacks of single blocks. order: Φ, Φ' or Φ'' at vdot = 0. */
-/* Constraint rows that hold two axes (axes.c). */
+/* Sweeps add values to s (−f to s->dynamics) and derivatives to J; either may be NULL. ..._values and
+ * ..._force compute the same for the callbacks of single blocks. order 0, 1, 2: Φ, Φ', Φ'' at vdot = 0. */
+
+/* Rows with two axes (axes.c). ga__axes_add_row() converts the row, once its entries are known. */
 ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row);
 void ga__axes_values(const ga__eval *e, double *out, int order);
 void ga__axes_force(const ga__eval *e, double *f);
 void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
-/* Two origins held together (point3.c). */
+/* Coincident origins (point3.c). */
 ga_status ga__points_want(ga__mbs_model *b);
 ga_status ga__points_bind(ga__mbs_model *b);
 void ga__points_values(const ga__eval *e, double *out, int order);

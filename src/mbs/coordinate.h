@@ -1,12 +1,12 @@
-/* Coordinates of joints: the one table of their names, what they are, and their units. (coordinate.c) */
+/* Coordinates of joints: the table of their names, kinds and units. (coordinate.c) */
 #ifndef GALPHA_MBS_COORDINATE_H
 #define GALPHA_MBS_COORDINATE_H
 
 #include "mbs/mbs_impl.h"
 
-/* X(member of ga_joint_def and name, ANGLE or LENGTH, what its initial value is, what its initial rate is the
- * rate of). Initial values of joints, their fields in model files and their signals follow from it; which
- * joint has which of them is in the tables of joint.c. */
+/* X(member of ga_joint_def and name, ANGLE or LENGTH, text for its initial value, text for its initial rate).
+ * Initial values of joints, their fields in model files and their signals come from this list. The tables of
+ * joint.c say which joint has which coordinates. */
 #define GA__COORDINATE_LIST(X)                                                                               \
   X(angle, ANGLE, "angle at the start, of any number of turns", "the angle")                                 \
   X(displacement, LENGTH, "displacement at the start", "the displacement")                                   \
@@ -29,15 +29,15 @@ const ga_coordinate_info *ga__coordinate_info(int number); /* of the list above 
 const ga_coordinate_info *ga__scalar_info(int is_angle);   /* of a scalar body: its name is "" */
 /* Units of a motion: a length or an angle, its rate, acceleration, and the force along it. */
 const char *ga__motion_unit(int is_angle, ga_motion_unit what);
-/* What follows the name of a coordinate in that of its derivative 0, 1, 2. */
+/* Suffix of the name of a coordinate's derivative 0, 1, 2. */
 const char *ga__coordinate_suffix(int derivative);
 
-/* The number's initial value, or rate; NaN: not given. */
+/* Initial value of a coordinate, or (rate 1) its initial rate; NaN: not given. */
 double ga__coordinate_given(const ga_joint_def *def, int number, int rate);
-/* Kinds of joints that have it, in space or in the plane, as bits. (joint.c) */
+/* Kinds of joints that have the coordinate, in space or in the plane, as bits. (joint.c) */
 unsigned long ga__coordinate_kinds(int number);
 
-/* 1: the gauge measures an angle. A scalar node's is what its body, or the coordinate it follows, is. */
+/* 1: the gauge measures an angle. For a scalar node: its body, or the coordinate it follows, is an angle. */
 int ga__gauge_is_angle(const ga__mbs_model *b, int gauge);
 /* The same of a scalar node. */
 int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node);

@@ -1,10 +1,10 @@
-/* On which side of the jumps and corners of its forces and blocks a machine is. */
+/* Sides of the edges (jumps and corners with the motion) of a machine's forces and blocks. */
 #ifndef GALPHA_MBS_EDGES_H
 #define GALPHA_MBS_EDGES_H
 
 #include "mbs/mbs_impl.h"
 
-/* Finds what may jump with the motion, b->edge; called once everything is numbered. */
+/* Lists in b->edge what may jump or have a corner with the motion; after everything is numbered. */
 ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b);
 /* As ga_sides_fn and ga_side_name_fn; user is the machine. */
 int ga__machine_sides(void *user, const ga_point *p, int *side);

@@ -12,21 +12,21 @@
 
 #include "mbs/carried.h"
 
-/* When something of a part is created: each stage for all parts, in the order in which they were added. */
+/* Stages of creation. Each stage runs over all parts, in the order in which they were added. */
 typedef enum ga__create_stage {
   GA__CREATE_BODIES = 0,  /* nodes and the frames of bodies */
-  GA__CREATE_MARKERS,     /* frames on these */
-  GA__CREATE_JOINTS,      /* joints between frames, coordinates; bodies are where they are given */
-  GA__CREATE_COUPLINGS,   /* what holds coordinates; from here on bodies are where they start */
-  GA__CREATE_OUTPUTS,     /* numbers of states and outputs, so that expressions can use them */
+  GA__CREATE_MARKERS,     /* frames on bodies */
+  GA__CREATE_JOINTS,      /* joints between frames, coordinates; bodies have their given positions */
+  GA__CREATE_COUPLINGS,   /* constraints of coordinates; from here on bodies have their initial positions */
+  GA__CREATE_OUTPUTS,     /* states and outputs are numbered, so that expressions can use them */
   GA__CREATE_CONSTRAINTS, /* other constraints, so that expressions can use their forces */
-  GA__CREATE_FORCES,      /* what uses expressions of signals */
-  GA__CREATE_INPUTS,      /* inputs of what has outputs */
-  GA__CREATE_GUESSES,     /* of outputs that are in use by then */
+  GA__CREATE_FORCES,      /* forces, which use expressions of signals */
+  GA__CREATE_INPUTS,      /* inputs of elements with outputs */
+  GA__CREATE_GUESSES,     /* guesses of outputs that are in use */
   GA__N_CREATE
 } ga__create_stage;
 
-/* The order of elements in sums, so that equal machines give equal bits. */
+/* Order of evaluation, so that equal machines give bitwise equal sums. */
 typedef enum ga__rank {
   GA__RANK_BODIES = 0,
   GA__RANK_ROWS,
@@ -42,72 +42,72 @@ typedef enum ga__rank {
 
 struct ga__element {
   const ga__element_type *type;
-  int part;      /* that it belongs to; 0, the ground: of the machine as a whole */
+  int part;      /* owner; 0, the ground: an element of the whole machine */
   int x, n_x;    /* its states */
   int y, n_y;    /* its outputs */
-  void *data;    /* [type->size], zeroed at first; owned */
-  int on_frames; /* 1: it writes for frames that are carried; set once it is bound */
+  void *data;    /* [type->size] owned, initially zero */
+  int on_frames; /* 1: it writes to rows or columns of carried frames; known once it is bound */
 };
 
-/* Energies and powers, to be added to. */
+/* Sums of energies and powers over elements. */
 typedef struct ga__powers {
   double kinetic, potential; /* [J] */
-  double lost, in;           /* [W] lost for ever; put in from outside of the mechanics */
+  double lost, in;           /* [W] dissipated; put in by drives, actuators and the like */
 } ga__powers;
 
-/* How much an element has to do with a meter: what it adds in every step of a run. */
+/* What a meter has to integrate for an element in every step of a run. */
 typedef struct ga__work_term {
-  int element;           /* its number */
-  int needs_kin;         /* 1: its powers need more than q, v, λ and y */
-  int simple;            /* 1: damping ρ'² is lost and (force + y) ρ' put in, and nothing else: */
-  int minus, plus;       /* ρ' = v[plus] − v[minus]; −1: the ground, 0 */
-  int y;                 /* −1: none */
-  double damping, force; /* one of them 0 */
+  int element;     /* its number */
+  int needs_kin;   /* 1: its powers need more than q, v, λ and y */
+  int simple;      /* 1: it only dissipates damping ρ'² or puts in (force + y) ρ', see the members below */
+  int minus, plus; /* ρ' = v[plus] − v[minus]; −1: 0, the ground */
+  int y;           /* −1: none */
+  double damping, force; /* one of them is 0 */
 } ga__work_term;
 
-/* A constraint that only acts one way: sign · λ is its force, positive where it can act. */
+/* A unilateral constraint: its force, sign · λ, should be positive. It is computed as a bilateral one; the
+ * meter reports wrong signs. */
 typedef struct ga__unilateral {
   int lambda;
   double sign;
-  const char *does, *would; /* in words: what it does that it cannot, and what would happen instead */
+  const char *does, *would; /* for messages: what it does wrongly, and what would happen in reality */
 } ga__unilateral;
 
-typedef struct ga__unilateral_record { /* along a run */
+typedef struct ga__unilateral_record { /* history in a run */
   int part;
   ga__unilateral way;
   double most;                  /* the largest |force| so far */
-  double since, worst, worst_t; /* worst 0: it has always acted as it can */
+  double since, worst, worst_t; /* wrong sign: first time, largest force, its time; worst 0: never */
 } ga__unilateral_record;
 
-/* A function of time, an expression or a block, in which breaks are searched. */
+/* Where breaks are searched: a function of time, an expression or a block. One of the first three is set. */
 typedef struct ga__break_site {
-  const ga_function *function; /* or */
-  const ga_expr *expr;         /* with t as its variable 0, or */
+  const ga_function *function;
+  const ga_expr *expr; /* its variable 0 is t */
   const ga_control_block *block;
-  int drive; /* part of a drive whose position it is; −1: an input */
-  const struct ga__time_signal
-      *time_signal; /* of the variables of expr, or of the block's inputs; NULL: only of time */
+  int drive;                                 /* part of the drive whose motion it is; −1: an input */
+  const struct ga__time_signal *time_signal; /* variables of expr, or inputs of the block; NULL: only t */
 } ga__break_site;
-typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to end */
+typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to stop */
 
-/* A shape that a part is drawn with. */
+/* A shape for drawing a part. */
 typedef struct ga__shape_def {
   ga_shape_kind kind;
-  int a, b;    /* markers, of GA_SHAPE_BEAM nodes; b −1: it has one end */
-  double size; /* [m] radius; 0: of no size of its own */
+  int a, b;    /* markers (GA_SHAPE_BEAM: nodes); b −1: it has one end */
+  double size; /* [m] radius; 0: unspecified */
 } ga__shape_def;
 
-/* A motion that a part prescribes to a coordinate. */
+/* The motion that a part prescribes for a coordinate. */
 typedef struct ga__prescribed {
   const ga_function *function; /* of time */
   const char *coordinate;
   int accept_impact; /* 1: its rate may jump */
 } ga__prescribed;
 
-/* A signal that a part has: "part.name". */
+/* A signal of a part: "part.name". */
 typedef struct ga__signal_def {
   const char *name, *suffix; /* "angle", "_rate"; "": the part itself */
-  int number;                /* behind the name; 0: none */
+  int number;                /* appended to the name; 0: none */
   const char *unit;
   int coordinate; /* of a joint, −1: none */
   ga__probe probe;
@@ -116,126 +116,129 @@ typedef struct ga__signal_def {
 struct ga__element_type {
   ga__rank rank;
   size_t size; /* of its data */
-  /* 1: nothing of it depends on velocities, on accelerations. An element on carried frames that may depend on
-   * them is evaluated once more for each (condense.c). */
+  /* 1: it does not depend on velocities; on accelerations. An element on carried frames without these flags
+   * is evaluated once more for each (condense.c). */
   int no_twists, no_accelerations;
 
   /* -- Building -- */
   ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);
-  /* What it will write in the pattern of derivatives; then, when that is laid out, where. */
+  /* First the element declares what it will write to the pattern of derivatives (want). Then the pattern is
+   * laid out, and the element finds its entries (bind). */
   ga_status (*want)(ga__mbs_model *b, ga__element *el);
   ga_status (*bind)(ga__mbs_model *b, ga__element *el);
-  void (*release)(ga_context *ctx, ga__element *el); /* what its data owns */
-  /* What is as at the start, as the rest of a spring, from poses there. Returns 1 where it has such; kin
-   * NULL: this is only asked for. */
+  void (*release)(ga_context *ctx, ga__element *el); /* frees what its data owns */
+  /* Sets constants that are defined by the initial poses, as the rest length of a spring. Returns 1 if it has
+   * any; kin NULL: only this is returned. */
   int (*set_from_start)(const ga__mbs_model *b, ga__element *el, const ga__kin *kin);
 
-  /* -- Evaluation: 0; > 0: retry with a smaller step; < 0: give up. All add, but for Φ, k, s, o -- */
+  /* -- Evaluation. Returns 0; > 0: retry with a smaller step; < 0: fatal. mass, force and jacobian add to
+   * their results; phi, k, state and output store them. -- */
   int (*mass)(const ga__eval *e, const ga__element *el, double *out); /* M vdot */
   int (*force)(const ga__eval *e, const ga__element *el, double *f);  /* with −Bᵀλ − Aᵀψ */
-  /* Derivative number `order` (0, 1, 2) of Φ by time, and (0, 1) of k; those with accelerations at vdot = 0
-   */
+  /* Time derivative of order 0, 1, 2 of Φ, and 0, 1 of k; the highest one at vdot = 0. */
   int (*phi)(const ga__eval *e, const ga__element *el, double *phi, int order);
   int (*k)(const ga__eval *e, const ga__element *el, double *k, int order);
   int (*state)(const ga__eval *e, const ga__element *el, double *s);  /* s[el->x ...] */
   int (*output)(const ga__eval *e, const ga__element *el, double *o); /* o[el->y ...] */
   int (*jacobian)(const ga__eval *e, const ga__element *el, ga_jacobian *J);
-  /* All of mass, force, phi, k and jacobian in one pass, written straight to the sweep (s, J may be NULL).
-   * For kinds that are frequent; NULL: the functions above are called. */
+  /* mass, force, phi, k and jacobian in one pass, for frequent kinds; s or J may be NULL. NULL: the functions
+   * above are called. */
   int (*sweep)(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J);
-  /* 1: sweep needs poses and twists of nodes (ga__eval.kin) */
+  /* 1: sweep reads poses and twists of nodes (ga__eval.kin). */
   int (*uses_kin)(const ga__mbs_model *b, const ga__element *el);
-  void (*initial)(const ga__mbs_model *b, const ga__element *el, double *x); /* x[el->x ...] at the start */
-  /* Numbers of work space that one of these functions needs, e->work->scratch: its contents are lost from one
-   * call to the next. An element writes nowhere else but to its results; NULL: it needs none. */
+  void (*initial)(const ga__mbs_model *b, const ga__element *el, double *x); /* initial x[el->x ...] */
+  /* Doubles of work space, e->work->scratch, that these functions need; not kept between calls. Apart from it
+   * an element writes to its results only. NULL: none. */
   size_t (*scratch)(const ga__element *el);
 
-  /* -- Frames on it, where it deforms (carried.h) -- */
-  /* A frame at a pose of its own frame, for a marker: by ga__carried_add(), or on a node that it has. */
+  /* -- Frames on a deformable part (carried.h) -- */
+  /* Creates the frame of a marker at a pose in the part's frame: by ga__carried_add(), or on one of its
+   * nodes. */
   ga_status (*place)(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out);
   void (*carry)(const ga__mbs_model *b, const ga__element *el, int number, const ga__carrier *carrier,
                 ga__carried_motion *out);
 
   /* -- Energy -- */
   int (*powers)(const ga__eval *e, const ga__element *el, ga__powers *out);
-  /* What of it a meter has to count, work->element being set; 0: nothing, ever. NULL: all that powers says.
-   */
+  /* What a meter has to integrate; work->element is set by the caller. Returns 0: nothing. NULL: everything
+   * that `powers` computes. */
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
 
-  /* -- The start; of parts as they are given -- */
-  int (*has_initial_values)(const ga__part *part, int rate); /* 1: coordinates of its, or rates, are given */
-  int (*prescribes)(const ga__part *part, ga__prescribed *out); /* 1: it does */
-  /* What may be wrong where its row `lambda` of Φ is not met; kin: as bodies are given. */
+  /* -- The start; from the definition of the part -- */
+  int (*has_initial_values)(const ga__part *part, int rate);    /* 1: of a coordinate; rate 1: of its rate */
+  int (*prescribes)(const ga__part *part, ga__prescribed *out); /* 1: it prescribes a motion */
+  /* Writes the probable cause where its row `lambda` of Φ is violated; kin: given positions of bodies. */
   void (*advise)(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
 
-  /* -- Signals; the element itself need not exist yet -- */
-  int is_coordinate; /* 1: it is a coordinate itself, and has no frame */
+  /* -- Signals; may be called before the element is created -- */
+  int is_coordinate; /* 1: its name refers to a coordinate, and it has no frame */
   int is_signal;     /* 1: its name alone may be a signal */
   int (*n_signals)(const ga__mbs_model *b, int part);
   void (*signal)(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
   /* Completes the probe of a signal that an expression uses while the machine is built. */
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
-  /* Signals that are neither motion nor unknowns, GA__PROBE_ELEMENT: number i. */
+  /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
-  /* Signals that each frame on one of its nodes has too. */
+  /* Additional signals of each frame on one of its nodes. */
   int (*n_node_signals)(const ga__mbs_model *b, int part);
   void (*node_signal)(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out);
-  /* The gauge of angle i whose turns a meter counts, −1: none; *limited: 1 where it must not turn over. */
+  /* Gauge of the angle number i whose turns the meter counts, −1: no more; *limited: 1 if it must stay within
+   * half a turn. */
   int (*counted_angle)(const ga__mbs_model *b, const ga__element *el, int i, int *limited);
-  const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el,
-                               int y); /* of the input that is y */
+  /* Unit of the input that reads output y. */
+  const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el, int y);
   const char *(*unit_of_output)(const ga__element *el, int i);
 
-  /* -- How it looks: its shapes, between markers; the element itself need not exist -- */
+  /* -- Shapes for drawing; may be called without an element -- */
   int (*n_shapes)(const ga__mbs_model *b, int part);
   void (*shape)(const ga__mbs_model *b, int part, int i, ga__shape_def *out);
 
-  /* -- What may jump, break or hide -- */
-  /* Inputs and formulas, by number; 0: there are not so many. One of *in and *f is set. */
+  /* -- Breaks in time, edges with the motion, narrow features -- */
+  /* Input or formula number i: sets *in or *f. Returns 0: no more. */
   int (*get_input)(const ga__element *el, int i, ga__input **in, ga__formula **f);
-  int (*visit)(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit,
-               void *user); /* besides these */
+  /* Visits other sites of breaks than these. */
+  int (*visit)(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user);
   int (*has_edges)(const ga__mbs_model *b, const ga__element *el);
   int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
   int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
-  /* What its outputs and inputs are as functions of time alone (time_signal.c). */
+  /* Outputs and inputs that are functions of time alone (time_signal.c). */
   ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);
   ga_status (*keep_time_signals)(ga_machine *m, ga__mbs_model *b, ga__element *el);
 };
 
-/* A part whose type comes with it: of a kind that is in no table. */
+/* A part with a type of its own, not from the table of part kinds. */
 typedef struct ga__element_def {
   const char *name;
-  const ga__element_type *type; /* borrowed, as def */
-  const void *def;              /* what its functions read */
+  const ga__element_type *type; /* borrowed */
+  const void *def;              /* borrowed; data for its functions */
 } ga__element_def;
 ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def); /* parts.c */
-/* def of such a part. */
+/* The member def of such a part. */
 static inline const void *ga__element_def_of(const ga__mbs_model *b, int part)
 {
   return ((const ga__element_def *)b->m->part[part].def)->def;
 }
 
-/* The type of a part. */
 const ga__element_type *ga__type_of(const ga__part *part);
-/* The motion that a part prescribes; 0: none. */
+/* The motion that a part prescribes; returns 0: none. */
 static inline int ga__prescribed_by(const ga__part *part, ga__prescribed *out)
 {
   const ga__element_type *type = ga__type_of(part);
   return type && type->prescribes && type->prescribes(part, out);
 }
-/* All parts, one stage. */
+/* One stage of creation, for all parts. */
 ga_status ga__create(ga_machine *m, ga__mbs_model *b, ga__create_stage stage);
-/* A new element of a part, with n_x states and n_y outputs; NULL: out of memory. Valid until the next one. */
+/* Adds an element of a part, with n_x states and n_y outputs; NULL: out of memory. The pointer is valid until
+ * the next element is added. */
 ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga__element_type *type, int n_x,
                              int n_y);
-/* Of a part, NULL: it has none, or not yet. */
+/* The element of a part; NULL: none, or not yet created. */
 ga__element *ga__element_of(const ga__mbs_model *b, int part);
-/* Once all parts have theirs: those of the machine as a whole, and all in the order of their ranks. */
+/* After all parts have created theirs: adds the elements of the whole machine and sorts all by rank. */
 ga_status ga__elements_close(ga_machine *m, ga__mbs_model *b);
-/* Once they are bound: what passes over them need to know. */
+/* After all are bound: prepares evaluation (which elements have a sweep, which act without one). */
 void ga__elements_ready(ga__mbs_model *b);
 void ga__elements_free(ga_context *ctx, ga__mbs_model *b);
 static inline ga__element *ga__element_at(const ga__mbs_model *b, int i)
@@ -243,13 +246,14 @@ static inline ga__element *ga__element_at(const ga__mbs_model *b, int i)
   return &((ga__element *)b->element.at)[i];
 }
 
-/* That which has state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
+/* The element with state (GA_BLOCK_X) or output (GA_BLOCK_Y) number i; NULL: none. */
 const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block block, int i);
 
-/* All elements. Rows that they add forces to: velocities, and far behind them those of carried frames. */
+/* Evaluation of all elements. ga__elements_rows(): length of their force vectors, velocities of the system
+ * and, behind all unknowns, those of carried frames. */
 int ga__elements_rows(const ga__mbs_model *b);
 void ga__elements_mass(const ga__eval *e, double *out);
-void ga__unswept_mass(const ga__eval *e, double *out); /* of those without a sweep alone, added */
+void ga__unswept_mass(const ga__eval *e, double *out); /* adds M vdot of elements without a sweep */
 int ga__elements_force(const ga__eval *e, double *f);
 int ga__elements_phi(const ga__eval *e, double *out, int order);
 int ga__elements_k(const ga__eval *e, double *out, int order);
@@ -258,7 +262,7 @@ int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J);
 int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
 int ga__elements_powers(const ga__eval *e, ga__powers *out);
 
-/* Derivatives of forces are wanted; not so where M alone is. */
+/* 1: derivatives of forces are wanted; 0 if only M is. */
 static inline int ga__wants_forces(const ga_jacobian *J)
 {
   return (J->want & (GA_WANT_D | GA_WANT_Q)) && !(J->want & GA_WANT_M);
@@ -276,15 +280,15 @@ extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 
-/* Signals of frames: how many a rigid body's has, and each. (node.c) */
+/* Signals of the frame of a rigid body: their number, and each. (node.c) */
 int ga__n_rigid_signals(const ga__mbs_model *b, int part);
 void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
-/* A coordinate and its signals: of joints, drives and scalar bodies. (joint.c) */
+/* Coordinates of joints, drives and scalar bodies, and their signals. (joint.c) */
 ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part);
 int ga__joint_n_signals(const ga__mbs_model *b, int part);
 void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
 ga_status ga__joint_complete_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
-/* Advice of joints and drives. (report.c) */
+/* ga__element_type.advise of joints and drives. (report.c) */
 void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
 void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin);
 

@@ -1,24 +1,24 @@
-/* What an evaluation sees, and what it writes. (workspace.c, system.c) */
+/* Inputs and work space of an evaluation. (workspace.c, system.c) */
 #ifndef GALPHA_MBS_EVAL_H
 #define GALPHA_MBS_EVAL_H
 
 #include "mbs/node.h"
 
-/* Poses and twists of nodes in a sweep over rigid bodies. */
+/* State of ga__workspace.kin in a sweep over rigid bodies. */
 typedef enum ga__kin_use {
-  GA__KIN_CURRENT, /* kin is that of the point */
-  GA__KIN_UPDATE,  /* it is to be made, node by node */
-  GA__KIN_UNUSED   /* nobody will read it */
+  GA__KIN_CURRENT, /* kin belongs to the point of evaluation */
+  GA__KIN_UPDATE,  /* the sweep computes it, node by node */
+  GA__KIN_UNUSED   /* it is not needed */
 } ga__kin_use;
 
-/* What evaluations of a built machine write, of one who evaluates it: the machine's own, a stepper's, a
- * meter's. What is built is only read. (workspace.c) */
+/* Work space of one evaluator of a built machine: a stepper, a meter, or the machine itself. The model is
+ * only read. (workspace.c) */
 typedef struct ga__workspace {
   ga_context *ctx; /* where errors go */
   const ga_machine *m;
   const ga__mbs_model *b;
   ga__kin *kin;         /* [nodes] of the evaluation under way */
-  unsigned long motion; /* that kin belongs to, with these arrays; 0: none that could come again */
+  unsigned long motion; /* ga_point.motion and arrays that kin was computed for; 0: none */
   const double *motion_q, *motion_v, *motion_vdot;
   double *f;                         /* [nv] forces within a sweep */
   double *y_between, *y_previous;    /* [n_y] outputs of a state between steps */
@@ -29,11 +29,11 @@ typedef struct ga__workspace {
   struct ga__form_space *form;       /* NULL: GA_FORM_SPACE, no rigid body, or no derivatives wanted */
   struct ga__enclosure *enclosure;   /* what outputs stay within (hidden.c); NULL: there are none */
   ga__kin_use use;                   /* of kin, in a sweep over rigid bodies */
-  int suspect; /* among those that act, the output that hid something last; answers are the same */
+  int suspect; /* output that hid something last: it is checked first, which does not change the result */
   void *block; /* of all arrays */
 } ga__workspace;
 
-/* What an evaluation sees. */
+/* Inputs of an evaluation. */
 typedef struct ga__eval {
   const ga_machine *m;
   const ga__mbs_model *b;
@@ -42,7 +42,7 @@ typedef struct ga__eval {
   ga__workspace *work; /* of the evaluation */
 } ga__eval;
 
-/* A function or expression of a part has no value: says so, and returns 1 (retry). */
+/* Reports that a function or expression of a part is undefined; returns 1 (retry). */
 int ga__fail_undefined(const ga__eval *e, int part, const char *field, const ga_fault *fault);
 
 #endif

@@ -1,6 +1,5 @@
-/* Fields of definitions and options as tables: what stands where in a struct, what it must satisfy, and what
- * it is called, measured in and good for in model files. Checks, readers, schemas and pages come from them.
- */
+/* Tables of the fields of definitions and options: offset in the struct, condition, and name, unit and
+ * description in model files. Checks, readers, schema and pages come from them. */
 #ifndef GALPHA_MBS_FIELD_H
 #define GALPHA_MBS_FIELD_H
 
@@ -15,7 +14,7 @@ typedef enum ga__field_rule {
   GA__RULE_NOT_NEGATIVE,
   GA__RULE_LIMIT,           /* double, may be infinite: no limit */
   GA__RULE_SIX,             /* double[6]: three of `unit`, three of `unit_other` */
-  GA__RULE_SIX_BY_SIX,      /* double[36] of four blocks with the units that go with three and three */
+  GA__RULE_SIX_BY_SIX,      /* double[36], four 3×3 blocks with their units */
   GA__RULE_FLAG,            /* int, 0 or 1 */
   GA__RULE_INTEGER,         /* int from `low` to `high` */
   GA__RULE_CHOICE,          /* an enum of n_choices values from 0; note: its type */
@@ -30,31 +29,31 @@ typedef enum ga__field_rule {
 
 typedef enum ga__refers {
   GA__REFERS_NOTHING = 0,
-  GA__REFERS_PART,      /* a part, or what follows its name and a dot */
+  GA__REFERS_PART,      /* a part, or "part.channel" */
   GA__REFERS_EXPRESSION /* an expression of signals */
 } ga__refers;
 
 typedef struct ga__field {
   const char *name; /* of the member, and in model files */
   size_t offset;
-  int count; /* of numbers or inputs, one after the other */
-  int least; /* how many of them will do, the others staying 0; 0: all */
+  int count; /* of numbers or inputs, in an array */
+  int least; /* how many of them are required, the others are 0; 0: all */
   ga__field_rule rule;
   ga__refers refers;
   const char *unit;       /* of numbers, as in galpha/expr.h; NULL: any, "1": a plain number */
-  const char *unit_other; /* where the part acts on an angle; NULL: the same */
+  const char *unit_other; /* unit if the part acts on an angle; NULL: the same */
   const char *note;       /* see the rules; NULL: none */
   const char *const *choices, *const *choices_about;
   int n_choices;
   long low, high;
-  size_t rows, columns; /* GA__AT_INT(): where sizes go; 0: nowhere */
-  size_t given;         /* GA__AT_INT(): an int that says that this field is set; 0: none */
-  unsigned long only;   /* kinds (bits of the field `kind`) that look at it; 0: all. See ga__field_kinds() */
-  int coordinate;       /* 1 + the number of a coordinate: joints look at it that have this one; 0: none */
+  size_t rows, columns; /* GA__AT_INT(): ints that receive the sizes; 0: none */
+  size_t given;         /* GA__AT_INT(): int that is set to 1 if the field is given; 0: none */
+  unsigned long only;   /* kinds (bits of the field `kind`) that use it; 0: all. See ga__field_kinds() */
+  int coordinate;       /* 1 + the number of a coordinate: used by joints that have this one; 0: none */
   int hidden;           /* 1: not in model files */
-  int no_default;       /* 1: what it is where it is not given will rarely do */
+  int no_default;       /* 1: the default is rarely what is wanted */
   const char *about;    /* one line */
-  const struct ga__setting *setting; /* of settings of a run: what else is known (model/settings.h) */
+  const struct ga__setting *setting; /* of a setting of a run (model/settings.h); else NULL */
   const char *nan_word;              /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
   const char *nan_about;             /* and what NaN means; NULL: as at the start */
 } ga__field;

@@ -6,10 +6,10 @@
 
 typedef struct ga__form ga__form;
 
-/* Sets b->form, once the pattern is complete; it may widen it. Nothing to do for GA_FORM_SPACE. */
+/* Creates b->form, after the pattern is complete; may add entries to it. Does nothing for GA_FORM_SPACE. */
 ga_status ga__form_create(ga_machine *m, ga__mbs_model *b);
 void ga__form_destroy(ga_context *ctx, ga__form **form);
-/* Work space of the functions below, of so many bytes, in a block of zeros. */
+/* Work space of the functions below: its size in bytes, and the space in a block of zeros. */
 typedef struct ga__form_space ga__form_space;
 size_t ga__form_space_size(const ga__mbs_model *b);
 ga__form_space *ga__form_space_in(const ga__mbs_model *b, void *block);
@@ -21,8 +21,8 @@ void ga__form_initial(const ga__mbs_model *b, double *v);
 void ga__form_mass(const ga__eval *e, double *out);
 /* f of the form: f[nv] holds the space forces on entry. */
 void ga__form_force(const ga__eval *e, double *f);
-/* Φ'' and (k)' at vdot = 0 of the form: out holds the space form's, which take accelerations in space for 0.
- */
+/* Φ'' and k' at vdot = 0 of the form. On entry out holds those of the space form, at zero accelerations in
+ * space. */
 int ga__form_phi_acc(const ga__eval *e, double *out);
 int ga__form_k_acc(const ga__eval *e, double *out);
 int ga__form_jacobian(const ga__eval *e, ga_jacobian *J);

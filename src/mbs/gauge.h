@@ -11,8 +11,8 @@ typedef enum ga__gauge_kind {
   GA__DISTANCE,  /* |d| */
   GA__ANGLE, /* of b about axis number `axis` (0, 1, 2 = i) of a, in (−π, π]: with j, k the axes after i,
                 cyclically, atan2(b_j · a_k, b_j · a_j) */
-  GA__TWIST, /* the same of the rotation's part about that axis, 2 atan2(q_i, q_0) of its quaternion: it is
-                0 where b turns about j or k alone, by up to half a turn */
+  GA__TWIST, /* twist part of the rotation about that axis, 2 atan2(q_i, q_0) of its quaternion: 0 for a
+                rotation about j or k alone, up to half a turn */
   GA__PLANE_ANGLE, /* θ_b − θ_a of planar nodes or the ground, + offset; any number of turns */
   GA__SCALAR       /* coordinate of scalar node a (marker a is on it) */
 } ga__gauge_kind;
@@ -23,7 +23,11 @@ typedef struct ga__gauge {
   double u[3], w[3];
   int axis;
   double offset; /* of angles: turns, and for GA__PLANE_ANGLE the angle of the markers */
-  enum { GA__NO_TURNS = 0, GA__FIRST_TURN, GA__GIVEN_TURNS } turns; /* of a joint's angle at the start */
+  enum {
+    GA__NO_TURNS = 0,
+    GA__FIRST_TURN,
+    GA__GIVEN_TURNS
+  } turns; /* initial angle of a joint: how turns count */
 } ga__gauge;
 
 /* A gauge with its markers at the point of an evaluation. */
@@ -33,7 +37,7 @@ typedef struct ga__gauge_eval {
   double angle_a, angle_b; /* planar nodes */
 } ga__gauge_eval;
 
-/* Of the twists, or gradients, of two nodes. */
+/* Product of twists or gradients of two nodes. */
 static inline double ga__dot12(const double *a, const double *b)
 {
   double sum = 0.0;

@@ -4,7 +4,6 @@
 
 #include "mbs/gauge.h"
 
-/* A joint as built. */
 enum { GA__MOST_COORDINATES = 3 };
 typedef struct ga__coordinate {
   const ga_coordinate_info *info; /* its name is "" for a scalar body's */
@@ -15,15 +14,14 @@ typedef struct ga__joint {
   int part, a, b;        /* markers; −1, −1: gear, rack, drive */
   int point3;            /* −1: none */
   int first_row, n_rows; /* its ga__row */
-  int first_own;         /* the first of those in its table; −1: none */
-  const void *recipe;    /* that table's row, see joint.c; NULL: none */
+  int first_own;         /* first row that comes from the table of joint.c; −1: none */
+  const void *recipe;    /* its row of that table; NULL: none */
   int n_coordinates;
   ga__coordinate coordinate[GA__MOST_COORDINATES];
 } ga__joint;
 
-/* What a coordinate is needed for: its value alone, angles within (−π, π]; turns counted as well; its
- * acceleration as well. Where the gauge itself cannot give it, a scalar node follows it, held by a constraint
- * of its own. */
+/* What is needed of a coordinate: its value (angles in (−π, π]); counted turns too; its acceleration too.
+ * Where the gauge cannot provide this, a scalar node is added that follows it by a constraint of its own. */
 typedef enum ga__coordinate_need { GA__VALUE = 0, GA__TURNS = 1, GA__ACCELERATION = 2 } ga__coordinate_need;
 /* The gauge of a named coordinate ("hinge.angle", a joint that has just one, a scalar body). */
 ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
@@ -31,27 +29,27 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part
 /* The same for coordinate number c of joint j. */
 ga_status ga__coordinate_gauge(ga_machine *m, ga__mbs_model *b, int joint, int c, ga__coordinate_need follow,
                                int *gauge);
-/* Joints and drives (joint.c). */
-/* Once bodies are where they start: what rows are held at, turns of angles. */
+/* After bodies have their initial positions: constants of rows, turns of angles. */
 ga_status ga__joints_set_constants(ga_machine *m, ga__mbs_model *b);
-/* The angle of two frames of planar bodies or the ground, both with z upwards: it begins within (−π, π], and
- * has any number of turns. Returns its gauge, −1: out of memory. */
+/* The angle between two frames of planar bodies or the ground, both with z upwards: initially in (−π, π],
+ * turns are counted. Returns its gauge, −1: out of memory. */
 int ga__add_plane_angle(ga_machine *m, ga__mbs_model *b, int marker_a, int marker_b);
-/* Where b's frame is in a's, for these coordinates; R_now, d_now: now, which stays where the joint leaves it
- * free. */
+/* Pose of b's frame in a's for given coordinates. R_now, d_now: the present pose, kept in directions that are
+ * free but not coordinates. */
 void ga__joint_relative(const ga__joint *joint, const double *value, const double R_now[9],
                         const double d_now[3], double R[9], double d[3]);
-/* How b moves against a, in a's axes, for these rates of coordinates with these values: ω and the velocity of
- * b's origin; w_now, u_now: now, likewise. */
+/* Relative motion of b in a's axes for given rates of coordinates: ω and the velocity of b's origin. w_now,
+ * u_now: the present motion, kept likewise. */
 void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
                      const double u_now[3], double w[3], double u[3]);
-/* A thread ties its second coordinate to its first: [m] per turn; returns 0 where it has none. */
+/* Pitch of a screw, [m] per turn, which couples its second coordinate to its first; returns 0: not a screw.
+ */
 int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch);
-/* Does it hold at least half of what can move? */
+/* 1: it constrains at least half of the relative motions. */
 int ga__joint_holds_most(const ga__joint *joint);
-/* A coordinate of a joint, or its rate, as given for the start; NaN: not given. */
+/* Given initial value of a joint's coordinate, or (rate 1) of its rate; NaN: not given. */
 double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate);
-/* A row that holds one gauge at a constant, which it has at `rate`. */
+/* Adds a row that holds one gauge at `constant`, and its rate at `rate`. */
 ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *label, int gauge,
                          double constant, double rate);
 

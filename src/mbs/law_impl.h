@@ -1,4 +1,4 @@
-/* Between law.c, which gathers gauges and scatters forces, and law_kinds.c, which has the laws. */
+/* Interface between law.c, which evaluates gauges and adds forces, and law_kinds.c, which has the laws. */
 #ifndef GALPHA_MBS_LAW_IMPL_H
 #define GALPHA_MBS_LAW_IMPL_H
 
@@ -8,7 +8,8 @@ enum { GA__MOST_GAUGES = 6 };
 
 typedef struct ga__law_type ga__law_type;
 
-/* Data of an element: a force against growing gauges, F(ρ, ρ', t, y)[n]. Its gauges share their markers. */
+/* Data of an element: forces F(ρ, ρ', t, y)[n] along n gauges, positive where they oppose an increase of ρ.
+ * All gauges have the same markers. */
 typedef struct ga__law {
   const ga__law_type *type;
   int part;
@@ -17,27 +18,26 @@ typedef struct ga__law {
   double rest;         /* spring */
   ga__input input;     /* actuator: force; friction: level */
   ga__formula formula; /* spring; expr NULL: none */
-  int may_hide;        /* 1: its force may act in a narrow range of ρ or ρ' only */
+  int may_hide;        /* 1: its force may act only in a narrow range of ρ or ρ' */
   int pair[4];
   int *port_a, *port_b; /* [formula.n_y, or 1 where input.y >= 0] −1: ground */
 } ga__law;
 
-/* A law at the point of an evaluation: gauges ρ and rates ρ' go in, forces and slopes come out. Of the
- * matrices the first n × n numbers are used, row-major: by_rho[i*n+j] = ∂F_i/∂ρ_j. */
+/* Evaluation of a law. In: gauges ρ and rates ρ'. Out: forces and slopes. The matrices are n × n, row-major:
+ * by_rho[i*n+j] = ∂F_i/∂ρ_j. */
 typedef struct ga__law_eval {
   double rho[GA__MOST_GAUGES], rate[GA__MOST_GAUGES];
-  double F[GA__MOST_GAUGES]; /* against growing gauges */
+  double F[GA__MOST_GAUGES]; /* opposing an increase of ρ */
   double by_rho[GA__MOST_GAUGES * GA__MOST_GAUGES], by_rate[GA__MOST_GAUGES * GA__MOST_GAUGES];
   const double *by_y; /* ∂F_0/∂y of each output used; laws of several gauges use none */
-  double by_input;    /* room for it where there is just one */
+  double by_input;    /* storage for by_y if there is just one */
 } ga__law_eval;
 
-/* Energy stored, power lost for ever, power put in by what is outside of the mechanics. */
 typedef struct ga__law_power {
-  double stored, lost, in;
+  double stored, lost, in; /* [J] energy, [W] dissipated, [W] put in */
 } ga__law_power;
 
-/* What the first gauge goes through while the motion goes through a piece of a step. */
+/* Range of the first gauge and its rate over a piece of a step. */
 typedef struct ga__law_range {
   double rho[2], rate[2];
   const ga_piece *piece;
@@ -49,48 +49,46 @@ typedef struct ga__law_line {
 } ga__law_line;
 
 struct ga__law_type {
-  /* From the part's definition; the law is zeroed but for type and part, and input.y is −1. */
-  ga_status (*resolve)(ga_machine *m, ga__mbs_model *b, ga__law *law);
-  /* F, which is zero on entry; with slopes 1 also by_rho, by_rate and by_y, zero then. Returns as ga_eval_fn.
+  /* Fills the law from the part's definition. On entry type and part are set, input.y is −1, the rest is 0.
    */
+  ga_status (*resolve)(ga_machine *m, ga__mbs_model *b, ga__law *law);
+  /* Computes F and, with slopes 1, by_rho, by_rate and by_y; all are zero on entry. Returns as ga_eval_fn. */
   int (*force)(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes);
   int (*power)(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power);
-  int (*works)(const ga__mbs_model *b,
-               const ga__law *law); /* 0: it never loses power nor puts any in; NULL: always */
-  int products;                     /* 1: F depends on ρ or ρ' */
-  /* Damping, force and y of ga__work_term where the law does nothing else to the energy; 0: it does. NULL: it
-   * always does. */
+  /* 0: the law is conservative, it neither dissipates nor puts in power. NULL: never conservative. */
+  int (*works)(const ga__mbs_model *b, const ga__law *law);
+  int products; /* 1: F depends on ρ or ρ' */
+  /* Fills damping, force and y of a simple ga__work_term. Returns 0: the law is not simple. NULL: never. */
   int (*simple)(const ga__mbs_model *b, const ga__law *law, ga__work_term *work);
-  /* Terms of F that may act in a narrow range of ρ or ρ' only, and bounds of one of them; 0: not known, or
-   * there is none. */
+  /* Terms of F that may act only in a narrow range of ρ or ρ', and bounds of one of them; returns 0: unknown,
+   * or there is no such term. */
   int n_terms;
   int (*bounds)(ga__workspace *work, const ga__law *law, int term, const ga__law_range *r, double out[2]);
-  /* May F jump or bend with ρ, ρ' or y, and the side of its edges that it is on, as ga_expr_side(); NULL: it
-   * does not. */
+  /* 1: F may jump or have a corner in ρ, ρ' or y; and the side it is on, as ga_expr_side(). NULL: it does
+   * not. */
   int (*has_edges)(const ga__mbs_model *b, const ga__law *law);
   int (*side)(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side);
-  int (*rests_at_start)(const ga__mbs_model *b, const ga__law *law); /* 1: `rest` is that at the start */
-  /* Radius by which the point of contact lies off the origin of b, against the first gauge's axis; NULL: 0.
-   */
+  int (*rests_at_start)(const ga__mbs_model *b, const ga__law *law); /* 1: `rest` is the initial length */
+  /* Distance of the contact point from the origin of b, opposite to the first gauge's axis; NULL: 0. */
   double (*lever)(const ga__mbs_model *b, const ga__law *law);
-  /* 1: gauge i is an angle at whose half turn the force jumps; NULL: none is. */
+  /* 1: gauge i is an angle at whose half turn the force jumps. NULL: none is. */
   int (*jumps)(const ga__mbs_model *b, const ga__law *law, int i);
 
-  /* Signals: length, rate and force of a line; the force of its first gauge by this name; NULL: of all
-   * gauges, as reactions are named. */
-  ga__law_line (*line)(const void *def); /* NULL: it has none */
-  const char *force_name;
-  double sign; /* of the force as a signal; 1: against growing gauges */
-  /* Shape number i; 0: there are not so many. */
+  /* Signals: length and rate of a line; forces. */
+  ga__law_line (*line)(const void *def); /* NULL: it has no line */
+  const char *force_name; /* of the first gauge's force; NULL: forces of all gauges, fx, fy, ... */
+  double sign;            /* of the force as a signal; 1: opposing an increase of ρ */
+  /* Shape number i; returns 0: no more. */
   int (*shape)(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out);
 };
 
 const ga__law_type *ga__law_type_of(ga__part_kind kind); /* law_kinds.c */
 
-/* Value and rate of a gauge of the machine's markers. */
+/* Value and rate of a gauge. */
 void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
                     double *rate);
-/* The first gauge, its rate, and how fast nodes turn that it depends on by their turning [rad/s]. */
+/* Value and rate of the first gauge; turns: [rad/s] angular speed of the nodes whose rotation it depends on.
+ */
 void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__kin *kin, double *rho,
                         double *rate, double *turns);
 

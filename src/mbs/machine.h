@@ -30,10 +30,10 @@ typedef enum ga__part_kind {
   GA__PART_GUESS,
   GA__PART_BLOCK,
   GA__N_PARTS,
-  GA__PART_ELEMENT = GA__N_PARTS /* of no kind of model files: its type comes with it, see element.h */
+  GA__PART_ELEMENT = GA__N_PARTS /* not in model files: a ga__element_def with its own type, see element.h */
 } ga__part_kind;
 
-typedef struct ga__block_def { /* what ga_machine_add_block() was given */
+typedef struct ga__block_def { /* arguments of ga_machine_add_block() */
   const char *name;
   ga_control_block *block; /* owned */
   ga_input *inputs;        /* owned, [ga_block_n_in(block)] */
@@ -41,8 +41,8 @@ typedef struct ga__block_def { /* what ga_machine_add_block() was given */
 
 typedef struct ga__part {
   ga__part_kind kind;
-  const char *name; /* owned; within def too */
-  void *def;        /* a copy of the definition of its kind, texts owned; NULL for the ground */
+  const char *name; /* owned; the name in def */
+  void *def;        /* owned copy of the definition of its kind, with its texts; NULL for the ground */
 } ga__part;
 
 typedef struct ga__mbs_model ga__mbs_model; /* model.h */
@@ -57,28 +57,28 @@ struct ga_machine {
   ga__mbs_model *model; /* NULL until it is built */
   int *bucket;          /* names: 1 + index of a part, 0: empty; open addressing */
   int n_buckets;        /* a power of two */
-  int n_functions;      /* that expressions may call */
+  int n_functions;      /* for use in expressions */
   ga_symbol *function;  /* [n_functions] their names belong to the machine */
 };
 
-/* When most functions of a machine may be called. */
+/* For messages: when most functions of a machine may be called. */
 #define GA__ONCE_BUILT "after ga_machine_build()"
 
 const char *ga__part_text(ga__part_kind kind);            /* "rigid body", "spring", ... */
 int ga__find_part(const ga_machine *m, const char *name); /* −1: none */
-/* A name meant something, and there is nothing of that name, or not of the kind needed: a message with the
- * nearest name. field: what of the part asks for it ("a", "coordinate"); needs: "a body or marker". Returns
- * GA_ERR_ARGUMENT. */
+/* Refuses a name that refers to nothing, or to a part of the wrong kind; the message suggests the nearest
+ * name. field: the field of `asking` that has the name ("a", "coordinate"); needs: "a body or marker".
+ * Returns GA_ERR_ARGUMENT. */
 ga_status ga__refuse_unknown(const ga_machine *m, const ga__part *asking, const char *field, const char *name,
                              const char *needs);
-/* The same of an argument of a function, with the context of its caller. */
+/* The same for an argument of a function, with the caller's context. */
 ga_status ga__refuse_unknown_argument(const ga_machine *m, ga_context *ctx, const char *function,
                                       const char *field, const char *name, const char *needs);
-/* A failure that concerns a part: its kind and name are added to the facts. Returns status. */
+/* Refuses something about a part: adds its kind and name to the facts. Returns status. */
 ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
                           ga__facts facts);
 
-/* The last error concerns this part. */
+/* Sets the part of the last error. */
 void ga__error_set_part(ga_context *ctx, const ga__part *part);
 
 /* A growing array of plain structs. */
@@ -89,7 +89,7 @@ typedef struct ga__list {
 } ga__list;
 #define GA__AT(list, type, i) (&((type *)(list).at)[i])
 
-/* Adds an item, zeroed; NULL: out of memory (said so). */
+/* Adds an item, zeroed; NULL: out of memory, which is reported. */
 void *ga__list_add(ga_context *ctx, ga__list *list);
 
 #endif

@@ -8,28 +8,27 @@
 
 enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32, GA__ALL6 = 63 };
 
-typedef struct ga__node {    /* what evaluations need comes first */
-  int q, v;                  /* where its coordinates and velocities begin */
-  int planar, scalar, rigid; /* which kind of coordinates: 1 for one of them, none: point or ground */
-  int vector;                /* 1: n coordinates of R^n that are no place; it has no component of a twist */
+typedef struct ga__node {    /* members for evaluation come first */
+  int q, v;                  /* its first coordinate and velocity */
+  int planar, scalar, rigid; /* one of them is 1; none: point or ground */
+  int vector;                /* 1: n coordinates of R^n, without a pose and without a twist */
   int xx, xx_full, rr;  /* rigid nodes: first entries of its tiles xx (all nine or the diagonal) and φφ */
   double mass, J[9];    /* [kg], [kg m²] about the origin, in body axes */
   double z;             /* planar: the plane */
-  unsigned has;         /* of the six components of its twist; the ground has none */
+  unsigned has;         /* bits: components of the twist that it has; the ground has none */
   int column[6];        /* component → column among its velocities, −1: not there */
   int n;                /* velocities */
   int self;             /* its pair with itself */
-  int part;             /* that it belongs to: a body, or the joint or drive that needs it */
-  int number;           /* of a part with several: 1, 2, ...; 0: it is the only one */
-  double com[3];        /* the origin, seen in the body's frame */
-  double q0[12], v0[6]; /* at the start: as stored in q of the form; a twist (space) */
-  double q_given[12], v_given[6]; /* the same as the part gives them, before the machine is assembled */
-  int carried;                    /* 1 + number of the frame that it stands for (carried.c); 0: none */
-  double *own; /* vector: [4 n] q and v at the start, and as given, in place of q0, v0, q_given, v_given; else
-                  NULL */
+  int part;             /* owner: a body, or the joint or drive that needs it */
+  int number;           /* 1, 2, ... of a part with several nodes; 0: the only one */
+  double com[3];        /* its origin in the body's frame */
+  double q0[12], v0[6]; /* initial values: as stored in q; twist in space */
+  double q_given[12], v_given[6]; /* the same as defined by the part, before assembly */
+  int carried;                    /* 1 + number of its carried frame (carried.c); 0: none */
+  double *own;                    /* vector: [4 n] instead of q0, v0, q_given, v_given; else NULL */
 } ga__node;
 
-/* Where a node is and how it moves, at the point of an evaluation. */
+/* Pose, twist and acceleration of a node at the point of an evaluation. */
 typedef struct ga__kin {
   double x[3], R[9];
   double w[6];   /* twist */
@@ -37,14 +36,15 @@ typedef struct ga__kin {
   double angle;  /* planar nodes: any number of turns */
 } ga__kin;
 
-/* to[velocities of the node] += scale · six: a wrench, or what else has the components of a twist. */
+/* to[velocities of the node] += scale · six; six: a wrench, or another vector with the components of a twist.
+ */
 static inline void ga__add_six(double *to, const ga__node *node, double scale, const double six[6])
 {
   for (int c = 0; c < 6; c++)
     if (node->column[c] >= 0) to[node->column[c]] += scale * six[c];
 }
 
-/* A marker: part 0's node is the ground, node 0. */
+/* A marker; node 0 is the ground. */
 typedef struct ga__marker {
   int node;
   double s[3]; /* from the node's origin, in body axes */
@@ -61,33 +61,34 @@ typedef struct ga__frame {
 
 void ga__frame_at(ga__frame *f, const ga__marker *marker, const ga__kin *kin /* of all nodes */);
 
-/* Values at the start, as given. */
+/* From the initial values of a node. */
 void ga__kin_initial(const ga__mbs_model *b, int node, ga__kin *kin);
 void ga__kin_pose(const ga__node *node, const double q[12], ga__kin *k); /* at rest, q as in ga__node.q0 */
-void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q,
-                     ga_pose *pose); /* q of the system */
-void ga__node_pose(const ga__mbs_model *b, int node, const double *q,
-                   ga_pose *pose);           /* of one with a place */
-void ga__nodes_keep_given(ga__mbs_model *b); /* once bodies are created: what they are given */
-ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part,
-                              int *marker); /* massless, on a joint's behalf */
-/* A rigid one of a part that has several, at rest; J about its origin, in its axes. */
+/* Poses at q of the system; the node has a pose. */
+void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q, ga_pose *pose);
+void ga__node_pose(const ga__mbs_model *b, int node, const double *q, ga_pose *pose);
+/* After bodies are created: copies q0, v0 to q_given, v_given. */
+void ga__nodes_keep_given(ga__mbs_model *b);
+/* A massless scalar node for a joint. */
+ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part, int *marker);
+/* A rigid node, at rest, of a part with several nodes; J about its origin, in its axes. */
 ga_status ga__node_add_rigid(ga_machine *m, ga__mbs_model *b, int part, double mass, const double J[9],
                              const double x[3], const double R[9], int *node);
-/* A node of n coordinates of an element's own, as amplitudes of modes: no place, no inertia but the
- * element's. q, v: [n] at the start, NULL: zeros. */
+/* The node of a carried frame; see ga__carried_add(). */
 ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *node);
+/* A node of n coordinates of an element, as amplitudes of modes: no pose; inertia only from the element. q,
+ * v: [n] initial values, NULL: zeros. */
 ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
                               const double *v, int *node);
 static inline size_t ga__node_n_q(const ga__node *node)
 {
   return node->rigid ? 12u : (size_t)node->n;
 }
-const ga__node *ga__node_with(const ga__mbs_model *b, int v); /* that which has velocity number v */
-/* Values at the start: from the node to q and v of the system, and back (v may be NULL). */
+const ga__node *ga__node_with(const ga__mbs_model *b, int v); /* the node with velocity number v */
+/* Initial values: from the node to q and v of the system, and back (v may be NULL). */
 void ga__node_get_initial(const ga__node *node, double *q, double *v);
 void ga__node_set_initial(ga__node *node, const double *q, const double *v);
-/* Of one node: of a rigid one in the space form, */
+/* Motion of one node at q, v, vdot of the system: of a rigid one in the space form; */
 static inline void ga__kin_rigid(const ga__node *node, const double *q, const double *v, const double *vdot,
                                  ga__kin *k)
 {
@@ -95,9 +96,9 @@ static inline void ga__kin_rigid(const ga__node *node, const double *q, const do
   if (v) memcpy(k->w, v + node->v, sizeof k->w);
   if (vdot) memcpy(k->acc, vdot + node->v, sizeof k->acc);
 }
-/* and of any other; v, vdot may be NULL */
+/* of any other. v, vdot may be NULL. */
 void ga__kin_other(const ga__node *node, const double *q, const double *v, const double *vdot, ga__kin *k);
-/* Of all nodes; v, vdot may be NULL. ga__kin_nodes(): but for carried frames. */
+/* Motion of all nodes; v, vdot may be NULL. ga__kin_nodes() leaves out carried frames. */
 void ga__kin_nodes(const ga__mbs_model *b, const double *q, const double *v, const double *vdot,
                    ga__kin *kin);
 void ga__kin_at(const ga__mbs_model *b, const double *q, const double *v, const double *vdot, ga__kin *kin);

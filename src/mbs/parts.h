@@ -1,4 +1,4 @@
-/* Kinds of parts: what a definition holds, and what it must satisfy. (part_kinds.c) */
+/* Kinds of parts: tables of their fields and conditions. (part_kinds.c) */
 #ifndef GALPHA_MBS_PARTS_H
 #define GALPHA_MBS_PARTS_H
 
@@ -7,7 +7,7 @@
 
 typedef struct ga__part_type {
   const char *text;    /* "rigid body": in messages */
-  const char *section; /* of model files, where it is listed */
+  const char *section; /* of model files */
   const char *type;    /* its `type` there; NULL: the field `kind` is, or it has none */
   const char *about;   /* one line */
   size_t size;
@@ -15,24 +15,24 @@ typedef struct ga__part_type {
   int n_fields;
   void (*defaults)(void *def);                      /* NULL: blocks */
   ga_status (*add)(ga_machine *m, const void *def); /* NULL: blocks */
-  const ga__element_type *element;                  /* what it is made into */
+  const ga__element_type *element;                  /* its type */
 } ga__part_type;
 
-/* Kinds (bits of the field `kind`) that look at a field. */
+/* Kinds (bits of the field `kind`) that use a field. */
 unsigned long ga__field_kinds(const ga__field *field);
 
 const ga__part_type *ga__part_type_of(ga__part_kind kind);
 size_t ga__def_size(ga__part_kind kind);
 
-/* Numbers, choices, texts that are needed; what names mean is seen when the machine is built. Rotations that
- * are right to 1e-6 are made so to rounding. The message names kind, part, field and value. */
+/* Checks numbers, choices and required texts. Names are resolved later, when the machine is built. Rotations
+ * that are orthogonal to 1e-6 are made orthogonal to rounding. The message names kind, part, field and value.
+ */
 ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def);
 
-/* A member of a part's definition by its name, count (may be NULL) of them one after the other; NULL: it has
- * none of that name. */
+/* A member of a part's definition by its name; NULL: none. *count (count may be NULL): length of an array. */
 const void *ga__part_member(const ga__part *part, const char *name, int *count);
 
-/* Where text number i = 0, 1, ... of a definition stands, the name first; NULL after the last. */
+/* Address of text number i = 0, 1, ... in a definition, the name first; NULL after the last. */
 const char **ga__def_text(ga__part_kind kind, void *def, int i);
 
 #endif

@@ -1,11 +1,10 @@
-/* Probes: what can be sensed. (probe.c) */
+/* Probes: quantities that can be measured. (probe.c) */
 #ifndef GALPHA_MBS_PROBE_H
 #define GALPHA_MBS_PROBE_H
 
 #include "mbs/eval.h"
 #include "mbs/gauge.h"
 
-/* Something that can be sensed. (probe.c) */
 typedef enum ga__probe_kind {
   GA__PROBE_POSITION = 0,
   GA__PROBE_VELOCITY,
@@ -17,14 +16,14 @@ typedef enum ga__probe_kind {
   GA__PROBE_REACTION_TORQUE,
   GA__PROBE_GAUGE, /* value */
   GA__PROBE_GAUGE_RATE,
-  GA__PROBE_GAUGE_ACC,  /* output only, but of a scalar node */
+  GA__PROBE_GAUGE_ACC,  /* no slopes, except for a scalar node */
   GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
-  GA__PROBE_QUATERNION, /* output only */
-  GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner`; output only */
+  GA__PROBE_QUATERNION, /* no slopes */
+  GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner`; no slopes */
   GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
   GA__PROBE_STATE,      /* x number `index` */
   GA__PROBE_OUTPUT,     /* y number `index` */
-  GA__PROBE_ENERGY      /* number `index` of ga__energy; output only */
+  GA__PROBE_ENERGY      /* number `index` of ga__energy; no slopes */
 } ga__probe_kind;
 typedef struct ga__probe {
   ga__probe_kind kind;
@@ -33,12 +32,12 @@ typedef struct ga__probe {
   int owner;          /* a part */
   int gauge;
   int component, index;
-  int turns;         /* number of the angle whose turns a meter counts, −1: none */
-  int part, channel; /* of an output y: the signal it was made for */
+  int turns;         /* number among the angles whose turns a meter counts, −1: none */
+  int part, channel; /* of an output y: the signal it was created for */
 } ga__probe;
 
-/* What was worked out last for probes of one evaluation: components of one vector, or an angle and its rate,
- * are asked for one after the other. Numbers are those of probes, GA__NOT_CACHED: nothing yet. */
+/* Intermediate results for the probes of one evaluation: components of a vector, or an angle and its rate,
+ * are usually read one after the other. Indices as in ga__probe; GA__NOT_CACHED: none yet. */
 enum { GA__NOT_CACHED = -2 };
 typedef struct ga__probe_cache {
   int of, axes; /* markers */
@@ -52,14 +51,14 @@ typedef struct ga__probe_cache {
   ga__gauge_eval at_gauge;
   double g[12], w[12]; /* gradient, twists */
 } ga__probe_cache;
-void ga__probe_cache_reset(ga__probe_cache *seen);
-/* Value at an evaluation; seen: begun, and used for nothing but probes of this evaluation. */
-int ga__probe_read(ga__probe_cache *seen, const ga__eval *e, const ga__probe *probe, double *value);
+void ga__probe_cache_reset(ga__probe_cache *cache);
+/* Value at an evaluation. cache: reset before, and used only for probes of this evaluation. */
+int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value);
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
-/* For outputs of the system, the derivatives: columns by component of twist. 1: has them. */
+/* 1: its derivatives are available, so that it can be an output y of the system. */
 int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe);
-/* Which columns of the whole matrix it depends on: writes up to `room` of them, returns how many there are.
- */
+/* Columns of the matrix of all unknowns that it depends on: writes up to `room` of them, returns their
+ * number. */
 int ga__probe_columns(const ga__mbs_model *b, const ga__probe *probe, int *column, int room);
 /* Derivatives in the order of ga__probe_columns(): by velocities and accelerations (combined by the shifts)
  * and by λ, ψ, x, y into d; by q into dq. */

@@ -5,10 +5,9 @@
 #include "mbs/mbs_impl.h"
 
 ga_status ga__system_make(ga_machine *m, ga__mbs_model *b);
-/* What an evaluation sees at a point; kin is filled: positions, and velocities and accelerations where asked
- * for. */
+/* Begins an evaluation at a point: computes kin, with velocities and accelerations on request. */
 ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot);
-/* M vdot, f and J in the space form, elements summed up. */
+/* M vdot, f and J in the space form: sums over elements. */
 void ga__space_mass(const ga__eval *e, double *out);
 int ga__space_force(const ga__eval *e, double *f);
 int ga__space_jacobian(const ga__eval *e, ga_jacobian *J);

@@ -9,7 +9,7 @@
  * to the formulas and blocks that use them. */
 ga_status ga__time_signals_create(ga_machine *m, ga__mbs_model *b);
 void ga__time_signals_free(ga_context *ctx, ga__mbs_model *b);
-/* Of a block: an output, and its inputs. */
+/* ga__element_type.output_over_time and keep_time_signals of blocks. */
 ga_status ga__block_time_signal(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);
 ga_status ga__block_keep_time_signals(ga_machine *m, ga__mbs_model *b, ga__element *el);
 
