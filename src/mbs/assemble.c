@@ -1,14 +1,14 @@
-/* Assembly: where bodies are and how they move at the start, when joints have initial values or bodies are
+/* Assembly: initial positions and velocities of bodies, from initial values of joints and bodies that are
  * held.
  *
- * Joints make a graph whose nodes are bodies; a part of several nodes, as a beam, is moved as one. Along a
- * tree of it, from the ground (and from bodies that are held) outwards, each body is placed where the joint
- * to the one before has its given coordinates; beyond joints without given coordinates bodies move as one
- * with what they hang on. What is left open then, loops, is closed by the core on a system of its own: the
- * machine's constraints and one row for everything that is given. Given coordinates are approached in small
- * moves there, so that a mechanism stays on its branch. Velocities likewise, once positions are known. Where
- * nothing is given but drives begin with speeds, bodies that are given at rest take on what these make of
- * them, and positions stay as given. */
+ * Bodies are the vertices and joints the edges of a graph; a part of several nodes, as a beam, is moved as
+ * one. Along a spanning tree, from the ground and from held bodies outwards, each body is placed so that the
+ * joint to its parent has the given coordinates. Bodies behind joints without given coordinates move rigidly
+ * with their parent. Loops are then closed by the core on an auxiliary system: the machine's constraints and
+ * one row for each given value. Given coordinates are approached in small moves, so that a mechanism stays on
+ * its branch. Velocities are treated in the same way, once positions are known. Where nothing is given except
+ * that drives start with speeds, positions stay as given, and bodies that are given at rest get the
+ * velocities that the drives impose. */
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLOSED 1e-13     /* largest Φ of positions that are consistent to rounding */
-#define LARGEST_MOVE 0.1 /* [rad], or relative to the size of the machine: what loops are closed after */
+#define CLOSED 1e-13 /* largest |Φ| of positions that are consistent to rounding */
+#define LARGEST_MOVE                                                                                         \
+  0.1 /* [rad], or relative to the size of the machine: largest move between closings of loops */
 enum { MOST_MOVES = 200 };
 
 /* ---- What is given ---- */
@@ -56,9 +57,9 @@ static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
   return 0;
 }
 
-/* Does any part of the machine give something? Bits: 1 a coordinate, 2 a rate, 4 a pose held, 8 velocities,
- * 16 a weight, 32 a speed that a drive begins with. Those of ASKED have to be met, or the machine is refused
- * here. */
+/* Bits of what the parts of a machine give: 1 a coordinate, 2 a rate, 4 a held pose, 8 velocities,
+ * 16 a weight, 32 a nonzero initial speed of a drive. Those in ASKED must be met, or the machine
+ * is refused here. */
 enum {
   GIVES_VALUE = 1,
   GIVES_RATE = 2,
@@ -97,18 +98,18 @@ static int what_is_given(const ga_machine *m)
 /* ---- The tree ---- */
 
 typedef struct edge {
-  int joint;         /* −1: none, both are nodes of one part, which keeps its shape */
+  int joint;         /* −1: none, both are nodes of one part, which moves rigidly */
   int parent, child; /* nodes */
 } edge;
 
 typedef struct tree {
   ga_context *ctx;
   int n_joints;            /* between frames, and scalars; drives and gears come later */
-  int n_edges, n_followed; /* followed: those with a joint */
-  int loops;               /* 1 where something may not close by itself */
+  int n_edges, n_followed; /* edges; edges with a joint */
+  int loops;               /* 1: there may be loops to close */
   edge *edge;              /* in an order in which parents are placed first */
-  double *value;           /* [3 joints] coordinates, as they are to be */
-  double *turned;          /* [nodes] planar bodies: by how much */
+  double *value;           /* [3 joints] target coordinates */
+  double *turned;          /* [nodes] [rad] rotation of planar bodies */
   int *moved;              /* [nodes] */
   ga__kin *before;         /* [nodes] */
 } tree;
@@ -145,7 +146,7 @@ static int rank_of(const ga_machine *m, const ga__joint *joint)
   return ga__joint_holds_most(joint) ? 1 : 2;
 }
 
-/* Work space of the search: joints by node, and a queue for each rank. */
+/* Work space for growing the tree: joints of each node, and a queue for each rank. */
 typedef struct search {
   const ga_machine *m;
   const ga__mbs_model *b;
@@ -155,7 +156,7 @@ typedef struct search {
   int *reached; /* [nodes] */
 } search;
 
-/* From a node that is placed: its joints are to be followed. */
+/* Marks a node as placed, and queues its joints. */
 static void reach(search *s, int node)
 {
   s->reached[node] = 1;
@@ -165,7 +166,7 @@ static void reach(search *s, int node)
   }
 }
 
-/* The next joint to follow: 2 joint + end it is followed from; −1: none. */
+/* The next joint to follow: 2 joint + the end that is placed; −1: none. */
 static int next_joint(search *s)
 {
   for (int rank = 0; rank < N_RANKS; rank++)
@@ -173,7 +174,7 @@ static int next_joint(search *s)
   return -1;
 }
 
-/* All nodes of a part that has several, as a beam: they lie one after the other. */
+/* Reaches all nodes of a part with several, as a beam; their numbers are consecutive. */
 static void reach_part(search *s, tree *t, int node)
 {
   const ga__node *at = node_at(s->b, node);
@@ -201,7 +202,8 @@ static void grow(search *s, tree *t)
   }
 }
 
-/* Can bodies be placed along it? Not where an end is on what deforms: nothing says how that will be bent. */
+/* 1: bodies can be placed along the joint; not if an end is on a deformable part, whose shape is not known
+ * yet. */
 static int is_followed(const ga__mbs_model *b, const ga__joint *joint)
 {
   return joint->recipe && !node_at(b, node_of(b, joint->a))->carried &&
@@ -230,7 +232,7 @@ static void list_incident(search *s)
   s->start[0] = 0;
 }
 
-/* The ground and bodies that are held first, then whatever hangs on neither. */
+/* Starts at the ground and at held bodies, then at bodies that are connected to neither. */
 static void grow_all(search *s, tree *t)
 {
   const ga__mbs_model *b = s->b;
@@ -288,7 +290,7 @@ static void set_pose(ga__node *node, const double x[3], const double R[9], doubl
   if (node->rigid) memcpy(node->q0 + 3, R, 9 * sizeof *R);
 }
 
-/* All nodes, as q0 and v0 have them. */
+/* Motion of all nodes from q0 and v0. */
 static void eval_nodes(const ga__mbs_model *b, ga__kin *kin)
 {
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin);
@@ -318,7 +320,7 @@ static double angle_of(const double R[9])
   return atan2(R[3], R[0]);
 }
 
-/* b's frame against a's, before bodies were moved: R, and d in a's axes. */
+/* Pose of b's frame relative to a's before bodies were moved: R, and d in a's axes. */
 static void relative_before(const ga__mbs_model *b, const tree *t, const ga__joint *joint, double R[9],
                             double d[3])
 {
@@ -368,8 +370,8 @@ static void place(ga__mbs_model *b, tree *t, const edge *at)
   set_pose(child, x, body, angle);
 }
 
-/* Bodies from their present poses to where coordinates are t->value, along the tree. Where nothing changes
- * every bit stays. */
+/* Moves bodies along the tree so that coordinates become t->value. Bodies that need not move
+ * keep every bit. */
 static void place_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 {
   eval_nodes(b, t->before);
@@ -388,7 +390,7 @@ static void place_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 
 /* ---- Moving bodies ---- */
 
-/* w of a node from that of its parent: along with it, and by (w, u) in the axes of a against a. */
+/* Twist of a node: that of its parent plus the relative motion (w, u) of b, in the axes of a. */
 static void add_twist(const ga__mbs_model *b, const ga__joint *joint, int forward, const double w_rel[3],
                       const double u_rel[3], const ga__kin *kin, const ga__kin *parent, ga__node *child,
                       int c)
@@ -399,8 +401,7 @@ static void add_twist(const ga__mbs_model *b, const ga__joint *joint, int forwar
   ga__frame_at(&fb, GA__AT(b->marker, ga__marker, joint->b), kin);
   ga__mat3_mul_vec(w, fa.A, w_rel);
   ga__mat3_mul_vec(u, fa.A, u_rel);
-  /* the velocity of a's body at b's origin plus u is that of b's body there; back it is the other way round
-   */
+  /* at b's origin: velocity of b's body = velocity of a's body + u */
   for (int i = 0; i < 3; i++) out[i] = parent->w[3 + i] + (forward ? w[i] : -w[i]);
   for (int i = 0; i < 3; i++) arm[i] = fb.p[i] - parent->x[i];
   ga__vec3_cross(turn, parent->w + 3, arm);
@@ -412,7 +413,7 @@ static void add_twist(const ga__mbs_model *b, const ga__joint *joint, int forwar
     if (child->column[k] < 0) child->v0[k] = 0.0;
 }
 
-/* How b moved against a before: ω and the velocity of b's origin, in a's axes. */
+/* Relative motion of b before: ω and the velocity of b's origin, in a's axes. */
 static void twist_before(const ga__mbs_model *b, const tree *t, const ga__joint *joint, double w[3],
                          double u[3])
 {
@@ -434,8 +435,8 @@ static void twist_before(const ga__mbs_model *b, const tree *t, const ga__joint 
   ga__mat3_tmul_vec(u, fa.A, du);
 }
 
-/* Rates of a joint's coordinates as they are to be; those that are not given are as before, but of a screw
- * one follows from the other. */
+/* Target rates of a joint's coordinates. Those that are not given stay as before; of a screw one follows from
+ * the other. */
 static void rates_of(const ga_machine *m, const ga__joint *joint, const double before[3], double rate[3])
 {
   double pitch;
@@ -449,7 +450,7 @@ static void rates_of(const ga_machine *m, const ga__joint *joint, const double b
   if (!turned && moved && pitch != 0.0) rate[0] = GA__TWO_PI / pitch * rate[1];
 }
 
-/* The child moves against its parent as it did before: of a part that keeps its shape. */
+/* Keeps the motion of the child relative to its parent: nodes of one part. */
 static void follow_twist(ga__mbs_model *b, const tree *t, const edge *at)
 {
   const ga__kin *p0 = &t->before[at->parent], *c0 = &t->before[at->child];
@@ -471,8 +472,8 @@ static void follow_twist(ga__mbs_model *b, const tree *t, const edge *at)
   for (int i = 0; i < 3; i++) child->v0[3 + i] = p1->w[3 + i] + out[i];
 }
 
-/* Velocities along the tree; t->before has poses and twists as given, t->value rates as given. A body whose
- * joint has no given rate moves against the one before as it did. */
+/* Velocities along the tree. t->before has the given poses and twists, t->value the given rates. A body whose
+ * joint has no given rate keeps its motion relative to its parent. */
 static void move_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 {
   for (int i = 0; i < b->node.n; i++) {
@@ -511,7 +512,7 @@ static void move_all(const ga_machine *m, ga__mbs_model *b, tree *t)
   }
 }
 
-/* ---- Systems of their own ---- */
+/* ---- Auxiliary systems ---- */
 
 static ga_status hold_line(ga_machine *m, ga__mbs_model *b, const ga__gauge *gauge, int part, int rate)
 {
@@ -521,7 +522,7 @@ static ga_status hold_line(ga_machine *m, ga__mbs_model *b, const ga__gauge *gau
                         rate ? ga__gauge_initial_rate(b, at) : 0.0);
 }
 
-/* A body is held as by a fixed joint at its pose. */
+/* Holds a body at its pose by the rows of a fixed joint. */
 static ga_status hold_body(ga_machine *m, ga__mbs_model *b, int i, int rate)
 {
   static const int across[3][2] = {{1, 2}, {0, 2}, {0, 1}};
@@ -539,7 +540,7 @@ static ga_status hold_body(ga_machine *m, ga__mbs_model *b, int i, int rate)
   if (status || !node.rigid) return status;
   ga__marker *fixed = ga__list_add(m->ctx, &b->marker);
   if (!fixed) return GA_ERR_MEMORY;
-  memcpy(fixed->A, node.q0 + 3, sizeof fixed->A); /* a body's own frame has its axes */
+  memcpy(fixed->A, node.q0 + 3, sizeof fixed->A); /* axes of the body's own frame */
   const int at = b->marker.n - 1;
   for (int k = 0; !status && k < 3; k++) {
     ga__gauge gauge = {.kind = GA__DOT, .a = at, .b = own};
@@ -549,7 +550,7 @@ static ga_status hold_body(ga_machine *m, ga__mbs_model *b, int i, int rate)
   return status;
 }
 
-/* One row for everything that is given. */
+/* Adds one row for each given value. */
 static ga_status hold_given(ga_machine *m, ga__mbs_model *b, int rate)
 {
   ga_status status = GA_OK;
@@ -572,7 +573,7 @@ static ga_status hold_given(ga_machine *m, ga__mbs_model *b, int rate)
   return status;
 }
 
-/* A system that serves one stage, and a stepper that closes it. */
+/* The auxiliary system of one stage, and a stepper that solves its constraints. */
 typedef struct stage {
   ga__mbs_model *b;
   ga_stepper *st;
@@ -589,8 +590,8 @@ static void stage_close(ga_machine *m, stage *s)
   ga__mbs_model_destroy(m->ctx, &s->b);
 }
 
-/* What is moved least: mass and inertia times the weights of bodies. Nodes that follow coordinates have no
- * mass. */
+/* Weights for the norm of moves: mass and inertia times the weights of bodies. Nodes that follow coordinates
+ * have no mass. */
 static void weigh_nodes(const ga_machine *m, ga__mbs_model *b)
 {
   for (int i = 1; i < b->node.n; i++) {
@@ -601,7 +602,7 @@ static void weigh_nodes(const ga_machine *m, ga__mbs_model *b)
   }
 }
 
-/* Nodes, and joints with their frames, as bodies are given. */
+/* Creates nodes, and joints with their frames, with bodies as given. */
 static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
 {
   *s = (stage){.b = NULL};
@@ -615,7 +616,7 @@ static ga_status stage_open(ga_machine *m, ga__stage what, stage *s)
   return status;
 }
 
-/* All else, with bodies where they are now. */
+/* Builds the rest, with bodies at their present positions. */
 static ga_status stage_build(ga_machine *m, stage *s)
 {
   ga__mbs_model *b = s->b;
@@ -633,14 +634,14 @@ static ga_status stage_build(ga_machine *m, stage *s)
   return ga_stepper_create(m->ctx, b->system, &o, &s->st);
 }
 
-/* Into the nodes. */
+/* Copies the solution to the nodes. */
 static void take_values(const stage *s, int velocities)
 {
   for (int i = 1; i < s->b->node.n; i++)
     ga__node_set_initial(node_at(s->b, i), s->q, velocities ? s->v : NULL);
 }
 
-/* Bodies from their present values to such that meet all rows. */
+/* Moves bodies from their present positions (or velocities) to ones that satisfy all rows. */
 static ga_status stage_solve(ga_machine *m, stage *s, double max_change, int velocities)
 {
   ga__mbs_model *b = s->b;
@@ -654,8 +655,8 @@ static ga_status stage_solve(ga_machine *m, stage *s, double max_change, int vel
   return status;
 }
 
-/* From assembled bodies to those nearest to where they were placed, by weight. Where it cannot be found they
- * stay. */
+/* Moves assembled bodies to the solution nearest to where they were placed, by weight. They stay if it cannot
+ * be found. */
 static ga_status stage_nearest(ga_machine *m, stage *s)
 {
   ga_start_opts o = ga_start_defaults();
@@ -711,7 +712,7 @@ static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga
   if (n > MOST_LISTED) ga__write(w, ", and %d more", n - MOST_LISTED);
 }
 
-/* The part that is blamed: a joint with initial values, else a body that is held. */
+/* The part that the message names: a joint with initial values, else a held body. */
 static const ga__part *first_given(const ga_machine *m, const ga__mbs_model *b, int rate)
 {
   for (int j = 0; j < b->joint.n; j++)
@@ -735,7 +736,7 @@ static ga_status refuse_given(const ga_machine *m, const ga__mbs_model *b, int r
 
 /* ---- Stages ---- */
 
-/* A screw's other coordinate follows on its thread. */
+/* Sets the other coordinate of a screw, along its thread. */
 static void follow_thread(const ga_machine *m, const ga__joint *joint, const double before[3],
                           double value[3])
 {
@@ -746,7 +747,7 @@ static void follow_thread(const ga_machine *m, const ga__joint *joint, const dou
   if (!turned && moved && pitch != 0.0) value[0] = before[0] + GA__TWO_PI / pitch * (value[1] - before[1]);
 }
 
-/* By how much a coordinate is to change: angles the short way round, but for threads. */
+/* Required change of a coordinate: angles the short way round, except for screws. */
 static double change_of(const ga_machine *m, const ga__joint *joint, int c, double given, double now)
 {
   double pitch;
@@ -756,7 +757,7 @@ static double change_of(const ga_machine *m, const ga__joint *joint, int c, doub
              : given - now;
 }
 
-/* The coordinate that a drive's row is about. */
+/* The coordinate of a drive's row. */
 static const ga__gauge *driven_gauge(const ga__mbs_model *b, const ga__row *row, int *index)
 {
   *index = GA__AT(b->term, ga__term, row->first_term)->gauge;
@@ -770,7 +771,7 @@ static int turns_drive(const ga__mbs_model *b, const ga__row *row)
   return kind == GA__ANGLE || kind == GA__PLANE_ANGLE;
 }
 
-/* How far coordinates are from where their drives have them, into off[rows]; 0 for other rows. */
+/* off[rows]: distance of coordinates from the positions of their drives; 0 for other rows. */
 static void measure_drives(const ga_machine *m, const ga__mbs_model *b, double *off)
 {
   for (int i = 0; i < b->row.n; i++) {
@@ -786,14 +787,14 @@ static void measure_drives(const ga_machine *m, const ga__mbs_model *b, double *
   }
 }
 
-/* Drives are followed from where coordinates are now: `left` of the way is still to go. */
+/* Sets the constants of drives so that the fraction `left` of the way is still to go. */
 static void set_drives(ga__mbs_model *b, const double *off, double left)
 {
   for (int i = 0; i < b->row.n; i++)
     if (GA__AT(b->row, ga__row, i)->target) GA__AT(b->row, ga__row, i)->constant = left * off[i];
 }
 
-/* Into how many moves the way to the given values and to where drives are is cut. */
+/* Number of moves for the way to the given values and to the positions of drives. */
 static int count_moves(const ga_machine *m, const ga__mbs_model *b, const tree *t, const double *off)
 {
   double largest = 0.0, size = 1e-3;
@@ -816,7 +817,7 @@ static int count_moves(const ga_machine *m, const ga__mbs_model *b, const tree *
   return moves < 1 ? 1 : moves > MOST_MOVES ? MOST_MOVES : (int)moves;
 }
 
-/* Scalar nodes that follow coordinates are where these are to be. */
+/* Sets scalar nodes that follow coordinates to the target values. */
 static void set_followers(ga__mbs_model *b, const ga__joint *joint, const double *value)
 {
   for (int c = 0; c < joint->n_coordinates; c++) {
@@ -826,8 +827,8 @@ static void set_followers(ga__mbs_model *b, const ga__joint *joint, const double
   }
 }
 
-/* The first of the moves that are left, along the tree; first_row: of rows that hold what is given, −1: there
- * are none yet. */
+/* Makes the first of the remaining moves along the tree. first_row: the first row that holds a given value,
+ * −1: there are none yet. */
 static void place_given(const ga_machine *m, ga__mbs_model *b, tree *t, int moves_left, int first_row)
 {
   int row = first_row;
@@ -849,7 +850,7 @@ static void place_given(const ga_machine *m, ga__mbs_model *b, tree *t, int move
   place_all(m, b, t);
 }
 
-/* Rows of initial values are the last that were made, bodies that are held before them. */
+/* Rows of initial values are the last ones; those of held bodies come before them. */
 static int count_given(const ga_machine *m, const ga__mbs_model *b)
 {
   int n = 0;
@@ -865,10 +866,10 @@ static void read_coordinates(const ga__mbs_model *b, tree *t)
       t->value[3 * j + c] = ga__gauge_initial(b, joint_at(b, j)->coordinate[c].gauge);
 }
 
-/* What a placement has of nodes. */
+/* What is copied between nodes and a placement. */
 enum { POSITIONS = 1, VELOCITIES = 2 };
 
-/* A node's values at the start: q, then v, and how many they are. */
+/* Initial values of a node: q, then v, and their numbers. */
 static void start_values(ga__node *node, double *value[2], int n[2])
 {
   value[0] = node->vector ? node->own : node->q0;
@@ -877,7 +878,7 @@ static void start_values(ga__node *node, double *value[2], int n[2])
   n[1] = node->vector ? node->n : 6;
 }
 
-/* From nodes to p, or back. */
+/* Copies from nodes to p, or back. */
 static void transfer_values(const ga__mbs_model *b, const ga__placement *p, int what, int back)
 {
   double *at[2] = {p->q, p->v}, *value[2];
@@ -918,8 +919,8 @@ static ga_status record_independence(ga_machine *m, stage *s, independence_recor
   return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
-/* The move in which constraints have, or nearly have, lost their independence: their independence falls
- * towards 0 before it, and comes from 0 after it, as |s| does. −1: none. */
+/* The move in which constraints became dependent, or nearly so: their independence falls towards 0 before it
+ * and grows from 0 after it, as |s| does. −1: none. */
 static int singular_move(const independence_record *w)
 {
   const double *x = w->independence;
@@ -931,7 +932,7 @@ static int singular_move(const independence_record *w)
   return -1;
 }
 
-/* The given coordinate, or drive, that has the longest way. */
+/* The given coordinate, or drive, with the longest way. */
 typedef struct longest_move {
   const ga__part *part; /* NULL: none */
   const char *name;     /* of the coordinate */
@@ -981,7 +982,7 @@ static void warn_of_branches(const ga_machine *m, const ga__mbs_model *b, const 
                                    {at.from + at.change * (k + 0.5) / (w->n - 1), at.unit})});
 }
 
-/* Where bodies are placed along the tree, loops open; they are as before afterwards. */
+/* Records where bodies would be placed along the tree, with open loops. Bodies are not moved. */
 static ga_status record_placement(const ga_machine *m, stage *s, tree *t, int first_row)
 {
   ga__mbs_model *b = s->b;
@@ -996,17 +997,16 @@ static ga_status record_placement(const ga_machine *m, stage *s, tree *t, int fi
   return GA_OK;
 }
 
-/* Room of the way there. */
+/* Work space of approach_given(). */
 typedef struct approach {
   double *value;   /* [3 joints] coordinates before the first move */
   double *off;     /* [rows] of drives, likewise */
-  double *carried; /* [nq] bodies where the tree has carried them, */
-  double *closing; /* [nv] and by how much they were moved from there to close loops: about the same as in the
-                      next move */
+  double *carried; /* [nq] bodies after the move along the tree */
+  double *closing; /* [nv] their move from there to close loops: about the same in the next move */
 } approach;
 
-/* The next move begins with bodies moved to close loops as they were in the one before: so it goes on
- * straight where branches meet. What is in no loop stays where it is carried to. */
+/* Predicts the closing of loops from the previous move, so that a mechanism goes straight on where branches
+ * meet. Bodies outside of loops are not changed. */
 static void predict_closing(stage *s, approach *k)
 {
   const ga_group *group = ga_system_group(s->b->system);
@@ -1022,7 +1022,7 @@ static void keep_closing(const stage *s, int solved, approach *k)
     if (!solved || fabs(k->closing[i]) < CLOSED) k->closing[i] = 0.0;
 }
 
-/* Bodies to where they meet all that is given, in small moves. */
+/* Moves bodies to all given values, in small moves. */
 static ga_status approach_given(ga_machine *m, stage *s, tree *t, int given, approach *at)
 {
   ga__mbs_model *b = s->b;
@@ -1039,7 +1039,8 @@ static ga_status approach_given(ga_machine *m, stage *s, tree *t, int given, app
     set_drives(b, off, (double)(n - 1 - k) / n);
     if (watched) predict_closing(s, at);
     status = stage_solve(m, s, HUGE_VAL, 0);
-    if (watched) keep_closing(s, !status && k > 0, at); /* at first loops may be given open, once for all */
+    if (watched)
+      keep_closing(s, !status && k > 0, at); /* loops may be open initially, which is closed once */
     if (status && status != GA_ERR_MEMORY && k < n - 1) status = GA_OK; /* the last one decides */
     if (!status && watched) status = record_independence(m, s, &w);
   }
@@ -1048,8 +1049,8 @@ static ga_status approach_given(ga_machine *m, stage *s, tree *t, int given, app
   return status;
 }
 
-/* Positions into p. given: bits of what_is_given(); without coordinates, poses and weights among them
- * positions stay as they are, and p only has where they will be once they are consistent. */
+/* Computes positions into p. given: bits of what_is_given(). If these have no coordinates, poses or weights,
+ * bodies stay as given, and p only has the consistent positions that the start will find. */
 static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
 {
   stage s;
@@ -1083,8 +1084,8 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
   return status;
 }
 
-/* Which velocities of a body were given: 1 of its origin, 2 its angular velocity. Those that are 0 were not,
- * unless they are held. */
+/* Which velocities of a body are given: 1 of its origin, 2 its angular velocity. Zero counts as not given,
+ * unless the body is held. */
 static int velocities_given(const ga__part *part)
 {
   static const char *const member[] = {"velocity", "omega", "rate"};
@@ -1098,7 +1099,7 @@ static int velocities_given(const ga__part *part)
   return given;
 }
 
-/* What is given counts this many times, so that what is not given is moved in its place. */
+/* Given velocities get a large weight, so that others are changed instead. */
 static void weigh_given_velocities(const ga_machine *m, ga__mbs_model *b)
 {
   const double many = 1e6;
@@ -1110,7 +1111,7 @@ static void weigh_given_velocities(const ga_machine *m, ga__mbs_model *b)
   }
 }
 
-/* Back to what was given; the velocity of the centre of mass is v + ω × s, v given of the frame's origin.
+/* Restores given velocities; that of the centre of mass is v + ω × s, with v that of the frame's origin.
  * Returns the largest change. */
 static double restore_given_velocities(const ga_machine *m, ga__mbs_model *b)
 {
@@ -1134,9 +1135,9 @@ static double restore_given_velocities(const ga_machine *m, ga__mbs_model *b)
   return change;
 }
 
-/* Speeds of drives, taken on by bodies that were given at rest: velocities change as little as they can, by
- * kinetic energy, those that were given not at all. Given ones that contradict drives are for the start to
- * refuse: GA_ERR_INCONSISTENT. */
+/* Gives bodies at rest the velocities that drives impose: the smallest change in kinetic energy that leaves
+ * given velocities unchanged. If these contradict the drives: GA_ERR_INCONSISTENT, and the start refuses
+ * them. */
 static ga_status take_speeds(ga_machine *m, stage *s)
 {
   enum { MOST_ROUNDS = 4 }; /* each leaves about 1e-6 of the change to velocities that were given */
@@ -1152,7 +1153,7 @@ static ga_status take_speeds(ga_machine *m, stage *s)
   return status;
 }
 
-/* Velocities into p. Where nothing but drives asks for them, they are those of bodies as given. */
+/* Computes velocities into p. If only drives ask for them, they begin with the given ones. */
 static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
 {
   stage s;
@@ -1199,7 +1200,7 @@ void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
   restore_nodes(b, p, p->positions ? POSITIONS | VELOCITIES : VELOCITIES);
 }
 
-/* What initial values ask for, with the plainest form of rigid bodies. */
+/* Uses GA_FORM_SPACE, whatever the form of the machine. */
 ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
 {
   const int given = what_is_given(m), n = b->n_frame_nodes;
@@ -1226,7 +1227,7 @@ ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
   stage_close(m, &s);
   if (!status) status = assemble_positions(m, given, p);
   if (!status && given == GIVES_WEIGHT && !p->positions)
-    p->n = 0; /* nothing is asked for; the start will say */
+    p->n = 0; /* nothing has to be met here; the start reports the contradiction */
   if (!status && p->n > 0) status = assemble_velocities(m, given, p);
   if (status && status != GA_ERR_MEMORY && !(given & ASKED)) p->n = 0, status = GA_OK, m->ctx->error = said;
   p->speeds = (given & GIVES_SPEED) && p->n > 0;
@@ -1234,7 +1235,7 @@ ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
   return status;
 }
 
-/* ---- Springs without force at the start ---- */
+/* ---- Springs that are unloaded at the start ---- */
 
 static int rests_at_start(const ga__mbs_model *b)
 {
@@ -1255,8 +1256,8 @@ static void set_rests(ga__mbs_model *b, ga__workspace *w, const double *q)
   }
 }
 
-/* Given positions that are off the constraints are moved by the start: it is there that springs have no
- * force. Where it cannot be made, it will say so itself. */
+/* If given positions violate the constraints, the start moves bodies, and springs are unloaded at the moved
+ * positions. If that fails, the start will report it. */
 ga_status ga__set_spring_rests(ga_machine *m, ga__mbs_model *b)
 {
   const ga_error error = m->ctx->error;

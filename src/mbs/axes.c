@@ -1,5 +1,5 @@
-/* Rows that hold the angle between two axes, e and f, fixed in rigid bodies or the ground: the gauge GA__DOT
- * alone in its row, written out, since every hinge has two of them. With d = ω_a − ω_b, t = e × f, z = e · f:
+/* Rows with the gauge GA__DOT alone, which hold the angle between two axes e and f fixed in rigid bodies or
+ * the ground. They are written out for speed: every hinge has two. With d = ω_a − ω_b, t = e × f, z = e · f:
  *
  *   Φ = z − constant,   B_a = tᵀ = −B_b,   Φ' = t·d
  *   D_q(B v)_a = (d·e) f − z d,   D_q(B v)_b = z d − (d·f) e,   Φ'' at vdot = 0: D_q(B v)·(ω_a, ω_b)
@@ -29,7 +29,7 @@ static void set_axis(double u[3], const ga__marker *marker, double scale, const 
   for (int i = 0; i < 3; i++) u[i] *= scale;
 }
 
-/* Takes the row over, once its entries are known. */
+/* Converts a row of gauges, after its entries are known; does nothing for other rows. */
 ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row)
 {
   if (row->n_terms != 1 || row->target || row->wrap || row->rate != 0.0) return GA_OK;
@@ -122,8 +122,8 @@ void ga__axes_force(const ga__eval *e, double *f)
 
 /* ---- Sweeping ---- */
 
-/* Rows between the same two nodes, as those of a hinge, one after the other: what they share, and what they
- * add up. Matrices by columns. */
+/* Consecutive rows between the same two nodes, as those of a hinge: what they share, and their sums. Matrices
+ * by columns. */
 typedef struct hinge {
   ga__quad Ra[3], Rb[3];
   ga__quad d;            /* ω_a − ω_b */

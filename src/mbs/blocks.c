@@ -1,4 +1,4 @@
-/* Control blocks, and the rows of states x and outputs y that they, sensors and formulas make.
+/* Control blocks, and the rows of states x and outputs y of blocks, sensors and formulas.
  *
  *   xdot = s      states of blocks
  *   y    = o      probes, formulas of other outputs, outputs of blocks
@@ -31,7 +31,7 @@ static ga__y *y_at(const ga__mbs_model *b, int i)
 
 /* ---- Building ---- */
 
-/* States and outputs of a block, next to each other. */
+/* States and outputs of a block are contiguous. */
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__block_def *def = m->part[part].def;
@@ -58,7 +58,7 @@ static ga_status resolve_inputs(ga_machine *m, ga__mbs_model *b, int index)
   return GA_OK;
 }
 
-/* Columns of row i of y, up to room of them; elements keep their own. */
+/* Columns of a row of y that is a probe or formula, up to `room` of them; rows of elements have none here. */
 static int columns_of(const ga__mbs_model *b, const ga__y *y, int *column, int room)
 {
   if (y->kind == GA__Y_ELEMENT) return 0;
@@ -99,7 +99,7 @@ static ga_status want_outputs(ga__mbs_model *b, ga__element *el)
   return GA_OK;
 }
 
-/* The entry of (row, column[k]): the same as that of an earlier equal column, else one of its own. */
+/* The entry of (row, column[k]): that of an earlier equal column, else a new one. */
 static int shared_entry(ga__pattern *pt, int row, const int *column, const int *entry, int k)
 {
   for (int j = 0; j < k; j++)
@@ -118,7 +118,7 @@ static ga_status bind_row(ga__mbs_model *b, int row, const ga__y *y)
   return GA_OK;
 }
 
-/* Row r of a block: its states, then its outputs. */
+/* Binds row r of a block; rows are its states, then its outputs. */
 static ga_status bind_block_row(ga__mbs_model *b, ga__block_instance *block, int r)
 {
   const int n_in = ga_block_n_in(block->block), n_x = ga_block_n_x(block->block);
@@ -174,18 +174,18 @@ void ga__outputs_free(ga_context *ctx, ga__mbs_model *b)
 
 /* ---- Evaluation ---- */
 
-/* What a block said, as a callback's answer. */
+/* Converts the result of a block to that of a callback. */
 static int answer(const ga__eval *e, const ga__block_instance *block, ga_status status, const ga_fault *fault)
 {
   if (status == GA_RETRY_NAN) return ga__fail_undefined(e, block->part, "function", fault);
   if (!status) return 0;
   ga__refuse_part(e->work->ctx, &e->m->part[block->part], status, GA_REASON_BLOCK_FAILED,
                   (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1},
-                              .detail = fault->needs}); /* a user's block always says what it was */
+                              .detail = fault->needs}); /* a user's block always gives a reason */
   return status > 0 ? 1 : -1;
 }
 
-/* Its inputs, and behind them its derivatives. */
+/* Inputs, then derivatives. */
 static size_t scratch(const ga__element *el)
 {
   const ga__block_instance *block = el->data;
@@ -227,7 +227,7 @@ static int output(const ga__eval *e, const ga__element *el, double *o)
   return evaluate(e, el->data, NULL, o + el->y);
 }
 
-/* Row i of y; all outputs of an element with its first. */
+/* Value of row i of y. The first output of an element computes all of them. */
 static int row_value(const ga__eval *e, int i, double *o)
 {
   const ga__mbs_model *b = e->b;
@@ -247,7 +247,8 @@ int ga__outputs_value(const ga__eval *e, double *o)
   return code;
 }
 
-/* Chains end after as many sweeps as they are long; what changes still is a loop that does not settle so. */
+/* Repeats until outputs change by less than this. A chain of n outputs takes n passes; what still changes
+ * then is an algebraic loop for which this iteration does not converge. */
 #define SETTLED 1e-12
 
 const double *ga__outputs_between(const ga__eval *e, const double *y)
@@ -260,7 +261,7 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
   ga__eval at = *e;
   int changed = 1, failed = 0;
   if (b->y.n == 0) return y;
-  ga__mute_errors(e->work->ctx); /* what has no value there is interpolated */
+  ga__mute_errors(e->work->ctx); /* where an output is undefined, the interpolated one is used */
   memcpy(seen, y, size);
   p.y = seen;
   at.p = &p;
@@ -274,20 +275,20 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
   return changed || failed ? y : seen;
 }
 
-/* With what the start begins for output i before anything is known of it. */
+/* First guess of output i. */
 static double first_value(const ga__mbs_model *b, int i)
 {
   return y_at(b, i)->guessed ? y_at(b, i)->guess : 0.0;
 }
 
-/* Outputs from those that they depend on, over and over, until all along every chain have values; what has
- * none yet stays 0, and so does what a loop keeps changing. What is guessed stays so. */
+/* Evaluates outputs repeatedly, until all along every chain have values. Outputs that are undefined, and
+ * those of loops that do not converge, stay 0. Given guesses are kept. */
 void ga__outputs_guess(const ga__eval *e, double *o)
 {
   enum { MOST_SWEEPS = 32 };
   ga_point p = *e->p;
   ga__eval at = *e;
-  const ga_error error = e->work->ctx->error; /* values that do not exist yet are no failure */
+  const ga_error error = e->work->ctx->error; /* undefined values are no failure here */
   const int n = e->b->y.n;
   p.y = o;
   at.p = &p;
@@ -383,7 +384,7 @@ static int visit_formulas(const ga__mbs_model *b, const ga__element *el, ga__vis
   return code;
 }
 
-/* Rows of y that are probes and formulas, all of them. */
+/* All rows of y that are probes and formulas. */
 const ga__element_type ga__outputs_type = {
     .rank = GA__RANK_OUTPUTS,
     .want = want_outputs,
@@ -403,7 +404,7 @@ static const char *unit_of_output(const ga__element *el, int i)
   return ga_block_output_unit(((const ga__block_instance *)el->data)->block, i);
 }
 
-/* Outputs, then states; a single output is called as the block itself. */
+/* Outputs, then states. A single output has the name of the block. */
 static int n_signals(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
@@ -431,7 +432,7 @@ static int get_input(const ga__element *el, int i, ga__input **in, ga__formula *
   return i < ga_block_n_in(block->block);
 }
 
-/* The block itself, and the functions of time that its outputs are. */
+/* Visits the block itself, and the functions of time that its outputs are. */
 static int visit_block(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   const ga__block_instance *k = el->data;

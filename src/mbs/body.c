@@ -1,5 +1,5 @@
-/* Inertia and weight of all nodes; and rigid bodies in a sweep: these, and the ends of points held together
- * on them (point3.c), so that everything about a body is read, and added up, once.
+/* Inertia and weight of all nodes. The sweep over rigid bodies includes the ends of coincident points on them
+ * (point3.c), so that the data of a body are read, and its forces summed, once.
  *
  * A rigid node's origin is the centre of mass, so that with ω in space and J_s = R J Rᵀ
  *   M vdot = (m u', J_s ω'),   f = (m g, −ω × J_s ω) */
@@ -9,7 +9,7 @@
 #include "lie/mat3.h"
 #include <string.h>
 
-/* ---- Inertia, one after the other ---- */
+/* ---- Inertia, for single callbacks ---- */
 
 /* y = R J Rᵀ x */
 static void turned_inertia(double y[3], const double R[9], const double J[9], const double x[3])
@@ -86,7 +86,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
     node->rr = pair->at[GA__RR];
     ga__set_entries(&b->pattern, GA_WANT_D, node->xx, node->xx_full ? 9 : 3);
     if (!node->xx_full)
-      ga__exclude_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* nobody else asked for it */
+      ga__exclude_entries(&b->pattern, GA_WANT_Q, node->xx, 3); /* only inertia writes there */
     ga__set_entries(&b->pattern, GA_WANT_D | GA_WANT_Q, node->rr, 9);
   }
   return GA_OK;
@@ -94,7 +94,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 
 /* ---- Ends by body ---- */
 
-/* Sorted by node, joints in their order: a place for every end, and where each node's begin. */
+/* Lists the ends of all point3 by node, then by joint, and the first end of each node. */
 ga_status ga__list_body_ends(ga__mbs_model *b)
 {
   const int n = 2 * b->point3.n;
@@ -136,11 +136,11 @@ GA__INLINE ga__quad skew_column(ga__quad p, const int j)
 /* A body at a point, matrices by columns. */
 typedef struct body {
   const ga__node *node;
-  const double *x, *Rm, *v, *vdot; /* place, rotation by rows, twist, acceleration */
+  const double *x, *Rm, *v, *vdot; /* position, rotation by rows, twist, acceleration */
   ga__quad R[3];
   ga__quad w;    /* ω */
-  ga__quad F, T; /* M vdot − f, growing */
-  ga__quad Q[3]; /* D_q of T by φ, growing */
+  ga__quad F, T; /* M vdot − f, accumulated */
+  ga__quad Q[3]; /* D_q of T by φ, accumulated */
 } body;
 
 /* F = m (u' − g), T = N + ω × L with L = Js ω, N = Js ω', Js = R J Rᵀ. With δJs = φ~ Js − Js φ~ by a
@@ -226,7 +226,7 @@ GA__INLINE void end_jacobian(body *b, const ga__body_end *end, ga__quad r, const
   }
 }
 
-/* out[3] is written by the first of its two ends, and added to by the second */
+/* The first of two ends stores out[3], the second adds to it. */
 GA__INLINE void put(double *out, int first, ga__quad value)
 {
   if (first)
@@ -267,7 +267,7 @@ static void sweep_other(const ga__eval *e, const ga__node *node, const ga__kin *
   if (node->planar) ga__add_tile(J->D, e->b, node->self, GA__RR, J->shift_vdot, node->J);
 }
 
-/* The ground has ends too, which give Φ alone. */
+/* Ends on the ground contribute to Φ only. */
 GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sweep *s, const ga_jacobian *J)
 {
   const ga__mbs_model *model = e->b;
@@ -286,7 +286,7 @@ GA__WIDE static void sweep_nodes(const ga__eval *e, ga__kin_use use, const ga_sw
       b.x = kin->x, b.Rm = kin->R, b.v = kin->w, b.vdot = kin->acc;
     } else {
       if (node->carried) continue;
-      if (node->vector) { /* its element will add to it */
+      if (node->vector) { /* its element adds to it later */
         if (r) memset(r + node->v, 0, (size_t)node->n * sizeof *r);
         continue;
       }
@@ -334,7 +334,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   return 0;
 }
 
-/* All of it is kinetic or potential energy, which needs no adding up along a run. */
+/* No work to integrate: kinetic and potential energy are functions of the state. */
 static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   (void)b, (void)el, (void)work;

@@ -1,4 +1,4 @@
-/* Where a machine's functions of time have corners or jumps, and which of these its drives cannot follow. */
+/* Corners and jumps of a machine's functions of time, and those that its drives cannot follow. */
 #include "mbs/breaks.h"
 #include "mbs/element.h"
 #include "control/over_time.h"
@@ -30,7 +30,7 @@ static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visi
   return code || !el->type->visit ? code : el->type->visit(b, el, visit, user);
 }
 
-/* Visits them all; the visitor returns non-zero to end. */
+/* Visits all sites; the visitor returns non-zero to stop. */
 static int visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
 {
   int code = 0;
@@ -40,7 +40,7 @@ static int visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
 
 /* ---- Drives ---- */
 
-/* A position that jumps, and a velocity that does where that is not accepted, is refused. */
+/* Refuses a drive whose position jumps, or whose velocity jumps where impacts are not accepted. */
 static ga_status check_impact(const ga_machine *m, ga_context *ctx, int part, const ga_function *f,
                               const ga_break *at)
 {
@@ -98,7 +98,7 @@ ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
 
 /* ---- The next break of all ---- */
 
-#define PER_PERIOD 10.0 /* steps that an oscillation needs to be followed */
+#define PER_PERIOD 10.0 /* steps per period that an oscillation needs */
 
 typedef struct break_search {
   const ga__workspace *work;
@@ -134,8 +134,8 @@ static const char *text_of(const ga__break_site *s)
   return e ? ga_expr_text(e) : NULL;
 }
 
-/* A search that ended before the others: theirs ends there as well, and all go on from there. Where it ended
- * because breaks could not be told apart, that is said with what has them. */
+/* A search that ended early limits all others: they end there too, and all continue from there. If it ended
+ * because breaks are too dense to separate, the result says so and names the function. */
 static void stop_search(ga_breakpoint *out, const ga__break_site *s, const ga_break *at)
 {
   const double clear = fmin(at->clear, out->clear),
@@ -149,7 +149,7 @@ static int search_site(void *user, const ga__break_site *s)
   break_search *k = user;
   ga_breakpoint *out = k->out;
   const double until =
-      fmin(fmin(k->until, out->after), out->clear + out->unresolved); /* what comes later does not matter */
+      fmin(fmin(k->until, out->after), out->clear + out->unresolved); /* later breaks do not matter */
   ga_break at;
   if (!(k->t < until)) return 0;
   k->status = next_break_of(s, k->t, until, &at);
@@ -162,7 +162,7 @@ static int search_site(void *user, const ga__break_site *s)
       (k->status = check_impact(k->work->m, k->work->ctx, s->drive, s->function, &at)))
     return 1;
   const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
-  if (at.before > out->clear) { /* found again when the search goes on */
+  if (at.before > out->clear) { /* will be found when the search continues */
     out->unresolved = fmin(out->unresolved, at.before - out->clear);
     return 0;
   }

@@ -1,5 +1,5 @@
-/* Building: from parts to nodes, elements and a system. Everything made on the way belongs to a
- * ga__mbs_model, so that a failure leaves nothing behind. */
+/* Building: from parts to nodes, elements and a system. Everything belongs to a ga__mbs_model, which is freed
+ * as a whole on failure. */
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
 #include "mbs/time_signal.h"

@@ -1,13 +1,13 @@
-/* Frames carried by what deforms: how they move, and the values of elements on them.
+/* Carried frames: their motion, and the values of elements on them.
  *
- * Elements see a carried frame as a node: they add wrenches p to six rows that stand behind all unknowns.
+ * Elements see a carried frame as a node: they add wrenches p to its six rows, which come after all unknowns.
  * With w = T v, a = T v' + b, b = T' v:
  *
  *   rows      r = r_own + Tᵀ p
- *   Φ'', k'   at v' = 0 is a = b: B b, k_w b more than what elements give at a = 0
+ *   Φ'', k'   at v' = 0, where a = b: those of elements at a = 0, plus B b, k_w b
  *   inertia   M v' = Tᵀ M_s T v', f = Tᵀ (f_s − M_s b)
  *
- * Derivatives are handed on in condense.c. */
+ * condense.c transfers derivatives. */
 #include "mbs/carried.h"
 #include "mbs/element.h"
 
@@ -165,7 +165,7 @@ static int most_velocities(const ga__mbs_model *b)
   return most;
 }
 
-/* Of the arrays of a ga__carried_space, in their order there. */
+/* Lengths of the arrays of a ga__carried_space, in the order of its members. */
 enum { N_ARRAYS = 10 };
 static void list_lengths(const ga__mbs_model *b, size_t length[N_ARRAYS])
 {
@@ -254,7 +254,7 @@ static void bias_of(const ga__eval *e, int i, double bias[6])
 
 /* ---- Values ---- */
 
-/* M_s a of acting elements: at a = T v', or at the frames' a = b, all others' being 0. */
+/* M_s a of elements without a sweep: at a = T v', or at a = b of the frames and 0 of all other nodes. */
 static void inertia_at(const ga__eval *e, int at_bias)
 {
   ga__carried_space *s = e->work->carried;
@@ -303,7 +303,7 @@ int ga__carried_force(const ga__eval *e, double *f)
   return status;
 }
 
-/* out += rate(w = b) − rate(w = 0) of the frames: what is linear in a rate, for the twist b. */
+/* out += rate(w = b) − rate(w = 0) of the frames: the part of a rate that is linear in w, at w = b. */
 static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga__eval *, double *, int),
                     int order)
 {

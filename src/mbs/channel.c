@@ -1,4 +1,4 @@
-/* Channels: the signals of each kind of part. */
+/* Channels: the signals of a part, by number and by name. */
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/name.h"
@@ -89,7 +89,7 @@ int ga__channel_find(const ga__mbs_model *b, const char *name, int *part, ga__ch
   return 0;
 }
 
-/* All names one after the other, for ga__name_nearest(): i must ascend. */
+/* Iterator over all names for ga__name_nearest(); i must ascend. */
 typedef struct walk {
   const ga__mbs_model *b;
   int part, channel, n_channels;

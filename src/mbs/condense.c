@@ -1,7 +1,7 @@
-/* Derivatives of elements on carried frames, handed on to the carriers.
+/* Transfer of the derivatives of elements on carried frames to the carriers.
  *
- * Elements write to a pattern of their own, in which every frame has six rows and columns behind all
- * unknowns. With w = T v, a = T v' + b, b = T' v of a frame, and p the wrenches in its rows:
+ * Elements write to a pattern in which every frame has six rows and columns after all unknowns. With w = T v,
+ * a = T v' + b, b = T' v of a frame, and p the wrenches in its rows:
  *
  *   rows      Tᵀ times those of the frame
  *   by v'     r_a T
@@ -9,11 +9,10 @@
  *   by q      r_q T + r_w (T v)_q + r_a (T v' + b)_q, and (Tᵀ p)_q in the rows of carriers
  *   D_q(B v)  G T + B (T v)_q
  *
- * The system's pattern begins with the entries of elements that concern no frame, in their order: they are
- * copied. All others are gathered in blocks, of the six rows of a frame or one other row by the six columns
- * of a frame or one other column, and each block is multiplied as a whole. D as elements give it has r_w and
- * r_a together, by the shifts; the elements on frames that depend on both are evaluated once more for each.
- */
+ * The system's pattern begins with the entries that involve no frame, in the same order: they are copied. All
+ * others are collected in blocks: the six rows of a frame, or one other row, by the six columns of a frame,
+ * or one other column. Each block is multiplied as a whole. D of elements has r_w and r_a combined by the
+ * shifts; so elements on frames that depend on both are evaluated once more for each. */
 #include "mbs/carried.h"
 #include "mbs/element.h"
 
@@ -21,9 +20,9 @@
 #include <string.h>
 
 typedef struct frame_block {
-  int row, column; /* frames, −1: one row, or column, of no frame */
-  int entry;       /* first of its entries in the list of these: of elements, row after row; −1: zero */
-  int to;          /* first of the places that it goes to, in the list of these, row after row */
+  int row, column; /* frames, −1: a single row, or column, of no frame */
+  int entry;       /* its first in the list of entries of elements, row after row; an entry −1 is zero */
+  int to;          /* its first in the list of entries of the system, row after row */
   int in_phi;      /* 1: a row of Φ */
   int by_velocity; /* 1: a column of velocities */
 } frame_block;
@@ -37,12 +36,12 @@ struct ga__condensation {
   copy_run *run;
   frame_block *block;
   int *entry, *to;     /* −1: none */
-  int n_plain, n_made; /* entries of the system that are copied; and all, those of blocks behind them */
+  int n_plain, n_made; /* entries of the system: copied ones; all, with those of blocks after them */
 };
 
 /* ---- Units: a frame, or a row or column of no frame ---- */
 
-/* Rows that there are without frames; from there on, six by six, those of frames. */
+/* First row of frames: each has six, after those of all unknowns. */
 static int first_frame_row(const ga__mbs_model *b)
 {
   return b->n_wide - 6 * b->carried.n;
@@ -76,7 +75,7 @@ static int velocities_of(const ga__mbs_model *b, int frame)
 
 /* ---- The plan ---- */
 
-/* An entry of elements that concerns a frame. */
+/* An entry of elements in a row or column of a frame. */
 typedef struct frame_entry {
   int row, column; /* units */
   int entry;
@@ -90,16 +89,16 @@ static int by_units(const void *x, const void *y)
   return a->entry < b->entry ? -1 : a->entry > b->entry;
 }
 
-/* A place in the system's matrix: what is there, and for whom. In `in`, MASS says what GA_NO_MASS denies. */
+/* A place in the system's matrix. In `in`, the bit MASS means that M has an entry there (no GA_NO_MASS). */
 enum { MASS = 64 };
 typedef struct place {
   int row, column;
   unsigned in;
-  int *index; /* where its entry's number is to be written; NULL: an entry that is copied */
-  int entry;  /* of the system, −1: not yet there */
+  int *index; /* receives the number of its entry; NULL: an entry that is copied */
+  int entry;  /* of the system, −1: not yet created */
 } place;
 
-/* As matrices are stored; entries that are there come first. */
+/* In the order of storage; existing entries come first. */
 static int by_place(const void *x, const void *y)
 {
   const place *a = x, *b = y;
@@ -121,7 +120,7 @@ static unsigned mass_bits(unsigned in)
   return (in & GA_WANT_D && !(in & GA_NO_MASS) ? in | MASS : in) & ~(unsigned)GA_NO_MASS;
 }
 
-/* Copies entry i to the system's pattern, in runs of those that follow each other. */
+/* Copies entry i to the system's pattern; consecutive entries form a run. */
 static ga_status copy_entry(condensing *p, int i)
 {
   const ga__pattern *from = &p->b->pattern;
@@ -137,7 +136,7 @@ static ga_status copy_entry(condensing *p, int i)
   return GA_OK;
 }
 
-/* Entries of no frame are copied, those of frames listed by units. */
+/* Copies entries of no frame, and lists those of frames by units. */
 static ga_status divide_entries(condensing *p)
 {
   const ga__mbs_model *b = p->b;
@@ -159,7 +158,7 @@ static int same_units(const frame_entry *a, const frame_entry *b)
   return a->row == b->row && a->column == b->column;
 }
 
-/* Entries and places that all blocks have together, and how many blocks there are. */
+/* Numbers of blocks, and of their entries and places. */
 static void count_blocks(condensing *p, size_t *n_blocks, size_t *n_entries, size_t *n_places)
 {
   const ga__mbs_model *b = p->b;
@@ -172,7 +171,8 @@ static void count_blocks(condensing *p, size_t *n_blocks, size_t *n_entries, siz
   }
 }
 
-/* Where a matrix of the carriers of a row's and a column's frame goes; units of no frame are themselves. */
+/* Lists the places of a matrix: carriers of the row's frame by carriers of the column's frame. A unit of no
+ * frame is its own carrier. */
 static void list_places(condensing *p, int row_unit, int column_unit, unsigned in, int *index)
 {
   const ga__mbs_model *b = p->b;
@@ -187,7 +187,7 @@ static void list_places(condensing *p, int row_unit, int column_unit, unsigned i
     }
 }
 
-/* The block of n entries; returns what it writes. */
+/* Fills the block of n entries; returns the arrays that it writes. */
 static unsigned fill_block(condensing *p, frame_block *block, const frame_entry *first, size_t n)
 {
   const ga__mbs_model *b = p->b;
@@ -227,7 +227,7 @@ static void list_blocks(condensing *p)
   }
 }
 
-/* One entry of the system for all that goes to the same place. */
+/* Gives all blocks that write to the same place the same entry of the system. */
 static ga_status merge_places(condensing *p)
 {
   ga__pattern *pt = &p->b->condensed;
@@ -330,7 +330,7 @@ static void add_left(const int *to, double *array, const double *T, int n_rows, 
     }
 }
 
-/* A part of a block: what elements give, times a matrix of the column's frame. */
+/* A term of a block: derivatives from elements times a matrix of the column's frame. */
 typedef struct term {
   const double *array, *by;
   double scale;
@@ -372,7 +372,7 @@ static void block_derivatives(const ga__eval *e, const frame_block *k, const ga_
 
 /* ---- All of them ---- */
 
-/* Arrays that are wanted: elements' and the system's. */
+/* A requested array: of elements, and of the system. */
 typedef struct array_pair {
   const double *from;
   double *to;
@@ -400,7 +400,7 @@ static void copy_plain(const struct ga__condensation *plan, const ga__carried_sp
   }
 }
 
-/* r_w or r_a in the columns of frames, by the shifts, from elements on these that depend on them. */
+/* Computes r_w or r_a (selected by the shifts) in the columns of frames, for elements that depend on them. */
 static int eval_apart(const ga__eval *e, double *out, unsigned want, double shift_v, double shift_vdot)
 {
   const ga__mbs_model *b = e->b;
@@ -420,7 +420,7 @@ static int eval_apart(const ga__eval *e, double *out, unsigned want, double shif
   return status;
 }
 
-/* Values of elements into `wide`, s and, J not NULL, their derivatives. */
+/* Evaluates elements: values to `wide` and s and, if J is not NULL, derivatives. */
 static int sweep_elements(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J)
 {
   const ga__mbs_model *b = e->b;
@@ -447,7 +447,7 @@ int ga__carried_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   int status = 0;
   ga__carried_eval(e, 1);
   for (int i = 0; i < b->carried.n; i++) e->work->kin[ga__carried_at(b, i)->node] = space->motion[i].kin;
-  /* first, since they write to Q and G what is not theirs */
+  /* first, because they also overwrite Q and G */
   if (want & GA_WANT_Q) status = eval_apart(e, space->by_w, want, 1, 0);
   if (!status && want & (GA_WANT_D | GA_WANT_Q)) status = eval_apart(e, space->by_a, want, 0, 1);
   if (!status) status = sweep_elements(e, s, J);

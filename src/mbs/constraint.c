@@ -1,5 +1,4 @@
-/* Holonomic constraints: rows that hold sums of gauges. The frequent ones have files of their own, axes.c and
- * point3.c.
+/* Holonomic constraints: rows that hold sums of gauges. Two frequent kinds are in axes.c and point3.c.
  *
  * A row:  Φ = Σ c ρ − target(t) − constant,  B = Σ c g,  D_q(B v) = Σ c wᵀK,  D_q(Bᵀλ) = λ Σ c K,
  *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target'' */
@@ -16,7 +15,7 @@ static const ga__node *node_at(const ga__mbs_model *b, int i)
 
 /* ---- Pattern ---- */
 
-/* The row's slot for a node, made where there is none; −1: ground; −2: out of memory. */
+/* The row's slot for a node, added if there is none; −1: ground; −2: out of memory. */
 static int slot_of(ga__mbs_model *b, ga__row *row, int node)
 {
   if (node == 0) return -1;
@@ -118,7 +117,7 @@ static void twists_of(const ga__eval *e, const ga__gauge_eval *s, double w[12])
   memcpy(w + 6, e->kin[s->b.node].w, 6 * sizeof *w);
 }
 
-/* One gauge's part in Φ, B v or vᵀKv. */
+/* Contribution of one gauge to Φ, B v or vᵀKv. */
 static double term_value(const ga__eval *e, const ga__term *term, int order)
 {
   ga__gauge_eval s;
@@ -206,7 +205,7 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
     ga__add_curvature(J->Q, e->b, term->pair, tiles, term->c * e->p->lambda[row->lambda], K);
 }
 
-/* Everything of a row, gauge by gauge. */
+/* Values, forces and derivatives of a row, gauge by gauge. */
 static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, const ga_jacobian *J)
 {
   const int order = s && s->phi_dot ? 1 : 0;
@@ -256,7 +255,7 @@ static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
   return row_values(e, out, order);
 }
 
-/* Points held together are swept with their bodies. */
+/* point3 rows are swept with their bodies (body.c). */
 static int sweep(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J)
 {
   int status = 0;

@@ -23,7 +23,7 @@ static const ga_coordinate_info INFO[GA__N_COORDINATES] = {
 
 static const ga_coordinate_info SCALAR[2] = {{"", INFO_LENGTH}, {"", INFO_ANGLE}};
 
-/* Where initial values are. */
+/* Offsets of initial values in ga_joint_def. */
 static const struct {
   size_t value, rate;
 } GIVEN[GA__N_COORDINATES] = {

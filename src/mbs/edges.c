@@ -1,5 +1,5 @@
-/* Where forces jump or bend with the motion: expressions of signals, springs, contacts and blocks. The side
- * that each is on, one number for each of them, tells that a step has passed such an edge. */
+/* Edges: places where forces or outputs jump or have a corner with the motion, in expressions of signals,
+ * springs, contacts and blocks. Each has a side, an integer that changes when a step passes an edge. */
 #include "mbs/edges.h"
 #include "mbs/element.h"
 #include "mbs/name.h"

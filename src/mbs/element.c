@@ -65,7 +65,7 @@ const ga__element *ga__element_with(const ga__mbs_model *b, ga_equation_block bl
   return NULL;
 }
 
-/* Has it anything to evaluate, in the way of elements without a sweep? */
+/* 1: it has functions that are called for elements without a sweep. */
 static int acts(const ga__element_type *t)
 {
   return !t->sweep && (t->mass || t->force || t->phi || t->k || t->state || t->jacobian);
@@ -85,7 +85,7 @@ void ga__elements_ready(ga__mbs_model *b)
     if (at[i].type->uses_kin && at[i].type->uses_kin(b, &at[i])) b->uses_kin = 1;
 }
 
-/* By counting; equal ones keep their order. */
+/* Counting sort by rank, stable. */
 static ga_status sort(ga_context *ctx, ga__mbs_model *b)
 {
   const int n = b->element.n;
@@ -186,7 +186,7 @@ int ga__elements_state(const ga__eval *e, double *s)
   return status;
 }
 
-/* Those without a sweep: f += their forces, derivatives to J; either may be NULL. */
+/* Elements without a sweep: f += forces, J += derivatives; either may be NULL. */
 static int add_unswept(const ga__eval *e, double *f, ga_jacobian *J)
 {
   int status = 0;

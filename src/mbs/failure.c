@@ -1,4 +1,4 @@
-/* Equations in words, with units; why a step failed, in terms of parts. */
+/* Texts for equations, with units, and for the causes of a failed step, in terms of parts. */
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "core/work.h"
@@ -57,15 +57,14 @@ static const char *write_constraint(ga__writer *w, const ga__mbs_model *b, ga_eq
   return ga__motion_unit(constrains_angle(b, index), block == GA_BLOCK_ETA ? GA_UNIT_RATE : GA_UNIT_VALUE);
 }
 
-/* What the part that a formula was written for makes of output y: a force or a torque; a block's input may be
- * anything. */
+/* Unit of the part's input that reads output y: a force or a torque; inputs of blocks have none. */
 static const char *unit_of_formula(const ga__mbs_model *b, int part, int y)
 {
   const ga__element *el = ga__element_of(b, part);
   return el && el->type->unit_of_input ? el->type->unit_of_input(b, el, y) : "";
 }
 
-/* States and outputs: of blocks, of formulas, or sensed. */
+/* A state or output: of a block, of a formula, or measured. */
 static const char *write_output(ga__writer *w, const ga__mbs_model *b, ga_equation_block block, int index)
 {
   const ga__y *y = block == GA_BLOCK_Y ? GA__AT(b->y, ga__y, index) : NULL;
@@ -113,7 +112,7 @@ const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, in
 
 /* ---- The largest force ---- */
 
-/* The force element that has the largest part in one row of the dynamics; −1: none. */
+/* The force element with the largest contribution to one row of the dynamics; −1: none. */
 static int largest_force(ga__workspace *work, const ga_state *s, int row, double *value)
 {
   const ga__mbs_model *b = work->b;
@@ -135,14 +134,14 @@ static int largest_force(ga__workspace *work, const ga_state *s, int row, double
   return part;
 }
 
-/* Where the step was going, or else where it began: an iteration that went astray may have left all contacts.
- */
+/* At the end of the failed step, or else at its beginning: a diverged iteration may have
+ * left all contacts. */
 static void write_largest_force(ga__writer *w, ga__workspace *work, const ga_step_failure *f,
                                 const ga_state *now, const ga_residual *r, const char *unit)
 {
   const ga_machine *m = work->m;
   double value;
-  if (r->block != GA_BLOCK_V || m->model->form) return; /* in other forms rows are not those of space */
+  if (r->block != GA_BLOCK_V || m->model->form) return; /* in other forms rows are not in ground axes */
   int part = largest_force(work, &f->trial, r->index, &value);
   if (part < 0) part = largest_force(work, now, r->index, &value);
   if (part >= 0)
@@ -152,9 +151,9 @@ static void write_largest_force(ga__writer *w, ga__workspace *work, const ga_ste
 
 /* ---- The report ---- */
 
-#define JUMP 10.0 /* times what the rate makes of a step: more is no smooth motion */
+#define JUMP 10.0 /* times rate · step: a larger change is a jump */
 
-/* Where drives want their coordinates: one that asks for too much, or jumps, is a usual reason. */
+/* Positions that drives prescribe: an unreachable one, or a jump, is a frequent cause. */
 static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failure *f)
 {
   enum { MOST = 4 };
@@ -178,7 +177,7 @@ static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failu
   }
 }
 
-/* Equations that are met to this are not worth a line. */
+/* Equations with smaller residuals are not reported. */
 #define MET 1e-8
 
 static int is_worth_saying(const ga_step_failure *f, int i)
@@ -199,7 +198,7 @@ static void write_residuals(ga__writer *w, ga__workspace *work, const ga_step_fa
   }
 }
 
-/* Without time and callback, and without the advice, which is for those who write equations themselves. */
+/* Without time, callback and advice, which are for users who write their own equations. */
 static void write_reason(ga__writer *w, const ga_error *error)
 {
   char text[GA_ERROR_TEXT];

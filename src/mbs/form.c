@@ -7,7 +7,8 @@
  *   SE3   SE(3), left:    v = (U, Ω), X = diag(R, R)    a = X v' + b,  b = (ω × u, 0),
  *                                                       as u' = R (U' + Ω × U)
  *
- * A small move of the form, δ, is the small twist X δ = (δx, δφ). With r the residuals of the space form:
+ * A small displacement δ in the form is the small twist X δ = (δx, δφ). With r the residuals of the space
+ * form:
  *
  *   rows      dynamics r_f = Xᵀ r; the others are the same. M v' = Xᵀ M_s X v' and f = Xᵀ (f_s − M_s b)
  *   by v'     r_a X
@@ -17,10 +18,10 @@
  *             for dynamics also Xᵀ p~ X by the node's own φ, p the part of r that Xᵀ turns:
  *             δ(Rᵀ p) = Rᵀ p~ δφ
  *   D_q(B v)  (G_s + B_s w_φ) X
- *   Φ'', k'   at v' = 0 is a = b: B_s b, k_w b more than the space form has at a = 0
+ *   Φ'', k'   at v' = 0, where a = b: those of the space form at a = 0, plus B_s b, k_w b
  *
- * So tiles of the matrix are changed in space and then multiplied by R on the right and Rᵀ on the left. Rows,
- * and columns, that such a product mixes make a unit of three; all others are units of one. */
+ * So tiles of the matrix are corrected in space and then multiplied by R on the right and Rᵀ on the left.
+ * Rows or columns that such a product mixes form a unit of three; all others are units of one. */
 #include "mbs/form.h"
 #include "mbs/element.h"
 #include "mbs/system.h"
@@ -30,7 +31,7 @@
 
 typedef struct unit {
   int start, size; /* rows or columns of the whole matrix */
-  int node;        /* whose R turns it; 0: none, and size 1 */
+  int node;        /* whose R is applied; 0: none, and size 1 */
   int part;        /* 0: x, 1: φ */
 } unit;
 
@@ -144,8 +145,8 @@ static void inertia_at(const ga__eval *e, int at_bias, double *out)
   ga__space_mass(&at, out);
 }
 
-/* M v' = Xᵀ M_s X v'. With SE3 the entry holds m (u' = X v' + b); what v has put there is not subtracted but
- * left out, so that M v' does not depend on v by rounding. */
+/* M v' = Xᵀ M_s X v'. With SE3, out holds m u' with u' = X v' + b on entry. b is not subtracted but left out
+ * in a new evaluation, so that M v' does not depend on v by rounding. */
 void ga__form_mass(const ga__eval *e, double *out)
 {
   const ga__mbs_model *b = e->b;
@@ -183,7 +184,7 @@ void ga__form_force(const ga__eval *e, double *f)
   }
 }
 
-/* out += rate(w = b) − rate(w = 0): what is linear in a rate, for the twist b */
+/* out += rate(w = b) − rate(w = 0): the part of a rate that is linear in w, at w = b */
 static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga__eval *, double *))
 {
   ga__form_space *space = e->work->form;
@@ -226,7 +227,7 @@ int ga__form_k_acc(const ga__eval *e, double *out)
 
 /* ---- The Jacobian -------------------------------------------------------------------------------------- */
 
-/* What a tile is made of. */
+/* A tile and its data. */
 typedef struct place {
   const ga__form *form;
   const ga__form_space *space;
@@ -265,7 +266,7 @@ static void store(double *array, double T[9], const place *at)
   for (int k = 0; k < rows * cols; k++) array[at->tile->entry[k]] = T[k];
 }
 
-/* The tile in the columns x that goes with one in the columns φ, NULL: none, or it does not turn. */
+/* The tile in the columns x of the same node, for one in the columns φ; NULL: none, or no R is applied. */
 static const int *beside(const place *at)
 {
   return at->tile->x < 0 ? NULL : at->form->tile[at->tile->x].entry;
@@ -340,7 +341,7 @@ static int space_residual(const ga__eval *e)
   return 0;
 }
 
-/* The space form's derivatives, by w and by a apart; where only rows of Φ are wanted, these alone. */
+/* Derivatives of the space form, by w and by a separately; if only rows of Φ are wanted, only these. */
 static int space_derivatives(const ga__eval *e, unsigned want)
 {
   ga__form_space *form = e->work->form;
@@ -357,7 +358,7 @@ static int space_derivatives(const ga__eval *e, unsigned want)
   return ga__space_jacobian(e, &by_a);
 }
 
-/* Entries that no R turns; those of tiles are written over. */
+/* Entries to which no R is applied; those of tiles are overwritten later. */
 static void plain_entries(const ga__mbs_model *b, const ga__form_space *form, ga_jacobian *J)
 {
   const int n = b->form->n_entries;
@@ -406,7 +407,7 @@ static int n_rows(const ga__mbs_model *b)
   return b->nv + b->n_lambda + b->n_psi + b->n_x + b->n_y;
 }
 
-/* Units of three for what R turns, of one for the rest; in the order of rows. */
+/* Units of three where R is applied, of one for the rest; in the order of rows. */
 static void make_units(const ga__mbs_model *b, ga__form *form)
 {
   const int n = n_rows(b);
@@ -436,9 +437,9 @@ static void add_tile(ga__form *form, int row, int col)
   form->tile[form->n_tiles++].col = col;
 }
 
-/* Every tile that will be written: those of the entries and, with SE3, the columns φ beside columns x. That
- * covers what a node's own residual gives, since inertia is there for x and φ of every rigid node. There is
- * room for them. */
+/* Lists every tile that will be written: those with entries and, with SE3, columns φ next to columns x. This
+ * includes the terms of a node's own residual, since inertia has entries for x and φ of every rigid node. The
+ * array is large enough. */
 static void list_tiles(const ga__mbs_model *b, ga__form *form)
 {
   for (int i = 0; i < ga__system_pattern_of(b)->n; i++) {
@@ -462,7 +463,7 @@ static tile *find_tile(const ga__form *form, int row, int col)
   return bsearch(&key, form->tile, (size_t)form->n_tiles, sizeof key, by_place);
 }
 
-/* Which entries the tiles have; those that the space form does not need are added to the pattern. */
+/* Finds the entries of tiles; those that the space form does not have are added to the pattern. */
 static ga_status fill_tiles(ga__mbs_model *b, ga__form *form)
 {
   const int n_before = ga__system_pattern_of(b)->n;

@@ -6,7 +6,7 @@
  *   δp = δx + δφ × r,   δr = δφ × r,   δe = δφ × e for an axis e
  *   δd = δx_b + δφ_b × r_b − δx_a − δφ_a × r_a
  *
- * Two identities do all the rest, p~ q = p × q:
+ * Everything else follows from two identities, with p~ q = p × q:
  *
  *   p~ q~ = q pᵀ − (p·q) I,   (δφ × p) × q = (p qᵀ − (p·q) I) δφ */
 #include "mbs/mbs_impl.h"
@@ -32,7 +32,7 @@ void ga__frame_at(ga__frame *f, const ga__marker *marker, const ga__kin *kin)
   ga__mat3_mul(f->A, k->R, marker->A);
 }
 
-/* A scalar node has a coordinate and no place: its frame is that of the ground, moved along x. */
+/* A scalar node has a coordinate and no pose: its frame is that of the ground, moved along x. */
 static void scalar_frame(ga__frame *f, const ga__marker *marker, const ga__kin *kin)
 {
   memset(f, 0, sizeof *f);
@@ -145,7 +145,7 @@ static void line_gradient(double g[12], const ga__gauge_eval *s, const double e[
   ga__vec3_cross(g + 9, s->b.r, e);
 }
 
-/* Direction of d and its length; NaN where there is no direction, so that nobody takes it for one. */
+/* Unit vector n along d; returns |d|. NaN where d = 0, so that it is not used by mistake. */
 static double direction(double n[3], const ga__gauge_eval *s)
 {
   double d[3];
@@ -157,8 +157,8 @@ static double direction(double n[3], const ga__gauge_eval *s)
 }
 
 /* Of an angle. With a = a_i, b = b_j, z = a·b: the angle that the projection of b across a makes in the plane
- * of a changes by n · δφ_b − n · δφ_a,  n = (a − z b)/D,  D = 1 − z² = |b − z a|². The last form of D keeps
- * its digits where b comes close to a; there D = 0 gives NaN, as it should. */
+ * of a changes by n · δφ_b − n · δφ_a,  n = (a − z b)/D,  D = 1 − z² = |b − z a|². The last form of D has no
+ * cancellation where b is nearly parallel to a; D = 0 gives NaN, as it should. */
 static double angle_normal(double n[3], double a[3], double b[3], double *z, const ga__gauge_eval *s)
 {
   double across_a[3];
@@ -173,7 +173,7 @@ static double angle_normal(double n[3], double a[3], double b[3], double *z, con
 }
 
 /* Of a twist: n · (δφ_b − δφ_a) with n = (C G_S − S G_C)/D, D = S² + C²; G_S and G_C are the same sums of b ×
- * a. D is 0, and n NaN, where b is turned by half a turn about an axis across. Returns 1/D. */
+ * a. D is 0, and n NaN, at half a turn about a perpendicular axis. Returns 1/D. */
 static double twist_normal(double n[3], double G[2][3], twist_term term[4], double sum[2],
                            const ga__gauge_eval *s)
 {
@@ -437,7 +437,7 @@ void ga__gauge_curvature(double K[144], const ga__gauge_eval *s)
 
 enum { A_ROTATIONS = 7 << 3, B_ROTATIONS = 7 << 9 };
 
-/* F = u; a component of r × u wants one of the other two of u. */
+/* F = u; a component of r × u can be non-zero if one of the other two of u is. */
 static unsigned world_mask(const double u[3])
 {
   unsigned F = 0, T = 0;

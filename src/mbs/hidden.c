@@ -1,5 +1,6 @@
-/* What may hide between the ends of a step: outputs that are expressions or tables, and forces along gauges,
- * enclosed while the motion goes through a piece of it. */
+/* Search for narrow features within a step. Bounds of outputs that are expressions or tables, and of
+ * forces along gauges, over a piece of the step tell whether they may leave the range of their values
+ * at its ends. */
 #include "mbs/hidden.h"
 #include "control/over_time.h"
 #include "lie/mat3.h"
@@ -11,42 +12,42 @@
 #include <string.h>
 
 enum { MOST_VARIABLES = 64 };
-#define NEAR 0.25  /* of its values at the ends, that an expression may leave them by, */
-#define SLIGHT 0.1 /* and of what it may take within the step */
+#define NEAR 0.25  /* tolerated departure from the values at the ends, relative to these, */
+#define SLIGHT 0.1 /* and relative to the whole range within the step */
 
 /* ---- Outputs ---- */
 
-/* What a quantity stays within. */
+/* Lower and upper bound of a quantity. */
 typedef struct bounds {
   double lo, hi;
 } bounds;
 
-/* What is asked of a quantity while the motion goes through a piece, by s from 0 to 1. */
+/* What is bounded over a piece, which is parametrised by s from 0 to 1. */
 typedef enum question {
-  VALUE, /* what it stays within */
-  RATE,  /* of its change by s; 0 where that is not known, */
-  MIDDLE /* its value at the piece's middle, or, where its rate is not known, VALUE */
+  VALUE, /* the value */
+  RATE,  /* its derivative by s; 0 if that is unknown */
+  MIDDLE /* its value at the middle, s = 1/2; if RATE is unknown, VALUE */
 } question;
 enum { QUESTIONS = MIDDLE + 1 };
 
-/* What outputs stay within while the motion goes through a piece. Each is found once for a piece, from those
- * that it is made of; what an algebraic loop leads back to is on the way. */
+/* Bounds of an output over a piece. Each is computed once per piece, from those of its arguments. An output
+ * that is being computed (known 0) is met again in an algebraic loop. */
 typedef struct enclosed {
   bounds answer[QUESTIONS];
-  long piece[QUESTIONS]; /* number of the one that it was found for */
-  int known[QUESTIONS];  /* 0: on the way */
-  int composed;          /* 1: it is a formula of outputs, or of a block without states that has inputs */
-  int made;              /* 1: VALUE is that of what it is made of; 0: of its parabola */
-  int smooth;            /* 1: RATE is known */
-  int wavers;            /* 1: VALUE alone said that it may leave its values at the ends of the last step */
-  int acts;   /* 1: a force, a state or a block without bounds uses it; others act through outputs alone */
-  int judged; /* 1: of the step as a whole it is known whether it may leave its values at the ends, */
-  int leaves; /* and that it may, */
-  double room[2]; /* by more than this, see may_leave() */
+  long piece[QUESTIONS]; /* number of the piece that the bounds belong to */
+  int known[QUESTIONS];  /* 0: being computed */
+  int composed;   /* 1: a formula of outputs, or the output of a block without states that has inputs */
+  int made;       /* 1: VALUE comes from its arguments; 0: from its parabola */
+  int smooth;     /* 1: RATE is known */
+  int wavers;     /* 1: in the last step VALUE alone said that it may leave its values at the ends */
+  int acts;       /* 1: a force, a state or a block without bounds reads it; 0: only outputs do */
+  int judged;     /* 1: `leaves` is valid for the step as a whole */
+  int leaves;     /* 1: it may leave its values at the ends, by more than `room` */
+  double room[2]; /* see may_leave() */
 } enclosed;
 
 struct ga__enclosure {
-  long number; /* of the piece that is looked at */
+  long number; /* of the present piece */
   const ga_piece *piece;
   int n_acting, *acting; /* outputs that act and are composed */
   double t[2], *of_step; /* [3 n_y] the step that was judged: its times, outputs at its ends and its middle */
@@ -59,7 +60,7 @@ static void mark_inputs(ga__enclosure *e, const ga__input *in, int n)
     if (in[i].y >= 0) e->y[in[i].y].acts = 1;
 }
 
-/* Are bounds of its outputs known from those of its inputs? A block's that has no states. */
+/* 1: bounds of its outputs follow from those of its inputs: a block without states. */
 static int has_bounds(const ga__block_instance *k)
 {
   const ga_control_block *block = k->block;
@@ -81,7 +82,7 @@ static void mark_acting(ga__enclosure *e, const ga__mbs_model *b)
   }
 }
 
-/* Are there bounds of output i by what it is made of? */
+/* 1: bounds of output i follow from those of its arguments. */
 static int is_composed(const ga__mbs_model *b, int i)
 {
   const ga__y *row = GA__AT(b->y, ga__y, i);
@@ -114,7 +115,7 @@ ga__enclosure *ga__enclosure_in(const ga__mbs_model *b, void *block)
   return e;
 }
 
-/* Bounds of the outputs from here on are those in p; NULL: in what comes next. */
+/* Makes p the present piece; NULL: forgets the present one. */
 static void select_piece(ga__workspace *w, const ga_piece *p)
 {
   if (!w->enclosure || (p && w->enclosure->piece == p)) return;
@@ -129,7 +130,7 @@ static double length_of(const ga_piece *p)
 
 /* ---- Functions of time alone ---- */
 
-/* Of f(t) + what else there is in `out`; 0: nothing is known. */
+/* Adds bounds of f(t) to out; returns 0: unknown. */
 static int add_function(const ga_function *f, const ga_piece *p, question q, bounds *out)
 {
   const double h = length_of(p), middle = p->t[0] + 0.5 * h;
@@ -160,9 +161,9 @@ static int of_time_signal(const ga__time_signal *c, const ga_piece *p, question 
   return 1;
 }
 
-/* ---- What goes with the motion ---- */
+/* ---- Outputs that depend on the motion ---- */
 
-/* A parabola stays within the triangle of its Bézier points, its rate within their differences. */
+/* A parabola stays within the range of its Bézier points, its rate within that of their differences. */
 static bounds of_parabola(const ga_piece *p, int y, question q)
 {
   const double a = p->end[0].y[y], b = p->end[1].y[y], middle = p->middle.y[y];
@@ -174,7 +175,7 @@ static bounds of_parabola(const ga_piece *p, int y, question q)
 static int output_bounds(ga__workspace *w, int i, const ga_piece *p, question q, bounds *out);
 static int output_rate(ga__workspace *w, int i, const ga_piece *p, bounds *value, bounds *rate);
 
-/* What output y stays within, by what it is made of. */
+/* Finds VALUE of output y from its arguments. */
 static void find_value(ga__workspace *w, const ga_piece *p, int y)
 {
   enclosed *own = &w->enclosure->y[y];
@@ -186,7 +187,7 @@ static void find_value(ga__workspace *w, const ga_piece *p, int y)
   own->known[VALUE] = 1;
 }
 
-/* With its rate, at once. */
+/* Finds VALUE and RATE together. */
 static void find_rate(ga__workspace *w, const ga_piece *p, int y)
 {
   enclosed *own = &w->enclosure->y[y];
@@ -201,7 +202,7 @@ static void find_rate(ga__workspace *w, const ga_piece *p, int y)
   own->known[VALUE] = own->known[RATE] = 1;
 }
 
-/* At the middle, RATE being known. */
+/* Finds MIDDLE; RATE is known. */
 static void find_middle(ga__workspace *w, const ga_piece *p, int y)
 {
   enclosed *own = &w->enclosure->y[y];
@@ -216,9 +217,8 @@ static void find_middle(ga__workspace *w, const ga_piece *p, int y)
   own->known[MIDDLE] = 1;
 }
 
-/* Between the ends of a step outputs are only interpolated, by parabolas: where something narrow hides in one
- * of them that others are made of, they know nothing of it. So what can be is enclosed by what it is made of.
- */
+/* Bounds of output y. Within a step outputs are only interpolated, by parabolas, which do not see a narrow
+ * feature of an argument. So outputs are bounded by their arguments where possible. */
 static bounds of_y(ga__workspace *w, const ga_piece *p, int y, question q)
 {
   static void (*const find[QUESTIONS])(ga__workspace *, const ga_piece *, int) = {find_value, find_rate,
@@ -282,7 +282,7 @@ static int block_variables(ga__workspace *w, const ga__block_instance *k, const 
   return 1;
 }
 
-/* Ranges of what output i, which is composed, is made of; 0: they are not known. */
+/* Ranges of the arguments of output i, which is composed; returns 0: unknown. */
 static int output_variables(ga__workspace *w, int i, const ga_piece *p, question q, double *lo, double *hi)
 {
   const ga__y *row = GA__AT(w->b->y, ga__y, i);
@@ -301,7 +301,7 @@ static const ga_control_block *block_of(const ga__mbs_model *b, const ga__y *row
   return ga__output_block(b, row)->block;
 }
 
-/* Values of output number i by what it is made of; 0: nothing is known. */
+/* Bounds of output i from its arguments; returns 0: unknown. */
 static int output_bounds(ga__workspace *w, int i, const ga_piece *p, question q, bounds *out)
 {
   const ga__y *row = GA__AT(w->b->y, ga__y, i);
@@ -328,24 +328,22 @@ static int output_rate(ga__workspace *w, int i, const ga_piece *p, bounds *value
   return known;
 }
 
-/* What output i, which is composed, stays within in the piece turned to; 0: nothing is known but its
- * parabola.
- */
+/* Bounds of output i, which is composed, over the present piece; returns 0: only its parabola is known. */
 static int value_of(ga__workspace *w, int i, const ga_piece *p, double out[2])
 {
-  if (w->enclosure->y[i].wavers && length_of(p) > 0) (void)of_y(w, p, i, RATE); /* it will be asked for */
+  if (w->enclosure->y[i].wavers && length_of(p) > 0) (void)of_y(w, p, i, RATE); /* it will be needed */
   const bounds r = of_y(w, p, i, VALUE);
   out[0] = r.lo, out[1] = r.hi;
   return w->enclosure->y[i].made;
 }
 
-/* Ranges lose what terms have in common: those of a sum whose terms cancel are far too wide. Rates do not, to
- * first order, and within a piece f(s) is within f(1/2) ± max |f'|/2. What has no rate is one of all its
- * values in f(1/2), and does not count in f'. */
+/* Interval arithmetic ignores that terms depend on the same variable, so bounds of a sum whose terms cancel
+ * are far too wide. Rates are better to first order: f(s) is within f(1/2) ± max |f'|/2. Arguments without a
+ * rate enter f(1/2) with all their values, and f' not at all. */
 static void narrow(ga__workspace *w, int i, const ga_piece *p, double out[2])
 {
   if (!(length_of(p) > 0)) return;
-  const bounds rate = of_y(w, p, i, RATE); /* behind VALUE it is found with it again */
+  const bounds rate = of_y(w, p, i, RATE); /* computes VALUE again with it */
   if (!w->enclosure->y[i].smooth) return;
   const bounds middle = of_y(w, p, i, MIDDLE);
   const double half = 0.5 * fmax(fabs(rate.lo), fabs(rate.hi));
@@ -353,10 +351,10 @@ static void narrow(ga__workspace *w, int i, const ga_piece *p, double out[2])
   out[1] = fmin(out[1], middle.hi + half);
 }
 
-/* ---- Judgement ---- */
+/* ---- Decision ---- */
 
-/* By how much values may leave those at the ends, which are low and high, downwards and upwards, as seen from
- * them and from `all` that they may be within the step; 0: they do not leave them. */
+/* 1: values may leave [low, high], their range at the ends. room: the tolerated departure downwards and
+ * upwards, from that range and from `all`, the bounds within the step. */
 static int may_leave(double low, double high, const double all[2], double room[2])
 {
   const double slack = high - low + NEAR * fmax(fabs(low), fabs(high));
@@ -370,7 +368,7 @@ static int leaves(double low, double high, const double room[2], const double wi
   return within[0] < low - room[0] || within[1] > high + room[1];
 }
 
-/* What is known of a step serves its pieces: is it the one that was judged last, to the bit? */
+/* 1: this is the step that was judged last, bit for bit; its results are then used for its pieces. */
 static int is_judged(const ga__enclosure *e, int n, const ga_piece *step)
 {
   const double *at[3] = {step->end[0].y, step->end[1].y, step->middle.y};
@@ -380,7 +378,7 @@ static int is_judged(const ga__enclosure *e, int n, const ga_piece *step)
   return same;
 }
 
-/* A step that is asked for as a whole is always a new one: expressions may have changed since. */
+/* A call with a whole step is always a new step: expressions may have changed. */
 static void judge_anew(ga__enclosure *e, int n, const ga_piece *step)
 {
   const double *at[3] = {step->end[0].y, step->end[1].y, step->middle.y};
@@ -397,7 +395,7 @@ static void ends_of(const ga_piece *step, int i, double *low, double *high)
   *high = fmax(a, z);
 }
 
-/* May it leave them within the step? */
+/* 1: output i may leave its values at the ends within the step. */
 static int judge_output(ga__workspace *w, int i, const ga_piece *step)
 {
   enclosed *own = &w->enclosure->y[i];
@@ -424,8 +422,8 @@ static int output_hides(ga__workspace *w, int i, const ga_piece *step, const ga_
   return leaves(low, high, room, within);
 }
 
-/* Of the whole step one that may leave its values is enough; of a piece all are judged first, so that bounds
- * of what they are made of are found once in the step and once in the piece. */
+/* For the whole step the first output that may leave its values is enough. For a piece all are judged first,
+ * so that bounds of arguments are computed once for the step and once for the piece. */
 static int outputs_hide(ga__workspace *w, const ga_piece *step, const ga_piece *piece)
 {
   ga__enclosure *e = w->enclosure;
@@ -436,7 +434,8 @@ static int outputs_hide(ga__workspace *w, const ga_piece *step, const ga_piece *
   for (int k = 0, at = w->suspect; k < n; k++, at = at + 1 < n ? at + 1 : 0) {
     if (!judge_output(w, e->acting[at], step)) continue;
     any = 1;
-    if (piece == step) return w->suspect = at, 1; /* what hid something may do so again: it is asked first */
+    if (piece == step)
+      return w->suspect = at, 1; /* likely to hide something again: checked first next time */
   }
   for (int k = 0, at = w->suspect; k < n && any; k++, at = at + 1 < n ? at + 1 : 0)
     if (judge_output(w, e->acting[at], step) && output_hides(w, e->acting[at], step, piece))
@@ -446,14 +445,14 @@ static int outputs_hide(ga__workspace *w, const ga_piece *step, const ga_piece *
 
 /* ---- Forces along gauges ---- */
 
-#define TURN 1.0 /* [rad] of a piece, beyond which a cubic is no bound of a gauge of a body that turns */
+#define TURN 1.0 /* [rad] larger rotation within a piece: a cubic does not bound the gauge */
 
 /* Poses and twists of a law's two nodes. */
 static void move_to(ga__workspace *w, const ga__law *law, const ga_instant *at)
 {
   const ga__gauge *g = GA__AT(w->b->gauge, ga__gauge, law->gauge[0]);
   const int end[2] = {g->a, g->b};
-  w->motion = 0; /* kin belongs to no point of an evaluation any more */
+  w->motion = 0; /* kin belongs to no evaluation any more */
   if (w->b->form || w->b->carried.n) {
     ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
     return;
@@ -487,9 +486,9 @@ static gauge_at gauge_at_instant(ga__workspace *w, const ga__law *law, const ga_
   return out;
 }
 
-/* |d| within a piece, where d goes along the cubic with the Bézier points P: at least the least n · P for any
- * unit vector n, here that of their sum; at most the largest |P|. The cubic of |d| itself does not see that
- * ends pass each other. */
+/* |d| over a piece, d being the cubic with Bézier points P: at least the minimum of n · P for any unit vector
+ * n, here that of their sum, and at most the largest |P|. A cubic of |d| itself would miss ends that pass
+ * each other. */
 static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__law_range *r)
 {
   double P[4][3], sum[3] = {0, 0, 0}, least = INFINITY, most = 0, speed = 0;
@@ -507,7 +506,8 @@ static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__l
   r->rho[0] = fmax(least, 0);
   r->rho[1] = most;
   if (least > 0.5 * fmin(a->rho, z->rho)) return;
-  for (int k = 0; k < 3 && h > 0; k++) { /* the rate goes through all between approach and departure */
+  for (int k = 0; k < 3 && h > 0;
+       k++) { /* the rate takes all values between those of approach and departure */
     double step[3];
     for (int i = 0; i < 3; i++) step[i] = 3 * (P[k + 1][i] - P[k][i]) / h;
     speed = fmax(speed, sqrt(ga__vec3_dot(step, step)));
@@ -516,8 +516,8 @@ static void distance_range(const gauge_at *a, const gauge_at *z, double h, ga__l
   r->rate[1] = speed;
 }
 
-/* ρ within a piece: the cubic through values and rates at its ends stays within its Bézier points, its rate
- * within theirs. 0: the piece is too long to judge. */
+/* ρ over a piece: the cubic through values and rates at its ends stays within the range of its Bézier points,
+ * likewise its rate. Returns 0: the piece is too long for that. */
 static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga__law_range *r)
 {
   const double h = p->t[1] - p->t[0];
@@ -535,8 +535,8 @@ static int law_range(ga__workspace *w, const ga__law *law, const ga_piece *p, ga
   return h * fmax(a.turns, z.turns) <= TURN;
 }
 
-/* A law hides something where one of its terms does; see output_hides(). Pieces too long to judge are halved.
- */
+/* 1: one of the law's terms may leave its values, see output_hides(); or the piece is too long and has to be
+ * halved. */
 int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
   const ga__law *law = el->data;
@@ -562,7 +562,7 @@ int ga__law_hides(ga__workspace *w, const ga__element *el, const ga_piece *step,
 
 /* ---- All of them ---- */
 
-/* Did one of the outputs seem to leave its values in the step, before it was looked at more closely? */
+/* 1: VALUE alone said that an output may leave its values in the step. */
 static int was_searched(const ga__workspace *w)
 {
   const ga__enclosure *e = w->enclosure;

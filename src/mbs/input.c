@@ -1,4 +1,4 @@
-/* Inputs and formulas: numbers that may change with time and signals. */
+/* Inputs and formulas: numbers that may depend on time and signals. */
 #include "mbs/element.h"
 
 #include "mbs/name.h"
@@ -9,7 +9,7 @@
 /* ---- Names in a text ---- */
 
 typedef struct name_list {
-  char *text;         /* a copy of the text, every name closed by a 0 */
+  char *text;         /* a copy of the text, with a 0 after every name */
   ga_symbol *symbols; /* t, local names, then signals: variables 0, 1, ...; then functions */
   int *offset;        /* of a variable's first occurrence in the text */
   int n, n_local;     /* variables, local names among them */
@@ -23,7 +23,7 @@ static void free_names(ga_context *ctx, name_list *names)
   ga__free(ctx, names->offset);
 }
 
-/* pi and e are numbers, unless a part whose name may be a signal is called so. */
+/* pi and e are constants, unless a part whose name may be a signal has that name. */
 static int is_constant(const ga_machine *m, const char *name)
 {
   if (strcmp(name, "pi") != 0 && strcmp(name, "e") != 0) return 0;
@@ -44,7 +44,7 @@ static void add_name(name_list *names, const char *name, int offset)
   names->offset[names->n++] = offset;
 }
 
-/* The machine's functions; none where nothing is called. */
+/* Adds the machine's functions, if the text has a call. */
 static void add_functions(const ga_machine *m, const char *text, name_list *names)
 {
   if (m->n_functions == 0 || !strchr(text, '(')) return;
@@ -52,8 +52,7 @@ static void add_functions(const ga_machine *m, const char *text, name_list *name
   names->n_functions = m->n_functions;
 }
 
-/* Every name that stands for a value, once each, and functions. On failure what was taken stays with names.
- */
+/* Lists every name that refers to a value once, and functions. On failure names owns what was allocated. */
 static ga_status list_names(const ga_machine *m, const char *text, int n_local, const char *const *local,
                             name_list *names)
 {
@@ -87,7 +86,7 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   *f = (ga__formula){.expr = NULL};
 }
 
-/* What is wrong with a text concerns the part and field that it was given for. */
+/* Adds part and field to the error of an expression. */
 static void add_part(ga_machine *m, const ga__part *asking, const char *field)
 {
   ga_error *e = &m->ctx->error;
@@ -113,7 +112,7 @@ static ga_status compile(ga_machine *m, const ga__part *asking, const char *fiel
   return GA_OK;
 }
 
-/* The text is compiled first, so that what is wrong with it is said before any of its names is looked for. */
+/* Compiles the text first, so that syntax errors are reported before unknown names. */
 static ga_status resolve_names(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                                const char *text, const name_list *names, ga__formula *f)
 {
@@ -148,7 +147,7 @@ ga_status ga__resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *a
 
 /* ---- Inputs ---- */
 
-/* 1: the text is nothing but the name of a signal, which goes into name. */
+/* 1: the text is just the name of a signal, which is copied to name. */
 static int is_signal(const ga_machine *m, const char *text, char *name, size_t size)
 {
   int at;
@@ -159,7 +158,7 @@ static int is_signal(const ga_machine *m, const char *text, char *name, size_t s
   return strcmp(name, "t") != 0 && !is_constant(m, name);
 }
 
-/* The row of y that a formula of this text has already; −1: none. */
+/* The existing row of y of a formula with this text; −1: none. */
 static int find_formula(const ga__mbs_model *b, const char *text)
 {
   for (int i = 0; i < b->y.n; i++) {
@@ -221,7 +220,8 @@ static void list_values(const ga__eval *e, const ga__formula *f, char *text, siz
   }
 }
 
-/* "force 'f': 1/tip.x is undefined while the start is computed (tip.x = 0): ..." No step can help there. */
+/* "force 'f': 1/tip.x is undefined while the start is computed (tip.x = 0): ..." A smaller
+ * step cannot help. */
 static int fail_at_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[f->part];
@@ -237,7 +237,7 @@ static int fail_at_start(const ga__eval *e, const ga__formula *f, const ga_fault
   return 1;
 }
 
-/* The step may be tried again: the caller gets 1, and the reason is in the context. */
+/* Sets the error in the context; returns 1: retry with a smaller step. */
 static int fail_value(const ga__eval *e, int part, const char *what, const char *text, const ga_fault *fault)
 {
   const ga__part *whose = &e->m->part[part];

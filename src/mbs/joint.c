@@ -30,14 +30,14 @@ enum { MOST_ROWS = 5 };
 
 typedef struct joint_recipe {
   int exists;
-  int point; /* origins held together */
+  int point; /* 1: origins coincide */
   row_recipe row[MOST_ROWS + 1];
   coordinate_recipe coordinate[GA__MOST_COORDINATES + 1];
   int to_length; /* the first row is held at the joint's length */
   int thread;    /* 1: a thread ties its second coordinate to the first */
 } joint_recipe;
 
-/* Rotation about an axis is stopped by keeping an axis of b across one of a. */
+/* Rotation about an axis is locked by keeping an axis of b perpendicular to one of a. */
 #define ROT_X                                                                                                \
   {                                                                                                          \
     "rotation about x", GA__DOT, Y, Z                                                                        \
@@ -167,7 +167,7 @@ static ga__joint *joint_at(ga__mbs_model *b, int j)
   return GA__AT(b->joint, ga__joint, j);
 }
 
-/* A row with one term to begin with; joint >= 0: it counts among that joint's. */
+/* Adds a row without terms. */
 static ga_status add_row(ga_machine *m, ga__mbs_model *b, int part, const char *label, ga__row **out)
 {
   ga__row *row = ga__list_add(m->ctx, &b->row);
@@ -197,7 +197,8 @@ static ga_status add_gauge_row(ga_machine *m, ga__mbs_model *b, int part, const 
   return status ? status : add_term(m, b, *out, index, 1.0);
 }
 
-/* Origins held together: three rows at once for rigid bodies, else one for each direction that there is. */
+/* Makes origins coincide: by a point3 for rigid bodies, else one row for each direction that
+ * the nodes have. */
 static ga_status hold_origins(ga_machine *m, ga__mbs_model *b, ga__joint *joint, int planar)
 {
   static const char *const label[3] = {"position along x", "position along y", "position along z"};
@@ -231,7 +232,7 @@ static ga__gauge gauge_of(const ga__joint *joint, ga__gauge_kind kind, int u, in
   return gauge;
 }
 
-/* Angles of the plane count turns: the offset makes them that of b's x axis against a's. */
+/* Offset of a planar angle, so that it is the angle from a's x axis to b's. */
 static void set_offset(const ga__mbs_model *b, ga__gauge *gauge)
 {
   const double *A = GA__AT(b->marker, ga__marker, gauge->a)->A,
@@ -239,7 +240,7 @@ static void set_offset(const ga__mbs_model *b, ga__gauge *gauge)
   if (gauge->kind == GA__PLANE_ANGLE) gauge->offset = atan2(B[3], B[0]) - atan2(A[3], A[0]);
 }
 
-/* A length that is that at the start is free until the machine is assembled. */
+/* 1: the length is defined by the initial positions, so it is not constrained during assembly. */
 static int is_free(const ga_machine *m, const ga__mbs_model *b, const ga__joint *joint,
                    const joint_recipe *recipe, int i)
 {
@@ -247,7 +248,7 @@ static int is_free(const ga_machine *m, const ga__mbs_model *b, const ga__joint 
   return b->stage == GA__STAGE_POSITIONS && recipe->to_length && i == 0 && isnan(d->length);
 }
 
-/* What a row is held at: a joint's length, or the turns that an angle of the plane has made at the start. */
+/* Sets the constant of a row: the joint's length, or the initial turns of a planar angle. */
 static ga_status set_constant(ga_machine *m, ga__mbs_model *b, const ga__joint *joint,
                               const joint_recipe *recipe, int i, ga__row *row)
 {
@@ -285,8 +286,8 @@ static ga_status add_rows(ga_machine *m, ga__mbs_model *b, ga__joint *joint, con
   return status;
 }
 
-/* The second angle of a universal joint, about y of b: by frames with permuted axes, x of a against x and z
- * of b. */
+/* The second angle of a universal joint, about y of b: measured with permuted axes, x of a relative to x and
+ * z of b. */
 static ga_status second_angle(ga_machine *m, ga__mbs_model *b, const ga__joint *joint, ga__gauge *gauge)
 {
   static const int column[2][3] = {{1, 2, 0}, {2, 1, 0}}; /* of a: y z x; of b: z −y x */
@@ -331,7 +332,7 @@ static int is_turning(const row_recipe *r)
   return r->kind == GA__DOT || r->kind == GA__TWIST || r->kind == GA__PLANE_ANGLE;
 }
 
-/* Which table; points have no axes to hold. */
+/* Chooses the table, and refuses points in joints that need axes. */
 static ga_status choose_recipe(ga_machine *m, ga__mbs_model *b, const ga_joint_def *d, const ga__joint *joint,
                                const joint_recipe **out)
 {
@@ -372,8 +373,8 @@ static double axis_component(const ga__frame *a, int i, const ga__frame *b, int 
   return a->A[i] * b->A[j] + a->A[3 + i] * b->A[3 + j] + a->A[6 + i] * b->A[6 + j];
 }
 
-/* Frames that are to coincide are held by keeping axes across each other, which is also met where they are
- * turned over: a start near such a position would end there, without a word. */
+/* Constraints that keep axes perpendicular are also satisfied if a frame is turned over. A start near such a
+ * position would silently end there, so it is refused. */
 static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const ga_joint_def *d,
                               const ga__joint *joint, const joint_recipe *recipe)
 {
@@ -401,7 +402,7 @@ static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const
   return GA_OK;
 }
 
-/* A frame on a body at a pose of the ground's frame, at the start. */
+/* Adds a frame on a body, at a pose given in the ground frame at the start. */
 static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                              const char *name, const ga_pose *pose, int *marker)
 {
@@ -421,8 +422,8 @@ static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *as
   return GA_OK;
 }
 
-/* The turns of a screw are counted by a row that comes before the joint's own, as those of other joints come
- * after: what it carries is what acts on the angle, and no reaction. */
+/* Counts the turns of a screw by a scalar node, whose row comes before those of the joint. So its multiplier,
+ * which is the torque on the angle, is not part of the reaction. */
 static ga_status count_turns(ga_machine *m, ga__mbs_model *b, int index)
 {
   int angle;
@@ -443,7 +444,7 @@ static ga_status hold_screw(ga_machine *m, ga__mbs_model *b, int index)
   return status;
 }
 
-/* The last of its rows. */
+/* Sets the pitch in the last of the joint's rows. */
 static void set_thread(ga_machine *m, ga__mbs_model *b, const ga__joint *joint)
 {
   const ga_joint_def *d = m->part[joint->part].def;
@@ -460,7 +461,7 @@ int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch)
   return 1;
 }
 
-/* A screw whose coordinates are both given begins anywhere on its thread: that is not held before. */
+/* 0: both coordinates of a screw are given, so its thread is not constrained during assembly. */
 static int holds_thread(const ga__mbs_model *b, const joint_recipe *recipe, const ga_joint_def *d)
 {
   return recipe->thread && (b->stage != GA__STAGE_POSITIONS || isnan(d->angle) || isnan(d->displacement));
@@ -468,7 +469,7 @@ static int holds_thread(const ga__mbs_model *b, const joint_recipe *recipe, cons
 
 /* ---- Initial values ---- */
 
-/* Some joints have coordinates in space only, or in the plane only. */
+/* Refuses initial values of coordinates that the joint has only in space, or only in the plane. */
 static ga_status check_given(ga_machine *m, const ga_joint_def *d, const ga__joint *joint)
 {
   for (int i = 0; i < GA__N_COORDINATES; i++) {
@@ -493,7 +494,7 @@ static int holds_along(const joint_recipe *recipe, int axis)
   return recipe->point;
 }
 
-/* Are all axes of b against those of a held, or given by the joint's coordinates? */
+/* 1: the relative rotation is constrained, or determined by the joint's coordinates. */
 static int holds_axes(const joint_recipe *recipe)
 {
   int n = 0;
@@ -546,7 +547,7 @@ void ga__joint_relative(const ga__joint *joint, const double *value, const doubl
   }
 }
 
-/* Rotations follow each other: the axis of one has been turned by those before. */
+/* Rotations are consecutive: the axis of each is turned by those before. */
 void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
                      const double u_now[3], double w[3], double u[3])
 {
@@ -611,9 +612,9 @@ ga_status ga__scalar_coordinate(ga_machine *m, ga__mbs_model *b, int part)
   return GA_OK;
 }
 
-/* ---- Once bodies are where they start ---- */
+/* ---- After bodies have their initial positions ---- */
 
-/* An angle begins within (−π, π], or has the turns that are given; what is −π but for rounding is π. */
+/* An initial angle is in (−π, π], or has the given turns; −π up to rounding becomes π. */
 static void set_turns(ga__mbs_model *b, int gauge, double given)
 {
   const double rounding = 1e-9;
@@ -635,7 +636,7 @@ int ga__add_plane_angle(ga_machine *m, ga__mbs_model *b, int marker_a, int marke
   return index;
 }
 
-/* A driven angle has the turns of its drive, unless they are given. Drives that cannot be resolved are
+/* A driven angle gets the turns of its drive, unless its turns are given. Drives that cannot be resolved are
  * refused later. */
 static void take_turns_of_drive(ga_machine *m, ga__mbs_model *b, const ga__part *part)
 {
@@ -652,7 +653,7 @@ static void take_turns_of_drive(ga_machine *m, ga__mbs_model *b, const ga__part 
   m->ctx->error = error;
 }
 
-/* The scalar node that follows a coordinate begins where that does. */
+/* Initial values of scalar nodes that follow coordinates. */
 static void set_followers(ga__mbs_model *b, const ga__joint *joint)
 {
   for (int c = 0; c < joint->n_coordinates; c++) {
@@ -686,7 +687,7 @@ ga_status ga__joints_set_constants(ga_machine *m, ga__mbs_model *b)
     const ga__joint *joint = joint_at(b, j);
     const ga_joint_def *d = m->part[joint->part].def;
     for (int c = 0; joint->recipe && c < joint->n_coordinates; c++) {
-      /* a nut that is turned to where it starts goes along its thread, over whole turns too */
+      /* a nut that assembly turns moves along its thread, over whole turns too */
       const int on_thread = b->stage == GA__STAGE_POSITIONS &&
                             ((const joint_recipe *)joint->recipe)->thread && isnan(d->displacement);
       set_turns(b, joint->coordinate[c].gauge,
@@ -717,7 +718,7 @@ ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *
 
 /* ---- Coordinates ---- */
 
-/* A scalar node s with ρ − s = 0 follows a gauge: it counts turns, and has an acceleration. */
+/* Adds a scalar node s with the constraint ρ − s = 0, which counts turns and has an acceleration. */
 static ga_status add_follower(ga_machine *m, ga__mbs_model *b, int index, int c)
 {
   int part = joint_at(b, index)->part, measured = joint_at(b, index)->coordinate[c].gauge, marker;
@@ -762,7 +763,7 @@ static const char *coordinate_name(const void *joint, int i)
   return ((const ga__joint *)joint)->coordinate[i].info->name;
 }
 
-/* The coordinates of a joint, one of which is needed, and which of them was perhaps meant. */
+/* The message lists the coordinates of the joint, and suggests the most similar one. */
 static ga_status no_such_coordinate(const ga_machine *m, const ga__part *asking, const char *field,
                                     const char *name, const ga__joint *joint)
 {
@@ -809,7 +810,7 @@ ga_status ga__resolve_coordinate(ga_machine *m, ga__mbs_model *b, const ga__part
 
 /* ---- Gears, racks, drives ---- */
 
-/* Gears and racks fit any position. */
+/* Gears and racks: the constant is taken from the initial positions. */
 static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
@@ -854,7 +855,7 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
   return GA_OK;
 }
 
-/* ---- Signals: coordinates; what the joint does to b, or the force of a coupling ---- */
+/* ---- Signals: coordinates; reaction of the joint on b, or force of a coupling ---- */
 
 const ga__joint *ga__joint_of(const ga__mbs_model *b, int part)
 {
@@ -866,7 +867,7 @@ static int is_counted(const ga__mbs_model *b, const ga__coordinate *c)
   return c->scalar_gauge < 0 && GA__AT(b->gauge, ga__gauge, c->gauge)->kind == GA__ANGLE;
 }
 
-/* Angles that do not count their turns themselves. */
+/* Angles in (−π, π], whose turns the meter counts. */
 static int counted_angle(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
 {
   const ga__joint *joint = ga__joint_of(b, el->part);
@@ -876,7 +877,7 @@ static int counted_angle(const ga__mbs_model *b, const ga__element *el, int i, i
   return -1;
 }
 
-/* Number of a joint's coordinate among the angles whose turns are counted, −1: it counts them itself. */
+/* Number of a joint's coordinate among the angles that the meter counts, −1: not needed. */
 static int turning_of(const ga__mbs_model *b, int part, int coordinate)
 {
   const ga__joint *joint = ga__joint_of(b, part);
@@ -947,7 +948,7 @@ static const ga__row *drive_row(const ga__mbs_model *b, const ga__element *el)
   return GA__AT(b->row, ga__row, ga__joint_of(b, el->part)->first_row);
 }
 
-/* Prescribed motion Φ = ... − target(t): constraint forces do work at the rate −λ · (B v) = λ Φ_t = −λ
+/* Prescribed motion Φ = ... − target(t): the power of the constraint force is −λ · (B v) = λ Φ_t = −λ
  * target'. */
 static int drive_powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {

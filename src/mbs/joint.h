@@ -42,8 +42,7 @@ void ga__joint_relative(const ga__joint *joint, const double *value, const doubl
  * u_now: the present motion, kept likewise. */
 void ga__joint_twist(const ga__joint *joint, const double *value, const double *rate, const double w_now[3],
                      const double u_now[3], double w[3], double u[3]);
-/* Pitch of a screw, [m] per turn, which couples its second coordinate to its first; returns 0: not a screw.
- */
+/* Pitch of a screw, [m] per turn, which couples its second coordinate to its first; 0: not a screw. */
 int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch);
 /* 1: it constrains at least half of the relative motions. */
 int ga__joint_holds_most(const ga__joint *joint);

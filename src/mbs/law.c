@@ -1,6 +1,6 @@
-/* Forces along gauges. A law gives forces F_i(ρ, ρ', t, y) against growing gauges ρ_i (law_kinds.c); here
- * they become wrenches and derivatives, the same way for all. With gradients g_i, curvatures K_i and the
- * twists w of both nodes, ρ_i' = g_i · w and D_q ρ_i' = wᵀ K_i:
+/* Forces along gauges. A law has forces F_i(ρ, ρ', t, y), positive where they oppose an increase of ρ_i
+ * (law_kinds.c). Here they become wrenches and derivatives, in the same way for all laws. With gradients g_i,
+ * curvatures K_i and the twists w of both nodes, ρ_i' = g_i · w and D_q ρ_i' = wᵀ K_i:
  *
  *   f −= Σ F_i g_i
  *   Q += Σ F_i K_i + Σ g_i (Σ_j ∂F_i/∂ρ_j g_j + ∂F_i/∂ρ_j' K_jᵀ w)ᵀ
@@ -40,7 +40,7 @@ static int products_of(const ga__law *law)
   return law->type->products;
 }
 
-/* How many outputs y the force depends on, and which. */
+/* Outputs y that the force depends on; returns their number. */
 static int outputs_of(const ga__law *law, const int **y)
 {
   if (law->formula.expr) {
@@ -64,7 +64,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   return law->type->resolve(m, b, law);
 }
 
-/* Several gauges: any of them may meet any other, in all parts x_a, φ_a, x_b, φ_b that one has. */
+/* Several gauges: products of any two of them, in all parts x_a, φ_a, x_b, φ_b that they have. */
 static ga_status want_products(ga__mbs_model *b, const ga__law *law, const int node[2])
 {
   unsigned mask = 0;
@@ -124,7 +124,7 @@ static void release(ga_context *ctx, ga__element *el)
   ga__free(ctx, law->port_b);
 }
 
-/* The rest of a spring that is that at the start. */
+/* Sets the rest length of a spring that is unloaded at the start. */
 static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
 {
   ga__law *law = el->data;
@@ -136,11 +136,10 @@ static int set_rest(const ga__mbs_model *b, ga__element *el, const ga__kin *kin)
   return 1;
 }
 
-/* ---- Gathering ---- */
+/* ---- Evaluation of gauges and forces ---- */
 
-/* A ball of radius r touches the plane, of axes e_x, e_y, e_z, at r e_z below its centre. There the
- * velocities along e_x and e_y are those of the centre, less r e_y · (ω_b − ω_a), plus r e_x · (ω_b − ω_a).
- */
+/* A ball of radius r touches the plane, of axes e_x, e_y, e_z, at −r e_z from its centre. There the velocity
+ * along e_x is that of the centre minus r e_y · (ω_b − ω_a), that along e_y plus r e_x · (ω_b − ω_a). */
 static void move_to_rim(law_gauges *at, const ga__frame *plane, double radius, int curvature)
 {
   for (int i = 1; i < 3; i++) {
@@ -162,7 +161,7 @@ static void move_to_rim(law_gauges *at, const ga__frame *plane, double radius, i
   }
 }
 
-/* Gauges, and the law's forces with their slopes where a Jacobian wants them. */
+/* Evaluates the gauges and the law; slopes 1: for a Jacobian. */
 static int eval_law(law_gauges *v, ga__law_eval *at, const ga__eval *e, const ga__law *law, int slopes)
 {
   const ga__marker *marker = e->b->marker.at;
@@ -214,7 +213,7 @@ void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__ki
   }
 }
 
-/* ---- Scattering ---- */
+/* ---- Forces on nodes and derivatives ---- */
 
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
@@ -305,7 +304,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   return status;
 }
 
-/* Which of v is the rate of a planar node's turn, −1: it is the ground. */
+/* Index in v of the angular velocity of a planar node, −1: the ground. */
 static int turn_rate(const ga__mbs_model *b, int marker)
 {
   const int index = GA__AT(b->marker, ga__marker, marker)->node;
@@ -313,7 +312,7 @@ static int turn_rate(const ga__mbs_model *b, int marker)
   return index == 0 ? -1 : node->v + node->column[5];
 }
 
-/* Gauges that are a coordinate, or the difference of two, are read off v. */
+/* Simple terms: gauges that are a coordinate, or a difference of two, whose rates are read from v. */
 static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
 {
   const ga__law *law = el->data;
@@ -334,7 +333,7 @@ static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_ter
   return 1;
 }
 
-/* ---- Signals: of a line length, rate, force; else forces ---- */
+/* ---- Signals: length, rate and force of a line; else forces ---- */
 
 static const ga__law_type *type_of(const ga__mbs_model *b, int part)
 {
@@ -370,7 +369,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   out->probe.owner = part;
 }
 
-/* The line of one that is not created yet. */
+/* Resolves the line of a law that is not created yet. */
 static ga_status complete_signal(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal)
 {
   const ga__part *p = &m->part[part];

@@ -49,8 +49,7 @@ typedef struct ga__law_line {
 } ga__law_line;
 
 struct ga__law_type {
-  /* Fills the law from the part's definition. On entry type and part are set, input.y is −1, the rest is 0.
-   */
+  /* Fills the law from the part's definition. On entry type, part and input.y = −1 are set, the rest is 0. */
   ga_status (*resolve)(ga_machine *m, ga__mbs_model *b, ga__law *law);
   /* Computes F and, with slopes 1, by_rho, by_rate and by_y; all are zero on entry. Returns as ga_eval_fn. */
   int (*force)(const ga__eval *e, const ga__law *law, ga__law_eval *at, int slopes);
@@ -87,8 +86,7 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind); /* law_kinds.c */
 /* Value and rate of a gauge. */
 void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,
                     double *rate);
-/* Value and rate of the first gauge; turns: [rad/s] angular speed of the nodes whose rotation it depends on.
- */
+/* Value and rate of the first gauge; turns: [rad/s] angular speed of nodes whose rotation it depends on. */
 void ga__law_gauge_rate(const ga__mbs_model *b, const ga__law *law, const ga__kin *kin, double *rho,
                         double *rate, double *turns);
 

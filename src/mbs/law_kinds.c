@@ -1,4 +1,4 @@
-/* The laws: force against growing gauges, its slopes, its energy. law.c does all the rest. */
+/* The laws: force along gauges, its slopes, its energy. law.c does the rest. */
 #include "mbs/hidden.h"
 #include "expr/side.h"
 #include "mbs/law_impl.h"
@@ -34,11 +34,11 @@ static int add_function(const ga__eval *e, const ga__law *law, const char *field
 /* ---- Integral of a force over its displacement ---- */
 
 enum { PANELS = 2, MOST_HALVINGS = 30, MOST_PIECES = 1000 };
-#define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ|, */
-#define NOTHING 1e-3               /* or to this part of what it can be at most */
-#define SEEN 8.0                   /* times the mean of |φ| at its points, that bounds may reach */
+#define QUADRATURE_TOLERANCE 1e-11 /* relative to the integral of |φ|, or to */
+#define NOTHING 1e-3               /* this fraction of its upper bound */
+#define SEEN 8.0 /* bounds of |φ| above this multiple of its sampled mean: interval is halved */
 
-/* ∫ φ from a to b by three points of Gauss; *size: the same of |φ|. */
+/* ∫ φ from a to b by three Gauss points; *size: the same for |φ|. */
 static int gauss3(const ga_function *f, double a, double b, double *sum, double *size)
 {
   static const double at[3] = {-0.774596669241483377, 0, 0.774596669241483377};
@@ -55,15 +55,15 @@ static int gauss3(const ga_function *f, double a, double b, double *sum, double 
   return 0;
 }
 
-/* The largest |φ| between a and b that its bounds allow; 0 where none are known. */
+/* Upper bound of |φ| between a and b; 0: unknown. */
 static double most_of(const ga_function *f, double a, double b)
 {
   double least, most;
   return ga_function_bounds(f, fmin(a, b), fmax(a, b), &least, &most) ? fmax(-least, most) : 0;
 }
 
-/* Adds ∫ φ to sum; `whole` is a first value. Halves the interval where φ has kinks, as tables have, and where
- * it may be much larger than at the points it was seen at. */
+/* Adds ∫ φ to sum; `whole` is a first approximation. Halves the interval where φ has kinks, as tables have,
+ * and where it may be much larger than at the sampled points. */
 static int add_integral(const ga_function *f, double a, double b, double whole, double tol, int halvings,
                         double *sum)
 {
@@ -81,7 +81,7 @@ static int add_integral(const ga_function *f, double a, double b, double whole, 
   return status ? status : add_integral(f, middle, b, right, tol, halvings - 1, sum);
 }
 
-/* Adds ∫ φ over a piece without kinks, as far as is known. */
+/* Adds ∫ φ over a piece without known kinks. */
 static int add_piece(const ga_function *f, double a, double b, double tol, double *sum)
 {
   for (int i = 0; i < PANELS; i++) {
@@ -94,8 +94,8 @@ static int add_piece(const ga_function *f, double a, double b, double tol, doubl
   return 0;
 }
 
-/* ∫ φ from 0 to x. Without a closed form, as tables have, piece by piece between its kinks: these can lie so
- * that the points of Gauss miss them. */
+/* ∫ φ from 0 to x. Without a closed form, as for tables, it is integrated piecewise between kinks, which
+ * Gauss points could miss. */
 static int integral(const ga_function *f, double x, double *out)
 {
   const double low = fmin(0, x), high = fmax(0, x);
@@ -118,7 +118,7 @@ static int integral(const ga_function *f, double x, double *out)
 
 /* ---- Spring: F = F₀ + k (l − rest) + c v + φ(l − rest) + d(v) + formula(l, v, t, y) ---- */
 
-/* A rest that is turns away from an angle whose turns are not given is suspicious. */
+/* Warns of a rest angle that is turns away from an initial angle whose turns are not given. */
 static void warn_far_rest(const ga__mbs_model *b, const ga__law *law)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
@@ -170,8 +170,8 @@ static int spring_force(const ga__eval *e, const ga__law *law, ga__law_eval *at,
   return 0;
 }
 
-/* Formulas may do anything: their power counts as put in. So does that of a force whose function is not
- * defined at 0, and so has no integral from there. */
+/* The power of formulas counts as put in, since nothing is known of them. So does that of a function that is
+ * undefined at 0, which has no potential. */
 static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
@@ -197,7 +197,7 @@ static int spring_works(const ga__mbs_model *b, const ga__law *law)
   return def->damping != 0 || def->damper || def->force || law->formula.expr;
 }
 
-/* Damping alone loses c v²; stiffness and preload are conservative. */
+/* Linear springs dissipate c v²; stiffness and preload are conservative. */
 static int spring_simple(const ga__mbs_model *b, const ga__law *law, ga__work_term *work)
 {
   const ga_spring_def *def = DEF(ga_spring_def, b, law);
@@ -205,7 +205,7 @@ static int spring_simple(const ga__mbs_model *b, const ga__law *law, ga__work_te
   return !def->damper && !def->force && !law->formula.expr;
 }
 
-/* Its functions and its formula. */
+/* Bounds of its functions and its formula. */
 static int spring_bounds(ga__workspace *work, const ga__law *law, int term, const ga__law_range *r,
                          double out[2])
 {
@@ -304,9 +304,9 @@ static int friction_power(const ga__eval *e, const ga__law *law, const ga__law_e
 
 /* ---- Bushing: F = F₀ + K δ + C δ' ---- */
 
-#define UPRIGHT 1e-9 /* how far an axis may lean that counts as upright: but for rounding it is */
+#define UPRIGHT 1e-9 /* largest x and y components of an axis that counts as parallel to z */
 
-/* 1: the angles have no part in it. */
+/* 1: angles have no effect. */
 static int bushing_is_straight(const ga_bushing_def *def)
 {
   for (int i = 0; i < 6; i++)
@@ -336,7 +336,7 @@ static ga_status add_along(ga_machine *m, ga__mbs_model *b, ga__law *law, const 
   return status;
 }
 
-/* An end that cannot turn would take torques without an answer. */
+/* Refuses an end that cannot rotate: torques on it would have no effect. */
 static ga_status check_turns(ga_machine *m, const ga__mbs_model *b, const ga__law *law, int marker,
                              const char *frame)
 {
@@ -361,7 +361,7 @@ static ga_status resolve_frames(ga_machine *m, ga__mbs_model *b, const ga__law *
                          (ga__facts){.name = name[0], .other = name[1]});
 }
 
-/* Do both frames move in the plane, with z upwards? Then b turns about z alone. */
+/* 1: both frames move in the plane, with z upwards, so b rotates about z only. */
 static int turns_in_plane(const ga__mbs_model *b, const int end[2])
 {
   int planar = 0;
@@ -375,8 +375,8 @@ static int turns_in_plane(const ga__mbs_model *b, const int end[2])
   return planar;
 }
 
-/* Angles in the plane count turns, and those about x and y, z of a along x and y of b, are always 0. In space
- * each is the part of the rotation about its axis. */
+/* In the plane the angle about z counts turns, and those about x and y (z of a along x and y of b) are always
+ * 0. In space each is the twist of the rotation about its axis. */
 static ga_status add_angles(ga_machine *m, ga__mbs_model *b, ga__law *law, const int end[2])
 {
   const int plane = turns_in_plane(b, end);
@@ -432,7 +432,7 @@ static int bushing_force(const ga__eval *e, const ga__law *law, ga__law_eval *at
   return 0;
 }
 
-/* Stored: F₀·δ + ½ δᵀ K δ. What the skew part of K does depends on the path: it counts as put in. */
+/* Stored: F₀·δ + ½ δᵀ K δ. The work of the skew part of K depends on the path: it counts as put in. */
 static int bushing_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_bushing_def *def = DEF(ga_bushing_def, e->b, law);
@@ -475,7 +475,7 @@ static ga_status resolve_contact(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : add_along(m, b, law, end, def->mu > 0 ? 3 : 1, axes);
 }
 
-/* Of balls with friction. */
+/* The radius, for balls with friction. */
 static double contact_lever(const ga__mbs_model *b, const ga__law *law)
 {
   return law->n == 3 ? DEF(ga_contact_def, b, law)->radius : 0;
@@ -516,7 +516,7 @@ static int contact_force(const ga__eval *e, const ga__law *law, ga__law_eval *at
   return 0;
 }
 
-/* Stored: k δ^(n+1)/(n+1); the rest of N loses power, also where N is cut off because it would pull. */
+/* Stored: k δ^(n+1)/(n+1). The rest of N dissipates, also where N is cut off because it would pull. */
 static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_contact_def *def = DEF(ga_contact_def, e->b, law);

@@ -1,8 +1,8 @@
-/* Meters: energies, and what adds up along a run.
+/* Meters: energies, and integrals over a run.
  *
  *   kinetic + potential + dissipated − input = const
  *
- * dissipated and input are integrals of powers by the trapezoidal rule, which is as accurate as the steps. */
+ * dissipated and input are integrals of powers by the trapezoidal rule, which has the order of the steps. */
 #include "mbs/channel.h"
 #include "mbs/meter.h"
 #include "mbs/system.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Along a run ---- */
+/* ---- Work ---- */
 
 /* Adds the powers of simple elements. */
 static void simple_work(const ga__work_term *w, int n, const double *v, const double *y, double *lost,
@@ -27,8 +27,7 @@ static void simple_work(const ga__work_term *w, int n, const double *v, const do
   }
 }
 
-/* Powers lost and put in: what a step needs. Conservative forces are left out, and with them, in most
- * machines, nearly everything. */
+/* Dissipated and input power. Conservative elements, usually most of them, are left out. */
 static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
 {
   int code = 0;
@@ -48,7 +47,7 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
   return code;
 }
 
-/* Which elements do work; list 0: they are only counted. */
+/* Lists the work terms of elements; list 0: only counts them. */
 static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
 {
   meter->n_work_terms = meter->needs_kin = 0;
@@ -66,11 +65,11 @@ static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
 
 /* ---- Impacts ----
  *
- * Where a drive's velocity jumps from r⁻ to r⁺ impulses −Bᵀμ move velocities at once, M(v⁺ − v⁻) = −Bᵀμ. What
- * they do to the kinetic energy, ½(v⁺ + v⁻)ᵀM(v⁺ − v⁻) = −½ μᵀB(v⁺ + v⁻), is work of the drives alone, −½ μ
- * (r⁻ + r⁺) of each, since B v is 0 on both sides in all other rows. */
+ * Where a drive's velocity jumps from r⁻ to r⁺, impulses −Bᵀμ change velocities: M(v⁺ − v⁻) = −Bᵀμ. The
+ * change of kinetic energy, ½(v⁺ + v⁻)ᵀM(v⁺ − v⁻) = −½ μᵀB(v⁺ + v⁻), is the work of the drives, −½ μ (r⁻ +
+ * r⁺) of each, since B v is 0 on both sides in all other rows. */
 
-#define IMPACT_TIME 1e-9 /* [s], or of t: between the two sides of a jump */
+#define IMPACT_TIME 1e-9 /* [s], or relative to t: largest time between the two sides of a jump */
 
 static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
 {
@@ -85,7 +84,7 @@ static int any_accepts_impacts(const ga__mbs_model *b)
   return 0;
 }
 
-/* Has a drive a corner between the two times, which are the sides of a jump, or one of them? */
+/* 1: a drive has a corner between the two times, the sides of a jump, or at one of them. */
 static int is_impact(const ga_meter *meter, double from, double to)
 {
   const ga__mbs_model *b = meter->m->model;
@@ -143,9 +142,8 @@ static void list_spin(const ga__node *node, ga_meter *meter)
   meter->spin[meter->n_spin++] = -1;
 }
 
-/* The nodes whose angles have their turns counted. An angle about z is one of a joint that holds this axis of
- * both its sides, so that it cannot change faster than they turn; those of universal joints and bushings can.
- */
+/* Lists the nodes of counted angles. An angle about z belongs to a joint that keeps this axis of both bodies
+ * parallel, so it cannot change faster than they rotate; angles of universal joints and bushings can. */
 static void list_turning(const ga__mbs_model *b, ga_meter *meter)
 {
   for (int i = 0; i < b->signals.n_turns; i++) {
@@ -155,19 +153,19 @@ static void list_turning(const ga__mbs_model *b, ga_meter *meter)
     for (int k = 0; k < 2; k++) {
       const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker[k])->node);
       const int about_z = node->column[5];                    /* < 0: the ground */
-      if (node->carried) meter->watch = 1, meter->simple = 0; /* v does not give its angular velocity */
+      if (node->carried) meter->watch = 1, meter->simple = 0; /* v does not contain its angular velocity */
       if (node->carried) continue;
       if (about_z >= 0 && !is_listed(meter->spin, meter->n_spin, node->v + about_z)) list_spin(node, meter);
     }
   }
 }
 
-/* ---- Constraints that only act one way ---- */
+/* ---- Unilateral constraints ---- */
 
-#define PULLS 1e-6    /* of the largest force of a part: less is rounding */
+#define PULLS 1e-6    /* relative to the largest force of a part; less is rounding */
 #define NO_FORCE 1e-9 /* [N] */
 
-/* Into list; NULL: they are only counted. */
+/* Fills list; NULL: only counts them. */
 static int list_unilateral(const ga__mbs_model *b, ga__unilateral_record *list)
 {
   int n = 0;
@@ -194,7 +192,7 @@ static void check_unilateral(ga_meter *meter, const ga_state *s)
   }
 }
 
-/* Number i of those that have acted as they cannot; NULL: there are not so many. */
+/* Number i of those with a force of the wrong sign; NULL: no more. */
 static const ga__unilateral_record *pull_at(const ga_meter *meter, int i)
 {
   for (int k = 0; meter && k < meter->n_unilateral; k++)
@@ -223,8 +221,7 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
   return GA_OK;
 }
 
-/* A line for each angle that has been beyond half a turn, where it must not: it is counted on from the other
- * side. */
+/* One line for each limited angle that went beyond half a turn, where its value jumps to the other side. */
 static void write_turned_over(ga__writer *w, const ga_meter *meter)
 {
   const ga__mbs_model *b = meter->m->model;
@@ -258,7 +255,7 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   return (int)w.used;
 }
 
-enum { N_OF_ANGLE = 5 }; /* numbers that are kept of each, see ga_meter */
+enum { N_OF_ANGLE = 5 }; /* doubles for each counted angle in ga_meter */
 
 ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
 {
@@ -313,12 +310,12 @@ void ga_meter_destroy(ga_meter **meter)
 
 /* ---- Turns ----
  *
- * An angle is looked at once it can have moved by LOOK_AGAIN, which is far enough from half a turn to be sure
- * of its turns: no angle of these moves faster than |ω_a| + |ω_b|, whatever axes a form has them in. Where it
- * moves that much in a step it is looked at after each, and its rate says how far it has come. */
+ * An angle is evaluated once it can have changed by LOOK_AGAIN, far enough below half a turn to count turns
+ * safely: it does not change faster than |ω_a| + |ω_b|, in whatever axes a form has them. If it changes by
+ * that much in one step, it is evaluated after each step, and its rate predicts the change. */
 #define LOOK_AGAIN 0.5 /* [rad] */
 
-/* The sum of its components bounds an |ω|, and is cheaper. */
+/* Uses the sum of components, a bound of |ω| that is cheaper. */
 static double fastest_at(const ga_meter *meter, const double *v)
 {
   double most = 0, sum = 0;
@@ -333,7 +330,7 @@ static double fastest_at(const ga_meter *meter, const double *v)
   return most;
 }
 
-/* An angle that has no turns of its own, and its rate, seen once for both. */
+/* Value in (−π, π] and rate of a counted angle, with one evaluation of its gauge. */
 static void angle_at(const ga__eval *e, int turning, double *angle, double *rate)
 {
   ga__probe probe = GA__NO_PROBE;
@@ -349,7 +346,7 @@ static void angle_at(const ga__eval *e, int turning, double *angle, double *rate
 static void count_turns(ga_meter *meter, const ga__eval *e, double t, double h)
 {
   const int passed =
-      meter->moved > 0 && meter->n_spin > 0; /* the rate at the step's beginning is not known */
+      meter->moved > 0 && meter->n_spin > 0; /* the rate at the beginning of the step is unknown */
   for (int i = 0; i < meter->n_turns; i++) {
     double angle, rate;
     angle_at(e, i, &angle, &rate);
@@ -399,7 +396,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   return GA_OK;
 }
 
-/* Adds a step of h up to where the powers are these. */
+/* Integrates over a step of h that ends with these powers. */
 static void add_step(ga_meter *meter, double h, double lost, double in)
 {
   meter->dissipated += 0.5 * h * (meter->lost + lost);
@@ -408,7 +405,7 @@ static void add_step(ga_meter *meter, double h, double lost, double in)
   meter->in = in;
 }
 
-/* The angles are not looked at: their rates are those of an earlier time from now on. */
+/* Skips the evaluation of angles; their rates are out of date from now on. */
 static void pass_angles(ga_meter *meter, double moved)
 {
   if (meter->moved == 0 && moved > 0 && meter->n_spin > 0)
@@ -416,7 +413,7 @@ static void pass_angles(ga_meter *meter, double moved)
   meter->moved = moved;
 }
 
-/* Where more than simple elements do work, or angles are to be looked at. */
+/* Update if there are other than simple work terms, or if angles have to be evaluated. */
 static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
   ga__workspace *w = meter->work;

@@ -14,8 +14,8 @@ int ga__name_length(const char *text)
   return n;
 }
 
-/* Past the unit that begins with '[' at `at`. One that is never closed ends the search: the compiler says so.
- */
+/* Position after the unit that begins with '[' at `at`; the end of the text if it is not closed, which the
+ * compiler reports. */
 static int skip_unit(const char *text, int at)
 {
   while (text[at] && text[at] != ']') at++;

@@ -1,4 +1,4 @@
-/* Nodes: what bodies become. Their coordinates and their motion; body.c has their inertia. */
+/* Nodes: coordinates and motion of bodies; body.c has their inertia. */
 #include "mbs/carried.h"
 #include "mbs/channel.h"
 #include "mbs/element.h"
@@ -19,7 +19,7 @@ static void set_columns(ga__node *node, unsigned has)
   for (int c = 0; c < 6; c++) node->column[c] = has >> c & 1u ? node->n++ : -1;
 }
 
-/* Work space has room for as many poses as there is for nodes. */
+/* Grows b->kin with the list of nodes. */
 static ga_status grow_kin(ga_machine *m, ga__mbs_model *b)
 {
   if (b->kin && b->node.n <= b->kin_room) return GA_OK;
@@ -41,7 +41,7 @@ static ga__node *add_node(ga_machine *m, ga__mbs_model *b, int part, unsigned ha
   return node;
 }
 
-/* The frame of a body, whose origin is off the centre of mass. */
+/* The marker of the body's own frame; com: centre of mass in this frame. */
 static ga_status add_own_marker(ga_machine *m, ga__mbs_model *b, int part, int node, const double com[3])
 {
   ga__marker *marker = ga__list_add(m->ctx, &b->marker);
@@ -173,7 +173,7 @@ ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int fr
   return GA_OK;
 }
 
-/* A marker on what deforms, which says itself where that is. */
+/* A marker on a deformable part, which creates its frame. */
 static ga_status add_placed(ga_machine *m, ga__mbs_model *b, int part, int on)
 {
   const ga_marker_def *d = m->part[part].def;
@@ -187,7 +187,7 @@ static ga_status add_placed(ga_machine *m, ga__mbs_model *b, int part, int on)
   return GA_OK;
 }
 
-/* A marker on a marker on ... a body: depth counts, so that a circle is found. */
+/* A marker on a body or on another marker; depth detects circles. */
 static ga_status add_marker(ga_machine *m, ga__mbs_model *b, int part, int depth)
 {
   const ga__part *asking = &m->part[part];
@@ -342,7 +342,7 @@ void ga__marker_pose(const ga__mbs_model *b, int marker, const double *q, ga_pos
 {
   ga__marker at = *GA__AT(b->marker, ga__marker, marker);
   const ga__node *node = GA__AT(b->node, ga__node, at.node);
-  ga__kin kin[2]; /* of its node alone, as if that were node 1; the ground's is not read */
+  ga__kin kin[2]; /* only its own node, as node 1; that of the ground is not read */
   ga__frame f;
   if (node->carried)
     ga__carried_pose(b, at.node, q, &kin[1]);
@@ -365,7 +365,7 @@ void ga__kin_initial(const ga__mbs_model *b, int i, ga__kin *kin)
   memcpy(kin[i].w, node->v0, sizeof kin[i].w);
 }
 
-/* A gauge at the start, as given; its nodes' places in kin serve. */
+/* Evaluates a gauge at the initial values; overwrites the motion of its nodes in b->kin. */
 static void eval_initial(const ga__mbs_model *b, int gauge, ga__gauge_eval *s)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, gauge);
@@ -448,7 +448,7 @@ static int motions_of_marker(const ga__node *node)
   return node->has && !(node->has >> 3) ? OF_POINT : OF_MARKER;
 }
 
-/* Those of its motion, then what the part that it is on has there. */
+/* Signals of its motion, then those of the part at its node. */
 static int marker_signals(const ga__mbs_model *b, int part)
 {
   int index;
@@ -494,7 +494,7 @@ static void point_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *
   *out = (ga__shape_def){GA_SHAPE_POINT, b->part_marker[part], -1, 0};
 }
 
-/* A line from the frame of the body that it is on; a frame on the ground, and on what deforms. */
+/* A line from the frame of its body; on the ground and on deformable parts a frame. */
 static void marker_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const int marker = b->part_marker[part];
@@ -538,7 +538,7 @@ const ga__element_type ga__marker_type = {
     .n_shapes = one_shape,
     .shape = marker_shape,
 };
-/* Its coordinate is created as those of joints are, in joint.c. */
+/* Its coordinate is created in joint.c, like those of joints. */
 const ga__element_type ga__scalar_type = {
     .is_coordinate = 1,
     .is_signal = 1,

@@ -36,8 +36,7 @@ typedef struct ga__kin {
   double angle;  /* planar nodes: any number of turns */
 } ga__kin;
 
-/* to[velocities of the node] += scale · six; six: a wrench, or another vector with the components of a twist.
- */
+/* to[velocities of the node] += scale · six; six: a wrench, or another vector of that kind. */
 static inline void ga__add_six(double *to, const ga__node *node, double scale, const double six[6])
 {
   for (int c = 0; c < 6; c++)

@@ -1,4 +1,4 @@
-/* Kinds of parts: one table of their fields, from which come checks and the list of texts to copy; and
+/* Kinds of parts: tables of their fields, from which checks and the list of texts to copy are derived;
  * defaults. */
 #include "mbs/beam.h"
 #include "mbs/coordinate.h"
@@ -9,14 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* [-] relative: moments of inertia below the first are zero; those that differ by less than the second are
- * the same */
+/* [-] relative to the largest moment of inertia: smaller ones count as zero; smaller differences as none */
 #define MOMENT_ZERO 1e-12
 #define MOMENT_EQUAL 1e-9
 
 /* ---- Fields ---- */
 
-/* Whose field is wrong. */
+/* The part that is checked, for messages. */
 typedef struct part_checked {
   ga_context *ctx;
   const char *kind, *name;
@@ -474,7 +473,7 @@ static ga_status refuse_number(const part_checked *c, const char *field, double 
                 (ga__facts){.field = field, .expected = must, GA__NUMBERS({value, unit})});
 }
 
-/* The same, of a field with its units: number i of those it has. */
+/* The same for number i of a field, with its unit. */
 static ga_status refuse_item(const part_checked *c, const ga__field *f, int i, double value, const char *must)
 {
   char unit[GA_ERROR_UNIT], other[GA_ERROR_UNIT] = "", both[2 * GA_ERROR_UNIT + 4];
@@ -531,7 +530,7 @@ static ga_status check_pose(const part_checked *c, const ga__field *f, ga_pose *
     }
   const ga_status status = ga_rotation_matrix(c->ctx, pose->rotation, pose->rotation);
   if (!status) return GA_OK;
-  ga_error *e = &c->ctx->error; /* it concerns this part and field */
+  ga_error *e = &c->ctx->error; /* adds part and field */
   ga__cut_text(e->kind, sizeof e->kind, c->kind);
   ga__cut_text(e->part, sizeof e->part, c->name);
   ga__cut_text(e->field, sizeof e->field, f->name);
@@ -593,8 +592,8 @@ static ga_status check_mass(const part_checked *c, const char *what, double mass
                        massless ? ">= 0" : "> 0, or set massless where joints hold what has none");
 }
 
-/* Eigenvalues of a symmetric 3×3 matrix, ascending, by Jacobi's rotations. They are exact to rounding
- * relative to the largest, which the closed form is not where two are close. */
+/* Eigenvalues of a symmetric 3×3 matrix, ascending, by Jacobi rotations. Unlike the closed form this is
+ * accurate to rounding, relative to the largest, also if two are close. */
 static void principal_moments(double moment[3], const double J[6])
 {
   double A[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}}, scale = 0;
@@ -807,7 +806,7 @@ static ga_status check_block(const part_checked *c, const void *def)
   return status;
 }
 
-/* ---- Defaults: what is not set here is 0, and refused where it must not be ---- */
+/* ---- Defaults: other members are 0, which checks refuse where it is not allowed ---- */
 
 ga_rigid_def ga_rigid_defaults(void)
 {
@@ -918,7 +917,7 @@ ga_guess_def ga_guess_defaults(void)
 
 typedef ga_status (*check_fn)(const part_checked *c, const void *def);
 
-/* What fields alone do not show. */
+/* Checks that involve several fields. */
 static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
     [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,

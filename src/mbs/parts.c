@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { FIRST_CAPACITY = 16, BUCKETS_PER_PART = 4 }; /* powers of two */
-enum { NAME_SIZE = 2 * GA_TEXT_PIECE }; /* of a name, its end included: messages have room for it */
+enum { NAME_SIZE = 2 * GA_TEXT_PIECE }; /* longest name with its 0, as long as messages can show */
 
 const char *ga_joint_name(ga_joint_kind kind)
 {
@@ -52,7 +52,7 @@ static uint32_t hash(const char *name)
   return h;
 }
 
-/* The bucket of that name, or the empty one where it would go. */
+/* The bucket of that name, or the empty one for it. */
 static int *find_bucket(int *bucket, int n_buckets, const ga__part *part, const char *name)
 {
   const uint32_t mask = (uint32_t)n_buckets - 1;
@@ -66,7 +66,7 @@ int ga__find_part(const ga_machine *m, const char *name)
   return name ? *find_bucket(m->bucket, m->n_buckets, m->part, name) - 1 : -1;
 }
 
-/* Room for one more part; a failure changes nothing. */
+/* Makes room for one more part; changes nothing on failure. */
 static ga_status reserve(ga_machine *m)
 {
   if (m->n_parts < m->capacity) return GA_OK;
@@ -101,7 +101,7 @@ static void append(ga_machine *m, ga__part_kind kind, const char *name, void *de
   *find_bucket(m->bucket, m->n_buckets, m->part, name) = ++m->n_parts;
 }
 
-/* ---- Names that mean nothing ---- */
+/* ---- Unknown names ---- */
 
 static const char *name_at(const void *names, int i)
 {
@@ -135,7 +135,7 @@ void ga__error_set_part(ga_context *ctx, const ga__part *part)
   ga__cut_text(ctx->error.part, sizeof ctx->error.part, part->name);
 }
 
-/* The part whose name and a dot the name begins with, the longest such; −1: none. */
+/* The part with the longest name such that `name` begins with that name and a dot; −1: none. */
 static int part_before_dot(const ga_machine *m, const char *name)
 {
   char head[NAME_SIZE];
@@ -150,13 +150,13 @@ static int part_before_dot(const ga_machine *m, const char *name)
   return -1;
 }
 
-/* Does it act between two ends, or on a coordinate? */
+/* 1: it acts between two ends, or on a coordinate. */
 static int acts_along_line(const ga__part *part)
 {
   return ga__part_member(part, "a", NULL) && ga__part_member(part, "coordinate", NULL);
 }
 
-/* asking, or the function whose argument it is. */
+/* Either asking or function is set: where the name was given. */
 static ga_status no_such(const ga_machine *m, ga_context *ctx, const ga__part *asking, const char *function,
                          const char *field, const char *name, const char *needs)
 {
@@ -236,7 +236,7 @@ ga_context *ga_machine_context(const ga_machine *m)
   return m ? m->ctx : NULL;
 }
 
-/* A definition with the texts and inputs it owns; a block stays. */
+/* Frees a definition with its texts and inputs; does not destroy a block. */
 static void free_def(ga_context *ctx, ga__part_kind kind, void *def)
 {
   const char **text;
@@ -249,7 +249,7 @@ static void free_part(ga_context *ctx, const ga__part *part)
 {
   if (part->kind == GA__PART_GROUND) return;
   ga_control_block *block = part->kind == GA__PART_BLOCK ? ((ga__block_def *)part->def)->block : NULL;
-  free_def(ctx, part->kind, part->def); /* while the block knows how many inputs there are */
+  free_def(ctx, part->kind, part->def); /* needs the block, for the number of inputs */
   ga_block_destroy(&block);
 }
 
@@ -302,7 +302,7 @@ static ga_status check_name(const ga_machine *m, ga__part_kind kind, const char 
   return GA_OK;
 }
 
-/* Replaces the texts of a definition by copies; where memory ends, those not copied become NULL. */
+/* Replaces the texts of a definition by copies; out of memory: those not copied become NULL. */
 static ga_status own_texts(ga_context *ctx, ga__part_kind kind, void *def)
 {
   const char **text;
@@ -329,7 +329,7 @@ static ga_status own_inputs(ga_context *ctx, ga__block_def *def)
   return GA_OK;
 }
 
-/* A copy of a definition that was found right, in *out; nothing of it belongs to the caller. */
+/* Makes a deep copy of a checked definition. */
 static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, void **out)
 {
   const size_t size = ga__def_size(kind);
@@ -393,7 +393,7 @@ ga_status ga_machine_add_scalar(ga_machine *m, const ga_scalar_def *def)
   return add_part(m, GA__PART_SCALAR, def);
 }
 
-/* The part that was added last; nothing was put behind it in its bucket. */
+/* Removes the part that was added last; its bucket is not part of a later chain. */
 static void remove_last(ga_machine *m)
 {
   const ga__part *last = &m->part[m->n_parts - 1];
@@ -402,7 +402,7 @@ static void remove_last(ga_machine *m)
   m->n_parts--;
 }
 
-/* With the marker at its end. */
+/* Also adds the marker at its end. */
 ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def)
 {
   char name[NAME_SIZE + sizeof ".end"];

@@ -25,8 +25,7 @@ const ga__part_type *ga__part_type_of(ga__part_kind kind);
 size_t ga__def_size(ga__part_kind kind);
 
 /* Checks numbers, choices and required texts. Names are resolved later, when the machine is built. Rotations
- * that are orthogonal to 1e-6 are made orthogonal to rounding. The message names kind, part, field and value.
- */
+ * that are orthogonal to 1e-6 are made orthogonal to rounding. The message names kind, part, field, value. */
 ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def);
 
 /* A member of a part's definition by its name; NULL: none. *count (count may be NULL): length of an array. */

@@ -1,5 +1,6 @@
-/* The pattern of a machine's derivatives. Elements first say what they will write; then entries are given
- * out: tiles of pairs of nodes, ports of nodes by outputs, and entries that belong to one element alone. */
+/* The sparsity pattern of a machine's derivatives. Elements first declare what they will write; then entries
+ * are assigned: tiles of pairs of nodes, ports of nodes by outputs, and entries that belong to one element
+ * alone. */
 #include "mbs/mbs_impl.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ ga_status ga__want_gauge(ga__mbs_model *b, const ga__gauge *g, int products)
   return GA_OK;
 }
 
-/* ---- Giving out entries ---- */
+/* ---- Assignment of entries ---- */
 
 static int by_pair(const void *x, const void *y)
 {
@@ -161,7 +162,7 @@ static void leave_blocks(ga__mbs_model *b)
   }
 }
 
-/* Counting while pt->clear is NULL, then filling. */
+/* Counts while pt->clear is NULL, else fills it. */
 static int walk_clears(ga__pattern *pt)
 {
   static const unsigned ARRAY[] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G};

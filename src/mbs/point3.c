@@ -1,5 +1,5 @@
-/* Two origins held together, the most frequent constraint: three rows at once, between rigid bodies or the
- * ground. With r from a node's origin to its end, in ground axes:
+/* Coincident origins of two frames on rigid bodies or the ground, the most frequent constraint: three rows at
+ * once. With r from a node's origin to its end, in ground axes:
  *
  *   Φ = p_b − p_a,  B_b = [I, −r_b~],  Φ'' at vdot = 0: ω_b × (ω_b × r_b) − ω_a × (ω_a × r_a)
  *   D_q(B v)_b = −ω_b~ r_b~ = (ω·r) I − r ωᵀ,  D_q(B_bᵀ λ) = λ~ r_b~ = r λᵀ − (λ·r) I
@@ -22,7 +22,7 @@ ga_status ga__points_want(ga__mbs_model *b)
   return status;
 }
 
-/* Where an end is on its body, and B: the diagonal of x, then nine of φ, column by column. */
+/* Sets the arm of an end and its entries of B: the diagonal of x, then nine of φ, column by column. */
 static int bind_end(ga__mbs_model *b, int marker, int lambda, ga__end *end)
 {
   const ga__marker *mk = GA__AT(b->marker, ga__marker, marker);
@@ -38,7 +38,8 @@ static int bind_end(ga__mbs_model *b, int marker, int lambda, ga__end *end)
   return ok;
 }
 
-/* Bᵀ column by column, as matrices are stored: the lower body first, of each one of x and two of φ. */
+/* Entries of Bᵀ column by column, in the order of storage: the body with the lower number first, each with
+ * one of x and two of φ. */
 static int bind_columns(ga__mbs_model *b, ga__point3 *p)
 {
   const int lower = p->end[1].v < p->end[0].v && p->end[1].node ? 1 : 0, first = b->pattern.n;
@@ -58,8 +59,7 @@ static int bind_columns(ga__mbs_model *b, ga__point3 *p)
   return ok;
 }
 
-/* First B of all, which is in Q, then Bᵀ of all, which is in D: what an evaluation does not touch should not
- * lie between what it does. */
+/* First all B, which are in Q, then all Bᵀ, which are in D: so each array is written contiguously. */
 ga_status ga__points_bind(ga__mbs_model *b)
 {
   int ok = 1;
@@ -73,13 +73,13 @@ ga_status ga__points_bind(ga__mbs_model *b)
 
 /* ---- Values ---- */
 
-/* Inlined, as those below, so that arms stay in registers. */
+/* Inlined, like those below, so that arms stay in registers. */
 static inline void arm_of(double r[3], const ga__end *end, const ga__kin *kin)
 {
   ga__mat3_mul_vec(r, kin->R, end->s);
 }
 
-/* Of order 0, 1, 2: place, velocity and, at vdot = 0, acceleration of an end. */
+/* Order 0, 1, 2: position, velocity and, at vdot = 0, acceleration of an end. */
 static inline void end_value(double out[3], const ga__kin *kin, const double r[3], int order)
 {
   double c[3];

@@ -1,4 +1,4 @@
-/* Poses, and rotation matrices from what people know of a rotation. */
+/* Poses, and rotation matrices from quaternions, axes and angles, Euler angles, directions. */
 #include "galpha/mbs.h"
 
 #include "base/base_impl.h"
@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* [-] largest entry of RᵀR − I that is taken for rounding in what was given */
+/* [-] largest entry of RᵀR − I that is accepted as rounding in user input */
 #define MATRIX_DEFECT 1e-6
-/* [-] sine of the angle between z axis and hint below which the hint says nothing */
+/* [-] sine of the angle between z axis and hint below which the hint is useless */
 #define HINT_SINE 1e-6
 
 ga_pose ga_pose_identity(void)
@@ -33,7 +33,7 @@ static ga_status refuse_zero(ga_context *ctx, const char *what, const char *expe
   return refuse(ctx, GA_REASON_ZERO_DIRECTION, (ga__facts){.field = what, .expected = expected});
 }
 
-/* Numbers that are there and finite. */
+/* Refuses NULL and numbers that are not finite. */
 static ga_status check_numbers(ga_context *ctx, const char *what, const double *x, int n,
                                const double *rotation)
 {
@@ -46,7 +46,7 @@ static ga_status check_numbers(ga_context *ctx, const char *what, const double *
   return GA_OK;
 }
 
-/* unit = a / |a|; 0 where a is 0. Scaled first, so that nothing over- or underflows. */
+/* unit = a / |a|; returns 0 if a is 0. Scaled first, to avoid overflow and underflow. */
 static int to_unit(double *unit, const double *a, int n)
 {
   double largest = 0, sum = 0;
@@ -90,7 +90,7 @@ ga_status ga_rotation_quaternion(ga_context *ctx, const double wxyz[4], double r
   return GA_OK;
 }
 
-/* By the half-angle quaternion, which is exact to rounding however large the angle. */
+/* By the half-angle quaternion, which is accurate to rounding for any angle. */
 ga_status ga_rotation_axis_angle(ga_context *ctx, const double axis[3], double angle, double rotation[9])
 {
   double u[3];
@@ -128,8 +128,8 @@ ga_status ga_rotation_euler(ga_context *ctx, const char *sequence, const double 
   return GA_OK;
 }
 
-/* x = (z × hint) × z = hint − (hint·z) z made a unit, y = z × x. Without a hint the coordinate axis farthest
- * from z serves. */
+/* x = (z × hint) × z = hint − (hint·z) z, normalised; y = z × x. The default hint is the coordinate axis
+ * farthest from z. */
 ga_status ga_rotation_z_axis(ga_context *ctx, const double z[3], const double *x_hint, double rotation[9])
 {
   double k[3], h[3], i[3], j[3], across[3] = {0, 0, 0};

@@ -1,8 +1,8 @@
-/* Probes: what sensors, signals and controllers see of a machine.
+/* Probes: quantities that sensors, signals and controllers read from a machine.
  *
- * Most are e · X: a vector X in space along an axis e that may turn, δe = δφ × e. A probe's derivatives are
- * by the twists of the nodes it sees: dq by small twists, dv by w, da by accelerations; and by single
- * unknowns λ, x, y. */
+ * Most are e · X: a vector X in space along an axis e that may rotate, δe = δφ × e. Derivatives are by the
+ * twists of the nodes that a probe depends on: dq by small twists, dv by w, da by accelerations; and by
+ * single unknowns λ, x, y. */
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
@@ -16,18 +16,18 @@ typedef struct slopes {
   int node[MOST_NODES];
   double dq[MOST_NODES][6], dv[MOST_NODES][6], da[MOST_NODES][6];
   int n_unknowns;
-  int unknown[MOST_UNKNOWNS]; /* columns of the whole matrix */
+  int unknown[MOST_UNKNOWNS]; /* columns of the matrix of all unknowns */
   double du[MOST_UNKNOWNS];
 } slopes;
 
-/* ---- Who is seen ---- */
+/* ---- Dependencies ---- */
 
 static const ga__marker *marker_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->marker, ga__marker, i < 0 ? 0 : i);
 }
 
-/* The place of a node among those seen; the ground has none. */
+/* The slot of a node among the dependencies, added if needed; −1: the ground. */
 static int slot_of_node(slopes *s, int node)
 {
   if (node <= 0) return -1;
@@ -54,8 +54,7 @@ static void depend_on_gauge(slopes *s, const ga__mbs_model *b, int gauge)
   if (g->kind != GA__SCALAR) depend_on_marker(s, b, g->b);
 }
 
-/* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. A joint's
- * bodies are two. */
+/* Which end of a pair of markers is on body b of a joint: 1 the second, 0 the first, −1 neither. */
 static int end_on_b(const ga__mbs_model *b, const ga__joint *joint, int first, int second)
 {
   const int node = marker_at(b, joint->b)->node;
@@ -63,8 +62,8 @@ static int end_on_b(const ga__mbs_model *b, const ga__joint *joint, int first, i
   return marker_at(b, first)->node == node ? 0 : -1;
 }
 
-/* The gauge through which a term acts on the bodies: where it holds the scalar node that follows a coordinate
- * (a screw's angle), that of the coordinate itself, c g of which reaches them. */
+/* The gauge through which a term acts on the bodies. For the scalar node that follows a coordinate (a screw's
+ * angle) it is the gauge of that coordinate. */
 static int term_gauge(const ga__joint *joint, const ga__term *term)
 {
   for (int i = 0; i < joint->n_coordinates; i++)
@@ -97,7 +96,7 @@ static void depend_on_joint(slopes *s, const ga__mbs_model *b, const ga__joint *
   }
 }
 
-/* Nodes and unknowns of a probe, in the order that ga__probe_columns() and ga__probe_slopes() share. */
+/* Nodes and unknowns that a probe depends on, in the order of ga__probe_columns() and ga__probe_slopes(). */
 static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe *probe)
 {
   s->n_nodes = s->n_unknowns = 0;
@@ -149,7 +148,7 @@ static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe
 typedef struct vector_eval {
   ga__frame of, from;
   const ga__kin *kin; /* of the node of `of` */
-  int axes;           /* node that e turns with */
+  int axes;           /* node that e is fixed to */
   double e[3], X[3];
 } vector_eval;
 
@@ -274,8 +273,8 @@ static void vector_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 
 /* ---- Reactions ---- */
 
-/* The constraint forces of a joint on body b, (F, T) at the node's origin: −λ c g of its terms, −λ at the
- * marker of its point. About b's own marker at r the moment is T − r × F. */
+/* Constraint force of a joint on body b, (F, T) at the node's origin: −λ c g of its terms, −λ at the marker
+ * of its point3. About b's own marker at r the moment is T − r × F. */
 static void reaction(double F[3], double T[3], const ga__eval *e, const ga__joint *joint)
 {
   const ga__mbs_model *b = e->b;
@@ -344,8 +343,8 @@ static void term_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, co
   }
 }
 
-/* The force of the point: ∓λ at the marker; in the moment about b's marker only where the two differ, by
- * (r − r_b) × F with both fixed to the same body. */
+/* Force of the point3: ∓λ at its marker. It has a moment about b's marker only if the two markers differ, (r
+ * − r_b) × F with both fixed to the same body. */
 static void point_slopes(slopes *s, const ga__eval *e, const ga__joint *joint, const ga__frame *own,
                          const double n[3], int torque)
 {
@@ -394,7 +393,7 @@ static void reaction_slopes(slopes *s, const ga__eval *e, const ga__probe *probe
     }
   }
   if (!torque || on < 0) return;
-  /* r of the rows' moment turns too: −n · ((δφ × r) × F_rows) = −δφ · (r × (F_rows × n)) */
+  /* r in the moment of the rows rotates too: −n · ((δφ × r) × F_rows) = −δφ · (r × (F_rows × n)) */
   if (joint->point3 >= 0) {
     const ga__point3 *p = GA__AT(b->point3, ga__point3, joint->point3);
     const double sign = end_on_b(b, joint, p->a, p->b) ? -1.0 : 1.0;
@@ -474,8 +473,8 @@ static void gauge_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
 
 /* ---- Values ---- */
 
-/* Component i of the unit quaternion of a rotation, with a real part that is not negative. Shepperd's way:
- * the largest of the four squares decides what to divide by. */
+/* Component i of the unit quaternion of a rotation, with a non-negative real part, by Shepperd's method:
+ * division by the largest of the four components. */
 static double quaternion(const double R[9], int i)
 {
   const double square[4] = {R[0] + R[4] + R[8], R[0] - R[4] - R[8], R[4] - R[0] - R[8], R[8] - R[0] - R[4]};
@@ -502,7 +501,7 @@ static const ga__frame *cached_frame(ga__probe_cache *cache, const ga__eval *e, 
   return &cache->of_frame;
 }
 
-/* e · X, e the axis that the probe asks for. */
+/* e · X, e the axis of the probe. */
 static double along_axis(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, const double X[3])
 {
   if (cache->axes != probe->axes) ga__frame_at(&cache->axes_frame, marker_at(e->b, probe->axes), e->kin);
@@ -572,7 +571,7 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
   case GA__PROBE_OUTPUT:
     *value = e->p->y[probe->index];
     return 0;
-  case GA__PROBE_ENERGY: /* of a whole machine: ga_machine_signals() */
+  case GA__PROBE_ENERGY: /* computed in ga_machine_signals() */
     *value = NAN;
     return -1;
   default:

@@ -1,4 +1,4 @@
-/* Mobility and redundant constraints, the start, in terms of parts. */
+/* Texts about mobility, redundant constraints and the start, in terms of parts. */
 #include "mbs/channel.h"
 #include "core/work.h"
 #include "mbs/element.h"
@@ -90,7 +90,7 @@ int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t si
 /* ---- The start ---- */
 
 enum { MOST_MOVES = 12, MOST_JOINTS = 40 };
-#define FAR_ENOUGH 1e-9 /* relative: less is rounding */
+#define FAR_ENOUGH 1e-9 /* relative; less is rounding */
 #define DEGREES (360.0 / GA__TWO_PI)
 
 typedef struct move {
@@ -105,7 +105,7 @@ static int by_size(const void *x, const void *y)
   return a->part < b->part ? -1 : a->part > b->part;
 }
 
-/* The angle of a rotation: its sine is half the length of the part that is not symmetric. */
+/* Angle of the rotation from R0 to R1; its sine is half the norm of the skew-symmetric part. */
 static double turn_between(const double R0[9], const double R1[9])
 {
   double Rt[9], T[9];
@@ -115,7 +115,7 @@ static double turn_between(const double R0[9], const double R1[9])
   return atan2(sqrt(ga__vec3_dot(s, s)), T[0] + T[4] + T[8] - 1.0);
 }
 
-/* Of a body's frame, from q_given to kin. */
+/* Move of a body's frame from its given pose to kin. */
 static move move_of(const ga__mbs_model *b, int i, const ga__kin *now, double scale)
 {
   const ga__node *node = GA__AT(b->node, ga__node, i);
@@ -139,7 +139,7 @@ static const ga_state *state_of(const ga_machine *m, const ga_stepper *st)
   return ga_stepper_state(st);
 }
 
-/* Changes of a body's velocities by the start, of its frame's origin and angular. */
+/* Change of a body's velocities by the start: of its frame's origin, and angular. */
 typedef struct velocity_change {
   double size[2], given[2], now[2]; /* largest components */
 } velocity_change;
@@ -167,9 +167,8 @@ static velocity_change change_of_velocity(const ga__eval *e, int i)
   return c;
 }
 
-/* "rotor: its given velocity was changed by 1.5 m/s and 2 rad/s", or, where drives begin with speeds, "rotor
- * starts with 2 rad/s, by drives; it was given without". Returns 0 where neither is so; `silent`: nothing is
- * written. */
+/* Writes "rotor: its given velocity was changed by 1.5 m/s and 2 rad/s" or, if drives start with speeds,
+ * "rotor starts with 2 rad/s, ...". Returns 0 if neither applies; silent 1: only returns this. */
 static int write_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
 {
   const ga__node *node = GA__AT(e->b->node, ga__node, i);
@@ -241,7 +240,8 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
     for (int k = 0; k < 3 && !GA__AT(b->node, ga__node, i)->scalar; k++)
       scale = fmax(scale, fabs(e.kin[i].x[k]));
   for (int i = 1; i < b->node.n; i++) {
-    if (b->part_node[GA__AT(b->node, ga__node, i)->part] != i) continue; /* one that follows a coordinate */
+    if (b->part_node[GA__AT(b->node, ga__node, i)->part] != i)
+      continue; /* a scalar node that follows a coordinate */
     const move mv = move_of(b, i, &e.kin[i], scale);
     if (mv.size > FAR_ENOUGH) list[n++] = mv;
   }
@@ -311,7 +311,7 @@ static int is_body(const ga_machine *m, const char *name)
   return part == 0 || (m->model->part_node[part] >= 0 && ga__has_frame(m->model, part));
 }
 
-/* A joint of bodies themselves joins their origins, which is rarely where they meet. kin: at the start. */
+/* A frequent error: a joint between bodies instead of markers connects the origins of the bodies. */
 void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin)
 {
   const ga__mbs_model *b = m->model;
@@ -331,7 +331,7 @@ void ga__advise_joint(ga__writer *w, const ga_machine *m, int part, int lambda, 
             d->name, d->a, d->b, distance);
 }
 
-/* A drive that begins elsewhere than bodies are given. */
+/* Reports a drive whose initial position differs from that of the given bodies. */
 void ga__advise_drive(ga__writer *w, const ga_machine *m, int part, int lambda, const ga__kin *kin)
 {
   const ga__mbs_model *b = m->model;
@@ -362,11 +362,11 @@ int ga_machine_start_advice(const ga_machine *m, const ga_error *error, char *te
     return 0;
   const ga__label *label = GA__AT(m->model->lambda_label, ga__label, error->index);
   const ga__element_type *type = ga__type_of(&m->part[label->part]);
-  ga_context *ctx = NULL; /* memory of its own, so that any thread may ask */
+  ga_context *ctx = NULL; /* own context, so that any thread may call this */
   ga__workspace *work = NULL;
   double off = 0.0;
   if (!ga_context_create(&m->ctx->opts, &ctx) && !ga__workspace_create(ctx, m->model, 0, &work) &&
-      !ga__phi_initial(work, &off) && off >= FAR_ENOUGH) { /* else: not of positions */
+      !ga__phi_initial(work, &off) && off >= FAR_ENOUGH) { /* else the positions are consistent */
     if (type->advise) type->advise(&w, m, label->part, error->index, work->kin);
   }
   ga__workspace_destroy(work);

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Its data as an element: one row of Φ (contact; none for a knife edge), rows of k. */
+/* Data of the element: one row of Φ (contact; none for a knife edge), rows of k. */
 typedef struct rolling {
   int part, body, plane; /* markers */
   ga_rolling_kind kind;
@@ -35,7 +35,7 @@ typedef struct rolling {
   int self;
 } rolling;
 
-/* Where everything is at the point of an evaluation. */
+/* Geometry at the point of an evaluation. */
 typedef struct contact_eval {
   const ga__node *node;
   const double *w; /* twist of the node */
@@ -113,7 +113,7 @@ static void row_of(double a[6], const contact_eval *v, int i)
   ga__vec3_cross(a + 3, v->l, v->e[i]);
 }
 
-/* D_q(a · w): nothing in δx; Lᵀ (e × ω) in δφ, and what ŷ does. */
+/* D_q(a · w): 0 in δx; Lᵀ (e × ω) in δφ, and for a knife edge the change of ŷ. */
 static void row_slope(double a[6], const contact_eval *v, const rolling *r, int i)
 {
   double c[3], u[3];
@@ -133,7 +133,7 @@ static double dot6(const double *a, const double *b)
 
 /* ---- Building ---- */
 
-/* Whether the direction that the constraint needs exists at the start. */
+/* Refuses a start at which the direction of the constraint is undefined. */
 static ga_status check_start(ga_machine *m, ga__mbs_model *b, const rolling *r)
 {
   const ga__eval e = {m, b, NULL, b->kin, NULL};
@@ -240,7 +240,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   return 0;
 }
 
-/* Along the motion at w' = 0: the slope of the row by q times w. */
+/* Time derivative of a · w at w' = 0: the slope of the row by q times w. */
 static double row_acc(const contact_eval *v, const rolling *r, int i)
 {
   double slope[6];
@@ -276,8 +276,7 @@ static int slip(const ga__eval *e, const ga__element *el, double *out, int order
   return 0;
 }
 
-/* D_q(Σ a μ), E = Σ μ e:  −E~ L in rows φ; knife edge: μ x̂ bᵀ in rows x and μ (r × x̂) bᵀ in rows φ as well.
- */
+/* D_q(Σ a μ), E = Σ μ e:  −E~ L in rows φ; knife edge: also μ x̂ bᵀ in rows x and μ (r × x̂) bᵀ in rows φ. */
 static void add_geometric(const contact_eval *v, const ga__eval *e, const rolling *r, double *Q)
 {
   double E[3] = {0, 0, 0}, skew[9], tile[9], moment[3];
@@ -359,7 +358,7 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return ga__element_of(b, part) ? 2 : 0;
 }
 
-/* What rolls, and on what. */
+/* The rolling body, and the plane. */
 static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   static const ga_shape_kind KIND[] = {[GA_ROLLING_SPHERE] = GA_SHAPE_SPHERE,

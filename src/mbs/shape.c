@@ -1,4 +1,4 @@
-/* How a machine looks: shapes of its parts, where a state has them. */
+/* Shapes of parts at a state, for drawing. */
 #include "mbs/element.h"
 
 static int shapes_of(const ga__mbs_model *b, int part)

@@ -1,7 +1,7 @@
-/* Signals: everything of a machine that has a name and a number.
+/* Signals: all quantities of a machine, by name and number.
  *
- * Signals are numbered part by part, each part's as its channels are. Nothing is kept but where a part's
- * signals begin: names, units and probes are made when they are asked for. */
+ * Signals are numbered part by part, in the order of the part's channels. Only the first signal of each part
+ * is stored: names, units and probes are made on demand. */
 #include "mbs/blocks.h"
 #include "mbs/channel.h"
 #include "mbs/meter.h"
@@ -50,12 +50,13 @@ static ga_status sensor_probe(ga_machine *m, ga__mbs_model *b, int index, ga__pr
   if (!status && def->kind == GA_SENSOR_POSITION && def->from)
     status = ga__resolve_frame(m, b, part, "from", def->from, &probe->from);
   if (!status && def->axes) status = ga__resolve_frame(m, b, part, "axes", def->axes, &probe->axes);
-  if (probe->from == 0) probe->from = -1; /* as other probes have the ground, so that equal ones are found */
+  if (probe->from == 0) probe->from = -1; /* the ground, as in other probes, so that equal probes are found */
   if (probe->axes == 0) probe->axes = -1;
   return status;
 }
 
-/* Three components. Its frames are resolved last, or when it is asked for before. */
+/* Resolves the frames of a sensor, which has three components; complete_sensor_signal() does so earlier if
+ * needed. */
 static ga_status create_sensor(ga_machine *m, ga__mbs_model *b, int part)
 {
   ga__probe probe;
@@ -114,7 +115,7 @@ static ga_status take_memory(ga_machine *m, ga__signals *s, int n_turns)
   return GA_OK;
 }
 
-/* Angles that do not count their turns themselves, those of joints first; fill 0: they are only counted. */
+/* Lists angles whose turns a meter counts, those of joints first; fill 0: only counts them. */
 static int list_turning(ga__mbs_model *b, int fill)
 {
   ga__signals *s = &b->signals;
@@ -138,8 +139,7 @@ static ga_status refuse_taken(const ga_machine *m, int part, int owner)
                          (ga__facts){.other = other});
 }
 
-/* Scalar bodies and blocks are signals by their own name, which must not be that of another part's channel.
- */
+/* Refuses a scalar body or block whose name, itself a signal, is also the name of another part's channel. */
 static ga_status check_name(const ga_machine *m, const ga__mbs_model *b, int part)
 {
   const char *name = m->part[part].name, *dot = strrchr(name, '.');
@@ -187,7 +187,7 @@ void ga__signals_free(ga_context *ctx, ga__mbs_model *b)
   memset(s, 0, sizeof *s);
 }
 
-/* ---- Outputs y that carry a signal ---- */
+/* ---- Outputs y of signals ---- */
 
 static ga_status unknown_signal(const ga_machine *m, const ga__mbs_model *b, const ga__part *asking,
                                 const char *field, const char *name, int owner)
@@ -207,7 +207,7 @@ static ga_status unknown_signal(const ga_machine *m, const ga__mbs_model *b, con
       (ga__facts){.field = field, .name = name, .other = part, .detail = has, .nearest = nearest});
 }
 
-/* The probe of a signal while the machine is being built: what is not resolved yet is resolved here. */
+/* The complete probe of a signal while the machine is being built. */
 static ga_status complete_probe(ga_machine *m, ga__mbs_model *b, int part, int number, ga__probe *probe)
 {
   const ga__element_type *type = ga__type_of(&m->part[part]);
@@ -274,7 +274,7 @@ ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, 
   return add_probe(m, b, &at.probe, y);
 }
 
-/* Is it told by positions and velocities alone? */
+/* 1: it is a function of positions and velocities only. */
 static int is_known(const ga__mbs_model *b, int y)
 {
   const ga__y *row = GA__AT(b->y, ga__y, y);
@@ -389,7 +389,7 @@ const char *ga_machine_signal_name(const ga_machine *m, int i)
     if (atomic_compare_exchange_strong(&s->name[part], &made, mine))
       made = mine;
     else
-      ga__free(m->ctx, mine); /* another thread was faster: made is its block */
+      ga__free(m->ctx, mine); /* another thread was faster; its block is used */
   }
   return made + (size_t)(i - s->first[part]) * room;
 }
@@ -444,7 +444,7 @@ static double energy_of(const ga_meter *meter, const ga__powers *now, double imp
   if (what == GA__KINETIC) return now->kinetic;
   if (what == GA__POTENTIAL) return now->potential;
   if (!meter || !meter->started) return 0;
-  const double half = 0.5 * (t - meter->t); /* from the meter's last state on, by the same rule */
+  const double half = 0.5 * (t - meter->t); /* from the meter's last state, by the trapezoidal rule */
   const double dissipated = meter->dissipated + half * (meter->lost + now->lost);
   const double input = meter->input + half * (meter->in + now->in) + impact;
   if (what == GA__DISSIPATED) return dissipated;
@@ -452,7 +452,7 @@ static double energy_of(const ga_meter *meter, const ga__powers *now, double imp
   return now->kinetic + now->potential + dissipated - input - meter->start;
 }
 
-/* The turn that brings an angle nearest to where the meter saw it going. */
+/* Adds the turns that bring an angle nearest to the meter's prediction. */
 static double with_turns(const ga_meter *meter, int turning, double t, double angle)
 {
   if (!meter || !meter->started) return angle;
@@ -543,7 +543,7 @@ ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *fr
   return GA_OK;
 }
 
-/* 1: no multiplier of the joint is shared with redundant constraints. */
+/* 1: no multiplier of the joint is undetermined because of redundant constraints. */
 static int is_unique(const ga__mbs_model *b, const ga__joint *joint, const ga_redundancy *redundancy)
 {
   const unsigned char *shared = redundancy ? redundancy->lambda_shared : NULL;

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define STEP 1e-3 /* of a direction whose numbers are about 1 */
+#define STEP 1e-3 /* for a direction with components of about 1 */
 
-/* A state beside another one; all arrays in one block. */
+/* A state near another one; all arrays in one block. */
 typedef struct neighbour {
   double *block, *q, *move, *v, *vdot, *lambda, *psi, *x, *y;
 } neighbour;

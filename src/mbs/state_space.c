@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHIFT 1e-3      /* of differences: move, turn or relative change of velocity */
-#define NEGLIGIBLE 1e-8 /* of the numbers of a state: a change of slope that does no harm */
+#define SHIFT 1e-3      /* [m, rad], or relative change of velocity: step of differences */
+#define NEGLIGIBLE 1e-8 /* relative to the numbers of a state: a smaller change of slope is no kink */
 #define ROUNDING 1e-12
-#define KINK 1e-3 /* of a slope: a larger change of it is a kink */
+#define KINK 1e-3 /* relative change of a slope that is a kink */
 enum { LABEL = 224 };
 
 struct ga_machine_linearisation {
@@ -31,7 +31,7 @@ struct ga_machine_linearisation {
   double *block;
   double *A, *B, *C, *D, *T, *work; /* T: [most][most] by rows; work: [most][most] */
   double *q, *state, *value;        /* of a state nearby; [5][n_o] */
-  double *turned;                   /* a matrix of outputs on its way from columns to rows */
+  double *turned;                   /* a matrix of outputs while it is transposed */
   const char **label;               /* [2 (most + n_u + n_o)] names, then units */
   char *text;                       /* [most + n_u + n_o][LABEL] */
   ga_state_space form;
@@ -47,7 +47,7 @@ static const char *unit_of_motion(const char *force, int derivative)
   return "";
 }
 
-/* The row of y that was made for a signal, because an expression uses it; −1: there is none. */
+/* The row of y of a signal that an expression uses; −1: none. */
 static int fed_back(const ga__mbs_model *b, int part, int channel)
 {
   for (int i = 0; i < b->y.n; i++) {
@@ -98,7 +98,7 @@ static ga_status find_inputs(ga_machine_linearisation *l, const char *const *nam
   return GA_OK;
 }
 
-/* Energies that are counted along a run have no derivative by a state. */
+/* Refuses energies that are integrated over a run: they are no functions of the state. */
 static ga_status find_outputs(ga_machine_linearisation *l, const char *const *names)
 {
   const int n = l->most + l->n_u + l->n_o;
@@ -186,8 +186,8 @@ void ga_machine_linearisation_destroy(ga_machine_linearisation **out)
 
 /* ---- States: coordinates that are independent ---- */
 
-/* Chooses n of nv coordinates in which the n columns of `of` are independent: by elimination with the largest
- * number of all that are left, the first of those that are equal but for rounding. */
+/* Chooses n of nv coordinates in which the n columns of `of` are independent, by elimination with complete
+ * pivoting: the first of the largest numbers, up to rounding. */
 static void choose_coordinates(ga_machine_linearisation *l, int nv, int n, const double *of, int *chosen)
 {
   double *w = l->work;
@@ -218,7 +218,7 @@ static void choose_coordinates(ga_machine_linearisation *l, int nv, int n, const
     }
 }
 
-/* T by rows: what each state is of z. */
+/* Sets T, by rows: each state as a combination of z. */
 static void set_states(ga_machine_linearisation *l, const ga_linear_form *f)
 {
   const int nv = ga_system_size(ga_machine_system(l->m), GA_BLOCK_V), n = f->n;
@@ -340,7 +340,7 @@ static double largest(const double *a, int n)
   return most;
 }
 
-/* An angle that is told within (−π, π] may jump by a turn between two states nearby. */
+/* Removes the jump by a turn that an angle in (−π, π] may have between two states. */
 static double without_turns(const ga_machine_linearisation *l, int output, double d)
 {
   const int is_angle = strcmp(ga_machine_signal_unit(l->m, l->output[output]), "rad") == 0;
@@ -367,7 +367,7 @@ static double choose_shift(const ga_machine_linearisation *l, const ga_state *s,
   return SHIFT / fmax(size, 1e-3);
 }
 
-/* What numbers a signal is made of may be as large as: it may be what is left of forces that cancel. */
+/* Size of the numbers that a signal may be the sum of: forces may cancel. */
 static double size_of_state(const ga_machine_linearisation *l, const ga_state *s, double value)
 {
   const ga_system *sys = ga_machine_system(l->m);

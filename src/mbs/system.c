@@ -1,4 +1,4 @@
-/* The callbacks of a machine's system: passes over its elements. */
+/* The callbacks of a machine's system, which evaluate its elements. */
 #include "mbs/system.h"
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is kin that of another point? It will be that of this one. */
+/* 1: kin has to be computed for this point; records that it belongs to it from now on. */
 static int moves_to(ga__workspace *w, const ga_point *p)
 {
   if (p->motion && p->motion == w->motion && p->q == w->motion_q && p->v == w->motion_v &&
@@ -25,7 +25,7 @@ static int moves_to(ga__workspace *w, const ga_point *p)
 
 ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_vdot)
 {
-  const int again = p->motion != 0; /* it may come again, and all of kin be needed */
+  const int again = p->motion != 0; /* the same motion may come again, with more of kin needed */
   if (moves_to(w, p))
     ga__kin_at(w->b, p->q, with_v || again ? p->v : NULL, with_vdot || again ? p->vdot : NULL, w->kin);
   return (ga__eval){w->m, w->b, p, w->kin, w};
@@ -43,7 +43,7 @@ int ga__fail_undefined(const ga__eval *e, int part, const char *field, const ga_
   return 1;
 }
 
-/* ---- In space: with frames that are carried ---- */
+/* ---- Space form, with carried frames ---- */
 
 void ga__space_mass(const ga__eval *e, double *out)
 {
@@ -93,7 +93,7 @@ static int phi_dot(void *user, const ga_point *p, double *out)
   return ga__elements_phi(&e, out, 1);
 }
 
-/* Φ'' where the form's vdot is 0: in space bodies then may have accelerations, Φ'' = B acc + .... */
+/* Φ'' at vdot = 0 of the form, where accelerations in space may be non-zero: Φ'' = B acc + .... */
 static int phi_acc(void *user, const ga_point *p, double *out)
 {
   ga__eval e = ga__eval_at(user, p, 1, 0);
@@ -143,12 +143,12 @@ static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 
 /* ---- All at once ---- */
 
-/* Points held together alone need no more than their own bodies. */
+/* kin is not needed if point3 are the only constraints and forces. */
 static ga__kin_use use_of_kin(ga__workspace *w, const ga_point *p)
 {
   if (!moves_to(w, p)) return GA__KIN_CURRENT;
   if (w->b->uses_kin) return GA__KIN_UPDATE;
-  w->motion = 0; /* it will not be that of this point */
+  w->motion = 0; /* kin will not be computed for this point */
   return GA__KIN_UNUSED;
 }
 

@@ -1,5 +1,5 @@
-/* Outputs that depend on time alone, as a signal generator and what is made of it: their functions of time,
- * so that breaks and bounds are known of what uses them as of time itself. */
+/* Outputs that depend on time alone, as those of a signal generator, as functions of time: so breaks and
+ * bounds are known for expressions and blocks that use them. */
 #include "mbs/time_signal.h"
 #include "mbs/blocks.h"
 #include "control/over_time.h"
@@ -74,9 +74,9 @@ static ga_status find_time_signal(ga_machine *m, ga__mbs_model *b, int y)
   return el && el->type->output_over_time ? el->type->output_over_time(m, b, el, row->output) : GA_OK;
 }
 
-/* ---- Who uses them ---- */
+/* ---- Their users ---- */
 
-/* Signals of n variables over time, copied where more than time itself is known. */
+/* Copies the time signals of n variables, if any but t is known. */
 static ga_status copy_time_signals(ga_machine *m, const ga__time_signal *x, int n, int any,
                                    ga__time_signal **out)
 {

@@ -1,4 +1,4 @@
-/* What evaluations of a machine write, in one block for each that evaluates it. */
+/* Work space of evaluations, one block for each evaluator. */
 #include "mbs/workspace.h"
 #include "core/work.h"
 #include "mbs/element.h"
@@ -11,7 +11,7 @@ static void raise(size_t *most, const ga__formula *f)
   if (n > *most) *most = n;
 }
 
-/* The most variables that a formula has. */
+/* Largest number of variables of a formula. */
 static size_t most_variables(const ga__mbs_model *b)
 {
   size_t most = 0;
@@ -26,7 +26,7 @@ static size_t most_variables(const ga__mbs_model *b)
   return most;
 }
 
-/* The most numbers that an element asks for. */
+/* Largest scratch of an element. */
 static size_t most_scratch(const ga__mbs_model *b)
 {
   size_t most = 0;
@@ -38,7 +38,7 @@ static size_t most_scratch(const ga__mbs_model *b)
   return most;
 }
 
-/* Pieces of one block, in turn; block NULL: they are only counted. */
+/* Consecutive pieces of one block; block NULL: only adds up their sizes. */
 typedef struct pieces {
   char *block;
   size_t used;

@@ -1,16 +1,16 @@
-/* Forces and torques at a marker, of inputs. With r from the node's origin to the marker's, in ground axes,
- * the node has
+/* Forces and torques at a marker, given by inputs. With r from the node's origin to the marker's, in ground
+ * axes, the wrench on the node is
  *
  *   (F, r × F + T)
  *
- * and r turns with the node; F and T do so too where their axes are the marker's own. */
+ * r rotates with the node; F and T do so too if they are given in the marker's axes. */
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <string.h>
 
-/* Its data as an element. */
+/* Data of the element. */
 typedef struct wrench {
   int part, marker;
   int in_body;
@@ -137,7 +137,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   return 0;
 }
 
-/* Columns of y: a unit force or torque along the axis of each input. */
+/* Derivatives by y: a unit force or torque along the axis of each input. */
 static void add_ports(const ga__eval *e, const wrench *w, const ga__frame *frame, double *D)
 {
   static const double zero[3] = {0, 0, 0};
