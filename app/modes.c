@@ -53,7 +53,7 @@ static int reach_state(study *t)
 static int compute(study *t)
 {
   const ga_state *s = ga_stepper_state(t->s.stepper);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   ga_modes_opts opts = ga_modes_defaults();
   long n = 0;
   const int code = app_integer(t->a, "count", 1, 1000000, &n);

@@ -46,7 +46,7 @@ int main(void)
 {
   const ga_factor plane = {GA_RN, 2, GA_LEFT};
   const double q[] = {0.0, -length}, zero[] = {0.0, 0.0}, lambda = g / length; /* at rest, hanging */
-  const ga_point p = {0.0, q, zero, zero, &lambda, zero, zero, zero, 0};
+  const ga_point p = {0.0, q, zero, zero, &lambda, zero, zero, zero, 0, NULL};
   ga_context *ctx = NULL;
   ga_system *sys = NULL;
   ga_evaluation *ev = NULL;

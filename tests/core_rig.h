@@ -248,7 +248,8 @@ static inline void rig_spot_random(rig_spot *s, const rig *r, rig_random *random
   rig_fill(s->psi, sys->size[GA_BLOCK_PSI], random);
   rig_fill(s->x, sys->size[GA_BLOCK_X], random);
   rig_fill(s->y, sys->size[GA_BLOCK_Y], random);
-  s->p = (ga_point){rig_uniform(random, 0.0, 1.0), s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  s->p =
+      (ga_point){rig_uniform(random, 0.0, 1.0), s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 /* ---- Meddling: every callback goes through one function ---- */

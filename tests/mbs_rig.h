@@ -153,7 +153,7 @@ static inline void mbs_check_kinds(const mbs_rig *r, const char *what, int count
     for (int i = 0; i < n[3]; i++) x[i] = mbs_random();
     for (int i = 0; i < n[4]; i++) y[i] = mbs_random();
     ga_group_move(g, q, q0, d);
-    ga_point p = {0.37 + 0.1 * mbs_random(), q, v, vdot, la, psi, x, y, 0};
+    ga_point p = {0.37 + 0.1 * mbs_random(), q, v, vdot, la, psi, x, y, 0, NULL};
     ga_check_report report;
     const ga_status status = ga_system_check(sys, &p, tol, &report);
     if (status != GA_ERR_DERIVATIVE) mbs_ok(r, status);

@@ -52,11 +52,15 @@ typedef struct ga_point {
   /* 0: this point is not related to earlier ones. Otherwise q, v and vdot have the same values as at the last
    * point with this number and the same arrays, and what was computed from them may be reused. */
   unsigned long motion;
+  const double *inner; /* [n_inner] iterate of the inner unknowns; NULL: those that belong to q */
 } ga_point;
 
 /* Writes every component of out. Returns 0; > 0: cannot be evaluated here, try a smaller step; < 0: give up.
  * NaN or infinity in out counts as > 0. Must give the same bits for the same point. */
 typedef int (*ga_eval_fn)(void *user, const ga_point *p, double *out);
+
+/* dn[n_inner]: the change of p->inner when q moves by dq[nv], c + c_q δq + c_n δn = 0. Returns as above. */
+typedef int (*ga_inner_fn)(void *user, const ga_point *p, const double *dq, double *dn);
 
 /* What the caller will read. Filling more is allowed and only costs time. */
 enum {
@@ -189,6 +193,13 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn state;        /* s                   [n_x]  needed if n_x > 0 */
   ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
   ga_eval_fn output_guess; /* initial guess of y    [n_y]  NULL: zeros; o must then be defined at y = 0 */
+  /* Inner unknowns n: q determines them by c(q, n) = 0, and the system eliminates them, such as the section
+   * forces of beam elements. At a point with p->inner = n, `force` returns f − f_n c_n⁻¹ c and `jacobian` the
+   * derivative f_q − f_n c_n⁻¹ c_q, both with derivatives at (q, n): Newton's iteration for q and n together
+   * then needs the unknowns q alone. It may converge much faster than that for q with n = n(q). */
+  int n_inner;
+  ga_eval_fn inner;        /* n(q)           [n_inner]  needed if n_inner > 0 */
+  ga_inner_fn inner_step;  /* δn of that iteration      needed if n_inner > 0 */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, which ga_stats counts */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
   ga_break_fn next_break;    /* NULL: the equations are taken to be smooth in t */

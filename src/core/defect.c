@@ -29,7 +29,7 @@ static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
 {
   const ga_system *sys = st->sys;
   const int ny = sys->size[GA_BLOCK_Y];
-  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, 0};
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, 0, NULL};
   if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
   for (int pass = 0;; pass++) {
     ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->saddle_rhs, NULL, NULL, st->scratch)
@@ -123,7 +123,7 @@ static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const
   for (int i = 0; i < nx; i++) x[i] = s->x[i] - e[sys->nv + i];
   moved.q = q, moved.x = x;
   ga_status status = scaled_residual(st, &moved, st->family->force_factor(st), 1.0, y);
-  ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y, 0};
+  ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y, 0, NULL};
   if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->scratch);
   for (int i = 0; !status && i < sys->nv; i++)
     st->saddle_rhs[i] -= st->family->mass_factor(st) * st->scratch[i];

@@ -24,7 +24,7 @@ void ga__deriv_load(ga__deriv *w, const ga_point *p)
 
 ga_point ga__deriv_point(const ga__deriv *w, double t)
 {
-  ga_point p = {t, w->q, w->v, w->vdot, w->lambda, w->psi, w->x, w->y, 0};
+  ga_point p = {t, w->q, w->v, w->vdot, w->lambda, w->psi, w->x, w->y, 0, NULL};
   return p;
 }
 

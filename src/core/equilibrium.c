@@ -88,8 +88,8 @@ static ga_status plan_matrix(ga_equilibrium *eq)
 static ga_status take_memory(ga_equilibrium *eq)
 {
   const ga_system *sys = eq->sys;
-  const size_t n = (size_t)sys->n, nq = (size_t)sys->nq, nv = (size_t)sys->nv, m = n - nv,
-               most = (size_t)eq->most;
+  const size_t n = (size_t)sys->n, nq = (size_t)sys->nq, nv = (size_t)sys->nv,
+               inner = (size_t)sys->def.n_inner, m = n - nv + inner, most = (size_t)eq->most;
   const size_t zeros = nv + (size_t)sys->size[GA_BLOCK_X] + (size_t)sys->size[GA_BLOCK_LAMBDA];
   const ga__array need[] = {{&eq->start.q, nq},
                             {&eq->start.rest, m},
@@ -105,11 +105,11 @@ static ga_status take_memory(ga_equilibrium *eq)
                             {&eq->zero, zeros},
                             {&eq->scale, nv},
                             {&eq->r, n},
-                            {&eq->d, n},
+                            {&eq->d, n + inner},
                             {&eq->simplified, n},
                             {&eq->b, n},
-                            {&eq->tangent, n},
-                            {&eq->tangent_old, n},
+                            {&eq->tangent, n + inner},
+                            {&eq->tangent_old, n + inner},
                             {&eq->move, nv},
                             {&eq->basis, (most + 1) * nv},
                             {&eq->hessenberg, most * most},
@@ -300,7 +300,7 @@ static ga_status begin(ga_equilibrium *eq, const double *q0, const double *x0)
 {
   const ga_system *sys = eq->sys;
   double *rest = eq->now.rest - sys->nv;
-  for (int i = 0; i < sys->n - sys->nv; i++) eq->now.rest[i] = 0.0;
+  for (int i = 0; i < sys->n - sys->nv + sys->def.n_inner; i++) eq->now.rest[i] = 0.0;
   for (int i = 0; i < sys->n; i++) eq->out_of_balance[i] = 0.0;
   ga__copy_numbers(eq->now.q, q0, sys->nq);
   ga__copy_numbers(rest + sys->start[GA_BLOCK_X], x0, sys->size[GA_BLOCK_X]);
@@ -313,10 +313,12 @@ static ga_status begin(ga_equilibrium *eq, const double *q0, const double *x0)
     if (!status) ga__copy_numbers(rest + sys->start[GA_BLOCK_Y], eq->b, sys->size[GA_BLOCK_Y]);
   }
   int worst = -1;
+  if (!status) status = ga__balance_set_inner(eq, &eq->now);
   if (!status) status = ga__balance_residual(eq, &eq->now, eq->r);
   const double off =
       status ? 0.0 : ga__max_abs(eq->r + sys->start[GA_BLOCK_LAMBDA], sys->size[GA_BLOCK_LAMBDA], &worst);
   if (!status) status = ga__balance_project(eq);
+  if (!status) status = ga__balance_set_inner(eq, &eq->now);
   if (!status) status = find_relations(eq);
   if (!status) status = check_closed(eq);
   if (!status) status = check_move(eq, q0, off, worst);
@@ -341,15 +343,16 @@ static ga_status judge(ga_equilibrium *eq, ga__stiffness *s)
   return eq->opts.stability ? ga__find_stability(eq, s) : GA_OK;
 }
 
-/* Newton's iteration for all of the load: plain, then damped, then in load steps. */
+/* Newton's iteration for all of the load: by full, short and damped moves, then in load steps. */
 static ga_status search_by_newton(ga_equilibrium *eq, int *iterations)
 {
   ga_status status = GA_RETRY_NEWTON;
-  for (int damped = 0; status > 0 && damped < 2; damped++) {
+  for (int kind = GA__FULL_MOVES; status > 0 && kind <= GA__DAMPED_MOVES; kind++) {
+    if (kind == GA__SHORT_MOVES && eq->sys->def.n_inner == 0) continue;
     ga__balance_copy(eq, &eq->now, &eq->start);
     eq->now.load = 1.0;
     status = ga__balance_guess(eq);
-    if (!status) status = ga__balance_newton(eq, damped, iterations);
+    if (!status) status = ga__balance_newton(eq, (ga__move_kind)kind, iterations);
     if (!status) eq->report.load_steps = 1;
   }
   if (status <= 0) return status;

@@ -9,7 +9,7 @@
 /* The unknowns z, and the load factor they belong to. */
 typedef struct ga__balance {
   double *q;    /* [nq] */
-  double *rest; /* [n − nv] λ, ψ, x, y */
+  double *rest; /* [n − nv + n_inner] λ, ψ, x, y, inner unknowns */
   double load;
 } ga__balance;
 
@@ -43,8 +43,8 @@ struct ga_equilibrium {
   double *out_of_balance;                    /* [n] r(z0) in the rows of V and X, 0 elsewhere */
   double *zero;                              /* [nv + n_x + n_lambda] */
   double *scale;                  /* [nv] what moves are compared with: 1 rad, or the extent of the system */
-  double *r, *d, *simplified, *b; /* [n] */
-  double *tangent, *tangent_old;  /* [n] of the path */
+  double *r, *d, *simplified, *b; /* [n], d with n_inner more: moves of z */
+  double *tangent, *tangent_old;  /* [n + n_inner] of the path */
   double *move;                   /* [nv] */
   double path_scale;              /* move along the path that counts as much as a load factor of 1 */
 
@@ -68,9 +68,12 @@ struct ga_equilibrium {
 
 ga_point ga__balance_point(const ga_equilibrium *eq, const ga__balance *z);
 void ga__balance_copy(const ga_equilibrium *eq, ga__balance *to, const ga__balance *from);
-/* to := from moved by factor·d[n]. */
+/* to := from moved by factor·d[n + n_inner]. */
 void ga__balance_move(ga_equilibrium *eq, ga__balance *to, const ga__balance *from, double factor,
                       const double *d);
+/* d[n ...]: how inner unknowns follow the move d[n] of the others; and z's := those that belong to its q. */
+ga_status ga__balance_follow(ga_equilibrium *eq, const ga__balance *z, double *d);
+ga_status ga__balance_set_inner(ga_equilibrium *eq, ga__balance *z);
 /* r(z) − (1 − load) r(z0); 0 in the rows of k. */
 ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double *r);
 /* What W consists of: stiffness K + mass M in the rows of V, rate on the diagonal of X. Without coupling only
@@ -84,9 +87,14 @@ ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga_
 /* Size of a correction, by the scales of q, x and y; multipliers do not count, since they follow. */
 double ga__balance_size(const ga_equilibrium *eq, const ga__balance *z, const double *d);
 double ga__move_size(const ga_equilibrium *eq, const double *d);
-/* eq->now to the solution for its load. damped: steps that the simplified correction says are too long are
- * shortened. */
-ga_status ga__balance_newton(ga_equilibrium *eq, int damped, int *iterations);
+/* How long moves of Newton's iteration may be. */
+typedef enum ga__move_kind {
+  GA__FULL_MOVES,  /* any; with inner unknowns 0.5 of the scales */
+  GA__SHORT_MOVES, /* with inner unknowns 0.125 */
+  GA__DAMPED_MOVES /* shortened where the simplified correction says that they are too long */
+} ga__move_kind;
+/* eq->now to the solution for its load. */
+ga_status ga__balance_newton(ga_equilibrium *eq, ga__move_kind kind, int *iterations);
 /* Multipliers of eq->now that hold what they can of its load. */
 ga_status ga__balance_guess(ga_equilibrium *eq);
 /* Φ = 0 and y = o at eq->now by the shortest move, in the metric of M. */

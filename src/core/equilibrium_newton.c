@@ -7,7 +7,8 @@
  *   [ .   .    .    .    .   ] [δy]     [ y − o         ]
  *
  * ε is small against B K⁻¹ Bᵀ: it acts on corrections of multipliers alone, which vanish in the solution, and
- * makes the matrix regular where constraints follow from others. Relaxation adds M/τ to K. */
+ * makes the matrix regular where constraints follow from others. Relaxation adds M/τ to K. Inner unknowns of
+ * the system are iterates too; f and K have them eliminated (ga_system_def.inner). */
 #include "core/equilibrium.h"
 #include "core/evaluate.h"
 
@@ -27,13 +28,14 @@ ga_point ga__balance_point(const ga_equilibrium *eq, const ga__balance *z)
                     .lambda = rest + sys->start[GA_BLOCK_LAMBDA],
                     .psi = rest + sys->start[GA_BLOCK_PSI],
                     .x = rest + sys->start[GA_BLOCK_X],
-                    .y = rest + sys->start[GA_BLOCK_Y]};
+                    .y = rest + sys->start[GA_BLOCK_Y],
+                    .inner = sys->def.n_inner > 0 ? rest + sys->n : NULL};
 }
 
 void ga__balance_copy(const ga_equilibrium *eq, ga__balance *to, const ga__balance *from)
 {
   ga__copy_numbers(to->q, from->q, eq->sys->nq);
-  ga__copy_numbers(to->rest, from->rest, eq->sys->n - eq->sys->nv);
+  ga__copy_numbers(to->rest, from->rest, eq->sys->n - eq->sys->nv + eq->sys->def.n_inner);
   to->load = from->load;
 }
 
@@ -43,7 +45,20 @@ void ga__balance_move(ga_equilibrium *eq, ga__balance *to, const ga__balance *fr
   const int nv = eq->sys->nv;
   for (int i = 0; i < nv; i++) eq->move[i] = factor * d[i];
   ga_group_move(eq->sys->group, to->q, from->q, eq->move);
-  for (int i = nv; i < eq->sys->n; i++) to->rest[i - nv] = from->rest[i - nv] + factor * d[i];
+  for (int i = nv; i < eq->sys->n + eq->sys->def.n_inner; i++)
+    to->rest[i - nv] = from->rest[i - nv] + factor * d[i];
+}
+
+ga_status ga__balance_follow(ga_equilibrium *eq, const ga__balance *z, double *d)
+{
+  const ga_point p = ga__balance_point(eq, z);
+  return ga__inner_step(eq->sys, &p, d, d + eq->sys->n);
+}
+
+ga_status ga__balance_set_inner(ga_equilibrium *eq, ga__balance *z)
+{
+  const ga_point p = ga__balance_point(eq, z);
+  return ga__inner_values(eq->sys, &p, z->rest + eq->sys->n - eq->sys->nv);
 }
 
 ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double *r)
@@ -167,12 +182,19 @@ ga__progress ga__judge_correction(ga__convergence *c, double size, double tol)
   return c->n > 5 && size > 1e4 * (1.0 + c->first) ? GA__DIVERGES : GA__GOES_ON;
 }
 
+/* Of the scales: the longest move of an iteration with inner unknowns. With them the linearised equations
+ * hold for rotations of about this size, however stiff the beam is in other directions. */
+static double longest_move(const ga_equilibrium *eq, ga__move_kind kind)
+{
+  if (eq->sys->def.n_inner == 0) return INFINITY;
+  return kind == GA__SHORT_MOVES ? 0.125 : 0.5;
+}
+
 /* Shorter and shorter moves until the equations can be evaluated and, damped, the simplified correction
  * there, by the same factors, is shorter (natural monotonicity). eq->trial: where it leads. */
-static ga_status choose_length(ga_equilibrium *eq, int damped, double size)
+static ga_status choose_length(ga_equilibrium *eq, double length, int damped, double size)
 {
   enum { HALVINGS = 12 };
-  double length = 1.0;
   ga_status status = GA_OK;
   for (int i = 0; i < HALVINGS; i++, length *= 0.5) {
     ga__balance_move(eq, &eq->trial, &eq->now, length, eq->d);
@@ -190,27 +212,35 @@ static ga_status choose_length(ga_equilibrium *eq, int damped, double size)
   return status ? status : GA_RETRY_NEWTON;
 }
 
-ga_status ga__balance_newton(ga_equilibrium *eq, int damped, int *iterations)
+/* Moves that are shortened do not count as iterations, up to a limit. */
+ga_status ga__balance_newton(ga_equilibrium *eq, ga__move_kind kind, int *iterations)
 {
-  const int most = damped ? 3 * eq->opts.max_iterations : eq->opts.max_iterations;
+  const int most = eq->opts.max_iterations, damped = kind == GA__DAMPED_MOVES;
+  const double longest = longest_move(eq, kind);
   ga__convergence c = {0};
+  int counted = 0;
   *iterations = 0;
-  while (*iterations < most) {
+  while (counted < most && *iterations < 3 * most) {
     ga_status status = ga__balance_residual(eq, &eq->now, eq->d);
     if (!status) status = ga__balance_factor(eq, &eq->now, &ga__tangent_terms);
     if (status) return status;
     for (int i = 0; i < eq->sys->n; i++) eq->d[i] = -eq->d[i];
     status = ga_lu_solve(eq->lu, eq->d);
     if (status) return status;
+    status = ga__balance_follow(eq, &eq->now, eq->d);
+    if (status) return status;
     const double size = ga__balance_size(eq, &eq->now, eq->d);
     const ga__progress progress = ga__judge_correction(&c, size, eq->opts.tol);
     eq->report.iterations++;
     ++*iterations;
     if (progress == GA__DIVERGES) return GA_RETRY_NEWTON;
-    status = choose_length(eq, damped && progress != GA__CONVERGED, size);
+    const double move = ga__move_size(eq, eq->d);
+    counted += !damped && move <= longest;
+    status =
+        choose_length(eq, move > longest ? longest / move : 1.0, damped && progress != GA__CONVERGED, size);
     if (status) return status;
     ga__balance_copy(eq, &eq->now, &eq->trial);
-    if (progress == GA__CONVERGED) return GA_OK;
+    if (progress == GA__CONVERGED) return ga__balance_set_inner(eq, &eq->now);
     status = ga__balance_close(eq);
     if (status) return status;
   }
@@ -253,6 +283,7 @@ ga_status ga__balance_project(ga_equilibrium *eq)
     if (!status) status = ga_lu_solve(eq->lu, eq->d);
     if (status) return status;
     for (int k = first; k < end; k++) eq->d[k] = 0.0;
+    for (int k = 0; k < sys->def.n_inner; k++) eq->d[sys->n + k] = 0.0;
     const ga__progress progress =
         ga__judge_correction(&c, ga__balance_size(eq, &eq->now, eq->d), eq->opts.tol);
     if (progress == GA__DIVERGES) return GA_RETRY_NEWTON;

@@ -53,6 +53,7 @@ static ga_status load_tangent(ga_equilibrium *eq, double *out, double *size)
   ga_status status = ga__balance_factor(eq, &eq->now, &ga__tangent_terms);
   for (int i = 0; i < eq->sys->n; i++) out[i] = -eq->out_of_balance[i];
   if (!status) status = ga_lu_solve(eq->lu, out);
+  if (!status) status = ga__balance_follow(eq, &eq->now, out);
   *size = status ? INFINITY : ga__move_size(eq, out);
   return status;
 }
@@ -81,7 +82,7 @@ ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)
     if (eq->report.load_steps >= eq->opts.max_steps) return not_reached(eq, "max_steps ends it there");
     ga__balance_copy(eq, &eq->kept, &eq->now);
     eq->now.load = step < 0.999 * left ? from + step : target;
-    ga_status status = ga__balance_newton(eq, 0, &iterations);
+    ga_status status = ga__balance_newton(eq, GA__FULL_MOVES, &iterations);
     if (status < 0) return status;
     if (status) {
       ga__balance_copy(eq, &eq->now, &eq->kept);
@@ -128,7 +129,7 @@ static ga_status find_tangent(ga_equilibrium *eq, const arc *before, double *mu)
   const double length = sqrt(path_dot(eq, eq->tangent, eq->tangent) + 1.0);
   *mu = 1.0 / length;
   if (before && path_dot(eq, eq->tangent, eq->tangent_old) + before->mu < 0.0) *mu = -*mu;
-  for (int i = 0; i < eq->sys->n; i++) eq->tangent[i] *= *mu;
+  for (int i = 0; i < eq->sys->n + eq->sys->def.n_inner; i++) eq->tangent[i] *= *mu;
   return isfinite(*mu) ? GA_OK : GA_RETRY_SINGULAR;
 }
 
@@ -150,13 +151,15 @@ static ga_status step_along(ga_equilibrium *eq, const ga__balance *from, const a
     const double load =
         -path_dot(eq, eq->tangent_old, eq->d) / (path_dot(eq, eq->tangent_old, eq->simplified) + a->mu);
     for (int i = 0; i < n; i++) eq->d[i] += load * eq->simplified[i];
+    status = ga__balance_follow(eq, &eq->now, eq->d);
+    if (status) return status;
     const double size = fmax(ga__balance_size(eq, &eq->now, eq->d), fabs(load));
     eq->report.iterations++;
     const ga__progress progress = ga__judge_correction(&c, size, eq->opts.tol);
     if (progress == GA__DIVERGES || size > 10.0 * (1.0 + eq->opts.load)) return GA_RETRY_NEWTON;
     ga__balance_move(eq, &eq->now, &eq->now, 1.0, eq->d);
     eq->now.load += load;
-    if (progress == GA__CONVERGED) return GA_OK;
+    if (progress == GA__CONVERGED) return ga__balance_set_inner(eq, &eq->now);
     status = ga__balance_close(eq);
     if (status) return status;
   }
@@ -255,7 +258,7 @@ static ga_status land(ga_equilibrium *eq, const arc *before, double ds, int *ite
       high = middle, at_high = here;
   }
   eq->now.load = target;
-  return ga__balance_newton(eq, 0, iterations);
+  return ga__balance_newton(eq, GA__FULL_MOVES, iterations);
 }
 
 /* One step of the path from eq->now, with its critical points. *done: the load is reached. */
@@ -265,7 +268,7 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
   arc next = {0};
   int iterations = 0;
   ga__balance_copy(eq, &eq->kept, &eq->now);
-  ga__copy_numbers(eq->tangent_old, eq->tangent, eq->sys->n);
+  ga__copy_numbers(eq->tangent_old, eq->tangent, eq->sys->n + eq->sys->def.n_inner);
   for (;;) {
     if (at->ds < least) return GA_RETRY_NEWTON;
     ga_status status = step_along(eq, &eq->kept, at, at->ds, &iterations);

@@ -58,6 +58,8 @@ static ga_status take_step(ga_equilibrium *eq, double longest, double *tau, doub
       status = GA_RETRY_NEWTON;
       continue;
     }
+    status = ga__balance_follow(eq, &eq->now, eq->d);
+    if (status) return status;
     ga__balance_move(eq, &eq->trial, &eq->now, 1.0, eq->d);
     eq->trial.load = eq->now.load;
     status = ga__balance_residual(eq, &eq->trial, eq->simplified);
@@ -79,7 +81,7 @@ static ga_status polish(ga_equilibrium *eq, int *found)
   ga__stiffness s;
   *found = 0;
   ga__balance_copy(eq, &eq->kept, &eq->now);
-  ga_status status = ga__balance_newton(eq, 0, &iterations);
+  ga_status status = ga__balance_newton(eq, GA__FULL_MOVES, &iterations);
   if (status < 0) return status;
   if (!status) {
     ga_group_difference(eq->sys->group, eq->move, eq->kept.q, eq->now.q);

@@ -15,7 +15,7 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
 {
   const ga_simulate_opts *o = &sim->opts;
   if (o->n_events == 0) return GA_OK;
-  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
   if (code)
     return ga__refuse(

@@ -219,7 +219,7 @@ void ga_stepper_destroy(ga_stepper **st)
 
 ga_point ga__state_point(const ga__state *s)
 {
-  return (ga_point){s->scalar[GA__T], s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  return (ga_point){s->scalar[GA__T], s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 void ga__state_copy(ga_stepper *st, ga__state *to, const ga__state *from)

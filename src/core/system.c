@@ -54,8 +54,8 @@ ga_system_def ga_system_defaults(void)
 
 static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
 {
-  const int size[] = {def->n_lambda, def->n_psi, def->n_x, def->n_y, def->n_sides};
-  static const char *const name[] = {"n_lambda", "n_psi", "n_x", "n_y", "n_sides"};
+  const int size[] = {def->n_lambda, def->n_psi, def->n_x, def->n_y, def->n_sides, def->n_inner};
+  static const char *const name[] = {"n_lambda", "n_psi", "n_x", "n_y", "n_sides", "n_inner"};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++)
     if (size[i] < 0 || size[i] > INT_MAX / 16)
       return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
@@ -104,6 +104,8 @@ static ga_status check_callbacks(ga_system *sys)
                                      .field = SIZE_NAME[block],
                                      .other = BLOCK_NAME[block]});
   }
+  if (sys->def.n_inner > 0 && !(sys->def.inner && sys->def.inner_step))
+    return refuse_without(sys, "n_inner", sys->def.inner ? "inner_step" : "inner");
   if (sys->def.sweep && !sys->def.jacobian) return refuse_without(sys, "sweep", "jacobian");
   if (sys->def.sweep && sys->def.n_lambda > 0 && !sys->def.phi_dot)
     return refuse_without(sys, "sweep", "phi_dot");
@@ -513,4 +515,35 @@ ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *o
                                  .equation = where,
                                  .callback = FN[fn].name,
                                  GA__NUMBERS({out[bad], NULL})});
+}
+
+static ga_status check_inner(const ga_system *sys, const char *callback, const ga_point *p, const double *n)
+{
+  const int bad = ga__first_bad(n, sys->def.n_inner);
+  if (bad < 0) return GA_OK;
+  char where[64];
+  snprintf(where, sizeof where, "inner unknown %d", bad);
+  return ga__refuse(sys->ctx, GA_RETRY_NAN, GA_REASON_NOT_FINITE_IN_STEP,
+                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, -1, -1},
+                                 .equation = where,
+                                 .callback = callback,
+                                 GA__NUMBERS({n[bad], NULL})});
+}
+
+ga_status ga__inner_values(const ga_system *sys, const ga_point *p, double *n)
+{
+  if (sys->def.n_inner == 0) return GA_OK;
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.inner(sys->def.user, p, n);
+  const ga_status status = ga__answer(sys, "inner", -1, p->t, code, before);
+  return status ? status : check_inner(sys, "inner", p, n);
+}
+
+ga_status ga__inner_step(const ga_system *sys, const ga_point *p, const double *dq, double *dn)
+{
+  if (sys->def.n_inner == 0) return GA_OK;
+  const ga_status before = ga__listen(sys->ctx);
+  const int code = sys->def.inner_step(sys->def.user, p, dq, dn);
+  const ga_status status = ga__answer(sys, "inner_step", -1, p->t, code, before);
+  return status ? status : check_inner(sys, "inner_step", p, dn);
 }

@@ -54,6 +54,9 @@ ga_status ga__listen(ga_context *ctx);
 ga_status ga__answer(const ga_system *sys, const char *name, int block, double t, int code, ga_status before);
 /* Calls a callback that the system has; GA_RETRY_CALLBACK, GA_ERR_CALLBACK or GA_RETRY_NAN with a message. */
 ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *out);
+/* Inner unknowns n[n_inner] at p->q; their change when q moves by dq. Errors as above. */
+ga_status ga__inner_values(const ga_system *sys, const ga_point *p, double *n);
+ga_status ga__inner_step(const ga_system *sys, const ga_point *p, const double *dq, double *dn);
 int ga__has(const ga_system *sys, ga__fn fn);
 /* An entry of the pattern in V and V that M can have. */
 int ga__has_mass(const ga_system *sys, int e);

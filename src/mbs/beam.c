@@ -226,7 +226,7 @@ static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, beam *u, in
 static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_beam_def *d = m->part[part].def;
-  const ga__element *el = ga__element_add(m, b, part, &ga__beam_type, 0, 0);
+  ga__element *el = ga__element_add(m, b, part, &ga__beam_type, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   beam *u = el->data;
   for (int i = 0; i < 6; i++) u->load[i] = (ga__input){.y = -1, .part = part};
@@ -236,6 +236,7 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   u->in_section = d->axes == GA_AXES_BODY;
   ga_status status = divide(m, part, u);
   if (!status) status = check_bend(m, part, u);
+  el->n_inner = 6 * u->n;
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i);
   ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);
   if (!own) return status ? status : GA_ERR_MEMORY;
@@ -398,15 +399,20 @@ static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double
     for (int c = 0; c < 3; c++) w[6 * k + 3 + c] += 0.5 * be->L * m[k][c];
 }
 
-/* Elastic and viscous forces of an element, as they act against its deformation; returns too bent. */
-static int elastic(const beam *u, int i, const ga__kin *a, double w[12])
+/* Elastic and viscous forces of an element, as they act against its deformation; returns too bent. inner:
+ * section forces that are iterates, NULL: those of the strain. */
+static int elastic(const beam *u, int i, const ga__kin *a, const double *inner, double w[12])
 {
   const ga__beam_element *be = &u->element[i];
   ga__beam_strain s;
   double n[6], g[6], v[12], rate[6];
   if (ga__beam_strain_at(&s, be, a, a + 1)) return 1;
-  ga__beam_force_within(&s, be, n);
-  ga__beam_gradient(&s, be, n, g);
+  if (inner) {
+    ga__beam_mixed_gradient(&s, be, inner + 6 * i, g);
+  } else {
+    ga__beam_force_within(&s, be, n);
+    ga__beam_gradient(&s, be, n, g);
+  }
   if (u->section.damping > 0) {
     twists(a, v);
     ga__beam_rate(&s, v, rate);
@@ -428,13 +434,43 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
     double against[12] = {0}, with[12] = {0};
     ga__beam_axis_at(&x, be, a, a + 1);
     ga__beam_inertia(&x, be, 0, 1, against);
-    if (elastic(u, i, a, against)) return too_bent(e, el, i);
+    if (elastic(u, i, a, ga__inner_of(e, el), against)) return too_bent(e, el, i);
     add_weight(e, &x, be, with, NULL);
     if (u->loaded) add_loads(u, i, &x, value, with);
     add_twelve(e, u, i, -1, against, f);
     add_twelve(e, u, i, 1, with, f);
   }
   return status;
+}
+
+/* ---- Section forces as iterates ---- */
+
+static int inner(const ga__eval *e, const ga__element *el, double *n)
+{
+  const beam *u = el->data;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    ga__beam_strain s;
+    if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    ga__beam_force_within(&s, &u->element[i], n + el->inner + 6 * i);
+  }
+  return 0;
+}
+
+static int inner_step(const ga__eval *e, const ga__element *el, double *dn)
+{
+  const beam *u = el->data;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    const int at = el->inner + 6 * i;
+    ga__beam_strain s;
+    double moves[12], dd[6];
+    if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    twists(a, moves);
+    ga__beam_rate(&s, moves, dd);
+    ga__beam_mixed_step(&s, &u->element[i], e->p->inner + at, dd, dn + at);
+  }
+  return 0;
 }
 
 /* ---- Derivatives ---- */
@@ -488,8 +524,12 @@ static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam
 {
   const beam *u = el->data;
   const ga__beam_element *be = &u->element[i];
+  const double *iterate = ga__inner_of(e, el);
   double n[6], g[6], v[12], rate[6], T[144], inertia[144], loads[144] = {0}, w[12] = {0};
-  ga__beam_force_within(s, be, n);
+  if (iterate)
+    memcpy(n, iterate + 6 * i, sizeof n);
+  else
+    ga__beam_force_within(s, be, n);
   ga__beam_gradient(s, be, n, g);
   if (u->section.damping > 0) {
     twists(x->node[0], v);
@@ -625,7 +665,7 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   if (status) return status;
   ga__beam_axis_at(&x, be, a, a + 1);
   ga__beam_inertia(&x, be, 1, 1, against);
-  if (elastic(u, i, a, against)) return too_bent(e, el, i);
+  if (elastic(u, i, a, NULL, against)) return too_bent(e, el, i);
   add_weight(e, &x, be, with, NULL);
   if (u->loaded) add_loads(u, i, &x, value, with);
   ga__mat3_transpose(Rt, at->R);
@@ -746,6 +786,8 @@ const ga__element_type ga__beam_type = {
     .mass = mass,
     .force = force,
     .jacobian = jacobian,
+    .inner = inner,
+    .inner_step = inner_step,
     .place = place,
     .powers = powers,
     .work_term = list_work,

@@ -296,19 +296,27 @@ static void hat_matrix(double M[36], const double n[6])
     }
 }
 
-/* Hess U = L (Bᵀ S⁻¹ B + N̂ C N̂/12),  B = I/L + (ad_w − ad_d C N̂)/12 */
-static void hessian(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], double H[36])
+/* B = ∂((d − d₀)/L − S n)/∂d = I/L + (ad_w − ad_d C N̂)/12,  w = C ad_dᵀ n;  CN = C N̂ */
+static void strain_derivative(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                              const double hat[36], double B[36], double CN[36])
 {
-  const double *C = e->section->C, L = e->L;
-  double adn[6], w[6], ad[36], adw[36], hat[36], CN[36], B[36], X[36];
+  double adn[6], w[6], ad[36], adw[36], X[36];
   ad_transposed(adn, s->d, n);
-  times6(w, C, adn);
+  times6(w, e->section->C, adn);
   ad_matrix(ad, s->d);
   ad_matrix(adw, w);
-  hat_matrix(hat, n);
-  multiply6(CN, C, hat);
+  multiply6(CN, e->section->C, hat);
   multiply6(X, ad, CN);
-  for (int i = 0; i < 36; i++) B[i] = (adw[i] - X[i]) / 12 + (i % 7 == 0 ? 1 / L : 0.0);
+  for (int i = 0; i < 36; i++) B[i] = (adw[i] - X[i]) / 12 + (i % 7 == 0 ? 1 / e->L : 0.0);
+}
+
+/* Hess U = L (Bᵀ S⁻¹ B + N̂ C N̂/12) */
+static void hessian(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], double H[36])
+{
+  const double L = e->L;
+  double hat[36], CN[36], B[36], X[36];
+  hat_matrix(hat, n);
+  strain_derivative(s, e, n, hat, B, CN);
   multiply6(H, hat, CN);
   memcpy(X, B, sizeof X);
   solve6(s->S, X, 6);
@@ -318,6 +326,54 @@ static void hessian(const ga__beam_strain *s, const ga__beam_element *e, const d
       for (int k = 0; k < 6; k++) sum += B[6 * k + i] * X[6 * k + j];
       H[6 * i + j] = L * sum;
     }
+}
+
+/* ---- Forces as iterates of their own ---- */
+
+/* S⁻¹((d − d₀)/L − S n + B δd), δd NULL: 0. B of the plain element is I/L. */
+static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                       const double *dd, const double B[36], double dn[6])
+{
+  double strain[6];
+  for (int i = 0; i < 6; i++) {
+    strain[i] = (s->d[i] - e->d0[i]) / e->L;
+    if (dd && e->section->plain) strain[i] += dd[i] / e->L;
+    for (int k = 0; dd && !e->section->plain && k < 6; k++) strain[i] += B[6 * i + k] * dd[k];
+  }
+  if (e->section->plain) {
+    times6(dn, e->section->K, strain);
+  } else {
+    memcpy(dn, strain, sizeof strain);
+    solve6(s->S, dn, 1);
+  }
+  for (int i = 0; i < 6; i++) dn[i] -= n[i];
+}
+
+void ga__beam_mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                         const double dd[6], double dn[6])
+{
+  double hat[36], CN[36], B[36] = {0};
+  if (!e->section->plain) {
+    hat_matrix(hat, n);
+    strain_derivative(s, e, n, hat, B, CN);
+  }
+  mixed_step(s, e, n, dd, B, dn);
+}
+
+void ga__beam_mixed_gradient(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                             double g[6])
+{
+  double hat[36], CN[36], B[36] = {0}, left[6];
+  ga__beam_gradient(s, e, n, g);
+  if (!e->section->plain) {
+    hat_matrix(hat, n);
+    strain_derivative(s, e, n, hat, B, CN);
+  }
+  mixed_step(s, e, n, NULL, B, left);
+  for (int i = 0; i < 6; i++) {
+    if (e->section->plain) g[i] += left[i];
+    for (int k = 0; !e->section->plain && k < 6; k++) g[i] += e->L * B[6 * k + i] * left[k];
+  }
 }
 
 /* ±½N~ + c [(θ·N) I + θNᵀ − 2Nθᵀ] + c₁ w θᵀ,  w = θ × (θ × N): with + D_θ(AᵀN), with − D_θ(A N). */

@@ -53,6 +53,13 @@ void ga__beam_force_within(const ga__beam_strain *s, const ga__beam_element *e, 
 double ga__beam_energy(const ga__beam_strain *s, const ga__beam_element *e, const double n[6]); /* [J] */
 /* g = ∂U/∂d from n. */
 void ga__beam_gradient(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], double g[6]);
+/* With n an iterate of its own, which strain does not determine yet: c = (d − d₀)/L − S n is left.
+ * g = ∂U/∂d + L Bᵀ S⁻¹ c, B = ∂c/∂d: what Newton's iteration for poses and n together leaves for poses; */
+void ga__beam_mixed_gradient(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                             double g[6]);
+/* dn = S⁻¹(B δd + c), its change when d changes by δd. */
+void ga__beam_mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                         const double dd[6], double dn[6]);
 /* w[12] += Pᵀ g: what deforms the element, at a and b in space. */
 void ga__beam_add_wrench(const ga__beam_strain *s, const double g[6], double w[12]);
 /* T[144] = D_q(Pᵀ g): with the stiffness that n has, and of a force g that is held alone (n NULL). */

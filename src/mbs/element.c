@@ -97,8 +97,12 @@ static ga_status sort(ga_context *ctx, ga__mbs_model *b)
   for (int i = 0; i < n; i++) sorted[first[at[i].type->rank]++] = at[i];
   memcpy(at, sorted, (size_t)n * sizeof *at);
   ga__free(ctx, sorted);
-  for (int i = 0; i < n; i++)
+  b->n_inner = 0;
+  for (int i = 0; i < n; i++) {
     if (at[i].part > 0) b->part_element[at[i].part] = i;
+    at[i].inner = b->n_inner;
+    b->n_inner += at[i].n_inner;
+  }
   return GA_OK;
 }
 
@@ -242,6 +246,26 @@ int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
   for (int i = rows - 6 * b->carried.n; i < rows && b->carried.n; i++) s->dynamics[i] -= f[i];
   return status ? status : add_values(e, s);
+}
+
+int ga__elements_inner(const ga__eval *e, double *n)
+{
+  int status = 0;
+  for (int i = 0; !status && i < e->b->element.n; i++) {
+    const ga__element *el = ga__element_at(e->b, i);
+    if (el->n_inner) status = el->type->inner(e, el, n);
+  }
+  return status;
+}
+
+int ga__elements_inner_step(const ga__eval *e, double *dn)
+{
+  int status = 0;
+  for (int i = 0; !status && i < e->b->element.n; i++) {
+    const ga__element *el = ga__element_at(e->b, i);
+    if (el->n_inner) status = el->type->inner_step(e, el, dn);
+  }
+  return status;
 }
 
 int ga__elements_powers(const ga__eval *e, ga__powers *out)

@@ -42,11 +42,12 @@ typedef enum ga__rank {
 
 struct ga__element {
   const ga__element_type *type;
-  int part;      /* owner; 0, the ground: an element of the whole machine */
-  int x, n_x;    /* its states */
-  int y, n_y;    /* its outputs */
-  void *data;    /* [type->size] owned, initially zero */
-  int on_frames; /* 1: it writes to rows or columns of carried frames; known once it is bound */
+  int part;           /* owner; 0, the ground: an element of the whole machine */
+  int x, n_x;         /* its states */
+  int y, n_y;         /* its outputs */
+  int inner, n_inner; /* its inner unknowns (ga_system_def) */
+  void *data;         /* [type->size] owned, initially zero */
+  int on_frames;      /* 1: it writes to rows or columns of carried frames; known once it is bound */
 };
 
 /* Sums of energies and powers over elements. */
@@ -147,6 +148,10 @@ struct ga__element_type {
   /* 1: sweep reads poses and twists of nodes (ga__eval.kin). */
   int (*uses_kin)(const ga__mbs_model *b, const ga__element *el);
   void (*initial)(const ga__mbs_model *b, const ga__element *el, double *x); /* initial x[el->x ...] */
+  /* Inner unknowns n[el->inner ...]: their values at q, and their changes for moves of the nodes that the
+   * twists in e->kin are. */
+  int (*inner)(const ga__eval *e, const ga__element *el, double *n);
+  int (*inner_step)(const ga__eval *e, const ga__element *el, double *dn);
   /* Doubles of work space, e->work->scratch, that these functions need; not kept between calls. Apart from it
    * an element writes to its results only. NULL: none. */
   size_t (*scratch)(const ga__element *el);
@@ -261,6 +266,14 @@ int ga__elements_state(const ga__eval *e, double *s);
 int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J);
 int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
 int ga__elements_powers(const ga__eval *e, ga__powers *out);
+int ga__elements_inner(const ga__eval *e, double *n);
+int ga__elements_inner_step(const ga__eval *e, double *dn);
+
+/* The iterate of an element's inner unknowns; NULL: those that belong to q. */
+static inline const double *ga__inner_of(const ga__eval *e, const ga__element *el)
+{
+  return e->p->inner ? e->p->inner + el->inner : NULL;
+}
 
 /* 1: derivatives of forces are wanted; 0 if only M is. */
 static inline int ga__wants_forces(const ga_jacobian *J)

@@ -116,7 +116,7 @@ const char *ga_machine_equation(const ga_machine *m, ga_equation_block block, in
 static int largest_force(ga__workspace *work, const ga_state *s, int row, double *value)
 {
   const ga__mbs_model *b = work->b;
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   const ga__eval e = ga__eval_at(work, &p, 1, 0);
   const size_t bytes = (size_t)b->n_wide * sizeof(double);
   double *f = ga__alloc(work->ctx, (size_t)b->n_wide, sizeof *f);

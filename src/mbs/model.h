@@ -80,7 +80,7 @@ struct ga__mbs_model {
   struct ga__time_signal *time_signal; /* [n_y] outputs that depend on time alone (time_signal.c) */
   ga_function **time_function;         /* [n_y] functions made for time_signal; owned */
   ga__signals signals;
-  int nq, nv, n_lambda, n_psi, n_x, n_y;
+  int nq, nv, n_lambda, n_psi, n_x, n_y, n_inner;
   int n_plain_rows;                 /* rows that axes.c does not evaluate */
   ga__list lambda_label, psi_label; /* of ga__label: part and name of each row */
   int start_with_drive_speeds;      /* 1: bodies given at rest start with the speeds of drives */

@@ -470,7 +470,7 @@ ga_status ga_machine_linearisation_compute(ga_machine_linearisation *l, const ga
   if (out) *out = NULL;
   if (!l) return GA_ERR_ARGUMENT;
   if (!s || !out) return ga__null_argument(l->ctx);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   ga_status status = ga_linearisation_compute(l->core, &p, &f);
   if (status) return status;
   set_states(l, f);

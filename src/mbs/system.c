@@ -135,6 +135,22 @@ static int output_guess(void *user, const ga_point *p, double *out)
   return 0;
 }
 
+static int inner(void *user, const ga_point *p, double *n)
+{
+  ga__eval e = ga__eval_at(user, p, 0, 0);
+  return ga__elements_inner(&e, n);
+}
+
+/* The twists that velocities dq would be are the moves of nodes in space, in every form. */
+static int inner_step(void *user, const ga_point *p, const double *dq, double *dn)
+{
+  ga__workspace *w = user;
+  const ga__eval e = {w->m, w->b, p, w->kin, w};
+  ga__kin_nodes(w->b, p->q, dq, NULL, w->kin);
+  w->motion = 0;
+  return ga__elements_inner_step(&e, dn);
+}
+
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
@@ -279,6 +295,8 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   if (b->n_psi > 0) def.k = k, def.k_acc = k_acc;
   if (b->n_x > 0) def.state = state;
   if (b->n_y > 0) def.output = output, def.output_guess = output_guess;
+  def.n_inner = b->n_inner;
+  if (b->n_inner > 0) def.inner = inner, def.inner_step = inner_step;
   def.jacobian = jacobian;
   if (!b->form) def.sweep = sweep;
   def.name = name;

@@ -14,7 +14,7 @@ int ga__space_jacobian(const ga__eval *e, ga_jacobian *J);
 /* The point of a state. */
 static inline ga_point ga__point_of(const ga_state *s)
 {
-  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 #endif

@@ -17,7 +17,7 @@ static int life(const char *name, int dense, long fail_at)
   rig_build(&r);
   rig_start(&r, 1e-3);
   const ga_state *s = ga_stepper_state(r.st);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   rig_memory.count = 0, rig_memory.fail_at = fail_at, rig_memory.kept = 0;
   const ga_status status = ga_modes_create(r.ctx, r.sys, &o, &p, &modes);
   const int kept = rig_memory.kept;

@@ -161,7 +161,8 @@ static inline void shop_spot(rig_spot *spot, const shop *s, rig_random *random, 
                        spot->psi,
                        spot->x,
                        spot->y,
-                       0};
+                       0,
+                       NULL};
 }
 
 /* All derivatives at n random points. */

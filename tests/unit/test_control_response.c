@@ -39,7 +39,7 @@ static void assert_order(rig *r, diagram *d, double t_end, int n, int first, int
 static void assert_derivatives(const rig *r)
 {
   const ga_state *s = ga_stepper_state(r->st);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   assert_status(r->ctx, ga_system_check(r->sys, &p, 1e-7, NULL), GA_OK);
 }
 

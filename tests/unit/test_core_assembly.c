@@ -86,7 +86,7 @@ static void scaled_residual(trial *t, double *out, const double *z)
   for (int i = 0; i < size[GA_BLOCK_PSI]; i++) t->psi[i] = z[start[GA_BLOCK_PSI] + i] / h;
   for (int i = 0; i < size[GA_BLOCK_Y]; i++) t->y[i] = z[start[GA_BLOCK_Y] + i] / h;
   ga_point p = {st->now.scalar[GA__T] + h, t->q, t->v, t->vdot, t->lambda, t->psi,
-                z + start[GA_BLOCK_X],     t->y, 0};
+                z + start[GA_BLOCK_X],     t->y, 0,    NULL};
   void *user = def->user;
   assert_int_equal(def->mass(user, &p, out), 0);
   assert_int_equal(def->force(user, &p, tmp), 0);

@@ -242,7 +242,7 @@ static void chain_spot(rig_spot *s)
   rig_fill(s->q, LINKS, &random);
   rig_fill(s->v, LINKS, &random);
   rig_fill(s->vdot, LINKS, &random);
-  s->p = (ga_point){0.0, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  s->p = (ga_point){0.0, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 /* With a Jacobian and without: the derivative outside the pattern is found either way. */

@@ -102,7 +102,8 @@ static void difference(ga_evaluation *ev, const ga_system *sys, const rig_spot *
   for (int s = 0; s < 4; s++) {
     rig_spot moved = *at;
     double *const array[GA_N_BY] = {moved.vdot, moved.v, NULL, moved.lambda, moved.psi, moved.x, moved.y};
-    moved.p = (ga_point){at->p.t, moved.q, moved.v, moved.vdot, moved.lambda, moved.psi, moved.x, moved.y, 0};
+    moved.p =
+        (ga_point){at->p.t, moved.q, moved.v, moved.vdot, moved.lambda, moved.psi, moved.x, moved.y, 0, NULL};
     if (by == GA_BY_Q) {
       d[j] = step[s] * h;
       ga_group_move(sys->group, moved.q, at->q, d);
@@ -242,7 +243,7 @@ static void random_spot(rig_spot *s, const ga_system *sys, rig_random *random)
   rig_fill(s->v, NV, random), rig_fill(s->vdot, NV, random);
   rig_fill(s->lambda, NL, random), rig_fill(s->psi, NP, random);
   rig_fill(s->x, NX, random), rig_fill(s->y, NY, random);
-  s->p = (ga_point){0.3, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  s->p = (ga_point){0.3, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 static void matrices_of_all_blocks(void **state)

@@ -234,7 +234,7 @@ static void names_an_output(void **state)
   assert_int_equal(ga_stepper_failure(r.st, &f), 1);
   assert_true(f.has_trial && f.n > 0);
   assert_int_equal(f.residual[0].block, GA_BLOCK_Y);
-  const ga_point p = {f.trial.t, f.trial.q, f.trial.v, f.trial.vdot, NULL, NULL, NULL, f.trial.y, 0};
+  const ga_point p = {f.trial.t, f.trial.q, f.trial.v, f.trial.vdot, NULL, NULL, NULL, f.trial.y, 0, NULL};
   relay(NULL, &p, &o);
   assert_near(f.residual[0].value, f.trial.y[0] - o, 1e-12, "y - o");
   assert_near(fabs(f.residual[0].value), 20.0, 1e-6, "the relay's jump");
@@ -252,7 +252,7 @@ static void names_a_state(void **state)
   assert_int_equal(ga_stepper_failure(r.st, &f), 1);
   assert_true(f.has_trial && f.n > 0);
   assert_int_equal(f.residual[0].block, GA_BLOCK_X);
-  const ga_point p = {f.trial.t, f.trial.q, f.trial.v, f.trial.vdot, NULL, NULL, f.trial.x, NULL, 0};
+  const ga_point p = {f.trial.t, f.trial.q, f.trial.v, f.trial.vdot, NULL, NULL, f.trial.x, NULL, 0, NULL};
   slow_state(NULL, &p, &s);
   assert_near(f.residual[0].value, f.trial.xdot[0] - s, 1e-9 * fabs(s), "xdot - s");
   rig_close(&r);

@@ -62,7 +62,7 @@ static void assert_mode(const modes *m, double re, double im, double tolerance, 
 
 static ga_point point_of(const ga_state *s)
 {
-  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 /* ---- A damped oscillator with a controller: force u = y, y = −g x, x' = (q − x)/T ---- */
@@ -110,7 +110,7 @@ static void oscillator(void **state)
   r.def.mass = oscillator_mass, r.def.force = oscillator_force;
   r.def.state = oscillator_state, r.def.output = oscillator_output;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
-  const ga_point p = {0.0, &zero, &zero, &zero, &zero, &zero, &zero, &zero, 0};
+  const ga_point p = {0.0, &zero, &zero, &zero, &zero, &zero, &zero, &zero, 0, NULL};
   const ga_linear_form *f = linearise(&r, &p, &lin);
   assert_true(f->n_q == 1 && f->n_v == 1 && f->n_x == 1);
   const double s = f->q[0] * f->v[1], c = f->q[0]; /* bases may point the other way */
@@ -319,7 +319,7 @@ static void free_body(void **state)
     r.def.n_factors = 1, r.def.factors = &turn, r.def.mass = body_mass, r.def.force = body_force;
     assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
     v[axis] = speed;
-    const ga_point p = {0.0, q, v, zero, zero, zero, zero, zero, 0};
+    const ga_point p = {0.0, q, v, zero, zero, zero, zero, zero, 0, NULL};
     const modes m = eigenvalues(linearise(&r, &p, &lin));
     const int a = (axis + 1) % 3, b = (axis + 2) % 3;
     const double square = -speed * speed * (INERTIA[axis] - INERTIA[a]) * (INERTIA[axis] - INERTIA[b]) /
@@ -360,7 +360,8 @@ static void sleeping_top(void **state)
                         zero,
                         zero,
                         zero,
-                        0};
+                        0,
+                        NULL};
     const ga_linear_form *f = linearise(&r, &p, &lin);
     const modes found = eigenvalues(f);
     assert_int_equal(found.n, 6);
@@ -381,7 +382,7 @@ static void rolling_disk(void **state)
 {
   const double w = 3.0, m = 2.0, g = 10.0, I1 = 2.0, I2 = 2.0; /* r = 1 */
   const double q0[5] = {0.0}, v0[5] = {w, 0.0, 0.0, 0.0, w}, zero[5] = {0.0};
-  const ga_point p = {0.0, q0, v0, zero, zero, zero, zero, zero, 0};
+  const ga_point p = {0.0, q0, v0, zero, zero, zero, zero, zero, 0, NULL};
   rig r = rig_open("rolling_disk");
   ga_linearisation *lin = NULL;
   (void)state;
@@ -535,7 +536,7 @@ static void differ(ga_evaluation *ev, const ga_system *sys, const ga_point *p, c
     double q[2 * RIG_MOST], move[RIG_MOST], v[RIG_MOST], a[RIG_MOST], l[RIG_MOST], psi[RIG_MOST], x[RIG_MOST],
         xdot[RIG_MOST], y[RIG_MOST], r[3 * RIG_MOST];
     const double h = at[k] * eps;
-    ga_point there = {p->t, q, v, a, l, psi, x, y, 0};
+    ga_point there = {p->t, q, v, a, l, psi, x, y, 0, NULL};
     for (int i = 0; i < sys->nv; i++) move[i] = h * d->q[i], v[i] = p->v[i] + h * d->v[i];
     for (int i = 0; i < sys->nv; i++) a[i] = p->vdot[i] + h * d->vdot[i];
     for (int i = 0; i < nl; i++) l[i] = p->lambda[i] + h * d->multipliers[i];
@@ -677,7 +678,7 @@ static void refusals(void **state)
   r.def.force = no_forces, r.def.user = &three, r.def.jacobian = NULL; /* λ does nothing */
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  ga_point p = {0.0, r.problem->q0, zero, zero, zero, zero, zero, zero, 0};
+  ga_point p = {0.0, r.problem->q0, zero, zero, zero, zero, zero, zero, 0, NULL};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_call_error(r.ctx, GA_REASON_FORCES_MISS_MULTIPLIERS, NULL, NULL);
   assert_error_number(r.ctx, 0, 0);
@@ -711,7 +712,7 @@ static void singular_positions(void **state)
   linkage_define(&l, &r.def);
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  ga_point p = {0.0, l.q0, l.v0, zero, zero, zero, zero, zero, 0};
+  ga_point p = {0.0, l.q0, l.v0, zero, zero, zero, zero, zero, 0, NULL};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_call_error(r.ctx, GA_REASON_SINGULAR_POSITION, NULL, NULL);
   assert_null(f);
@@ -743,7 +744,7 @@ static void free_masses_are_needed(void **state)
   r.def.user = &two;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
-  const ga_point p = {0.0, zero, zero, zero, zero, zero, zero, zero, 0};
+  const ga_point p = {0.0, zero, zero, zero, zero, zero, zero, zero, 0, NULL};
   assert_status(r.ctx, ga_linearisation_compute(lin, &p, &f), GA_ERR_SINGULAR);
   assert_call_error(r.ctx, GA_REASON_NO_ACCELERATIONS, NULL, NULL);
   assert_null(f);

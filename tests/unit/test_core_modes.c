@@ -13,7 +13,7 @@ static const double PI = 3.14159265358979323846;
 
 static ga_point point_of(const ga_state *s)
 {
-  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  return (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 static ga_modes *find_modes(const rig *r, int n, int dense, const ga_point *p)
@@ -105,7 +105,8 @@ static rig chain_open(chain *c, ga_factor *line)
 }
 
 static const double nothing[LONGEST];
-static const ga_point at_rest_point = {0.0, nothing, nothing, nothing, nothing, nothing, nothing, nothing, 0};
+static const ga_point at_rest_point = {0.0,     nothing, nothing, nothing, nothing,
+                                       nothing, nothing, nothing, 0,       NULL};
 
 /* One end fixed: ω_j = 2 √(k/m) sin((2j − 1) π/(2(2n + 1))); free: ω_j = 2 √(k/m) sin(j π/(2n)), j = 0, 1,
  * ... */

@@ -971,7 +971,7 @@ static void what_beginners_forget(void **state)
   assert_int_equal(ga_stepper_start(r.st, &o, 0.0, q0, v0, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
   assert_call_error(r.ctx, GA_REASON_PHI_DEPENDS_ON_TIME, NULL, NULL);
   assert_string_equal(ga_context_error(r.ctx)->equation, "phi 0");
-  ga_point p = {0.0, q0, v0, v0, NULL, v0, v0, v0, 0};
+  ga_point p = {0.0, q0, v0, v0, NULL, v0, v0, v0, 0, NULL};
   assert_int_equal(ga_system_check(r.sys, &p, 1e-6, NULL), GA_ERR_ARGUMENT);
   assert_call_error(r.ctx, GA_REASON_NULL_ARGUMENT, "ga_system_check", "p->lambda");
   assert_error_number(r.ctx, 0, 1);

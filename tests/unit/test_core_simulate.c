@@ -462,7 +462,7 @@ static int see_rates(void *user, const ga_state *s)
 {
   rates_seen *seen = user;
   const int n = seen->r->sys->size[GA_BLOCK_X], of_step = s == ga_stepper_state(seen->r->st);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   double exact[RIG_MOST];
   assert_int_equal(seen->r->def.state(seen->r->def.user, &p, exact), 0);
   for (int i = 0; i < n; i++)

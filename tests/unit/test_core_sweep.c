@@ -565,7 +565,8 @@ static void sled_spot(rig_spot *s, rig_random *random)
   rig_fill(s->vdot, 3, random);
   s->lambda[0] = rig_uniform(random, 1.0, 2.0), s->psi[0] = rig_uniform(random, 1.0, 2.0);
   s->x[0] = rig_uniform(random, 1.0, 2.0), s->y[0] = rig_uniform(random, 1.0, 2.0);
-  s->p = (ga_point){rig_uniform(random, 0.0, 1.0), s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  s->p =
+      (ga_point){rig_uniform(random, 0.0, 1.0), s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
 }
 
 static const struct {

@@ -72,6 +72,13 @@ static void missing_callbacks(void **state)
     assert_error_number(r->ctx, 0, needed[i].size);
   }
   d = everything();
+  d.n_inner = 3;
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING, NULL);
+  assert_string_equal(ga_context_error(r->ctx)->callback, "inner");
+  d.inner = d.force;
+  refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING, NULL);
+  assert_string_equal(ga_context_error(r->ctx)->callback, "inner_step");
+  d = everything();
   d.phi_dot = d.phi_acc = d.k_acc = NULL; /* differences stand in for these */
   assert_status(r->ctx, ga_system_create(r->ctx, &d, &r->sys), GA_OK);
 }
@@ -83,7 +90,11 @@ static void wrong_sizes(void **state)
   struct {
     int *field;
     const char *name;
-  } size[] = {{&d.n_lambda, "n_lambda"}, {&d.n_psi, "n_psi"}, {&d.n_x, "n_x"}, {&d.n_y, "n_y"}};
+  } size[] = {{&d.n_lambda, "n_lambda"},
+              {&d.n_psi, "n_psi"},
+              {&d.n_x, "n_x"},
+              {&d.n_y, "n_y"},
+              {&d.n_inner, "n_inner"}};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
     d = everything();
     *size[i].field = -1;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lie/mat3.h"
 #include "mbs/beam.h"
 #include "mbs/meter.h"
 #include "mbs_shop.h"
@@ -124,6 +125,71 @@ static void rigid_motion_strains_nothing(void **state)
         sum[3 + i] += f[3 + i] + moment[i];
       }
     for (int i = 0; i < 6; i++) assert_near(sum[i], 0, 2e-13, "equilibrium");
+  }
+}
+
+/* ---- Forces as iterates ---- */
+
+/* |(d − d₀)/L − S n| relative to the force: as a force, S⁻¹ of it. */
+static double left_over(const ga__beam_strain *s, const ga__beam_element *e, const double n[6])
+{
+  double exact[6], most = 0;
+  ga__beam_force_within(s, e, exact);
+  for (int i = 0; i < 6; i++) most = fmax(most, fabs(n[i] - exact[i]));
+  return most;
+}
+
+/* With forces as iterates: the gradient is right to second order of what they are off by, and after a step
+ * along with a move of the ends they are off to second order of both. */
+static void mixed_iteration_has_order_two(void **state)
+{
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    rig_random random = rig_seed(round);
+    const ga_beam_def d =
+        odd_beam("beam", 1, round % 2 ? GA_BEAM_CONSTANT_STRAIN : GA_BEAM_ACCURATE, &random);
+    ga__beam_section section;
+    assert_int_equal(ga__beam_section_make(&d, &section).reason, GA_REASON_NONE);
+    const ga__beam_element e = {&section, 1.3, {1.3, 0, 0, 0.2, -0.3, 0.4}};
+    double error[2][2], other[6], twist[12];
+    ga__kin node[2], moved;
+    ga__beam_strain s;
+    for (int i = 0; i < 12; i++) twist[i] = rig_uniform(&random, -1, 1);
+    for (int i = 0; i < 6; i++) other[i] = rig_uniform(&random, -5, 5);
+    random_pose(&node[0], &random, 1, 3);
+    ga__beam_reference((const double[3]){0.5, -0.8, 0.6}, 1.1, moved.x, moved.R);
+    carry(&node[1], &node[0], &moved);
+    assert_int_equal(ga__beam_strain_at(&s, &e, &node[0], &node[1]), 0);
+    for (int level = 0; level < 2; level++) {
+      const double size = level ? 5e-4 : 1e-3;
+      double n[6], exact[6], g[6], mixed[6], moves[12], dd[6], dn[6];
+      ga__beam_force_within(&s, &e, exact);
+      ga__beam_gradient(&s, &e, exact, g);
+      ga__beam_mixed_gradient(&s, &e, exact, mixed);
+      for (int i = 0; i < 6; i++) assert_near(mixed[i], g[i], 1e-12, "with the force of the strain");
+      for (int i = 0; i < 6; i++) n[i] = exact[i] + size * other[i];
+      ga__beam_mixed_gradient(&s, &e, n, mixed);
+      error[level][0] = 0;
+      for (int i = 0; i < 6; i++) error[level][0] = fmax(error[level][0], fabs(mixed[i] - g[i]));
+      for (int i = 0; i < 12; i++) moves[i] = size * twist[i];
+      ga__beam_rate(&s, moves, dd);
+      ga__beam_mixed_step(&s, &e, n, dd, dn);
+      ga__kin after[2] = {node[0], node[1]};
+      for (int k = 0; k < 2; k++) { /* x + δx, exp(δφ) R */
+        double turn[9];
+        const double *phi = moves + 6 * k + 3;
+        turn_about(turn, phi, sqrt(phi[0] * phi[0] + phi[1] * phi[1] + phi[2] * phi[2]));
+        for (int i = 0; i < 3; i++) after[k].x[i] += moves[6 * k + i];
+        ga__mat3_mul(after[k].R, turn, node[k].R);
+      }
+      ga__beam_strain t;
+      assert_int_equal(ga__beam_strain_at(&t, &e, &after[0], &after[1]), 0);
+      for (int i = 0; i < 6; i++) n[i] += dn[i];
+      error[level][1] = left_over(&t, &e, n);
+    }
+    if (round % 2 == 0) assert_near(log2(error[0][0] / error[1][0]), 2, 0.1, "order of the gradient");
+    if (round % 2) assert_near(error[0][0], 0, 1e-12, "a linear gradient");
+    assert_near(log2(error[0][1] / error[1][1]), 2, 0.1, "order of the step");
   }
 }
 
@@ -470,11 +536,17 @@ static void memory_may_fail(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(derivatives_are_right),       cmocka_unit_test(rigid_motion_strains_nothing),
-      cmocka_unit_test(sections_are_right),          cmocka_unit_test(results_turn_with_the_machine),
-      cmocka_unit_test(motion_has_order_two),        cmocka_unit_test(stiff_beams_start),
-      cmocka_unit_test(bad_beams_are_refused),       cmocka_unit_test(the_end_needs_a_name),
-      cmocka_unit_test(nodes_are_where_markers_are), cmocka_unit_test(memory_may_fail),
+      cmocka_unit_test(derivatives_are_right),
+      cmocka_unit_test(rigid_motion_strains_nothing),
+      cmocka_unit_test(mixed_iteration_has_order_two),
+      cmocka_unit_test(sections_are_right),
+      cmocka_unit_test(results_turn_with_the_machine),
+      cmocka_unit_test(motion_has_order_two),
+      cmocka_unit_test(stiff_beams_start),
+      cmocka_unit_test(bad_beams_are_refused),
+      cmocka_unit_test(the_end_needs_a_name),
+      cmocka_unit_test(nodes_are_where_markers_are),
+      cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -693,7 +693,7 @@ static void tables_store_energy(void **state)
   double in, lost;
   rig_spot spot = {.v = {0.7}};
   (void)state;
-  spot.p = (ga_point){0, spot.q, spot.v, spot.vdot, spot.lambda, spot.psi, spot.x, spot.y, 0};
+  spot.p = (ga_point){0, spot.q, spot.v, spot.vdot, spot.lambda, spot.psi, spot.x, spot.y, 0, NULL};
   for (int reaches = 0; reaches < 2; reaches++) {
     shop s = shop_open(GA_FORM_SPACE, 0);
     ga_spring_def d = ga_spring_defaults();

@@ -75,7 +75,7 @@ static void touching_point_rests(void **state)
       shop_build(&s);
       assert_status(s.ctx, ga_machine_initial(s.m, q, v, NULL), GA_OK);
       const ga_system *sys = ga_machine_system(s.m);
-      const ga_point p = {0, q, v, v, v, v, v, v, 0};
+      const ga_point p = {0, q, v, v, v, v, v, v, 0, NULL};
       assert_int_equal(sys->def.k(sys->def.user, &p, k), 0);
       assert_int_equal(sys->def.phi(sys->def.user, &p, phi), 0);
       assert_int_equal(sys->def.phi_dot(sys->def.user, &p, phi_dot), 0);
@@ -218,7 +218,7 @@ static void disk_keeps_its_energy(void **state)
     assert_status(s.ctx, ga_stepper_step(s.st, 1e-3), GA_OK);
   }
   const ga_state *now = ga_stepper_state(s.st);
-  const ga_point p = {now->t, now->q, now->v, now->vdot, now->lambda, now->psi, now->x, now->y, 0};
+  const ga_point p = {now->t, now->q, now->v, now->vdot, now->lambda, now->psi, now->x, now->y, 0, NULL};
   assert_int_equal(sys->def.k(sys->def.user, &p, k), 0);
   assert_int_equal(sys->def.phi(sys->def.user, &p, phi), 0);
   assert_near(energy[1], energy[0], 1e-4 * energy[0], "energy");

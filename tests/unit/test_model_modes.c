@@ -64,7 +64,7 @@ static void bench_close(bench *b)
 
 static const ga_modes_info *find_modes_at(bench *b, const ga_state *s, int n, int dense)
 {
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   ga_modes_opts o = ga_modes_defaults();
   o.n = n, o.dense = dense;
   ga_modes_destroy(&b->modes);

@@ -277,8 +277,8 @@ static int set_up(void **state)
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
   assert_int_equal(ga_evaluation_create(ctx, sys, &evaluation), GA_OK);
   assert_int_equal(ga_linearisation_create(ctx, sys, &linearisation), GA_OK);
-  assert_int_equal(ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation),
-                   GA_OK);
+  assert_int_equal(
+      ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation), GA_OK);
   assert_int_equal(ga_equilibrium_create(ctx, sys, NULL, &equilibrium), GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
@@ -292,7 +292,7 @@ static int set_up(void **state)
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
   assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
   const ga_state *s = ga_stepper_state(st);
-  point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   assert_int_equal(ga_modes_create(ctx, sys, NULL, &point, &modes), GA_OK);
   direction_ = ga_modes_at(modes, 0)->real;
   table_.numbers = numbers;

@@ -136,7 +136,7 @@ static void ask(run *r)
 static ga_status evaluate(run *r, unsigned long motion, digest *d)
 {
   const ga_state *s = ga_stepper_state(r->st);
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, motion};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, motion, NULL};
   *d = (digest){14695981039346656037u, 0};
   ga_status status = ga_evaluation_residual(r->ev, &p, s->xdot, r->x, NULL);
   if (!status) status = ga_evaluation_jacobian(r->ev, &p);

@@ -36,7 +36,7 @@ static int find_eigenvalues(int n, double *A, vf_modes *modes)
 int vf_modes_find(ga_context *ctx, const ga_system *sys, const ga_state *s, vf_modes *modes, char *text,
                   size_t size)
 {
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   ga_linearisation *lin = NULL;
   const ga_linear_form *form = NULL;
   *modes = (vf_modes){0};

@@ -87,7 +87,7 @@ static double constraint_residual(const run *r, const vf_expect *e, const ga_sta
                         : e->quantity == VF_K ? r->setup.def.k
                                               : r->setup.def.phi_dot;
   const int all = e->quantity == VF_K ? r->setup.def.n_psi : r->setup.def.n_lambda;
-  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   const double zero[MAX_ROWS] = {0};
   double out[MAX_ROWS];
   if (!fn || all > MAX_ROWS || fn(r->setup.def.user, &p, out)) return INFINITY;

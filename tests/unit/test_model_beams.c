@@ -1,0 +1,377 @@
+/* Statics of beams: displacements against closed forms and independent numbers, orders, and how many
+ * iterations they take. Numbers without a source in the test are of a shooting method with tolerances of
+ * 1e-12 or better. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model_statics.h"
+#include "seeds.h"
+
+#define PI 3.14159265358979323846
+/* Newton's iterations that a beam may need for all of its load at once, however slender it is. */
+enum { FEW = 12 };
+
+/* A clamped beam "b" from the origin along x, with a force and a torque at its end. */
+typedef struct cantilever {
+  int elements;
+  double length, curvature[3], stiffness[6], force[3], torque[3];
+  const char *formulation, *pose; /* NULL: the default, the origin */
+} cantilever;
+
+static bench open_cantilever(const cantilever *c)
+{
+  char text[2048];
+  const double *K = c->stiffness, *k = c->curvature, *f = c->force, *m = c->torque, r = 1e-4 * K[4];
+  snprintf(text, sizeof text,
+           "galpha: 1\n"
+           "bodies:\n"
+           "  b: {type: beam, %s, length: %.17g, curvature: [%.17g, %.17g, %.17g], elements: %d, "
+           "formulation: %s, stiffness: [%.17g, %.17g, %.17g, %.17g, %.17g, %.17g], mass_per_length: 1, "
+           "rotary_inertia: [%.17g, %.17g, %.17g]}\n"
+           "joints: {clamp: {type: fixed, a: ground, b: b}}\n"
+           "forces: {load: {type: force, frame: b.end, force: [%.17g, %.17g, %.17g], torque: [%.17g, %.17g, "
+           "%.17g]}}\n",
+           c->pose ? c->pose : "position: [0, 0, 0]", c->length, k[0], k[1], k[2], c->elements,
+           c->formulation ? c->formulation : "accurate", K[0], K[1], K[2], K[3], K[4], K[5], 2 * r, r, r,
+           f[0], f[1], f[2], m[0], m[1], m[2]);
+  return open_model(text);
+}
+
+/* All of the load at once, in few iterations. */
+static void find_at_once(bench *b)
+{
+  find(b, NULL);
+  assert_int_equal(b->report.load_steps, 1);
+  assert_int_equal(b->report.relaxation_steps, 0);
+  assert_int_equal(b->report.stability, GA_STABLE);
+  if (b->report.iterations > FEW) fail_msg("%ld iterations", b->report.iterations);
+}
+
+static double error_at_end(const bench *b, const double expected[3], double scale)
+{
+  return sqrt(pow(found(b, "b.end.x") - expected[0], 2) + pow(found(b, "b.end.y") - expected[1], 2) +
+              pow(found(b, "b.end.z") - expected[2], 2)) /
+         scale;
+}
+
+/* Errors with 4, 8 and 16 elements: the first and the last are small enough, the order is 4. */
+static void assert_order_four(const double error[3], double with_4, double with_16, const char *what)
+{
+  if (!(error[0] < with_4)) fail_msg("%s, 4 elements: %.2e", what, error[0]);
+  if (!(error[2] < with_16)) fail_msg("%s, 16 elements: %.2e", what, error[2]);
+  const double order = log2(error[1] / error[2]);
+  if (!(fabs(order - 4) < 0.1)) fail_msg("%s: order %.2f", what, order);
+}
+
+/* ---- Closed forms ---- */
+
+/* M = 2π EI/L bends a cantilever to a full circle, whatever the number of elements. */
+static void beams_roll_up(void **state)
+{
+  static const double origin[3] = {0, 0, 0};
+  (void)state;
+  for (int n = 3; n <= 8; n++) {
+    const cantilever c = {
+        .elements = n, .length = 1, .stiffness = {1e4, 1e4, 1e4, 1, 1, 1}, .torque = {0, 0, 2 * PI}};
+    bench b = open_cantilever(&c);
+    ga_equilibrium_opts o = ga_equilibrium_defaults();
+    o.control = GA_LOAD_STEPS;
+    o.load_step = 0.25;
+    find(&b, &o);
+    const double error = error_at_end(&b, origin, 1.0);
+    if (!(error <= 1e-10)) fail_msg("%d elements: the circle is open by %.2e", n, error);
+    close_model(&b);
+  }
+}
+
+/* Tip of an inextensible cantilever without shear, EI = L = 1, force p across: θ'' = −p cos θ, θ(0) = 0,
+ * θ'(1) = 0, by Runge-Kutta and regula falsi on θ'(0). */
+static double end_of_elastica(double p, double slope, double tip[2])
+{
+  enum { N = 2000 };
+  const double h = 1.0 / N;
+  double u[4] = {0, slope, 0, 0}; /* θ, θ', x, z */
+  for (int i = 0; i < N; i++) {
+    double k[4][4], at[4];
+    for (int j = 0; j < 4; j++) {
+      for (int c = 0; c < 4; c++) at[c] = u[c] + (j == 0 ? 0 : j == 3 ? h : 0.5 * h) * (j ? k[j - 1][c] : 0);
+      k[j][0] = at[1], k[j][1] = -p * cos(at[0]), k[j][2] = cos(at[0]), k[j][3] = sin(at[0]);
+    }
+    for (int c = 0; c < 4; c++) u[c] += h / 6 * (k[0][c] + 2 * k[1][c] + 2 * k[2][c] + k[3][c]);
+  }
+  tip[0] = u[2], tip[1] = u[3];
+  return u[1];
+}
+
+static void elastica(double p, double tip[2])
+{
+  double low = 0, high = p;
+  for (int i = 0; i < 60; i++) {
+    const double middle = 0.5 * (low + high);
+    if (end_of_elastica(p, middle, tip) < 0)
+      low = middle;
+    else
+      high = middle;
+  }
+}
+
+/* However slender the beam is, up to L/h = 1e4, the error is that of the elements, and few iterations find
+ * all of a load that bends it by 80° and more. */
+static void slender_beams_do_not_lock(void **state)
+{
+  static const double load[] = {1, 10, 100};
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    double tip[2], error[4][3];
+    elastica(load[k], tip);
+    for (int s = 0; s < 4; s++)
+      for (int level = 0; level < 3; level++) {
+        const double EA = 12 * pow(10, 2 * (s + 1)); /* L/h = 10 to 1e4 */
+        const cantilever c = {.elements = 4 << level,
+                              .length = 1,
+                              .stiffness = {EA, EA / 2.6, EA / 2.6, 0.8, 1, 1},
+                              .force = {0, 0, load[k]}};
+        const double expected[3] = {tip[0], 0, tip[1]};
+        bench b = open_cantilever(&c);
+        find_at_once(&b);
+        error[s][level] = error_at_end(&b, expected, 1.0);
+        close_model(&b);
+      }
+    /* shear and stretch are part of the answer where it is thick */
+    if (k < 2) assert_order_four(error[3], 1e-3, 1e-5, "L/h = 1e4");
+    if (!(fabs(error[3][0] - error[2][0]) < 1e-6 * load[k])) fail_msg("%.3e with L/h = 1e3", error[2][0]);
+  }
+}
+
+/* A strip twisted by 90° over its length (MacNeal and Harder 1985: 12 × 1.1 × 0.32), a small force across its
+ * end. By the unit load: δ = F ∫ (s² cᵀ D c + shear) ds, D = diag(1/EIy, 1/EIz) in axes that turn with s. */
+static void twisted_beams(void **state)
+{
+  const double L = 12, w = 1.1, h = 0.32, E = 29e6, G = E / 2.44, A = w * h, F = 1e-3;
+  const double EIy = E * w * h * h * h / 12, EIz = E * h * w * w * w / 12, twist = 0.5 * PI / L;
+  double y = 0, z = 0, error[3];
+  enum { N = 2000 };
+  (void)state;
+  for (int i = 0; i <= N; i++) { /* Simpson's rule */
+    const double s = L * i / N, a = twist * s, weight = (i == 0 || i == N ? 1 : i % 2 ? 4 : 2) * L / N / 3;
+    const double arm = L - s; /* moment about z: F arm, of a force along y */
+    y += weight * F * arm * arm * (cos(a) * cos(a) / EIz + sin(a) * sin(a) / EIy);
+    z += weight * F * arm * arm * sin(a) * cos(a) * (1 / EIz - 1 / EIy);
+  }
+  y += F * L / (5.0 / 6 * G * A);
+  for (int level = 0; level < 3; level++) {
+    const cantilever c = {.elements = 4 << level,
+                          .length = L,
+                          .curvature = {twist, 0, 0},
+                          .stiffness = {E * A, 5.0 / 6 * G * A, 5.0 / 6 * G * A, G * 0.0106, EIy, EIz},
+                          .force = {0, F, 0}};
+    bench b = open_cantilever(&c);
+    find_at_once(&b);
+    error[level] = hypot(found(&b, "b.end.y") - y, found(&b, "b.end.z") - z) / hypot(y, z);
+    close_model(&b);
+  }
+  if (!(error[1] < 1e-3)) fail_msg("8 elements: %.2e", error[1]);
+  assert_order_four(error, 5e-3, 1e-5, "a twisted beam");
+}
+
+/* ---- Independent numbers ---- */
+
+static cantilever bend45(int elements, double force)
+{
+  return (cantilever){.elements = elements,
+                      .length = 78.53981633974483,
+                      .curvature = {0, 0, 0.01},
+                      .stiffness = {1e7, 5e6, 5e6, 5e6 / 6, 1e7 / 12, 1e7 / 12},
+                      .force = {0, 0, force}};
+}
+
+/* An eighth of a circle of radius 100, loaded out of its plane (Bathe and Bolourchi 1979). */
+static void bend_of_45_degrees(void **state)
+{
+  static const double load[3] = {300, 450, 600},
+                      tip[3][3] = {{58.77912248968281, 22.244780945367722, 40.19189167015055},
+                                   {52.23855801115505, 18.50817892536949, 48.50292734414088},
+                                   {47.15043857362905, 15.684800534038754, 53.47485879182515}};
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    double error[3];
+    for (int level = 0; level < 3; level++) {
+      const cantilever c = bend45(4 << level, load[k]);
+      bench b = open_cantilever(&c);
+      find_at_once(&b);
+      error[level] = error_at_end(&b, tip[k], 60.0);
+      close_model(&b);
+    }
+    assert_order_four(error, 1e-3, 1e-5, "45° bend");
+  }
+}
+
+/* The Princeton beam: bending about both axes and torsion. y of the tip is along the strong direction. */
+static void princeton_beam(void **state)
+{
+  static const double load[2] = {8.896, 13.345};
+  static const double u[2][7][3] = {{{-0.00013551679255807692, -0.010712764794308298, 0.0},
+                                     {-0.0022484638421914616, -0.010643581435627658, 0.04219244863041948},
+                                     {-0.007680972105206907, -0.010207613789052827, 0.07954737712029822},
+                                     {-0.014411824833466369, -0.00897919672270405, 0.10911311525517225},
+                                     {-0.020486717758924855, -0.00674204415067829, 0.12995785888755834},
+                                     {-0.024586065535338153, -0.0036219787058102723, 0.1422181698950929},
+                                     {-0.026021482773120996, 0.0, 0.14625235720099666}},
+                                    {{-0.0003046683670802075, -0.016061178877362355, 0.0},
+                                     {-0.005340667767242069, -0.016577651973455693, 0.0647342180069471},
+                                     {-0.017258922258338638, -0.016989798932701625, 0.1181795342181121},
+                                     {-0.030452934696078016, -0.01562114990596666, 0.1567746177207841},
+                                     {-0.04125730059506272, -0.011963545832022054, 0.18200378620831442},
+                                     {-0.048085612480259776, -0.006470335302644156, 0.19613873376416024},
+                                     {-0.050401015352525946, 0.0, 0.20068396060798896}}};
+  const double w = 12.3777e-3, h = 3.2024e-3, E = 71.7e9, G = E / 2.62, A = w * h;
+  const double strong = E * w * w * w * h / 12, weak = E * w * h * h * h / 12;
+  (void)state;
+  for (int k = 0; k < 2; k++)
+    for (int angle = 0; angle < 7; angle++) {
+      double error[3];
+      for (int level = 0; level < 3; level++) {
+        const double a = angle * PI / 12, *d = u[k][angle];
+        const double tip[3] = {0.508 + d[0], d[1], d[2]};
+        const cantilever c = {
+            .elements = 4 << level,
+            .length = 0.508,
+            .stiffness = {E * A, G * A, G * A, 0.198 * G * (strong + weak) / E, weak, strong},
+            .force = {0, -load[k] * cos(a), load[k] * sin(a)}};
+        bench b = open_cantilever(&c);
+        find_at_once(&b);
+        error[level] = error_at_end(&b, tip, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+        close_model(&b);
+      }
+      char what[64];
+      snprintf(what, sizeof what, "Princeton beam, %g N at %d deg", load[k], 15 * angle);
+      if (angle > 0)
+        assert_order_four(error, 1e-3, 1e-5, what);
+      else if (!(error[2] < 1e-7)) /* nearly linear: exact but for 1e-8 */
+        fail_msg("%s: %.2e", what, error[2]);
+    }
+}
+
+/* A thin frame of two legs at a right angle, loaded in its plane, buckles out of it at 1.0875 N. */
+static void frames_buckle(void **state)
+{
+  static const char leg[] =
+      "elements: 4, section: rectangle, width: 30 mm, height: 0.6 mm, young: 71240e6, poisson: "
+      "0.31, density: 2700, torsion_constant: 2.16e-12}\n";
+  char text[2048];
+  (void)state;
+  snprintf(
+      text, sizeof text,
+      "galpha: 1\n"
+      "bodies:\n"
+      "  a: {type: beam, from: [0, 0, 0], to: [0.24, 0, 0], up: [0, 0, 1], %s"
+      "  b: {type: beam, from: [0.24, 0, 0], to: [0.24, -0.24, 0], up: [0, 0, 1], %s"
+      "markers: {corner: {body: b, rotation: {axis: [0, 0, 1], angle: 90 deg}}}\n"
+      "joints: {clamp: {type: fixed, a: ground, b: a}, corner_joint: {type: fixed, a: a.end, b: corner}}\n"
+      "forces: {f: {type: force, frame: b.end, force: [1, 0, 0]}}\n",
+      leg, leg);
+  bench b = open_model(text);
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  o.control = GA_LOAD_PATH;
+  o.load = 1.2;
+  o.max_step = 0.2;
+  find(&b, &o);
+  assert_int_equal(b.report.n_critical, 1);
+  assert_int_equal(b.report.critical[0].kind, GA_BIFURCATION);
+  if (!(fabs(b.report.critical[0].load - 1.0875) < 2e-4))
+    fail_msg("buckles at %.6f N", b.report.critical[0].load);
+  assert_int_equal(b.report.stability, GA_UNSTABLE);
+  assert_int_equal(b.report.n_unstable, 1);
+  close_model(&b);
+}
+
+/* ---- The iteration ---- */
+
+/* The same machine anywhere, turned by 1000 rad, with its load: results turn with it, in as many iterations.
+ */
+static void results_turn_with_the_machine(void **state)
+{
+  static const double place[3] = {-30, 20, 50};
+  double R[9], n[3] = {0.3, -0.5, 0.8}, at[2][3], iterations[2];
+  const double size = sqrt(0.98), s = sin(1000.0), c = cos(1000.0);
+  char pose[256];
+  (void)state;
+  for (int i = 0; i < 3; i++) n[i] /= size;
+  for (int i = 0; i < 9; i++) {
+    static const int sign[9] = {0, -1, 1, 1, 0, -1, -1, 1, 0}, other[9] = {0, 2, 1, 2, 0, 0, 1, 0, 0};
+    R[i] = (i % 4 == 0 ? c : s * sign[i] * n[other[i]]) + (1 - c) * n[i / 3] * n[i % 3];
+  }
+  snprintf(pose, sizeof pose,
+           "position: [%g, %g, %g], rotation: {axis: [%.17g, %.17g, %.17g], angle: 1000 rad}", place[0],
+           place[1], place[2], n[0], n[1], n[2]);
+  for (int k = 0; k < 2; k++) {
+    cantilever bend = bend45(8, 600);
+    char text[2048];
+    bench b;
+    for (int i = 0; k && i < 3; i++) bend.force[i] = 600 * R[3 * i + 2];
+    if (k) { /* clamped where it is: a marker on the ground */
+      snprintf(text, sizeof text,
+               "galpha: 1\n"
+               "bodies:\n"
+               "  b: {type: beam, %s, length: 78.53981633974483, curvature: [0, 0, 0.01], elements: 8, "
+               "stiffness: [1e7, 5e6, 5e6, 5e6/6, 1e7/12, 1e7/12], mass_per_length: 1, rotary_inertia: [0.1, "
+               "0.05, 0.05]}\n"
+               "markers: {wall: {body: ground, %s}}\n"
+               "joints: {clamp: {type: fixed, a: wall, b: b}}\n"
+               "forces: {f: {type: force, frame: b.end, force: [%.17g, %.17g, %.17g]}}\n",
+               pose, pose, bend.force[0], bend.force[1], bend.force[2]);
+      b = open_model(text);
+    } else {
+      b = open_cantilever(&bend);
+    }
+    find_at_once(&b);
+    iterations[k] = (double)b.report.iterations;
+    at[k][0] = found(&b, "b.end.x"), at[k][1] = found(&b, "b.end.y"), at[k][2] = found(&b, "b.end.z");
+    close_model(&b);
+  }
+  for (int i = 0; i < 3; i++) {
+    const double turned = place[i] + R[3 * i] * at[0][0] + R[3 * i + 1] * at[0][1] + R[3 * i + 2] * at[0][2];
+    if (!(fabs(turned - at[1][i]) < 1e-10)) fail_msg("%.15g, not %.15g", at[1][i], turned);
+  }
+  assert_true(fabs(iterations[1] - iterations[0]) <= 2);
+}
+
+/* Both formulations, in one load step: many times the load under which a beam may be taken to be linear. */
+static void large_loads_at_once(void **state)
+{
+  static const char *const formulation[] = {"accurate", "constant_strain"};
+  static const double load[] = {0, 1, 30, 100, 300};
+  (void)state;
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 5; i++)
+      for (int slender = 1; slender <= 4; slender += 3) {
+        const double EA = 12 * pow(10, 2 * slender);
+        const cantilever c = {.elements = 24,
+                              .length = 1,
+                              .stiffness = {EA, EA / 2.6, EA / 2.6, 0.8, 1, 1},
+                              .force = {0.1 * load[i], 0.3 * load[i], load[i]},
+                              .formulation = formulation[k]};
+        bench b = open_cantilever(&c);
+        find(&b, NULL);
+        assert_int_equal(b.report.stability, GA_STABLE);
+        assert_int_equal(b.report.load_steps, 1);
+        if (b.report.iterations > FEW + 8) fail_msg("%ld iterations", b.report.iterations);
+        close_model(&b);
+      }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(beams_roll_up),
+                                     cmocka_unit_test(slender_beams_do_not_lock),
+                                     cmocka_unit_test(twisted_beams),
+                                     cmocka_unit_test(bend_of_45_degrees),
+                                     cmocka_unit_test(princeton_beam),
+                                     cmocka_unit_test(frames_buckle),
+                                     cmocka_unit_test(results_turn_with_the_machine),
+                                     cmocka_unit_test(large_loads_at_once)};
+  return cmocka_run_group_tests_name("model: beams", tests, NULL, NULL);
+}
