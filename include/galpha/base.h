@@ -200,7 +200,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNKNOWN_NAME, "a name in an expression is unknown")                                            \
   X(GA_REASON_UNKNOWN_FUNCTION, "a function in an expression is unknown")                                    \
   X(GA_REASON_UNKNOWN_UNIT, "a unit is unknown")                                                             \
-  X(GA_REASON_OPTION, "an option of a block is wrong")                                                       \
+  X(GA_REASON_OPTIONS_CONTRADICT, "two options contradict each other")                                       \
+  X(GA_REASON_ITEMS_EQUAL, "two items of a list are equal")                                                  \
+  X(GA_REASON_ITEM_NOT_ALLOWED, "an item of a list is not allowed there")                                    \
   /* blocks */                                                                                               \
   X(GA_REASON_NO_SUCH_OUTPUT, "a block has no such output")                                                  \
   X(GA_REASON_QUOTIENTS_OVERFLOW, "numbers of a block are too far apart")                                    \

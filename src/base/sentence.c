@@ -315,7 +315,9 @@ static const ga__sentence SENTENCES[] = {
         {"'{name}' is unknown, expected a known function{{; did you mean '{nearest}'?}}", NULL},
     [GA_REASON_UNKNOWN_UNIT] = {"'{name}' is unknown, expected a known unit{{; did you mean '{nearest}'?}}",
                                 NULL},
-    [GA_REASON_OPTION] = {"{detail}", NULL},
+    [GA_REASON_OPTIONS_CONTRADICT] = {"{field} is {0} and {other} is {1}", "; {expected}"},
+    [GA_REASON_ITEMS_EQUAL] = {"{field} and item {0} before it are both '{name}'", NULL},
+    [GA_REASON_ITEM_NOT_ALLOWED] = {"{field} is '{name}', {expected}", NULL},
 
     /* blocks */
     [GA_REASON_NO_SUCH_OUTPUT] = {"{field} of output {0}, but it has {1} of them", NULL},

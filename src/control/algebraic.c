@@ -24,8 +24,8 @@ ga_status ga_block_create_product(ga_context *ctx, const ga_block_product_opts *
   ga__want_size(&in, "n_in", n.n_in, 1);
   ga__want_finite(&in, "gain", opts->gain);
   for (int i = 0; opts->divide && !in.status && i < n.n_in; i++)
-    ga__want(&in, opts->divide[i] == 0 || opts->divide[i] == 1, "divide[%d] is %d, must be 0 or 1", i,
-             opts->divide[i]);
+    ga__want_number(&in, opts->divide[i] == 0 || opts->divide[i] == 1, "divide", i + 1, opts->divide[i],
+                    "0 or 1");
   if (!in.status) in.status = ga__block_new(ctx, GA_KIND_PRODUCT, &PRODUCT, n, NULL, out);
   if (in.status) return in.status;
   int *divide = ga__alloc(ctx, (size_t)n.n_in, sizeof *divide);

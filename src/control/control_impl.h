@@ -108,7 +108,13 @@ typedef struct ga__inspect {
 
 /* Clears *out, and looks at the arguments that every creation has. */
 ga__inspect ga__inspect_begin(ga_context *ctx, ga_block_kind kind, const void *opts, ga_control_block **out);
-void ga__want(ga__inspect *in, int fine, const char *format, ...) GA_PRINTF(3, 4);
+/* What a check finds wrong unless it is fine; facts has no part of its own. */
+void ga__want(ga__inspect *in, int fine, ga_reason reason, ga__facts facts);
+/* A number in its range: number `item` of the option, from 1; 0: it has only one. */
+void ga__want_number(ga__inspect *in, int fine, const char *option, int item, double value, const char *must);
+/* Two numbers that must agree by a rule: "lower must be below upper". */
+void ga__want_both(ga__inspect *in, int fine, const char *option, double value, const char *other,
+                   double other_value, const char *rule);
 void ga__want_size(ga__inspect *in, const char *option, int n, int least);
 void ga__want_given(ga__inspect *in, const char *option, const void *p);
 void ga__want_finite(ga__inspect *in, const char *option, double value);

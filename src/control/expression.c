@@ -15,17 +15,22 @@ static void inspect(ga__inspect *in, const ga_block_expression_opts *opts)
   ga__want_size(in, "n_out", opts->n_out, 1);
   if (opts->n_in > 0) ga__want_given(in, "inputs", opts->inputs);
   ga__want_given(in, "texts", opts->texts);
-  ga__want(in, opts->n_symbols >= 0, "n_symbols is %d, must be 0 or above", opts->n_symbols);
+  ga__want_number(in, opts->n_symbols >= 0, "n_symbols", 0, opts->n_symbols, "0 or above");
   if (opts->n_symbols > 0) ga__want_given(in, "symbols", opts->symbols);
   ga__want_names(in, "inputs", opts->inputs, opts->n_in);
   ga__want_names(in, "outputs", opts->outputs, opts->n_out);
   for (int i = 0; !in->status && i < opts->n_in; i++)
-    ga__want(in, strcmp(opts->inputs[i], "t") != 0, "inputs[%d] is 't', which is the time", i);
+    ga__want(in, strcmp(opts->inputs[i], "t") != 0, GA_REASON_ITEM_NOT_ALLOWED,
+             (ga__facts){.field = "inputs", .item = i + 1, .name = "t", .expected = "that is the time"});
   for (int i = 0; !in->status && i < opts->n_symbols; i++)
-    ga__want(in, opts->symbols[i].kind != GA_SYMBOL_VARIABLE,
-             "symbols[%d] is a variable, but variables are the inputs and t alone", i);
+    ga__want(in, opts->symbols[i].kind != GA_SYMBOL_VARIABLE, GA_REASON_ITEM_NOT_ALLOWED,
+             (ga__facts){.field = "symbols",
+                         .item = i + 1,
+                         .name = opts->symbols[i].name,
+                         .expected = "a variable, and variables are the inputs and t alone"});
   for (int i = 0; !in->status && i < opts->n_out; i++)
-    ga__want(in, opts->texts[i] != NULL, "texts[%d] is NULL, but needed", i);
+    ga__want(in, opts->texts[i] != NULL, GA_REASON_FIELD_MISSING,
+             (ga__facts){.field = "texts", .item = i + 1, .detail = "NULL", .expected = "an expression"});
 }
 
 /* Variable 0 is t, variable 1 + i is input i; then the caller's symbols. */

@@ -17,8 +17,8 @@ ga_status ga_block_create_gain(ga_context *ctx, const ga_block_gain_opts *opts, 
   const ga__block_sizes n = {opts->n_in, 0, opts->n_out};
   ga__want_size(&in, "n_in", n.n_in, 1);
   ga__want_size(&in, "n_out", n.n_out, 1);
-  ga__want(&in, opts->matrix || n.n_in == n.n_out,
-           "n_in is %d and n_out is %d, they must agree where matrix is NULL", n.n_in, n.n_out);
+  ga__want_both(&in, opts->matrix || n.n_in == n.n_out, "n_in", n.n_in, "n_out", n.n_out,
+                "they must agree where matrix is NULL");
   if (!opts->matrix) ga__want_finite(&in, "gain", opts->gain);
   ga__want_array(&in, "matrix", opts->matrix, n.n_in * n.n_out, 1);
   if (!in.status) in.status = ga__wiener_new(ctx, GA_KIND_GAIN, n, NULL, out);
@@ -93,8 +93,11 @@ static void inspect_integrator(ga__inspect *in, const ga_block_integrator_opts *
     ga__want_positive_with(in, "tracking_time", opts->tracking_time, "with limits");
   for (int i = 0; !in->status && i < opts->n; i++) {
     const double x = opts->initial ? opts->initial[i] : 0;
-    ga__want(in, x >= opts->lower && x <= opts->upper,
-             "initial[%d] is %g, must be within the limits, %g to %g", i, x, opts->lower, opts->upper);
+    ga__want(in, x >= opts->lower && x <= opts->upper, GA_REASON_OUT_OF_RANGE,
+             (ga__facts){.field = "initial",
+                         .item = i + 1,
+                         .expected = "within the limits",
+                         GA__NUMBERS({x, NULL}, {opts->lower, NULL}, {opts->upper, NULL})});
   }
 }
 

@@ -37,7 +37,8 @@ static void inspect(ga__inspect *in, const ga_block_pid_opts *o)
                 {"filtered", o->filtered}};
   for (int i = 0; i < (int)(sizeof finite / sizeof *finite); i++)
     ga__want_finite(in, finite[i].option, finite[i].value);
-  ga__want(in, o->kp != 0 || o->ki != 0 || o->kd != 0, "kp, ki and kd are all 0");
+  ga__want_both(in, o->kp != 0 || o->ki != 0 || o->kd != 0, "kp", o->kp, "ki", o->ki,
+                "one of kp, ki and kd must not be 0");
   ga__want_limits(in, o->lower, o->upper, o->smoothing);
   if (o->kd != 0) ga__want_positive_with(in, "filter_time", o->filter_time, "with kd and without kp");
   if (o->ki != 0 && limited(o))

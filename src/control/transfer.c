@@ -99,20 +99,19 @@ static fraction inspect_fraction(ga__inspect *in, const ga_block_transfer_functi
   ga__want_array(in, "den", opts->den, opts->n_den, 0);
   ga__want_finite(in, "steady_output", opts->steady_output);
   if (in->status) return f;
-  ga__want(in, f.den[0] != 0, "den[0], the coefficient of the highest power, is 0; leave it out");
+  ga__want_number(in, f.den[0] != 0, "den", 1, f.den[0],
+                  "other than 0: it is the coefficient of the highest power");
   while (f.n_num > 1 && f.num[0] == 0) {
     f.num++;
     f.n_num--;
   }
-  ga__want(in, f.num[0] != 0, "num is 0 throughout");
-  ga__want(in, f.n_num <= f.n + 1,
-           "the degree of num is %d, at most that of den, which is %d, is allowed (proper); "
-           "add a fast pole, or differentiate by other means",
-           f.n_num - 1, f.n);
-  ga__want(in, opts->steady_output == 0 || f.num[f.n_num - 1] != 0,
-           "steady_output is %g, but num(0) is 0, and so is the output at rest", opts->steady_output);
-  ga__want(in, opts->steady_output == 0 || f.n > 0,
-           "steady_output is %g, but there is no state that could hold it", opts->steady_output);
+  ga__want_number(in, f.num[0] != 0, "num", 0, 0, "other than 0 in one coefficient at least");
+  ga__want_both(in, f.n_num <= f.n + 1, "degree of num", f.n_num - 1, "degree of den", f.n,
+                "it must not be above that of den: add a fast pole, or differentiate by other means");
+  ga__want_both(in, opts->steady_output == 0 || f.num[f.n_num - 1] != 0, "steady_output", opts->steady_output,
+                "num(0)", 0, "the output at rest is 0 then");
+  ga__want_both(in, opts->steady_output == 0 || f.n > 0, "steady_output", opts->steady_output,
+                "degree of den", f.n, "there is no state that could hold it");
   return f;
 }
 
@@ -178,11 +177,11 @@ ga_status ga_block_create_second_order(ga_context *ctx, const ga_block_second_or
   double num[] = {0, 0, 0};
   ga__want_finite(&in, "gain", opts->gain);
   ga__want_positive(&in, "frequency", opts->frequency);
-  ga__want(&in, isfinite(opts->damping) && opts->damping >= 0, "damping is %g, must be 0 or above and finite",
-           opts->damping);
+  ga__want_number(&in, isfinite(opts->damping) && opts->damping >= 0, "damping", 0, opts->damping,
+                  "0 or above and finite");
   ga__want_choice(&in, "pass", (int)opts->pass, GA_PASS_BAND + 1);
-  ga__want(&in, opts->pass != GA_PASS_BAND || opts->damping > 0,
-           "damping is 0, must be above 0 for a band-pass");
+  ga__want_number(&in, opts->pass != GA_PASS_BAND || opts->damping > 0, "damping", 0, opts->damping,
+                  "> 0 for a band-pass");
   ga__want_finite(&in, "initial_input", opts->initial_input);
   if (in.status) return in.status;
   const int place = opts->pass == GA_PASS_LOW ? 2 : opts->pass == GA_PASS_BAND ? 1 : 0;
@@ -206,7 +205,10 @@ ga_status ga_block_create_delay(ga_context *ctx, const ga_block_delay_opts *opts
   if (in.status) return in.status;
   const int n = opts->order;
   ga__want_positive(&in, "time", opts->time);
-  ga__want(&in, n >= 1 && n <= GA_DELAY_ORDER, "order is %d, must be from 1 to %d", n, (int)GA_DELAY_ORDER);
+  ga__want(&in, n >= 1 && n <= GA_DELAY_ORDER, GA_REASON_OUT_OF_RANGE,
+           (ga__facts){.field = "order",
+                       .expected = "within its range",
+                       GA__NUMBERS({n, NULL}, {1, NULL}, {GA_DELAY_ORDER, NULL})});
   ga__want_finite(&in, "initial_input", opts->initial_input);
   if (!in.status) in.status = ga__wiener_new(ctx, GA_KIND_DELAY, (ga__block_sizes){1, n, 1}, NULL, out);
   if (in.status) return in.status;

@@ -16,12 +16,13 @@ static void inspect(ga__inspect *in, const ga_block_user_opts *opts)
   ga__want_size(in, "n_in", opts->n_in, 0);
   ga__want_size(in, "n_x", opts->n_x, 0);
   ga__want_size(in, "n_out", opts->n_out, 0);
-  ga__want(in, opts->n_x + opts->n_out > 0, "n_x and n_out are both 0");
-  ga__want(in, opts->function != NULL, "function is NULL, but needed");
+  ga__want_both(in, opts->n_x + opts->n_out > 0, "n_x", opts->n_x, "n_out", opts->n_out,
+                "a block needs a state or an output");
+  ga__want_given(in, "function", opts->function ? opts : NULL);
   ga__want_names(in, "name", opts->name ? &opts->name : NULL, 1);
   ga__want_array(in, "x0", opts->x0, opts->n_x, 1);
-  ga__want(in, opts->difference_step > 0 && opts->difference_step <= 0.1,
-           "difference_step is %g, must be above 0 and at most 0.1", opts->difference_step);
+  ga__want_number(in, opts->difference_step > 0 && opts->difference_step <= 0.1, "difference_step", 0,
+                  opts->difference_step, "above 0 and at most 0.1");
   ga__want_names(in, "names.in", opts->names.in, opts->n_in);
   ga__want_names(in, "names.x", opts->names.x, opts->n_x);
   ga__want_names(in, "names.out", opts->names.out, opts->n_out);

@@ -132,7 +132,7 @@ case("a singular position is passed with some speed only", "a singular position 
 HITS = open(os.path.join(source, "tests/cli/models/hits.yaml")).read()
 case("a softer or more damped force where it is named above", "a softer or more damped force", HITS, "-q",
      ([("stiffness: 1e20, exponent: 3, dissipation: 1e5", "stiffness: 1e6, exponent: 1.5, dissipation: 1")], "-q --tol 1e-4", {}))
-case("add a fast pole, or differentiate", "(proper)", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1, 0], den: [1]}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
+case("add a fast pole, or differentiate", "degree of num", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1, 0], den: [1]}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
      ([("den: [1]", "den: [0.001, 1]")], "", {"m": (0, 1e-9)}))
 case("; use {expected}", "can be recorded but not fed back", model(SCALAR + "forces:\n  s: {type: spring, coordinate: m, stiffness: 1, rest: -1}\n  f: {type: actuator, coordinate: m, force: 's.force'}"), "",
      ([("'s.force'", "'m + 1'")], "", {"m": (0, 1e-6)}))

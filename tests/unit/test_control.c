@@ -960,14 +960,14 @@ static void refused_static(void **state)
   static const int two[] = {0, 2};
   REFUSED_OPTION(gain, o.n_in = 0, GA_REASON_OUT_OF_RANGE, "n_in");
   REFUSED_OPTION(gain, o.n_out = 257, GA_REASON_OUT_OF_RANGE, "n_out");
-  REFUSED(gain, o.n_in = 2, "n_in is 2 and n_out is 1, they must agree where matrix is NULL");
+  REFUSED(gain, o.n_in = 2, "n_in is 2 and n_out is 1; they must agree where matrix is NULL");
   REFUSED_OPTION(gain, o.gain = NAN, GA_REASON_OUT_OF_RANGE, "gain");
   REFUSED(gain, (o.n_in = 2, o.matrix = bad), "matrix[1] is nan");
   REFUSED(sum, o.n_in = -1, "n_in is -1");
   REFUSED(sum, o.weights = bad, "weights[1] is nan");
   REFUSED(product, o.n_in = 0, "n_in is 0");
   REFUSED(product, o.gain = INFINITY, "gain is inf");
-  REFUSED(product, o.divide = two, "divide[1] is 2, must be 0 or 1");
+  REFUSED(product, o.divide = two, "divide[1] is 2; it must be 0 or 1");
   REFUSED(constant, o.n_out = 0, "n_out is 0");
   REFUSED_OPTION(constant, (void)0, GA_REASON_FIELD_MISSING, "value");
   REFUSED(constant, o.value = bad + 2, "value[0] is inf");
@@ -994,10 +994,12 @@ static void refused_linear(void **state)
   REFUSED(integrator, o.n = 0, "n is 0");
   REFUSED(integrator, o.gain = NAN, "gain is nan");
   REFUSED(integrator, (o.n = 2, o.initial = bad), "initial[1] is nan");
-  REFUSED(integrator, (o.lower = 1, o.upper = 0), "lower is 1");
+  REFUSED_OPTION(integrator, (o.lower = 1, o.upper = 0), GA_REASON_OPTIONS_CONTRADICT, "lower");
   REFUSED_OPTION(integrator, o.upper = 1, GA_REASON_OUT_OF_RANGE, "tracking_time");
-  REFUSED(integrator, (o.upper = 2, o.tracking_time = 1, o.initial = far), "initial[0] is 3, must be within");
-  REFUSED(integrator, (o.lower = 1, o.upper = 2, o.tracking_time = 1), "initial[0] is 0, must be within");
+  REFUSED(integrator, (o.upper = 2, o.tracking_time = 1, o.initial = far),
+          "initial[0] is 3; it must be within the limits, -inf to 2");
+  REFUSED_OPTION(integrator, (o.lower = 1, o.upper = 2, o.tracking_time = 1), GA_REASON_OUT_OF_RANGE,
+                 "initial");
   REFUSED(integrator, (o.upper = 1, o.tracking_time = 1e-310), "overflow");
   REFUSED(state_space, (void)0, "n_out is 0");
   REFUSED(state_space, (o.n_out = 1, o.n_in = -1), "n_in is -1");
@@ -1008,22 +1010,24 @@ static void refused_linear(void **state)
   REFUSED(state_space, (o.n_out = o.n_x = 1, o.A = bad + 1), "A[0] is nan");
   REFUSED(state_space, (o.n_out = o.n_in = 1, o.D = bad + 1), "D[0] is nan");
   REFUSED(state_space, (o.n_out = o.n_x = 1, o.A = o.C = one, o.x0 = bad + 1), "x0[0] is nan");
-  REFUSED(state_space, (o.n_out = 2, o.n_in = 1, o.D = one, o.names.out = twice), "are both 'a'");
+  REFUSED_OPTION(state_space, (o.n_out = 2, o.n_in = 1, o.D = one, o.names.out = twice),
+                 GA_REASON_ITEMS_EQUAL, "names.out");
   REFUSED(state_space, (o.n_out = 1, o.n_in = 2, o.D = one, o.names.in = empty),
           "names.in[1] is NULL or empty");
   REFUSED(transfer_function, (void)0, "n_num is 0");
   REFUSED(transfer_function, o.n_num = 1, "n_den is 0");
   REFUSED(transfer_function, o.n_num = o.n_den = 1, "num is NULL");
   REFUSED(transfer_function, (o.n_num = o.n_den = 1, o.num = one), "den is NULL");
-  REFUSED(transfer_function, (o.n_num = 1, o.num = one, o.n_den = 2, o.den = lead),
-          "den[0], the coefficient of the highest power, is 0; leave it out");
-  REFUSED(transfer_function, (o.n_num = 2, o.num = zeros, o.n_den = 2, o.den = one), "num is 0 throughout");
+  REFUSED_OPTION(transfer_function, (o.n_num = 1, o.num = one, o.n_den = 2, o.den = lead),
+                 GA_REASON_OUT_OF_RANGE, "den");
+  REFUSED_OPTION(transfer_function, (o.n_num = 2, o.num = zeros, o.n_den = 2, o.den = one),
+                 GA_REASON_OUT_OF_RANGE, "num");
   REFUSED(transfer_function, (o.n_num = 3, o.num = one, o.n_den = 2, o.den = one),
-          "the degree of num is 2, at most that of den, which is 1, is allowed");
+          "degree of num is 2 and degree of den is 1; it must not be above that of den");
   REFUSED(transfer_function, (o.n_num = 3, o.num = one, o.n_den = 3, o.den = one, o.steady_output = 1),
-          "steady_output is 1, but num(0) is 0");
+          "steady_output is 1 and num(0) is 0");
   REFUSED(transfer_function, (o.n_num = 1, o.num = one, o.n_den = 1, o.den = one, o.steady_output = 1),
-          "steady_output is 1, but there is no state");
+          "steady_output is 1 and degree of den is 0; there is no state");
   REFUSED(transfer_function, (o.n_num = 1, o.num = one, o.n_den = 1, o.den = one, o.steady_output = NAN),
           "steady_output is nan");
   REFUSED(transfer_function, (o.n_num = 1, o.num = one, o.n_den = 2, o.den = tiny), "overflow");
@@ -1033,13 +1037,13 @@ static void refused_linear(void **state)
   REFUSED(first_order, o.initial_input = NAN, "initial_input is nan");
   REFUSED(second_order, o.gain = NAN, "gain is nan");
   REFUSED_OPTION(second_order, o.frequency = -1, GA_REASON_OUT_OF_RANGE, "frequency");
-  REFUSED(second_order, o.damping = -1, "damping is -1, must be 0 or above");
+  REFUSED_OPTION(second_order, o.damping = -1, GA_REASON_OUT_OF_RANGE, "damping");
   REFUSED(second_order, (o.damping = 0, o.pass = GA_PASS_BAND),
-          "damping is 0, must be above 0 for a band-pass");
+          "damping is 0; it must be > 0 for a band-pass");
   REFUSED_OPTION(second_order, o.pass = (ga_filter_pass)3, GA_REASON_OUT_OF_RANGE, "pass");
   REFUSED(second_order, o.initial_input = INFINITY, "initial_input is inf");
   REFUSED_OPTION(delay, (void)0, GA_REASON_OUT_OF_RANGE, "time");
-  REFUSED(delay, (o.time = 1, o.order = 0), "order is 0, must be from 1 to 6");
+  REFUSED(delay, (o.time = 1, o.order = 0), "order is 0; it must be within its range, 1 to 6");
   REFUSED(delay, (o.time = 1, o.order = 7), "order is 7");
   REFUSED(delay, (o.time = 1, o.initial_input = NAN), "initial_input is nan");
 }
@@ -1052,13 +1056,13 @@ static void refused_others(void **state)
   REFUSED(pid, o.kp = NAN, "kp is nan");
   REFUSED(pid, o.ki = NAN, "ki is nan");
   REFUSED(pid, o.kd = INFINITY, "kd is inf");
-  REFUSED(pid, o.kp = 0, "kp, ki and kd are all 0");
+  REFUSED_OPTION(pid, o.kp = 0, GA_REASON_OPTIONS_CONTRADICT, "kp");
   REFUSED_OPTION(pid, (o.kp = 0, o.kd = 1), GA_REASON_OUT_OF_RANGE, "filter_time");
   REFUSED_OPTION(pid, (o.kd = 1, o.filter_time = -1), GA_REASON_OUT_OF_RANGE, "filter_time");
   REFUSED(pid, o.setpoint_weight = NAN, "setpoint_weight is nan");
   REFUSED(pid, o.setpoint_weight_derivative = NAN, "setpoint_weight_derivative is nan");
-  REFUSED(pid, (o.lower = 1, o.upper = 0), "lower is 1 and upper is 0");
-  REFUSED(pid, (o.lower = 0, o.upper = 1, o.smoothing = 2), "smoothing is 2");
+  REFUSED(pid, (o.lower = 1, o.upper = 0), "lower is 1 and upper is 0; lower must be below upper");
+  REFUSED_OPTION(pid, (o.lower = 0, o.upper = 1, o.smoothing = 2), GA_REASON_OPTIONS_CONTRADICT, "smoothing");
   REFUSED_OPTION(pid, (o.ki = 1, o.upper = 1, o.tracking_time = NAN), GA_REASON_OUT_OF_RANGE,
                  "tracking_time");
   REFUSED_OPTION(pid, (o.kp = 0, o.ki = 1, o.upper = 1), GA_REASON_OUT_OF_RANGE, "tracking_time");
@@ -1067,13 +1071,14 @@ static void refused_others(void **state)
   REFUSED(user, o.n_in = -1, "n_in is -1");
   REFUSED(user, o.n_x = 300, "n_x is 300");
   REFUSED(user, o.n_out = 300, "n_out is 300");
-  REFUSED(user, (void)0, "n_x and n_out are both 0");
-  REFUSED(user, o.n_out = 1, "function is NULL, but needed");
+  REFUSED_OPTION(user, (void)0, GA_REASON_OPTIONS_CONTRADICT, "n_x");
+  REFUSED_OPTION(user, o.n_out = 1, GA_REASON_FIELD_MISSING, "function");
   REFUSED(user, (RIG_USER, o.name = ""), "name[0] is NULL or empty");
   REFUSED(user, (RIG_USER, o.x0 = (const double[]){1, NAN}), "x0[1] is nan");
   REFUSED(user, (RIG_USER, o.difference_step = 0), "difference_step is 0");
   REFUSED(user, (RIG_USER, o.difference_step = 0.2), "difference_step is 0.2");
-  REFUSED(user, (RIG_USER, o.names.out = names_list), "has 74 bytes, at most 63 are allowed");
+  REFUSED(user, (RIG_USER, o.names.out = names_list),
+          "names.out[0] of block 'user': the name has 74 characters; 63 are the most");
 }
 
 static void refused_expressions(void **state)
@@ -1095,12 +1100,16 @@ static void refused_expressions(void **state)
       {{.n_out = 1, .texts = none}, -1, "block 'expression': texts[0] is NULL"},
       {{.n_out = 1, .texts = texts, .n_symbols = -1}, -1, "block 'expression': n_symbols is -1"},
       {{.n_out = 1, .texts = texts, .n_symbols = 1}, -1, "block 'expression': symbols is NULL"},
-      {{.n_out = 1, .texts = texts, .n_symbols = 1, .symbols = &variable}, -1, "symbols[0] is a variable"},
+      {{.n_out = 1, .texts = texts, .n_symbols = 1, .symbols = &variable},
+       -1,
+       "symbols[0] is 'c', a variable"},
       {{.n_in = 1, .inputs = time_input, .n_out = 1, .texts = texts},
        -1,
-       "inputs[0] is 't', which is the time"},
+       "inputs[0] is 't', that is the time"},
       {{.n_in = 2, .inputs = twice, .n_out = 1, .texts = texts}, -1, "are both 'a'"},
-      {{.n_in = 2, .inputs = inputs, .n_out = 2, .texts = texts, .outputs = twice}, -1, "outputs[0]"},
+      {{.n_in = 2, .inputs = inputs, .n_out = 2, .texts = texts, .outputs = twice},
+       -1,
+       "outputs[1] and item 0 before it are both 'a'"},
       {{.n_in = 2, .inputs = inputs, .n_out = 2, .texts = texts}, 1, "'bb' is unknown"},
   };
   for (int i = 0; i < COUNT(cases); i++) {
