@@ -136,6 +136,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_INPUT_TWICE, "an input is given twice")                                                        \
   X(GA_REASON_NOT_AN_OUTPUT, "a signal cannot be an output")                                                 \
   X(GA_REASON_NO_DERIVATIVE, "a signal has a kink or jump")                                                  \
+  X(GA_REASON_KINK, "the equations have a kink or jump exactly at the point")                                \
   /* modes */                                                                                                \
   X(GA_REASON_FEW_CONVERGED, "too few eigenvalues of a matrix converge")                                     \
   X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than are asked for")                                     \

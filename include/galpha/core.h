@@ -382,7 +382,8 @@ GA_API ga_status ga_linearisation_create_with_inputs(ga_context *ctx, const ga_s
 GA_API void ga_linearisation_destroy(ga_linearisation **lin);
 /* Linearises about p, of which vdot, λ, ψ and y are used too. *form: valid until the next call; NULL on
  * failure. GA_ERR_SINGULAR: vdot, λ, ψ, y are not determined by q, v, x there, constraints lose their
- * independence, or an input would offset a redundant constraint against those it follows from. */
+ * independence, or an input would offset a redundant constraint against those it follows from.
+ * GA_ERR_DERIVATIVE: the equations have a kink or jump exactly at p, within 1e-8 of it, as abs(q) at 0. */
 GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
                                           const ga_linear_form **form);
 
@@ -433,7 +434,8 @@ typedef struct ga_modes ga_modes;
 GA_API ga_modes_opts ga_modes_defaults(void);
 /* opts NULL: the defaults. Modes about p, of which vdot, λ, ψ and y are used too; nothing is borrowed. They
  * are sorted by |s|. GA_ERR_ARGUMENT: n is below 0 or larger than the number of modes; GA_ERR_SINGULAR: vdot,
- * λ, ψ, y are not determined by q, v, x, or the iteration does not converge. */
+ * λ, ψ, y are not determined by q, v, x, or the iteration does not converge; GA_ERR_DERIVATIVE: the equations
+ * have a kink or jump exactly at p, as abs(q) at 0. */
 GA_API ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts,
                                  const ga_point *p, ga_modes **out);
 GA_API void ga_modes_destroy(ga_modes **modes);

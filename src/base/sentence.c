@@ -184,6 +184,9 @@ static const ga__sentence SENTENCES[] = {
         {"the signal '{name}' has a kink or jump here, t = {t}: its slopes are {0} and "
          "{1}",
          NULL},
+    [GA_REASON_KINK] = {"{name} {other} exactly at this state, and there are no linear equations there: "
+                        "{detail} of {equation} is {0.4} on one side and {1.4} on the other",
+                        ". Use initial values that put the state on one side"},
 
     /* modes */
     [GA_REASON_FEW_CONVERGED] =

@@ -5,6 +5,7 @@
  * others. An Arnoldi process with S finds the softest ones; where there are few, all of them. A direction of
  * negative stiffness is unstable. Moves are measured in the scales of q. */
 #include "core/equilibrium.h"
+#include "core/linearise.h"
 
 #include <float.h>
 #include <math.h>
@@ -222,7 +223,7 @@ ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s)
   ga_status status = ga__find_stiffness(eq, s);
   if (status || !eq->linearisation || s->stability == GA_NEUTRAL) return status;
   const ga_point p = ga__balance_point(eq, &eq->now);
-  status = ga_linearisation_compute(eq->linearisation, &p, &form);
+  status = ga__linearise_one_sided(eq->linearisation, &p, &form);
   if (!status) status = ga__eigen_compute(&eq->motions, form->n, form->A, form->n);
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   if (status) return GA_OK; /* accelerations do not follow: the stiffness is all that is known */

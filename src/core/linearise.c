@@ -17,6 +17,8 @@
  * and J are divided by their lengths, multipliers scaled likewise. */
 #include "core/arrays.h"
 #include "core/derivative.h"
+#include "core/kink.h"
+#include "core/linearise.h"
 #include "core/steady.h"
 #include "lin/lin_impl.h"
 
@@ -34,6 +36,7 @@ struct ga_linearisation {
   const ga_system *sys;
   ga_evaluation *ev, *later; /* at the point, and a little later in the motion */
   int m, n_rows;             /* constraints; dynamics, states and outputs together */
+  ga__kink_test kink;
   ga__svd B, J, F;
   double *block;               /* of the arrays below */
   double *dense;               /* [m][nv] */
@@ -131,6 +134,7 @@ static ga_status build(ga_linearisation *l)
   const ga_system *sys = l->sys;
   ga_status status = ga_evaluation_create(l->ctx, sys, &l->ev);
   if (!status) status = ga_evaluation_create(l->ctx, sys, &l->later);
+  if (!status) status = ga__kink_create(l->ctx, sys, 1, &l->kink);
   if (!status) status = ga__svd_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
   if (!status) status = ga__svd_create(l->ctx, l->m, sys->nv, &l->J);
   if (!status) status = ga__svd_create(l->ctx, sys->nv, l->m, &l->F);
@@ -179,6 +183,7 @@ void ga_linearisation_destroy(ga_linearisation **out)
   ga_linearisation *l = *out;
   ga_evaluation_destroy(&l->ev);
   ga_evaluation_destroy(&l->later);
+  ga__kink_destroy(&l->kink);
   ga__svd_destroy(&l->B);
   ga__svd_destroy(&l->J);
   ga__svd_destroy(&l->F);
@@ -501,6 +506,32 @@ static ga_status measure_residual(ga_linearisation *l, const ga_point *p)
   return GA_OK;
 }
 
+/* Along all motions and inputs. */
+static ga_status check_kinks(ga_linearisation *l, const ga_point *p)
+{
+  const ga_linear_form *f = &l->form;
+  const size_t nv = (size_t)l->sys->nv, m = (size_t)l->m, nl = (size_t)l->sys->size[GA_BLOCK_LAMBDA],
+               ny = (size_t)l->sys->size[GA_BLOCK_Y];
+  ga__kink_clear(&l->kink);
+  for (int j = 0; j < f->n + f->n_u; j++) {
+    const int input = j - f->n;
+    const size_t c = (size_t)(input < 0 ? j : input);
+    const double *multipliers = (input < 0 ? f->multipliers : f->u_multipliers) + c * m;
+    if (input < 0) ga__kink_add(&l->kink, GA_BY_Q, f->q + c * nv, j);
+    if (input < 0) ga__kink_add(&l->kink, GA_BY_V, f->v + c * nv, j);
+    ga__kink_add(&l->kink, GA_BY_VDOT, (input < 0 ? f->vdot : f->u_vdot) + c * nv, j);
+    ga__kink_add(&l->kink, GA_BY_LAMBDA, multipliers, j);
+    ga__kink_add(&l->kink, GA_BY_PSI, multipliers + nl, j);
+    ga__kink_add(&l->kink, GA_BY_Y, (input < 0 ? f->y : f->u_y) + c * ny, j);
+  }
+  for (int i = 0; i < f->n_x; i++) {
+    clear(l->x, (size_t)f->n_x);
+    l->x[i] = 1.0;
+    ga__kink_add(&l->kink, GA_BY_X, l->x, i);
+  }
+  return ga__kink_check(&l->kink, l->ev, p);
+}
+
 static ga_status compute(ga_linearisation *l, const ga_point *p)
 {
   ga_linear_form *f = &l->form;
@@ -526,11 +557,9 @@ static ga_status compute(ga_linearisation *l, const ga_point *p)
   return status;
 }
 
-ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const ga_linear_form **form)
+ga_status ga__linearise_one_sided(ga_linearisation *l, const ga_point *p, const ga_linear_form **form)
 {
-  if (form) *form = NULL;
-  if (!l) return GA_ERR_ARGUMENT;
-  if (!p || !form) return ga__refuse_null(l->ctx, __func__, p ? "form" : "p");
+  *form = NULL;
   l->form = (ga_linear_form){.A = l->form_A,
                              .q = l->form_q,
                              .v = l->form_v,
@@ -545,5 +574,16 @@ ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const
                              .w = l->form_w};
   const ga_status status = compute(l, p);
   if (!status) *form = &l->form;
+  return status;
+}
+
+ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const ga_linear_form **form)
+{
+  if (form) *form = NULL;
+  if (!l) return GA_ERR_ARGUMENT;
+  if (!p || !form) return ga__refuse_null(l->ctx, __func__, p ? "form" : "p");
+  ga_status status = ga__linearise_one_sided(l, p, form);
+  if (!status) status = check_kinks(l, p);
+  if (status) *form = NULL;
   return status;
 }

@@ -16,6 +16,7 @@
  * too where A Y c' lies in the space of E Y c of those found before (a motion with constant speed), and so
  * on. What is left has no zeros, and its eigenvalues are computed without them. */
 #include "core/arrays.h"
+#include "core/kink.h"
 #include "core/pencil.h"
 #include "core/steady.h"
 #include "lin/lin_impl.h"
@@ -652,6 +653,7 @@ static ga_status complete_search(search *s, const ga_point *p, int asked, int wa
       if (s->space.k < s->k || s->k >= all) return GA_OK; /* the others are rounding */
       s->k = 2 * s->k < all ? 2 * s->k : all;
       status = begin_search(s, p, asked, wanted);
+      if (!status && s->space.k <= before) return GA_OK; /* no more than before: the others are rounding */
     } else {
       if (s->space.k == before) return refuse_unconverged(s, wanted);
       status = use_subspace(s);
@@ -899,6 +901,29 @@ static ga_status check_position(search *s, const ga_system *sys, const ga_point 
   return status;
 }
 
+/* Refuses points with a kink along the modes. Shapes without speed, as those of free motions, are motions of
+ * constant speed too, unless k forbids these. */
+static ga_status check_kinks(const search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
+{
+  ga__kink_test kink;
+  ga_evaluation *ev = NULL;
+  ga_status status = ga__kink_create(s->ctx, sys, 0, &kink);
+  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
+  if (!status) status = ga_evaluation_jacobian(ev, p);
+  for (int i = 0; !status && i < 2 * m->info.n; i++) {
+    const ga_direction *d = i % 2 ? &m->mode[i / 2].imaginary : &m->mode[i / 2].real;
+    const double *const by[] = {
+        [GA_BY_VDOT] = d->vdot, [GA_BY_V] = d->v, [GA_BY_Q] = d->q, [GA_BY_LAMBDA] = d->lambda,
+        [GA_BY_PSI] = d->psi,   [GA_BY_X] = d->x, [GA_BY_Y] = d->y};
+    for (int b = 0; b < GA_N_BY; b++) ga__kink_add(&kink, (ga_by)b, by[b], i);
+    if (sys->size[GA_BLOCK_PSI] == 0) ga__kink_add(&kink, GA_BY_V, d->q, i);
+  }
+  if (!status) status = ga__kink_check(&kink, ev, p);
+  ga_evaluation_destroy(&ev);
+  ga__kink_destroy(&kink);
+  return status;
+}
+
 /* ---- The object ---- */
 
 ga_modes_opts ga_modes_defaults(void)
@@ -920,7 +945,8 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   m->info.dense = s->dense;
   m->info.shift = s->sigma;
   status = copy_modes(s, n, m);
-  return status ? status : check_position(s, sys, p, m);
+  if (!status) status = check_position(s, sys, p, m);
+  return status ? status : check_kinks(s, sys, p, m);
 }
 
 ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_opts *opts, const ga_point *p,

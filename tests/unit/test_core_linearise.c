@@ -196,7 +196,7 @@ static void hanging_rod(void **state)
 }
 
 /* In motion it is not steady, and the form says so. */
-static void unsteady_motions_are_told(void **state)
+static void unsteady_motions_are_reported(void **state)
 {
   rig r = rig_open("pendulum");
   ga_linearisation *lin = NULL;
@@ -658,6 +658,146 @@ static void wrong_inputs(void **state)
   rig_close(&r);
 }
 
+/* ---- Kinks and jumps ---- */
+
+/* Two masses; between them a force F(g) of their distance g, or of its rate. */
+typedef enum law { ABS, HALF, SIGN, POWER, SQUARE, TANH, N_LAWS } law;
+typedef struct pair {
+  law law;
+  int by_rate;
+} pair;
+
+static double law_value(law of, double g)
+{
+  const double value[N_LAWS] = {fabs(g),     fmax(g, 0.0),  (g > 0) - (g < 0), g > 0 ? pow(g, 1.5) : 0.0,
+                                g * fabs(g), tanh(g / 1e-3)};
+  return 3.0 * value[of];
+}
+
+static double law_slope(law of, double g)
+{
+  const double t = tanh(g / 1e-3);
+  const double slope[N_LAWS] = {(g > 0) - (g < 0),           g > 0,         0.0,
+                                g > 0 ? 1.5 * sqrt(g) : 0.0, 2.0 * fabs(g), (1.0 - t * t) / 1e-3};
+  return 3.0 * slope[of];
+}
+
+static int pair_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0], out[1] = 2.0 * p->vdot[1];
+  return 0;
+}
+
+static int pair_force(void *user, const ga_point *p, double *out)
+{
+  const pair *of = user;
+  const double F = law_value(of->law, of->by_rate ? p->v[1] - p->v[0] : p->q[1] - p->q[0]);
+  out[0] = -10.0 * p->q[0] + F, out[1] = -20.0 * p->q[1] - F;
+  if (p->lambda) out[0] += p->lambda[0], out[1] -= p->lambda[0]; /* -B^T lambda */
+  return 0;
+}
+
+static int pair_phi(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->q[1] - p->q[0];
+  return 0;
+}
+
+/* r = M vdot − f, dense, by columns of the unknowns. */
+static int pair_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const pair *of = user;
+  const double slope = law_slope(of->law, of->by_rate ? p->v[1] - p->v[0] : p->q[1] - p->q[0]);
+  const double by[2][2] = {{slope, -slope}, {-slope, slope}}, M[2] = {1.0, 2.0}, K[2] = {10.0, 20.0};
+  for (int row = 0; row < 2; row++)
+    for (int col = 0; col < 2; col++) {
+      const int e = 2 * row + col;
+      if (J->want & GA_WANT_D)
+        J->D[e] =
+            J->shift_vdot * (row == col ? M[row] : 0.0) + (of->by_rate ? J->shift_v * by[row][col] : 0.0);
+      if (J->want & GA_WANT_Q) J->Q[e] = (row == col ? K[row] : 0.0) + (of->by_rate ? 0.0 : by[row][col]);
+    }
+  return 0;
+}
+
+static int pair_sides(void *user, const ga_point *p, int *side)
+{
+  const pair *of = user;
+  side[0] = (of->by_rate ? p->v[1] - p->v[0] : p->q[1] - p->q[0]) > 0;
+  return 0;
+}
+
+/* At g = 0 and away from it, by both kinds of derivatives, with and without sides. */
+static void kinks(void **state)
+{
+  static const int rough[N_LAWS] = {[ABS] = 1, [HALF] = 1, [SIGN] = 1};
+  static const ga_factor R2 = {GA_RN, 2, GA_LEFT};
+  (void)state;
+  for (int c = 0; c < N_LAWS * 2 * 2 * 2 * 2; c++) {
+    pair of = {(law)(c / 16), c / 8 % 2};
+    const int exact = c / 4 % 2, sides = c / 2 % 2, off = c % 2;
+    const double zero[2] = {0, 0}, moved[2] = {0, 0.01};
+    const ga_point p = {0.0,
+                        off && !of.by_rate ? moved : zero,
+                        off && of.by_rate ? moved : zero,
+                        zero,
+                        NULL,
+                        NULL,
+                        NULL,
+                        NULL,
+                        0};
+    rig r = rig_open(NULL);
+    ga_linearisation *lin = NULL;
+    const ga_linear_form *f = NULL;
+    r.def = ga_system_defaults();
+    r.def.n_factors = 1, r.def.factors = &R2, r.def.user = &of;
+    r.def.mass = pair_mass, r.def.force = pair_force;
+    if (exact) r.def.jacobian = pair_jacobian;
+    if (sides) r.def.n_sides = 1, r.def.sides = pair_sides;
+    assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+    assert_status(r.ctx, ga_linearisation_create(r.ctx, r.sys, &lin), GA_OK);
+    const ga_status expected = rough[of.law] && !off ? GA_ERR_DERIVATIVE : GA_OK;
+    const ga_status status = ga_linearisation_compute(lin, &p, &f);
+    if (status != expected)
+      fail_msg("law %d by_rate %d exact %d sides %d off %d: status %d", (int)of.law, of.by_rate, exact, sides,
+               off, (int)status);
+    if (expected) {
+      const ga_error *e = ga_context_error(r.ctx);
+      assert_int_equal(e->reason, GA_REASON_KINK);
+      assert_string_equal(e->name, sides ? "edge 0" : e->equation);
+      assert_int_equal(e->block, GA_BLOCK_V);
+      const double jump = fabs(e->number[1].value - e->number[0].value);
+      assert_near(jump, of.law == HALF ? 3.0 : 6.0, 1e-3, "difference between both sides");
+      assert_null(f);
+    }
+    ga_linearisation_destroy(&lin);
+    rig_close(&r);
+  }
+}
+
+/* A kink of what a constraint keeps at 0 has no effect. */
+static void kink_that_nothing_reaches(void **state)
+{
+  static const ga_factor R2 = {GA_RN, 2, GA_LEFT};
+  pair of = {ABS, 0};
+  const double zero[2] = {0, 0};
+  const ga_point p = {0.0, zero, zero, zero, zero, NULL, NULL, NULL, 0};
+  rig r = rig_open(NULL);
+  ga_linearisation *lin = NULL;
+  (void)state;
+  r.def = ga_system_defaults();
+  r.def.n_factors = 1, r.def.factors = &R2, r.def.user = &of, r.def.n_lambda = 1;
+  r.def.mass = pair_mass, r.def.force = pair_force, r.def.phi = pair_phi;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  const ga_linear_form *f = linearise(&r, &p, &lin);
+  const modes m = eigenvalues(f);
+  assert_mode(&m, 0, sqrt(10), 1e-7, "both masses together");
+  ga_linearisation_destroy(&lin);
+  rig_close(&r);
+}
+
 /* ---- Refusals ---- */
 
 static int no_forces(void *user, const ga_point *p, double *out)
@@ -757,13 +897,15 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(oscillator),
                                      cmocka_unit_test(pendulum),
                                      cmocka_unit_test(hanging_rod),
-                                     cmocka_unit_test(unsteady_motions_are_told),
+                                     cmocka_unit_test(unsteady_motions_are_reported),
                                      cmocka_unit_test(four_bar),
                                      cmocka_unit_test(free_body),
                                      cmocka_unit_test(columns_meet_the_equations),
                                      cmocka_unit_test(moved_support),
                                      cmocka_unit_test(inputs_meet_the_equations),
                                      cmocka_unit_test(wrong_inputs),
+                                     cmocka_unit_test(kinks),
+                                     cmocka_unit_test(kink_that_nothing_reaches),
                                      cmocka_unit_test(sleeping_top),
                                      cmocka_unit_test(rolling_disk),
                                      cmocka_unit_test(singular_positions),

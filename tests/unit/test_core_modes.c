@@ -52,6 +52,7 @@ enum { LONGEST = 1500 };
 typedef struct chain {
   int n, free; /* free: the first mass has no spring to the ground */
   double m, k, d;
+  double kink, friction; /* forces on the last mass: kink |q|, against its velocity friction sign(v) */
   int row[3 * LONGEST], col[3 * LONGEST], entries;
 } chain;
 
@@ -73,18 +74,19 @@ static int chain_force(void *user, const ga_point *p, double *out)
     }
     if (i + 1 < c->n) out[i] += c->k * (p->q[i + 1] - p->q[i]) + c->d * (p->v[i + 1] - p->v[i]);
   }
+  out[c->n - 1] -= c->kink * fabs(p->q[c->n - 1]);
+  out[c->n - 1] -= c->friction * ((p->v[c->n - 1] > 0) - (p->v[c->n - 1] < 0));
   return 0;
 }
 
 static int chain_jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   const chain *c = user;
-  (void)p;
   for (int e = 0; e < c->entries; e++) {
     const int i = c->row[e], j = c->col[e];
-    const double share = i != j ? -1.0 : (i > 0 || !c->free) + (i + 1 < c->n);
+    const double share = i != j ? -1.0 : (i > 0 || !c->free) + (i + 1 < c->n), last = p->q[c->n - 1];
     J->D[e] = J->shift_v * share * c->d + (i == j ? J->shift_vdot * c->m : 0.0);
-    J->Q[e] = share * c->k;
+    J->Q[e] = share * c->k + (i == j && i == c->n - 1 ? c->kink * ((last > 0) - (last < 0)) : 0.0);
   }
   return 0;
 }
@@ -470,6 +472,55 @@ static void refusals(void **state)
   rig_close(&r);
 }
 
+/* At rest both forces have two derivatives or none; moved off, the kink is a spring, and friction constant.
+ */
+static void kinks(void **state)
+{
+  static chain c;
+  ga_factor line;
+  ga_modes *modes = NULL;
+  (void)state;
+  for (int i = 0; i < 6; i++) { /* with a free end, zeros have no speed in their shapes */
+    c = (chain){.n = i / 2 == 2 ? 1 : 3, .m = 1.0, .k = 1.0, .free = i / 2 > 0};
+    if (i % 2)
+      c.friction = 2.0;
+    else
+      c.kink = 0.5;
+    rig r = chain_open(&c, &line);
+    assert_status(r.ctx, ga_modes_create(r.ctx, r.sys, NULL, &at_rest_point, &modes), GA_ERR_DERIVATIVE);
+    const ga_error *e = ga_context_error(r.ctx);
+    assert_int_equal(e->reason, GA_REASON_KINK);
+    assert_true(e->block == GA_BLOCK_V && e->index == c.n - 1);
+    assert_near(fabs(e->number[1].value - e->number[0].value), i % 2 ? 4.0 : 1.0, 1e-6, "both sides");
+    assert_null(modes);
+    rig_close(&r);
+  }
+  const double q[] = {0, 0, 1e-3}, v[] = {0, 0, 1e-3};
+  ga_point moved = at_rest_point;
+  moved.q = q, moved.v = v;
+  c = (chain){
+      .n = 3, .m = 1.0, .k = 1.0, .kink = 1.0, .friction = 2.0}; /* the spring of a longer, fixed chain */
+  rig r = chain_open(&c, &line);
+  modes = find_modes(&r, 3, 1, &moved);
+  assert_eigenvalue(modes, 0, 0.0, 2.0 * sin(PI / 8.0), 1e-9);
+  ga_modes_destroy(&modes);
+  rig_close(&r);
+}
+
+/* Eigenvalues 5e13 times apart: the faster one is lost in rounding, and the search ends. */
+static void far_apart(void **state)
+{
+  static chain c;
+  ga_factor line;
+  (void)state;
+  c = (chain){.n = 1, .m = 1.0, .k = 100.0, .d = 5e7};
+  rig r = chain_open(&c, &line);
+  ga_modes *modes = find_modes(&r, 0, 0, &at_rest_point);
+  assert_eigenvalue(modes, 0, -100.0 / 5e7, 0.0, 1e-6);
+  ga_modes_destroy(&modes);
+  rig_close(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(chains),
@@ -480,6 +531,8 @@ int main(void)
                                      cmocka_unit_test(four_bar),
                                      cmocka_unit_test(flat_four_bar),
                                      cmocka_unit_test(same_as_linearisation),
+                                     cmocka_unit_test(kinks),
+                                     cmocka_unit_test(far_apart),
                                      cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("core: modes", tests, rig_hook_klu, NULL);
 }
