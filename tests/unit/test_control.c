@@ -972,10 +972,10 @@ static void refused_static(void **state)
   REFUSED_OPTION(constant, (void)0, GA_REASON_FIELD_MISSING, "value");
   REFUSED(constant, o.value = bad + 2, "value[0] is inf");
   REFUSED_OPTION(function_of_time, (void)0, GA_REASON_FIELD_MISSING, "function");
-  REFUSED(saturation, o.lower = 1, "lower is 1 and upper is 1, lower must be below upper");
+  REFUSED(saturation, o.lower = 1, "lower is 1 and upper is 1; lower must be below upper");
   REFUSED(saturation, o.upper = NAN, "upper is nan");
-  REFUSED(saturation, o.smoothing = -1, "smoothing is -1, must be 0 (hard) or above");
-  REFUSED(saturation, o.smoothing = 1.1, "at most half of upper - lower = 2 is allowed");
+  REFUSED(saturation, o.smoothing = -1, "smoothing is -1; it must be 0 (hard corners) or above");
+  REFUSED(saturation, o.smoothing = 1.1, "smoothing is 1.1 and upper - lower is 2; it must be at most half of that");
   REFUSED(saturation, (o.upper = INFINITY, o.smoothing = INFINITY), "smoothing is inf");
   REFUSED(dead_zone, o.upper = -2, "lower is -1 and upper is -2");
   REFUSED(dead_zone, o.smoothing = 3, "smoothing is 3");
