@@ -106,6 +106,10 @@ static const app_option modes_rows[] = {
     {"csv", 0, "FILE", 0, "modes and shapes as comma-separated values; - for the standard output"},
     {"count", 'n', "N", 0, "modes wanted, those of smallest eigenvalue (default 10, or all there are)"},
     {"at", 0, "T", 0, "about the state at this time of a run [s] (default: the start)"},
+    {"turning", 0, NULL, 0,
+     "about the steady turning near that state, in axes that turn with the machine: all bodies turn about "
+     "one "
+     "axis"},
     OPTIONS_MODEL,
     OPTION_END};
 

@@ -19,8 +19,11 @@ typedef struct study {
   app_task s;
   ga_modes *modes;
   const ga_modes_info *info;
-  int n_signals; /* all but energies, which are of second order */
-  int *index;    /* [n_signals] of them in the machine */
+  ga_state at;                 /* about which */
+  ga_machine_turning *turning; /* NULL: none */
+  double *block;               /* of `at` where that is a state of steady turning */
+  int n_signals;               /* all but energies, which are of second order */
+  int *index;                  /* [n_signals] of them in the machine */
   const char **names, **units;
   double *values;           /* [n_signals] at the state */
   double *real, *imaginary; /* [modes][n_signals] */
@@ -29,6 +32,8 @@ typedef struct study {
 static void study_close(study *t)
 {
   ga_modes_destroy(&t->modes);
+  ga_machine_turning_destroy(&t->turning);
+  free(t->block);
   app_task_close(&t->s);
   free(t->index);
   free(t->names);
@@ -40,25 +45,59 @@ static void study_close(study *t)
 
 /* ---- The state ---- */
 
+/* The steady turning near the state reached: t->at. */
+static int reach_turning(study *t)
+{
+  const ga_system *sys = ga_machine_system(t->s.machine);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), n = (size_t)ga_system_n(sys),
+               nv = (size_t)ga_system_size(sys, GA_BLOCK_V), nx = (size_t)ga_system_size(sys, GA_BLOCK_X),
+               n_lambda = (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA),
+               n_psi = (size_t)ga_system_size(sys, GA_BLOCK_PSI),
+               ny = (size_t)ga_system_size(sys, GA_BLOCK_Y);
+  double *at = t->block = calloc(nq + nv + n + nx + 1, sizeof *at), *xdot = at + nq + nv + n;
+  if (!at) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  const ga_turning_state z = {at,
+                              at + nq,
+                              at + nq + nv,
+                              at + nq + 2 * nv,
+                              at + nq + 2 * nv + n_lambda,
+                              at + nq + 2 * nv + n_lambda + n_psi,
+                              at + nq + 2 * nv + n_lambda + n_psi + nx};
+  memcpy(z.q, t->at.q, nq * sizeof *at);
+  memcpy(z.lambda, t->at.lambda, n_lambda * sizeof *at);
+  memcpy(z.psi, t->at.psi, n_psi * sizeof *at);
+  memcpy(z.x, t->at.x, nx * sizeof *at);
+  memcpy(z.y, t->at.y, ny * sizeof *at);
+  ga_status status = ga_machine_turning_create(t->s.ctx, t->s.machine, z.q, t->at.v, &t->turning);
+  if (!status)
+    status = ga_turning_solve(t->s.ctx, sys, ga_machine_turning_get(t->turning), t->at.t, &z, NULL);
+  if (status) return app_task_explain(&t->s, t->a, "there is no steady turning", status), APP_FAILED;
+  t->at.q = z.q, t->at.v = z.v, t->at.vdot = t->at.a = z.vdot, t->at.lambda = z.lambda, t->at.psi = z.psi;
+  t->at.x = z.x, t->at.xdot = t->at.w = xdot, t->at.y = z.y;
+  return APP_DONE;
+}
+
 static int reach_state(study *t)
 {
   double at = t->s.settings.t_start;
   const int code = app_number(t->a, "at", "s", at, 1e12, &at);
   if (code) return code;
   const ga_status status = app_task_reach(&t->s, at);
-  if (status) app_task_explain(&t->s, t->a, "the state cannot be reached", status);
-  return status ? APP_FAILED : APP_DONE;
+  if (status) return app_task_explain(&t->s, t->a, "the state cannot be reached", status), APP_FAILED;
+  t->at = *ga_stepper_state(t->s.stepper);
+  return app_has(t->a, "turning") ? reach_turning(t) : APP_DONE;
 }
 
 static int compute(study *t)
 {
-  const ga_state *s = ga_stepper_state(t->s.stepper);
+  const ga_state *s = &t->at;
   const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   ga_modes_opts opts = ga_modes_defaults();
   long n = 0;
   const int code = app_integer(t->a, "count", 1, 1000000, &n);
   if (code) return code;
   opts.n = (int)n;
+  opts.turning = ga_machine_turning_get(t->turning);
   const ga_status status = ga_modes_create(t->s.ctx, ga_machine_system(t->s.machine), &opts, &p, &t->modes);
   t->info = ga_modes_get_info(t->modes);
   if (status) app_task_explain(&t->s, t->a, "the modes cannot be computed", status);
@@ -94,7 +133,7 @@ static void choose_signals(study *t)
 
 static int find_shapes(study *t)
 {
-  const ga_state *s = ga_stepper_state(t->s.stepper);
+  const ga_state *s = &t->at;
   if (!take_room(t)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   choose_signals(t);
   ga_status status = ga_machine_signals(t->s.machine, NULL, s, t->n_signals, t->index, t->values);
@@ -136,8 +175,15 @@ static void print_table(const study *t)
 {
   const ga_system *sys = ga_machine_system(t->s.machine);
   const int more = t->info->n_zero < t->info->n_all && ga_modes_at(t->modes, t->info->n - 1)->zero;
-  printf("modes about t = %.9g s; %d eigenvalues, %s%d of them 0\n", ga_stepper_state(t->s.stepper)->t,
-         t->info->n_all, more ? "at least " : "", t->info->n_zero);
+  if (t->turning) {
+    double omega[3], c[3];
+    ga_machine_turning_axis(t->turning, omega, c);
+    printf("turning with (%.6g, %.6g, %.6g) rad/s about an axis through (%.6g, %.6g, %.6g) m; seen in "
+           "turning axes:\n",
+           omega[0], omega[1], omega[2], c[0], c[1], c[2]);
+  }
+  printf("modes about t = %.9g s; %d eigenvalues, %s%d of them 0\n", t->at.t, t->info->n_all,
+         more ? "at least " : "", t->info->n_zero);
   printf("%4s %18s %18s %16s %12s %9s  %s\n", "", "real [1/s]", "imaginary [1/s]", "frequency [Hz]",
          "damping [-]", "residual", "moves most");
   for (int i = 0; i < t->info->n; i++) {
@@ -170,8 +216,12 @@ static void say_doubts(const study *t)
   fflush(stdout);
   if (!(t->info->unsteady <= UNSTEADY * slowest(t)) && t->info->unsteady != 0.0)
     fprintf(stderr,
-            "warning: neither at rest in equilibrium nor in steady motion: the equations change by %.2g of "
-            "themselves in a second, and these modes are those of an instant\n",
+            t->turning
+                ? "warning: the machine is not the same from all angles about the axis: the equations in "
+                  "turning axes change by %.2g of themselves in a second, and these modes are those of an "
+                  "instant\n"
+                : "warning: neither at rest in equilibrium nor in steady motion: the equations change by "
+                  "%.2g of themselves in a second, and these modes are those of an instant\n",
             t->info->unsteady);
   if (worst > POOR) fprintf(stderr, "warning: residuals are up to %.1e: so many digits are wrong\n", worst);
   if (growing)
@@ -272,7 +322,7 @@ static double imaginary_q(const ga_mode *m, int i)
 /* docs/modes.md has the table of datasets. */
 static int write_file(const study *t, const char *path)
 {
-  const ga_state *s = ga_stepper_state(t->s.stepper);
+  const ga_state *s = &t->at;
   const ga_system *sys = ga_machine_system(t->s.machine);
   const int n = t->info->n, nv = ga_system_size(sys, GA_BLOCK_V), nq = ga_group_nq(ga_system_group(sys));
   const struct {

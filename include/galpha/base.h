@@ -142,6 +142,10 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than are asked for")                                     \
   X(GA_REASON_MODES_ARE_ROUNDING, "modes cannot be told from rounding")                                      \
   X(GA_REASON_SINGULAR_PENCIL, "the equations of small motions have no unique solution")                     \
+  X(GA_REASON_NOTHING_TURNS, "no body turns")                                                                 \
+  X(GA_REASON_NOT_TURNING, "a body does not turn with the others")                                            \
+  X(GA_REASON_NO_STEADY_TURNING, "no state of steady turning is found")                                       \
+  X(GA_REASON_TURNING_AGAINST, "a constraint does not allow the turning")                                     \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \

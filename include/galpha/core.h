@@ -387,6 +387,42 @@ GA_API void ga_linearisation_destroy(ga_linearisation **lin);
 GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point *p,
                                           const ga_linear_form **form);
 
+/* ---- Steady turning: a motion in which a system turns as one, about a fixed axis with constant speed ------
+ *
+ *   q(t) = S(t) q(0),   v = velocity(q),   vdot = Ω̂ v;   small motions too: δq → S δq, δv → S δv, S' = Ω̂ S
+ *
+ * S(t) turns vectors in axes of the ground and leaves those in body axes as they are. In axes that turn with
+ * it, the system is at rest, and its linear equations are constant. ga_machine_turning_create() makes this
+ * from a machine. */
+
+typedef struct ga_turning {
+  double speed;         /* [rad/s] > 0 */
+  int n;                /* entries of Ω̂, [nv × nv], sorted by rows */
+  const int *row, *col; /* [n] */
+  const double *value;  /* [n] [1/s] */
+  void (*velocity)(const void *user, const double *q, double *v); /* v[nv] of the turning at q[nq] */
+  const void *user;
+} ga_turning;
+
+/* Room for a state; lengths as in ga_point. */
+typedef struct ga_turning_state {
+  double *q, *v, *vdot, *lambda, *psi, *x, *y;
+} ga_turning_state;
+
+typedef struct ga_turning_report {
+  int iterations;  /* of Newton's method */
+  int speed_steps; /* 1: at full speed from the beginning; more: the speed was raised in steps */
+  double residual; /* largest |M vdot − f|, |Φ|, |k|, |s|, |y − o| */
+  double slip;     /* largest |B v + Φ_t|: how far drives and the turning disagree */
+} ga_turning_report;
+
+/* The state of steady turning near at->q, at->x, under centrifugal and all other forces, at time t: a
+ * relative equilibrium. All of *at is written; multipliers and y on entry are guesses. Nothing is borrowed.
+ * report may be NULL. GA_RETRY_NEWTON: none was found; GA_ERR_INCONSISTENT: constraints do not allow the
+ * turning. */
+GA_API ga_status ga_turning_solve(ga_context *ctx, const ga_system *sys, const ga_turning *turning, double t,
+                                  const ga_turning_state *at, ga_turning_report *report);
+
 /* ---- Modes: frequencies, damping and shapes of small motions about a point -------------------------------
  *
  *   δq(t) = Re (shape.q exp(s t)),  likewise v, vdot, λ, ψ, x, y;   s = re + i im
@@ -399,6 +435,9 @@ GA_API ga_status ga_linearisation_compute(ga_linearisation *lin, const ga_point 
 typedef struct ga_modes_opts { /* start from ga_modes_defaults() */
   int n;     /* modes wanted, those of smallest |s|; 0: ten, or all where there are fewer; default 0 */
   int dense; /* 1: LAPACK for any size, −1: ARPACK; default 0: by size */
+  const ga_turning
+      *turning; /* the point is one of this steady turning, and the modes are motions in axes that
+                   turn with it: δq(t) = S(t) Re (shape.q exp(s t)), likewise v; default NULL */
 } ga_modes_opts;
 
 /* A direction of all unknowns; array lengths as in ga_point. */

@@ -610,6 +610,21 @@ GA_API ga_status ga_machine_linearisation_compute(ga_machine_linearisation *lin,
 GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const ga_direction *d,
                                           int n, const int *index, double *out);
 
+/* ---- Steady turning (galpha/core.h) of a machine as a whole ----------------------------------------------
+ */
+
+typedef struct ga_machine_turning ga_machine_turning;
+/* The turning about a fixed axis that the velocities v at q belong to: those of the body nearest to the axis,
+ * which all others must share to 1 %; coordinates of scalars go on as v has them. Borrows the machine.
+ * GA_ERR_INCONSISTENT: nothing turns, or a body moves otherwise, which the message names. Errors go to ctx.
+ */
+GA_API ga_status ga_machine_turning_create(ga_context *ctx, const ga_machine *m, const double *q,
+                                           const double *v, ga_machine_turning **out);
+GA_API void ga_machine_turning_destroy(ga_machine_turning **turning);
+GA_API const ga_turning *ga_machine_turning_get(const ga_machine_turning *turning); /* lives as long as it */
+/* Angular velocity [rad/s] and a point of the axis [m]; either may be NULL. */
+GA_API void ga_machine_turning_axis(const ga_machine_turning *turning, double omega[3], double point[3]);
+
 /* Pose of a frame at a state. */
 GA_API ga_status ga_machine_pose(const ga_machine *m, const ga_state *s, const char *frame, ga_pose *pose);
 

@@ -201,6 +201,16 @@ static const ga__sentence SENTENCES[] = {
          ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
          "have one solution"},
 
+    [GA_REASON_NOTHING_TURNS] = {"no rigid or planar body has an angular velocity: there is no turning",
+                                 NULL},
+    [GA_REASON_NOT_TURNING] = {"'{name}' does not turn with the others, at {2}: its {detail} is off that of "
+                               "the turning, {1}, by {0}",
+                               NULL},
+    [GA_REASON_NO_STEADY_TURNING] =
+        {"t = {t}: no state of steady turning at {0} was found; the fastest that was found is {1}", NULL},
+    [GA_REASON_TURNING_AGAINST] =
+        {"t = {t}: {equation} does not allow all bodies to turn at {1}: its rate would be {0}", NULL},
+
     /* names of parts and signals */
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},
     [GA_REASON_NAME_SYNTAX] =

@@ -19,6 +19,7 @@
 #include "core/kink.h"
 #include "core/pencil.h"
 #include "core/steady.h"
+#include "core/turning.h"
 #include "lin/lin_impl.h"
 
 #include <complex.h>
@@ -42,7 +43,14 @@
 #define SLOWEST 1e-7
 #define STILL 1e-6       /* what moves by less than this part of what is usual has no part in a mode */
 #define OTHER_SHIFT 1.37 /* where a shift meets an eigenvalue */
-enum { USUAL_MODES = 10, FEW_UNKNOWNS = 400, MOST_DENSE = 4000, MOST_SHIFTS = 8, MOST_SINGULAR = 5 };
+enum {
+  COMPARED = 8, /* vectors by which equations at two angles are compared */
+  USUAL_MODES = 10,
+  FEW_UNKNOWNS = 400,
+  MOST_DENSE = 4000,
+  MOST_SHIFTS = 8,
+  MOST_SINGULAR = 5
+};
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
@@ -64,7 +72,8 @@ typedef struct candidate {
 typedef struct search {
   ga_context *ctx;
   ga__pencil pencil;
-  int wanted; /* modes; 0: not given */
+  int wanted;                /* modes; 0: not given */
+  const ga_turning *turning; /* NULL: none */
   int dense, k;
   int unconverged; /* 1: ARPACK has failed, and LAPACK is to do it */
   double sigma;
@@ -794,14 +803,18 @@ static ga_direction copy_direction(const search *s, double complex eigenvalue, c
 {
   const int squared = s->pencil.squared;
   const ga__part_of_z v = squared ? GA__Z_Q : GA__Z_V;
+  double *vdot = *to + s->pencil.size[GA__Z_Q] + s->pencil.size[v];
   const double complex speed = squared ? eigenvalue : s->pencil.rate;
-  return (ga_direction){.q = copy_part(s, GA__Z_Q, 1.0, z, imaginary, to),
-                        .v = copy_part(s, v, speed, z, imaginary, to),
-                        .vdot = copy_part(s, v, eigenvalue * speed, z, imaginary, to),
-                        .lambda = copy_part(s, GA__Z_LAMBDA, 1.0, z, imaginary, to),
-                        .psi = copy_part(s, GA__Z_PSI, 1.0, z, imaginary, to),
-                        .x = copy_part(s, GA__Z_X, 1.0, z, imaginary, to),
-                        .y = copy_part(s, GA__Z_Y, 1.0, z, imaginary, to)};
+  const ga_direction d = {.q = copy_part(s, GA__Z_Q, 1.0, z, imaginary, to),
+                          .v = copy_part(s, v, speed, z, imaginary, to),
+                          .vdot = copy_part(s, v, eigenvalue * speed, z, imaginary, to),
+                          .lambda = copy_part(s, GA__Z_LAMBDA, 1.0, z, imaginary, to),
+                          .psi = copy_part(s, GA__Z_PSI, 1.0, z, imaginary, to),
+                          .x = copy_part(s, GA__Z_X, 1.0, z, imaginary, to),
+                          .y = copy_part(s, GA__Z_Y, 1.0, z, imaginary, to)};
+  for (int i = 0; s->turning && i < s->turning->n; i++) /* δv = S ζ: δv' = S (ζ' + Ω̂ ζ) */
+    vdot[s->turning->row[i]] += s->turning->value[i] * d.v[s->turning->col[i]];
+  return d;
 }
 
 static ga_status copy_modes(const search *s, int n, ga_modes *m)
@@ -844,7 +857,7 @@ static ga_status examine_point(search *s, const ga_system *sys, ga_evaluation *e
   if (!status) {
     info->residual = fmax(ga__max_abs(r, x, NULL),
                           ga__max_abs(r + y, sys->size[GA_BLOCK_Y] + sys->size[GA_BLOCK_LAMBDA], NULL));
-    info->unsteady = ga__unsteadiness(s->ctx, sys, ev, later, p, r + x, at);
+    if (!s->turning) info->unsteady = ga__unsteadiness(s->ctx, sys, ev, later, p, r + x, at);
   }
   ga_evaluation_destroy(&later);
   return status;
@@ -864,7 +877,7 @@ static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, g
   if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
   if (!status) status = ga_evaluation_jacobian(ev, p);
   if (!status) status = examine_point(s, sys, ev, p, r, &at, info);
-  if (!status) status = ga__pencil_create(s->ctx, sys, ev, p, &s->pencil);
+  if (!status) status = ga__pencil_create(s->ctx, sys, ev, p, s->turning, &s->pencil);
   ga_evaluation_destroy(&ev);
   ga__free(s->ctx, block);
   return status;
@@ -945,6 +958,9 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   m->info.dense = s->dense;
   m->info.shift = s->sigma;
   status = copy_modes(s, n, m);
+  if (!status && s->turning)
+    status = ga__turning_unsteadiness(s->ctx, &s->pencil, p, s->space.k < COMPARED ? s->space.k : COMPARED,
+                                      s->space.basis, &m->info.unsteady);
   if (!status) status = check_position(s, sys, p, m);
   return status ? status : check_kinks(s, sys, p, m);
 }
@@ -957,9 +973,13 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!sys || !p || !out) return ga__refuse_null(ctx, __func__, !out ? "out" : sys ? "p" : "sys");
   if (o.n < 0) return ga__refuse_number(ctx, "modes", "n", o.n, ">= 0");
+  if (o.turning) {
+    const ga_status wrong = ga__turning_check(ctx, sys, o.turning);
+    if (wrong) return wrong;
+  }
   ga_modes *m = ga__alloc(ctx, 1, sizeof *m);
   if (!m) return ga__no_memory(ctx, "modes");
-  search s = {.ctx = ctx, .wanted = o.n, .sigma = 1.0};
+  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = 1.0};
   m->ctx = ctx;
   const ga_status status = compute(&s, sys, &o, p, m);
   release_subspace(&s);

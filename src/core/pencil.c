@@ -17,6 +17,10 @@
  *
  *   δq' = δv − [v, δq] + Bᵀ η,   0 = B δv + D_q(B v + Φ_t) δq.
  *
+ * A machine that turns as one, δq → S δq, has E(t) z' = A(t) z with matrices that turn too; z = S ζ gives
+ * constant ones, E ζ' = (A − E Ω̂) ζ with S' = Ω̂ S, both at the time of the point. λ, ψ, η, y and the
+ * equations without a derivative may be combined in any way as time passes, since E is not concerned.
+ *
  * Of constraints that follow from others the equation is replaced by the one that makes multipliers the
  * shortest: relations N (null_space.c) leave λ free by R⁻¹ N c, and Nᵀ R λ = 0 takes that away. */
 #include "core/pencil.h"
@@ -113,6 +117,26 @@ static void put_matrix(entries *e, int first_row, int first_col, double factor, 
         put(e, first_row + A->row[k], first_col + c, factor * A->value[k]);
 }
 
+/* What a number of E in column k of q or v takes from A: value times row k of Ω̂; first: column of the part.
+ */
+static void put_turning(const ga__pencil *c, entries *A, int row, int first, int k, double value)
+{
+  const ga_turning *o = c->turning;
+  for (int i = c->turning_row[k]; i < c->turning_row[k + 1]; i++)
+    put(A, row, first + o->col[i], -value * o->value[i]);
+}
+
+/* E Ω̂ of the numbers of P that belong to vdot. */
+static void put_turning_of(const ga__pencil *c, entries *A, int first_row, const ga_sparse *P,
+                           const unsigned char *left_out)
+{
+  if (!c->turning) return;
+  for (int k = 0; k < P->cols; k++)
+    for (int i = P->col_start[k]; i < P->col_start[k + 1]; i++)
+      if (!left_out[first_row + P->row[i]])
+        put_turning(c, A, first_row + P->row[i], c->start[GA__Z_V], k, c->rate * P->value[i]);
+}
+
 /* δq' = rate v̂ − [v, δq] */
 static void put_kinematics(const ga__pencil *c, entries *A, entries *E, const double *ad)
 {
@@ -120,6 +144,7 @@ static void put_kinematics(const ga__pencil *c, entries *A, entries *E, const do
   for (int i = 0; i < c->sys->nv; i++) {
     put(E, i, i, 1.0);
     put(A, i, c->start[GA__Z_V] + i, c->rate);
+    if (c->turning) put_turning(c, A, i, 0, i, 1.0);
   }
   for (int b = 0; b < ga_group_n_blocks(group); b++) {
     int first = 0;
@@ -136,9 +161,10 @@ static void put_equations(const ga__pencil *c, const ga_evaluation *ev, entries 
     const int row = c->squared && r == GA_BLOCK_V ? 0 : c->start[ROWS[r]];
     for (int b = 0; b < GA_N_BY; b++) {
       const ga_sparse *P = ga_evaluation_matrix(ev, (ga_equation_block)r, (ga_by)b);
-      if (b == GA_BY_VDOT)
+      if (b == GA_BY_VDOT) {
         put_matrix(E, row, c->start[c->squared ? GA__Z_Q : GA__Z_V], c->rate, P, left_out);
-      else if (c->size[PART[b]] > 0)
+        put_turning_of(c, A, row, P, left_out);
+      } else if (c->size[PART[b]] > 0)
         put_matrix(A, row, c->start[PART[b]], b == GA_BY_V ? -c->rate : -1.0, P, left_out);
     }
   }
@@ -209,6 +235,13 @@ static size_t count_relations(const ga__null *null)
 static size_t count_entries(const ga__pencil *c, const ga_evaluation *ev, const relations *r)
 {
   size_t n = 2 * (size_t)c->n + (size_t)ga_group_blocks_length(c->sys->group);
+  if (c->turning) n += (size_t)c->turning->n;
+  for (int e = 0; c->turning && e < GA_N_BLOCKS; e++) {
+    const ga_sparse *P = ga_evaluation_matrix(ev, (ga_equation_block)e, GA_BY_VDOT);
+    for (int k = 0; k < P->cols; k++)
+      n += (size_t)(P->col_start[k + 1] - P->col_start[k]) *
+           (size_t)(c->turning_row[k + 1] - c->turning_row[k]);
+  }
   for (int b = 0; b < GA_N_BY; b++) {
     for (int e = 0; e < GA_N_BLOCKS; e++)
       n += (size_t)ga_evaluation_matrix(ev, (ga_equation_block)e, (ga_by)b)->nnz;
@@ -260,7 +293,7 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
 {
   const size_t room = count_entries(c, ev, found), n_ad = (size_t)ga_group_blocks_length(c->sys->group);
   entries A, E = {0};
-  unsigned char *left_out = ga__alloc(c->ctx, (size_t)c->n, 1);
+  unsigned char *left_out = c->left_out = ga__alloc(c->ctx, (size_t)c->n, 1);
   double *ad = ga__alloc(c->ctx, n_ad, sizeof *ad);
   const int complete = entries_create(c->ctx, room, &A) & entries_create(c->ctx, room, &E) && left_out && ad;
   ga_status status = complete ? GA_OK : ga__no_memory(c->ctx, "modes");
@@ -277,7 +310,6 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
   if (!status) status = create_sum(c);
   entries_destroy(c->ctx, &A);
   entries_destroy(c->ctx, &E);
-  ga__free(c->ctx, left_out);
   ga__free(c->ctx, ad);
   return status;
 }
@@ -350,14 +382,28 @@ static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p
   return status ? status : ga__arrays_create(c->ctx, GA__ARRAYS(need), "modes", &c->block, NULL);
 }
 
-ga_status ga__pencil_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, const ga_point *p,
-                            ga__pencil *c)
+/* Where rows of Ω̂ begin. */
+static ga_status find_turning_rows(ga__pencil *c)
 {
-  *c = (ga__pencil){.ctx = ctx, .rate = 1.0};
+  const ga_turning *o = c->turning;
+  const int nv = c->sys->nv;
+  if (!o) return GA_OK;
+  c->turning_row = ga__alloc(c->ctx, (size_t)nv + 1, sizeof *c->turning_row);
+  if (!c->turning_row) return ga__no_memory(c->ctx, "modes");
+  for (int i = 0; i < o->n; i++) c->turning_row[o->row[i] + 1]++;
+  for (int i = 0; i < nv; i++) c->turning_row[i + 1] += c->turning_row[i];
+  return GA_OK;
+}
+
+ga_status ga__pencil_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, const ga_point *p,
+                            const ga_turning *turning, ga__pencil *c)
+{
+  *c = (ga__pencil){.ctx = ctx, .rate = 1.0, .turning = turning};
   ga_status status = ga__system_open(ctx, sys, &c->sys);
+  if (!status) status = find_turning_rows(c);
   if (!status) {
-    c->squared = !depends_on_rates(c->sys, ev, p);
-    lay_out(c, moves(c->sys, p));
+    c->squared = !turning && !depends_on_rates(c->sys, ev, p);
+    lay_out(c, turning || moves(c->sys, p));
     status = build(c, ev, p);
   }
   if (status) ga__pencil_destroy(c);
@@ -373,6 +419,8 @@ void ga__pencil_destroy(ga__pencil *c)
   ga_sparse_destroy(c->ctx, &c->W);
   ga__free(c->ctx, c->a_place);
   ga__free(c->ctx, c->e_place);
+  ga__free(c->ctx, c->turning_row);
+  ga__free(c->ctx, c->left_out);
   ga__free(c->ctx, c->block);
   ga__system_close(&c->sys);
   *c = (ga__pencil){0};
@@ -453,20 +501,25 @@ static ga_status solve_scaled(ga__pencil *c, double *x)
 }
 
 /* With one correction by what is left of the equations. */
+ga_status ga__pencil_solve_for(ga__pencil *c, double *z, const double *b)
+{
+  memcpy(z, b, (size_t)c->n * sizeof *z);
+  ga_status status = solve_scaled(c, z);
+  if (status) return status;
+  ga_sparse_mul(c->r, c->A, z);
+  ga_sparse_mul(c->product, c->E, z);
+  for (int i = 0; i < c->n; i++) c->r[i] = b[i] - (c->r[i] - c->tau0 * c->product[i]);
+  status = solve_scaled(c, c->r);
+  for (int i = 0; i < c->n; i++) z[i] += c->r[i];
+  return status;
+}
+
 ga_status ga__pencil_solve(ga__pencil *c, double *z, const double *state)
 {
   memset(z, 0, (size_t)c->n * sizeof *z);
   if (c->n_state > 0) memcpy(z, state, (size_t)c->n_state * sizeof *z);
   ga_sparse_mul(c->b, c->E, z);
-  memcpy(z, c->b, (size_t)c->n * sizeof *z);
-  ga_status status = solve_scaled(c, z);
-  if (status) return status;
-  ga_sparse_mul(c->r, c->A, z);
-  ga_sparse_mul(c->product, c->E, z);
-  for (int i = 0; i < c->n; i++) c->r[i] = c->b[i] - (c->r[i] - c->tau0 * c->product[i]);
-  status = solve_scaled(c, c->r);
-  for (int i = 0; i < c->n; i++) z[i] += c->r[i];
-  return status;
+  return ga__pencil_solve_for(c, z, c->b);
 }
 
 static void add_rows(const ga__pencil *c, const ga_sparse *A, double factor, const double *most,

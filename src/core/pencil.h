@@ -24,6 +24,9 @@ typedef struct ga__pencil {
   int start[GA__N_Z], size[GA__N_Z]; /* of the parts; size 0: not in z */
   int redundant;                     /* constraints Φ that follow from others */
   int n_q, n_v, n_x;                 /* free positions and velocities, states */
+  const ga_turning *turning;         /* NULL: none */
+  int *turning_row;                  /* [nv + 1] where rows of Ω̂ begin */
+  unsigned char *left_out;           /* [n] rows of constraints that follow from others */
   ga_sparse *A, *E;
   ga_sparse *W;                    /* R (A − τ0 E) C, R and C diagonal */
   int *a_place;                    /* [A->nnz] in W */
@@ -36,9 +39,9 @@ typedef struct ga__pencil {
   double *row_factor, *col_factor; /* [n] R and C */
 } ga__pencil;
 
-/* About p, with the matrices of ev, which must be those of p. */
+/* About p, with the matrices of ev, which must be those of p. turning NULL: in the axes of the ground. */
 ga_status ga__pencil_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, const ga_point *p,
-                            ga__pencil *pencil);
+                            const ga_turning *turning, ga__pencil *pencil);
 void ga__pencil_destroy(ga__pencil *pencil);
 /* How many constraints Φ follow from others, by the matrices of ev; sys as opened by whoever asks. */
 ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, int *n);
@@ -48,6 +51,8 @@ int ga__pencil_count(const ga__pencil *pencil);
 ga_status ga__pencil_shift(ga__pencil *pencil, double sigma);
 /* z[n] := (A − τ0 E)⁻¹ E state[n_state]. The operator state -> state has eigenvalues 1/(τ − τ0), and 0. */
 ga_status ga__pencil_solve(ga__pencil *pencil, double *z, const double *state);
+/* z[n] := (A − τ0 E)⁻¹ b[n]. */
+ga_status ga__pencil_solve_for(ga__pencil *pencil, double *z, const double *b);
 /* y[n] := A z and y[n] := E z, z[n]. */
 void ga__pencil_mul_a(const ga__pencil *pencil, double *y, const double *z);
 void ga__pencil_mul_e(const ga__pencil *pencil, double *y, const double *z);

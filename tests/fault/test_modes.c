@@ -46,8 +46,55 @@ static void each_allocation_fails(void **state)
   }
 }
 
+/* The turning of a system at rest: its relative equilibrium is a static one. */
+static void keep_still(const void *user, const double *q, double *v)
+{
+  (void)q;
+  memset(v, 0, (size_t) * (const int *)user * sizeof *v);
+}
+
+static int turning_life(const char *name, long fail_at)
+{
+  rig r = rig_open(name);
+  static double at[7][64];
+  ga_modes *modes = NULL;
+  ga_modes_opts o = ga_modes_defaults();
+  rig_build(&r);
+  rig_start(&r, 1e-3);
+  const ga_state *s = ga_stepper_state(r.st);
+  const int nv = ga_system_size(r.sys, GA_BLOCK_V), first = 0;
+  const double none = 0.0;
+  const ga_turning turning = {1.0, 1, &first, &first, &none, keep_still, &nv};
+  const ga_turning_state z = {at[0], at[1], at[2], at[3], at[4], at[5], at[6]};
+  const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
+  memcpy(at[0], s->q, (size_t)ga_group_nq(ga_system_group(r.sys)) * sizeof **at);
+  o.turning = &turning;
+  rig_memory.count = 0, rig_memory.fail_at = fail_at, rig_memory.kept = 0;
+  const ga_status first_status = ga_turning_solve(r.ctx, r.sys, &turning, 0.0, &z, NULL);
+  const ga_status status =
+      first_status == GA_ERR_MEMORY ? first_status : ga_modes_create(r.ctx, r.sys, &o, &p, &modes);
+  const int kept = rig_memory.kept;
+  rig_memory.fail_at = 0;
+  if (fail_at > 0 && status) assert_int_equal(status, GA_ERR_MEMORY);
+  ga_modes_destroy(&modes);
+  rig_close(&r);
+  return status == GA_ERR_MEMORY || kept;
+}
+
+static void each_allocation_of_a_turning_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(turning_life("mechatronic", 0), 0);
+  const long total = rig_memory.count;
+  assert_true(total > 100);
+  for (long n = 1; n <= total; n += 1 + total / (rig_brief() ? 20 : 200))
+    if (!turning_life("mechatronic", n))
+      fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_allocation_of_a_turning_fails)};
   return cmocka_run_group_tests_name("fault: modes", tests, rig_hook_klu, NULL);
 }

@@ -44,6 +44,9 @@ static ga_equilibrium *equilibrium;
 static ga_equilibrium_report equilibrium_report_;
 static ga_modes *modes;
 static ga_modes_opts modes_opts_;
+static ga_machine_turning *machine_turning;
+static ga_turning_state turning_state_;
+static ga_turning_report turning_report_;
 static ga_direction direction_;
 static ga_table table_ = {"numbers", NULL, 1, 0, NULL, NULL};
 static ga_tables tables_ = {"galpha test", 1, &table_, NULL, 0, NULL};
@@ -72,6 +75,7 @@ static struct { /* where objects would be created */
   ga_machine_linearisation *machine_linearisation;
   ga_equilibrium *equilibrium;
   ga_modes *modes;
+  ga_machine_turning *machine_turning;
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
@@ -295,6 +299,9 @@ static int set_up(void **state)
   point = (ga_point){s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
   assert_int_equal(ga_modes_create(ctx, sys, NULL, &point, &modes), GA_OK);
   direction_ = ga_modes_at(modes, 0)->real;
+  assert_int_equal(ga_machine_turning_create(ctx, machine, s->q, s->v, &machine_turning), GA_OK);
+  turning_state_ = (ga_turning_state){numbers + 2048, numbers + 2304, numbers + 2560, numbers + 2816,
+                                      numbers + 3072, numbers + 3328, numbers + 3584};
   table_.numbers = numbers;
   make_files();
   return 0;
@@ -316,6 +323,7 @@ static int tear_down(void **state)
   ga_machine_linearisation_destroy(&machine_linearisation);
   ga_equilibrium_destroy(&equilibrium);
   ga_modes_destroy(&modes);
+  ga_machine_turning_destroy(&machine_turning);
   ga_stepper_destroy(&st);
   ga_stepper_destroy(&other);
   ga_machine_destroy(&draft);
@@ -465,6 +473,7 @@ static ga_control_block *new_block(void)
   VOID(ga_equilibrium_destroy, (P(&none.equilibrium))) \
   STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
   VALUE(ga_equilibrium_state, (P(equilibrium))) \
+  STATUS(ga_turning_solve, (P(ctx), P(sys), P(ga_machine_turning_get(machine_turning)), 0.0, P(&turning_state_), FINE(&turning_report_))) \
   VALUE(ga_modes_defaults, ()) \
   STATUS(ga_modes_create, (P(ctx), P(sys), FINE(&modes_opts_), P(&point), P(&none.modes))) \
   VOID(ga_modes_destroy, (P(&none.modes))) \
@@ -620,6 +629,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
   VALUE(ga_machine_find_input, (P(machine), P("x"), FINE(&found_input_), FINE(&word))) \
+  STATUS(ga_machine_turning_create, (P(ctx), P(machine), P(point.q), P(point.v), P(&none.machine_turning))) \
+  VOID(ga_machine_turning_destroy, (P(&none.machine_turning))) \
+  VALUE(ga_machine_turning_get, (P(machine_turning))) \
+  VOID(ga_machine_turning_axis, (P(machine_turning), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_linearisation_create, (P(ctx), P(machine), 0, FINE(signal_names), 1, P(signal_names), P(&none.machine_linearisation))) \
   VOID(ga_machine_linearisation_destroy, (P(&none.machine_linearisation))) \
   STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
@@ -806,6 +819,7 @@ static void discard_created(void)
   ga_machine_linearisation_destroy(&none.machine_linearisation);
   ga_equilibrium_destroy(&none.equilibrium);
   ga_modes_destroy(&none.modes);
+  ga_machine_turning_destroy(&none.machine_turning);
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);
