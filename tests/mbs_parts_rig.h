@@ -13,6 +13,7 @@ typedef union any_def {
   ga_point_def point;
   ga_scalar_def scalar;
   ga_beam_def beam;
+  ga_cable_def cable;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;
@@ -22,6 +23,7 @@ typedef union any_def {
   ga_friction_def friction;
   ga_bushing_def bushing;
   ga_force_def force;
+  ga_line_load_def line_load;
   ga_contact_def contact;
   ga_sensor_def sensor;
   ga_guess_def guess;
@@ -98,6 +100,20 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->beam.diameter = 0.1;
     def->beam.young = def->beam.density = 1e3;
     for (int i = 0; i < 3; i++) def->beam.load[i].expression = def->beam.moment[i].expression = "sin(t)";
+    break;
+  case GA__PART_CABLE:
+    def->cable = ga_cable_defaults();
+    for (int i = 0; i < 3; i++) {
+      def->cable.from[i] = 0, def->cable.to[i] = 1;
+      def->cable.load[i].expression = "sin(t)";
+    }
+    def->cable.stiffness = def->cable.mass_per_length = 1;
+    break;
+  case GA__PART_LINE_LOAD:
+    def->line_load = ga_line_load_defaults();
+    def->line_load.body = "rope";
+    for (int i = 0; i < 3; i++)
+      def->line_load.load[i].expression = def->line_load.moment[i].expression = "sin(t)";
     break;
   case GA__PART_MARKER:
     def->marker = ga_marker_defaults();
@@ -187,6 +203,10 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_scalar(m, &def->scalar);
   case GA__PART_BEAM:
     return ga_machine_add_beam(m, &def->beam);
+  case GA__PART_CABLE:
+    return ga_machine_add_cable(m, &def->cable);
+  case GA__PART_LINE_LOAD:
+    return ga_machine_add_line_load(m, &def->line_load);
   case GA__PART_MARKER:
     return ga_machine_add_marker(m, &def->marker);
   case GA__PART_JOINT:

@@ -246,6 +246,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
+  X(GA_REASON_OFF_CABLE, "a marker is beside its cable")                                                     \
+  X(GA_REASON_CABLE_CANNOT_TURN, "a load along a cable has a moment, or axes that turn")                     \
   /* model files: values */                                                                                  \
   X(GA_REASON_WRONG_FORM, "a list, map, text or nothing stands where something else should")                 \
   X(GA_REASON_WRONG_COUNT, "a list has too many or too few entries")                                         \

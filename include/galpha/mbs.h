@@ -435,6 +435,50 @@ typedef struct ga_beam_def { /* start from ga_beam_defaults() */
 GA_API ga_beam_def ga_beam_defaults(void);
 GA_API ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def);
 
+/* ---- Cables -------------------------------------------------------------------------------------------- */
+
+/* A cable, rope or chain: it stretches and has mass, it pulls and never pushes, and it has no bending
+ * stiffness (a cable with bending stiffness is a beam). Between its ends it is a line of mass points; it goes
+ * slack and taut element by element. The position of a marker on it is x along the cable without tension,
+ * from 0 to the length, y and z being 0; its axes are those of the ground, turned by its rotation. The cable
+ * has a node at every marker. The marker "name.end" is created with it.
+ *
+ * At the start it is straight from `from` to `to`; if it is longer than that, it hangs between them as a
+ * cable does that cannot stretch. Every marker on it, and the cable itself for its first end, has as signals
+ * its motion, the force in the cable that the part at larger x exerts on the part at smaller x, "fx", "fy",
+ * "fz" in ground axes, and its size, "tension". "strain_energy" is that of the whole cable. */
+typedef struct ga_cable_def { /* start from ga_cable_defaults() */
+  const char *name;
+  double from[3], to[3];           /* [m] its ends at the start; needed */
+  double length;                   /* [m] without tension, > 0; NaN (default): the distance of its ends */
+  int elements;                    /* >= 1, default 20, evenly distributed between markers */
+  double stiffness;                /* [N] EA: tension by strain, > 0 */
+  double mass_per_length;          /* [kg/m] without tension, > 0 */
+  double diameter, young, density; /* [m], [Pa], [kg/m³]: a round section, instead of these two */
+  double damping;                  /* [s] Kelvin–Voigt, as of beams; it never makes the cable push */
+  ga_input load[3];                /* [N/m] along the whole length, ground axes */
+  double velocity[3];              /* [m/s] of its first end at the start */
+  double omega[3];                 /* [rad/s] at the start it turns as a rigid body, about its first end */
+  ga_hold hold;
+  double weight; /* as of rigid bodies */
+} ga_cable_def;
+
+GA_API ga_cable_def ga_cable_defaults(void);
+GA_API ga_status ga_machine_add_cable(ga_machine *m, const ga_cable_def *def);
+
+/* A load along a part of a beam or cable; the part has a node at both ends of it. */
+typedef struct ga_line_load_def { /* start from ga_line_load_defaults() */
+  const char *name;
+  const char *body;   /* a beam or cable */
+  double from, to;    /* [m] along it; NaN (default): its start, its end */
+  ga_axes axes;       /* those of the ground, or of the sections of a beam, which turn */
+  ga_input load[3];   /* [N/m] */
+  ga_input moment[3]; /* [N m/m] beams only */
+} ga_line_load_def;
+
+GA_API ga_line_load_def ga_line_load_defaults(void);
+GA_API ga_status ga_machine_add_line_load(ga_machine *m, const ga_line_load_def *def);
+
 /* ---- Sensors and blocks -------------------------------------------------------------------------------- */
 
 typedef enum ga_sensor_kind {
@@ -484,7 +528,7 @@ GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_contro
 GA_API ga_status ga_machine_build(ga_machine *m);
 GA_API const ga_system *ga_machine_system(const ga_machine *m); /* NULL before it is built; belongs to m */
 GA_API ga_context *ga_machine_context(const ga_machine *m);
-/* Rigid and planar ones, points, scalars and beams, without the ground. */
+/* Rigid and planar ones, points, scalars, beams and cables, without the ground. */
 GA_API int ga_machine_n_bodies(const ga_machine *m);
 GA_API int ga_machine_n_joints(const ga_machine *m);
 /* Initial values q[nq], v[nv], x[n_x]: as given, or assembled if joints have initial values or bodies are
@@ -528,7 +572,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *
  *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies also qw qx qy qz; planar
  *                        bodies also angle. Points and their markers have no w and no q
- *   beams                see ga_beam_def
+ *   beams, cables        see ga_beam_def, ga_cable_def
  *   scalar bodies        the body's name itself, rate, acc
  *   joints               their coordinates, with _rate and _acc; fx fy fz mx my mz on body b, at the origin
  *                        of its frame, ground axes
@@ -640,7 +684,8 @@ typedef enum ga_shape_kind {
   GA_SHAPE_SPHERE,    /* of radius `size`, about its end */
   GA_SHAPE_DISK,      /* of radius `size`, about z of its end */
   GA_SHAPE_PLANE,     /* z = 0 of its end */
-  GA_SHAPE_BEAM       /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
+  GA_SHAPE_BEAM,      /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
+  GA_SHAPE_CABLE      /* a piece of a cable from end to end, of radius `size` */
 } ga_shape_kind;
 
 typedef struct ga_shape {

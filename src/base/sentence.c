@@ -418,8 +418,13 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_TOO_FEW_ELEMENTS] = {"with {0} elements one of them is bent by {1.3} in the unloaded beam; 90 "
                                     "deg are the most that it can tell, 30 deg are accurate",
                                     "; give {field}: {2}"},
-    [GA_REASON_OFF_BEAM] = {"x of its {field} is {0}, but the axis of beam '{name}' goes from 0 to {1}",
+    [GA_REASON_OFF_BEAM] = {"x of its {field} is {0}, but the axis of {other} '{name}' goes from 0 to {1}",
                             NULL},
+    [GA_REASON_OFF_CABLE] = {"y and z of its {field} are {0} and {1}, but cable '{name}' is a line without "
+                             "axes of its own",
+                             "; leave them 0"},
+    [GA_REASON_CABLE_CANNOT_TURN] = {"{field} is given, but cable '{name}' is a line, which cannot turn",
+                                     "; leave {field} out"},
     [GA_REASON_BEAM_TOO_BENT] = {"element {0} of {1} is bent or twisted by more than 149 deg", NULL},
 
     /* model files: values */

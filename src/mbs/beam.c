@@ -3,18 +3,16 @@
  * Nodes are where markers are, and evenly between these. Each has half of the mass of its elements as a rigid
  * body has it (body.c); what inertia there is beyond that is the element's. */
 #include "mbs/beam.h"
+#include "mbs/along.h"
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Relative to the length: markers closer to each other than this share a node. [rad] that an element may be
- * bent by in its reference. */
-#define SAME_PLACE 1e-6
+/* [rad] that an element may be bent by in its reference. */
 #define LARGEST_BEND 1.5707963267948966
 
 /* Its data as an element of the machine. */
@@ -26,10 +24,7 @@ typedef struct beam {
   ga__beam_element *element; /* [n] */
   double *s;                 /* [n + 1] where nodes are along the axis */
   int *pair;                 /* [4 n] aa, ab, ba, bb */
-  int in_section;            /* 1: loads are in section axes */
-  int loaded;                /* 1: there are loads */
-  ga__input load[6];
-  int *port; /* [6 (n + 1)] of loads that are outputs, by node */
+  ga__line_loads loads;
 } beam;
 
 static const beam *beam_of(const ga__mbs_model *b, int part)
@@ -113,74 +108,25 @@ ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *leng
 
 /* ---- Nodes ---- */
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* A marker that is on this part itself. */
-static const ga_marker_def *marker_on(const ga_machine *m, int part, int i)
-{
-  const ga_marker_def *d = m->part[i].kind == GA__PART_MARKER ? m->part[i].def : NULL;
-  return d && strcmp(d->body, m->part[part].name) == 0 ? d : NULL;
-}
-
-/* at[]: both ends and places of markers between them, ascending; those that share a node once. */
-static int list_places(const ga_machine *m, int part, double length, double *at)
-{
-  int n = 0, kept = 1;
-  at[n++] = 0;
-  for (int i = 1; i < m->n_parts; i++) {
-    const ga_marker_def *d = marker_on(m, part, i);
-    if (!d) continue;
-    const double s = d->pose.position[0];
-    if (s > SAME_PLACE * length && s < (1 - SAME_PLACE) * length) at[n++] = s;
-  }
-  qsort(at + 1, (size_t)n - 1, sizeof *at, ascending);
-  for (int i = 1; i < n; i++)
-    if (at[i] - at[kept - 1] > SAME_PLACE * length) at[kept++] = at[i];
-  at[kept++] = length;
-  return kept;
-}
-
-/* How many elements between two places: near to what an even spread would give them. */
-static int elements_between(const ga_beam_def *d, double length, double from, double to)
-{
-  const long n = lround(d->elements * (to - from) / length);
-  return n < 1 ? 1 : (int)n;
-}
-
 static ga_status take_arrays(ga_machine *m, beam *u)
 {
   const size_t n = (size_t)u->n;
   u->element = ga__alloc(m->ctx, n, sizeof *u->element);
-  u->s = ga__alloc(m->ctx, n + 1, sizeof *u->s);
   u->pair = ga__alloc(m->ctx, 4 * n, sizeof *u->pair);
-  u->port = ga__alloc(m->ctx, 6 * (n + 1), sizeof *u->port);
-  return u->element && u->s && u->pair && u->port ? GA_OK : ga__no_memory(m->ctx, "a beam");
+  return u->element && u->pair ? GA_OK : ga__no_memory(m->ctx, "a beam");
 }
 
 /* Elements and where their nodes are along the axis. */
 static ga_status divide(ga_machine *m, int part, beam *u)
 {
   const ga_beam_def *d = m->part[part].def;
-  double *at = ga__alloc(m->ctx, (size_t)m->n_parts + 2, sizeof *at);
-  if (!at) return ga__no_memory(m->ctx, "a beam");
-  const int n_places = list_places(m, part, u->length, at);
-  for (int i = 0; i + 1 < n_places; i++) u->n += elements_between(d, u->length, at[i], at[i + 1]);
-  const ga_status status = take_arrays(m, u);
-  for (int i = 0, k = 0; !status && i + 1 < n_places; i++) {
-    const int n = elements_between(d, u->length, at[i], at[i + 1]);
-    for (int j = 0; j < n; j++, k++) {
-      const double L = (at[i + 1] - at[i]) / n;
-      u->s[k] = at[i] + j * L;
-      u->element[k] = (ga__beam_element){
-          &u->section, L, {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
-    }
+  ga_status status = ga__along_divide(m, part, u->length, d->elements, &u->n, &u->s);
+  if (!status) status = take_arrays(m, u);
+  for (int i = 0; !status && i < u->n; i++) {
+    const double L = u->s[i + 1] - u->s[i];
+    u->element[i] = (ga__beam_element){
+        &u->section, L, {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
   }
-  if (!status) u->s[u->n] = u->length;
-  ga__free(m->ctx, at);
   return status;
 }
 
@@ -201,7 +147,7 @@ static ga_status check_bend(ga_machine *m, int part, const beam *u)
 static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, beam *u, int i)
 {
   const ga_beam_def *d = m->part[part].def;
-  const double half = 0.5 * ((i > 0 ? u->element[i - 1].L : 0) + (i < u->n ? u->element[i].L : 0));
+  const double half = ga__along_share(u->s, u->n, i);
   double x[3], R[9], J[9], place[3], rotation[9], arm[3], turn[3], twist[6];
   int node;
   ga__beam_reference(u->curvature, u->s[i], x, R);
@@ -229,11 +175,9 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   ga__element *el = ga__element_add(m, b, part, &ga__beam_type, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   beam *u = el->data;
-  for (int i = 0; i < 6; i++) u->load[i] = (ga__input){.y = -1, .part = part};
   memcpy(u->curvature, d->curvature, sizeof u->curvature);
   ga__beam_section_make(d, &u->section); /* it was found right when the part was added */
   ga__beam_place(d, &u->start, &u->length);
-  u->in_section = d->axes == GA_AXES_BODY;
   ga_status status = divide(m, part, u);
   if (!status) status = check_bend(m, part, u);
   el->n_inner = 6 * u->n;
@@ -249,22 +193,15 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
 
 static ga_status create_loads(ga_machine *m, ga__mbs_model *b, int part)
 {
-  const ga_beam_def *d = m->part[part].def;
   beam *u = ga__element_of(b, part)->data;
-  ga_status status = GA_OK;
-  for (int i = 0; i < 6 && !status; i++) {
-    status = ga__resolve_input(m, b, &m->part[part], i < 3 ? "load" : "moment",
-                               i < 3 ? &d->load[i] : &d->moment[i - 3], &u->load[i]);
-    status = ga__name_item(m->ctx, status, i % 3, NULL);
-    u->loaded |= u->load[i].value != 0 || u->load[i].function || u->load[i].y >= 0;
-  }
-  return status;
+  return ga__line_loads_create(m, b, part, u->s, u->n, u->first, &u->loads);
 }
 
 static void release(ga_context *ctx, ga__element *el)
 {
   beam *u = el->data;
-  void *const blocks[] = {u->element, u->s, u->pair, u->port};
+  void *const blocks[] = {u->element, u->s, u->pair};
+  ga__line_loads_free(ctx, &u->loads);
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
 }
 
@@ -272,22 +209,11 @@ static void release(ga_context *ctx, ga__element *el)
 static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
 {
   const beam *u = beam_of(b, part);
-  const double s = pose->position[0], slack = SAME_PLACE * u->length;
-  if (!(s >= -slack && s <= u->length + slack))
-    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_OFF_BEAM,
-                      &(ga__facts){.field = "position",
-                                   .name = m->part[part].name,
-                                   GA__NUMBERS({s, "m"}, {u->length, "m"})});
-  int low = 0, high = u->n; /* the nearest node */
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (u->s[middle] <= s)
-      low = middle;
-    else
-      high = middle;
-  }
-  const int i = s - u->s[low] <= u->s[high] - s ? low : high;
-  *out = (ga__marker){.node = u->first + i, .s = {s - u->s[i], pose->position[1], pose->position[2]}};
+  const double *at = pose->position;
+  int i = 0;
+  const ga_status status = ga__along_find(m, part, u->s, u->n, at[0], &i);
+  if (status) return status;
+  *out = (ga__marker){.node = u->first + i, .s = {at[0] - u->s[i], at[1], at[2]}};
   memcpy(out->A, pose->rotation, sizeof out->A);
   return GA_OK;
 }
@@ -300,10 +226,7 @@ static ga_status want(ga__mbs_model *b, ga__element *el)
   ga_status status = GA_OK;
   for (int i = 0; i < 4 * u->n && !status; i++)
     status = ga__want_block(b, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2, 1);
-  for (int i = 0; i < 6 && !status; i++)
-    for (int k = 0; k <= u->n && u->load[i].y >= 0 && !status; k++)
-      status = ga__want_port(&b->pattern, u->first + k, ga__column_y(b, u->load[i].y));
-  return status;
+  return status ? status : ga__line_loads_want(b, &u->loads);
 }
 
 static ga_status bind(ga__mbs_model *b, ga__element *el)
@@ -311,11 +234,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
   beam *u = el->data;
   for (int i = 0; i < 4 * u->n; i++)
     u->pair[i] = ga__find_pair(&b->pattern, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2);
-  for (int i = 0; i < 6; i++)
-    for (int k = 0; k <= u->n; k++)
-      u->port[6 * k + i] =
-          u->load[i].y >= 0 ? ga__find_port(&b->pattern, u->first + k, ga__column_y(b, u->load[i].y)) : -1;
-  return GA_OK;
+  return ga__line_loads_bind(b, &u->loads);
 }
 
 /* ---- Evaluation ---- */
@@ -367,33 +286,20 @@ static int mass(const ga__eval *e, const ga__element *el, double *out)
   return 0;
 }
 
-/* Loads per length at a node, in space: force, moment. */
-static void loads_at(const beam *u, const double value[6], const ga__kin *k, double f[3], double m[3])
+/* Loads per length at a node, in space: force, moment. sum: as of ga__line_loads_sum(). */
+static void loads_at(const double sum[12], const ga__kin *k, double f[3], double m[3])
 {
-  if (u->in_section) {
-    ga__mat3_mul_vec(f, k->R, value);
-    ga__mat3_mul_vec(m, k->R, value + 3);
-    return;
-  }
-  memcpy(f, value, 3 * sizeof *f);
-  memcpy(m, value + 3, 3 * sizeof *m);
-}
-
-static int load_values(const ga__eval *e, const beam *u, double value[6])
-{
-  for (int i = 0; i < 6; i++) {
-    const int status = ga__input_value(e, &u->load[i], &value[i]);
-    if (status) return status;
-  }
-  return 0;
+  ga__mat3_mul_vec(f, k->R, sum + 6);
+  ga__mat3_mul_vec(m, k->R, sum + 9);
+  for (int c = 0; c < 3; c++) f[c] += sum[c], m[c] += sum[3 + c];
 }
 
 /* w += what loads do to both nodes. */
-static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double value[6], double w[12])
+static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double sum[12], double w[12])
 {
   const ga__beam_element *be = &u->element[i];
   double f[2][3], m[2][3];
-  for (int k = 0; k < 2; k++) loads_at(u, value, x->node[k], f[k], m[k]);
+  for (int k = 0; k < 2; k++) loads_at(sum, x->node[k], f[k], m[k]);
   ga__beam_load(x, be, f[0], f[1], w, NULL);
   for (int k = 0; k < 2; k++)
     for (int c = 0; c < 3; c++) w[6 * k + 3 + c] += 0.5 * be->L * m[k][c];
@@ -425,8 +331,8 @@ static int elastic(const beam *u, int i, const ga__kin *a, const double *inner, 
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const beam *u = el->data;
-  double value[6] = {0};
-  int status = u->loaded ? load_values(e, u, value) : 0;
+  double *value = e->work->scratch, sum[12];
+  const int status = ga__line_loads_values(e, &u->loads, value);
   for (int i = 0; i < u->n && !status; i++) {
     const ga__kin *a = &e->kin[u->first + i];
     const ga__beam_element *be = &u->element[i];
@@ -436,7 +342,8 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
     ga__beam_inertia(&x, be, 0, 1, against);
     if (elastic(u, i, a, ga__inner_of(e, el), against)) return too_bent(e, el, i);
     add_weight(e, &x, be, with, NULL);
-    if (u->loaded) add_loads(u, i, &x, value, with);
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    if (u->loads.n) add_loads(u, i, &x, sum, with);
     add_twelve(e, u, i, -1, against, f);
     add_twelve(e, u, i, 1, with, f);
   }
@@ -487,14 +394,16 @@ static void add_tangent(const ga__eval *e, const beam *u, int i, double scale, c
 
 /* Loads in section axes turn with their nodes: f = R f₀, δf = −f~ δφ; at node k the derivative of what the
  * load there does. Their arms turn too. */
-static void load_tangent(const beam *u, int i, const ga__beam_axis *x, const double value[6], double T[144])
+static void load_tangent(const beam *u, int i, const ga__beam_axis *x, const double sum[12], double T[144])
 {
   static const double zero[3] = {0, 0, 0};
   const ga__beam_element *be = &u->element[i];
-  double f[2][3], m[2][3], w[12] = {0};
-  for (int k = 0; k < 2; k++) loads_at(u, value, x->node[k], f[k], m[k]);
+  double f[2][3], m[2][3], w[12] = {0}, turning[12] = {0};
+  for (int k = 0; k < 2; k++) loads_at(sum, x->node[k], f[k], m[k]);
   ga__beam_load(x, be, f[0], f[1], w, T);
-  for (int c = 0; u->in_section && c < 6; c++) { /* by rotation c % 3 of node c / 3 */
+  memcpy(turning + 6, sum + 6, 6 * sizeof *sum);
+  for (int k = 0; k < 2; k++) loads_at(turning, x->node[k], f[k], m[k]);
+  for (int c = 0; c < 6; c++) { /* by rotation c % 3 of node c / 3 */
     double axis[3] = {0, 0, 0}, df[3], dm[3], dw[12] = {0};
     const int k = c / 3;
     axis[c % 3] = 1;
@@ -509,18 +418,21 @@ static void load_tangent(const beam *u, int i, const ga__beam_axis *x, const dou
 /* By the loads themselves, where these are outputs. */
 static void add_load_ports(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x, double *D)
 {
-  for (int c = 0; c < 6; c++) {
-    if (u->load[c].y < 0) continue;
-    double value[6] = {0}, w[12] = {0};
-    value[c] = 1;
-    add_loads(u, i, x, value, w);
-    for (int k = 0; k < 2; k++) ga__add_port(D, e->b, u->port[6 * (i + k) + c], -1, w + 6 * k);
+  const ga__line_loads *all = &u->loads;
+  for (int j = 0; j < 6 * all->n; j++) {
+    const ga__line_load *load = &all->at[j / 6];
+    if (load->value[j % 6].y < 0 || i < load->first || i >= load->last) continue;
+    double sum[12] = {0}, w[12] = {0};
+    sum[(load->in_section ? 6 : 0) + j % 6] = 1;
+    add_loads(u, i, x, sum, w);
+    for (int k = 0; k < 2; k++)
+      ga__add_port(D, e->b, all->port[6 * (j / 6 * all->n_nodes + i + k) + j % 6], -1, w + 6 * k);
   }
 }
 
 /* Q: D_q of elastic, viscous and inertia forces less weight and loads. */
 static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam_axis *x,
-                 const ga__beam_strain *s, const double *value, ga_jacobian *J)
+                 const ga__beam_strain *s, const double sum[12], ga_jacobian *J)
 {
   const beam *u = el->data;
   const ga__beam_element *be = &u->element[i];
@@ -544,7 +456,7 @@ static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam
   }
   ga__beam_inertia_tangent(x, be, NULL, NULL, inertia);
   add_weight(e, x, be, w, loads);
-  if (u->loaded) load_tangent(u, i, x, value, loads);
+  if (u->loads.n) load_tangent(u, i, x, sum, loads);
   for (int k = 0; k < 144; k++) T[k] += inertia[k] - loads[k];
   add_tangent(e, u, i, 1, T, J->Q);
   return 0;
@@ -562,16 +474,16 @@ static void add_d(const ga__eval *e, const beam *u, int i, const ga__beam_axis *
   if (forces && u->section.damping > 0)
     ga__beam_add_product(s, be->section->K, J->shift_v * be->section->damping / be->L, s->P, by_vdot);
   add_tangent(e, u, i, 1, by_vdot, J->D);
-  if (forces && u->loaded) add_load_ports(e, u, i, x, J->D);
+  if (forces) add_load_ports(e, u, i, x, J->D);
 }
 
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const beam *u = el->data;
   const int forces = ga__wants_forces(J);
-  double value[6] = {0};
+  double *value = e->work->scratch, sum[12];
   if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
-  const int status = forces && u->loaded ? load_values(e, u, value) : 0;
+  const int status = forces ? ga__line_loads_values(e, &u->loads, value) : 0;
   if (status) return status;
   for (int i = 0; i < u->n; i++) {
     const ga__kin *a = &e->kin[u->first + i];
@@ -580,7 +492,9 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
     ga__beam_axis_at(&x, &u->element[i], a, a + 1);
     if (forces && ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
     if (J->want & GA_WANT_D) add_d(e, u, i, &x, &s, J);
-    if (forces && J->want & GA_WANT_Q) add_q(e, el, i, &x, &s, value, J);
+    if (!forces || !(J->want & GA_WANT_Q)) continue;
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    add_q(e, el, i, &x, &s, sum, J);
   }
   return 0;
 }
@@ -590,8 +504,8 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
   const beam *u = el->data;
-  double value[6] = {0};
-  const int status = u->loaded ? load_values(e, u, value) : 0;
+  double *value = e->work->scratch, sum[12];
+  const int status = ga__line_loads_values(e, &u->loads, value);
   if (status) return status;
   for (int i = 0; i < u->n; i++) {
     const ga__kin *a = &e->kin[u->first + i];
@@ -608,8 +522,9 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
     out->potential += ga__beam_energy(&s, be, n) + ga__beam_height(&x, be, e->m->opts.gravity);
     out->kinetic += ga__beam_kinetic(&x, be);
     for (int c = 0; c < 6; c++) out->lost += viscous[c] * rate[c];
-    if (!u->loaded) continue;
-    add_loads(u, i, &x, value, w);
+    if (!u->loads.n) continue;
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    add_loads(u, i, &x, sum, w);
     for (int c = 0; c < 12; c++) out->in += w[c] * v[c];
   }
   return 0;
@@ -620,26 +535,27 @@ static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_ter
   const beam *u = el->data;
   (void)b;
   work->needs_kin = 1;
-  return u->section.damping > 0 || u->loaded;
+  return u->section.damping > 0 || u->loads.n > 0;
 }
 
 /* ---- The kind ---- */
 
 static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
-  beam *u = el->data;
   *f = NULL;
-  *in = i < 6 ? &u->load[i] : NULL;
-  return i < 6;
+  return ga__line_loads_use(&((beam *)el->data)->loads, i, in);
 }
 
 static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
 {
-  const beam *u = el->data;
   (void)b;
-  for (int i = 0; i < 6; i++)
-    if (u->load[i].y == y) return i < 3 ? "N/m" : "N";
-  return "";
+  return ga__line_loads_unit(&((const beam *)el->data)->loads, y);
+}
+
+/* Values of loads. */
+static size_t scratch(const ga__element *el)
+{
+  return 6 * (size_t)((const beam *)el->data)->loads.n;
 }
 
 /* ---- Signals ---- */
@@ -659,15 +575,17 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   const ga__beam_element *be = &u->element[i];
   const ga__kin *a = &e->kin[u->first + i], *at = a + k;
   const double *g = e->m->opts.gravity, half = 0.5 * be->L;
-  double value[6] = {0}, against[12] = {0}, with[12] = {0}, Js[9], Rt[9], RJ[9], L[3], N[3], gyro[3];
+  double *value = e->work->scratch, sum[12], against[12] = {0}, with[12] = {0}, Js[9], Rt[9], RJ[9], L[3],
+         N[3], gyro[3];
   ga__beam_axis x;
-  const int status = u->loaded ? load_values(e, u, value) : 0;
+  const int status = ga__line_loads_values(e, &u->loads, value);
   if (status) return status;
   ga__beam_axis_at(&x, be, a, a + 1);
   ga__beam_inertia(&x, be, 1, 1, against);
   if (elastic(u, i, a, NULL, against)) return too_bent(e, el, i);
   add_weight(e, &x, be, with, NULL);
-  if (u->loaded) add_loads(u, i, &x, value, with);
+  ga__line_loads_sum(&u->loads, value, i, sum);
+  if (u->loads.n) add_loads(u, i, &x, sum, with);
   ga__mat3_transpose(Rt, at->R);
   ga__mat3_mul(RJ, at->R, u->section.J);
   ga__mat3_mul(Js, RJ, Rt);
@@ -792,6 +710,7 @@ const ga__element_type ga__beam_type = {
     .powers = powers,
     .work_term = list_work,
     .get_input = get_input,
+    .scratch = scratch,
     .unit_of_input = unit_of_input,
     .n_signals = n_signals,
     .signal = signal,

@@ -94,7 +94,7 @@ typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non
 /* A shape for drawing a part. */
 typedef struct ga__shape_def {
   ga_shape_kind kind;
-  int a, b;    /* markers (GA_SHAPE_BEAM: nodes); b −1: it has one end */
+  int a, b;    /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
   double size; /* [m] radius; 0: unspecified */
 } ga__shape_def;
 
@@ -285,6 +285,8 @@ static inline int ga__wants_forces(const ga_jacobian *J)
 extern const ga__element_type ga__ground_type, ga__rigid_type, ga__planar_type, ga__point_type,
     ga__scalar_type, ga__marker_type;                         /* node.c */
 extern const ga__element_type ga__beam_type;                  /* beam.c */
+extern const ga__element_type ga__cable_type;                 /* cable.c */
+extern const ga__element_type ga__line_load_type;             /* along.c */
 extern const ga__element_type ga__bodies_type;                /* body.c */
 extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
@@ -293,7 +295,8 @@ extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 
-/* Signals of the frame of a rigid body: their number, and each. (node.c) */
+/* Signals of the frames of rigid bodies and mass points: their numbers, and each. (node.c) */
+int ga__n_point_signals(const ga__mbs_model *b, int part);
 int ga__n_rigid_signals(const ga__mbs_model *b, int part);
 void ga__frame_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out);
 /* Coordinates of joints, drives and scalar bodies, and their signals. (joint.c) */

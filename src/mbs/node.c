@@ -147,6 +147,17 @@ ga_status ga__node_add_rigid(ga_machine *m, ga__mbs_model *b, int part, double m
   return GA_OK;
 }
 
+ga_status ga__node_add_point(ga_machine *m, ga__mbs_model *b, int part, double mass, const double x[3],
+                             int *index)
+{
+  ga__node *node = add_node(m, b, part, GA__PX | GA__PY | GA__PZ);
+  if (!node) return GA_ERR_MEMORY;
+  *index = b->node.n - 1;
+  node->mass = mass;
+  memcpy(node->q0, x, 3 * sizeof *x);
+  return GA_OK;
+}
+
 ga_status ga__node_add_vector(ga_machine *m, ga__mbs_model *b, int part, int n, const double *q,
                               const double *v, int *index)
 {
@@ -431,7 +442,7 @@ static int planar_signals(const ga__mbs_model *b, int part)
   return OF_PLANAR;
 }
 
-static int point_signals(const ga__mbs_model *b, int part)
+int ga__n_point_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
   return OF_POINT;
@@ -526,7 +537,7 @@ const ga__element_type ga__planar_type = {
 };
 const ga__element_type ga__point_type = {
     .create = {[GA__CREATE_BODIES] = add_point},
-    .n_signals = point_signals,
+    .n_signals = ga__n_point_signals,
     .signal = ga__frame_signal,
     .n_shapes = one_shape,
     .shape = point_shape,

@@ -73,6 +73,9 @@ ga_status ga__node_add_scalar(ga_machine *m, ga__mbs_model *b, int part, int *ma
 /* A rigid node, at rest, of a part with several nodes; J about its origin, in its axes. */
 ga_status ga__node_add_rigid(ga_machine *m, ga__mbs_model *b, int part, double mass, const double J[9],
                              const double x[3], const double R[9], int *node);
+/* A mass point, at rest, of a part with several nodes. */
+ga_status ga__node_add_point(ga_machine *m, ga__mbs_model *b, int part, double mass, const double x[3],
+                             int *node);
 /* The node of a carried frame; see ga__carried_add(). */
 ga_status ga__node_add_carried(ga_machine *m, ga__mbs_model *b, int part, int frame, int *node);
 /* A node of n coordinates of an element, as amplitudes of modes: no pose; inertia only from the element. q,

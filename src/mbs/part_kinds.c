@@ -1,6 +1,7 @@
 /* Kinds of parts: tables of their fields, from which checks and the list of texts to copy are derived;
  * defaults. */
 #include "mbs/beam.h"
+#include "mbs/cable.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -247,6 +248,35 @@ static const ga__field beam_fields[] = {
 #undef SHAPE_LENGTH
 #undef DEF
 
+#define DEF ga_cable_def
+static const ga__field cable_fields[] = {
+    NAME,
+    {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .no_default = 1,
+     .about = "where it begins at the start"},
+    {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .no_default = 1,
+     .about = "where it ends at the start"},
+    {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the distance of its ends",
+     .about = "without tension, > 0: less than the distance of its ends is pretension, more is slack, and it "
+              "hangs at the start"},
+    {ONE(elements), .rule = GA__RULE_INTEGER, .low = 1, .high = 10000000,
+     .about = "into how many it is divided; markers on it divide it too"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N", .about = "EA, tension by strain, > 0"},
+    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m", .about = "without tension, > 0"},
+    {ONE(diameter), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "of a round section, with young and density instead of stiffness and mass_per_length"},
+    {ONE(young), .rule = GA__RULE_NOT_NEGATIVE, .unit = "Pa", .about = "Young's modulus, with diameter"},
+    {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "with diameter"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "tension damping · stiffness · rate of strain (Kelvin–Voigt); it never makes the cable push"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "along the whole length, ground axes"},
+    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "of its first end at the start"},
+    {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
+     .about = "angular velocity at the start, about its first end, of the whole"},
+    HOLD,
+    WEIGHT,
+};
+#undef DEF
+
 #define DEF ga_marker_def
 static const ga__field marker_fields[] = {
     NAME,
@@ -388,6 +418,22 @@ static const ga__field force_fields[] = {
      .about = "of force and torque"},
     {MANY(force, 3), .rule = GA__RULE_INPUT, .unit = "N", .about = "along x, y, z"},
     {MANY(torque, 3), .rule = GA__RULE_INPUT, .unit = "N*m", .about = "about x, y, z"},
+};
+#undef DEF
+
+#define DEF ga_line_load_def
+static const ga__field line_load_fields[] = {
+    NAME,
+    {ONE(body), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a beam or cable",
+     .about = "a beam or cable"},
+    {ONE(from), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the start of the part",
+     .about = "where the load begins, along the part without load"},
+    {ONE(to), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the end of the part",
+     .about = "where the load ends"},
+    {ONE(axes), .rule = GA__RULE_CHOICE, .note = "ga_axes", NAMES_OF(axes_names), .choices_about = axes_about,
+     .about = "of load and moment; of a cable those of the ground"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force by length"},
+    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "moment by length, of beams"},
 };
 #undef DEF
 
@@ -691,6 +737,16 @@ static ga_status check_beam(const part_checked *c, const void *def)
       (ga__facts){.field = fault.field, .expected = fault.expected, GA__NUMBERS({fault.value, fault.unit})});
 }
 
+static ga_status check_cable(const part_checked *c, const void *def)
+{
+  ga__cable_line line;
+  const ga__beam_fault fault = ga__cable_make(def, &line);
+  if (!fault.reason) return GA_OK;
+  return refuse(
+      c, fault.reason,
+      (ga__facts){.field = fault.field, .expected = fault.expected, GA__NUMBERS({fault.value, fault.unit})});
+}
+
 /* Names of two frames, or coordinates, that must not be the same. */
 static ga_status check_two(const part_checked *c, const char *first, const char *a, const char *second,
                            const char *b)
@@ -840,6 +896,17 @@ ga_beam_def ga_beam_defaults(void)
                        .weight = 1.0};
 }
 
+ga_cable_def ga_cable_defaults(void)
+{
+  return (ga_cable_def){
+      .from = {NAN, NAN, NAN}, .to = {NAN, NAN, NAN}, .length = NAN, .elements = 20, .weight = 1.0};
+}
+
+ga_line_load_def ga_line_load_defaults(void)
+{
+  return (ga_line_load_def){.from = NAN, .to = NAN};
+}
+
 ga_marker_def ga_marker_defaults(void)
 {
   return (ga_marker_def){.pose = ga_pose_identity()};
@@ -922,10 +989,11 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
     [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
     [GA__PART_BEAM] = check_beam,         [GA__PART_JOINT] = check_joint,
-    [GA__PART_ROLLING] = check_rolling,   [GA__PART_SPRING] = check_spring,
-    [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
-    [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
-    [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
+    [GA__PART_CABLE] = check_cable,       [GA__PART_ROLLING] = check_rolling,
+    [GA__PART_SPRING] = check_spring,     [GA__PART_ACTUATOR] = check_actuator,
+    [GA__PART_FRICTION] = check_friction, [GA__PART_BUSHING] = check_bushing,
+    [GA__PART_CONTACT] = check_contact,   [GA__PART_SENSOR] = check_sensor,
+    [GA__PART_BLOCK] = check_block,
 };
 
 #define KIND(what)                                                                                           \
@@ -942,6 +1010,7 @@ KIND(planar)
 KIND(point)
 KIND(scalar)
 KIND(beam)
+KIND(cable)
 KIND(marker)
 KIND(joint)
 KIND(drive)
@@ -951,6 +1020,7 @@ KIND(actuator)
 KIND(friction)
 KIND(bushing)
 KIND(force)
+KIND(line_load)
 KIND(contact)
 KIND(sensor)
 KIND(guess)
@@ -995,6 +1065,14 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                        .type = "beam",
                        .about = "a geometrically exact beam: axial force, shear, torsion and bending of any "
                                 "size. Its frame is that of its first section, `name.end` one at its end"},
+    [GA__PART_CABLE] = {.text = "cable",
+                        KIND(cable),
+                        .element = &ga__cable_type,
+                        .section = "bodies",
+                        .type = "cable",
+                        .about =
+                            "a cable, rope or chain: it has mass, stretches, and pulls but never pushes; "
+                            "without bending stiffness. `name.end` is a marker at its end"},
     [GA__PART_MARKER] = {.text = "marker",
                          KIND(marker),
                          .element = &ga__marker_type,
@@ -1048,6 +1126,12 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .section = "forces",
                         .type = "force",
                         .about = "force and torque at a frame's origin"},
+    [GA__PART_LINE_LOAD] = {.text = "line load",
+                            KIND(line_load),
+                            .element = &ga__line_load_type,
+                            .section = "forces",
+                            .type = "line_load",
+                            .about = "force and moment by length along a part of a beam or cable"},
     [GA__PART_CONTACT] = {.text = "contact",
                           KIND(contact),
                           .element = &ga__law_element,

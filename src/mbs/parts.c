@@ -1,6 +1,7 @@
 /* The machine as a list of parts: create, add, find, destroy. */
 #include "mbs/parts.h"
 #include "mbs/beam.h"
+#include "mbs/cable.h"
 #include "mbs/element.h"
 
 #include "mbs/name.h"
@@ -402,21 +403,42 @@ static void remove_last(ga_machine *m)
   m->n_parts--;
 }
 
-/* Also adds the marker at its end. */
-ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def)
+/* The marker at the end of a part that was added last; without it, that is taken away again. */
+static ga_status add_end(ga_machine *m, double length)
 {
   char name[NAME_SIZE + sizeof ".end"];
-  ga_pose start;
   ga_marker_def end = ga_marker_defaults();
-  ga_status status = add_part(m, GA__PART_BEAM, def);
-  if (status) return status;
-  snprintf(name, sizeof name, "%s.end", def->name);
+  end.body = m->part[m->n_parts - 1].name;
+  snprintf(name, sizeof name, "%s.end", end.body);
   end.name = name;
-  end.body = def->name;
-  ga__beam_place(def, &start, &end.pose.position[0]);
-  status = add_part(m, GA__PART_MARKER, &end);
+  end.pose.position[0] = length;
+  const ga_status status = add_part(m, GA__PART_MARKER, &end);
   if (status) remove_last(m);
   return status;
+}
+
+ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def)
+{
+  ga_pose start;
+  double length;
+  const ga_status status = add_part(m, GA__PART_BEAM, def);
+  if (status) return status;
+  ga__beam_place(def, &start, &length);
+  return add_end(m, length);
+}
+
+ga_status ga_machine_add_cable(ga_machine *m, const ga_cable_def *def)
+{
+  ga__cable_line line;
+  const ga_status status = add_part(m, GA__PART_CABLE, def);
+  if (status) return status;
+  ga__cable_make(def, &line);
+  return add_end(m, line.length);
+}
+
+ga_status ga_machine_add_line_load(ga_machine *m, const ga_line_load_def *def)
+{
+  return add_part(m, GA__PART_LINE_LOAD, def);
 }
 
 ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def)
@@ -556,7 +578,7 @@ static int count_kinds(const ga_machine *m, ga__part_kind first, ga__part_kind l
 
 int ga_machine_n_bodies(const ga_machine *m)
 {
-  return count_kinds(m, GA__PART_RIGID, GA__PART_BEAM);
+  return count_kinds(m, GA__PART_RIGID, GA__PART_CABLE);
 }
 
 int ga_machine_n_joints(const ga_machine *m)

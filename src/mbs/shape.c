@@ -33,7 +33,7 @@ ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_sha
       (ga_shape){.kind = def.kind, .part = m->part[part].name, .size = def.size, .n_ends = def.b < 0 ? 1 : 2};
   const int end[2] = {def.a, def.b < 0 ? def.a : def.b};
   for (int k = 0; k < 2; k++)
-    if (def.kind == GA_SHAPE_BEAM)
+    if (def.kind == GA_SHAPE_BEAM || def.kind == GA_SHAPE_CABLE)
       ga__node_pose(b, end[k], s->q, &out->end[k]);
     else
       ga__marker_pose(b, end[k], s->q, &out->end[k]);

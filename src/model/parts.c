@@ -22,6 +22,7 @@ typedef union any_def {
   ga_point_def point;
   ga_scalar_def scalar;
   ga_beam_def beam;
+  ga_cable_def cable;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;
@@ -31,6 +32,7 @@ typedef union any_def {
   ga_friction_def friction;
   ga_bushing_def bushing;
   ga_force_def force;
+  ga_line_load_def line_load;
   ga_contact_def contact;
   ga_sensor_def sensor;
 } any_def;
@@ -187,7 +189,8 @@ static void report_unused(ga__reader *reader, const ga__named *named, const char
                      &(ga__facts){.kind = kind, .part = named->name});
 }
 
-/* What is there to be looked at: a block with a unit, a marker on a beam, which has the forces in a section.
+/* What is there to be looked at: a block with a unit, a marker on a beam or cable, which has the forces
+ * there.
  */
 static int is_shown(const ga__reader *reader, const ga__named *named)
 {
@@ -195,7 +198,7 @@ static int is_shown(const ga__reader *reader, const ga__named *named)
   const ga__tree *body = ga__map_peek(named->tree, "body");
   const ga__named *on =
       body && body->text ? ga__directory_find(&reader->parts, body->text, strlen(body->text)) : NULL;
-  return on && on->kind == GA__PART_BEAM;
+  return on && (on->kind == GA__PART_BEAM || on->kind == GA__PART_CABLE);
 }
 
 void ga__suspect_parts(ga__reader *reader)
@@ -232,6 +235,11 @@ static void set_body_size(ga__part_kind kind, any_def *def)
     def->beam.length = 1e9;
     def->beam.section = GA_SECTION_CIRCLE;
     def->beam.diameter = def->beam.young = def->beam.density = 1;
+  } else if (kind == GA__PART_CABLE) {
+    def->cable.length = 1e9;
+    def->cable.stiffness = def->cable.mass_per_length = 1;
+    memset(def->cable.from, 0, sizeof def->cable.from);
+    memcpy(def->cable.to, unit, sizeof def->cable.to);
   }
 }
 
@@ -240,7 +248,7 @@ static void set_body_size(ga__part_kind kind, any_def *def)
 static int keep_names(ga__part_kind which, const any_def *read, int type, any_def *def)
 {
   if (which == GA__PART_SCALAR) def->scalar.rotational = read->scalar.rotational;
-  if (which <= GA__PART_BEAM) return 1;
+  if (which <= GA__PART_CABLE) return 1;
   if (which == GA__PART_MARKER) return (def->marker.body = read->marker.body) != NULL;
   const ga_joint_def *joint = &read->joint;
   if (which != GA__PART_JOINT || type < 0 || type == GA_JOINT_GEAR || type == GA_JOINT_RACK) return 0;

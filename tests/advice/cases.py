@@ -63,6 +63,11 @@ STRIP = model("gravity: [0, 0, -9.81]\nbodies: {strip: {type: beam, length: 1, e
               "joints: {wall: {type: fixed, a: ground, b: strip}}", "t_end: 0.002, output: 0.001")
 case("or error control, --tol 1e-4, are not", "as where something stiff is let go", STRIP, "--step 1e-3",
      ([], "--tol 1e-4", {"strip.end.z": (-1.962e-5, 1e-6)}))
+# Cables
+CABLE = model("bodies: {r: {type: cable, from: [0, 0, 0], to: [1, 0, 0], elements: 4, stiffness: 1e4, mass_per_length: 1}}\nmarkers: {m: {body: r, position: [0.5, 0.1, 0]}}\nsensors: {s: {type: position, of: m}}", "t_end: 0.01")
+case("; leave them 0", "; leave them 0", CABLE, "--tol 1e-4", ([("[0.5, 0.1, 0]", "[0.5, 0, 0]")], "--tol 1e-4", {"m.x": (0.5, 1e-9)}))
+TWISTED = model("bodies: {r: {type: cable, from: [0, 0, 0], to: [1, 0, 0], elements: 4, stiffness: 1e4, mass_per_length: 1}}\nforces: {w: {type: line_load, body: r, load: [0, 1, 0], moment: [1, 0, 0]}}", "t_end: 0.01")
+case("; leave {field} out", "; leave moment out", TWISTED, "--tol 1e-4", ([(", moment: [1, 0, 0]", "")], "--tol 1e-4", {"r.y": (5e-5, 1e-6)}))
 # Bushings
 TURNED = model("bodies: {block: {type: rigid, mass: 1, inertia: [0.4, 0.45, 0.5], rotation: {axis: [0, 0, 1], angle: 3}, omega: [0, 0, 15]}}\n"
                "forces: {mount: {type: bushing, a: ground, b: block, stiffness: [1e3, 1e3, 1e3, 0, 0, 50]}}", "t_end: 1, output: 0.05")

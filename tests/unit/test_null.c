@@ -153,6 +153,8 @@ static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
 static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
+static ga_cable_def cable_def_;
+static ga_line_load_def line_load_def_;
 static ga_scheme scheme_;
 static ga_sensor_def sensor_def_;
 static ga_simulate_opts simulate_opts_;
@@ -220,6 +222,8 @@ static void set_defaults(void)
   rolling_def_ = ga_rolling_defaults();
   scalar_def_ = ga_scalar_defaults();
   beam_def_ = ga_beam_defaults();
+  cable_def_ = ga_cable_defaults();
+  line_load_def_ = ga_line_load_defaults();
   sensor_def_ = ga_sensor_defaults();
   simulate_opts_ = ga_simulate_defaults();
   spring_def_ = ga_spring_defaults();
@@ -589,6 +593,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_point, (P(draft), P(&point_def_))) \
   STATUS(ga_machine_add_scalar, (P(draft), P(&scalar_def_))) \
   STATUS(ga_machine_add_beam, (P(draft), P(&beam_def_))) \
+  STATUS(ga_machine_add_cable, (P(draft), P(&cable_def_))) \
+  STATUS(ga_machine_add_line_load, (P(draft), P(&line_load_def_))) \
   STATUS(ga_machine_add_marker, (P(draft), P(&marker_def_))) \
   STATUS(ga_machine_add_joint, (P(draft), P(&joint_def_))) \
   STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
@@ -753,6 +759,8 @@ static ga_control_block *new_block(void)
   X(ga_point_defaults) \
   X(ga_scalar_defaults) \
   X(ga_beam_defaults) \
+  X(ga_cable_defaults) \
+  X(ga_line_load_defaults) \
   X(ga_marker_defaults) \
   X(ga_joint_name) \
   X(ga_joint_coordinate) \

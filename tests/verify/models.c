@@ -110,6 +110,10 @@ static const struct {
     {"flying_spaghetti", 0, "beam.end.y", NULL, 6.88135, 3e-3},
     {"spin_up_beam", 0, "tip.x", NULL, 10.00051453, 1e-6},
     {"spin_up_beam", 6.8, "tip.y", NULL, -0.57376, 1e-3},
+    /* by the method of Runge and Kutta in steps of 0.2 ms */
+    {"bungee", 2, "jumper.z", NULL, -19.407431148, 1e-3},
+    {"bungee", 3, "jumper.x", NULL, 0.526427379, 1e-3},
+    {"bungee", 4, "jumper.z", NULL, -11.925952110, 2e-3},
 };
 
 /* ---- One run of a machine, with the settings of a model ---- */

@@ -1,0 +1,591 @@
+/* Cables as parts: mass points with lines between them that pull, and never push.
+ *
+ * With l the distance of two neighbours and L their distance along the cable without tension, the tension is
+ *
+ *   N = max(0, EA (ε + τ ε')),   ε = (l − L)/L
+ *
+ * Kelvin and Voigt's damping never makes it push: N is continuous, and has a kink where an element goes slack
+ * or taut. Stored is EA L max(0, ε)²/2; what else N does is lost, and never negative.
+ *
+ * Masses: half of an element's at each end (body.c), and of its mass m L
+ *
+ *   (m L/12) [−1 1; 1 −1] more,
+ *
+ * the mean of masses lumped to nodes and of those of linear motion between them: the errors of both in the
+ * speed of waves, of order two and of opposite signs, cancel. */
+#include "mbs/cable.h"
+#include "mbs/along.h"
+#include "mbs/channel.h"
+#include "mbs/element.h"
+
+#include "expr/side.h"
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+/* Its data as an element of the machine. */
+typedef struct cable {
+  int first, n; /* node of its first end; elements */
+  ga__cable_line line;
+  double damping; /* [s] */
+  double *s;      /* [n + 1] where nodes are along it */
+  int *pair;      /* [4 n] aa, ab, ba, bb */
+  ga__line_loads loads;
+} cable;
+
+static const cable *cable_of(const ga__mbs_model *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  return el ? el->data : NULL;
+}
+
+static double length_of(const cable *u, int i)
+{
+  return u->s[i + 1] - u->s[i];
+}
+
+/* ---- As it is given ---- */
+
+static ga__beam_fault out_of_range(const char *field, double value, const char *unit, const char *expected)
+{
+  return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, field, expected, value, unit};
+}
+
+/* Stiffness and mass as numbers, or of a round section. */
+static ga__beam_fault make_section(const ga_cable_def *d, ga__cable_line *out)
+{
+  const double area = 0.25 * 3.14159265358979323846 * d->diameter * d->diameter;
+  const int round = d->diameter > 0 || d->young > 0 || d->density > 0;
+  const struct {
+    const char *name, *unit;
+    double value;
+  } shape[] = {{"diameter", "m", d->diameter}, {"young", "Pa", d->young}, {"density", "kg/m^3", d->density}},
+    number[] = {{"stiffness", "N", d->stiffness}, {"mass_per_length", "kg/m", d->mass_per_length}};
+  for (int i = 0; i < 2; i++)
+    if (round && number[i].value != 0)
+      return out_of_range(number[i].name, number[i].value, number[i].unit,
+                          "left out where diameter, young and density are given");
+  for (int i = 0; i < 3; i++)
+    if (round && !(shape[i].value > 0))
+      return out_of_range(shape[i].name, shape[i].value, shape[i].unit,
+                          "> 0, as diameter, young and density go together");
+  for (int i = 0; i < 2; i++)
+    if (!round && !(number[i].value > 0))
+      return out_of_range(number[i].name, number[i].value, number[i].unit,
+                          "> 0, or diameter, young and density be given");
+  out->EA = round ? d->young * area : d->stiffness;
+  out->mass = round ? d->density * area : d->mass_per_length;
+  return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+}
+
+ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
+{
+  double chord[3];
+  for (int i = 0; i < 3; i++) {
+    if (isnan(d->from[i]) || isnan(d->to[i]))
+      return out_of_range(isnan(d->from[i]) ? "from" : "to", NAN, "m",
+                          "given: a cable begins at from and ends at to");
+    chord[i] = d->to[i] - d->from[i];
+  }
+  const double distance = sqrt(ga__vec3_dot(chord, chord));
+  out->length = isnan(d->length) ? distance : d->length;
+  if (isnan(d->length) && !(distance > 0))
+    return out_of_range("to", d->to[0], "m", "another point than from, or length be given");
+  if (!(out->length > 0)) return out_of_range("length", out->length, "m", "> 0");
+  if (d->elements < 1) return out_of_range("elements", d->elements, NULL, "at least 1");
+  return make_section(d, out);
+}
+
+/* ---- Building ---- */
+
+/* Node i: half of each neighbour's mass, moving with the whole. */
+static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, cable *u, int i, const double x[3])
+{
+  const ga_cable_def *d = m->part[part].def;
+  const double arm[3] = {x[0] - d->from[0], x[1] - d->from[1], x[2] - d->from[2]};
+  double turn[3];
+  int node;
+  const ga_status status =
+      ga__node_add_point(m, b, part, ga__along_share(u->s, u->n, i) * u->line.mass, x, &node);
+  if (status) return status;
+  ga__node *made = GA__AT(b->node, ga__node, node);
+  ga__vec3_cross(turn, d->omega, arm);
+  for (int k = 0; k < 3; k++) made->v0[k] = d->velocity[k] + turn[k];
+  made->number = i + 1;
+  if (i == 0) u->first = node;
+  return GA_OK;
+}
+
+static ga_status add_nodes(ga_machine *m, ga__mbs_model *b, int part, cable *u)
+{
+  const ga_cable_def *d = m->part[part].def;
+  double *x = ga__alloc(m->ctx, 3 * ((size_t)u->n + 1), sizeof *x);
+  if (!x) return ga__no_memory(m->ctx, "a cable");
+  ga_status status = GA_OK;
+  ga__cable_hang(d->from, d->to, m->opts.gravity, u->s, u->n, x);
+  for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i, x + 3 * i);
+  ga__free(m->ctx, x);
+  return status;
+}
+
+static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_cable_def *d = m->part[part].def;
+  const ga__element *el = ga__element_add(m, b, part, &ga__cable_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  cable *u = el->data;
+  ga__cable_make(d, &u->line); /* it was found right when the part was added */
+  u->damping = d->damping;
+  ga_status status = ga__along_divide(m, part, u->line.length, d->elements, &u->n, &u->s);
+  if (status) return status;
+  u->pair = ga__alloc(m->ctx, 4 * (size_t)u->n, sizeof *u->pair);
+  if (!u->pair) return ga__no_memory(m->ctx, "a cable");
+  status = add_nodes(m, b, part, u);
+  ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);
+  if (!own) return status ? status : GA_ERR_MEMORY;
+  own->node = u->first;
+  own->A[0] = own->A[4] = own->A[8] = 1;
+  b->part_node[part] = u->first;
+  b->part_marker[part] = b->marker.n - 1;
+  return GA_OK;
+}
+
+static ga_status create_loads(ga_machine *m, ga__mbs_model *b, int part)
+{
+  cable *u = ga__element_of(b, part)->data;
+  return ga__line_loads_create(m, b, part, u->s, u->n, u->first, &u->loads);
+}
+
+static void release(ga_context *ctx, ga__element *el)
+{
+  cable *u = el->data;
+  ga__line_loads_free(ctx, &u->loads);
+  ga__free(ctx, u->s);
+  ga__free(ctx, u->pair);
+}
+
+/* A marker is at a node; a cable has no sections that could turn. */
+static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
+{
+  const cable *u = cable_of(b, part);
+  int i = 0;
+  for (int k = 1; k < 3; k++)
+    if (pose->position[k] != 0)
+      return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_OFF_CABLE,
+                        &(ga__facts){.field = "position",
+                                     .name = m->part[part].name,
+                                     GA__NUMBERS({pose->position[1], "m"}, {pose->position[2], "m"})});
+  const ga_status status = ga__along_find(m, part, u->s, u->n, pose->position[0], &i);
+  if (status) return status;
+  *out = (ga__marker){.node = u->first + i};
+  memcpy(out->A, pose->rotation, sizeof out->A);
+  return GA_OK;
+}
+
+static ga_status want(ga__mbs_model *b, ga__element *el)
+{
+  const cable *u = el->data;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 4 * u->n && !status; i++)
+    status = ga__want_block(b, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2, 1);
+  return status ? status : ga__line_loads_want(b, &u->loads);
+}
+
+static ga_status bind(ga__mbs_model *b, ga__element *el)
+{
+  cable *u = el->data;
+  for (int i = 0; i < 4 * u->n; i++)
+    u->pair[i] = ga__find_pair(&b->pattern, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2);
+  return ga__line_loads_bind(b, &u->loads);
+}
+
+/* ---- An element ---- */
+
+/* Distance and direction of its ends, tension, and derivatives of that by l and l'. */
+typedef struct stretch {
+  double l, rate, t[3], across[3]; /* across: (I − t tᵀ)(vb − va)/l, the derivative of l' by xb */
+  double N, by_l, by_rate;
+  double elastic; /* of N */
+  int taut;
+} stretch;
+
+static void stretch_at(stretch *s, const cable *u, int i, const ga__kin *a)
+{
+  const double L = length_of(u, i), stiffness = u->line.EA / L;
+  double d[3], v[3];
+  for (int k = 0; k < 3; k++) d[k] = a[1].x[k] - a[0].x[k], v[k] = a[1].w[k] - a[0].w[k];
+  s->l = sqrt(ga__vec3_dot(d, d));
+  for (int k = 0; k < 3; k++) s->t[k] = s->l > 0 ? d[k] / s->l : 0;
+  s->rate = ga__vec3_dot(s->t, v);
+  for (int k = 0; k < 3; k++) s->across[k] = s->l > 0 ? (v[k] - s->rate * s->t[k]) / s->l : 0;
+  const double N = stiffness * (s->l - L + u->damping * s->rate);
+  s->taut = N > 0;
+  s->N = s->taut ? N : 0;
+  s->by_l = s->taut ? stiffness : 0;
+  s->by_rate = s->taut ? stiffness * u->damping : 0;
+  s->elastic = stiffness * fmax(0, s->l - L);
+}
+
+/* K = D_q(N t) by xb; by xa it is −K. t ((∂N/∂l) t + (∂N/∂l') across)ᵀ + (N/l)(I − t tᵀ) */
+static void stiffness_of(const stretch *s, double K[9])
+{
+  const double turn = s->taut && s->l > 0 ? s->N / s->l : 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      K[3 * i + j] =
+          s->t[i] * (s->by_l * s->t[j] + s->by_rate * s->across[j]) + turn * ((i == j) - s->t[i] * s->t[j]);
+}
+
+/* By vb; by va it is the opposite. */
+static void damping_of(const stretch *s, double C[9])
+{
+  for (int i = 0; i < 9; i++) C[i] = s->by_rate * s->t[i / 3] * s->t[i % 3];
+}
+
+/* What couples the masses of both ends, m L/12. */
+static double coupling_of(const cable *u, int i)
+{
+  return u->line.mass * length_of(u, i) / 12;
+}
+
+/* ---- Evaluation ---- */
+
+static double *force_of(const ga__eval *e, const cable *u, int node, double *f)
+{
+  return f + GA__AT(e->b->node, ga__node, u->first + node)->v;
+}
+
+static int mass(const ga__eval *e, const ga__element *el, double *out)
+{
+  const cable *u = el->data;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    double *at[2] = {force_of(e, u, i, out), force_of(e, u, i + 1, out)};
+    for (int k = 0; k < 3; k++) {
+      const double p = coupling_of(u, i) * (a[1].acc[k] - a[0].acc[k]);
+      at[0][k] += p, at[1][k] -= p;
+    }
+  }
+  return 0;
+}
+
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  const cable *u = el->data;
+  double *value = e->work->scratch, sum[12];
+  const int status = ga__line_loads_values(e, &u->loads, value);
+  for (int i = 0; i < u->n && !status; i++) {
+    stretch s;
+    double *at[2] = {force_of(e, u, i, f), force_of(e, u, i + 1, f)};
+    stretch_at(&s, u, i, &e->kin[u->first + i]);
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    for (int k = 0; k < 3; k++) {
+      const double half = 0.5 * length_of(u, i) * sum[k];
+      at[0][k] += s.N * s.t[k] + half;
+      at[1][k] -= s.N * s.t[k] - half;
+    }
+  }
+  return status;
+}
+
+static void add_tiles(const ga__eval *e, const cable *u, int i, double scale, const double K[9], double *to)
+{
+  for (int k = 0; k < 4; k++)
+    ga__add_tile(to, e->b, u->pair[4 * i + k], GA__XX, k == 0 || k == 3 ? scale : -scale, K);
+}
+
+static void add_load_ports(const ga__eval *e, const cable *u, double *D)
+{
+  const ga__line_loads *all = &u->loads;
+  for (int j = 0; j < 6 * all->n; j++) {
+    const ga__line_load *load = &all->at[j / 6];
+    for (int i = load->first; load->value[j % 6].y >= 0 && i < load->last; i++) {
+      double w[6] = {0};
+      w[j % 6] = 0.5 * length_of(u, i);
+      for (int k = 0; k < 2; k++)
+        ga__add_port(D, e->b, all->port[6 * (j / 6 * all->n_nodes + i + k) + j % 6], -1, w);
+    }
+  }
+}
+
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
+{
+  static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const cable *u = el->data;
+  const int forces = ga__wants_forces(J);
+  if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
+  for (int i = 0; i < u->n; i++) {
+    stretch s;
+    double K[9];
+    stretch_at(&s, u, i, &e->kin[u->first + i]);
+    if (J->want & GA_WANT_D) add_tiles(e, u, i, -J->shift_vdot * coupling_of(u, i), one, J->D);
+    if (forces && J->want & GA_WANT_D && u->damping > 0) {
+      damping_of(&s, K);
+      add_tiles(e, u, i, J->shift_v, K, J->D);
+    }
+    if (forces && J->want & GA_WANT_Q) {
+      stiffness_of(&s, K);
+      add_tiles(e, u, i, 1, K, J->Q);
+    }
+  }
+  if (forces && J->want & GA_WANT_D) add_load_ports(e, u, J->D);
+  return 0;
+}
+
+/* ---- Going slack and taut ---- */
+
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  (void)b, (void)el;
+  return 1;
+}
+
+/* Does any of its elements pull? Single elements of a cable that pulls elsewhere go slack and taut with every
+ * wave in it; at their kinks, where N is continuous, steps keep their order without ending there. */
+static int side(const ga__eval *e, const ga__element *el, unsigned *out)
+{
+  const cable *u = el->data;
+  int taut = 0;
+  for (int i = 0; i < u->n && !taut; i++) {
+    stretch s;
+    stretch_at(&s, u, i, &e->kin[u->first + i]);
+    taut = s.taut;
+  }
+  ga__mix_side(out, taut);
+  return 0;
+}
+
+static int may_hide(const ga__element *el)
+{
+  (void)el;
+  return 1;
+}
+
+static void ends_at(const ga__mbs_model *b, const cable *u, int i, const ga_instant *at, ga__kin end[2])
+{
+  for (int k = 0; k < 2; k++)
+    ga__kin_other(GA__AT(b->node, ga__node, u->first + i + k), at->q, at->v, NULL, &end[k]);
+}
+
+/* The largest distance of an element's ends within a piece: at most that of the Bézier points of the cubic
+ * that goes through both ends of the piece. */
+static double longest(const ga__mbs_model *b, const cable *u, int i, const ga_piece *p)
+{
+  const double h = (p->t[1] - p->t[0]) / 3;
+  ga__kin at[2][2];
+  double most = 0;
+  for (int k = 0; k < 2; k++) ends_at(b, u, i, &p->end[k], at[k]);
+  for (int k = 0; k < 4; k++) {
+    const ga__kin *near = at[k / 2];
+    const double go = k == 1 ? h : k == 2 ? -h : 0;
+    double d[3];
+    for (int c = 0; c < 3; c++) d[c] = near[1].x[c] - near[0].x[c] + go * (near[1].w[c] - near[0].w[c]);
+    most = fmax(most, sqrt(ga__vec3_dot(d, d)));
+  }
+  return most;
+}
+
+/* 1: the whole cable is slack there. */
+static int is_slack(const ga__mbs_model *b, const cable *u, const ga_instant *at)
+{
+  for (int i = 0; i < u->n; i++) {
+    ga__kin end[2];
+    stretch s;
+    ends_at(b, u, i, at, end);
+    stretch_at(&s, u, i, end);
+    if (s.taut) return 0;
+  }
+  return 1;
+}
+
+/* A cable that is slack at both ends of a step, but may pull within the piece. */
+static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
+{
+  const cable *u = el->data;
+  if (!is_slack(w->b, u, &step->end[0]) || !is_slack(w->b, u, &step->end[1])) return 0;
+  for (int i = 0; i < u->n; i++)
+    if (longest(w->b, u, i, piece) > length_of(u, i)) return 1;
+  return 0;
+}
+
+/* ---- Energy ---- */
+
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  const cable *u = el->data;
+  double *value = e->work->scratch, sum[12];
+  const int status = ga__line_loads_values(e, &u->loads, value);
+  if (status) return status;
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    const double L = length_of(u, i);
+    stretch s;
+    stretch_at(&s, u, i, a);
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    out->potential += 0.5 * s.elastic * fmax(0, s.l - L);
+    out->lost += (s.N - s.elastic) * s.rate;
+    for (int k = 0; k < 3; k++) {
+      const double v = a[1].w[k] - a[0].w[k];
+      out->kinetic -= 0.5 * coupling_of(u, i) * v * v;
+      out->in += 0.5 * L * sum[k] * (a[0].w[k] + a[1].w[k]);
+    }
+  }
+  return 0;
+}
+
+static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
+{
+  const cable *u = el->data;
+  (void)b;
+  work->needs_kin = 1;
+  return u->damping > 0 || u->loads.n > 0;
+}
+
+static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
+{
+  *f = NULL;
+  return ga__line_loads_use(&((cable *)el->data)->loads, i, in);
+}
+
+static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
+{
+  (void)b;
+  return ga__line_loads_unit(&((const cable *)el->data)->loads, y);
+}
+
+static size_t scratch(const ga__element *el)
+{
+  return 6 * (size_t)((const cable *)el->data)->loads.n;
+}
+
+/* ---- Signals ---- */
+
+static const struct {
+  const char *name, *unit;
+} NODE_SIGNAL[] = {{"tension", "N"}, {"fx", "N"}, {"fy", "N"}, {"fz", "N"}};
+enum { N_NODE_SIGNALS = sizeof NODE_SIGNAL / sizeof *NODE_SIGNAL };
+
+/* Which element shows the force at a node, and at which of its ends: that beyond it, of the last node that
+ * before it. */
+static int element_at(const cable *u, int node, int *end)
+{
+  *end = node == u->n;
+  return node == u->n ? node - 1 : node;
+}
+
+/* Force in the cable at a node, ground axes: of what lies beyond on what lies before. Inertia, weight and
+ * loads of half an element are between there and the middle of the element, where the tension is N. */
+static int force_at(const ga__eval *e, const cable *u, int node, double F[3])
+{
+  double *value = e->work->scratch, sum[12] = {0};
+  int end;
+  const int i = element_at(u, node, &end);
+  const ga__kin *a = &e->kin[u->first + i];
+  const double half = 0.5 * length_of(u, i), *g = e->m->opts.gravity;
+  stretch s;
+  const int status = ga__line_loads_values(e, &u->loads, value);
+  stretch_at(&s, u, i, a);
+  if (!status) ga__line_loads_sum(&u->loads, value, i, sum);
+  for (int k = 0; k < 3 && !status; k++) {
+    const double needed = half * (u->line.mass * (a[end].acc[k] - g[k]) - sum[k]) +
+                          coupling_of(u, i) * (a[1 - end].acc[k] - a[end].acc[k]);
+    F[k] = s.N * s.t[k] + (end ? needed : -needed);
+  }
+  return status;
+}
+
+static int stored_energy(const ga__eval *e, const cable *u, double *value)
+{
+  *value = 0;
+  for (int i = 0; i < u->n; i++) {
+    stretch s;
+    stretch_at(&s, u, i, &e->kin[u->first + i]);
+    *value += 0.5 * s.elastic * fmax(0, s.l - length_of(u, i));
+  }
+  return 0;
+}
+
+/* Numbers of values: 0 the energy, then those of the first node, of the second, ... */
+static int value_of_signal(const ga__eval *e, const ga__element *el, int i, double *value)
+{
+  const cable *u = el->data;
+  double F[3] = {NAN, NAN, NAN};
+  if (i == 0) return stored_energy(e, u, value);
+  const int which = (i - 1) % N_NODE_SIGNALS, status = force_at(e, u, (i - 1) / N_NODE_SIGNALS, F);
+  *value = which > 0 ? F[which - 1] : sqrt(ga__vec3_dot(F, F));
+  return status;
+}
+
+static int n_node_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return N_NODE_SIGNALS;
+}
+
+static void node_signal(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out)
+{
+  const int number = 1 + N_NODE_SIGNALS * (node - b->part_node[part]) + i;
+  ga__signal_set(out, NODE_SIGNAL[i].name, NODE_SIGNAL[i].unit, GA__PROBE_ELEMENT, number);
+  out->probe.owner = part;
+}
+
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  return ga__n_point_signals(b, part) + N_NODE_SIGNALS + 1;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  const int more = i - ga__n_point_signals(b, part);
+  if (more < 0) {
+    ga__frame_signal(b, part, i, out);
+  } else if (more < N_NODE_SIGNALS) {
+    node_signal(b, part, b->part_node[part], more, out);
+  } else {
+    ga__signal_set(out, "strain_energy", "J", GA__PROBE_ELEMENT, 0);
+    out->probe.owner = part;
+  }
+}
+
+/* ---- How it looks ---- */
+
+static int n_shapes(const ga__mbs_model *b, int part)
+{
+  return cable_of(b, part)->n;
+}
+
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+{
+  const int first = b->part_node[part] + i;
+  const ga_cable_def *d = b->m->part[part].def;
+  *out = (ga__shape_def){GA_SHAPE_CABLE, first, first + 1, 0.5 * d->diameter};
+}
+
+const ga__element_type ga__cable_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(cable),
+    .create = {[GA__CREATE_BODIES] = create_nodes, [GA__CREATE_FORCES] = create_loads},
+    .want = want,
+    .bind = bind,
+    .release = release,
+    .mass = mass,
+    .force = force,
+    .jacobian = jacobian,
+    .place = place,
+    .powers = powers,
+    .work_term = list_work,
+    .get_input = get_input,
+    .scratch = scratch,
+    .unit_of_input = unit_of_input,
+    .has_edges = has_edges,
+    .side = side,
+    .may_hide = may_hide,
+    .hides = hides,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value_of_signal,
+    .n_node_signals = n_node_signals,
+    .node_signal = node_signal,
+    .n_shapes = n_shapes,
+    .shape = shape,
+};
