@@ -65,7 +65,7 @@ static int unknown(const app_arguments *a, const char *text, size_t length)
                      a->command->name);
 }
 
-/* A word that is an option of the command, and so probably not meant as the value of another. */
+/* 1: the word is an option of the command, so it is probably not the value of another option. */
 static int is_option(const app_arguments *a, const char *word)
 {
   const app_option *options = a->command->options;
@@ -74,7 +74,7 @@ static int is_option(const app_arguments *a, const char *word)
   return find(options, word + 2, strcspn(word + 2, "=")) != NULL;
 }
 
-/* Takes the values of an option: the first may be attached to it, the others follow. */
+/* Reads the values of an option: the first may be attached to it, the others follow. */
 static int take(app_arguments *a, const app_option *o, const char *attached, int argc, char **argv, int *at)
 {
   const int n = n_values(o);
@@ -104,7 +104,7 @@ static int take_long(app_arguments *a, int argc, char **argv, int *at)
   return o ? take(a, o, equals ? equals + 1 : NULL, argc, argv, at) : unknown(a, text, length);
 }
 
-/* -o out.h5, -oout.h5; switches may stand together. */
+/* -o out.h5, -oout.h5; switches may be combined. */
 static int take_short(app_arguments *a, int argc, char **argv, int *at)
 {
   for (const char *c = argv[*at] + 1; *c; c++) {
@@ -120,7 +120,7 @@ static int take_short(app_arguments *a, int argc, char **argv, int *at)
   return APP_DONE;
 }
 
-/* A name with line ends or escapes would say other things in messages than it is. */
+/* Refuses control characters: a name with line ends or escapes would falsify messages. */
 static int check_characters(const char *name, int argc, char **argv)
 {
   for (int i = 1; i < argc; i++) {
@@ -141,7 +141,7 @@ static int check_characters(const char *name, int argc, char **argv)
   return APP_DONE;
 }
 
-/* All commands have one operand that must be there, the first: "MODEL", or "OUT" of "OUT... SIGNAL...". */
+/* All commands need their first operand: "MODEL", or "OUT" of "OUT... SIGNAL...". */
 static int count_operands(const app_arguments *a)
 {
   const app_command *c = a->command;
@@ -183,7 +183,7 @@ void app_arguments_free(app_arguments *a)
   *a = (app_arguments){0};
 }
 
-/* ---- Asking ---- */
+/* ---- Access ---- */
 
 const char *const *app_values(const app_arguments *a, const char *option, int i)
 {

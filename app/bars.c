@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this the two runs differ too much for their difference to tell the error. */
+/* Larger relative differences of the two runs are no reliable estimate of the error. */
 #define DOUBTFUL 0.05
-#define ROUNDING 1e-6  /* of a scale: less is not worth a word */
-#define AT_EDGES 3.0   /* times the estimate, instead of 2, once the run has passed an edge */
-#define LEAST_BAR 0.05 /* of the accuracy asked for, times the range of a signal */
+#define ROUNDING 1e-6  /* relative to the scale of a signal; smaller bars are not reported */
+#define AT_EDGES 3.0   /* factor of the estimate, instead of 2, once the run has passed an edge */
+#define LEAST_BAR 0.05 /* smallest error bar, relative to accuracy · range of the signal */
 
 /* ---- The follower ---- */
 
-/* After each of its steps, before the next one. */
+/* Called after each step of the follower. */
 static int update_meter(void *user, const ga_stepper *st)
 {
   app_bars *b = user;
@@ -20,7 +20,7 @@ static int update_meter(void *user, const ga_stepper *st)
   return b->metered != GA_OK;
 }
 
-/* The observer's stop is a failure of the meter. */
+/* If the observer stopped the follower, the meter failed. */
 static ga_status status_of(const app_bars *b, ga_status status)
 {
   return status == GA_STOPPED && b->metered ? b->metered : status;
@@ -102,7 +102,8 @@ ga_status app_bars_start(app_bars *b, const app_task *s)
   return status_of(b, status);
 }
 
-/* The leader's last step, or start behind a jump, if the follower does not know of it yet. */
+/* Makes the follower repeat the leader's last step, or its restart after a jump, if it has not
+ * done so yet. */
 static ga_status catch_up(app_bars *b, const app_task *s)
 {
   const double t = ga_stepper_state(s->stepper)->t;
@@ -170,7 +171,7 @@ ga_status app_bars_load(app_bars *b, const double *saved)
   saved += ga_meter_saved_size(b->meter);
   if (!status) status = ga_band_load(b->band, saved);
   saved += ga_band_saved_size(b->band);
-  b->restarts = b->edges = 0; /* the leader counts from here */
+  b->restarts = b->edges = 0; /* the leader's counts begin here too */
   b->n_rounds = saved[1] >= 0.0 && saved[1] <= APP_MOST_ROUNDS ? (int)saved[1] : 0;
   memcpy(b->round, saved + 2, sizeof b->round);
   return status;
@@ -178,9 +179,9 @@ ga_status app_bars_load(app_bars *b, const double *saved)
 
 /* ---- Rounds ---- */
 
-/* Errors fall with the tolerance to the power 2/3 as long as nothing else is known, and are to end this much
- * below what is wanted. A round does not go down by more than MOST_DOWN, since large estimates are no good.
- */
+/* Errors fall with the tolerance to the power 2/3 as long as nothing else is known, and are to end
+ * this much below what is wanted. A round does not go down by more than MOST_DOWN, since large
+ * estimates are no good. */
 #define POWER (2.0 / 3.0)
 #define MARGIN 0.6
 #define CHANCE 0.1
@@ -188,9 +189,9 @@ ga_status app_bars_load(app_bars *b, const double *saved)
 #define MOST_DOWN 1e-3
 #define MOST_DOWN_DOUBTFUL 1e-2
 #define LEAST_TOLERANCE 1e-12
-/* A tolerance that fell by STALL_TOLERANCE must have made the error fall by STALL_ERROR; where it has not,
- * which may be a matter of where records lie within steps, one more round that goes down by STALL_DOWN tells.
- */
+/* A tolerance that fell by STALL_TOLERANCE must have made the error fall by STALL_ERROR; where it
+ * has not, which may be a matter of where records lie within steps, one more round that goes down
+ * by STALL_DOWN tells. */
 #define STALL_TOLERANCE 8.0
 #define STALL_ERROR 2.0
 #define STALL_DOWN 0.05
@@ -203,8 +204,8 @@ static double power_seen(const app_round *round, int n)
   return p > 0.3 && p < 1.2 && a->error < DOUBTFUL ? p : POWER;
 }
 
-/* Errors that fall much faster than they should, as at edges of forces that two runs happen to meet alike,
- * are believed when another round finds the same. */
+/* 1: the error decreased much faster than expected, as if both runs happened to meet edges of forces at the
+ * same times. Another round has to confirm it. */
 static int by_chance(const app_round *now, const app_round *before)
 {
   return before && now->fell < CHANCE * pow(now->tolerance / before->tolerance, POWER);
@@ -216,7 +217,7 @@ static double fall_since(const ga_band *now, const ga_band *before)
   return worst < 0 ? NAN : ga_band_of(now, worst).error / ga_band_of(before, worst).error;
 }
 
-/* The last of so many rounds: its error fell by little. */
+/* 1: the error of the last of n rounds decreased only a little. */
 static int has_stalled(const app_round *round, int n)
 {
   const app_round *now = &round[n - 1], *before = now - 1;
@@ -243,8 +244,8 @@ app_verdict app_bars_judge(const app_round *round, int n, double accuracy, doubl
   return APP_TRY_AGAIN;
 }
 
-/* Of a round; its steps are made three times, by the leader once and by the follower in halves. About a
- * quarter of a minute for machines of all sizes, and the same on all computers. */
+/* Largest work of a round that is not asked for: steps · unknowns, three times, since the follower makes two
+ * half steps. About 15 s for machines of all sizes; independent of the computer. */
 #define MOST_WORK 5e6
 
 app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *tolerance)
@@ -263,7 +264,7 @@ app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *t
   return b->too_much ? APP_GIVE_UP : verdict;
 }
 
-/* ---- Words ---- */
+/* ---- Reports ---- */
 
 enum { SHOWN = 4 };
 
@@ -275,7 +276,7 @@ static void print_signal(const app_bars *b, int i, FILE *out)
           *unit ? " " : "", unit, 100.0 * s.ratio, s.scale, *unit ? " " : "", unit, s.t);
 }
 
-/* What moves, but by no more than its error bar, may be 0 or may be too small for this accuracy. */
+/* 1: the signal changes by no more than its error bar: it is constant, or too small for this accuracy. */
 static int is_unknown(const app_bars *b, int i)
 {
   const ga_band_signal s = ga_band_of(b->band, i);
@@ -287,8 +288,8 @@ static void print_constants(const app_bars *b, FILE *out)
   int n = 0;
   for (int i = 0; i < b->n; i++) n += is_unknown(b, i);
   if (n == 0) return;
-  fprintf(out, "  %d signal%s by little more than %s error bar%s, if at all:", n,
-          n == 1 ? " moves" : "s move", n == 1 ? "its" : "their", n == 1 ? "" : "s");
+  fprintf(out, "  %d signal%s constant within %s error bar%s:", n, n == 1 ? " is" : "s are",
+          n == 1 ? "its" : "their", n == 1 ? "" : "s");
   for (int i = 0, shown = 0; i < b->n && shown <= SHOWN; i++) {
     if (!is_unknown(b, i)) continue;
     if (++shown > SHOWN)
@@ -305,8 +306,8 @@ void app_bars_print(const app_bars *b, FILE *out)
   int shown[SHOWN], n = 0;
   double most;
   if (b->accuracy == 0.0 || ga_band_worst(b->band, &most) < 0) return;
-  fprintf(out, "error bars   up to %.2g %% of a signal's range; %.3g %% %s\n", 100.0 * most,
-          100.0 * b->accuracy, most <= b->accuracy ? "was asked for" : "was asked for, and is not reached");
+  fprintf(out, "error bars   up to %.2g %% of a signal's range; requested: %.3g %%%s\n", 100.0 * most,
+          100.0 * b->accuracy, most <= b->accuracy ? "" : ", not reached");
   for (; n < SHOWN && n < b->n; n++) {
     int worst = -1;
     for (int i = 0; i < b->n; i++) {
@@ -330,9 +331,8 @@ void app_bars_explain(const app_bars *b)
   if (b->too_much) {
     fprintf(stderr,
             "warning: %s has an error bar of %.2g %% of its range%s. Smaller ones would take long: "
-            "--accuracy %.3g "
-            "goes on until it is reached, --tol does without error bars\n",
-            name, 100.0 * most, most > DOUBTFUL ? ", too large to be trusted itself" : "", b->accuracy);
+            "--accuracy %.3g continues until it is reached, --tol runs without error bars\n",
+            name, 100.0 * most, most > DOUBTFUL ? ", too large to be reliable" : "", b->accuracy);
     return;
   }
   fprintf(stderr,
@@ -343,14 +343,14 @@ void app_bars_explain(const app_bars *b)
             b->round[b->n_rounds - 1].tolerance);
   if (ga_band_grows(b->band, &decade))
     fprintf(stderr,
-            ". The motion is chaotic or unstable: errors grow tenfold in %.2g s. Up to t = %.4g s the "
-            "accuracy is kept",
+            ". The motion is chaotic or unstable: errors grow tenfold in %.2g s. The accuracy holds up to "
+            "t = %.4g s",
             decade, until);
   else if (ga_band_jumps(b->band, worst, &t))
-    fprintf(stderr,
-            ". It does not converge; it jumps near t = %.6g s, and both runs do so at different times", t);
+    fprintf(stderr, ". It does not converge; it jumps near t = %.6g s, at different times in the two runs",
+            t);
   else
-    fprintf(stderr, ". It does not converge; up to t = %.4g s the accuracy is kept", until);
-  if (most > DOUBTFUL) fputs(". Error bars above 5 % are not to be trusted themselves", stderr);
+    fprintf(stderr, ". It does not converge; the accuracy holds up to t = %.4g s", until);
+  if (most > DOUBTFUL) fputs(". Error bars above 5 % are not reliable", stderr);
   fputc('\n', stderr);
 }

@@ -1,4 +1,4 @@
-/* Error bars of a run: a second run along with it, in steps of half the size, and what both differ by. */
+/* Error bars of a run: from its difference to a second run, the follower, with half steps. */
 #ifndef GALPHA_APP_BARS_H
 #define GALPHA_APP_BARS_H
 
@@ -8,43 +8,43 @@
 
 enum { APP_MOST_ROUNDS = 8 };
 
-/* One run of several, each with a smaller tolerance than the one before. */
+/* One round: a run with a smaller tolerance than the one before. */
 typedef struct app_round {
   double tolerance;
-  double error; /* largest error bar over the scale of its signal; NaN: not known */
-  double until; /* [s] up to where the accuracy is kept */
+  double error; /* largest error bar relative to the scale of its signal; NaN: unknown */
+  double until; /* [s] the accuracy holds up to this time */
   double work;  /* steps times unknowns */
-  double fell; /* to this part of it has that error bar come which was the worst one of the round before; NaN:
-                  none */
+  double
+      fell; /* error bar of the worst signal of the previous round, relative to its value there; NaN: none */
 } app_round;
 
 typedef struct app_bars {
-  double accuracy; /* wanted; 0: no error bars, and all else here is not used */
-  int too_much;    /* 1: nobody has asked for the work that a further round would be */
+  double accuracy; /* requested; 0: no error bars, and nothing else here is used */
+  int too_much;    /* 1: a further round was not made, as too long and not explicitly requested */
   ga_stepper *stepper;
   ga_follower *follower;
   ga_meter *meter; /* of the follower */
   ga_status metered;
-  ga_band *band, *before; /* before: that of the round before, with its own names gone; NULL: none */
-  const char **names;     /* [n], then units [n], as the band borrows them */
-  double *first;          /* [n] signals of the run that leads */
+  ga_band *band, *before; /* before: of the previous round, its names are no longer valid; NULL: none */
+  const char **names;     /* [n], then units [n]; borrowed by the band */
+  double *first;          /* [n] signals of the leader */
   int n;
-  long restarts, edges; /* of the leader that the follower has made too */
-  int n_rounds;         /* that have ended */
+  long restarts, edges; /* of the leader, already repeated by the follower */
+  int n_rounds;         /* completed rounds */
   app_round round[APP_MOST_ROUNDS];
 } app_bars;
 
-/* For signals index[n] of a simulation that has been prepared; again for every round. */
+/* Prepares a round, for signals index[n] of a prepared simulation. */
 ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *index);
 ga_status app_bars_start(app_bars *b, const app_task *s);
-/* After the leader's step, or within it from its outputs: the follower's signals at s->t into values[n],
- * error bars behind them. s: the leader's state. */
+/* After the leader's step, or in its output callback: the follower's signals at state->t in values[n],
+ * followed by their error bars. state: the leader's. */
 ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader, const ga_state *state,
                           const int *index, double *values);
-/* After the leader's step: the follower ends there, too. */
+/* After the leader's step: advances the follower to the same time. */
 ga_status app_bars_step(app_bars *b, const app_task *s);
 void app_bars_close(app_bars *b); /* fine after failures */
-/* Forgets a round that failed: what the next one is compared with is the one before it. */
+/* Discards a round that failed; the next one is compared with the round before it. */
 void app_bars_drop(app_bars *b);
 
 size_t app_bars_saved_size(const app_bars *b); /* of a checkpoint; 0 without error bars */
@@ -54,9 +54,9 @@ ga_status app_bars_load(app_bars *b, const double *saved);
 /* ---- Rounds ---- */
 
 typedef enum app_verdict { APP_REACHED, APP_TRY_AGAIN, APP_GIVE_UP } app_verdict;
-/* What is to be done after n rounds; *tolerance: of the next one. */
+/* Decides what follows after n rounds; *tolerance: of the next one. */
 app_verdict app_bars_judge(const app_round *round, int n, double accuracy, double *tolerance);
-/* Notes how the round just ended, and judges it. */
+/* Records the end of a round and calls app_bars_judge(). */
 app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *tolerance);
 
 /* The worst signals with their error bars, for the summary. */

@@ -1,4 +1,4 @@
-/* galpha check: what a model is, and whether it can be started. */
+/* galpha check: size and settings of a model, and whether it can be started. */
 #include "task.h"
 
 static void print_sizes(const app_task *s, const char *file)
@@ -32,7 +32,7 @@ static void print_settings(const ga_run_settings *o)
     puts("every step recorded");
 }
 
-/* Contacts that pull and ropes that push at the start already. */
+/* Warns of contacts that pull and ropes that push at the start. */
 static void warn_of_start(const app_task *s)
 {
   ga_meter *meter = NULL;
@@ -58,7 +58,7 @@ int app_check(const app_arguments *a)
       app_task_explain(&s, a, "the machine cannot be started", status);
       code = APP_FAILED;
     } else {
-      app_task_report(&s, stdout, 1);
+      app_task_report(&s, stdout, 1, app_has(a, "verbose"));
       warn_of_start(&s);
     }
   }

@@ -1,4 +1,4 @@
-/* Checkpoints, and runs that go on from them. */
+/* Checkpoints, and runs that continue from them. */
 #define _POSIX_C_SOURCE 200809L
 #include "runner.h"
 
@@ -52,13 +52,13 @@ ga_status app_checkpoint_keep(app_runner *r, int must_write)
   ga_meter_save(r->meter, part += ga_simulator_saved_size(r->s.simulator));
   status = app_bars_save(&r->bars, part + ga_meter_saved_size(r->meter));
   if (status) return status;
-  if (!r->has_saved) must_write = 1; /* who stops a run in its first second wants to go on, too */
+  if (!r->has_saved) must_write = 1; /* the first one, so that a run stopped early can be resumed */
   return must_write || app_clock() - r->clock_saved >= r->flush_every ? write_down(r) : GA_OK;
 }
 
-/* ---- Going on ---- */
+/* ---- Resuming ---- */
 
-/* The options that results depend on must be as they were: those of --set where `set` is 1, all others where
+/* Checks that the options which results depend on are the same: --set if `set` is 1, all others if
  * it is 0. */
 static int same_options(app_runner *r, const ga_result *result, int set)
 {
@@ -73,7 +73,7 @@ static int same_options(app_runner *r, const ga_result *result, int set)
   return APP_DONE;
 }
 
-/* Error bars are those of a whole run, whose length decides on their windows. */
+/* Checks the end: error bars need a run of the same length, which determines their windows. */
 static int same_end(const app_runner *r, const ga_result *result)
 {
   const char *end = ga_result_attribute(result, "t_end");
@@ -85,7 +85,7 @@ static int same_end(const app_runner *r, const ga_result *result)
       r->file, end);
 }
 
-/* And the model, in whose text are the parameters that were set: they come first. */
+/* Checks options and model. --set comes first, since the text of the model contains its values. */
 static int same_run(app_runner *r, const ga_result *result)
 {
   const int set = same_options(r, result, 1);
@@ -97,7 +97,7 @@ static int same_run(app_runner *r, const ga_result *result)
   return options == APP_DONE ? same_end(r, result) : options;
 }
 
-/* The number of steps between checkpoints is as it was, unless it is given again. */
+/* Takes the number of steps between checkpoints from the file, unless it is given. */
 static void take_distance(app_runner *r, const ga_result *result)
 {
   const char *was = ga_result_attribute(result, "checkpoint_every");

@@ -1,4 +1,4 @@
-/* galpha converge: halves the step, or the tolerance, and shows at which order the errors fall. */
+/* galpha converge: halves the step, or the tolerance, and shows the errors and their order. */
 #include "gnuplot.h"
 #include "failure.h"
 #include "task.h"
@@ -40,7 +40,7 @@ static void measure_lengths(study *t)
   t->length[Q] = ga_group_nq(ga_system_group(sys));
 }
 
-static ga_status keep(study *t, solution *r, const ga_state *s)
+static ga_status copy_state(study *t, solution *r, const ga_state *s)
 {
   const double *const from[N_COMPONENTS] = {s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y};
   for (int c = 0; c < N_COMPONENTS; c++) {
@@ -62,7 +62,7 @@ static ga_status run_once(study *t, solution *r, double size)
   if (!status) status = ga_simulator_run(t->s.simulator);
   if (status) return status;
   r->steps = (double)ga_simulator_stats(t->s.simulator)->steps;
-  return keep(t, r, ga_stepper_state(t->s.stepper));
+  return copy_state(t, r, ga_stepper_state(t->s.stepper));
 }
 
 /* ---- Errors ---- */
@@ -74,7 +74,7 @@ static double norm_of_difference(const double *a, const double *b, int n)
   return sqrt(sum);
 }
 
-/* Positions differ by what moves one to the other, in the algebra. */
+/* The difference of positions is the element of the Lie algebra that moves one to the other. */
 static double error_of_q(const study *t, const double *q, const double *exact)
 {
   const ga_group *group = ga_system_group(ga_machine_system(t->s.machine));
@@ -104,9 +104,9 @@ static void print_header(const study *t)
   const char *title = ga_model_title(t->s.model);
   char scheme[64];
   app_scheme_text(o, scheme, sizeof scheme);
-  printf("%s%s%s\n%s, %s; errors at t = %g s against %s %.3g\n\n", t->a->operands[0], *title ? ": " : "",
-         title, app_choice(o, "method"), scheme, o->t_end, t->by_step ? "a step of" : "a tolerance of",
-         t->run[t->n].size);
+  printf("%s%s%s\n%s, %s; errors at t = %g s, relative to a run with %s %.3g\n\n", t->a->operands[0],
+         *title ? ": " : "", title, app_choice(o, "method"), scheme, o->t_end,
+         t->by_step ? "steps of" : "the tolerance", t->run[t->n].size);
   printf("%10s %8s", t->by_step ? "h [s]" : "tolerance", "steps");
   for (int c = 0; c < N_COMPONENTS; c++)
     if (t->length[c] > 0) printf("  %9s order", component_name[c]);
@@ -129,7 +129,7 @@ static void print_row(const study *t, const solution *r, const solution *before)
 
 /* ---- The picture ---- */
 
-/* A number below every run, or every second: powers of ten alone would be one or two. */
+/* Ticks at the runs, or at every second one: powers of ten would be too few. */
 static void write_ticks(const study *t, FILE *to)
 {
   enum { MOST_TICKS = 6 };
@@ -147,7 +147,7 @@ static void write_data(const study *t, FILE *to)
       if (t->run[i].error[c] > 0.0)
         fprintf(to, " %.17g", t->run[i].error[c]);
       else
-        fputs(" NaN", to); /* no such part, or nothing that a logarithm could show */
+        fputs(" NaN", to); /* no such part, or zero, which has no logarithm */
     }
     fputc('\n', to);
   }
@@ -180,7 +180,7 @@ static int draw(const study *t, const char *file)
   return app_gnuplot_close(&g, t->a);
 }
 
-/* ---- Doubts ---- */
+/* ---- Warnings ---- */
 
 /* 1: all runs, the reference too, made as many steps. */
 static int same_steps(const study *t)
@@ -190,9 +190,9 @@ static int same_steps(const study *t)
   return 1;
 }
 
-/* The errors of positions or velocities, where they are more than rounding, do not fall to half from the
- * first run to the last. */
-static int stays_off(const study *t)
+/* 1: the errors of positions or velocities are above rounding and do not decrease to half from the first run
+ * to the last. */
+static int does_not_converge(const study *t)
 {
   for (int c = Q; c <= V; c++) {
     double size = 0.0;
@@ -203,21 +203,20 @@ static int stays_off(const study *t)
   return 0;
 }
 
-/* Equal results confirm nothing where nothing was changed between them. */
-static void say_doubts(const study *t)
+static void print_warnings(const study *t)
 {
   if (!t->by_step && same_steps(t))
     fprintf(stderr,
-            "warning: all runs made the same %.0f steps: their tolerances made no difference, and what they "
-            "have in "
-            "common, an action that all of them missed, does not show; try --step %.2g\n",
+            "warning: all runs made the same %.0f steps, so their differences say nothing about the error: "
+            "what all "
+            "of them missed does not show; try --step %.2g\n",
             t->run[0].steps, (t->s.settings.t_end - t->s.settings.t_start) / (t->run[0].steps + 1.0));
-  else if (stays_off(t))
-    fprintf(
-        stderr,
-        "warning: the errors do not fall with %s: something jumps with the motion, or acts for less than a "
-        "step; results are as uncertain as these errors\n",
-        t->by_step ? "the step" : "the tolerance");
+  else if (does_not_converge(t))
+    fprintf(stderr,
+            "warning: the errors do not decrease with %s: something jumps with the motion, or acts for less "
+            "than a "
+            "step; results are as uncertain as these errors\n",
+            t->by_step ? "the step" : "the tolerance");
 }
 
 /* ---- The command ---- */
@@ -258,8 +257,8 @@ static int run_all(study *t)
   return APP_DONE;
 }
 
-/* A picture that was not asked for by name may be missing: the table is what counts. */
-static int draw_somewhere(const study *t, const char *file)
+/* Without -o a picture that cannot be drawn is no failure. */
+static int draw_picture(const study *t, const char *file)
 {
   if (file) return draw(t, file);
   char *beside = app_beside(t->a->operands[0], "_orders.svg");
@@ -289,8 +288,8 @@ int app_converge(const app_arguments *a)
     print_header(&t);
     for (int i = 0; i < t.n; i++) print_row(&t, &t.run[i], i > 0 ? &t.run[i - 1] : NULL);
     fflush(stdout);
-    say_doubts(&t);
-    code = draw_somewhere(&t, file);
+    print_warnings(&t);
+    code = draw_picture(&t, file);
   }
   for (int i = 0; i <= t.n; i++)
     for (int c = 0; c < N_COMPONENTS; c++) free(t.run[i].part[c]);

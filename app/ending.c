@@ -1,4 +1,4 @@
-/* How a run ended: its last record, its summary, why it failed, and what is in the file. */
+/* The end of a run: last record, summary, report of a failure, contents of the file. */
 #define _XOPEN_SOURCE 700 /* SIGXCPU */
 #include "failure.h"
 #include "runner.h"
@@ -24,27 +24,27 @@ static int read_energies(const app_runner *r, energies *e)
                                                 "energy.input", "energy.balance"};
   for (int i = 0; i < N_ENERGIES; i++)
     if ((e->index[i] = ga_machine_find_signal(r->s.machine, names[i])) < 0) return 0;
-  const int bars = r->bars.accuracy > 0.0; /* then what is recorded is the follower's motion */
+  const int bars = r->bars.accuracy > 0.0; /* then the follower's motion is recorded */
   return ga_machine_signals(r->s.machine, bars ? r->bars.meter : r->meter,
                             ga_stepper_state(bars ? r->bars.stepper : r->s.stepper), N_ENERGIES, e->index,
                             e->value) == GA_OK;
 }
 
-#define BALANCED 1e-2 /* of the energy exchanged, */
-#define ROUNDING 1e-8 /* or of a potential energy that does not change */
-#define AT_REST 1e-36 /* [J] what rounding makes of a machine that does not move */
-/* Where errors are this small already, or steps, still smaller ones are no advice. */
+#define BALANCED 1e-2 /* accepted error, relative to the energy exchanged, */
+#define ROUNDING 1e-8 /* or to a potential energy that does not change */
+#define AT_REST 1e-36 /* [J] rounding in a machine that does not move */
+/* With a smaller tolerance or step than this, still smaller ones are not advised. */
 #define SMALL_TOLERANCE 1e-7
 #define SMALL_STEP 1e-5 /* [s] */
 
-/* The balance is of the whole run, the motion looked at between its ends only of what followed a resume. */
+/* After a resume the balance is that of the whole run, but the motion before the resume is not known. */
 static int was_resumed(const app_runner *r)
 {
   return r->before.steps > 0.0;
 }
 
-/* The largest energy exchanged, where the balance is off by too much of it; 0: it is not. The motion between
- * start and end is looked at only where the energies at the end leave a doubt. */
+/* 1: the balance is off by too much; *most: the largest energy exchanged. The motion between start and end is
+ * only searched if the energies at the end are not sufficient to decide. */
 static int is_unbalanced(const app_runner *r, const energies *e, double *most)
 {
   const double off = fabs(e->value[BALANCE]);
@@ -65,7 +65,7 @@ static void print_energy(const app_runner *r, const energies *e)
   printf("energy       kinetic %.6g J, potential %.6g J, dissipated %.6g J, input %.6g J; balance off by "
          "%.2g J%s\n",
          e->value[KINETIC], e->value[POTENTIAL], e->value[DISSIPATED], e->value[INPUT], e->value[BALANCE],
-         was_resumed(r) && is_unbalanced(r, e, &most) ? " since the first start, not judged after --resume"
+         was_resumed(r) && is_unbalanced(r, e, &most) ? " since the first start, not checked after --resume"
                                                       : "");
 }
 
@@ -78,62 +78,79 @@ static void warn_of_energy(const app_runner *r, const energies *e)
   if (off < most)
     fprintf(stderr, "%.2g %% of the largest energy exchanged, %.3g J: ", 100.0 * off / most, most);
   else
-    fprintf(stderr, "more than all that was exchanged, %.3g J: ", most);
+    fprintf(stderr, "more than the largest energy exchanged, %.3g J: ", most);
   const double wanted =
-      0.5 * BALANCED * most / off; /* of the error; of order 2 in steps, and at least 1/2 in tolerances */
+      0.5 * BALANCED * most / off; /* ratio of errors; order 2 in steps, at least 1/2 in tolerances */
   if (step > SMALL_STEP)
     fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ",
             step * fmin(0.25, sqrt(wanted)));
   else if (step > 0.0)
-    fprintf(stderr, "with steps of %.2g s already, smaller ones may not mend it; ", step);
+    fprintf(stderr, "the steps of %.2g s are small already, and smaller ones may not help; ", step);
   else if (tolerance > SMALL_TOLERANCE)
     fprintf(stderr, "the steps are too large; try --tol %.1g; ", tolerance * fmin(0.1, wanted * wanted));
   else
-    fprintf(stderr, "with a tolerance of %.1g already, a smaller one may not mend it; ", tolerance);
+    fprintf(stderr, "the tolerance of %.1g is small already, and a smaller one may not help; ", tolerance);
   fputs("galpha converge shows the errors\n", stderr);
 }
 
 /* ---- Summary ---- */
 
+/* "; rejected: 3 (error), 1 (Newton)" */
+static void print_rejected(const app_totals *t)
+{
+  const struct {
+    double n;
+    const char *why;
+  } part[] = {{t->rejected_error, "error too large"},
+              {t->rejected_newton, "Newton's iteration failed"},
+              {t->rejected_callback, "a value was undefined"},
+              {t->rejected_defect, "something acted within them"}};
+  int n = 0;
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (part[i].n > 0.0) printf("%s%.0f (%s)", n++ ? ", " : "; rejected: ", part[i].n, part[i].why);
+  putchar('\n');
+}
+
+/* What only users who know the methods need: -v. */
+static void print_numerics(const app_runner *r, const app_totals *t)
+{
+  const ga_system *sys = ga_stepper_system(r->s.stepper);
+  if (r->bars.accuracy > 0.0)
+    printf("half steps   %ld for the error bars, %ld of them subdivided; their results are recorded\n",
+           ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
+  printf("Newton       %.0f iterations, %.2f per step; %.0f factorisations\n", t->iterations,
+         t->steps > 0.0 ? t->iterations / t->steps : 0.0, t->factorisations);
+  if (ga_system_size(sys, GA_BLOCK_LAMBDA) + ga_system_size(sys, GA_BLOCK_PSI) > 0)
+    printf("constraints  largest residual %.2g of positions, %.2g of velocities, %.2g nonholonomic\n", t->phi,
+           t->phi_dot, t->nonholonomic);
+}
+
 static void print_summary(const app_runner *r, double seconds, const energies *e)
 {
   const app_totals t = app_runner_totals(r);
   const ga_state *s = ga_stepper_state(r->s.stepper);
-  const ga_system *sys = ga_stepper_system(r->s.stepper);
   char elapsed[32];
   app_duration(elapsed, sizeof elapsed, seconds);
   printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at", s->t,
          elapsed);
   if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
-  printf("\nsteps        %.0f, from %.2g s to %.2g s; rejected: %.0f by error, %.0f by Newton, %.0f not "
-         "evaluated",
-         t.steps, t.h_smallest, t.h_largest, t.rejected_error, t.rejected_newton, t.rejected_callback);
-  if (t.rejected_defect > 0.0) printf(", %.0f for what acts between their ends", t.rejected_defect);
-  putchar('\n');
+  printf("\nsteps        %.0f, of ", t.steps);
+  if (t.h_largest - t.h_smallest > 1e-6 * t.h_largest) printf("%.2g s to ", t.h_smallest);
+  printf("%.2g s", t.h_largest);
+  print_rejected(&t);
   if (t.edges > 0.0)
-    printf(
-        "edges        %.0f times a force jumped or had a corner where the motion passed: steps end there\n",
-        t.edges);
-  if (r->bars.accuracy > 0.0)
-    printf(
-        "halved       %ld steps for the error bars, which are recorded; %ld of them had to be subdivided\n",
-        ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
-  else
-    printf("accuracy     not known: %s; --accuracy 1e-3 instead gives error bars\n",
-           r->s.settings.step > 0.0 ? "equal steps are as good as their size"
-                                    : "a tolerance is that of each step");
-  printf("Newton       %.0f iterations, %.2f for a step; %.0f factorisations\n", t.iterations,
-         t.steps > 0.0 ? t.iterations / t.steps : 0.0, t.factorisations);
+    printf("edges        %.0f steps end where a force jumps or has a corner with the motion\n", t.edges);
+  if (r->bars.accuracy == 0.0)
+    printf("accuracy     unknown: %s; --accuracy 1e-3 instead computes error bars\n",
+           r->s.settings.step > 0.0 ? "steps are equal" : "a tolerance limits the error of each step only");
+  if (app_has(r->a, "verbose")) print_numerics(r, &t);
   if (e) print_energy(r, e);
-  if (ga_system_size(sys, GA_BLOCK_LAMBDA) + ga_system_size(sys, GA_BLOCK_PSI) > 0)
-    printf("constraints  worst residual %.2g of positions, %.2g of velocities, %.2g nonholonomic\n", t.phi,
-           t.phi_dot, t.nonholonomic);
 }
 
 /* ---- The file ---- */
 
-/* What failed or was stopped between two records ends with one all the same, if it can be had: that is where
- * one wants to look. A run that goes on drops it, as it comes after the checkpoint. */
+/* Adds a record where a run failed or was stopped, since this is the state of interest. It comes after the
+ * last checkpoint, so a run that is resumed drops it. */
 static void record_last(app_runner *r)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
@@ -144,17 +161,17 @@ static void record_last(app_runner *r)
   ga_recorder_add(r->recorder, s->t, r->values); /* a failure of the file is reported when it is closed */
 }
 
-/* Everything to the disk, and how it ended. */
+/* Writes everything to the disk, with the end of the run in words. */
 static ga_status close_file(app_runner *r, ga_run_status how, const char *words)
 {
   if (!r->recorder) return GA_OK;
   ga_status status = ga_recorder_finish(r->recorder, how, words);
   ga_recorder_destroy(&r->recorder);
   if (!r->in_part) return status;
-  if (status || how != GA_RUN_FINISHED) /* the round before stays what there is */
+  if (status || how != GA_RUN_FINISHED) /* the results of the previous round are kept */
     remove(r->part);
   else if (rename(r->part, r->file)) {
-    fprintf(stderr, "galpha run: %s cannot become %s: %s\n", r->part, r->file, strerror(errno));
+    fprintf(stderr, "galpha run: %s cannot be renamed to %s: %s\n", r->part, r->file, strerror(errno));
     status = GA_ERR_FILE;
   }
   return status;
@@ -163,24 +180,24 @@ static ga_status close_file(app_runner *r, ga_run_status how, const char *words)
 static void report_resume(double t, size_t saved)
 {
   if (saved > 0)
-    fprintf(stderr, "  --resume goes on from t = %.9g s\n", t);
+    fprintf(stderr, "  --resume continues from t = %.9g s\n", t);
   else
-    fputs("  there is no checkpoint yet: --resume would begin again; see --checkpoint-every\n", stderr);
+    fputs("  there is no checkpoint yet: --resume would start from the beginning; see --checkpoint-every\n",
+          stderr);
 }
 
-/* What is in the file that was closed, as whoever opens it will find. */
-static void tell_kept(const app_runner *r, int with_resume)
+/* Reports what is in the file after it was closed. */
+static void report_file(const app_runner *r, int with_resume)
 {
   if (access(r->file, F_OK) != 0) {
-    fprintf(stderr, "  %s is no longer there%s%s%s: unless it was moved, nothing is left of this run. ",
-            r->file, r->in_part ? ", with the round before, nor is " : "", r->in_part ? r->part : "",
-            r->in_part ? ", with the last one" : "");
-    fputs("See who clears the folder, or write elsewhere (-o), and run it again\n", stderr);
+    fprintf(stderr, "  %s%s%s no longer exist%s: unless moved, the results of this run are lost. ", r->file,
+            r->in_part ? " and " : "", r->in_part ? r->part : "", r->in_part ? "" : "s");
+    fputs("Something else deletes files of this folder; write elsewhere (-o) and run it again\n", stderr);
     return;
   }
   if (r->in_part) {
     fprintf(stderr,
-            "  the results of the round before, up to the end and with their error bars, are in %s\n"
+            "  the complete results of the previous round, with their error bars, are in %s\n"
             "  --resume tries again with a smaller tolerance\n",
             r->file);
     return;
@@ -202,9 +219,9 @@ static void tell_kept(const app_runner *r, int with_resume)
   ga_result_close(&result);
 }
 
-/* ---- Ending ---- */
+/* ---- The end ---- */
 
-/* Of a long text as many words as a file has room for. */
+/* Cuts a long text after a word, so that it fits into the file. */
 static void shorten(char *words, size_t size, const char *text)
 {
   static const char more[] = " \u2026";
@@ -215,7 +232,6 @@ static void shorten(char *words, size_t size, const char *text)
   strcpy(words + end, more);
 }
 
-/* Why a run failed. */
 static void describe_failure(const app_runner *r, ga_status status, int pieces, char text[GA_ERROR_TEXT])
 {
   const ga_error *error = ga_context_error(r->s.ctx);
@@ -232,8 +248,8 @@ int app_end_failed(app_runner *r, ga_status status, int started)
   const ga_state *s = started ? ga_stepper_state(r->s.stepper) : NULL;
   const ga_state *follower =
       r->followed ? ga_stepper_state(r->bars.stepper) : NULL; /* none: a new start failed */
-  char what[96], kept[256];                                   /* of words 255 bytes are kept */
-  char text[GA_ERROR_TEXT], brief[GA_ERROR_TEXT];             /* the latter without advice for programmers */
+  char what[96], kept[256];                                   /* the file has room for 255 bytes */
+  char text[GA_ERROR_TEXT], brief[GA_ERROR_TEXT];             /* brief: without advice for programmers */
   const char *words = NULL;
   describe_failure(r, status, GA_SAY_ALL, text);
   describe_failure(r, status, GA_SAY_ALL & ~GA_SAY_ADVICE, brief);
@@ -261,19 +277,19 @@ int app_end_failed(app_runner *r, ga_status status, int started)
   if (s) record_last(r);
   const ga_status closed = close_file(r, GA_RUN_FAILED, kept);
   if (closed && !r->written) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
-  if (had_file || r->in_part) tell_kept(r, r->written != GA_OK);
+  if (had_file || r->in_part) report_file(r, r->written != GA_OK);
   return APP_FAILED;
 }
 
 static const char *signal_name(int number)
 {
   return number == SIGINT    ? "an interrupt (SIGINT)"
-         : number == SIGHUP  ? "the end of its terminal (SIGHUP)"
-         : number == SIGXCPU ? "a limit of the processor's time (SIGXCPU)"
+         : number == SIGHUP  ? "the closing of its terminal (SIGHUP)"
+         : number == SIGXCPU ? "the limit of CPU time (SIGXCPU)"
                              : "SIGTERM";
 }
 
-/* Energies may be beyond all numbers where the signals that are recorded are not. */
+/* Energies may overflow even if the recorded signals do not. */
 static int is_finite(const energies *e)
 {
   double sum = 0.0;
@@ -309,7 +325,7 @@ void app_end_retried(app_runner *r, double tolerance)
   fflush(stdout);
 }
 
-int app_end_told(app_runner *r, int stopped_by, double seconds)
+int app_end_reported(app_runner *r, int stopped_by, double seconds)
 {
   const int quiet = app_has(r->a, "quiet");
   const double t = ga_stepper_state(r->s.stepper)->t;
@@ -331,12 +347,12 @@ int app_end_told(app_runner *r, int stopped_by, double seconds)
   if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   if (has_energies && !is_finite(&e)) {
     fprintf(stderr,
-            "galpha run: the energies of the machine are infinite or no numbers at t = %.9g s: the model's "
+            "galpha run: the energies of the machine are infinite or not a number at t = %.9g s: the model's "
             "numbers are too large or too small to compute with; check their units\n",
             t);
     return APP_FAILED;
   }
   if (!closed && !stopped_by) return APP_DONE;
-  tell_kept(r, 1);
+  report_file(r, 1);
   return APP_FAILED;
 }

@@ -1,42 +1,41 @@
-/* Reports of failures: which equation, what changed last, what to try. */
+/* Reports of failures: the equation, recent changes, what to try. */
 #include "failure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Words ---- */
+/* ---- Values ---- */
 
-static void say_value(double value, const char *unit)
+static void print_value(double value, const char *unit)
 {
   fprintf(stderr, "%.6g%s%s", value, unit[0] ? " " : "", unit);
 }
 
-static void say_change(const app_history *h, const app_finding *f)
+static void print_change(const app_history *h, const app_finding *f)
 {
   const char *unit = ga_machine_signal_unit(h->machine, f->signal);
   double least, most;
   app_history_range(h, f->signal, &least, &most);
   fprintf(stderr, "    %s: from ", ga_machine_signal_name(h->machine, f->signal));
-  say_value(app_history_value(h, f->from, f->signal), unit);
+  print_value(app_history_value(h, f->from, f->signal), unit);
   fprintf(stderr, " to ");
-  say_value(app_history_value(h, f->to, f->signal), unit);
+  print_value(app_history_value(h, f->to, f->signal), unit);
   fprintf(stderr, "; before that ");
   if (least == most) {
     fprintf(stderr, "always ");
-    say_value(least, unit);
+    print_value(least, unit);
   } else {
     fprintf(stderr, "between ");
-    say_value(least, unit);
+    print_value(least, unit);
     fprintf(stderr, " and ");
-    say_value(most, unit);
+    print_value(most, unit);
   }
   fputc('\n', stderr);
 }
 
-/* Up to when steps were as long as usual, and what refused such since. Between two samples there may be steps
- * that were not seen, as long as usual. */
-static void say_steps(const app_history *h, const app_task *s, const ga_step_failure *f)
+/* Until when steps had their usual size, and why they were rejected since. */
+static void print_steps(const app_history *h, const app_task *s, const ga_step_failure *f)
 {
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
   const int last = h->n - 1 - h->trial;
@@ -49,22 +48,23 @@ static void say_steps(const app_history *h, const app_task *s, const ga_step_fai
   fprintf(stderr, "  step size: ");
   if (from->h > 0.0) fprintf(stderr, "%.3g s up to t = %.9g s; ", from->h, t);
   fprintf(stderr,
-          "%.3g s was tried last. %s: %ld accepted, refused %ld by error, %ld by Newton, %ld not evaluated\n",
+          "%.3g s was tried last. %s: %ld accepted; rejected %ld (error too large), %ld (Newton's iteration "
+          "failed), "
+          "%ld (a value was undefined)\n",
           f->h, from->h > 0.0 ? "Since then" : "Steps", h->sample[last]->step - step,
           stats->rejected_error - from->rejected[0], stats->rejected_newton - from->rejected[1],
           stats->rejected_callback - from->rejected[2]);
 }
 
-/* But for what an iteration leaves. */
+/* 1: the signal has its last value, up to the error of an iteration. */
 static int is_as_last(const app_history *h, int sample, int signal)
 {
   const double value = app_history_value(h, h->n - 1 - h->trial, signal);
   return fabs(app_history_value(h, sample, signal) - value) <= 1e-12 * fabs(value);
 }
 
-/* A signal of a block or force that began to stand still, or to move, not long ago: limits and ends of tables
- * look so. */
-static void say_standing(const app_history *h)
+/* Reports signals of blocks or forces that recently became constant, as at limits and ends of tables. */
+static void print_constant_signals(const app_history *h)
 {
   const int last = h->n - 1 - h->trial, before = h->before;
   int said = 0;
@@ -75,47 +75,47 @@ static void say_standing(const app_history *h)
     while (stands > 0 && is_as_last(h, stands - 1, i)) stands--;
     const long since = h->sample[stands]->step;
     if (stands == 0 || since > h->sample[last]->step - 2 || since < h->sample[before]->step - 8) continue;
-    fprintf(stderr, "  %s stands at ", ga_machine_signal_name(h->machine, i));
-    say_value(app_history_value(h, last, i), ga_machine_signal_unit(h->machine, i));
+    fprintf(stderr, "  %s is constant at ", ga_machine_signal_name(h->machine, i));
+    print_value(app_history_value(h, last, i), ga_machine_signal_unit(h->machine, i));
     fprintf(stderr, " since t = %.6g s\n", h->sample[stands]->t);
     said++;
   }
 }
 
-/* Changes of more than this are caused by an iteration that did not converge. */
+/* Larger changes are caused by an iteration that did not converge. */
 #define BELIEVABLE 1e3
 
-static void say_changes(app_history *h, const ga_step_failure *f)
+static void print_changes(app_history *h, const ga_step_failure *f)
 {
   app_finding found[APP_FINDINGS];
   const int last = h->n - 1 - h->trial, made = f->status == GA_OK;
   if (h->before <= 0) return;
   int n = app_history_changes(h, h->before, last, HUGE_VAL, APP_ALL_GROUPS, found);
   if (n) fprintf(stderr, "  changed unusually since t = %.9g s:\n", h->sample[h->before]->t);
-  for (int i = 0; i < n; i++) say_change(h, &found[i]);
-  say_standing(h);
+  for (int i = 0; i < n; i++) print_change(h, &found[i]);
+  print_constant_signals(h);
   if (!h->trial) return;
   n = app_history_changes(h, last, h->n - 1, made ? HUGE_VAL : BELIEVABLE,
                           made ? APP_ALL_GROUPS : APP_FORCES_ONLY, found);
   if (n) fprintf(stderr, "  would change in the step that failed, within %.3g s:\n", f->h);
-  for (int i = 0; i < n; i++) say_change(h, &found[i]);
+  for (int i = 0; i < n; i++) print_change(h, &found[i]);
 }
 
 /* ---- What to try ---- */
 
-static void say_try(const char *text)
+static void print_try(const char *text)
 {
   fprintf(stderr, "  try: %s\n", text);
 }
 
-#define OFF 1e-6 /* residuals below this, compared with their terms, are not */
+#define OFF 1e-6 /* relative residual above which a constraint counts as violated */
 
 static int is_constraint(int block)
 {
   return block == GA_BLOCK_LAMBDA || block == GA_BLOCK_PSI || block == GA_BLOCK_ETA;
 }
 
-/* A constraint is off, or named by the message. */
+/* 1: a constraint is violated, or named by the message. */
 static int of_constraint(const ga_step_failure *f)
 {
   int is = is_constraint(f->error.block);
@@ -123,50 +123,53 @@ static int of_constraint(const ga_step_failure *f)
   return is;
 }
 
-/* Equal steps that failed have been cut by the simulator, and longer ones tried, before it gave up: smaller
- * ones would not help. */
-static void say_remedies(const app_task *s, const ga_step_failure *f)
+/* The simulator has already tried smaller steps before it gave up, so these are not advised. */
+static void print_remedies(const app_task *s, const ga_step_failure *f)
 {
   const int no_value = f->status == GA_RETRY_CALLBACK || f->status == GA_RETRY_NAN;
   if (f->status == GA_OK && s->settings.min_step > 0.0) {
-    say_try("--min-step 0, which lets steps be as small as they have to");
+    print_try("--min-step 0, which allows smaller steps");
     return;
   }
   if (f->status == GA_OK) {
-    say_try("what jumps there, made smooth: step5(t, ...) or a function of type motion instead of if() and "
-            "step()");
-    fprintf(stderr,
-            "  try: equal steps, which pass over it: --step %.2g; or a larger tolerance, --tol %.0e\n",
-            1e-3 * (s->settings.t_end - s->settings.t_start), 100.0 * s->settings.tolerance);
+    print_try(
+        "a smooth function instead of what jumps there: step5(t, ...) or a function of type motion instead "
+        "of if() and step()");
+    fprintf(
+        stderr,
+        "  try: equal steps, which are not reduced there: --step %.2g; or a larger tolerance, --tol %.0e\n",
+        1e-3 * (s->settings.t_end - s->settings.t_start), 100.0 * s->settings.tolerance);
     return;
   }
   if (f->status < 0) {
-    say_try("why did the function named above return a number below 0? That ends a run at once; above 0 asks "
-            "for smaller steps");
+    print_try(
+        "find out why the function named above returned a number below 0, which ends a run; a number above 0 "
+        "asks for smaller steps");
     return;
   }
   if (no_value && f->error.reason == GA_REASON_OUTSIDE_TABLE) {
-    say_try("more points in the table, or before: and after: as hold or linear");
+    print_try("more points in the table, or before: and after: as hold or linear");
     return;
   }
   if (no_value && f->error.reason == GA_REASON_BEAM_TOO_BENT) {
-    say_try("more elements of the beam; 30 deg in each are accurate");
+    print_try("more elements of the beam; 30 deg in each are accurate");
     return;
   }
   if (no_value) {
-    say_try("arguments that stay where the function has a value, as in log(max(u, 1e-9)), sqrt(max(u, 0))");
+    print_try("arguments that stay where the function has a value, as in log(max(u, 1e-9)), sqrt(max(u, 0))");
     return;
   }
   if (of_constraint(f)) {
-    say_try(
-        "is the position reached one that the joints allow? Look at lengths, and at drives that want more");
-    say_try("a singular position is passed with some speed only, and not by a drive that asks for the "
-            "impossible");
+    print_try(
+        "check whether the joints allow this position: lengths of bodies, and drives that go beyond it");
+    print_try(
+        "at a singular position: pass it with some speed, and not with a drive that prescribes an impossible "
+        "motion");
     return;
   }
-  say_try(
+  print_try(
       "a force that jumps with the motion made smooth: tanh(v/v0) instead of sign(v), step5 instead of if()");
-  say_try("a softer or more damped force where it is named above; --rho 0 damps what is stiff");
+  print_try("a softer or more damped force where it is named above; --rho 0 damps what is stiff");
 }
 
 /* ---- The report ---- */
@@ -202,7 +205,7 @@ const char *app_failure_headline(const app_task *s)
   case GA_RETRY_NAN:
     return "an equation has no value";
   case GA_ERR_CALLBACK:
-    return "a function gave up";
+    return "a function of the user failed";
   default:
     return NULL;
   }
@@ -215,9 +218,9 @@ void app_failure_report(const app_watch *w, const app_task *s)
   if (w->n_recent == 0 || !ga_stepper_failure(s->stepper, &f)) return;
   app_failure_equations(s);
   if (app_history_open(&h, w, s, &f)) {
-    say_steps(&h, s, &f);
-    say_changes(&h, &f);
+    print_steps(&h, s, &f);
+    print_changes(&h, &f);
   }
   app_history_close(&h);
-  say_remedies(s, &f);
+  print_remedies(s, &f);
 }

@@ -4,12 +4,12 @@
 
 #include "watch.h"
 
-/* What the failure of the last step is, in short; NULL: none failed, or its sentence is short. */
+/* Short text of the last failed step; NULL: none failed, or its message is short itself. */
 const char *app_failure_headline(const app_task *s);
-/* Why the last step failed, and which equations are off. On stderr, indented; nothing where no step failed.
- */
+/* Prints the cause of the last failed step and its equations on stderr, indented; nothing if
+ * no step failed. */
 void app_failure_equations(const app_task *s);
-/* The same, then what changed last, and what to try. */
+/* The same, followed by recent changes and what to try. */
 void app_failure_report(const app_watch *w, const app_task *s);
 
 #endif

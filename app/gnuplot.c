@@ -13,7 +13,7 @@ extern char **environ;
 
 static const struct terminal {
   const char *ending, *name, *more;
-  double scale; /* of its sizes over pixels of an .svg */
+  double scale; /* its unit of size in pixels of an .svg */
 } terminals[] = {{".svg", "svg", "font 'sans,14' background rgb 'white'", 1.0},
                  {".png", "pngcairo", "font 'sans,18'", 1.5},
                  {".pdf", "pdfcairo", "font 'sans,10' fontscale 0.85 linewidth 0.8", 1.0 / 100.0}};
@@ -47,7 +47,7 @@ void app_gnuplot_quoted(FILE *to, const char *text)
   fputc('\'', to);
 }
 
-/* Told apart on white, also by those who see red and green alike. */
+/* Distinguishable on white, also for colour-blind readers. */
 static void write_colours(FILE *to)
 {
   static const char *const colours[] = {"0060ad", "d55e00", "009e73", "9400d3", "a6761d",
@@ -65,8 +65,8 @@ int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, i
   const int error = app_output_check(file);
   if (error) return app_output_refused(a, file, error);
   if (!(g->to = tmpfile()))
-    return fprintf(stderr, "galpha %s: no picture: no temporary file can be made: %s\n", a->command->name,
-                   strerror(errno)),
+    return fprintf(stderr, "galpha %s: no picture: a temporary file cannot be created: %s\n",
+                   a->command->name, strerror(errno)),
            APP_FAILED;
   fprintf(g->to, "set terminal %s size %.4g,%.4g %s\n", t->name, t->scale * width, t->scale * height,
           t->more);
@@ -82,7 +82,7 @@ typedef struct run {
   FILE *complaints; /* its standard error */
 } run;
 
-/* Without the user's settings; returns errno. */
+/* Starts gnuplot without the user's settings; returns errno. */
 static int start(run *r, FILE *script)
 {
   char name[] = "gnuplot", plain[] = "-d", *const argv[] = {name, plain, NULL};
@@ -107,7 +107,7 @@ static int start(run *r, FILE *script)
 
 enum { FIRST_SIZE = 1 << 16, LARGEST = 1 << 28 };
 
-/* All that comes until the other end is closed, to be freed; NULL: errno in *error. */
+/* Reads until the other end is closed; to be freed. NULL: errno in *error. */
 static char *read_all(int fd, size_t *length, int *error)
 {
   size_t size = 0, used = 0;
@@ -136,7 +136,7 @@ static int contains(const char *bytes, size_t n, const char *word)
   return 0;
 }
 
-/* gnuplot does not always notice that its picture could not be written to its end. */
+/* 1: the picture is complete; gnuplot does not always notice that it could not be written. */
 static int is_whole(const char *file, const char *bytes, size_t n)
 {
   static const struct {
@@ -172,7 +172,7 @@ static int cannot_start(const app_arguments *a, int error)
   return APP_FAILED;
 }
 
-/* The picture into memory, then into its file. */
+/* Reads the picture into memory, then writes the file. */
 static int draw(app_gnuplot *g, const app_arguments *a, run *r)
 {
   int status = 0, error = start(r, g->to);

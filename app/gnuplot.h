@@ -1,5 +1,5 @@
-/* gnuplot as a subprocess: a script goes in, a picture comes out, both through files that we open ourselves.
- * No file's name is ever part of a script: gnuplot takes some of them for commands of a shell. */
+/* gnuplot as a subprocess. Script and picture go through files that this program opens. File names are never
+ * part of a script: gnuplot would run some of them as shell commands. */
 #ifndef GALPHA_APP_GNUPLOT_H
 #define GALPHA_APP_GNUPLOT_H
 
@@ -12,11 +12,11 @@ typedef struct app_gnuplot {
 
 /* 1: a picture of this ending can be made. */
 int app_gnuplot_knows(const char *file);
-/* Begins a script with a picture of this size [pixels of an .svg]. Says on stderr what is wrong; returns an
- * exit code. */
+/* Begins a script for a picture of this size [pixels of an .svg]. Reports errors on stderr; returns an exit
+ * code. */
 int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, int width, int height);
-/* Runs it. The file appears when the picture is complete; otherwise it stays as it was, and what gnuplot
- * complained of is printed. */
+/* Runs the script. The file is only replaced by a complete picture; otherwise gnuplot's
+ * messages are printed. */
 int app_gnuplot_close(app_gnuplot *g, const app_arguments *a);
 /* 'text', with quotes within doubled and control characters as spaces. */
 void app_gnuplot_quoted(FILE *to, const char *text);

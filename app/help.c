@@ -4,9 +4,9 @@
 #include "galpha/galpha.h"
 #include <string.h>
 
-static const char purpose[] = "simulates machines that are written as model files";
+static const char purpose[] = "simulates machines described by model files";
 
-static const app_option before[] = {{"help", 'h', NULL, 0, "this help; after a command, that of the command"},
+static const app_option before[] = {{"help", 'h', NULL, 0, "this help; after a command, help on the command"},
                                     {"version", 0, NULL, 0, "the version"},
                                     {"man", 0, NULL, 0, "the man page, for man -l -"},
                                     {"completion", 0, NULL, 0, "completion for bash, to be sourced"},

@@ -55,7 +55,7 @@ static void print_list(const char *what, int n, const char *const *names, const 
     printf("  %s%s%s%s\n", names[i], *units[i] ? " [" : "", units[i], *units[i] ? "]" : "");
 }
 
-/* How fast the matrices change, against the fastest of the motions they tell of. */
+/* Rate of change of the matrices relative to the fastest motion of the linear model. */
 #define UNSTEADY 1e-3
 
 static void warn_of_point(const ga_state_space *f)
@@ -64,10 +64,10 @@ static void warn_of_point(const ga_state_space *f)
   for (int i = 0; i < f->n * f->n; i++) largest = fmax(largest, fabs(f->A[i]));
   if (f->unsteady > UNSTEADY * fmax(1.0, sqrt(largest)))
     fprintf(stderr,
-            "warning: at t = %g s the machine is not in a steady motion: its matrices change by %.2g of "
-            "their size "
-            "per second, and the linear model holds for a moment only\n",
-            f->t, f->unsteady);
+            "warning: at t = %g s the machine is neither in equilibrium nor in a steady motion: its matrices "
+            "change "
+            "by %.2g %% per second, and the linear model holds for this instant only\n",
+            f->t, 100.0 * f->unsteady);
 }
 
 static int write_files(app_task *s, const app_arguments *a, const ga_state_space *f)
@@ -106,10 +106,10 @@ static int linearise(app_task *s, const app_arguments *a, const name_list *in, c
   status = app_task_reach(s, at);
   if (!status) status = ga_machine_linearisation_compute(lin, ga_stepper_state(s->stepper), &f);
   if (status) {
-    app_task_explain(s, a, "there is no linear model", status);
+    app_task_explain(s, a, "the linear model cannot be computed", status);
     code = APP_FAILED;
   } else {
-    printf("linear model about t = %g s\n", f->t);
+    printf("linear model about the state at t = %g s\n", f->t);
     print_list("states", f->n, f->state, f->state_unit);
     print_list("inputs", f->n_u, f->input, f->input_unit);
     print_list("outputs", f->n_y, f->output, f->output_unit);

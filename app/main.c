@@ -1,4 +1,4 @@
-/* galpha: simulates machines that are written as model files. */
+/* galpha: simulates machines described by model files. */
 #define _POSIX_C_SOURCE 200809L
 #include "app.h"
 #include "terminal.h"
@@ -87,13 +87,12 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
   app_terminal_begin();
-  signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, not our end */
-  signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow */
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error, and does not end the program */
+  signal(SIGXFSZ, SIG_IGN); /* likewise a limit of file size */
   const int code = dispatch(argc, argv);
   if (fflush(stdout) == 0 && !ferror(stdout)) return code;
   struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-  const int left =
-      poll(&out, 1, 0) > 0 && (out.revents & POLLERR); /* as head does, when it has seen enough */
+  const int left = poll(&out, 1, 0) > 0 && (out.revents & POLLERR); /* closed by the reader, as head does */
   if (!left) fputs("galpha: the standard output could not be written\n", stderr);
   return code ? code : APP_FAILED;
 }

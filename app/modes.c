@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Equations that change by more than this part in the time that the slowest mode takes to change by itself
- * are not those of an equilibrium or a steady motion. */
+/* If the equations change by more than this fraction during the time constant of the slowest mode, the state
+ * is neither an equilibrium nor a steady motion. */
 #define UNSTEADY 1e-4
-#define POOR 1e-8 /* a residual that is worth a warning */
+#define POOR 1e-8 /* larger residuals cause a warning */
 
 typedef struct study {
   const app_arguments *a;
@@ -145,14 +145,13 @@ static int find_shapes(study *t)
       status =
           ga_machine_signal_slopes(t->s.machine, s, &m->imaginary, t->n_signals, t->index, t->imaginary + at);
   }
-  if (status)
-    return app_task_explain(&t->s, t->a, "the shapes cannot be shown by signals", status), APP_FAILED;
+  if (status) return app_task_explain(&t->s, t->a, "the shapes cannot be computed", status), APP_FAILED;
   return APP_DONE;
 }
 
 /* ---- The table ---- */
 
-/* The coordinate that moves most; the state of a controller where nothing moves. */
+/* Name of the coordinate with the largest amplitude; of a state of a block if nothing moves. */
 static void name_largest(const ga_system *sys, const ga_mode *m, char *text, size_t size)
 {
   const struct {
@@ -178,20 +177,24 @@ static void print_table(const study *t)
   if (t->turning) {
     double omega[3], c[3];
     ga_machine_turning_axis(t->turning, omega, c);
-    printf("turning with (%.6g, %.6g, %.6g) rad/s about an axis through (%.6g, %.6g, %.6g) m; seen in "
-           "turning axes:\n",
+    printf("steady rotation with (%.6g, %.6g, %.6g) rad/s about an axis through (%.6g, %.6g, %.6g) m; in "
+           "rotating axes:\n",
            omega[0], omega[1], omega[2], c[0], c[1], c[2]);
   }
-  printf("modes about t = %.9g s; %d eigenvalues, %s%d of them 0\n", t->at.t, t->info->n_all,
-         more ? "at least " : "", t->info->n_zero);
-  printf("%4s %18s %18s %16s %12s %9s  %s\n", "", "real [1/s]", "imaginary [1/s]", "frequency [Hz]",
-         "damping [-]", "residual", "moves most");
+  const int verbose = app_has(t->a, "verbose");
+  printf("modes about the state at t = %.9g s; %d eigenvalue%s", t->at.t, t->info->n_all,
+         t->info->n_all == 1 ? "" : "s");
+  if (t->info->n_zero > 0) printf(", %s%d of them zero", more ? "at least " : "", t->info->n_zero);
+  printf("\n%4s %18s %18s %16s %12s ", "", "real [1/s]", "imaginary [1/s]", "frequency [Hz]", "damping [-]");
+  if (verbose) printf("%9s ", "residual");
+  puts(" largest motion");
   for (int i = 0; i < t->info->n; i++) {
     const ga_mode *m = ga_modes_at(t->modes, i);
     char name[192];
     name_largest(sys, m, name, sizeof name);
-    printf("%4d %18.11g %18.11g %16.10g %12.6g %9.1e  %s\n", i + 1, m->re, m->im, m->frequency, m->damping,
-           m->residual, name);
+    printf("%4d %18.11g %18.11g %16.10g %12.6g ", i + 1, m->re, m->im, m->frequency, m->damping);
+    if (verbose) printf("%9.1e ", m->residual);
+    printf(" %s\n", name);
   }
 }
 
@@ -204,7 +207,7 @@ static double slowest(const study *t)
   return 0.0;
 }
 
-static void say_doubts(const study *t)
+static void print_warnings(const study *t)
 {
   double worst = 0.0;
   int growing = 0;
@@ -217,13 +220,13 @@ static void say_doubts(const study *t)
   if (!(t->info->unsteady <= UNSTEADY * slowest(t)) && t->info->unsteady != 0.0)
     fprintf(stderr,
             t->turning
-                ? "warning: the machine is not the same from all angles about the axis: the equations in "
-                  "turning axes change by %.2g of themselves in a second, and these modes are those of an "
-                  "instant\n"
-                : "warning: neither at rest in equilibrium nor in steady motion: the equations change by "
-                  "%.2g of themselves in a second, and these modes are those of an instant\n",
-            t->info->unsteady);
-  if (worst > POOR) fprintf(stderr, "warning: residuals are up to %.1e: so many digits are wrong\n", worst);
+                ? "warning: the machine is not symmetric about the axis of rotation: in rotating axes the "
+                  "equations change by %.3g %% per second, and these modes hold for this instant only\n"
+                : "warning: neither an equilibrium nor a steady motion: the equations change by %.3g %% per "
+                  "second, and these modes hold for this instant only\n",
+            100.0 * t->info->unsteady);
+  if (worst > POOR)
+    fprintf(stderr, "warning: the modes are inaccurate: their relative residuals are up to %.1e\n", worst);
   if (growing)
     printf("unstable: %d mode%s grow%s\n", growing, growing == 1 ? "" : "s", growing == 1 ? "s" : "");
 }
@@ -280,7 +283,7 @@ static int write_csv(const study *t, const char *path)
   return APP_DONE;
 }
 
-/* One number of every mode, or the real or imaginary q of every mode; NULL: no memory. */
+/* `width` numbers of every mode; NULL: out of memory. */
 static double *collect(const study *t, int width, double (*value)(const ga_mode *m, int i))
 {
   double *out = calloc((size_t)t->info->n * (size_t)width + 1, sizeof *out);
@@ -359,14 +362,14 @@ static int write_file(const study *t, const char *path)
   const ga_tables all = {"galpha modes 1", at, table, NULL, 2, attributes};
   const ga_status status = complete ? ga_tables_write(t->s.ctx, path, &all) : GA_ERR_MEMORY;
   for (int i = 0; i < OWN; i++) free(numbers[i]);
-  if (status) return app_task_explain(&t->s, t->a, "no file of modes", status), APP_FAILED;
+  if (status) return app_task_explain(&t->s, t->a, "the modes cannot be written", status), APP_FAILED;
   printf("%s: %d mode%s of %d signals\n", path, n, n == 1 ? "" : "s", t->n_signals);
   return APP_DONE;
 }
 
 /* ---- The command ---- */
 
-/* What is there and no HDF5 is not ours to replace. */
+/* Refuses to replace an existing file that is not HDF5. */
 static int check_file(const app_arguments *a, const char *path)
 {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -378,7 +381,7 @@ static int check_file(const app_arguments *a, const char *path)
   const size_t n = fread(begin, 1, sizeof begin, f);
   fclose(f);
   if (n == 0 || (n == sizeof begin && memcmp(begin, hdf5, sizeof hdf5) == 0)) return APP_DONE;
-  return app_misused(a, "%s is there already and is no HDF5 file; it is left as it is", path);
+  return app_misused(a, "%s exists and is not an HDF5 file; it is left as it is", path);
 }
 
 int app_modes(const app_arguments *a)
@@ -396,7 +399,7 @@ int app_modes(const app_arguments *a)
   if (!code) code = compute(&t);
   if (!code && (file || csv)) code = find_shapes(&t);
   if (!code && !(csv && strcmp(csv, "-") == 0)) print_table(&t);
-  if (!code) say_doubts(&t);
+  if (!code) print_warnings(&t);
   if (!code && csv) code = write_csv(&t, csv);
   if (!code && file) code = write_file(&t, file);
   study_close(&t);

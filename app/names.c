@@ -1,4 +1,4 @@
-/* Names: which is the nearest, and which are meant by a pattern. */
+/* Names: the most similar one, and patterns. */
 #define _POSIX_C_SOURCE 200809L
 #include "app.h"
 
@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { MOST_LETTERS = 64 }; /* what follows is not looked at */
+enum { MOST_LETTERS = 64 }; /* further letters are ignored */
 
 static int letters(const char *name)
 {
@@ -16,7 +16,7 @@ static int letters(const char *name)
   return n < MOST_LETTERS ? (int)n : MOST_LETTERS;
 }
 
-/* How many letters to insert, delete or replace to make b of a. */
+/* Levenshtein distance. */
 static int distance(const char *a, const char *b)
 {
   int row[MOST_LETTERS + 1];
@@ -36,7 +36,7 @@ static int distance(const char *a, const char *b)
   return row[nb];
 }
 
-/* A name that contains this one, or is contained, comes before others as far away. */
+/* Twice the distance; less one if one name contains the other. */
 static int unlikeness(const char *name, const char *other)
 {
   const int part = *name && *other && (strstr(other, name) || strstr(name, other));

@@ -70,7 +70,7 @@ int app_output_write(const char *path, const char *bytes, size_t n)
 
 int app_output_refused(const app_arguments *a, const char *path, int error)
 {
-  if (error == NOT_REGULAR) return app_misused(a, "%s is there already and is no regular file", path);
+  if (error == NOT_REGULAR) return app_misused(a, "%s exists and is not a regular file", path);
   fprintf(stderr, "galpha %s: %s cannot be written: %s\n", a->command->name, path, strerror(error));
   return APP_FAILED;
 }

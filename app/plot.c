@@ -13,10 +13,10 @@ enum { MOST_CURVES = 64, BUCKETS = 1500, MOST_POINTS = 20000, TITLE_LENGTH = 512
 /* Sizes in pixels of an .svg. */
 enum {
   WIDTH = 900,
-  LEFT = 125, /* of the axes: numbers and label, */
-  NAME = 20,  /* whose middle is there in all panels, however wide the numbers are */
+  LEFT = 125, /* left of the axes: numbers and label */
+  NAME = 20,  /* middle of the label, the same in all panels */
   RIGHT = 30,
-  DIGIT = 12, /* of a number, those above the usual make the left side wider */
+  DIGIT = 12, /* width of a digit; long numbers make the left side wider */
   USUAL_DIGITS = 6,
   MOST_DIGITS = 10,
   OVER_TIME = 185, /* height of the axes */
@@ -32,7 +32,7 @@ typedef struct curve {
   int file;   /* index of the result */
   int x, y;   /* signals; x −1: the time */
   int panel;  /* where it is drawn */
-  int colour; /* from 1, in its panel: a dashed curve is seen on one that it agrees with */
+  int colour; /* from 1, in its panel; also selects the dashes, which show where curves coincide */
 } curve;
 
 typedef struct panel {
@@ -58,9 +58,9 @@ typedef struct picture {
   int height, left; /* left: of all axes */
 } picture;
 
-/* ---- What is to be drawn ---- */
+/* ---- Choice of signals ---- */
 
-/* Which operands are results: the first, and others that end so or are there as files. */
+/* 1: the operand is a result: the first one, and others with that ending or that exist as files. */
 static int is_result(const char *operand, int i)
 {
   struct stat st;
@@ -123,14 +123,14 @@ static int add_curve(picture *p, int file, int x, int y)
   return APP_DONE;
 }
 
-/* Results that are compared may be of models that differ: what one of them lacks is drawn from the others. */
+/* Compared results may be of different models: signals that one of them lacks are drawn from the others. */
 static void warn_missing(const picture *p, int file, const char *name)
 {
   fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->file[file], name);
 }
 
-/* All signals of one result that the name stands for, less those that a result before it has; each from all
- * that have it. */
+/* Adds all signals of one result that match the pattern, except those of an earlier result; each from all
+ * results that have it. */
 static int add_signals_of(picture *p, int first, const char *pattern)
 {
   const ga_result *r = p->result[first];
@@ -204,13 +204,13 @@ typedef struct points {
   double *e; /* error bars; NULL: not to be drawn, or there are none */
 } points;
 
-/* Error bars are drawn along the time. */
+/* 1: error bars are drawn, which is done over time only. */
 static int has_band(const picture *p, const curve *c)
 {
   return app_has(p->a, "band") && c->x < 0 && c->y >= 0 && ga_result_error(p->result[c->file], c->y) >= 0;
 }
 
-/* Those between `from` and `to`, time among them whatever x is. */
+/* Reads the records between the times `from` and `to`. */
 static ga_status read_points(picture *p, const curve *c, points *out)
 {
   ga_result *r = p->result[c->file];
@@ -239,7 +239,7 @@ static void write_point(FILE *to, const points *p, long i)
   fprintf(to, "%.10g %.10g\n", p->x[i], p->y[i]);
 }
 
-/* Over time: of many records the least and the largest of every bucket, so that no peak is lost. */
+/* Over time: of many records only the minimum and maximum of every bucket, so that no peak is lost. */
 static void write_reduced(FILE *to, const points *p)
 {
   for (long b = 0; b < BUCKETS; b++) {
@@ -255,7 +255,7 @@ static void write_reduced(FILE *to, const points *p)
   if (p->n > 0) write_point(to, p, p->n - 1);
 }
 
-/* Its lower and upper limit, of every bucket the widest. */
+/* Lower and upper limit of the band, the widest of every bucket. */
 static void write_band(FILE *to, int number, const points *p)
 {
   const long n = p->n < BUCKETS ? p->n : BUCKETS;
@@ -297,7 +297,7 @@ static void widen(panel *to, const points *p)
   }
 }
 
-/* Panels over time are read from above to below. */
+/* Gives all panels over time the same range. */
 static void share_time(picture *p)
 {
   double low = HUGE_VAL, high = -HUGE_VAL;
@@ -344,7 +344,7 @@ static int axes_width(const picture *p)
 
 #define NOTHING 1e-20 /* values below this are 0 */
 
-/* No two values are reported apart by more than rounding. */
+/* 1: all values are equal up to rounding. */
 static int is_flat(const panel *here, int axis)
 {
   const double span = here->high[axis] - here->low[axis];
@@ -352,7 +352,7 @@ static int is_flat(const panel *here, int axis)
   return most < NOTHING || !(span > 1e-9 * most);
 }
 
-/* As many digits as tell the numbers beside an axis apart, where values differ little from each other. */
+/* Number of digits that distinguish the ticks of an axis if values differ little. */
 static void lay_out_numbers(picture *p)
 {
   p->left = LEFT;
@@ -374,8 +374,7 @@ static void curve_title(char text[TITLE_LENGTH], const picture *p, const curve *
            p->n_files > 1 ? p->file[c->file] : "", p->n_files > 1 ? ")" : "");
 }
 
-/* As many columns as there is room for the longest title: not more than gnuplot, which takes more than 10
- * pixels for a character, will fill. */
+/* Number of columns that fit with the longest title; gnuplot takes more than 10 pixels per character. */
 static void lay_out_legend(picture *p, int number)
 {
   enum { SAMPLE = 75 }; /* of a line, and the gaps around it */
@@ -393,7 +392,7 @@ static void lay_out_legend(picture *p, int number)
   here->rows = (here->n + here->columns - 1) / here->columns;
 }
 
-/* Panels over time have one label, below the last. */
+/* 1: the panel has a label below. Panels over time have one, below the last. */
 static int has_label(const picture *p, int number)
 {
   return p->panel[number].x >= 0 || number == p->n_panels - 1 || p->panel[number + 1].x >= 0;
@@ -438,8 +437,8 @@ static void draw_curve(const picture *p, FILE *to, int i)
   fputs(" noenhanced", to);
 }
 
-/* Ranges [low, high] of x and y with some room around the curves; time has none. Of two lengths a metre is as
- * long both ways: the range that has room is made larger, about its middle. */
+/* Ranges [low, high] of x and y with a margin around the curves, except for time. If both are lengths they
+ * have the same scale: one range is enlarged about its middle. */
 static void choose_ranges(double low[2], double high[2], const panel *here, int width)
 {
   const double size[2] = {width, OVER_EACH_OTHER}, room = 0.08;
@@ -509,7 +508,7 @@ static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
   fputs("unset multiplot\n", to);
 }
 
-/* The one given, or those of the models, each once. */
+/* The given title, or the titles of the models, each once. */
 static void choose_title(const picture *p, char title[TITLE_LENGTH])
 {
   const char *given = app_text(p->a, "title");
@@ -527,12 +526,12 @@ static void choose_title(const picture *p, char title[TITLE_LENGTH])
   }
 }
 
-/* gnuplot is not started, and so its picture not begun, before all numbers are there. */
+/* Reads all numbers before gnuplot is started. */
 static int draw(picture *p, const char *file)
 {
   app_gnuplot g;
   FILE *data = tmpfile();
-  if (!data) return fputs("galpha plot: no temporary file can be made\n", stderr), APP_FAILED;
+  if (!data) return fputs("galpha plot: a temporary file cannot be created\n", stderr), APP_FAILED;
   char title[TITLE_LENGTH];
   choose_title(p, title);
   int code = write_curves(p, data);
@@ -546,8 +545,8 @@ static int draw(picture *p, const char *file)
   return code;
 }
 
-/* What is missing in the picture. */
-static int tell_damage(picture *p)
+/* Reports damaged records, which are missing in the picture. */
+static int report_damage(picture *p)
 {
   for (int f = 0; f < p->n_files; f++)
     if (ga_result_verify(p->result[f])) fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text);
@@ -578,7 +577,7 @@ int app_plot(const app_arguments *a)
   if (!code) code = choose(&p);
   if (!code) code = check_band(&p);
   if (!code) code = draw(&p, file);
-  if (p.damaged) code = tell_damage(&p);
+  if (p.damaged) code = report_damage(&p);
   for (int i = 0; p.result && i < a->n_operands; i++) ga_result_close(&p.result[i]);
   free(p.result);
   free(p.file);

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REDRAW 0.1   /* [s] between two pictures of the bar */
-#define PATIENCE 0.5 /* [s] within which nobody wants to read lines */
+#define REDRAW 0.1   /* [s] between two updates of the bar */
+#define PATIENCE 0.5 /* [s] before the first line is printed */
 enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40, MOST_BETWEEN_LOOKS = 256 };
 
 double app_clock(void)
@@ -99,9 +99,9 @@ static int tenth_of(const app_progress *p, double t)
   return (int)(10.0 * fraction_of(p, t) * (1.0 + 1e-12));
 }
 
-/* Asking the clock costs more than all the rest, so that it is not asked after every step where steps are
- * fast. */
-static int clock_says_so(app_progress *p, long step)
+/* 1: it is time for an update. Reading the clock is expensive, so with fast steps it is not read after every
+ * step. */
+static int is_time_to_update(app_progress *p, long step)
 {
   const double now = app_clock(), since = now - p->looked;
   if (since > 0.5 * REDRAW)
@@ -113,7 +113,7 @@ static int clock_says_so(app_progress *p, long step)
   return now - p->last >= REDRAW;
 }
 
-/* A tenth of a run that has only just begun is passed over. */
+/* 1: another tenth of the run is done; not within the first PATIENCE seconds. */
 static int line_is_due(app_progress *p, double t)
 {
   if (t < p->t_next || tenth_of(p, t) <= p->tenth) return 0;
@@ -126,7 +126,7 @@ int app_progress_due(app_progress *p, double t, long step)
 {
   if (p->mode == APP_PROGRESS_NONE) return 0;
   if (p->mode == APP_PROGRESS_LINES) return line_is_due(p, t);
-  return step >= p->next && clock_says_so(p, step);
+  return step >= p->next && is_time_to_update(p, step);
 }
 
 void app_progress_show(app_progress *p, double t, double h)

@@ -1,4 +1,4 @@
-/* What a run writes into its result file. */
+/* Contents of the result file of a run. */
 #define _POSIX_C_SOURCE 200809L
 #include "runner.h"
 
@@ -17,7 +17,7 @@ static const char *signal_at(const void *machine, int i)
 static int no_signal(const app_runner *r, const char *name)
 {
   const char *nearest = app_nearest(name, ga_machine_n_signals(r->s.machine), signal_at, r->s.machine);
-  return app_misused(r->a, "there is no signal \"%s\" to be recorded%s%s", name,
+  return app_misused(r->a, "there is no signal \"%s\" to record%s%s", name,
                      nearest ? "; the nearest is " : "", nearest ? nearest : "");
 }
 
@@ -44,19 +44,19 @@ int app_record_choose(app_runner *r)
 
 /* ---- The file ---- */
 
-/* What is there and no result is not ours to replace. */
+/* Refuses to replace an existing file that is not a result. */
 static int check_file(const app_runner *r)
 {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char begin[8];
   if (app_output_check(r->file) < 0)
-    return app_misused(r->a, "%s is there already and is no regular file; results need one", r->file);
+    return app_misused(r->a, "%s exists and is not a regular file; results need one", r->file);
   FILE *f = fopen(r->file, "rb");
   if (!f) return APP_DONE;
   const size_t n = fread(begin, 1, sizeof begin, f);
   fclose(f);
   if (n == 0 || (n == sizeof begin && memcmp(begin, hdf5, sizeof hdf5) == 0)) return APP_DONE;
-  return app_misused(r->a, "%s is there already and is no result file; it is left as it is", r->file);
+  return app_misused(r->a, "%s exists and is not a result file; it is left as it is", r->file);
 }
 
 int app_record_file(app_runner *r)
@@ -71,7 +71,7 @@ int app_record_file(app_runner *r)
   return check_file(r);
 }
 
-/* The shortest text that gives the same number back. */
+/* The shortest text that is read back as the same number. */
 static void number_text(char *text, size_t size, double number)
 {
   for (int digits = 6; digits <= 17; digits++) {
@@ -80,7 +80,7 @@ static void number_text(char *text, size_t size, double number)
   }
 }
 
-/* A setting as a text that is the same only where the setting is. */
+/* A setting as a text; equal texts mean equal settings. */
 static void setting_text(const ga_run_settings *o, const ga_setting *at, char *value, size_t size)
 {
   const void *member = (const char *)o + at->offset;
@@ -115,11 +115,11 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
 
 enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 6 };
 
-/* What last digits may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
+/* What the last digits of results may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
 {
 #if defined(__clang__)
-  const char *const compiler = ""; /* says its name itself */
+  const char *const compiler = ""; /* __VERSION__ contains the name */
 #elif defined(__GNUC__)
   const char *const compiler = "gcc ";
 #else
@@ -207,7 +207,7 @@ ga_status app_record_open(app_runner *r, int append)
 
 int app_record_is_finite(app_runner *r, double t)
 {
-  double sum = 0.0; /* 0 for numbers, NaN for all else */
+  double sum = 0.0; /* stays 0 if all are finite, else NaN */
   int i = 0;
   for (int k = 0; k < r->n; k++) sum += 0.0 * r->values[k];
   if (sum == 0.0) return 1;
@@ -220,8 +220,8 @@ int app_record_is_finite(app_runner *r, double t)
   return 0;
 }
 
-/* A record at a jump is that of the state at one side of it, some roundings away: so are functions of time.
- */
+/* A record at a jump is the state on one side of it, a few roundings away; functions of time are evaluated
+ * there too. */
 ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;

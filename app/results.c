@@ -18,7 +18,7 @@ int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, g
 
 void app_result_warn(ga_result *r, const char *file)
 {
-  static const char *const early[] = {[GA_RUN_RUNNING] = "has not ended: it goes on, or was killed",
+  static const char *const early[] = {[GA_RUN_RUNNING] = "has not ended: it is still running, or was killed",
                                       [GA_RUN_STOPPED] = "was stopped before its end",
                                       [GA_RUN_FAILED] = "failed before its end"};
   const ga_run_status status = ga_result_run_status(r);
@@ -54,14 +54,14 @@ int app_result_has(const ga_result *r, const char *pattern)
 
 /* ---- export ---- */
 
-/* "time" is the first column of every table; to ask for it is no mistake. */
+/* "time" is accepted as a name: it is the first column of every table. */
 static int is_time(const ga_result *r, const char *name)
 {
   return strcmp(name, "time") == 0 && ga_result_find(r, name) < 0;
 }
 
-/* The names that operands stand for, patterns included, in the order of the operands and each once; returns
- * an exit code. */
+/* Names of the signals that match the operands, in the order of the operands, each once; returns an exit
+ * code. */
 static int chosen_names(const app_arguments *a, const ga_result *r, const char **names, int *n)
 {
   const int all = ga_result_n_signals(r);
@@ -82,7 +82,7 @@ static int chosen_names(const app_arguments *a, const ga_result *r, const char *
   return code;
 }
 
-/* Behind each of the n names that of its error bars; there is room for them. */
+/* Inserts the name of its error bars after each of the n names; the array is large enough. */
 static int add_errors(const app_arguments *a, const ga_result *r, const char **names, int *n)
 {
   if (ga_result_error(r, 0) < 0)
@@ -96,8 +96,8 @@ static int add_errors(const app_arguments *a, const ga_result *r, const char **n
   return APP_DONE;
 }
 
-/* The library writes files only, so the standard output gets a copy of one, from a folder that nobody else
- * can write to. */
+/* Writes to the standard output: the library writes files only, so a temporary file is copied, from a private
+ * folder. */
 static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
 {
   const char *given = getenv("TMPDIR");
@@ -106,7 +106,7 @@ static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
   snprintf(folder, sizeof folder, "%s/galpha-XXXXXX",
            given && strlen(given) < 1024 && *given ? given : "/tmp");
   if (!mkdtemp(folder))
-    return fprintf(stderr, "galpha export: no temporary folder can be made: %s\n", strerror(errno)),
+    return fprintf(stderr, "galpha export: a temporary folder cannot be created: %s\n", strerror(errno)),
            APP_FAILED;
   snprintf(name, sizeof name, "%s/table", folder);
   *status = ga_result_export_csv(r, name, n, names);
@@ -176,7 +176,7 @@ static void print_signals(const ga_result *r, int all)
   if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);
 }
 
-/* Settings that are 0 or as everybody's are not worth a line. */
+/* 1: the setting has its usual value and is not shown. */
 static int is_default(const ga_result *r, const char *name)
 {
   static const struct {
@@ -190,8 +190,8 @@ static int is_default(const ga_result *r, const char *name)
   return 0;
 }
 
-/* Of step and tolerance one has a meaning. */
-static int is_idle(const ga_result *r, const char *name)
+/* 1: the setting has no effect: one of step and tolerance. */
+static int has_no_effect(const ga_result *r, const char *name)
 {
   const char *step = ga_result_attribute(r, "step");
   const int fixed = step && strtod(step, NULL) > 0.0;
@@ -203,7 +203,7 @@ static void print_facts(const ga_result *r)
 {
   for (int i = 0; i < ga_result_n_attributes(r); i++) {
     const char *name = ga_result_attribute_name(r, i), *value = ga_result_attribute(r, name);
-    if (!value || !*value || is_idle(r, name)) continue;
+    if (!value || !*value || has_no_effect(r, name)) continue;
     printf("%-12s ", name);
     for (; *value; value++) putchar(*value == '\n' ? ' ' : *value); /* one fact, one line */
     putchar('\n');
@@ -223,7 +223,7 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   printf("records      %ld", n);
   if (n > 0) printf(", from t = %.9g s to %.9g s", first, last);
   putchar('\n');
-  if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume goes on from it\n", t);
+  if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume continues from it\n", t);
   print_signals(r, app_has(a, "signals"));
   if (!ga_result_verify(r)) return APP_DONE;
   fprintf(stderr, "galpha info: %s\n", ga_context_error(ctx)->text);

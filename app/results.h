@@ -7,13 +7,13 @@
 #include "galpha/galpha.h"
 #include "galpha/result.h"
 
-/* Opens a result; says on stderr where that fails. Returns an exit code. */
+/* Opens a result; reports failures on stderr. Returns an exit code. */
 int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, ga_result **out);
-/* Says on stderr where the run did not come to its end, and how far it came. */
+/* Warns on stderr if the run did not finish, with the time it reached. */
 void app_result_warn(ga_result *r, const char *file);
 /* "there is no signal ... in ...; the nearest is ..."; returns APP_USAGE. */
 int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name);
-/* 1: a signal of r is meant by this name or pattern. */
+/* 1: a signal of r matches this name or pattern. */
 int app_result_has(const ga_result *r, const char *pattern);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY = 256 }; /* steps between looks at the constraints: looking costs an evaluation */
+enum { CHECK_EVERY = 256 }; /* steps between evaluations of constraint residuals */
 
-/* ---- Being stopped ---- */
+/* ---- Signals of the system ---- */
 
 static volatile sig_atomic_t stop_signal;
 
@@ -20,8 +20,8 @@ static void on_signal(int number)
   stop_signal = number;
 }
 
-/* A second signal of the kind ends the program at once. What the parent process ignores, as nohup does
- * SIGHUP, stays ignored. */
+/* A second signal of the same kind ends the program at once. Signals that the parent process ignores, as
+ * nohup does with SIGHUP, stay ignored. */
 static void catch_signals(void)
 {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
@@ -35,7 +35,7 @@ static void catch_signals(void)
       sigaction(numbers[i], &action, NULL);
 }
 
-/* ---- Counting ---- */
+/* ---- Statistics ---- */
 
 static double larger(double a, double b)
 {
@@ -63,7 +63,7 @@ app_totals app_runner_totals(const app_runner *r)
   return t;
 }
 
-static void look_at_constraints(app_runner *r)
+static void update_residuals(app_runner *r)
 {
   double phi = 0.0, phi_dot = 0.0, k = 0.0;
   if (ga_stepper_constraint_residuals(r->s.stepper, &phi, &phi_dot, &k)) return;
@@ -72,7 +72,7 @@ static void look_at_constraints(app_runner *r)
   r->worst.nonholonomic = larger(r->worst.nonholonomic, k);
 }
 
-/* ---- Getting ready ---- */
+/* ---- Preparation ---- */
 
 static int take_options(app_runner *r)
 {
@@ -84,7 +84,7 @@ static int take_options(app_runner *r)
   return code ? code : app_record_file(r);
 }
 
-/* Output at given times; the first one may come before the meter has begun. */
+/* Output at given times; the first one may come before the meter is started. */
 static int on_output(void *user, const ga_state *s)
 {
   app_runner *r = user;
@@ -94,8 +94,8 @@ static int on_output(void *user, const ga_state *s)
   return app_record_state(r, s) != GA_OK;
 }
 
-/* What a round before has left. */
-static void clear(app_runner *r)
+/* Frees and resets what belongs to the previous round. */
+static void reset_round(app_runner *r)
 {
   const app_totals none = {0};
   ga_recorder_destroy(&r->recorder);
@@ -110,7 +110,7 @@ static void clear(app_runner *r)
 static ga_status prepare(app_runner *r)
 {
   ga_simulate_opts opts = ga_simulate_defaults();
-  clear(r);
+  reset_round(r);
   opts.output = on_output;
   opts.user = r;
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
@@ -134,55 +134,56 @@ static ga_status begin(app_runner *r)
   return status;
 }
 
-/* ---- Going ---- */
+/* ---- Steps ---- */
 
 static long lesser(long a, long b)
 {
   return a < b ? a : b;
 }
 
-/* Steps until the next one that can be divided by `every`. */
+/* Number of steps to the next multiple of `every`. */
 static long steps_until(long step, long every)
 {
   return every > 0 ? every - step % every : LONG_MAX;
 }
 
-/* What is not done after every step; finished: this was the last one. Constraints and checkpoints go by the
- * number of steps from the run's beginning, that before it was resumed included. */
-static ga_status now_and_then(app_runner *r, const ga_state *s, int finished)
+/* What is done only after some steps: records, residuals, checkpoints, progress. finished 1: after the last
+ * step. Residuals and checkpoints depend on the number of steps since the start of the run, with those before
+ * a resume. */
+static ga_status do_periodic_work(app_runner *r, const ga_state *s, int finished)
 {
   const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
   const long step = stats->steps, all = (long)r->before.steps + step, every = r->checkpoint_every;
   const int records = r->s.settings.output == 0.0;
   app_progress *progress = &r->s.progress;
   ga_status status = records ? app_record_state(r, s) : GA_OK;
-  if (step >= r->watch.next || app_refused(stats) > r->watch.refused) app_watch_step(&r->watch, s, stats);
-  if (all % LOOK_EVERY == 0 || finished) look_at_constraints(r);
+  if (step >= r->watch.next || app_rejected(stats) > r->watch.refused) app_watch_step(&r->watch, s, stats);
+  if (all % CHECK_EVERY == 0 || finished) update_residuals(r);
   if (!status && every > 0 && (all % every == 0 || finished))
     status = app_checkpoint_keep(r, finished || stop_signal);
   if (app_progress_due(progress, s->t, step))
     app_progress_show(progress, s->t, ga_simulator_next_step(r->s.simulator));
-  r->wait = lesser(lesser(steps_until(all, LOOK_EVERY), steps_until(all, every)),
+  r->wait = lesser(lesser(steps_until(all, CHECK_EVERY), steps_until(all, every)),
                    lesser(r->watch.next, progress->next) - step);
   if (records) r->wait = 1;
   r->t_wait = progress->t_next;
   return status;
 }
 
-/* At once, unless the next checkpoint may be near: then nothing has to be computed again. */
+/* Stops at a checkpoint if one comes soon, so that nothing has to be computed again; otherwise at once. */
 static int may_stop(const app_runner *r, double asked)
 {
-  const double wait = 0.5; /* [s] that a user is made to wait at most, or one step */
+  const double wait = 0.5; /* [s] longest delay, apart from the present step */
   return r->checkpoint_every == 0 || (r->has_saved && ga_stepper_state(r->s.stepper)->t <= r->t_saved) ||
          app_clock() - asked > wait;
 }
 
-/* GA_OK: at the end; GA_STOPPED: by a signal; < 0: failed. */
-static ga_status go(app_runner *r)
+/* GA_OK: finished; GA_STOPPED: by a signal; < 0: failed. */
+static ga_status run_steps(app_runner *r)
 {
   const ga_state *s = ga_stepper_state(r->s.stepper);
   const ga_simulate_stats *stats = ga_simulator_stats(r->s.simulator);
-  double asked = 0.0; /* [s] when it was asked to stop */
+  double asked = 0.0; /* [s] clock time of the signal */
   int finished = ga_simulator_finished(r->s.simulator);
   while (!finished) {
     if (stop_signal) {
@@ -198,16 +199,16 @@ static ga_status go(app_runner *r)
     status = ga_meter_update(r->meter, s);
     if (!status) status = r->followed = app_bars_step(&r->bars, &r->s);
     if (status) return status;
-    const int due = --r->wait <= 0 || s->t >= r->t_wait || app_refused(stats) > r->watch.refused || finished;
-    if (due && (status = now_and_then(r, s, finished)) != GA_OK) return status;
+    const int due = --r->wait <= 0 || s->t >= r->t_wait || app_rejected(stats) > r->watch.refused || finished;
+    if (due && (status = do_periodic_work(r, s, finished)) != GA_OK) return status;
   }
   return GA_OK;
 }
 
 /* ---- The command ---- */
 
-/* Starts anew, or where the file's checkpoint is; *started: there is a state. The file of a run that has
- * nothing left to do is not opened. */
+/* Starts from the beginning or from the file's checkpoint. *started: there is a state. The file of a run that
+ * is already finished is not opened. */
 static int start_run(app_runner *r, int *started, ga_status *status)
 {
   const int quiet = app_has(r->a, "quiet");
@@ -221,9 +222,9 @@ static int start_run(app_runner *r, int *started, ga_status *status)
   *started = 1;
   app_watch_step(&r->watch, ga_stepper_state(r->s.stepper), ga_simulator_stats(r->s.simulator));
   const double t = ga_stepper_state(r->s.stepper)->t;
-  if (!quiet && resumed) printf("%s goes on from t = %.9g s\n", r->file, t);
-  if (!quiet && !resumed && resume) printf("%s has no checkpoint: from the beginning\n", r->file);
-  if (!quiet && !resumed && !r->in_part) app_task_report(&r->s, stdout, 0);
+  if (!quiet && resumed) printf("%s continues from t = %.9g s\n", r->file, t);
+  if (!quiet && !resumed && resume) printf("%s has no checkpoint: starting from the beginning\n", r->file);
+  if (!quiet && !resumed && !r->in_part) app_task_report(&r->s, stdout, 0, app_has(r->a, "verbose"));
   fflush(stdout);
   app_progress_start(&r->s.progress, quiet, r->s.settings.t_start, t, r->s.settings.t_end);
   return APP_DONE;
@@ -233,14 +234,14 @@ static int nothing_to_do(const app_runner *r)
 {
   if (app_has(r->a, "quiet")) return APP_DONE;
   printf("%s had finished at t = %.9g s: nothing to do", r->file, ga_stepper_state(r->s.stepper)->t);
-  puts(r->bars.accuracy > 0.0 ? "" : "; a later --t-end goes on from there");
+  puts(r->bars.accuracy > 0.0 ? "" : "; a later --t-end continues from there");
   return APP_DONE;
 }
 
-/* Where Newton's iteration fails in the run for the error bars only, or in a later round only, that is a
- * matter of where steps happen to end, as beside a singular position: other ones may do. *tolerance: of
- * these, which depends on nothing but the last one, so that a run which is resumed does the same. */
-static int may_try_others(app_runner *r, ga_status status, double *tolerance)
+/* 1: the round may be repeated with another tolerance. If Newton's iteration fails only in the run for the
+ * error bars, or only in a later round, the cause is where steps happen to end, as near a singular position.
+ * *tolerance depends only on the last one, so that a resumed run does the same. */
+static int may_repeat_round(app_runner *r, ga_status status, double *tolerance)
 {
   enum { MOST = 8 };
   const double down = 0.1, up = 1.5, least = 1e-10, now = r->s.settings.tolerance;
@@ -254,8 +255,8 @@ static int may_try_others(app_runner *r, ga_status status, double *tolerance)
   return r->retried < MOST;
 }
 
-/* One run to its end, or to where it fails or is stopped. *again: the accuracy is not reached, and another
- * one with the tolerance that the settings have now may do. */
+/* One run to its end, or until it fails or is stopped. *again 1: the accuracy is not reached, and another
+ * round with the tolerance now in the settings follows. */
 static int run_round(app_runner *r, int *again)
 {
   int started = 0;
@@ -269,10 +270,10 @@ static int run_round(app_runner *r, int *again)
     if (r->had_finished && r->bars.accuracy == 0.0) return nothing_to_do(r);
   }
   catch_signals();
-  if (!status && !r->had_finished) status = go(r);
+  if (!status && !r->had_finished) status = run_steps(r);
   app_progress_clear(&r->s.progress);
   if (status != GA_OK && status != GA_STOPPED) {
-    *again = may_try_others(r, status, &next);
+    *again = may_repeat_round(r, status, &next);
     if (!*again) return app_end_failed(r, status, started);
     app_end_retried(r, next);
     r->retried++;
@@ -283,14 +284,14 @@ static int run_round(app_runner *r, int *again)
     *again = app_bars_end(&r->bars, &r->s, app_runner_totals(r).steps, &next) == APP_TRY_AGAIN;
     if (r->had_finished && !*again) return nothing_to_do(r);
   }
-  if (!*again) return app_end_told(r, status ? (int)stop_signal : 0, app_clock() - began);
+  if (!*again) return app_end_reported(r, status ? (int)stop_signal : 0, app_clock() - began);
   status = app_end_round(r, next, app_clock() - began);
   r->s.settings.tolerance = next;
   r->in_part = 1;
   return status ? APP_FAILED : APP_DONE;
 }
 
-/* Rounds after the first are recorded beside the file, which stays complete until they are. */
+/* Rounds after the first are recorded in a second file, which replaces the first one when it is complete. */
 static int simulate(app_runner *r)
 {
   int again, code = app_has(r->a, "resume") ? app_checkpoint_tolerance(r) : APP_DONE;

@@ -1,11 +1,11 @@
-/* galpha static: an equilibrium of a model, or a path of them, and its results. */
+/* galpha static: an equilibrium of a model, or a path of equilibria. */
 #include "runner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the analysis records itself, behind the machine's signals. */
+/* Signals of the analysis itself, recorded after the machine's signals. */
 enum { LOAD_FACTOR, ITERATIONS, UNSTABLE, N_OWN };
 static const char *const own_names[N_OWN] = {"static.load_factor", "static.iterations", "static.unstable"};
 static const char *const own_units[N_OWN] = {"1", "1", "1"};
@@ -22,9 +22,9 @@ static int take_options(app_runner *r, ga_equilibrium_opts *o)
                                                                                    "max-load-step"};
   for (int i = 0; i < 2; i++) {
     if (!by_steps && !by_path && app_has(a, of_steps[i]))
-      return app_misused(a, "--%s is not used without --load-steps or --path", of_steps[i]);
+      return app_misused(a, "--%s has no effect without --load-steps or --path", of_steps[i]);
     if (!by_path && app_has(a, of_path[i]))
-      return app_misused(a, "--%s is not used without --path", of_path[i]);
+      return app_misused(a, "--%s has no effect without --path", of_path[i]);
   }
   int code = app_number(a, "load", "1", 1e-12, 1e12, &o->load);
   if (!code) code = app_integer(a, "load-steps", 1, 1000000, &steps);
@@ -42,7 +42,7 @@ static int take_options(app_runner *r, ga_equilibrium_opts *o)
   return code;
 }
 
-/* Work is done along motions; there is none here. */
+/* Leaves out energies that are integrated over a motion. */
 static void drop_energies(app_runner *r)
 {
   static const char *const along_motion[] = {"energy.dissipated", "energy.input", "energy.balance"};
@@ -76,7 +76,7 @@ static int on_load(void *user, const ga_load_point *p)
   return r->written != GA_OK;
 }
 
-/* ---- Words ---- */
+/* ---- Report ---- */
 
 static void print_coordinate(const app_runner *r, int i)
 {
@@ -91,18 +91,20 @@ static void print_stability(const app_runner *r, const ga_equilibrium_report *e)
 {
   fputs("stability    ", stdout);
   if (e->stability == GA_STABLE)
-    printf("stable; judged by %s%d direction%s\n", e->judged < e->free_directions ? "the softest " : "all ",
-           e->judged, e->judged == 1 ? "" : "s");
+    printf(e->judged < e->free_directions ? "stable (the %d softest of %d free directions were checked)\n"
+                                          : "stable\n",
+           e->judged, e->free_directions);
   else if (e->stability == GA_UNSTABLE) {
     printf("UNSTABLE in %d direction%s", e->n_unstable, e->n_unstable == 1 ? "" : "s");
     print_coordinate(r, e->coordinate);
     putchar('\n');
   } else if (e->stability == GA_NEUTRAL) {
-    fputs("neutral: something moves without a force", stdout);
+    fputs("neutral: a motion without resistance is possible", stdout);
     print_coordinate(r, e->coordinate);
-    printf(e->n_unstable > 0 ? "; UNSTABLE besides in %d\n" : "\n", e->n_unstable);
+    printf(e->n_unstable > 0 ? "; also UNSTABLE in %d direction%s\n" : "\n", e->n_unstable,
+           e->n_unstable == 1 ? "" : "s");
   } else
-    puts("not known");
+    puts("unknown");
 }
 
 static void print_critical(const app_runner *r, const ga_equilibrium_report *e)
@@ -119,20 +121,21 @@ static void print_critical(const app_runner *r, const ga_equilibrium_report *e)
 static void print_report(const app_runner *r, const ga_equilibrium_report *e)
 {
   printf("equilibrium  at t = %.9g s, load factor %.9g\n", r->s.settings.t_start, e->load);
-  printf("load steps   %ld; %ld iterations of Newton, %ld in the last step; %ld factorisations\n",
-         e->load_steps, e->iterations, e->last_iterations, e->factorisations);
-  if (e->relaxation_steps > 0) printf("relaxation   %ld steps\n", e->relaxation_steps);
-  printf("residuals    forces %.2g, constraints and outputs %.2g", e->residual, e->gap);
-  if (e->redundant > 0)
-    printf("; %d constraint%s redundant", e->redundant, e->redundant == 1 ? " is" : "s are");
-  putchar('\n');
+  if (e->load_steps > 1) printf("load steps   %ld\n", e->load_steps);
+  if (e->redundant > 0) printf("redundant    %d constraint%s\n", e->redundant, e->redundant == 1 ? "" : "s");
+  if (app_has(r->a, "verbose")) {
+    printf("Newton       %ld iteration%s, %ld in the last load step; %ld factorisations\n", e->iterations,
+           e->iterations == 1 ? "" : "s", e->last_iterations, e->factorisations);
+    if (e->relaxation_steps > 0) printf("relaxation   %ld steps\n", e->relaxation_steps);
+    printf("residuals    forces %.2g, constraints and outputs %.2g\n", e->residual, e->gap);
+  }
   print_critical(r, e);
   print_stability(r, e);
 }
 
 /* ---- The command ---- */
 
-static ga_status find(app_runner *r, ga_equilibrium_opts *o, ga_equilibrium_report *report)
+static ga_status find_equilibrium(app_runner *r, ga_equilibrium_opts *o, ga_equilibrium_report *report)
 {
   const ga_system *sys = ga_machine_system(r->s.machine);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
@@ -150,7 +153,7 @@ static ga_status find(app_runner *r, ga_equilibrium_opts *o, ga_equilibrium_repo
   return status;
 }
 
-static int end(app_runner *r, ga_status status, const ga_equilibrium_report *report)
+static int report_end(app_runner *r, ga_status status, const ga_equilibrium_report *report)
 {
   const int quiet = app_has(r->a, "quiet");
   const ga_error why = *ga_context_error(r->s.ctx);
@@ -189,8 +192,8 @@ int app_static(const app_arguments *a)
   if (!code) code = app_record_choose(&r);
   if (!code) {
     drop_energies(&r);
-    const ga_status status = find(&r, &opts, &report);
-    code = end(&r, status, &report);
+    const ga_status status = find_equilibrium(&r, &opts, &report);
+    code = report_end(&r, status, &report);
   }
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);

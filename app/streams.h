@@ -1,6 +1,5 @@
-/* The program's standard streams. stdout and stderr mean the filtered streams of terminal.h here, and
- * functions that print to the standard output do so there: not every C library lets a program replace its
- * own. */
+/* The program's standard streams. stdout and stderr are redefined as the filtered streams of terminal.h, with
+ * the functions that print to stdout, since not every C library allows stdout to be replaced. */
 #ifndef GALPHA_APP_STREAMS_H
 #define GALPHA_APP_STREAMS_H
 

@@ -38,7 +38,7 @@ static const char *choice_at(const void *user, int i)
   return ((const char *const *)user)[i];
 }
 
-/* The number of the option's value among its choices. */
+/* Index of the option's value in its choices. */
 static int take_choice(const app_arguments *a, const char *option, const ga_setting *at, int *value)
 {
   const char *text = app_text(a, option);
@@ -101,7 +101,7 @@ static int take_table(const app_arguments *a, ga_run_settings *o)
   return code;
 }
 
-/* Options that others, or the model, leave without a use are a mistake. */
+/* Refuses options that have no effect because of other options or the model. */
 static int find_unused(const app_arguments *a, const ga_run_settings *o)
 {
   ga_setting at, on;
@@ -111,21 +111,21 @@ static int find_unused(const app_arguments *a, const ga_run_settings *o)
     if (!app_has(a, option)) continue;
     if (!ga_setting_is_used(&at, o) && ga_setting_find(at.depends, &on)) {
       app_option_name(&on, by);
-      return app_misused(a, "--%s is not used, for %s is %s; --%s chooses another", option, on.name,
+      return app_misused(a, "--%s has no effect, since %s is %s; --%s changes that", option, on.name,
                          app_choice(o, on.name), by);
     }
     if (at.error_control && o->step > 0.0 && app_has(a, "step"))
       return app_misused(a, "--step and --%s exclude each other: equal steps have no error control", option);
     if (at.error_control && o->step > 0.0)
-      return app_misused(a, "--%s is not used, for the model has equal steps; --tol chooses error control",
-                         option);
+      return app_misused(
+          a, "--%s has no effect, since the model has equal steps; --tol chooses error control", option);
   }
   return APP_DONE;
 }
 
 #define MOST_STEPS 1e13 /* a year of the fastest ones */
 
-/* What the command line says instead of the model. */
+/* Applies settings of the command line. */
 static int take_settings(app_task *s, const app_arguments *a)
 {
   ga_run_settings *o = &s->settings;
@@ -135,30 +135,30 @@ static int take_settings(app_task *s, const app_arguments *a)
   if (!code && ga_run_check(s->ctx, o)) code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
   const double step = o->step > 0.0 ? o->step : o->max_step;
   if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
-    code = app_misused(a, "%g steps of %g s up to t = %g s are more than anybody will wait for",
-                       (o->t_end - o->t_start) / step, step, o->t_end);
+    code = app_misused(a, "%g steps of %g s up to t = %g s are too many", (o->t_end - o->t_start) / step,
+                       step, o->t_end);
   return code;
 }
 
 /* ---- Warnings ---- */
 
-static void say_warning(app_task *s, const char *message)
+static void print_warning(app_task *s, const char *message)
 {
   app_progress_clear(&s->progress);
   fprintf(stderr, "warning: %s\n", message);
 }
 
-/* What a model has asked for, as impacts. */
-static void say_note(app_task *s, const char *message)
+/* Notes on what a model asks for, as impacts; only the first few are printed. */
+static void print_note(app_task *s, const char *message)
 {
   enum { MOST_NOTES = 4 };
   s->n_notes++;
   if (s->n_notes > MOST_NOTES + 1) return;
   app_progress_clear(&s->progress);
-  fprintf(stderr, "note: %s\n", s->n_notes <= MOST_NOTES ? message : "and more of these");
+  fprintf(stderr, "note: %s\n", s->n_notes <= MOST_NOTES ? message : "further notes are not shown");
 }
 
-/* A start is made again and again, by the first step's search and by converge, and warns each time. */
+/* Prints each warning once: a start is repeated by the search for the first step and by converge. */
 static void log_warning(void *user, ga_log_level level, const ga_error *said)
 {
   app_task *s = user;
@@ -173,14 +173,14 @@ static void log_warning(void *user, ga_log_level level, const ga_error *said)
     w->text[w->n++] = memcpy(kept, message, size);
   }
   if (kept && w->hold) return;
-  if (kept) w->n_said = w->n; /* one that is not kept leaves those held back as they are */
+  if (kept) w->n_said = w->n;
   if (level == GA_LOG_WARNING)
-    say_warning(s, message);
+    print_warning(s, message);
   else
-    say_note(s, message);
+    print_note(s, message);
 }
 
-/* The two that the reports have, with the names of parts and all that was moved. */
+/* Warnings whose contents are in app_task_report(), with names of parts. */
 static int is_reported(ga_reason reason)
 {
   return reason == GA_REASON_START_MOVED || reason == GA_REASON_REDUNDANT;
@@ -191,7 +191,7 @@ static void release_warnings(app_task *s, int reported)
   app_warnings *w = &s->warnings;
   w->hold = 0;
   for (; w->n_said < w->n; w->n_said++)
-    if (!reported || !is_reported(w->reason[w->n_said])) say_warning(s, w->text[w->n_said]);
+    if (!reported || !is_reported(w->reason[w->n_said])) print_warning(s, w->text[w->n_said]);
 }
 
 /* ---- The model ---- */
@@ -261,10 +261,9 @@ void app_task_close(app_task *s)
   for (int i = 0; i < s->warnings.n; i++) free(s->warnings.text[i]);
 }
 
-/* ---- Making ready ---- */
+/* ---- Preparation and start ---- */
 
-/* Tolerances that are given belong to the one given with them, and change with it where the accuracy wanted
- * changes it. */
+/* Other given tolerances are scaled together with the main one, if --accuracy changes that. */
 ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o)
 {
   ga_run_settings scaled = *settings;
@@ -287,7 +286,7 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   return status;
 }
 
-/* Positions and states of a static equilibrium in place of q and x, and its multipliers. */
+/* Replaces q and x by those of a static equilibrium, and computes its multipliers. */
 static ga_status start_at_rest(app_task *s, double *q, double *x, double *lambda, double *psi)
 {
   const ga_system *sys = ga_machine_system(s->machine);
@@ -344,7 +343,7 @@ ga_status app_task_reach(app_task *s, double at)
   return status;
 }
 
-/* ---- Words ---- */
+/* ---- Reports ---- */
 
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status)
 {
@@ -361,13 +360,13 @@ void app_task_advise(const app_task *s)
     fprintf(stderr, "  %s", text);
 }
 
-/* Initial values that were off by more than rounding, as the library's own warning has it. */
+/* 1: initial values were changed by more than rounding; the threshold of the library's own warning. */
 static int was_moved(const ga_start_change *c)
 {
   return c->change > 1e-6;
 }
 
-/* Indented, line by line. */
+/* Prints lines with an indent. */
 static void print_lines(FILE *out, const char *before, const char *text)
 {
   while (*text) {
@@ -377,23 +376,25 @@ static void print_lines(FILE *out, const char *before, const char *text)
   }
 }
 
-/* What a start has changed. Mobility and redundant constraints are in the machine's report, with the names of
- * parts; what the method needs besides is for `details`. */
-static void print_start(FILE *out, const app_task *s, int details, char *text, size_t size)
+/* What a start has changed; verbose 1: also residuals, accelerations and the start of the method. */
+static void print_start(FILE *out, const app_task *s, int verbose, char *text, size_t size)
 {
   const struct {
-    int part, warn;
+    int part, moved;
   } parts[] = {{GA_START_POSITIONS, was_moved(&s->start.position)},
                {GA_START_VELOCITIES, was_moved(&s->start.velocity)},
                {GA_START_ACCELERATIONS, 0},
-               {details ? GA_START_METHOD : 0, 0}};
+               {GA_START_METHOD, 0}};
+  const int any = parts[0].moved || parts[1].moved;
+  fputs(any || verbose ? "start\n" : "start        positions and velocities satisfy the constraints\n", out);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (!parts[i].moved && !verbose) continue;
     ga_start_report_say(ga_machine_system(s->machine), &s->start, parts[i].part, text, size);
-    print_lines(out, parts[i].warn ? "warning: " : "", text);
+    print_lines(out, parts[i].moved ? "warning: " : "", text);
   }
 }
 
-/* Whoever has forgotten gravity sees a machine that does not move. */
+/* 1: nothing moves, perhaps because gravity was forgotten. */
 static int is_at_rest(const app_task *s)
 {
   const ga_state *state = ga_stepper_state(s->stepper);
@@ -407,7 +408,8 @@ static void print_rest(const app_task *s, FILE *out)
 {
   const int given = ga_model_gives_gravity(s->model);
   fprintf(out, "  at rest%s: all velocities and accelerations are 0%s\n",
-          given ? " under the gravity given" : "", given ? "" : " (without the key 'gravity' there is none)");
+          given ? " under the gravity given" : "",
+          given ? "" : " (no gravity: the model has no key 'gravity')");
 }
 
 void app_warn_of_pulls(const ga_meter *meter)
@@ -424,7 +426,7 @@ void app_warn_of_pulls(const ga_meter *meter)
   free(text);
 }
 
-void app_task_report(const app_task *s, FILE *out, int details)
+void app_task_report(const app_task *s, FILE *out, int coordinates, int verbose)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   const int need[] = {ga_start_report_text(sys, &s->start, NULL, 0),
@@ -438,11 +440,11 @@ void app_task_report(const app_task *s, FILE *out, int details)
   if (!text) return;
   ga_machine_report(s->machine, s->stepper, text, size);
   fputs(text, out);
-  fputs("start\n", out);
-  print_start(out, s, details, text, size);
+  print_start(out, s, verbose, text, size);
   ga_machine_moves(s->machine, s->stepper, text, size);
   print_lines(out, "", text);
-  if (details && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0) print_lines(out, "", text);
+  if (coordinates && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0)
+    print_lines(out, "", text);
   if (is_at_rest(s)) print_rest(s, out);
   free(text);
 }

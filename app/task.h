@@ -1,4 +1,4 @@
-/* A model read and made ready to be simulated, as run, check and converge need it. */
+/* A model that is read and prepared for simulation, for run, check, converge and others. */
 #ifndef GALPHA_APP_TASK_H
 #define GALPHA_APP_TASK_H
 
@@ -8,11 +8,11 @@
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 
-/* Warnings of the library that have been said or are held back: each is said once. */
+/* Warnings of the library, printed or held back: each is printed once. */
 enum { APP_WARNINGS = 32 };
 typedef struct app_warnings {
-  int n, n_said; /* from number n_said on they are held back */
-  int hold;      /* 1: new ones are */
+  int n, n_said; /* those from number n_said on are held back */
+  int hold;      /* 1: new ones are held back */
   char *text[APP_WARNINGS];
   ga_reason reason[APP_WARNINGS];
 } app_warnings;
@@ -21,42 +21,41 @@ typedef struct app_task {
   ga_context *ctx;
   ga_model *model;
   ga_machine *machine;      /* the model's */
-  ga_run_settings settings; /* the model's, and what options say instead */
-  double tolerance;         /* of the settings as they were given */
+  ga_run_settings settings; /* the model's, with those of the command line */
+  double tolerance;         /* the tolerance as given */
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_start_report start;
-  app_progress progress; /* warnings of the library must not stand within its bar */
+  app_progress progress; /* its bar is cleared before warnings are printed */
   app_warnings warnings;
-  int n_notes; /* of the library, which are no warnings */
+  int n_notes; /* information from the library that is no warning */
 } app_task;
 
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
- * code; to be closed after failures too. */
+ * code. The task has to be closed after failures too. */
 int app_task_open(app_task *s, const app_arguments *a);
 void app_task_close(app_task *s);
 
-/* Stepper and simulator for these settings, made anew where there are some; opts: its callbacks and user. */
+/* Creates stepper and simulator for these settings, in place of existing ones; opts: callbacks and user. */
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts);
-/* Options of a simulator with these settings; what they do not say stays as it is in *o. */
+/* Options of a simulator with these settings; other members of *o are kept. */
 ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *settings, ga_simulate_opts *o);
-/* report: app_task_report() follows a start that succeeds, and says itself what the start would warn of. */
+/* report 1: app_task_report() will follow, so warnings that it contains are not printed. */
 ga_status app_task_start(app_task *s, int report);
-/* The state about which to linearise: that of the start, or of the run at this time [s] where that is later.
- */
+/* Goes to the state about which to linearise: the start, or the state at a later time [s]. */
 ga_status app_task_reach(app_task *s, double at);
 
-/* What a status means, on stderr: "galpha run: WHAT: text", the text that of the context's last error where
- * it is of this status. */
+/* Prints a status on stderr: "galpha run: WHAT: text"; text is that of the context's last error if it has
+ * this status. */
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);
-/* What may have been meant where positions are refused, on stderr, indented. */
+/* Prints the probable cause on stderr, indented, if initial positions are refused. */
 void app_task_advise(const app_task *s);
-/* Warnings of contacts and ropes that acted as they cannot. */
+/* Warns of contacts that pulled and ropes that pushed. */
 void app_warn_of_pulls(const ga_meter *meter);
-/* Mobility, redundant constraints and what was made consistent. */
-void app_task_report(const app_task *s, FILE *out,
-                     int details); /* details: coordinates of joints, what the method starts with */
-/* By the table of settings: the name of a choice; "rho 0.8"; the name of the option. */
+/* Prints mobility, redundant constraints and what the start changed. coordinates 1: also coordinates of
+ * joints; verbose 1: also residuals and the numerical start of the method. */
+void app_task_report(const app_task *s, FILE *out, int coordinates, int verbose);
+/* From the table of settings: the name of a choice; "rho 0.8"; the name of the option. */
 enum { APP_OPTION_NAME = 32 };
 const char *app_choice(const ga_run_settings *o, const char *name);
 void app_scheme_text(const ga_run_settings *o, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* The filter between what is printed and the terminal. */
+/* The filter between printed text and the terminal. */
 #define _GNU_SOURCE /* fopencookie, where the C library has it */
 #include "terminal.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern FILE *app_stdout, *app_stderr; /* as streams.h has them, which gives stdout another meaning */
+extern FILE *app_stdout, *app_stderr; /* declared here, since streams.h redefines stdout */
 FILE *app_stdout, *app_stderr;
 
 /* ---- Characters ---- */
@@ -44,16 +44,16 @@ int app_is_control(unsigned code)
 
 /* ---- The filter ---- */
 
-enum { BLOCK = 4096, LONGEST = 8 /* of one character shown by its number */ };
+enum { BLOCK = 4096, LONGEST = 8 /* bytes of one character shown as an escape */ };
 #ifdef __GLIBC__
-enum { FAILED = 0 }; /* what fopencookie() is reported of a failure; -1 elsewhere, where 0 is none */
+enum { FAILED = 0 }; /* result of a failed write for fopencookie(); elsewhere it is -1 */
 #else
 enum { FAILED = -1 };
 #endif
 
 typedef struct filter {
   int fd, off;
-  char rest[4]; /* of a character that has not come to its end */
+  char rest[4]; /* first bytes of an incomplete character */
   size_t n_rest;
 } filter;
 
@@ -72,7 +72,7 @@ static int write_all(int fd, const char *bytes, size_t n)
   return 0;
 }
 
-/* Into out[LONGEST]; returns how many bytes of the text it took, 0: it needs more of them. */
+/* Writes one character to out[LONGEST]; returns the number of bytes read, 0: it needs more. */
 static size_t show_one(char *out, size_t *length, const char *text, size_t n)
 {
   unsigned code;
@@ -90,7 +90,7 @@ static size_t show_one(char *out, size_t *length, const char *text, size_t n)
   return (size_t)bytes;
 }
 
-/* What the stream calls; returns the number of bytes taken, or FAILED. */
+/* Write function of the stream; returns the number of bytes written, or FAILED. */
 static ssize_t pass(void *cookie, const char *bytes, size_t n)
 {
   filter *f = cookie;
@@ -128,7 +128,7 @@ static FILE *open_filter(filter *f)
 }
 #endif
 
-/* The system's stream where there is no memory for another. */
+/* Creates a filtered stream; the system's stream if out of memory. */
 static FILE *filtered(filter *f, FILE *otherwise, int mode)
 {
   FILE *stream = open_filter(f);

@@ -1,4 +1,5 @@
-/* Looking back: states of a run's last steps and of some before, and which signals changed unusually. */
+/* History of a run for the report of a failure: states of its last steps and of some before, and signals that
+ * changed unusually. */
 #include "watch.h"
 
 #include <math.h>
@@ -33,8 +34,8 @@ void app_watch_close(app_watch *w)
   w->room = NULL;
 }
 
-/* Steps that were not seen are equal ones; the last may be shorter. */
-static app_sample moment_of(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
+/* Steps between two samples have equal size; the last may be shorter. */
+static app_sample make_sample(const app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
   const long passed = stats->steps - w->step;
   return (app_sample){s->t,
@@ -44,15 +45,15 @@ static app_sample moment_of(const app_watch *w, const ga_state *s, const ga_simu
                       NULL};
 }
 
-/* The arrays of a stepper's state are one piece of memory. */
-static void keep(const app_watch *w, app_sample *m, const ga_state *s, const ga_simulate_stats *stats)
+/* Copies a state, whose arrays are contiguous in memory. */
+static void copy_sample(const app_watch *w, app_sample *m, const ga_state *s, const ga_simulate_stats *stats)
 {
   double *numbers = m->numbers;
-  *m = moment_of(w, s, stats);
+  *m = make_sample(w, s, stats);
   m->numbers = memcpy(numbers, s->q, w->n * sizeof *numbers);
 }
 
-/* Every second one of the past goes when there is no more room. */
+/* Drops every second sample of the past. */
 static void thin_out(app_watch *w)
 {
   for (int i = 1; 2 * i < APP_PAST; i++) {
@@ -77,13 +78,13 @@ static const app_sample *recent_at(const app_watch *w, int i)
 
 void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *stats)
 {
-  const long step = stats->steps, refused = app_refused(stats);
-  if (w->n_recent == 0) w->step = step; /* a run that goes on has made some */
+  const long step = stats->steps, refused = app_rejected(stats);
+  if (w->n_recent == 0) w->step = step; /* a resumed run has made some before */
   if (w->n_recent == 0 || refused > w->refused) w->careful = step + APP_RECENT;
-  keep(w, &w->recent[w->n_recent % APP_RECENT], s, stats);
+  copy_sample(w, &w->recent[w->n_recent % APP_RECENT], s, stats);
   if (step >= w->due) {
     if (w->n_past == APP_PAST) thin_out(w);
-    keep(w, &w->past[w->n_past++], s, stats);
+    copy_sample(w, &w->past[w->n_past++], s, stats);
     w->due = step + w->stride;
   }
   w->n_recent++;
@@ -93,7 +94,7 @@ void app_watch_step(app_watch *w, const ga_state *s, const ga_simulate_stats *st
   w->next = step + (step < w->careful ? 1 : w->every);
 }
 
-/* ---- Looking back ---- */
+/* ---- History ---- */
 
 static ga_state state_of(const app_watch *w, const app_sample *m)
 {
@@ -130,8 +131,7 @@ double app_history_step(const app_history *h)
   return end->step > first->step ? (end->t - first->t) / (double)(end->step - first->step) : 0.0;
 }
 
-/* The changes asked for are those of the last CHANGES steps, as long as steps are on the average, and of two
- * in any case. */
+/* Changes are those within the last CHANGES mean step sizes, at least two steps. */
 #define CHANGES 3.0
 
 static int find_before(const app_history *h)
@@ -174,21 +174,21 @@ void app_history_close(app_history *h)
   h->value = NULL;
 }
 
-static void list_moments(app_history *h, const app_watch *w, const app_task *s)
+static void list_samples(app_history *h, const app_watch *w, const app_task *s)
 {
   for (int i = 0; i < w->n_past && w->past[i].step < recent_at(w, 0)->step; i++)
     h->sample[h->n++] = &w->past[i];
   for (int i = 0; i < n_recent(w); i++) h->sample[h->n++] = recent_at(w, i);
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
   if (h->n == 0 || stats->steps == w->step) return;
-  h->now = moment_of(w, ga_stepper_state(s->stepper), stats);
+  h->now = make_sample(w, ga_stepper_state(s->stepper), stats);
   h->sample[h->n++] = &h->now;
 }
 
 int app_history_open(app_history *h, const app_watch *w, const app_task *s, const ga_step_failure *f)
 {
   *h = (app_history){.machine = s->machine, .n_signals = ga_machine_n_signals(s->machine)};
-  list_moments(h, w, s);
+  list_samples(h, w, s);
   if (h->n == 0) return 0;
   h->value = malloc((size_t)APP_SAMPLES * (size_t)h->n_signals * sizeof *h->value + 1);
   if (!h->value) return 0;
@@ -240,12 +240,12 @@ void app_history_range(const app_history *h, int signal, double *least, double *
   }
 }
 
-#define ROUNDING 1e-9 /* of a number, what is nothing */
-/* Changes this much smaller than the largest value of any signal in the same unit matter to nobody. */
+#define ROUNDING 1e-9 /* relative; smaller changes are rounding */
+/* Changes below this, relative to the largest value of any signal in the same unit, are ignored. */
 #define MATTERS 1e-3
 
-/* The largest change from one sample on, over the range that the signal had before. */
-static app_finding look_at(const app_history *h, int signal, int from, int to)
+/* The largest change of a signal after sample `from`, relative to its range before. */
+static app_finding find_change(const app_history *h, int signal, int from, int to)
 {
   app_finding f = {.signal = signal, .rank = app_history_rank(h, signal), .from = from, .to = to};
   double least, most;
@@ -264,7 +264,8 @@ static app_finding look_at(const app_history *h, int signal, int from, int to)
   return f;
 }
 
-/* Motion, what blocks and forces give, and what follows from these: some of each are reported. */
+/* Groups: motion, outputs of blocks and forces, and signals that follow from these. Some of each are
+ * reported. */
 enum { N_GROUPS = 3, MOST_OF_A_GROUP = APP_FINDINGS / N_GROUPS };
 
 static int group_of(const app_finding *f)
@@ -295,7 +296,7 @@ static void enter(app_finding *found, int *n, const app_finding *f)
   found[at] = *f;
 }
 
-/* A change counts that is this much of its range, and this many times what is usual. */
+/* Smallest reported change, relative to the range, and relative to the usual change. */
 #define NOTABLE 0.05
 #define UNUSUAL 4.0
 
@@ -304,7 +305,7 @@ int app_history_changes(app_history *h, int from, int to, double most, unsigned 
   app_finding of[N_GROUPS][MOST_OF_A_GROUP];
   int n[N_GROUPS] = {0}, all = 0;
   for (int i = 0; i < h->n_signals; i++) {
-    const app_finding f = look_at(h, i, from, to);
+    const app_finding f = find_change(h, i, from, to);
     const int group = f.rank < 0 ? 0 : group_of(&f);
     if (f.rank < 0 || !(groups >> group & 1u) || !(f.ratio > NOTABLE && f.usual > UNUSUAL) || f.ratio > most)
       continue;

@@ -1,4 +1,4 @@
-/* galpha write: a model with all that it includes as one file. */
+/* galpha write: a model with its included files as one file. */
 #include "gnuplot.h"
 #include "task.h"
 #include "terminal.h"

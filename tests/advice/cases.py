@@ -17,8 +17,8 @@ PULSES = model("gravity: [0, -9.81, 0]\nbodies: {rod: {type: planar, mass: 2 kg,
 case("try --tol %.1g; ", "energy balance", PULSES, "--tol 1e-3", ([], FOLLOW, {}))
 case("try --tol %.1g; ", "energy balance is off by", open(os.path.join(source, "tests/cli/models/pendulum.yaml")).read(), "-q --tol 0.1 --t-end 20",
      ([], "-q --t-end 20 " + FOLLOW, {}))
-case("--min-step 0, which lets steps", "--min-step 0, which lets steps", STIFF, "--tol 1e-8 --min-step 0.01", ([], "--tol 1e-8 --min-step 0", {"m": (0.40808206, 1e-4)}))
-case("--accuracy 1e-3 instead gives error bars", "accuracy     not known", STIFF, "--tol 1e-4",
+case("--min-step 0, which allows smaller steps", "--min-step 0, which allows smaller steps", STIFF, "--tol 1e-8 --min-step 0.01", ([], "--tol 1e-8 --min-step 0", {"m": (0.40808206, 1e-4)}))
+case("--accuracy 1e-3 instead computes error bars", "accuracy     unknown", STIFF, "--tol 1e-4",
      ([], "--accuracy 1e-3", {"m": (0.40808206, 1e-3)}))
 case("something acts that its ends do not see", "something acts that its ends do not see",
      model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\n"
@@ -130,9 +130,9 @@ case("write the keys out, or give a whole value by an alias", "a merge key", FAL
 
 case("give the parameter another name", "the word for its value at the start", model("parameters: {start: 2}\nbodies: {m: {type: scalar, mass: 1, position: 1}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: start}}"), "",
      ([("{start: 2}", "{begin: 2}"), ("rest: start", "rest: begin")], "", {"m": (1.45969769, 1e-3)}), ([("rest: start", "rest: 1*start")], "", {"m": (1.45969769, 1e-3)}))
-case("is the position reached one that the joints allow?", "is the position reached one that the joints allow?", open(os.path.join(source, "tests/cli/models/reach.yaml")).read(), "-q",
+case("check whether the joints allow this position", "check whether the joints allow this position", open(os.path.join(source, "tests/cli/models/reach.yaml")).read(), "-q",
      ([("0.4 + 0.3*t^2", "0.4 + 0.05*t^2")], "-q --tol 1e-4", {"guide.displacement": (0.6, 1e-6)}))
-case("a singular position is passed with some speed only", "a singular position is passed", open(os.path.join(source, "tests/cli/models/reach.yaml")).read(), "-q",
+case("at a singular position: pass it with some speed", "at a singular position", open(os.path.join(source, "tests/cli/models/reach.yaml")).read(), "-q",
      ([("0.4 + 0.3*t^2", "0.4 + 0.05*t^2")], "-q --tol 1e-4", {"guide.displacement": (0.6, 1e-6)}))
 HITS = open(os.path.join(source, "tests/cli/models/hits.yaml")).read()
 case("a softer or more damped force where it is named above", "a softer or more damped force", HITS, "-q",
@@ -153,13 +153,13 @@ case("drives the motion back from both sides", "drives the motion back from both
 # What only a jump beyond all tolerances shows, in a state: errors of q fall with h², those of a state with h; by a quotient, since the
 # edges of comparisons are found
 BURST = model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nblocks: {x: {type: integrator, inputs: '1e9*(1 + ((m - 0.5)^2)^0.5/(m - 0.5))'}}")
-case("what jumps there, made smooth", "what jumps there, made smooth", BURST, "--tol 1e-4",
+case("a smooth function instead of what jumps there", "a smooth function instead of what jumps there", BURST, "--tol 1e-4",
      ([("1e9*(1 + ((m - 0.5)^2)^0.5/(m - 0.5))", "step5(m, 0.4, 0, 0.6, 2e9)")], "--tol 1e-4", {"x": (1e9, 1e5)}))
-case("equal steps, which pass over it", "equal steps, which pass over it", BURST, "--tol 1e-4",
+case("equal steps, which are not reduced there", "equal steps, which are not reduced there", BURST, "--tol 1e-4",
      ([], FOLLOW, {"x": (1e9, 2e6)}), ([], "--tol 1e-2", {"x": (1e9, 1e7)}))
 MANY = model("bodies: {m: {type: scalar, mass: 1, position: 1}}\nrepeat: {count: 400, parts: {bodies: {\"idle{i}\": {type: scalar, mass: 1}}}}\n"
              "forces: {s: {type: spring, coordinate: m, stiffness: 1e4, rest: 0}}", "t_end: 1.6, output: 0.02")
-case("--tol does without error bars", "Smaller ones would take long", MANY, "",
+case("--tol runs without error bars", "Smaller ones would take long", MANY, "",
      ([], "--accuracy 0.001", {"m": (math.cos(160), 4e-3)}), ([], "--tol 1e-4", {}))
 case("its numbers are so far apart", "quotients overflow", model(SCALAR + "blocks: {g: {type: first_order, inputs: {u: m}, gain: 1e300, time_constant: 1e-300}}\nforces: {f: {type: actuator, coordinate: m, force: g}}"), "",
      ([("1e300", "1"), ("1e-300", "0.1")], "", {"m": (0, 1e-9)}))
@@ -221,12 +221,12 @@ script("curves; name fewer signals", "name fewer signals", {"m.yaml": MANY.repla
 for command in ("plot o.h5 p.z --band -o o.svg", "export o.h5 --errors --csv -"):
     script("--%s: %%s has no error bars; galpha run --accuracy makes them" % ("band" if "band" in command else "errors"), "has no error bars", SHORT,
            ["run m.yaml -o o.h5 --tol 1e-3", command], ["run m.yaml -o o.h5 --accuracy 1e-3", command])
-script("galpha run --resume goes on from it", "--resume goes on from it", SHORT, ["run m.yaml -o o.h5 --tol 1e-3", "info o.h5"], ["run m.yaml -o o.h5 --tol 1e-3 --resume --t-end 2"])
+script("galpha run --resume continues from it", "--resume continues from it", SHORT, ["run m.yaml -o o.h5 --tol 1e-3", "info o.h5"], ["run m.yaml -o o.h5 --tol 1e-3 --resume --t-end 2"])
 LONG = {"m.yaml": STIFF.replace("t_end: 1, output: 0.1", "t_end: 1000, output: 10, step: 1e-3")}
-script("  --resume goes on from t = ", "--resume goes on from t = ", LONG, [interrupted("run m.yaml -o o.h5", "start")], ["run m.yaml -o o.h5 --resume"])
-script("--resume would begin again; see --checkpoint-every", "there is no checkpoint yet", LONG, [interrupted("run m.yaml -o o.h5 --checkpoint-every 0", "start")],
+script("  --resume continues from t = ", "--resume continues from t = ", LONG, [interrupted("run m.yaml -o o.h5", "start")], ["run m.yaml -o o.h5 --resume"])
+script("--resume would start from the beginning; see --checkpoint-every", "there is no checkpoint yet", LONG, [interrupted("run m.yaml -o o.h5 --checkpoint-every 0", "start")],
        [interrupted("run m.yaml -o o.h5 --checkpoint-every 10", "start"), "run m.yaml -o o.h5 --resume"])
-script("See who clears the folder, or write elsewhere", "is no longer there", LONG, [interrupted("run m.yaml -o o.h5", "start", "o.h5")],
+script("Something else deletes files of this folder; write elsewhere", "no longer exist", LONG, [interrupted("run m.yaml -o o.h5", "start", "o.h5")],
        [lambda: os.mkdir("elsewhere"), "run m.yaml -o elsewhere/o.h5"], ["run m.yaml -o o.h5"])
 script("--resume tries again with a smaller tolerance", "--resume tries again", {"m.yaml": MANY}, [interrupted("run m.yaml -o o.h5 --accuracy 1e-3", "round 1")], ["run m.yaml -o o.h5 --accuracy 1e-3 --resume"])
 script("the energies of the machine are infinite", "the energies of the machine are infinite",
@@ -240,7 +240,7 @@ LIMIT = """int limit(void *user, double t, const double *u, const double *x, dou
   return 0;
 }
 """
-WHY = ("why did the function named above return", "return a number below 0", {
+WHY = ("find out why the function named above returned", "returned a number below 0", {
     "m.yaml": model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nblocks: {b: {type: library, library: ./liblimit.so, symbol: limit, inputs: {u: m}, n_out: 1}}\n"
                     "forces: {f: {type: actuator, coordinate: m, force: b}}", "t_end: 2, output: 0.1"), "limit.c": LIMIT},
        [library("-DBEYOND=-1"), "run m.yaml -o o.h5 --allow-library --tol 1e-3"], [library("-DBEYOND=1"), "run m.yaml -o o.h5 --allow-library --tol 1e-3"])
@@ -256,8 +256,8 @@ no_advice(". A smaller step may pass", "what is cut off")
 no_advice("  try: %s", "the frame of the lines")
 no_advice("; a smaller step may help: ", "what is cut off")
 no_advice("its function asked for a smaller step", "says what the function did")
-no_advice("Results can be read while they grow", "a help page")
-no_advice("behind every signal its error bars, NAME:error", "a help page")
+no_advice("The result file can be read during the run", "a help page")
+no_advice("after each signal its error bars, NAME:error", "a help page")
 no_advice("let velocities jump at once where", "a page of the manual")
 no_advice("start start_time tstart", "names of a key")
 no_advice("add adder difference", "names of a block")

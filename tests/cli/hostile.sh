@@ -197,7 +197,7 @@ taken_away() {
   [ $? -eq 1 ] && says "the results cannot be written & $2"
   report $? "a result file that $1"
 }
-taken_away "is deleted" "gone.h5: was deleted or replaced by another program & gone.h5 is no longer there: & run it again" "rm gone.h5"
+taken_away "is deleted" "gone.h5: was deleted or replaced by another program & gone.h5 no longer exists: & run it again" "rm gone.h5"
 taken_away "is truncated" "gone.h5: was truncated by another program" ": >gone.h5"
 taken_away "is cut in half" "gone.h5: was truncated by another program" "truncate -s 10000 gone.h5"
 taken_away "is replaced" "gone.h5: was deleted or replaced by another program" "cp pendulum.h5 other.h5; mv other.h5 gone.h5"
@@ -213,7 +213,7 @@ round_taken_away() {
   eval "$3"
   wait $pid
   code=$?
-  [ $code -eq 1 ] && says "the results cannot be written & $2 & the results of the round before"
+  [ $code -eq 1 ] && says "the results cannot be written & $2 & the complete results of the previous round"
   report $? "a later round's file that $1"
   expect "a later round's file that $1: the round before can be read" 0 "each with its error bars" info gone.h5
 }
@@ -226,7 +226,7 @@ pid=$!
 for ((i = 0; i < 500; i++)); do [ "$(stat -c %s gone.h5.part 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
 rm -f gone.h5 gone.h5.part
 wait $pid
-[ $? -eq 1 ] && says "gone.h5.part: was deleted & gone.h5 is no longer there, with the round before, nor is gone.h5.part & nothing is left of this run"
+[ $? -eq 1 ] && says "gone.h5.part: was deleted & gone.h5 and gone.h5.part no longer exist: & the results of this run are lost"
 report $? "both files of a run that are deleted"
 expect "a result file that was moved: what was flushed is there" 0 "records" info away.h5
 
