@@ -66,7 +66,7 @@ static void warn_of_point(const ga_state_space *f)
     fprintf(stderr,
             "warning: at t = %g s the machine is neither in equilibrium nor in a steady motion: its matrices "
             "change "
-            "by %.2g %% per second, and the linear model holds for this instant only\n",
+            "by %.3g %% per second, and the linear model holds for this instant only\n",
             f->t, 100.0 * f->unsteady);
 }
 

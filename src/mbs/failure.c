@@ -168,10 +168,10 @@ static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failu
       continue;
     const int angle = constrains_angle(m->model, GA__AT(m->model->row, ga__row, joint->first_row)->lambda);
     const char *const *unit = ga__scalar_info(angle)->unit;
-    ga__write(w, "%s '%s' wants %s at %.6g %s, moving at %.4g %s", ga__part_text(m->part[i].kind),
+    ga__write(w, "%s '%s' prescribes %s = %.6g %s, rate %.4g %s", ga__part_text(m->part[i].kind),
               m->part[i].name, drive.coordinate, y[0], unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);
     if (fabs(end - y[0]) > JUMP * (fabs(y[1]) * f->h + DBL_EPSILON * (1.0 + fabs(y[0]))))
-      ga__write(w, ", and at %.6g %s within the step", end, unit[GA_UNIT_VALUE]);
+      ga__write(w, ", and %.6g %s at the end of the step", end, unit[GA_UNIT_VALUE]);
     ga__write(w, "\n");
     n++;
   }

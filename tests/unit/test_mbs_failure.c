@@ -248,8 +248,8 @@ static void test_drive(void **state)
   const char *const words[] = {"a step of 0.01 s from t = 1.33",
                                " failed: ",
                                "largest residual: ",
-                               "drive 'push' wants guide.displacement at 0.5",
-                               " m, moving at 0.798 m/s",
+                               "drive 'push' prescribes guide.displacement = 0.5",
+                               " m, rate 0.798 m/s",
                                "joint 'rod': length is off by ",
                                NULL};
   shop_planar(&s, "crank", 0, 0);
@@ -275,9 +275,9 @@ static void test_jump(void **state)
   ga_function *f = shop_function(s.ctx, "if(t < 0.095, 0.2*t^2, 0.5)"),
               *smooth = shop_function(s.ctx, "0.2*t^2");
   const char *const words[] = {"was made and taken back\n",
-                               "drive 'lead' wants slide at 0.00162 m, moving at 0.036 m/s, "
-                               "and at 0.5 m within the step\n",
-                               "drive 'follow' wants other at 0.00162 m, moving at 0.036 m/s\n", NULL};
+                               "drive 'lead' prescribes slide = 0.00162 m, rate 0.036 m/s, "
+                               "and 0.5 m at the end of the step\n",
+                               "drive 'follow' prescribes other = 0.00162 m, rate 0.036 m/s\n", NULL};
   shop_scalar(&s, "slide", 0, 0);
   shop_scalar(&s, "other", 0, 0);
   drive(&s, "lead", "slide", f);
