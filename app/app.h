@@ -41,6 +41,7 @@ const app_command *app_command_find(const char *name); /* NULL: there is none */
 int app_run(const app_arguments *a);
 int app_check(const app_arguments *a);
 int app_static(const app_arguments *a);
+int app_kinematics(const app_arguments *a);
 int app_write(const app_arguments *a);
 int app_converge(const app_arguments *a);
 int app_linearize(const app_arguments *a);

@@ -62,6 +62,27 @@ static const char static_more[] =
     "example for\n"
     "galpha plot --xy static.load_factor NAME. galpha run --from-equilibrium true starts a simulation there.";
 
+static const app_option kinematics_rows[] = {
+    {"out", 'o', "FILE", 0,
+     "result file (default: the model's name with _kinematics.h5, in the present folder)"},
+    OPTIONS_MODEL,
+    {"hold-states", 0, NULL, 0, "states of blocks keep their initial values, instead of an error"},
+    {"flush-every", 0, "S", 0, "seconds of the clock between writes to the disk (default 1)"},
+    {"quiet", 'q', NULL, 0, "no progress, no report"},
+    OPTION_VERBOSE,
+    OPTION_END};
+
+static const char kinematics_more[] = "For machines whose motion drives prescribe wholly. Positions, "
+                                      "velocities, accelerations and forces follow "
+                                      "from\n"
+                                      "equations at each time, without integration: results do not depend on "
+                                      "--output. Forces of drives are the "
+                                      "forces\n"
+                                      "that the motion needs. Where accelerations jump there are two "
+                                      "records. The motion ends with an error at a "
+                                      "dead\n"
+                                      "centre, where two motions branch off, and where a loop cannot close.";
+
 static const app_option check_options[] = {OPTIONS_MODEL, OPTION_VERBOSE, OPTION_END};
 
 static const app_option write_options[] = {
@@ -146,13 +167,15 @@ static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all sign
 
 /* Options of a command, followed by those of settings. */
 enum { MOST_OPTIONS = 128 };
-static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], converge_options[MOST_OPTIONS],
-    linearize_options[MOST_OPTIONS], modes_options[MOST_OPTIONS];
+static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], kinematics_options[MOST_OPTIONS],
+    converge_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS], modes_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
     {"static", app_static, "MODEL", 1, 1, "finds a static equilibrium, or a path of equilibria",
      static_options, static_more},
+    {"kinematics", app_kinematics, "MODEL", 1, 1,
+     "computes a prescribed motion and its forces, without integration", kinematics_options, kinematics_more},
     {"check", app_check, "MODEL", 1, 1, "checks a model: mobility, redundant constraints, initial values",
      check_options, NULL},
     {"write", app_write, "MODEL", 1, 1, "writes a model with its included files as one file", write_options,
@@ -202,6 +225,16 @@ static int takes_position(const ga_setting *at)
   return 0;
 }
 
+/* Nothing is integrated. */
+static int takes_times(const ga_setting *at)
+{
+  static const char *const names[] = {"t_start",   "t_end",      "output", "linear_solver",
+                                      "redundant", "max_change", "max_gap"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(at->name, names[i]) == 0) return 1;
+  return 0;
+}
+
 /* Joins the options of a command and those of its settings. */
 static void join_options(app_option to[MOST_OPTIONS], const app_option *rows, takes_fn takes)
 {
@@ -221,6 +254,7 @@ static void make_options(void)
   if (made) return;
   join_options(run_options, run_rows, takes_all);
   join_options(static_options, static_rows, takes_position);
+  join_options(kinematics_options, kinematics_rows, takes_times);
   join_options(converge_options, converge_rows, takes_motion);
   join_options(linearize_options, linearize_rows, takes_motion);
   join_options(modes_options, modes_rows, takes_motion);

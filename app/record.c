@@ -42,6 +42,19 @@ int app_record_choose(app_runner *r)
   return APP_DONE;
 }
 
+void app_record_drop_work(app_runner *r)
+{
+  static const char *const along_motion[] = {"energy.dissipated", "energy.input", "energy.balance"};
+  int n = 0;
+  for (int i = 0; i < r->n; i++) {
+    int keep = 1;
+    for (int k = 0; k < 3; k++)
+      if (r->index[i] == ga_machine_find_signal(r->s.machine, along_motion[k])) keep = 0;
+    if (keep) r->index[n++] = r->index[i];
+  }
+  r->n = n;
+}
+
 /* ---- The file ---- */
 
 /* Refuses to replace an existing file that is not a result. */
@@ -62,8 +75,9 @@ static int check_file(const app_runner *r)
 int app_record_file(app_runner *r)
 {
   const char *file = app_text(r->a, "out");
-  r->file =
-      file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], r->analysis ? "_static.h5" : ".h5");
+  char ending[32] = ".h5";
+  if (r->analysis) snprintf(ending, sizeof ending, "_%s.h5", r->analysis);
+  r->file = file ? malloc(strlen(file) + 1) : app_beside(r->a->operands[0], ending);
   r->part = r->file ? malloc((file ? strlen(file) : strlen(r->file)) + sizeof ".part") : NULL;
   if (!r->part) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   if (file) strcpy(r->file, file);

@@ -62,6 +62,8 @@ app_totals app_runner_totals(const app_runner *r);
 int app_record_file(app_runner *r);
 /* Finds the signals to be recorded. Returns an exit code. */
 int app_record_choose(app_runner *r);
+/* Without the energies that are summed up along a run, for analyses that sum nothing up. */
+void app_record_drop_work(app_runner *r);
 /* Opens the result file and writes the model and the options. append 1: continues after its checkpoint. */
 ga_status app_record_open(app_runner *r, int append);
 /* Records a state. Opens the file if needed: a run that cannot be started does not

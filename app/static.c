@@ -42,20 +42,6 @@ static int take_options(app_runner *r, ga_equilibrium_opts *o)
   return code;
 }
 
-/* Leaves out energies that are integrated over a motion. */
-static void drop_energies(app_runner *r)
-{
-  static const char *const along_motion[] = {"energy.dissipated", "energy.input", "energy.balance"};
-  int n = 0;
-  for (int i = 0; i < r->n; i++) {
-    int keep = 1;
-    for (int k = 0; k < 3; k++)
-      if (r->index[i] == ga_machine_find_signal(r->s.machine, along_motion[k])) keep = 0;
-    if (keep) r->index[n++] = r->index[i];
-  }
-  r->n = n;
-}
-
 /* ---- Records ---- */
 
 /* A record for each load step; its time is the number of the step. */
@@ -191,7 +177,7 @@ int app_static(const app_arguments *a)
   if (!code) code = app_record_file(&r);
   if (!code) code = app_record_choose(&r);
   if (!code) {
-    drop_energies(&r);
+    app_record_drop_work(&r); /* there is no motion */
     const ga_status status = find_equilibrium(&r, &opts, &report);
     code = report_end(&r, status, &report);
   }

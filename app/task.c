@@ -186,7 +186,12 @@ static int is_reported(ga_reason reason)
   return reason == GA_REASON_START_MOVED || reason == GA_REASON_REDUNDANT;
 }
 
-static void release_warnings(app_task *s, int reported)
+void app_task_hold_warnings(app_task *s)
+{
+  s->warnings.hold = 1;
+}
+
+void app_task_release_warnings(app_task *s, int reported)
 {
   app_warnings *w = &s->warnings;
   w->hold = 0;
@@ -326,7 +331,7 @@ ga_status app_task_start(app_task *s, int report)
   if (!status)
     status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, lambda,
                                 psi, &s->start);
-  release_warnings(s, report && !status);
+  app_task_release_warnings(s, report && !status);
   free(q);
   return status;
 }

@@ -45,6 +45,11 @@ ga_status app_task_start(app_task *s, int report);
 /* Goes to the state about which to linearise: the start, or the state at a later time [s]. */
 ga_status app_task_reach(app_task *s, double at);
 
+/* Warnings of a start are held back until they are released; reported: app_task_report() follows, which has
+ * some of them. */
+void app_task_hold_warnings(app_task *s);
+void app_task_release_warnings(app_task *s, int reported);
+
 /* Prints a status on stderr: "galpha run: WHAT: text"; text is that of the context's last error if it has
  * this status. */
 void app_task_explain(const app_task *s, const app_arguments *a, const char *what, ga_status status);

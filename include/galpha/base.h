@@ -315,7 +315,12 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \
   X(GA_REASON_LOAD_JUMP, "a load step went to a place far from where the path leads")                        \
   X(GA_REASON_NOT_CLOSED, "positions do not meet the constraints")                                           \
-  X(GA_REASON_FROZEN_MOTION, "constraints prescribe a motion that an equilibrium does not have")
+  X(GA_REASON_FROZEN_MOTION, "constraints prescribe a motion that an equilibrium does not have")             \
+  X(GA_REASON_NOT_PRESCRIBED, "kinematics of a motion that is not prescribed wholly")                        \
+  X(GA_REASON_STATES_NEED_TIME, "kinematics of a system with states, which need integration")                \
+  X(GA_REASON_ROLLING_NEEDS_TIME, "kinematics with nonholonomic constraints")                                \
+  X(GA_REASON_SINGULAR_MOTION, "a motion comes to where its constraints lose their independence")            \
+  X(GA_REASON_MOTION_ENDS, "a motion comes to where its constraints cannot be met")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,

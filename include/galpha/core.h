@@ -1114,6 +1114,83 @@ GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double
  * reached; NULL if there is none. The pointer stays the same. */
 GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
 
+/* ---- Kinematics: motions that constraints prescribe wholly ----------------------------------------------
+ *
+ * For systems without free motions, as machines whose coordinates are all driven. At any time the solution
+ * follows from equations alone, without integration:
+ *
+ *   Φ(t, q) = 0,   B v + Φ_t = 0,   d/dt of it for vdot,   M vdot = f(t, q, v, λ, ψ, x, y),   y = o
+ *
+ * so that the results at a time are exact but for rounding, whichever times were asked for before. The motion
+ * is followed in moves that are short enough to stay on its branch. It is not continued where constraints
+ * lose their independence: at a dead centre, and where two branches meet. Redundant constraints are accepted,
+ * with multipliers of least norm. States x are not integrated,
+ * and nonholonomic constraints are refused: positions would need integration. */
+
+typedef struct ga_kinematics_opts { /* start from ga_kinematics_defaults() */
+  double max_change; /* [-] largest move of q0 to meet the constraints, as in ga_start_opts; default 0.1 */
+  double max_gap;    /* [-] as in ga_start_opts; default 1e-6 */
+  double max_move; /* [-] longest move in one go: largest component relative to 1 + that of q; > 0, at most 1,
+                      default 0.3 */
+  int hold_states; /* 1: states x keep the values of the start; 0 (default): a system with states is refused
+                    */
+  ga_lu_kind lu;   /* default GA_LU_AUTO */
+  ga_redundant redundant; /* default GA_REDUNDANT_ACCEPT */
+} ga_kinematics_opts;
+
+/* Where accelerations jump because a function of time does, there are two states at one time. */
+typedef enum ga_jump_side {
+  GA_JUMP_NONE = 0, /* nothing jumps here */
+  GA_JUMP_BEFORE,   /* the state is that before the jump */
+  GA_JUMP_AFTER     /* and that after it */
+} ga_jump_side;
+
+typedef struct ga_kinematics_stats {
+  long moves;     /* accepted */
+  long shortened; /* that were too long to be trusted, or ended where there was no solution */
+  int mobility;   /* directions that the constraints left free at the start: 0 after a start that succeeded */
+  int redundant;  /* constraints that follow from others at the present state */
+  double least_independence; /* least value of ga_stepper_independence() on the way */
+  double least_t;            /* [s] its time */
+} ga_kinematics_stats;
+
+typedef struct ga_kinematics ga_kinematics;
+
+GA_API ga_kinematics_opts ga_kinematics_defaults(void);
+/* Copies opts (NULL: the defaults), borrows sys. GA_ERR_ARGUMENT: the system has states, the error names
+ * them. Errors go to ctx, which may differ from the system's context. */
+GA_API ga_status ga_kinematics_create(ga_context *ctx, const ga_system *sys, const ga_kinematics_opts *opts,
+                                      ga_kinematics **out);
+GA_API void ga_kinematics_destroy(ga_kinematics **k);
+/* The solution at t0 near q0[nq]; v0, x0, and the guesses of multipliers may be NULL: zeros. They are not
+ * changed, and velocities follow from positions. If a function of time jumps at t0, the state is that after
+ * the jump. GA_ERR_ARGUMENT: constraints leave motions free, the error names coordinates. report may be NULL.
+ */
+GA_API ga_status ga_kinematics_start(ga_kinematics *k, double t0, const double *q0, const double *v0,
+                                     const double *x0, const double *lambda_guess, const double *psi_guess,
+                                     ga_start_report *report);
+/* One move, to the time `until` at most [s]. GA_OK: the state is that of its new time. GA_STOPPED: there is
+ * nothing left to do, the state is that of `until`; if a function jumps there, it is the state before the
+ * jump. GA_ERR_SINGULAR: constraints lose their independence, a dead centre or a point where branches meet;
+ * GA_ERR_INCONSISTENT: the constraints cannot be met any more. The error names constraint, coordinate and
+ * time, and the state is the last one that was found. */
+GA_API ga_status ga_kinematics_step(ga_kinematics *k, double until);
+/* t, q, v, vdot, lambda, psi, x, xdot, y. NULL before a start; the pointer stays the same. */
+GA_API const ga_state *ga_kinematics_state(const ga_kinematics *k);
+GA_API ga_jump_side ga_kinematics_jump(const ga_kinematics *k);
+GA_API const ga_kinematics_stats *ga_kinematics_get_stats(const ga_kinematics *k);
+/* For reports on the state (ga_machine_report, ga_machine_reaction, ga_stepper_redundancy); it makes no
+ * steps.
+ */
+GA_API ga_stepper *ga_kinematics_stepper(ga_kinematics *k);
+
+/* After a start that was refused because motions are free: how many, otherwise 0; */
+GA_API int ga_kinematics_n_free(const ga_kinematics *k);
+/* one of them, i < n_free, as velocities v[nv] that meet the constraints; and the state they belong to, NULL
+ * if there is none. */
+GA_API ga_status ga_kinematics_free_motion(ga_kinematics *k, int i, double *v);
+GA_API const ga_state *ga_kinematics_free_state(const ga_kinematics *k);
+
 #ifdef __cplusplus
 }
 #endif

@@ -612,6 +612,11 @@ GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);
 
+/* After a start of kinematics that was refused because motions are free: coordinates of joints and scalar
+ * bodies that determine the motion once they are prescribed, "shoulder.angle, elbow.angle", into text.
+ * Returns the length it needs, as snprintf does; 0: none is known, for example of bodies without joints. */
+GA_API int ga_machine_free_coordinates(const ga_machine *m, ga_kinematics *k, char *text, size_t size);
+
 /* ---- Linear models between named inputs and outputs ----------------------------------------------------
  *
  *   dx/dt = A x + B u,   y = C x + D u      x, u, y: small changes about a state

@@ -546,6 +546,26 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_FROZEN_MOTION] = {"{equation} prescribes a motion at t = {t} s (its rate is {0.3} at rest): "
                                  "the equilibrium is one of the position at that time, held still",
                                  NULL},
+
+    /* kinematics */
+    [GA_REASON_NOT_PRESCRIBED] =
+        {"the motion is not prescribed wholly: {0.10} of the velocities can be chosen "
+         "freely, for example {name}",
+         ". Drives can prescribe them"},
+    [GA_REASON_STATES_NEED_TIME] =
+        {"states need integration in time, which kinematics do not have; there are {0.10}: {name}",
+         ". Simulate the motion instead, or hold the states at their initial values "
+         "(hold_states)"},
+    [GA_REASON_ROLLING_NEEDS_TIME] = {"nonholonomic constraints, such as {equation}, determine velocities "
+                                      "only: positions need integration in "
+                                      "time, which kinematics do not have",
+                                      ". Simulate the motion instead"},
+    [GA_REASON_SINGULAR_MOTION] =
+        {"singular position near t = {t}: the constraints lose their independence, {equation} most of all, "
+         "and "
+         "{other} is no longer determined (independence {0.2} of its largest value, speed {1.3}); {detail}",
+         NULL},
+    [GA_REASON_MOTION_ENDS] = {"the constraints cannot be met after t = {t}: {detail}", NULL},
 };
 
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };

@@ -42,6 +42,8 @@ static ga_state_space no_space;
 static const char *const signal_names[] = {"energy.kinetic"};
 static ga_equilibrium *equilibrium;
 static ga_equilibrium_report equilibrium_report_;
+static ga_kinematics *kinematics;
+static ga_kinematics_opts kinematics_opts_;
 static ga_modes *modes;
 static ga_modes_opts modes_opts_;
 static ga_machine_turning *machine_turning;
@@ -74,6 +76,7 @@ static struct { /* where objects would be created */
   ga_linearisation *linearisation;
   ga_machine_linearisation *machine_linearisation;
   ga_equilibrium *equilibrium;
+  ga_kinematics *kinematics;
   ga_modes *modes;
   ga_machine_turning *machine_turning;
   ga_stepper *stepper;
@@ -288,6 +291,9 @@ static int set_up(void **state)
   assert_int_equal(
       ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation), GA_OK);
   assert_int_equal(ga_equilibrium_create(ctx, sys, NULL, &equilibrium), GA_OK);
+  kinematics_opts_ = ga_kinematics_defaults();
+  kinematics_opts_.hold_states = 1;
+  assert_int_equal(ga_kinematics_create(ctx, sys, &kinematics_opts_, &kinematics), GA_OK);
   assert_int_equal(ga_simulator_create(ctx, st, &simulate_opts_, &sim), GA_OK);
   assert_int_equal(ga_machine_initial(machine, numbers, numbers + 8, numbers + 16), GA_OK);
   assert_int_equal(
@@ -326,6 +332,7 @@ static int tear_down(void **state)
   ga_linearisation_destroy(&linearisation);
   ga_machine_linearisation_destroy(&machine_linearisation);
   ga_equilibrium_destroy(&equilibrium);
+  ga_kinematics_destroy(&kinematics);
   ga_modes_destroy(&modes);
   ga_machine_turning_destroy(&machine_turning);
   ga_stepper_destroy(&st);
@@ -478,6 +485,17 @@ static ga_control_block *new_block(void)
   STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
   VALUE(ga_equilibrium_state, (P(equilibrium))) \
   STATUS(ga_turning_solve, (P(ctx), P(sys), P(ga_machine_turning_get(machine_turning)), 0.0, P(&turning_state_), FINE(&turning_report_))) \
+  STATUS(ga_kinematics_create, (P(ctx), P(sys), FINE(&kinematics_opts_), P(&none.kinematics))) \
+  VOID(ga_kinematics_destroy, (P(&none.kinematics))) \
+  STATUS(ga_kinematics_start, (P(kinematics), 0.0, P(point.q), FINE(point.v), FINE(point.x), FINE(point.lambda), FINE(point.psi), FINE(&start_report_))) \
+  STATUS(ga_kinematics_step, (P(kinematics), 0.0)) \
+  VALUE(ga_kinematics_state, (P(kinematics))) \
+  VALUE(ga_kinematics_jump, (P(kinematics))) \
+  VALUE(ga_kinematics_get_stats, (P(kinematics))) \
+  VALUE(ga_kinematics_stepper, (P(kinematics))) \
+  VALUE(ga_kinematics_n_free, (P(kinematics))) \
+  STATUS(ga_kinematics_free_motion, (P(kinematics), 0, P(numbers))) \
+  VALUE(ga_kinematics_free_state, (P(kinematics))) \
   VALUE(ga_modes_defaults, ()) \
   STATUS(ga_modes_create, (P(ctx), P(sys), FINE(&modes_opts_), P(&point), P(&none.modes))) \
   VOID(ga_modes_destroy, (P(&none.modes))) \
@@ -632,6 +650,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_signal_unit, (P(machine), 0)) \
   VALUE(ga_machine_signal_kind, (P(machine), 0)) \
   VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
+  VALUE(ga_machine_free_coordinates, (P(machine), P(kinematics), FINE(text), sizeof text)) \
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_pose, (P(machine), P(ga_stepper_state(st)), P("hinge"), P(&pose_))) \
   VALUE(ga_machine_find_input, (P(machine), P("x"), FINE(&found_input_), FINE(&word))) \
@@ -729,6 +748,7 @@ static ga_control_block *new_block(void)
   X(ga_stepper_defaults) \
   X(ga_start_defaults) \
   X(ga_equilibrium_defaults) \
+  X(ga_kinematics_defaults) \
   X(ga_simulate_defaults) \
   X(ga_block_kind_name) \
   X(ga_block_kind_about) \
@@ -826,6 +846,7 @@ static void discard_created(void)
   ga_linearisation_destroy(&none.linearisation);
   ga_machine_linearisation_destroy(&none.machine_linearisation);
   ga_equilibrium_destroy(&none.equilibrium);
+  ga_kinematics_destroy(&none.kinematics);
   ga_modes_destroy(&none.modes);
   ga_machine_turning_destroy(&none.machine_turning);
   ga_system_destroy(&none.system);
