@@ -131,6 +131,32 @@ static int does_work(const ga_stepper *st, const double *change, const double *m
   return fabs(change[at]) > WORK_SHARE * st->c1 * small * fabs(mass[at]);
 }
 
+/* In a continuum, as a beam, directions that are stiff turn with it, and forces along them, ever so little
+ * off, are stiffness across them: of a slender beam these change much within a step, and are nothing new.
+ * What comes up there makes the work h² dᵀK d of the whole much larger than it was. */
+static void sum_continua(const ga_system *sys, const double *d, const double *k, double *work)
+{
+  for (int i = 0; i < sys->nv; i++) work[i] = 0.0;
+  for (int i = 0; i < sys->nv; i++)
+    if (sys->continuum[i] >= 0) work[sys->continuum[i]] += d[i] * k[i];
+}
+
+/* Takes those coordinates of continua away again in which nothing has come up; work: [2][nv]. */
+static int drop_continua(const ga_system *sys, const double *d, const double *before, const double *after,
+                         double *work, double *period)
+{
+  double *was = work, *is = work + sys->nv;
+  int left = 0;
+  sum_continua(sys, d, before, was);
+  sum_continua(sys, d, after, is);
+  for (int i = 0; i < sys->nv; i++) {
+    const int at = sys->continuum[i];
+    if (at >= 0 && !(fabs(is[at]) > CAME_UP * fabs(was[at]))) period[i] = 0.0;
+    left |= period[i] > 0.0;
+  }
+  return left;
+}
+
 /* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
  * Stiffness that only changes, or turns, has been damped before. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
@@ -150,6 +176,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   for (int i = 0; i < n; i++) change[i] = after[i] - before[i], all_mass[i] = mass[i];
   sum_work(sys, d, change, all_mass);
   int found = 0;
+  double *work = mass + 5 * n;
   for (int i = 0; i < n; i++) {
     const double m = st->c1 * small * fabs(mass[i]), k = fabs(after[i]);
     if (fabs(before[i]) < m && k > m && k > CAME_UP * fabs(before[i]) &&
@@ -157,7 +184,9 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
       period[i] = 2.0 * PI * st->now.scalar[GA__H_OLD] * sqrt(m / (st->c1 * k));
       found = 1;
     }
-    if (fabs(before[i]) < m || period[i] > 0.0) before[i] = 0.0; /* what is left was stiff already */
   }
+  if (found && sys->continuum) found = drop_continua(sys, d, before, after, work, period);
+  for (int i = 0; i < n; i++) /* what is left was stiff already */
+    if (fabs(before[i]) < st->c1 * small * fabs(mass[i]) || period[i] > 0.0) before[i] = 0.0;
   return found ? drop_turned(st, t, small, period) : GA_OK;
 }

@@ -271,6 +271,43 @@ static ga_status link_velocities(ga_system *sys)
   return GA_OK;
 }
 
+/* 1: M couples two bodies there. */
+static int couples_bodies(const ga_system *sys, int e)
+{
+  return ga__has_mass(sys, e) && sys->cluster[sys->row[e]] != sys->cluster[sys->col[e]];
+}
+
+/* Bodies that M couples are parts of one continuum. */
+static ga_status find_continua(ga_system *sys)
+{
+  int n = 0;
+  for (int e = 0; sys->cluster && e < sys->n_entries; e++) n += couples_bodies(sys, e);
+  if (n == 0) return GA_OK;
+  int *first =
+      ga__alloc(sys->ctx, 2 * (size_t)sys->nv, sizeof *first); /* of each cluster, 1 + its first velocity */
+  int *set = sys->continuum = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *set);
+  if (!first || !set) {
+    ga__free(sys->ctx, first);
+    return ga__no_memory(sys->ctx, "a system");
+  }
+  int *coupled = first + sys->nv; /* [nv] 1: this velocity, and all of its set, are */
+  for (int i = 0; i < sys->nv; i++) {
+    if (!first[sys->cluster[i]]) first[sys->cluster[i]] = 1 + i;
+    set[i] = first[sys->cluster[i]] - 1;
+  }
+  for (int e = 0; e < sys->n_entries; e++)
+    if (couples_bodies(sys, e))
+      set[found_in(set, sys->col[e])] = found_in(set, sys->row[e]), coupled[sys->row[e]] = 1;
+  for (int i = 0; i < sys->nv; i++) set[i] = found_in(set, i);
+  for (int i = 0; i < sys->nv; i++)
+    if (coupled[i]) coupled[set[i]] = 1;
+  for (int i = 0; i < sys->nv; i++) first[i] = coupled[set[i]];
+  for (int i = 0; i < sys->nv; i++)
+    if (!first[i]) set[i] = -1;
+  ga__free(sys->ctx, first);
+  return GA_OK;
+}
+
 /* ---- Work space ---- */
 
 static ga_status make_work(ga_system *sys)
@@ -340,6 +377,7 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
   sys->def.pattern_in = NULL;
   if ((status = link_velocities(sys))) return status;
+  if ((status = find_continua(sys))) return status;
   if ((status = list_b(sys))) return status;
   return make_work(sys);
 }
@@ -371,6 +409,7 @@ void ga_system_destroy(ga_system **sys)
   ga__free(ctx, (*sys)->in);
   ga__free(ctx, (*sys)->cluster);
   ga__free(ctx, (*sys)->linked);
+  ga__free(ctx, (*sys)->continuum);
   ga__free(ctx, (*sys)->b_entry);
   ga__free(ctx, (*sys)->b_row);
   ga__free(ctx, (*sys)->b_col);

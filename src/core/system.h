@@ -38,10 +38,12 @@ struct ga_system {
   unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
   int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
   int *linked;       /* [nv] one of the velocities that constraints tie it to, the same for all of these */
-  int n_b;           /* entries in rows LAMBDA, columns V: those of B and G */
-  int *b_entry;      /* [n_b] which entries these are */
-  int *b_row;        /* [n_b] their rows, counted from LAMBDA's first */
-  int *b_col;        /* [n_b] their columns */
+  int *continuum; /* [nv] of bodies that M couples, as nodes of a beam, one velocity for all of them; −1: of
+                     none; NULL: there are none */
+  int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
+  int *b_entry;   /* [n_b] which entries these are */
+  int *b_row;     /* [n_b] their rows, counted from LAMBDA's first */
+  int *b_col;     /* [n_b] their columns */
 };
 
 /* A system as one that evaluates it sees it: its constant arrays, with another context and work space. */

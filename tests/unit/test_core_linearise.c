@@ -783,7 +783,7 @@ static void kink_that_nothing_reaches(void **state)
   static const ga_factor R2 = {GA_RN, 2, GA_LEFT};
   pair of = {ABS, 0};
   const double zero[2] = {0, 0};
-  const ga_point p = {0.0, zero, zero, zero, zero, NULL, NULL, NULL, 0};
+  const ga_point p = {0.0, zero, zero, zero, zero, NULL, NULL, NULL, 0, NULL};
   rig r = rig_open(NULL);
   ga_linearisation *lin = NULL;
   (void)state;
