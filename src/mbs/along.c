@@ -245,6 +245,18 @@ void ga__line_loads_sum(const ga__line_loads *loads, const double *value, int i,
   }
 }
 
+int ga__line_loads_columns(const ga__mbs_model *b, const ga__line_loads *loads, int i, int *column, int n,
+                           int room)
+{
+  for (int j = 0; j < 6 * loads->n; j++) {
+    const ga__line_load *load = &loads->at[j / 6];
+    if (!ga__line_load_feeds(load, j % 6, i)) continue;
+    if (n < room) column[n] = ga__column_y(b, load->value[j % 6].y);
+    n++;
+  }
+  return n;
+}
+
 int ga__line_loads_use(const ga__line_loads *loads, int i, ga__input **in)
 {
   *in = i < 6 * loads->n ? &loads->at[i / 6].value[i % 6] : NULL;

@@ -40,6 +40,15 @@ ga_status ga__line_loads_bind(ga__mbs_model *b, ga__line_loads *loads);
 int ga__line_loads_values(const ga__eval *e, const ga__line_loads *loads, double *value);
 /* sum[12]: of those on element i in ground axes, then in section axes; force and moment by length. */
 void ga__line_loads_sum(const ga__line_loads *loads, const double *value, int i, double sum[12]);
+/* Is component c of a load an output, and does it act on element i? */
+static inline int ga__line_load_feeds(const ga__line_load *load, int c, int i)
+{
+  return load->value[c].y >= 0 && i >= load->first && i < load->last;
+}
+/* Appends to column[n ...] those of loads on element i, in the order of loads and components; returns how
+ * many there are then. */
+int ga__line_loads_columns(const ga__mbs_model *b, const ga__line_loads *loads, int i, int *column, int n,
+                           int room);
 /* As ga__element_type.get_input and .unit_of_input. */
 int ga__line_loads_use(const ga__line_loads *loads, int i, ga__input **in);
 const char *ga__line_loads_unit(const ga__line_loads *loads, int y);

@@ -430,14 +430,12 @@ static void add_load_ports(const ga__eval *e, const beam *u, int i, const ga__be
   }
 }
 
-/* Q: D_q of elastic, viscous and inertia forces less weight and loads. */
-static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam_axis *x,
-                 const ga__beam_strain *s, const double sum[12], ga_jacobian *J)
+/* T = D_q of elastic, viscous and inertia forces less weight and loads. iterate: as in elastic(). */
+static void tangent_q(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x,
+                      const ga__beam_strain *s, const double *iterate, const double sum[12], double T[144])
 {
-  const beam *u = el->data;
   const ga__beam_element *be = &u->element[i];
-  const double *iterate = ga__inner_of(e, el);
-  double n[6], g[6], v[12], rate[6], T[144], inertia[144], loads[144] = {0}, w[12] = {0};
+  double n[6], g[6], v[12], rate[6], inertia[144], loads[144] = {0}, w[12] = {0};
   if (iterate)
     memcpy(n, iterate + 6 * i, sizeof n);
   else
@@ -458,30 +456,25 @@ static int add_q(const ga__eval *e, const ga__element *el, int i, const ga__beam
   add_weight(e, x, be, w, loads);
   if (u->loads.n) load_tangent(u, i, x, sum, loads);
   for (int k = 0; k < 144; k++) T[k] += inertia[k] - loads[k];
-  add_tangent(e, u, i, 1, T, J->Q);
-  return 0;
 }
 
-static void add_d(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x, const ga__beam_strain *s,
-                  ga_jacobian *J)
+/* T = shift_vdot D_vdot + shift_v D_v of them; s NULL: of M vdot alone. */
+static void tangent_d(const beam *u, int i, const ga__beam_axis *x, const ga__beam_strain *s, double shift_v,
+                      double shift_vdot, double T[144])
 {
   const ga__beam_element *be = &u->element[i];
-  const int forces = ga__wants_forces(J);
-  double by_vdot[144], by_v[144];
-  ga__beam_inertia_tangent(x, be, by_vdot, forces ? by_v : NULL, NULL);
-  for (int k = 0; k < 144; k++)
-    by_vdot[k] = J->shift_vdot * by_vdot[k] + (forces ? J->shift_v * by_v[k] : 0.0);
-  if (forces && u->section.damping > 0)
-    ga__beam_add_product(s, be->section->K, J->shift_v * be->section->damping / be->L, s->P, by_vdot);
-  add_tangent(e, u, i, 1, by_vdot, J->D);
-  if (forces) add_load_ports(e, u, i, x, J->D);
+  double by_v[144];
+  ga__beam_inertia_tangent(x, be, T, s ? by_v : NULL, NULL);
+  for (int k = 0; k < 144; k++) T[k] = shift_vdot * T[k] + (s ? shift_v * by_v[k] : 0.0);
+  if (s && u->section.damping > 0)
+    ga__beam_add_product(s, be->section->K, shift_v * be->section->damping / be->L, s->P, T);
 }
 
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const beam *u = el->data;
   const int forces = ga__wants_forces(J);
-  double *value = e->work->scratch, sum[12];
+  double *value = e->work->scratch, sum[12], T[144];
   if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
   const int status = forces ? ga__line_loads_values(e, &u->loads, value) : 0;
   if (status) return status;
@@ -491,10 +484,15 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
     ga__beam_strain s;
     ga__beam_axis_at(&x, &u->element[i], a, a + 1);
     if (forces && ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
-    if (J->want & GA_WANT_D) add_d(e, u, i, &x, &s, J);
+    if (J->want & GA_WANT_D) {
+      tangent_d(u, i, &x, forces ? &s : NULL, J->shift_v, J->shift_vdot, T);
+      add_tangent(e, u, i, 1, T, J->D);
+      if (forces) add_load_ports(e, u, i, &x, J->D);
+    }
     if (!forces || !(J->want & GA_WANT_Q)) continue;
     ga__line_loads_sum(&u->loads, value, i, sum);
-    add_q(e, el, i, &x, &s, sum, J);
+    tangent_q(e, u, i, &x, &s, ga__inner_of(e, el), sum, T);
+    add_tangent(e, u, i, 1, T, J->Q);
   }
   return 0;
 }
@@ -676,6 +674,152 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
+/* ---- Their derivatives, where they are fed back ---- */
+
+/* Which element shows the section at a node, and at which of its ends. */
+static int element_at(const beam *u, int node, int *end)
+{
+  *end = node == u->n;
+  return node == u->n ? node - 1 : node;
+}
+
+/* The energy depends on all nodes; a section on the nodes of its element, and on loads there. */
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const beam *u = el->data;
+  int end, n = 0;
+  const int at = i == 0 ? 0 : element_at(u, (i - 1) / N_SECTION_SIGNALS, &end);
+  for (int k = 0; k < (i == 0 ? u->n + 1 : 2); k++) {
+    const ga__node *node = GA__AT(b->node, ga__node, u->first + at + k);
+    for (int c = 0; c < 6; c++, n++)
+      if (n < room) column[n] = node->v + c;
+  }
+  return i == 0 ? n : ga__line_loads_columns(b, &u->loads, at, column, n, room);
+}
+
+/* Rotary inertia of half an element, lumped to its end: of half (Js α + ω × Js ω), Js = R J Rᵀ, by (x, φ),
+ * into three rows:
+ *   by α  half Js,   by ω  half (ω~ Js − (Js ω)~)
+ *   by φ  half (Js α~ − (Js α)~ + ω~ (Js ω~ − (Js ω)~)) */
+static void rotary_slopes(const beam *u, const ga__kin *at, double half, double by_alpha[9],
+                          double by_omega[9], double by_phi[9])
+{
+  double Rt[9], RJ[9], Js[9], L[3], N[3], wk[9], ak[9], X[9], Y[9], Z[9];
+  ga__mat3_transpose(Rt, at->R);
+  ga__mat3_mul(RJ, at->R, u->section.J);
+  ga__mat3_mul(Js, RJ, Rt);
+  ga__mat3_mul_vec(L, Js, at->w + 3);
+  ga__mat3_mul_vec(N, Js, at->acc + 3);
+  ga__mat3_skew(wk, 1, at->w + 3);
+  ga__mat3_skew(ak, 1, at->acc + 3);
+  ga__mat3_mul(X, wk, Js);
+  ga__mat3_skew(Y, 1, L);
+  for (int k = 0; k < 9; k++) by_alpha[k] = half * Js[k], by_omega[k] = half * (X[k] - Y[k]);
+  ga__mat3_mul(X, Js, wk);
+  for (int k = 0; k < 9; k++) X[k] -= Y[k];
+  ga__mat3_mul(Z, wk, X);
+  ga__mat3_mul(X, Js, ak);
+  ga__mat3_skew(Y, 1, N);
+  for (int k = 0; k < 9; k++) by_phi[k] = half * (X[k] - Y[k] + Z[k]);
+}
+
+/* What end_force() is, by the motion of both nodes: rows of the element's end alone, D and Q [6 × 12]. */
+static void end_slopes(const beam *u, int i, int k, const ga__kin *a, const double by_d[144],
+                       const double by_q[144], double shift_v, double shift_vdot, double D[72], double Q[72])
+{
+  const double half = 0.5 * u->element[i].L;
+  double alpha[9], omega[9], phi[9];
+  memcpy(D, by_d + 72 * k, 72 * sizeof *D);
+  memcpy(Q, by_q + 72 * k, 72 * sizeof *Q);
+  rotary_slopes(u, a + k, half, alpha, omega, phi);
+  for (int c = 0; c < 3; c++) D[12 * c + 6 * k + c] += shift_vdot * half * u->section.mass;
+  for (int c = 0; c < 9; c++) {
+    const int at = 12 * (3 + c / 3) + 6 * k + 3 + c % 3;
+    D[at] += shift_vdot * alpha[c] + shift_v * omega[c];
+    Q[at] += phi[c];
+  }
+}
+
+/* row[6]: signal number `which` as a sum of forces and moments at the end, in space: a column of ±R, or these
+ * weighted by a row of the compliance. turn[3]: by the node's own rotation, which turns R. */
+static void section_row(const beam *u, const double R[9], double sign, int which, const double six[6],
+                        double row[6], double turn[3])
+{
+  double weight[6] = {0}, f[3], m[3];
+  if (which < 6)
+    weight[which] = 1;
+  else
+    memcpy(weight, u->section.C + 6 * (which - 6), sizeof weight);
+  ga__mat3_mul_vec(row, R, weight);
+  ga__mat3_mul_vec(row + 3, R, weight + 3);
+  for (int c = 0; c < 6; c++) row[c] *= sign;
+  ga__vec3_cross(f, row, six); /* (δφ × e) · f = δφ · (e × f) */
+  ga__vec3_cross(m, row + 3, six + 3);
+  for (int c = 0; c < 3; c++) turn[c] = f[c] + m[c];
+}
+
+static int section_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                          double *d, double *dq)
+{
+  const beam *u = el->data;
+  const int node = (i - 1) / N_SECTION_SIGNALS;
+  int end;
+  const int at = element_at(u, node, &end);
+  const ga__kin *a = &e->kin[u->first + at];
+  double *value = e->work->scratch, sum[12], by_d[144], by_q[144], D[72], Q[72], six[6], row[6], turn[3];
+  ga__beam_axis x;
+  ga__beam_strain s;
+  int status = end_force(e, el, at, end, six);
+  if (!status) status = ga__line_loads_values(e, &u->loads, value);
+  if (status) return status;
+  ga__beam_axis_at(&x, &u->element[at], a, a + 1);
+  if (ga__beam_strain_at(&s, &u->element[at], a, a + 1)) return too_bent(e, el, at);
+  ga__line_loads_sum(&u->loads, value, at, sum);
+  tangent_d(u, at, &x, &s, shift_v, shift_vdot, by_d);
+  tangent_q(e, u, at, &x, &s, NULL, sum, by_q);
+  end_slopes(u, at, end, a, by_d, by_q, shift_v, shift_vdot, D, Q);
+  section_row(u, a[end].R, end ? 1 : -1, (i - 1) % N_SECTION_SIGNALS, six, row, turn);
+  for (int c = 0; c < 12; c++) {
+    d[c] = dq[c] = 0;
+    for (int r = 0; r < 6; r++) d[c] += row[r] * D[12 * r + c], dq[c] += row[r] * Q[12 * r + c];
+  }
+  for (int c = 0; c < 3; c++) dq[6 * end + 3 + c] += turn[c];
+  for (int j = 0, n = 12; j < 6 * u->loads.n; j++) {
+    const ga__line_load *load = &u->loads.at[j / 6];
+    if (!ga__line_load_feeds(load, j % 6, at)) continue;
+    double one[12] = {0}, w[12] = {0};
+    one[(load->in_section ? 6 : 0) + j % 6] = 1;
+    add_loads(u, at, &x, one, w);
+    d[n] = 0;
+    for (int r = 0; r < 6; r++) d[n] -= row[r] * w[6 * end + r];
+    dq[n++] = 0;
+  }
+  return 0;
+}
+
+static int energy_slopes(const ga__eval *e, const ga__element *el, double *d, double *dq)
+{
+  const beam *u = el->data;
+  memset(d, 0, 6 * ((size_t)u->n + 1) * sizeof *d);
+  memset(dq, 0, 6 * ((size_t)u->n + 1) * sizeof *dq);
+  for (int i = 0; i < u->n; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    ga__beam_strain s;
+    double n[6], g[6];
+    if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    ga__beam_force_within(&s, &u->element[i], n);
+    ga__beam_gradient(&s, &u->element[i], n, g);
+    ga__beam_add_wrench(&s, g, dq + 6 * i);
+  }
+  return 0;
+}
+
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  return i == 0 ? energy_slopes(e, el, d, dq) : section_slopes(e, el, i, shift_v, shift_vdot, d, dq);
+}
+
 /* ---- How it looks ---- */
 
 static int n_shapes(const ga__mbs_model *b, int part)
@@ -715,6 +859,8 @@ const ga__element_type ga__beam_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value_of_signal,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
     .n_node_signals = n_node_signals,
     .node_signal = node_signal,
     .n_shapes = n_shapes,

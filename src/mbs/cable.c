@@ -516,6 +516,71 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
+/* ---- Their derivatives, where they are fed back ---- */
+
+/* The energy depends on all nodes; a force on the nodes of its element, and on loads there. */
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const cable *u = el->data;
+  int end, n = 0;
+  const int at = i == 0 ? 0 : element_at(u, (i - 1) / N_NODE_SIGNALS, &end);
+  for (int k = 0; k < (i == 0 ? u->n + 1 : 2); k++) {
+    const ga__node *node = GA__AT(b->node, ga__node, u->first + at + k);
+    for (int c = 0; c < 3; c++, n++)
+      if (n < room) column[n] = node->v + c;
+  }
+  return i == 0 ? n : ga__line_loads_columns(b, &u->loads, at, column, n, room);
+}
+
+static void energy_slopes(const ga__eval *e, const cable *u, double *d, double *dq)
+{
+  memset(d, 0, 3 * ((size_t)u->n + 1) * sizeof *d);
+  memset(dq, 0, 3 * ((size_t)u->n + 1) * sizeof *dq);
+  for (int i = 0; i < u->n; i++) {
+    stretch s;
+    stretch_at(&s, u, i, &e->kin[u->first + i]);
+    for (int c = 0; c < 3; c++) {
+      dq[3 * i + c] -= s.elastic * s.t[c];
+      dq[3 * i + 3 + c] += s.elastic * s.t[c];
+    }
+  }
+}
+
+/* row · δF of force_at(), row along an axis, or along F itself for its size. */
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  const cable *u = el->data;
+  const int node = (i - 1) / N_NODE_SIGNALS, which = (i - 1) % N_NODE_SIGNALS;
+  int end, n = 6;
+  const int at = i == 0 ? 0 : element_at(u, node, &end);
+  double F[3], row[3], K[9], C[9];
+  stretch s;
+  if (i == 0) return energy_slopes(e, u, d, dq), 0;
+  const int status = force_at(e, u, node, F);
+  if (status) return status;
+  const double size = sqrt(ga__vec3_dot(F, F)), sign = end ? 1 : -1, half = 0.5 * length_of(u, at);
+  for (int c = 0; c < 3; c++) row[c] = which > 0 ? c == which - 1 : size > 0 ? F[c] / size : 0;
+  stretch_at(&s, u, at, &e->kin[u->first + at]);
+  stiffness_of(&s, K);
+  damping_of(&s, C);
+  for (int k = 0; k < 2; k++) {
+    const double mass = k == end ? half * u->line.mass - coupling_of(u, at) : coupling_of(u, at);
+    for (int c = 0; c < 3; c++) {
+      double by_x = 0, by_v = 0;
+      for (int r = 0; r < 3; r++) by_x += row[r] * K[3 * r + c], by_v += row[r] * C[3 * r + c];
+      d[3 * k + c] = (k ? 1 : -1) * shift_v * by_v + shift_vdot * sign * mass * row[c];
+      dq[3 * k + c] = (k ? 1 : -1) * by_x;
+    }
+  }
+  for (int j = 0; j < 6 * u->loads.n; j++) {
+    if (!ga__line_load_feeds(&u->loads.at[j / 6], j % 6, at)) continue;
+    d[n] = -sign * half * row[j % 6]; /* loads on cables have no moments */
+    dq[n++] = 0;
+  }
+  return 0;
+}
+
 static int n_node_signals(const ga__mbs_model *b, int part)
 {
   (void)b, (void)part;
@@ -584,6 +649,8 @@ const ga__element_type ga__cable_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value_of_signal,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
     .n_node_signals = n_node_signals,
     .node_signal = node_signal,
     .n_shapes = n_shapes,

@@ -585,8 +585,9 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
 int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe)
 {
   switch (probe->kind) {
-  case GA__PROBE_QUATERNION:
   case GA__PROBE_ELEMENT:
+    return ga__type_of(&b->m->part[probe->owner])->value_columns != NULL;
+  case GA__PROBE_QUATERNION:
   case GA__PROBE_ENERGY:
     return 0;
   case GA__PROBE_GAUGE_ACC:
@@ -600,6 +601,10 @@ int ga__probe_columns(const ga__mbs_model *b, const ga__probe *probe, int *colum
 {
   slopes s;
   int n = 0;
+  if (probe->kind == GA__PROBE_ELEMENT) {
+    const ga__element *el = ga__element_of(b, probe->owner);
+    return el->type->value_columns(b, el, probe->component, column, room);
+  }
   list_dependencies(&s, b, probe);
   for (int i = 0; i < s.n_nodes; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, s.node[i]);
@@ -617,6 +622,10 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
   const ga__mbs_model *b = e->b;
   slopes s;
   int n = 0;
+  if (probe->kind == GA__PROBE_ELEMENT) {
+    const ga__element *el = ga__element_of(b, probe->owner);
+    return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
+  }
   list_dependencies(&s, b, probe);
   memset(s.dq, 0, (size_t)s.n_nodes * sizeof s.dq[0]);
   memset(s.dv, 0, (size_t)s.n_nodes * sizeof s.dv[0]);

@@ -19,7 +19,7 @@ typedef enum ga__probe_kind {
   GA__PROBE_GAUGE_ACC,  /* no slopes, except for a scalar node */
   GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION, /* no slopes */
-  GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner`; no slopes */
+  GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner` */
   GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
   GA__PROBE_STATE,      /* x number `index` */
   GA__PROBE_OUTPUT,     /* y number `index` */

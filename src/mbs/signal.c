@@ -287,6 +287,7 @@ static int is_known(const ga__mbs_model *b, int y)
   case GA__PROBE_REACTION_TORQUE:
   case GA__PROBE_MULTIPLIER:
   case GA__PROBE_GAUGE_ACC:
+  case GA__PROBE_ELEMENT: /* forces in sections have inertia in them */
     return 0;
   default:
     return 1;
