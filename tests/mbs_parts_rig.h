@@ -4,6 +4,7 @@
 #define GALPHA_TESTS_MBS_PARTS_RIG_H
 
 #include "core_rig.h"
+#include "mbs/modal.h"
 #include "mbs/parts.h"
 
 typedef union any_def {
@@ -14,6 +15,7 @@ typedef union any_def {
   ga_scalar_def scalar;
   ga_beam_def beam;
   ga_cable_def cable;
+  ga_modal_def modal;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;
@@ -71,6 +73,25 @@ static inline int parts_tear_down(void **state)
   return rig_memory.live == 0 ? 0 : -1;
 }
 
+/* A reduced body of one mode and one interface node. */
+static inline const ga_modal_body *parts_modal_body(void)
+{
+  static char name[] = "end";
+  static double zero[18], lambda[] = {100};
+  static ga__modal_point point = {.name = name, .phi = zero, .psi = zero};
+  static const ga_modal_body body = {.n = 1,
+                                     .mass = 1,
+                                     .J = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                     .lambda = lambda,
+                                     .J1 = zero,
+                                     .J2 = zero,
+                                     .C = zero,
+                                     .size = 1,
+                                     .n_points = 1,
+                                     .point = &point};
+  return &body;
+}
+
 /* All texts are given that may be. A block is created with it; it fails the test when memory ends. */
 static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, any_def *def)
 {
@@ -114,6 +135,10 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->line_load.body = "rope";
     for (int i = 0; i < 3; i++)
       def->line_load.load[i].expression = def->line_load.moment[i].expression = "sin(t)";
+    break;
+  case GA__PART_MODAL:
+    def->modal = ga_modal_defaults();
+    def->modal.body = parts_modal_body();
     break;
   case GA__PART_MARKER:
     def->marker = ga_marker_defaults();
@@ -207,6 +232,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_cable(m, &def->cable);
   case GA__PART_LINE_LOAD:
     return ga_machine_add_line_load(m, &def->line_load);
+  case GA__PART_MODAL:
+    return ga_machine_add_modal(m, &def->modal);
   case GA__PART_MARKER:
     return ga_machine_add_marker(m, &def->marker);
   case GA__PART_JOINT:

@@ -248,6 +248,29 @@ GA_API const char *ga_version(void);
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
   X(GA_REASON_OFF_CABLE, "a marker is beside its cable")                                                     \
   X(GA_REASON_CABLE_CANNOT_TURN, "a load along a cable has a moment, or axes that turn")                     \
+  /* modal bodies */                                                                                         \
+  X(GA_REASON_MESH_SIZE, "a matrix of a mesh has another size than its nodes need")                          \
+  X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh is not symmetric")                                     \
+  X(GA_REASON_MESH_NOT_POSITIVE, "a matrix of a mesh is not positive definite")                              \
+  X(GA_REASON_MESH_NOT_A_BODY, "a mass matrix is not that of a body")                                        \
+  X(GA_REASON_MESH_NO_INERTIA, "a mesh has no inertia about one of its axes")                                \
+  X(GA_REASON_MESH_HELD, "a mesh is held, and is not a free body")                                           \
+  X(GA_REASON_MESH_LOOSE, "a node of a mesh is not held by stiffness")                                       \
+  X(GA_REASON_MESH_TOO_FREE, "a mesh has more than six motions without stiffness")                           \
+  X(GA_REASON_MESH_NO_NODE, "an interface node is not one of the mesh")                                      \
+  X(GA_REASON_MESH_INTERFACE_TWICE, "two interface nodes have the same name, or are the same node")          \
+  X(GA_REASON_MESH_SAME_PLACE, "two interface nodes are at the same place")                                  \
+  X(GA_REASON_MESH_INTERFACE_LOOSE, "interface nodes do not hold the mesh")                                  \
+  X(GA_REASON_MESH_FEW_MODES, "a mesh has fewer modes than are needed")                                      \
+  X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
+  X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
+  X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
+  X(GA_REASON_MESH_COLUMNS, "positions of nodes have three columns")                                         \
+  X(GA_REASON_NO_MODES, "a modal body without modes")                                                        \
+  X(GA_REASON_NO_INTERFACE, "a marker on a modal body without interface nodes")                              \
+  X(GA_REASON_OFF_INTERFACE, "a marker on a modal body is not at an interface node")                         \
+  X(GA_REASON_FAST_SPIN, "a modal body spins so fast that stresses stiffen it")                              \
+  X(GA_REASON_FLOATING_FRAME, "something is attached to a floating frame")                                   \
   /* model files: values */                                                                                  \
   X(GA_REASON_WRONG_FORM, "a list, map, text or nothing stands where something else should")                 \
   X(GA_REASON_WRONG_COUNT, "a list has too many or too few entries")                                         \

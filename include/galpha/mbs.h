@@ -479,6 +479,81 @@ typedef struct ga_line_load_def { /* start from ga_line_load_defaults() */
 GA_API ga_line_load_def ga_line_load_defaults(void);
 GA_API ga_status ga_machine_add_line_load(ga_machine *m, const ga_line_load_def *def);
 
+/* ---- Modal bodies -------------------------------------------------------------------------------------- */
+
+/* A free elastic structure as finite-element programs describe it, M u'' + K u = f, in a frame of its own.
+ * Degrees of freedom are ordered node by node: x, y, z, then rotations about x, y, z. All is read while a
+ * ga_modal_body is created, and not needed afterwards. */
+typedef struct ga_mesh {
+  int n_nodes;                       /* >= 1 */
+  int dofs;                          /* of each node: 3, or 6 with rotations */
+  const double *position;            /* [m] [3 n_nodes] */
+  const ga_sparse *mass, *stiffness; /* [dofs n_nodes] square, symmetric, with all entries of both halves */
+  int n_interface;                   /* nodes that joints and forces can be attached to */
+  const int *interface_node;         /* [n_interface] from 0 */
+  const char *const *interface_name; /* [n_interface] the marker is "part.name" */
+  int n_recovered;                   /* numbers that follow from displacements, as stresses */
+  const double *recovery;            /* [n_recovered][dofs n_nodes] */
+  const char *const *recovered_name; /* [n_recovered] signals of the part */
+  const char *const *recovered_unit; /* [n_recovered]; NULL: none has one */
+} ga_mesh;
+
+typedef enum ga_reduction_kind {
+  GA_REDUCTION_CRAIG_BAMPTON = 0, /* static shapes of displaced interface nodes, and modes with these held */
+  GA_REDUCTION_FREE               /* modes of the free structure */
+} ga_reduction_kind;
+
+typedef struct ga_reduction_opts { /* start from ga_reduction_defaults() */
+  ga_reduction_kind kind;
+  int modes;             /* >= 0, default 10: normal modes, with held interface or free, from the lowest on */
+  double max_frequency;  /* [Hz] > 0 of these modes; default infinity */
+  int n_keep;            /* 0 (default): all modes that are found are kept; or those of the following */
+  const int *keep;       /* [n_keep] numbers, from 1, ascending, by their frequencies */
+  int n_damping;         /* 0 (default): the part's damping; or 1, or one for each mode that is kept */
+  const double *damping; /* [n_damping] [-] >= 0 ratio to critical damping */
+} ga_reduction_opts;
+
+/* A reduced structure: inertia, modes, and their integrals. Rigid motions are not among the modes: its frame
+ * moves with mean axes, so that modes have no momentum. It may serve several parts and machines. */
+typedef struct ga_modal_body ga_modal_body;
+
+GA_API ga_reduction_opts ga_reduction_defaults(void);
+/* opts may be NULL: the defaults. */
+GA_API ga_status ga_modal_body_create(ga_context *ctx, const ga_mesh *mesh, const ga_reduction_opts *opts,
+                                      ga_modal_body **out);
+GA_API void ga_modal_body_destroy(ga_modal_body **body);
+GA_API int ga_modal_body_n_modes(const ga_modal_body *body);
+/* [Hz] of the free body, from the lowest on; NaN: there is no mode i. */
+GA_API double ga_modal_body_frequency(const ga_modal_body *body, int i);
+/* [kg], [m] in the mesh's frame, [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz about the centre of mass, not deformed; each
+ * may be NULL. */
+GA_API ga_status ga_modal_body_inertia(const ga_modal_body *body, double *mass, double centre[3],
+                                       double inertia[6]);
+
+/* A body that moves with a floating frame and deforms by modes: small deformations, motions of any size.
+ * `pose` is that of the mesh's frame. A marker "name.interface" is at each interface node; joints, forces and
+ * springs are attached to these, or to markers on them. The floating frame itself can only be measured. At
+ * the start the body is not deformed.
+ *
+ * Signals besides those of rigid bodies: "strain_energy", "amplitude1", ... [m], those of the mesh's recovery
+ * matrix; of markers at interface nodes "displacement_x", ... [m] and "rotation_x", ... [rad], in the axes of
+ * the floating frame. */
+typedef struct ga_modal_def { /* start from ga_modal_defaults() */
+  const char *name;
+  const ga_modal_body *body; /* borrowed, as long as the machine lives */
+  ga_pose pose;              /* at the start */
+  double velocity[3];        /* [m/s] of the origin of the mesh's frame, ground axes */
+  double omega[3];           /* [rad/s] ground axes */
+  double damping;            /* [-] >= 0: ratio to critical damping of all modes */
+  double mass_damping;       /* [1/s] >= 0: Rayleigh damping, times M, */
+  double stiffness_damping;  /* [s] >= 0: times K */
+  ga_hold hold;
+  double weight; /* as of rigid bodies */
+} ga_modal_def;
+
+GA_API ga_modal_def ga_modal_defaults(void);
+GA_API ga_status ga_machine_add_modal(ga_machine *m, const ga_modal_def *def);
+
 /* ---- Sensors and blocks -------------------------------------------------------------------------------- */
 
 typedef enum ga_sensor_kind {

@@ -427,6 +427,61 @@ static const ga__sentence SENTENCES[] = {
                                      "; leave {field} out"},
     [GA_REASON_BEAM_TOO_BENT] = {"element {0} of {1} is bent or twisted by more than 149 deg", NULL},
 
+    /* modal bodies */
+    [GA_REASON_MESH_SIZE] = {"its {field} matrix is {0.10} x {1.10}, but {2.10} nodes with {3} degrees of "
+                             "freedom each make {4.10}",
+                             NULL},
+    [GA_REASON_MESH_NOT_SYMMETRIC] = {"its {field} matrix is not symmetric: row {0.10}, column {1.10} is "
+                                      "{2.10}, and its counterpart {3.10}",
+                                      NULL},
+    [GA_REASON_MESH_NOT_POSITIVE] = {"its {field} matrix is not positive definite{{: {detail} mass is not "
+                                     "positive}}{{: the entry in row {0.10}, column {1.10} is {2.6}, and the "
+                                     "diagonal allows at most {3.6}}}",
+                                     NULL},
+    [GA_REASON_MESH_NOT_A_BODY] =
+        {"its {field} matrix is not that of a body: rigid motions along x, y and z "
+         "have the masses {0.9}, {1.9} and {2.9}, or an angular momentum that no centre of mass has",
+         NULL},
+    [GA_REASON_MESH_NO_INERTIA] = {"it has no inertia about an axis, as where all nodes are in a line and "
+                                   "have no rotations{{; its moments of inertia are {1.6}, {2.6} and {3.6}}}",
+                                   NULL},
+    [GA_REASON_MESH_HELD] =
+        {"it is not free: stiffness resists its {name}, which has a frequency of {0.4}, "
+         "the first mode {1.4}. Supports must not be part of the {field} matrix, and node "
+         "positions must be those it was made for",
+         NULL},
+    [GA_REASON_MESH_LOOSE] = {"its {field} matrix is singular where rigid motions are held: node {0.10} can "
+                              "move without being deformed",
+                              NULL},
+    [GA_REASON_MESH_TOO_FREE] = {"it has {0} motions without {field}, and a free body has six: it has parts "
+                                 "that are not connected, or hinges within it",
+                                 NULL},
+    [GA_REASON_MESH_NO_NODE] = {"interface node '{name}' is node {0.10}, but there are {1.10}", NULL},
+    [GA_REASON_MESH_INTERFACE_TWICE] = {"interface nodes '{other}' and '{name}' have one name, or are both "
+                                        "node {0.10}",
+                                        NULL},
+    [GA_REASON_MESH_SAME_PLACE] = {"interface nodes '{name}' and '{other}' are at the same place", NULL},
+    [GA_REASON_MESH_INTERFACE_LOOSE] = {"its {0} interface nodes do not hold it, as Craig and Bampton's "
+                                        "modes need: one node with rotations, "
+                                        "or three without that are not in a line",
+                                        NULL},
+    [GA_REASON_MESH_FEW_MODES] = {"{field} asks for {0.10}, but there are {1.10}", NULL},
+    [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
+    [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
+    [GA_REASON_MESH_COLUMNS] = {"{field} has {0} columns; it must have three, x, y and z", NULL},
+    [GA_REASON_NO_MODES] = {"its {field} has no modes, and is a rigid body", NULL},
+    [GA_REASON_NO_INTERFACE] = {"'{name}' has no interface nodes, where markers could be", NULL},
+    [GA_REASON_OFF_INTERFACE] = {"its {field} is not that of an interface node of '{name}': the nearest is "
+                                 "{0.3} away, '{other}', which markers can be fixed to",
+                                 NULL},
+    [GA_REASON_FAST_SPIN] = {"it starts to spin with {0.3}, and its first mode has {1.3}: that stresses of "
+                             "the spin stiffen it is not included, as it is in beams",
+                             NULL},
+    [GA_REASON_FLOATING_FRAME] = {"{field} is '{name}', whose own frame floats and is no place on it; its "
+                                  "interface nodes are markers, '{name}.' and their names",
+                                  NULL},
+
     /* model files: values */
     [GA_REASON_WRONG_FORM] = {"expected {expected}, found {name}", "{{; {detail}}}"},
     [GA_REASON_WRONG_COUNT] = {"expected {expected}, found {0}", "{{; {detail}}}"},

@@ -4,6 +4,7 @@
 #include "mbs/carried.h"
 #include "mbs/time_signal.h"
 #include "mbs/edges.h"
+#include "mbs/element.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
 #include "mbs/mbs_impl.h"
@@ -18,6 +19,9 @@ ga_status ga__resolve_frame(ga_machine *m, ga__mbs_model *b, const ga__part *ask
   int part = ga__find_part(m, name);
   if (part < 0 || !ga__has_frame(b, part))
     return ga__refuse_unknown(m, asking, field, name, "a body or marker");
+  if (ga__type_of(&m->part[part])->floats && asking->kind != GA__PART_SENSOR)
+    return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_FLOATING_FRAME,
+                           (ga__facts){.field = field, .name = name});
   *marker = b->part_marker[part];
   return GA_OK;
 }

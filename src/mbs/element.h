@@ -120,6 +120,7 @@ struct ga__element_type {
   /* 1: it does not depend on velocities; on accelerations. An element on carried frames without these flags
    * is evaluated once more for each (condense.c). */
   int no_twists, no_accelerations;
+  int floats; /* 1: its own frame is no place on it, and can only be measured */
 
   /* -- Building -- */
   ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);
@@ -291,6 +292,7 @@ extern const ga__element_type ga__ground_type, ga__rigid_type, ga__planar_type, 
 extern const ga__element_type ga__beam_type;                  /* beam.c */
 extern const ga__element_type ga__cable_type;                 /* cable.c */
 extern const ga__element_type ga__line_load_type;             /* along.c */
+extern const ga__element_type ga__modal_type;                 /* modal.c */
 extern const ga__element_type ga__bodies_type;                /* body.c */
 extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */

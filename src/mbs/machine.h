@@ -17,6 +17,7 @@ typedef enum ga__part_kind {
   GA__PART_SCALAR,
   GA__PART_BEAM,
   GA__PART_CABLE,
+  GA__PART_MODAL,
   GA__PART_MARKER,
   GA__PART_JOINT,
   GA__PART_DRIVE,

@@ -277,6 +277,25 @@ static const ga__field cable_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_modal_def
+static const ga__field modal_fields[] = {
+    NAME,
+    {ONE(pose), .rule = GA__RULE_POSE, .about = "of the frame that its nodes are given in, at the start"},
+    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s",
+     .about = "of that frame's origin at the start, ground axes"},
+    {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
+     .about = "angular velocity at the start, ground axes"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "ratio to critical damping, of all modes"},
+    {ONE(mass_damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1/s",
+     .about = "Rayleigh damping: times the mass matrix, and"},
+    {ONE(stiffness_damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "times the stiffness matrix"},
+    HOLD,
+    WEIGHT,
+};
+#undef DEF
+
 #define DEF ga_marker_def
 static const ga__field marker_fields[] = {
     NAME,
@@ -747,6 +766,16 @@ static ga_status check_cable(const part_checked *c, const void *def)
       (ga__facts){.field = fault.field, .expected = fault.expected, GA__NUMBERS({fault.value, fault.unit})});
 }
 
+static ga_status check_modal(const part_checked *c, const void *def)
+{
+  const ga_modal_def *d = def;
+  if (!d->body)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "body", .detail = "NULL", .expected = "a ga_modal_body"});
+  if (ga_modal_body_n_modes(d->body) < 1) return refuse(c, GA_REASON_NO_MODES, (ga__facts){.field = "body"});
+  return GA_OK;
+}
+
 /* Names of two frames, or coordinates, that must not be the same. */
 static ga_status check_two(const part_checked *c, const char *first, const char *a, const char *second,
                            const char *b)
@@ -907,6 +936,11 @@ ga_line_load_def ga_line_load_defaults(void)
   return (ga_line_load_def){.from = NAN, .to = NAN};
 }
 
+ga_modal_def ga_modal_defaults(void)
+{
+  return (ga_modal_def){.pose = ga_pose_identity(), .weight = 1.0};
+}
+
 ga_marker_def ga_marker_defaults(void)
 {
   return (ga_marker_def){.pose = ga_pose_identity()};
@@ -990,10 +1024,10 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
     [GA__PART_BEAM] = check_beam,         [GA__PART_JOINT] = check_joint,
     [GA__PART_CABLE] = check_cable,       [GA__PART_ROLLING] = check_rolling,
-    [GA__PART_SPRING] = check_spring,     [GA__PART_ACTUATOR] = check_actuator,
-    [GA__PART_FRICTION] = check_friction, [GA__PART_BUSHING] = check_bushing,
-    [GA__PART_CONTACT] = check_contact,   [GA__PART_SENSOR] = check_sensor,
-    [GA__PART_BLOCK] = check_block,
+    [GA__PART_MODAL] = check_modal,       [GA__PART_SPRING] = check_spring,
+    [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
+    [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
+    [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
 };
 
 #define KIND(what)                                                                                           \
@@ -1011,6 +1045,7 @@ KIND(point)
 KIND(scalar)
 KIND(beam)
 KIND(cable)
+KIND(modal)
 KIND(marker)
 KIND(joint)
 KIND(drive)
@@ -1073,6 +1108,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .about =
                             "a cable, rope or chain: it has mass, stretches, and pulls but never pushes; "
                             "without bending stiffness. `name.end` is a marker at its end"},
+    [GA__PART_MODAL] = {.text = "modal body",
+                        KIND(modal),
+                        .element = &ga__modal_type,
+                        .section = "bodies",
+                        .type = "modal",
+                        .about = "a body that deforms by modes, from matrices of a finite-element program. "
+                                 "Markers `name.interface` are at its interface nodes"},
     [GA__PART_MARKER] = {.text = "marker",
                          KIND(marker),
                          .element = &ga__marker_type,

@@ -3,6 +3,7 @@
 #include "mbs/beam.h"
 #include "mbs/cable.h"
 #include "mbs/element.h"
+#include "mbs/modal.h"
 
 #include "mbs/name.h"
 #include <limits.h>
@@ -441,6 +442,25 @@ ga_status ga_machine_add_line_load(ga_machine *m, const ga_line_load_def *def)
   return add_part(m, GA__PART_LINE_LOAD, def);
 }
 
+/* With a marker at each interface node. */
+ga_status ga_machine_add_modal(ga_machine *m, const ga_modal_def *def)
+{
+  char name[2 * NAME_SIZE];
+  ga_status status = add_part(m, GA__PART_MODAL, def);
+  int added = !status;
+  for (int i = 0; !status && i < def->body->n_points; i++) {
+    ga_marker_def marker = ga_marker_defaults();
+    snprintf(name, sizeof name, "%s.%s", def->name, def->body->point[i].name);
+    marker.name = name;
+    marker.body = def->name;
+    memcpy(marker.pose.position, def->body->point[i].place, sizeof marker.pose.position);
+    status = add_part(m, GA__PART_MARKER, &marker);
+    added += !status;
+  }
+  while (status && added-- > 0) remove_last(m);
+  return status;
+}
+
 ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def)
 {
   return add_part(m, GA__PART_MARKER, def);
@@ -578,7 +598,7 @@ static int count_kinds(const ga_machine *m, ga__part_kind first, ga__part_kind l
 
 int ga_machine_n_bodies(const ga_machine *m)
 {
-  return count_kinds(m, GA__PART_RIGID, GA__PART_CABLE);
+  return count_kinds(m, GA__PART_RIGID, GA__PART_MODAL);
 }
 
 int ga_machine_n_joints(const ga_machine *m)

@@ -389,25 +389,13 @@ static void release_library(void *thing)
   dlclose(thing);
 }
 
-/* Within the model's folder: neither absolute nor upwards. */
-static int leaves_folder(const char *path)
-{
-  if (path[0] == '/') return 1;
-  for (const char *p = path; p; p = strchr(p, '/')) {
-    p += p != path;
-    if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2])) return 1;
-    if (!strchr(p, '/')) break;
-  }
-  return 0;
-}
-
 static ga_status open_library(const block_read *b, const ga__tree *tree, const char *library, void **handle)
 {
   const ga__reader *reader = b->reader;
   if (!reader->r->opts->allow_library)
     return report(b, tree->at, GA_REASON_LIBRARY_NOT_ALLOWED, &(ga__facts){.name = library});
   if (!reader->folder) return report(b, tree->at, GA_REASON_NO_FOLDER, &(ga__facts){.name = "libraries"});
-  if (leaves_folder(library))
+  if (ga__leaves_folder(library))
     return report(b, tree->at, GA_REASON_PATH_REFUSED,
                   &(ga__facts){.name = library,
                                .detail = "it is not within the model's folder",

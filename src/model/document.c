@@ -218,9 +218,8 @@ static void report_unread(ga__reading *r, ga__place from, const char *name, cons
                    &(ga__facts){.kind = "", .file = name, .name = "read", .detail = why});
 }
 
-/* All of a file. *text is NULL where it cannot be read, which is reported at `from`. */
-static void load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
-                 size_t *length)
+void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
+                   size_t *length)
 {
   struct stat about;
   char piece[GA_TEXT_PIECE], too_large[GA_TEXT_PIECE];
@@ -415,7 +414,7 @@ static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const 
   const int found = find_include(r, d, &d->file[outer], tree, path, real);
   if (found < 0) *file = -1;
   if (found <= 0) return NULL;
-  load(r, real, path, tree->at, &text, &length);
+  ga__file_load(r, real, path, tree->at, &text, &length);
   if (!text) return NULL;
   *file = add_file(r, d, path, real, tree->at, outer);
   ga__tree *root = *file >= 0 ? plant(r, d, d->file[*file].file, text, length) : NULL;
@@ -476,12 +475,12 @@ static ga__tree *read_main(ga__reading *r, ga__document *d, const char *path, co
 {
   char real[LONGEST_PATH] = "", *loaded = NULL;
   if (path && !find_folder(r, d, path)) return NULL;
-  if (path && !realpath(path, real)) real[0] = '\0'; /* load() will say why */
+  if (path && !realpath(path, real)) real[0] = '\0'; /* ga__file_load() will say why */
   const char *base = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
   const int i = add_file(r, d, path ? base : name ? name : "", real, GA__NOWHERE, -1);
   if (i < 0) return NULL;
   const ga__place whole = {d->file[i].file, 0, 0};
-  if (path) load(r, path, path, whole, &loaded, &length);
+  if (path) ga__file_load(r, path, path, whole, &loaded, &length);
   if (path && !loaded) return NULL;
   ga__tree *root = plant(r, d, d->file[i].file, path ? loaded : text, length);
   ga__free(r->ctx, loaded);

@@ -8,6 +8,9 @@
  * path NULL: text. NULL after errors that leave nothing to read. */
 typedef struct ga__document ga__document;
 #define GA__LARGEST_FILE ((size_t)256 << 20) /* bytes of one */
+/* All of a file, with a NUL behind it. *text is NULL where it cannot be read, which is reported at `from`. */
+void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
+                   size_t *length);
 ga__document *ga__document_read(ga__reading *r, const char *path, const char *name, const char *text,
                                 size_t length);
 void ga__document_destroy(ga_context *ctx, ga__document **d);

@@ -1,5 +1,6 @@
 /* Parts of a machine, from maps to the builder; and what looks odd about them. */
 #include "model/format.h"
+#include "model/mesh.h"
 #include "model/sections.h"
 
 #include "mbs/name.h"
@@ -15,6 +16,8 @@
 #define SMALL_REACH 1e-3
 #define TILT 1e-6 /* of an axis against the normal of a plane, 1 − cosine */
 
+enum { MOST_EXTRA = 16 }; /* keys that are read by hand */
+
 typedef union any_def {
   const char *name; /* the first of all */
   ga_rigid_def rigid;
@@ -23,6 +26,7 @@ typedef union any_def {
   ga_scalar_def scalar;
   ga_beam_def beam;
   ga_cable_def cable;
+  ga_modal_def modal;
   ga_marker_def marker;
   ga_joint_def joint;
   ga_drive_def drive;
@@ -198,7 +202,7 @@ static int is_shown(const ga__reader *reader, const ga__named *named)
   const ga__tree *body = ga__map_peek(named->tree, "body");
   const ga__named *on =
       body && body->text ? ga__directory_find(&reader->parts, body->text, strlen(body->text)) : NULL;
-  return on && (on->kind == GA__PART_BEAM || on->kind == GA__PART_CABLE);
+  return on && (on->kind == GA__PART_BEAM || on->kind == GA__PART_CABLE || on->kind == GA__PART_MODAL);
 }
 
 void ga__suspect_parts(ga__reader *reader)
@@ -248,6 +252,7 @@ static void set_body_size(ga__part_kind kind, any_def *def)
 static int keep_names(ga__part_kind which, const any_def *read, int type, any_def *def)
 {
   if (which == GA__PART_SCALAR) def->scalar.rotational = read->scalar.rotational;
+  if (which == GA__PART_MODAL) return 0;
   if (which <= GA__PART_CABLE) return 1;
   if (which == GA__PART_MARKER) return (def->marker.body = read->marker.body) != NULL;
   const ga_joint_def *joint = &read->joint;
@@ -297,9 +302,19 @@ static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner
   return 0;
 }
 
+/* Keys of its fields, the type, and those that are read by hand. */
+static void finish_keys(ga__reader *reader, const ga__named *named, const ga__owner *owner)
+{
+  const char *more[MOST_EXTRA] = {"type"};
+  const ga__part_type *kind = ga__part_type_of((ga__part_kind)named->kind);
+  int n = kind->type ? 1 : 0, n_extra = 0;
+  const ga__extra *extra = named->kind == GA__PART_MODAL ? ga__modal_extra(&n_extra) : NULL;
+  for (int i = 0; i < n_extra; i++) ga__map_get(named->tree, more[n++] = extra[i].name);
+  ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, owner, n, more);
+}
+
 void ga__read_part(ga__reader *reader, ga__named *named)
 {
-  static const char *const more[] = {"type"};
   const ga__part_kind which = (ga__part_kind)named->kind;
   const ga__part_type *kind = ga__part_type_of(which);
   any_def def;
@@ -309,9 +324,9 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   kind->defaults(&def);
   def.name = named->name;
   int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
-  ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, kind->type ? 1 : 0,
-                  more);
+  finish_keys(reader, named, &owner);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
+  if (which == GA__PART_MODAL) good &= (def.modal.body = ga__read_modal(reader, named)) != NULL;
   if (reader->r->failed) return;
   const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
   if (status) ga__report_refusal(reader, named, status);
@@ -332,5 +347,6 @@ int ga__part_group(int i, ga__group *group)
                        .fields = kind->fields + 1,
                        .defaults = kind->defaults,
                        .size = kind->size};
+  if (i + 1 == GA__PART_MODAL) group->extra = ga__modal_extra(&group->n_extra);
   return 1;
 }

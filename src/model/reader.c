@@ -59,3 +59,14 @@ void ga__report_status(ga__reader *reader, ga__place at, ga_status status)
   else
     ga__report_refused(reader->r->messages, GA_MESSAGE_ERROR, at, &reader->r->ctx->error);
 }
+
+int ga__leaves_folder(const char *path)
+{
+  if (path[0] == '/') return 1;
+  for (const char *p = path; p; p = strchr(p, '/')) {
+    p += p != path;
+    if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || !p[2])) return 1;
+    if (!strchr(p, '/')) break;
+  }
+  return 0;
+}

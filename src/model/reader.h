@@ -26,6 +26,7 @@ typedef struct ga__named {
   ga__omission omitted; /* of a part */
   int state;            /* of a function: a function_state */
   ga_function *function;
+  const ga_modal_body *modal; /* of a part of type modal: once it is made */
   struct ga__body_size *size; /* of a body: what its numbers are judged by; NULL: not read */
 } ga__named;
 
@@ -54,6 +55,8 @@ int ga__keep(ga__reader *reader, void *thing, void (*release)(void *thing));
 void ga__release_kept(struct ga__kept **kept);
 /* From the document's memory; NULL: r->failed. */
 void *ga__room(ga__reader *reader, size_t count, size_t size);
+/* A path that is not within the model's folder: absolute, or upwards. */
+int ga__leaves_folder(const char *path);
 /* Reports the context's last error at a place; out of memory is remembered instead. */
 void ga__report_status(ga__reader *reader, ga__place at, ga_status status);
 

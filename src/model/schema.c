@@ -293,6 +293,8 @@ static const char shapes_text[] =
                  "{\"$ref\": \"#/definitions/input\"}},\n"
                  "        {\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
                  "\"#/definitions/input\"}}]},\n"
+                 "    \"interface\": {\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
+                 "\"#/definitions/integer\"}},\n"
                  "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
                  "[\"count\", "
                  "\"parts\"], \"properties\": {\n"

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "mbs/modal.h"
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 #include "galpha/result.h"
@@ -82,6 +83,7 @@ static struct { /* where objects would be created */
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
+  ga_modal_body *modal_body;
   ga_meter *meter;
   ga_follower *follower;
   ga_band *band;
@@ -158,6 +160,10 @@ static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
 static ga_cable_def cable_def_;
 static ga_line_load_def line_load_def_;
+static ga_modal_def modal_def_;
+static ga_mesh mesh_;
+static ga_modal_body modal_body_; /* without modes */
+static ga_reduction_opts reduction_opts_;
 static ga_scheme scheme_;
 static ga_sensor_def sensor_def_;
 static ga_simulate_opts simulate_opts_;
@@ -227,6 +233,8 @@ static void set_defaults(void)
   beam_def_ = ga_beam_defaults();
   cable_def_ = ga_cable_defaults();
   line_load_def_ = ga_line_load_defaults();
+  modal_def_ = ga_modal_defaults();
+  reduction_opts_ = ga_reduction_defaults();
   sensor_def_ = ga_sensor_defaults();
   simulate_opts_ = ga_simulate_defaults();
   spring_def_ = ga_spring_defaults();
@@ -613,6 +621,12 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_beam, (P(draft), P(&beam_def_))) \
   STATUS(ga_machine_add_cable, (P(draft), P(&cable_def_))) \
   STATUS(ga_machine_add_line_load, (P(draft), P(&line_load_def_))) \
+  STATUS(ga_machine_add_modal, (P(draft), P(&modal_def_))) \
+  STATUS(ga_modal_body_create, (P(ctx), P(&mesh_), FINE(&reduction_opts_), P(&none.modal_body))) \
+  VOID(ga_modal_body_destroy, (P(&none.modal_body))) \
+  VALUE(ga_modal_body_n_modes, (P(&modal_body_))) \
+  VALUE(ga_modal_body_frequency, (P(&modal_body_), 0)) \
+  STATUS(ga_modal_body_inertia, (P(&modal_body_), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_add_marker, (P(draft), P(&marker_def_))) \
   STATUS(ga_machine_add_joint, (P(draft), P(&joint_def_))) \
   STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
@@ -781,6 +795,8 @@ static ga_control_block *new_block(void)
   X(ga_beam_defaults) \
   X(ga_cable_defaults) \
   X(ga_line_load_defaults) \
+  X(ga_modal_defaults) \
+  X(ga_reduction_defaults) \
   X(ga_marker_defaults) \
   X(ga_joint_name) \
   X(ga_joint_coordinate) \
