@@ -229,7 +229,7 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   const char *name;
   ga_joint_kind kind;
   const char *a, *b; /* frames; gear, rack: coordinates, or joints that have just one */
-  int at_pose;       /* 1: a and b are bodies, and both frames are at `at` */
+  int at_pose;       /* 1: a and b are bodies, and both frames are at `at`; points are moved there */
   ga_pose at;        /* in the ground's frame, at the start */
   double length;     /* [m] distance, rod; NaN (default): the length at the start */
   int rope;          /* 1: the distance is that of a rope, which cannot push; see ga_meter_pull() */

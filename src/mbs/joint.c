@@ -402,7 +402,14 @@ static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const
   return GA_OK;
 }
 
-/* Adds a frame on a body, at a pose given in the ground frame at the start. */
+/* 1: a point, which has no extent and cannot turn. */
+static int is_point(const ga__node *node)
+{
+  return node->n == 3 && !node->planar && !node->vector;
+}
+
+/* Adds a frame on a body, at a pose given in the ground frame at the start. On a point it is the point
+ * itself, which the assembly moves to the joint. */
 static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                              const char *name, const ga_pose *pose, int *marker)
 {
@@ -414,7 +421,7 @@ static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *as
   ga__kin_initial(b, made.node, b->kin);
   const ga__kin *k = &b->kin[made.node];
   for (int i = 0; i < 3; i++) d[i] = pose->position[i] - k->x[i];
-  ga__mat3_tmul_vec(made.s, k->R, d);
+  if (!is_point(GA__AT(b->node, ga__node, made.node))) ga__mat3_tmul_vec(made.s, k->R, d);
   ga__mat3_transpose(Rt, k->R);
   ga__mat3_mul(made.A, Rt, pose->rotation);
   *to = made;

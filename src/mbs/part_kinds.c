@@ -324,7 +324,8 @@ static const ga__field joint_fields[] = {
     {ONE(at_pose), .rule = GA__RULE_FLAG, .hidden = 1},
     {ONE(at), .rule = GA__RULE_POSE, .given = GA__AT_INT(ga_joint_def, at_pose),
      .only = ~(BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK)),
-     .about = "a and b are bodies, and both frames are here at the start, in the ground's frame"},
+     .about = "a and b are bodies, and both frames are here at the start, in the ground's frame; a point is "
+              "moved here"},
     {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
      .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .nan_word = "start", .about = "> 0"},
     {ONE(rope), .rule = GA__RULE_FLAG, .only = BIT(GA_JOINT_DISTANCE),

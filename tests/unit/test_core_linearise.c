@@ -747,7 +747,8 @@ static void kinks(void **state)
                         NULL,
                         NULL,
                         NULL,
-                        0};
+                        0,
+                        NULL};
     rig r = rig_open(NULL);
     ga_linearisation *lin = NULL;
     const ga_linear_form *f = NULL;
