@@ -238,6 +238,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \
   X(GA_REASON_FAST_INPUT, "an input oscillates faster than steps can follow")                                \
   X(GA_REASON_STIFF_START, "equal steps are too long for a start of full accuracy")                          \
+  X(GA_REASON_FAST_START, "equal steps do not follow the rate of accelerations at the start")                \
   X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be judged")                                         \
   X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
   X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \

@@ -686,11 +686,14 @@ typedef struct ga_start_report {
   ga_start_change acceleration; /* solve for vdot, λ, ψ, y: the change is vdot₀ itself */
   double jerk;                  /* largest |vddot₀|, 0 where it was not needed */
   double a_shift, w_shift;      /* largest |a₀ − vdot₀|, |w₀ − xdot₀| */
-  double v_perturbation;        /* largest |δ| of the index-3 start */
-  double rcond;                 /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
-  int mobility;                 /* velocities minus independent constraints */
-  int redundant;                /* constraints that follow from others */
-  int n_blamed;                 /* length of the lists below: the first of these, one for each relation */
+  double
+      jerk_change; /* relative change of vddot₀ within a step of h, to first order; far above 1, something is
+                      too fast for such steps, and a shift by vddot₀ is wrong; 0 where there is no jerk */
+  double v_perturbation; /* largest |δ| of the index-3 start */
+  double rcond;          /* of the matrix [M Bᵀ Aᵀ; B; A], without redundant constraints */
+  int mobility;          /* velocities minus independent constraints */
+  int redundant;         /* constraints that follow from others */
+  int n_blamed;          /* length of the lists below: the first of these, one for each relation */
   ga_equation_block blamed_block[8]; /* GA_BLOCK_LAMBDA or GA_BLOCK_PSI */
   int blamed_index[8];
   double gap; /* remaining residual of redundant constraints that are not exactly consistent, scaled as

@@ -395,6 +395,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_STIFF_START] = {"t = {t}: accelerations shortly after the start cannot be computed for steps "
                                "of {h} s, as where something stiff is let go: the start is less accurate;",
                                " smaller steps, or error control, --tol 1e-4, are not"},
+    [GA_REASON_FAST_START] = {"t = {t}: within a step of {h} s the rate of accelerations would change by {0} "
+                              "times its size, as that of a damped stiff motion: auxiliary accelerations "
+                              "start without the correction by this rate",
+                              NULL},
     [GA_REASON_DERIVATIVES_UNSURE] =
         {"derivatives: {0} of {1} could not be judged: a kink or a singularity is near the point;",
          " check at another point"},

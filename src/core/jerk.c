@@ -66,6 +66,40 @@ ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward)
   return GA_OK;
 }
 
+static double length_of(const double *a, int n)
+{
+  const double most = ga__max_abs(a, n, NULL);
+  double sum = 0.0;
+  for (int i = 0; most > 0.0 && i < n; i++) sum += (a[i] / most) * (a[i] / most);
+  return most * sqrt(sum);
+}
+
+/* A difference of accelerations for v + s w, q exp(s h w); s w is small against v, and against the change of
+ * v within a step. */
+ga_status ga__start_jerk_change(ga_stepper *st, double h, double *change)
+{
+  const int nv = st->sys->nv;
+  const ga__state *f = &st->now;
+  ga__state *m = &st->next;
+  const double jerk = length_of(st->jerk_v, nv);
+  const double speed = length_of(f->v, nv) + h * length_of(f->vdot, nv) + 1e-3 * h * h * jerk;
+  ga_start_change c = ga__start_no_change();
+  *change = 0.0;
+  if (!(jerk > 0.0 && isfinite(jerk))) return GA_OK;
+  const double s = 1e-3 * speed / jerk;
+  ga__state_copy(st, m, f);
+  for (int i = 0; i < nv; i++) {
+    st->exponent[i] = s * h * st->jerk_v[i];
+    m->v[i] += s * st->jerk_v[i];
+  }
+  ga_group_move(st->sys->group, m->q, f->q, st->exponent);
+  const ga_status status = ga__accelerations(st, m, &c);
+  if (status) return status;
+  for (int i = 0; i < nv; i++) m->vdot[i] -= f->vdot[i];
+  *change = h / s * length_of(m->vdot, nv) / jerk;
+  return GA_OK;
+}
+
 /* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
  * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
 ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out)

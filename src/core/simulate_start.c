@@ -12,6 +12,15 @@ static int is_too_stiff(const ga_simulator *sim, const ga_start_opts *s, ga_stat
   return sim->opts.fixed_h > 0.0 && s->shift_a && status > 0;
 }
 
+/* The same where they can be had, but change within a step by far more than they are: those of a damped stiff
+ * motion, which no step follows. Without the shift positions are right. */
+#define FAST 10.0
+
+static int is_too_fast(const ga_simulator *sim, const ga_start_opts *s, const ga_start_report *r)
+{
+  return sim->opts.fixed_h > 0.0 && s->shift_a && r->jerk_change > FAST;
+}
+
 /* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
  * smaller where the equations cannot be evaluated at its end. */
 ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
@@ -20,6 +29,8 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
 {
   const ga_simulate_opts *o = &sim->opts;
   ga_start_opts s = sim->start;
+  ga_start_report unused;
+  if (!report) report = &unused;
   const ga_status found = ga__sim_find_next_break(sim, t);
   if (found) return found;
   const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
@@ -34,12 +45,19 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
   s.h = fmin(chosen ? h_given : 1e-3 * ga__sim_run_length(sim), room);
   for (;;) {
     sim->st->provisional = !chosen;
+    sim->st->steps_adapt = o->fixed_h == 0.0;
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
-    sim->st->provisional = 0;
+    sim->st->provisional = sim->st->steps_adapt = 0;
     if (status < 0) return status;
     if (is_too_stiff(sim, &s, status)) {
       ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_STIFF_START,
               &(ga__facts){.at = &(ga__fact_time){t, s.h, -1, -1}});
+      s.shift_a = s.perturb_v = 0;
+      continue;
+    }
+    if (!status && is_too_fast(sim, &s, report)) {
+      ga__log(sim->ctx, GA_LOG_DEBUG, GA_REASON_FAST_START,
+              &(ga__facts){.at = &(ga__fact_time){t, s.h, -1, -1}, GA__NUMBERS({report->jerk_change, NULL})});
       s.shift_a = s.perturb_v = 0;
       continue;
     }

@@ -29,6 +29,8 @@ static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_st
   for (int i = 0; i < nx; i++) st->jerk_x[i] = 0.0;
   int with_jerk = o->shift_a || perturb;
   if (with_jerk && (status = ga__start_compute_jerk(st, o->h, o->forward != 0))) return status;
+  if (with_jerk && !st->steps_adapt && (status = ga__start_jerk_change(st, o->h, &r->jerk_change)))
+    return status;
   f->scalar[GA__HAS_JERK] = with_jerk; /* for the error estimate of the first step */
   memcpy(f->vdot_prev, st->jerk_v, (size_t)sys->nv * sizeof(double));
   memcpy(f->xdot_prev, st->jerk_x, (size_t)nx * sizeof(double));

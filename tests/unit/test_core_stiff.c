@@ -255,12 +255,77 @@ static void saved_in_a_contact(void **state)
   }
 }
 
+/* ---- Equal steps that are long against a damped motion ---- */
+
+/* q'' = 1 − λ v − ω² q, from rest at q = 0: the jerk −λ would change by hλ + h²ω² of its size in a step. The
+ * slow motion is q' = 1/λ; without the shift of the start the first step is not off it. */
+typedef struct damped {
+  double lambda, omega;
+} damped;
+
+static int damped_force(void *user, const ga_point *p, double *out)
+{
+  const damped *d = user;
+  out[0] = 1.0 - d->lambda * p->v[0] - d->omega * d->omega * p->q[0];
+  return 0;
+}
+
+static int unit_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0];
+  return 0;
+}
+
+static void damped_motions_start(void **state)
+{
+  static const struct {
+    damped d;
+    double h;
+    int shifted; /* is the start? */
+  } row[] = {{{1e4, 0}, 1e-2, 0},
+             {{5, 3}, 1e-2, 1},
+             {{1e4, 1e3}, 1e-2, 0},
+             {{500, 0}, 1e-2, 1},
+             {{1500, 0}, 1e-2, 0}};
+  static const ga_factor line[] = {{GA_RN, 1, GA_LEFT}};
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    damped d = row[i].d;
+    const double h = row[i].h, zero = 0.0, change = h * d.lambda + h * h * d.omega * d.omega;
+    rig r = rig_open(NULL);
+    ga_simulate_opts o = ga_simulate_defaults();
+    ga_simulator *sim = NULL;
+    ga_start_opts s = ga_start_defaults();
+    ga_start_report report;
+    r.def.n_factors = 1;
+    r.def.factors = line;
+    r.def.mass = unit_mass;
+    r.def.force = damped_force;
+    r.def.user = &d;
+    rig_build(&r);
+    s.h = h;
+    assert_status(r.ctx, ga_stepper_start(r.st, &s, 0.0, &zero, &zero, NULL, NULL, NULL, &report), GA_OK);
+    assert_near(report.jerk_change / change, 1.0, 1e-3, "change of the jerk");
+    o.t_end = 20 * h;
+    o.fixed_h = h;
+    assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
+    assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, &zero, &zero, NULL, NULL, NULL, &report), GA_OK);
+    assert_int_equal(report.a_shift > 0.0, row[i].shifted);
+    assert_status(r.ctx, ga_simulator_run(sim), GA_OK);
+    if (!row[i].shifted && d.omega == 0.0) /* shifted it would be off by 0.1 h */
+      assert_near(ga_stepper_state(r.st)->q[0] * d.lambda / (20 * h), 1.0, 0.05, "slow motion");
+    ga_simulator_destroy(&sim);
+    rig_close(&r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(beside_a_contact),       cmocka_unit_test(states_in_a_contact),
-      cmocka_unit_test(stiffness_that_changes), cmocka_unit_test(springs_for_rods),
-      cmocka_unit_test(saved_in_a_contact),
+      cmocka_unit_test(damped_motions_start), cmocka_unit_test(beside_a_contact),
+      cmocka_unit_test(states_in_a_contact),  cmocka_unit_test(stiffness_that_changes),
+      cmocka_unit_test(springs_for_rods),     cmocka_unit_test(saved_in_a_contact),
   };
   return cmocka_run_group_tests_name("core: what becomes stiff", tests, rig_hook_klu, NULL);
 }
