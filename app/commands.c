@@ -43,6 +43,8 @@ static const app_option static_rows[] = {
     {"load-steps", 0, "N", 0,
      "N load steps, more if Newton's iteration fails (default: the full load at once)"},
     {"path", 0, NULL, 0, "follow the path of equilibria by arc length, past limit points of the load"},
+    {"buckling", 0, "N", 0,
+     "N critical load factors and shapes of linear buckling, instead of an equilibrium"},
     {"load", 0, "X", 0, "load factor to be reached with --load-steps or --path (default 1)"},
     {"load-step", 0, "X", 0, "first step of --path (default a tenth of the load)"},
     {"max-load-step", 0, "X", 0, "largest step of --path (default: none)"},

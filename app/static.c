@@ -17,6 +17,8 @@ static int take_options(app_runner *r, ga_equilibrium_opts *o)
   const app_arguments *a = r->a;
   long steps = 10, most = o->max_steps, iterations = o->max_iterations;
   const int by_steps = app_has(a, "load-steps"), by_path = app_has(a, "path");
+  if (app_has(a, "buckling") && (by_steps || by_path))
+    return app_misused(a, "--buckling and --%s exclude each other", by_steps ? "load-steps" : "path");
   if (by_steps && by_path) return app_misused(a, "--load-steps and --path exclude each other");
   static const char *const of_steps[] = {"load", "max-steps"}, *const of_path[] = {"load-step",
                                                                                    "max-load-step"};
@@ -119,9 +121,50 @@ static void print_report(const app_runner *r, const ga_equilibrium_report *e)
   print_stability(r, e);
 }
 
+/* ---- Buckling ---- */
+
+#define MEANINGFUL 0.05 /* change of the first load factor at half of its load */
+
+static void print_check(const ga_buckling_report *b)
+{
+  const double change = b->first_at_half / b->first - 1.0;
+  if (isnan(b->first))
+    puts("check        none of the load factors is positive");
+  else if (isnan(change))
+    puts("check        the state at half of the first load factor cannot be computed: follow the path, "
+         "--path");
+  else if (fabs(change) <= MEANINGFUL)
+    printf("check        %.6g, linearised at half of the first load factor: a change of %.2g %%\n",
+           b->first_at_half, 100.0 * change);
+  else
+    printf(
+        "check        NOT MEANINGFUL: linearised at half of the first load factor, this is %.4g instead of\n"
+        "             %.4g. The model deforms too much before it buckles: follow the path, --path --load "
+        "%.2g\n",
+        b->first_at_half, b->first, 1.5 * fmax(b->first, b->first_at_half));
+}
+
+static void print_buckling(const app_runner *r, const ga_buckling_report *b)
+{
+  printf("buckling     at t = %.9g s, linearised at the initial positions\n", r->s.settings.t_start);
+  for (int i = 0; i < b->n; i++) {
+    printf("%-12d load factor %.9g%s", i + 1, b->mode[i].load,
+           b->mode[i].load < 0.0 ? " (with the load reversed)" : "");
+    print_coordinate(r, b->mode[i].coordinate);
+    putchar('\n');
+  }
+  if (b->n > 0) print_check(b);
+  if (b->n_complex > 0)
+    printf("flutter      %d pair%s of load factors not real: oscillations may grow, which this analysis does "
+           "not "
+           "show\n",
+           b->n_complex, b->n_complex == 1 ? " is" : "s are");
+}
+
 /* ---- The command ---- */
 
-static ga_status find_equilibrium(app_runner *r, ga_equilibrium_opts *o, ga_equilibrium_report *report)
+static ga_status find_equilibrium(app_runner *r, ga_equilibrium_opts *o, int n_buckling,
+                                  ga_equilibrium_report *report, ga_buckling_report *buckling)
 {
   const ga_system *sys = ga_machine_system(r->s.machine);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
@@ -133,13 +176,17 @@ static ga_status find_equilibrium(app_runner *r, ga_equilibrium_opts *o, ga_equi
   ga_status status = ga_machine_initial(r->s.machine, q, q + nq, q + nq + nv);
   if (!status) status = ga_meter_create(r->s.ctx, r->s.machine, &r->meter);
   if (!status) status = ga_equilibrium_create(r->s.ctx, sys, o, &eq);
-  if (!status) status = ga_equilibrium_solve(eq, r->s.settings.t_start, q, q + nq + nv, report);
+  if (!status && n_buckling > 0)
+    status = ga_equilibrium_buckling(eq, r->s.settings.t_start, q, q + nq + nv, n_buckling, buckling);
+  else if (!status)
+    status = ga_equilibrium_solve(eq, r->s.settings.t_start, q, q + nq + nv, report);
   ga_equilibrium_destroy(&eq);
   free(q);
   return status;
 }
 
-static int report_end(app_runner *r, ga_status status, const ga_equilibrium_report *report)
+static int report_end(app_runner *r, ga_status status, const ga_equilibrium_report *report,
+                      const ga_buckling_report *buckling)
 {
   const int quiet = app_has(r->a, "quiet");
   const ga_error why = *ga_context_error(r->s.ctx);
@@ -148,12 +195,15 @@ static int report_end(app_runner *r, ga_status status, const ga_equilibrium_repo
                                ? ga_recorder_finish(r->recorder, status ? GA_RUN_FAILED : GA_RUN_FINISHED,
                                                     status ? ga_status_text(status) : NULL)
                                : GA_OK;
-  if (!quiet && (!status || report->load_steps > 0)) print_report(r, report);
+  if (!quiet && !status && buckling)
+    print_buckling(r, buckling);
+  else if (!quiet && !buckling && (!status || report->load_steps > 0))
+    print_report(r, report);
   if (!quiet && records > 0 && !closed)
     printf("results      %s: %ld record%s of %d signals\n", r->file, records, records == 1 ? "" : "s",
            r->n + r->n_own);
   fflush(stdout);
-  if (r->metered && !status) app_warn_of_pulls(r->meter);
+  if (r->metered && !status && !buckling) app_warn_of_pulls(r->meter);
   if (r->written || closed)
     app_task_explain(&r->s, r->a, *r->overflow ? r->overflow : "the results cannot be written",
                      closed ? closed : r->written);
@@ -171,15 +221,18 @@ int app_static(const app_arguments *a)
       .a = a, .n_own = N_OWN, .own_names = own_names, .own_units = own_units, .analysis = "static"};
   ga_equilibrium_opts opts = ga_equilibrium_defaults();
   ga_equilibrium_report report = {0};
+  ga_buckling_report buckling = {0};
+  long n_buckling = 0;
   int code = app_task_open(&r.s, a);
   r.s.settings.accuracy = 0.0; /* no error bars */
+  if (!code) code = app_integer(a, "buckling", 1, GA_MOST_CRITICAL, &n_buckling);
   if (!code) code = take_options(&r, &opts);
   if (!code) code = app_record_file(&r);
   if (!code) code = app_record_choose(&r);
   if (!code) {
     app_record_drop_work(&r); /* there is no motion */
-    const ga_status status = find_equilibrium(&r, &opts, &report);
-    code = report_end(&r, status, &report);
+    const ga_status status = find_equilibrium(&r, &opts, (int)n_buckling, &report, &buckling);
+    code = report_end(&r, status, &report, n_buckling > 0 ? &buckling : NULL);
   }
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);

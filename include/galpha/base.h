@@ -337,6 +337,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNSTABLE, "an equilibrium is unstable")                                                        \
   X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed up to its load")                 \
   X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \
+  X(GA_REASON_NOTHING_BUCKLES, "no load changes the stiffness")                                              \
   X(GA_REASON_LOAD_JUMP, "a load step went to a place far from where the path leads")                        \
   X(GA_REASON_NOT_CLOSED, "positions do not meet the constraints")                                           \
   X(GA_REASON_FROZEN_MOTION, "constraints prescribe a motion that an equilibrium does not have")             \

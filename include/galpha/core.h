@@ -38,6 +38,14 @@ typedef enum ga_equation_block {
 } ga_equation_block;
 enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
 
+/* What an evaluation in statics has besides. */
+typedef struct ga_static_values {
+  /* [-] Load factor: loads, forces that act from outside such as dead weights, are to be scaled by it. A
+   * system that does not know which of its forces are loads ignores it; see ga_equilibrium. */
+  double load;
+  const double *inner; /* [n_inner] iterate of the inner unknowns; NULL: those that belong to q */
+} ga_static_values;
+
 /* Where a callback is evaluated. Every pointer is valid (of length 0 where the system has no such part), also
  * those of fields that the function must not depend on. */
 typedef struct ga_point {
@@ -52,14 +60,15 @@ typedef struct ga_point {
   /* 0: this point is not related to earlier ones. Otherwise q, v and vdot have the same values as at the last
    * point with this number and the same arrays, and what was computed from them may be reused. */
   unsigned long motion;
-  const double *inner; /* [n_inner] iterate of the inner unknowns; NULL: those that belong to q */
+  const struct ga_static_values *statics; /* NULL, except in searches of an equilibrium */
 } ga_point;
 
 /* Writes every component of out. Returns 0; > 0: cannot be evaluated here, try a smaller step; < 0: give up.
  * NaN or infinity in out counts as > 0. Must give the same bits for the same point. */
 typedef int (*ga_eval_fn)(void *user, const ga_point *p, double *out);
 
-/* dn[n_inner]: the change of p->inner when q moves by dq[nv], c + c_q δq + c_n δn = 0. Returns as above. */
+/* dn[n_inner]: the change of p->statics->inner when q moves by dq[nv], c + c_q δq + c_n δn = 0. Returns as
+ * above. */
 typedef int (*ga_inner_fn)(void *user, const ga_point *p, const double *dq, double *dn);
 
 /* What the caller will read. Filling more is allowed and only costs time. */
@@ -194,9 +203,10 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_eval_fn output;       /* o                   [n_y]  needed if n_y > 0 */
   ga_eval_fn output_guess; /* initial guess of y    [n_y]  NULL: zeros; o must then be defined at y = 0 */
   /* Inner unknowns n: q determines them by c(q, n) = 0, and the system eliminates them, such as the section
-   * forces of beam elements. At a point with p->inner = n, `force` returns f − f_n c_n⁻¹ c and `jacobian` the
-   * derivative f_q − f_n c_n⁻¹ c_q, both with derivatives at (q, n): Newton's iteration for q and n together
-   * then needs the unknowns q alone. It may converge much faster than that for q with n = n(q). */
+   * forces of beam elements. At a point with p->statics->inner = n, `force` returns f − f_n c_n⁻¹ c and
+   * `jacobian` the derivative f_q − f_n c_n⁻¹ c_q, both with derivatives at (q, n): Newton's iteration for q
+   * and n together then needs the unknowns q alone. It may converge much faster than that for q with n =
+   * n(q). */
   int n_inner;
   ga_eval_fn inner;        /* n(q)           [n_inner]  needed if n_inner > 0 */
   ga_inner_fn inner_step;  /* δn of that iteration      needed if n_inner > 0 */
@@ -1012,14 +1022,16 @@ GA_API ga_status ga_follower_load(ga_follower *f, const double *saved);
  *
  *   f(t, q, 0, λ, ψ, x, y) = 0,  Φ(t, q) = 0,  s = 0,  y = o       v = 0, vdot = 0, xdot = 0, t fixed
  *
- * reached by moves that nonholonomic constraints allow, k_v δq = 0. The load is the residual of the equations
- * at the initial values z0, after these were made consistent; the load factor μ is the part of it that acts:
+ * reached by moves that nonholonomic constraints allow, k_v δq = 0. With a load factor μ, loads are scaled by
+ * μ (ga_static_values), and so is what is out of balance without them at the initial values z0, after these
+ * were made consistent:
  *
- *   r(z) = (1 − μ) r(z0)  in the rows of V and X,     Φ = 0 and y = o for every μ,
+ *   r(z, μ) = (1 − μ) r(z0, 0)  in the rows of V and X,     Φ = 0 and y = o for every μ,
  *
- * so that z0 solves the equations for μ = 0 and an equilibrium those for μ = 1. A force of fixed direction on
- * what is free of stress at z0 grows in proportion to μ; so does a torque, in the axes in which its equation
- * is written. */
+ * so that z0 solves the equations for μ = 0 and an equilibrium those for μ = 1. Loads of machines are forces,
+ * torques, gravity, and loads along beams, where they are constant or functions of time. Of a system that
+ * ignores the factor all forces out of balance at z0 grow in proportion to μ, but in their directions there,
+ * and in the axes in which the equations are written. */
 
 typedef enum ga_load_control {
   GA_LOAD_AT_ONCE = 0, /* the whole load in one step; where Newton's iteration fails, it is damped, then load
@@ -1116,6 +1128,39 @@ GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double
 /* The last solution: an equilibrium, or the last point of a path that was stopped or ends before its load is
  * reached; NULL if there is none. The pointer stays the same. */
 GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
+
+/* ---- Linear buckling ----
+ *
+ * Load factors μ at which the tangent W of the equations becomes singular, if it is linearised about the
+ * initial state: (W + μ W') φ = 0, where W' is its rate along the path of equilibria. They are exact as far
+ * as the system does not deform before it buckles; `first_at_half` shows it. */
+
+typedef struct ga_buckling_mode {
+  double load;    /* [-] critical load factor; < 0: with the load reversed */
+  int coordinate; /* index of the velocity with the largest component in the shape */
+} ga_buckling_mode;
+
+typedef struct ga_buckling_report {
+  int n;                                   /* found; fewer than wanted where there are no more */
+  ga_buckling_mode mode[GA_MOST_CRITICAL]; /* in order of |load| */
+  double first;                            /* the least positive one; NaN: there is none */
+  double first_at_half; /* the same linearised at the equilibrium for half of it. Where it differs by several
+                           per cent, deformations before buckling matter, and the linearised loads and shapes
+                           have no meaning: follow the path (GA_LOAD_PATH). NaN: not known */
+  int n_complex; /* pairs that are not real, as of forces that follow a body: not loads at which it buckles,
+                    but it may begin to flutter */
+} ga_buckling_report;
+
+/* Up to n load factors, 1 to GA_MOST_CRITICAL, at q0[nq], x0[n_x]. The observer of the options is called for
+ * the initial state (load 0), and for every shape with the load factor and the initial state moved along it,
+ * by at most a tenth of the system's extent and 0.1 rad. Forces that depend on the motion (which follow a
+ * body, springs) act in full at every load factor with their derivatives, see above. GA_ERR_SINGULAR:
+ * something can move freely, or nothing is loaded so that it could buckle. */
+GA_API ga_status ga_equilibrium_buckling(ga_equilibrium *eq, double t, const double *q0, const double *x0,
+                                         int n, ga_buckling_report *report);
+/* Shape i of the last call, [nv], its largest component that of 1 rad or of the system's extent; NULL: none.
+ */
+GA_API const double *ga_equilibrium_shape(const ga_equilibrium *eq, int i);
 
 /* ---- Kinematics: motions that constraints prescribe wholly ----------------------------------------------
  *

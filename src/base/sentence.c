@@ -593,6 +593,10 @@ static const ga__sentence SENTENCES[] = {
                             NULL},
     [GA_REASON_LOAD_NOT_REACHED] =
         {"the load factor got to {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
+    [GA_REASON_NOTHING_BUCKLES] =
+        {"nothing can buckle: the load at the initial positions does not change the "
+         "stiffness",
+         NULL},
     [GA_REASON_NO_TANGENT] = {"where the path begins nothing holds {equation}: it needs stiffness there "
                               "already, by springs, or by being loaded in another way first",
                               NULL},

@@ -115,6 +115,8 @@ static ga_status take_memory(ga_equilibrium *eq)
                             {&eq->hessenberg, most * most},
                             {&eq->direction, nv}};
   ga_status status = ga__arrays_create(eq->ctx, GA__ARRAYS(need), "an equilibrium", &eq->block, NULL);
+  ga__balance *const all[] = {&eq->start, &eq->now, &eq->trial, &eq->kept, &eq->last};
+  for (int i = 0; !status && inner > 0 && i < 5; i++) all[i]->statics.inner = all[i]->rest + (n - nv);
   if (!status) status = ga__eigen_create(eq->ctx, eq->most, &eq->eigen);
   return status;
 }
@@ -191,6 +193,7 @@ void ga_equilibrium_destroy(ga_equilibrium **out)
   ga_evaluation_destroy(&eq->ev);
   ga__free(ctx, eq->into[0][0]);
   ga__free(ctx, eq->block);
+  ga__free(ctx, eq->shapes);
   ga__system_close(&eq->sys);
   ga__free(ctx, eq);
   *out = NULL;
@@ -304,7 +307,7 @@ static ga_status begin(ga_equilibrium *eq, const double *q0, const double *x0)
   for (int i = 0; i < sys->n; i++) eq->out_of_balance[i] = 0.0;
   ga__copy_numbers(eq->now.q, q0, sys->nq);
   ga__copy_numbers(rest + sys->start[GA_BLOCK_X], x0, sys->size[GA_BLOCK_X]);
-  eq->now.load = 0.0;
+  eq->now.statics.load = 0.0;
   set_scales(eq);
   const ga_point p = ga__balance_point(eq, &eq->now);
   ga_status status = ga__check_point(sys, &p, "ga_equilibrium_solve");
@@ -350,7 +353,7 @@ static ga_status search_by_newton(ga_equilibrium *eq, int *iterations)
   for (int kind = GA__FULL_MOVES; status > 0 && kind <= GA__DAMPED_MOVES; kind++) {
     if (kind == GA__SHORT_MOVES && eq->sys->def.n_inner == 0) continue;
     ga__balance_copy(eq, &eq->now, &eq->start);
-    eq->now.load = 1.0;
+    eq->now.statics.load = 1.0;
     status = ga__balance_guess(eq);
     if (!status) status = ga__balance_newton(eq, (ga__move_kind)kind, iterations);
     if (!status) eq->report.load_steps = 1;
@@ -382,7 +385,7 @@ static ga_status search_at_once(ga_equilibrium *eq, ga__stiffness *s)
   if (status < 0) return status;
   if (found && (status || !is_good(&other))) {
     ga__balance_copy(eq, &eq->now, &eq->last);
-    eq->now.load = 1.0;
+    eq->now.statics.load = 1.0;
     status = GA_OK;
   } else if (!status) {
     *s = other;
@@ -424,7 +427,7 @@ static ga_status not_found(ga_equilibrium *eq)
   ga__fact_time at = {eq->t, NAN, -1, -1};
   int worst = -1, far = -1;
   double off = NAN, distance = 0.0;
-  eq->now.load = 1.0;
+  eq->now.statics.load = 1.0;
   if (ga__balance_residual(eq, &eq->now, eq->r) == GA_OK) off = ga__max_abs(eq->r, sys->n, &worst);
   if (worst >= 0) {
     at.block = (int)ga__block_of(sys, worst, &at.index);
@@ -503,13 +506,13 @@ static ga_status settle_multipliers(ga_equilibrium *eq)
 }
 
 /* Largest of the forces that balance each other, and what their rounding may be: of multipliers, outputs and
- * the load, and of the stiffness times a tiny move. */
+ * the load in eq->d, and of the stiffness times a tiny move. */
 static double force_rounding(const ga_equilibrium *eq)
 {
   const ga_sparse *W = eq->W;
   const int nv = eq->sys->nv;
   double *sum = eq->b, *tiny = eq->simplified;
-  for (int i = 0; i < nv; i++) sum[i] = fabs(eq->out_of_balance[i]), tiny[i] = 0.0;
+  for (int i = 0; i < nv; i++) sum[i] = fabs(eq->d[i]), tiny[i] = 0.0;
   for (int c = 0; c < W->cols; c++)
     for (int p = W->col_start[c]; p < W->col_start[c + 1] && W->row[p] < nv; p++) {
       if (c < nv)
@@ -527,13 +530,15 @@ static ga_status finish(ga_equilibrium *eq, const ga__stiffness *s)
   ga_status status = settle_multipliers(eq);
   if (!status) status = check_closed(eq);
   if (status) return status;
+  status = ga__balance_load_rate(eq, &eq->now, eq->d);
+  if (status) return status;
   if (!(ga__largest(eq->r, sys->nv) <= force_rounding(eq))) return not_found(eq);
   const double *at = eq->r;
   r->residual =
       fmax(ga__largest(at, sys->nv), ga__largest(at + sys->start[GA_BLOCK_X], sys->size[GA_BLOCK_X]));
   r->gap = fmax(ga__largest(at + sys->start[GA_BLOCK_LAMBDA], sys->size[GA_BLOCK_LAMBDA]),
                 ga__largest(at + sys->start[GA_BLOCK_Y], sys->size[GA_BLOCK_Y]));
-  r->load = eq->now.load;
+  r->load = eq->now.statics.load;
   r->stability = s->stability;
   r->n_unstable = s->n_unstable;
   r->judged = s->judged;
@@ -555,19 +560,24 @@ static void keep_last_load(ga_equilibrium *eq)
   if (eq->has_state) ga__balance_copy(eq, &eq->last, &eq->now);
 }
 
+ga_status ga__equilibrium_begin(ga_equilibrium *eq, double t, const double *q0, const double *x0)
+{
+  const ga_system *sys = eq->sys;
+  eq->has_state = 0;
+  eq->report = (ga_equilibrium_report){.stability = GA_STABILITY_UNKNOWN, .coordinate = -1};
+  if ((!q0 && sys->nq > 0) || (!x0 && sys->size[GA_BLOCK_X] > 0))
+    return ga__refuse_null(eq->ctx, "ga_equilibrium_solve", !q0 && sys->nq > 0 ? "q0" : "x0");
+  eq->t = eq->state.t = t;
+  return begin(eq, q0, x0);
+}
+
 ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double *q0, const double *x0,
                                ga_equilibrium_report *report)
 {
   ga__stiffness s;
   if (report) *report = (ga_equilibrium_report){.coordinate = -1};
   if (!eq) return GA_ERR_ARGUMENT;
-  const ga_system *sys = eq->sys;
-  eq->has_state = 0;
-  eq->report = (ga_equilibrium_report){.stability = GA_STABILITY_UNKNOWN, .coordinate = -1};
-  if ((!q0 && sys->nq > 0) || (!x0 && sys->size[GA_BLOCK_X] > 0))
-    return ga__refuse_null(eq->ctx, __func__, !q0 && sys->nq > 0 ? "q0" : "x0");
-  eq->t = eq->state.t = t;
-  ga_status status = begin(eq, q0, x0);
+  ga_status status = ga__equilibrium_begin(eq, t, q0, x0);
   if (!status) {
     status = search(eq, &s);
     if (status > 0 && status != GA_STOPPED && eq->opts.control == GA_LOAD_AT_ONCE) status = not_found(eq);

@@ -1,5 +1,5 @@
 /* Equilibria: what their files share (equilibrium.c, equilibrium_newton.c, equilibrium_relax.c,
- * equilibrium_path.c, equilibrium_stability.c). */
+ * equilibrium_path.c, equilibrium_stability.c, equilibrium_buckling.c). */
 #ifndef GALPHA_CORE_EQUILIBRIUM_H
 #define GALPHA_CORE_EQUILIBRIUM_H
 
@@ -8,9 +8,9 @@
 
 /* The unknowns z, and the load factor they belong to. */
 typedef struct ga__balance {
-  double *q;    /* [nq] */
-  double *rest; /* [n − nv + n_inner] λ, ψ, x, y, inner unknowns */
-  double load;
+  double *q;                /* [nq] */
+  double *rest;             /* [n − nv + n_inner] λ, ψ, x, y, inner unknowns */
+  ga_static_values statics; /* the load factor; inner: behind y in rest */
 } ga__balance;
 
 /* What is known of the directions in which the system may move, and of how stiff it is in them. */
@@ -40,7 +40,7 @@ struct ga_equilibrium {
   double *block; /* of all numbers below */
   double t;
   ga__balance start, now, trial, kept, last; /* z0; the iterate; where it may go; two that are kept */
-  double *out_of_balance;                    /* [n] r(z0) in the rows of V and X, 0 elsewhere */
+  double *out_of_balance;                    /* [n] r(z0, 0) in the rows of V and X, 0 elsewhere */
   double *zero;                              /* [nv + n_x + n_lambda] */
   double *scale;                  /* [nv] what moves are compared with: 1 rad, or the extent of the system */
   double *r, *d, *simplified, *b; /* [n], d with n_inner more: moves of z */
@@ -59,10 +59,18 @@ struct ga_equilibrium {
   ga__rows rows;       /* relations among constraints, */
   ga__null null;       /* at the solution */
 
+  double *shapes; /* [n_shapes][nv] of buckling; NULL: none */
+  int n_shapes;
+
   ga_state state;
   int has_state;
   ga_equilibrium_report report;
 };
+
+/* ---- equilibrium.c ---- */
+
+/* eq->now and eq->start := z0, made consistent, and the load there. */
+ga_status ga__equilibrium_begin(ga_equilibrium *eq, double t, const double *q0, const double *x0);
 
 /* ---- equilibrium_newton.c ---- */
 
@@ -74,7 +82,8 @@ void ga__balance_move(ga_equilibrium *eq, ga__balance *to, const ga__balance *fr
 /* d[n ...]: how inner unknowns follow the move d[n] of the others; and z's := those that belong to its q. */
 ga_status ga__balance_follow(ga_equilibrium *eq, const ga__balance *z, double *d);
 ga_status ga__balance_set_inner(ga_equilibrium *eq, ga__balance *z);
-/* r(z) − (1 − load) r(z0); 0 in the rows of k. */
+/* R = r(z, load) − (1 − load) r(z0, 0); 0 in the rows of k. And dR/dload; eq->b is lost. */
+ga_status ga__balance_load_rate(ga_equilibrium *eq, const ga__balance *z, double *out);
 ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double *r);
 /* What W consists of: stiffness K + mass M in the rows of V, rate on the diagonal of X. Without coupling only
  * constraints act on q, states are apart, and of y nothing counts but q and y. */
@@ -83,6 +92,7 @@ typedef struct ga__balance_terms {
   int coupled;
 } ga__balance_terms;
 extern const ga__balance_terms ga__tangent_terms; /* those of r by z */
+ga_status ga__balance_matrix(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms);
 ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms);
 /* Size of a correction, by the scales of q, x and y; multipliers do not count, since they follow. */
 double ga__balance_size(const ga_equilibrium *eq, const ga__balance *z, const double *d);
@@ -118,6 +128,10 @@ ga_status ga__balance_relax(ga_equilibrium *eq);
 
 /* ---- equilibrium_path.c ---- */
 
+/* dz/dμ by the factors at eq->now, which are made, into out[n + n_inner]; its size. */
+ga_status ga__load_tangent(ga_equilibrium *eq, double *out, double *size);
+/* The tangent at eq->now is singular: names what can move. */
+ga_status ga__refuse_no_tangent(ga_equilibrium *eq);
 ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest);
 ga_status ga__load_path(ga_equilibrium *eq);
 /* Hands eq->now to the observer. */

@@ -29,14 +29,14 @@ ga_point ga__balance_point(const ga_equilibrium *eq, const ga__balance *z)
                     .psi = rest + sys->start[GA_BLOCK_PSI],
                     .x = rest + sys->start[GA_BLOCK_X],
                     .y = rest + sys->start[GA_BLOCK_Y],
-                    .inner = sys->def.n_inner > 0 ? rest + sys->n : NULL};
+                    .statics = &z->statics};
 }
 
 void ga__balance_copy(const ga_equilibrium *eq, ga__balance *to, const ga__balance *from)
 {
   ga__copy_numbers(to->q, from->q, eq->sys->nq);
   ga__copy_numbers(to->rest, from->rest, eq->sys->n - eq->sys->nv + eq->sys->def.n_inner);
-  to->load = from->load;
+  to->statics.load = from->statics.load;
 }
 
 void ga__balance_move(ga_equilibrium *eq, ga__balance *to, const ga__balance *from, double factor,
@@ -68,8 +68,23 @@ ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double 
   const ga_status status = ga_evaluation_residual(eq->ev, &p, NULL, r, NULL);
   if (status) return status;
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) r[sys->start[GA_BLOCK_PSI] + i] = 0.0;
-  for (int i = 0; i < sys->n; i++) r[i] -= (1.0 - z->load) * eq->out_of_balance[i];
+  for (int i = 0; i < sys->n; i++) r[i] -= (1.0 - z->statics.load) * eq->out_of_balance[i];
   return GA_OK;
+}
+
+ga_status ga__balance_load_rate(ga_equilibrium *eq, const ga__balance *z, double *out)
+{
+  const ga_system *sys = eq->sys;
+  ga_static_values values = z->statics;
+  ga_point p = ga__balance_point(eq, z);
+  p.statics = &values;
+  values.load = 1.0;
+  ga_status status = ga_evaluation_residual(eq->ev, &p, NULL, out, NULL);
+  values.load = 0.0;
+  if (!status) status = ga_evaluation_residual(eq->ev, &p, NULL, eq->b, NULL);
+  for (int i = 0; i < sys->n; i++) out[i] = out[i] - eq->b[i] + eq->out_of_balance[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) out[sys->start[GA_BLOCK_PSI] + i] = 0.0;
+  return status;
 }
 
 /* ---- The matrix ---- */
@@ -120,7 +135,7 @@ static double weight(const ga__balance_terms *terms, int rows, int by)
   return 1.0;
 }
 
-ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms)
+ga_status ga__balance_matrix(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms)
 {
   const ga_system *sys = eq->sys;
   const ga_point p = ga__balance_point(eq, z);
@@ -137,6 +152,13 @@ ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga_
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
     eq->W->value[eq->diagonal[sys->start[GA_BLOCK_X] + i]] += terms->rate;
   regularise(eq);
+  return GA_OK;
+}
+
+ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms)
+{
+  const ga_status status = ga__balance_matrix(eq, z, terms);
+  if (status) return status;
   eq->report.factorisations++;
   return ga_lu_factor(eq->lu);
 }
@@ -198,7 +220,7 @@ static ga_status choose_length(ga_equilibrium *eq, double length, int damped, do
   ga_status status = GA_OK;
   for (int i = 0; i < HALVINGS; i++, length *= 0.5) {
     ga__balance_move(eq, &eq->trial, &eq->now, length, eq->d);
-    eq->trial.load = eq->now.load;
+    eq->trial.statics.load = eq->now.statics.load;
     status = ga__balance_residual(eq, &eq->trial, eq->simplified);
     if (status < 0) return status;
     if (status) continue;

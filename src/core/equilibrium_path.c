@@ -1,10 +1,10 @@
 /* Paths of equilibria: load steps, and arc length past turning points of the load.
  *
- *   R(z, μ) = r(z) − (1 − μ) r0 = 0,   tangent (ż, μ̇):  W ż + μ̇ r0 = 0
+ *   R(z, μ) = r(z, μ) − (1 − μ) r0 = 0,   tangent (ż, μ̇):  W ż + μ̇ R_μ = 0
  *
  * A step along the arc begins at (z, μ) + ds (ż, μ̇) and is corrected at right angles to the tangent:
  *
- *   δz = a + δμ b,  W a = −R,  W b = −r0,   ⟨ż, δz⟩ + μ̇ δμ = 0
+ *   δz = a + δμ b,  W a = −R,  W b = −R_μ,   ⟨ż, δz⟩ + μ̇ δμ = 0
  *
  * ⟨ ⟩ counts moves alone, in the scales of q and against their size at the beginning. */
 #include "core/equilibrium.h"
@@ -24,12 +24,12 @@ static double path_dot(const ga_equilibrium *eq, const double *a, const double *
 
 ga_status ga__show_load(ga_equilibrium *eq, int iterations, const ga__stiffness *s)
 {
-  eq->report.load = eq->now.load;
+  eq->report.load = eq->now.statics.load;
   eq->report.last_iterations = iterations;
   if (!eq->opts.observer) return GA_OK;
   ga__balance_copy(eq, &eq->last, &eq->now); /* what the state shows */
   eq->has_state = 1;
-  const ga_load_point p = {.load = eq->now.load,
+  const ga_load_point p = {.load = eq->now.statics.load,
                            .state = &eq->state,
                            .iterations = iterations,
                            .stability = s ? s->stability : GA_STABILITY_UNKNOWN,
@@ -40,18 +40,18 @@ ga_status ga__show_load(ga_equilibrium *eq, int iterations, const ga__stiffness 
 static ga_status not_reached(ga_equilibrium *eq, const char *why)
 {
   return ga__refuse(eq->ctx, GA_RETRY_NEWTON, GA_REASON_LOAD_NOT_REACHED,
-                    &(ga__facts){GA__NUMBERS({eq->now.load, NULL}, {eq->opts.load, NULL},
+                    &(ga__facts){GA__NUMBERS({eq->now.statics.load, NULL}, {eq->opts.load, NULL},
                                              {(double)eq->report.load_steps, NULL}),
                                  .detail = why});
 }
 
 /* ---- Load steps ---- */
 
-/* dz/dμ by the factors at eq->now, into out; its size. */
-static ga_status load_tangent(ga_equilibrium *eq, double *out, double *size)
+ga_status ga__load_tangent(ga_equilibrium *eq, double *out, double *size)
 {
   ga_status status = ga__balance_factor(eq, &eq->now, &ga__tangent_terms);
-  for (int i = 0; i < eq->sys->n; i++) out[i] = -eq->out_of_balance[i];
+  if (!status) status = ga__balance_load_rate(eq, &eq->now, out);
+  for (int i = 0; i < eq->sys->n; i++) out[i] = -out[i];
   if (!status) status = ga_lu_solve(eq->lu, out);
   if (!status) status = ga__balance_follow(eq, &eq->now, out);
   *size = status ? INFINITY : ga__move_size(eq, out);
@@ -61,13 +61,13 @@ static ga_status load_tangent(ga_equilibrium *eq, double *out, double *size)
 /* A load step that moved much more than the tangents at its ends say has left the path. */
 static void note_jump(ga_equilibrium *eq, double from, double slope, double slope_before)
 {
-  const double expected = (eq->now.load - from) * fmax(slope, slope_before);
+  const double expected = (eq->now.statics.load - from) * fmax(slope, slope_before);
   ga_group_difference(eq->sys->group, eq->move, eq->kept.q, eq->now.q);
   const double moved = ga__move_size(eq, eq->move);
   if (!(moved > JUMP * expected)) return;
   if (eq->report.jumps++ == 0)
     ga__log(eq->ctx, GA_LOG_WARNING, GA_REASON_LOAD_JUMP,
-            &(ga__facts){GA__NUMBERS({from, NULL}, {eq->now.load, NULL})});
+            &(ga__facts){GA__NUMBERS({from, NULL}, {eq->now.statics.load, NULL})});
 }
 
 ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)
@@ -75,13 +75,13 @@ ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)
   const double target = eq->opts.load;
   double step = first, slope_before = INFINITY, slope = INFINITY;
   ga__stiffness s;
-  if (load_tangent(eq, eq->tangent, &slope_before) < 0) return ga_context_error(eq->ctx)->status;
-  while (eq->now.load < target) {
-    const double from = eq->now.load, left = target - from;
+  if (ga__load_tangent(eq, eq->tangent, &slope_before) < 0) return ga_context_error(eq->ctx)->status;
+  while (eq->now.statics.load < target) {
+    const double from = eq->now.statics.load, left = target - from;
     int iterations = 0;
     if (eq->report.load_steps >= eq->opts.max_steps) return not_reached(eq, "max_steps ends it there");
     ga__balance_copy(eq, &eq->kept, &eq->now);
-    eq->now.load = step < 0.999 * left ? from + step : target;
+    eq->now.statics.load = step < 0.999 * left ? from + step : target;
     ga_status status = ga__balance_newton(eq, GA__FULL_MOVES, &iterations);
     if (status < 0) return status;
     if (status) {
@@ -92,7 +92,7 @@ ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest)
             eq, "Newton's iteration fails however short the load step is, as at a limit point of the load");
       continue;
     }
-    status = load_tangent(eq, eq->tangent, &slope);
+    status = ga__load_tangent(eq, eq->tangent, &slope);
     if (status < 0) return status;
     note_jump(eq, from, slope, slope_before);
     slope_before = slope;
@@ -119,12 +119,12 @@ typedef struct arc {
 static ga_status find_tangent(ga_equilibrium *eq, const arc *before, double *mu)
 {
   double size;
-  const ga_status status = load_tangent(eq, eq->tangent, &size);
+  const ga_status status = ga__load_tangent(eq, eq->tangent, &size);
   if (status) return status;
   if (!before) {
     eq->path_scale = 1.0;
     eq->path_scale = sqrt(path_dot(eq, eq->tangent, eq->tangent));
-    if (!(eq->path_scale > 0.0)) eq->path_scale = 1.0; /* nothing is loaded */
+    if (!(eq->path_scale > 1e-9)) eq->path_scale = 1.0; /* nothing moves: no load, or rigid bodies alone */
   }
   const double length = sqrt(path_dot(eq, eq->tangent, eq->tangent) + 1.0);
   *mu = 1.0 / length;
@@ -140,11 +140,12 @@ static ga_status step_along(ga_equilibrium *eq, const ga__balance *from, const a
   const int n = eq->sys->n;
   ga__convergence c = {0};
   ga__balance_move(eq, &eq->now, from, ds, eq->tangent_old);
-  eq->now.load = from->load + ds * a->mu;
+  eq->now.statics.load = from->statics.load + ds * a->mu;
   for (*iterations = 1; *iterations <= eq->opts.max_iterations; ++*iterations) {
     ga_status status = ga__balance_residual(eq, &eq->now, eq->d);
     if (!status) status = ga__balance_factor(eq, &eq->now, &ga__tangent_terms);
-    for (int i = 0; i < n; i++) eq->d[i] = -eq->d[i], eq->simplified[i] = -eq->out_of_balance[i];
+    if (!status) status = ga__balance_load_rate(eq, &eq->now, eq->simplified);
+    for (int i = 0; i < n; i++) eq->d[i] = -eq->d[i], eq->simplified[i] = -eq->simplified[i];
     if (!status) status = ga_lu_solve(eq->lu, eq->d);
     if (!status) status = ga_lu_solve(eq->lu, eq->simplified);
     if (status) return status;
@@ -158,7 +159,7 @@ static ga_status step_along(ga_equilibrium *eq, const ga__balance *from, const a
     const ga__progress progress = ga__judge_correction(&c, size, eq->opts.tol);
     if (progress == GA__DIVERGES || size > 10.0 * (1.0 + eq->opts.load)) return GA_RETRY_NEWTON;
     ga__balance_move(eq, &eq->now, &eq->now, 1.0, eq->d);
-    eq->now.load += load;
+    eq->now.statics.load += load;
     if (progress == GA__CONVERGED) return ga__balance_set_inner(eq, &eq->now);
     status = ga__balance_close(eq);
     if (status) return status;
@@ -198,7 +199,7 @@ static ga_status locate(ga_equilibrium *eq, const arc *before, mark *low, mark h
 {
   enum { STRAIGHT = 12, MOST = 60 };
   const double width = high.ds - low->ds;
-  double load = eq->now.load;
+  double load = eq->now.statics.load;
   int coordinate = -1;
   for (int i = 0; i < MOST && high.ds - low->ds > 1e-12 * width; i++) {
     const double a = low->least, b = high.least;
@@ -210,7 +211,7 @@ static ga_status locate(ga_equilibrium *eq, const arc *before, mark *low, mark h
     ga_status status = step_along(eq, &eq->kept, before, middle, &iterations);
     if (!status) status = measure(eq, before, &at);
     if (status < 0) return status;
-    load = eq->now.load;
+    load = eq->now.statics.load;
     if (status) break; /* singular to the last digit: this is the place */
     coordinate = at.stiffness.coordinate;
     const mark here = mark_of(middle, &at);
@@ -243,21 +244,21 @@ static ga_status locate_all(ga_equilibrium *eq, const arc *before, const arc *af
 /* eq->now goes beyond the load: to where it is reached, between there and eq->kept. */
 static ga_status land(ga_equilibrium *eq, const arc *before, double ds, int *iterations)
 {
-  const double target = eq->opts.load, passed = eq->now.load;
-  double low = 0.0, high = ds, at_low = eq->kept.load - target, at_high = passed - target;
+  const double target = eq->opts.load, passed = eq->now.statics.load;
+  double low = 0.0, high = ds, at_low = eq->kept.statics.load - target, at_high = passed - target;
   for (int i = 0; i < 60; i++) {
     double middle = i % 3 == 2 ? 0.5 * (low + high) : low + (high - low) * at_low / (at_low - at_high);
     if (!(middle > low && middle < high)) middle = 0.5 * (low + high);
     const ga_status status = step_along(eq, &eq->kept, before, middle, iterations);
     if (status) return status;
-    const double here = eq->now.load - target;
+    const double here = eq->now.statics.load - target;
     if (fabs(here) <= 1e-6 * target) break;
     if ((here < 0.0) == (at_low < 0.0))
       low = middle, at_low = here;
     else
       high = middle, at_high = here;
   }
-  eq->now.load = target;
+  eq->now.statics.load = target;
   return ga__balance_newton(eq, GA__FULL_MOVES, iterations);
 }
 
@@ -288,7 +289,7 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
     status = find_tangent(eq, at, &next.mu);
     if (status) return status;
   }
-  *done = (eq->now.load - eq->opts.load) * (eq->kept.load - eq->opts.load) <= 0.0;
+  *done = (eq->now.statics.load - eq->opts.load) * (eq->kept.statics.load - eq->opts.load) <= 0.0;
   if (*done) {
     const ga_status status = land(eq, at, at->ds, &iterations);
     if (status) return status;
@@ -300,7 +301,7 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
 }
 
 /* Where the first equation without a direction is. */
-static ga_status no_tangent(ga_equilibrium *eq)
+ga_status ga__refuse_no_tangent(ga_equilibrium *eq)
 {
   ga__stiffness s;
   char name[GA_ERROR_NAME] = "the system";
@@ -319,7 +320,7 @@ ga_status ga__load_path(ga_equilibrium *eq)
   arc at = {0};
   int done = 0;
   ga_status status = measure(eq, NULL, &at);
-  if (status == GA_RETRY_SINGULAR) return no_tangent(eq);
+  if (status == GA_RETRY_SINGULAR) return ga__refuse_no_tangent(eq);
   if (status) return status;
   at.ds = eq->opts.load_step / at.mu;
   const double least = LEAST_STEP * at.ds;

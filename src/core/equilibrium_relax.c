@@ -61,7 +61,7 @@ static ga_status take_step(ga_equilibrium *eq, double longest, double *tau, doub
     status = ga__balance_follow(eq, &eq->now, eq->d);
     if (status) return status;
     ga__balance_move(eq, &eq->trial, &eq->now, 1.0, eq->d);
-    eq->trial.load = eq->now.load;
+    eq->trial.statics.load = eq->now.statics.load;
     status = ga__balance_residual(eq, &eq->trial, eq->simplified);
     if (status < 0) return status;
     if (!status) {
@@ -101,7 +101,7 @@ ga_status ga__balance_relax(ga_equilibrium *eq)
   const double tol = eq->opts.tol;
   double tau = 1e-2, moved = 0.0, longest = FIRST_MOVE;
   int still = 0, wait = 0, pause = 1; /* steps until the next try to polish, and after that */
-  eq->now.load = 1.0;
+  eq->now.statics.load = 1.0;
   for (int i = 0; i < MOST_STEPS; i++) {
     ga_status status = take_step(eq, longest, &tau, &moved);
     if (status) return status;

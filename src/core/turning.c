@@ -15,9 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SHIFT 1e-4       /* σ over the speed */
-#define TOLERANCE 1e-11  /* of the last correction, relative to lengths of the system or 1 rad */
-#define LONGEST_MOVE 0.2 /* of a correction, likewise: longer ones are shortened, as they may lead anywhere  \
+#define SHIFT 1e-4      /* σ over the speed */
+#define TOLERANCE 1e-11 /* of the last correction, relative to lengths of the system or 1 rad */
+#define LONGEST_MOVE                                                                                         \
+  0.2                    /* of a correction, likewise: longer ones are shortened, as they may lead anywhere  \
                           */
 #define LEAST_STEP 1e-3  /* of the speed */
 #define SMALL_ANGLE 0.05 /* [rad] between the two times that are compared */

@@ -229,8 +229,10 @@ ga_status ga__line_loads_bind(ga__mbs_model *b, ga__line_loads *loads)
 int ga__line_loads_values(const ga__eval *e, const ga__line_loads *loads, double *value)
 {
   for (int i = 0; i < 6 * loads->n; i++) {
-    const int status = ga__input_value(e, &loads->at[i / 6].value[i % 6], &value[i]);
+    const ga__input *in = &loads->at[i / 6].value[i % 6];
+    const int status = ga__input_value(e, in, &value[i]);
     if (status) return status;
+    if (in->y < 0) value[i] *= ga__load_factor(e);
   }
   return 0;
 }

@@ -267,7 +267,7 @@ static void twists(const ga__kin *a, double v[12])
 static void add_weight(const ga__eval *e, const ga__beam_axis *x, const ga__beam_element *be, double w[12],
                        double *T)
 {
-  const double *g = e->m->opts.gravity, mass = be->section->mass * be->L;
+  const double *g = e->m->opts.gravity, mass = ga__load_factor(e) * be->section->mass * be->L;
   const double f[3] = {mass * g[0], mass * g[1], mass * g[2]};
   if (f[0] != 0 || f[1] != 0 || f[2] != 0) ga__beam_add_weight(x, be, f, w, T);
 }
@@ -375,7 +375,7 @@ static int inner_step(const ga__eval *e, const ga__element *el, double *dn)
     if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
     twists(a, moves);
     ga__beam_rate(&s, moves, dd);
-    ga__beam_mixed_step(&s, &u->element[i], e->p->inner + at, dd, dn + at);
+    ga__beam_mixed_step(&s, &u->element[i], ga__inner_of(e, el) + 6 * i, dd, dn + at);
   }
   return 0;
 }
@@ -572,7 +572,7 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   const beam *u = el->data;
   const ga__beam_element *be = &u->element[i];
   const ga__kin *a = &e->kin[u->first + i], *at = a + k;
-  const double *g = e->m->opts.gravity, half = 0.5 * be->L;
+  const double *g = e->m->opts.gravity, half = 0.5 * be->L, load = ga__load_factor(e);
   double *value = e->work->scratch, sum[12], against[12] = {0}, with[12] = {0}, Js[9], Rt[9], RJ[9], L[3],
          N[3], gyro[3];
   ga__beam_axis x;
@@ -591,7 +591,7 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   ga__mat3_mul_vec(N, Js, at->acc + 3);
   ga__vec3_cross(gyro, at->w + 3, L);
   for (int c = 0; c < 3; c++) {
-    out[c] = against[6 * k + c] - with[6 * k + c] + half * u->section.mass * (at->acc[c] - g[c]);
+    out[c] = against[6 * k + c] - with[6 * k + c] + half * u->section.mass * (at->acc[c] - load * g[c]);
     out[3 + c] = against[6 * k + 3 + c] - with[6 * k + 3 + c] + half * (N[c] + gyro[c]);
   }
   return 0;

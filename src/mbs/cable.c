@@ -481,13 +481,13 @@ static int force_at(const ga__eval *e, const cable *u, int node, double F[3])
   int end;
   const int i = element_at(u, node, &end);
   const ga__kin *a = &e->kin[u->first + i];
-  const double half = 0.5 * length_of(u, i), *g = e->m->opts.gravity;
+  const double half = 0.5 * length_of(u, i), *g = e->m->opts.gravity, load = ga__load_factor(e);
   stretch s;
   const int status = ga__line_loads_values(e, &u->loads, value);
   stretch_at(&s, u, i, a);
   if (!status) ga__line_loads_sum(&u->loads, value, i, sum);
   for (int k = 0; k < 3 && !status; k++) {
-    const double needed = half * (u->line.mass * (a[end].acc[k] - g[k]) - sum[k]) +
+    const double needed = half * (u->line.mass * (a[end].acc[k] - load * g[k]) - sum[k]) +
                           coupling_of(u, i) * (a[1 - end].acc[k] - a[end].acc[k]);
     F[k] = s.N * s.t[k] + (end ? needed : -needed);
   }

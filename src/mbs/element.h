@@ -277,7 +277,14 @@ int ga__elements_inner_step(const ga__eval *e, double *dn);
 /* The iterate of an element's inner unknowns; NULL: those that belong to q. */
 static inline const double *ga__inner_of(const ga__eval *e, const ga__element *el)
 {
-  return e->p->inner ? e->p->inner + el->inner : NULL;
+  const ga_static_values *s = e->p->statics;
+  return s && s->inner ? s->inner + el->inner : NULL;
+}
+
+/* The load factor: what loads are scaled by. Inputs that depend on the motion are no loads. */
+static inline double ga__load_factor(const ga__eval *e)
+{
+  return e->p->statics ? e->p->statics->load : 1.0;
 }
 
 /* 1: derivatives of forces are wanted; 0 if only M is. */

@@ -99,10 +99,12 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 /* Force and torque at the marker, ground axes. */
 static int at_marker(double F[3], double T[3], ga__frame *frame, const ga__eval *e, const wrench *w)
 {
+  const double load = ga__load_factor(e);
   double value[6];
   for (int i = 0; i < 6; i++) {
     const int status = ga__input_value(e, input_of(w, i), &value[i]);
     if (status) return status;
+    if (input_of(w, i)->y < 0) value[i] *= load;
   }
   ga__frame_at(frame, GA__AT(e->b->marker, ga__marker, w->marker), e->kin);
   if (w->in_body) {

@@ -1,5 +1,6 @@
 /* Every allocation of an evaluation, of a linearisation and of an equilibrium fails once: GA_ERR_MEMORY, NULL
  * instead of half an object, no leak. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,9 +90,64 @@ static void each_allocation_of_a_search_fails(void **state)
   assert_true(2 * failed > tried);
 }
 
+/* A column on a torsion spring, and a spring that the load compresses: it buckles at a load factor of 2. */
+static int column_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0], out[1] = p->vdot[1];
+  return 0;
+}
+
+static int column_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = 100 * p->q[1] * sin(p->q[0]) - 2 * p->q[0];
+  out[1] = 1 - 100 * p->q[1];
+  return 0;
+}
+
+static int buckle(long fail_at)
+{
+  static const ga_factor plane[] = {{GA_RN, 2, GA_LEFT}};
+  rig r = rig_open(NULL);
+  ga_equilibrium *eq = NULL;
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  const double zero[2] = {0};
+  ga_buckling_report report;
+  r.def.n_factors = 1;
+  r.def.factors = plane;
+  r.def.mass = column_mass;
+  r.def.force = column_force;
+  o.lu = GA_LU_SPARSE;
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  assert_status(r.ctx, ga_equilibrium_create(r.ctx, r.sys, &o, &eq), GA_OK);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  const ga_status status = ga_equilibrium_buckling(eq, 0.0, zero, zero, 1, &report);
+  rig_memory.fail_at = 0;
+  if (status)
+    assert_status(r.ctx, status, GA_ERR_MEMORY);
+  else
+    assert_true(fabs(report.first - 2.0) < 1e-6 && ga_equilibrium_shape(eq, 0));
+  if (status) assert_null(ga_equilibrium_shape(eq, 0));
+  ga_equilibrium_destroy(&eq);
+  rig_close(&r);
+  return status == GA_OK;
+}
+
+static void each_allocation_of_buckling_fails(void **state)
+{
+  (void)state;
+  assert_true(buckle(0));
+  const long total = rig_memory.count;
+  long failed = 0;
+  for (long n = 1; n <= total; n++) failed += !buckle(n);
+  assert_true(2 * failed > total);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
-                                     cmocka_unit_test(each_allocation_of_a_search_fails)};
+                                     cmocka_unit_test(each_allocation_of_a_search_fails),
+                                     cmocka_unit_test(each_allocation_of_buckling_fails)};
   return cmocka_run_group_tests_name("fault: evaluation", tests, rig_hook_klu, NULL);
 }

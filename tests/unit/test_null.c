@@ -45,6 +45,7 @@ static ga_equilibrium *equilibrium;
 static ga_equilibrium_report equilibrium_report_;
 static ga_kinematics *kinematics;
 static ga_kinematics_opts kinematics_opts_;
+static ga_buckling_report buckling_report_;
 static ga_modes *modes;
 static ga_modes_opts modes_opts_;
 static ga_machine_turning *machine_turning;
@@ -492,6 +493,8 @@ static ga_control_block *new_block(void)
   VOID(ga_equilibrium_destroy, (P(&none.equilibrium))) \
   STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
   VALUE(ga_equilibrium_state, (P(equilibrium))) \
+  STATUS(ga_equilibrium_buckling, (P(equilibrium), 0.0, P(point.q), FINE(point.x), 1, P(&buckling_report_))) \
+  VALUE(ga_equilibrium_shape, (P(equilibrium), 0)) \
   STATUS(ga_turning_solve, (P(ctx), P(sys), P(ga_machine_turning_get(machine_turning)), 0.0, P(&turning_state_), FINE(&turning_report_))) \
   STATUS(ga_kinematics_create, (P(ctx), P(sys), FINE(&kinematics_opts_), P(&none.kinematics))) \
   VOID(ga_kinematics_destroy, (P(&none.kinematics))) \
