@@ -95,6 +95,7 @@ static inline const ga_modal_body *parts_modal_body(void)
 /* All texts are given that may be. A block is created with it; it fails the test when memory ends. */
 static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, any_def *def)
 {
+  static const double bent[9] = {0, 0, 0, 1, 0.2, 0, 2, 0, 0.1};
   memset(def, 0, sizeof *def);
   switch (kind) {
   case GA__PART_RIGID:
@@ -124,10 +125,9 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     break;
   case GA__PART_CABLE:
     def->cable = ga_cable_defaults();
-    for (int i = 0; i < 3; i++) {
-      def->cable.from[i] = 0, def->cable.to[i] = 1;
-      def->cable.load[i].expression = "sin(t)";
-    }
+    def->cable.points = bent;
+    def->cable.n_points = def->cable.point_size = 3;
+    for (int i = 0; i < 3; i++) def->cable.load[i].expression = "sin(t)";
     def->cable.stiffness = def->cable.mass_per_length = 1;
     break;
   case GA__PART_LINE_LOAD:

@@ -142,10 +142,10 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than are asked for")                                     \
   X(GA_REASON_MODES_ARE_ROUNDING, "modes cannot be told from rounding")                                      \
   X(GA_REASON_SINGULAR_PENCIL, "the equations of small motions have no unique solution")                     \
-  X(GA_REASON_NOTHING_TURNS, "no body turns")                                                                 \
-  X(GA_REASON_NOT_TURNING, "a body does not turn with the others")                                            \
-  X(GA_REASON_NO_STEADY_TURNING, "no state of steady turning is found")                                       \
-  X(GA_REASON_TURNING_AGAINST, "a constraint does not allow the turning")                                     \
+  X(GA_REASON_NOTHING_TURNS, "no body turns")                                                                \
+  X(GA_REASON_NOT_TURNING, "a body does not turn with the others")                                           \
+  X(GA_REASON_NO_STEADY_TURNING, "no state of steady turning is found")                                      \
+  X(GA_REASON_TURNING_AGAINST, "a constraint does not allow the turning")                                    \
   /* names of parts and signals */                                                                           \
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \
@@ -247,6 +247,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
+  X(GA_REASON_POINTS_COINCIDE, "two points of a beam or cable are at the same place")                        \
+  X(GA_REASON_POINTS_TURN_BACK, "points of a beam or cable turn back too sharply")                           \
   X(GA_REASON_OFF_CABLE, "a marker is beside its cable")                                                     \
   X(GA_REASON_CABLE_CANNOT_TURN, "a load along a cable has a moment, or axes that turn")                     \
   /* modal bodies */                                                                                         \

@@ -406,11 +406,14 @@ typedef struct ga_beam_def { /* start from ga_beam_defaults() */
   ga_pose pose;          /* of its first section at the start, where `from` and `to` are not given */
   double length;         /* [m] > 0, likewise */
   double from[3], to[3]; /* [m] ends of a straight beam; NaN (default): not given */
-  double up[3];          /* [-] with from and to: the z axis of the sections is as close to this as possible;
-                            default (0, 0, 1), or x where the beam is along that */
-  double curvature[3];   /* [rad/m] of the unloaded beam: twist about x, bending about y and z of its
-                            sections; all 0: straight */
-  int elements;          /* >= 1, default 10, evenly distributed between markers */
+  const double *points;  /* [n_points × point_size] instead: the axis goes through these, [m] in the ground's
+                            frame; between them it consists of circular arcs without kinks. NULL (default) */
+  int n_points, point_size; /* >= 2, 3 */
+  double up[3]; /* [-] with from and to, or at the first of points: the z axis of the sections is as close to
+                   this as possible; default (0, 0, 1), or x where the beam is along that */
+  double curvature[3]; /* [rad/m] of the unloaded beam: twist about x, bending about y and z of its
+                          sections; all 0: straight */
+  int elements;        /* >= 1, default 10, evenly distributed between markers */
   ga_beam_kind formulation;
   ga_section_kind section;
   double width, height, diameter, wall, web, flange; /* [m] of shapes */
@@ -444,12 +447,16 @@ GA_API ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def);
  * has a node at every marker. The marker "name.end" is created with it.
  *
  * At the start it is straight from `from` to `to`; if it is longer than that, it hangs between them as a
- * cable does that cannot stretch. Every marker on it, and the cable itself for its first end, has as signals
- * its motion, the force in the cable that the part at larger x exerts on the part at smaller x, "fx", "fy",
- * "fz" in ground axes, and its size, "tension". "strain_energy" is that of the whole cable. */
+ * cable does that cannot stretch. Or it goes through `points`, stretched evenly. Every marker on it, and the
+ * cable itself for its first end, has as signals its motion, the force in the cable that the part at larger x
+ * exerts on the part at smaller x, "fx", "fy", "fz" in ground axes, and its size, "tension". "strain_energy"
+ * is that of the whole cable. */
 typedef struct ga_cable_def { /* start from ga_cable_defaults() */
   const char *name;
-  double from[3], to[3];           /* [m] its ends at the start; needed */
+  double from[3], to[3]; /* [m] its ends at the start; NaN (default): not given */
+  const double *points;  /* [n_points × point_size] instead: places along it at the start, [m], as of beams;
+                            NULL (default) */
+  int n_points, point_size;        /* >= 2, 3 */
   double length;                   /* [m] without tension, > 0; NaN (default): the distance of its ends */
   int elements;                    /* >= 1, default 20, evenly distributed between markers */
   double stiffness;                /* [N] EA: tension by strain, > 0 */

@@ -424,6 +424,10 @@ static const ga__sentence SENTENCES[] = {
                                     "; give {field}: {2}"},
     [GA_REASON_OFF_BEAM] = {"x of its {field} is {0}, but the axis of {other} '{name}' goes from 0 to {1}",
                             NULL},
+    [GA_REASON_POINTS_COINCIDE] = {"number {0} of its {field} is at the same place as the one before", NULL},
+    [GA_REASON_POINTS_TURN_BACK] =
+        {"its {field} turn back at number {0}, so that no smooth curve follows them",
+         "; give more points around the bend"},
     [GA_REASON_OFF_CABLE] = {"y and z of its {field} are {0} and {1}, but cable '{name}' is a line without "
                              "axes of its own",
                              "; leave them 0"},

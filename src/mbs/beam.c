@@ -5,6 +5,7 @@
 #include "mbs/beam.h"
 #include "mbs/along.h"
 #include "mbs/channel.h"
+#include "mbs/curve.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 
@@ -66,11 +67,71 @@ static int is_given(const double x[3])
   return !isnan(x[0]) || !isnan(x[1]) || !isnan(x[2]);
 }
 
+int ga__section_axes(const double axis[3], const double given[3], double R[9])
+{
+  static const double z[3] = {0, 0, 1}, other[3] = {1, 0, 0};
+  double up[3], across[3];
+  memcpy(up, is_given(given) ? given : fabs(axis[2]) > 1 - 1e-9 ? other : z, sizeof up);
+  ga__vec3_cross(across, up, axis);
+  const double size = sqrt(ga__vec3_dot(across, across));
+  if (!(size > 1e-9 * sqrt(ga__vec3_dot(up, up)))) return 0;
+  for (int i = 0; i < 3; i++) across[i] /= size;
+  ga__vec3_cross(up, axis, across);
+  for (int i = 0; i < 3; i++) R[3 * i] = axis[i], R[3 * i + 1] = across[i], R[3 * i + 2] = up[i];
+  return 1;
+}
+
+static ga__beam_fault bad_place(const char *field, double value, const char *unit, const char *expected)
+{
+  return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, field, expected, value, unit};
+}
+
+ga__beam_fault ga__points_fault(const double *points, int n, int size)
+{
+  const ga__curve c = {points, n};
+  int same;
+  if (size != 3)
+    return (ga__beam_fault){GA_REASON_WRONG_COUNT, "points", "rows of three numbers", size, NULL};
+  if (n < 2) return (ga__beam_fault){GA_REASON_WRONG_COUNT, "points", "at least two points", n, NULL};
+  for (int i = 0; i < 3 * n; i++)
+    if (!isfinite(points[i])) return bad_place("points", points[i], "m", "finite numbers");
+  const int at = ga__curve_fault(&c, &same);
+  if (at == 0) return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+  return (ga__beam_fault){same ? GA_REASON_POINTS_COINCIDE : GA_REASON_POINTS_TURN_BACK, "points", NULL, at,
+                          NULL};
+}
+
+/* Along points: all else that says where it is must be left out. */
+static ga__beam_fault place_on_points(const ga_beam_def *d, ga_pose *start, double *length)
+{
+  const ga__curve c = {d->points, d->n_points};
+  const ga__beam_fault fault = ga__points_fault(d->points, d->n_points, d->point_size);
+  double t[3];
+  if (fault.reason) return fault;
+  if (is_given(d->from) || is_given(d->to))
+    return bad_place(is_given(d->from) ? "from" : "to", is_given(d->from) ? d->from[0] : d->to[0], "m",
+                     "left out where points are given");
+  const ga_pose identity = ga_pose_identity();
+  if (memcmp(&d->pose, &identity, sizeof identity) != 0)
+    return bad_place("pose", d->pose.position[0], "m", "left out where points are given");
+  if (d->length != 0) return bad_place("length", d->length, "m", "left out where points are given");
+  for (int i = 0; i < 3; i++)
+    if (d->curvature[i] != 0)
+      return bad_place("curvature", d->curvature[i], "rad/m", "left out where points are given");
+  ga__curve_tangent(&c, 0, t);
+  *length = ga__curve_length(&c);
+  memcpy(start->position, d->points, sizeof start->position);
+  if (!ga__section_axes(t, d->up, start->rotation))
+    return bad_place("up", d->up[0], NULL, "a direction across the beam at its first point");
+  return fault;
+}
+
 ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *length)
 {
   const ga__beam_fault none = {GA_REASON_NONE, NULL, NULL, 0, NULL};
   *start = d->pose;
   *length = d->length;
+  if (d->points) return place_on_points(d, start, length);
   if (!is_given(d->from) && !is_given(d->to))
     return d->length > 0 ? none
                          : (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "length",
@@ -88,21 +149,10 @@ ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *leng
   *length = sqrt(ga__vec3_dot(x, x));
   if (!(*length > 0))
     return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "to", "another point than from", d->to[0], "m"};
-  static const double z[3] = {0, 0, 1}, other[3] = {1, 0, 0};
-  double axis[3], up[3], across[3];
+  double axis[3];
   for (int i = 0; i < 3; i++) axis[i] = x[i] / *length;
-  memcpy(up, is_given(d->up) ? d->up : fabs(axis[2]) > 1 - 1e-9 ? other : z, sizeof up);
-  ga__vec3_cross(across, up, axis);
-  const double size = sqrt(ga__vec3_dot(across, across));
-  if (!(size > 1e-9 * sqrt(ga__vec3_dot(up, up))))
+  if (!ga__section_axes(axis, d->up, start->rotation))
     return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "up", "a direction across the beam", d->up[0], NULL};
-  for (int i = 0; i < 3; i++) across[i] /= size;
-  ga__vec3_cross(up, axis, across);
-  for (int i = 0; i < 3; i++) {
-    start->rotation[3 * i] = axis[i];
-    start->rotation[3 * i + 1] = across[i];
-    start->rotation[3 * i + 2] = up[i];
-  }
   return none;
 }
 
@@ -116,6 +166,47 @@ static ga_status take_arrays(ga_machine *m, beam *u)
   return u->element && u->pair ? GA_OK : ga__no_memory(m->ctx, "a beam");
 }
 
+/* The section at s along the unloaded beam: its place, its axes, and how much the axis has turned and twisted
+ * up to there. */
+static void section_pose(const ga_beam_def *d, const beam *u, double s, double x[3], double R[9],
+                         double *turn)
+{
+  const ga__curve curve = {d->points, d->n_points};
+  double local[3], Rl[9];
+  if (d->points) {
+    ga__curve_at(&curve, u->start.rotation, s, x, R, turn);
+    return;
+  }
+  ga__beam_reference(u->curvature, s, local, Rl);
+  ga__mat3_mul_vec(x, u->start.rotation, local);
+  ga__mat3_mul(R, u->start.rotation, Rl);
+  for (int k = 0; k < 3; k++) x[k] += u->start.position[k];
+  *turn = s * sqrt(ga__vec3_dot(u->curvature, u->curvature));
+}
+
+static ga_status check_bend(ga_machine *m, int part, const beam *u, double bend, double all)
+{
+  if (!(bend > LARGEST_BEND)) return GA_OK;
+  return ga__refuse_part(
+      m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TOO_FEW_ELEMENTS,
+      (ga__facts){
+          .field = "elements",
+          GA__NUMBERS({u->n, NULL}, {bend * 180 / 3.14159265358979, "deg"},
+                      {ceil(fmax(all / (LARGEST_BEND / 3), u->n * bend / (LARGEST_BEND / 3))), NULL})});
+}
+
+/* d₀ of an element between two places of a beam along points. */
+static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
+{
+  const ga_beam_def *d = m->part[part].def;
+  double x[2][3], R[2][9], turn[2], all, end[3], last[9];
+  for (int k = 0; k < 2; k++) section_pose(d, u, u->s[i + k], x[k], R[k], &turn[k]);
+  section_pose(d, u, u->length, end, last, &all);
+  const ga_status status = check_bend(m, part, u, turn[1] - turn[0], all);
+  if (!status && d->points) ga__beam_relative(u->element[i].d0, x[0], R[0], x[1], R[1]);
+  return status;
+}
+
 /* Elements and where their nodes are along the axis. */
 static ga_status divide(ga_machine *m, int part, beam *u)
 {
@@ -126,21 +217,9 @@ static ga_status divide(ga_machine *m, int part, beam *u)
     const double L = u->s[i + 1] - u->s[i];
     u->element[i] = (ga__beam_element){
         &u->section, L, {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
+    status = set_reference(m, part, u, i);
   }
   return status;
-}
-
-static ga_status check_bend(ga_machine *m, int part, const beam *u)
-{
-  const double kappa = sqrt(ga__vec3_dot(u->curvature, u->curvature));
-  for (int i = 0; i < u->n; i++)
-    if (kappa * u->element[i].L > LARGEST_BEND)
-      return ga__refuse_part(
-          m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TOO_FEW_ELEMENTS,
-          (ga__facts){.field = "elements",
-                      GA__NUMBERS({u->n, NULL}, {kappa * u->element[i].L * 180 / 3.14159265358979, "deg"},
-                                  {ceil(kappa * u->length / (LARGEST_BEND / 3)), NULL})});
-  return GA_OK;
 }
 
 /* Node i: half of each neighbour's mass, moving with the whole. */
@@ -148,14 +227,12 @@ static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, beam *u, in
 {
   const ga_beam_def *d = m->part[part].def;
   const double half = ga__along_share(u->s, u->n, i);
-  double x[3], R[9], J[9], place[3], rotation[9], arm[3], turn[3], twist[6];
+  double J[9], place[3], rotation[9], arm[3], turn[3], twist[6], bend;
   int node;
-  ga__beam_reference(u->curvature, u->s[i], x, R);
-  ga__mat3_mul_vec(arm, u->start.rotation, x);
-  ga__mat3_mul(rotation, u->start.rotation, R);
+  section_pose(d, u, u->s[i], place, rotation, &bend);
+  for (int k = 0; k < 3; k++) arm[k] = place[k] - u->start.position[k];
   ga__vec3_cross(turn, d->omega, arm);
   for (int k = 0; k < 3; k++) {
-    place[k] = u->start.position[k] + arm[k];
     twist[k] = d->velocity[k] + turn[k];
     twist[3 + k] = d->omega[k];
   }
@@ -179,7 +256,6 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   ga__beam_section_make(d, &u->section); /* it was found right when the part was added */
   ga__beam_place(d, &u->start, &u->length);
   ga_status status = divide(m, part, u);
-  if (!status) status = check_bend(m, part, u);
   el->n_inner = 6 * u->n;
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i);
   ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);

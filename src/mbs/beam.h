@@ -14,6 +14,11 @@ typedef struct ga__beam_fault {
 
 /* The section of a definition whose numbers are finite. (beam_section.c) */
 ga__beam_fault ga__beam_section_make(const ga_beam_def *def, ga__beam_section *out);
+/* Axes of a section with the given x axis, z as near to `up` (NaN: the default) as it can be; 0: up is along
+ * the axis. (beam.c) */
+int ga__section_axes(const double axis[3], const double up[3], double R[9]);
+/* What is wrong with points that a beam or cable goes through, size numbers each. (beam.c) */
+ga__beam_fault ga__points_fault(const double *points, int n, int size);
 /* Where it starts and how long it is; pose, from, to and up as given. (beam.c) */
 ga__beam_fault ga__beam_place(const ga_beam_def *def, ga_pose *start, double *length);
 /* The pose of the section at s along a beam that is not loaded, seen from its first one. */

@@ -16,6 +16,7 @@
 #include "mbs/cable.h"
 #include "mbs/along.h"
 #include "mbs/channel.h"
+#include "mbs/curve.h"
 #include "mbs/element.h"
 
 #include "expr/side.h"
@@ -78,16 +79,36 @@ static ga__beam_fault make_section(const ga_cable_def *d, ga__cable_line *out)
   return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
 }
 
-ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
+/* The length of the line that it starts on. */
+static ga__beam_fault measure(const ga_cable_def *d, double *distance)
 {
+  const ga__curve curve = {d->points, d->n_points};
   double chord[3];
+  *distance = 0;
+  if (d->points) {
+    const ga__beam_fault fault = ga__points_fault(d->points, d->n_points, d->point_size);
+    for (int i = 0; i < 3 && !fault.reason; i++)
+      if (!isnan(d->from[i]) || !isnan(d->to[i]))
+        return out_of_range(isnan(d->from[i]) ? "to" : "from", isnan(d->from[i]) ? d->to[i] : d->from[i], "m",
+                            "left out where points are given");
+    if (!fault.reason) *distance = ga__curve_length(&curve);
+    return fault;
+  }
   for (int i = 0; i < 3; i++) {
     if (isnan(d->from[i]) || isnan(d->to[i]))
       return out_of_range(isnan(d->from[i]) ? "from" : "to", NAN, "m",
                           "given: a cable begins at from and ends at to");
     chord[i] = d->to[i] - d->from[i];
   }
-  const double distance = sqrt(ga__vec3_dot(chord, chord));
+  *distance = sqrt(ga__vec3_dot(chord, chord));
+  return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+}
+
+ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
+{
+  double distance;
+  const ga__beam_fault fault = measure(d, &distance);
+  if (fault.reason) return fault;
   out->length = isnan(d->length) ? distance : d->length;
   if (isnan(d->length) && !(distance > 0))
     return out_of_range("to", d->to[0], "m", "another point than from, or length be given");
@@ -102,7 +123,8 @@ ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
 static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, cable *u, int i, const double x[3])
 {
   const ga_cable_def *d = m->part[part].def;
-  const double arm[3] = {x[0] - d->from[0], x[1] - d->from[1], x[2] - d->from[2]};
+  const double *start = d->points ? d->points : d->from;
+  const double arm[3] = {x[0] - start[0], x[1] - start[1], x[2] - start[2]};
   double turn[3];
   int node;
   const ga_status status =
@@ -116,13 +138,31 @@ static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, cable *u, i
   return GA_OK;
 }
 
+/* Places on the curve through its points, stretched evenly to its length. */
+static void follow_points(const ga_cable_def *d, const cable *u, double *x)
+{
+  static const double any[3] = {NAN, NAN, NAN};
+  const ga__curve curve = {d->points, d->n_points};
+  const double stretch = ga__curve_length(&curve) / u->line.length;
+  double t[3], start[9];
+  ga__curve_tangent(&curve, 0, t);
+  ga__section_axes(t, any, start);
+  for (int i = 0; i <= u->n; i++) {
+    double R[9], turn;
+    ga__curve_at(&curve, start, stretch * u->s[i], x + 3 * i, R, &turn);
+  }
+}
+
 static ga_status add_nodes(ga_machine *m, ga__mbs_model *b, int part, cable *u)
 {
   const ga_cable_def *d = m->part[part].def;
   double *x = ga__alloc(m->ctx, 3 * ((size_t)u->n + 1), sizeof *x);
   if (!x) return ga__no_memory(m->ctx, "a cable");
   ga_status status = GA_OK;
-  ga__cable_hang(d->from, d->to, m->opts.gravity, u->s, u->n, x);
+  if (d->points)
+    follow_points(d, u, x);
+  else
+    ga__cable_hang(d->from, d->to, m->opts.gravity, u->s, u->n, x);
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i, x + 3 * i);
   ga__free(m->ctx, x);
   return status;

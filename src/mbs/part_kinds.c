@@ -197,9 +197,13 @@ static const ga__field beam_fields[] = {
      .about = "where its axis begins, and"},
     {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by pose and length",
      .about = "where it ends, of a straight beam"},
+    {ONE(points), .rule = GA__RULE_MATRIX, .unit = "m", .rows = GA__AT_INT(ga_beam_def, n_points),
+     .columns = GA__AT_INT(ga_beam_def, point_size),
+     .about = "instead of from and to: [x, y, z] of places that its axis goes through, in circular arcs "
+              "without kinks"},
     {MANY(up, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "1",
      .nan_about = "z of the ground, or x where the beam is along z",
-     .about = "z of its sections points there as far as it can, with from and to"},
+     .about = "z of its sections points there as far as it can, with from and to; with points, of its first"},
     {ONE(pose), .rule = GA__RULE_POSE,
      .about = "instead of from and to: its first section at the start, x along the axis"},
     {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "> 0, with pose"},
@@ -251,11 +255,16 @@ static const ga__field beam_fields[] = {
 #define DEF ga_cable_def
 static const ga__field cable_fields[] = {
     NAME,
-    {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .no_default = 1,
+    {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by points",
      .about = "where it begins at the start"},
-    {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .no_default = 1,
+    {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by points",
      .about = "where it ends at the start"},
-    {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the distance of its ends",
+    {ONE(points), .rule = GA__RULE_MATRIX, .unit = "m", .rows = GA__AT_INT(ga_cable_def, n_points),
+     .columns = GA__AT_INT(ga_cable_def, point_size),
+     .about = "instead of from and to: [x, y, z] of places that it goes through at the start, in circular "
+              "arcs without kinks"},
+    {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
+     .nan_about = "the distance of its ends, or that along points",
      .about = "without tension, > 0: less than the distance of its ends is pretension, more is slack, and it "
               "hangs at the start"},
     {ONE(elements), .rule = GA__RULE_INTEGER, .low = 1, .high = 10000000,
@@ -1239,6 +1248,19 @@ const void *ga__part_member(const ga__part *part, const char *name, int *count)
     if (strcmp(f->name, name) != 0) continue;
     if (count) *count = f->count;
     return (const char *)part->def + f->offset;
+  }
+  return NULL;
+}
+
+const double **ga__def_matrix(ga__part_kind kind, void *def, int i, size_t *n)
+{
+  const ga__part_type *row = &KINDS[kind];
+  for (const ga__field *f = row->fields; f < row->fields + row->n_fields; f++) {
+    if (f->rule != GA__RULE_MATRIX || i-- > 0) continue;
+    const int *rows = (const int *)(void *)((char *)def + f->rows - 1),
+              *columns = (const int *)(void *)((char *)def + f->columns - 1);
+    if (n) *n = (size_t)*rows * (size_t)*columns;
+    return (const double **)(void *)((char *)def + f->offset);
   }
   return NULL;
 }

@@ -244,6 +244,8 @@ static void free_def(ga_context *ctx, ga__part_kind kind, void *def)
   const char **text;
   for (int i = 0; (text = ga__def_text(kind, def, i)) != NULL; i++) ga__free(ctx, (void *)(uintptr_t)*text);
   if (kind == GA__PART_BLOCK) ga__free(ctx, ((ga__block_def *)def)->inputs);
+  for (int i = 0; ga__def_matrix(kind, def, i, NULL); i++)
+    ga__free(ctx, (void *)(uintptr_t)*ga__def_matrix(kind, def, i, NULL));
   ga__free(ctx, def);
 }
 
@@ -332,6 +334,21 @@ static ga_status own_inputs(ga_context *ctx, ga__block_def *def)
 }
 
 /* Makes a deep copy of a checked definition. */
+/* Copies of matrices; what could not be copied is NULL. */
+static ga_status own_matrices(ga_context *ctx, ga__part_kind kind, void *def)
+{
+  const double **matrix;
+  size_t n;
+  ga_status status = GA_OK;
+  for (int i = 0; (matrix = ga__def_matrix(kind, def, i, &n)) != NULL; i++) {
+    double *own = *matrix && !status ? ga__alloc(ctx, n, sizeof *own) : NULL;
+    if (*matrix && !own) status = ga__no_memory(ctx, "a part");
+    if (own) memcpy(own, *matrix, n * sizeof *own);
+    *matrix = own;
+  }
+  return status;
+}
+
 static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, void **out)
 {
   const size_t size = ga__def_size(kind);
@@ -344,7 +361,9 @@ static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, v
     ga__free(ctx, own);
     return status;
   }
-  status = own_texts(ctx, kind, own);
+  status = own_matrices(ctx, kind, own);
+  const ga_status texts = own_texts(ctx, kind, own); /* in any case, as what is freed must be its own */
+  if (!status) status = texts;
   if (status)
     free_def(ctx, kind, own);
   else

@@ -31,6 +31,9 @@ ga_status ga__def_check(ga_context *ctx, ga__part_kind kind, void *def);
 /* A member of a part's definition by its name; NULL: none. *count (count may be NULL): length of an array. */
 const void *ga__part_member(const ga__part *part, const char *name, int *count);
 
+/* Address of matrix number i = 0, 1, ... in a definition, *n (may be NULL) numbers; NULL after the last. */
+const double **ga__def_matrix(ga__part_kind kind, void *def, int i, size_t *n);
+
 /* Address of text number i = 0, 1, ... in a definition, the name first; NULL after the last. */
 const char **ga__def_text(ga__part_kind kind, void *def, int i);
 
