@@ -227,7 +227,7 @@ int app_history_rank(const app_history *h, int signal)
       [GA_SIGNAL_NONE] = -1,        [GA_SIGNAL_COORDINATE] = 1,   [GA_SIGNAL_POSITION] = 2,
       [GA_SIGNAL_ORIENTATION] = -1, [GA_SIGNAL_RATE] = 3,         [GA_SIGNAL_BLOCK] = 4,
       [GA_SIGNAL_FORCE] = 5,        [GA_SIGNAL_ACCELERATION] = 6, [GA_SIGNAL_REACTION] = 7,
-      [GA_SIGNAL_ENERGY] = -1};
+      [GA_SIGNAL_ENERGY] = -1,      [GA_SIGNAL_ERROR] = -1};
   return RANK[ga_machine_signal_kind(h->machine, signal)];
 }
 

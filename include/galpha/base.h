@@ -193,6 +193,11 @@ GA_API const char *ga_version(void);
   X(GA_REASON_CANNOT_ROLL, "a body that cannot roll")                                                        \
   X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
   X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \
+  X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \
+  X(GA_REASON_HOLDS_NOTHING, "a constraint uses no signal that could change")                                \
+  X(GA_REASON_OTHER_CONSTRAINT, "a constraint is not of the type that is given")                             \
+  X(GA_REASON_CONSTRAINT_KINK, "a constraint has a kink or jump")                                            \
+  X(GA_REASON_CONSTRAINT_SINGULAR, "a constraint blocks no motion at the start")                             \
   X(GA_REASON_START_CONTRADICTS, "start values that the joints cannot all meet")                             \
   X(GA_REASON_DRIVE_JUMPS, "a drive's position jumps")                                                       \
   X(GA_REASON_DRIVE_IMPACT, "a drive's velocity jumps")                                                      \

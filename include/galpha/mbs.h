@@ -271,12 +271,41 @@ typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
   double radius;     /* [m] > 0, sphere and disk */
 } ga_rolling_def;
 
+/* A constraint by an expression of signals and t:  0 = expression.
+ *
+ * Holonomic where the expression uses positions and t alone, 0 = Φ(t,q): positions of frames and sensors,
+ * coordinates of joints and scalar bodies (with their turns), angles of planar bodies, lengths of lines.
+ * Nonholonomic where it uses velocities too, in any way, 0 = k(t,q,v). Accelerations, forces, quaternions,
+ * and outputs and states of blocks are refused. So is what has kinks or jumps (abs, min, if, tables with
+ * linear interpolation, atan2, mod, ...): velocities would jump there, or positions.
+ *
+ * Bodies are acted on by force times the gradient of the expression, force = −λ (signal "force"): by Φ_q for
+ * a holonomic, by k_v for a nonholonomic constraint (Chetaev's rule, which also defines what a constraint
+ * that is nonlinear in velocities does). force times the rate of the expression, as far as positions change
+ * it, is the power that the constraint delivers: force is in N for an expression in m or m/s, in N*m for one
+ * in rad or rad/s. Power by dependence on t, and by nonholonomic constraints that are not linear and
+ * homogeneous in velocities, is part of energy.input. */
+typedef enum ga_constraint_kind {
+  GA_CONSTRAINT_AUTO = 0,    /* by the signals that the expression uses */
+  GA_CONSTRAINT_HOLONOMIC,   /* refused where it uses velocities */
+  GA_CONSTRAINT_NONHOLONOMIC /* refused where it uses none */
+} ga_constraint_kind;
+
+typedef struct ga_constraint_def { /* start from ga_constraint_defaults() */
+  const char *name;
+  const char *zero; /* the expression: "follower.z - 0.1 - 0.02*cos(3*shaft.angle)" */
+  ga_constraint_kind type;
+  const char *unit; /* of the expression, "m"; checked as far as it is known. NULL: by its signals */
+} ga_constraint_def;
+
 GA_API ga_joint_def ga_joint_defaults(void);
 GA_API ga_drive_def ga_drive_defaults(void);
 GA_API ga_rolling_def ga_rolling_defaults(void);
+GA_API ga_constraint_def ga_constraint_defaults(void);
 GA_API ga_status ga_machine_add_joint(ga_machine *m, const ga_joint_def *def);
 GA_API ga_status ga_machine_add_drive(ga_machine *m, const ga_drive_def *def);
 GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def);
+GA_API ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def);
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
 
@@ -662,13 +691,14 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
  *   friction             force (positive: makes the coordinate grow)
  *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   sensors              x y z
  *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
  *   energy               kinetic, potential, dissipated, input, balance
  *
- * Forces of springs, actuators, friction, bushings and contacts, quaternions and energies are outputs only;
- * expressions may use all others. */
+ * Forces of springs, actuators, friction, bushings and contacts, errors, quaternions and energies are outputs
+ * only; expressions may use all others. */
 GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] length of the vector; 0 for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,
@@ -685,9 +715,11 @@ typedef enum ga_signal_kind {
   GA_SIGNAL_RATE,         /* of a coordinate, or a component of a velocity or an angular velocity */
   GA_SIGNAL_ACCELERATION, /* likewise; specific forces too */
   GA_SIGNAL_BLOCK,        /* an output or a state of a block */
-  GA_SIGNAL_FORCE,        /* of a spring, actuator, friction, bushing, contact, drive, gear, rack, rolling */
+  GA_SIGNAL_FORCE,        /* of a spring, actuator, friction, bushing, contact, drive, gear, rack, rolling,
+                             constraint */
   GA_SIGNAL_REACTION,     /* a component of a joint's reaction */
-  GA_SIGNAL_ENERGY
+  GA_SIGNAL_ENERGY,
+  GA_SIGNAL_ERROR /* of a constraint: the value of its expression, 0 but for rounding */
 } ga_signal_kind;
 GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */

@@ -305,6 +305,19 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_KNIFE_IS_NORMAL] = {"the y axis of the knife edge is normal to the plane at the start, so "
                                    "that it blocks no direction in it",
                                    NULL},
+    [GA_REASON_NOT_OF_MOTION] =
+        {"'{name}' is {other}; a constraint can only hold what positions, velocities and t determine", NULL},
+    [GA_REASON_HOLDS_NOTHING] = {"'{name}' holds nothing: {detail}",
+                                 ". Use signals of bodies and joints, such as 'hinge.angle'"},
+    [GA_REASON_OTHER_CONSTRAINT] = {"{expected} is given, but '{name}' {detail}",
+                                    "; leave the type out, or correct it"},
+    [GA_REASON_CONSTRAINT_KINK] =
+        {"'{name}' has a kink or a jump, by {other}: velocities would jump there, or positions",
+         ". Take a smooth function instead: step() with five arguments, step5(), a table with interpolation: "
+         "spline whose before and after are linear or error"},
+    [GA_REASON_CONSTRAINT_SINGULAR] =
+        {"at the start{{, where {other},}} no {expected} changes '{name}', so that it blocks no motion there",
+         ". Start elsewhere, or write it so that it does, as x instead of x^2"},
     [GA_REASON_START_CONTRADICTS] =
         {"the {expected} given for the start cannot all be met by the joints: {detail}", NULL},
     [GA_REASON_DRIVE_JUMPS] = {"at t = {t} its position jumps from {0} to {1}, which no motion can follow",

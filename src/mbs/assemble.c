@@ -104,6 +104,7 @@ typedef struct edge {
 
 typedef struct tree {
   ga_context *ctx;
+  int n_nodes;             /* those that follow coordinates of constraints come later */
   int n_joints;            /* between frames, and scalars; drives and gears come later */
   int n_edges, n_followed; /* edges; edges with a joint */
   int loops;               /* 1: there may be loops to close */
@@ -251,7 +252,7 @@ static ga_status tree_make(const ga_machine *m, const ga__mbs_model *b, tree *t)
 {
   const size_t nodes = (size_t)b->node.n, joints = (size_t)b->joint.n;
   search s = {.m = m, .b = b};
-  *t = (tree){.ctx = m->ctx, .n_joints = b->joint.n};
+  *t = (tree){.ctx = m->ctx, .n_nodes = b->node.n, .n_joints = b->joint.n};
   t->edge = ga__alloc(m->ctx, nodes, sizeof *t->edge);
   t->value = ga__alloc(m->ctx, 3 * joints, sizeof *t->value);
   t->turned = ga__alloc(m->ctx, nodes, sizeof *t->turned);
@@ -290,10 +291,10 @@ static void set_pose(ga__node *node, const double x[3], const double R[9], doubl
   if (node->rigid) memcpy(node->q0 + 3, R, 9 * sizeof *R);
 }
 
-/* Motion of all nodes from q0 and v0. */
-static void eval_nodes(const ga__mbs_model *b, ga__kin *kin)
+/* Motion of nodes from q0 and v0. */
+static void eval_nodes(const ga__mbs_model *b, const tree *t)
 {
-  for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin);
+  for (int i = 0; i < t->n_nodes; i++) ga__kin_initial(b, i, t->before);
 }
 
 /* x := x₁ + T (x − x₀), R := T R, T = R₁ R₀ᵀ of the parent. */
@@ -374,8 +375,8 @@ static void place(ga__mbs_model *b, tree *t, const edge *at)
  * keep every bit. */
 static void place_all(const ga_machine *m, ga__mbs_model *b, tree *t)
 {
-  eval_nodes(b, t->before);
-  for (int i = 0; i < b->node.n; i++) t->moved[i] = 0, t->turned[i] = 0.0;
+  eval_nodes(b, t);
+  for (int i = 0; i < t->n_nodes; i++) t->moved[i] = 0, t->turned[i] = 0.0;
   for (int e = 0; e < t->n_edges; e++) {
     const edge *at = &t->edge[e];
     if (at->joint >= 0 && is_given(m, joint_at(b, at->joint), 0)) {
@@ -1161,7 +1162,7 @@ static ga_status assemble_velocities(ga_machine *m, int given, ga__placement *p)
   ga_status status = stage_open(m, GA__STAGE_VELOCITIES, &s);
   if (!status) status = tree_make(m, s.b, &t);
   if (!status) {
-    eval_nodes(s.b, t.before);
+    eval_nodes(s.b, &t);
     for (int j = 0; j < s.b->joint.n; j++)
       for (int c = 0; c < joint_at(s.b, j)->n_coordinates; c++)
         t.value[3 * j + c] = ga__gauge_initial_rate(s.b, joint_at(s.b, j)->coordinate[c].gauge);

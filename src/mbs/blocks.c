@@ -436,10 +436,10 @@ static int get_input(const ga__element *el, int i, ga__input **in, ga__formula *
 static int visit_block(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   const ga__block_instance *k = el->data;
-  int code = visit(user, &(ga__break_site){NULL, NULL, k->block, -1, k->time_signal});
+  int code = visit(user, &(ga__break_site){.block = k->block, .drive = -1, .time_signal = k->time_signal});
   for (int o = 0; !code && o < el->n_y && ga__is_wiener(k->block); o++)
     if (b->time_function[el->y + o])
-      code = visit(user, &(ga__break_site){b->time_function[el->y + o], NULL, NULL, -1, NULL});
+      code = visit(user, &(ga__break_site){.function = b->time_function[el->y + o], .drive = -1});
   return code;
 }
 

@@ -12,12 +12,13 @@
 
 int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user)
 {
-  return f->expr ? visit(user, &(ga__break_site){NULL, f->expr, NULL, -1, f->time_signal}) : 0;
+  return f->expr ? visit(user, &(ga__break_site){.expr = f->expr, .drive = -1, .time_signal = f->time_signal})
+                 : 0;
 }
 
 static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
 {
-  return in->function ? visit(user, &(ga__break_site){in->function, NULL, NULL, -1, NULL}) : 0;
+  return in->function ? visit(user, &(ga__break_site){.function = in->function, .drive = -1}) : 0;
 }
 
 static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
@@ -161,7 +162,7 @@ static int search_site(void *user, const ga__break_site *s)
   if (s->drive >= 0 && at.before > k->t &&
       (k->status = check_impact(k->work->m, k->work->ctx, s->drive, s->function, &at)))
     return 1;
-  const int jumps = at.order <= (s->drive >= 0 ? 2 : 0);
+  const int jumps = at.order <= s->restart_order;
   if (at.before > out->clear) { /* will be found when the search continues */
     out->unresolved = fmin(out->unresolved, at.before - out->clear);
     return 0;

@@ -303,9 +303,10 @@ int ga__carried_force(const ga__eval *e, double *f)
   return status;
 }
 
-/* out += rate(w = b) − rate(w = 0) of the frames: the part of a rate that is linear in w, at w = b. */
-static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga__eval *, double *, int),
-                    int order)
+/* out += rate(w = b) − rate(w = 0) of the frames: the part of a rate that is linear in w, at w = b. rate: at
+ * e, with the twists of `at` */
+static int add_bias(const ga__eval *e, int n, double *out,
+                    int (*rate)(const ga__eval *e, const ga__eval *at, double *out))
 {
   ga__carried_space *s = e->work->carried;
   ga__eval at = *e;
@@ -316,19 +317,25 @@ static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga_
     for (int i = 0; i < e->b->node.n; i++) memset(s->kin[i].w, 0, sizeof s->kin[i].w);
     for (int i = 0; with && i < e->b->carried.n; i++)
       memcpy(s->kin[ga__carried_at(e->b, i)->node].w, s->motion[i].kin.acc, 6 * sizeof(double));
-    const int status = rate(&at, s->rate, order);
+    const int status = rate(e, &at, s->rate);
     if (status) return status;
     for (int i = 0; i < n; i++) out[i] += with ? s->rate[i] : -s->rate[i];
   }
   return 0;
 }
 
+static int phi_dot(const ga__eval *e, const ga__eval *at, double *out)
+{
+  (void)e;
+  return ga__elements_phi(at, out, 1);
+}
+
 int ga__carried_phi_acc(const ga__eval *e, double *out)
 {
-  return add_bias(e, e->b->n_lambda, out, ga__elements_phi, 1);
+  return add_bias(e, e->b->n_lambda, out, phi_dot);
 }
 
 int ga__carried_k_acc(const ga__eval *e, double *out)
 {
-  return add_bias(e, e->b->n_psi, out, ga__elements_k, 0);
+  return add_bias(e, e->b->n_psi, out, ga__elements_k_along);
 }

@@ -180,6 +180,19 @@ int ga__elements_k(const ga__eval *e, double *out, int order)
   return status;
 }
 
+int ga__elements_k_along(const ga__eval *e, const ga__eval *at, double *out)
+{
+  int status = 0;
+  for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
+    const ga__element *el = ga__element_at(e->b, i);
+    if (el->type->k_along)
+      status = el->type->k_along(e, el, at->kin, out);
+    else if (el->type->k)
+      status = el->type->k(at, el, out, 0);
+  }
+  return status;
+}
+
 int ga__elements_state(const ga__eval *e, double *s)
 {
   int status = 0;

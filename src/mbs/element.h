@@ -86,7 +86,8 @@ typedef struct ga__break_site {
   const ga_function *function;
   const ga_expr *expr; /* its variable 0 is t */
   const ga_control_block *block;
-  int drive;                                 /* part of the drive whose motion it is; −1: an input */
+  int drive;         /* part of the drive whose motion it is; −1: not of a drive */
+  int restart_order; /* accelerations or outputs jump where a derivative up to this order does */
   const struct ga__time_signal *time_signal; /* variables of expr, or inputs of the block; NULL: only t */
 } ga__break_site;
 typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to stop */
@@ -140,6 +141,8 @@ struct ga__element_type {
   /* Time derivative of order 0, 1, 2 of Φ, and 0, 1 of k; the highest one at vdot = 0. */
   int (*phi)(const ga__eval *e, const ga__element *el, double *phi, int order);
   int (*k)(const ga__eval *e, const ga__element *el, double *k, int order);
+  /* k_v times `twists` in place of velocities, where k is not linear in these; NULL: it is */
+  int (*k_along)(const ga__eval *e, const ga__element *el, const ga__kin *twists, double *k);
   int (*state)(const ga__eval *e, const ga__element *el, double *s);  /* s[el->x ...] */
   int (*output)(const ga__eval *e, const ga__element *el, double *o); /* o[el->y ...] */
   int (*jacobian)(const ga__eval *e, const ga__element *el, ga_jacobian *J);
@@ -199,6 +202,7 @@ struct ga__element_type {
   /* Unit of the input that reads output y. */
   const char *(*unit_of_input)(const ga__mbs_model *b, const ga__element *el, int y);
   const char *(*unit_of_output)(const ga__element *el, int i);
+  const char *(*unit_of_row)(const ga__element *el, int rate); /* of its row of Φ or k, or of Φ' */
 
   /* -- Shapes for drawing; may be called without an element -- */
   int (*n_shapes)(const ga__mbs_model *b, int part);
@@ -267,6 +271,8 @@ void ga__unswept_mass(const ga__eval *e, double *out); /* adds M vdot of element
 int ga__elements_force(const ga__eval *e, double *f);
 int ga__elements_phi(const ga__eval *e, double *out, int order);
 int ga__elements_k(const ga__eval *e, double *out, int order);
+/* k_v times the twists that `at` has in place of velocities, but for what k is without any. */
+int ga__elements_k_along(const ga__eval *e, const ga__eval *at, double *out);
 int ga__elements_state(const ga__eval *e, double *s);
 int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J);
 int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
@@ -305,6 +311,7 @@ extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
 extern const ga__element_type ga__law_element; /* law.c: springs, actuators, friction, bushings, contacts */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
+extern const ga__element_type ga__constraint_type;              /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 

@@ -53,6 +53,8 @@ static const char *write_constraint(ga__writer *w, const ga__mbs_model *b, ga_eq
   const ga__part *part = &b->m->part[label->part];
   ga__write(w, "%s '%s': %s%s", ga__part_text(part->kind), part->name,
             block == GA_BLOCK_ETA ? "rate of the " : "", label->text);
+  const ga__element *el = ga__element_of(b, label->part);
+  if (el && el->type->unit_of_row) return el->type->unit_of_row(el, block == GA_BLOCK_ETA);
   if (block == GA_BLOCK_PSI) return ga__motion_unit(0, GA_UNIT_RATE);
   return ga__motion_unit(constrains_angle(b, index), block == GA_BLOCK_ETA ? GA_UNIT_RATE : GA_UNIT_VALUE);
 }

@@ -29,8 +29,9 @@ typedef enum ga__field_rule {
 
 typedef enum ga__refers {
   GA__REFERS_NOTHING = 0,
-  GA__REFERS_PART,      /* a part, or "part.channel" */
-  GA__REFERS_EXPRESSION /* an expression of signals */
+  GA__REFERS_PART,       /* a part, or "part.channel" */
+  GA__REFERS_EXPRESSION, /* an expression of signals, and of l and v of a line */
+  GA__REFERS_SIGNALS     /* an expression of signals alone */
 } ga__refers;
 
 typedef struct ga__field {

@@ -184,8 +184,10 @@ void ga__form_force(const ga__eval *e, double *f)
   }
 }
 
-/* out += rate(w = b) − rate(w = 0): the part of a rate that is linear in w, at w = b */
-static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga__eval *, double *))
+/* out += rate(w = b) − rate(w = 0): the part of a rate that is linear in w, at w = b. rate: at e, with the
+ * twists of `at` */
+static int add_bias(const ga__eval *e, int n, double *out,
+                    int (*rate)(const ga__eval *e, const ga__eval *at, double *out))
 {
   ga__form_space *space = e->work->form;
   ga__eval at = *e;
@@ -198,21 +200,17 @@ static int add_bias(const ga__eval *e, int n, double *out, int (*rate)(const ga_
       if (with && GA__AT(e->b->node, ga__node, i)->rigid) bias(space->kin[i].w, &e->kin[i]);
     }
     if (e->b->carried.n) ga__carried_kin(e->b, e->p->q, e->p->v, NULL, space->kin);
-    const int status = rate(&at, space->rate);
+    const int status = rate(e, &at, space->rate);
     if (status) return status;
     for (int i = 0; i < n; i++) out[i] += with ? space->rate[i] : -space->rate[i];
   }
   return 0;
 }
 
-static int phi_dot(const ga__eval *e, double *out)
+static int phi_dot(const ga__eval *e, const ga__eval *at, double *out)
 {
-  return ga__elements_phi(e, out, 1);
-}
-
-static int k(const ga__eval *e, double *out)
-{
-  return ga__elements_k(e, out, 0);
+  (void)e;
+  return ga__elements_phi(at, out, 1);
 }
 
 int ga__form_phi_acc(const ga__eval *e, double *out)
@@ -222,7 +220,7 @@ int ga__form_phi_acc(const ga__eval *e, double *out)
 
 int ga__form_k_acc(const ga__eval *e, double *out)
 {
-  return add_bias(e, e->b->n_psi, out, k);
+  return add_bias(e, e->b->n_psi, out, ga__elements_k_along);
 }
 
 /* ---- The Jacobian -------------------------------------------------------------------------------------- */

@@ -8,15 +8,7 @@
 
 /* ---- Names in a text ---- */
 
-typedef struct name_list {
-  char *text;         /* a copy of the text, with a 0 after every name */
-  ga_symbol *symbols; /* t, local names, then signals: variables 0, 1, ...; then functions */
-  int *offset;        /* of a variable's first occurrence in the text */
-  int n, n_local;     /* variables, local names among them */
-  int n_functions;
-} name_list;
-
-static void free_names(ga_context *ctx, name_list *names)
+void ga__names_free(ga_context *ctx, ga__name_list *names)
 {
   ga__free(ctx, names->text);
   ga__free(ctx, names->symbols);
@@ -31,21 +23,21 @@ static int is_constant(const ga_machine *m, const char *name)
   return part < 0 || !ga__type_of(&m->part[part])->is_signal;
 }
 
-static int is_known(const name_list *names, const char *name)
+static int is_known(const ga__name_list *names, const char *name)
 {
   for (int i = 0; i < names->n; i++)
     if (strcmp(names->symbols[i].name, name) == 0) return 1;
   return 0;
 }
 
-static void add_name(name_list *names, const char *name, int offset)
+static void add_name(ga__name_list *names, const char *name, int offset)
 {
   names->symbols[names->n] = (ga_symbol){.name = name, .kind = GA_SYMBOL_VARIABLE, .index = names->n};
   names->offset[names->n++] = offset;
 }
 
 /* Adds the machine's functions, if the text has a call. */
-static void add_functions(const ga_machine *m, const char *text, name_list *names)
+static void add_functions(const ga_machine *m, const char *text, ga__name_list *names)
 {
   if (m->n_functions == 0 || !strchr(text, '(')) return;
   memcpy(names->symbols + names->n, m->function, (size_t)m->n_functions * sizeof *m->function);
@@ -54,7 +46,7 @@ static void add_functions(const ga_machine *m, const char *text, name_list *name
 
 /* Lists every name that refers to a value once, and functions. On failure names owns what was allocated. */
 static ga_status list_names(const ga_machine *m, const char *text, int n_local, const char *const *local,
-                            name_list *names)
+                            ga__name_list *names)
 {
   const size_t length = strlen(text), most = 2 + (size_t)n_local + length / 2;
   names->text = ga__alloc(m->ctx, length + 1, 1);
@@ -86,8 +78,7 @@ void ga__formula_free(ga_context *ctx, ga__formula *f)
   *f = (ga__formula){.expr = NULL};
 }
 
-/* Adds part and field to the error of an expression. */
-static void add_part(ga_machine *m, const ga__part *asking, const char *field)
+void ga__blame_field(ga_machine *m, const ga__part *asking, const char *field)
 {
   ga_error *e = &m->ctx->error;
   ga__cut_text(e->kind, sizeof e->kind, ga__part_text(asking->kind));
@@ -95,13 +86,27 @@ static void add_part(ga_machine *m, const ga__part *asking, const char *field)
   ga__cut_text(e->field, sizeof e->field, field);
 }
 
-static ga_status compile(ga_machine *m, const ga__part *asking, const char *field, const char *text,
-                         const name_list *names, ga__formula *f)
+ga_status ga__names_compile(ga_machine *m, const ga__part *asking, const char *field, const char *text,
+                            int n_local, const char *const *local, ga__name_list *names, ga_expr **out)
 {
-  const ga_status status =
-      ga_expr_compile(m->ctx, text, names->symbols, names->n + names->n_functions, NULL, &f->expr);
-  if (status == GA_ERR_ARGUMENT) add_part(m, asking, field);
+  ga_status status = list_names(m, text, n_local, local, names);
   if (status) return status;
+  status = ga_expr_compile(m->ctx, text, names->symbols, names->n + names->n_functions, NULL, out);
+  if (status == GA_ERR_ARGUMENT) ga__blame_field(m, asking, field);
+  return status;
+}
+
+ga_status ga__names_blame(ga_machine *m, const char *text, const ga__name_list *names, int signal,
+                          ga_status status)
+{
+  if (status != GA_ERR_ARGUMENT) return status;
+  m->ctx->error.column = ga__text_column(text, names->offset[1 + names->n_local + signal]);
+  ga__cut_text(m->ctx->error.within, sizeof m->ctx->error.within, text);
+  return status;
+}
+
+static ga_status take_memory(ga_machine *m, const ga__name_list *names, ga__formula *f)
+{
   f->n_local = names->n_local;
   f->n_y = names->n - 1 - names->n_local;
   const size_t n_y = (size_t)f->n_y, n_wrt = (size_t)f->n_local + n_y;
@@ -114,16 +119,12 @@ static ga_status compile(ga_machine *m, const ga__part *asking, const char *fiel
 
 /* Compiles the text first, so that syntax errors are reported before unknown names. */
 static ga_status resolve_names(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
-                               const char *text, const name_list *names, ga__formula *f)
+                               const char *text, const ga__name_list *names, ga__formula *f)
 {
   for (int i = 0; i < f->n_y; i++) {
-    const int k = 1 + f->n_local + i;
-    const ga_status status = ga__signal_y(m, b, asking, field, names->symbols[k].name, &f->y[i]);
-    if (status == GA_ERR_ARGUMENT) {
-      m->ctx->error.column = ga__text_column(text, names->offset[k]);
-      ga__cut_text(m->ctx->error.within, sizeof m->ctx->error.within, text);
-    }
-    if (status) return status;
+    const char *name = names->symbols[1 + f->n_local + i].name;
+    const ga_status status = ga__signal_y(m, b, asking, field, name, &f->y[i]);
+    if (status) return ga__names_blame(m, text, names, i, status);
   }
   return GA_OK;
 }
@@ -131,13 +132,13 @@ static ga_status resolve_names(ga_machine *m, ga__mbs_model *b, const ga__part *
 ga_status ga__resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                               const char *text, int n_local, const char *const *local, ga__formula *out)
 {
-  name_list names = {.text = NULL};
+  ga__name_list names = {.text = NULL};
   ga__formula f = {.part = (int)(asking - m->part)};
   *out = (ga__formula){.expr = NULL};
-  ga_status status = list_names(m, text, n_local, local, &names);
-  if (!status) status = compile(m, asking, field, text, &names, &f);
+  ga_status status = ga__names_compile(m, asking, field, text, n_local, local, &names, &f.expr);
+  if (!status) status = take_memory(m, &names, &f);
   if (!status) status = resolve_names(m, b, asking, field, text, &names, &f);
-  free_names(m->ctx, &names);
+  ga__names_free(m->ctx, &names);
   if (status)
     ga__formula_free(m->ctx, &f);
   else
@@ -220,21 +221,17 @@ static void list_values(const ga__eval *e, const ga__formula *f, char *text, siz
   }
 }
 
-/* "force 'f': 1/tip.x is undefined while the start is computed (tip.x = 0): ..." A smaller
- * step cannot help. */
-static int fail_at_start(const ga__eval *e, const ga__formula *f, const ga_fault *fault)
+void ga__refuse_at_start(ga_context *ctx, const ga__part *whose, ga_status status, const char *field,
+                         double t, const ga_expr *expr, const char *values, const ga_fault *fault)
 {
-  const ga__part *whose = &e->m->part[f->part];
-  char why[GA_ERROR_TEXT / 4], values[GA_ERROR_NAME];
+  char why[GA_ERROR_TEXT / 4];
   ga_fault_text(why, sizeof why, fault);
-  list_values(e, f, values, sizeof values);
-  e->work->ctx->starting |= GA__UNDEFINED;
-  ga__refuse_part(e->work->ctx, whose, GA_RETRY_NAN, GA_REASON_UNDEFINED_AT_START,
-                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1},
-                              .name = ga_expr_text(f->expr),
+  ga__refuse_part(ctx, whose, status, GA_REASON_UNDEFINED_AT_START,
+                  (ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                              .field = field,
+                              .name = ga_expr_text(expr),
                               .other = values,
                               .detail = why});
-  return 1;
 }
 
 /* Sets the error in the context; returns 1: retry with a smaller step. */
@@ -247,6 +244,16 @@ static int fail_value(const ga__eval *e, int part, const char *what, const char 
       e->work->ctx, whose, GA_RETRY_NAN,
       fault->kind == GA_FAULT_RANGE ? GA_REASON_OUTSIDE_TABLE : GA_REASON_UNDEFINED,
       (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}, .field = what, .name = text, .detail = why});
+  return 1;
+}
+
+int ga__expression_fault(const ga__eval *e, int part, const ga_expr *expr, const char *values,
+                         const ga_fault *fault)
+{
+  ga_context *ctx = e->work->ctx;
+  if (!ctx->starting) return fail_value(e, part, "expression", ga_expr_text(expr), fault);
+  ctx->starting |= GA__UNDEFINED;
+  ga__refuse_at_start(ctx, &e->m->part[part], GA_RETRY_NAN, NULL, e->p->t, expr, values, fault);
   return 1;
 }
 
@@ -284,6 +291,7 @@ int ga__formula_value(const ga__eval *e, const ga__formula *f, const double *loc
       slope ? ga_expr_gradient(f->expr, x, f->n_local + f->n_y, f->wrt, value, slope, &fault)
             : ga_expr_eval(f->expr, x, value, &fault);
   if (!status) return 0;
-  return e->work->ctx->starting ? fail_at_start(e, f, &fault)
-                                : fail_value(e, f->part, "expression", ga_expr_text(f->expr), &fault);
+  char values[GA_ERROR_NAME] = "";
+  if (e->work->ctx->starting) list_values(e, f, values, sizeof values);
+  return ga__expression_fault(e, f->part, f->expr, values, &fault);
 }

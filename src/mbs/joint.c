@@ -977,7 +977,8 @@ static int drive_work(const ga__mbs_model *b, const ga__element *el, ga__work_te
 
 static int visit_drive(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
-  return visit(user, &(ga__break_site){drive_row(b, el)->target, NULL, NULL, el->part, NULL});
+  return visit(
+      user, &(ga__break_site){.function = drive_row(b, el)->target, .drive = el->part, .restart_order = 2});
 }
 
 /* ---- The kinds; their rows are evaluated by constraint.c ---- */

@@ -22,6 +22,7 @@ typedef enum ga__part_kind {
   GA__PART_JOINT,
   GA__PART_DRIVE,
   GA__PART_ROLLING,
+  GA__PART_CONSTRAINT,
   GA__PART_SPRING,
   GA__PART_ACTUATOR,
   GA__PART_FRICTION,

@@ -87,6 +87,10 @@ static const char *const rolling_about[] = {
     "centre at the origin of `body`", "thin disk, centre at the origin of `body`, axis its z",
     "knife edge: the origin of `body` does not move along its y axis; no contact"};
 
+static const char *const constraint_names[] = {"auto", "holonomic", "nonholonomic"};
+static const char *const constraint_about[] = {"holonomic where it uses no velocities, else nonholonomic",
+                                               "it uses positions and t alone", "it uses velocities"};
+
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
 
@@ -371,6 +375,20 @@ static const ga__field rolling_fields[] = {
      .about = "a frame of the ground, whose plane z = 0 is rolled on"},
     {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .no_default = 1,
      .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK), .about = "> 0"},
+};
+#undef DEF
+
+#define DEF ga_constraint_def
+static const ga__field constraint_fields[] = {
+    NAME,
+    {ONE(zero), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_SIGNALS,
+     .note = "an expression that is to be zero, such as \"follower.z - 0.1*cos(shaft.angle)\"",
+     .about = "what is held at zero: an expression of t, positions and velocities"},
+    {ONE(type), .rule = GA__RULE_CHOICE, .note = "ga_constraint_kind", NAMES_OF(constraint_names),
+     .choices_about = constraint_about, .about = "what the expression must be"},
+    {ONE(unit), .rule = GA__RULE_TEXT,
+     .about =
+         "of the expression, such as m or rad/s; it must be that of its signals as far as that is known"},
 };
 #undef DEF
 
@@ -984,6 +1002,11 @@ ga_rolling_def ga_rolling_defaults(void)
   return (ga_rolling_def){.plane = "ground"};
 }
 
+ga_constraint_def ga_constraint_defaults(void)
+{
+  return (ga_constraint_def){.name = NULL};
+}
+
 ga_spring_def ga_spring_defaults(void)
 {
   return (ga_spring_def){.rest = NAN};
@@ -1060,6 +1083,7 @@ KIND(marker)
 KIND(joint)
 KIND(drive)
 KIND(rolling)
+KIND(constraint)
 KIND(spring)
 KIND(actuator)
 KIND(friction)
@@ -1145,6 +1169,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                           .element = &ga__rolling_type,
                           .section = "rollings",
                           .about = "rolling without slipping on the plane z = 0 of a frame of the ground"},
+    [GA__PART_CONSTRAINT] =
+        {.text = "constraint",
+         KIND(constraint),
+         .element = &ga__constraint_type,
+         .section = "constraints",
+         .about = "an expression of t and signals that is held at zero: holonomic where it uses positions "
+                  "alone, nonholonomic where it uses velocities"},
     [GA__PART_SPRING] =
         {.text = "spring",
          KIND(spring),

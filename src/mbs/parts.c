@@ -500,6 +500,11 @@ ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def)
   return add_part(m, GA__PART_ROLLING, def);
 }
 
+ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def)
+{
+  return add_part(m, GA__PART_CONSTRAINT, def);
+}
+
 ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def)
 {
   return add_part(m, GA__PART_SPRING, def);

@@ -130,6 +130,9 @@ static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe
   case GA__PROBE_MULTIPLIER:
     depend_on_unknown(s, b->nv + probe->index);
     return;
+  case GA__PROBE_MULTIPLIER_OF_K:
+    depend_on_unknown(s, b->nv + b->n_lambda + probe->index);
+    return;
   case GA__PROBE_STATE:
     depend_on_unknown(s, b->nv + b->n_lambda + b->n_psi + probe->index);
     return;
@@ -138,6 +141,7 @@ static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe
     return;
   case GA__PROBE_QUATERNION:
   case GA__PROBE_ELEMENT:
+  case GA__PROBE_ERROR:
   case GA__PROBE_ENERGY:
     return;
   }
@@ -558,12 +562,16 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
   case GA__PROBE_ANGLE:
     *value = e->kin[marker_at(b, probe->of)->node].angle;
     return 0;
+  case GA__PROBE_ERROR:
   case GA__PROBE_ELEMENT: {
     const ga__element *el = ga__element_of(b, probe->owner);
     return el->type->value(e, el, probe->component, value);
   }
   case GA__PROBE_MULTIPLIER:
     *value = -e->p->lambda[probe->index];
+    return 0;
+  case GA__PROBE_MULTIPLIER_OF_K:
+    *value = -e->p->psi[probe->index];
     return 0;
   case GA__PROBE_STATE:
     *value = e->p->x[probe->index];
@@ -588,12 +596,43 @@ int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe)
   case GA__PROBE_ELEMENT:
     return ga__type_of(&b->m->part[probe->owner])->value_columns != NULL;
   case GA__PROBE_QUATERNION:
+  case GA__PROBE_ERROR:
   case GA__PROBE_ENERGY:
     return 0;
   case GA__PROBE_GAUGE_ACC:
     return GA__AT(b->gauge, ga__gauge, probe->gauge)->kind == GA__SCALAR;
   default:
     return 1;
+  }
+}
+
+const char *ga__probe_beyond_motion(const ga__probe *probe)
+{
+  switch (probe->kind) {
+  case GA__PROBE_ACCELERATION:
+  case GA__PROBE_SPECIFIC_FORCE:
+  case GA__PROBE_ANGULAR_ACCELERATION:
+  case GA__PROBE_GAUGE_ACC:
+    return "an acceleration";
+  case GA__PROBE_REACTION_FORCE:
+  case GA__PROBE_REACTION_TORQUE:
+  case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_MULTIPLIER_OF_K:
+    return "a force";
+  case GA__PROBE_ELEMENT:
+    return "a force or strain";
+  case GA__PROBE_ERROR:
+    return "the error of a constraint";
+  case GA__PROBE_STATE:
+    return "a state of a block";
+  case GA__PROBE_OUTPUT:
+    return "an output of a block";
+  case GA__PROBE_QUATERNION:
+    return "a component of a quaternion, whose sign may change";
+  case GA__PROBE_ENERGY:
+    return "an energy";
+  default:
+    return NULL;
   }
 }
 
@@ -645,6 +684,7 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
     for (int i = 0; i < s.n_nodes; i++) s.dq[i][5] = 1;
     break;
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_MULTIPLIER_OF_K:
     s.du[0] = -1;
     break;
   case GA__PROBE_STATE:
@@ -653,6 +693,7 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
     break;
   case GA__PROBE_QUATERNION:
   case GA__PROBE_ELEMENT:
+  case GA__PROBE_ERROR:
   case GA__PROBE_ENERGY:
     return -1;
   default:

@@ -20,10 +20,12 @@ typedef enum ga__probe_kind {
   GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION, /* no slopes */
   GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner` */
+  GA__PROBE_ERROR,      /* value of the expression of the constraint `owner`; no slopes */
   GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
-  GA__PROBE_STATE,      /* x number `index` */
-  GA__PROBE_OUTPUT,     /* y number `index` */
-  GA__PROBE_ENERGY      /* number `index` of ga__energy; no slopes */
+  GA__PROBE_MULTIPLIER_OF_K, /* −ψ number `index`, likewise */
+  GA__PROBE_STATE,           /* x number `index` */
+  GA__PROBE_OUTPUT,          /* y number `index` */
+  GA__PROBE_ENERGY           /* number `index` of ga__energy; no slopes */
 } ga__probe_kind;
 typedef struct ga__probe {
   ga__probe_kind kind;
@@ -55,6 +57,8 @@ void ga__probe_cache_reset(ga__probe_cache *cache);
 /* Value at an evaluation. cache: reset before, and used only for probes of this evaluation. */
 int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value);
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
+/* Words for a signal that positions and velocities do not determine; NULL: they do. */
+const char *ga__probe_beyond_motion(const ga__probe *probe);
 /* 1: its derivatives are available, so that it can be an output y of the system. */
 int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe);
 /* Columns of the matrix of all unknowns that it depends on: writes up to `room` of them, returns their

@@ -243,35 +243,69 @@ static ga_status add_probe(ga_machine *m, ga__mbs_model *b, const ga__probe *pro
   return GA_OK;
 }
 
-ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
-                       const char *name, int *y)
+/* The signal of a name: its part, number and channel. */
+static ga_status find_signal(const ga_machine *m, const ga__mbs_model *b, const ga__part *asking,
+                             const char *field, const char *name, int *part, int *number, ga__channel *at)
 {
-  int part, number, owner;
-  ga__channel at;
-  if (!ga__channel_find(b, name, &part, &at, &number, &owner)) {
-    for (int i = 0; i < GA__N_ENERGIES; i++)
-      if (strcmp(name, ga__energy_name(i)) == 0)
-        return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_ENERGY_NOT_FED_BACK,
-                               (ga__facts){.field = field, .name = name});
-    return unknown_signal(m, b, asking, field, name, owner);
-  }
-  if (at.probe.kind == GA__PROBE_OUTPUT) {
-    *y = at.probe.index;
-    return GA_OK;
-  }
-  const ga_status status = complete_probe(m, b, part, number, &at.probe);
+  int owner;
+  if (ga__channel_find(b, name, part, at, number, &owner)) return GA_OK;
+  for (int i = 0; i < GA__N_ENERGIES; i++)
+    if (strcmp(name, ga__energy_name(i)) == 0)
+      return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_ENERGY_NOT_FED_BACK,
+                             (ga__facts){.field = field, .name = name});
+  return unknown_signal(m, b, asking, field, name, owner);
+}
+
+static ga_status feed_channel(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                              const char *name, int part, int number, ga__probe *probe)
+{
+  const ga_status status = complete_probe(m, b, part, number, probe);
   if (status) return status;
-  if (!ga__probe_has_slopes(b, &at.probe))
+  if (!ga__probe_has_slopes(b, probe))
     return ga__refuse_part(
         m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NOT_FED_BACK,
         (ga__facts){.field = field,
                     .name = name,
-                    .expected = at.probe.kind == GA__PROBE_ELEMENT
+                    .expected = probe->kind == GA__PROBE_ELEMENT
                                     ? "the inputs and coordinates that make up this force"
+                                : probe->kind == GA__PROBE_ERROR
+                                    ? "the signals of its expression"
                                     : "angles, or components of axes from position sensors"});
-  at.probe.part = part;
-  at.probe.channel = number;
-  return add_probe(m, b, &at.probe, y);
+  probe->part = part;
+  probe->channel = number;
+  return GA_OK;
+}
+
+ga_status ga__signal_y(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                       const char *name, int *y)
+{
+  int part, number;
+  ga__channel at;
+  ga_status status = find_signal(m, b, asking, field, name, &part, &number, &at);
+  if (status) return status;
+  if (at.probe.kind == GA__PROBE_OUTPUT) {
+    *y = at.probe.index;
+    return GA_OK;
+  }
+  status = feed_channel(m, b, asking, field, name, part, number, &at.probe);
+  return status ? status : add_probe(m, b, &at.probe, y);
+}
+
+ga_status ga__signal_motion(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                            const char *name, ga__probe *probe, const char **unit)
+{
+  int part, number;
+  ga__channel at;
+  ga_status status = find_signal(m, b, asking, field, name, &part, &number, &at);
+  if (status) return status;
+  const char *not = ga__probe_beyond_motion(&at.probe);
+  if (not )
+    return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_NOT_OF_MOTION,
+                           (ga__facts){.field = field, .name = name, .other = not });
+  status = feed_channel(m, b, asking, field, name, part, number, &at.probe);
+  *probe = at.probe;
+  *unit = at.unit;
+  return status;
 }
 
 /* 1: it is a function of positions and velocities only. */
@@ -286,6 +320,7 @@ static int is_known(const ga__mbs_model *b, int y)
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_MULTIPLIER_OF_K:
   case GA__PROBE_GAUGE_ACC:
   case GA__PROBE_ELEMENT: /* forces in sections have inertia in them */
     return 0;
@@ -422,7 +457,9 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
       [GA__PROBE_ANGLE] = GA_SIGNAL_COORDINATE,
       [GA__PROBE_QUATERNION] = GA_SIGNAL_ORIENTATION,
       [GA__PROBE_ELEMENT] = GA_SIGNAL_FORCE,
+      [GA__PROBE_ERROR] = GA_SIGNAL_ERROR,
       [GA__PROBE_MULTIPLIER] = GA_SIGNAL_FORCE,
+      [GA__PROBE_MULTIPLIER_OF_K] = GA_SIGNAL_FORCE,
       [GA__PROBE_STATE] = GA_SIGNAL_BLOCK,
       [GA__PROBE_OUTPUT] = GA_SIGNAL_BLOCK,
       [GA__PROBE_ENERGY] = GA_SIGNAL_ENERGY,

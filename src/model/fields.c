@@ -258,8 +258,8 @@ static int read_text(ga__reader *reader, const ga__field *f, const ga__tree *tre
   static const char *const local[] = {"t", "l", "v"};
   const char *text = NULL;
   int good;
-  if (f->refers == GA__REFERS_EXPRESSION)
-    good = ga__read_expression(reader, tree, 3, local, &text);
+  if (f->refers == GA__REFERS_EXPRESSION || f->refers == GA__REFERS_SIGNALS)
+    good = ga__read_expression(reader, tree, f->refers == GA__REFERS_EXPRESSION ? 3 : 1, local, &text);
   else if (f->refers == GA__REFERS_PART)
     good = read_reference(reader, f, tree, &text);
   else

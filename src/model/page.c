@@ -111,6 +111,7 @@ static const char on_signals[] =
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force` |\n"
     "| contacts, rollings | `normal` |\n"
+    "| constraints | `force`, `error` |\n"
     "| bushings | `fx fy fz mx my mz` |\n"
     "| sensors | `x y z` |\n"
     "| blocks | the name itself, or `y1 y2 ...`; states `x1 x2 ...` |\n"
@@ -172,10 +173,10 @@ static void write_value(ga__writer *w, const ga__field *f)
                                       [GA__RULE_FLAGS] = "true or false, for each",
                                       [GA__RULE_MATRIX] = "rows of numbers",
                                       [GA__RULE_LIMIT] = "number"};
-  const char *word = f->refers == GA__REFERS_PART         ? "name"
-                     : f->refers == GA__REFERS_EXPRESSION ? "expression"
-                     : words[f->rule]                     ? words[f->rule]
-                                                          : "number";
+  const char *word = f->refers == GA__REFERS_PART      ? "name"
+                     : f->refers != GA__REFERS_NOTHING ? "expression"
+                     : words[f->rule]                  ? words[f->rule]
+                                                       : "number";
   if (f->rule == GA__RULE_CHOICE) {
     for (int i = 0; i < f->n_choices && !f->choices_about; i++)
       ga__write(w, "%s`%s`", i ? ", " : "", f->choices[i]);

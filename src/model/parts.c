@@ -31,6 +31,7 @@ typedef union any_def {
   ga_joint_def joint;
   ga_drive_def drive;
   ga_rolling_def rolling;
+  ga_constraint_def constraint;
   ga_spring_def spring;
   ga_actuator_def actuator;
   ga_friction_def friction;

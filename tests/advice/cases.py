@@ -52,6 +52,21 @@ case("give the place where they meet, at: [x, y, z]", "has no `at`", ENDS, "--to
 ELSEWHERE = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1}}\njoints: {h: {type: revolute, a: ground, b: rod}}\ndrives: {d: {coordinate: h.angle, function: 1 + 2*t}}")
 case("give that coordinate for the start", "begins with h.angle = 1, where bodies as they are given have 0", ELSEWHERE, "--tol 1e-4",
      ([("b: rod", "b: rod, angle: 1")], "--tol 1e-4", {"h.angle": (3, 1e-9)}), ([("1 + 2*t", "2*t")], "--tol 1e-4", {"h.angle": (2, 1e-9)}))
+# Constraints by expressions
+HELD = "bodies: {p: {type: point, mass: 1, position: [0, 1, 0], velocity: [1, 0, 0]}}\n"
+case("Use signals of bodies and joints", "holds nothing", model(HELD + "constraints: {c: {zero: '3 - t'}}"), "--tol 1e-4",
+     ([("3 - t", "p.y - 1")], "--tol 1e-4", {"p.x": (1, 1e-6)}))
+case("leave the type out, or correct it", "nonholonomic is given", model(HELD + "constraints: {c: {zero: p.y - 1, type: nonholonomic}}"), "--tol 1e-4",
+     ([(", type: nonholonomic", "")], "--tol 1e-4", {"p.x": (1, 1e-6)}), ([("nonholonomic", "holonomic")], "--tol 1e-4", {"p.x": (1, 1e-6)}))
+case("Take a smooth function instead: step() with five", "has a kink or a jump, by step", model(HELD + "constraints: {c: {zero: 'p.y - 1 - step(t, 0.5)'}}"), "--tol 1e-4",
+     ([("step(t, 0.5)", "step(t, 0.2, 0, 0.8, 1)")], "--tol 1e-4", {"p.y": (2, 1e-6)}), ([("step(t, 0.5)", "step5(t, 0.2, 0, 0.8, 1)")], "--tol 1e-4", {"p.y": (2, 1e-6)}))
+CAMS = model(HELD + "functions: {f: {type: table, x: [-3, 0, 1, 3], y: [0, 0, 0.1, 0]}}\nconstraints: {c: {zero: p.y - 1 - f(p.x)}}", "t_end: 1, output: 0.1, max_change: 1")
+case("Take a smooth function instead: step() with five", "by a linear table", CAMS, "--tol 1e-4",
+     ([("y: [0, 0, 0.1, 0]", "y: [0, 0, 0.1, 0], interpolation: spline, before: linear, after: error")], "--tol 1e-4", {}))
+case("Start elsewhere, or write it so that it does", "no small motion changes", model(HELD + "constraints: {c: {zero: '(p.y - 1)^2'}}"), "--tol 1e-4",
+     ([("(p.y - 1)^2", "p.y - 1")], "--tol 1e-4", {"p.x": (1, 1e-6)}))
+case("Start elsewhere, or write it so that it does", "no velocity changes", model(HELD + "constraints: {c: {zero: p.vy^2 + p.vz^2 - 1}}", "t_end: 1, output: 0.1, max_change: 1"), "--tol 1e-4",
+     ([("velocity: [1, 0, 0]", "velocity: [1, 1, 0]")], "--tol 1e-4", {"p.y": (2, 1e-4)}))
 # Beams
 RING = model("bodies: {ring: {type: beam, length: 6.283185307179586, curvature: [0, 0, 1], elements: 2, section: circle, diameter: 0.1, young: 1e9, density: 1000}}\n"
              "joints: {j: {type: fixed, a: ground, b: ring}}", "t_end: 0.01")

@@ -309,6 +309,13 @@ static void add_user(shop *s, int k)
     see.name = "seen", see.kind = GA_SENSOR_SPECIFIC_FORCE, see.of = "middle", see.axes = "tip";
     SHOP_ADD(s, sensor, &see);
     SHOP_ADD(s, force, &d);
+  } else if (k > 14 && k < 18) {
+    static const char *const zero[] = {"tip.z*middle.x - sin(tip.y) - bead.y*t",
+                                       "tip.vx*middle.wz + (tip.vy + 2)^2*toe.vz - tip.x",
+                                       "middle.vz - 0.3*tip.vx*tip.y"};
+    ga_constraint_def d = ga_constraint_defaults();
+    d.name = "zero", d.zero = zero[k - 15];
+    SHOP_ADD(s, constraint, &d);
   } else {
     ga_contact_def d = ga_contact_defaults();
     d.name = "contact", d.plane = "ground", d.point = "tip", d.radius = 2, d.stiffness = 500, d.mu = 0.3;
@@ -321,7 +328,7 @@ static void derivatives_are_right(void **state)
 {
   (void)state;
   for (int form = 0; form < 3; form++)
-    for (int k = 0; k < 15; k++) {
+    for (int k = 0; k < 19; k++) {
       char what[40];
       rig_random random = rig_seed(100 * form + k);
       shop s = bar_shop((ga_form)form);

@@ -350,6 +350,9 @@ static const char couplings_text[] =
     "  roll: {type: disk, body: wheel, radius: 0.5}\n"
     "  bowl: {type: sphere, body: ball, radius: 0.2 m, plane: ground}\n"
     "  edge: {type: knife, body: skate}\n"
+    "constraints:\n"
+    "  lead: {zero: ball.y - 0.1*sin(ball.x - 3), type: holonomic, unit: m}\n"
+    "  slow: {zero: skate.wz - 0.2*skate.vx}\n"
     "functions:\n"
     "  ramp: {type: motion, law: cycloidal, t_start: 0.1, duration: 500 ms, from: 0, to: 2}\n"
     "sensors:\n"
@@ -396,6 +399,10 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
   ADD(m, rolling, &roll);
   ADD(m, rolling, &bowl);
   ADD(m, rolling, &edge);
+  const ga_constraint_def lead = {"lead", "ball.y - 0.1*sin(ball.x - 3)", GA_CONSTRAINT_HOLONOMIC, "m"},
+                          slow = {"slow", "skate.wz - 0.2*skate.vx", GA_CONSTRAINT_AUTO, NULL};
+  ADD(m, constraint, &lead);
+  ADD(m, constraint, &slow);
   for (int i = 0; i < 7; i++) {
     ga_sensor_def s = ga_sensor_defaults();
     const char name[] = {'s', (char)('0' + i), '\0'};
@@ -1652,9 +1659,10 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 /* JSON is YAML: the schema is read as a model would be. */
 static void schema_is_json(void **state)
 {
-  static const char *const keys[] = {"galpha",  "parameters", "include",    "repeat",  "bodies",    "markers",
-                                     "joints",  "drives",     "rollings",   "forces",  "functions", "sensors",
-                                     "guesses", "blocks",     "simulation", "gravity", "form"};
+  static const char *const keys[] = {"galpha",     "parameters", "include", "repeat",   "bodies",
+                                     "markers",    "joints",     "drives",  "rollings", "constraints",
+                                     "forces",     "functions",  "sensors", "guesses",  "blocks",
+                                     "simulation", "gravity",    "form"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};

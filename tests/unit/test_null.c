@@ -157,6 +157,7 @@ static ga_shape shape_;
 static ga_recorder_opts recorder_opts_;
 static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
+static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
 static ga_cable_def cable_def_;
@@ -230,6 +231,7 @@ static void set_defaults(void)
   recorder_opts_ = ga_recorder_defaults();
   rigid_def_ = ga_rigid_defaults();
   rolling_def_ = ga_rolling_defaults();
+  constraint_def_ = ga_constraint_defaults();
   scalar_def_ = ga_scalar_defaults();
   beam_def_ = ga_beam_defaults();
   cable_def_ = ga_cable_defaults();
@@ -634,6 +636,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_joint, (P(draft), P(&joint_def_))) \
   STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
   STATUS(ga_machine_add_rolling, (P(draft), P(&rolling_def_))) \
+  STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
   STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
   STATUS(ga_machine_add_actuator, (P(draft), P(&actuator_def_))) \
@@ -808,6 +811,7 @@ static ga_control_block *new_block(void)
   X(ga_joint_defaults) \
   X(ga_drive_defaults) \
   X(ga_rolling_defaults) \
+  X(ga_constraint_defaults) \
   X(ga_spring_defaults) \
   X(ga_actuator_defaults) \
   X(ga_friction_defaults) \
