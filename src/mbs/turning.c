@@ -17,7 +17,7 @@ struct ga_machine_turning {
   ga_context *ctx;
   const ga__mbs_model *b;
   double omega[3], point[3];
-  double *v; /* [nv] as given: of coordinates that are no place */
+  double *v; /* [nv] as given: those of scalars go on */
   int *row, *col;
   double *value;
   ga_turning turning;
@@ -55,6 +55,7 @@ static void velocity(const void *user, const double *q, double *v)
     const ga__node *node = GA__AT(u->b->node, ga__node, i);
     ga__kin kin;
     double w[6];
+    for (int c = 0; node->vector && c < node->n; c++) v[node->v + c] = 0.0; /* deformations are at rest */
     if (!is_place(node)) continue;
     ga__kin_pose(node, q + node->q, &kin);
     twist_at(u, kin.x, w);
