@@ -64,7 +64,7 @@ static void derivatives_of_beams_are_right(void **state)
       shop_turned(&s, "middle", "beam", 0.65, 0, 0, 0, 0);
       shop_rigid(&s, "box", 1, 0.2, 0.4);
       for (int i = 0; i < 9; i++) {
-        char name[8], text[200];
+        char name[24], text[200];
         const char *p = place[i / 3];
         snprintf(name, sizeof name, "use%d", i);
         snprintf(text, sizeof text, sum[i % 3], p, p, p, p);
