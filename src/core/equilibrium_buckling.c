@@ -11,18 +11,20 @@
  * factor is computed again from the state at half of its load. */
 #include "core/equilibrium.h"
 
+#include <float.h>
 #include <math.h>
 
-#define SMALL_MOVE 1e-3 /* of the scales: a difference reaches as far */
-#define REAL 1e-5       /* |im|/|re| of an eigenvalue that counts as real */
-#define FAR 1e9         /* load factors that are larger, times that of the first one, are rounding */
+#define SMALL_MOVE 1e-3  /* of the scales: a difference reaches as far */
+#define REAL 1e-5        /* |im|/|re| of an eigenvalue that counts as real */
+#define LARGEST_LOAD 1e9 /* change of the load factor in a difference where nothing moves */
 enum { FEW_UNKNOWNS = 400, MOST_DENSE = 3000 };
 
 typedef struct buckling {
   ga_equilibrium *eq;
   ga_sparse *rate;     /* W', with the pattern of W */
   double *scale, *tmp; /* [n] of unknowns; work */
-  ga_status status;
+  double reach;        /* change of the load factor in the differences */
+  double noise;        /* eigenvalues that are not larger are rounding */
 } buckling;
 
 /* ---- The rate of the tangent ---- */
@@ -45,7 +47,8 @@ static ga_status find_rate(buckling *b)
   double size;
   ga_status status = ga__load_tangent(eq, eq->tangent, &size);
   if (status) return status;
-  const double s = size > SMALL_MOVE ? SMALL_MOVE / size : 1.0;
+  const double s = size > SMALL_MOVE / LARGEST_LOAD ? SMALL_MOVE / size : LARGEST_LOAD;
+  b->reach = s;
   ga_sparse_zero(b->rate);
   if (!status) status = add_tangent_at(b, s, 8.0 / (12.0 * s));
   if (!status) status = add_tangent_at(b, -s, -8.0 / (12.0 * s));
@@ -125,14 +128,13 @@ static int write_shape(const buckling *b, const ga__subspace *space, const ga__e
   return at;
 }
 
-/* The eigenvalue next after the last one in order of |1/θ|; −1: no more of them is real. *seen: |θ| of the
- * last. */
-static int next_real(const ga__eigen *e, double largest, const char *taken)
+/* The largest real eigenvalue that is not taken yet; −1: the others are rounding. */
+static int next_real(const ga__eigen *e, double noise, const char *taken)
 {
   int best = -1;
   for (int j = 0; j < e->n; j++) {
     const double size = fabs(e->re[j]);
-    if (taken[j] || fabs(e->im[j]) > REAL * size || !(size > largest / FAR)) continue;
+    if (taken[j] || fabs(e->im[j]) > REAL * size || !(size > noise)) continue;
     if (best < 0 || size > fabs(e->re[best])) best = j;
   }
   return best;
@@ -148,10 +150,11 @@ static ga_status list_modes(buckling *b, const ga__subspace *space, int wanted, 
   double largest = 0.0;
   for (int j = 0; !status && j < e.n; j++) {
     largest = fmax(largest, fabs(e.re[j]));
-    r->n_complex += e.im[j] > REAL * fabs(e.re[j]) && hypot(e.re[j], e.im[j]) > 1e-3 * largest;
+    r->n_complex +=
+        e.im[j] > REAL * fabs(e.re[j]) && hypot(e.re[j], e.im[j]) > fmax(1e-3 * largest, b->noise);
   }
   while (!status && r->n < wanted) {
-    const int j = next_real(&e, largest, taken);
+    const int j = next_real(&e, b->noise, taken);
     if (j < 0) break;
     taken[j] = 1;
     double *shape = shapes ? shapes + (size_t)r->n * (size_t)eq->sys->nv : b->tmp;
@@ -174,6 +177,7 @@ static ga_status linearise(buckling *b, int wanted, ga_buckling_report *r, doubl
   ga_status status = find_rate(b);
   if (!status) status = ga__balance_factor(eq, &eq->now, &ga__tangent_terms);
   if (status) return status;
+  b->noise = 64.0 * DBL_EPSILON / (b->reach * fmax(ga_lu_get_info(eq->lu)->rcond, DBL_EPSILON));
   set_scales(b);
   int k = 2 * wanted + 8, dense = n <= FEW_UNKNOWNS || k + 2 > n;
   if (k > n) k = n;
