@@ -44,8 +44,8 @@ typedef struct split { /* [s] per step, but for the counts */
 static const double split_h =
     5e-6; /* [s] small, so that one iteration per step will do, with 10000 rods too */
 
-/* The parts are timed by the clock on the wall: so is the step, and a chunk that was interrupted falls out.
- */
+/* The parts are timed by the clock on the wall: so is the step, and a chunk that was
+ * interrupted falls out. */
 static double wall_now(void)
 {
   struct timespec t;

@@ -10,8 +10,8 @@
 enum { N_TOL = 6 };
 static const double TOL[N_TOL] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 static const double MOST_RATIO = 1.2;
-/* A matrix made and factored, in evaluations of residuals with their solve: what it takes on small machines.
- */
+/* A matrix made and factored, in evaluations of residuals with their solve: what it takes
+ * on small machines. */
 static const double FACTOR = 2.0;
 
 typedef struct cost {

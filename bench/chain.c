@@ -187,8 +187,8 @@ static int chain_phi_acc(void *user, const ga_point *p, double *out)
   return joints_sum(user, p, out, term_phi_acc);
 }
 
-/* Q: B = σ (columns x, y) and k e' (column θ); dynamics by θ: −k e·λ over both ends.  G: −k e ω in column θ.
- */
+/* Q: B = σ (columns x, y) and k e' (column θ); dynamics by θ: −k e·λ over both ends. G: −k e ω
+ * in column θ. */
 static int chain_jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   const chain *c = user;

@@ -23,8 +23,8 @@ static void quiet(const char *message)
 
 /* ---- The model file ------------------------------------------------------------------------------------ */
 
-/* Bodies nest as the chain does; frames at the near ends. Returns the length that was, or would be, written.
- */
+/* Bodies nest as the chain does; frames at the near ends. Returns the length that was, or
+ * would be, written. */
 static int model_print(char *text, size_t size, const spatial_chain *c)
 {
   int n = snprintf(text, size,

@@ -22,8 +22,8 @@ typedef struct spatial_peer {
   const char *setting; /* what the accuracy given to run() is: "tolerance", "accuracy", "step [s]" */
   /* The chain as the code wants it; NULL on failure. */
   void *(*open)(const spatial_chain *c);
-  /* Everything from the initial values to t_end; not 0: failed, out->why says why. Never exits, never prints.
-   */
+  /* Everything from the initial values to t_end; not 0: failed, out->why says why. Never
+   * exits, never prints. */
   int (*run)(void *model, double accuracy, spatial_outcome *out);
   void (*close)(void *model);
 } spatial_peer;

@@ -445,8 +445,8 @@ static int value_phi_acc_q(void *user, const ga_point *p, double *out)
   return 0;
 }
 
-/* ∂phi_acc/∂v: −k ((ω × e)~ + ω~e~) at an end; at a hinge A × (B × Δω) + C' by ω_a, B × (Δω × A) − C' by ω_b
- */
+/* ∂phi_acc/∂v: −k ((ω × e)~ + ω~e~) at an end; at a hinge A × (B × Δω) + C' by ω_a, B × (Δω × A) −
+ * C' by ω_b */
 static int value_phi_acc_v(void *user, const ga_point *p, double *out)
 {
   const spatial_system *s = user;

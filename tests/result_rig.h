@@ -105,8 +105,8 @@ static inline void rig_close(rig *r)
 
 /* ---- Signals ---- */
 
-/* Signal i of record k: constants, smooth ones, noise, whole numbers, NaN, infinity and zeros of both signs.
- */
+/* Signal i of record k: constants, smooth ones, noise, whole numbers, NaN, infinity and zeros
+ * of both signs. */
 static inline double rig_value(int i, long k)
 {
   const double t = 1e-3 * (double)k;

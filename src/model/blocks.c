@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is given as inputs. */
+/* The given inputs. */
 typedef struct inputs_given {
   int n;
   const char **name; /* NULL: in the order of the block's inputs */
@@ -64,7 +64,7 @@ typedef struct block_kind {
   int n_extra;
   void (*defaults)(void *base);
   ga_status (*create)(const block_read *b, ga_control_block **out);
-  size_t n_in, n_out; /* GA__AT_INT(): sizes that go with the number of inputs; 0: fixed by the kind */
+  size_t n_in, n_out; /* GA__AT_INT(): sizes that follow from the number of inputs; 0: fixed by the kind */
 } block_kind;
 
 /* ---- Fields ---- */
@@ -310,7 +310,7 @@ static ga_status create_table2d(const block_read *b, ga_control_block **out)
   return ga_block_create_table2d(b->reader->r->ctx, &opts, out);
 }
 
-/* Whose message has been reported already. */
+/* The error has already been reported. */
 static const ga_status REPORTED = GA_STOPPED;
 
 static ga_status report(const block_read *b, ga__place at, ga_reason reason, const ga__facts *facts)
@@ -319,7 +319,7 @@ static ga_status report(const block_read *b, ga__place at, ga_reason reason, con
   return REPORTED;
 }
 
-/* The texts with parameters replaced, and the functions that they call. */
+/* Reads the texts, with parameters replaced, and the functions that they call. */
 static ga_status read_formulas(const block_read *b, ga__tree *tree, ga_block_expression_opts *opts)
 {
   const int single = tree->kind == GA__TREE_SCALAR;
@@ -471,7 +471,7 @@ static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
     [GA_KIND_USER] = {KIND(library), .n_in = GA__AT_INT(library_opts, user.n_in)},
 };
 
-/* A user's function comes from a library here. */
+/* In models a user function is called "library". */
 static const char *type_name(int kind)
 {
   return kind == GA_KIND_USER ? "library" : ga_block_kind_name((ga_block_kind)kind);
@@ -524,7 +524,7 @@ static int read_inputs(ga__reader *reader, ga__tree *all, ga__omission omitted, 
   return good;
 }
 
-/* In the block's order. */
+/* Assigns inputs by name, in the block's order. */
 static int match_by_name(const block_read *b, const ga_control_block *block, ga_input *to)
 {
   const inputs_given *given = b->given;
@@ -596,7 +596,7 @@ static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
   return good;
 }
 
-/* Sizes that the number of inputs gives, where a list did not. */
+/* Sets sizes from the number of inputs if no list did. */
 static int size_by_inputs(const block_read *b, const block_kind *k, ga__owner *owner)
 {
   const inputs_given *given = b->given;
@@ -607,7 +607,7 @@ static int size_by_inputs(const block_read *b, const block_kind *k, ga__owner *o
   return good;
 }
 
-/* The units of all outputs: one for all, or a list of one for each. */
+/* Units of outputs: one for all, or a list. */
 static int read_units(ga__reading *r, const ga__tree *given, ga_control_block *block)
 {
   const int n = ga_block_n_out(block);
@@ -629,7 +629,7 @@ static int read_units(ga__reading *r, const ga__tree *given, ga_control_block *b
   return good;
 }
 
-/* The key `unit`, where it is given. */
+/* Reads the key `unit`, if given. */
 static int set_units(const block_read *b, ga_control_block *block)
 {
   ga__reading *r = b->reader->r;
@@ -641,7 +641,7 @@ static int set_units(const block_read *b, ga_control_block *block)
   return good;
 }
 
-/* The block and its inputs to the machine. */
+/* Adds the block with its inputs to the machine. */
 static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 {
   ga__reader *reader = b->reader;
@@ -681,7 +681,7 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   if (named->omitted < GA__OMIT_NUMBERS)
     good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
-  ga__map_get(named->tree, "unit"); /* known, even where the block is not made */
+  ga__map_get(named->tree, "unit"); /* a known key, even if the block is not created */
   for (int i = 0; i < k->n_extra; i++) ga__map_get(named->tree, k->extra[i].name);
   if (good && !reader->r->failed) good = add_block(&b, named, k);
   ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 4 : 3, more);

@@ -1,5 +1,5 @@
-/* From sections to a machine: names first, then the parts, then the builder, whose refusals are reported one
- * by one with what it refuses left out. */
+/* From sections to a machine: reads names, then parts, then builds. What the builder refuses is reported and
+ * left out, and building is repeated, so that all errors are found. */
 #include "model/format.h"
 #include "model/sections.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-  MOST_ROUNDS = 20,       /* of building without what was refused */
-  MOST_TO_REPEAT = 20000, /* parts of a machine for which that is done */
+  MOST_ROUNDS = 20,       /* repetitions without refused parts */
+  MOST_TO_REPEAT = 20000, /* parts of a machine; larger ones are not built again */
   MOST_KINDS = 8          /* in a section */
 };
 
@@ -33,7 +33,7 @@ const char *ga__section_at(int i)
 
 /* ---- Names ---- */
 
-/* What `bodies` holds is a body. */
+/* "bodies" becomes "body". */
 static void singular(char *text, size_t size, const char *section)
 {
   const size_t n = strlen(section);
@@ -45,7 +45,7 @@ static void singular(char *text, size_t size, const char *section)
     snprintf(text, size, "%.*s", (int)n - 1, section);
 }
 
-/* The kind of a part: the only one of its section, or by its type. −1: it was reported that there is none. */
+/* The kind of a part: the only one of its section, or by its type; −1: none, which is reported. */
 static int choose_kind(ga__reader *reader, const char *section, ga__tree *part)
 {
   const char *types[MOST_KINDS];
@@ -81,8 +81,8 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
   return kind;
 }
 
-/* The section that `bodys` or `body` means, which are further from `bodies` than a typo; NULL:
- * none. */
+/* The section meant by `bodys` or `body`, which are too different from `bodies` for the search of similar
+ * names; NULL: none. */
 static const char *find_meant(const char *key)
 {
   char one[GA_TEXT_PIECE];
@@ -95,7 +95,7 @@ static const char *find_meant(const char *key)
   return NULL;
 }
 
-/* A section with something in it; one of nothing but its key is empty. */
+/* A section; NULL: absent or empty. */
 static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key)
 {
   ga__tree *section = ga__map_get(root, key);
@@ -112,7 +112,7 @@ static ga__tree *get_section(ga__reader *reader, ga__tree *root, const char *key
   return good ? section : NULL;
 }
 
-/* A name that is taken already is reported; of two parts the first stays. */
+/* Adds a name; a duplicate is reported, and the first part is kept. */
 static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int kind)
 {
   const int before = d->names.n, i = ga__names_add(&d->names, tree->key);
@@ -140,7 +140,7 @@ static int is_unknown(const ga__tree *section)
   return !known;
 }
 
-/* What a section of a wrong name holds is not missed elsewhere. */
+/* Adds the names of an unknown section, so that references to them are not reported too. */
 static void add_unknown(ga__reader *reader, const ga__tree *section)
 {
   for (int i = 0; i < section->n; i++)
@@ -155,7 +155,7 @@ static int make_room(ga__reader *reader, ga__directory *d, size_t n)
   return d->list != NULL;
 }
 
-/* All names, so that parts may refer to those that come later; 0: no memory. */
+/* Collects all names first, so that parts may refer to later ones; returns 0: out of memory. */
 static int collect(ga__reader *reader, ga__tree *root)
 {
   ga__tree *section[MOST_SECTIONS], *functions = get_section(reader, root, "functions");
@@ -173,7 +173,7 @@ static int collect(ga__reader *reader, ga__tree *root)
     for (int k = 0; section[i] && k < section[i]->n; k++) {
       ga__tree *part = section[i]->child[k];
       part->used = 1;
-      /* a part of no kind is still known by its name, so that others find it */
+      /* parts of unknown kind are added too, so that references to them are not reported */
       add_name(reader, &reader->parts, part, find_kind(reader, name, part));
     }
   }
@@ -204,7 +204,7 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
 
 /* ---- Parts ---- */
 
-/* What is said from now on is not kept; NULL: no memory. To be undone by unmute_messages(). */
+/* Discards messages until unmute_messages(); returns NULL: out of memory. */
 static ga__messages *mute_messages(ga__reader *reader)
 {
   ga__messages *kept = reader->r->messages, *muted = ga__messages_create(reader->r->ctx);
@@ -224,7 +224,7 @@ static void unmute_messages(ga__reader *reader, ga__messages *kept)
   reader->r->messages = kept;
 }
 
-/* A block that is wrong keeps what can be kept of it: others may use its outputs. */
+/* A wrong block is created as far as possible, since others may use its outputs. */
 static void read_block(ga__reader *reader, ga__named *part)
 {
   if (ga__read_block(reader, part)) return;
@@ -236,7 +236,7 @@ static void read_block(ga__reader *reader, ga__named *part)
   unmute_messages(reader, kept);
 }
 
-/* 0: no memory. */
+/* Returns 0: out of memory. */
 static int read_parts(ga__reader *reader)
 {
   for (int i = 0; i < reader->functions.names.n && !reader->r->failed; i++)
@@ -253,21 +253,21 @@ static int read_parts(ga__reader *reader)
   return !reader->r->failed;
 }
 
-/* The part that the builder refuses; NULL: the machine as a whole. */
+/* The part that the builder refused; NULL: the machine as a whole. */
 static ga__named *find_refused(const ga__reader *reader)
 {
   const char *part = reader->r->ctx->error.part;
   return part[0] ? ga__directory_find(&reader->parts, part, strlen(part)) : NULL;
 }
 
-/* Is it unknown which signals this part would have, or of what kind it is? */
+/* 1: the signals or the kind of the part are unknown, because it has errors. */
 static int is_incomplete(const ga__named *part)
 {
   return part->kind < 0 || part->duplicate || part->omitted == GA__OMIT_ALL ||
          (part->kind == GA__PART_BLOCK && part->omitted == GA__OMIT_NUMBERS);
 }
 
-/* A refusal that names a part that was reported as wrong follows from that report. */
+/* 1: the refusal refers to a part with reported errors, and so follows from these. */
 static int names_incomplete_part(const ga__reader *reader, const ga__named *refused)
 {
   const ga_error *e = &reader->r->ctx->error;
@@ -279,7 +279,7 @@ static int names_incomplete_part(const ga__reader *reader, const ga__named *refu
   return 0;
 }
 
-/* Reports what the builder says, unless it follows from what was reported; 1: it may be tried again without
+/* Reports the builder's error, unless it follows from others; returns 1: building may be repeated without
  * that part. */
 static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
 {
@@ -288,7 +288,7 @@ static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
     if (status == GA_ERR_MEMORY || !ga__errors(reader->r->messages)) ga__report_status(reader, whole, status);
     return 0;
   }
-  /* whether something rolls, or a line has a direction, is a matter of places */
+  /* these errors depend on positions */
   const int of_places = status == GA_ERR_INCONSISTENT || part->kind == GA__PART_ROLLING;
   const int follows = part->omitted != GA__OMIT_NOTHING || names_incomplete_part(reader, part) ||
                       (reader->guessed && of_places);
@@ -298,7 +298,7 @@ static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
   return reader->parts.names.n <= MOST_TO_REPEAT;
 }
 
-/* The machine anew, without those parts, for the sake of further messages. */
+/* Creates the machine again without refused parts, to find further errors. */
 static int read_again(ga__reader *reader, const ga_machine_opts *opts)
 {
   ga__messages *kept = mute_messages(reader);
@@ -306,7 +306,7 @@ static int read_again(ga__reader *reader, const ga_machine_opts *opts)
   ga_machine_destroy(&reader->m);
   reader->again = 1;
   const ga_status status = ga_machine_create(reader->r->ctx, opts, &reader->m);
-  if (status) reader->r->failed = 1; /* it was made of the same before */
+  if (status) reader->r->failed = 1; /* the same options were accepted before, so memory is exhausted */
   const int good = !status && read_parts(reader);
   unmute_messages(reader, kept);
   return good;
@@ -322,7 +322,7 @@ static void build(ga__reader *reader, const ga__tree *root, const ga_machine_opt
 
 /* ---- Signals to record ---- */
 
-/* Names are made when they are asked for. */
+/* Names of signals, made on demand. */
 static const char *signal_at(const void *names, int i)
 {
   const ga__reader *reader = names;
@@ -339,7 +339,7 @@ static int is_signal(const ga__reader *reader, const char *name)
   return 0;
 }
 
-/* Of a part that could not be built nothing can be recorded, and a pattern may mean one of its signals. */
+/* 1: the name may be a signal of a part that could not be built. */
 static int may_mean_incomplete(const ga__reader *reader, const char *name)
 {
   const ga__named *part = ga__directory_head(&reader->parts, name, strlen(name));

@@ -1,7 +1,6 @@
-/* The dimension of an expression, as far as it is known without doubt: of sums of parameters and
- * quantities. A plain number may be anything in SI units, so that of 9.81*m nothing is known; 2*L is
- * suspicious where no length is asked for.
- */
+/* The dimension of an expression, as far as it is certain: for sums of products of parameters and
+ * quantities. A plain number may have any SI unit, so 9.81*m is unknown; 2*L is suspicious where no
+ * length is expected. */
 #include "model/dimension.h"
 
 #include "expr/text.h"
@@ -9,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_COUNT = 12 }; /* whole numbers up to this are rather counted than measured */
+enum { LARGEST_COUNT = 12 }; /* smaller whole numbers are probably counts, not measured quantities */
 
 typedef struct term {
   int n_factors, n_dimensions;
-  int odd; /* a factor that may be of any dimension, or a dimension that is divided by */
+  int odd; /* 1: a factor may have any dimension, or a dimension is divided by */
   ga_dimension dimension;
 } term;
 
-/* A whole number, or a half, that has no unit in mind. */
+/* 1: a whole number, or a half, without a unit. */
 static int is_count(const char *text, int bytes)
 {
   if (bytes == 3 && strncmp(text, "0.5", 3) == 0) return 1;
@@ -40,7 +39,7 @@ static void add_dimension(term *t, const ga_dimension *dimension, int divides)
   t->odd |= divides;
 }
 
-/* A number with its unit in brackets, or without; the bytes that it takes, 0: it cannot be read. */
+/* Reads a number with or without a unit in brackets; returns its length, 0: invalid. */
 static int read_number(ga__reading *r, const char *text, int divides, term *t)
 {
   const int bytes = ga__number_length(text), at = ga__skip_space(text, bytes);
@@ -59,7 +58,7 @@ static int read_number(ga__reading *r, const char *text, int divides, term *t)
   return at + 2 + (int)length;
 }
 
-/* A factor; the bytes that it takes, 0: it is something else. */
+/* Reads a factor; returns its length, 0: something else. */
 static int read_factor(ga__reading *r, const ga__tree *tree, const char *text, int divides, term *t)
 {
   t->n_factors++;
@@ -78,7 +77,7 @@ static int read_factor(ga__reading *r, const ga__tree *tree, const char *text, i
   return bytes;
 }
 
-/* Factors and * and / between them; where it ends, −1: it is something else. */
+/* Reads factors with * and / between them; returns the end, −1: something else. */
 static int read_term(ga__reading *r, const ga__tree *tree, int at, term *t)
 {
   int divides = 0;

@@ -11,7 +11,7 @@ typedef enum ga__known {
   GA__DIMENSION_MIXED   /* L + 0.5[kg]: *other is that of a later term */
 } ga__known;
 
-/* Of a scalar that has a value; parameters that it uses count as used. */
+/* Dimension of a valid scalar; marks its parameters as used. */
 ga__known ga__dimension_of(ga__reading *r, const ga__tree *tree, ga_dimension *dimension,
                            ga_dimension *other);
 

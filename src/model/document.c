@@ -1,4 +1,4 @@
-/* A model's files put together: what is included, which sections they share, and the order of it all. */
+/* A model from its files: includes, sections shared by several files, and their order. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "model/document.h"
 
@@ -18,7 +18,7 @@ static int no_memory(ga__reading *r)
   return 0;
 }
 
-/* Room for one more of n things; 0: out of memory, and nothing has changed. */
+/* Makes room for one more of n items; returns 0: out of memory, nothing is changed. */
 static int reserve(ga_context *ctx, void **list, int n, int *capacity, size_t size)
 {
   if (n < *capacity) return 1;
@@ -40,8 +40,7 @@ static int is_nothing(const ga__tree *tree)
   return tree->kind == GA__TREE_SCALAR && !tree->text[0] && !tree->quoted;
 }
 
-/* The section of that key, new where there is none: with the tree itself, or as an empty map where `as_map`
- * is 1. */
+/* The section of that key. A new one gets the tree itself or, if as_map is 1, an empty map. */
 static ga__section *open_section(ga__reading *r, ga__document *d, const ga__tree *head, int as_map,
                                  int *is_new)
 {
@@ -85,7 +84,7 @@ static void report_again(ga__reading *r, const ga__tree *first, const ga__tree *
   }
 }
 
-/* Is `inner` a file that `outer` includes, itself or by others? Numbers of messages. */
+/* 1: file `outer` includes `inner`, directly or indirectly; numbers as in messages. */
 static int is_included_by(const ga__document *d, int inner, int outer)
 {
   int i = d->n_files - 1;
@@ -95,9 +94,9 @@ static int is_included_by(const ga__document *d, int inner, int outer)
   return 0;
 }
 
-/* What a model says once. Where it is included, the file that includes it has the last word. */
-static int has_last_word(const ga__document *d, const char *section, const ga__tree *old,
-                         const ga__tree *entry)
+/* For keys that a model has once: 1 if the new value replaces the old one, since the file that includes
+ * overrides the included one. */
+static int overrides(const ga__document *d, const char *section, const ga__tree *old, const ga__tree *entry)
 {
   static const char *const once[] = {"title", "gravity", "form", "simulation"};
   size_t i = 0, n = sizeof once / sizeof once[0];
@@ -125,7 +124,7 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
   s->tree->child = s->child;
   const int i = has_room ? ga__names_add(&s->names, child->key) : -1;
   if (i < 0) return no_memory(r), GA__FULL;
-  if (i < n && has_last_word(d, head->key, s->child[i], child)) {
+  if (i < n && overrides(d, head->key, s->child[i], child)) {
     s->child[i] = child;
     return GA__ADDED;
   }
@@ -147,7 +146,7 @@ void ga__check_version(ga__reading *r, const ga__tree *tree)
   ga__messages_restore(r->messages, &outer);
 }
 
-/* Every file may name its version; that of the model itself is looked at with its other keys. */
+/* 1: the entry is the version of an included file, which is checked here; that of the model itself later. */
 static int is_version_of_included(ga__reading *r, const ga__document *d, const ga__tree *entry)
 {
   if (strcmp(entry->key, "galpha") != 0 || entry->key_at.file == d->file[0].file) return 0;
@@ -155,7 +154,7 @@ static int is_version_of_included(ga__reading *r, const ga__document *d, const g
   return 1;
 }
 
-/* An entry of a file's root. 0: no use in going on. */
+/* Merges an entry of a file's root. Returns 0: reading cannot continue. */
 static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
 {
   int is_new;
@@ -172,7 +171,7 @@ static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
   if (!section) return 0;
   if (is_map && entry->style != GA__STYLE_FLOW) section->tree->style = entry->style;
   ga__tree *tree = section->tree; /* the list of sections may move */
-  if (!is_new && !is_map && tree->kind != GA__TREE_MAP && has_last_word(d, entry->key, tree, entry)) {
+  if (!is_new && !is_map && tree->kind != GA__TREE_MAP && overrides(d, entry->key, tree, entry)) {
     *tree = *entry;
     return 1;
   }
@@ -250,10 +249,10 @@ void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place
   fclose(file);
 }
 
-/* The tree of a text; NULL: nothing to go on with. */
-static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *text, size_t length)
+/* The tree of a text; NULL: nothing could be read. */
+static ga__tree *parse_text(ga__reading *r, ga__document *d, int file, const char *text, size_t length)
 {
-  static const char mark[] = "\xEF\xBB\xBF"; /* of byte order: some editors write it */
+  static const char mark[] = "\xEF\xBB\xBF"; /* byte order mark, which some editors write */
   const size_t lead = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
   ga__tree *tree = NULL;
   text += lead;
@@ -269,8 +268,8 @@ static ga__tree *plant(ga__reading *r, ga__document *d, int file, const char *te
 
 /* ---- Includes ---- */
 
-/* out: `path` as seen from the folder of `from`, without . and ..; 0: it leaves the model's folder, or is too
- * long. */
+/* out: `path` relative to the folder of `from`, without . and ..; returns 0: it leaves the model's folder, or
+ * is too long. */
 static int normalise(char out[LONGEST_PATH], const char *from, const char *path)
 {
   const char *slash = strrchr(from, '/');
@@ -294,7 +293,7 @@ static int normalise(char out[LONGEST_PATH], const char *from, const char *path)
   return n > 0;
 }
 
-/* Is a path, links resolved, below the model's folder? */
+/* 1: the path, with links resolved, is below the model's folder. */
 static int is_inside(const ga__document *d, const char *real)
 {
   const size_t n = strlen(d->real_folder);
@@ -309,7 +308,7 @@ static int find_file(const ga__document *d, const char *real)
   return i < d->n_files ? i : -1;
 }
 
-/* A file that was read, or is being read, must not be read again. 1: it was, and that is reported. */
+/* 1: the file was read before, or is being read, which is reported. */
 static int is_known(ga__reading *r, const ga__document *d, const char *real, ga__place from)
 {
   const int known = find_file(d, real);
@@ -338,9 +337,9 @@ static int is_known(ga__reading *r, const ga__document *d, const char *real, ga_
   return 1;
 }
 
-/* Why the path of an include is not followed; NULL: it can be, and path and real are filled in. expected:
- * what would be right; NULL: it is, but the system cannot open it. */
-static const char *judge_path(const ga__document *d, const ga__file *outer, const char *text,
+/* Checks the path of an include: returns what is wrong; NULL: nothing, and path and real are set. expected:
+ * what would be right; NULL: the path is right, but the system cannot open it. */
+static const char *check_path(const ga__document *d, const ga__file *outer, const char *text,
                               char path[LONGEST_PATH], char real[LONGEST_PATH], const char **expected)
 {
   char named[LONGEST_PATH];
@@ -359,7 +358,7 @@ static const char *judge_path(const ga__document *d, const ga__file *outer, cons
   return is_inside(d, real) ? NULL : "a link leads out of the model's folder";
 }
 
-/* Checks the path of an include; 1: path and real are filled in, −1: the file was read before. */
+/* Finds an included file; returns 1: path and real are set, 0: reported, −1: it was read before. */
 static int find_include(ga__reading *r, const ga__document *d, const ga__file *outer, const ga__tree *tree,
                         char path[LONGEST_PATH], char real[LONGEST_PATH])
 {
@@ -367,7 +366,7 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
   const char *text, *expected = NULL;
   if (!ga__value_text(r, tree, &text)) return 0;
   ga__name_quote(piece, text, (int)strlen(text));
-  const char *why = judge_path(d, outer, text, path, real, &expected);
+  const char *why = check_path(d, outer, text, path, real, &expected);
   if (!why) return is_known(r, d, real, tree->at) ? -1 : 1;
   if (expected)
     ga__report_error(r->messages, tree->at, GA_REASON_PATH_REFUSED,
@@ -377,7 +376,7 @@ static int find_include(ga__reading *r, const ga__document *d, const ga__file *o
   return 0;
 }
 
-/* A new row of the list of files; −1: out of memory. */
+/* Adds a file to the list; −1: out of memory. */
 static int add_file(ga__reading *r, ga__document *d, const char *path, const char *real, ga__place from,
                     int outer)
 {
@@ -397,8 +396,8 @@ static int add_file(ga__reading *r, ga__document *d, const char *path, const cha
 
 static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth);
 
-/* The tree of an included file, *file its row; NULL where nothing can be merged, *file −1 where that is so
- * because it was read before. */
+/* The tree of an included file, *file its index; NULL: nothing to merge, with *file −1 if it
+ * was read before. */
 static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth,
                               int *file)
 {
@@ -417,12 +416,12 @@ static ga__tree *open_include(ga__reading *r, ga__document *d, int outer, const 
   ga__file_load(r, real, path, tree->at, &text, &length);
   if (!text) return NULL;
   *file = add_file(r, d, path, real, tree->at, outer);
-  ga__tree *root = *file >= 0 ? plant(r, d, d->file[*file].file, text, length) : NULL;
+  ga__tree *root = *file >= 0 ? parse_text(r, d, d->file[*file].file, text, length) : NULL;
   ga__free(r->ctx, text);
   return root;
 }
 
-/* What is wrong with a file that cannot be read is reported first: much else may follow from it. */
+/* Includes one file. Its errors are reported first, since others may follow from them. */
 static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tree *tree, int depth)
 {
   int file;
@@ -436,7 +435,7 @@ static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tr
   if (file >= 0 && file != outer) d->file[file].reading = 0;
 }
 
-/* What a file includes comes before what it says itself. */
+/* Merges a file, after the files that it includes. */
 static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth)
 {
   ga__tree *include = ga__map_get(tree, "include");
@@ -458,7 +457,7 @@ static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree
 
 /* ---- Documents ---- */
 
-/* The model's folder, as named and without links. 0: out of memory. */
+/* Finds the model's folder, as given and with links resolved. Returns 0: out of memory. */
 static int find_folder(ga__reading *r, ga__document *d, const char *path)
 {
   char real[LONGEST_PATH];
@@ -482,13 +481,13 @@ static ga__tree *read_main(ga__reading *r, ga__document *d, const char *path, co
   const ga__place whole = {d->file[i].file, 0, 0};
   if (path) ga__file_load(r, path, path, whole, &loaded, &length);
   if (path && !loaded) return NULL;
-  ga__tree *root = plant(r, d, d->file[i].file, path ? loaded : text, length);
+  ga__tree *root = parse_text(r, d, d->file[i].file, path ? loaded : text, length);
   ga__free(r->ctx, loaded);
   if (root) d->root.at = root->at;
   return root;
 }
 
-/* Takes a section out. */
+/* Removes and returns a section. */
 static ga__tree *take_section(ga__document *d, const char *key)
 {
   const int i = ga__names_find(&d->names, key, strlen(key));
@@ -497,7 +496,7 @@ static ga__tree *take_section(ga__document *d, const char *key)
   return d->section[i].tree;
 }
 
-/* What is there now was given, what comes by repeats will be given by them again. */
+/* Marks the present entries as given by files; later ones come from repeats. */
 static void mark_given(ga__document *d, const ga__tree *root)
 {
   d->main = root;
@@ -505,7 +504,7 @@ static void mark_given(ga__document *d, const ga__tree *root)
   for (int i = 0; i < d->names.n; i++) d->section[i].n_given = d->section[i].tree->n;
 }
 
-/* The root, of what is in the sections now. */
+/* Makes the root from the present sections. */
 static int make_root(ga__reading *r, ga__document *d, const ga__tree *without)
 {
   d->root.kind = GA__TREE_MAP;

@@ -1,11 +1,11 @@
-/* A document while it is put together: sections of several files, and what repeats add to them. */
+/* Documents: sections of several files, and what repeats add to them. */
 #ifndef GALPHA_MODEL_DOCUMENT_H
 #define GALPHA_MODEL_DOCUMENT_H
 
 #include "model/parameters.h"
 
-/* A whole document: the file with its includes merged, `repeat` expanded, `parameters` taken out and set.
- * path NULL: text. NULL after errors that leave nothing to read. */
+/* A document: the file with its includes merged, `repeat` expanded, `parameters` removed and set. path NULL:
+ * a text. NULL after errors that leave nothing to read. */
 typedef struct ga__document ga__document;
 #define GA__LARGEST_FILE ((size_t)256 << 20) /* bytes of one */
 /* All of a file, with a NUL behind it. *text is NULL where it cannot be read, which is reported at `from`. */
@@ -20,7 +20,7 @@ ga__tree *ga__document_root(ga__document *d); /* a map */
 int ga__document_n_files(const ga__document *d);
 const char *ga__document_text(const ga__document *d); /* of all files, each with a line that names it */
 
-/* ---- Inside ---- */
+/* ---- Internals ---- */
 
 /* An entry of the root. Maps grow by includes and repeats. */
 typedef struct ga__section {
@@ -28,15 +28,15 @@ typedef struct ga__section {
   ga__names names; /* of its children, where it is a map */
   ga__tree **child;
   int capacity;
-  int n_given; /* children that files gave; those after them are by repeats */
+  int n_given; /* children from files; those after them come from repeats */
 } ga__section;
 
 typedef struct ga__file {
   const char *path; /* below the model's folder, without . and .. */
   const char *real; /* links resolved */
-  ga__place from;   /* of the include that named it */
-  int file;         /* number among the messages */
-  int outer;        /* place in the list of the one that includes it; −1: the model itself */
+  ga__place from;   /* of its include */
+  int file;         /* number for messages */
+  int outer;        /* index of the file that includes it; −1: the model itself */
   int reading;      /* 1: its includes are being read */
 } ga__file;
 
@@ -60,7 +60,7 @@ struct ga__document {
   long n_rounds;        /* of all repeats, those within others included */
   long n_copied;        /* values, lists and maps that repeats made */
   const ga__tree *main; /* of the model's own file */
-  int n_given;          /* sections that files gave; those after them are by repeats */
+  int n_given;          /* sections from files; those after them come from repeats */
   ga__tree root;
 };
 
@@ -70,7 +70,7 @@ typedef enum ga__added {
   GA__FULL       /* likewise: there are too many parts, or no memory (r->failed) */
 } ga__added;
 
-/* Adds a child to the section of that head (a map of the same key), which may be new. */
+/* Adds a child to the section with the key of head, which is created if needed. */
 ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child);
 /* Expands one entry `repeat`, a map or a list of maps (repeat.c). */
 void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry);
@@ -80,10 +80,10 @@ void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry);
 /* The document as one YAML text, which the caller frees by ga__free(): includes merged, parameters as set,
  * everything else as it was written, repeats too. A text of more than `most` bytes is refused. */
 ga_status ga__document_write(const ga__document *d, size_t most, char **text, size_t *length);
-/* That text for keeping beside results, with those of the files below it as comments: so their own comments
- * are not lost. The caller frees it by ga__free(). NULL: out of memory. */
+/* That text for result files, followed by the original files as comments, so that their comments are not
+ * lost. The caller frees it by ga__free(). NULL: out of memory. */
 char *ga__document_keep(const ga__document *d, const char *written, size_t length);
-/* Writes that text to a file, wholly or not at all. The files of the document are refused. */
+/* Writes that text to a file, completely or not at all. Refuses to overwrite a file of the document. */
 ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
 
 #endif

@@ -33,7 +33,7 @@ int ga__set_size(ga__reader *reader, ga__owner *owner, void *base, size_t at, in
   return 1;
 }
 
-/* A list; where it is a single scalar, that one. */
+/* The items of a list; a single scalar counts as a list of one. */
 static int list_of(ga__tree *tree, ga__tree ***child)
 {
   if (tree->kind != GA__TREE_LIST) return -1;
@@ -106,7 +106,7 @@ const char *ga__field_note(const ga__field *field)
              : "";
 }
 
-/* "N/m^exponent" with the exponent that was read before, where units can say it; else a plain number. */
+/* "N/m^exponent" with the exponent that was read before, if it is a valid unit; else a plain number. */
 static const char *unit_of(const ga__field *f, const ga__owner *owner, const void *base)
 {
   if (owner->other && f->unit_other) return f->unit_other;
@@ -152,7 +152,7 @@ static int read_number(ga__reader *reader, const ga__field *f, ga__tree *tree, c
     return ga__report_range(reader->r, tree, value, shown, "> 0");
   if (f->rule == GA__RULE_NOT_NEGATIVE && !(value >= 0))
     return ga__report_range(reader->r, tree, value, shown, ">= 0");
-  /* an angle that may have turns: those are written with pi, as 3*pi */
+  /* an angle that may have several turns is written with pi, as 3*pi: no warning of degrees */
   if (f->rule == GA__RULE_NUMBER_OR_NAN && !f->nan_word && unit && strcmp(unit, "rad") == 0 &&
       tree->kind == GA__TREE_SCALAR && !strstr(tree->text, "pi"))
     ga__suspect_turn(reader, tree);
@@ -215,8 +215,7 @@ static int read_six_by_six(ga__reader *reader, const ga__field *f, const ga__tre
 
 /* ---- Texts ---- */
 
-/* With the ground, where that will do; with the coordinate that was written, "hinge.angle" for "hnge.angle".
- */
+/* The nearest part (or the ground, if allowed), with the given coordinate: "hinge.angle" for "hnge.angle". */
 static void find_nearest_part(char nearest[2 * GA_TEXT_PIECE], const ga__reader *reader, const ga__field *f,
                               const char *name, int bytes)
 {
@@ -233,7 +232,7 @@ static void find_nearest_part(char nearest[2 * GA_TEXT_PIECE], const ga__reader 
   if (of_ground[0] && !nearest[0]) memcpy(nearest, of_ground, sizeof of_ground);
 }
 
-/* A part that is referred to: of an unknown one the nearest is reported, here where it stands. */
+/* Reads the name of a part; an unknown one is reported with the nearest name. */
 static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree *tree, const char **text)
 {
   if (!ga__value_text(reader->r, tree, text)) return 0;
@@ -342,7 +341,7 @@ static int read_field(ga__reader *reader, const ga__field *f, ga__tree *tree, ga
   return 0;
 }
 
-/* Keys that the kind does not look at are no fault, but not meant so. */
+/* Warns of a key that this kind ignores. */
 static void warn_ignored(ga__reader *reader, const ga__field *f, const ga__tree *tree, const ga__owner *owner)
 {
   if (owner->kind < 0 || (ga__field_kinds(f) & (1ul << owner->kind))) return;
@@ -350,7 +349,7 @@ static void warn_ignored(ga__reader *reader, const ga__field *f, const ga__tree 
                      &(ga__facts){.other = owner->type_key, .name = owner->kind_name});
 }
 
-/* A field that is given: its value, that it is, and which kind it chooses. */
+/* Reads a given field, marks it as given, and sets the kind if this field chooses it. */
 static int read_given(ga__reader *reader, const ga__field *f, ga__tree *tree, ga__owner *owner, void *base)
 {
   const int good = read_field(reader, f, tree, owner, base);
@@ -363,7 +362,7 @@ static int read_given(ga__reader *reader, const ga__field *f, ga__tree *tree, ga
   return good;
 }
 
-/* Position and rotation beside the other keys stand for the map `pose`. */
+/* Reads position and rotation that are given beside other keys instead of in a map `pose`. */
 static int read_flat_pose(ga__reader *reader, const ga__field *f, ga__tree *map, void *base)
 {
   if (f->rule != GA__RULE_POSE || strcmp(f->name, "pose") != 0) return 1;
@@ -377,7 +376,7 @@ static int read_flat_pose(ga__reader *reader, const ga__field *f, ga__tree *map,
   return ga__read_pose_keys(reader, map, (ga_pose *)(void *)((char *)base + f->offset));
 }
 
-/* What is expected of a field that is missing: a word, or a quantity; NULL: nothing to say. */
+/* Describes the expected value of a missing field; NULL: nothing to add. */
 static const char *describe_missing(ga__reader *reader, const ga__field *f, const ga__owner *owner,
                                     char text[GA_ERROR_NAME])
 {
@@ -399,7 +398,7 @@ static const char *describe_missing(ga__reader *reader, const ga__field *f, cons
   return text;
 }
 
-/* 1: the field is needed, and this was reported. */
+/* 1: the field is required and missing, which is reported. */
 static int report_missing(ga__reader *reader, const ga__field *f, const ga__tree *map, const ga__owner *owner,
                           const void *base)
 {

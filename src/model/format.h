@@ -7,7 +7,7 @@
 /* Section i = 0, 1, ... of parts, in the order they are read in; NULL after the last. */
 const char *ga__section_at(int i);
 
-/* A key that is read by hand. */
+/* A key that is not in the tables of fields. */
 typedef struct ga__extra {
   const char *name;
   const char *value; /* what stands there: "number", "text", "texts", "rows", "inputs" */
@@ -31,7 +31,7 @@ enum { GA__DEFAULTS = 128 }; /* doubles that hold the defaults of any group */
 /* Group i = 0, 1, ... of settings, functions, parts, blocks; 0: there is none. (schema.c) */
 int ga__group_at(int i, ga__group *group);
 void ga__group_defaults(const ga__group *group, double base[GA__DEFAULTS]);
-/* What a field is where it is not given, as it would stand in a file, or in words; empty: nothing to say. */
+/* The default of a field as it would be written in a file, or in words; empty: none. */
 void ga__field_default(char *text, size_t size, const ga__field *field, const void *base);
 int ga__field_needed(const ga__field *field, const void *base);
 int ga__part_group(int i, ga__group *group);     /* parts.c */

@@ -9,7 +9,7 @@
 
 typedef enum function_state { UNREAD = 0, BEING_READ, READ, BROKEN } function_state;
 
-/* What a kind is read into. */
+/* Options of any kind of function. */
 typedef union any_opts {
   struct {
     double value;
@@ -203,7 +203,7 @@ int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol *
   return good;
 }
 
-/* Names of values: t and parameters; the message is in the words of the file. */
+/* Checks the names of values: t and parameters. */
 static int check_names(ga__reader *reader, const ga__tree *tree)
 {
   int good = 1;
@@ -252,8 +252,7 @@ static int create_expression(ga__reader *reader, ga__tree *tree, ga_function **o
   const ga_status status = ga_function_create_expr(reader->r->ctx, &opts, &error, out);
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
-  else if (status &&
-           !ga__may_be_elsewhere(reader->r, &error)) /* parameters that were replaced move what follows */
+  else if (status && !ga__may_be_elsewhere(reader->r, &error)) /* replaced parameters change the columns */
     ga__report_found(reader->r->messages,
                      ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1),
                      &reader->r->ctx->error);
@@ -262,7 +261,7 @@ static int create_expression(ga__reader *reader, ga__tree *tree, ga_function **o
 
 /* ---- Tables ---- */
 
-/* Pairs, one beside the other, into x and y. */
+/* Reads rows of pairs into x and y. */
 static int read_rows(ga__reader *reader, ga__tree *rows, ga_table_opts *opts)
 {
   int good = 1;
@@ -323,7 +322,7 @@ static int check_values(ga__reader *reader, const ga__tree *tree, const char *ke
   return good;
 }
 
-/* Are the values of a function that has been read of this unit, as far as units are given? */
+/* 1: the values of the function have this unit, as far as units are given. */
 static int check_unit(ga__reader *reader, ga__tree *map, const char *unit)
 {
   const ga__tree *type = ga__map_peek(map, "type"), *rows = ga__map_peek(map, "rows");
@@ -443,7 +442,7 @@ static int use_named_function(ga__reader *reader, ga__named *named, const char *
   return good;
 }
 
-/* A name that is none of a function; returns 0. */
+/* Reports an unknown function; returns 0. */
 static int report_unknown_function(ga__reader *reader, const ga__tree *tree)
 {
   char nearest[GA_TEXT_PIECE];

@@ -1,4 +1,4 @@
-/* What users of other programs write, and what it is called here: one table for keys, sections and types. */
+/* Words of other programs for keys, sections, types and names, and the words used here. */
 #include "model/hints.h"
 #include "expr/text.h"
 
@@ -143,7 +143,7 @@ static const ga__hint hints[] = {
 };
 enum { N_HINTS = sizeof hints / sizeof hints[0] };
 
-/* The next letter that counts, in lower case; 0: the word ends. */
+/* The next letter, without '_' and '-', in lower case; 0: end of the word. */
 static char next_letter(const char **at)
 {
   while (**at == '_' || **at == '-') ++*at;

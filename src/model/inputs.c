@@ -52,7 +52,7 @@ static const char *parameter_at(const void *r, int i)
   return ga__parameter_name(r, i);
 }
 
-/* The nearest part, with the channel that was written: "shaft.angle" for "shat.angle"; or else parameter. */
+/* The nearest part, with the given channel: "shaft.angle" for "shat.angle"; or the nearest parameter. */
 static void find_nearest(char nearest[2 * GA_TEXT_PIECE], const ga__reader *reader, const char *name,
                          int bytes)
 {
@@ -76,7 +76,7 @@ void ga__report_no_argument(ga__reader *reader, ga__place at, const char *functi
                    &(ga__facts){.name = function, .detail = detail, .expected = expected});
 }
 
-/* 1: the name is a signal's, a parameter's or a number's; nothing but one of them. */
+/* 1: the name is a signal, a parameter or a constant, and not two of them. */
 static int check_name(ga__reader *reader, const ga__tree *tree, int at, int bytes, int n_local,
                       const char *const *local)
 {
@@ -136,7 +136,7 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
             GA__UNKNOWN_NAME ||
         ((alone || pi) && !ga__directory_find(&reader->parts, text + at, (size_t)bytes)))
       continue;
-    /* "12 nm": a number and an unknown unit rather than a signal, which "12 + nm" has */
+    /* "12 nm" is a number with an unknown unit, not an expression of a signal as "12 + nm" */
     char *end;
     strtod(text, &end);
     return end > text && end + strspn(end, " \t") == text + at;
@@ -144,8 +144,7 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
   return 1;
 }
 
-/* Does it name something that is a signal as well, a scalar body or a block? Then nobody knows which is
- * meant. */
+/* 1: the parameter has the name of a scalar body or block, which is a signal too, so it is ambiguous. */
 static int may_be_signal(const ga__reader *reader, const ga__tree *tree)
 {
   if (tree->kind != GA__TREE_SCALAR) return 0;

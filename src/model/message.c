@@ -7,8 +7,8 @@
 
 enum {
   MOST = 100,              /* of each level */
-  MOST_SEARCHED = 2000000, /* names compared with wrong ones; a second or so */
-  MOST_HERE = 3,           /* of one level at one place: a repeat would fill everything with the same fault */
+  MOST_SEARCHED = 2000000, /* comparisons in searches for similar names; about a second */
+  MOST_HERE = 3,           /* messages of one level at one place, as a repeat makes many equal ones */
   N_LEVELS = 2,
   FIRST_FILES = 8
 };
@@ -18,8 +18,8 @@ typedef struct entry {
   ga_error error;
   ga__place at;
   int order; /* in which it was reported */
-  int more;  /* others of that place that were left out */
-  int lead;  /* 1: comes before those that do not */
+  int more;  /* number of messages omitted at this place */
+  int lead;  /* 1: sorted before others */
   char *text;
 } entry;
 
@@ -114,7 +114,7 @@ const char *ga__place_text(char text[GA__PLACE_TEXT], const ga__messages *m, ga_
   return text;
 }
 
-/* ---- What is being read ---- */
+/* ---- Context of messages ---- */
 
 ga__concern ga__messages_begin(ga__messages *m, const char *kind, const char *part)
 {
@@ -166,7 +166,7 @@ static int same_place(ga__place a, ga__place b)
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
-/* The sentence of an error, and how many more there are of its place; NULL: no memory. */
+/* The sentence of an error, with the number of others at its place; NULL: out of memory. */
 static char *make_text(ga__messages *m, const ga_error *error, int more)
 {
   static const char and_more[] = " (and %d more of this place)";
@@ -182,7 +182,7 @@ static char *make_text(ga__messages *m, const ga_error *error, int more)
   return text;
 }
 
-/* 1: not to be kept, because it was said before or there is no room. */
+/* 1: the message is not kept, as a duplicate or beyond the limits. */
 static int left_out(ga__messages *m, ga_message_level level, ga__place at, const char *text)
 {
   entry *last = NULL;
@@ -226,8 +226,7 @@ static void report(ga__messages *m, ga_message_level level, ga__place at, const 
   }
 }
 
-/* The part that is being read, the key and below it the field that the error names, and what a function is
- * used for. */
+/* Adds the part that is being read, its key with the field of the error, and what a function is used for. */
 static void add_concern(const ga__messages *m, ga_error *error)
 {
   const ga__concern *c = &m->concern;

@@ -1,5 +1,4 @@
-/* Messages of a reading: each an error as data with its place; sentences are made of them by the table of
- * base/sentence.c. */
+/* Messages about a model: errors as data with their places; their sentences are in base/sentence.c. */
 #ifndef GALPHA_MODEL_MESSAGE_H
 #define GALPHA_MODEL_MESSAGE_H
 
@@ -13,47 +12,46 @@ typedef struct ga__place {
 
 #define GA__NOWHERE ((ga__place){-1, 0, 0})
 
-/* Keeps 100 errors and 100 warnings, of one place at most three; what is left out is counted and reported at
- * the end. The same sentence at the same place is kept once. Out of memory is remembered and returned by
- * ga__messages_status(). */
+/* Keeps up to 100 errors and 100 warnings, at most three per place; the number of others is reported at the
+ * end. The same sentence at the same place is kept once. ga__messages_status() returns whether memory was
+ * exhausted. */
 typedef struct ga__messages ga__messages;
 ga__messages *ga__messages_create(ga_context *ctx); /* NULL: out of memory */
 void ga__messages_destroy(ga__messages **m);
 
-/* ---- What is being read ---- */
+/* ---- Context of messages ---- */
 
-/* What messages are about: texts are borrowed but for the keys. */
+/* The part and key that messages refer to; texts are borrowed except the keys. */
 typedef struct ga__concern {
   const char *kind, *part;   /* "rigid body", "crank"; NULL: none */
   const char *purpose;       /* what a function is used for, "force of actuator 'a'"; NULL: nothing known */
   char field[GA_ERROR_WORD]; /* keys from the part to the value: "at.rotation" */
 } ga__concern;
 
-/* From now on it is about this part, and none of its keys; returns what it was about, to be restored. */
+/* Messages refer to this part from now on; returns the previous context, to be restored. */
 ga__concern ga__messages_begin(ga__messages *m, const char *kind, const char *part);
 void ga__messages_restore(ga__messages *m, const ga__concern *before);
 ga__concern ga__messages_concern(const ga__messages *m);
 void ga__messages_set_purpose(ga__messages *m, const char *purpose);
-/* It is about the value of a key below; the return value is given to ga__messages_leave(). Index: of an entry
- * of a list, from 0. */
+/* Messages refer to a key within the present one, or to entry `index` of a list, from 0. The return value is
+ * for ga__messages_leave(). */
 size_t ga__messages_enter(ga__messages *m, const char *key);
 size_t ga__messages_enter_index(ga__messages *m, int index);
 void ga__messages_leave(ga__messages *m, size_t before);
 
 /* ---- Reports ---- */
 
-/* kind, part and field are those that are being read, with the field of the facts below the key; not where
- * the facts have a kind. */
+/* Adds kind, part and key of the context, followed by the field of the facts; not if the facts
+ * have a kind. */
 void ga__report_error(ga__messages *m, ga__place at, ga_reason reason, const ga__facts *facts);
 void ga__report_warning(ga__messages *m, ga__place at, ga_reason reason, const ga__facts *facts);
-/* What another layer has found, of which it does not know where in the model it belongs. */
+/* Reports an error of another layer, with the context of messages. */
 void ga__report_found(ga__messages *m, ga__place at, const ga_error *error);
-/* What another layer has found, with the part and field it names itself. */
+/* Reports an error of another layer that names its part and field. */
 void ga__report_refused(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error);
 
-/* 1: n more names may be compared with a wrong one, to find which was meant. Thousands of wrong names would
- * take minutes: once there are as many messages as are shown, or too much has been compared, nothing is
- * searched any more. */
+/* 1: n more names may be compared to find a similar one. Thousands of wrong names would take minutes, so this
+ * ends once there are as many messages as are shown, or after a limit of comparisons. */
 int ga__messages_may_search(ga__messages *m, int n);
 void ga__messages_end_search(ga__messages *m);
 int ga__errors(const ga__messages *m);                /* so far, those not kept included */
@@ -71,11 +69,10 @@ const char *ga__place_text(char text[GA__PLACE_TEXT], const ga__messages *m, ga_
 
 /* ---- The end ---- */
 
-/* What was reported from number `from` on (a count of before) comes before all else: others may follow from
- * it. */
+/* Sorts messages from number `from` on before all others, which may follow from them. */
 void ga__messages_lead(ga__messages *m, int from);
-/* To be called once, when all is reported; only then can messages be asked for. Leading ones first, then
- * sorted by file, line and column. */
+/* Sorts the messages: leading ones first, then by file, line and column. To be called once, at the end;
+ * messages can be read after that. */
 void ga__messages_finish(ga__messages *m);
 int ga__messages_count(const ga__messages *m);                         /* those kept; at any time */
 const ga_model_message *ga__messages_at(const ga__messages *m, int i); /* NULL: there is none */

@@ -17,8 +17,7 @@ struct ga_model {
   int gives_gravity;
   char *written; /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
-  char *whole; /* of a model of several files, or with overrides, what stands for itself; NULL: its text does
-                  so as it is */
+  char *whole; /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -26,7 +25,7 @@ ga_model_opts ga_model_defaults(void)
   return (ga_model_opts){.max_parts = 1000000};
 }
 
-/* "model/car.yaml" lies in "model", "car.yaml" in ".". */
+/* "model" for "model/car.yaml", "." for "car.yaml". */
 static const char *folder_of(ga__reader *reader, const char *path)
 {
   const char *slash = path ? strrchr(path, '/') : NULL;
@@ -49,7 +48,8 @@ static void read_document(ga_model *model, ga__reading *r, const char *path)
   model->gives_gravity = globals.gives_gravity;
 }
 
-/* A model that is too long to be written, aliases written out, is kept as it was read. */
+/* Makes the text for result files. A model that is too long with its aliases expanded is kept as
+ * it was read. */
 static ga_status keep_whole(ga_model *model)
 {
   const ga_status status =
@@ -59,7 +59,7 @@ static ga_status keep_whole(ga_model *model)
   return model->whole ? GA_OK : GA_ERR_MEMORY;
 }
 
-/* The context's error of a model that has errors: how many, and the first of them. */
+/* Sets the context's error for a model with errors: their number, and the first. */
 static ga_status refuse_wrong(const ga_model *model)
 {
   char place[GA_ERROR_TEXT] = "";

@@ -151,7 +151,7 @@ static const char on_signals[] =
 
 /* ---- Tables ---- */
 
-/* Texts may hold what means something in a table. */
+/* Escapes characters that have a meaning in a table. */
 static void write_cell(ga__writer *w, const char *text)
 {
   for (; *text; text++) ga__write(w, *text == '|' ? "\\%c" : "%c", *text);
@@ -215,7 +215,7 @@ static void write_choices(ga__writer *w, const ga__field *f)
   }
 }
 
-/* Formulas keep their letters. */
+/* Capitalises the first letter, except of formulas. */
 static void write_sentence(ga__writer *w, const char *text)
 {
   const int formula = strstr(text, " = ") && strstr(text, " = ") < text + 10;

@@ -1,18 +1,18 @@
-/* Parameters: each is a number, a quantity or an expression in others, in any order. A value is computed when
- * it is first asked for; those being computed stand on a path, on which a circle is found. */
+/* Parameters: numbers, quantities or expressions of other parameters, in any order. A value is computed when
+ * it is first needed; a parameter that is met while it is being computed is a circle. */
 #include "model/parameters.h"
 
 #include "mbs/name.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { DEEPEST = 200 }; /* parameters that wait for each other */
+enum { DEEPEST = 200 }; /* nested parameters */
 
 typedef enum state { NEW, WAITING, KNOWN, WRONG } state;
 
 typedef struct parameter {
   ga__tree *tree;     /* in a file */
-  ga__tree **place;   /* within the section, where an override takes its place */
+  ga__tree **place;   /* its entry in the section, which an override replaces */
   ga__tree *override; /* from opts.set, NULL: none */
   state state;
   ga__number number;
@@ -41,7 +41,7 @@ static void report_circle(ga__reading *r, int i)
                    &(ga__facts){.kind = "parameter", .part = p->names.name[i], .detail = circle});
 }
 
-/* An override may be in another unit than the file's text, not of another kind. */
+/* Warns of an override with another dimension than the value in the file. */
 static void compare_override(ga__reading *r, const parameter *p)
 {
   ga__number of_file;
@@ -138,7 +138,7 @@ void ga__parameters_unused(ga__reading *r)
 
 /* ---- Names ---- */
 
-/* 1: fit for expressions. */
+/* 1: the name can be used in expressions. */
 static int check_name(ga__reading *r, const ga__tree *tree)
 {
   char piece[GA_TEXT_PIECE];

@@ -1,4 +1,4 @@
-/* Parameters of a model: values by name, computed when they are first asked for. */
+/* Parameters of a model: values by name, computed when first needed. */
 #ifndef GALPHA_MODEL_PARAMETERS_H
 #define GALPHA_MODEL_PARAMETERS_H
 
@@ -10,16 +10,15 @@ void ga__parameters_destroy(ga_context *ctx, struct ga__parameters **p);
 
 typedef enum ga__lookup { GA__UNKNOWN_NAME, GA__KNOWN_NAME, GA__WRONG_NAME } ga__lookup;
 
-/* The value of a name in an expression: an index of the scope, or a parameter, which counts as used from now
- * on. GA__WRONG_NAME: its own text is wrong, which has been said. *known (may be NULL) is a copy of the name
- * that lives. */
+/* The value of a name in an expression: an index of the scope, or a parameter, which is marked as
+ * used. GA__WRONG_NAME: its text is wrong, which is reported. *known (may be NULL): a permanent copy
+ * of the name. */
 ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char *name, size_t bytes,
                               ga__number *out, const char **known);
 /* All parameters, to find the nearest name. */
 int ga__parameter_count(const ga__reading *r);
 const char *ga__parameter_name(const ga__reading *r, int i);
-/* Warns of parameters that nothing used; to be called when everything has been read, where there are no
- * errors. */
+/* Warns of unused parameters; to be called at the end if there are no errors. */
 void ga__parameters_unused(ga__reading *r);
 
 #endif

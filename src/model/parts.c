@@ -1,4 +1,4 @@
-/* Parts of a machine, from maps to the builder; and what looks odd about them. */
+/* Parts of a machine: from maps to definitions, and warnings of suspicious values. */
 #include "model/format.h"
 #include "model/mesh.h"
 #include "model/sections.h"
@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is suspicious: [kg] masses beyond these, moments of inertia beyond so many times mass · reach².
- * Distances below the last [m] say nothing of a body's size. */
+/* Limits of suspicious values: [kg] masses; moments of inertia relative to mass · reach²; [m] smaller
+ * distances are no measure of a body's size. */
 #define LARGE_MASS 1e6
 #define SMALL_MASS 1e-9
 #define LARGE_INERTIA 100
 #define SMALL_REACH 1e-3
-#define TILT 1e-6 /* of an axis against the normal of a plane, 1 − cosine */
+#define TILT 1e-6 /* 1 − cosine of the angle between an axis and the normal of the plane */
 
 enum { MOST_EXTRA = 16 }; /* keys that are read by hand */
 
@@ -43,7 +43,7 @@ typedef union any_def {
 } any_def;
 
 struct ga__body_size {
-  double mass, inertia, reach; /* reach: of what is fixed to it */
+  double mass, inertia, reach; /* reach: [m] largest distance of its markers and joints */
   double position[3];
 };
 
@@ -57,8 +57,8 @@ int ga__joint_kind_of(const ga__tree *joint)
   return -1;
 }
 
-/* Of a joint that has just one coordinate, in space or else in the plane: where both are there, both are of
- * the same kind. NULL: it has none, or several. */
+/* The coordinate of a joint that has just one, in space or in the plane (which are then of the same kind);
+ * NULL: none, or several. */
 static const ga_coordinate_info *only_coordinate(const ga__tree *joint)
 {
   const int kind = ga__joint_kind_of(joint);
@@ -87,7 +87,7 @@ static int is_angle(const ga__reader *reader, const char *coordinate)
   return info && info->is_angle;
 }
 
-/* Are the other units meant? */
+/* 1: the part acts on an angle, so fields have their units for angles. */
 static int has_other_units(const ga__reader *reader, ga__part_kind kind, const ga__tree *tree)
 {
   if (kind == GA__PART_SCALAR) return is_true(ga__map_peek(tree, "rotational"));
@@ -140,8 +140,7 @@ static int is_in_plane(const ga__reader *reader, const char *body)
   return strcmp(body, "ground") == 0 || (named && named->kind == GA__PART_PLANAR);
 }
 
-/* In the plane joints turn about z and slide along x; an axis as it would be in space gives another joint
- * than was meant. */
+/* Warns of an axis that has no effect in the plane: there joints rotate about z and slide along x. */
 static void suspect_axis(ga__reader *reader, const ga__named *named, const ga_joint_def *def)
 {
   const ga__tree *at = ga__map_get(named->tree, "at");
@@ -150,8 +149,8 @@ static void suspect_axis(ga__reader *reader, const ga__named *named, const ga_jo
   ga__report_warning(reader->r->messages, at->at, GA_REASON_AXIS_LEAVES_PLANE, &(ga__facts){.field = "at"});
 }
 
-/* Bodies come before markers and joints. */
-static void note(ga__reader *reader, ga__named *named, const any_def *def)
+/* Records sizes for the warnings; bodies are read before markers and joints. */
+static void record_sizes(ga__reader *reader, ga__named *named, const any_def *def)
 {
   const ga__tree *angle = named->kind == GA__PART_PLANAR ? ga__map_peek(named->tree, "angle") : NULL;
   if (named->kind <= GA__PART_SCALAR) note_body(reader, named, def);
@@ -194,9 +193,8 @@ static void report_unused(ga__reader *reader, const ga__named *named, const char
                      &(ga__facts){.kind = kind, .part = named->name});
 }
 
-/* What is there to be looked at: a block with a unit, a marker on a beam or cable, which has the forces
- * there.
- */
+/* What is there to be looked at: a block with a unit, a marker on a beam or cable, which has
+ * the forces there. */
 static int is_shown(const ga__reader *reader, const ga__named *named)
 {
   if (named->kind == GA__PART_BLOCK) return ga__map_peek(named->tree, "unit") != NULL;
@@ -223,7 +221,7 @@ void ga__suspect_parts(ga__reader *reader)
 
 /* ---- Reading ---- */
 
-/* Masses that any body may have. */
+/* Sets masses and sizes that are always accepted. */
 static void set_body_size(ga__part_kind kind, any_def *def)
 {
   static const double unit[6] = {1, 1, 1, 0, 0, 0};
@@ -236,7 +234,7 @@ static void set_body_size(ga__part_kind kind, any_def *def)
     def->point.mass = 1;
   } else if (kind == GA__PART_SCALAR) {
     def->scalar.mass = 1;
-  } else if (kind == GA__PART_BEAM) { /* longer than any marker on it may need */
+  } else if (kind == GA__PART_BEAM) { /* long enough for any marker on it */
     def->beam.length = 1e9;
     def->beam.section = GA_SECTION_CIRCLE;
     def->beam.diameter = def->beam.young = def->beam.density = 1;
@@ -248,8 +246,8 @@ static void set_body_size(ga__part_kind kind, any_def *def)
   }
 }
 
-/* What others can judge a part by: the bodies that it belongs to, and of a joint the type, which gives its
- * coordinates. 0: that is unknown, or is not enough. */
+/* Keeps what other parts refer to: the bodies of a part, and the type of a joint, which determines its
+ * coordinates. Returns 0: unknown, or not sufficient. */
 static int keep_names(ga__part_kind which, const any_def *read, int type, any_def *def)
 {
   if (which == GA__PART_SCALAR) def->scalar.rotational = read->scalar.rotational;
@@ -271,8 +269,8 @@ static int try_part(ga__reader *reader, const ga__part_type *kind, const any_def
   return !status;
 }
 
-/* In place of a part that is wrong, one of the same kind and name. is_read: only its numbers were refused.
- * 0: there is none. */
+/* Adds a substitute of the same kind and name for a wrong part. is_read 1: only its numbers were refused.
+ * Returns 0: not possible. */
 static int add_substitute(ga__reader *reader, const ga__named *named, const any_def *read, int is_read,
                           int type)
 {
@@ -291,7 +289,7 @@ static int add_substitute(ga__reader *reader, const ga__named *named, const any_
   return try_part(reader, kind, &def);
 }
 
-/* Of a coupling it must be given, of other joints it is not looked at. */
+/* The ratio is required for couplings, and ignored for other joints. */
 static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner *owner)
 {
   const int gear = owner->kind == GA_JOINT_GEAR;
@@ -334,7 +332,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   if (!good || status)
     named->omitted = add_substitute(reader, named, &def, good, owner.kind) ? GA__OMIT_NUMBERS : GA__OMIT_ALL;
   else if (!reader->again)
-    note(reader, named, &def);
+    record_sizes(reader, named, &def);
 }
 
 int ga__part_group(int i, ga__group *group)

@@ -67,7 +67,7 @@ static uint32_t hash(const char *name, size_t bytes)
   return h;
 }
 
-/* The bucket of that name, or the empty one where it would go. */
+/* The bucket of that name, or the empty one for it. */
 static int *find_bucket(int *bucket, int capacity, const char *const *known, const char *name, size_t bytes)
 {
   const uint32_t mask = 2 * (uint32_t)capacity - 1;

@@ -11,8 +11,9 @@ typedef struct ga__pool {
   size_t used, size;       /* of the latest */
 } ga__pool;
 
-void *ga__pool_take(ga__pool *pool, size_t bytes);                   /* zeroed; NULL: out of memory */
-char *ga__pool_text(ga__pool *pool, const char *text, size_t bytes); /* a copy with its end; likewise */
+void *ga__pool_take(ga__pool *pool, size_t bytes); /* zeroed; NULL: out of memory */
+char *ga__pool_text(ga__pool *pool, const char *text,
+                    size_t bytes); /* a copy with a 0; NULL: out of memory */
 void ga__pool_destroy(ga__pool *pool);
 
 /* Names numbered in the order they are added in, found by a hash. They are borrowed. Start from {ctx}. */
@@ -24,12 +25,10 @@ typedef struct ga__names {
 } ga__names;
 
 int ga__names_find(const ga__names *names, const char *name, size_t bytes); /* −1: not there */
-/* The number of that name, which may have been there before (then it is below the n of before); −1: out of
- * memory. */
+/* Adds a name; returns its number, that of an existing one if it is a duplicate; −1: out of memory. */
 int ga__names_add(ga__names *names, const char *name);
 void ga__names_destroy(ga__names *names);
-/* The most similar of them to the first bytes of word, "" where none is, or enough has been searched for
- * messages. */
+/* The most similar name to the first bytes of word; "": none, or the limit of searches is reached. */
 void ga__names_nearest(char *nearest, ga__messages *m, const ga__names *names, const char *word,
                        size_t bytes);
 

@@ -1,4 +1,4 @@
-/* Reads what a model says once: title, gravity, the form of rigid bodies, and how it is to be simulated. */
+/* Reads title, gravity, the form of rigid bodies, and the settings of a run. */
 #include "model/settings.h"
 #include "model/document.h"
 #include "model/format.h"
@@ -36,15 +36,15 @@ void ga__read_globals(ga__reader *reader, ga__tree *root, ga__globals *out)
                        &(ga__facts){.field = "gravity", GA__NUMBERS({length, "m/s²"}), .expected = "mm/s^2"});
 }
 
-/* The value of a setting in the file, or else what is nearest to it. */
+/* Place of a setting in the file, or of its map. */
 static ga__place place_of(const ga__tree *map, const char *field)
 {
   const ga__tree *at = ga__map_peek(map, field);
   return at ? at->at : map->key_at;
 }
 
-/* Settings that are given, but which others leave without a use: equal steps are given to be compared with
- * error control, which is worth a warning only. */
+/* Reports settings that have no effect because of others. Settings of error control besides `step` are only a
+ * warning, since both may be given for comparisons. */
 static void find_unused(ga__reader *reader, const ga__tree *map, const ga_run_settings *s)
 {
   ga_setting at;
@@ -68,7 +68,7 @@ static void suspect_length(ga__reader *reader, const ga__tree *map, const ga_run
                      &(ga__facts){.field = "step", GA__NUMBERS({s->step, "s"}), .detail = detail});
 }
 
-/* All that is wrong with them, each at its place. */
+/* Reports all errors of settings, each at its place. */
 static void check_settings(ga__reader *reader, const ga__tree *map, const ga_run_settings *s)
 {
   ga_context *ctx = reader->r->ctx;

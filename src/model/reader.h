@@ -1,5 +1,5 @@
-/* What goes on from trees to a machine: names of parts and functions, and what the machine borrows. What is
- * wrong is reported with its place, and reading goes on. */
+/* Reading of trees into a machine: names of parts and functions, and objects that the machine borrows. Errors
+ * are reported with their places, and reading continues. */
 #ifndef GALPHA_MODEL_READER_H
 #define GALPHA_MODEL_READER_H
 
@@ -8,8 +8,7 @@
 
 /* ---- Names of parts and functions ---- */
 
-/* What of a wrong part stays out of the machine, which is built all the same for the sake of further
- * messages. */
+/* What is left out of a wrong part. The machine is built nevertheless, to find further errors. */
 typedef enum ga__omission {
   GA__OMIT_NOTHING = 0,
   GA__OMIT_INPUTS,  /* of a block: all are 0 */
@@ -21,23 +20,23 @@ typedef struct ga__named {
   const char *name;
   ga__tree *tree;       /* where it is defined */
   int kind;             /* of a part: ga__part_kind; −1: unknown, which was reported */
-  int used;             /* somebody refers to it */
+  int used;             /* 1: something refers to it */
   int duplicate;        /* two parts have this name, which was reported */
   ga__omission omitted; /* of a part */
   int state;            /* of a function: a function_state */
   ga_function *function;
   const ga_modal_body *modal; /* of a part of type modal: once it is made */
-  struct ga__body_size *size; /* of a body: what its numbers are judged by; NULL: not read */
+  struct ga__body_size *size; /* of a body: data for warnings; NULL: not read */
 } ga__named;
 
-/* What is called so: list[i] has the name number i. */
+/* Named objects: list[i] has name number i. */
 typedef struct ga__directory {
   ga__names names;
   ga__named *list;
 } ga__directory;
 
 ga__named *ga__directory_find(const ga__directory *d, const char *name, size_t bytes); /* NULL: none */
-/* The one whose name this is, or begins with before a dot: the longest such. */
+/* The object with this name, or with the longest name that precedes a dot in it. */
 ga__named *ga__directory_head(const ga__directory *d, const char *name, size_t bytes);
 
 typedef struct ga__reader {
@@ -47,10 +46,11 @@ typedef struct ga__reader {
   ga__directory parts, functions;
   struct ga__kept *kept; /* what the machine borrows, the latest first */
   int again;             /* 1: another round without the parts that could not be built */
-  int guessed;           /* 1: defaults stand in for places, so that what lies where says nothing */
+  int guessed; /* 1: defaults replace wrong positions, so errors that depend on positions are not reported */
 } ga__reader;
 
-/* `release` will be called with `thing` after the machine is gone; 0: no memory, and it was called. */
+/* Calls release(thing) after the machine is destroyed; returns 0: out of memory, and it was
+ * called at once. */
 int ga__keep(ga__reader *reader, void *thing, void (*release)(void *thing));
 void ga__release_kept(struct ga__kept **kept);
 /* From the document's memory; NULL: r->failed. */

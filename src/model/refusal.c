@@ -1,10 +1,10 @@
-/* What the builder refuses, reported where it stands in the file. */
+/* Errors of the builder, reported at their place in the file. */
 #include "model/sections.h"
 
 #include "mbs/name.h"
 #include <string.h>
 
-/* The item of a field: the input of a block by its name or number, a number of a list. */
+/* The item of a field that an error is about: an input of a block by name or number, a number of a list. */
 static const ga__tree *find_item(const ga__tree *field, const ga_error *error)
 {
   const ga__tree *item = NULL;
@@ -21,7 +21,7 @@ static const ga__tree *find_value(const ga__tree *part, const ga_error *error)
   return field ? find_item(field, error) : NULL;
 }
 
-/* Within an expression, the name that the error is about. */
+/* Place of the name, within an expression, that the error is about. */
 static ga__place place_of_name(const ga__tree *value, const ga_error *error)
 {
   const size_t bytes = strlen(error->name);

@@ -1,5 +1,5 @@
-/* Repeats: parts written once and made many times. What depends on the index is copied, the rest of a part is
- * shared by all its copies. */
+/* Repeats: parts that are written once and created many times. Values that depend on the index are copied;
+ * others are shared by all copies. */
 #include "model/document.h"
 
 #include "mbs/name.h"
@@ -29,7 +29,7 @@ static void stop_for_memory(expansion *x)
 
 /* ---- Texts with {i} ---- */
 
-/* index, index+1, index-1: what nearly every name needs. */
+/* The fast case: index, index+1, index-1. */
 static int read_simple(const char *inner, size_t bytes, const ga__scope *scope, long *value)
 {
   const int name = ga__name_length(inner);
@@ -68,7 +68,7 @@ static int read_inner(expansion *x, const char *inner, size_t bytes, const ga__s
   return good;
 }
 
-/* {{ and }} stand for the braces themselves. 0: something is wrong, and reported. */
+/* Replaces {...} by its value; {{ and }} are the braces themselves. Returns 0: an error was reported. */
 static int write_replaced(expansion *x, const char *text, const ga__scope *scope, ga__place at, ga__writer *w)
 {
   while (*text) {
@@ -97,7 +97,7 @@ static int write_replaced(expansion *x, const char *text, const ga__scope *scope
   return 1;
 }
 
-/* The text itself where it has no braces; NULL: something is wrong, and reported. */
+/* The text with replacements, or the text itself if it has no braces; NULL: an error was reported. */
 static const char *replace(expansion *x, const char *text, const ga__scope *scope, ga__place at)
 {
   ga__writer count = {0};
@@ -130,7 +130,7 @@ static int depends(const ga__tree *tree, const ga__scope *scope)
   return 0;
 }
 
-/* NULL: something is wrong, and reported. */
+/* A copy of the tree for one index, as far as it depends on it; NULL: an error was reported. */
 static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scope)
 {
   if (!depends(from, scope)) return from;
@@ -168,7 +168,7 @@ typedef struct repeat {
   ga__tree *parts;
 } repeat;
 
-/* A value of a repeat that stands in another may use the outer index. */
+/* Reads an integer of a repeat, which may use the index of an outer repeat. */
 static int read_int(expansion *x, const ga__tree *tree, const char *key, const ga__scope *scope, long low,
                     long high, long *out)
 {
@@ -234,7 +234,7 @@ static int read_repeat(expansion *x, ga__tree *spec, const ga__scope *scope, rep
 
 static void expand_entry(expansion *x, ga__tree *entry, const ga__scope *scope, int depth);
 
-/* 0: no use in going on. */
+/* Returns 0: expansion cannot continue. */
 static int expand_section(expansion *x, ga__tree *section, const ga__scope *scope, int depth)
 {
   if (strcmp(section->key, "repeat") == 0) {

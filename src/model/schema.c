@@ -93,7 +93,7 @@ static void write_names(ga__writer *w, int n, const char *const *names)
   }
 }
 
-/* What may stand at a field. */
+/* The allowed values of a field. */
 static void write_value(ga__writer *w, const ga__field *f)
 {
   static const char *const shapes[] = {
@@ -137,7 +137,7 @@ static void write_field(ga__writer *w, const ga__field *f, const void *base)
   ga__write(w, "}");
 }
 
-/* Keys that stand beside those of the tables. */
+/* Keys in addition to those of the tables. */
 static void write_more(ga__writer *w, const ga__group *g, const char **between)
 {
   for (int i = 0; i < g->n; i++) {
@@ -204,7 +204,7 @@ static void write_group(ga__writer *w, const ga__group *g)
   ga__write(w, "}}");
 }
 
-/* All kinds of a section, one of which each of its entries is. */
+/* All kinds of a section; each entry is one of them. */
 static void write_kinds(ga__writer *w, const char *section)
 {
   const char *between = "";

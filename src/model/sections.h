@@ -5,14 +5,14 @@
 #include "model/fields.h"
 
 /* parts.c */
-/* Sets named->omitted where it is wrong, which was reported. */
+/* Reads a part; sets named->omitted if it is wrong, which is reported. */
 void ga__read_part(ga__reader *reader, ga__named *named);
-/* Warnings of numbers that are suspicious, and of parts that nothing refers to; when all is read. */
+/* Warns of suspicious numbers and unused parts, after everything is read. */
 void ga__suspect_parts(ga__reader *reader);
 /* The ga_joint_kind that a joint's type names; −1: none. */
 int ga__joint_kind_of(const ga__tree *joint);
 
-/* refusal.c: reports what the builder refuses, where the part, or the field that is meant, stands. */
+/* refusal.c: reports the builder's error at the place of the part or field. */
 void ga__report_refusal(ga__reader *reader, const ga__named *named, ga_status status);
 
 /* functions.c */
@@ -20,16 +20,16 @@ enum { GA__N_INTERPOLATIONS = GA_INTERPOLATE_SPLINE + 1, GA__N_EXTRAPOLATIONS = 
 extern const char *const ga__interpolation_names[GA__N_INTERPOLATIONS];
 extern const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS];
 int ga__read_named_function(ga__reader *reader, ga__named *named); /* 0: it could not be made */
-/* A name, a number, an expression in t, or a function in place; unit: of its value. */
+/* Reads a function: a name, a number, an expression in t, or a map; unit: of its values. */
 int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const ga_function **f);
 int ga__calls_function(const ga__reader *reader, const char *text); /* 1: one of the model's functions */
-/* All functions that could be made become the machine's. */
+/* Adds all functions that could be created to the machine. */
 void ga__add_functions(ga__reader *reader);
 /* The functions that a text calls, as symbols; 0 after failure. */
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols);
 
 /* blocks.c */
-/* As far as named->omitted leaves it; 0: it was not added. */
+/* Reads and adds a block, without what named->omitted says; returns 0: it was not added. */
 int ga__read_block(ga__reader *reader, ga__named *named);
 
 /* settings.c */

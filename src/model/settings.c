@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_ACCURACY 1e-8 /* [-] below, rounding would be taken for errors */
+#define LEAST_ACCURACY 1e-8 /* [-] smaller ones are in the range of rounding */
 
 #define LARGE_NEWTON 1e-2 /* [-] of the tolerance */
 
@@ -96,7 +96,7 @@ static const char *const redundant_about[] = {
     [GA_REDUNDANT_ACCEPT] = "the motion is that of the independent ones, the multipliers are the smallest",
     [GA_REDUNDANT_REFUSE] = "the matrix is singular, which is an error"};
 
-/* Methods that look at a setting. */
+/* Which methods use a setting. */
 static int has_offset(const ga_method_info *m)
 {
   return !m->keeps_rates;
@@ -370,7 +370,7 @@ ga_start_opts ga_run_start_opts(const ga_run_settings *settings)
   return start;
 }
 
-/* Errors that Newton's iteration leaves are seen by no error control. */
+/* Warns of a large tolerance of Newton's iteration, whose error is not seen by error control. */
 static void suspect_newton(ga_context *ctx, const ga_run_settings *s)
 {
   if (s->newton_tolerance > fmax(LARGE_NEWTON * s->tolerance, ga_stepper_defaults().newton.tol))
@@ -411,7 +411,7 @@ ga_status ga_run_simulate_opts(ga_context *ctx, const ga_run_settings *settings,
 
 /* ---- The table ---- */
 
-/* Of numbers that have no limit of their own. */
+/* Limit of numbers without a limit of their own. */
 #define LARGEST 1e12
 #define SMALLEST 1e-15
 

@@ -1,7 +1,8 @@
-/* Pairs of surrogates, "\ud83d\ude00", as JSON writes characters beyond 16 bits: libyaml refuses them. They
- * are written as "\U0001f600" before it reads the text, and the columns after them are put right afterwards.
- * Where a text stands in double quotes only libyaml knows, so it is asked, once: it scans a copy in which
- * harmless escapes of the same length stand for all pairs, and names the places of quoted texts. */
+/* Surrogate pairs, "\ud83d\ude00", as JSON writes characters beyond 16 bits: libyaml refuses them. They are
+ * replaced by
+ * "\U0001f600" before libyaml reads the text, and the columns after them are corrected afterwards. To find
+ * the texts in double quotes, libyaml first scans a copy in which all pairs are replaced by valid escapes of
+ * the same length. */
 #include "model/surrogate.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 enum { PAIR = 12, LONG = 10, FIRST_CAPACITY = 16 };
 
-/* The four hexadecimal digits after "\u"; −1: there is no such thing here. */
+/* The value of "\u" and four hexadecimal digits; −1: something else. */
 static long escape_at(const char *text, size_t left)
 {
   long code = 0;
@@ -50,8 +51,8 @@ static ga_status note(ga_context *ctx, ga__mended *m, int line, int column)
   return GA_OK;
 }
 
-/* Writes the mended text over the copy that libyaml scans. It is never longer than what has been read, and
- * libyaml has read further than the text goes on here: what is overwritten is not needed any more. */
+/* Writes the new text over the copy that libyaml scans. It is never longer than the part already scanned, so
+ * only bytes that are no longer needed are overwritten. */
 typedef struct writer {
   ga_context *ctx;
   const char *text; /* as it was given, */
@@ -129,8 +130,8 @@ static ga_status mend_token(writer *w, const yaml_token_t *token)
   return quoted ? mend_quoted(w, token->start_mark.index) : GA_OK;
 }
 
-/* Where the scanner stops, the tokens that it had not given out yet, and the text that it was in: what is
- * wrong there is to be told, not the pairs before it. */
+/* After the scanner stopped at an error: also replaces pairs in tokens that it had not delivered and in the
+ * unfinished text, so that the error itself is reported and not the pairs before it. */
 static ga_status mend_last(writer *w, const yaml_parser_t *parser)
 {
   ga_status status = parser->error == YAML_MEMORY_ERROR ? GA_ERR_MEMORY : GA_OK;
@@ -159,7 +160,7 @@ static ga_status mend_all(writer *w)
   return status;
 }
 
-/* Two harmless escapes in place of every pair; returns how many. */
+/* Replaces every pair by two valid escapes; returns their number. */
 static size_t hide_pairs(const char *text, size_t length, char *copy)
 {
   size_t n = 0;
@@ -194,7 +195,7 @@ void ga__mended_free(ga_context *ctx, ga__mended *m)
   *m = (ga__mended){.length = 0};
 }
 
-/* How many pairs come before a place; they are in the order of the text. */
+/* Number of pairs before a place; they are sorted. */
 static int count_before(const ga__mended *m, int line, int column)
 {
   int from = 0, to = m->n;

@@ -15,11 +15,11 @@ typedef struct ga__mended {
   ga__pair *pair;
 } ga__mended;
 
-/* Writes pairs of surrogates in double-quoted texts, "\ud83d\ude00", as escapes of one character. What is
- * wrong with the text otherwise stays. GA_ERR_MEMORY, or GA_OK; to be freed in both cases. */
+/* Replaces surrogate pairs in double-quoted texts, "\ud83d\ude00", by escapes of one character; other errors
+ * of the text are kept. Returns GA_OK or GA_ERR_MEMORY; m has to be freed in both cases. */
 ga_status ga__surrogates_mend(ga_context *ctx, const char *text, size_t length, ga__mended *m);
 void ga__mended_free(ga_context *ctx, ga__mended *m);
-/* Of a place in the mended text, the column in the one that was given; all from 0. */
+/* Column in the original text of a place in the new one; all from 0. */
 int ga__mended_column(const ga__mended *m, int line, int column);
 
 #endif

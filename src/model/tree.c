@@ -1,5 +1,5 @@
-/* From YAML to trees, by libyaml's events. libyaml's own memory is the C library's: it has no hooks;
- * everything that outlives a reading is the context's. */
+/* From YAML to trees, by libyaml's events. libyaml uses malloc(), since it has no hooks; everything that
+ * outlives the reading is from the context. */
 #include "model/tree.h"
 #include "model/surrogate.h"
 
@@ -31,7 +31,7 @@ typedef struct builder {
   int anchor_capacity;
 } builder;
 
-/* ---- Faults ---- */
+/* ---- Errors ---- */
 
 static void *no_memory(builder *b)
 {
@@ -78,7 +78,7 @@ static size_t byte_at(const builder *b, yaml_mark_t mark)
   return i;
 }
 
-/* Is the last thing before the mark, in its line, the end of a list? */
+/* 1: the last character before the mark, in its line, ends a list. */
 static int follows_list(const builder *b, yaml_mark_t mark)
 {
   size_t i = byte_at(b, mark);
@@ -86,7 +86,7 @@ static int follows_list(const builder *b, yaml_mark_t mark)
   return i > 0 && b->text[i - 1] == ']' && mark.column > 0;
 }
 
-/* What usually lies behind libyaml's words; NULL: nothing is known. */
+/* The usual cause of an error of libyaml; NULL: unknown. */
 static const char *hint_for(const builder *b, const char *problem)
 {
   static const char flow[] = "did not find expected ',' or";
@@ -189,7 +189,7 @@ static int push(builder *b, ga__tree *node)
   return 1;
 }
 
-/* What was pushed since `base` becomes the children of a node. */
+/* Makes everything pushed since `base` the children of a node. */
 static int take_children(builder *b, ga__tree *node, int base)
 {
   const int n = b->n_stack - base;
@@ -204,7 +204,7 @@ static int take_children(builder *b, ga__tree *node, int base)
 
 /* ---- Tags, anchors, aliases ---- */
 
-/* The tags of the core schema say what is plain anyway, but for !!str, which makes a text of everything. */
+/* Checks a tag. Those of the core schema have no effect, except !!str, which makes the value a text. */
 static void check_tag(builder *b, const yaml_char_t *tag, ga__place at, int *is_text)
 {
   static const char core[] = "tag:yaml.org,2002:";
@@ -269,7 +269,7 @@ static int too_deep(builder *b, int depth, ga__place at)
   return 1;
 }
 
-/* A bomb of aliases within aliases grows exponentially; the copy stops at the budget. */
+/* Copies the tree of an alias, up to a limit: aliases within aliases can grow exponentially. */
 static ga__tree *copy_tree(builder *b, const ga__tree *from, ga__place alias, int depth)
 {
   if (too_deep(b, depth, alias)) return NULL;
@@ -314,12 +314,12 @@ static ga__tree *read_alias(builder *b, const yaml_event_t *event, int depth)
                      .nearest = nearest,
                      .detail = nearest[0] ? NULL : "an anchor '&name' comes before its aliases '*name'"});
   }
-  ga__tree *empty = new_node(b, GA__TREE_SCALAR, at); /* something to go on with */
+  ga__tree *empty = new_node(b, GA__TREE_SCALAR, at); /* so that reading can continue */
   if (empty) empty->text = "";
   return empty;
 }
 
-/* ---- Expressions torn at their commas ---- */
+/* ---- Expressions split at their commas ---- */
 
 /* Parentheses that are open after a text, -1: one is closed that was not opened. */
 static int balance(int open, const char *text)
@@ -328,7 +328,7 @@ static int balance(int open, const char *text)
   return open;
 }
 
-/* What stands between two commas: an entry of a list, or in a map a key without a value; NULL: neither. */
+/* The text between two commas: an entry of a list, or a key without a value; NULL: neither. */
 static const char *piece_of(const ga__tree *node, int i)
 {
   const ga__tree *child = node->child[i];
@@ -337,8 +337,8 @@ static const char *piece_of(const ga__tree *node, int i)
   return child->key_style == GA__STYLE_PLAIN && !child->text[0] ? child->key : NULL;
 }
 
-/* How many of the children after number i its expression goes on over; 0: it is not torn. */
-static int count_torn(const ga__tree *node, int i)
+/* Number of children after number i that belong to its expression; 0: it is not split. */
+static int count_split(const ga__tree *node, int i)
 {
   const ga__tree *first = node->child[i];
   int open = first->kind == GA__TREE_SCALAR && !first->quoted ? balance(0, first->text) : 0;
@@ -350,14 +350,14 @@ static int count_torn(const ga__tree *node, int i)
   return 0;
 }
 
-/* [0, max(a, b)] has three entries, and {force: max(a, b)} two keys: this is reported once, and read as it
- * was meant, so that nothing else follows from it. */
-static void mend_torn(builder *b, ga__tree *node)
+/* In YAML [0, max(a, b)] has three entries, and {force: max(a, b)} two keys. This is reported once, and the
+ * pieces are joined, so that no other errors follow. */
+static void join_split(builder *b, ga__tree *node)
 {
   int kept = 0;
   for (int i = 0, n_torn; i < node->n; i += 1 + n_torn) {
     ga__tree *child = node->child[kept++] = node->child[i];
-    n_torn = count_torn(node, i);
+    n_torn = count_split(node, i);
     if (n_torn == 0) continue;
     size_t size = strlen(child->text) + 1;
     for (int k = i + 1; k <= i + n_torn; k++) size += strlen(piece_of(node, k)) + 2;
@@ -399,8 +399,8 @@ static const char *copy_text(builder *b, const yaml_event_t *event, ga__place at
   return copy;
 }
 
-/* Where the text begins in the file, if it stands there as it is: on one line, and without escapes. Anchor
- * and tag come before it, so a plain one is counted back from its end. */
+/* Finds the first column of the text, if it is on one line and without escapes. An anchor or tag may precede
+ * it, so the column of a plain text is counted from its end. */
 static void place_text(const builder *b, ga__tree *node, const yaml_event_t *event)
 {
   const yaml_mark_t start = event->start_mark, end = event->end_mark;
@@ -416,7 +416,7 @@ static void place_text(const builder *b, ga__tree *node, const yaml_event_t *eve
   }
 }
 
-/* What a tag makes a text would be lost without quotes. */
+/* A text by tag is written in quotes, since the tag is not kept. */
 static ga__tree_style style_of(yaml_scalar_style_t style, int is_text)
 {
   if (style == YAML_SINGLE_QUOTED_SCALAR_STYLE) return GA__STYLE_SINGLE;
@@ -460,16 +460,14 @@ static void read_list(builder *b, ga__tree *node, int depth)
     ga__tree *child = ends ? NULL : read_node(b, &event, depth + 1);
     yaml_event_delete(&event);
     if (ends) {
-      if (take_children(b, node, base) && node->style == GA__STYLE_FLOW) mend_torn(b, node);
+      if (take_children(b, node, base) && node->style == GA__STYLE_FLOW) join_split(b, node);
       return;
     }
     if (child) push(b, child);
   }
 }
 
-/* The key of an event, with its place; NULL: it is none, which is reported, and the value is to be thrown
- * away.
- */
+/* The key of an event, with its place; NULL: invalid, which is reported, and its value is discarded. */
 static const char *read_key(builder *b, const yaml_event_t *event, ga__place at)
 {
   ga__messages *m = b->forest->messages;
@@ -527,7 +525,7 @@ static void read_map(builder *b, ga__tree *node, int depth)
     yaml_event_delete(&event);
     if (!ends) continue;
     if (!take_children(b, node, base)) return;
-    if (node->style == GA__STYLE_FLOW) mend_torn(b, node);
+    if (node->style == GA__STYLE_FLOW) join_split(b, node);
     if (!b->stopped && ga__tree_unique(b->forest, node)) no_memory(b);
     return;
   }

@@ -28,13 +28,13 @@ typedef struct ga__tree {
   ga__place key_at; /* of its key, within a map */
   const char *key;  /* within a map; NULL elsewhere */
   const char *text; /* scalar, UTF-8 */
-  int text_column;  /* scalar: of the first character of text; 0: the text does not stand so in the file */
-  int quoted;       /* scalar: it stood in quotes */
+  int text_column;  /* scalar: column of its first character; 0: the text in the file differs */
+  int quoted;       /* scalar: 1: it was in quotes */
   int n;            /* children */
   ga__tree_style style, key_style;
   struct ga__tree **child;
   const ga__scope *scope; /* NULL: not in a repeat, or nothing below depends on its index */
-  int used;               /* set by readers: a key that nobody asked for is reported as unknown */
+  int used;               /* set when the key is read; others are reported as unknown */
 } ga__tree;
 
 enum {
@@ -43,22 +43,21 @@ enum {
   GA__TREE_ALIASED = 1000000, /* among them, by aliases */
 };
 
-/* Memory of trees, and how much more there may be of them. */
+/* Memory of trees, and the limits of their size. */
 typedef struct ga__forest {
   ga__pool *pool;
   ga__messages *messages;
   long nodes_left, aliased_left;
 } ga__forest;
 
-/* Reads one document. *out is NULL where errors leave nothing to go on with; they have been said then. Fails
- * with GA_ERR_MEMORY alone. Aliases become copies, so that every place of the tree has its own mark `used`.
- */
+/* Reads one document. *out is NULL if errors, which are reported, leave nothing to read. Fails only with
+ * GA_ERR_MEMORY. Aliases become copies, so that every node has its own flag `used`. */
 ga_status ga__tree_read(ga__forest *forest, int file, const char *text, size_t length, ga__tree **out);
 
-/* Is it the word null of JSON, or one of YAML's others? Without quotes it is nothing: an empty text. */
+/* 1: the text is null, as written in JSON or YAML. Without quotes it means an empty value. */
 int ga__tree_is_null(const char *text);
 
-/* Of two children of the same key the first is kept, and the second reported. */
+/* Reports duplicate keys, and keeps the first. */
 ga_status ga__tree_unique(ga__forest *forest, ga__tree *map);
 
 #endif

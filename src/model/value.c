@@ -1,5 +1,5 @@
-/* From scalars to values. A number is looked at first, to give the message that fits: "12 mmm" is a quantity
- * in an unknown unit, "2*L" an expression. */
+/* From scalars to values. Texts are classified first, so that messages fit: "12 mmm" is a quantity with an
+ * unknown unit, "2*L" an expression. */
 #include "model/parameters.h"
 #include "model/dimension.h"
 #include "model/hints.h"
@@ -56,7 +56,7 @@ ga__place ga__value_place(const ga__tree *tree, int column)
   return at;
 }
 
-/* Reports that something else was expected than what stands there; returns 0. */
+/* Reports what was expected instead of this value; returns 0. */
 static int report_form(ga__reading *r, const ga__tree *tree, const char *expected)
 {
   ga__report_error(r->messages, tree->at, GA_REASON_WRONG_FORM,
@@ -72,7 +72,7 @@ static int expect_scalar(ga__reading *r, const ga__tree *tree, const char *expec
 
 /* ---- Numbers ---- */
 
-/* .inf, -inf, nan, Infinity: what YAML and C call numbers, and no expression means. */
+/* 1: .inf, -inf, nan, Infinity and the like. */
 static int is_not_finite(const char *text)
 {
   static const char *const words[] = {"inf", "infinity", "nan"};
@@ -89,8 +89,7 @@ static int is_not_finite(const char *text)
   return 0;
 }
 
-/* What the context's last error says of a text. The text is left out where the fault is all of it: it quotes
- * it. */
+/* Reports the context's last error about a text. The text is left out if the message quotes it already. */
 static void report_text(ga__reading *r, const ga__tree *tree, const ga_text_error *found)
 {
   char quoted[GA_TEXT_PIECE];
@@ -100,12 +99,12 @@ static void report_text(ga__reading *r, const ga__tree *tree, const ga_text_erro
                     error.reason == GA_REASON_FUNCTION_AS_VALUE ||
                     (error.reason != GA_REASON_SYNTAX && strcmp(found->found, quote(quoted, text)) == 0);
   ga__cut_text(error.within, sizeof error.within, whole ? "" : quote(quoted, text));
-  error.other[0] = '\0'; /* the message has the place in its stead */
+  error.other[0] = '\0'; /* the message has a place instead */
   error.column = 0;
   ga__report_found(r->messages, ga__value_place(tree, found->column), &error);
 }
 
-/* The reason that is behind a text that is no quantity; GA_REASON_NONE: it is what was found. */
+/* A more specific reason why a text is no quantity; GA_REASON_NONE: none. */
 static ga_reason find_cause(ga__reading *r, const ga__tree *tree, const ga_text_error *error)
 {
   ga__number other;
@@ -130,7 +129,7 @@ static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit,
   const ga_status status = ga_quantity_parse(r->ctx, tree->text, unit, &out->value, &out->dimension, &error);
   out->has_dimension = 1;
   if (status == GA_OK) return 1;
-  const ga_error found = r->ctx->error; /* looking for a parameter may compute it, and leave another */
+  const ga_error found = r->ctx->error; /* computing a parameter may overwrite it */
   const ga_reason cause = find_cause(r, tree, &error);
   r->ctx->error = found;
   if (cause)
@@ -146,8 +145,8 @@ static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit,
 typedef struct symbols {
   ga_symbol *at;
   int n;
-  int unknown; /* one of the names is nobody's */
-  int wrong;   /* one of the names has no value, which was reported */
+  int unknown; /* 1: a name is unknown */
+  int wrong;   /* 1: a name has no value, which was reported */
 } symbols;
 
 static int has_symbol(const symbols *s, const char *name)
@@ -193,7 +192,7 @@ static int gather(ga__reading *r, const ga__tree *tree, symbols *s)
   return 1;
 }
 
-/* All names there are, without values: the compiler then finds the nearest. */
+/* All existing names, without values, so that the compiler can suggest the nearest. */
 static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
 {
   int n = ga__parameter_count(r);
@@ -215,7 +214,7 @@ static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
   return 1;
 }
 
-/* 1,5 is how some countries write a number, and [1, 2] how a list is. */
+/* 1: a number with a decimal comma, "1,5". */
 static int is_decimal_comma(const char *text, const ga_text_error *error)
 {
   return error->found[0] == ',' && ga__number_length(text + ga__skip_space(text, 0)) > 0;
@@ -272,7 +271,8 @@ static int check_dimension(ga__reading *r, const ga__tree *tree, const char *uni
   return 0;
 }
 
-/* A plain number in a product may have any dimension, but a small whole one rarely has. */
+/* Warns of a probable error in dimension: a plain number in a product may have any, but a small whole one
+ * rarely does. */
 static void suspect_dimension(ga__reading *r, const ga__tree *tree, const char *unit,
                               const ga_dimension *likely)
 {
@@ -324,7 +324,7 @@ static int read_expression(ga__reading *r, const ga__tree *tree, const char *uni
   return read_dimension(r, tree, unit, out);
 }
 
-/* What stands there is no number at all; what the unit stands for, "a length (m)", was expected. */
+/* Reports a value that is no number; expected is "a length (m)" or the like. */
 static int report_no_number(ga__reading *r, const ga__tree *tree, const char *unit)
 {
   char expected[2 * GA_TEXT_PIECE] = "a number", piece[GA_TEXT_PIECE];
@@ -468,8 +468,8 @@ static void list_names(char list[GA_ERROR_TEXT], int n, const char *const *names
   if (n > most && most > 0) ga__write(&w, ", ...");
 }
 
-/* A word that is none of n names: they are listed, and where one is similar, or is called otherwise
- * elsewhere, it is named. */
+/* Reports an unknown word: lists the n names, and suggests a similar one or the one that other programs call
+ * so. */
 static void report_unknown(ga__reading *r, ga__place at, ga_reason reason, const char *word, int n,
                            const char *const *names)
 {
@@ -520,7 +520,7 @@ int ga__value_bool(ga__reading *r, const ga__tree *tree, int *out)
 
 /* ---- Formulas ---- */
 
-/* Every digit of a number; what is no digit, sign or exponent is the decimal mark of the locale. */
+/* Writes all digits of a number, with a point instead of the locale's decimal mark. */
 static void write_number(ga__writer *w, double value)
 {
   char text[64];

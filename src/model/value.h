@@ -9,10 +9,10 @@
 typedef struct ga__number {
   double value;
   ga_dimension dimension;
-  int has_dimension; /* 0: it came without, and goes for any */
+  int has_dimension; /* 0: given without a unit, fits any */
 } ga__number;
 
-/* What reading goes by: files, messages, parameters. The caller fills in ctx, messages and opts,
+/* State of a reading: files, messages, parameters. The caller sets ctx, messages and opts,
  * ga__document_read() the rest, which lives as long as the document. */
 typedef struct ga__reading {
   ga_context *ctx;
@@ -25,14 +25,13 @@ typedef struct ga__reading {
   int incomplete;  /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;
 
-/* An unknown name in an expression that may be that of a file which could not be read: nothing to report. */
+/* 1: the unknown name may come from a file that could not be read, so it is not reported. */
 int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error);
 
-/* Each returns 1, or 0 after having reported what is wrong with what is being read (once: an expression in a
- * parameter that is wrong itself fails silently; out of memory sets r->failed). unit: that of the value in
- * SI, as expr's ("kg*m^2", "1": a plain number, NULL: any). A scalar is a number ("0.5"), a quantity ("12
- * mm"), or an expression in parameters and in indices of repeats
- * ("2*L", "L/2 + 3[mm]"). */
+/* Each returns 1, or 0 after an error was reported. (An expression of a wrong parameter fails silently, since
+ * the parameter was reported; out of memory sets r->failed.) unit: SI unit of the value ("kg*m^2", "1": a
+ * plain number, NULL: any). A scalar is a number ("0.5"), a quantity ("12 mm"), or an expression of
+ * parameters and indices of repeats ("2*L", "L/2 + 3[mm]"). */
 int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, double *out);
 /* A list of n numbers. */
 int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, double *out);
@@ -40,32 +39,31 @@ int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, lon
 int ga__value_bool(ga__reading *r, const ga__tree *tree, int *out); /* true, false, yes, no */
 /* A name or text; the pointer lives as long as the tree. */
 int ga__value_text(ga__reading *r, const ga__tree *tree, const char **out);
-/* A unit, "Pa"; likewise. */
+/* A unit, "Pa"; the pointer lives as long as the tree. */
 int ga__value_unit(ga__reading *r, const ga__tree *tree, const char **out);
 /* One of n names; the message offers the nearest. */
 int ga__value_choice(ga__reading *r, const ga__tree *tree, int n, const char *const *names, int *out);
-/* An expression for others to compile, its parameters and indices replaced by their numbers (parameters count
- * as used then). Names that are neither are left: they may be signals. The pointer lives as long as the
- * document. */
+/* An expression with parameters (which are marked as used) and indices replaced by their numbers. Other names
+ * are kept: they may be signals. The pointer lives as long as the document. */
 int ga__value_formula(ga__reading *r, const ga__tree *tree, const char **out);
 /* The place of the character in this column (from 1) of a scalar's text, as far as that is known. */
 ga__place ga__value_place(const ga__tree *tree, int column);
 
 /* Maps: the child of a key, marked as used; NULL: not there. */
 ga__tree *ga__map_get(ga__tree *map, const char *key);
-/* Only looks. */
+/* The same, without marking it as used. */
 const ga__tree *ga__map_peek(const ga__tree *map, const char *key);
-/* Is it a map (list)? Reports that it is not. */
+/* 1: it is a map (list); otherwise this is reported. */
 int ga__expect_map(ga__reading *r, const ga__tree *tree);
 int ga__expect_list(ga__reading *r, const ga__tree *tree);
 int ga__expect_list_of(ga__reading *r, const ga__tree *tree,
                        const char *expected); /* "a list of 3 numbers" */
 /* Report a list of n entries where something else is expected, and a number out of its range; return 0.
- * detail: what else there is to know; NULL: nothing. */
+ * detail: addition to the message; NULL: none. */
 int ga__report_count(ga__reading *r, const ga__tree *tree, const char *expected, int n, const char *detail);
 int ga__report_range(ga__reading *r, const ga__tree *tree, double value, const char *unit,
                      const char *expected);
-/* Reports every key that nobody asked for, with the nearest of the n that would have been known. */
+/* Reports every unused key, with the nearest of n known ones. */
 void ga__unknown_keys(ga__reading *r, const ga__tree *map, int n, const char *const *known);
 /* The most similar of n names, "" where none is similar. */
 void ga__nearest_name(char nearest[GA_TEXT_PIECE], const char *word, int n, const char *const *names);

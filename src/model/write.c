@@ -1,5 +1,5 @@
-/* Documents as one YAML text, by libyaml's emitter. The trees are those that were read, with all texts as
- * they were written, so no key needs to be known here: what the reader understands is what is written. */
+/* Documents as one YAML text, by libyaml's emitter. The trees have all texts as they were read, so nothing
+ * here depends on particular keys. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "model/document.h"
 
@@ -37,7 +37,7 @@ static int grow(output *o, size_t needed)
   return 1;
 }
 
-/* libyaml hands over piece after piece; 0 ends it all. */
+/* Receives a piece of text from libyaml; returns 0: stop. */
 static int take_piece(void *user, unsigned char *piece, size_t bytes)
 {
   output *o = user;
@@ -51,7 +51,7 @@ static int take_piece(void *user, unsigned char *piece, size_t bytes)
   return 1;
 }
 
-/* An event that could not be made is not emitted; one that was is freed by the emitter in any case. */
+/* Emits an event, if it could be created; the emitter frees it in any case. */
 static int send(output *o, int made, yaml_event_t *event)
 {
   return made && yaml_emitter_emit(&o->emitter, event);
@@ -59,13 +59,14 @@ static int send(output *o, int made, yaml_event_t *event)
 
 /* ---- Scalars ---- */
 
-/* The line ends of Unicode are such for libyaml, but not for every reader: only an escape is safe. */
+/* 1: the text has Unicode line breaks, which not every reader treats as such, so they are
+ * written as escapes. */
 static int has_odd_break(const char *text)
 {
   return strstr(text, "\xE2\x80\xA8") || strstr(text, "\xE2\x80\xA9");
 }
 
-/* As it was written, where that says the same; the emitter takes quotes for what cannot be without. */
+/* The original style, if it is still valid; the emitter adds quotes where they are needed. */
 static yaml_scalar_style_t scalar_style(const char *text, ga__tree_style style)
 {
   const int odd = has_odd_break(text);
@@ -86,7 +87,7 @@ static int put_text(output *o, const char *text, ga__tree_style style)
   return send(o, made, &event);
 }
 
-/* Without quotes this one would be a merge key, which is not read. */
+/* Writes a key; "<<" in quotes, since it would be a merge key otherwise. */
 static int put_key(output *o, const ga__tree *tree)
 {
   const int merges = strcmp(tree->key, "<<") == 0 && tree->key_style == GA__STYLE_PLAIN;
@@ -102,8 +103,8 @@ static int columns(const char *text)
   return n;
 }
 
-/* Does it go into one line, as it was written? Measured by its texts alone, quotes left out of account: they
- * may come and go, and what is written must be written in the same way when it was read again. */
+/* 1: it fits into one line. Quotes do not count: they may differ when the text is read and written again, and
+ * the result must be the same. */
 static int fits(const ga__tree *tree, int *room)
 {
   if (tree->kind == GA__TREE_SCALAR) {
@@ -170,7 +171,7 @@ static int put_entry(output *o, const ga__tree *tree)
 
 /* ---- Documents ---- */
 
-/* Those of several files become one list. */
+/* Writes the repeats of all files as one list. */
 static int put_repeats(output *o, const ga__document *d)
 {
   if (d->n_repeats == 0) return 1;
@@ -185,7 +186,7 @@ static int put_repeats(output *o, const ga__document *d)
   return good && close_list(o);
 }
 
-/* Without what repeats have added. */
+/* Writes a section without the parts added by repeats. */
 static int put_section(output *o, const ga__section *section)
 {
   ga__tree tree = *section->tree;
@@ -200,7 +201,7 @@ static int find_key(const ga__tree *map, const char *key)
   return 0;
 }
 
-/* What only included files have. */
+/* Writes sections that only included files have. */
 static int put_included(output *o, const ga__document *d)
 {
   int good = 1;
@@ -209,7 +210,7 @@ static int put_included(output *o, const ga__document *d)
   return good && (find_key(d->main, "repeat") || put_repeats(o, d));
 }
 
-/* In the order of the model's own file; at its include, what comes from there alone. */
+/* Writes sections in the order of the model's own file; those of included files at its key `include`. */
 static int put_sections(output *o, const ga__document *d)
 {
   int good = 1;
@@ -262,9 +263,9 @@ ga_status ga__document_write(const ga__document *d, size_t most, char **text, si
   return ga__no_memory(d->ctx, "writing a model");
 }
 
-/* ---- Beside results ---- */
+/* ---- Text for result files ---- */
 
-/* Bytes of the end of a line that begins here; 0: none does. For libyaml there are five kinds of it. */
+/* Length of a line break at this position, one of libyaml's five kinds; 0: none. */
 static size_t break_length(const char *text)
 {
   if (text[0] == '\r') return text[1] == '\n' ? 2 : 1;
@@ -311,7 +312,7 @@ static int is_source(const ga__document *d, const char *path)
   return 0;
 }
 
-/* Returns 0, or the system's number of what went wrong. */
+/* Returns 0 or errno. */
 static int write_bytes(const char *path, const char *mode, const char *text, size_t length)
 {
   FILE *file = fopen(path, mode);
@@ -323,7 +324,8 @@ static int write_bytes(const char *path, const char *mode, const char *text, siz
   return error;
 }
 
-/* Under another name first, unless it is a device or a pipe, which cannot be replaced. A link stays one. */
+/* Writes a temporary file first and renames it, unless the file is a device or a pipe. A symbolic link is
+ * kept. */
 ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length)
 {
   char real[PATH_MAX];

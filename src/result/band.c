@@ -6,27 +6,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Time is divided into BINS equal parts; of each signal the largest estimate within each is kept. */
+/* Time is divided into BINS equal parts; for each signal the largest estimate of each part is kept. */
 enum { BINS = 100, MARKS = 20 };
 #define RICHARDSON (1.0 / 3.0) /* of the difference of step h and h/2, order 2: the error with h/2 */
 
-/* What errors are compared with.
+/* The scale that errors of a signal are compared with.
  *
- * A signal that moves by more than RESOLVED error bars has its own range. What moves less may be nothing but
- * error, as the acceleration of a point that does not move: its values are no measure of themselves. Both
- * runs tell: halved steps leave a quarter of an error, and the whole of what is true. Where the second run
- * moves by less than SHRINKS of what the first does, and by less than TYPICAL estimates of its error in the
- * mean of squares, or FALLS times less than in the round before, the truth is a constant as far as can be
- * told, its value, if that is more than RESOLVED error bars, but at most what others of its unit move by; or
- * 0: a component of a vector is compared with the others, which are signals of the same object and unit;
- * where none of them moves, with ALONE times the largest range of the unit, an acceleration with gravity, if
- * there is one, which every mass feels; where nothing moves that has this unit, with LEAST, in SI units,
- * unless it has also become FALLS times smaller since the round before. What moves little and does not shrink
- * keeps its own range, and thus a large ratio: too little of it is known.
+ * - A signal that changes by more than RESOLVED error bars: its own range.
+ * - A signal that changes less may consist of errors only, as the acceleration of a point at rest. Then the
+ * second run, with half the steps, changes by a quarter: by less than SHRINKS of the first run, and by less
+ * than TYPICAL estimates of its error in the mean of squares, or FALLS times less than in the previous round.
+ * Such a signal counts as constant. Its scale is its value, if that is more than RESOLVED error bars, but at
+ * most the largest range of its unit. Otherwise it counts as 0, and its scale is the range of other signals
+ * of the same object and unit; if they do not change, ALONE times the largest range of the unit (for
+ * accelerations gravity, if there is any); if nothing of this unit changes, LEAST in SI units, unless it has
+ *   also become FALLS times smaller since the previous round.
+ * - A signal that changes little and does not shrink keeps its own range, and so a large relative error.
  *
- * Rounding neither shrinks nor moves. It is what is below DIGITS times its own value or NOTHING, in SI units;
- * or below NOISE times the largest range of the unit, ABSENT, in SI units, where there is none, unless it is
- * STRONG error bars large. */
+ * Rounding neither shrinks nor changes. It is what is below DIGITS times the value, or NOTHING in SI units;
+ * or below NOISE times the largest range of the unit (ABSENT in SI units if there is none), unless it is
+ * larger than STRONG error bars. */
 #define RESOLVED 3.0
 #define SHRINKS 0.6
 #define TYPICAL 1.5
@@ -38,24 +37,23 @@ enum { BINS = 100, MARKS = 20 };
 #define DIGITS 1e-11
 #define STRONG 30.0
 #define NOTHING 1e-15
-#define TRUSTED 0.05 /* ratios of a round that the next one is compared with */
+#define TRUSTED 0.05 /* largest relative error of a round that the next one is compared with */
 
-/* Both runs read the same clock, which rounds: of the time, so much may what happens be early or late, jumps
- * of inputs above all. */
+/* Relative rounding of the time: events, above all jumps of inputs, may be early or late by this. */
 #define CLOCK (16 * DBL_EPSILON)
 
-/* One signal; numbers only, since it is saved as they stand. */
+/* Data of one signal; doubles only, since it is saved as an array. */
 typedef struct track {
   double largest, t_largest;    /* estimate, and when */
   double low, high;             /* values of the second run */
   double first_low, first_high; /* and of the first */
-  double begin;                 /* first value of the second run; of what it has moved since: */
-  double sum, squares;          /* sums of it and of its squares */
+  double begin;                 /* first value of the second run */
+  double sum, squares;          /* sums of the change since then, and of its square */
   double differences;           /* sum of the squares of all estimates */
-  double window;                /* largest of the bins before the present one that are in the window */
-  double last, slip;            /* value at the record before; largest change within a rounding of time */
-  double past;                  /* range in the round before, if it was not resolved; 0: there was none */
-  double settled;               /* 1: it was a constant then */
+  double window;                /* largest estimate of the earlier bins in the window */
+  double last, slip;            /* value at the previous record; largest change within a rounding of time */
+  double past;                  /* range in the previous round, if it was not resolved; 0: none */
+  double settled;               /* 1: it was constant in the previous round */
   double bin[BINS];
   double mark[MARKS], mark_bar[MARKS]; /* values and error bars at some records, to compare rounds by */
 } track;
@@ -67,17 +65,18 @@ struct ga_band {
   ga_band_opts opts;
   int n, reach;         /* signals; bins that the window goes back */
   int *unit;            /* [n] number of its unit */
-  int *object;          /* [n] first signal of the object whose signal it is */
+  int *object;          /* [n] first signal of its object */
   int *quaternion;      /* [n] components of a quaternion that begins here, 0: none */
-  int n_units;          /* the last one is that of energies, */
-  int kinetic;          /* among which this one counts from 0 on; -1: it is not recorded */
+  int n_units;          /* the last one is that of energies */
+  int kinetic;          /* the kinetic energy, whose range begins at 0; -1: not recorded */
   int accelerations;    /* number of their unit; -1: there are none */
   int at;               /* the present bin; -1: none */
   double count;         /* of records */
   double t_last;        /* [s] of the last one */
-  double t_mark[MARKS]; /* [s] of the marks; of those that there are none of yet NaN */
+  double t_mark[MARKS]; /* [s] of the marks; NaN: not yet reached */
   track *tracks;        /* [n] */
-  double *known;        /* [n_units] largest range that is no error, and then for which count it was found */
+  double
+      *known; /* [n_units + 1] largest range of each unit that is not error; the count it was computed for */
 };
 
 ga_band_opts ga_band_defaults(void)
@@ -241,7 +240,7 @@ static void enter_bin(ga_band *b, int k)
   }
 }
 
-/* −1 where the first run's quaternion is nearer to the second's with its sign changed. */
+/* −1 if the quaternion of the first run is nearer to that of the second with its sign changed, else 1. */
 static double sign_of(const double *first, const double *second, int n)
 {
   double same = 0.0;
@@ -266,7 +265,7 @@ static void track_error(track *s, int begin, double t, double first, double seco
   s->differences += e * e;
 }
 
-/* What the signal has moved by, at most, while the clock rounds. */
+/* Largest change of the signal within the rounding of the time. */
 static double rounding_of_clock(track *s, int begin, double t_last, double t, double value)
 {
   const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * fmin(part, 1.0);
@@ -281,10 +280,10 @@ static int mark_of(int k)
   return k % (BINS / MARKS) == 0 ? k / (BINS / MARKS) : -1;
 }
 
-/* The least that an error bar can be by what the round before says, if its own were to be trusted; 0:
- * nothing. Error bars that have fallen by more than the tolerance are small by chance, as where forces jump
- * with the motion: errors go with its power 2/3. And where both rounds are further apart than their error
- * bars allow, one of them is wrong, and nobody knows which. */
+/* Lower bound of an error bar from the previous round, if that was reliable; 0: none. Errors decrease with
+ * the power 2/3 of the tolerance: a bar that decreased by more than the tolerance is small by chance, as
+ * where forces jump with the motion. And if the two rounds differ by more than their error bars, one of them
+ * is wrong. */
 static double least_bar(const ga_band *b, int i, int j, double value, double bar)
 {
   const ga_band *before = b->opts.before;
@@ -318,9 +317,9 @@ static double size_of(const ga_band *b, int i)
   return fmax(fabs(b->tracks[i].low), fabs(b->tracks[i].high));
 }
 
-/* Errors of single steps may cancel, in one run more than in the other: a difference of both that is small
- * beside the accuracy asked for may be so by chance. What is the same in both but for rounding, as a function
- * of time, has no such errors. */
+/* Lower bound of an error bar from the requested accuracy: errors of steps may cancel, so that the difference
+ * of the two runs is small by chance. Signals that are equal up to rounding, as functions of time, have no
+ * such errors. */
 static double at_least(const ga_band *b, int i, double bar)
 {
   const track *s = &b->tracks[i];
@@ -357,14 +356,14 @@ void ga_band_set_factor(ga_band *b, double factor)
   if (b && factor > 0.0) b->opts.factor = factor;
 }
 
-/* ---- What has been seen ---- */
+/* ---- Evaluation ---- */
 
 static double bar_of(const ga_band *b, int i)
 {
   return b->opts.factor * b->tracks[i].largest;
 }
 
-/* 1: a range or value that is more than error and rounding; known: largest range of the unit. */
+/* 1: the range or value is larger than error and rounding; known: largest range of the unit. */
 static int is_above_rounding(const ga_band *b, int i, double value, double known)
 {
   const double bar = bar_of(b, i);
@@ -372,15 +371,15 @@ static int is_above_rounding(const ga_band *b, int i, double value, double known
   return value > STRONG * bar || value > (known > 0.0 ? NOISE * known : ABSENT);
 }
 
-/* 1: it has become smaller since the round before, in which it was not resolved either. */
+/* 1: it has become smaller since the previous round, where it was not resolved either. */
 static int has_fallen(const ga_band *b, int i)
 {
   return range_of(b, i) * FALLS <= b->tracks[i].past;
 }
 
-/* 1: in the second run it moves less than in the first, by the largest and by the mean of squares; or than in
- * the round before, much less, or not more where it was a constant there already, since where records lie
- * within steps is chance. */
+/* 1: in the second run it changes less than in the first, by its range and by the mean of squares; or much
+ * less than in the previous round, or not more if it was constant there (the position of records within steps
+ * is random). */
 static int has_shrunk(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];
@@ -389,8 +388,8 @@ static int has_shrunk(const ga_band *b, int i)
          s->squares - s->sum * s->sum / b->count <= TYPICAL * TYPICAL * s->differences;
 }
 
-/* 1: what it moves by is a measure for others of its unit: it is resolved, or is the same in both runs and no
- * rounding. */
+/* 1: its range is a scale for other signals of its unit: it is resolved, or is the same in both runs and
+ * above rounding. */
 static int is_measure(const ga_band *b, int i, double range)
 {
   return is_above_rounding(b, i, range, 0.0) ||
@@ -417,7 +416,7 @@ static int is_resolved(const ga_band *b, int i)
   return is_above_rounding(b, i, range_of(b, i), known_range(b, i));
 }
 
-/* 1: what is seen of its motion is error or rounding. */
+/* 1: its changes are error or rounding. */
 static int is_constant(const ga_band *b, int i)
 {
   const double known = known_range(b, i), seen = fmax(range_of(b, i), bar_of(b, i));
@@ -452,7 +451,7 @@ static double scale_of(const ga_band *b, int i)
   return is_constant(b, i) ? scale_of_constant(b, i) : range_of(b, i);
 }
 
-/* Of the round before, what its signals that were not resolved moved by. */
+/* Keeps the ranges of unresolved signals of the previous round. */
 static void remember(ga_band *b, const ga_band *before)
 {
   for (int i = 0; before && before->count > 0.0 && i < b->n && i < before->n; i++) {
@@ -482,8 +481,8 @@ int ga_band_worst(const ga_band *b, double *ratio)
   return worst;
 }
 
-/* Largest ratio of any signal within each bin. Errors of a chaotic motion do not shrink, not even those that
- * stand for 0: what is not resolved is not measured by itself here. */
+/* Largest relative error of any signal within each bin. Errors of a chaotic motion do not shrink, so an
+ * unresolved signal is not compared with its own range here. */
 static void profile(const ga_band *b, double out[BINS])
 {
   memset(out, 0, BINS * sizeof *out);
@@ -517,7 +516,7 @@ double ga_band_until(const ga_band *b, double ratio)
   return time_of_bin(b, k);
 }
 
-/* A peak that stands alone: the bins with more than a tenth of it are this part of all at most. */
+/* An isolated peak: at most this fraction of the bins has more than a tenth of it. */
 #define PEAK 0.1
 
 int ga_band_jumps(const ga_band *b, int i, double *t)
@@ -530,8 +529,8 @@ int ga_band_jumps(const ga_band *b, int i, double *t)
   return high > 0 && high <= PEAK * BINS;
 }
 
-/* Times at which the largest ratio so far reaches three levels, each as many times the one before: equal
- * intervals are exponential growth; a power of t up to 4 takes more than twice as long for the second. */
+/* Times at which the largest relative error reaches three levels with equal ratios: equal intervals mean
+ * exponential growth; for a power of t up to 4 the second interval is more than twice the first. */
 static int grows_between(const ga_band *b, const double ratios[BINS], double low, double factor,
                          double *decade)
 {
@@ -542,8 +541,7 @@ static int grows_between(const ga_band *b, const double ratios[BINS], double low
   return end > 0.0 && k1 > 0 && k2 - k1 >= 2 && k3 - k2 >= 2 && k3 - k2 <= 1.7 * (k2 - k1);
 }
 
-/* 1: the estimates of signal i come up at once, as those of a force that jumps in both runs at different
- * times. */
+/* 1: the error of signal i appears suddenly, as for a force that jumps at different times in the two runs. */
 static int error_jumps(const ga_band *b, int i)
 {
   const track *s = &b->tracks[i];

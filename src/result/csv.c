@@ -11,7 +11,7 @@
 
 enum { NUMBER = 32, BLOCK_NUMBERS = 2097152, MOST_ROWS = 1024 };
 
-/* 17 digits; what stands for the decimal point in this locale becomes one. */
+/* Writes 17 digits, with a point instead of the locale's decimal mark. */
 void ga__put_number(FILE *file, double value)
 {
   char text[NUMBER], *from = text, *to = text;
@@ -27,7 +27,7 @@ void ga__put_number(FILE *file, double value)
   fwrite(text, 1, (size_t)(to - text), file);
 }
 
-/* A cell that begins with one of =+-@ is a formula to spreadsheets, and may run programs: the apostrophe
+/* Spreadsheets treat a cell that begins with one of =+-@ as a formula, which may run programs: an apostrophe
  * makes it a text. */
 void ga__put_title(FILE *file, const char *name, const char *unit)
 {
@@ -43,8 +43,7 @@ void ga__put_title(FILE *file, const char *name, const char *unit)
   if (quoted) fputc('"', file);
 }
 
-/* Block by block: rows of the time and of the signals chosen. Numbers that are damaged are NaN, and
- * *damaged 1. */
+/* Writes rows of time and signals, block by block. Damaged numbers become NaN, and *damaged 1. */
 static ga_status put_rows(ga_result *r, FILE *file, const int *chosen, int n, double *block, long rows,
                           int *damaged)
 {
@@ -86,7 +85,8 @@ static ga_status put_all(ga_result *r, FILE *file, const int *chosen, int n, int
   return status;
 }
 
-/* Under another name first, unless it is a device or a pipe, which cannot be replaced. A link stays one. */
+/* Writes a temporary file first and renames it, unless the file is a device or a pipe. A symbolic link is
+ * kept. */
 static ga_status write_file(ga_result *r, const char *path, const int *chosen, int n)
 {
   ga_context *ctx = ga__result_context(r);

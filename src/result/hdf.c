@@ -1,4 +1,4 @@
-/* Small things around HDF5 that writing and reading share. */
+/* Helpers for HDF5 that writing and reading share. */
 #include "result/result_impl.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 ga__hdf5_messages ga__hdf5_mute(void)
 {
   ga__hdf5_messages quiet = {NULL, NULL, 0};
-  H5open(); /* before anything is asked, so that the answer is not overwritten by HDF5's own start */
+  H5open(); /* first, since the initialisation of HDF5 would overwrite the settings */
   H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.user);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   H5PLget_loading_state(&quiet.plugins);
@@ -23,9 +23,9 @@ void ga__hdf5_unmute(const ga__hdf5_messages *quiet)
   H5PLset_loading_state(quiet->plugins);
 }
 
-/* ---- Datasets of others ---- */
+/* ---- Files of other origin ---- */
 
-/* Every part of the path is a link to an object of this file. */
+/* 1: every part of the path is a link to an object of this file. */
 static int is_own_object(hid_t file, const char *name)
 {
   char part[64];
@@ -41,7 +41,7 @@ static int is_own_object(hid_t file, const char *name)
   return 1;
 }
 
-/* Its numbers are in this file, in chunks of a size that can be held in memory. */
+/* 1: its numbers are in this file, in chunks that fit into memory. */
 static int has_own_numbers(hid_t set)
 {
   enum { LARGEST_CHUNK = 64 << 20 }; /* bytes; ours have up to 1 MiB */
@@ -141,7 +141,7 @@ char *ga__copy_text(ga_context *ctx, const char *text)
   return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* Heap sort: qsort() has no room for the names that the numbers stand for. */
+/* Heap sort, since the comparison of qsort() has no argument for the names. */
 static void sift(int *order, const char *const *names, int at, int n)
 {
   const int moving = order[at];

@@ -1,4 +1,4 @@
-/* What a result file consists of: made for a new file, found again in one to be appended to. */
+/* Datasets of a result file: created in a new file, opened in one that is appended to. */
 #include "result/recorder.h"
 #include <errno.h>
 #include <string.h>
@@ -44,7 +44,8 @@ static hid_t grown_dataset(hid_t file, const char *name, hsize_t fixed, hsize_t 
   return made;
 }
 
-/* The table of checkpoints and the tail lie within their own headers, and so within the first page. */
+/* Creates a compact dataset, which is stored in its header and so within the first page: the table of
+ * checkpoints, the tail. */
 static hid_t compact_dataset(hid_t file, const char *name, int rank, const hsize_t *size)
 {
   hid_t space = H5Screate_simple(rank, size, NULL), create = H5Pcreate(H5P_DATASET_CREATE), made = -1;
@@ -91,7 +92,7 @@ static int make_numbers(ga_recorder *r)
   r->saved[1] = grown_dataset(r->file, "checkpoint/b", 0, 0, SAVED_CHUNK, 0);
   if (r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0 || r->tail < 0 || r->sums < 0) return -1;
   if (H5Dwrite(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0) return -1;
-  /* All rests on this: what changes together is written together. */
+  /* required for consistency: what changes together is written together */
   return within_first_page(r->values) && within_first_page(r->time) && within_first_page(r->table) &&
                  within_first_page(r->tail)
              ? 0
@@ -181,7 +182,7 @@ static hid_t open_dataset(hid_t file, const char *name)
   return opened;
 }
 
-/* Sizes as the file has them: another version may choose others. */
+/* Reads the sizes from the file: another version may use others. */
 static int read_sizes(ga_recorder *r)
 {
   hid_t create = H5Dget_create_plist(r->values), space = H5Dget_space(r->values);
@@ -244,7 +245,7 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
   else if (status == GA_OK)
     status = ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_CANNOT_RESUME,
                         &(ga__facts){.file = r->path, .detail = "has no checkpoint to go on from"});
-  /* The block that the run goes on in is written anew, with a sum of its own. */
+  /* the last block is written again, with a new sum, so it must be intact */
   if (status == GA_OK && r->resume > 0 && !ga__result_block_is_sound(old, r->resume - 1))
     status = ga__refuse(r->ctx, GA_ERR_FILE, GA_REASON_CANNOT_RESUME,
                         &(ga__facts){.file = r->path,

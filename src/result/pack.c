@@ -1,19 +1,19 @@
-/* Compression of blocks of numbers into what HDF5's filters shuffle and deflate read, by zlib.
+/* Compression of blocks of numbers by zlib, in the format of HDF5's filters shuffle and deflate.
  *
- * The low bytes of simulated numbers are noise, on which a compressor spends nearly all of its time for
- * nothing. Bytes of equal rank lie together, signal by signal: where a stretch is noise it is stored,
- * elsewhere runs and Huffman codes do, which is a tenth of the time of a full search. */
+ * The low bytes of simulated numbers are noise, on which a compressor wastes most of its time. Bytes of equal
+ * rank are stored together, signal by signal: stretches of noise are stored uncompressed, others with run
+ * lengths and Huffman codes, which takes a tenth of the time of a full search. */
 #include "result/result_impl.h"
 #include <string.h>
 #include <zlib.h>
 
-enum { STRETCH = 512 }; /* least bytes that are judged together */
+enum { STRETCH = 512 }; /* smallest stretch in bytes */
 
-/* 1: as good as random. Of 64 random bytes about 57 differ, and almost none is equal to the next. */
+/* 1: nearly random. Of 64 random bytes about 57 are different, and almost none is equal to the next. */
 static int is_noise(const unsigned char *bytes, size_t n)
 {
   unsigned char seen[256] = {0};
-  const size_t stride = (n / 64) | 1u; /* odd, lest it meet the same record of every signal */
+  const size_t stride = (n / 64) | 1u; /* odd, so that not the same record of every signal is sampled */
   int distinct = 0, equal = 0, tried = 0;
   for (size_t i = 0; i + 1 < n; i += stride, tried++) {
     distinct += !seen[bytes[i]];
@@ -48,7 +48,7 @@ static void shuffle(unsigned char *out, const unsigned char *in, size_t n)
     for (size_t k = 0; k < 8; k++) out[k * n + i] = in[8 * i + k];
 }
 
-/* zlib's memory is the context's. */
+/* Memory of zlib, from the context. */
 static void *take(void *ctx, unsigned count, unsigned size)
 {
   return ga__alloc(ctx, count, size);
@@ -59,7 +59,7 @@ static void give(void *ctx, void *block)
   ga__free(ctx, block);
 }
 
-/* The stretches one after the other, each with the level that suits it; 1: done. */
+/* Compresses the stretches, each with its level; returns 1: done. */
 static int deflate_stretches(z_stream *z, unsigned char *bytes, size_t total, size_t stretch)
 {
   int noise = 0;

@@ -1,10 +1,10 @@
-/* Writing result files: records are gathered in blocks, blocks are cut into chunks.
+/* Writing result files: records are collected in blocks, blocks are divided into chunks.
  *
  * A chunk holds `columns` signals over `rows` records. A block, one chunk for each group of signals and one
  * of the time, is full after `rows` records; then its chunks are compressed and go to the end of the file. A
- * flush before that writes the chunks as they are, and from then on they stay so: later records of the block
- * are written into their place. Thus no number that was flushed is ever moved or changed, and whoever has the
- * file open goes on reading the right ones. */
+ * flush before that writes the chunks uncompressed, and they remain so: later records of the block are
+ * written into their place. So no number that was flushed is ever moved or changed, and readers of the open
+ * file see valid numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "result/recorder.h"
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-  TILE = 8,     /* records that are turned together: as many numbers as a line of the cache has */
+  TILE = 8,     /* records that are transposed together: doubles of a cache line */
   NO_FILTER = 3 /* mask of a chunk to which neither shuffle nor deflate was applied */
 };
 
@@ -24,7 +24,7 @@ ga_recorder_opts ga_recorder_defaults(void)
 
 /* ---- Failures ------------------------------------------------------------------------------------------ */
 
-/* The first failure is the last: nothing is written after it. */
+/* After the first failure nothing is written any more. */
 static ga_status fail_writing(ga_recorder *r)
 {
   if (!r->store.failure) r->store.failure = EIO;
@@ -97,15 +97,15 @@ static int write_block(ga_recorder *r)
 
 /* ---- Checksums ----------------------------------------------------------------------------------------- */
 
-/* Signals that chunk i of a block has: those at the end may be fewer than it has room for. */
+/* Signals in chunk i of a block; the last one may be partly filled. */
 static size_t signals_of(const ga_recorder *r, int i)
 {
   const int left = r->m - i * r->columns;
   return (size_t)(left < r->columns ? left : r->columns);
 }
 
-/* The sums of a block that is full. Columns of records that were dropped stay until they are written over:
- * what is on disk may still have these records. */
+/* Writes the sums of a full block. Those of dropped records are kept until they are overwritten, since the
+ * file on disk may still have these records. */
 static int write_sums(ga_recorder *r, long block)
 {
   const hsize_t size[2] = {(hsize_t)r->groups + 1, (hsize_t)(block + 1)}, from[2] = {0, (hsize_t)block},
@@ -127,7 +127,7 @@ static int write_sums(ga_recorder *r, long block)
   return error ? -1 : 0;
 }
 
-/* What is in the block that is not full. */
+/* Writes the tail: records and sum of the block that is not full. */
 static int write_tail(ga_recorder *r)
 {
   const size_t used = (size_t)(r->n - r->first), rows = (size_t)r->rows;
@@ -142,8 +142,8 @@ static int write_tail(ga_recorder *r)
 
 /* ---- Records ------------------------------------------------------------------------------------------- */
 
-/* block[signal][record] from tile[record][signal], a line of the cache at a time. */
-static void turn_tile(ga_recorder *r)
+/* block[signal][record] from tile[record][signal], one cache line at a time. */
+static void transpose_tile(ga_recorder *r)
 {
   const size_t m = (size_t)r->m, rows = (size_t)r->rows;
   double *to = r->block + (r->n - r->first - r->in_tile);
@@ -172,24 +172,24 @@ static ga_status commit(ga_recorder *r, int lengths_first)
 static ga_status flush(ga_recorder *r, int lengths_first)
 {
   if (r->store.failure) return fail_writing(r);
-  turn_tile(r);
+  transpose_tile(r);
   r->plain = r->plain || r->n > r->first;
   if (r->n > r->first && write_block(r)) return fail_writing(r);
   return commit(r, lengths_first);
 }
 
-/* A flush after which no records are expected: the block is compressed as if it were full. */
+/* The last flush: the block is compressed as if it were full. */
 static ga_status finish_short_block(ga_recorder *r)
 {
   const size_t rows = (size_t)r->rows, used = (size_t)(r->n - r->first);
   if (r->store.failure) return fail_writing(r);
-  turn_tile(r);
+  transpose_tile(r);
   if (!r->plain && used > 0) {
     for (size_t s = 0; s < (size_t)r->m; s++)
       memset(r->block + s * rows + used, 0, (rows - used) * sizeof *r->block);
     memset(r->times + used, 0, (rows - used) * sizeof *r->times);
     if (write_block(r)) return fail_writing(r);
-    r->plain = 1; /* should more records come after all, they must not go over these */
+    r->plain = 1; /* further records, if any, must not overwrite these */
     return commit(r, 0);
   }
   return flush(r, 0);
@@ -222,7 +222,7 @@ ga_status ga_recorder_add(ga_recorder *r, double t, const double *values)
   r->last_t = t;
   r->in_tile++;
   r->n++;
-  if (r->in_tile == TILE || r->n - r->first == r->rows) turn_tile(r);
+  if (r->in_tile == TILE || r->n - r->first == r->rows) transpose_tile(r);
   if (r->n - r->first < r->rows && !flush_is_due(r)) return GA_OK;
   quiet = ga__hdf5_mute();
   if (r->n - r->first == r->rows) status = finish_block(r);
@@ -326,7 +326,7 @@ ga_status ga_recorder_finish(ga_recorder *r, ga_run_status how, const char *word
 
 /* ---- Creation ------------------------------------------------------------------------------------------ */
 
-/* A text that is shown, and put into tables and pictures. */
+/* Checks a text that is printed and used in tables and pictures. */
 static ga_status check_shown(ga_context *ctx, const char *path, const char *field, int i, const char *text,
                              int may_be_empty)
 {
@@ -367,7 +367,7 @@ static ga_status check_names(ga_context *ctx, const char *path, const ga_recorde
   return status;
 }
 
-/* Attribute number i: a name that no other has, and a value. */
+/* Checks attribute number i: a unique name, and a value. */
 static ga_status check_attribute(ga_context *ctx, const char *path, const ga_recorder_opts *o, int i)
 {
   static const char *const own[] = {"status", "failure", "format", "galpha"};
@@ -429,7 +429,7 @@ static int read_last_time(ga_recorder *r, long n)
   return error;
 }
 
-/* Reads what the unfinished block has of the records that stay, and drops the others. */
+/* Reads the records of the last block that are kept, and drops the others. */
 static ga_status resume_block(ga_recorder *r)
 {
   const long n = r->resume;
@@ -512,7 +512,7 @@ static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recor
   status = r->path ? ga__store_open(ctx, path, !opts->append, &r->store) : ga__no_memory(ctx, "a path");
   if (status == GA_OK) {
     status = opts->append ? append(r, opts) : create(r, opts);
-    if (status) { /* what could not be made or taken up is not touched any more */
+    if (status) { /* nothing is written to a file that could not be created or opened */
       if (!r->store.failure) r->store.failure = ECANCELED;
       if (!opts->append) unlink(path);
     }

@@ -1,4 +1,4 @@
-/* The recorder as its two files see it: layout.c makes and opens the file, recorder.c fills it. */
+/* The recorder: layout.c creates and opens the file, recorder.c writes it. */
 #ifndef GALPHA_RESULT_RECORDER_H
 #define GALPHA_RESULT_RECORDER_H
 
@@ -21,14 +21,14 @@ struct ga_recorder {
   int compression;
   double *block;                /* [groups][columns][rows] */
   double *times;                /* [rows] */
-  double *tile;                 /* records not yet in the block, one after the other */
+  double *tile;                 /* records not yet in the block */
   int in_tile;                  /* their number */
   long n, first;                /* records so far; the first one of the block */
   unsigned char *packed, *work; /* [8 rows columns] */
   int plain;                    /* 1: chunks of the block are not compressed, or are in the file already */
   double last_t;                /* [s] of the last record; −infinity: none */
   long kept;                    /* records in the file on disk */
-  long resume;                  /* records at the checkpoint of the file that is appended to */
+  long resume;                  /* records at the checkpoint, if the file is appended to */
   double flush_seconds;
   struct timespec flushed;
   double marks[2][GA__CP_COLUMNS]; /* the table of checkpoints */
@@ -36,9 +36,9 @@ struct ga_recorder {
 
 /* Sizes of blocks and chunks for r->m signals. */
 void ga__layout_sizes(ga_recorder *r);
-/* Makes the structures of a new file; −1: HDF5 or the store failed. GA_ERR_MEMORY by *status. */
+/* Creates the datasets of a new file; −1: HDF5 or the store failed. *status may become GA_ERR_MEMORY. */
 int ga__layout_create(ga_recorder *r, const ga_recorder_opts *opts, ga_status *status);
-/* Opens those of a file that exists, and checks that it is about the same signals. */
+/* Opens those of an existing file, and checks that it has the same signals. */
 ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts);
 
 #endif

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-  CACHE_BYTES = 64 << 20, /* a block of all signals fits: chunks are not unpacked for each signal anew */
-  TRIES = 100,            /* a reader can meet a page just while it is being written, a slow one often */
-  STILL = 10,             /* of them where nobody writes: a writer may wait for a processor meanwhile */
-  PAUSE = 1000000         /* [ns] between them, at the least */
+  CACHE_BYTES = 64 << 20, /* holds a block of all signals, so that chunks are unpacked once */
+  TRIES = 100,            /* attempts: a page may be read while it is being written */
+  STILL = 10,             /* attempts if the file does not change; a writer may be waiting for a processor */
+  PAUSE = 1000000         /* [ns] smallest pause between them */
 };
 
 typedef struct texts {
@@ -33,19 +33,19 @@ struct ga_result {
   int rows, columns, groups;  /* records and signals of a chunk; groups of signals */
   long n_blocks;              /* of rows records */
   double tail[GA__TAIL_SIZE]; /* the last of them, if it is not full */
-  unsigned char *state;       /* [(groups + 1) n_blocks] of chunks, those of the time last */
+  unsigned char *state;       /* [(groups + 1) n_blocks] checksum state of chunks, those of the time last */
   double *chunk;              /* [rows columns] */
   int model_damaged, checkpoint_damaged;
-  int is_still; /* 1: what is damaged is not just being written */
+  int is_still; /* 1: nobody writes the file, so what does not fit is damaged */
   int *order;   /* [m] signals by name */
   texts names, units, attribute_names, attributes;
   char *model;
-  int side; /* the checkpoint that counts; −1: none */
+  int side; /* the valid checkpoint; −1: none */
   double mark[GA__CP_COLUMNS];
   uint64_t bytes; /* of the file, when it was opened */
-  int torn;       /* 1: what was read does not fit together */
-  int is_growing; /* 1: somebody writes it: headers may be read before and after they are written anew */
-  long tail_end;  /* records that checksums are known of, read before all other lengths; -1: not known */
+  int torn;       /* 1: what was read is inconsistent */
+  int is_growing; /* 1: it is being written, so headers may be of different times */
+  long tail_end;  /* records with checksums, read before all other lengths; -1: unknown */
 };
 
 static ga_status damaged(ga_result *r, const char *what)
@@ -56,8 +56,8 @@ static ga_status damaged(ga_result *r, const char *what)
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
 
-/* The system's reasons first: HDF5 has only one for all of them. Nothing but a regular file is opened: a pipe
- * would wait for a writer, and some devices do things when they are opened. */
+/* Checks the file by the system first, whose reasons are more precise than those of HDF5. Only regular files
+ * are opened: a pipe would block, and opening some devices has effects. */
 static ga_status check_file(ga_result *r)
 {
   char start[8] = {0};
@@ -80,7 +80,7 @@ static ga_status check_file(ga_result *r)
   return GA_OK;
 }
 
-/* Anew, where it is open already. */
+/* Opens the file, or opens it again. */
 static ga_status open_hdf5(ga_result *r)
 {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -99,14 +99,14 @@ static ga_status open_hdf5(ga_result *r)
   return GA_OK;
 }
 
-/* 1: so many numbers or texts of so many bytes fit into the file, the most that "deflate" can do being 1032
- * to 1. What was written in full takes room; sizes that only a header tells of are not believed. */
+/* 1: n items of this size can be in the file: "deflate" compresses by at most 1032 to 1. Larger sizes in a
+ * header are not believed. */
 static int fits(const ga_result *r, double n, double size)
 {
   return n * size <= 1032.0 * (double)r->bytes;
 }
 
-/* How long it is worth trying again: while somebody writes the file, and not for ever. */
+/* Attempts to open the file: repeated while it is being written, up to a limit. */
 typedef struct retry {
   struct timespec seen; /* when it was written last */
   int tries, still;     /* since then */
@@ -123,7 +123,8 @@ static struct timespec changed_at(const struct stat *file)
 
 static int retry_open(retry *p, const char *path)
 {
-  const struct timespec pause = {0, PAUSE * (1 + p->tries % 3)}; /* not in step with the writer */
+  const struct timespec pause = {0,
+                                 PAUSE * (1 + p->tries % 3)}; /* varied, to avoid the rhythm of the writer */
   struct stat now;
   if (++p->tries >= TRIES) return 0;
   nanosleep(&pause, NULL);
@@ -325,7 +326,7 @@ static int read_once(ga_result *r, int i, long first, long n, double *out)
 
 enum { UNKNOWN, SOUND, DAMAGED };
 
-/* Sizes of chunks, as ga_recorder chose them; 1: as they can be. */
+/* Reads the sizes of chunks; returns 1: they are valid. */
 static int read_sizes(ga_result *r)
 {
   hid_t create = H5Dget_create_plist(r->values);
@@ -377,8 +378,8 @@ static unsigned char *state_of(ga_result *r, int group, long block)
   return &r->state[(size_t)block * ((size_t)r->groups + 1) + (size_t)group];
 }
 
-/* Records first ... first+n−1 of a group of signals (or of the time) into r->chunk; the sum goes on from
- * *sum. */
+/* Reads records first ... first+n−1 of a group of signals (or of the time) into r->chunk, and continues the
+ * checksum. */
 static int sum_chunk(ga_result *r, int group, long first, long n, uint32_t *sum)
 {
   const int is_time = group == r->groups, left = r->m - group * r->columns;
@@ -420,7 +421,7 @@ static void check_tail(ga_result *r)
   for (int g = 0; g <= r->groups; g++) *state_of(r, g, r->n_blocks - 1) = good ? SOUND : DAMAGED;
 }
 
-/* 1: the numbers of a chunk are those that were written, as far as the file can tell. */
+/* 1: the numbers of a chunk agree with its checksum, or there is none. */
 static int is_sound(ga_result *r, int group, long block)
 {
   if (!r->state) return 1;
@@ -450,7 +451,7 @@ static int group_of(const ga_result *r, int i)
   return i < 0 ? r->groups : i / r->columns;
 }
 
-/* All of them sound, and read at once. */
+/* Reads all records at once, if their checksums are right. */
 static int read_sound(ga_result *r, int i, long first, long n, double *out)
 {
   if (r->state)
@@ -459,7 +460,7 @@ static int read_sound(ga_result *r, int i, long first, long n, double *out)
   return read_once(r, i, first, n, out);
 }
 
-/* Block by block: NaN for what is damaged. Says which records those are. */
+/* Reads block by block, with NaN for damaged records, which the error names. */
 static ga_status read_rest(ga_result *r, int i, long first, long n, double *out)
 {
   char text[GA_ERROR_TEXT / 2];
@@ -576,7 +577,7 @@ ga_status ga_result_verify(ga_result *r)
 
 /* ---- Checkpoints --------------------------------------------------------------------------------------- */
 
-/* The n numbers of a checkpoint, 1 if they are what its mark says. */
+/* Reads the n numbers of a checkpoint; returns 1: they agree with its mark. */
 static int read_saved(ga_result *r, int side, const double *mark, double *saved)
 {
   hid_t set = ga__open_own(r->file, side ? "checkpoint/b" : "checkpoint/a", H5P_DEFAULT), space = -1;
@@ -590,7 +591,7 @@ static int read_saved(ga_result *r, int side, const double *mark, double *saved)
   return done;
 }
 
-/* Counts that are whole numbers, of records and numbers that are there. */
+/* 1: the mark has valid counts of records and numbers. */
 static int is_mark(const ga_result *r, const double *mark)
 {
   const double records = mark[GA__CP_RECORDS], count = mark[GA__CP_COUNT];
@@ -599,7 +600,7 @@ static int is_mark(const ga_result *r, const double *mark)
          fits(r, count, sizeof(double));
 }
 
-/* The later one of the two that is whole. */
+/* Finds the later one of the two checkpoints that is valid. */
 static ga_status find_checkpoint(ga_result *r)
 {
   double marks[2][GA__CP_COLUMNS];
@@ -657,7 +658,7 @@ ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved
 
 /* ---- Opening and closing ------------------------------------------------------------------------------- */
 
-/* The second half of the names are those of the first, with GA_RESULT_ERROR behind them. */
+/* 1: the second half of the names are those of the first with GA_RESULT_ERROR appended. */
 static int have_errors(const ga_result *r)
 {
   const int half = r->m / 2;
@@ -670,7 +671,7 @@ static int have_errors(const ga_result *r)
   return 1;
 }
 
-/* The lengths of a file grow: what is read first is the least of them, and all others reach as far. */
+/* Reads this length first: lengths of a growing file increase, so the others are at least as large. */
 static void read_tail_end(ga_result *r)
 {
   double tail[GA__TAIL_SIZE];
@@ -783,7 +784,7 @@ void ga_result_close(ga_result **result)
   *result = NULL;
 }
 
-/* ---- What was read ------------------------------------------------------------------------------------- */
+/* ---- Access -------------------------------------------------------------------------------------------- */
 
 static const char *text_at(const texts *t, int i)
 {
@@ -855,7 +856,7 @@ const char *const ga__run_status_words[GA__N_RUN_STATUS] = {
 #undef STATUS_WORD
 };
 
-/* Before there was an attribute for them, words stood behind the status: "failed: ...". */
+/* Older files have the words after the status: "failed: ...". */
 ga_run_status ga_result_run_status(const ga_result *r)
 {
   const char *text = ga_result_attribute(r, "status");

@@ -15,21 +15,21 @@ extern const char *const ga__run_status_words[GA__N_RUN_STATUS];
 
 /* ---- The file under HDF5 (store.c) ---------------------------------------------------------------------
  *
- * HDF5 may write its own structures at any moment and in any order; a process that is killed in between
- * leaves a file that does not open. The store is a file driver that keeps all of them in memory, by pages,
- * until ga__store_commit() writes them in an order in which every state on disk is a complete file:
+ * HDF5 may write its structures at any time and in any order; if the process is killed in between, the file
+ * cannot be opened. The store is a file driver that keeps them in memory, by pages, until ga__store_commit()
+ * writes them in an order in which every state on disk is a complete file:
  *
  *   1. values (chunks) are written at once, but to places that no committed structure refers to, or to
  *      records beyond the committed length;
- *   2. the superblock, with the new end of the file: up to there readers go;
- *   3. pages other than the first: what they describe, beyond the committed lengths, nobody looks up;
+ *   2. the superblock, with the new end of the file, which readers do not exceed;
+ *   3. pages other than the first, which only describe data beyond the committed lengths;
  *   4. the first page, by one write: it has the lengths of all datasets and the table of checkpoints, so that
  *      new records appear together or not at all.
  *
- * A write within one page of the system is not torn by a kill. No structure of up to a page crosses a page's
- * border. After the first failure (full disk) nothing is written any more, and HDF5 is told that all is well,
- * so that it can be closed in order; the file stays as it was last committed. A file that others have made
- * shorter in the meantime, deleted, moved or replaced is such a failure, too. */
+ * A write within one page of the system is atomic under kill. No structure of up to a page crosses a page
+ * boundary. After the first failure (full disk) nothing is written any more, and success is reported to HDF5,
+ * so that it can be closed normally; the file stays as last committed. A file that another program truncated,
+ * deleted, moved or replaced is such a failure too. */
 
 enum { GA__PAGE = 4096 };
 
@@ -39,39 +39,38 @@ typedef struct ga__page {
 } ga__page;
 
 typedef struct ga__store {
-  H5FD_t head; /* first: all that HDF5 knows of */
+  H5FD_t head; /* first, for HDF5 */
   ga_context *ctx;
   int fd;               /* -1: closed */
   int failure;          /* errno of the first failure; 0: none */
-  const char *loss;     /* what others did to the file; NULL: nothing. Then failure is ESTALE */
-  int folder;           /* where it lies; -1: not known */
+  const char *loss;     /* what another program did to the file; NULL: nothing. Then failure is ESTALE */
+  int folder;           /* descriptor of its folder; -1: unknown */
   char *base;           /* its name there */
-  uint64_t size;        /* of the file on disk, as far as we have written it */
-  haddr_t eoa, eof;     /* end of what HDF5 has taken; end of what was written, pages in memory included */
-  int n_pages, room;    /* pages held back, in ascending order; pages there is memory for */
-  ga__page **pages;     /* [room] those behind n_pages are spare */
+  uint64_t size;        /* of the file on disk, as written here */
+  haddr_t eoa, eof;     /* end of HDF5's allocations; end of what was written, with pages in memory */
+  int n_pages, room;    /* pages in memory, in ascending order; allocated pages */
+  ga__page **pages;     /* [room] those after n_pages are spare */
   hid_t driver, access; /* HDF5's names for the driver, and for the way to open files with it */
 } ga__store;
 
 /* Opens (1: replaces) the file for writing and locks it against other writers; path is for messages only
  * after that. */
 ga_status ga__store_open(ga_context *ctx, const char *path, int replace, ga__store *store);
-/* 0, or errno. lengths_first: where records are dropped, the new lengths have to be there before anything
- * else. */
+/* Returns 0 or errno. lengths_first 1: the new lengths are written first, needed if records are dropped. */
 int ga__store_commit(ga__store *store, int lengths_first);
 void ga__store_close(ga__store *store); /* after H5Fclose() and the last commit; a closed one is fine */
 
 /* ---- Blocks of values (pack.c) ------------------------------------------------------------------------- */
 
-/* What HDF5's filters "shuffle" (8 bytes) and "deflate" make of n numbers, into out[8n]; signals of `run`
- * numbers each follow one another. 0: it would not be shorter, or there is no memory. work[8n]. */
+/* Compresses n numbers, signals of `run` numbers each, into out[8n] as HDF5's filters "shuffle" (8 bytes) and
+ * "deflate" do. Returns the length; 0: it would not be shorter, or out of memory. work[8n]. */
 size_t ga__pack(ga_context *ctx, unsigned char *out, unsigned char *work, const double *values, size_t n,
                 size_t run);
 
-/* ---- Around HDF5 (hdf.c) ------------------------------------------------------------------------------- */
+/* ---- Helpers for HDF5 (hdf.c) -------------------------------------------------------------------------- */
 
-/* HDF5 prints its errors unless told otherwise, and loads shared libraries for filters it does not know;
- * these keep it from both between a public function's begin and end. */
+/* Within a public function HDF5 must neither print errors nor load shared libraries for unknown filters, as
+ * it does by default. */
 typedef struct ga__hdf5_messages {
   H5E_auto2_t print;
   void *user;
@@ -80,10 +79,10 @@ typedef struct ga__hdf5_messages {
 ga__hdf5_messages ga__hdf5_mute(void);
 void ga__hdf5_unmute(const ga__hdf5_messages *quiet);
 
-/* A dataset of this file itself: links, other files that hold its numbers, virtual datasets, and chunks
- * larger than any of ours are refused. Negative: there is none. */
+/* Opens a dataset of this file itself: links, external files, virtual datasets and too large chunks are
+ * refused. Negative: none. */
 hid_t ga__open_own(hid_t file, const char *name, hid_t access);
-/* 1: names are shown, and put into tables and pictures: not empty, no control characters. */
+/* 1: a valid name for tables and pictures: not empty, no control characters. */
 int ga__is_shown(const char *name);
 
 hid_t ga__text_type(size_t size); /* UTF-8 of up to size bytes, padded with zeros; negative on failure */
@@ -110,9 +109,9 @@ enum { GA__CP_SERIAL, GA__CP_TIME, GA__CP_RECORDS, GA__CP_COUNT, GA__CP_SUM, GA_
  *   /tail [4]                   the block that is not: its first record, number of records, CRC-32 of all its
  * numbers, signal by signal and then time; and the CRC-32 of the model's text
  *
- * The block that is not full is written over and over in its place, so that a sum beside it, as HDF5's own
- * filter has, would be wrong whenever a process is killed in between. The tail is part of the first page and
- * changes with the lengths. Files without /sums have none to compare with. */
+ * The block that is not full is rewritten in place, so a sum next to it, as HDF5's own filter has, would be
+ * wrong if the process is killed in between. The tail is part of the first page and changes with the lengths.
+ * Files without /sums are not checked. */
 
 enum { GA__TAIL_FIRST, GA__TAIL_ROWS, GA__TAIL_SUM, GA__TAIL_MODEL, GA__TAIL_SIZE };
 
@@ -122,11 +121,11 @@ uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n); /* goes on from `su
 void ga__put_number(FILE *file, double value);
 void ga__put_title(FILE *file, const char *name, const char *unit);
 
-/* What other files of the layer need of a result that is open. */
+/* Access to an open result for other files of the layer. */
 const char *ga__result_path(const ga_result *r);
 int ga__result_rows(const ga_result *r); /* signals, and their error bars */
 ga_context *ga__result_context(const ga_result *r);
-/* 1: the numbers of the block that has this record are as they were written. */
+/* 1: the block with this record agrees with its checksums. */
 int ga__result_block_is_sound(ga_result *r, long record);
 const double *ga__result_mark(const ga_result *r); /* row of the checkpoint that counts; NULL: none */
 

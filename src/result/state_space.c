@@ -81,7 +81,7 @@ static int write_hdf5(ga_context *ctx, const ga_state_space *f, const char *path
 
 /* ---- Comma-separated values ---- */
 
-/* ", " and a row of numbers; 17 digits give the same numbers back. */
+/* Writes ", " and a row of numbers; 17 digits are read back as the same numbers. */
 static void put_numbers(FILE *out, const double *numbers, int n)
 {
   for (int i = 0; i < n; i++) {

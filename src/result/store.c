@@ -1,4 +1,4 @@
-/* The file driver that lets HDF5 write complete files only; result_impl.h says how.
+/* The file driver that makes every state of the file on disk complete; see result_impl.h.
  *
  * Why not HDF5's own driver: of 200 writers that were killed at random times, while they flushed every 20
  * records, all left a file with every record that was flushed; with HDF5's driver, the same chunks and
@@ -28,7 +28,7 @@ static int write_all(int fd, const unsigned char *bytes, size_t n, haddr_t at)
   return 0;
 }
 
-/* What lies beyond the end of the file is 0. */
+/* Reads n bytes; those beyond the end of the file are 0. */
 static int read_all(int fd, unsigned char *bytes, size_t n, haddr_t at)
 {
   while (n > 0) {
@@ -46,7 +46,7 @@ static int read_all(int fd, unsigned char *bytes, size_t n, haddr_t at)
   return 0;
 }
 
-/* ---- What others do to the file ------------------------------------------------------------------------ */
+/* ---- Changes by other programs ------------------------------------------------------------------------- */
 
 static int fail_lost_file(ga__store *s, const char *how)
 {
@@ -54,7 +54,7 @@ static int fail_lost_file(ga__store *s, const char *how)
   return ESTALE;
 }
 
-/* 0: it is as long as we have left it. */
+/* Returns 0: the length of the file is as written here. */
 static int check_length(ga__store *s)
 {
   struct stat now;
@@ -62,7 +62,7 @@ static int check_length(ga__store *s)
   return (uint64_t)now.st_size < s->size ? fail_lost_file(s, "was truncated by another program") : 0;
 }
 
-/* 0: its name still leads to it. */
+/* Returns 0: its name still refers to it. */
 static int check_name(ga__store *s)
 {
   struct stat now, there;
@@ -84,7 +84,7 @@ static int write_own(ga__store *s, const unsigned char *bytes, size_t n, haddr_t
   return error;
 }
 
-/* Whatever becomes the present folder later. */
+/* Opens the folder of the file, so that the current folder may change. */
 static int remember_name(ga__store *s, const char *path)
 {
   const char *slash = strrchr(path, '/');
@@ -99,9 +99,9 @@ static int remember_name(ga__store *s, const char *path)
   return folder && s->base ? 0 : ENOMEM;
 }
 
-/* ---- Pages held back ----------------------------------------------------------------------------------- */
+/* ---- Pages in memory ----------------------------------------------------------------------------------- */
 
-/* Where page `number` is among those held back, or should be. */
+/* Index of page `number` in the list, or where it should be inserted. */
 static int page_position(const ga__store *s, haddr_t number)
 {
   int low = 0, high = s->n_pages;
@@ -131,7 +131,7 @@ static int make_room(ga__store *s)
   return 0;
 }
 
-/* The page, from the file if it was not held back yet. NULL: errno in *error. */
+/* The page, read from the file if it is not in memory yet. NULL: errno in *error. */
 static ga__page *hold_page(ga__store *s, haddr_t number, int *error)
 {
   const int at = page_position(s, number);
@@ -165,7 +165,7 @@ static int next_span(span *p, haddr_t at, size_t n)
   return 1;
 }
 
-/* ---- What HDF5 calls ----------------------------------------------------------------------------------- */
+/* ---- Functions of the driver --------------------------------------------------------------------------- */
 
 static herr_t store_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t n, void *out)
 {
@@ -207,7 +207,7 @@ static int write_structure(ga__store *s, haddr_t at, size_t n, const unsigned ch
   return 0;
 }
 
-/* Reports success in any case: HDF5 cannot always be closed after a write that failed. */
+/* Always returns success: HDF5 cannot always be closed after a failed write. */
 static herr_t store_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t n, const void *in)
 {
   ga__store *s = (ga__store *)file;
@@ -218,7 +218,7 @@ static herr_t store_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
   return 0;
 }
 
-/* A structure of up to a page does not cross a page's border. */
+/* A structure of up to a page does not cross a page boundary. */
 static haddr_t store_allocate(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t n)
 {
   ga__store *s = (ga__store *)file;
@@ -230,7 +230,7 @@ static haddr_t store_allocate(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsi
   return at;
 }
 
-/* Space is not used again: what is on disk may still refer to it. */
+/* Space is not reused, since the file on disk may still refer to it. */
 static herr_t store_free(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, hsize_t n)
 {
   (void)file, (void)type, (void)transfer, (void)at, (void)n;
@@ -344,9 +344,8 @@ static uint32_t superblock_sum(const unsigned char bytes[44])
   return v[2];
 }
 
-/* A file that is open for writing has a mark in its superblock that makes others refuse to open it. Every
- * state on disk being complete, the mark has no place there. 0, or EIO where the page is not what it should
- * be. */
+/* Removes the mark of a file that is open for writing, which would keep readers from opening it: every state
+ * on disk is complete. Returns 0; EIO: the page is invalid. */
 static int unmark(unsigned char page[GA__PAGE])
 {
   enum { VERSION = 8, MARK = 11, SUM = SUPERBLOCK - 4 };
@@ -407,7 +406,7 @@ static int locked_by_others(int fd)
   return fcntl(fd, how, &lock) && (errno == EACCES || errno == EAGAIN);
 }
 
-/* A file of a round that was killed before anything was complete: its first page is written last. */
+/* 1: a file of a run that was killed before the first commit; its first page is written last. */
 static int is_unfinished(const char *path, const unsigned char start[8])
 {
   static const unsigned char nothing[8] = {0};

@@ -1,4 +1,4 @@
-/* Files of matrices: HDF5, written in one piece. */
+/* HDF5 files of matrices, written as a whole. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "result/result_impl.h"
 #include <errno.h>
@@ -97,7 +97,7 @@ static ga_status make_bytes(ga_context *ctx, const char *path, const ga_tables *
 
 /* ---- On disk ---- */
 
-/* Under another name first; a link stays one. Returns errno. */
+/* Writes a temporary file first and renames it; a symbolic link is kept. Returns errno. */
 static int put_file(const char *path, const char *bytes, size_t length)
 {
   char real[PATH_MAX], hidden[PATH_MAX + 32];

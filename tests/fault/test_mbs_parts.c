@@ -35,8 +35,8 @@ static void assert_intact(const parts_rig *r, int n)
   assert_int_equal(ga__find_part(r->m, "ground"), 0);
 }
 
-/* Adds part number i. Returns 1 where the failing allocation struck; the part is in the machine in any case.
- */
+/* Adds part number i. Returns 1 where the failing allocation struck; the part is in the machine
+ * in any case. */
 static int add_part_number(parts_rig *r, int i)
 {
   const ga__part_kind kind = (ga__part_kind)(GA__PART_RIGID + (i - 1) % (GA__N_PARTS - 1));

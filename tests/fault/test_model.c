@@ -122,8 +122,8 @@ static void each_allocation_fails(void **state)
 
 /* ---- Writing ---- */
 
-/* Its title is so long that libyaml hands it over in several pieces, for which room is made again and again.
- */
+/* Its title is so long that libyaml hands it over in several pieces, for which room is made
+ * again and again. */
 static ga_model *read_parts(ga_context *ctx, int set)
 {
   static char text[65536];

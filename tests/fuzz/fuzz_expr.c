@@ -29,8 +29,8 @@ static void check_fault(const ga_fault *fault, const char *text)
   if (!words[0]) abort();
 }
 
-/* The value, then with one more derivative each time: what the higher order finds, the lower one finds too.
- */
+/* The value, then with one more derivative each time: what the higher order finds, the lower
+ * one finds too. */
 static void evaluate(const ga_expr *e, const double *x)
 {
   static const int wrt[N] = {2, 0, 1};

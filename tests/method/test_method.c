@@ -1,6 +1,6 @@
-/* A method is one file and one row: this program is linked with index2.c and with the files that the table of
- * methods is compiled into, made with the row of row.txt behind the others; all else is the library as it is.
- */
+/* A method is one file and one row: this program is linked with index2.c and with the files that the
+ * table of methods is compiled into, made with the row of row.txt behind the others; all else is the
+ * library as it is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

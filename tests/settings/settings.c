@@ -18,8 +18,8 @@ enum { MOST_RECORDS = 4000, MOST_SIGNALS = 6, TEXT = 4096 };
 
 /* ---- Models ---- */
 
-/* A top in space on a ball joint, with a motor behind a filter: rotations, constraints, states and outputs.
- */
+/* A top in space on a ball joint, with a motor behind a filter: rotations, constraints,
+ * states and outputs. */
 static const char top[] =
     "gravity: [0, 0, -9.81]\n"
     "bodies:\n"

@@ -1,5 +1,5 @@
-/* Control blocks in a machine: derivatives, loops, a controller, the mechatronic example of the core, faults.
- */
+/* Control blocks in a machine: derivatives, loops, a controller, the mechatronic example of
+ * the core, faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* Markers on something that deforms: a bar on a rigid body, bent and stretched by two amplitudes. Joints,
- * springs, forces, contacts, sensors and expressions on such markers have right derivatives, in every form.
- */
+/* Markers on something that deforms: a bar on a rigid body, bent and stretched by two amplitudes.
+ * Joints, springs, forces, contacts, sensors and expressions on such markers have right derivatives,
+ * in every form. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -118,8 +118,8 @@ static double at_rest(shop *s, const char *signal)
   return value;
 }
 
-/* A cantilever pulled up at its end by P = P₀ − k κ, κ = bend_y at the wall = −P l/EI: P = P₀/(1 − k l/EI).
- */
+/* A cantilever pulled up at its end by P = P₀ − k κ, κ = bend_y at the wall = −P l/EI: P = P₀/(1
+ * − k l/EI). */
 static void a_strain_gauge_relieves_a_beam(void **state)
 {
   static const double diagonal[6] = {1e5, 1e5, 1e5, 20, 30, 30};

@@ -222,8 +222,8 @@ static double signal_of(const running *u, const char *name)
   return value;
 }
 
-/* Newton and Euler for the free body: F = m(a − g), M about the joint's origin = J ω' + ω × Jω + (c − p) × F.
- */
+/* Newton and Euler for the free body: F = m(a − g), M about the joint's origin = J ω' + ω × Jω + (c −
+ * p) × F. */
 static void free_body(const running *u, const double p[3], double F[3], double M[3])
 {
   const ga_state *s = ga_stepper_state(u->st);

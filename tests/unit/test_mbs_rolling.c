@@ -48,8 +48,8 @@ static void derivatives_are_exact(void **state)
     }
 }
 
-/* k and Φ' are the velocity of the material point of the body that touches the plane: of a marker put there.
- */
+/* k and Φ' are the velocity of the material point of the body that touches the plane: of a
+ * marker put there. */
 static void touching_point_rests(void **state)
 {
   rig_random random = rig_seed(31);

@@ -56,8 +56,8 @@ static structure cubes(int nx, int ny, int nz)
   return s;
 }
 
-/* A net that sags, with both diagonals in each of its cells, of which one is redundant since cells are plane.
- */
+/* A net that sags, with both diagonals in each of its cells, of which one is redundant since
+ * cells are plane. */
 static structure net(int nx, int ny)
 {
   structure s = cubes(nx, ny, 1);
@@ -256,8 +256,8 @@ static void test_trusses(void **state)
   }
 }
 
-/* What the range of J leaves of z is without a part in any relation, and what it takes away makes no force.
- */
+/* What the range of J leaves of z is without a part in any relation, and what it takes away
+ * makes no force. */
 static void test_range_and_relations(void **state)
 {
   (void)state;

@@ -97,8 +97,8 @@ static void breaks_through_blocks(void **state)
   shop_close_with(&s, f);
 }
 
-/* A comparison in a block of its own; outputs at the ends of a step, and in its middle, know nothing of it.
- */
+/* A comparison in a block of its own; outputs at the ends of a step, and in its middle, know
+ * nothing of it. */
 static void bounds_through_blocks(void **state)
 {
   shop s = shop_open(GA_FORM_SPACE, 0);

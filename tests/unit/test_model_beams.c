@@ -475,8 +475,8 @@ static void what_does_not_buckle(void **state)
 
 /* ---- The iteration ---- */
 
-/* The same machine anywhere, turned by 1000 rad, with its load: results turn with it, in as many iterations.
- */
+/* The same machine anywhere, turned by 1000 rad, with its load: results turn with it, in
+ * as many iterations. */
 static void results_turn_with_the_machine(void **state)
 {
   static const double place[3] = {-30, 20, 50};

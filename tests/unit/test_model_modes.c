@@ -1,5 +1,5 @@
-/* Modes of models: beams against closed forms, the bicycle, the rhombus at rest, and a motion along a mode.
- */
+/* Modes of models: beams against closed forms, the bicycle, the rhombus at rest, and a motion
+ * along a mode. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

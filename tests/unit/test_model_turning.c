@@ -155,8 +155,8 @@ static void solve(double R[TERMS][TERMS], double x[TERMS])
 }
 
 /* The two lowest ω² of a beam of length, mass and stiffness 1 on a hub of radius r that turns with speed W:
- *   K = ∫ w''² + W² T w'²,  T = r (1 − x) + (1 − x²)/2,  M = ∫ w²,  w = x² P_k(2x − 1), by inverse iteration.
- */
+ * K = ∫ w''² + W² T w'², T = r (1 − x) + (1 − x²)/2, M = ∫ w², w = x² P_k(2x − 1),
+ * by inverse iteration. */
 static void ritz(double W, double r, double square[2])
 {
   double x[GAUSS], weight[GAUSS], K[TERMS][TERMS] = {{0}}, M[TERMS][TERMS] = {{0}}, mode[2][TERMS];

@@ -484,8 +484,8 @@ static void change_byte(const char *path, off_t at)
   fclose(file);
 }
 
-/* 1: what can be read is what was written, record by record; what cannot is said to be damaged, and is NaN.
- */
+/* 1: what can be read is what was written, record by record; what cannot is said to be damaged,
+ * and is NaN. */
 static int no_wrong_number(ga_result *res, long n)
 {
   double *x = malloc((size_t)n * sizeof *x);

@@ -190,8 +190,8 @@ static void growth_is_recognised(void **state)
 
 /* ---- Scales ---- */
 
-/* A signal: what is true of it, and the error of the second run, of which the first has four times as much.
- */
+/* A signal: what is true of it, and the error of the second run, of which the first has four
+ * times as much. */
 typedef struct made {
   const char *name, *unit;
   double constant, motion, error; /* constant + motion sin t + error sin 5t */

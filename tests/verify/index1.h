@@ -23,8 +23,8 @@ vf_sizes vf_index1_sizes(const vf_index1 *m);
 
 /* rate := d/dt of state = (q, v, x), q and its rate in flat storage. Returns 0, or 1 on failure. */
 int vf_index1_rate(vf_index1 *m, double t, const double *state, double *rate);
-/* The point of the last success of vf_index1_rate(), until the next call; its q, v, x are those of `state`.
- */
+/* The point of the last success of vf_index1_rate(), until the next call; its q, v, x are
+ * those of `state`. */
 ga_point vf_index1_point(const vf_index1 *m, double t, const double *state);
 /* Largest |Φ| and |k| at a point, infinity where they cannot be evaluated. */
 double vf_index1_drift(vf_index1 *m, const ga_point *p);

@@ -1,5 +1,5 @@
-/* What only a few machines can show: eigenvalues of small motions, and error control through narrow places.
- */
+/* What only a few machines can show: eigenvalues of small motions, and error control
+ * through narrow places. */
 #include "linearise.h"
 #include "machines.h"
 
@@ -8,8 +8,8 @@
 
 /* ---- Eigenvalues ---- */
 
-/* Eigenvalues where a run of the machine to t_end has arrived; t_end 0: at its start. 0, or a failed check.
- */
+/* Eigenvalues where a run of the machine to t_end has arrived; t_end 0: at its start. 0, or
+ * a failed check. */
 static int modes_of(const vf_sink *s, const mx_machine *m, double t_end, vf_modes *modes)
 {
   char text[GA_ERROR_TEXT + 128] = "";

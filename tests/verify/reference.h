@@ -19,8 +19,8 @@ ga_point vf_reference_at(const vf_reference *ref, long i);
 /* The solution at any time in between, until the next call, by going on from the sample before; q is NULL on
  * failure. */
 ga_point vf_reference_between(vf_reference *ref, double t);
-/* Largest |Φ| and |k| over all samples: the drift of the index-1 form, which the tolerance must keep small.
- */
+/* Largest |Φ| and |k| over all samples: the drift of the index-1 form, which the tolerance
+ * must keep small. */
 double vf_reference_drift(const vf_reference *ref);
 
 #endif
