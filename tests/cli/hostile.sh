@@ -3,7 +3,7 @@
 
 mkdir hostile && cd hostile || exit 1
 cp ../pendulum.yaml .
-timeout "$limit" "$program" run -q pendulum.yaml >"$work/said" 2>&1 || report 1 "hostile: a result to begin with"
+limited "$limit" "$program" run -q pendulum.yaml >"$work/said" 2>&1 || report 1 "hostile: a result to begin with"
 
 # nothing_ran NAME: no command in a name or text was run; each of them would have made a file called pwned
 nothing_ran() {
@@ -56,7 +56,7 @@ expect "a file's name with an escape" 2 "control character" info $'a\e[31mb.h5'
 expect "a file's name with two lines" 2 "control character" run $'pendulum.yaml\nok'
 expect "a name that is no UTF-8" 2 'a\xffb' info $'a\xffb'
 if command -v script >/dev/null; then
-  timeout "$limit" script -qec "'$program' info title.h5 --model" /dev/null </dev/null >"$work/said" 2>&1
+  limited "$limit" script -qec "'$program' info title.h5 --model" /dev/null </dev/null >"$work/said" 2>&1
   tr -d '\r' <"$work/said" >plain && mv plain "$work/said"
   no_control && says 'title: "a\e[2Jb'
   report $? "a model shown on a terminal"
@@ -91,14 +91,14 @@ expect "a table over a model" 2 "ends like a model or a result" export pendulum.
 expect "a model over itself" 2 "a file that the model is read from" write pendulum.yaml -o ./pendulum.yaml
 expect "a model over a result" 2 "ends like a result or a picture" write pendulum.yaml -o pendulum.h5
 echo 'old' >kept_too.svg
-(ulimit -f 1 && timeout "$limit" "$program" plot pendulum.h5 hinge.angle -o kept_too.svg) >"$work/said" 2>&1
+(ulimit -f 1 && limited "$limit" "$program" plot pendulum.h5 hinge.angle -o kept_too.svg) >"$work/said" 2>&1
 [ $? -eq 1 ] && [ "$(cat kept_too.svg)" = old ] && [ -z "$(ls ./*.part* 2>/dev/null)" ]
 report $? "a picture that may not grow: an error, and the old one stays"
 
 # A disk of 16 kB in a name space of its own, where that is allowed.
 if unshare -rm true 2>/dev/null && mkdir disk && unshare -rm mount -t tmpfs none disk 2>/dev/null; then
   for ending in svg png pdf; do
-    unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk && cat /dev/zero >disk/fill 2>/dev/null; timeout "$1" "$2" plot \
+    unshare -rm bash -c 'mount -t tmpfs -o size=16k none disk && cat /dev/zero >disk/fill 2>/dev/null; limited "$1" "$2" plot \
       pendulum.h5 hinge.angle -o disk/full.$3; code=$?; ls disk; exit $code' - "$limit" "$program" $ending >"$work/said" 2>&1
     [ $? -eq 1 ] && says "disk/full.$ending cannot be written: No space left on device" && [ "$(tail -n 1 "$work/said")" = fill ]
     report $? "a picture on a full disk, $ending: an error, and nothing is left"
@@ -111,7 +111,7 @@ fi
 address_space=1500000
 (ulimit -v $address_space; "$program" --version) >/dev/null 2>&1 || address_space=unlimited
 in_bounds() {
-  (ulimit -v $address_space; timeout "$limit" "$program" "$@") >"$work/said" 2>&1
+  (ulimit -v $address_space; limited "$limit" "$program" "$@") >"$work/said" 2>&1
   local code=$?
   [ $code -le 2 ] || echo "exit code $code" >>"$work/said"
   return $code
@@ -156,10 +156,10 @@ fi
 # damage FILE OFFSET BYTES: other bytes in a file
 damage() { printf '\125%.0s' $(seq "$3") | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
 
-timeout "$limit" "$program" run -q pendulum.yaml --step 0.1ms --output 0 --t-end 0.5 --flush-every 0 -o whole.h5 >"$work/said" 2>&1
-timeout "$limit" "$program" export whole.h5 hinge.angle --csv whole.csv >"$work/said" 2>&1
-size=$(stat -c %s whole.h5) met=0
-for at in 30000 $((size / 3)) $((size / 2)) $((size * 2 / 3)) $((size - 30000)); do
+limited "$limit" "$program" run -q pendulum.yaml --step 0.1ms --output 0 --t-end 0.5 --flush-every 0 -o whole.h5 >"$work/said" 2>&1
+limited "$limit" "$program" export whole.h5 hinge.angle --csv whole.csv >"$work/said" 2>&1
+bytes=$(size whole.h5) met=0
+for at in 30000 $((bytes / 3)) $((bytes / 2)) $((bytes * 2 / 3)) $((bytes - 30000)); do
   cp whole.h5 hurt.h5
   damage hurt.h5 "$at" 64
   galpha info hurt.h5
@@ -189,7 +189,7 @@ taken_away() {
   rm -f gone.h5
   "$program" run -q ../long.yaml --t-end 1e6 --flush-every 0.05 -o gone.h5 >"$work/said" 2>&1 &
   local pid=$! i
-  for ((i = 0; i < 100; i++)); do [ "$(stat -c %s gone.h5 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+  for ((i = 0; i < 100; i++)); do [ "$(size gone.h5)" -gt 20000 ] && break; sleep 0.02; done
   eval "$3"
   for ((i = 0; i < 200; i++)); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
   kill -0 $pid 2>/dev/null && { echo "still running" >>"$work/said"; kill $pid; }
@@ -209,7 +209,7 @@ round_taken_away() {
   rm -f gone.h5 gone.h5.part
   "$program" run -q ../long.yaml --accuracy 1e-4 --t-end 6 --output 0 --flush-every 0.02 -o gone.h5 >"$work/said" 2>&1 &
   local pid=$! i code
-  for ((i = 0; i < 500; i++)); do [ "$(stat -c %s gone.h5.part 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+  for ((i = 0; i < 500; i++)); do [ "$(size gone.h5.part)" -gt 20000 ] && break; sleep 0.02; done
   eval "$3"
   wait $pid
   code=$?
@@ -223,7 +223,7 @@ round_taken_away "is truncated" "gone.h5.part: was truncated by another program"
 rm -f gone.h5 gone.h5.part
 "$program" run -q ../long.yaml --accuracy 1e-4 --t-end 6 --output 0 --flush-every 0.02 -o gone.h5 >"$work/said" 2>&1 &
 pid=$!
-for ((i = 0; i < 500; i++)); do [ "$(stat -c %s gone.h5.part 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+for ((i = 0; i < 500; i++)); do [ "$(size gone.h5.part)" -gt 20000 ] && break; sleep 0.02; done
 rm -f gone.h5 gone.h5.part
 wait $pid
 [ $? -eq 1 ] && says "gone.h5.part: was deleted & gone.h5 and gone.h5.part no longer exist: & the results of this run are lost"

@@ -60,6 +60,15 @@ refuse("processors are counted by scripts/count-processors" "jobs=$(nproc)" "(^|
        scripts/* tests/cli/* tests/trust/run tests/accuracy/defaults)
 refuse("no realpath in scripts, which some systems do not have" "work=$(realpath -m \"$2\")" "realpath " scripts/* tests/cli/run
        tests/cli/*.sh tests/trust/run tests/accuracy/defaults)
+set(shell_scripts scripts/* tests/cli/run tests/cli/*.sh tests/trust/run tests/trust/cases.txt tests/accuracy/defaults tests/tree/run Makefile)
+refuse("time limits by limited and signalled of tests/tools.sh, since timeout is GNU's" "  timeout 5 \"$program\" info"
+       "(^|[^A-Za-z_-])timeout +[-0-9\"$]" ${shell_scripts})
+refuse("sizes of files by size of tests/tools.sh, since options of stat differ" "n=$(stat -c %s bad.h5)"
+       "(^|[^a-z_])stat +-" ${shell_scripts})
+refuse("files are changed by edit of tests/tools.sh, since sed -i differs" "sed -E -i s/a/b/ model.yaml"
+       "(^|[^a-z_])sed +(-[A-Za-z]+ +)*-[A-Za-z]*i" ${shell_scripts})
+refuse("no expression of sed that only GNU has" "sed -E 's/\\b(step):/x/' model.yaml" "(^|[^a-z_])(sed|edit) .*(\\\\b|\\\\<|/i +[a-z])"
+       ${shell_scripts})
 refuse("no folder of a system's libraries and headers in the build" "  find_path(H hdf5.h HINTS /usr/include/hdf5/serial)"
        "/usr/(local/)?(lib|include)" CMakeLists.txt cmake/*.cmake cmake/*.in */CMakeLists.txt)
 
