@@ -35,8 +35,7 @@ static double signal_at(int i, long k)
   return sin(1e-3 * (double)k * (1 + i)) + i;
 }
 
-/* ---- Plain HDF5: /values [signals × records] and /time, in chunks of BLOCK records, shuffled, deflated ----
- */
+/* ---- Plain HDF5: /values [signals × records] and /time, chunks of BLOCK records, shuffled, deflated ---- */
 
 typedef struct plain {
   hid_t file, values, time;
