@@ -268,14 +268,6 @@ app_verdict app_bars_end(app_bars *b, const app_task *s, double steps, double *t
 
 enum { SHOWN = 4 };
 
-static void print_signal(const app_bars *b, int i, FILE *out)
-{
-  const ga_band_signal s = ga_band_of(b->band, i);
-  const char *unit = b->names[b->n + i];
-  fprintf(out, "  %-24s within %.2g%s%s, %.2g %% of %.3g%s%s, most at t = %.4g s\n", b->names[i], s.error,
-          *unit ? " " : "", unit, 100.0 * s.ratio, s.scale, *unit ? " " : "", unit, s.t);
-}
-
 /* 1: the signal changes by no more than its error bar: it is constant, or too small for this accuracy. */
 static int is_unknown(const app_bars *b, int i)
 {
@@ -316,7 +308,11 @@ void app_bars_print(const app_bars *b, FILE *out)
       if (!known && (worst < 0 || ga_band_of(b->band, i).ratio > ga_band_of(b->band, worst).ratio)) worst = i;
     }
     shown[n] = worst;
-    if (worst >= 0 && ga_band_of(b->band, worst).ratio > 0.0) print_signal(b, worst, out);
+    const ga_band_signal s = worst >= 0 ? ga_band_of(b->band, worst) : (ga_band_signal){0};
+    if (!(s.ratio > 0.0)) continue;
+    const char *unit = b->names[b->n + worst], *gap = *unit ? " " : "";
+    fprintf(out, "  %-24s within %.2g%s%s, %.2g %% of %.3g%s%s, most at t = %.4g s\n", b->names[worst],
+            s.error, gap, unit, 100.0 * s.ratio, s.scale, gap, unit, s.t);
   }
   print_constants(b, out);
 }

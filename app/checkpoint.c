@@ -97,13 +97,6 @@ static int same_run(app_runner *r, const ga_result *result)
   return options == APP_DONE ? same_end(r, result) : options;
 }
 
-/* Takes the number of steps between checkpoints from the file, unless it is given. */
-static void take_distance(app_runner *r, const ga_result *result)
-{
-  const char *was = ga_result_attribute(result, "checkpoint_every");
-  if (was && !app_has(r->a, "checkpoint-every")) r->checkpoint_every = strtol(was, NULL, 10);
-}
-
 static ga_status load(app_runner *r, const double *saved)
 {
   const double *part = saved + N_HEAD;
@@ -153,7 +146,8 @@ int app_checkpoint_resume(app_runner *r, int *resumed)
   if (access(r->file, F_OK) != 0) return APP_DONE;
   const ga_status status = ga_result_open(r->s.ctx, r->file, &result);
   if (status) return app_task_explain(&r->s, r->a, "--resume", status), APP_USAGE;
-  take_distance(r, result);
+  const char *every = ga_result_attribute(result, "checkpoint_every");
+  if (every && !app_has(r->a, "checkpoint-every")) r->checkpoint_every = strtol(every, NULL, 10);
   r->had_finished = ga_result_run_status(result) == GA_RUN_FINISHED;
   if (ga_result_verify(result)) fprintf(stderr, "warning: %s\n", ga_context_error(r->s.ctx)->text);
   int code = same_run(r, result);

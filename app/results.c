@@ -54,12 +54,6 @@ int app_result_has(const ga_result *r, const char *pattern)
 
 /* ---- export ---- */
 
-/* "time" is accepted as a name: it is the first column of every table. */
-static int is_time(const ga_result *r, const char *name)
-{
-  return strcmp(name, "time") == 0 && ga_result_find(r, name) < 0;
-}
-
 /* Names of the signals that match the operands, in the order of the operands, each once; returns an exit
  * code. */
 static int chosen_names(const app_arguments *a, const ga_result *r, const char **names, int *n)
@@ -70,7 +64,7 @@ static int chosen_names(const app_arguments *a, const ga_result *r, const char *
   if (!taken) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   for (int k = 1; k < a->n_operands && !code; k++) {
     const char *pattern = a->operands[k];
-    if (!is_time(r, pattern) && !app_result_has(r, pattern))
+    if (!(strcmp(pattern, "time") == 0 && ga_result_find(r, pattern) < 0) && !app_result_has(r, pattern))
       code = app_result_no_signal(a, r, a->operands[0], pattern);
     for (int i = 0; i < all && !code; i++) {
       if (taken[i] || !app_matches(pattern, ga_result_signal_name(r, i))) continue;

@@ -212,14 +212,6 @@ static void print_messages(const ga_model *model)
   }
 }
 
-static int count_errors(const ga_model *model)
-{
-  int n = 0;
-  for (int i = 0; i < ga_model_n_messages(model); i++)
-    n += ga_model_message_at(model, i)->level == GA_MESSAGE_ERROR;
-  return n;
-}
-
 static int read_model(app_task *s, const app_arguments *a)
 {
   ga_model_opts opts = ga_model_defaults();
@@ -232,7 +224,9 @@ static int read_model(app_task *s, const app_arguments *a)
   const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
   free(set);
   if (s->model) print_messages(s->model);
-  const int errors = s->model ? count_errors(s->model) : 0;
+  int errors = 0;
+  for (int i = 0; s->model && i < ga_model_n_messages(s->model); i++)
+    errors += ga_model_message_at(s->model, i)->level == GA_MESSAGE_ERROR;
   if (errors > 0)
     fprintf(stderr, "%s: %d error%s\n", a->operands[0], errors, errors == 1 ? "" : "s");
   else if (status)
@@ -409,14 +403,6 @@ static int is_at_rest(const app_task *s)
   return n > 0;
 }
 
-static void print_rest(const app_task *s, FILE *out)
-{
-  const int given = ga_model_gives_gravity(s->model);
-  fprintf(out, "  at rest%s: all velocities and accelerations are 0%s\n",
-          given ? " under the gravity given" : "",
-          given ? "" : " (no gravity: the model has no key 'gravity')");
-}
-
 void app_warn_of_pulls(const ga_meter *meter)
 {
   const int need = ga_meter_pull_text(meter, NULL, 0);
@@ -450,6 +436,10 @@ void app_task_report(const app_task *s, FILE *out, int coordinates, int verbose)
   print_lines(out, "", text);
   if (coordinates && ga_machine_coordinates(s->machine, s->stepper, text, size) > 0)
     print_lines(out, "", text);
-  if (is_at_rest(s)) print_rest(s, out);
+  if (is_at_rest(s) && ga_model_gives_gravity(s->model))
+    fputs("  at rest under the gravity given: all velocities and accelerations are 0\n", out);
+  else if (is_at_rest(s))
+    fputs("  at rest: all velocities and accelerations are 0 (no gravity: the model has no key 'gravity')\n",
+          out);
   free(text);
 }

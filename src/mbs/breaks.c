@@ -16,18 +16,16 @@ int ga__visit_formula(const ga__formula *f, ga__visit_fn visit, void *user)
                  : 0;
 }
 
-static int visit_input(const ga__input *in, ga__visit_fn visit, void *user)
-{
-  return in->function ? visit(user, &(ga__break_site){.function = in->function, .drive = -1}) : 0;
-}
-
 static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user)
 {
   ga__input *in;
   ga__formula *f;
   int code = 0;
   for (int i = 0; !code && el->type->get_input && el->type->get_input(el, i, &in, &f); i++)
-    code = in ? visit_input(in, visit, user) : ga__visit_formula(f, visit, user);
+    if (!in)
+      code = ga__visit_formula(f, visit, user);
+    else if (in->function)
+      code = visit(user, &(ga__break_site){.function = in->function, .drive = -1});
   return code || !el->type->visit ? code : el->type->visit(b, el, visit, user);
 }
 

@@ -34,21 +34,16 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
 
 /* ---- Sides ---- */
 
-static int side_of(const ga__eval *e, const ga__edge *edge, unsigned *side)
-{
-  if (edge->formula >= 0)
-    return ga__formula_side(e, GA__AT(e->b->formula, ga__formula, edge->formula), NULL, side);
-  const ga__element *el = ga__element_of(e->b, edge->part);
-  return el->type->side(e, el, side);
-}
-
 int ga__machine_sides(void *user, const ga_point *p, int *side)
 {
   const ga__eval e = ga__eval_at(user, p, 1, 1);
   int code = 0;
   for (int i = 0; !code && i < e.b->edge.n; i++) {
     unsigned mixed = 2166136261u;
-    code = side_of(&e, GA__AT(e.b->edge, ga__edge, i), &mixed);
+    const ga__edge *edge = GA__AT(e.b->edge, ga__edge, i);
+    const ga__element *el = edge->formula < 0 ? ga__element_of(e.b, edge->part) : NULL;
+    code = el ? el->type->side(&e, el, &mixed)
+              : ga__formula_side(&e, GA__AT(e.b->formula, ga__formula, edge->formula), NULL, &mixed);
     side[i] = (int)(mixed >> 1);
   }
   return code;

@@ -182,14 +182,9 @@ static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failu
 /* Equations with smaller residuals are not reported. */
 #define MET 1e-8
 
-static int is_worth_saying(const ga_step_failure *f, int i)
-{
-  return i == 0 || f->residual[i].size > MET;
-}
-
 static void write_residuals(ga__writer *w, ga__workspace *work, const ga_step_failure *f, const ga_state *now)
 {
-  for (int i = 0; i < f->n && is_worth_saying(f, i); i++) {
+  for (int i = 0; i < f->n && (i == 0 || f->residual[i].size > MET); i++) {
     const ga_residual *r = &f->residual[i];
     ga__write(w, "%s: ", i ? "then" : "largest residual");
     const char *unit = write_equation(w, work->b, r->block, r->index);

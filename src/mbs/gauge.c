@@ -279,13 +279,6 @@ static void tile_add_outer(double K[144], int i, int j, double scale, const doub
     for (int c = 0; c < 3; c++) T[12 * r + c] += scale * p[r] * q[c];
 }
 
-/* e · d at fixed e: only the moments r × e change, by (δφ × r) × e. */
-static void world_curvature(double K[144], const ga__gauge_eval *s)
-{
-  tile_turn(K, RA, RA, -1, s->a.r, s->gauge->u);
-  tile_turn(K, RB, RB, 1, s->b.r, s->gauge->u);
-}
-
 /* g = (−e, e × c, e, r_b × e) with c = p_b − x_a, δc = δx_b + δφ_b × r_b − δx_a, δe = δφ_a × e */
 static void along_curvature(double K[144], const ga__gauge_eval *s)
 {
@@ -410,7 +403,8 @@ void ga__gauge_curvature(double K[144], const ga__gauge_eval *s)
   memset(K, 0, 144 * sizeof *K);
   switch (s->gauge->kind) {
   case GA__WORLD:
-    world_curvature(K, s);
+    tile_turn(K, RA, RA, -1, s->a.r, s->gauge->u); /* of the moments r × e, by (δφ × r) × e */
+    tile_turn(K, RB, RB, 1, s->b.r, s->gauge->u);
     return;
   case GA__ALONG:
     along_curvature(K, s);

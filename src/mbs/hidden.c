@@ -54,12 +54,6 @@ struct ga__enclosure {
   enclosed y[];          /* [n_y] */
 };
 
-static void mark_inputs(ga__enclosure *e, const ga__input *in, int n)
-{
-  for (int i = 0; i < n; i++)
-    if (in[i].y >= 0) e->y[in[i].y].acts = 1;
-}
-
 /* 1: bounds of its outputs follow from those of its inputs: a block without states. */
 static int has_bounds(const ga__block_instance *k)
 {
@@ -76,7 +70,7 @@ static void mark_acting(ga__enclosure *e, const ga__mbs_model *b)
     ga__formula *f;
     if (!el->type->get_input || (ga__element_block(el) && has_bounds(ga__element_block(el)))) continue;
     for (int k = 0; el->type->get_input(el, k, &in, &f); k++) {
-      if (in) mark_inputs(e, in, 1);
+      if (in && in->y >= 0) e->y[in->y].acts = 1;
       for (int y = 0; f && y < f->n_y; y++) e->y[f->y[y]].acts = 1;
     }
   }

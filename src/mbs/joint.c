@@ -429,14 +429,6 @@ static ga_status place_frame(ga_machine *m, ga__mbs_model *b, const ga__part *as
   return GA_OK;
 }
 
-/* Counts the turns of a screw by a scalar node, whose row comes before those of the joint. So its multiplier,
- * which is the torque on the angle, is not part of the reaction. */
-static ga_status count_turns(ga_machine *m, ga__mbs_model *b, int index)
-{
-  int angle;
-  return ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
-}
-
 static ga_status hold_screw(ga_machine *m, ga__mbs_model *b, int index)
 {
   const ga_joint_def *d = m->part[joint_at(b, index)->part].def;
@@ -581,6 +573,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   const ga__part *asking = &m->part[part];
   const ga_joint_def *d = asking->def;
   const joint_recipe *recipe;
+  int angle;
   if (!ga__element_add(m, b, part, &ga__joint_type, 0, 0)) return GA_ERR_MEMORY;
   if (COUPLING[d->kind].label) return GA_OK;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
@@ -598,7 +591,9 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   if (!status) joint->recipe = recipe;
   if (!status) status = add_coordinates(m, b, index, recipe);
   if (!status) status = check_given(m, d, joint);
-  if (!status && recipe->thread) status = count_turns(m, b, index);
+  /* The turns of a screw are counted by a scalar node, whose row comes before those of the joint: so its
+   * multiplier, the torque on the angle, is not part of the reaction. */
+  if (!status && recipe->thread) status = ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
   if (!status) status = add_rows(m, b, joint, recipe);
   if (!status && holds_thread(b, recipe, d)) status = hold_screw(m, b, index);
   return status;

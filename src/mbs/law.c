@@ -35,11 +35,6 @@ static void nodes_of(int node[2], const ga__mbs_model *b, const ga__law *law)
   node[1] = GA__AT(b->marker, ga__marker, g->b)->node;
 }
 
-static int products_of(const ga__law *law)
-{
-  return law->type->products;
-}
-
 /* Outputs y that the force depends on; returns their number. */
 static int outputs_of(const ga__law *law, const int **y)
 {
@@ -88,7 +83,7 @@ static ga_status want(ga__mbs_model *b, ga__element *el)
   int node[2];
   nodes_of(node, b, law);
   ga_status status =
-      law->n == 1 ? ga__want_gauge(b, gauge_of(b, law, 0), products_of(law)) : want_products(b, law, node);
+      law->n == 1 ? ga__want_gauge(b, gauge_of(b, law, 0), law->type->products) : want_products(b, law, node);
   for (int i = 0; i < n_y && !status; i++) {
     status = ga__want_port(&b->pattern, node[0], ga__column_y(b, y[i]));
     if (!status) status = ga__want_port(&b->pattern, node[1], ga__column_y(b, y[i]));
@@ -285,19 +280,14 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 
 /* ---- Energy ---- */
 
-static int energy_of(const ga__eval *e, const ga__law *law, ga__law_eval *at, ga__law_power *power)
-{
-  law_gauges v;
-  *power = (ga__law_power){0, 0, 0};
-  const int status = eval_law(&v, at, e, law, 0);
-  return status ? status : law->type->power(e, law, at, power);
-}
-
 static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
+  const ga__law *law = el->data;
+  law_gauges v;
   ga__law_eval at;
-  ga__law_power power;
-  const int status = energy_of(e, el->data, &at, &power);
+  ga__law_power power = {0, 0, 0};
+  int status = eval_law(&v, &at, e, law, 0);
+  if (!status) status = law->type->power(e, law, &at, &power);
   out->potential += power.stored;
   out->lost += power.lost;
   out->in += power.in;

@@ -14,14 +14,6 @@ int ga__name_length(const char *text)
   return n;
 }
 
-/* Position after the unit that begins with '[' at `at`; the end of the text if it is not closed, which the
- * compiler reports. */
-static int skip_unit(const char *text, int at)
-{
-  while (text[at] && text[at] != ']') at++;
-  return at;
-}
-
 int ga__name_next(const char *text, int *at)
 {
   int i = *at;
@@ -30,7 +22,7 @@ int ga__name_next(const char *text, int *at)
     if (bytes > 0) {
       i += bytes;
     } else if (text[i] == '[') {
-      i = skip_unit(text, i);
+      while (text[i] && text[i] != ']') i++; /* a unit; one that is not closed is reported by the compiler */
     } else if ((bytes = ga__name_length(text + i)) > 0) {
       if (text[ga__skip_space(text, i + bytes)] != '(') {
         *at = i;

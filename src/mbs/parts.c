@@ -117,12 +117,6 @@ static void describe_kind(char *text, size_t size, ga__part_kind kind)
   snprintf(text, size, "%s %s", strchr("aeiou", name[0]) ? "an" : "a", name);
 }
 
-/* "joint 'hinge'" */
-static void describe_part(char *text, size_t size, const ga__part *part)
-{
-  snprintf(text, size, "%s '%s'", ga__part_text(part->kind), part->name);
-}
-
 ga_status ga__refuse_part(ga_context *ctx, const ga__part *part, ga_status status, ga_reason reason,
                           ga__facts facts)
 {
@@ -152,12 +146,6 @@ static int part_before_dot(const ga_machine *m, const char *name)
   return -1;
 }
 
-/* 1: it acts between two ends, or on a coordinate. */
-static int acts_along_line(const ga__part *part)
-{
-  return ga__part_member(part, "a", NULL) && ga__part_member(part, "coordinate", NULL);
-}
-
 /* Either asking or function is set: where the name was given. */
 static ga_status no_such(const ga_machine *m, ga_context *ctx, const ga__part *asking, const char *function,
                          const char *field, const char *name, const char *needs)
@@ -170,13 +158,14 @@ static ga_status no_such(const ga_machine *m, ga_context *ctx, const ga__part *a
   if (found == 0) {
     reason = GA_REASON_GROUND;
   } else if (found > 0) {
-    const int on_coordinate =
-        asking && ga__type_of(&m->part[found])->is_coordinate && acts_along_line(asking);
+    const int on_coordinate = asking && ga__type_of(&m->part[found])->is_coordinate &&
+                              ga__part_member(asking, "a", NULL) &&
+                              ga__part_member(asking, "coordinate", NULL);
     reason = on_coordinate ? GA_REASON_SCALAR_AS_END : GA_REASON_WRONG_KIND;
     describe_kind(other, sizeof other, m->part[found].kind);
   } else if (head > 0) {
     reason = GA_REASON_NO_SUCH_MEMBER;
-    describe_part(other, sizeof other, &m->part[head]);
+    snprintf(other, sizeof other, "%s '%s'", ga__part_text(m->part[head].kind), m->part[head].name);
     facts.detail = name + strlen(m->part[head].name) + 1;
   } else {
     ga__name_nearest(nearest, name, (int)strlen(name), name_at, m->part, m->n_parts);

@@ -348,12 +348,6 @@ void ga__add_block(double *array, const ga__mbs_model *b, int pair, double scale
   }
 }
 
-static void tile_of(double T[9], const double K[144], int i, int j)
-{
-  for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++) T[3 * r + c] = K[12 * (3 * i + r) + 3 * j + c];
-}
-
 void ga__add_curvature(double *array, const ga__mbs_model *b, const int pair[4], unsigned tiles, double scale,
                        const double K[144])
 {
@@ -361,7 +355,7 @@ void ga__add_curvature(double *array, const ga__mbs_model *b, const int pair[4],
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       if (!(tiles >> (4 * i + j) & 1u) || pair[2 * (i / 2) + j / 2] < 0) continue;
-      tile_of(T, K, i, j);
+      for (int k = 0; k < 9; k++) T[k] = K[12 * (3 * i + k / 3) + 3 * j + k % 3];
       ga__add_tile(array, b, pair[2 * (i / 2) + j / 2], 2 * (i % 2) + j % 2, scale, T);
     }
 }

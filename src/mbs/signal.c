@@ -403,12 +403,6 @@ static int is_signal(const ga_machine *m, int i)
   return built_of(m) && i >= 0 && i < m->model->signals.n;
 }
 
-/* Names of a part's signals in one block, each with the same room. */
-static size_t name_room(const ga__mbs_model *b, int part)
-{
-  return strlen(b->m->part[part].name) + sizeof((ga__channel *)0)->name + 1;
-}
-
 const char *ga_machine_signal_name(const ga_machine *m, int i)
 {
   if (!is_signal(m, i)) return NULL;
@@ -416,7 +410,7 @@ const char *ga_machine_signal_name(const ga_machine *m, int i)
   const ga__signals *s = &b->signals;
   const int part = part_of(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
   if (part == m->n_parts) return ga__energy_name(i - s->first[part]);
-  const size_t room = name_room(b, part);
+  const size_t room = strlen(b->m->part[part].name) + sizeof((ga__channel *)0)->name + 1;
   char *made = atomic_load(&s->name[part]);
   if (!made) {
     char *mine = ga__alloc(m->ctx, (size_t)n, room);

@@ -32,11 +32,6 @@ static const ga__input *input_of(const wrench *w, int i)
   return i < 3 ? &w->force[i] : &w->torque[i - 3];
 }
 
-static int is_nothing(const ga__input *in)
-{
-  return in->value == 0 && !in->function && in->y < 0;
-}
-
 /* ---- Building ---- */
 
 static ga_status check_torque(ga_machine *m, const ga__mbs_model *b, const wrench *w, const char *frame)
@@ -44,7 +39,7 @@ static ga_status check_torque(ga_machine *m, const ga__mbs_model *b, const wrenc
   int index, any = 0;
   const ga__node *node = node_of(b, w, &index);
   for (int i = 0; i < 3; i++)
-    if (!is_nothing(&w->torque[i])) any = 1;
+    if (w->torque[i].value != 0 || w->torque[i].function || w->torque[i].y >= 0) any = 1;
   if (!any || index == 0 || node->has & ROTATIONS) return GA_OK;
   return ga__refuse_part(m->ctx, &m->part[w->part], GA_ERR_ARGUMENT, GA_REASON_TORQUE_ON_POINT,
                          (ga__facts){.name = frame});
